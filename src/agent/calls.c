@@ -47,7 +47,7 @@ static bool hash_arguments(struct nai_agent_call *call) {
 }
 
 static int read_cursor(struct nai_agent_call *call, struct nai_rpc_error *error) {
-  enum { MOST_ROWS = 1000000 };
+  enum { MAX_ROWS = 1000000 };
   const char *cursor = json_string_value(json_object_get(call->arguments, "cursor"));
   int64_t offset = 0;
   uint64_t hash = 0;
@@ -55,7 +55,7 @@ static int read_cursor(struct nai_agent_call *call, struct nai_rpc_error *error)
   if (!cursor)
     return 0;
   if (strspn(cursor, "0123456789") > 7 || sscanf(cursor, "%" SCNd64 ".%16" SCNx64 "%n", &offset, &hash, &end) != 2 ||
-      cursor[end] || hash != call->hash || offset > MOST_ROWS || *cursor == '-' || *cursor == '+')
+      cursor[end] || hash != call->hash || offset > MAX_ROWS || *cursor == '-' || *cursor == '+')
     return nai_rpc_fail(error, NAI_RPC_PARAMS,
                         "arguments.cursor: not a cursor of these arguments; take next_cursor of the answer before and "
                         "leave the other arguments as they were");

@@ -81,7 +81,7 @@ static const struct nai_asset *find_page(const char *uri) {
 
 /* report.md of a run of the server's own. */
 static bool read_report(struct nai_buf *out, const struct nai_agent *agent, const char *uri) {
-  enum { MOST_BYTES = 1 << 18 };
+  enum { MAX_BYTES = 1 << 18 };
   bool of_run = strncmp(uri, runs, strlen(runs)) == 0;
   const char *name = of_run ? uri + strlen(runs) : "", *slash = strchr(name, '/');
   char handle[32], path[PATH_MAX];
@@ -92,7 +92,7 @@ static bool read_report(struct nai_buf *out, const struct nai_agent *agent, cons
   if (!nai_agent_is_handle(handle) || nai_agent_path(path, agent, handle, NAI_AGENT_RUN, &ignored))
     return false;
   int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  bool read = directory >= 0 && nai_fs_read_at(out, directory, "report.md", MOST_BYTES, NAI_EINPUT, &ignored) == 0;
+  bool read = directory >= 0 && nai_fs_read_at(out, directory, "report.md", MAX_BYTES, NAI_EINPUT, &ignored) == 0;
   if (directory >= 0)
     close(directory);
   return read;
@@ -127,7 +127,7 @@ static json_t *list_prompts(const struct nai_agent *agent) {
 
 /* Puts the arguments in the place of {NAME}. */
 static bool fill(struct nai_buf *out, const json_t *prompt, const json_t *arguments, struct nai_rpc_error *error) {
-  enum { MOST_BYTES = 4096 };
+  enum { MAX_BYTES = 4096 };
   char name[64];
   for (const char *at = json_string_value(json_object_get(prompt, "text")); *at; at++) {
     const char *end = *at == '{' ? strchr(at, '}') : NULL;
@@ -137,8 +137,8 @@ static bool fill(struct nai_buf *out, const json_t *prompt, const json_t *argume
     }
     snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
     const json_t *value = json_object_get(arguments, name);
-    if (!json_is_string(value) || json_string_length(value) > MOST_BYTES) {
-      nai_rpc_fail(error, NAI_RPC_PARAMS, "arguments.%s: a text of at most %d bytes is expected", name, MOST_BYTES);
+    if (!json_is_string(value) || json_string_length(value) > MAX_BYTES) {
+      nai_rpc_fail(error, NAI_RPC_PARAMS, "arguments.%s: a text of at most %d bytes is expected", name, MAX_BYTES);
       return false;
     }
     nai_buf_puts(out, json_string_value(value));

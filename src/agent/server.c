@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 64, RUNNING = 4, MOST_PENDING = 4 << 20, MOST_PRINTED = 64 << 20, MOST_SAID = 16 << 10 };
+enum { SLOTS = 64, RUNNING = 4, MAX_PENDING = 4 << 20, MAX_PRINTED = 64 << 20, MAX_SAID = 16 << 10 };
 enum { BLOCK = 64 << 10, AT_ONCE = 4096, FAREWELL_MS = 2000 };
 
 /* A call of a tool, from its request to its answer. */
@@ -105,7 +105,7 @@ static void start_waiting(struct server *s) {
 static bool read_result(struct nai_buf *out, const char *path) {
   struct nai_err ignored;
   nai_buf_clear(out);
-  return nai_fs_read(out, path, MOST_PRINTED, NAI_EINPUT, &ignored) == NAI_OK;
+  return nai_fs_read(out, path, MAX_PRINTED, NAI_EINPUT, &ignored) == NAI_OK;
 }
 
 /* A command has ended. */
@@ -132,11 +132,11 @@ static void end_step(struct server *s, struct slot *slot) {
 }
 
 static void read_worker(struct server *s, struct slot *slot, bool out, bool said) {
-  if (out && !nai_agent_read_pipe(&slot->printed[slot->step], &slot->worker.out, MOST_PRINTED, false)) {
+  if (out && !nai_agent_read_pipe(&slot->printed[slot->step], &slot->worker.out, MAX_PRINTED, false)) {
     finish(s, slot, nai_agent_refusal("the answer is too large: ask for fewer rows or columns"));
     return;
   }
-  if (said && !nai_agent_read_pipe(&slot->said, &slot->worker.said, MOST_SAID, true)) {
+  if (said && !nai_agent_read_pipe(&slot->said, &slot->worker.said, MAX_SAID, true)) {
     finish(s, slot, nai_agent_refusal("out of memory"));
     return;
   }
@@ -217,7 +217,7 @@ static void take_line(struct server *s, const char *line, size_t len) {
 }
 
 /* Whether a further message may be taken: there is a slot for it, and the client reads what it is told. */
-static bool has_room(struct server *s) { return free_slot(s) && s->out.len - s->sent < MOST_PENDING; }
+static bool has_room(struct server *s) { return free_slot(s) && s->out.len - s->sent < MAX_PENDING; }
 
 static void take_lines(struct server *s) {
   size_t start = 0;
@@ -259,7 +259,7 @@ static int write_output(struct server *s, struct nai_err *err) {
   if (n < 0 && errno != EINTR && errno != EAGAIN)
     return nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output");
   s->sent += n > 0 ? (size_t)n : 0;
-  if (s->sent == s->out.len || s->sent > MOST_PENDING) {
+  if (s->sent == s->out.len || s->sent > MAX_PENDING) {
     memmove(s->out.data, s->out.data + s->sent, s->out.len - s->sent);
     s->out.len -= s->sent;
     s->sent = 0;

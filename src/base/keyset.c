@@ -1,14 +1,14 @@
 #include "base/keyset.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 
 #include <string.h>
 
 void nai_keyset_free(struct nai_keyset *set) {
   if (!set)
     return;
-  nai_big_free(set->keys);
-  nai_big_free(set->slots);
+  nai_spill_array_free(set->keys);
+  nai_spill_array_free(set->slots);
   *set = (struct nai_keyset){0};
 }
 
@@ -17,15 +17,15 @@ static bool grow(struct nai_keyset *set) {
   uint32_t capacity = set->capacity ? set->capacity * 2 : FIRST;
   if (capacity > MOST)
     return false;
-  int64_t *keys = nai_big_grow(set->keys, set->directory, set->count * sizeof *keys, capacity * sizeof *keys);
+  int64_t *keys = nai_spill_array_grow(set->keys, set->directory, set->count * sizeof *keys, capacity * sizeof *keys);
   if (!keys)
     return false;
   set->keys = keys;
-  uint32_t *slots = nai_big_grow(NULL, set->directory, 0, (size_t)capacity * 2 * sizeof *slots);
+  uint32_t *slots = nai_spill_array_grow(NULL, set->directory, 0, (size_t)capacity * 2 * sizeof *slots);
   if (!slots)
     return false;
   memset(slots, 0, (size_t)capacity * 2 * sizeof *slots);
-  nai_big_free(set->slots);
+  nai_spill_array_free(set->slots);
   set->slots = slots;
   set->slot_mask = capacity * 2 - 1;
   set->slot_shift = __builtin_clzll((uint64_t)set->slot_mask);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct nai_keyset {
-  const char *directory; /* where it lies once it is large (base/big.h), NULL: in memory; borrowed */
+  const char *directory; /* where it lies once it is large (base/spill_array.h), NULL: in memory; borrowed */
   int64_t *keys;
   uint32_t count, capacity;
   uint32_t *slots; /* index + 1, 0 = free */

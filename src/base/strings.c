@@ -1,6 +1,6 @@
 #include "base/strings.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@ enum { WORD = 8, RECENT = 64 };
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)
     return;
-  nai_big_free(strings->bytes);
-  nai_big_free(strings->offsets);
-  nai_big_free(strings->slots);
-  nai_big_free(strings->hashes);
+  nai_spill_array_free(strings->bytes);
+  nai_spill_array_free(strings->offsets);
+  nai_spill_array_free(strings->slots);
+  nai_spill_array_free(strings->hashes);
   memset(strings, 0, sizeof *strings);
 }
 
 static bool grow_slots(struct nai_strings *s) {
   uint32_t slots = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
   const size_t bytes = ((size_t)slots + RECENT) * sizeof(uint32_t);
-  uint32_t *fresh = nai_big_grow(NULL, s->directory, 0, bytes);
+  uint32_t *fresh = nai_spill_array_grow(NULL, s->directory, 0, bytes);
   if (!fresh)
     return false;
   memset(fresh, 0, bytes);
@@ -33,7 +33,7 @@ static bool grow_slots(struct nai_strings *s) {
       at = (at + 1) & (slots - 1);
     fresh[at] = id + 1;
   }
-  nai_big_free(s->slots);
+  nai_spill_array_free(s->slots);
   s->slots = fresh;
   s->slot_mask = slots - 1;
   return true;
@@ -44,14 +44,14 @@ static bool grow_ids(struct nai_strings *s) {
   if (capacity < s->capacity)
     return false;
   uint64_t *offsets =
-      nai_big_grow(s->offsets, s->directory, s->offsets ? ((size_t)s->capacity + 1) * sizeof *offsets : 0,
-                   ((size_t)capacity + 1) * sizeof *offsets);
+      nai_spill_array_grow(s->offsets, s->directory, s->offsets ? ((size_t)s->capacity + 1) * sizeof *offsets : 0,
+                           ((size_t)capacity + 1) * sizeof *offsets);
   if (!offsets)
     return false;
   s->offsets = offsets;
   s->offsets[s->count] = s->bytes_len;
-  uint64_t *hashes =
-      nai_big_grow(s->hashes, s->directory, (size_t)s->capacity * sizeof *hashes, (size_t)capacity * sizeof *hashes);
+  uint64_t *hashes = nai_spill_array_grow(s->hashes, s->directory, (size_t)s->capacity * sizeof *hashes,
+                                          (size_t)capacity * sizeof *hashes);
   if (!hashes)
     return false;
   s->hashes = hashes;
@@ -63,7 +63,7 @@ static bool grow_bytes(struct nai_strings *s, size_t extra) {
   size_t capacity = s->bytes_capacity ? s->bytes_capacity : 1024;
   while (capacity < s->bytes_len + extra)
     capacity *= 2;
-  char *bytes = nai_big_grow(s->bytes, s->directory, s->bytes_len, capacity);
+  char *bytes = nai_spill_array_grow(s->bytes, s->directory, s->bytes_len, capacity);
   if (!bytes)
     return false;
   s->bytes = bytes;

@@ -17,9 +17,9 @@ struct nai_strings {
   uint32_t count, capacity;
   uint32_t *slots; /* open-addressing hash, id + 1, 0 = free; behind it those asked for lately (strings.c) */
   uint32_t slot_mask;
-  uint64_t *hashes; /* of each text */
-  const char
-      *directory; /* where large dictionaries lie (base/big.h), or NULL; set it before the first text; borrowed */
+  uint64_t *hashes;      /* of each text */
+  const char *directory; /* where large dictionaries lie (base/spill_array.h), or NULL; set it before the first text;
+                            borrowed */
 };
 
 void nai_strings_free(struct nai_strings *strings);

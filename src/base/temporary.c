@@ -29,12 +29,12 @@ static const struct nai_temporary none = {.fd = -1, .mark = -1};
 
 /* A long name is cut: the hidden one must not be too long where the name itself is not. */
 static bool choose_name(struct nai_temporary *t, const char *directory, int directory_length, const char *name) {
-  enum { MOST_OF_NAME = 200 };
+  enum { MAX_OF_NAME = 200 };
   uint64_t random = (uint64_t)getpid(); /* of this machine only: others may share the directory */
   if (getentropy(&random, sizeof random) != 0)
     random = (uint64_t)getpid();
   return (size_t)snprintf(t->path, sizeof t->path, "%.*s.%.*s.%0*" PRIx64 NAI_TEMPORARY_SUFFIX, directory_length,
-                          directory, MOST_OF_NAME, name, RANDOM_DIGITS, random) < sizeof t->path;
+                          directory, MAX_OF_NAME, name, RANDOM_DIGITS, random) < sizeof t->path;
 }
 
 static bool is_still(int fd, const char *path) {

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KERNELS = 20, MOST_RANGES = 10, MOST_CHARS = 80, LAST_ROW_AT = 56000 };
+enum { MAX_KERNELS = 20, MAX_RANGES = 10, MAX_CHARS = 80, LAST_ROW_AT = 56000 };
 
 bool nai_markdown_full(const struct nai_buf *out) { return out->len > LAST_ROW_AT; }
 
 /* A text of a trace as code, cut. */
 void nai_markdown_put_code(struct nai_buf *out, const char *text) {
   struct nai_buf cut = {0};
-  nai_text_cut(&cut, text, strlen(text), MOST_CHARS);
+  nai_text_cut(&cut, text, strlen(text), MAX_CHARS);
   nai_escape_markdown_code(out, nai_buf_str(&cut), cut.len);
   out->oom |= cut.oom;
   nai_buf_free(&cut);
@@ -31,7 +31,7 @@ void nai_markdown_put_code(struct nai_buf *out, const char *text) {
 
 void nai_markdown_put_text(struct nai_buf *out, const char *text) {
   struct nai_buf cut = {0};
-  nai_text_cut(&cut, text, strlen(text), 3 * MOST_CHARS);
+  nai_text_cut(&cut, text, strlen(text), 3 * MAX_CHARS);
   nai_escape_markdown(out, nai_buf_str(&cut), cut.len);
   out->oom |= cut.oom;
   nai_buf_free(&cut);
@@ -74,7 +74,7 @@ static double least_worth(const struct nai_comparison *c) {
 
 static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t row) {
   struct nai_buf name = {0};
-  nai_kernel_name_short(&name, nai_get_str(t, row, COMPARED_KERNELS_kernel), MOST_CHARS);
+  nai_kernel_name_short(&name, nai_get_str(t, row, COMPARED_KERNELS_kernel), MAX_CHARS);
   nai_buf_puts(out, "| ");
   nai_markdown_put_code(out, nai_buf_str(&name));
   if (*nai_get_str(t, row, COMPARED_KERNELS_nvtx_path)) {
@@ -153,7 +153,7 @@ void nai_markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *
   put_levels(out, c);
   if (worth)
     nai_buf_puts(out, "| Kernel | Match | Calls | Time | Difference | |\n|---|---|---:|---:|---:|---|\n");
-  for (; shown < worth && shown < MOST_KERNELS && !nai_markdown_full(out); shown++)
+  for (; shown < worth && shown < MAX_KERNELS && !nai_markdown_full(out); shown++)
     put_kernel(out, t, order[shown]);
   if (shown)
     nai_buf_putc(out, '\n');
@@ -179,7 +179,7 @@ void nai_markdown_put_differences(struct nai_buf *out, struct nai_table *t, cons
   int64_t *order = sorted_rows(out, t, by_delta), shown = 0, skipped = 0;
   if (!order)
     return;
-  for (; shown + skipped < t->rows && shown < MOST_RANGES && !nai_markdown_full(out);) {
+  for (; shown + skipped < t->rows && shown < MAX_RANGES && !nai_markdown_full(out);) {
     int64_t row = order[shown + skipped];
     double delta = nai_get_f64(t, row, COMPARED_RANGES_delta_ns);
     if (!(fabs(delta) > 0))

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MOST_ROWS = 10000, MOST_TREE_ROWS = 20000 };
+enum { MAX_ROWS = 10000, MAX_TREE_ROWS = 20000 };
 
 /* Tables of a run that the timeline shows beside its events, and their columns of times. */
 static const struct {
@@ -45,7 +45,7 @@ static void put_shown(struct nai_json *json, const struct nai_capture *capture,
     json->out->oom |= rc == NAI_ELIMIT; /* a table that cannot be read is left out, but not for want of memory */
     if (!rc) {
       nai_json_key(json, shown[i].table);
-      nai_json_table_packed(json, rows, MOST_ROWS);
+      nai_json_table_packed(json, rows, MAX_ROWS);
     }
     nai_table_free(rows);
   }
@@ -111,7 +111,7 @@ void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
   nai_json_begin_object(&json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < c->table_count; i++) {
     nai_json_key(&json, c->tables[i]->schema->name);
-    nai_json_table_packed(&json, c->tables[i], i == NAI_COMPARED_TREE ? MOST_TREE_ROWS : MOST_ROWS);
+    nai_json_table_packed(&json, c->tables[i], i == NAI_COMPARED_TREE ? MAX_TREE_ROWS : MAX_ROWS);
   }
   nai_json_end(&json);
   nai_json_end(&json);

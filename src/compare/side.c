@@ -69,7 +69,7 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
 }
 
 const struct nai_table *nai_capture_table(const struct nai_capture *capture, const char *name) {
-  return nai_run_held(capture->run, name);
+  return nai_run_find_loaded(capture->run, name);
 }
 
 static bool counts(const struct nai_table *table, int64_t row, const char *where, const char *is) {

@@ -94,7 +94,7 @@ static int open_events(struct nai_table *tables[NAI_IN_COUNT], struct nai_run *r
   for (int i = 0; !rc && i < NAI_IN_COUNT; i++) {
     if (wanted & NAI_IN_BIT(i))
       rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
-    tables[i] = nai_run_held(run, nai_event_tables[i]->name);
+    tables[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
   }
   return rc;
 }

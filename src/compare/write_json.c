@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ROWS = 2000 };
+enum { MAX_ROWS = 2000 };
 
 /* Six decimals at most, without zeros at the end. */
 static void number(struct nai_json *json, double value) {
@@ -123,11 +123,11 @@ static void put_table(struct nai_json *json, const char *key, const struct nai_t
   char name[NAI_COLUMN_NAME_MAX];
   nai_json_key(json, key);
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (int64_t row = 0; row < t->rows && row < MOST_ROWS; row++) {
+  for (int64_t row = 0; row < t->rows && row < MAX_ROWS; row++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, t->schema);) {
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, t->schema);) {
       struct nai_value value = nai_table_value(t, row, p.column);
-      nai_json_key(json, nai_print_name(name, t->schema, &p));
+      nai_json_key(json, nai_display_column_name(name, t->schema, &p));
       nai_json_value(json, p.unit, &value);
     }
     nai_json_end(json);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_METRICS = 40, MOST_FINDINGS = 15 };
+enum { MAX_METRICS = 40, MAX_FINDINGS = 15 };
 
 /* --- the second line -------------------------------------------------------------------------- */
 
@@ -180,7 +180,7 @@ static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
     const struct nai_metric_result *r = &c->results[i];
     if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
       continue;
-    if (shown == MOST_METRICS || nai_markdown_full(out)) {
+    if (shown == MAX_METRICS || nai_markdown_full(out)) {
       left++;
       continue;
     }
@@ -242,7 +242,7 @@ static struct share share_of(const struct nai_comparison *c, const struct nai_ta
 static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_FINDINGS];
   int shown = 0;
-  for (int64_t row = 0; row < t->rows && shown < MOST_FINDINGS && !nai_markdown_full(out); row++) {
+  for (int64_t row = 0; row < t->rows && shown < MAX_FINDINGS && !nai_markdown_full(out); row++) {
     const char *state = nai_get_str(t, row, COMPARED_FINDINGS_state);
     struct share share = share_of(c, t, row);
     if (strcmp(state, "same") == 0 || 2 * share.runs < share.of) /* what few captures have is no difference of sides */

@@ -246,8 +246,8 @@ static int build_unions(struct nai_gpu *gpu, const struct nai_model *m, struct n
   gpu->kernel_window_end = kernels_only.any ? kernels_only.end : 0;
   gpu->kernel_busy_ns = union_total(&kernels_only);
   gpu->graph_ns = union_total(&graphs_only);
-  gpu->communication_ns = nai_intervals_total(&communication);
-  gpu->copy_ns = nai_intervals_total(&copy);
+  gpu->communication_ns = nai_intervals_total_ns(&communication);
+  gpu->copy_ns = nai_intervals_total_ns(&copy);
   subtract_compute(gpu, &(struct removal){&communication, &gpu->exposed_communication, 0, INT64_MIN},
                    &(struct removal){&copy, &beside_compute, 0, INT64_MIN}, m);
   nai_intervals_subtract(&gpu->exposed_copy, &beside_compute, &communication);

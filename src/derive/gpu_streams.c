@@ -20,12 +20,12 @@ int nai_gpu_number_streams(struct nai_gpu *gpu, const struct nai_model *m, struc
       number = nai_keyset_add(&streams, nai_key_pair(context, (uint32_t)of.id), &added);
       if (contexts.oom || streams.oom || !nai_array_room(&gpu->streams, &capacity, number, sizeof *gpu->streams))
         rc = nai_err_nomem(err);
-      else if (number >= NAI_MOST_STREAMS)
-        rc = nai_err_set(err, NAI_ELIMIT, "more than %u streams on one GPU", NAI_MOST_STREAMS);
+      else if (number >= NAI_MAX_STREAMS)
+        rc = nai_err_set(err, NAI_ELIMIT, "more than %u streams on one GPU", NAI_MAX_STREAMS);
       else
         gpu->streams[number] = of;
     }
-    op->stream = number & (NAI_MOST_STREAMS - 1);
+    op->stream = number & (NAI_MAX_STREAMS - 1);
   }
   gpu->stream_count = rc ? 0 : streams.count;
   for (uint32_t s = 0; s < gpu->stream_count; s++) {

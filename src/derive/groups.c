@@ -1,6 +1,6 @@
 #include "derive/groups.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 void nai_groups_free(struct nai_groups *groups) {
   if (!groups)
     return;
-  nai_big_free(groups->order);
+  nai_spill_array_free(groups->order);
   free(groups->first);
   *groups = (struct nai_groups){0};
 }
@@ -108,8 +108,8 @@ static uint32_t first_after(const struct sorting *s, uint32_t first, uint32_t en
 static int put_aside(struct sorting *s, const uint32_t *rows, uint32_t n, struct nai_err *err) {
   if (n > s->room) {
     void *memory;
-    nai_big_free(s->aside);
-    int rc = nai_big_new(&memory, s->scratch_dir, (size_t)n * sizeof *s->aside, err);
+    nai_spill_array_free(s->aside);
+    int rc = nai_spill_array_new(&memory, s->scratch_dir, (size_t)n * sizeof *s->aside, err);
     s->aside = rc ? NULL : memory;
     s->room = rc ? 0 : n;
     if (rc)
@@ -161,7 +161,7 @@ int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, co
     rc = merge_runs(&s, err);
   free(s.ends);
   free(s.keys);
-  nai_big_free(s.aside);
+  nai_spill_array_free(s.aside);
   return rc;
 }
 
@@ -192,7 +192,7 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
   if (!out->first)
     return nai_err_nomem(err);
   void *order;
-  int rc = nai_big_new(&order, scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
+  int rc = nai_spill_array_new(&order, scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
   if (rc)
     return rc;
   uint32_t *rows = out->order = order;

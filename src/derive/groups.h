@@ -6,7 +6,7 @@
 #include "table/column.h"
 
 struct nai_groups {
-  uint32_t *order; /* row numbers (base/big.h); group g is order[first[g]] .. order[first[g+1]-1] */
+  uint32_t *order; /* row numbers (base/spill_array.h); group g is order[first[g]] .. order[first[g+1]-1] */
   uint32_t *first; /* groups + 1 entries */
   uint32_t groups;
 };

@@ -1,7 +1,7 @@
 #include "derive/lanes.h"
 
 #include "base/array.h"
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "derive/build.h"
 
 #include <stdlib.h>
@@ -194,7 +194,7 @@ static int allocate(struct nai_lanes *lanes, const struct nai_model *m, struct n
   if (events >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 events for the timeline");
   void *rows;
-  int rc = nai_big_new(&rows, m->scratch_dir, (size_t)(own_rows(m) + 1) * sizeof *lanes->rows, err);
+  int rc = nai_spill_array_new(&rows, m->scratch_dir, (size_t)(own_rows(m) + 1) * sizeof *lanes->rows, err);
   lanes->rows = rc ? NULL : rows;
   return rc;
 }
@@ -217,7 +217,7 @@ static int build_lanes(void *ctx, int task, struct nai_err *err) {
 
 static void free_lanes(struct nai_model *m) {
   free(m->lanes.v);
-  nai_big_free(m->lanes.rows);
+  nai_spill_array_free(m->lanes.rows);
   m->lanes = (struct nai_lanes){0};
 }
 

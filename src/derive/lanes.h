@@ -28,7 +28,7 @@ struct nai_lane {
 struct nai_lanes {
   struct nai_lane *v;
   uint32_t count, capacity;
-  uint32_t *rows, used; /* rows of lanes that no other part has such a list for (base/big.h) */
+  uint32_t *rows, used; /* rows of lanes that no other part has such a list for (base/spill_array.h) */
   uint64_t total;       /* events in all lanes */
 };
 

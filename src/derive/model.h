@@ -104,7 +104,7 @@ struct nai_op {
   uint32_t communication : 1;
   uint32_t stream : 29; /* number of its stream, of those of the GPU */
 };
-#define NAI_MOST_STREAMS (1u << 29)
+#define NAI_MAX_STREAMS (1u << 29)
 
 /* A stream of a GPU. An id is unique within a process and context. */
 struct nai_stream {
@@ -187,7 +187,7 @@ struct nai_model_options {
   bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int page_events;                 /* events that report.html holds in full */
   int worker_count;
-  const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
+  const char *scratch_dir; /* for large arrays (base/spill_array.h); NULL: in memory */
 };
 
 struct nai_model {

@@ -93,7 +93,7 @@ static int sum_processes(void *ctx, int task, struct nai_err *err) {
   for (uint32_t t = 0; t < m->thread_count; t++) {
     struct nai_process_sum *sum = sum_of(m, m->thread_process[t]);
     sum->api_calls += m->api_by_thread.first[t + 1] - m->api_by_thread.first[t];
-    sum->blocked_ns += nai_intervals_total(&m->blocked[t]);
+    sum->blocked_ns += nai_intervals_total_ns(&m->blocked[t]);
   }
   return NAI_OK;
 }

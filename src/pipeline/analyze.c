@@ -104,7 +104,7 @@ static int write_manifests(struct nai_state *s, struct nai_err *err) {
   int rc = s->home == &s->out ? list_outputs(m, s, err) : write_outputs_manifest(s, err);
   if (!s->options->keep_stages)
     nai_manifest_forget_nodes(m);
-  return rc ? rc : write_manifest(s->home, m, nai_run_held(s->run, nai_readers_schema.name), err);
+  return rc ? rc : write_manifest(s->home, m, nai_run_find_loaded(s->run, nai_readers_schema.name), err);
 }
 
 static void pass_note(void *ctx, const char *line) {
@@ -189,7 +189,7 @@ static int last_stage(const struct nai_state *s) {
 static int check_trim(const struct nai_state *s, struct nai_err *err) {
   static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
                                        "api_call_count", "nvtx_range_count"};
-  const struct nai_table *run = nai_run_held(s->run, "run_info");
+  const struct nai_table *run = nai_run_find_loaded(s->run, "run_info");
   if (!s->options->trim || !run)
     return NAI_OK;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

@@ -7,8 +7,8 @@
 
 static int hold_empty(struct nai_run *run, const struct nai_schema *schema, struct nai_err *err) {
   struct nai_table *table;
-  int rc = nai_run_held(run, schema->name) ? NAI_OK : nai_table_new(&table, schema, err);
-  return rc || nai_run_held(run, schema->name) ? rc : nai_run_hold(run, table, err);
+  int rc = nai_run_find_loaded(run, schema->name) ? NAI_OK : nai_table_new(&table, schema, err);
+  return rc || nai_run_find_loaded(run, schema->name) ? rc : nai_run_add(run, table, err);
 }
 
 int nai_empty_run(struct nai_run **out, struct nai_err *err) {

@@ -59,7 +59,7 @@ static int make(struct job *job, struct nai_err *err) {
 static int hold(struct job *job, struct nai_err *err) {
   int rc = NAI_OK;
   for (int o = 0; o < job->outputs; o++) {
-    int failed = job->out[o] ? nai_run_hold(job->s->run, job->out[o], err) : NAI_OK;
+    int failed = job->out[o] ? nai_run_add(job->s->run, job->out[o], err) : NAI_OK;
     job->out[o] = NULL;
     rc = rc ? rc : failed;
   }

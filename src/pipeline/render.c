@@ -42,7 +42,7 @@ static const char *asset_text(const char *path) {
 }
 
 static const char *viewer_block(const struct nai_state *s, const char *name) {
-  const struct nai_table *blocks = nai_run_held(s->run, nai_viewer_data_schema.name);
+  const struct nai_table *blocks = nai_run_find_loaded(s->run, nai_viewer_data_schema.name);
   for (int64_t i = 0; blocks && i < blocks->rows; i++)
     if (strcmp(nai_get_str(blocks, i, VIEWER_DATA_block), name) == 0)
       return nai_get_str(blocks, i, VIEWER_DATA_text);
@@ -118,7 +118,7 @@ static int render_task(void *ctx, int task, struct nai_err *err) {
 
 static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {
   struct nai_result *result = s->result;
-  const struct nai_table *findings = nai_run_held(s->run, nai_findings_schema.name);
+  const struct nai_table *findings = nai_run_find_loaded(s->run, nai_findings_schema.name);
   int64_t count = findings ? findings->rows : 0;
   enum nai_severity severity;
   result->list = calloc((size_t)count + 1, sizeof *result->list);
@@ -157,7 +157,7 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   char dir[PATH_MAX];
   size_t count = nai_state_schemas(schemas, s, NAI_STAGE_COUNT);
   for (size_t i = 0; i < count; i++)
-    if ((tables[report.table_count] = nai_run_held(s->run, schemas[i]->name)))
+    if ((tables[report.table_count] = nai_run_find_loaded(s->run, schemas[i]->name)))
       report.table_count++;
   plan(&r);
   snprintf(dir, sizeof dir, "%s/tables", s->out.work);

@@ -22,7 +22,7 @@ bool nai_job_find_inputs(struct job *job) {
   const char *name;
   size_t n = 0;
   for (; n < JOB_MAX_TABLES && (name = nai_job_input(job, n)); n++) {
-    job->in[n] = nai_run_held(job->s->run, name);
+    job->in[n] = nai_run_find_loaded(job->s->run, name);
     if (!job->in[n])
       return false;
   }
@@ -93,7 +93,7 @@ static int take_table(struct job *job, int output, struct nai_err *err) {
 
 void nai_job_drop_outputs(struct job *job) {
   for (int o = 0; o < job->outputs; o++)
-    nai_run_drop(job->s->run, job->node->outputs[o]->name);
+    nai_run_remove(job->s->run, job->node->outputs[o]->name);
 }
 
 /* Adds the node with the tables it made then to the manifest. */

@@ -19,8 +19,8 @@ static struct job *maker_of(const struct job_set *set, const char *table) {
 static bool inputs_come(const struct job_set *set, const struct job *job) {
   const char *name;
   for (size_t i = 0; (name = nai_job_input(job, i)); i++) {
-    const struct job *maker = nai_run_held(set->s->run, name) ? NULL : maker_of(set, name);
-    if (!nai_run_held(set->s->run, name) && !(maker && maker->coming))
+    const struct job *maker = nai_run_find_loaded(set->s->run, name) ? NULL : maker_of(set, name);
+    if (!nai_run_find_loaded(set->s->run, name) && !(maker && maker->coming))
       return false;
   }
   return true;

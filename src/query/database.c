@@ -25,7 +25,7 @@ static int list_columns(struct nai_query_table *t, struct nai_err *err) {
   const struct nai_schema *schema = t->table->schema;
   uint32_t capacity = 0;
   t->column_count = 0;
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) {
     if (!nai_array_room(&t->columns, &capacity, (uint32_t)t->column_count, sizeof *t->columns))
       return nai_err_nomem(err);
     t->columns[t->column_count++] = (struct nai_reader_of_column){p, divisor_of(&schema->columns[p.column], p.unit)};
@@ -173,5 +173,5 @@ bool nai_query_has(const struct nai_run *run, const char *table) {
   for (int i = 0; nai_query_views[i][0]; i++)
     if (strcmp(nai_query_views[i][0], table) == 0)
       return true;
-  return nai_run_held(run, table) || (is_shown(table) && nai_manifest_maker(m, table));
+  return nai_run_find_loaded(run, table) || (is_shown(table) && nai_manifest_maker(m, table));
 }

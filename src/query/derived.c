@@ -1,7 +1,7 @@
 /* Tables computed from the model: which call launched an operation, what it is, and in which NVTX range. */
 #include "query/internal.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/threads.h"
 #include "derive/nvtx/nvtx_open.h"
 #include "table/kernel_name.h"
@@ -52,8 +52,9 @@ int nai_derived_new(struct nai_query_table *t, int64_t rows, struct nai_err *err
 
 int nai_derived_column(struct nai_query_table *t, int column, struct nai_err *err) {
   size_t bytes = nai_type_size(t->table->schema->columns[column].type);
-  return t->own->columns[column] ? NAI_OK
-                                 : nai_big_new(&t->own->columns[column], NULL, (size_t)(t->own->rows + 1) * bytes, err);
+  return t->own->columns[column]
+           ? NAI_OK
+           : nai_spill_array_new(&t->own->columns[column], NULL, (size_t)(t->own->rows + 1) * bytes, err);
 }
 
 /* As many rows as the event table that its rows are the rows of. */

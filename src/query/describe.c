@@ -45,14 +45,14 @@ static int open_names(struct nai_query_table *t, struct nai_err *err) {
 }
 
 static void put_column(struct nai_table *out, const char *table, int position, const struct nai_schema *schema,
-                       const struct nai_print *print, bool hidden) {
+                       const struct nai_display_column *print, bool hidden) {
   const struct nai_column_def *def = &schema->columns[print->column];
-  const char *type = nai_print_type(schema, print);
+  const char *type = nai_display_column_type(schema, print);
   char name[NAI_COLUMN_NAME_MAX];
   int64_t row = nai_table_add_row(out);
   nai_set_str(out, row, SQL_COLUMNS_table_name, table);
   nai_set_i64(out, row, SQL_COLUMNS_position, position);
-  nai_set_str(out, row, SQL_COLUMNS_name, nai_print_name(name, schema, print));
+  nai_set_str(out, row, SQL_COLUMNS_name, nai_display_column_name(name, schema, print));
   nai_set_str(out, row, SQL_COLUMNS_type, *type == 't' ? "TEXT" : *type == 'i' ? "INTEGER" : "REAL");
   nai_set_str(out, row, SQL_COLUMNS_unit, nai_unit_name(print->unit));
   nai_set_str(out, row, SQL_COLUMNS_description, def->description);
@@ -62,12 +62,12 @@ static void put_column(struct nai_table *out, const char *table, int position, c
 
 static void put_columns(struct nai_table *out, const char *table, const struct nai_schema *schema) {
   int position = 0;
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);)
     put_column(out, table, position++, schema, &p, false);
   for (int c = 0; c < (int)schema->column_count; c++) {
     const struct nai_column_def *def = &schema->columns[c];
     if (def->prints && !(def->prints & 1u << def->unit))
-      put_column(out, table, position++, schema, &(struct nai_print){c, def->unit}, true);
+      put_column(out, table, position++, schema, &(struct nai_display_column){c, def->unit}, true);
   }
 }
 

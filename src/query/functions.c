@@ -71,9 +71,9 @@ static void cause_meaning(sqlite3_context *context, int argc, sqlite3_value **ar
 
 /* The category of a name, looked up once per name: rows have few. */
 static int category_of(struct nai_database *db, const char *name) {
-  enum { MOST_KEPT = 100000 };
+  enum { MAX_KEPT = 100000 };
   uint32_t known = db->classed.count;
-  if (known >= MOST_KEPT)
+  if (known >= MAX_KEPT)
     return nai_kernel_classes_match(db->classes, name);
   uint32_t id = nai_strings_add(&db->classed, name, strlen(name));
   if (id < known)

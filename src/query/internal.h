@@ -20,7 +20,7 @@ struct nai_facts {
 
 /* How a SQL column is read. */
 struct nai_reader_of_column {
-  struct nai_print print;
+  struct nai_display_column print;
   double divide; /* integers of ns: what makes them the unit; 1: they stay integers */
 };
 

@@ -71,7 +71,7 @@ static void suggest_column(struct nai_buf *out, struct nai_database *db, const c
     for (int c = 0; t->table && mentions(sql, t->name) && c < t->column_count; c++) {
       char name[NAI_COLUMN_NAME_MAX];
       const char *near = NULL;
-      nai_print_name(name, t->table->schema, &t->columns[c].print);
+      nai_display_column_name(name, t->table->schema, &t->columns[c].print);
       consider(&near, &distance, word, name);
       if (near)
         snprintf(best, sizeof best, "%s", near);
@@ -245,7 +245,7 @@ const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema 
   for (int c = 0; t && t->table && c < t->column_count; c++) {
     char name[NAI_COLUMN_NAME_MAX];
     *schema = t->table->schema;
-    if (strcmp(nai_print_name(name, t->table->schema, &t->columns[c].print), column) == 0)
+    if (strcmp(nai_display_column_name(name, t->table->schema, &t->columns[c].print), column) == 0)
       return &t->columns[c];
   }
   return NULL;

@@ -24,7 +24,7 @@ static int fail(sqlite3_vtab *vtab, struct nai_query_table *t, const struct nai_
 }
 
 static const char *declared_type(const struct nai_query_table *t, int column) {
-  const struct nai_print *print = &t->columns[column].print;
+  const struct nai_display_column *print = &t->columns[column].print;
   enum nai_type type = t->table->schema->columns[print->column].type;
   return type == NAI_STR ? "TEXT" : type == NAI_F64 || t->columns[column].divide != 1 ? "REAL" : "INTEGER";
 }
@@ -34,8 +34,9 @@ static int declare(sqlite3 *sqlite, const struct nai_query_table *t, struct nai_
   nai_buf_puts(&text, "CREATE TABLE t(");
   for (int i = 0; i < t->column_count; i++) {
     char name[NAI_COLUMN_NAME_MAX];
-    nai_buf_printf(&text, "%s\"%s\" %s%s", i ? "," : "", nai_print_name(name, t->table->schema, &t->columns[i].print),
-                   declared_type(t, i), i < t->shown_count ? "" : " HIDDEN");
+    nai_buf_printf(&text, "%s\"%s\" %s%s", i ? "," : "",
+                   nai_display_column_name(name, t->table->schema, &t->columns[i].print), declared_type(t, i),
+                   i < t->shown_count ? "" : " HIDDEN");
   }
   nai_buf_putc(&text, ')');
   int rc = nai_buf_check(&text, err);

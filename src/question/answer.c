@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Of an intent's facts; the rest is for findings and what they stand on. */
-enum { MOST_OF_INTENTS = 5 };
+enum { MAX_OF_INTENTS = 5 };
 
 /* --- parts of an answer ----------------------------------------------------------------------------------- */
 
@@ -217,7 +217,7 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
     return rc;
   const struct nai_yaml_node *first = nai_intent_items(intent->doc, intent->node, "facts");
   for (const struct nai_yaml_node *entry = first; entry && !rc; entry = nai_yaml_next(intent->doc, entry)) {
-    size_t room = answer->fact_count < MOST_OF_INTENTS ? MOST_OF_INTENTS - answer->fact_count : 1;
+    size_t room = answer->fact_count < MAX_OF_INTENTS ? MAX_OF_INTENTS - answer->fact_count : 1;
     if (!say_lack(asking, caps, intent->doc, entry, "Not all of it is recorded", &answer->limits))
       rc = nai_facts_add(asking, intent, entry, room, err);
     *known |= entry == first && answer->fact_count > before;

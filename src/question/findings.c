@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FINDINGS = 3, MOST_EVIDENCE = 2 };
+enum { MAX_FINDINGS = 3, MAX_EVIDENCE = 2 };
 
 /* "id glob 'idle-*' or id glob 'launch-bound'"; ids of rules need no quoting (intents.c). */
 static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, const struct nai_yaml_node *rule,
@@ -100,7 +100,7 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
   nai_buf_printf(&sql,
                  "select table_name, row, text, start_ns, end_ns from evidence where finding = %" PRId64
                  " and table_name is not null and row is not null order by rowid limit %d",
-                 finding, MOST_EVIDENCE);
+                 finding, MAX_EVIDENCE);
   int rc = nai_buf_check(&sql, err);
   if (!rc)
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "evidence", err);
@@ -140,7 +140,7 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   }
   nai_buf_puts(&sql, on_gpu);
   put_order(&sql, asking->answer, any_rule);
-  nai_buf_printf(&sql, " limit %d", MOST_FINDINGS);
+  nai_buf_printf(&sql, " limit %d", MAX_FINDINGS);
   int rc = nai_buf_check(&sql, err);
   if (!rc)
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRIES = 3, LONGEST_WAIT_S = 30, BYTES_PER_TOKEN = 3, MOST_TEXT = 8000 };
+enum { TRIES = 3, LONGEST_WAIT_S = 30, BYTES_PER_TOKEN = 3, MAX_TEXT = 8000 };
 
 static const char instructions[] =
     "You put facts about one profile of a GPU program into plain English for a performance engineer. Answer the question "
@@ -108,8 +108,8 @@ static int read_reply(struct nai_buf *text, const struct nai_buf *body, struct n
   int rc = !root    ? nai_err_set(err, NAI_EINPUT, "the server's reply is no JSON")
          : !content ? nai_err_set(err, NAI_EINPUT, "the server's reply has no choices[0].message.content")
          : strspn(content, " \t\r\n") == strlen(content) ? nai_err_set(err, NAI_EINPUT, "the model says nothing")
-         : strlen(content) > MOST_TEXT
-             ? nai_err_set(err, NAI_ELIMIT, "the model's text has more than %d bytes", MOST_TEXT)
+         : strlen(content) > MAX_TEXT
+             ? nai_err_set(err, NAI_ELIMIT, "the model's text has more than %d bytes", MAX_TEXT)
              : NAI_OK;
   for (const char *line = content; !rc && *line;) { /* line by line: cleaned, an end of line would be a space */
     size_t len = strcspn(line, "\n");

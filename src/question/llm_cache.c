@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 16 };
+enum { MAX_BYTES = 1 << 16 };
 
 bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *body) {
   const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -28,7 +28,7 @@ bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *bod
 
 bool nai_llm_cache_read(struct nai_buf *text, const char *path) {
   struct nai_err ignored;
-  if (nai_fs_read(text, path, MOST_BYTES, NAI_EIO, &ignored) == NAI_OK && text->len)
+  if (nai_fs_read(text, path, MAX_BYTES, NAI_EIO, &ignored) == NAI_OK && text->len)
     return true;
   nai_buf_clear(text); /* of what could be read */
   return false;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-  MOST_SHIFT = 1024,     /* captures begin so many calls apart at most */
+  MAX_SHIFT = 1024,      /* captures begin so many calls apart at most */
   FEWEST = 16,           /* calls that agree, unless the sequences are shorter */
   LOOK_AT = 1024,        /* calls that shifts are judged by */
   SAMPLES = 256,         /* of their ends */
@@ -71,14 +71,14 @@ struct candidate {
 };
 
 struct candidates {
-  struct candidate v[2 * MOST_SHIFT + 1];
+  struct candidate v[2 * MAX_SHIFT + 1];
   uint32_t count, longest;
 };
 
 static void list_candidates(struct candidates *c, const struct nai_rank_side *a, const struct nai_rank_side *b) {
   uint32_t longest_side = a->count > b->count ? a->count : b->count, kept = 0;
   uint32_t fewest = longest_side < FEWEST ? longest_side : FEWEST;
-  for (int shift = -MOST_SHIFT; shift <= MOST_SHIFT; shift++) {
+  for (int shift = -MAX_SHIFT; shift <= MAX_SHIFT; shift++) {
     struct overlap o = overlap_at(a, b, shift);
     uint32_t run = o.count < fewest ? 0 : agreeing(a, b, &o, LOOK_AT);
     if (run < fewest || !run)

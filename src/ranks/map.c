@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEFT = 130, RIGHT = 20, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MOST_CHARS = 20 };
+enum { LEFT = 130, RIGHT = 20, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MAX_CHARS = 20 };
 
 struct scale {
   const struct nai_ranks *r;
@@ -19,8 +19,8 @@ struct scale {
 static void put_label(struct nai_buf *out, const struct scale *s, uint32_t rank) {
   const char *label = s->r->ranks[rank].label;
   size_t len = strlen(label);
-  const char *shown = len > MOST_CHARS ? label + len - MOST_CHARS : label; /* ends differ, beginnings rarely do */
-  while ((*shown & 0xC0) == 0x80)                                          /* not from the middle of a character */
+  const char *shown = len > MAX_CHARS ? label + len - MAX_CHARS : label; /* ends differ, beginnings rarely do */
+  while ((*shown & 0xC0) == 0x80)                                        /* not from the middle of a character */
     shown++;
   nai_buf_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 6,
                  HEAD + (int)rank * s->row + s->row * 3 / 4);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINES = 1024 }; /* that could belong together where communicators are not known: each is laid over each */
+enum { MAX_LINES = 1024 }; /* that could belong together where communicators are not known: each is laid over each */
 
 static const char alone[] = "no other rank has a counterpart", ambiguous[] = "several streams could belong together",
                   peers[] = "point-to-point among more than two ranks",
@@ -184,7 +184,7 @@ static int match_all(struct nai_ranks *r, const struct nai_ranks_options *option
                      struct nai_err *err) {
   bool known = r->lines[lines[0]].known_comm;
   int rc = NAI_OK;
-  if (!known && count > MOST_LINES) {
+  if (!known && count > MAX_LINES) {
     for (uint32_t i = 0; i < count; i++)
       r->lines[lines[i]].refused = too_many;
     return NAI_OK;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANKS = 24, MOST_COLLECTIVES = 10, MOST_LINES = 64, MOST_REASONS = 5 };
+enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5 };
 
 static void put_buf(struct nai_view *map, const char *key, struct nai_buf *text, bool trusted) {
   if (trusted)
@@ -48,7 +48,7 @@ static void put_texts(struct nai_view *root, const struct nai_ranks *r, const st
   nai_view_put_bool(root, "undecided", r->verdict == NAI_RANKS_UNDECIDED);
   nai_view_put_bool(root, "good", r->verdict == NAI_RANKS_BALANCED);
   struct nai_view *reasons = nai_view_put_list(root, "reasons");
-  for (uint32_t n = 0; n < MOST_REASONS && n < r->rank_count; n++) {
+  for (uint32_t n = 0; n < MAX_REASONS && n < r->rank_count; n++) {
     nai_ranks_put_reason(&text, r, &r->ranks[latest[n].value]);
     if (text.len || nai_buf_failed(&text))
       put_buf(nai_view_add_map(reasons), "text", &text, false);
@@ -129,21 +129,20 @@ static int fill(struct nai_view *root, const struct nai_ranks *r, const struct n
   if (!rc)
     put_texts(root, r, latest);
   if (!rc)
-    put_ranks(root, r, tables->v[NAI_RANKS_RANKS], latest, html ? INT64_MAX : MOST_RANKS);
+    put_ranks(root, r, tables->v[NAI_RANKS_RANKS], latest, html ? INT64_MAX : MAX_RANKS);
   free(latest);
   nai_view_put_trusted(root, "columns", r->by_step ? "step" : "collective");
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "collective_count", r->collectives);
   nai_view_put_bool(root, "matched", r->split > 0);
   if (!rc)
-    rc =
-        put_largest(root, "transfers", tables->v[NAI_RANKS_TRANSFERS], TRANSFERS_slow_excess_ns, MOST_COLLECTIVES, err);
+    rc = put_largest(root, "transfers", tables->v[NAI_RANKS_TRANSFERS], TRANSFERS_slow_excess_ns, MAX_COLLECTIVES, err);
   if (!rc)
-    rc = put_largest(root, "collectives", tables->v[NAI_RANKS_COLLECTIVES], COLLECTIVES_skew_ns, MOST_COLLECTIVES, err);
-  put_rows(root, "mismatches", tables->v[NAI_RANKS_MISMATCHES], MOST_LINES);
+    rc = put_largest(root, "collectives", tables->v[NAI_RANKS_COLLECTIVES], COLLECTIVES_skew_ns, MAX_COLLECTIVES, err);
+  put_rows(root, "mismatches", tables->v[NAI_RANKS_MISMATCHES], MAX_LINES);
   nai_view_put_bool(root, "any_mismatch", tables->v[NAI_RANKS_MISMATCHES]->rows > 0);
   if (html) {
-    put_rows(root, "lines", tables->v[NAI_RANKS_LINES], 16 * MOST_LINES);
+    put_rows(root, "lines", tables->v[NAI_RANKS_LINES], 16 * MAX_LINES);
     put_maps(root, r);
   }
   return rc;

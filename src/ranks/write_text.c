@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NAMED = 3, MOST_CHARS = 72 };
+enum { MAX_NAMED = 3, MAX_CHARS = 72 };
 
 static void put_share(struct nai_buf *out, int64_t part, int64_t all) {
   nai_fmt_percent(out, all > 0 ? 100 * (double)part / (double)all : 0);
@@ -29,7 +29,7 @@ static void put_persistent(struct nai_buf *out, const struct nai_ranks *r) {
     const struct nai_job_rank *rank = &r->ranks[i];
     if (!nai_ranks_is_persistent(r, rank))
       continue;
-    if (named++ >= MOST_NAMED)
+    if (named++ >= MAX_NAMED)
       continue;
     struct nai_rank_interval share = nai_ranks_late_share(rank);
     nai_buf_printf(out, "%s%s is late: it comes last in %" PRId64 " of %" PRId64 " collectives (95 %% interval ",
@@ -47,8 +47,8 @@ static void put_persistent(struct nai_buf *out, const struct nai_ranks *r) {
     nai_fmt_duration(out, (double)rank->caused_wait_ns);
     nai_buf_puts(out, " of GPU time.");
   }
-  if (named > MOST_NAMED)
-    nai_buf_printf(out, " So are %d more ranks.", named - MOST_NAMED);
+  if (named > MAX_NAMED)
+    nai_buf_printf(out, " So are %d more ranks.", named - MAX_NAMED);
 }
 
 static void put_rotating(struct nai_buf *out, const struct nai_ranks *r) {
@@ -64,8 +64,8 @@ static void put_rotating(struct nai_buf *out, const struct nai_ranks *r) {
 
 /* The ranks whose lateness adds up to most. */
 static void put_latest(struct nai_buf *out, const struct nai_ranks *r) {
-  const struct nai_job_rank *named[MOST_NAMED] = {NULL};
-  for (int n = 0; n < MOST_NAMED; n++) {
+  const struct nai_job_rank *named[MAX_NAMED] = {NULL};
+  for (int n = 0; n < MAX_NAMED; n++) {
     for (uint32_t i = 0; i < r->rank_count; i++) {
       const struct nai_job_rank *rank = &r->ranks[i];
       bool taken = !rank->late_by_ns;
@@ -158,7 +158,7 @@ void nai_ranks_put_reason(struct nai_buf *out, const struct nai_ranks *r, const 
       nai_buf_printf(out, ", mostly for reason %s", rank->idle_cause);
   } else if (with) {
     nai_buf_puts(out, "), it ran ");
-    nai_kernel_name_short(out, with, MOST_CHARS);
+    nai_kernel_name_short(out, with, MAX_CHARS);
     nai_buf_puts(out, " for ");
     nai_fmt_duration(out, (double)rank->behind_with_ns);
     if (range)
@@ -210,7 +210,7 @@ static int64_t unmatched(const struct nai_ranks *r, int64_t *of) {
 bool nai_ranks_put_caveat(struct nai_buf *out, const struct nai_ranks *r, uint32_t number) {
   int64_t of, without = unmatched(r, &of);
   const struct nai_rank_line *break_at = broken(r);
-  for (uint32_t i = 0, named = 0; i < r->rank_count && named < MOST_NAMED; i++) {
+  for (uint32_t i = 0, named = 0; i < r->rank_count && named < MAX_NAMED; i++) {
     const char *why = r->ranks[i].matched ? NULL : nai_ranks_refusal(r, i);
     named += why != NULL;
     if (why && number-- == 0) {

@@ -84,7 +84,7 @@ static bool less(const struct nai_value *a, const struct nai_value *b) {
 }
 
 static void put_spans(struct nai_view *view, const struct nai_table *table, const struct group *group) {
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
     char name[NAI_COLUMN_NAME_MAX];
     struct nai_value low = {.null = true}, high = {.null = true};
     if (table->schema->columns[p.column].type == NAI_STR)
@@ -97,7 +97,7 @@ static void put_spans(struct nai_view *view, const struct nai_table *table, cons
       high = high.null || less(&high, &value) ? value : high;
     }
     if (!high.null)
-      put_span(view, nai_print_name(name, table->schema, &p), p.unit, &low, &high);
+      put_span(view, nai_display_column_name(name, table->schema, &p), p.unit, &low, &high);
   }
 }
 

@@ -52,10 +52,10 @@ void nai_report_put_value(struct nai_view *view, const char *key, enum nai_unit 
 
 void nai_report_put_row(struct nai_view *row_view, const struct nai_report *report, const struct nai_table *table,
                         int64_t row) {
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
     struct nai_value value = nai_table_value(table, row, p.column);
     char name[NAI_COLUMN_NAME_MAX];
-    nai_report_put_value(row_view, nai_print_name(name, table->schema, &p), p.unit, &value);
+    nai_report_put_value(row_view, nai_display_column_name(name, table->schema, &p), p.unit, &value);
     if (value.type == NAI_STR && !value.null)
       put_forms(row_view, name, table->schema->columns[p.column].role, value.s);
   }
@@ -219,15 +219,15 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
 static void put_answer(struct nai_view *view, const struct nai_table *table, int top) {
   struct nai_view *columns = nai_view_put_list(view, "columns"), *rows = nai_view_put_list(view, "rows");
   struct nai_buf text = {0};
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
     struct nai_view *column = nai_view_add_map(columns);
     char name[NAI_COLUMN_NAME_MAX];
-    nai_view_put_text(column, "name", nai_print_name(name, table->schema, &p));
+    nai_view_put_text(column, "name", nai_display_column_name(name, table->schema, &p));
     nai_view_put_trusted(column, "rule", table->schema->columns[p.column].type == NAI_STR ? "---" : "---:");
   }
   for (int64_t row = 0; row < table->rows && row < top; row++) {
     struct nai_view *cells = nai_view_put_list(nai_view_add_map(rows), "cells");
-    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
       struct nai_value value = nai_table_value(table, row, p.column);
       nai_buf_clear(&text);
       if (value.type == NAI_STR && !value.null) {

@@ -206,9 +206,9 @@ const struct nai_schema *nai_names_implied_table(const struct nai_rule_set *set,
 NAI_MUST_CHECK int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *set,
                                    const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err);
 /* A column of a table by a name that outputs show or its stored one. */
-NAI_MUST_CHECK int nai_names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
-                                    const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
-                                    struct nai_err *err);
+NAI_MUST_CHECK int nai_names_column(struct nai_display_column *out, const struct nai_schema *schema,
+                                    const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset,
+                                    const char *name, size_t len, struct nai_err *err);
 
 /* condition.c */
 NAI_MUST_CHECK int nai_condition_compile(struct condition *out, const struct names *names,

@@ -77,7 +77,7 @@ static int each_compile(struct metric_source *out, struct builder *b, const stru
                         const struct nai_yaml_node *map) {
   const struct nai_yaml_node *limit = nai_builder_get(b, map, "limit");
   const struct nai_schema *schema = out->rule->rows.schema;
-  struct nai_print column = {0};
+  struct nai_display_column column = {0};
   const char *name;
   int64_t most = 0;
   enum nai_unit unit;

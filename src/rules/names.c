@@ -44,18 +44,19 @@ const struct nai_schema *nai_names_implied_table(const struct nai_rule_set *set,
   return NULL;
 }
 
-int nai_names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+int nai_names_column(struct nai_display_column *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                      const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
                      struct nai_err *err) {
   char copy[MAX_NAME], place[MAX_NAME + 16];
   char shown[MAX_CANDIDATES][NAI_COLUMN_NAME_MAX];
   const char *candidates[MAX_CANDIDATES];
   snprintf(copy, sizeof copy, "%.*s", (int)len, name);
-  if (len < sizeof copy && nai_print_find(out, schema, copy))
+  if (len < sizeof copy && nai_display_column_find(out, schema, copy))
     return 0;
   size_t count = 0;
-  for (struct nai_print p = NAI_FIRST_PRINT; count < MAX_CANDIDATES && nai_print_next(&p, schema); count++)
-    candidates[count] = nai_print_name(shown[count], schema, &p);
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
+       count < MAX_CANDIDATES && nai_display_column_next(&p, schema); count++)
+    candidates[count] = nai_display_column_name(shown[count], schema, &p);
   snprintf(place, sizeof place, " of table \"%s\"", schema->name);
   return unknown(doc, node, offset, "column", copy, place, candidates, count, err);
 }
@@ -149,7 +150,7 @@ int nai_names_resolve(struct ref *out, const struct names *names, const struct n
       return unknown(names->doc, node, offset, "row", copy, "", candidates, count, err);
   }
   const struct nai_schema *schema = names->sources[source].schema;
-  struct nai_print column = {0};
+  struct nai_display_column column = {0};
   int rc = nai_names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
   if (rc)
     return rc;

@@ -42,7 +42,7 @@ static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, c
   rule->pid_column = nai_schema_role(rule->rows.schema, NAI_ROLE_PROCESS);
   if (device) {
     const char *name;
-    struct nai_print column;
+    struct nai_display_column column;
     int rc = nai_yaml_text(&name, b->doc, device, b->err);
     if (!rc)
       rc = nai_names_column(&column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);

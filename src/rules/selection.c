@@ -34,7 +34,7 @@ static int order_key_compile(struct selection *out, struct builder *b, const str
   if (*direction && !key->descending && strcmp(direction, "asc") != 0)
     return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
                              direction);
-  struct nai_print column = {0};
+  struct nai_display_column column = {0};
   rc = nai_names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
   key->column = column.column;
   return rc;

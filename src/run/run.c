@@ -142,20 +142,20 @@ static struct nai_table **find(const struct nai_run *run, const char *name) {
   return NULL;
 }
 
-struct nai_table *nai_run_held(const struct nai_run *run, const char *name) {
+struct nai_table *nai_run_find_loaded(const struct nai_run *run, const char *name) {
   struct nai_table **table = find(run, name);
   return table ? *table : NULL;
 }
 
 int64_t nai_run_utc(const struct nai_run *run) {
-  const struct nai_table *capture = nai_run_held(run, "capture");
+  const struct nai_table *capture = nai_run_find_loaded(run, "capture");
   int64_t utc, epoch = capture && capture->rows ? nai_cell_i64(capture, 0, "utc_epoch_ns") : NAI_NULL_I64;
   int64_t start = epoch > 0 ? nai_cell_i64(capture, 0, "capture_start_ns") : NAI_NULL_I64; /* NULL is below 0 */
   bool told = epoch > 0 && !__builtin_add_overflow(epoch, start == NAI_NULL_I64 ? 0 : start, &utc);
   return told ? utc : NAI_NULL_I64;
 }
 
-int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err) {
+int nai_run_add(struct nai_run *run, struct nai_table *table, struct nai_err *err) {
   struct nai_table **old = find(run, table->schema->name);
   if (old && *old != table)
     nai_table_free(*old);
@@ -171,7 +171,7 @@ bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, cons
   return (size_t)snprintf(path, size, "%s/stages/%s.ntab", run->path, name) < size;
 }
 
-void nai_run_drop(struct nai_run *run, const char *name) {
+void nai_run_remove(struct nai_run *run, const char *name) {
   struct nai_table **table = find(run, name);
   char path[PATH_MAX];
   if (table) {
@@ -185,7 +185,7 @@ void nai_run_drop(struct nai_run *run, const char *name) {
 
 int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name, const struct nai_schema *schema,
                   struct nai_err *err) {
-  *out = nai_run_held(run, name);
+  *out = nai_run_find_loaded(run, name);
   if (*out)
     return NAI_OK;
   char file[NAME_MAX + 16];
@@ -205,7 +205,7 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
     rc = nai_err_set(err, NAI_ESTALE, "%s/%s is not the table this run made", run->path, file);
   }
   if (!rc)
-    rc = nai_run_hold(run, table, err);
+    rc = nai_run_add(run, table, err);
   if (!rc)
     *out = table;
   return rc;
@@ -213,7 +213,7 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 
 int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
                          const struct nai_schema *schema, struct nai_err *err) {
-  *out = nai_run_held(run, name);
+  *out = nai_run_find_loaded(run, name);
   if (*out || (!run->manifest.oom && !nai_manifest_maker(&run->manifest, name)))
     return NAI_OK;
   int rc = nai_run_table(out, run, name, schema, err);
@@ -222,7 +222,7 @@ int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, cons
 
 /* --- model ------------------------------------------------------------------------------------ */
 
-static const struct nai_table *look_up(void *run, const char *name) { return nai_run_held(run, name); }
+static const struct nai_table *look_up(void *run, const char *name) { return nai_run_find_loaded(run, name); }
 
 int nai_run_check(struct nai_run *run, struct nai_err *err) {
   int rc = NAI_OK;
@@ -252,7 +252,7 @@ int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_
     return rc;
   if (!run->model) {
     for (int i = 0; i < NAI_IN_COUNT; i++)
-      held[i] = nai_run_held(run, nai_event_tables[i]->name);
+      held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
     run->model = malloc(sizeof *run->model);
     if (!run->model)
       return nai_err_nomem(err);

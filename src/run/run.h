@@ -40,15 +40,15 @@ NAI_MUST_CHECK int nai_run_table(const struct nai_table **out, struct nai_run *r
 NAI_MUST_CHECK int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
                                         const struct nai_schema *schema, struct nai_err *err);
 /* The table if it is held, else NULL. */
-struct nai_table *nai_run_held(const struct nai_run *run, const char *name);
+struct nai_table *nai_run_find_loaded(const struct nai_run *run, const char *name);
 /* When its capture began, ns since 1970: the session may have begun long before. NAI_NULL_I64 where that is not known,
  * or the table capture is not held. */
 int64_t nai_run_utc(const struct nai_run *run);
 /* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is
  * freed. */
-NAI_MUST_CHECK int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err);
+NAI_MUST_CHECK int nai_run_add(struct nai_run *run, struct nai_table *table, struct nai_err *err);
 /* Frees a table and removes its file. */
-void nai_run_drop(struct nai_run *run, const char *name);
+void nai_run_remove(struct nai_run *run, const char *name);
 /* Path of a table's file; false when it is too long. */
 bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name);
 

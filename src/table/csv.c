@@ -41,16 +41,16 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
   struct nai_buf scratch = {0};
   const char *separator = "";
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema); separator = ",") {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); separator = ",") {
     char name[NAI_COLUMN_NAME_MAX];
-    nai_print_name(name, schema, &p);
+    nai_display_column_name(name, schema, &p);
     nai_buf_puts(out, separator);
     nai_csv_text(out, &scratch, name, strlen(name));
   }
   nai_buf_putc(out, '\n');
   for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
     separator = "";
-    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema); separator = ",") {
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); separator = ",") {
       struct nai_value value = nai_table_value(table, row, p.column);
       nai_buf_puts(out, separator);
       if (value.type == NAI_STR && !value.null)

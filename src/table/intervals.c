@@ -86,7 +86,7 @@ void nai_intervals_intersect(struct nai_intervals *out, const struct nai_interva
   out->oom |= a->oom || b->oom;
 }
 
-int64_t nai_intervals_total(const struct nai_intervals *set) {
+int64_t nai_intervals_total_ns(const struct nai_intervals *set) {
   int64_t total = 0;
   for (size_t i = 0; i < set->count; i++)
     total += set->v[i].end - set->v[i].start;
@@ -105,10 +105,10 @@ void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, siz
     nai_intervals_add(out, v[i].start, v[i].end);
 }
 
-int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom) {
+int64_t nai_intervals_union_ns(struct nai_interval *v, size_t count, bool *oom) {
   struct nai_intervals all = {0};
   nai_intervals_gather(&all, v, count);
-  int64_t ns = nai_intervals_total(&all);
+  int64_t ns = nai_intervals_total_ns(&all);
   *oom = *oom || all.oom;
   nai_intervals_free(&all);
   return ns;
@@ -162,7 +162,7 @@ static int64_t covered_until(const struct nai_coverage *c, struct nai_coverage_c
   return at->before + (at->next < count && v[at->next].start < t ? t - v[at->next].start : 0);
 }
 
-int64_t nai_coverage_within(struct nai_coverage *c, int64_t a, int64_t b) {
+int64_t nai_coverage_overlap_ns(struct nai_coverage *c, int64_t a, int64_t b) {
   return a < b ? covered_until(c, &c->to, b) - covered_until(c, &c->from, a) : 0;
 }
 

@@ -33,11 +33,11 @@ void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
 /* Sum of lengths, ns. */
-int64_t nai_intervals_total(const struct nai_intervals *set);
+int64_t nai_intervals_total_ns(const struct nai_intervals *set);
 /* Intervals in any order, overlapping or not, as a set; and the time that they cover, ns. Both reorder v and take
  * O(n log n); *oom is set, or left as it is. */
 void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
-int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom);
+int64_t nai_intervals_union_ns(struct nai_interval *v, size_t count, bool *oom);
 /* First interval that ends after t (count when there is none). O(log n). */
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
 
@@ -54,7 +54,7 @@ struct nai_coverage {
   struct nai_coverage_cursor from, to;
 };
 NAI_MUST_CHECK int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err);
-int64_t nai_coverage_within(struct nai_coverage *coverage, int64_t a, int64_t b);
+int64_t nai_coverage_overlap_ns(struct nai_coverage *coverage, int64_t a, int64_t b);
 void nai_coverage_free(struct nai_coverage *coverage);
 
 #endif

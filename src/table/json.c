@@ -166,12 +166,12 @@ void nai_json_put_bool(struct nai_json *json, const char *key, bool truth) {
   nai_json_bool(json, truth);
 }
 
-static void put_column(struct nai_json *json, const struct nai_schema *schema, const struct nai_print *print) {
+static void put_column(struct nai_json *json, const struct nai_schema *schema, const struct nai_display_column *print) {
   const struct nai_column_def *def = &schema->columns[print->column];
   char name[NAI_COLUMN_NAME_MAX];
   nai_json_begin_object(json, NAI_JSON_INLINE);
-  nai_json_put_text(json, "name", nai_print_name(name, schema, print));
-  nai_json_put_text(json, "type", nai_print_type(schema, print));
+  nai_json_put_text(json, "name", nai_display_column_name(name, schema, print));
+  nai_json_put_text(json, "type", nai_display_column_type(schema, print));
   nai_json_put_text(json, "unit", nai_unit_name(print->unit));
   nai_json_put_text(json, "description", def->description);
   if (print->unit != def->unit)
@@ -191,7 +191,7 @@ static void put_column(struct nai_json *json, const struct nai_schema *schema, c
 static void put_columns(struct nai_json *json, const struct nai_schema *schema) {
   nai_json_key(json, "columns");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);)
     put_column(json, schema, &p);
   nai_json_end(json);
 }
@@ -212,7 +212,7 @@ void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t row = 0; row < table->rows && row < most && !nai_buf_failed(json->out); row++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
-    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) {
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) {
       struct nai_value value = nai_table_value(table, row, p.column);
       nai_json_value(json, p.unit, &value);
     }

@@ -65,7 +65,8 @@ static bool put_texts(struct nai_json *json, const struct nai_table *table, int 
   return true;
 }
 
-static void put_values(struct nai_json *json, const struct nai_table *table, const struct nai_print *p, int64_t rows) {
+static void put_values(struct nai_json *json, const struct nai_table *table, const struct nai_display_column *p,
+                       int64_t rows) {
   nai_json_key(json, "values");
   nai_json_begin_array(json, NAI_JSON_INLINE);
   for (int64_t row = 0; row < rows; row++) {
@@ -75,7 +76,7 @@ static void put_values(struct nai_json *json, const struct nai_table *table, con
   nai_json_end(json);
 }
 
-static void put_packed_column(struct nai_json *json, const struct nai_table *table, const struct nai_print *p,
+static void put_packed_column(struct nai_json *json, const struct nai_table *table, const struct nai_display_column *p,
                               int64_t rows) {
   enum nai_type type = table->schema->columns[p->column].type;
   nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -98,7 +99,8 @@ void nai_json_table_packed(struct nai_json *json, const struct nai_table *table,
   nai_json_table_head(json, table, most);
   nai_json_key(json, "packed");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema) && !nai_buf_failed(json->out);)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
+       nai_display_column_next(&p, table->schema) && !nai_buf_failed(json->out);)
     put_packed_column(json, table, &p, rows);
   nai_json_end(json);
   nai_json_end(json);

@@ -131,7 +131,7 @@ bool nai_schema_place(int *start_column, int *end_column, const struct nai_schem
 
 static unsigned prints_of(const struct nai_column_def *def) { return def->prints ? def->prints : 1u << def->unit; }
 
-bool nai_print_next(struct nai_print *print, const struct nai_schema *schema) {
+bool nai_display_column_next(struct nai_display_column *print, const struct nai_schema *schema) {
   unsigned later = 0; /* units of this column that come after the one shown last */
   if (print->column >= 0)
     later = prints_of(&schema->columns[print->column]) & ~((2u << print->unit) - 1);
@@ -143,8 +143,8 @@ bool nai_print_next(struct nai_print *print, const struct nai_schema *schema) {
   return true;
 }
 
-const char *nai_print_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
-                           const struct nai_print *print) {
+const char *nai_display_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                                    const struct nai_display_column *print) {
   const struct nai_column_def *def = &schema->columns[print->column];
   size_t len = strlen(def->name), suffix = print->unit == def->unit ? 0 : strlen(units[def->unit].name);
   const char *unit = suffix ? units[print->unit].name : "";
@@ -157,16 +157,16 @@ const char *nai_print_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_sche
   return name;
 }
 
-const char *nai_print_type(const struct nai_schema *schema, const struct nai_print *print) {
+const char *nai_display_column_type(const struct nai_schema *schema, const struct nai_display_column *print) {
   enum nai_type type = schema->columns[print->column].type;
   return type == NAI_STR ? "text" : type == NAI_F64 || units[print->unit].scale ? "float" : "int";
 }
 
-bool nai_print_find(struct nai_print *out, const struct nai_schema *schema, const char *name) {
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) {
+bool nai_display_column_find(struct nai_display_column *out, const struct nai_schema *schema, const char *name) {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) {
     char shown[NAI_COLUMN_NAME_MAX];
     *out = p;
-    if (strcmp(nai_print_name(shown, schema, &p), name) == 0)
+    if (strcmp(nai_display_column_name(shown, schema, &p), name) == 0)
       return true;
   }
   out->column = nai_schema_column(schema, name);

@@ -100,22 +100,22 @@ int nai_schema_role(const struct nai_schema *schema, enum nai_role role);
 int nai_schema_name(const struct nai_schema *schema);
 
 /* A column as outputs show it: a stored column in a unit. */
-struct nai_print {
+struct nai_display_column {
   int column;
   enum nai_unit unit;
 };
 enum { NAI_COLUMN_NAME_MAX = 128 }; /* bytes of a column's name with its NUL */
 /* Steps through what outputs show of a schema, in order:
- * for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) */
-#define NAI_FIRST_PRINT ((struct nai_print){-1, NAI_UNIT_COUNT})
-bool nai_print_next(struct nai_print *print, const struct nai_schema *schema);
+ * for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) */
+#define NAI_FIRST_DISPLAY_COLUMN ((struct nai_display_column){-1, NAI_UNIT_COUNT})
+bool nai_display_column_next(struct nai_display_column *print, const struct nai_schema *schema);
 /* The name a column is shown by; returns `name`. */
-const char *nai_print_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
-                           const struct nai_print *print);
+const char *nai_display_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                                    const struct nai_display_column *print);
 /* What cells are once printed: "int", "float" or "text". Integers of ns are decimals of us, ms or s. */
-const char *nai_print_type(const struct nai_schema *schema, const struct nai_print *print);
+const char *nai_display_column_type(const struct nai_schema *schema, const struct nai_display_column *print);
 /* Finds a column by a name that outputs show or by its stored name; false when there is none. */
-bool nai_print_find(struct nai_print *out, const struct nai_schema *schema, const char *name);
+bool nai_display_column_find(struct nai_display_column *out, const struct nai_schema *schema, const char *name);
 
 /* Whether two schemas have the same name and the same columns, types and units in the same order. */
 bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b);

@@ -1,7 +1,7 @@
 #include "table/stats.h"
 
 #include "base/array.h"
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -228,7 +228,7 @@ static struct nai_stats finish(struct group *g) {
 
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
   void *memory;
-  int rc = nai_big_new(&memory, values->directory, ((size_t)groups + 1) * sizeof(struct group), err);
+  int rc = nai_spill_array_new(&memory, values->directory, ((size_t)groups + 1) * sizeof(struct group), err);
   struct group *all = memory;
   if (!rc)
     rc = for_each_block(all, values, count_block, err);
@@ -248,7 +248,7 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
     free(all[g].buckets);
     free(all[g].wanted);
   }
-  nai_big_free(all);
+  nai_spill_array_free(all);
   return rc;
 }
 

@@ -23,7 +23,7 @@ struct nai_values {
   uint32_t rows;
   void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
   const void *ctx;
-  const char *directory; /* for what is held per group, when groups are many (base/big.h); or NULL */
+  const char *directory; /* for what is held per group, when groups are many (base/spill_array.h); or NULL */
 };
 enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
 #define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */

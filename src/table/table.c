@@ -1,6 +1,6 @@
 #include "table/table.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "table/file.h"
 
 #include <assert.h>
@@ -53,7 +53,7 @@ void nai_table_free(struct nai_table *table) {
     nai_backing_release(table);
   else
     for (uint32_t c = 0; c < table->schema->column_count; c++)
-      nai_big_free(table->columns[c]);
+      nai_spill_array_free(table->columns[c]);
   nai_strings_free(&table->strings);
   free(table->columns);
   free(table->packed);
@@ -140,8 +140,8 @@ static bool grow(struct nai_table *table, int64_t rows) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     /* Columns may be read by words (nai_at), the last one of which reaches beyond the last cell. */
     size_t size = nai_type_size(table->schema->columns[c].type);
-    void *data = nai_big_grow(table->columns[c], table->directory, (size_t)table->rows * size,
-                              (size_t)rows * size + sizeof(uint64_t));
+    void *data = nai_spill_array_grow(table->columns[c], table->directory, (size_t)table->rows * size,
+                                      (size_t)rows * size + sizeof(uint64_t));
     if (!data)
       return false;
     table->columns[c] = data;
@@ -331,11 +331,11 @@ int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int ke
   size_t n = (size_t)table->rows;
   if (n < 2)
     return NAI_OK;
-  int64_t *rows = nai_big_grow(NULL, table->directory, 0, n * sizeof *rows);
-  int64_t *other = nai_big_grow(NULL, table->directory, 0, n * sizeof *other);
+  int64_t *rows = nai_spill_array_grow(NULL, table->directory, 0, n * sizeof *rows);
+  int64_t *other = nai_spill_array_grow(NULL, table->directory, 0, n * sizeof *other);
   if (!rows || !other) {
-    nai_big_free(rows);
-    nai_big_free(other);
+    nai_spill_array_free(rows);
+    nai_spill_array_free(other);
     return nai_err_nomem(err);
   }
   const int64_t *sorted = sorted_rows(rows, other, n, &order);
@@ -347,8 +347,8 @@ int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int ke
       memcpy(scratch + i * size, data + (size_t)sorted[i] * size, size);
     memcpy(data, scratch, n * size);
   }
-  nai_big_free(rows);
-  nai_big_free(other);
+  nai_spill_array_free(rows);
+  nai_spill_array_free(other);
   return NAI_OK;
 }
 

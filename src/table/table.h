@@ -18,8 +18,8 @@ struct nai_table {
   struct nai_column
       *packed; /* per column, in a table that has packed ones: those have no array in `columns`; else NULL */
   struct nai_strings strings;
-  bool oom;                    /* sticky: an append or string could not be stored; see nai_table_check */
-  const char *directory;       /* where large columns of a table in memory lie (base/big.h), or NULL; borrowed */
+  bool oom;              /* sticky: an append or string could not be stored; see nai_table_check */
+  const char *directory; /* where large columns of a table in memory lie (base/spill_array.h), or NULL; borrowed */
   struct nai_backing *backing; /* the mapped file behind the columns, NULL when they are in memory */
 };
 

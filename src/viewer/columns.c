@@ -1,15 +1,15 @@
 /* Events as columns of variable-length numbers (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static bool grow_names(struct nai_page_names *names) {
   uint32_t capacity = names->capacity ? names->capacity * 2 : 64;
-  struct nai_page_name *list =
-      nai_big_grow(names->list, names->directory, (size_t)names->count * sizeof *list, (size_t)capacity * sizeof *list);
+  struct nai_page_name *list = nai_spill_array_grow(names->list, names->directory, (size_t)names->count * sizeof *list,
+                                                    (size_t)capacity * sizeof *list);
   if (!list)
     return false;
   names->list = list;

@@ -1,7 +1,7 @@
 /* From the model to the page's data blocks. */
 #include "viewer/deflated.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/threads.h"
 #include "tables/viewer_data.h"
 
@@ -107,7 +107,7 @@ static void encoder_free(struct nai_encoder *e) {
   nai_host_free(&e->host);
   for (int i = 0; i < MAX_DIRECTIONS; i++)
     free(e->names.directions[i]);
-  nai_big_free(e->names.list);
+  nai_spill_array_free(e->names.list);
   free(e->api_event);
   free(e->launches);
 }

@@ -24,7 +24,7 @@ struct nai_page_names {
     bool kernel;
     int64_t count; /* events of the trace, of an aggregated timeline */
   } * list;
-  const char *directory; /* where a long list lies (base/big.h), or NULL */
+  const char *directory; /* where a long list lies (base/spill_array.h), or NULL */
   bool oom;
 };
 

@@ -1,7 +1,7 @@
 /* The names of an aggregated timeline: how many events and how much time each has, and which the page lists. */
 #include "viewer/encoder.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void add_numbered(struct nai_encoder *e, const struct nai_name_totals *to
 
 static int add_totals(struct nai_encoder *e, struct nai_name_totals totals, struct nai_err *err) {
   void *v;
-  int rc = nai_big_new(&v, e->m->scratch_dir, ((size_t)totals.names + 1) * sizeof *totals.v, err);
+  int rc = nai_spill_array_new(&v, e->m->scratch_dir, ((size_t)totals.names + 1) * sizeof *totals.v, err);
   totals.v = v;
   if (!rc)
     e->totals.v[e->totals.count++] = totals;
@@ -87,7 +87,7 @@ const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *e,
 
 void nai_encoder_free_totals(struct nai_encoder *e) {
   for (uint32_t i = 0; i < e->totals.count; i++)
-    nai_big_free(e->totals.v[i].v);
+    nai_spill_array_free(e->totals.v[i].v);
   free(e->totals.v);
   e->totals.v = NULL;
 }

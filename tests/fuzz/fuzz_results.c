@@ -64,7 +64,7 @@ static void make_base(struct base *b, const char *scenario) {
 static void put_table(const struct base *b, uint32_t number, const struct change *changes, size_t count) {
   char path[PATH_MAX];
   struct nai_err err = {0};
-  const struct nai_table *from = nai_run_held(b->run, b->names[number]);
+  const struct nai_table *from = nai_run_find_loaded(b->run, b->names[number]);
   struct nai_table *copy = changes_copy(from);
   for (size_t i = 0; i < count; i++)
     if (changes[i].table % b->count == number)

@@ -52,21 +52,21 @@ static void analyze(struct nai_run *run, const struct nai_node *node) {
   for (; node->outputs[n]; n++)
     bases_must(nai_table_new(&out[n], node->outputs[n], &err), &err);
   for (int i = 0; node->inputs && node->inputs[i]; i++)
-    in[i] = nai_run_held(run, node->inputs[i]);
+    in[i] = nai_run_find_loaded(run, node->inputs[i]);
   const struct nai_node_io io = {.out = out, .in = in, .model = run->model};
   int rc = node->run(&io, &err); /* may refuse, must not crash */
   for (int i = 0; i < n; i++)
     if (rc)
       nai_table_free(out[i]);
     else
-      bases_must(nai_run_hold(run, out[i], &err), &err);
+      bases_must(nai_run_add(run, out[i], &err), &err);
 }
 
 static bool is_ready(const struct nai_run *run, const struct nai_node *node) {
   for (int i = 0; node->inputs && node->inputs[i]; i++)
-    if (!nai_run_held(run, node->inputs[i]))
+    if (!nai_run_find_loaded(run, node->inputs[i]))
       return false;
-  return !nai_run_held(run, node->outputs[0]->name);
+  return !nai_run_find_loaded(run, node->outputs[0]->name);
 }
 
 static void analyze_all(struct nai_run *run) {
@@ -81,7 +81,7 @@ static void analyze_all(struct nai_run *run) {
                                             .page_events = 1500000,
                                             .worker_count = 1};
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    held[i] = nai_run_held(run, nai_event_tables[i]->name);
+    held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
   run->model = malloc(sizeof *run->model);
   nai_model_open(run->model, held, &options);
   if (nai_model_build(run->model, (1u << NAI_PART_COUNT) - 1, &err))
@@ -91,7 +91,7 @@ static void analyze_all(struct nai_run *run) {
     for (int a = 0; nai_analyses[a]; a++)
       if (is_ready(run, nai_analyses[a])) {
         analyze(run, nai_analyses[a]);
-        any |= nai_run_held(run, nai_analyses[a]->outputs[0]->name) != NULL;
+        any |= nai_run_find_loaded(run, nai_analyses[a]->outputs[0]->name) != NULL;
       }
   }
 }
@@ -104,12 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct nai_run *run = calloc(1, sizeof *run);
   run->directory = -1;
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    bases_must(nai_run_hold(run, changes_copy(base->tables[i]), &err), &err);
+    bases_must(nai_run_add(run, changes_copy(base->tables[i]), &err), &err);
   for (size_t at = 1; at + sizeof(struct change) <= size && at < 1 + 8 * sizeof(struct change);
        at += sizeof(struct change)) {
     struct change change;
     memcpy(&change, data + at, sizeof change);
-    changes_apply(nai_run_held(run, nai_event_tables[change.table % NAI_IN_COUNT]->name), &change);
+    changes_apply(nai_run_find_loaded(run, nai_event_tables[change.table % NAI_IN_COUNT]->name), &change);
   }
   if (nai_run_check(run, &err) == NAI_OK)
     analyze_all(run);

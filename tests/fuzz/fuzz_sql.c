@@ -31,7 +31,7 @@ static struct nai_run *make_run(void) {
           nai_set_i64(table, row, (int)c, def->refers ? row % 2 : row * 10);
       }
     }
-    if (nai_run_hold(run, table, NULL))
+    if (nai_run_add(run, table, NULL))
       abort();
   }
   return run;

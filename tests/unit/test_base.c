@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/array.h"
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/sort.h"
@@ -557,7 +557,7 @@ static void test_big_arrays_grow(void **state) {
     unsigned char *array = NULL;
     size_t had = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-      array = nai_big_grow(array, directories[d], had, sizes[i]);
+      array = nai_spill_array_grow(array, directories[d], had, sizes[i]);
       assert_non_null(array);
       assert_int_equal((uintptr_t)array % 16, 0);
       for (size_t k = 0; k < had && k < sizes[i]; k += 61)
@@ -566,7 +566,7 @@ static void test_big_arrays_grow(void **state) {
         array[k] = (unsigned char)(k % 251);
       had = sizes[i];
     }
-    nai_big_free(array);
+    nai_spill_array_free(array);
   }
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_TABLES = 16 };
+enum { MAX_TABLES = 16 };
 
 struct subject {
   struct nai_run *run;
@@ -68,14 +68,14 @@ static struct nai_model_options only(const struct nai_model_options *all, uint32
 }
 
 /* Runs a node over those tables, parts and configuration; hashes[i] = what its i-th table holds. */
-static void run_node(uint64_t hashes[MOST_TABLES], const struct subject *s, const struct nai_node *node,
-                     uint64_t tables, uint32_t parts, uint32_t config) {
-  struct nai_table *given[NAI_IN_COUNT], *outputs[MOST_TABLES] = {0};
-  const struct nai_table *in[MOST_TABLES] = {0};
+static void run_node(uint64_t hashes[MAX_TABLES], const struct subject *s, const struct nai_node *node, uint64_t tables,
+                     uint32_t parts, uint32_t config) {
+  struct nai_table *given[NAI_IN_COUNT], *outputs[MAX_TABLES] = {0};
+  const struct nai_table *in[MAX_TABLES] = {0};
   const struct nai_model_options options = only(&s->options, config);
   struct nai_model m = {0};
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    given[i] = tables & NAI_IN_BIT(i) ? nai_run_held(s->run, nai_event_tables[i]->name) : NULL;
+    given[i] = tables & NAI_IN_BIT(i) ? nai_run_find_loaded(s->run, nai_event_tables[i]->name) : NULL;
   for (int i = 0; node->inputs && node->inputs[i]; i++)
     ok(nai_run_table(&in[i], s->run, node->inputs[i], schema_of(node->inputs[i]), err));
   nai_model_open(&m, given, &options);
@@ -93,7 +93,7 @@ static void run_node(uint64_t hashes[MOST_TABLES], const struct subject *s, cons
 static void check(const struct subject *s, const char *scenario) {
   for (int a = 0; nai_analyses[a]; a++) {
     const struct nai_node *node = nai_analyses[a];
-    uint64_t whole[MOST_TABLES] = {0}, declared[MOST_TABLES] = {0};
+    uint64_t whole[MAX_TABLES] = {0}, declared[MAX_TABLES] = {0};
     run_node(whole, s, node, NAI_IN_ALL, (1u << NAI_PART_COUNT) - 1, (1u << NAI_CONFIG_COUNT) - 1);
     print_message("%s: %s\n", scenario, node->name); /* what it does not declare is NULL: it may well end here */
     run_node(declared, s, node, node->tables | nai_parts_tables(node->parts), node->parts,

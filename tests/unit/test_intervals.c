@@ -35,7 +35,7 @@ static void same(const struct nai_intervals *set, const int *covered) {
     assert_true(set->v[i].start < set->v[i].end);
     assert_true(i == 0 || set->v[i - 1].end < set->v[i].start); /* touching ones are one */
   }
-  assert_int_equal(nai_intervals_total(set), total);
+  assert_int_equal(nai_intervals_total_ns(set), total);
 }
 
 static void test_algebra(void **state) {
@@ -64,9 +64,9 @@ static void test_algebra(void **state) {
       int64_t from = fixture_random(&f, SPAN), to = fixture_random(&f, SPAN), expected = 0;
       for (int64_t t = from; t < to; t++)
         expected += in_a[t];
-      assert_int_equal(nai_coverage_within(&coverage, from, to), expected);
+      assert_int_equal(nai_coverage_overlap_ns(&coverage, from, to), expected);
     }
-    assert_int_equal(nai_coverage_within(&coverage, INT64_MIN, INT64_MAX), nai_intervals_total(&a));
+    assert_int_equal(nai_coverage_overlap_ns(&coverage, INT64_MIN, INT64_MAX), nai_intervals_total_ns(&a));
     nai_coverage_free(&coverage);
     struct nai_intervals *all[] = {&a, &b, &u, &d, &x};
     for (int i = 0; i < 5; i++)

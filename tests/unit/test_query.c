@@ -15,7 +15,7 @@ static struct nai_run *empty_run(void) {
   for (int i = 0; i < NAI_IN_COUNT; i++) {
     struct nai_table *table;
     assert_int_equal(nai_table_new(&table, nai_event_tables[i], NULL), 0);
-    assert_int_equal(nai_run_hold(run, table, NULL), 0);
+    assert_int_equal(nai_run_add(run, table, NULL), 0);
   }
   return run;
 }
@@ -60,14 +60,15 @@ static void forged_references(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
     struct nai_run *run = empty_run();
-    struct nai_table *calls = nai_run_held(run, "api_events"), *kernels = nai_run_held(run, "kernel_events");
+    struct nai_table *calls = nai_run_find_loaded(run, "api_events"),
+                     *kernels = nai_run_find_loaded(run, "kernel_events");
     struct seen seen;
     struct nai_err err;
     nai_table_add_row(kernels);
     nai_set_i64(calls, nai_table_add_row(calls), API_EVENTS_thread, 99);
     for (int t = 0; t < 4; t++) {
       static const char *const names[] = {"threads", "processes", "memop_events", "gpus"};
-      nai_table_add_row(nai_run_held(run, names[t]));
+      nai_table_add_row(nai_run_find_loaded(run, names[t]));
     }
     assert_int_equal(ask(&seen, run, statements[i], all, &err), NAI_EINPUT);
     assert_non_null(strstr(err.msg, "thread is 99"));
@@ -79,7 +80,7 @@ static void forged_references(void **state) {
 static void extreme_values(void **state) {
   static const int64_t values[] = {INT64_MAX, NAI_NULL_I64, -1, INT64_MIN + 1, 0, NAI_NULL_I64, INT64_MAX, 7};
   struct nai_run *run = empty_run();
-  struct nai_table *table = nai_run_held(run, "api_events");
+  struct nai_table *table = nai_run_find_loaded(run, "api_events");
   struct seen seen;
   struct nai_err err;
   (void)state;

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { US = 1000, MOST_LINES = 160, DOUBT = 10000000 };
+enum { US = 1000, MAX_LINES = 160, DOUBT = 10000000 };
 enum { REDUCE, GATHER, EXCHANGE, BROADCAST, KINDS }; /* whats */
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
 static struct nai_ranks job;
-static int64_t clocks[MOST_LINES]; /* per rank, ahead */
+static int64_t clocks[MAX_LINES]; /* per rank, ahead */
 
 static void begin_job(uint32_t ranks, bool one_trace) {
   memset(&job, 0, sizeof job);
@@ -23,7 +23,7 @@ static void begin_job(uint32_t ranks, bool one_trace) {
   job.source_count = one_trace ? 1 : ranks;
   job.sources = calloc(job.source_count, sizeof *job.sources);
   job.ranks = calloc(ranks, sizeof *job.ranks);
-  job.lines = calloc(MOST_LINES, sizeof *job.lines);
+  job.lines = calloc(MAX_LINES, sizeof *job.lines);
   job.whats = calloc(KINDS, sizeof *job.whats);
   for (uint32_t i = 0; i < job.source_count; i++)
     job.sources[i].utc = NAI_NULL_I64;

@@ -72,7 +72,7 @@ static void test_tables_as_they_are_now(void **state) {
     assert_ptr_equal(t->schema, nai_event_tables[i]);
     assert_true(t->rows >= 0);
   }
-  const struct nai_table *events = nai_run_held(stored, "kernel_events");
+  const struct nai_table *events = nai_run_find_loaded(stored, "kernel_events");
   assert_non_null(events);
   assert_true(events->rows > 0 &&
               nai_get_i64(events, 0, KERNEL_EVENTS_start_ns) < nai_get_i64(events, 0, KERNEL_EVENTS_end_ns));

@@ -169,29 +169,29 @@ static void test_prints(void **state) {
                {"total_ms", "float", TOTAL_NS, NAI_MS},  {"share_pct", "float", SHARE, NAI_PCT},
                {"device_id", "int", DEVICE, NAI_ID}};
   size_t n = 0;
-  for (struct nai_print p = NAI_FIRST_PRINT, found; nai_print_next(&p, &schema); n++) {
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN, found; nai_display_column_next(&p, &schema); n++) {
     char name[NAI_COLUMN_NAME_MAX];
-    assert_string_equal(nai_print_name(name, &schema, &p), shown[n].name);
-    assert_string_equal(nai_print_type(&schema, &p), shown[n].type);
+    assert_string_equal(nai_display_column_name(name, &schema, &p), shown[n].name);
+    assert_string_equal(nai_display_column_type(&schema, &p), shown[n].type);
     assert_int_equal(p.column, shown[n].column);
     assert_int_equal(p.unit, shown[n].unit);
-    assert_true(nai_print_find(&found, &schema, shown[n].name));
+    assert_true(nai_display_column_find(&found, &schema, shown[n].name));
     assert_int_equal(found.column, p.column);
     assert_int_equal(found.unit, p.unit);
   }
   assert_int_equal(n, sizeof shown / sizeof *shown);
   static const struct nai_column_def averages[] = {{"avg_ns", NAI_F64, NAI_NS, "", .prints = NAI_AS_US | NAI_AS_S}};
   static const struct nai_schema other = NAI_SCHEMA("o", "O", "", averages);
-  struct nai_print p = NAI_FIRST_PRINT;
+  struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
   char name[NAI_COLUMN_NAME_MAX];
-  assert_true(nai_print_next(&p, &other));
-  assert_string_equal(nai_print_name(name, &other, &p), "avg_us");
-  assert_true(nai_print_next(&p, &other));
-  assert_string_equal(nai_print_name(name, &other, &p), "avg_s");
-  assert_false(nai_print_next(&p, &other));
-  assert_true(nai_print_find(&p, &other, "avg_ns")); /* stored, though not shown */
+  assert_true(nai_display_column_next(&p, &other));
+  assert_string_equal(nai_display_column_name(name, &other, &p), "avg_us");
+  assert_true(nai_display_column_next(&p, &other));
+  assert_string_equal(nai_display_column_name(name, &other, &p), "avg_s");
+  assert_false(nai_display_column_next(&p, &other));
+  assert_true(nai_display_column_find(&p, &other, "avg_ns")); /* stored, though not shown */
   assert_int_equal(p.unit, NAI_NS);
-  assert_false(nai_print_find(&p, &other, "avg_ms"));
+  assert_false(nai_display_column_find(&p, &other, "avg_ms"));
 }
 
 /* By name: checked, NULL for what is not there. */

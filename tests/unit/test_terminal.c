@@ -234,7 +234,7 @@ static void gaps_have_a_length(void **state) {
       assert_string_not_equal(nai_gap_cause(&v->scene, g, i), "cause not known");
       sum += nai_spans_end(gaps, i) - nai_spans_start(gaps, i);
     }
-    assert_int_equal(sum, f.m.gpus[g].window_end - f.m.gpus[g].window_start - nai_intervals_total(&f.m.gpus[g].all));
+    assert_int_equal(sum, f.m.gpus[g].window_end - f.m.gpus[g].window_start - nai_intervals_total_ns(&f.m.gpus[g].all));
   }
   nai_term_free(v);
   fixture_free(&f);
@@ -256,7 +256,7 @@ static void cells_add_up(void **state) {
     int64_t sum = 0;
     for (; *p != ']'; p += *p == ',')
       sum += strtoll(p, &p, 10);
-    assert_int_equal(sum, nai_intervals_total(&f.m.gpus[0].all));
+    assert_int_equal(sum, nai_intervals_total_ns(&f.m.gpus[0].all));
     nai_buf_free(&out);
   }
   nai_term_free(v);

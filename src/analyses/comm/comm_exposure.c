@@ -18,7 +18,7 @@ struct sweep {
 };
 
 static void advance(struct sweep *s, int64_t t) {
-  int64_t ns = s->running ? nai_coverage_within(s->exposed, s->at, t) : 0;
+  int64_t ns = s->running ? nai_coverage_overlap_ns(s->exposed, s->at, t) : 0;
   if (ns) {
     s->per_kernel += ns / s->running;
     s->shares[s->oldest] += ns % s->running;
@@ -95,7 +95,7 @@ static int expose_gpu(struct nai_comm *c, uint32_t g, int64_t *shares, struct na
     rc = nai_comm_charge(shares, items, n, &gpu->exposed_communication, err);
   for (uint32_t i = 0; !rc && i < n; i++) {
     items[i].charged = shares[i];
-    items[i].exposed = nai_coverage_within(&coverage, items[i].start, items[i].end);
+    items[i].exposed = nai_coverage_overlap_ns(&coverage, items[i].start, items[i].end);
   }
   if (!rc)
     rc = nai_comm_charge(shares, items, n, &within, err);

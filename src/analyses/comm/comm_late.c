@@ -95,7 +95,7 @@ int nai_comm_late(struct nai_comm_late *out, const struct nai_comm *c, uint32_t 
       continue;
     add_wait(&w, item);
     waited += item->skew;
-    worked += nai_coverage_within(&busy, item->start - item->skew, item->start);
+    worked += nai_coverage_overlap_ns(&busy, item->start - item->skew, item->start);
   }
   if (!rc && waited)
     sum_up(out, &w, waited, worked);

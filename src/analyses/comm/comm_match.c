@@ -251,11 +251,11 @@ static int match_lines(struct nai_comm *c, struct nai_err *err) {
 }
 
 int nai_comm_match(struct nai_comm *c, struct nai_err *err) {
-  enum { MOST_LINES = 1024 }; /* each is compared with each */
+  enum { MAX_LINES = 1024 }; /* each is compared with each */
   int rc = nai_comm_pairs(c, err);
   if (!rc)
     rc = nai_comm_lines(c, err);
-  if (rc || c->line_count <= MOST_LINES)
+  if (rc || c->line_count <= MAX_LINES)
     return rc ? rc : match_lines(c, err);
   for (uint32_t l = 0; l < c->line_count; l++)
     c->lines[l].refused = too_many;

@@ -41,7 +41,7 @@ static int64_t key_of(const struct gpu *g, const struct nai_shapes *shapes, uint
 static bool computes(const struct nai_op *op) { return op->type == NAI_OP_KERNEL && !op->communication; }
 
 static enum side side_of(struct gpu *g, int64_t start, int64_t end) {
-  int64_t beside = nai_coverage_within(&g->beside, start, end);
+  int64_t beside = nai_coverage_overlap_ns(&g->beside, start, end);
   return !beside ? FREE : beside * 100 < (end - start) * MOSTLY_PCT ? BETWEEN : OVERLAPPED;
 }
 
@@ -177,7 +177,7 @@ static int add_gpu(struct nai_table *table, const struct nai_model *m, const str
 
 /* Without communication that compute hides there is no price. */
 static bool hides(const struct nai_gpu *gpu) {
-  return gpu->communication_ns > nai_intervals_total(&gpu->exposed_communication);
+  return gpu->communication_ns > nai_intervals_total_ns(&gpu->exposed_communication);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_RANKS = 1 << 24, SEVERAL = -1 };
+enum { MAX_RANKS = 1 << 24, SEVERAL = -1 };
 
 /* The rank of each process in each communicator, from initialisations; SEVERAL where a process has more than one. */
 struct own_ranks {
@@ -50,7 +50,7 @@ static int64_t own_rank(const struct own_ranks *own, int32_t process, int64_t co
 
 /* Of two ranks the same number whoever asks. */
 static int64_t pair_of(int64_t a, int64_t b) {
-  bool possible = a >= 0 && b >= 0 && a != b && a < MOST_RANKS && b < MOST_RANKS;
+  bool possible = a >= 0 && b >= 0 && a != b && a < MAX_RANKS && b < MAX_RANKS;
   return !possible ? 0 : a < b ? (a << 24 | b) + 1 : (b << 24 | a) + 1;
 }
 

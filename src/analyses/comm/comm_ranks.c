@@ -33,7 +33,7 @@ static void add_item(struct rank *r, const struct nai_comm_item *item, struct na
   r->first_end = r->sums[COMM_RANKS_kernel_count] == 1 || item->end < r->first_end ? item->end : r->first_end;
   if (item->set == NAI_NO_ROW)
     return;
-  int64_t shown = nai_coverage_within(exposed, item->start, item->start + item->wait);
+  int64_t shown = nai_coverage_overlap_ns(exposed, item->start, item->start + item->wait);
   r->sums[COMM_RANKS_matched_count]++;
   r->sums[COMM_RANKS_matched_ns] += ns;
   r->sums[COMM_RANKS_wait_ns] += item->wait;
@@ -107,8 +107,8 @@ static int add_inits(struct rank *r, const struct nai_intervals *active, struct 
       const struct nai_comm_call *call = &c->calls[t].v[i];
       if (call->kind != NAI_COMM_INIT || call->start < r->first_end)
         continue;
-      int64_t ns = nai_coverage_within(&in_span, call->start, call->end);
-      int64_t idle = ns - nai_coverage_within(&busy, call->start, call->end);
+      int64_t ns = nai_coverage_overlap_ns(&in_span, call->start, call->end);
+      int64_t idle = ns - nai_coverage_overlap_ns(&busy, call->start, call->end);
       r->sums[COMM_RANKS_init_count]++;
       r->sums[COMM_RANKS_init_ns] += ns;
       r->sums[COMM_RANKS_init_idle_ns] += idle > 0 ? idle : 0;

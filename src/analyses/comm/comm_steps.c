@@ -97,7 +97,7 @@ static int put_steps(struct nai_table *table, const struct nai_comm *c, struct p
 
 /* --- collectives ---------------------------------------------------------------------------------- */
 
-enum { MOST_OPS = 16 };
+enum { MAX_OPS = 16 };
 
 /* One collective, step by step. */
 struct op {
@@ -107,12 +107,12 @@ struct op {
 
 static const char *name_of(const struct nai_comm_item *item) { return item->op ? item->op : "unknown"; }
 
-/* Collectives are few; more than MOST_OPS are left out. NULL then, or when out of memory. */
+/* Collectives are few; more than MAX_OPS are left out. NULL then, or when out of memory. */
 static struct op *op_of(struct op *ops, uint32_t *count, const char *name, uint32_t steps, bool *oom) {
   for (uint32_t i = 0; i < *count; i++)
     if (strcmp(ops[i].name, name) == 0)
       return &ops[i];
-  if (*count == MOST_OPS)
+  if (*count == MAX_OPS)
     return NULL;
   ops[*count] = (struct op){name, calloc((size_t)steps + 1, sizeof(struct sums))};
   *oom |= !ops[*count].steps;
@@ -160,7 +160,7 @@ static void put_op(struct nai_table *table, const struct nai_comm *c, const stru
 }
 
 static int put_ops(struct nai_table *table, const struct nai_comm *c, struct place *p, struct nai_err *err) {
-  struct op ops[MOST_OPS];
+  struct op ops[MAX_OPS];
   uint32_t count = 0;
   int64_t *room = malloc(((size_t)p->list->count + 1) * sizeof *room);
   bool oom = !room;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CPUS = 4096 };
+enum { MAX_CPUS = 4096 };
 
 static int64_t pid_of(int64_t global_tid) { return global_tid >> 24 & 0xffffff; }
 static int64_t tid_of(int64_t global_tid) { return global_tid & 0xffffff; }
@@ -23,16 +23,16 @@ static void reach(struct nai_table *table, int64_t row, int64_t from, int64_t to
 
 /* Switches, migrations and CPUs of a thread. */
 static void put_moves(struct nai_table *table, int64_t row, const struct nai_model *m,
-                      const struct nai_cpu_thread *thread, uint8_t seen[MOST_CPUS]) {
+                      const struct nai_cpu_thread *thread, uint8_t seen[MAX_CPUS]) {
   const struct nai_table *t = m->tables[NAI_IN_SCHED];
   int64_t switches = 0, migrations = 0, cpus = 0, before = NAI_NULL_I64;
-  memset(seen, 0, MOST_CPUS);
+  memset(seen, 0, MAX_CPUS);
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t at = m->cpu->sched.order[thread->first + i];
     int64_t cpu = nai_get_i64(t, at, SCHED_EVENTS_cpu);
     bool in = nai_get_i64(t, at, SCHED_EVENTS_is_in) == 1;
     switches += !in;
-    if (!in || cpu < 0 || cpu >= MOST_CPUS)
+    if (!in || cpu < 0 || cpu >= MAX_CPUS)
       continue;
     migrations += before != NAI_NULL_I64 && before != cpu;
     cpus += !seen[cpu];
@@ -45,7 +45,7 @@ static void put_moves(struct nai_table *table, int64_t row, const struct nai_mod
 }
 
 static void put_sched(struct nai_table *table, int64_t row, const struct nai_model *m,
-                      const struct nai_cpu_thread *thread, uint8_t seen[MOST_CPUS]) {
+                      const struct nai_cpu_thread *thread, uint8_t seen[MAX_CPUS]) {
   const struct nai_table *t = m->tables[NAI_IN_SCHED];
   const uint32_t *order = m->cpu->sched.order + thread->first;
   int64_t first = nai_get_i64(t, order[0], SCHED_EVENTS_time_ns),
@@ -182,7 +182,7 @@ static void put_shares(struct nai_table *table) {
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  uint8_t *seen = malloc(MOST_CPUS);
+  uint8_t *seen = malloc(MAX_CPUS);
   int rc = seen ? put_threads(io->out[0], io->model, seen, err) : nai_err_nomem(err);
   free(seen);
   if (!rc)

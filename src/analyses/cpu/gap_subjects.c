@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GAPS = 200, MOST_PATTERNS = 100, SHORTEST_NS = 4000 /* as in idle_patterns */ };
+enum { MAX_GAPS = 200, MAX_PATTERNS = 100, SHORTEST_NS = 4000 /* as in idle_patterns */ };
 
 void nai_gap_subjects_free(struct nai_gap_subjects *s) {
   for (uint32_t i = 0; i < s->count; i++)
@@ -117,7 +117,7 @@ static uint32_t cause_of(const char *name) {
 
 static int list_patterns(struct patterns *p, const struct nai_gap_subjects *s, struct nai_err *err) {
   const struct nai_table *t = s->patterns;
-  for (p->rows = 0; t && p->rows < t->rows && p->rows < MOST_PATTERNS; p->rows++) {
+  for (p->rows = 0; t && p->rows < t->rows && p->rows < MAX_PATTERNS; p->rows++) {
     bool added;
     int64_t row = p->rows;
     nai_keyset_add(&p->keys,
@@ -288,7 +288,7 @@ static int compare(const void *pa, const void *pb) {
 
 int nai_gap_subjects_find(struct nai_gap_subjects *s, struct nai_err *err) {
   int rc = nai_collections_find(&s->collections, s->m, err);
-  for (int64_t row = 0; s->gaps && !rc && row < s->gaps->rows && row < MOST_GAPS; row++)
+  for (int64_t row = 0; s->gaps && !rc && row < s->gaps->rows && row < MAX_GAPS; row++)
     rc = take_gap(s, row, err);
   if (!rc && is_witnessed(s))
     rc = take_many(s, err);

@@ -85,7 +85,7 @@ static int find_idle_of(int64_t *idle_ns, int64_t *sum, const struct call *v, ui
     int64_t start = nai_at(&m->apis.start, v[i].api), end = nai_at(&m->apis.end, v[i].api);
     start = start < m->window_start ? m->window_start : start;
     end = end > m->window_end ? m->window_end : end;
-    idle_ns[i] = end > start ? end - start - nai_coverage_within(&coverage, start, end) : 0;
+    idle_ns[i] = end > start ? end - start - nai_coverage_overlap_ns(&coverage, start, end) : 0;
     *sum += idle_ns[i];
   }
   nai_coverage_free(&coverage);

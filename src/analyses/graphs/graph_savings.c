@@ -142,7 +142,7 @@ static int add_gpu(const struct nai_node_io *io, struct work *w, uint32_t gpu, s
   memset(w->passes, 0, (size_t)w->regions.count * sizeof *w->passes);
   int rc = add_gaps(w, gpu, active, err);
   if (!rc)
-    rc = put_gpu(io->out[0], w, gpu, nai_intervals_total(active), err);
+    rc = put_gpu(io->out[0], w, gpu, nai_intervals_total_ns(active), err);
   return rc;
 }
 

@@ -23,7 +23,7 @@ bool nai_is_profilers(const struct nai_model *m, int64_t row) {
 /* Frees v, which is NULL where there was no memory for it. */
 static int put_time(int64_t *ns, struct nai_interval *v, size_t count, struct nai_err *err) {
   bool oom = !v;
-  *ns = v ? nai_time_under(v, count, &oom) : 0;
+  *ns = v ? nai_intervals_union_ns(v, count, &oom) : 0;
   free(v);
   return oom ? nai_err_nomem(err) : NAI_OK;
 }

@@ -23,7 +23,7 @@ struct section {
 };
 
 static void take_section(struct nai_timed_sections *out, struct nai_coverage *foreign, int64_t start, int64_t end) {
-  int64_t ns = nai_coverage_within(foreign, start, end);
+  int64_t ns = nai_coverage_overlap_ns(foreign, start, end);
   out->count++;
   if (ns < LEAST_FOREIGN_NS || ns < (end - start) / FOREIGN_PARTS)
     return;

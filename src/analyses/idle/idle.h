@@ -17,7 +17,7 @@ NAI_MUST_CHECK int nai_put_idle_causes(struct nai_table *table, const struct nai
 struct nai_idle_active {
   int64_t ns[NAI_IDLE_CAUSES], parts[NAI_IDLE_CAUSES], longest_ns[NAI_IDLE_CAUSES];
   struct nai_interval longest[NAI_IDLE_CAUSES];
-  struct nai_idle_what what[NAI_IDLE_CAUSES];
+  struct nai_idle_culprit what[NAI_IDLE_CAUSES];
 };
 NAI_MUST_CHECK int nai_idle_within_active(struct nai_idle_active *active, const struct nai_model *model, uint32_t gpu,
                                           struct nai_err *err);

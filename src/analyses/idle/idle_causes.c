@@ -7,14 +7,14 @@
 
 /* Waits of one function in one NVTX path are one: the one that most time is charged to. `id` is the row of the first of
  * them. */
-static int largest_drain(struct nai_idle_what *largest, const struct nai_model *m, uint32_t gpu, bool active_only,
+static int largest_drain(struct nai_idle_culprit *largest, const struct nai_model *m, uint32_t gpu, bool active_only,
                          struct nai_err *err) {
   const struct nai_gpu_idle *idle = &m->idle[gpu];
   struct nai_keyset places = {0};
   uint32_t at = 0;
   int64_t *ns = malloc(((size_t)idle->drain_count + 1) * sizeof *ns);
   uint32_t *first = malloc(((size_t)idle->drain_count + 1) * sizeof *first);
-  *largest = (struct nai_idle_what){NAI_WHAT_NOTHING, 0, 0};
+  *largest = (struct nai_idle_culprit){NAI_CULPRIT_NOTHING, 0, 0};
   for (uint32_t i = 0; ns && first && i < idle->drain_count; i++) {
     const struct nai_idle_drain *drain = &idle->drains[i];
     if (active_only && !nai_idle_gap_active(&at, m, gpu, drain->gap))
@@ -32,7 +32,7 @@ static int largest_drain(struct nai_idle_what *largest, const struct nai_model *
   bool oom = !ns || !first || places.oom;
   for (uint32_t i = 0; !oom && i < places.count; i++)
     if (ns[i] > largest->ns)
-      *largest = (struct nai_idle_what){NAI_WHAT_WAIT, first[i], ns[i]};
+      *largest = (struct nai_idle_culprit){NAI_CULPRIT_WAIT, first[i], ns[i]};
   free(ns);
   free(first);
   nai_keyset_free(&places);
@@ -42,13 +42,13 @@ static int largest_drain(struct nai_idle_what *largest, const struct nai_model *
 /* What takes less than a twentieth of a cause does not stand for it. `into`: columns of the time of all, what, its
  * time. */
 static int put_what(struct nai_table *table, int64_t row, const int into[3], const struct nai_model *m,
-                    const struct nai_idle_what *what, struct nai_err *err) {
+                    const struct nai_idle_culprit *what, struct nai_err *err) {
   enum { PARTS_OF_WHOLE = 20 };
   struct nai_buf text = {0};
   if (what->ns < nai_get_i64(table, row, into[0]) / PARTS_OF_WHOLE)
     return NAI_OK;
-  nai_idle_what_print(&text, m, what);
-  if (what->source != NAI_WHAT_NOTHING) {
+  nai_idle_culprit_put(&text, m, what);
+  if (what->source != NAI_CULPRIT_NOTHING) {
     nai_set_str(table, row, into[1], nai_buf_str(&text));
     nai_set_i64(table, row, into[2], what->ns);
   }
@@ -68,7 +68,7 @@ static int put_active(struct nai_table *table, int64_t row, const struct nai_mod
   nai_set_i64(table, row, IDLE_CAUSES_active_longest_ns, active->longest_ns[c]);
   nai_set_i64(table, row, IDLE_CAUSES_active_longest_start_ns, active->longest[c].start);
   nai_set_i64(table, row, IDLE_CAUSES_active_longest_end_ns, active->longest[c].end);
-  struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
+  struct nai_idle_culprit what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
   int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, true, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);
 }
@@ -91,7 +91,7 @@ static int put_cause(struct nai_table *table, int64_t row, const struct nai_mode
   nai_set_i64(table, row, IDLE_CAUSES_longest_ns, idle->longest_ns[c]);
   nai_set_i64(table, row, IDLE_CAUSES_longest_start_ns, idle->longest[c].start);
   nai_set_i64(table, row, IDLE_CAUSES_longest_end_ns, idle->longest[c].end);
-  struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].all, c) : idle->what[c];
+  struct nai_idle_culprit what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].all, c) : idle->what[c];
   int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, false, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);
 }

@@ -102,7 +102,7 @@ static int add_ranges(struct host_code *h, uint32_t thread, int64_t a, int64_t b
     int64_t begins = next < end ? nai_at(&v->start, g->order[next]) : b, until = begins < b ? begins : b;
     int64_t ends = current == NAI_NO_ROW ? until : nai_at(&v->end, current), to = ends < until ? ends : until;
     if (current != NAI_NO_ROW)
-      add_host(h, NAI_WHAT_RANGE, nai_at_text(&v->name, current), to - t);
+      add_host(h, NAI_CULPRIT_RANGE, nai_at_text(&v->name, current), to - t);
     t = to;
     if (t == until && begins < b)
       rc = nai_open_begin(&parent, &h->open, g->order[next++], err);
@@ -129,7 +129,7 @@ static int add_calls(struct host_code *h, uint32_t thread, int64_t a, int64_t b,
     if (to <= from)
       continue;
     rc = add_ranges(h, thread, t, from, err);
-    add_host(h, NAI_WHAT_OSRT, nai_at_text(&name, g->order[i]), to - from);
+    add_host(h, NAI_CULPRIT_OSRT, nai_at_text(&name, g->order[i]), to - from);
     t = to;
   }
   return rc ? rc : add_ranges(h, thread, t, b, err);
@@ -173,17 +173,18 @@ static void put_launch(struct nai_table *table, int64_t row, const struct nai_mo
 enum { PARTS_OF_GAP = 20 };
 
 /* What took most of the gap's largest part; nothing if that was hardly there. */
-static struct nai_idle_what activity_of(const struct nai_idle_gap *gap, enum nai_idle_cause cause,
-                                        const struct nai_idle_shares *shares) {
-  struct nai_idle_what what = nai_idle_largest(shares, cause);
-  return what.ns >= (gap->end - gap->start) / PARTS_OF_GAP ? what : (struct nai_idle_what){NAI_WHAT_NOTHING, 0, 0};
+static struct nai_idle_culprit activity_of(const struct nai_idle_gap *gap, enum nai_idle_cause cause,
+                                           const struct nai_idle_shares *shares) {
+  struct nai_idle_culprit what = nai_idle_largest(shares, cause);
+  return what.ns >= (gap->end - gap->start) / PARTS_OF_GAP ? what
+                                                           : (struct nai_idle_culprit){NAI_CULPRIT_NOTHING, 0, 0};
 }
 
 static void put_what(struct nai_table *table, int64_t row, int column, const struct nai_model *m,
-                     const struct nai_idle_what *what) {
+                     const struct nai_idle_culprit *what) {
   struct nai_buf text = {0};
-  nai_idle_what_print(&text, m, what);
-  nai_set_str(table, row, column, what->source == NAI_WHAT_NOTHING ? NULL : nai_buf_str(&text));
+  nai_idle_culprit_put(&text, m, what);
+  nai_set_str(table, row, column, what->source == NAI_CULPRIT_NOTHING ? NULL : nai_buf_str(&text));
   table->oom |= text.oom;
   nai_buf_free(&text);
 }
@@ -206,7 +207,7 @@ static void put_split(struct nai_table *table, const struct nai_model *m, const 
                       const struct nai_idle_split *split, const struct nai_idle_shares *shares) {
   char room[NAI_KIND_NAME_MAX];
   enum nai_idle_cause cause = nai_idle_largest_part(split);
-  struct nai_idle_what what = activity_of(gap, cause, shares);
+  struct nai_idle_culprit what = activity_of(gap, cause, shares);
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   int64_t row = nai_table_add_row(table);
   nai_set_i64(table, row, GPU_IDLE_GAPS_device_id, m->gpus[gap->gpu].device_id);
@@ -224,7 +225,8 @@ static void put_split(struct nai_table *table, const struct nai_model *m, const 
   }
   put_what(table, row, GPU_IDLE_GAPS_host_activity, m, &what);
   if (drain && drain->ns >= (gap->end - gap->start) / PARTS_OF_GAP)
-    put_what(table, row, GPU_IDLE_GAPS_wait_before, m, &(struct nai_idle_what){NAI_WHAT_WAIT, drain->wait, drain->ns});
+    put_what(table, row, GPU_IDLE_GAPS_wait_before, m,
+             &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
   put_other_causes(table, row, *split);
 }
 

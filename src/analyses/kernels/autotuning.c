@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A trial has so many variants at least; so many of them are used again at most, and so often at least. */
-enum { FEWEST_VARIANTS = 6, MOST_WINNERS = 2, FEWEST_USES = 10 };
+enum { FEWEST_VARIANTS = 6, MAX_WINNERS = 2, FEWEST_USES = 10 };
 
 /* A kernel name with one launch configuration but for the grid: other grids are other problems, not other ways to solve
  * one. */
@@ -151,7 +151,7 @@ static struct result judge(const struct work *w, const struct trial *t) {
   for (uint32_t i = 0; i < t->count; i++) {
     const struct variant *v = variant_of(w, t->v[i]);
     if (nai_at(&w->m->kernels.start, v->first) < start)
-      r.winners = MOST_WINNERS + 1;
+      r.winners = MAX_WINNERS + 1;
     else if (v->first == t->v[i])
       judge_variant(&r, v, t->v[i]);
   }
@@ -163,7 +163,7 @@ static struct result judge(const struct work *w, const struct trial *t) {
 /* The winner of a trial is the fastest; what is used most after a series of sizes is any of them. */
 static bool is_trial(const struct result *r) {
   const double NOISE = 1.1;
-  return r->winners >= 1 && r->winners <= MOST_WINNERS && r->variants >= FEWEST_VARIANTS && r->used >= FEWEST_USES &&
+  return r->winners >= 1 && r->winners <= MAX_WINNERS && r->variants >= FEWEST_VARIANTS && r->used >= FEWEST_USES &&
          r->winner_ns <= NOISE * r->fastest;
 }
 

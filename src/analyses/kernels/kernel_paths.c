@@ -4,7 +4,7 @@
 #include "derive/steps/steps.h"
 
 #include "base/array.h"
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/sort.h"
 #include "tables/kernel_paths.h"
 
@@ -184,7 +184,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct sums s = {.m = m, .steady = calloc(cells + 1, sizeof *s.steady)};
   int rc = s.steady ? NAI_OK : nai_err_nomem(err);
   if (!rc)
-    rc = nai_big_new(&path_of_node, m->scratch_dir, ((size_t)m->node_count + 1) * sizeof *s.path_of_node, err);
+    rc = nai_spill_array_new(&path_of_node, m->scratch_dir, ((size_t)m->node_count + 1) * sizeof *s.path_of_node, err);
   s.path_of_node = path_of_node;
   for (uint32_t i = 0; !rc && i < m->node_count; i++)
     s.path_of_node[i] = NAI_NO_STRING;
@@ -199,7 +199,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (size_t i = 0; s.steady && i < cells; i++)
     free((void *)s.steady[i]);
   free(s.steady);
-  nai_big_free(path_of_node);
+  nai_spill_array_free(path_of_node);
   nai_keyset_free(&s.keys);
   free(s.groups);
   nai_strings_free(&s.paths);

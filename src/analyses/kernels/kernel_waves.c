@@ -84,6 +84,6 @@ int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, struc
   int64_t waves = (fit->blocks + fit->slots - 1) / fit->slots, last = (end - start) / waves;
   double empty = (double)(fit->slots - fit->blocks % fit->slots) / (double)fit->slots;
   int64_t loss = (int64_t)((double)(end - start) / (double)waves * empty);
-  int64_t alone = last - nai_coverage_within(crowded, end - last, end);
+  int64_t alone = last - nai_coverage_overlap_ns(crowded, end - last, end);
   return loss < alone ? loss : alone;
 }

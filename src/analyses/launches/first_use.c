@@ -30,7 +30,7 @@ static void add_call(struct places *p, const struct nai_model *m, uint32_t api) 
 
 /* Time under the places from number `from` on, which are reordered. */
 static int64_t time_from(struct places *p, uint32_t from) {
-  return p->count > from ? nai_time_under(p->v + from, p->count - from, &p->oom) : 0;
+  return p->count > from ? nai_intervals_union_ns(p->v + from, p->count - from, &p->oom) : 0;
 }
 
 /* --- context ---------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *m, 
   if (!rc)
     rc = look_for_slow_launches(out, &places, m, err);
   nai_intervals_gather(&out->once, places.v, places.count);
-  out->total_ns = nai_intervals_total(&out->once);
+  out->total_ns = nai_intervals_total_ns(&out->once);
   if (!rc && (places.oom || out->once.oom))
     rc = nai_err_nomem(err);
   free(places.v);

@@ -68,8 +68,8 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
     sums->negative++;
     return;
   }
-  int64_t waits = returned < start ? returned : start, busy = nai_coverage_within(&l->busy, waits, start),
-          own = l->gpu->stream_count > 1 ? nai_coverage_within(&stream->busy, waits, start) : busy;
+  int64_t waits = returned < start ? returned : start, busy = nai_coverage_overlap_ns(&l->busy, waits, start),
+          own = l->gpu->stream_count > 1 ? nai_coverage_overlap_ns(&stream->busy, waits, start) : busy;
   sums->to_start += start - called;
   sums->in_api += waits - called;
   sums->stream_wait += own;

@@ -2,7 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/kernels/tiny_kernels.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "tables/launch_storm.h"
 #include "tables/tiny_kernels.h"
 
@@ -179,7 +179,7 @@ static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct na
   out->first = calloc((size_t)m->gpu_count + 2, sizeof *out->first);
   if (!out->first)
     return nai_err_nomem(err);
-  int rc = nai_big_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *out->order, err);
+  int rc = nai_spill_array_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *out->order, err);
   if (rc)
     return rc;
   out->order = order;

@@ -1,7 +1,7 @@
 /* Where does the host wait for a GPU, and was the GPU busy meanwhile? Tables sync_calls, sync_by_pid. */
 #include "analyses/analysis.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "tables/sync_by_pid.h"
 #include "tables/sync_calls.h"
 #include "tables/threads.h"
@@ -33,7 +33,7 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
     calls[i].busy_ns =
-        nai_coverage_within(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
+        nai_coverage_overlap_ns(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
 }
 
 /* busy_ns of the calls of one process. of_gpu: coverage of each GPU's busy time, made when first needed: most processes
@@ -234,9 +234,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   x.thread_seen = calloc((size_t)m->thread_count + 1, 1);
   int rc = calls && x.values && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
   if (!rc)
-    rc = nai_big_new(&range_of, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_of, err);
+    rc = nai_spill_array_new(&range_of, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_of, err);
   if (!rc)
-    rc = nai_big_new(&range_ns, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_ns, err);
+    rc = nai_spill_array_new(&range_ns, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_ns, err);
   x.range_of = range_of;
   x.range_ns = range_ns;
   for (uint32_t i = 0; !rc && i < m->apis.n; i++)
@@ -252,8 +252,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_tables(tables, &x, calls, n, err);
   free(calls);
   free(x.values);
-  nai_big_free(range_of);
-  nai_big_free(range_ns);
+  nai_spill_array_free(range_of);
+  nai_spill_array_free(range_ns);
   free(x.windows);
   free(x.thread_seen);
   return rc;

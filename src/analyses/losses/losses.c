@@ -14,7 +14,7 @@ int64_t nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) 
   int64_t row = nai_table_add_row(g->out), ns = loss->ns < g->active_ns ? loss->ns : g->active_ns;
   nai_set_i64(g->out, row, LOSSES_device_id, g->gpu->device_id);
   nai_set_str(g->out, row, LOSSES_what, loss->what);
-  int64_t gain = loss->ns - loss->kept_ns;
+  int64_t gain = loss->ns - loss->unavoidable_ns;
   nai_set_i64(g->out, row, LOSSES_time_ns, ns);
   nai_set_i64(g->out, row, LOSSES_gain_ns, gain < g->active_ns ? gain : g->active_ns);
   nai_set_i64(g->out, row, LOSSES_count, loss->count);
@@ -62,7 +62,7 @@ int64_t nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const s
                                             .ns = sum->ns,
                                             .count = sum->count,
                                             .base_ns = g->kernel_ns,
-                                            .kept_ns = sum->kept_ns,
+                                            .unavoidable_ns = sum->unavoidable_ns,
                                             .example = nai_strings_get(names, most),
                                             .example_ns = sum->name_ns[most],
                                             .start = nai_at(&g->m->kernels.start, sum->longest),
@@ -78,7 +78,7 @@ int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, co
     nai_intervals_add(goes[i] ? &these : &others, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
   }
   nai_intervals_subtract(&alone, &these, &others);
-  sum->kept_ns = sum->ns - nai_intervals_total(&alone);
+  sum->unavoidable_ns = sum->ns - nai_intervals_total_ns(&alone);
   int rc = these.oom || others.oom || alone.oom ? nai_err_nomem(err) : NAI_OK;
   nai_intervals_free(&these);
   nai_intervals_free(&others);
@@ -117,7 +117,7 @@ static void find_active(struct nai_loss_gpu *g, const struct nai_table *active) 
   for (int64_t i = 0; i < active->rows; i++)
     if (nai_get_i64(active, i, GPU_ACTIVE_device_id) == g->gpu->device_id)
       g->steady = nai_get_i64(active, i, GPU_ACTIVE_steady) == 1;
-  g->active_ns = nai_intervals_total(&g->active);
+  g->active_ns = nai_intervals_total_ns(&g->active);
 }
 
 static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, const enum nai_kernel_trait *traits,

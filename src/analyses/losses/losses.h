@@ -27,7 +27,7 @@ struct nai_loss_gpu {
 struct nai_loss {
   const char *what;
   int64_t ns, count, base_ns; /* time lost, of how many, and the time of everything of that kind */
-  int64_t kept_ns;            /* the part of ns that cannot be won: something else runs meanwhile, or must stay */
+  int64_t unavoidable_ns;     /* the part of ns that cannot be won: something else runs meanwhile, or must stay */
   const char *example;        /* NULL for none */
   int64_t example_ns;
   int64_t start, end; /* the longest one */
@@ -48,8 +48,8 @@ int64_t nai_config_product(const struct nai_table *configs, int64_t row, int fir
 /* Kernels of one kind as they are met. `name_ns` has a cell per kernel name, all 0 at first. */
 struct nai_loss_sum {
   int64_t ns, count, longest_ns;
-  int64_t kept_ns;  /* as in nai_loss */
-  uint32_t longest; /* kernel_events row */
+  int64_t unavoidable_ns; /* as in nai_loss */
+  uint32_t longest;       /* kernel_events row */
   int64_t *name_ns;
 };
 NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_model *model, struct nai_err *err);

@@ -78,7 +78,7 @@ static int put(const struct nai_loss_gpu *g, struct calls *c, struct nai_err *er
   int rc = all.oom || in.oom || busy.oom ? nai_err_nomem(err) : nai_buf_check(&detail, err);
   if (!rc) {
     int64_t row = nai_loss_put(g, &(struct nai_loss){.what = "allocation",
-                                                     .ns = nai_intervals_total(&in) - nai_intervals_total(&busy),
+                                                     .ns = nai_intervals_total_ns(&in) - nai_intervals_total_ns(&busy),
                                                      .count = n,
                                                      .example = nai_strings_get(names, most),
                                                      .example_ns = c->name_ns[most],

@@ -67,7 +67,7 @@ static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_
   nai_intervals_intersect(&busy, &in, &g->gpu->all);
   nai_intervals_intersect(&own, &in, copies);
   nai_intervals_intersect(&copy, &own, &g->gpu->exposed_copy);
-  *ns = nai_intervals_total(&in) - nai_intervals_total(&busy) + nai_intervals_total(&copy);
+  *ns = nai_intervals_total_ns(&in) - nai_intervals_total_ns(&busy) + nai_intervals_total_ns(&copy);
   int rc = in.oom || busy.oom || own.oom || copy.oom ? nai_err_nomem(err) : NAI_OK;
   nai_intervals_free(&in);
   nai_intervals_free(&busy);
@@ -145,7 +145,7 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
     loss.count++;
   }
   nai_intervals_intersect(&exposed, &all, communication ? &g->gpu->exposed_communication : &g->gpu->exposed_copy);
-  loss.ns = nai_intervals_total(&exposed);
+  loss.ns = nai_intervals_total_ns(&exposed);
   loss.example_ns = loss.end - loss.start;
   loss.count = loss.ns ? loss.count : 0;
   nai_buf_puts(&detail, communication ? "communication on streams that compute, too: it cannot overlap with that"
@@ -221,7 +221,7 @@ static int unhidden_of(int64_t *ns, const struct nai_loss_gpu *g, const bool *go
     if (goes[i])
       nai_intervals_add(&all, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
   nai_intervals_intersect(&exposed, &all, &g->gpu->exposed_copy);
-  *ns = nai_intervals_total(&exposed);
+  *ns = nai_intervals_total_ns(&exposed);
   int rc = all.oom || exposed.oom ? nai_err_nomem(err) : NAI_OK;
   nai_intervals_free(&all);
   nai_intervals_free(&exposed);
@@ -255,7 +255,7 @@ static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
   }
   int64_t gain = 0;
   int rc = unhidden_of(&gain, g, goes, err);
-  loss.kept_ns = loss.ns - gain;
+  loss.unavoidable_ns = loss.ns - gain;
   free(order);
   free(goes);
   if (rc) {

@@ -100,7 +100,7 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
   }
   int rc = nai_uvm_busy(&moves, g->m, g->gpu, err);
   nai_intervals_intersect(&both, &moves, &kernels);
-  loss.ns = nai_intervals_total(&both);
+  loss.ns = nai_intervals_total_ns(&both);
   if (!rc)
     rc = kernels.oom || both.oom ? nai_err_nomem(err) : nai_coverage_new(&cover, &moves, err);
   for (uint32_t i = 0; !rc && loss.ns && i < g->gpu->op_count; i++) {
@@ -108,7 +108,7 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (!g->inside[i] || op->type != NAI_OP_KERNEL)
       continue;
     int64_t start = nai_model_op_start(g->m, op), end = nai_model_op_end(g->m, op);
-    int64_t ns = nai_coverage_within(&cover, start, end);
+    int64_t ns = nai_coverage_overlap_ns(&cover, start, end);
     loss.count += ns > 0;
     if (ns <= loss.example_ns)
       continue;

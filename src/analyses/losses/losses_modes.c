@@ -138,7 +138,7 @@ static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct 
                                 .ns = f->ns,
                                 .count = f->long_count,
                                 .base_ns = g->kernel_ns,
-                                .kept_ns = (int64_t)(f->median * f->long_count),
+                                .unavoidable_ns = (int64_t)(f->median * f->long_count),
                                 .example = nai_model_kernel_name(m, f->longest),
                                 .example_ns = f->ns,
                                 .start = nai_at(&m->kernels.start, f->longest),
@@ -161,7 +161,7 @@ static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct 
 /* Whether calls, the shortest first, get longer or shorter along the capture, as they do for data of growing or
  * shrinking size: such calls are no exceptions. `room` has room for all. */
 static bool has_trend(int64_t *room, const struct nai_model *m, const struct execution *v, uint32_t count) {
-  enum { FEWEST = 8, MOST_PCT = 90 };
+  enum { FEWEST = 8, MAX_PCT = 90 };
   uint32_t half = count / 2, before = 0;
   if (count < FEWEST)
     return false;
@@ -170,7 +170,7 @@ static bool has_trend(int64_t *room, const struct nai_model *m, const struct exe
   double middle = nai_quantile_i64(room, count, 0.5);
   for (uint32_t i = 0; i < half; i++)
     before += (double)nai_at(&m->kernels.start, v[i].row) < middle;
-  return before * 100 >= half * MOST_PCT || before * 100 <= half * (100 - MOST_PCT);
+  return before * 100 >= half * MAX_PCT || before * 100 <= half * (100 - MAX_PCT);
 }
 
 /* Of the numbers of blocks with which one kernel, `v`, ran 20 times or more: the one whose calls beyond ten times their

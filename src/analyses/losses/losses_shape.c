@@ -135,7 +135,7 @@ static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int
   }
   pass_until(&s, INT64_MAX);
   few->ns = s.few_ns;
-  few->kept_ns = s.few_ns - s.idle.ns;
+  few->unavoidable_ns = s.few_ns - s.idle.ns;
   free(s.heap);
   return s.oom ? nai_err_nomem(err) : NAI_OK;
 }
@@ -168,8 +168,8 @@ static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t ke
 
 static int put_small(struct small *s, const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_buf detail = {0};
-  int64_t kept_ns = s->sum.ns - s->idle.ns;
-  s->sum.kept_ns = kept_ns > s->sum.kept_ns ? kept_ns : s->sum.kept_ns;
+  int64_t unavoidable_ns = s->sum.ns - s->idle.ns;
+  s->sum.unavoidable_ns = unavoidable_ns > s->sum.unavoidable_ns ? unavoidable_ns : s->sum.unavoidable_ns;
   int64_t row = nai_loss_sum_put(g, "small_blocks", &s->sum);
   if (!s->limited)
     return NAI_OK;

@@ -40,7 +40,7 @@ static int kind_of(const struct work *w, uint32_t i) {
 
 /* Time in [from, to) in which a kernel ran. */
 static int64_t computed(struct work *w, int64_t from, int64_t to) {
-  return to <= from ? 0 : nai_coverage_within(&w->all, from, to) - nai_coverage_within(&w->exposed, from, to);
+  return to <= from ? 0 : nai_coverage_overlap_ns(&w->all, from, to) - nai_coverage_overlap_ns(&w->exposed, from, to);
 }
 
 static void bound(struct copy *copy, int64_t ns) {
@@ -61,7 +61,7 @@ static void look_back(struct work *w) {
     if (is_copy(w, i)) {
       int k = kind_of(w, i);
       struct copy *copy = &w->copies[op->row];
-      copy->exposed_ns = nai_coverage_within(&w->exposed, start, end);
+      copy->exposed_ns = nai_coverage_overlap_ns(&w->exposed, start, end);
       if (start < latest[k])
         copy->shared = w->copies[last[k]].shared = true;
       if (end > latest[k])
@@ -169,7 +169,8 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
   struct gain gain = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_at(&m->start, rows[i]), end = nai_at(&m->end, rows[i]), from = start > until ? start : until;
-    int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0, first = w->first_touch_ns[rows[i]];
+    int64_t exposed = from < end ? nai_coverage_overlap_ns(&w->exposed, from, end) : 0,
+            first = w->first_touch_ns[rows[i]];
     double excess = (double)(end - start - first) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
     until = end > until ? end : until;
     if (!nai_gpu_is_active(&w->m->active[w->gpu - w->m->gpus], &at, start))

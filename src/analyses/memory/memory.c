@@ -43,7 +43,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
     nai_intervals_add(&all, start, end);
   }
   nai_intervals_intersect(&exposed, &all, &gpu->exposed_copy);
-  int64_t exposed_ns = nai_intervals_total(&exposed);
+  int64_t exposed_ns = nai_intervals_total_ns(&exposed);
   int rc = exposed.oom ? nai_err_nomem(err) : NAI_OK;
   int64_t longest_start = nai_at(&v->start, rows[longest]), longest_end = nai_at(&v->end, rows[longest]);
   struct nai_stats stats = nai_stats_of(values, n);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 3, MOST_STEPS = 256 };
+enum { FEWEST = 3, MAX_STEPS = 256 };
 
 /* What is held at the beginnings of steps. */
 struct series {
@@ -53,7 +53,7 @@ static void advance(struct series *s, int64_t time) {
 
 /* Median slope between pairs of steps; of very many steps a part, evenly chosen. */
 static int find_slope(double *slope, const struct series *s, struct nai_err *err) {
-  uint32_t stride = (s->count + MOST_STEPS - 1) / MOST_STEPS, n = (s->count + stride - 1) / stride, pairs = 0;
+  uint32_t stride = (s->count + MAX_STEPS - 1) / MAX_STEPS, n = (s->count + stride - 1) / stride, pairs = 0;
   int64_t *slopes = malloc((size_t)n * n / 2 * sizeof *slopes + sizeof *slopes);
   if (!slopes)
     return nai_err_nomem(err);

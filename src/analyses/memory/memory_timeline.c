@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Stretches of equal length per use, of whose points the extremes are kept; fewer where there are many uses. */
-enum { MOST_STRETCHES = 256, FEWEST_STRETCHES = 16, ALL_STRETCHES = 8192 };
+enum { MAX_STRETCHES = 256, FEWEST_STRETCHES = 16, ALL_STRETCHES = 8192 };
 
 /* Points that stand for a stretch, by their number; some may be the same. */
 enum { FIRST, LOWEST_LIVE, HIGHEST_LIVE, LOWEST_HELD, HIGHEST_HELD, LAST, KEPT };
@@ -81,7 +81,7 @@ int nai_memory_timeline_put(struct nai_table *table, const struct nai_model *m, 
   struct walk *walks = calloc((size_t)track->use_count + 1, sizeof *walks);
   if (!walks)
     return nai_err_nomem(err);
-  stretches = stretches > MOST_STRETCHES ? MOST_STRETCHES : stretches;
+  stretches = stretches > MAX_STRETCHES ? MAX_STRETCHES : stretches;
   stretches = stretches < FEWEST_STRETCHES ? FEWEST_STRETCHES : stretches;
   measure(walks, track);
   for (uint32_t i = 0; i < track->point_count; i++) {

@@ -89,7 +89,7 @@ static int opposite_ns(int64_t *ns, const struct work *w, const struct copy *v, 
   int rc = back.oom ? nai_err_nomem(err) : nai_coverage_new(&coverage, &back, err);
   *ns = 0;
   for (uint32_t i = 0; !rc && i < n; i++)
-    *ns += nai_coverage_within(&coverage, v[i].start, v[i].end);
+    *ns += nai_coverage_overlap_ns(&coverage, v[i].start, v[i].end);
   nai_coverage_free(&coverage);
   nai_intervals_free(&back);
   return rc;

@@ -17,7 +17,7 @@ struct covered {
 
 static void take_kernel(struct covered *c, const struct nai_model *m, struct nai_coverage *busy, uint32_t kernel) {
   int64_t start = nai_at(&m->kernels.start, kernel), end = nai_at(&m->kernels.end, kernel);
-  int64_t ns = nai_coverage_within(busy, start, end);
+  int64_t ns = nai_coverage_overlap_ns(busy, start, end);
   c->calls++;
   c->total += end - start;
   c->covered += ns;
@@ -150,7 +150,7 @@ static int put_evictions(struct nai_table *table, int64_t row, const struct nai_
   int rc = evicting.oom ? nai_err_nomem(err) : nai_coverage_new(&coverage, &evicting, err);
   for (uint32_t i = 0; !rc && evicting.count && i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_KERNEL)
-      ns += nai_coverage_within(&coverage, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+      ns += nai_coverage_overlap_ns(&coverage, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
   nai_set_i64(table, row, UNIFIED_MEMORY_evicting_ns, ns);
   nai_coverage_free(&coverage);
   nai_intervals_free(&evicting);
@@ -171,7 +171,7 @@ static int put_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, stru
   nai_set_i64(io->out[0], row, UNIFIED_MEMORY_device_id, gpu->device_id);
   put_moves(io->out[0], row, m, gpu);
   put_faults(io->out[0], row, m, gpu);
-  nai_set_i64(io->out[0], row, UNIFIED_MEMORY_migrating_ns, nai_intervals_total(&busy));
+  nai_set_i64(io->out[0], row, UNIFIED_MEMORY_migrating_ns, nai_intervals_total_ns(&busy));
   nai_set_i64(io->out[0], row, UNIFIED_MEMORY_kernel_time_ns, all.total);
   nai_set_i64(io->out[0], row, UNIFIED_MEMORY_covered_ns, all.covered);
   if (all.total)

@@ -1,7 +1,7 @@
 /* Which code ranges take host and GPU time? Tables nvtx_ranges, nvtx_by_pid, nvtx_coverage, nvtx_phases. Most of it is
  * summed from the NVTX tree (derive/model.h), not from single ranges. */
 #include "analyses/analysis.h"
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "tables/nvtx_by_pid.h"
 #include "tables/nvtx_coverage.h"
 #include "tables/nvtx_ranges.h"
@@ -82,7 +82,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   const struct nai_model *m = w->m;
   uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
   void *memory;
-  int rc = nai_big_new(&memory, m->scratch_dir, ((size_t)names + 1) * sizeof(struct nai_stats), err);
+  int rc = nai_spill_array_new(&memory, m->scratch_dir, ((size_t)names + 1) * sizeof(struct nai_stats), err);
   struct nai_stats *stats = memory;
   if (!rc)
     rc = nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m, m->scratch_dir}, err);
@@ -121,7 +121,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
                         m, sum->longest);
   }
   clear(w);
-  nai_big_free(stats);
+  nai_spill_array_free(stats);
   static const struct nai_sort_by order[] = {{NVTX_RANGES_total_time_ns, true}, {NVTX_RANGES_range_name, false}};
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }
@@ -205,7 +205,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
   struct work w = {.m = m, .all = sum_processes(m)};
   void *sums;
-  int rc = nai_big_new(&sums, m->scratch_dir, ((size_t)names + 1) * sizeof *w.sums, err);
+  int rc = nai_spill_array_new(&sums, m->scratch_dir, ((size_t)names + 1) * sizeof *w.sums, err);
   if (rc)
     return rc;
   w.sums = sums;
@@ -213,7 +213,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   rc = w.touched ? put_ranges(io->out[0], &w, err) : nai_err_nomem(err);
   if (!rc && m->map_nvtx && m->node_count)
     rc = put_processes(io->out[1], io->out[2], &w, io->out[0]->rows, err);
-  nai_big_free(w.sums);
+  nai_spill_array_free(w.sums);
   free(w.touched);
   return rc;
 }

@@ -1,7 +1,7 @@
 /* How do code ranges nest? Table nvtx_tree: the calling-context tree for flame graphs, its smallest nodes left out. */
 #include "analyses/analysis.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/sort.h"
 #include "tables/nvtx_tree.h"
 #include "tables/threads.h"
@@ -20,7 +20,7 @@ static int find_limit(int64_t *limit, int64_t *room, const struct nai_model *m, 
   *room = MAX_NODES;
   if (m->node_count <= MAX_NODES)
     return NAI_OK;
-  int rc = nai_big_new(&memory, m->scratch_dir, (size_t)m->node_count * sizeof(int64_t), err);
+  int rc = nai_spill_array_new(&memory, m->scratch_dir, (size_t)m->node_count * sizeof(int64_t), err);
   if (rc)
     return rc;
   int64_t *weights = memory;
@@ -30,7 +30,7 @@ static int find_limit(int64_t *limit, int64_t *room, const struct nai_model *m, 
   *limit = weights[m->node_count - MAX_NODES];
   for (uint32_t i = 0; i < m->node_count; i++)
     *room -= weight(&m->nodes[i]) > *limit;
-  nai_big_free(memory);
+  nai_spill_array_free(memory);
   return NAI_OK;
 }
 

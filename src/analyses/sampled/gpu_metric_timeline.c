@@ -4,7 +4,7 @@
 #include "tables/gpu_metric_samples.h"
 #include "tables/gpu_metric_timeline.h"
 
-enum { MOST_STRETCHES = 1000, FEWEST_STRETCHES = 50, ALL_STRETCHES = 30000 };
+enum { MAX_STRETCHES = 1000, FEWEST_STRETCHES = 50, ALL_STRETCHES = 30000 };
 
 /* Samples of the stretch that is being walked through. */
 struct stretch {
@@ -31,7 +31,7 @@ void nai_gpu_metric_timeline_put(struct nai_table *table, const struct nai_model
                                  const struct nai_metric_series *series, uint32_t series_count) {
   const struct nai_table *samples = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
   int64_t stretches = ALL_STRETCHES / (series_count ? series_count : 1);
-  stretches = stretches > MOST_STRETCHES ? MOST_STRETCHES : stretches < FEWEST_STRETCHES ? FEWEST_STRETCHES : stretches;
+  stretches = stretches > MAX_STRETCHES ? MAX_STRETCHES : stretches < FEWEST_STRETCHES ? FEWEST_STRETCHES : stretches;
   int64_t length = (m->window_end - m->window_start) / stretches + 1;
   struct stretch s = {.number = -1};
   for (uint32_t i = 0; i < series->count; i++) {

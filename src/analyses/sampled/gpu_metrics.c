@@ -140,13 +140,13 @@ static int compare_reals(const void *pa, const void *pb) {
 static int64_t put_condition(struct nai_table *table, const struct samples *s, int32_t device, struct times *t,
                              int condition, double *room) {
   struct sum sum = {0};
-  int64_t length = nai_intervals_total(&t->sets[condition]), covered_until = INT64_MIN;
+  int64_t length = nai_intervals_total_ns(&t->sets[condition]), covered_until = INT64_MIN;
   for (uint32_t i = 0; length && i < s->count; i++) {
     int64_t start = time_of(s, i), end = start + s->period, from = start > covered_until ? start : covered_until;
-    int64_t ns = nai_coverage_within(&t->coverage[condition], start, end);
+    int64_t ns = nai_coverage_overlap_ns(&t->coverage[condition], start, end);
     sum.ns += ns;
     sum.weighted += (double)ns * value_of(s, i);
-    sum.covered += from < end ? nai_coverage_within(&t->coverage[condition], from, end) : 0;
+    sum.covered += from < end ? nai_coverage_overlap_ns(&t->coverage[condition], from, end) : 0;
     covered_until = end > covered_until ? end : covered_until;
     if (2 * ns > s->period)
       room[sum.count++] = value_of(s, i);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 20, MOST_ROWS = 20000 };
+enum { FEWEST = 20, MAX_ROWS = 20000 };
 
 /* A phase on one GPU, or on any (device -1): when it ran something it had launched. */
 struct phase_time {
@@ -91,7 +91,7 @@ static int find_phases(struct work *w, struct nai_err *err) {
 static void use_phases(struct work *w, const struct nai_series *s) {
   for (uint32_t i = 0; i < w->phase_count; i++) {
     const struct phase_time *p = &w->phases[i];
-    int64_t length = nai_intervals_total(&p->set);
+    int64_t length = nai_intervals_total_ns(&p->set);
     if (p->device != s->device || !length)
       continue;
     struct nai_series_sum sum = nai_series_within(s, &p->set);
@@ -118,7 +118,7 @@ static void use_steps(struct work *w, const struct nai_series *s) {
   const struct nai_table *steps = w->steps;
   int64_t first_device = NAI_NULL_I64, pid = NAI_NULL_I64;
   uint32_t first = 0; /* samples that may reach into the step */
-  for (int64_t i = 0; i < steps->rows && w->by_step->rows < MOST_ROWS; i++) {
+  for (int64_t i = 0; i < steps->rows && w->by_step->rows < MAX_ROWS; i++) {
     struct nai_interval window = {nai_get_i64(steps, i, STEPS_gpu_start_ns), nai_get_i64(steps, i, STEPS_gpu_end_ns)};
     const struct nai_intervals set = {.v = &window, .count = 1};
     if (window.end <= window.start || !is_for(steps, i, &first_device, &pid, s->device))

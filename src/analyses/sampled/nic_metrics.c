@@ -36,15 +36,15 @@ static void put_row(struct nai_table *table, const struct series *s, int64_t nam
                     struct nai_coverage *coverage, double *room) {
   const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
   double weighted = 0;
-  int64_t ns = 0, length = nai_intervals_total(coverage->set), count = 0, until = INT64_MIN, covered = 0;
+  int64_t ns = 0, length = nai_intervals_total_ns(coverage->set), count = 0, until = INT64_MIN, covered = 0;
   for (uint32_t i = 0; i < s->count; i++) {
     int64_t start = cell(s, i, NIC_METRIC_SAMPLES_start_ns), end = cell(s, i, NIC_METRIC_SAMPLES_end_ns),
             from = start > until ? start : until;
-    int64_t part = nai_coverage_within(coverage, start, end);
+    int64_t part = nai_coverage_overlap_ns(coverage, start, end);
     double value = (double)cell(s, i, NIC_METRIC_SAMPLES_value) * s->scale;
     ns += part;
     weighted += value * (double)part;
-    covered += from < end ? nai_coverage_within(coverage, from, end) : 0;
+    covered += from < end ? nai_coverage_overlap_ns(coverage, from, end) : 0;
     until = end > until ? end : until;
     if (2 * part > end - start)
       room[count++] = value;

@@ -27,9 +27,9 @@ struct division {
 };
 
 static struct division divide(const struct nai_gpu *gpu, const struct nai_span *span) {
-  int64_t busy = nai_covered(&gpu->all, span->start, span->end);
-  struct division d = {.communication = nai_covered(&gpu->exposed_communication, span->start, span->end),
-                       .copy = nai_covered(&gpu->exposed_copy, span->start, span->end),
+  int64_t busy = nai_intervals_overlap_ns(&gpu->all, span->start, span->end);
+  struct division d = {.communication = nai_intervals_overlap_ns(&gpu->exposed_communication, span->start, span->end),
+                       .copy = nai_intervals_overlap_ns(&gpu->exposed_copy, span->start, span->end),
                        .idle = span->end - span->start - busy};
   d.compute = busy - d.communication - d.copy;
   return d;

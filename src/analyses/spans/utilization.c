@@ -8,10 +8,10 @@
 
 static void add_gpu(struct nai_table *table, const struct nai_model *m, uint32_t index) {
   const struct nai_gpu *gpu = &m->gpus[index];
-  int64_t window = gpu->window_end - gpu->window_start, busy = nai_intervals_total(&gpu->all);
+  int64_t window = gpu->window_end - gpu->window_start, busy = nai_intervals_total_ns(&gpu->all);
   int64_t communication = gpu->communication_ns, kernel_busy = gpu->kernel_busy_ns;
   int64_t kernel_window = gpu->kernel_window_end - gpu->kernel_window_start;
-  int64_t exposed = nai_intervals_total(&gpu->exposed_communication);
+  int64_t exposed = nai_intervals_total_ns(&gpu->exposed_communication);
   int64_t row = nai_table_add_row(table);
   const struct {
     int ns, pct;
@@ -22,7 +22,7 @@ static void add_gpu(struct nai_table *table, const struct nai_model *m, uint32_t
       {GPU_UTILIZATION_idle_ns, GPU_UTILIZATION_idle_pct_of_window, window - busy},
       {GPU_UTILIZATION_compute_ns, GPU_UTILIZATION_compute_pct, gpu->compute_ns},
       {GPU_UTILIZATION_exposed_comm_ns, GPU_UTILIZATION_exposed_comm_pct, exposed},
-      {GPU_UTILIZATION_exposed_copy_ns, GPU_UTILIZATION_exposed_copy_pct, nai_intervals_total(&gpu->exposed_copy)},
+      {GPU_UTILIZATION_exposed_copy_ns, GPU_UTILIZATION_exposed_copy_pct, nai_intervals_total_ns(&gpu->exposed_copy)},
       {GPU_UTILIZATION_graph_envelope_ns, GPU_UTILIZATION_graph_envelope_pct, gpu->graph_ns},
       {GPU_UTILIZATION_comm_ns, -1, communication},
       {GPU_UTILIZATION_copy_ns, -1, gpu->copy_ns},

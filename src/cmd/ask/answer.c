@@ -144,21 +144,21 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
   uint32_t count = 0;
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);)
     count++;
   struct nai_rows_column *columns = calloc((size_t)count + 1, sizeof *columns);
   char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
   struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
   if (columns && names && cells) {
     uint32_t i = 0;
-    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema); i++)
-      columns[i] = (struct nai_rows_column){nai_print_name(names[i], table->schema, &p), p.unit};
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
+      columns[i] = (struct nai_rows_column){nai_display_column_name(names[i], table->schema, &p), p.unit};
     rows.columns = columns;
     rows.count = count;
     nai_rows_begin(&rows, out);
     for (int64_t row = 0; row < table->rows && (ask->rows < 0 || row < ask->rows); row++) {
       i = 0;
-      for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema); i++)
+      for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
         cells[i] = nai_table_value(table, row, p.column);
       nai_rows_put(&rows, cells);
     }

@@ -41,19 +41,19 @@ static const char candidates[] =
     "instr(lower(range_name), lower(:what))"
     ") order by exact desc, place, name limit 200";
 
-enum { MOST_SHOWN = 10 };
+enum { MAX_SHOWN = 10 };
 
 /* Lists what could be meant. */
 static int refuse(const char *what, const struct nai_query_rows *found, struct nai_err *err) {
   struct nai_buf names = {0};
-  for (int64_t i = 0; i < found->rows && i < MOST_SHOWN; i++) {
+  for (int64_t i = 0; i < found->rows && i < MAX_SHOWN; i++) {
     const char *name = nai_query_cell_text(found, i, 1);
     nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
     nai_buf_printf(&names, "\"%.120s\"", name);
   }
   int rc = found->rows
              ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRIu32 " things%s: %s", what, found->rows,
-                           found->rows > MOST_SHOWN ? ", for example" : "", nai_buf_str(&names))
+                           found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
              : nai_err_set(err, NAI_EUSAGE,
                            "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
                            "category, kernel or NVTX range",

@@ -59,7 +59,7 @@ static int put_table(struct nai_parquet *file, const struct nai_table *table, st
   int rc = NAI_OK;
   for (int64_t row = 0; row < table->rows && !rc; row++) {
     uint32_t i = 0;
-    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema); i++)
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
       cells[i] = nai_table_value(table, row, p.column);
     rc = nai_parquet_put(file, cells, err);
   }
@@ -71,16 +71,16 @@ int nai_cmd_table_parquet(struct nai_buf *out, const struct nai_table *table, co
   const struct nai_schema *schema = table->schema;
   struct nai_parquet *file = NULL;
   uint32_t count = 0, i = 0;
-  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);)
     count++;
   struct nai_parquet_column *columns = calloc((size_t)count + 1, sizeof *columns);
   char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
   struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
   int rc = columns && names && cells ? NAI_OK : nai_err_nomem(err);
-  for (struct nai_print p = NAI_FIRST_PRINT; !rc && nai_print_next(&p, schema); i++)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; !rc && nai_display_column_next(&p, schema); i++)
     columns[i] =
-        (struct nai_parquet_column){nai_print_name(names[i], schema, &p), schema->columns[p.column].description, p.unit,
-                                    schema->columns[p.column].type};
+        (struct nai_parquet_column){nai_display_column_name(names[i], schema, &p),
+                                    schema->columns[p.column].description, p.unit, schema->columns[p.column].type};
   if (!rc)
     rc = nai_parquet_open(&file, out, columns, count, options, err);
   if (!rc)

@@ -194,7 +194,7 @@ static int print_run(const char *source, const char *name, const struct table_ar
   } else {
     rc = nai_run_table(&table, run, name, NULL, err);
     if (!rc)
-      rc = print_table(nai_run_held(run, name), args, err);
+      rc = print_table(nai_run_find_loaded(run, name), args, err);
   }
   nai_run_close(run);
   return rc;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 60000, TAIL = 256, HEADING = 64, KERNELS = 5, DEEPEST = 64 };
+enum { MAX_BYTES = 60000, TAIL = 256, HEADING = 64, KERNELS = 5, DEEPEST = 64 };
 
 static void put_name(struct nai_buf *out, const char *name) {
   nai_escape_markdown_code(out, *name ? name : " ", *name ? strlen(name) : 1);
@@ -139,7 +139,7 @@ static int put_tree(struct nai_buf *out, struct tree *t, const char *trace, stru
     nai_buf_puts(out, "# Ranges and kernels of ");
     put_name(out, trace);
     nai_buf_puts(out, "\n");
-    int64_t roots = nai_cmd_tree_link(t), left_out = choose(&c, MOST_BYTES - TAIL - (int64_t)(2 * strlen(trace)));
+    int64_t roots = nai_cmd_tree_link(t), left_out = choose(&c, MAX_BYTES - TAIL - (int64_t)(2 * strlen(trace)));
     put_threads(out, &c, roots);
     if (!t->nodes.rows)
       nai_buf_puts(out, "\nThe trace has no NVTX ranges.\n");

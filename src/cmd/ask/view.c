@@ -17,12 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_GPUS = 64 };
+enum { MAX_GPUS = 64 };
 
 struct view_args {
   struct nai_cmd_ask ask;
   struct nai_term_options view;
-  int64_t gpus[MOST_GPUS];
+  int64_t gpus[MAX_GPUS];
   size_t gpu_count;
   bool once, ascii, keys;
   int width, height, color;
@@ -83,7 +83,7 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_ints,
      AT(gpus),
      .count_at = offsetof(struct view_args, gpu_count),
-     .most = MOST_GPUS,
+     .most = MAX_GPUS,
      .min = -1,
      .max = INT32_MAX,
      .otherwise = "all"},

@@ -13,11 +13,11 @@ static const char *skip(const char *p) {
 
 /* A number of up to 18 digits. NULL when there is none. */
 static const char *read_size(int64_t *out, const char *p) {
-  enum { MOST_DIGITS = 18 };
+  enum { MAX_DIGITS = 18 };
   int digits = 0;
-  for (*out = 0; *p >= '0' && *p <= '9' && digits <= MOST_DIGITS; p++, digits++)
+  for (*out = 0; *p >= '0' && *p <= '9' && digits <= MAX_DIGITS; p++, digits++)
     *out = *out * 10 + (*p - '0');
-  return digits >= 1 && digits <= MOST_DIGITS ? p : NULL;
+  return digits >= 1 && digits <= MAX_DIGITS ? p : NULL;
 }
 
 /* A list that stands for one input, at its '['. Lists inside are lists of tensors, which no known operation takes. */

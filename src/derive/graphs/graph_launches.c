@@ -95,7 +95,7 @@ static int find_idle_inside(struct nai_graph_launch *v, uint32_t n, const struct
   int rc = nai_coverage_new(&busy, &gpu->all, err);
   for (uint32_t i = 0; !rc && i < n; i++)
     if (v[i].by_node)
-      v[i].idle_inside_ns = v[i].end - v[i].start - nai_coverage_within(&busy, v[i].start, v[i].end);
+      v[i].idle_inside_ns = v[i].end - v[i].start - nai_coverage_overlap_ns(&busy, v[i].start, v[i].end);
   nai_coverage_free(&busy);
   return rc;
 }

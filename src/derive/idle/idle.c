@@ -75,25 +75,25 @@ static void print_wait(struct nai_buf *out, const struct nai_model *m, uint32_t 
   print_path(out, m, node);
 }
 
-void nai_idle_what_print(struct nai_buf *out, const struct nai_model *m, const struct nai_idle_what *what) {
-  static const enum nai_input_table tables[] = {[NAI_WHAT_API] = NAI_IN_APIS,
-                                                [NAI_WHAT_OVERHEAD] = NAI_IN_OVERHEAD,
-                                                [NAI_WHAT_OSRT] = NAI_IN_OSRT,
-                                                [NAI_WHAT_RANGE] = NAI_IN_NVTX};
+void nai_idle_culprit_put(struct nai_buf *out, const struct nai_model *m, const struct nai_idle_culprit *what) {
+  static const enum nai_input_table tables[] = {[NAI_CULPRIT_API] = NAI_IN_APIS,
+                                                [NAI_CULPRIT_OVERHEAD] = NAI_IN_OVERHEAD,
+                                                [NAI_CULPRIT_OSRT] = NAI_IN_OSRT,
+                                                [NAI_CULPRIT_RANGE] = NAI_IN_NVTX};
   static const char *const remarks[] = {[NAI_REMARK_AFTER_CALL] = "after the call returned",
                                         [NAI_REMARK_NO_LAUNCH] = "launch not in the trace",
                                         [NAI_REMARK_NO_OPERATION] = "end of the window"};
   char room[NAI_KIND_NAME_MAX];
   switch (what->source) {
-  case NAI_WHAT_NOTHING:
+  case NAI_CULPRIT_NOTHING:
     break;
-  case NAI_WHAT_WAIT:
+  case NAI_CULPRIT_WAIT:
     print_wait(out, m, what->id);
     break;
-  case NAI_WHAT_COPY:
+  case NAI_CULPRIT_COPY:
     nai_buf_puts(out, nai_model_kind_name(room, m, NAI_LABEL_COPY, (int32_t)what->id));
     break;
-  case NAI_WHAT_REMARK:
+  case NAI_CULPRIT_REMARK:
     nai_buf_puts(out, remarks[what->id]);
     break;
   default:
@@ -121,13 +121,13 @@ void nai_idle_share(struct nai_idle_shares *s, enum nai_idle_cause cause, enum n
     s->ns[index] = (added ? 0 : s->ns[index]) + ns;
 }
 
-struct nai_idle_what nai_idle_largest(const struct nai_idle_shares *s, enum nai_idle_cause cause) {
-  struct nai_idle_what largest = {NAI_WHAT_NOTHING, 0, 0};
+struct nai_idle_culprit nai_idle_largest(const struct nai_idle_shares *s, enum nai_idle_cause cause) {
+  struct nai_idle_culprit largest = {NAI_CULPRIT_NOTHING, 0, 0};
   for (uint32_t i = 0; i < s->keys.count && !s->oom; i++) {
     int64_t key = s->keys.keys[i];
     if (key >> (SOURCE_BITS + ID_BITS) == cause && s->ns[i] > largest.ns)
-      largest = (struct nai_idle_what){(enum nai_idle_source)(key >> ID_BITS & ((1 << SOURCE_BITS) - 1)), (uint32_t)key,
-                                       s->ns[i]};
+      largest = (struct nai_idle_culprit){(enum nai_idle_source)(key >> ID_BITS & ((1 << SOURCE_BITS) - 1)),
+                                          (uint32_t)key, s->ns[i]};
   }
   return largest;
 }

@@ -28,23 +28,23 @@ const char *nai_idle_cause_meaning(const char *name);
 
 /* What took time of a cause. */
 enum nai_idle_source {
-  NAI_WHAT_NOTHING,
-  NAI_WHAT_API,      /* string of api_events */
-  NAI_WHAT_OVERHEAD, /* string of overhead_events */
-  NAI_WHAT_OSRT,     /* string of osrt_events */
-  NAI_WHAT_RANGE,    /* string of nvtx_events */
-  NAI_WHAT_WAIT,     /* row of api_events */
-  NAI_WHAT_COPY,     /* kind of copy */
-  NAI_WHAT_REMARK    /* enum nai_idle_remark */
+  NAI_CULPRIT_NOTHING,
+  NAI_CULPRIT_API,      /* string of api_events */
+  NAI_CULPRIT_OVERHEAD, /* string of overhead_events */
+  NAI_CULPRIT_OSRT,     /* string of osrt_events */
+  NAI_CULPRIT_RANGE,    /* string of nvtx_events */
+  NAI_CULPRIT_WAIT,     /* row of api_events */
+  NAI_CULPRIT_COPY,     /* kind of copy */
+  NAI_CULPRIT_REMARK    /* enum nai_idle_remark */
 };
 enum nai_idle_remark { NAI_REMARK_AFTER_CALL, NAI_REMARK_NO_LAUNCH, NAI_REMARK_NO_OPERATION };
-struct nai_idle_what {
+struct nai_idle_culprit {
   enum nai_idle_source source;
   uint32_t id;
   int64_t ns;
 };
-/* For people: "cudaMalloc", "cudaStreamSynchronize in forward > copy"; nothing for NAI_WHAT_NOTHING. */
-void nai_idle_what_print(struct nai_buf *out, const struct nai_model *model, const struct nai_idle_what *what);
+/* For people: "cudaMalloc", "cudaStreamSynchronize in forward > copy"; nothing for NAI_CULPRIT_NOTHING. */
+void nai_idle_culprit_put(struct nai_buf *out, const struct nai_model *model, const struct nai_idle_culprit *what);
 
 /* Time by cause and what took it. Zeroed memory is one to begin with. */
 struct nai_idle_shares {
@@ -57,7 +57,7 @@ void nai_idle_shares_free(struct nai_idle_shares *shares);
 void nai_idle_share(struct nai_idle_shares *shares, enum nai_idle_cause cause, enum nai_idle_source source, uint32_t id,
                     int64_t ns);
 /* The largest of a cause, the earliest of equals. */
-struct nai_idle_what nai_idle_largest(const struct nai_idle_shares *shares, enum nai_idle_cause cause);
+struct nai_idle_culprit nai_idle_largest(const struct nai_idle_shares *shares, enum nai_idle_cause cause);
 
 enum { NAI_CLOCK_TOLERANCE_NS = 20 * 1000 }; /* by which clocks of host and GPU may disagree */
 
@@ -89,9 +89,9 @@ struct nai_gpu_idle {
   int64_t ns[NAI_IDLE_CAUSES], parts[NAI_IDLE_CAUSES]; /* parts: gaps in which the cause occurs */
   int64_t longest_ns[NAI_IDLE_CAUSES];                 /* largest part of one gap */
   struct nai_interval longest[NAI_IDLE_CAUSES];        /* that gap, the earliest of equals */
-  struct nai_idle_what what[NAI_IDLE_CAUSES]; /* but of host_code and queue_drained, which need the NVTX tree */
-  uint8_t *cause;                             /* per gap number: enum nai_idle_cause of its largest part */
-  struct nai_idle_drain *drains;              /* by gap */
+  struct nai_idle_culprit what[NAI_IDLE_CAUSES]; /* but of host_code and queue_drained, which need the NVTX tree */
+  uint8_t *cause;                                /* per gap number: enum nai_idle_cause of its largest part */
+  struct nai_idle_drain *drains;                 /* by gap */
   uint32_t drain_count, drain_capacity;
   int64_t latency_limit; /* what may pass after a launch call as launch latency */
 };

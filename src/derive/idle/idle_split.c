@@ -30,7 +30,7 @@ static void add(struct splitter *s, const struct piece *p) {
   if (ns <= 0)
     return;
   s->split->ns[p->cause] += ns;
-  if (p->source != NAI_WHAT_NOTHING && s->shares)
+  if (p->source != NAI_CULPRIT_NOTHING && s->shares)
     nai_idle_share(s->shares, p->cause, p->source, p->id, ns);
   if (p->cause == NAI_IDLE_HOST_CODE && s->host)
     nai_intervals_add(s->host, start, end);
@@ -44,7 +44,7 @@ static void add_late(struct splitter *s, const struct piece *late) {
     return;
   }
   drained.cause = NAI_IDLE_QUEUE_DRAINED;
-  drained.source = NAI_WHAT_NOTHING; /* the wait, which drains[] tell */
+  drained.source = NAI_CULPRIT_NOTHING; /* the wait, which drains[] tell */
   drained.end = clamp(drained.start + s->charge->left, drained.start, drained.end);
   after.start = drained.end;
   s->charge->left -= drained.end - drained.start;
@@ -61,9 +61,9 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
       [NAI_LAYER_OTHER] = NAI_IDLE_CUDA_CALL};
   uint32_t row = s->at->row[layer];
   if (layer >= NAI_LAYER_WAIT)
-    return (struct piece){.cause = causes[layer], .source = NAI_WHAT_API, .id = nai_at_text(&s->m->apis.name, row)};
+    return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_API, .id = nai_at_text(&s->m->apis.name, row)};
   const struct nai_column names = nai_table_column(s->m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_name);
-  return (struct piece){.cause = causes[layer], .source = NAI_WHAT_OVERHEAD, .id = nai_at_text(&names, row)};
+  return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&names, row)};
 }
 
 /* [start, end) of the thread, by the first of `layers` that is there, `otherwise` where none is. */
@@ -104,7 +104,7 @@ static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
   enum nai_idle_cause cause = m->api_class[name] == NAI_API_ALLOCATION ? NAI_IDLE_ALLOCATION
                             : m->api_class[name] == NAI_API_MODULE     ? NAI_IDLE_MODULE_LOAD
                                                                        : NAI_IDLE_IN_LAUNCH_CALL;
-  return (struct piece){.cause = cause, .source = NAI_WHAT_API, .id = name};
+  return (struct piece){.cause = cause, .source = NAI_CULPRIT_API, .id = name};
 }
 
 /* The call right before a launch, other launches apart, that makes a stream wait for an event; NAI_NO_ROW for none. */
@@ -124,12 +124,12 @@ static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t 
 }
 
 static struct piece after_call(const struct splitter *s, int64_t start, int64_t latency_limit) {
-  struct piece p = {NAI_IDLE_LAUNCH_LATENCY, NAI_WHAT_NOTHING, 0, start, s->gap->end};
+  struct piece p = {NAI_IDLE_LAUNCH_LATENCY, NAI_CULPRIT_NOTHING, 0, start, s->gap->end};
   if (s->gap->end - start <= latency_limit)
     return p;
   uint32_t order = ordered_by(s->m, s->thread, s->gap->launch);
   p.cause = order == NAI_NO_ROW ? NAI_IDLE_UNKNOWN : NAI_IDLE_DEPENDENCY;
-  p.source = order == NAI_NO_ROW ? NAI_WHAT_REMARK : NAI_WHAT_API;
+  p.source = order == NAI_NO_ROW ? NAI_CULPRIT_REMARK : NAI_CULPRIT_API;
   p.id = order == NAI_NO_ROW ? NAI_REMARK_AFTER_CALL : nai_at_text(&s->m->apis.name, order);
   return p;
 }
@@ -141,7 +141,7 @@ static uint32_t migration_kind(const struct nai_model *m, const struct nai_op *o
 }
 
 static struct piece without_launch(const struct nai_model *m, const struct nai_idle_gap *gap) {
-  struct piece p = {NAI_IDLE_UNKNOWN, NAI_WHAT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end};
+  struct piece p = {NAI_IDLE_UNKNOWN, NAI_CULPRIT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end};
   if (gap->op == NAI_NO_ROW) {
     p.id = NAI_REMARK_NO_OPERATION;
     return p;
@@ -149,7 +149,7 @@ static struct piece without_launch(const struct nai_model *m, const struct nai_i
   uint32_t kind = migration_kind(m, &m->gpus[gap->gpu].ops[gap->op]);
   if (kind) {
     p.cause = NAI_IDLE_PAGE_MIGRATION;
-    p.source = NAI_WHAT_COPY;
+    p.source = NAI_CULPRIT_COPY;
     p.id = kind;
   }
   return p;

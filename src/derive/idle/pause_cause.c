@@ -99,7 +99,7 @@ static void divide_host(struct host *h, const struct nai_model *m, int32_t threa
   const struct nai_table *t = m->tables[NAI_IN_OSRT];
   struct nai_column start = nai_table_column(t, OSRT_EVENTS_start_ns), end = nai_table_column(t, OSRT_EVENTS_end_ns);
   const struct nai_groups *calls = nai_model_osrt_calls(m);
-  h->ns[HOST_REST] = nai_intervals_total(own);
+  h->ns[HOST_REST] = nai_intervals_total_ns(own);
   if (!calls || !own->count)
     return;
   int64_t at = own->v[0].start, until = own->v[own->count - 1].end;
@@ -110,7 +110,7 @@ static void divide_host(struct host *h, const struct nai_model *m, int32_t threa
       break;
     if (to <= from)
       continue;
-    int64_t ns = nai_covered(own, from, to);
+    int64_t ns = nai_intervals_overlap_ns(own, from, to);
     if (ns)
       add_call(h, nai_get_str(t, row, OSRT_EVENTS_name), ns);
     at = to;
@@ -156,12 +156,12 @@ static bool loads(const struct nai_model *m, const struct nai_gpu *gpu, const st
 static int say_what(struct nai_pause_cause *out, const struct nai_model *m, const struct nai_idle_gap *gap,
                     enum nai_idle_cause cause, const struct nai_idle_shares *shares, struct nai_err *err) {
   const struct nai_idle_drain *drain = cause == NAI_IDLE_QUEUE_DRAINED ? nai_idle_drain_of(m, gap) : NULL;
-  struct nai_idle_what what = nai_idle_largest(shares, cause);
+  struct nai_idle_culprit what = nai_idle_largest(shares, cause);
   struct nai_buf text = {0};
   if (drain)
     nai_buf_puts(&text, nai_model_api_name(m, drain->wait));
-  else if (what.source != NAI_WHAT_REMARK)
-    nai_idle_what_print(&text, m, &what);
+  else if (what.source != NAI_CULPRIT_REMARK)
+    nai_idle_culprit_put(&text, m, &what);
   set_what(out, nai_buf_str(&text), "");
   int rc = nai_buf_check(&text, err);
   nai_buf_free(&text);

@@ -6,7 +6,7 @@
 
 enum { MIN_PAUSE_NS = 1000 * 1000, TIMES_OTHERS = 10, PART_OF_WINDOW = 10 };
 
-int64_t nai_covered(const struct nai_intervals *set, int64_t a, int64_t b) {
+int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int64_t b) {
   int64_t total = 0;
   for (size_t i = nai_intervals_after(set, a); i < set->count && set->v[i].start < b; i++) {
     int64_t start = set->v[i].start > a ? set->v[i].start : a, end = set->v[i].end < b ? set->v[i].end : b;

@@ -22,6 +22,6 @@ NAI_MUST_CHECK int nai_spans_find(struct nai_span **spans, uint32_t *count, cons
                                   struct nai_err *err);
 
 /* How much of [a, b) the set covers, ns. */
-int64_t nai_covered(const struct nai_intervals *set, int64_t a, int64_t b);
+int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int64_t b);
 
 #endif

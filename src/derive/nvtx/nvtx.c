@@ -2,7 +2,7 @@
 #include "derive/build.h"
 #include "derive/nvtx/nvtx_open.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/keyset.h"
 
 #include <stdlib.h>
@@ -49,25 +49,26 @@ static bool grow_nodes(struct sweep *x) {
   uint32_t capacity = x->node_capacity ? x->node_capacity * 2 : FIRST_NODES;
   const char *dir = x->m->scratch_dir;
   size_t old = x->node_capacity;
-  struct nai_nvtx_node *nodes = nai_big_grow(x->nodes, dir, old * sizeof *nodes, capacity * sizeof *nodes);
+  struct nai_nvtx_node *nodes = nai_spill_array_grow(x->nodes, dir, old * sizeof *nodes, capacity * sizeof *nodes);
   if (!nodes)
     return false;
   x->nodes = nodes;
-  struct progress *progress = nai_big_grow(x->progress, dir, old * sizeof *progress, capacity * sizeof *progress);
+  struct progress *progress =
+      nai_spill_array_grow(x->progress, dir, old * sizeof *progress, capacity * sizeof *progress);
   if (!progress)
     return false;
   x->progress = progress;
   /* a thread has no more names than nodes */
-  uint32_t *open = nai_big_grow(x->open_of_name, dir, old * sizeof *open, capacity * sizeof *open);
+  uint32_t *open = nai_spill_array_grow(x->open_of_name, dir, old * sizeof *open, capacity * sizeof *open);
   if (!open)
     return false;
   memset(open + x->node_capacity, 0, (size_t)(capacity - x->node_capacity) * sizeof *open);
   x->open_of_name = open;
-  uint32_t *slots = nai_big_grow(NULL, dir, 0, (size_t)capacity * 2 * sizeof *slots);
+  uint32_t *slots = nai_spill_array_grow(NULL, dir, 0, (size_t)capacity * 2 * sizeof *slots);
   if (!slots)
     return false;
   memset(slots, 0, (size_t)capacity * 2 * sizeof *slots);
-  nai_big_free(x->slots);
+  nai_spill_array_free(x->slots);
   x->slots = slots;
   x->slot_mask = capacity * 2 - 1;
   x->node_capacity = capacity;
@@ -250,12 +251,12 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   nai_open_free(&x.nested);
   nai_open_free(&x.async);
   nai_keyset_free(&x.names);
-  nai_big_free(x.open_of_name);
-  nai_big_free(x.progress);
-  nai_big_free(x.slots);
+  nai_spill_array_free(x.open_of_name);
+  nai_spill_array_free(x.progress);
+  nai_spill_array_free(x.slots);
   if (x.nodes && x.node_capacity == FIRST_NODES) { /* there may be many threads with few nodes each */
     size_t bytes = x.node_count * sizeof *x.nodes;
-    struct nai_nvtx_node *fitting = nai_big_grow(x.nodes, m->scratch_dir, bytes, bytes);
+    struct nai_nvtx_node *fitting = nai_spill_array_grow(x.nodes, m->scratch_dir, bytes, bytes);
     x.nodes = fitting ? fitting : x.nodes;
   }
   *nodes = x.nodes;

@@ -1,5 +1,5 @@
 /* NVTX ranges by thread, and the tree of all threads. */
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "derive/build.h"
 #include "derive/nvtx/nvtx_open.h"
 
@@ -47,9 +47,9 @@ static int begin_tree(void *ctx, int task, struct nai_err *err) {
   if (!m->first_node || !m->crossing || !m->checkpoints || !m->work->nodes || !m->work->node_counts)
     return nai_err_nomem(err);
   void *depth = NULL, *node = NULL;
-  int rc = nai_big_new(&depth, m->scratch_dir, (size_t)m->nvtx.n + 1, err);
+  int rc = nai_spill_array_new(&depth, m->scratch_dir, (size_t)m->nvtx.n + 1, err);
   if (!rc)
-    rc = nai_big_new(&node, m->scratch_dir, ((size_t)m->apis.n + 1) * sizeof *m->api_node, err);
+    rc = nai_spill_array_new(&node, m->scratch_dir, ((size_t)m->apis.n + 1) * sizeof *m->api_node, err);
   m->nvtx_depth = depth;
   m->api_node = node;
   return rc;
@@ -71,7 +71,7 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
     total += part_counts[t];
   if (total >= NAI_NO_ROW)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 distinct NVTX call paths");
-  m->nodes = nai_big_grow(NULL, m->scratch_dir, 0, (size_t)(total + 1) * sizeof *m->nodes);
+  m->nodes = nai_spill_array_grow(NULL, m->scratch_dir, 0, (size_t)(total + 1) * sizeof *m->nodes);
   if (!m->nodes)
     return nai_err_nomem(err);
   for (uint32_t t = 0; t < m->thread_count; t++) {
@@ -90,7 +90,7 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
 
 static void free_work(struct nai_model *m) {
   for (uint32_t t = 0; m->work && m->work->nodes && t < m->thread_count; t++)
-    nai_big_free(m->work->nodes[t]);
+    nai_spill_array_free(m->work->nodes[t]);
   if (m->work) {
     free(m->work->nodes);
     free(m->work->node_counts);
@@ -110,13 +110,13 @@ static int end_tree(void *ctx, int task, struct nai_err *err) {
 static void free_tree(struct nai_model *m) {
   free_work(m);
   free(m->crossing);
-  nai_big_free(m->nodes);
-  nai_big_free(m->nvtx_depth);
+  nai_spill_array_free(m->nodes);
+  nai_spill_array_free(m->nvtx_depth);
   free(m->first_node);
   for (uint32_t t = 0; m->checkpoints && t < m->thread_count; t++)
     nai_checkpoints_free(&m->checkpoints[t]);
   free(m->checkpoints);
-  nai_big_free(m->api_node);
+  nai_spill_array_free(m->api_node);
 }
 
 static int64_t tree_bytes(const struct nai_model *m) {

@@ -15,8 +15,8 @@ enum {
   UNITS_ALIKE = 60, /* of any other unit */
   STEPS_SHARE = 50, /* percent of the stream's operations are between the first step's begin and the last one's */
   UNITS_SHARE = 10,
-  MOST_UNITS = 4,
-  MOST_DEPTH = 64,
+  MAX_UNITS = 4,
+  MAX_DEPTH = 64,
   PATH_CHARS = 200
 };
 
@@ -38,11 +38,11 @@ static const char *level_of(const char *canonical) {
 
 /* The NVTX ranges around a launch, outermost first. */
 static void print_path(struct nai_buf *out, const struct nai_model *m, uint32_t api) {
-  const struct nai_nvtx_node *chain[MOST_DEPTH];
+  const struct nai_nvtx_node *chain[MAX_DEPTH];
   int depth = 0;
   const struct nai_nvtx_node *node = m->node_count ? nai_model_call_node(m, api) : NULL;
   nai_buf_clear(out);
-  for (; node && depth < MOST_DEPTH; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
+  for (; node && depth < MAX_DEPTH; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
     chain[depth++] = node;
   while (depth-- > 0) {
     nai_step_canonical(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[depth]->name));
@@ -156,7 +156,7 @@ static int judge(struct nai_step_search *s, const struct nai_step_sequence *q, c
                  uint32_t count, struct nai_err *err) {
   uint32_t first = s->found->unit_count;
   int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < count && s->found->unit_count - first < MOST_UNITS; i++) {
+  for (uint32_t i = 0; !rc && i < count && s->found->unit_count - first < MAX_UNITS; i++) {
     const struct nai_step_period *p = &periods[i];
     if (p->alike_pct < UNITS_ALIKE || p->share_pct < UNITS_SHARE)
       continue;
@@ -213,7 +213,7 @@ static int explain(struct nai_step_search *s, const struct nai_repeating_unit *u
 
 int nai_steps_by_kernels(struct nai_step_search *s, struct nai_err *err) {
   struct nai_step_sequence q;
-  struct nai_step_period periods[NAI_MOST_PERIODS];
+  struct nai_step_period periods[NAI_MAX_PERIODS];
   uint32_t count = 0, first = s->found->unit_count;
   int rc = nai_step_sequence_new(&q, s, err);
   if (!rc)

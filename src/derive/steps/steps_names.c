@@ -1,7 +1,7 @@
 /* What range names say about steps. */
 #include "derive/steps/steps_names.h"
 
-#include "base/big.h"
+#include "base/spill_array.h"
 #include "base/buf.h"
 #include "derive/steps/steps_build.h"
 
@@ -13,7 +13,7 @@ int nai_step_names_new(struct nai_step_names *out, const struct nai_model *m, st
   struct nai_buf text = {0};
   bool oom = false;
   void *canonical;
-  int rc = nai_big_new(&canonical, m->scratch_dir, ((size_t)names->count + 1) * sizeof *out->canonical, err);
+  int rc = nai_spill_array_new(&canonical, m->scratch_dir, ((size_t)names->count + 1) * sizeof *out->canonical, err);
   out->canonical = canonical;
   out->texts.directory = m->scratch_dir;
   for (uint32_t i = 0; !rc && !oom && i < names->count; i++) {
@@ -28,7 +28,7 @@ int nai_step_names_new(struct nai_step_names *out, const struct nai_model *m, st
 
 void nai_step_names_free(struct nai_step_names *names) {
   nai_strings_free(&names->texts);
-  nai_big_free(names->canonical);
+  nai_spill_array_free(names->canonical);
 }
 
 static bool has_word(const char *name, const char *const *words) {

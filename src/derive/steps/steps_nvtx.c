@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 3, MOST_CANDIDATES = 64, NAME_CHARS = 80 };
+enum { FEWEST = 3, MAX_CANDIDATES = 64, NAME_CHARS = 80 };
 /* Percent. In a loop: between the first range's start and the last one's end. */
 enum {
   COVERS = 60,            /* of the loop's time are in ranges without a step's name */
@@ -24,7 +24,7 @@ enum {
   HOLDS = 90,             /* of the loop's launches are in the ranges; */
   HOLDS_OF_NUMBERED = 50, /* where the ranges are numbered and called steps */
   LOOP_OF_ALL = 50,       /* of the process's launches are in the loop */
-  MOST_CV = 25            /* of launches per range */
+  MAX_CV = 25             /* of launches per range */
 };
 
 struct candidate {
@@ -130,7 +130,7 @@ static int list_candidates(struct candidates *c, const struct nai_step_search *s
   c->count = kept;
   if (kept)
     qsort_r(c->v, kept, sizeof *c->v, by_total, (void *)&s->names->texts);
-  c->count = kept < MOST_CANDIDATES ? kept : MOST_CANDIDATES;
+  c->count = kept < MAX_CANDIDATES ? kept : MAX_CANDIDATES;
   return NAI_OK;
 }
 
@@ -228,7 +228,7 @@ static struct judged judge(const struct nai_step_search *s, const struct candida
   bool loop_is_it = (int64_t)loop * 100 >= (int64_t)LOOP_OF_ALL * s->launch_count;
   j.rank = called ? 3 : word ? 2 : j.numbered ? 1 : 0;
   j.steps = loop && loop_is_it && j.working_pct >= WORKING && j.held_pct >= (called ? HOLDS_OF_NUMBERED : HOLDS) &&
-            (called || j.cv_pct <= MOST_CV) &&
+            (called || j.cv_pct <= MAX_CV) &&
             (word ||
              (j.covered_pct >= COVERS && is_bounded(s, rows, c->count) && !lies_in_repeated(s, c, rows[c->count / 2])));
   return j;
@@ -287,7 +287,7 @@ static void explain(struct nai_buf *why, const struct nai_step_search *s, const 
     nai_buf_printf(why, "%.0f %% of them launch anything", j->working_pct);
   else if (j->held_pct < HOLDS)
     nai_buf_printf(why, "they hold %.0f %% of the launches from the first to the last of them", j->held_pct);
-  else if (j->cv_pct > MOST_CV)
+  else if (j->cv_pct > MAX_CV)
     nai_buf_printf(why, "the number of launches in them varies by %.0f %%", j->cv_pct);
   else if (j->covered_pct < COVERS)
     nai_buf_printf(why, "they cover %.0f %% of the time from the first to the last of them", j->covered_pct);

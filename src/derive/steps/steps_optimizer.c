@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 3, MOST_SPREAD_PCT = 25, LOOP_OF_ALL = 50 };
+enum { FEWEST = 3, MAX_SPREAD_PCT = 25, LOOP_OF_ALL = 50 };
 
 static bool is_optimizer_step(const char *canonical) {
   static const char *const others[] = {"zero_grad", "state", "load", "save", "add_param", "init"};
@@ -58,7 +58,7 @@ static int count_usual(uint32_t *out, const struct nai_step_search *s, const str
   nai_select_i64(launches, n, n / 2);
   int64_t usual = launches[n / 2];
   for (uint32_t i = 0; i < n; i++)
-    near += llabs(launches[i] - usual) * 100 <= usual * MOST_SPREAD_PCT;
+    near += llabs(launches[i] - usual) * 100 <= usual * MAX_SPREAD_PCT;
   free(launches);
   bool most =
       (int64_t)nai_step_launches(s, end_of(s, e, 0), end_of(s, e, n)) * 100 >= (int64_t)LOOP_OF_ALL * s->launch_count;

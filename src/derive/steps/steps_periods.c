@@ -220,13 +220,13 @@ static uint32_t group_tokens(struct group *groups, const struct regular *v, uint
   }
   if (count)
     qsort(groups, count, sizeof *groups, by_weight);
-  count = count < NAI_MOST_PERIODS ? count : NAI_MOST_PERIODS;
+  count = count < NAI_MAX_PERIODS ? count : NAI_MAX_PERIODS;
   if (count)
     qsort(groups, count, sizeof *groups, by_place);
   return count;
 }
 
-int nai_step_periods(struct nai_step_period out[NAI_MOST_PERIODS], uint32_t *count, const struct nai_step_sequence *q,
+int nai_step_periods(struct nai_step_period out[NAI_MAX_PERIODS], uint32_t *count, const struct nai_step_sequence *q,
                      struct nai_err *err) {
   struct regular *v = malloc(((size_t)q->token_count + 1) * sizeof *v);
   struct group *groups = malloc(((size_t)q->token_count + 1) * sizeof *groups);

@@ -22,7 +22,7 @@ struct nai_step_period {
   double alike_pct; /* of complete repetitions: four fifths of the operations or more are the usual ones */
   double share_pct; /* of the sequence lies between the first marker and the last */
 };
-enum { NAI_MOST_PERIODS = 16 };
+enum { NAI_MAX_PERIODS = 16 };
 
 /* Of the process's busiest stream; no operations at all when it has none. */
 NAI_MUST_CHECK int nai_step_sequence_new(struct nai_step_sequence *out, const struct nai_step_search *search,
@@ -32,7 +32,7 @@ static inline uint32_t nai_step_occurrence(const struct nai_step_sequence *s, ui
   return s->at[s->first[token] + i];
 }
 /* Largest first. */
-NAI_MUST_CHECK int nai_step_periods(struct nai_step_period out[NAI_MOST_PERIODS], uint32_t *count,
+NAI_MUST_CHECK int nai_step_periods(struct nai_step_period out[NAI_MAX_PERIODS], uint32_t *count,
                                     const struct nai_step_sequence *sequence, struct nai_err *err);
 
 /* steps_boundary.c: where steps begin that repeat with a period, when there is evidence of a boundary. */

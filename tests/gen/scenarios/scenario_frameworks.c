@@ -4,30 +4,30 @@
 
 static const struct nai_gen_part spacing[] = {{.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1500}};
 
-enum { MOST_KERNELS = 6, MOST_NAMES = 5, ROUNDS = 10 };
+enum { MAX_KERNELS = 6, MAX_NAMES = 5, ROUNDS = 10 };
 
 struct look {
   int pid;
   const char *process;
   const char *threads[3]; /* besides the main one; NULL: no more */
-  const char *kernels[MOST_KERNELS];
+  const char *kernels[MAX_KERNELS];
   enum nai_gen_api launch_api;
-  const char *ranges[MOST_NAMES]; /* around the kernels, outermost first */
-  const char *domain;             /* of the ranges; NULL: the default one */
-  enum nai_gen_api calls[4];      /* once, before the first kernel */
+  const char *ranges[MAX_NAMES]; /* around the kernels, outermost first */
+  const char *domain;            /* of the ranges; NULL: the default one */
+  enum nai_gen_api calls[4];     /* once, before the first kernel */
   int call_count;
   enum nai_gen_api wait;
 };
 
 static void run_program(struct nai_gen_plan *plan, const struct look *look) {
   struct nai_gen_program p;
-  int kernels[MOST_KERNELS] = {0};
+  int kernels[MAX_KERNELS] = {0};
   int kernel_count = 0, range_count = 0;
   nai_gen_program(&p, plan, look->pid, look->process);
   for (int i = 0; i < 3 && look->threads[i]; i++) {
     nai_gen_thread(plan, p.process, look->pid + 1 + i, look->threads[i]);
   }
-  for (; kernel_count < MOST_KERNELS && look->kernels[kernel_count]; kernel_count++) {
+  for (; kernel_count < MAX_KERNELS && look->kernels[kernel_count]; kernel_count++) {
     const struct nai_gen_kernel_spec spec = {look->kernels[kernel_count], NULL, NAI_GEN_COMPUTE, look->launch_api};
     kernels[kernel_count] = nai_gen_kernel_from(plan, &spec);
   }
@@ -39,7 +39,7 @@ static void run_program(struct nai_gen_plan *plan, const struct look *look) {
   }
   nai_gen_follow(plan, p.thread, p.stream, kernels[0], 90000);
   for (int round = 0; round < ROUNDS; round++) {
-    for (range_count = 0; range_count < MOST_NAMES && look->ranges[range_count]; range_count++) {
+    for (range_count = 0; range_count < MAX_NAMES && look->ranges[range_count]; range_count++) {
       int name = nai_gen_name(plan, look->ranges[range_count]);
       look->domain ? nai_gen_push_id(plan, p.thread, name, 3) : nai_gen_push(plan, p.thread, name, NULL);
     }

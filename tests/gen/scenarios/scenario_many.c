@@ -45,11 +45,11 @@ struct rank {
   int thread, compute, communicate, gpu;
 };
 
-enum { MOST_RANKS = 72, KERNELS_PER_STEP = 10, TRANSFER_NS = 250000 };
+enum { MAX_RANKS = 72, KERNELS_PER_STEP = 10, TRANSFER_NS = 250000 };
 
 struct job {
   struct nai_gen_plan *plan;
-  struct rank ranks[MOST_RANKS];
+  struct rank ranks[MAX_RANKS];
   int count, straggler;
   int gemm, reduce, step;
 };
@@ -134,5 +134,5 @@ void nai_gen_plan_eight_gpus(struct nai_gen_plan *plan, int64_t target_bytes) {
 
 void nai_gen_plan_many_gpus(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
-  train(plan, MOST_RANKS, 41, 20);
+  train(plan, MAX_RANKS, 41, 20);
 }

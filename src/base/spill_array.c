@@ -1,4 +1,4 @@
-#include "base/big.h"
+#include "base/spill_array.h"
 
 #include "base/fs.h"
 
@@ -51,7 +51,7 @@ static void *resize_plain(void *memory, size_t bytes) {
   return header + 1;
 }
 
-int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err *err) {
+int nai_spill_array_new(void **out, const char *directory, size_t bytes, struct nai_err *err) {
   *out = NULL;
   if (!directory || bytes < MIN_FILE_BYTES) {
     struct header *header = calloc(1, sizeof *header + bytes);
@@ -62,7 +62,7 @@ int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err 
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", bytes, directory) : NAI_OK;
 }
 
-void *nai_big_grow(void *memory, const char *directory, size_t old_bytes, size_t bytes) {
+void *nai_spill_array_grow(void *memory, const char *directory, size_t old_bytes, size_t bytes) {
   bool mapped = memory && header_of(memory)->mapped_bytes;
   void *fresh = NULL;
   if (!directory || bytes < MIN_FILE_BYTES || map_file(&fresh, directory, bytes) != 0) {
@@ -74,11 +74,11 @@ void *nai_big_grow(void *memory, const char *directory, size_t old_bytes, size_t
     return NULL;
   if (memory)
     memcpy(fresh, memory, old_bytes < bytes ? old_bytes : bytes);
-  nai_big_free(memory);
+  nai_spill_array_free(memory);
   return fresh;
 }
 
-void nai_big_free(void *memory) {
+void nai_spill_array_free(void *memory) {
   if (!memory)
     return;
   struct header *header = header_of(memory);
