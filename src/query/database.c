@@ -33,7 +33,7 @@ static int list_columns(struct nai_query_table *t, struct nai_err *err) {
   t->shown_count = t->column_count;
   for (int c = 0; c < (int)schema->column_count; c++) {
     const struct nai_column_def *def = &schema->columns[c];
-    if (!def->prints || def->prints & 1u << def->unit)
+    if (!def->display_units || def->display_units & 1u << def->unit)
       continue;
     if (!nai_array_room(&t->columns, &capacity, (uint32_t)t->column_count, sizeof *t->columns))
       return nai_err_nomem(err);

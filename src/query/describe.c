@@ -66,7 +66,7 @@ static void put_columns(struct nai_table *out, const char *table, const struct n
     put_column(out, table, position++, schema, &p, false);
   for (int c = 0; c < (int)schema->column_count; c++) {
     const struct nai_column_def *def = &schema->columns[c];
-    if (def->prints && !(def->prints & 1u << def->unit))
+    if (def->display_units && !(def->display_units & 1u << def->unit))
       put_column(out, table, position++, schema, &(struct nai_display_column){c, def->unit}, true);
   }
 }

@@ -76,7 +76,7 @@ static void make_schema(struct schema *s, const struct nai_skill *skill) {
                                                : c->real             ? NAI_F64
                                                                      : NAI_I64,
                                          .unit = scaled ? NAI_NS : c->unit,
-                                         .prints = scaled ? 1u << c->unit : 0,
+                                         .display_units = scaled ? 1u << c->unit : 0,
                                          .description = c->description};
   }
   s->schema = (struct nai_schema){.name = skill->id,

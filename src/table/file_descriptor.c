@@ -32,7 +32,7 @@ static void put_section(struct nai_buf *out, const char *name, const struct nai_
   put_field(out, name, section, sizeof *section);
 }
 
-static void put_prints(struct nai_buf *out, unsigned prints) {
+static void put_prints(struct nai_buf *out, unsigned display_units) {
   struct nai_buf names = {0};
   for (int unit = 0; unit < NAI_UNIT_COUNT; unit++)
     if (prints >> unit & 1)
@@ -47,7 +47,7 @@ static void put_column(struct nai_buf *out, const struct nai_column_def *def, co
   put_text(out, "type", types[def->type]);
   put_text(out, "unit", nai_unit_name(def->unit));
   put_text(out, "description", def->description);
-  put_prints(out, def->prints);
+  put_prints(out, def->display_units);
   put_text(out, "role", nai_role_name(def->role));
   put_text(out, "better", nai_better_name(def->better));
   put_text(out, "key", def->key ? "yes" : NULL);
@@ -170,7 +170,7 @@ static void read_meaning(struct nai_column_def *def, struct bytes record) {
     n = space ? (size_t)(space - prints.at) : prints.len;
     struct bytes word = {prints.at, n};
     for (int i = NAI_NS; i <= NAI_S; i++)
-      def->prints |= is(&word, nai_unit_name((enum nai_unit)i)) ? 1u << i : 0;
+      def->display_units |= is(&word, nai_unit_name((enum nai_unit)i)) ? 1u << i : 0;
     n += space != NULL;
   }
 }

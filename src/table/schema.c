@@ -129,7 +129,9 @@ bool nai_schema_place(int *start_column, int *end_column, const struct nai_schem
 
 /* --- columns as outputs show them ------------------------------------------------------------- */
 
-static unsigned prints_of(const struct nai_column_def *def) { return def->prints ? def->prints : 1u << def->unit; }
+static unsigned prints_of(const struct nai_column_def *def) {
+  return def->display_units ? def->display_units : 1u << def->unit;
+}
 
 bool nai_display_column_next(struct nai_display_column *print, const struct nai_schema *schema) {
   unsigned later = 0; /* units of this column that come after the one shown last */

@@ -12,7 +12,7 @@
 enum nai_type { NAI_I64, NAI_I32, NAI_F64, NAI_STR };
 
 /* What a cell means. Durations and points in time are *stored* in ns; NAI_US, NAI_MS and NAI_S are only units in which
- * outputs show a column (see `prints`). */
+ * outputs show a column (see `display_units`). */
 enum nai_unit {
   NAI_TEXT,
   NAI_NS,           /* duration, ns */
@@ -50,11 +50,11 @@ enum nai_better { NAI_BETTER_NONE, NAI_BETTER_LOWER, NAI_BETTER_HIGHER, NAI_BETT
 enum { NAI_AS_NS = 1 << NAI_NS, NAI_AS_US = 1 << NAI_US, NAI_AS_MS = 1 << NAI_MS, NAI_AS_S = 1 << NAI_S };
 
 struct nai_column_def {
-  const char *name; /* of a column of ns that has `prints`: "..._ns" */
+  const char *name; /* of a column of ns that has `display_units`: "..._ns" */
   enum nai_type type;
   enum nai_unit unit;
   const char *description;
-  unsigned prints; /* units in which outputs show a column of ns (NAI_AS_MS | ...), each as a column of its own:
+  unsigned display_units; /* units in which outputs show a column of ns (NAI_AS_MS | ...), each as a column of its own:
                       total_ns in ms is total_ms; 0: its own only */
   enum nai_role role;
   enum nai_better better; /* which way a metric improves */

@@ -31,8 +31,8 @@
   C(T, clock_correction_ns, CELL(I64, NS),                                                                             \
     "by how much its clock was set back against the first GPU's, so that collectives end together; NULL: "             \
     "too few to tell",                                                                                                 \
-    .prints = NAI_AS_US)                                                                                               \
-  C(T, clock_mad_ns, CELL(I64, NS), "median absolute deviation of that", .prints = NAI_AS_US)                          \
+    .display_units = NAI_AS_US)                                                                                        \
+  C(T, clock_mad_ns, CELL(I64, NS), "median absolute deviation of that", .display_units = NAI_AS_US)                   \
   C(T, refused, LABEL, "why its kernels were not matched; NULL where most were")                                       \
   C(T, init_count, COUNT, "communicators set up after its first communication kernel", .sum = true)                    \
   C(T, init_ns, NS_MS, "time in that, within active spans", .better = NAI_BETTER_LOWER, .sum = true)                   \

@@ -35,14 +35,14 @@
 #define NAI_KIND_GB_PER_S .type = NAI_F64, .unit = NAI_GB_PER_S, .role = NAI_ROLE_METRIC
 /* Durations in ns: shown as they are; in ms, as sums are; in both. */
 #define NAI_KIND_NS .type = NAI_I64, .unit = NAI_NS, .role = NAI_ROLE_METRIC
-#define NAI_KIND_TIME .type = NAI_I64, .unit = NAI_NS, .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC
-#define NAI_KIND_NS_MS .type = NAI_I64, .unit = NAI_NS, .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC
-#define NAI_KIND_MEAN_TIME .type = NAI_F64, .unit = NAI_NS, .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC
+#define NAI_KIND_TIME .type = NAI_I64, .unit = NAI_NS, .display_units = NAI_AS_MS, .role = NAI_ROLE_METRIC
+#define NAI_KIND_NS_MS .type = NAI_I64, .unit = NAI_NS, .display_units = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC
+#define NAI_KIND_MEAN_TIME .type = NAI_F64, .unit = NAI_NS, .display_units = NAI_AS_MS, .role = NAI_ROLE_METRIC
 /* Single durations and averages, which are short: shown in us. */
 #define NAI_KIND_LENGTH \
-  .type = NAI_I64, .unit = NAI_NS, .prints = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER
+  .type = NAI_I64, .unit = NAI_NS, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER
 #define NAI_KIND_AVERAGE \
-  .type = NAI_F64, .unit = NAI_NS, .prints = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER
+  .type = NAI_F64, .unit = NAI_NS, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER
 /* Any other: CELL(I32, COUNT). */
 #define NAI_KIND_CELL(cell_type, cell_unit) .type = NAI_##cell_type, .unit = NAI_##cell_unit
 

@@ -30,7 +30,7 @@
   C(T, cpu_saved_per_launch_ns, CELL(F64, NS),                                                                       \
     "time on the CPU that a launch saves: nodes by that median (4 us without it), minus the launch call; "           \
     "negative where it costs more",                                                                                  \
-    .role = NAI_ROLE_METRIC, .prints = NAI_AS_US, .better = NAI_BETTER_HIGHER)                                       \
+    .role = NAI_ROLE_METRIC, .display_units = NAI_AS_US, .better = NAI_BETTER_HIGHER)                                \
   C(T, longest_start_ns, START, "start of the longest envelope")                                                     \
   C(T, longest_end_ns, END, "end of the longest envelope")
 NAI_TABLE(GRAPHS, graphs, "CUDA graphs", "One CUDA graph of one process on one GPU")

@@ -18,7 +18,7 @@
   C(T, cpu_lead_p50_ns, CELL(F64, NS),                                                                           \
     "median of the work still ahead in the stream when a call returned: the end of all that began there "        \
     "before, minus the call's end, not below 0",                                                                 \
-    .role = NAI_ROLE_METRIC, .prints = NAI_AS_US, .better = NAI_BETTER_HIGHER)                                   \
+    .role = NAI_ROLE_METRIC, .display_units = NAI_AS_US, .better = NAI_BETTER_HIGHER)                            \
   C(T, starved_count, COUNT, "calls that returned with nothing ahead in the stream", .better = NAI_BETTER_LOWER, \
     .sum = true)                                                                                                 \
   C(T, starved_pct, PCT, "of the launches", .better = NAI_BETTER_LOWER)                                          \

@@ -57,7 +57,7 @@ static void make_packed_seed(struct nai_buf *out, const char *path) {
 /* The same, without. */
 static void make_seed(struct nai_buf *out, const char *path) {
   static const struct nai_column_def columns[] = {{"s", NAI_STR, NAI_TEXT, ""},
-                                                  {"a_ns", NAI_I64, NAI_NS, "", .prints = NAI_AS_NS | NAI_AS_MS},
+                                                  {"a_ns", NAI_I64, NAI_NS, "", .display_units = NAI_AS_NS | NAI_AS_MS},
                                                   {"f", NAI_F64, NAI_PCT, ""},
                                                   {"i", NAI_I32, NAI_ID, ""}};
   static const struct nai_schema schema = NAI_SCHEMA("t", "T", "d", columns);

@@ -7,8 +7,8 @@
 static const struct nai_column_def small_columns[] = {
     {"device_id", NAI_I32, NAI_ID, "", .role = NAI_ROLE_DEVICE},
     {"name", NAI_STR, NAI_TEXT, "", .role = NAI_ROLE_NAME},
-    {"total_ns", NAI_I64, NAI_NS, "", .prints = NAI_AS_MS},
-    {"p50_ns", NAI_F64, NAI_NS, "", .prints = NAI_AS_US},
+    {"total_ns", NAI_I64, NAI_NS, "", .display_units = NAI_AS_MS},
+    {"p50_ns", NAI_F64, NAI_NS, "", .display_units = NAI_AS_US},
     {"share_pct", NAI_F64, NAI_PCT, ""},
     {"count", NAI_I64, NAI_COUNT, ""},
     {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, ""},

@@ -33,10 +33,16 @@
   { name, NAI_F64, NAI_PCT, what, .role = NAI_ROLE_METRIC, __VA_ARGS__ }
 /* Durations in ns: sums, shown in ms; single ones and averages, shown in us. */
 #define NAI_TIME_COLUMN(name, what, ...) \
-  { name, NAI_I64, NAI_NS, what, .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC, __VA_ARGS__ }
-#define NAI_LENGTH_COLUMN(name, what, ...) \
-  { name, NAI_I64, NAI_NS, what, .prints = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, __VA_ARGS__ }
-#define NAI_AVERAGE_COLUMN(name, what, ...) \
-  { name, NAI_F64, NAI_NS, what, .prints = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, __VA_ARGS__ }
+  { name, NAI_I64, NAI_NS, what, .display_units = NAI_AS_MS, .role = NAI_ROLE_METRIC, __VA_ARGS__ }
+#define NAI_LENGTH_COLUMN(name, what, ...)                                                                        \
+  {                                                                                                               \
+    name, NAI_I64, NAI_NS, what, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, \
+                                 __VA_ARGS__                                                                      \
+  }
+#define NAI_AVERAGE_COLUMN(name, what, ...)                                                                       \
+  {                                                                                                               \
+    name, NAI_F64, NAI_NS, what, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, \
+                                 __VA_ARGS__                                                                      \
+  }
 
 #endif

@@ -13,7 +13,7 @@
 
 static const struct nai_column_def columns[] = {
     {"name", NAI_STR, NAI_TEXT, "a name"},
-    {"total_ns", NAI_I64, NAI_NS, "a time", .prints = NAI_AS_NS | NAI_AS_MS},
+    {"total_ns", NAI_I64, NAI_NS, "a time", .display_units = NAI_AS_NS | NAI_AS_MS},
     {"share, of \"all\"", NAI_F64, NAI_PCT, "a share"},
     {"pid", NAI_I32, NAI_ID, "a number"},
 };

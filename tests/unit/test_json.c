@@ -106,7 +106,7 @@ static void test_hidden_characters(void **state) {
 
 static const struct nai_column_def columns[] = {
     {"name", NAI_STR, NAI_TEXT, "a \"name\"", .role = NAI_ROLE_NAME, .key = true},
-    {"t_ns", NAI_I64, NAI_NS, "time", .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true,
+    {"t_ns", NAI_I64, NAI_NS, "time", .display_units = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true,
      .better = NAI_BETTER_LOWER},
     {"share", NAI_F64, NAI_PCT, "share"},
 };

@@ -14,7 +14,7 @@ static const struct nai_column_def columns[] = {
     {"name", NAI_STR, NAI_TEXT, "a name", .role = NAI_ROLE_NAME, .key = true},
     {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .key = true},
     {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end", .role = NAI_ROLE_END},
-    {"total_ns", NAI_I64, NAI_NS, "time", .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC,
+    {"total_ns", NAI_I64, NAI_NS, "time", .display_units = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC,
      .better = NAI_BETTER_LOWER, .sum = true},
     {"share_pct", NAI_F64, NAI_PCT, "share", .role = NAI_ROLE_METRIC},
     {"device_id", NAI_I32, NAI_ID, "device", .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id"},
@@ -180,7 +180,8 @@ static void test_prints(void **state) {
     assert_int_equal(found.unit, p.unit);
   }
   assert_int_equal(n, sizeof shown / sizeof *shown);
-  static const struct nai_column_def averages[] = {{"avg_ns", NAI_F64, NAI_NS, "", .prints = NAI_AS_US | NAI_AS_S}};
+  static const struct nai_column_def averages[] = {
+      {"avg_ns", NAI_F64, NAI_NS, "", .display_units = NAI_AS_US | NAI_AS_S}};
   static const struct nai_schema other = NAI_SCHEMA("o", "O", "", averages);
   struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
   char name[NAI_COLUMN_NAME_MAX];
@@ -236,7 +237,7 @@ static void assert_same_def(const struct nai_column_def *a, const struct nai_col
   assert_string_equal(a->description, b->description);
   assert_int_equal(a->type, b->type);
   assert_int_equal(a->unit, b->unit);
-  assert_int_equal(a->prints, b->prints);
+  assert_int_equal(a->display_units, b->display_units);
   assert_int_equal(a->role, b->role);
   assert_int_equal(a->better, b->better);
   assert_int_equal(a->key, b->key);

@@ -72,7 +72,7 @@ static void check_meaning(const struct nai_schema *read) {
   assert_int_equal(read->columns[NAME].role, NAI_ROLE_NAME);
   assert_true(read->columns[NAME].key);
   assert_string_equal(read->columns[THING].refers, "things");
-  assert_int_equal(read->columns[TIME].prints, NAI_AS_MS);
+  assert_int_equal(read->columns[TIME].display_units, NAI_AS_MS);
   assert_int_equal(read->columns[TIME].better, NAI_BETTER_LOWER);
   assert_true(read->columns[TIME].sum);
   assert_int_equal(read->columns[SHARE].unit, NAI_PCT);
