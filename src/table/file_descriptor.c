@@ -35,7 +35,7 @@ static void put_section(struct nai_buf *out, const char *name, const struct nai_
 static void put_prints(struct nai_buf *out, unsigned display_units) {
   struct nai_buf names = {0};
   for (int unit = 0; unit < NAI_UNIT_COUNT; unit++)
-    if (prints >> unit & 1)
+    if (display_units >> unit & 1)
       nai_buf_printf(&names, "%s%s", names.len ? " " : "", nai_unit_name((enum nai_unit)unit));
   put_text(out, "prints", nai_buf_str(&names));
   out->oom |= names.oom;
