@@ -135,13 +135,15 @@ class Layers(unittest.TestCase):
 @support.unsanitized("once is enough")
 class Documentation(unittest.TestCase):
     def test_example_analysis(self):
-        """What docs/adding-an-analysis.md tells people to begin with: one file, one line, and its table comes out as it says."""
+        """What docs/adding-an-analysis.md tells people to begin with: two files, one line, and its table comes out as it says."""
         text = (SOURCE / "docs" / "adding-an-analysis.md").read_text()
         example = re.search(r"```c\n(/\* How is kernel time.*?)```", text, re.S).group(1)
+        table = re.search(r"```c\n(#pragma once.*?)```", text, re.S).group(1)
         line, after = re.search(r"```diff\n\+(.*?)\n (.*?)\n```", text).groups()
         rule = re.search(r"```yaml\n(rules:.*?)```", text, re.S).group(1)
         shown = re.search(r"```\n(device_id,.*?)```", text, re.S).group(1)
         source = copy_of_source(fresh_dir("example") / "source")
+        (source / "src" / "tables" / "streams.h").write_text(table)
         (source / "src" / "analyses" / "streams.c").write_text(example)
         registry = source / "src" / "analyses" / "registry.c"
         self.assertEqual(registry.read_text().count(after + "\n"), 1)
