@@ -12,8 +12,7 @@ import unittest
 import support
 from support import SOURCE, analyze, artifacts, fresh_dir, read_csv, report, run, trace, tree
 
-COMMANDS = ("analyze", "probe", "info", "summary", "overlap", "nccl", "iters", "tree", "search", "evidence", "explain", "suggest", "sql", "skill", "page", "export", "table",
-            "rules", "completions")
+COMMANDS = tuple(re.findall(r"(?m)^  ([a-z-]+) ", run("help").stdout.partition("\nCommands:\n")[2].partition("\n\n")[0]))
 PHASE_MAPS = sorted(p.stem for p in (SOURCE / "phase-maps").glob("*.yaml"))
 
 
@@ -25,6 +24,7 @@ class Usage(unittest.TestCase):
         return done.stderr
 
     def test_help(self):
+        self.assertIn("analyze", COMMANDS, "nsys-ai help lists no commands under 'Commands:'")
         for words in (("--help",), ("-h",), ("help",)):
             done = run(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -209,11 +209,11 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_store = {
     .name = "store",
-    .synopsis = "add RUN... | list | baseline set NAME RUN-ID... | annotate RUN-ID | prune | remove RUN-ID... | index",
+    .synopsis = "add | list | baseline set NAME | annotate | prune | remove | index [RUN...]",
     .summary = "keep runs of every night, name baselines, say what is known about them",
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
-        "directories or traces; a trace that cannot be analysed is kept as a run that failed; what is there "
+        "directories or traces, the others ids of runs; a trace that cannot be analysed is kept as a run that failed; what is there "
         "already gets the --verdict and --label of a second call. remove is for what was added by mistake. Every command that changes "
         "something writes index.sqlite, index.csv and index.html anew; they can be deleted, and index makes them again. "
         "docs/nightly.md has a recipe.",
