@@ -1,5 +1,6 @@
 """Golden outputs: what is kept of each scenario, how it is made (`golden.py update` writes golden/ anew)."""
 import hashlib
+import json
 import shutil
 import sys
 
@@ -29,8 +30,25 @@ CASES = {
 }
 # What `view --once` prints of these, at each width.
 VIEWS, WIDTHS = ("host-bound", "graphs", "empty", "hostile"), (60, 100, 200)
-# A larger file is represented by its hash: it repeats what the smaller ones show.
-MAX_BYTES = 16 * 1024
+# Of a longer table the first lines, and a hash of all.
+MAX_LINES = 60
+
+
+def table_text(name, content):
+    """A table with its first lines; nothing of one without rows."""
+    lines = content.decode("utf-8", "replace").replace("\r", "").splitlines()
+    if len(lines) < 2:
+        return ""
+    more = [f"... {len(lines) - MAX_LINES} more lines; sha256 of all: {hashlib.sha256(content).hexdigest()}"] if len(lines) > MAX_LINES else []
+    return "\n".join([f"# {name}", *lines[:MAX_LINES], *more, "", ""])
+
+
+def tables_text(files):
+    """What report.json says beside its tables, which are those of the CSVs (integration.json), and every table that has rows."""
+    report = json.loads(files["report.json"])
+    del report["tables"]
+    text = "# report.json\n" + json.dumps(report, indent=1, ensure_ascii=False) + "\n\n"
+    return text + "".join(table_text(name.removeprefix("tables/").removesuffix(".csv"), files[name]) for name in sorted(files) if name.startswith("tables/"))
 
 
 def make(scenario):
@@ -42,21 +60,13 @@ def make(scenario):
     done = run("analyze", path.name, "--out", "run", *options, cwd=base)
     if done.returncode:
         raise RuntimeError(f"{scenario}: exit {done.returncode}: {done.stderr}")
-    files = {"stdout": done.stdout.encode(), "stderr": done.stderr.encode()}
-    digests = []
-    for name, content in tree(base / "run").items():
-        if name.startswith("stages/"):
-            continue
-        if name == "report.html" or (len(content) > MAX_BYTES and name != "report.md"):
-            digests.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
-        else:
-            files[name] = content
+    shown = [done.stdout, "# stderr\n" + done.stderr if done.stderr else ""]
     for width in WIDTHS if scenario in VIEWS else ():
-        shown = run("view", base / "run", "--once", "--width", width, env={"LC_ALL": "C.UTF-8"})
-        files[f"view-{width}.txt"] = shown.stdout.encode() + shown.stderr.encode()
+        view = run("view", base / "run", "--once", "--width", width, env={"LC_ALL": "C.UTF-8"})
+        shown.append(f"# view --once --width {width}\n{view.stdout}{view.stderr}")
     # The page's script and style change without the report: report.html is tested in a browser, not here.
-    files["sha256"] = "".join(line for line in digests if "report.html" not in line).encode()
-    return files
+    files = tree(base / "run")
+    return {"report.md": files["report.md"], "tables.txt": tables_text(files).encode(), "stdout": "\n".join(filter(None, shown)).encode()}
 
 
 def update():
