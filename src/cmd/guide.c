@@ -52,7 +52,7 @@ static const struct nai_cli_option options[] = {
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct guide_args *args = memory;
-  const struct nai_asset *page = nai_asset_find("docs/guide.md");
+  const struct nai_asset *page = nai_asset_find("docs/llm-guide.md");
   struct nai_buf out = {0};
   (void)operands, (void)count, (void)program;
   if (args->config >= 0)

@@ -543,7 +543,7 @@ class Export(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    """Every command of docs/guides.md, docs/asking.md and docs/writing-skills.md works as it stands there."""
+    """Every command of docs/recipes.md, docs/asking.md and docs/writing-skills.md works as it stands there."""
 
     def test_commands(self):
         path, work = trace("training"), fresh_dir()
@@ -552,7 +552,7 @@ class Documents(unittest.TestCase):
         (work / "artifacts" / "run1").symlink_to(artifacts(path))
         for name, scenario in (("before", "loop"), ("after", "loop-slower")):
             (work / "artifacts" / name).symlink_to(artifacts(trace(scenario)))
-        texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "guides.md", "writing-skills.md")]
+        texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "recipes.md", "writing-skills.md")]
         skill, page, rules = re.findall(r"(?s)```yaml\n(.*?)```", texts[2])
         (work / "my_skill.yaml").write_text(skill)
         (work / "busy_streams.yaml").write_text(skill + rules)

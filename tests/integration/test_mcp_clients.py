@@ -75,7 +75,7 @@ class Guide(unittest.TestCase):
 
     def test_the_guide_names_what_there_is(self):
         page = support.run("guide").stdout
-        self.assertEqual(page, (SOURCE / "docs/guide.md").read_text(encoding="utf-8"))
+        self.assertEqual(page, (SOURCE / "docs/llm-guide.md").read_text(encoding="utf-8"))
         commands = support.run("--help").stdout
         for command in re.findall(r"`nsys-ai ([a-z]+)", page):
             self.assertIn(f"\n  {command} ", commands)
