@@ -41,8 +41,8 @@ int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t 
   return rc;
 }
 
-int nai_derived_new(struct nai_query_table *t, int64_t rows, struct nai_err *err) {
-  int rc = nai_table_new(&t->own, t->derived->schema, err);
+int nai_derived_new(struct nai_sql_table *t, int64_t rows, struct nai_err *err) {
+  int rc = nai_table_new(&t->own, t->source->schema, err);
   if (rc)
     return rc;
   t->own->rows = t->own->capacity = rows;
@@ -50,7 +50,7 @@ int nai_derived_new(struct nai_query_table *t, int64_t rows, struct nai_err *err
   return NAI_OK;
 }
 
-int nai_derived_column(struct nai_query_table *t, int column, struct nai_err *err) {
+int nai_derived_column(struct nai_sql_table *t, int column, struct nai_err *err) {
   size_t bytes = nai_type_size(t->table->schema->columns[column].type);
   return t->own->columns[column]
            ? NAI_OK
@@ -58,14 +58,15 @@ int nai_derived_column(struct nai_query_table *t, int column, struct nai_err *er
 }
 
 /* As many rows as the event table that its rows are the rows of. */
-static int open_beside(struct nai_query_table *t, int events, struct nai_err *err) {
+static int open_beside(struct nai_sql_table *t, int events, struct nai_err *err) {
   const struct nai_table *table;
-  int rc = nai_run_table(&table, t->db->run, nai_event_tables[events]->name, nai_event_tables[events], err);
+  int rc =
+      nai_run_table(&table, nai_database_of(t)->run, nai_event_tables[events]->name, nai_event_tables[events], err);
   return rc ? rc : nai_derived_new(t, table->rows, err);
 }
 
 /* Columns `from` to `to` of the table, allocated. */
-static int allocate(struct nai_query_table *t, int from, int to, struct nai_err *err) {
+static int allocate(struct nai_sql_table *t, int from, int to, struct nai_err *err) {
   int rc = NAI_OK;
   for (int c = from; c <= to && !rc; c++)
     rc = nai_derived_column(t, c, err);
@@ -81,7 +82,7 @@ static const uint8_t call_parts[] = {[CALL_RANGES_class] = PART_LAUNCH,
                                      [CALL_RANGES_path] = PART_NVTX,
                                      [CALL_RANGES_range_row] = PART_SWEEP};
 
-static int open_calls(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_APIS, err); }
+static int open_calls(struct nai_sql_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_APIS, err); }
 
 static const char *class_of(const struct nai_model *m, uint32_t api) {
   static const char *const classes[] = {[NAI_API_ORDERING] = "ordering",
@@ -120,11 +121,11 @@ static int32_t node_of(const struct nai_model *m, uint32_t api) {
 
 /* Node, name and path of the range around each row's call (NULL: rows are calls); the three columns lie side by side.
  */
-static int fill_nodes(struct nai_query_table *t, const struct nai_model *m, int column, const uint32_t *call,
+static int fill_nodes(struct nai_sql_table *t, const struct nai_model *m, int column, const uint32_t *call,
                       struct nai_err *err) {
-  struct nai_query_table *nodes = nai_database_table(t->db, nai_derived_nodes.schema->name);
+  struct nai_sql_table *nodes = nai_sql_find(t->sql, nai_derived_nodes.schema->name);
   uint32_t *ids = calloc((size_t)m->node_count * 2 + 1, sizeof *ids);
-  int rc = ids ? nai_database_read(nodes, err) : nai_err_nomem(err);
+  int rc = ids ? nai_sql_read(nodes, err) : nai_err_nomem(err);
   if (!rc)
     rc = allocate(t, column, column + 2, err);
   for (uint32_t i = 0; i < m->node_count && !rc; i++)
@@ -143,14 +144,14 @@ static int fill_nodes(struct nai_query_table *t, const struct nai_model *m, int 
   return rc;
 }
 
-static int fill_classes(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+static int fill_classes(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
   int rc = allocate(t, CALL_RANGES_class, CALL_RANGES_class, err);
   for (uint32_t i = 0; i < m->apis.n && !rc; i++)
     nai_set_str(t->own, i, CALL_RANGES_class, class_of(m, i));
   return rc ? rc : nai_table_check(t->own, err);
 }
 
-static int sweep(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+static int sweep(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
   int rc = allocate(t, CALL_RANGES_range_row, CALL_RANGES_range_row, err);
   for (uint32_t i = 0; i < m->apis.n && !rc; i++)
     nai_column_i32(t->own, CALL_RANGES_range_row)[i] = NAI_NULL_I32;
@@ -159,12 +160,12 @@ static int sweep(struct nai_query_table *t, const struct nai_model *m, struct na
   return rc;
 }
 
-static int build_calls(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int build_calls(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   uint32_t parts = part == PART_LAUNCH ? NAI_PART(LAUNCHES) | NAI_PART(NAMES)
                  : part == PART_NVTX   ? NAI_PART(NVTX_TREE)
                                        : NAI_PART(NVTX_TREE) | NAI_PART(CALLS);
   struct nai_model *m;
-  int rc = nai_derived_model(&m, t->db, parts, err);
+  int rc = nai_derived_model(&m, nai_database_of(t), parts, err);
   if (rc)
     return rc;
   return part == PART_LAUNCH ? fill_classes(t, m, err)
@@ -172,7 +173,7 @@ static int build_calls(struct nai_query_table *t, uint32_t part, struct nai_err 
                              : sweep(t, m, err);
 }
 
-static const struct nai_derived calls = {&nai_call_ranges_schema, call_parts, open_calls, build_calls};
+static const struct nai_sql_source calls = {&nai_call_ranges_schema, call_parts, open_calls, build_calls};
 
 /* --- operations on GPUs --------------------------------------------------------------------------- */
 
@@ -188,11 +189,11 @@ static const uint8_t memop_parts[] = {
     [MEMOP_LAUNCHES_dst_memory] = PART_NAMES};
 static const uint8_t graph_parts[] = {LAUNCH_PARTS};
 
-static int open_kernels(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_KERNELS, err); }
-static int open_memops(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_MEMOPS, err); }
-static int open_graphs(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_GRAPHS, err); }
+static int open_kernels(struct nai_sql_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_KERNELS, err); }
+static int open_memops(struct nai_sql_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_MEMOPS, err); }
+static int open_graphs(struct nai_sql_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_GRAPHS, err); }
 
-static int fill_launches(struct nai_query_table *t, const struct nai_model *m, const uint32_t *call,
+static int fill_launches(struct nai_sql_table *t, const struct nai_model *m, const uint32_t *call,
                          const struct nai_column *start, struct nai_err *err) {
   int rc = allocate(t, KERNEL_LAUNCHES_call, KERNEL_LAUNCHES_queue_ns, err);
   for (int64_t i = 0; i < t->own->rows && !rc; i++) {
@@ -207,7 +208,7 @@ static int fill_launches(struct nai_query_table *t, const struct nai_model *m, c
 }
 
 /* What belongs to a kernel's name, once per name. */
-static int fill_kernel_names(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+static int fill_kernel_names(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
   enum { SHORT_MAX = 72 }; /* as in table kernels */
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
   const char **list = calloc((size_t)names->count + 1, sizeof *list);
@@ -234,12 +235,12 @@ static int fill_kernel_names(struct nai_query_table *t, const struct nai_model *
   return rc;
 }
 
-static int build_kernels(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int build_kernels(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
   uint32_t parts = part == PART_NAMES  ? NAI_PART(NAMES)
                  : part == PART_LAUNCH ? NAI_PART(LAUNCHES)
                                        : NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE);
-  int rc = nai_derived_model(&m, t->db, parts, err);
+  int rc = nai_derived_model(&m, nai_database_of(t), parts, err);
   if (rc)
     return rc;
   return part == PART_NAMES  ? fill_kernel_names(t, m, err)
@@ -247,7 +248,7 @@ static int build_kernels(struct nai_query_table *t, uint32_t part, struct nai_er
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->kernel_api, err);
 }
 
-static int fill_memop_names(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+static int fill_memop_names(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
   int rc = allocate(t, MEMOP_LAUNCHES_direction, MEMOP_LAUNCHES_dst_memory, err);
   for (uint32_t i = 0; i < m->memops.n && !rc; i++) {
@@ -260,10 +261,10 @@ static int fill_memop_names(struct nai_query_table *t, const struct nai_model *m
   return rc ? rc : nai_table_check(t->own, err);
 }
 
-static int build_memops(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int build_memops(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
   uint32_t parts = part == PART_NVTX ? NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) : NAI_PART(LAUNCHES);
-  int rc = nai_derived_model(&m, t->db, part == PART_NAMES ? 0 : parts, err);
+  int rc = nai_derived_model(&m, nai_database_of(t), part == PART_NAMES ? 0 : parts, err);
   if (rc)
     return rc;
   return part == PART_NAMES  ? fill_memop_names(t, m, err)
@@ -271,25 +272,26 @@ static int build_memops(struct nai_query_table *t, uint32_t part, struct nai_err
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->memop_api, err);
 }
 
-static int build_graphs(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int build_graphs(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
-  int rc = nai_derived_model(&m, t->db, NAI_PART(LAUNCHES) | (part == PART_NVTX ? NAI_PART(NVTX_TREE) : 0), err);
+  int rc = nai_derived_model(&m, nai_database_of(t), NAI_PART(LAUNCHES) | (part == PART_NVTX ? NAI_PART(NVTX_TREE) : 0),
+                             err);
   if (rc)
     return rc;
   return part == PART_LAUNCH ? fill_launches(t, m, m->graph_api, &m->graphs.start, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->graph_api, err);
 }
 
-static const struct nai_derived kernels = {&nai_kernel_launches_schema, kernel_parts, open_kernels, build_kernels},
-                                memops = {&nai_memop_launches_schema, memop_parts, open_memops, build_memops},
-                                graphs = {&nai_graph_event_launches_schema, graph_parts, open_graphs, build_graphs};
+static const struct nai_sql_source kernels = {&nai_kernel_launches_schema, kernel_parts, open_kernels, build_kernels},
+                                   memops = {&nai_memop_launches_schema, memop_parts, open_memops, build_memops},
+                                   graphs = {&nai_graph_event_launches_schema, graph_parts, open_graphs, build_graphs};
 
-const struct nai_derived *const nai_derived_tables[] = {&kernels,
-                                                        &memops,
-                                                        &graphs,
-                                                        &calls,
-                                                        &nai_derived_nodes,
-                                                        &nai_derived_depths,
-                                                        &nai_derived_names,
-                                                        &nai_derived_columns,
-                                                        NULL};
+const struct nai_sql_source *const nai_derived_tables[] = {&kernels,
+                                                           &memops,
+                                                           &graphs,
+                                                           &calls,
+                                                           &nai_derived_nodes,
+                                                           &nai_derived_depths,
+                                                           &nai_derived_names,
+                                                           &nai_derived_columns,
+                                                           NULL};

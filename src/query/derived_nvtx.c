@@ -50,10 +50,10 @@ static void put_node(struct nai_table *out, const struct nai_model *m, uint32_t 
   nai_set_i64(out, row, NVTX_NODES_inclusive_kernel_count, node->inclusive_kernel_count);
 }
 
-static int open_nodes(struct nai_query_table *t, struct nai_err *err) {
+static int open_nodes(struct nai_sql_table *t, struct nai_err *err) {
   struct nai_model *m;
   struct nai_buf text = {0};
-  int rc = nai_derived_model(&m, t->db, NAI_PART(NVTX_TREE), err);
+  int rc = nai_derived_model(&m, nai_database_of(t), NAI_PART(NVTX_TREE), err);
   if (!rc)
     rc = nai_derived_new(t, 0, err);
   for (uint32_t i = 0; !rc && i < m->node_count && !t->own->oom; i++)
@@ -64,27 +64,27 @@ static int open_nodes(struct nai_query_table *t, struct nai_err *err) {
   return rc ? rc : nai_table_check(t->own, err);
 }
 
-static int nothing(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int nothing(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   (void)t, (void)part, (void)err;
   return NAI_OK;
 }
 
-const struct nai_derived nai_derived_nodes = {&nai_nvtx_nodes_schema, node_parts, open_nodes, nothing};
+const struct nai_sql_source nai_derived_nodes = {&nai_nvtx_nodes_schema, node_parts, open_nodes, nothing};
 
 /* --- depths -------------------------------------------------------------------------------------- */
 
 static const uint8_t depth_parts[] = {PART_TREE};
 
-static int open_depths(struct nai_query_table *t, struct nai_err *err) {
+static int open_depths(struct nai_sql_table *t, struct nai_err *err) {
   const struct nai_table *ranges;
-  int rc = nai_run_table(&ranges, t->db->run, nai_nvtx_events_schema.name, &nai_nvtx_events_schema, err);
+  int rc = nai_run_table(&ranges, nai_database_of(t)->run, nai_nvtx_events_schema.name, &nai_nvtx_events_schema, err);
   return rc ? rc : nai_derived_new(t, ranges->rows, err);
 }
 
-static int build_depths(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int build_depths(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
   (void)part;
-  int rc = nai_derived_model(&m, t->db, NAI_PART(NVTX_TREE), err);
+  int rc = nai_derived_model(&m, nai_database_of(t), NAI_PART(NVTX_TREE), err);
   if (!rc)
     rc = nai_derived_column(t, 0, err);
   for (uint32_t i = 0; !rc && i < m->nvtx.n; i++) {
@@ -96,4 +96,4 @@ static int build_depths(struct nai_query_table *t, uint32_t part, struct nai_err
   return rc;
 }
 
-const struct nai_derived nai_derived_depths = {&nai_range_depths_schema, depth_parts, open_depths, build_depths};
+const struct nai_sql_source nai_derived_depths = {&nai_range_depths_schema, depth_parts, open_depths, build_depths};

@@ -8,33 +8,33 @@
 
 static const uint8_t no_parts[8];
 
-static int nothing(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+static int nothing(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   (void)t, (void)part, (void)err;
   return NAI_OK;
 }
 
-static bool is_own(const struct nai_query_table *t) {
-  return t->derived == &nai_derived_names || t->derived == &nai_derived_columns;
+static bool is_own(const struct nai_sql_table *t) {
+  return t->source == &nai_derived_names || t->source == &nai_derived_columns;
 }
 
 /* Row of tables of the run: known without the model. */
-static int put_table(struct nai_table *out, struct nai_query_table *t, struct nai_err *err) {
-  int rc = t->derived ? NAI_OK : nai_database_read(t, err);
+static int put_table(struct nai_table *out, struct nai_sql_table *t, struct nai_err *err) {
+  int rc = nai_database_derives(t) ? NAI_OK : nai_sql_read(t, err);
   if (rc)
     return rc;
-  const struct nai_schema *schema = t->derived ? t->derived->schema : t->table->schema;
+  const struct nai_schema *schema = nai_database_derives(t) ? t->source->schema : t->table->schema;
   int64_t row = nai_table_add_row(out);
   nai_set_str(out, row, SQL_TABLES_name, t->name);
-  nai_set_str(out, row, SQL_TABLES_kind, t->derived ? "derived" : "table");
-  nai_set_i64(out, row, SQL_TABLES_rows, t->derived ? NAI_NULL_I64 : t->table->rows);
+  nai_set_str(out, row, SQL_TABLES_kind, nai_database_derives(t) ? "derived" : "table");
+  nai_set_i64(out, row, SQL_TABLES_rows, nai_database_derives(t) ? NAI_NULL_I64 : t->table->rows);
   nai_set_str(out, row, SQL_TABLES_description, schema->description);
   return NAI_OK;
 }
 
-static int open_names(struct nai_query_table *t, struct nai_err *err) {
+static int open_names(struct nai_sql_table *t, struct nai_err *err) {
   int rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; i < t->db->table_count && !rc; i++)
-    rc = is_own(&t->db->tables[i]) ? NAI_OK : put_table(t->own, &t->db->tables[i], err);
+  for (uint32_t i = 0; i < t->sql->table_count && !rc; i++)
+    rc = is_own(&t->sql->tables[i]) ? NAI_OK : put_table(t->own, &t->sql->tables[i], err);
   for (int i = 0; nai_query_views[i][0] && !rc; i++) {
     int64_t row = nai_table_add_row(t->own);
     nai_set_str(t->own, row, SQL_TABLES_name, nai_query_views[i][0]);
@@ -75,14 +75,14 @@ static void put_columns(struct nai_table *out, const char *table, const struct n
 static int put_view(struct nai_table *out, const struct nai_database *db, int view, struct nai_err *err) {
   sqlite3_stmt *statement = NULL;
   char *sql = sqlite3_mprintf("SELECT * FROM %s", nai_query_views[view][0]);
-  if (!sql || sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK) {
+  if (!sql || sqlite3_prepare_v2(db->sql.sqlite, sql, -1, &statement, NULL) != SQLITE_OK) {
     sqlite3_free(sql);
-    return nai_err_set(err, NAI_EINPUT, "view %s: %s", nai_query_views[view][0], sqlite3_errmsg(db->sqlite));
+    return nai_err_set(err, NAI_EINPUT, "view %s: %s", nai_query_views[view][0], sqlite3_errmsg(db->sql.sqlite));
   }
   sqlite3_free(sql);
   for (int i = 0; i < sqlite3_column_count(statement); i++) {
     const struct nai_schema *schema = NULL;
-    const struct nai_reader_of_column *from = nai_statement_origin(&schema, db, statement, i);
+    const struct nai_sql_column *from = nai_sql_origin(&schema, &db->sql, statement, i);
     int64_t row = nai_table_add_row(out);
     nai_set_str(out, row, SQL_COLUMNS_table_name, nai_query_views[view][0]);
     nai_set_i64(out, row, SQL_COLUMNS_position, i);
@@ -104,19 +104,19 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
   return NAI_OK;
 }
 
-static int open_columns(struct nai_query_table *t, struct nai_err *err) {
-  struct nai_database *db = t->db;
+static int open_columns(struct nai_sql_table *t, struct nai_err *err) {
+  struct nai_database *db = nai_database_of(t);
   int rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; i < db->table_count && !rc; i++) {
-    struct nai_query_table *of = &db->tables[i];
-    rc = of->derived ? NAI_OK : nai_database_read(of, err);
+  for (uint32_t i = 0; i < db->sql.table_count && !rc; i++) {
+    struct nai_sql_table *of = &db->sql.tables[i];
+    rc = nai_database_derives(of) ? NAI_OK : nai_sql_read(of, err);
     if (!rc && !is_own(of))
-      put_columns(t->own, of->name, of->derived ? of->derived->schema : of->table->schema);
+      put_columns(t->own, of->name, nai_database_derives(of) ? of->source->schema : of->table->schema);
   }
   for (int i = 0; nai_query_views[i][0] && !rc; i++)
     rc = put_view(t->own, db, i, err);
   return rc ? rc : nai_table_check(t->own, err);
 }
 
-const struct nai_derived nai_derived_names = {&nai_sql_tables_schema, no_parts, open_names, nothing};
-const struct nai_derived nai_derived_columns = {&nai_sql_columns_schema, no_parts, open_columns, nothing};
+const struct nai_sql_source nai_derived_names = {&nai_sql_tables_schema, no_parts, open_names, nothing};
+const struct nai_sql_source nai_derived_columns = {&nai_sql_columns_schema, no_parts, open_columns, nothing};

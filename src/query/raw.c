@@ -23,7 +23,7 @@ static int copy_texts(struct nai_database *db, const struct nai_trace *raw) {
   size_t before = sql.len;
   nai_raw_put_names(&sql, raw, "raw");
   int rc = sql.oom ? SQLITE_NOMEM
-                   : sqlite3_exec(db->sqlite, sql.len > before ? nai_buf_str(&sql) : "SELECT 1", NULL, NULL, NULL);
+                   : sqlite3_exec(db->sql.sqlite, sql.len > before ? nai_buf_str(&sql) : "SELECT 1", NULL, NULL, NULL);
   nai_buf_free(&sql);
   return rc;
 }
@@ -33,21 +33,21 @@ int nai_raw_attach(struct nai_database *db, const struct nai_query *query, struc
   db->raw = query->raw;
   if (!query->raw)
     return NAI_OK;
-  int rc = sqlite3_prepare_v2(db->sqlite, "ATTACH :uri AS raw", -1, &attach, NULL);
+  int rc = sqlite3_prepare_v2(db->sql.sqlite, "ATTACH :uri AS raw", -1, &attach, NULL);
   if (rc == SQLITE_OK)
     rc = sqlite3_bind_text(attach, 1, query->raw->uri, -1, SQLITE_STATIC);
   if (rc == SQLITE_OK)
     rc = sqlite3_step(attach) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
   sqlite3_finalize(attach);
-  sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL); /* before anything of it is read */
-  sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_db_config(db->sql.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL); /* before anything of it is read */
+  sqlite3_db_config(db->sql.sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
   if (rc == SQLITE_OK)
-    rc = sqlite3_exec(db->sqlite, "PRAGMA raw.cell_size_check=1", NULL, NULL, NULL);
+    rc = sqlite3_exec(db->sql.sqlite, "PRAGMA raw.cell_size_check=1", NULL, NULL, NULL);
   if (rc == SQLITE_OK && mentions(query->text->sql, texts_name))
     rc = copy_texts(db, query->raw);
   return rc == SQLITE_OK
            ? NAI_OK
-           : nai_err_set(err, NAI_EINPUT, "cannot read \"%s\": %s", query->raw->path, sqlite3_errmsg(db->sqlite));
+           : nai_err_set(err, NAI_EINPUT, "cannot read \"%s\": %s", query->raw->path, sqlite3_errmsg(db->sql.sqlite));
 }
 
 /* SQLite does not say of which database a table is whose columns do not matter, as for count(*). */
@@ -55,6 +55,6 @@ bool nai_raw_is_hidden(const struct nai_database *db, const char *database, cons
   if (!db->raw || (database && strcmp(database, "raw") != 0))
     return false;
   const struct nai_db_table *found = nai_trace_table(db->raw, table);
-  bool ours = !database && (nai_database_table(db, table) || strcasecmp(table, texts_name) == 0);
+  bool ours = !database && (nai_sql_find(&db->sql, table) || strcasecmp(table, texts_name) == 0);
   return found ? !ours && !nai_raw_is_shown(found) : database != NULL;
 }

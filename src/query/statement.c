@@ -66,8 +66,8 @@ static bool mentions(const char *sql, const char *name) {
 static void suggest_column(struct nai_buf *out, struct nai_database *db, const char *sql, const char *word) {
   char best[NAI_COLUMN_NAME_MAX] = "";
   int distance = 1 << 20;
-  for (uint32_t i = 0; i < db->table_count; i++) {
-    const struct nai_query_table *t = &db->tables[i];
+  for (uint32_t i = 0; i < db->sql.table_count; i++) {
+    const struct nai_sql_table *t = &db->sql.tables[i];
     for (int c = 0; t->table && mentions(sql, t->name) && c < t->column_count; c++) {
       char name[NAI_COLUMN_NAME_MAX];
       const char *near = NULL;
@@ -81,7 +81,7 @@ static void suggest_column(struct nai_buf *out, struct nai_database *db, const c
     sqlite3_stmt *statement = NULL;
     char *select =
         mentions(sql, nai_query_views[i][0]) ? sqlite3_mprintf("SELECT * FROM %s", nai_query_views[i][0]) : NULL;
-    if (select && sqlite3_prepare_v2(db->sqlite, select, -1, &statement, NULL) == SQLITE_OK)
+    if (select && sqlite3_prepare_v2(db->sql.sqlite, select, -1, &statement, NULL) == SQLITE_OK)
       for (int c = 0; c < sqlite3_column_count(statement); c++) {
         const char *near = NULL;
         consider(&near, &distance, word, sqlite3_column_name(statement, c));
@@ -104,8 +104,8 @@ static void suggest_table(struct nai_buf *out, const struct nai_database *db, co
     nai_buf_puts(out, "; the run stopped early (--stage) and lacks tables: analyse its trace again without");
     return;
   }
-  for (uint32_t i = 0; i < db->table_count; i++)
-    consider(&best, &distance, word, db->tables[i].name);
+  for (uint32_t i = 0; i < db->sql.table_count; i++)
+    consider(&best, &distance, word, db->sql.tables[i].name);
   for (int i = 0; nai_query_views[i][0]; i++)
     consider(&best, &distance, word, nai_query_views[i][0]);
   if (best)
@@ -133,8 +133,8 @@ static void put_hint(struct nai_buf *out, struct nai_database *db, const char *s
 
 int nai_statement_error(struct nai_database *db, int code, const struct nai_query_text *text, struct nai_err *err) {
   struct nai_buf message = {0};
-  int offset = sqlite3_error_offset(db->sqlite);
-  char *said = sqlite3_mprintf("%s", sqlite3_errmsg(db->sqlite)); /* suggestions use the connection */
+  int offset = sqlite3_error_offset(db->sql.sqlite);
+  char *said = sqlite3_mprintf("%s", sqlite3_errmsg(db->sql.sqlite)); /* suggestions use the connection */
   int rc = NAI_EUSAGE;
   if (!said || code == SQLITE_NOMEM) {
     sqlite3_free(said);
@@ -142,9 +142,9 @@ int nai_statement_error(struct nai_database *db, int code, const struct nai_quer
                        text->label);
   }
   put_place(&message, text, offset >= 0 ? offset : offset_of(text->sql, said));
-  if (db->failure.code) {
-    rc = db->failure.code;
-    nai_buf_puts(&message, db->failure.msg);
+  if (db->sql.failure.code) {
+    rc = db->sql.failure.code;
+    nai_buf_puts(&message, db->sql.failure.msg);
   } else if (code == SQLITE_AUTH) {
     nai_buf_printf(&message, "%s: statements can only read the run%s", said,
                    db->raw ? ", and of the export what is known to hold no secrets" : "");
@@ -175,7 +175,7 @@ static int check_tail(struct nai_database *db, const struct nai_query_text *text
   while (*tail) {
     sqlite3_stmt *more = NULL;
     const char *next = tail;
-    int rc = sqlite3_prepare_v2(db->sqlite, tail, -1, &more, &next);
+    int rc = sqlite3_prepare_v2(db->sql.sqlite, tail, -1, &more, &next);
     bool empty = rc == SQLITE_OK && !more;
     sqlite3_finalize(more);
     if (!empty)
@@ -222,7 +222,7 @@ int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const str
   char *explain = query->mode == NAI_QUERY_EXPLAIN ? sqlite3_mprintf("EXPLAIN QUERY PLAN %s", text->sql) : NULL;
   const char *sql = explain ? explain : text->sql, *tail = NULL;
   *out = NULL;
-  int failed = sqlite3_prepare_v2(db->sqlite, sql, -1, out, &tail);
+  int failed = sqlite3_prepare_v2(db->sql.sqlite, sql, -1, out, &tail);
   int rc = failed == SQLITE_OK ? NAI_OK : nai_statement_error(db, failed, text, err);
   if (!rc && !*out)
     rc = mistake(text, 0, "there is no statement", err);
@@ -234,19 +234,4 @@ int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const str
     rc = bind(*out, query, err);
   sqlite3_free(explain);
   return rc;
-}
-
-const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema **schema, const struct nai_database *db,
-                                                        sqlite3_stmt *statement, int i) {
-  const char *table = sqlite3_column_table_name(statement, i), *column = sqlite3_column_origin_name(statement, i);
-  const char *database = sqlite3_column_database_name(statement, i);
-  bool ours = table && column && database && strcmp(database, "main") == 0;
-  const struct nai_query_table *t = ours ? nai_database_table(db, table) : NULL;
-  for (int c = 0; t && t->table && c < t->column_count; c++) {
-    char name[NAI_COLUMN_NAME_MAX];
-    *schema = t->table->schema;
-    if (strcmp(nai_display_column_name(name, t->table->schema, &t->columns[c].print), column) == 0)
-      return &t->columns[c];
-  }
-  return NULL;
 }

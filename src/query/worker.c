@@ -61,7 +61,7 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
   put_int(w, (uint32_t)count);
   for (int i = 0; i < count; i++) {
     const struct nai_schema *schema;
-    const struct nai_reader_of_column *from = nai_statement_origin(&schema, db, s, i);
+    const struct nai_sql_column *from = nai_sql_origin(&schema, &db->sql, s, i);
     const char *name = sqlite3_column_name(s, i), *description = "";
     enum nai_type type = NAI_STR;
     shown[i] = (struct shown){NAI_UNIT_COUNT, 1, false};
@@ -151,8 +151,8 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
   if (!rc)
     rc = nai_raw_attach(&db, query, err);
   nai_sandbox_enter(&(struct nai_sandbox){.readable = query->run->directory}); /* the export is open by now */
-  if (!rc && nai_guard_set(&db, memory) != SQLITE_OK)
-    rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sqlite));
+  if (!rc && nai_sql_guard(&db.sql, memory) != SQLITE_OK)
+    rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sql.sqlite));
   if (!rc)
     rc = nai_statement_prepare(&s, &db, query, err);
   if (!rc)

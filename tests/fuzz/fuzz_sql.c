@@ -46,9 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *sql = strndup((const char *)data, size);
   const struct nai_query_text text = {.sql = sql, .label = "sql"};
   const struct nai_query query = {.run = run, .text = &text};
-  if (nai_database_open(&db, run, &err) || nai_guard_set(&db, 64 << 20))
+  if (nai_database_open(&db, run, &err) || nai_sql_guard(&db.sql, 64 << 20))
     abort();
-  sqlite3_progress_handler(db.sqlite, 1000, stop, &left);
+  sqlite3_progress_handler(db.sql.sqlite, 1000, stop, &left);
   if (nai_statement_prepare(&statement, &db, &query, &err) == NAI_OK)
     for (int i = 0; i < 1000 && sqlite3_step(statement) == SQLITE_ROW; i++)
       for (int c = 0; c < sqlite3_column_count(statement); c++)

@@ -1,5 +1,5 @@
 /* What makes reading a part of a table cheap: whether a column is in order, rows by value, texts by hash. */
-#include "query/internal.h"
+#include "sql/internal.h"
 
 #include "base/sort.h"
 #include "base/hash.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct nai_facts *nai_facts_of(struct nai_query_table *t, int column) {
+const struct nai_facts *nai_facts_of(struct nai_sql_table *t, int column) {
   struct nai_facts *facts = &t->facts[column];
   if (facts->known)
     return facts;
@@ -61,7 +61,7 @@ static bool sort_rows(uint32_t *rows, uint32_t *other, uint32_t count, const str
   return counts != NULL;
 }
 
-const uint32_t *nai_facts_order(struct nai_query_table *t, int column) {
+const uint32_t *nai_facts_order(struct nai_sql_table *t, int column) {
   const struct nai_facts *facts = nai_facts_of(t, column);
   if (facts->order || t->table->rows >= UINT32_MAX)
     return facts->order;
@@ -78,7 +78,7 @@ const uint32_t *nai_facts_order(struct nai_query_table *t, int column) {
   return t->facts[column].order = rows;
 }
 
-uint32_t *nai_facts_order_by_two(struct nai_query_table *t, int first, int second) {
+uint32_t *nai_facts_order_by_two(struct nai_sql_table *t, int first, int second) {
   uint32_t count = (uint32_t)t->table->rows;
   struct nai_column c = nai_table_column(t->table, first);
   const uint32_t *by_second = nai_facts_order(t, second);
@@ -107,7 +107,7 @@ static bool is_less(const void *ctx, size_t i) {
   return value == o->column.null_value || value < o->least;
 }
 
-uint32_t nai_facts_bisect(const struct nai_query_table *t, int column, const uint32_t *order, int64_t least) {
+uint32_t nai_facts_bisect(const struct nai_sql_table *t, int column, const uint32_t *order, int64_t least) {
   struct ordered o = {nai_table_column(t->table, column), order, least};
   return (uint32_t)nai_search(0, (size_t)t->table->rows, is_less, &o);
 }
@@ -129,7 +129,7 @@ static bool hash_texts(struct nai_facts *facts, const struct nai_strings *texts)
   return facts->slots != NULL;
 }
 
-uint32_t nai_facts_text(struct nai_query_table *t, int column, const char *text, size_t len) {
+uint32_t nai_facts_text(struct nai_sql_table *t, int column, const char *text, size_t len) {
   struct nai_facts *facts = &t->facts[column];
   const struct nai_strings *texts = &t->table->strings;
   if (!facts->slots && !hash_texts(facts, texts))
@@ -143,7 +143,7 @@ uint32_t nai_facts_text(struct nai_query_table *t, int column, const char *text,
   return NAI_NO_STRING;
 }
 
-void nai_facts_free(struct nai_query_table *t) {
+void nai_facts_free(struct nai_sql_table *t) {
   for (uint32_t c = 0; t->facts && c < t->table->schema->column_count; c++) {
     free(t->facts[c].order);
     free(t->facts[c].slots);

@@ -1,5 +1,5 @@
 /* What a statement may do: read, and nothing else, with bounds on what it takes. */
-#include "query/internal.h"
+#include "sql/internal.h"
 
 #include <string.h>
 
@@ -111,9 +111,9 @@ static bool may_call(const char *name) {
 
 static int authorize(void *ctx, int action, const char *first, const char *second, const char *database,
                      const char *view) {
-  const struct nai_database *db = ctx;
+  const struct nai_sql *sql = ctx;
   (void)view;
-  if (db->declaring)
+  if (sql->declaring)
     return SQLITE_OK;
   switch (action) {
   case SQLITE_SELECT:
@@ -122,7 +122,7 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
   case SQLITE_FUNCTION:
     return may_call(second) ? SQLITE_OK : SQLITE_DENY;
   case SQLITE_READ:
-    if (nai_raw_is_hidden(db, database, first))
+    if (sql->hides && sql->hides(sql, database, first))
       return SQLITE_DENY;
     return strncmp(first, "sqlite_", strlen("sqlite_")) == 0 ? SQLITE_DENY : SQLITE_OK;
   default:
@@ -130,7 +130,7 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
   }
 }
 
-int nai_guard_set(struct nai_database *db, int64_t memory_bytes) {
+int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes) {
   static const struct {
     int limit, value;
   } limits[] = {
@@ -138,7 +138,7 @@ int nai_guard_set(struct nai_database *db, int64_t memory_bytes) {
       {SQLITE_LIMIT_EXPR_DEPTH, 100},     {SQLITE_LIMIT_COMPOUND_SELECT, 50},  {SQLITE_LIMIT_VDBE_OP, 250000},
       {SQLITE_LIMIT_FUNCTION_ARG, 16},    {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
       {SQLITE_LIMIT_VARIABLE_NUMBER, 64}, {SQLITE_LIMIT_TRIGGER_DEPTH, 1},     {SQLITE_LIMIT_WORKER_THREADS, 0}};
-  sqlite3 *sqlite = db->sqlite;
+  sqlite3 *sqlite = sql->sqlite;
   sqlite3_db_config(sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   sqlite3_db_config(sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
   sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -149,5 +149,5 @@ int nai_guard_set(struct nai_database *db, int64_t memory_bytes) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
     sqlite3_limit(sqlite, limits[i].limit, limits[i].value);
   sqlite3_hard_heap_limit64(memory_bytes);
-  return rc == SQLITE_OK ? sqlite3_set_authorizer(sqlite, authorize, db) : rc;
+  return rc == SQLITE_OK ? sqlite3_set_authorizer(sqlite, authorize, sql) : rc;
 }

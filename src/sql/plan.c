@@ -1,5 +1,5 @@
 /* Which way of reading a table is cheapest for what a statement asks of it. */
-#include "query/internal.h"
+#include "sql/internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,22 +14,22 @@ struct way {
   bool unique;
 };
 
-static const struct nai_column_def *def_of(const struct nai_query_table *t, int column) {
+static const struct nai_column_def *def_of(const struct nai_sql_table *t, int column) {
   return &t->table->schema->columns[t->columns[column].print.column];
 }
 
 /* Whether cells are integers in SQL, as they are stored. */
-static bool is_integer(const struct nai_query_table *t, int column) {
+static bool is_integer(const struct nai_sql_table *t, int column) {
   return def_of(t, column)->type <= NAI_I32 && t->columns[column].divide == 1;
 }
 
-static bool is_text(const struct nai_query_table *t, int column) { return def_of(t, column)->type == NAI_STR; }
+static bool is_text(const struct nai_sql_table *t, int column) { return def_of(t, column)->type == NAI_STR; }
 
-/* Columns of derived tables are not looked at before they are needed: that would build them. */
-static bool has_facts(const struct nai_query_table *t, int column) {
-  const struct nai_derived *derived = t->derived;
+/* Columns that are made on first use are not looked at before they are needed: that would build them. */
+static bool has_facts(const struct nai_sql_table *t, int column) {
+  const uint8_t *parts = t->source->parts;
   int stored = t->columns[column].print.column;
-  return !derived || !derived->parts[stored] || (t->built & derived->parts[stored]) == derived->parts[stored];
+  return !parts || (t->built & parts[stored]) == parts[stored];
 }
 
 static bool is_binary(sqlite3_index_info *info, int constraint) {
@@ -38,7 +38,7 @@ static bool is_binary(sqlite3_index_info *info, int constraint) {
 }
 
 /* Rows that have one value of the column, on average. */
-static double rows_of_value(struct nai_query_table *t, int column) {
+static double rows_of_value(struct nai_sql_table *t, int column) {
   double rows = (double)t->table->rows, distinct;
   if (!has_facts(t, column))
     return 1;
@@ -56,7 +56,7 @@ static void keep(struct way *best, struct way way) {
     *best = way;
 }
 
-static void try_equal(struct way *best, struct nai_query_table *t, sqlite3_index_info *info, int i) {
+static void try_equal(struct way *best, struct nai_sql_table *t, sqlite3_index_info *info, int i) {
   int column = info->aConstraint[i].iColumn;
   if (column < 0) {
     keep(best, (struct way){NAI_PLAN_ROWID, 1, 1, {i, -1}, true, true});
@@ -66,13 +66,13 @@ static void try_equal(struct way *best, struct nai_query_table *t, sqlite3_index
   }
 }
 
-static bool is_sorted(struct nai_query_table *t, int column) {
+static bool is_sorted(struct nai_sql_table *t, int column) {
   return column >= 0 && is_integer(t, column) && has_facts(t, column) &&
          nai_facts_of(t, t->columns[column].print.column)->sorted;
 }
 
 /* Bounds on a column in order: the first of each side. */
-static void try_range(struct way *best, struct nai_query_table *t, const sqlite3_index_info *info, int column) {
+static void try_range(struct way *best, struct nai_sql_table *t, const sqlite3_index_info *info, int column) {
   int low = -1, high = -1, code = NAI_PLAN_RANGE | column * NAI_PLAN_COLUMN;
   for (int i = 0; i < info->nConstraint; i++) {
     const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -96,7 +96,7 @@ static void try_range(struct way *best, struct nai_query_table *t, const sqlite3
                           false});
 }
 
-static void try_pattern(struct way *best, const struct nai_query_table *t, const sqlite3_index_info *info, int i) {
+static void try_pattern(struct way *best, const struct nai_sql_table *t, const sqlite3_index_info *info, int i) {
   int column = info->aConstraint[i].iColumn;
   double rows = (double)t->table->rows;
   if (column < 0 || !is_text(t, column) || !has_facts(t, column))
@@ -105,7 +105,7 @@ static void try_pattern(struct way *best, const struct nai_query_table *t, const
   keep(best, (struct way){code | column * NAI_PLAN_COLUMN, rows * 0.9, rows * 0.25 + 1, {i, -1}, true, false});
 }
 
-static struct way choose(struct nai_query_table *t, sqlite3_index_info *info) {
+static struct way choose(struct nai_sql_table *t, sqlite3_index_info *info) {
   struct way best = {NAI_PLAN_FULL, (double)t->table->rows + 1, (double)t->table->rows + 1, {-1, -1}, true, false};
   for (int i = 0; i < info->nConstraint; i++) {
     const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -125,13 +125,13 @@ static struct way choose(struct nai_query_table *t, sqlite3_index_info *info) {
 }
 
 /* Whether rows can be had with the column's values side by side, and that is worth it. */
-static bool can_group(struct nai_query_table *t, int column) {
+static bool can_group(struct nai_sql_table *t, int column) {
   return column >= 0 && column < NAI_PLAN_COLUMNS && column + 1 < NAI_PLAN_SECONDS && t->table->rows < UINT32_MAX &&
          (is_text(t, column) || is_integer(t, column)) && has_facts(t, column) && rows_of_value(t, column) >= 4;
 }
 
 /* What the rows' order saves: a column they are sorted by, or groups side by side, of one column or two. */
-static void use_order(struct way *way, struct nai_query_table *t, sqlite3_index_info *info) {
+static void use_order(struct way *way, struct nai_sql_table *t, sqlite3_index_info *info) {
   if (info->nOrderBy < 1 || info->nOrderBy > 2)
     return;
   int column = info->aOrderBy[0].iColumn, mode = sqlite3_vtab_distinct(info);
@@ -151,7 +151,7 @@ static void use_order(struct way *way, struct nai_query_table *t, sqlite3_index_
 }
 
 int nai_plan_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-  struct nai_query_table *t = ((struct nai_vtab *)vtab)->t;
+  struct nai_sql_table *t = ((struct nai_vtab *)vtab)->t;
   struct way way = choose(t, info);
   use_order(&way, t, info);
   for (int i = 0; i < 2; i++)

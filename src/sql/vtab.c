@@ -1,5 +1,5 @@
 /* Tables as SQLite reads them: one module, a table each. */
-#include "query/internal.h"
+#include "sql/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 /* Places lo..hi of the rows in `order`, or in their own; with `wanted` only those whose text has its bit set. */
 struct cursor {
   sqlite3_vtab_cursor base;
-  struct nai_query_table *t;
+  struct nai_sql_table *t;
   int64_t at, end;
   const uint32_t *order;
   uint32_t *sorted;      /* order, where it is this cursor's own */
@@ -16,20 +16,20 @@ struct cursor {
   struct nai_column texts;
 };
 
-static int fail(sqlite3_vtab *vtab, struct nai_query_table *t, const struct nai_err *err) {
-  t->db->failure = *err;
+static int fail(sqlite3_vtab *vtab, struct nai_sql_table *t, const struct nai_err *err) {
+  t->sql->failure = *err;
   sqlite3_free(vtab->zErrMsg);
   vtab->zErrMsg = sqlite3_mprintf("%s", err->msg);
   return err->code == NAI_ELIMIT ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
-static const char *declared_type(const struct nai_query_table *t, int column) {
+static const char *declared_type(const struct nai_sql_table *t, int column) {
   const struct nai_display_column *print = &t->columns[column].print;
   enum nai_type type = t->table->schema->columns[print->column].type;
   return type == NAI_STR ? "TEXT" : type == NAI_F64 || t->columns[column].divide != 1 ? "REAL" : "INTEGER";
 }
 
-static int declare(sqlite3 *sqlite, const struct nai_query_table *t, struct nai_err *err) {
+static int declare(sqlite3 *sqlite, const struct nai_sql_table *t, struct nai_err *err) {
   struct nai_buf text = {0};
   nai_buf_puts(&text, "CREATE TABLE t(");
   for (int i = 0; i < t->column_count; i++) {
@@ -40,25 +40,25 @@ static int declare(sqlite3 *sqlite, const struct nai_query_table *t, struct nai_
   }
   nai_buf_putc(&text, ')');
   int rc = nai_buf_check(&text, err);
-  t->db->declaring = true;
+  t->sql->declaring = true;
   if (!rc && sqlite3_declare_vtab(sqlite, nai_buf_str(&text)) != SQLITE_OK)
     rc = nai_err_set(err, NAI_EINPUT, "table \"%s\" has columns SQL cannot have: %s", t->name, sqlite3_errmsg(sqlite));
-  t->db->declaring = false;
+  t->sql->declaring = false;
   nai_buf_free(&text);
   return rc;
 }
 
 static int vtab_connect(sqlite3 *sqlite, void *table, int argc, const char *const *argv, sqlite3_vtab **out,
                         char **message) {
-  struct nai_query_table *t = table;
+  struct nai_sql_table *t = table;
   struct nai_err err = {0};
   (void)argc, (void)argv;
-  int rc = nai_database_read(t, &err);
+  int rc = nai_sql_read(t, &err);
   if (!rc)
     rc = declare(sqlite, t, &err);
   struct nai_vtab *vtab = rc ? NULL : sqlite3_malloc(sizeof *vtab);
   if (rc) {
-    t->db->failure = err;
+    t->sql->failure = err;
     *message = sqlite3_mprintf("%s", err.msg);
     return SQLITE_ERROR;
   }
@@ -228,7 +228,7 @@ static int vtab_filter(sqlite3_vtab_cursor *base, int code, const char *text, in
   c->order = c->sorted = NULL;
   c->at = 0;
   c->end = c->t->table->rows;
-  if ((code & 7) != NAI_PLAN_FULL && (code & 7) != NAI_PLAN_ROWID && nai_database_fill(c->t, column, &err))
+  if ((code & 7) != NAI_PLAN_FULL && (code & 7) != NAI_PLAN_ROWID && nai_sql_fill(c->t, column, &err))
     return fail(base->pVtab, c->t, &err);
   switch ((enum nai_plan)(code & 7)) {
   case NAI_PLAN_FULL:
@@ -279,17 +279,17 @@ static int vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
   return SQLITE_OK;
 }
 
-/* The texts of a derived table move when a further part of it is filled. */
-static bool may_move(const struct nai_query_table *t, int stored) { return t->derived && t->derived->parts[stored]; }
+/* The texts of a table that is made by parts move when a further part of it is filled. */
+static bool may_move(const struct nai_sql_table *t, int stored) { return t->source->parts && t->source->parts[stored]; }
 
 static int vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i) {
   const struct cursor *c = (const struct cursor *)base;
-  struct nai_query_table *t = c->t;
-  const struct nai_reader_of_column *column = &t->columns[i];
+  struct nai_sql_table *t = c->t;
+  const struct nai_sql_column *column = &t->columns[i];
   int stored = column->print.column;
   struct nai_err err = {0};
-  if (t->derived && nai_database_fill(t, stored, &err)) {
-    t->db->failure = err;
+  if (t->source->parts && nai_sql_fill(t, stored, &err)) {
+    t->sql->failure = err;
     sqlite3_result_error(out, err.msg, -1);
     return SQLITE_ERROR;
   }
@@ -307,7 +307,7 @@ static int vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i) {
   return SQLITE_OK;
 }
 
-const sqlite3_module nai_query_module = {
+const sqlite3_module nai_sql_module = {
     .iVersion = 1,
     .xConnect =
         vtab_connect, /* without xCreate: the table is there under its module's name, and no other can be made */

@@ -1,5 +1,5 @@
 /* Aggregates: the length of a union of intervals, quantiles, deviation. */
-#include "query/internal.h"
+#include "sql/internal.h"
 
 #include "base/sort.h"
 
@@ -156,7 +156,7 @@ static void stddev_final(sqlite3_context *context) {
     sqlite3_result_null(context);
 }
 
-int nai_aggregates_add(struct nai_database *db) {
+int nai_aggregates_add(sqlite3 *sqlite) {
   static const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   static const struct {
     const char *name;
@@ -172,7 +172,7 @@ int nai_aggregates_add(struct nai_database *db) {
   };
   int rc = SQLITE_OK;
   for (size_t i = 0; i < sizeof list / sizeof *list && rc == SQLITE_OK; i++)
-    rc = sqlite3_create_function_v2(db->sqlite, list[i].name, list[i].arguments, flags, (void *)&list[i].q, NULL,
+    rc = sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, (void *)&list[i].q, NULL,
                                     list[i].step, list[i].final, NULL);
   return rc;
 }

@@ -1,0 +1,72 @@
+/* Tables as SQL: a connection whose tables are nai_tables, with functions on intervals of time and names, which can
+ * only read. Who opens one says which tables there are and where their rows come from. */
+#ifndef NAI_SQL_SQL_H
+#define NAI_SQL_SQL_H
+
+#include "table/table.h"
+
+#include <sqlite3.h>
+
+struct nai_sql;
+struct nai_sql_table;
+
+/* Where a table comes from. With `parts` each column belongs to a part that is made on first use. */
+struct nai_sql_source {
+  const struct nai_schema *schema; /* NULL: known when the table is open */
+  const uint8_t
+      *parts; /* per column: bit of the part that fills it; 0: filled when the table is opened. NULL: all are */
+  int (*open)(struct nai_sql_table *t, struct nai_err *err); /* sets t->table; t->own, too, when it is made here */
+  int (*build)(struct nai_sql_table *t, uint32_t part, struct nai_err *err);
+};
+
+/* How a SQL column is read. */
+struct nai_sql_column {
+  struct nai_display_column print;
+  double divide; /* integers of ns: what makes them the unit; 1: they stay integers */
+};
+
+/* A table as statements see it. */
+struct nai_sql_table {
+  struct nai_sql *sql;
+  const char *name;
+  const struct nai_sql_source *source;
+  const struct nai_table *table;  /* NULL until it is named by a statement */
+  struct nai_table *own;          /* the same, when it has to be freed here */
+  uint32_t built;                 /* bits of the source's parts whose columns are filled */
+  struct nai_facts *facts;        /* per stored column */
+  struct nai_sql_column *columns; /* as many as SQL columns: what outputs show, then hidden stored ones */
+  int column_count, shown_count;
+};
+
+struct nai_sql {
+  sqlite3 *sqlite;
+  struct nai_sql_table *tables;
+  uint32_t table_count, capacity;
+  bool declaring;         /* a table's columns: what statements may do does not matter */
+  struct nai_err failure; /* why a table could not be read: SQLite passes on the text only */
+  /* Whether a table that is not one of these may not be read; NULL: all may. */
+  bool (*hides)(const struct nai_sql *sql, const char *database, const char *table);
+};
+
+/* Adds a table, unless one of that name is there. Name and source are borrowed. */
+NAI_MUST_CHECK int nai_sql_add(struct nai_sql *sql, const char *name, const struct nai_sql_source *source,
+                               struct nai_err *err);
+/* Opens the connection; no table can be added after it. */
+NAI_MUST_CHECK int nai_sql_open(struct nai_sql *sql, struct nai_err *err);
+/* The failure of an SQLite call that sets a connection up. */
+int nai_sql_open_error(const struct nai_sql *sql, int code, struct nai_err *err);
+void nai_sql_close(struct nai_sql *sql);
+/* What statements may do and how much. Before: views. After: nothing can be created. */
+NAI_MUST_CHECK int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes);
+
+/* By name; NULL for none. */
+struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name);
+/* Opens a table for reading. */
+NAI_MUST_CHECK int nai_sql_read(struct nai_sql_table *t, struct nai_err *err);
+/* Fills a column of it, unless it is. */
+NAI_MUST_CHECK int nai_sql_fill(struct nai_sql_table *t, int column, struct nai_err *err);
+/* The table's column that result column `i` is a plain reference to, NULL when it is computed. */
+const struct nai_sql_column *nai_sql_origin(const struct nai_schema **schema, const struct nai_sql *sql,
+                                            sqlite3_stmt *statement, int i);
+
+#endif
