@@ -202,9 +202,9 @@ static void write_finding(struct evaluation *e, uint32_t number) {
   nai_set_str(t, row, F_VERIFY, nai_buf_str(&finding->verify));
   nai_set_str(t, row, F_LINKS, nai_buf_str(&finding->rule->links));
   nai_set_str(t, row, F_SHARE_OF,
-              isnan(finding->pct)              ? NULL
-              : finding->rule->base.count == 0 ? "active time"
-                                               : finding->rule->share_of);
+              isnan(finding->pct)               ? NULL
+              : finding->rule->base.number == 0 ? "active time"
+                                                : finding->rule->share_of);
 }
 
 static int write_tables(struct evaluation *e) {
@@ -233,6 +233,8 @@ int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
   if (!rc)
     rc = nai_table_new(&e.evidence_table, &nai_evidence_schema, err);
   if (!rc)
+    rc = nai_rules_enter(set, input, err);
+  if (!rc)
     rc = nai_hits_find(&e.hits, set, input, err);
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     rc = add_rule(&e, i);
@@ -242,6 +244,7 @@ int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
     qsort(e.findings, e.count, sizeof *e.findings, by_importance);
   if (!rc)
     rc = write_tables(&e);
+  rc = nai_rules_leave(set, rc, err);
   for (uint32_t i = 0; i < e.count; i++)
     finding_free(&e.findings[i]);
   free(e.findings);

@@ -10,22 +10,23 @@ struct env {
   const struct nai_rules_input *input;
   const struct nai_table *tables[MAX_SOURCES];
   int64_t rows[MAX_SOURCES];
-  uint32_t sums; /* bit s: source s stands for all its rows, which meet sum_where[s] */
-  const struct condition *sum_where[MAX_SOURCES];
-  int64_t device_id;              /* the finding's GPU, NAI_NULL_I64 for none */
-  const char *subject;            /* what {{subject}} says */
-  int64_t stake_ns, stake_low_ns; /* NAI_NULL_I64: none */
-  double stake_pct;               /* NaN: none */
+  const struct selection *sums[MAX_SOURCES]; /* a source that stands for all these rows */
+  int64_t device_id;                         /* the finding's GPU, NAI_NULL_I64 for none */
+  const char *subject;                       /* what {{subject}} says */
+  int64_t stake_ns, stake_low_ns;            /* NAI_NULL_I64: none */
+  double stake_pct;                          /* NaN: none */
 };
 
 /* eval.c */
-bool nai_condition_holds(const struct env *env, const struct condition *condition);
-/* The first rows of a selection in its order, `limit` at most; returns how many. env->tables[source] must be set;
- * env->rows[source] is left at -1. */
-int nai_selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection);
+bool nai_formula_holds(const struct env *env, struct formula condition);
+double nai_formula_value(const struct env *env, struct formula number); /* NaN for NULL and none */
+/* The first rows of a selection, `limit` at most; returns how many. */
+int nai_selection_rows(int64_t *rows, int limit, const struct env *env, const struct selection *selection);
+/* Lets the set's expressions see the tables of a run, and no longer. What fails meanwhile is said by the latter. */
+NAI_MUST_CHECK int nai_rules_enter(const struct nai_rule_set *set, const struct nai_rules_input *input,
+                                   struct nai_err *err);
+NAI_MUST_CHECK int nai_rules_leave(const struct nai_rule_set *set, int rc, struct nai_err *err);
 struct nai_value nai_env_value(const struct env *env, const struct ref *ref);
-double nai_env_number(const struct env *env, const struct ref *ref); /* in the printed unit; NaN for NULL */
-double nai_env_calculate(const struct env *env, struct span factors);
 
 /* render.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */
 enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_SHELL };

@@ -44,7 +44,7 @@ static int write_item(struct evaluation *e, uint32_t number, const struct hit *h
                       const struct evidence_item *item) {
   int64_t rows[MAX_EVIDENCE_ROWS];
   int count = 1;
-  if (!nai_condition_holds(env, &item->when))
+  if (!nai_formula_holds(env, item->when))
     return 0;
   if (item->each) { /* all `for` items of a rule share one source */
     env->tables[item->source] = nai_env_table(env, item->rows.schema);

@@ -39,10 +39,8 @@ int nai_env_open(struct env *env, const struct nai_rule_set *set, const struct r
   for (int i = 0; !rc && i < rule->lookup_count; i++) {
     const struct selection *rows = &rule->lookups[i].rows;
     rc = open_table(env, rows, err);
-    if (rule->lookups[i].sum) {
-      env->sums |= 1u << rows->source;
-      env->sum_where[rows->source] = &rows->where;
-    }
+    if (rule->lookups[i].sum)
+      env->sums[rows->source] = rows;
   }
   for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
     const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
@@ -55,7 +53,7 @@ int nai_env_open(struct env *env, const struct nai_rule_set *set, const struct r
 void nai_env_look_up(struct env *env, const struct rule *rule, bool all) {
   for (int i = 0; i < rule->lookup_count; i++) {
     const struct selection *rows = &rule->lookups[i].rows;
-    bool constant = (rows->where.sources & ~(1u << rows->source)) == 0;
+    bool constant = rows->rows.sources == 0;
     int64_t found;
     if (!rule->lookups[i].sum && (all || !constant))
       env->rows[rows->source] = nai_selection_rows(&found, 1, env, rows) ? found : -1;
@@ -66,13 +64,13 @@ static int severity_of(const struct env *env, const struct hit *hit) {
   if (hit->rule->has_ladder)
     return nai_price_severity(env->set, hit);
   for (int s = 3; s >= 0; s--)
-    if (hit->rule->has_severity[s] && nai_condition_holds(env, &hit->rule->severity[s]))
+    if (hit->rule->has_severity[s] && nai_formula_holds(env, hit->rule->severity[s]))
       return s;
   return -1;
 }
 
-static int64_t duration_of(const struct env *env, struct span factors, double ns) {
-  double value = factors.count ? nai_env_calculate(env, factors) * ns : NAN;
+static int64_t duration_of(const struct env *env, struct formula duration, double ns) {
+  double value = nai_formula_value(env, duration) * ns;
   return value >= 0 && value < 9e18 ? (int64_t)value : NAI_NULL_I64;
 }
 
@@ -82,18 +80,18 @@ static void price(struct hit *hit, struct env *env) {
   hit->stake_low_ns = duration_of(env, rule->price_low, rule->price_low_ns);
   if (hit->stake_low_ns > hit->stake_ns)
     hit->stake_low_ns = hit->stake_ns;
-  hit->base_ns = rule->base.count ? duration_of(env, rule->base, rule->base_ns) : nai_price_base_ns(env->input, hit);
+  hit->base_ns = rule->base.number ? duration_of(env, rule->base, rule->base_ns) : nai_price_base_ns(env->input, hit);
   nai_env_set_stake(env, hit);
 }
 
 /* Whether the row speaks. Lookups cost a pass over their table: they wait until the row's own conditions hold. */
 static bool examine(struct hit *hit, struct env *env) {
   const struct rule *rule = hit->rule;
-  bool early = !rule->ladder_needs_lookups && !rule->price.count;
-  if (!nai_condition_holds(env, &rule->rows.where) || (early && severity_of(env, hit) < 0))
+  bool early = !rule->ladder_needs_lookups && !rule->price.number;
+  if (!nai_formula_holds(env, rule->where) || (early && severity_of(env, hit) < 0))
     return false;
   nai_env_look_up(env, rule, false);
-  if (!nai_condition_holds(env, &rule->when))
+  if (!nai_formula_holds(env, rule->when))
     return false;
   price(hit, env);
   hit->severity = severity_of(env, hit);
@@ -169,7 +167,7 @@ static int judge_rule_hits(struct hits *hits, uint32_t number, const struct nai_
     env.device_id = hit->device_id;
     nai_env_look_up(&env, rule, true);
     nai_env_set_stake(&env, hit);
-    if (rule->price.count)
+    if (rule->price.number)
       hit->severity = severity_of(&env, hit);
     if (hit->severity >= 0)
       rc = nai_price_lower(hit, &env, hits, err);

@@ -8,15 +8,9 @@
 
 #include "config/yaml.h"
 #include "rules/rules.h"
+#include "sql/sql.h"
 
-enum {
-  MAX_RULES = 1000,
-  MAX_LOOKUPS = 16,
-  MAX_SOURCES = MAX_LOOKUPS + 2,
-  MAX_EVIDENCE_ROWS = 20,
-  MAX_ORDER_KEYS = 4,
-  MAX_DOCS = 64
-};
+enum { MAX_RULES = 1000, MAX_LOOKUPS = 16, MAX_SOURCES = MAX_LOOKUPS + 2, MAX_EVIDENCE_ROWS = 20, MAX_DOCS = 64 };
 
 struct pool {
   void *data;
@@ -31,7 +25,7 @@ struct span {
 enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION, FILTER_NOUN };
 
 /* What a name in a condition or text stands for. */
-enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT, REF_FACT, REF_STAKE };
+enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_TEXT, REF_FACT, REF_STAKE, REF_DEVICE };
 enum stake { STAKE_NS, STAKE_LOW_NS, STAKE_PCT }; /* what a finding knows of its price */
 struct ref {
   enum ref_kind kind;
@@ -39,61 +33,43 @@ struct ref {
   uint32_t parameter; /* REF_PARAMETER */
   uint32_t fact;      /* REF_FACT */
   enum stake stake;   /* REF_STAKE */
-  double number;      /* REF_NUMBER */
   const char *text;   /* REF_TEXT and the literal pieces of texts */
   uint32_t text_len;
-  enum nai_unit unit; /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
-  bool is_text;
+  uint32_t offset;     /* of the name in its text */
+  enum nai_unit unit;  /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
+  bool is_text, whole; /* a text; integers */
   enum filter filter;
   const char *noun; /* FILTER_NOUN: what is counted, in the plural */
   uint32_t noun_len;
 };
 
-/* One operand of a sum of products: op is + - * /, the first operand's is +. */
-struct factor {
-  char op;
-  struct ref ref;
+/* SQL in which names of rows, parameters and facts are bound: ?1 stands for the first of `refs`. */
+struct expression {
+  struct nai_buf sql;
+  struct span refs; /* pieces */
+  const struct nai_yaml *doc;
+  const struct nai_yaml_node *node;
+  sqlite3_stmt *statement; /* NULL: not prepared yet */
 };
 
-enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_CONTAINS, CMP_NULL, CMP_NOT_NULL, CMP_HOLDS };
-struct test {
-  enum compare compare;
-  bool is_text;
-  struct span left, right; /* factors */
-};
-
-/* A condition is a bracketed list of tests; its nesting is at most that of YAML. */
-enum code_kind { CODE_ALL, CODE_ANY, CODE_NOT, CODE_TEST, CODE_END };
-struct code {
-  enum code_kind kind;
-  uint32_t test;
-};
-
-/* Codes; no codes = true. `sources` has bit s set when source s is looked at. */
-struct condition {
-  struct span codes;
-  uint32_t sources;
+/* The number of an expression + 1; 0: none, a condition that always holds. `sources` has bit s set when the expression
+ * looks at source s. */
+struct formula {
+  uint32_t number, sources;
 };
 
 /* A text: pieces are refs, REF_TEXT for literal text. */
 struct variant {
-  struct condition when;
+  struct formula when;
   bool otherwise; /* used when no earlier variant's `when` held */
   struct span pieces;
-};
-
-struct order_key {
-  int column;
-  bool descending;
 };
 
 /* Which rows of a table, in which order. */
 struct selection {
   const struct nai_schema *schema;
   int source;
-  struct condition where;
-  struct order_key order[MAX_ORDER_KEYS];
-  int order_count;
+  struct formula rows; /* their numbers */
   int limit;
 };
 
@@ -108,13 +84,12 @@ struct fact {
   const char *name;
   const struct nai_yaml *doc;
   const struct nai_yaml_node *node;
-  struct selection rows; /* source 0 */
-  int device_column;     /* rows of another GPU than the finding's do not count; -1: none */
+  struct selection rows; /* source 0; rows of another GPU than the finding's do not count */
 };
 
 /* A reason to take a finding less seriously than its price alone would. */
 struct lowering {
-  struct condition when;
+  struct formula when;
   int to;             /* this severity at most; -1: one step down */
   struct span reason; /* variants */
 };
@@ -126,7 +101,7 @@ struct evidence_item {
   int source; /* the row it is about */
   bool each;  /* one line per row of `rows` */
   struct selection rows;
-  struct condition when;
+  struct formula when;
   struct span text; /* variants, which see the row of `rows` */
 };
 
@@ -138,14 +113,15 @@ struct rule {
   const struct nai_yaml_node *node;
   bool disabled, ladder_needs_lookups;
   struct selection rows; /* source 0; limit = findings of this rule */
+  struct formula where;  /* of them */
   enum scope scope;
   int device_column, pid_column; /* -1: none */
   struct lookup lookups[MAX_LOOKUPS];
   int lookup_count;
-  struct condition when;
-  struct condition severity[4];
+  struct formula when;
+  struct formula severity[4];
   bool has_severity[4];
-  struct span price, price_low, base;     /* factors, no factors: none */
+  struct formula price, price_low, base;
   double price_ns, price_low_ns, base_ns; /* ns of one unit of each */
   const char *share_of;                   /* what `base` is called; NULL: no name */
   bool has_ladder;                        /* no `severity`: the price decides */
@@ -174,7 +150,9 @@ struct nai_rule_set {
   struct rule **rules;
   uint32_t rule_count, rule_capacity;
   uint32_t *order; /* of evaluation: a rule comes after those in its `unless` */
-  struct pool parameters, factors, tests, codes, pieces, variants, evidence, unless, facts, lowerings;
+  struct pool parameters, expressions, pieces, variants, evidence, unless, facts, lowerings;
+  struct nai_sql *sql;              /* its tables: those of the catalogue, empty but while rows are looked at */
+  const struct nai_yaml *builtin;   /* its conditions are checked by tests, not in every run */
   const struct nai_yaml *lower_doc; /* the last file's `lower`, for priced rules without one of their own */
   const struct nai_yaml_node *lower;
 };
@@ -195,6 +173,7 @@ struct names {
   int count;
   int current; /* the source of bare column names */
   bool priced; /* at_stake_ns and the like have a meaning */
+  bool fact;   /* inside of a fact, which names no other */
 };
 
 /* names.c: finds what `name` (len bytes at `offset` of the node's text) stands for. */
@@ -210,20 +189,28 @@ NAI_MUST_CHECK int nai_names_column(struct nai_display_column *out, const struct
                                     const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset,
                                     const char *name, size_t len, struct nai_err *err);
 
-/* condition.c */
-NAI_MUST_CHECK int nai_condition_compile(struct condition *out, const struct names *names,
+/* expression.c: a condition; `true` and no node always hold. */
+NAI_MUST_CHECK int nai_condition_compile(struct formula *out, const struct names *names,
                                          const struct nai_yaml_node *node, struct nai_err *err);
-/* comparison.c: the comparisons of one string, joined by "and". */
-NAI_MUST_CHECK int nai_comparison_compile(struct condition *out, const struct names *names,
-                                          const struct nai_yaml_node *node, struct nai_err *err);
-/* A sum of products that is a number; *unit: NAI_UNIT_COUNT for a plain one. */
-NAI_MUST_CHECK int nai_expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
-                                          const struct nai_yaml_node *node, struct nai_err *err);
-/* A sum of products that is a duration; *ns: of one unit of it. */
-NAI_MUST_CHECK int nai_duration_compile(struct span *factors, double *ns, const struct names *names,
+/* A number; *unit: NAI_UNIT_COUNT for a plain one. */
+NAI_MUST_CHECK int nai_number_compile(struct formula *out, enum nai_unit *unit, const struct names *names,
+                                      const struct nai_yaml_node *node, struct nai_err *err);
+/* A duration; *ns: of one unit of it. */
+NAI_MUST_CHECK int nai_duration_compile(struct formula *out, double *ns, const struct names *names,
                                         const struct nai_yaml_node *node, struct nai_err *err);
-NAI_MUST_CHECK int nai_condition_emit(struct condition *out, const struct names *names, struct code code,
-                                      struct nai_err *err);
+/* The numbers of the rows of a selection, whose schema, source and limit are set; `where` and `order` may be NULL. With
+ * `device`, a column, rows of another GPU than the finding's are left out; NULL: there is none. */
+NAI_MUST_CHECK int nai_rows_compile(struct selection *out, const struct names *names, const struct nai_yaml_node *where,
+                                    const struct nai_yaml_node *order, const char *device, struct nai_err *err);
+/* Prepares the statement unless it is; NULL and an error with its place when SQLite does not understand it. */
+sqlite3_stmt *nai_expression_prepare(const struct nai_rule_set *set, struct expression *e, struct nai_err *err);
+/* units.c: checks that what is compared and added has one unit, and says that of the result. */
+NAI_MUST_CHECK int nai_units_check(enum nai_unit *unit, const struct nai_rule_set *set, const struct expression *e,
+                                   struct nai_err *err);
+/* sources.c: the connection through which the set's expressions see tables. */
+NAI_MUST_CHECK int nai_rule_set_open(struct nai_rule_set *set, const struct nai_schema *const *schemas, size_t count,
+                                     struct nai_err *err);
+void nai_rule_set_close(struct nai_rule_set *set);
 
 /* text.c: a text with {{placeholders}}, or a list of texts that may depend on conditions. */
 NAI_MUST_CHECK int nai_text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
@@ -245,8 +232,8 @@ struct builder {
 const struct nai_yaml_node *nai_builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key);
 NAI_MUST_CHECK int nai_builder_require(const struct nai_yaml_node **out, const struct builder *b,
                                        const struct nai_yaml_node *map, const char *key);
-/* selection.c: table, where, order, limit of a map; adds the table as a source called `name`. `table_key` is the key
- * that names the table. */
+/* selection.c: table, order, limit of a map, and `where` unless the rows are a rule's own; adds the table as a source
+ * called `name`. `table_key` is the key that names the table. */
 NAI_MUST_CHECK int nai_selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
                                          const char *table_key, const char *name, int64_t limit, int64_t max_limit);
 /* `with`. */

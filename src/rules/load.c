@@ -1,4 +1,5 @@
 /* Rule files to a rule set: merging of files, parameters, facts. */
+#include "base/array.h"
 #include "base/hash.h"
 #include "rules/internal.h"
 
@@ -7,6 +8,12 @@
 #include <string.h>
 
 static const char default_rules[] = "rules/default.yaml";
+
+void *nai_pool_add(struct pool *pool, size_t size) {
+  if (!nai_array_room(&pool->data, &pool->capacity, pool->count, size))
+    return NULL;
+  return (char *)pool->data + size * pool->count++;
+}
 
 static void rule_free(struct rule *rule) {
   if (rule)
@@ -17,8 +24,9 @@ static void rule_free(struct rule *rule) {
 void nai_rules_free(struct nai_rule_set *set) {
   if (!set)
     return;
-  struct pool *pools[] = {&set->parameters, &set->factors,  &set->tests,  &set->codes, &set->pieces,
-                          &set->variants,   &set->evidence, &set->unless, &set->facts, &set->lowerings};
+  nai_rule_set_close(set);
+  struct pool *pools[] = {&set->parameters, &set->expressions, &set->pieces, &set->variants,
+                          &set->evidence,   &set->unless,      &set->facts,  &set->lowerings};
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
     free(pools[i]->data);
   for (uint32_t i = 0; i < set->rule_count; i++)
@@ -188,10 +196,10 @@ int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *tex
   *out = NULL;
   if (!set)
     return nai_err_nomem(err);
-  set->schemas = schemas;
-  set->schema_count = schema_count;
-  set->doc_count = 1;
-  return finish(out, set, nai_yaml_parse(&set->docs[0], file, text, len, err), err);
+  int rc = nai_rule_set_open(set, schemas, schema_count, err);
+  if (!rc)
+    rc = nai_yaml_parse(&set->docs[set->doc_count++], file, text, len, err);
+  return finish(out, set, rc, err);
 }
 
 int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
@@ -209,9 +217,10 @@ int nai_rules_load_with(struct nai_rule_set **out, const char *const *paths, siz
   set = calloc(1, sizeof *set);
   if (!set)
     return nai_err_nomem(err);
-  set->schemas = schemas;
-  set->schema_count = schema_count;
-  int rc = nai_yaml_load_builtin(&set->docs[set->doc_count++], default_rules, err);
+  int rc = nai_rule_set_open(set, schemas, schema_count, err);
+  if (!rc)
+    rc = nai_yaml_load_builtin(&set->docs[set->doc_count++], default_rules, err);
+  set->builtin = set->docs[0];
   for (size_t i = 0; !rc && i < extra_count; i++) {
     set->tables[set->doc_count] = extra[i].table;
     rc = nai_yaml_parse(&set->docs[set->doc_count++], extra[i].file, extra[i].text, extra[i].len, err);

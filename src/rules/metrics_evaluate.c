@@ -222,10 +222,10 @@ static int read_samples(struct samples *out, const struct metric_source *source,
   nai_env_look_up(&env, rule, true);
   for (int64_t row = 0; row < table->rows; row++) {
     env.rows[0] = row;
-    if (!nai_condition_holds(&env, &rule->rows.where))
+    if (!nai_formula_holds(&env, rule->where))
       continue;
     nai_env_look_up(&env, rule, false);
-    double value = nai_env_calculate(&env, source->value) * source->scale;
+    double value = nai_formula_value(&env, source->value) * source->scale;
     if (!isfinite(value))
       continue;
     if (out->count == room) {
@@ -234,7 +234,7 @@ static int read_samples(struct samples *out, const struct metric_source *source,
     }
     struct sample *sample = &out->v[out->count++];
     sample->value = value;
-    sample->weight = source->by.count ? nai_env_calculate(&env, source->by) : value;
+    sample->weight = source->by.number ? nai_formula_value(&env, source->by) : value;
     sample->device = source->by_gpu && device >= 0 ? nai_get_i64(table, row, device) : 0;
     sample->pid = source->by_gpu && pid >= 0 ? nai_get_i64(table, row, pid) : 0;
     sample->member = source->each >= 0 ? nai_get_str(table, row, source->each) : "";
@@ -378,6 +378,8 @@ int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *se
   const struct nai_rules_input input = {tables, table_count, NULL};
   struct nai_strings ids = {0};
   int rc = nai_table_new(out, &nai_metrics_schema, err);
+  if (!rc)
+    rc = nai_rules_enter(set->rules, &input, err);
   for (uint32_t i = 0; !rc && i < set->metrics.count; i++) { /* a metric has the id that its definition spells out */
     const struct metric *m = POOL_AT(set->metrics, struct metric, i);
     bool taken;
@@ -392,5 +394,6 @@ int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *se
     rc = found < 0 ? found : 0;
   }
   nai_strings_free(&ids);
+  rc = nai_rules_leave(set->rules, rc, err);
   return rc ? rc : nai_table_check(*out, err);
 }

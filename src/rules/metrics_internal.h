@@ -15,15 +15,15 @@ enum basis { BASIS_STEP, BASIS_SECOND, BASIS_TOTAL, BASES };
 /* Where a metric comes from. */
 struct metric_source {
   struct rule *rule; /* its rows and lookups; owned by the set */
-  struct span value; /* factors */
-  double scale;      /* of one unit of the expression, to the base unit */
+  struct formula value;
+  double scale; /* of one unit of the expression, to the base unit */
   enum nai_unit unit;
   enum combine combine; /* rows of one GPU and process, or all rows where `gpus` is not given */
   bool by_gpu;
   enum combine gpus; /* then those of several GPUs */
   int each;          /* text column: a metric for each of its values; -1: none */
   int limit;         /* of a family: the largest ones only; 0: all */
-  struct span by;    /* factors: what is large, summed over a member's rows; none: the value */
+  struct formula by; /* what is large, summed over a member's rows; none: the value */
 };
 
 struct metric {

@@ -89,7 +89,7 @@ static int each_compile(struct metric_source *out, struct builder *b, const stru
   if (!rc && limit)
     rc = nai_yaml_int(&most, b->doc, limit, 1, MAX_FAMILY, b->err);
   if (!rc && nai_builder_get(b, map, "by"))
-    rc = nai_expression_compile(&out->by, &unit, &b->names, nai_builder_get(b, map, "by"), b->err);
+    rc = nai_number_compile(&out->by, &unit, &b->names, nai_builder_get(b, map, "by"), b->err);
   out->each = column.column;
   out->limit = (int)most;
   return rc;
@@ -111,12 +111,14 @@ static int source_compile(struct metric_source *out, struct nai_metric_set *set,
   b.rule = out->rule;
   /* The entry's own where must not hold `limit`, which here is about members of a family. */
   rc = nai_selection_compile(&out->rule->rows, &b, node, "table", "this", MAX_FAMILY, MAX_FAMILY);
+  if (!rc && (part = nai_builder_get(&b, node, "where")))
+    rc = nai_condition_compile(&out->rule->where, &b.names, part, err);
   if (!rc && (part = nai_builder_get(&b, node, "with")))
     rc = nai_lookups_compile(&b, part);
   if (!rc)
     rc = nai_builder_require(&value, &b, node, "value");
   if (!rc)
-    rc = nai_expression_compile(&out->value, &out->unit, &b.names, value, err);
+    rc = nai_number_compile(&out->value, &out->unit, &b.names, value, err);
   if (!rc)
     rc = read_word(&combine, &b, node, "combine", combines, COMBINE_SUM);
   out->by_gpu = !rc && nai_builder_get(&b, node, "gpus");
@@ -297,9 +299,7 @@ static int begin(struct nai_metric_set **out, const struct nai_schema *const *sc
   set->rules = calloc(1, sizeof *set->rules);
   if (!set->rules)
     return nai_err_nomem(err);
-  set->rules->schemas = schemas;
-  set->rules->schema_count = schema_count;
-  return 0;
+  return nai_rule_set_open(set->rules, schemas, schema_count, err);
 }
 
 static int finish(struct nai_metric_set **out, int rc, struct nai_err *err) {

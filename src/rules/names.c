@@ -160,6 +160,7 @@ int nai_names_resolve(struct ref *out, const struct names *names, const struct n
                       .source = source,
                       .column = column.column,
                       .unit = column.unit,
-                      .is_text = schema->columns[column.column].type == NAI_STR};
+                      .is_text = schema->columns[column.column].type == NAI_STR,
+                      .whole = schema->columns[column.column].type <= NAI_I32};
   return 0;
 }

@@ -188,7 +188,7 @@ int nai_price_lower(struct hit *hit, const struct env *env, const struct hits *h
   step_below_parent(hit, hits, env->set, &reasons);
   for (uint32_t i = 0; i < hit->rule->lowerings.count; i++) {
     const struct lowering *lowering = POOL_AT(env->set->lowerings, struct lowering, hit->rule->lowerings.first + i);
-    if (!nai_condition_holds(env, &lowering->when))
+    if (!nai_formula_holds(env, lowering->when))
       continue;
     nai_buf_clear(&reason);
     nai_variants_render(&reason, env, lowering->reason, TEXT_PLAIN, " ");

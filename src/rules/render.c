@@ -118,8 +118,8 @@ void nai_variants_render(struct nai_buf *out, const struct env *env, struct span
   size_t start = out->len;
   for (uint32_t i = 0; i < variants.count; i++) {
     const struct variant *variant = POOL_AT(env->set->variants, struct variant, variants.first + i);
-    bool conditional = variant->when.codes.count > 0;
-    if (variant->otherwise ? held : !nai_condition_holds(env, &variant->when))
+    bool conditional = variant->when.number > 0;
+    if (variant->otherwise ? held : !nai_formula_holds(env, variant->when))
       continue;
     held |= conditional;
     bool item = starts_list_item(env, variant->pieces);

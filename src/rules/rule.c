@@ -187,13 +187,15 @@ int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, const struct n
   int rc = nai_yaml_expect_keys(doc, node, rule_keys, err);
   if (!rc)
     rc = nai_selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS);
+  if (!rc && (part = nai_builder_get(&b, node, "where")))
+    rc = nai_condition_compile(&rule->where, &b.names, part, err);
   if (!rc && (part = nai_builder_get(&b, node, "with")))
     rc = nai_lookups_compile(&b, part);
   if (!rc && (part = nai_builder_get(&b, node, "when")))
     rc = nai_condition_compile(&rule->when, &b.names, part, err);
   if (!rc)
     rc = nai_price_compile(&b, node);
-  b.names.priced = rule->price.count > 0;
+  b.names.priced = rule->price.number > 0;
   severity = nai_builder_get(&b, node, "severity");
   rule->has_ladder = !severity && nai_builder_get(&b, node, "price");
   if (!rc && !severity && !rule->has_ladder)

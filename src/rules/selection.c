@@ -19,27 +19,6 @@ static int add_source(struct builder *b, const char *name, const struct nai_sche
   return b->names.count++;
 }
 
-/* `column`, `column asc` or `column desc`. */
-static int order_key_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node) {
-  const char *text;
-  int rc = nai_yaml_text(&text, b->doc, node, b->err);
-  if (rc)
-    return rc;
-  if (out->order_count == MAX_ORDER_KEYS)
-    return nai_yaml_error(b->doc, node, b->err, "more than %d columns to order by", MAX_ORDER_KEYS);
-  struct order_key *key = &out->order[out->order_count++];
-  size_t len = strcspn(text, " ");
-  const char *direction = text + len + strspn(text + len, " ");
-  key->descending = strcmp(direction, "desc") == 0;
-  if (*direction && !key->descending && strcmp(direction, "asc") != 0)
-    return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
-                             direction);
-  struct nai_display_column column = {0};
-  rc = nai_names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
-  key->column = column.column;
-  return rc;
-}
-
 int nai_selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
                           const char *table_key, const char *name, int64_t limit, int64_t max_limit) {
   const struct nai_yaml_node *table, *where = nai_builder_get(b, node, "where"),
@@ -56,18 +35,16 @@ int nai_selection_compile(struct selection *out, struct builder *b, const struct
     rc = nai_names_table(&out->schema, b->names.set, b->doc, table, b->err);
   if (rc)
     return rc;
-  int outer = b->names.current;
-  out->source = b->names.current = add_source(b, name, out->schema);
-  if (where)
-    rc = nai_condition_compile(&out->where, &b->names, where, b->err);
-  if (!rc && order && order->kind == NAI_YAML_LIST)
-    for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, order); !rc && n; n = nai_yaml_next(b->doc, n))
-      rc = order_key_compile(out, b, n);
-  else if (!rc && order)
-    rc = order_key_compile(out, b, order);
-  if (!rc && count)
+  if (count)
     rc = nai_yaml_int(&limit, b->doc, count, 1, max_limit, b->err);
   out->limit = (int)limit;
+  out->source = add_source(b, name, out->schema);
+  if (rc || (name && strcmp(name, "this") == 0)) /* a rule's own rows are looked at one by one */
+    return rc;
+  int outer = b->names.current, column = nai_schema_role(out->schema, NAI_ROLE_DEVICE);
+  b->names.current = out->source;
+  const char *device = b->names.fact && column >= 0 ? out->schema->columns[column].name : NULL;
+  rc = nai_rows_compile(out, &b->names, where, order, device, b->err);
   b->names.current = outer;
   return rc;
 }

@@ -55,6 +55,16 @@ int nai_sql_fill(struct nai_sql_table *t, int column, struct nai_err *err) {
   return rc;
 }
 
+int nai_sql_show(struct nai_sql_table *t, const struct nai_table *table, struct nai_err *err) {
+  int rc = nai_sql_read(t, err);
+  if (rc)
+    return rc;
+  nai_facts_free(t);
+  t->table = table ? table : t->own;
+  t->facts = calloc((size_t)t->table->schema->column_count + 1, sizeof *t->facts);
+  return t->facts ? NAI_OK : nai_err_nomem(err);
+}
+
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name) {
   for (uint32_t i = 0; i < sql->table_count; i++)
     if (sqlite3_stricmp(sql->tables[i].name, name) == 0)

@@ -46,6 +46,14 @@ static void put_buf(sqlite3_context *context, struct nai_buf *text) {
   nai_buf_free(text);
 }
 
+/* contains(text, part): letters in either case. */
+static void contains(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const char *text = (const char *)sqlite3_value_text(argv[0]), *part = (const char *)sqlite3_value_text(argv[1]);
+  (void)argc;
+  if (text && part)
+    sqlite3_result_int(context, strcasestr(text, part) != NULL);
+}
+
 /* short_name(kernel name). */
 static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv) {
   enum { SHORT_MAX = 72 };
@@ -132,11 +140,8 @@ int nai_functions_add(sqlite3 *sqlite) {
     const char *name;
     int arguments;
     void (*call)(sqlite3_context *, int, sqlite3_value **);
-  } list[] = {{"clip_ns", 4, clip_ns},
-              {"bucket", 2, bucket},
-              {"short_name", 1, short_name},
-              {"human", 2, human},
-              {"regexp", 2, regexp}};
+  } list[] = {{"clip_ns", 4, clip_ns},       {"contains", 2, contains}, {"bucket", 2, bucket},
+              {"short_name", 1, short_name}, {"human", 2, human},       {"regexp", 2, regexp}};
   int rc = SQLITE_OK;
   for (size_t i = 0; i < sizeof list / sizeof *list && rc == SQLITE_OK; i++)
     rc = sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, NULL, list[i].call, NULL, NULL,

@@ -98,6 +98,7 @@ static const char *const functions[] = {"abs",
                                         "short_name",
                                         "category",
                                         "cause_meaning",
+                                        "contains",
                                         "human",
                                         "regexp",
                                         "match"};
@@ -148,6 +149,7 @@ int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes) {
   int rc = sqlite3_exec(sqlite, "PRAGMA temp_store=2; PRAGMA query_only=1;", NULL, NULL, NULL);
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
     sqlite3_limit(sqlite, limits[i].limit, limits[i].value);
-  sqlite3_hard_heap_limit64(memory_bytes);
+  if (memory_bytes)
+    sqlite3_hard_heap_limit64(memory_bytes);
   return rc == SQLITE_OK ? sqlite3_set_authorizer(sqlite, authorize, sql) : rc;
 }

@@ -56,13 +56,17 @@ NAI_MUST_CHECK int nai_sql_open(struct nai_sql *sql, struct nai_err *err);
 /* The failure of an SQLite call that sets a connection up. */
 int nai_sql_open_error(const struct nai_sql *sql, int code, struct nai_err *err);
 void nai_sql_close(struct nai_sql *sql);
-/* What statements may do and how much. Before: views. After: nothing can be created. */
+/* What statements may do, and how much memory the process may then take for SQL; 0: any. Before: views. After: nothing
+ * can be created. */
 NAI_MUST_CHECK int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes);
 
 /* By name; NULL for none. */
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name);
 /* Opens a table for reading. */
 NAI_MUST_CHECK int nai_sql_read(struct nai_sql_table *t, struct nai_err *err);
+/* Lets the table show the rows of another one of the same columns, which is borrowed; NULL: its own again. Between
+ * statements only. */
+NAI_MUST_CHECK int nai_sql_show(struct nai_sql_table *t, const struct nai_table *table, struct nai_err *err);
 /* Fills a column of it, unless it is. */
 NAI_MUST_CHECK int nai_sql_fill(struct nai_sql_table *t, int column, struct nai_err *err);
 /* The table's column that result column `i` is a plain reference to, NULL when it is computed. */
