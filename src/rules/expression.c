@@ -226,8 +226,11 @@ static size_t offset_of(const char *message, const char *text) {
   const char *near = strstr(message, "near \""), *colon = strstr(message, ": ");
   const char *from = near ? near + strlen("near \"") : colon ? colon + strlen(": ") : "";
   snprintf(word, sizeof word, "%.*s", (int)strcspn(from, near ? "\"" : "("), from);
-  const char *at = *word ? strstr(text, word) : NULL;
-  return at ? (size_t)(at - text) : 0;
+  size_t len = strlen(word);
+  for (const char *at = text; len && (at = strstr(at, word)) != NULL; at++)
+    if (!at[len] || !strchr(name_characters, at[len]) || !strchr(name_characters, *word))
+      return (size_t)(at - text);
+  return 0;
 }
 
 sqlite3_stmt *nai_expression_prepare(const struct nai_rule_set *set, struct expression *e, struct nai_err *err) {

@@ -104,14 +104,14 @@ static struct content *at(struct check *c, int number) {
 static int calculate(struct check *c, const struct operation *o) {
   struct content right = *at(c, o->p1), left = *at(c, o->p2), *out = at(c, o->p3);
   bool sum = strcmp(o->name, "Add") == 0 || strcmp(o->name, "Subtract") == 0, quotient = strcmp(o->name, "Divide") == 0;
+  enum nai_unit unit = sum ? (left.unit == plain ? right.unit : left.unit) : scaled(left.unit, !quotient, right.unit);
+  if (left.unit == NAI_TEXT || right.unit == NAI_TEXT)
+    return fail(c, &left, &right, "texts cannot be calculated with");
   if (sum && check_pair(c, &left, &right))
     return NAI_EUSAGE;
-  if (quotient && left.whole && right.whole && (left.ref || right.ref))
+  if (quotient && left.whole && right.whole && unit == plain) /* of a time less than a nanosecond is lost */
     return fail(c, &left, &right, "SQL drops the fraction of a quotient of whole numbers: write 1.0 * in front");
-  *out = (struct content){.unit = sum ? (left.unit == plain ? right.unit : left.unit)
-                                      : scaled(left.unit, !quotient, right.unit),
-                          .whole = left.whole && right.whole,
-                          .ref = left.ref > right.ref ? left.ref : right.ref};
+  *out = (struct content){unit, left.whole && right.whole, left.ref > right.ref ? left.ref : right.ref};
   return 0;
 }
 

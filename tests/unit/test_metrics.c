@@ -133,7 +133,7 @@ static void falls_back(void **state) {
   (void)state;
   struct tables t = make();
   static const char body[] =
-      "id: a, step: {table: steps, value: duration_ns / duration_ns}, rate: {table: use, value: calls}";
+      "id: a, step: {table: steps, value: 1.0 * duration_ns / duration_ns}, rate: {table: use, value: calls}";
   add_use(t.use, 0, "x", 1, 30);
   struct nai_table *out = evaluate(&t, body);
   assert_string_equal(nai_get_str(out, 0, METRICS_basis), "second");
@@ -233,10 +233,10 @@ static void units_and_amounts(void **state) {
   assert_true(isnan(nai_get_f64(out, 0, METRICS_noise)));
   assert_true(fabs(nai_get_f64(out, 0, METRICS_budget) - 50000) < 1e-6);
   nai_table_free(out);
-  out = evaluate(&t, "id: a, unit: percent, total: {table: use, value: 100 * used_ns / used_ns}, budget: 2pt");
+  out = evaluate(&t, "id: a, unit: percent, total: {table: use, value: 100.0 * used_ns / used_ns}, budget: 2pt");
   assert_string_equal(nai_get_str(out, 0, METRICS_unit), "percent");
   nai_table_free(out);
-  out = evaluate(&t, "id: a, total: {table: use, value: calls / 0}"); /* no number, no metric */
+  out = evaluate(&t, "id: a, total: {table: use, value: 1.0 * calls / 0}"); /* no number, no metric */
   assert_int_equal(out->rows, 0);
   nai_table_free(out);
   drop(&t);

@@ -200,7 +200,7 @@ static const char idle_rule[] =
     "    why:\n"
     "      - \"always {{device_id}}\"\n"
     "      - {when: cause.cause = 'host_code', text: \"code {{cause.cause}}\"}\n"
-    "      - {when: cause.cause contains 'DEPEND', text: waits}\n"
+    "      - {when: \"contains(cause.cause, 'DEPEND')\", text: waits}\n"
     "      - {else: neither}\n"
     "    recommendation: fix it\n"
     "    verify: [\"run {{cause.cause}} {{idle_ms}} {{start_ns}}\"]\n"
@@ -415,7 +415,7 @@ static void facts_select_and_silence(void **state) {
   (void)state;
   struct result r = run(
       "facts:\n  waits: {table: causes, where: cause = 'dependency'}\n  never: {table: sync, where: pid = 1}\n"
-      "rules:\n  - id: idle\n    title: t\n    table: use\n    severity: low\n    why: w\n    when: {not: fact.never}\n"
+      "rules:\n  - id: idle\n    title: t\n    table: use\n    severity: low\n    why: w\n    when: not fact.never\n"
       "    recommendation: [{when: fact.waits, text: follow}, {else: look}]\n" RULE(
           "silent", "    table: use\n    severity: low\n    when: fact.never\n"));
   assert_int_equal(r.findings->rows, 2); /* the fact is about GPU 1 */
@@ -520,12 +520,20 @@ static void condition_values(void **state) {
   assert_int_equal(matches("idle_pct - copy_pct > 25"), 2);
   assert_int_equal(matches("idle_pct + 10 - 2 * 5 = 25"), 1);
   assert_int_equal(matches("device_id > -1"), 3);
-  assert_int_equal(matches("idle_pct / copy_pct > 0"), 3); /* 41.5 / 0 is infinite */
-  assert_int_equal(matches("copy_pct / copy_pct > 0"), 2); /* 0 / 0 is not a number and compares false */
-  assert_int_equal(matches("[idle_pct > 20, idle_pct < 50]"), 2);
-  assert_int_equal(matches("{any: [idle_pct > 80, idle_pct < 30]}"), 2);
-  assert_int_equal(matches("{not: idle_pct > 80}"), 2);
-  assert_int_equal(matches("{not: {any: [idle_pct > 80, {all: [idle_pct < 30, copy_pct = 5]}]}}"), 1);
+  assert_int_equal(matches("idle_pct / copy_pct > 0"), 2); /* 41.5 / 0 is NULL and compares false */
+  assert_int_equal(matches("idle_pct > 20 and idle_pct < 50"), 2);
+  assert_int_equal(matches("idle_pct > 80 or idle_pct < 30"), 2);
+  assert_int_equal(matches("not idle_pct > 80"), 2);
+  assert_int_equal(matches("not (idle_pct > 80 or (idle_pct < 30 and copy_pct = 5))"), 1);
+  assert_int_equal(matches("idle_pct between 20 and 50"), 2);
+  assert_int_equal(matches("case when idle_pct > 80 then 1 else idle_pct > 41 end"), 2);
+  assert_int_equal(matches("'max(idle_pct, copy_pct) >= 41.5'"), 2);
+  /* a SELECT sees tables, and rows of the rule */
+  assert_int_equal(matches("idle_pct = (select max(idle_pct) from use)"), 1);
+  assert_int_equal(
+      matches("exists (select 1 from causes c where c.device_id = this.device_id and c.cause = 'host_code')"), 2);
+  assert_int_equal(matches("(select count(*) from causes where device_id = this.device_id and total_ms > param.p) > 0"),
+                   2);
 }
 
 static void null_compares_false(void **state) {
@@ -534,7 +542,8 @@ static void null_compares_false(void **state) {
   assert_int_equal(matches("pid != 0"), 0);
   assert_int_equal(matches("pid is null"), 3);
   assert_int_equal(matches("pid is not null"), 0);
-  assert_int_equal(matches("{not: pid = 0}"), 3);
+  assert_int_equal(matches("(pid = 0) is not true"), 3);
+  assert_int_equal(matches("not pid = 0"), 0);
   assert_int_equal(matches("pid + 1 is null"), 3);
 }
 
@@ -542,7 +551,7 @@ static void text_conditions(void **state) {
   (void)state;
   struct result r =
       run("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, severity: "
-          "low, where: api contains 'DEVICE' and api != 'x'}\n");
+          "low, where: \"contains(api, 'DEVICE') and api != 'x'\"}\n");
   assert_int_equal(r.findings->rows, 1);
   assert_string_equal(cell(r.findings, 0, "title"), "cudaDeviceSynchronize");
   result_free(&r);
@@ -705,8 +714,8 @@ static void mistakes_in_structure(void **state) {
           "r.yaml:4:32: unknown fact \"sone\"; did you mean \"some\"?");
   refused("facts: {some: {table: use, wher: 1}}\n" ON_USE("severity: low"),
           "r.yaml:1:28: unknown key \"wher\"; did you mean \"where\"?");
-  refused("facts: {some: {table: use}}\n" ON_USE("severity: low, when: fact.some > 1"),
-          "r.yaml:4:37: expected \"and\" or the end (write alternatives as {any: [...]})");
+  refused("facts: {a: {table: use}, b: {table: use, where: fact.a}}\n" ON_USE("severity: low"),
+          "r.yaml:1:49: a fact names no other fact");
   refused(ON_USE("severity: low, with: {s: {sum: causes}}, when: s.cause = 'x'"),
           "r.yaml:3:55: a sum has numbers only");
   refused(ON_USE("severity: low, impact: idle_pct"), "r.yaml:3:29: \"impact\" needs a duration");
@@ -720,7 +729,7 @@ static void mistakes_in_structure(void **state) {
   refused("rules: [{id: y, disabled: true}]\n", "r.yaml:1:14: unknown rule \"y\"");
   refused(ON_USE("with: {param: {table: causes}}"), "r.yaml:3:13: \"param\" has a meaning of its own");
   refused(ON_USE("with: {c: {table: causes, order: total_ms down}}"),
-          "r.yaml:3:48: expected asc or desc, got \"down\"");
+          "r.yaml:3:48: unknown column \"down\" of table \"causes\"");
   refused(ON_USE("with: {c: {table: causes, order: total}}"),
           "r.yaml:3:39: unknown column \"total\" of table \"causes\"");
   refused(ON_USE("severity: low, evidence: [{at: cc, text: x}], with: {c: {table: causes}}"),
@@ -733,28 +742,41 @@ static void mistakes_in_conditions(void **state) {
           "r.yaml:3:13: unknown column \"idle_pc\" of table \"use\"; did you mean \"idle_pct\"?");
   refused(ON_USE("where: 20 < idle_pct and idle_pct <= idle_ms"), "r.yaml:3:43: percent and ms do not go together");
   refused(ON_USE("where: idle_ms + idle_pct > 1"), "r.yaml:3:23: ms and percent do not go together");
-  refused(ON_USE("where: idle_pct > 'x'"), "r.yaml:3:24: compares a number with text");
-  refused(ON_USE("where: idle_pct >"), "r.yaml:3:23: the comparison ends too early");
-  refused(ON_USE("where: idle_pct"),
-          "r.yaml:3:21: expected a comparison: = != < <= > >=, contains, is null, is not null");
-  refused(ON_USE("where: idle_pct > 1 or idle_pct < 2"),
-          "r.yaml:3:26: expected \"and\" or the end (write alternatives as {any: [...]})");
-  refused(ON_USE("where: idle_pct > 0x10"), "r.yaml:3:24: malformed number");
-  refused(ON_USE("where: idle_pct > 1e999"), "r.yaml:3:24: number out of range");
+  refused(ON_USE("where: idle_pct > 'x'"), "r.yaml:3:13: a text and a number do not go together");
+  refused(ON_USE("where: idle_pct >"), "r.yaml:3:13: near \")\": syntax error");
+  refused(ON_USE("where: idle_pct > 1 or andd idle_pct < 2"), "r.yaml:3:29: unknown column \"andd\" of table \"use\"");
+  refused(ON_USE("where: idle_pct > 1 is is 2"), "r.yaml:3:26: near \"is\": syntax error");
+  refused(ON_USE("where: random() > 1"), "r.yaml:3:13: not authorized to use function: random");
+  refused(ON_USE("where: 1) or (1"), "r.yaml:3:14: \")\" without \"(\"");
+  refused(ON_USE("where: (1"), "r.yaml:3:15: missing closing )");
+  refused(ON_USE("where: 1; select 2"), "r.yaml:3:14: unexpected sign");
+  refused(ON_USE("where: 1 -- all"), "r.yaml:3:15: comments belong to YAML");
+  refused(ON_USE("where: idle_pct in (select idle from use)"), "r.yaml:3:33: no such column: idle");
+  /* whole numbers: 99 / 100 is 0 */
+  refused(ON_USE("where: device_id / window_ns > 1"),
+          "r.yaml:3:25: SQL drops the fraction of a quotient of whole numbers: write 1.0 * in front");
+  refused("parameters: {wait_us: 5}\n" ON_USE("where: idle_ms > param.wait_us"),
+          "r.yaml:4:23: ms and us do not go together");
+  refused(ON_USE("price: idle_ms, severity: {low: at_stake > 5}"),
+          "r.yaml:3:38: a time that is compared says its unit: at_stake_ms");
   refused(ON_USE("where: idle_pct > nan"), "r.yaml:3:24: unknown column \"nan\" of table \"use\"");
   refused(ON_USE("where: idle_pct > param.q"), "r.yaml:3:30: unknown parameter \"q\"");
   refused(ON_USE("where: caus.cause = 'x', severity: low, with: {cause: {table: causes}}"),
           "r.yaml:3:13: unknown row \"caus\"");
   refused(ON_USE("when: caus.cause = 'x', with: {cause: {table: causes}}"),
           "r.yaml:3:12: unknown row \"caus\"; did you mean \"cause\"?");
-  refused(ON_USE("when: cause.cause < 'x', with: {cause: {table: causes}}"),
-          "r.yaml:3:12: texts have no order: use =, != or contains");
   refused(ON_USE("when: cause.cause + 'x' = 'y', with: {cause: {table: causes}}"),
-          "r.yaml:3:24: texts cannot be calculated with");
+          "r.yaml:3:12: texts cannot be calculated with");
   refused(ON_USE("when: \"cause.cause = 'x\", with: {cause: {table: causes}}"), "r.yaml:3:27: missing closing '");
-  refused(ON_USE("where: []"), "r.yaml:3:13: empty list of conditions");
-  refused(ON_USE("where: {any: [true], all: [true]}"), "r.yaml:3:13: expected exactly one of all, any, not");
-  refused(ON_USE("where: {or: [true]}"), "r.yaml:3:14: unknown key \"or\"");
+}
+
+/* Files that were written before conditions were SQL are told what to write. */
+static void old_conditions(void **state) {
+  (void)state;
+  refused(ON_USE("where: [idle_pct > 1, {any: [idle_pct < 2, {not: pid is null}]}]"),
+          "r.yaml:3:13: conditions are SQL: write \"(idle_pct > 1 and (idle_pct < 2 or (pid is null) is not true))\"");
+  refused(ON_USE("when: cause.cause contains 'x' and idle_pct > 1, with: {cause: {table: causes}}"),
+          "r.yaml:3:12: conditions are SQL: write \"contains(cause.cause, 'x') and idle_pct > 1\"");
 }
 
 static void mistakes_in_texts(void **state) {
@@ -864,6 +886,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(long_names_are_cut),
     cmocka_unit_test(mistakes_in_structure),
     cmocka_unit_test(mistakes_in_conditions),
+    cmocka_unit_test(old_conditions),
     cmocka_unit_test(mistakes_in_texts),
     cmocka_unit_test(parameters_can_be_set),
     cmocka_unit_test(describes_rules),
