@@ -77,6 +77,8 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
   char *sql = sqlite3_mprintf("SELECT * FROM %s", nai_query_views[view][0]);
   if (!sql || sqlite3_prepare_v2(db->sql.sqlite, sql, -1, &statement, NULL) != SQLITE_OK) {
     sqlite3_free(sql);
+    if (!sql || sqlite3_errcode(db->sql.sqlite) == SQLITE_NOMEM)
+      return nai_err_nomem(err);
     return nai_err_set(err, NAI_EINPUT, "view %s: %s", nai_query_views[view][0], sqlite3_errmsg(db->sql.sqlite));
   }
   sqlite3_free(sql);

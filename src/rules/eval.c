@@ -5,10 +5,18 @@
 #include <string.h>
 
 /* The first failure is what evaluation ends with (nai_rules_leave); until then what fails is NULL. */
-static void fail(const struct env *env, const struct expression *e, const char *message) {
+static void fail(const struct env *env, struct formula formula) {
   struct nai_err *failure = &env->set->sql->failure;
   if (!failure->code)
-    nai_yaml_error(e->doc, e->node, failure, "%s", message);
+    nai_expression_error(env->set, POOL_AT(env->set->expressions, struct expression, formula.number - 1), failure);
+}
+
+/* Whether there is a further row. */
+static bool step(const struct env *env, struct formula formula, sqlite3_stmt *statement) {
+  int rc = statement ? sqlite3_step(statement) : SQLITE_DONE;
+  if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+    fail(env, formula);
+  return rc == SQLITE_ROW;
 }
 
 static struct nai_value stake_value(const struct env *env, enum stake stake) {
@@ -34,7 +42,7 @@ static struct nai_value sum_value(const struct env *env, const struct ref *ref) 
   bool whole = rows->schema->columns[ref->column].type != NAI_F64;
   double sum = 0;
   sqlite3_stmt *statement = table ? begin(env, rows->rows) : NULL;
-  while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+  while (step(env, rows->rows, statement)) {
     struct nai_value cell = nai_table_value(table, sqlite3_column_int64(statement, 0), ref->column);
     sum += cell.null ? 0 : whole ? (double)cell.i : cell.f;
   }
@@ -93,19 +101,15 @@ static sqlite3_stmt *begin(const struct env *env, struct formula formula) {
   sqlite3_stmt *statement = nai_expression_prepare(env->set, e, failure->code ? &(struct nai_err){0} : failure);
   for (uint32_t i = 0; statement && i < e->refs.count; i++)
     if (bind(statement, (int)i + 1, env, POOL_AT(env->set->pieces, struct ref, e->refs.first + i)) != SQLITE_OK)
-      fail(env, e, sqlite3_errmsg(env->set->sql->sqlite));
+      fail(env, formula);
   return statement;
 }
 
 double nai_formula_value(const struct env *env, struct formula formula) {
   sqlite3_stmt *statement = formula.number ? begin(env, formula) : NULL;
   double value = NAN;
-  int rc = statement ? sqlite3_step(statement) : SQLITE_DONE;
-  if (rc == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+  if (step(env, formula, statement) && sqlite3_column_type(statement, 0) != SQLITE_NULL)
     value = sqlite3_column_double(statement, 0);
-  else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-    fail(env, POOL_AT(env->set->expressions, struct expression, formula.number - 1),
-         sqlite3_errmsg(env->set->sql->sqlite));
   sqlite3_reset(statement);
   return value;
 }
@@ -117,12 +121,9 @@ bool nai_formula_holds(const struct env *env, struct formula condition) {
 
 int nai_selection_rows(int64_t *rows, int limit, const struct env *env, const struct selection *selection) {
   sqlite3_stmt *statement = begin(env, selection->rows);
-  int count = 0, rc = SQLITE_DONE;
-  while (statement && count < limit && (rc = sqlite3_step(statement)) == SQLITE_ROW)
+  int count = 0;
+  while (count < limit && step(env, selection->rows, statement))
     rows[count++] = sqlite3_column_int64(statement, 0);
-  if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-    fail(env, POOL_AT(env->set->expressions, struct expression, selection->rows.number - 1),
-         sqlite3_errmsg(env->set->sql->sqlite));
   sqlite3_reset(statement);
   return count;
 }

@@ -233,12 +233,22 @@ static size_t offset_of(const char *message, const char *text) {
   return 0;
 }
 
+int nai_expression_error(const struct nai_rule_set *set, const struct expression *e, struct nai_err *err) {
+  const char *message = sqlite3_errmsg(set->sql->sqlite);
+  switch (sqlite3_errcode(set->sql->sqlite)) {
+  case SQLITE_NOMEM:
+    return nai_err_nomem(err);
+  case SQLITE_INTERRUPT:
+    message = "took too many steps: a rule compares few rows with few";
+  }
+  return nai_yaml_error_in(e->doc, e->node, e->node->text ? offset_of(message, e->node->text) : 0, err, "%s", message);
+}
+
 sqlite3_stmt *nai_expression_prepare(const struct nai_rule_set *set, struct expression *e, struct nai_err *err) {
   if (e->statement || sqlite3_prepare_v3(set->sql->sqlite, nai_buf_str(&e->sql), -1, SQLITE_PREPARE_PERSISTENT,
                                          &e->statement, NULL) == SQLITE_OK)
     return e->statement;
-  const char *message = sqlite3_errmsg(set->sql->sqlite);
-  nai_yaml_error_in(e->doc, e->node, e->node->text ? offset_of(message, e->node->text) : 0, err, "%s", message);
+  nai_expression_error(set, e, err);
   return NULL;
 }
 
@@ -341,7 +351,7 @@ int nai_rows_compile(struct selection *out, const struct names *names, const str
   if (!rc)
     rc = nai_buf_check(&e.sql, err);
   if (!rc && names->doc != names->set->builtin && (where || order) && !nai_expression_prepare(names->set, &e, err))
-    rc = NAI_EUSAGE;
+    rc = err->code;
   sqlite3_finalize(e.statement); /* its plan is that of an empty table */
   e.statement = NULL;
   if (!rc)

@@ -204,6 +204,8 @@ NAI_MUST_CHECK int nai_rows_compile(struct selection *out, const struct names *n
                                     const struct nai_yaml_node *order, const char *device, struct nai_err *err);
 /* Prepares the statement unless it is; NULL and an error with its place when SQLite does not understand it. */
 sqlite3_stmt *nai_expression_prepare(const struct nai_rule_set *set, struct expression *e, struct nai_err *err);
+/* Tells what SQLite just failed with, at the expression's place; no memory and too many steps as what they are. */
+int nai_expression_error(const struct nai_rule_set *set, const struct expression *e, struct nai_err *err);
 /* units.c: checks that what is compared and added has one unit, and says that of the result. */
 NAI_MUST_CHECK int nai_units_check(enum nai_unit *unit, const struct nai_rule_set *set, const struct expression *e,
                                    struct nai_err *err);

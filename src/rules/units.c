@@ -156,7 +156,7 @@ static int read_program(struct operation **out, uint32_t *count, struct check *c
   nai_buf_printf(&sql, "EXPLAIN %s", nai_buf_str(&c->e->sql));
   int rc = nai_buf_check(&sql, c->err);
   if (!rc && sqlite3_prepare_v2(c->set->sql->sqlite, nai_buf_str(&sql), -1, &explain, NULL) != SQLITE_OK)
-    rc = NAI_EUSAGE;
+    rc = nai_expression_error(c->set, c->e, c->err);
   while (!rc && sqlite3_step(explain) == SQLITE_ROW) {
     if (!nai_array_room(out, &capacity, *count, sizeof **out)) {
       rc = nai_err_nomem(c->err);
@@ -171,7 +171,8 @@ static int read_program(struct operation **out, uint32_t *count, struct check *c
     snprintf(o->name, sizeof o->name, "%s", name ? name : "");
     snprintf(o->what, sizeof o->what, "%.15s", what ? what : "");
   }
-  sqlite3_finalize(explain);
+  if (sqlite3_finalize(explain) != SQLITE_OK && !rc)
+    rc = nai_expression_error(c->set, c->e, c->err);
   nai_buf_free(&sql);
   return rc;
 }
@@ -181,7 +182,7 @@ int nai_units_check(enum nai_unit *unit, const struct nai_rule_set *set, const s
   struct expression whole = *e;
   *unit = plain;
   if (!nai_expression_prepare(set, &whole, err)) /* a mistake is told here, with its place */
-    return NAI_EUSAGE;
+    return err->code;
   sqlite3_finalize(whole.statement);
   struct check *c = calloc(1, sizeof *c);
   struct operation *program = NULL;

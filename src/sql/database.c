@@ -35,14 +35,16 @@ static int list_columns(struct nai_sql_table *t, struct nai_err *err) {
 }
 
 int nai_sql_read(struct nai_sql_table *t, struct nai_err *err) {
-  if (t->columns)
+  if (t->facts) /* made last */
     return NAI_OK;
-  int rc = t->source->open(t, err);
+  int rc = t->table ? NAI_OK : t->source->open(t, err);
   if (rc == NAI_ESTALE)
     rc = err->code = NAI_EINPUT;
+  if (!rc)
+    rc = list_columns(t, err);
   if (!rc && !(t->facts = calloc((size_t)t->table->schema->column_count + 1, sizeof *t->facts)))
     rc = nai_err_nomem(err);
-  return rc ? rc : list_columns(t, err);
+  return rc;
 }
 
 int nai_sql_fill(struct nai_sql_table *t, int column, struct nai_err *err) {
@@ -59,10 +61,9 @@ int nai_sql_show(struct nai_sql_table *t, const struct nai_table *table, struct 
   int rc = nai_sql_read(t, err);
   if (rc)
     return rc;
-  nai_facts_free(t);
+  nai_facts_clear(t);
   t->table = table ? table : t->own;
-  t->facts = calloc((size_t)t->table->schema->column_count + 1, sizeof *t->facts);
-  return t->facts ? NAI_OK : nai_err_nomem(err);
+  return NAI_OK;
 }
 
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name) {
@@ -137,8 +138,8 @@ void nai_sql_close(struct nai_sql *sql) {
   sqlite3_close_v2(sql->sqlite);
   for (uint32_t i = 0; i < sql->table_count; i++) {
     struct nai_sql_table *t = &sql->tables[i];
-    if (t->table)
-      nai_facts_free(t);
+    nai_facts_clear(t);
+    free(t->facts);
     nai_table_free(t->own);
     free(t->columns);
   }

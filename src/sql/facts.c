@@ -143,11 +143,10 @@ uint32_t nai_facts_text(struct nai_sql_table *t, int column, const char *text, s
   return NAI_NO_STRING;
 }
 
-void nai_facts_free(struct nai_sql_table *t) {
+void nai_facts_clear(struct nai_sql_table *t) {
   for (uint32_t c = 0; t->facts && c < t->table->schema->column_count; c++) {
     free(t->facts[c].order);
     free(t->facts[c].slots);
+    t->facts[c] = (struct nai_facts){0};
   }
-  free(t->facts);
-  t->facts = NULL;
 }

@@ -24,7 +24,7 @@ uint32_t *nai_facts_order_by_two(struct nai_sql_table *t, int first, int second)
 uint32_t nai_facts_text(struct nai_sql_table *t, int column, const char *text, size_t len);
 /* First of `count` places whose row has no less than `least`; `order` may be NULL: rows in their own order. */
 uint32_t nai_facts_bisect(const struct nai_sql_table *t, int column, const uint32_t *order, int64_t least);
-void nai_facts_free(struct nai_sql_table *t);
+void nai_facts_clear(struct nai_sql_table *t);
 
 /* vtab.c, plan.c */
 enum nai_plan {

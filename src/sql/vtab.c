@@ -41,7 +41,10 @@ static int declare(sqlite3 *sqlite, const struct nai_sql_table *t, struct nai_er
   nai_buf_putc(&text, ')');
   int rc = nai_buf_check(&text, err);
   t->sql->declaring = true;
-  if (!rc && sqlite3_declare_vtab(sqlite, nai_buf_str(&text)) != SQLITE_OK)
+  int failed = rc ? SQLITE_OK : sqlite3_declare_vtab(sqlite, nai_buf_str(&text));
+  if (failed == SQLITE_NOMEM)
+    rc = nai_err_nomem(err);
+  else if (failed)
     rc = nai_err_set(err, NAI_EINPUT, "table \"%s\" has columns SQL cannot have: %s", t->name, sqlite3_errmsg(sqlite));
   t->sql->declaring = false;
   nai_buf_free(&text);
@@ -60,7 +63,7 @@ static int vtab_connect(sqlite3 *sqlite, void *table, int argc, const char *cons
   if (rc) {
     t->sql->failure = err;
     *message = sqlite3_mprintf("%s", err.msg);
-    return SQLITE_ERROR;
+    return err.code == NAI_ELIMIT ? SQLITE_NOMEM : SQLITE_ERROR;
   }
   if (!vtab)
     return SQLITE_NOMEM;
