@@ -4,6 +4,7 @@
 #include "base/assets.h"
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,10 @@ static const struct {
 } verbs[VERB_COUNT] = {
     [LIST] = {"list", NULL, "every active rule with its severities"},
     [CHECK] = {"check", "a file", "FILE: reads a rule file and reports its mistakes with line and column"},
-    [EXPLAIN] = {"explain", "the id of a rule", "ID: what a rule finds, why it costs time, how to confirm and fix it"},
+    [EXPLAIN] =
+        {"explain", "the id of a rule",
+         "ID [SRC]: what a rule finds, why it costs time, how to confirm and fix it; of a run or trace: why it speaks "
+         "or does not"},
     [SHOW] = {"show", "the id of a rule", "ID: the rule itself, as YAML, with the parameters in force"},
 };
 
@@ -80,11 +84,28 @@ static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb 
   return rc;
 }
 
+/* Of each row that meets the rule's `where` what it fails. */
+static int explain_run(struct nai_buf *out, const struct nai_rule_set *set, const char *id, const char *path,
+                       const struct nai_schema *const *schemas, size_t count, struct nai_err *err) {
+  const struct nai_table *tables[NAI_REPORT_MAX_TABLES] = {0};
+  const struct nai_rules_input input = {tables, count, NULL};
+  struct nai_run *run = NULL;
+  int rc = nai_cmd_source_open(&run, path, &(struct nai_cmd_source){0}, err);
+  for (size_t i = 0; i < count && !rc; i++)
+    rc = nai_run_table_if_any(&tables[i], run, schemas[i]->name, schemas[i], err);
+  if (!rc)
+    rc = nai_rules_why(out, set, id, &input, err);
+  nai_run_close(run);
+  return rc;
+}
+
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct rules_args *args = memory;
   enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   if (verbs[verb].needs && count < 2)
     return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verbs[verb].name, verbs[verb].needs);
+  if (verb != EXPLAIN && count > 2)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s takes one operand", verbs[verb].name);
   if (!verbs[verb].needs && count > 1)
     return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
   if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
@@ -105,7 +126,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;
   int rc = nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err);
-  if (!rc)
+  if (!rc && count > 2)
+    rc = explain_run(&text, set, what, operands[2], schemas, schema_count, err);
+  else if (!rc)
     rc = print(&text, set, verb, what, err);
   if (!rc)
     rc = nai_cmd_print(&text, err);
@@ -116,19 +139,21 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_rules = {
     .name = "rules",
-    .synopsis = "list|check FILE|explain ID|show ID",
+    .synopsis = "list|check FILE|explain ID [SRC]|show ID",
     .summary = "list, check, explain and show the rules that make findings",
     .description = "Findings are made by rules in YAML. How to write some: docs/writing-rules.md.",
-    .examples = "nsys-ai rules list\nnsys-ai rules explain idle-host-code\nnsys-ai rules show idle-host-code\n"
-                "nsys-ai rules check my-rules.yaml",
+    .examples =
+        "nsys-ai rules list\nnsys-ai rules explain idle-host-code\nnsys-ai rules explain exposed-copy artifacts/run1\nnsys-ai rules show idle-host-code\n"
+        "nsys-ai rules check my-rules.yaml",
     .options = options,
     .operands =
         (const struct nai_cli_operand[]){
             {.name = "rules", .choices = verb_name, .about = verb_about, .only_choices = true},
             {.name = "FILE or ID", .choices = second_operand, .hint = NAI_CLI_FILE, .suffixes = "yaml yml"},
+            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
             {0}},
     .min_operands = 1,
-    .max_operands = 2,
+    .max_operands = 3,
     .args_size = sizeof(struct rules_args),
     .check = check,
     .run = run,

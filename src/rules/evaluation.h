@@ -58,12 +58,23 @@ struct hits {
 NAI_MUST_CHECK int nai_hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
                                  struct nai_err *err);
 void nai_hits_free(struct hits *hits);
+/* A row of the rule's table, at which the environment then stands. */
+struct hit nai_hit_at(struct env *env, const struct rule *rule, int64_t row);
+/* Whether that row speaks by itself, with its price and severity, or else what it fails. */
+enum outcome { OUTCOME_SPEAKS, OUTCOME_WHERE, OUTCOME_WHEN, OUTCOME_SEVERITY };
+enum outcome nai_hit_examine(struct hit *hit, struct env *env);
+/* A hit of a rule of `unless` that is about the same GPU and process, or one of the two is about the whole run; NULL:
+ * none silences the hit. */
+const struct hit *nai_hits_silencer(const struct hits *hits, const struct nai_rule_set *set, const struct hit *hit);
 /* price.c: from what a rule says its time is to what a finding may claim: no more than the loss it explains, and no
  * time twice. */
 int64_t nai_price_base_ns(const struct nai_rules_input *input, const struct hit *hit);
 int64_t nai_price_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns);
 NAI_MUST_CHECK int nai_prices_share(struct hits *hits, const struct nai_rule_set *set,
                                     const struct nai_rules_input *input, struct nai_err *err);
+/* The saving in percent of what 100 % are, NaN: unknown; whether it is below what counts at all. */
+double nai_price_share(const struct hit *hit);
+bool nai_price_is_small(const struct nai_rule_set *set, const struct hit *hit);
 /* The severity that a price alone gives, -1 for none. */
 int nai_price_severity(const struct nai_rule_set *set, const struct hit *hit);
 /* Sets what conditions and texts may say about the price. */

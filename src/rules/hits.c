@@ -84,37 +84,47 @@ static void price(struct hit *hit, struct env *env) {
   nai_env_set_stake(env, hit);
 }
 
-/* Whether the row speaks. Lookups cost a pass over their table: they wait until the row's own conditions hold. */
-static bool examine(struct hit *hit, struct env *env) {
+/* Lookups cost a pass over their table: they wait until the row's own conditions hold. */
+enum outcome nai_hit_examine(struct hit *hit, struct env *env) {
   const struct rule *rule = hit->rule;
   bool early = !rule->ladder_needs_lookups && !rule->price.number;
-  if (!nai_formula_holds(env, rule->where) || (early && severity_of(env, hit) < 0))
-    return false;
+  if (!nai_formula_holds(env, rule->where))
+    return OUTCOME_WHERE;
+  if (early && severity_of(env, hit) < 0)
+    return OUTCOME_SEVERITY;
   nai_env_look_up(env, rule, false);
   if (!nai_formula_holds(env, rule->when))
-    return false;
+    return OUTCOME_WHEN;
   price(hit, env);
   hit->severity = severity_of(env, hit);
-  return hit->severity >= 0;
+  return hit->severity >= 0 ? OUTCOME_SPEAKS : OUTCOME_SEVERITY;
 }
 
 static int64_t id_of(const struct env *env, int column) {
   return column < 0 ? NAI_NULL_I64 : nai_get_i64(env->tables[0], env->rows[0], column);
 }
 
+struct hit nai_hit_at(struct env *env, const struct rule *rule, int64_t row) {
+  env->rows[0] = row;
+  env->device_id = rule->scope == SCOPE_GPU ? id_of(env, rule->device_column) : NAI_NULL_I64;
+  return (struct hit){.rule = rule,
+                      .row = row,
+                      .device_id = env->device_id,
+                      .pid = rule->scope == SCOPE_RUN ? NAI_NULL_I64 : id_of(env, rule->pid_column)};
+}
+
 static bool same_or_none(int64_t a, int64_t b) { return a == NAI_NULL_I64 || b == NAI_NULL_I64 || a == b; }
 
-/* Whether a rule of `unless` speaks about the same GPU and process, or one of the two is about the whole run. */
-static bool is_suppressed(const struct hits *hits, const struct nai_rule_set *set, const struct hit *hit) {
+const struct hit *nai_hits_silencer(const struct hits *hits, const struct nai_rule_set *set, const struct hit *hit) {
   for (uint32_t u = 0; u < hit->rule->unless.count; u++) {
     const struct rule_hits *other = &hits->by_rule[*POOL_AT(set->unless, uint32_t, hit->rule->unless.first + u)];
     for (uint32_t i = 0; i < other->count; i++) {
       const struct hit *it = POOL_AT(hits->hits, struct hit, other->first + i);
       if (same_or_none(it->device_id, hit->device_id) && same_or_none(it->pid, hit->pid))
-        return true;
+        return it;
     }
   }
-  return false;
+  return NULL;
 }
 
 static int by_weight(const void *a, const void *b) {
@@ -137,13 +147,8 @@ static int find_rule_hits(struct hits *hits, uint32_t number, const struct nai_r
     return rc;
   nai_env_look_up(&env, rule, true);
   for (int64_t row = 0; row < env.tables[0]->rows; row++) {
-    env.rows[0] = row;
-    struct hit hit = {.rule = rule,
-                      .row = row,
-                      .device_id = rule->scope == SCOPE_GPU ? id_of(&env, rule->device_column) : NAI_NULL_I64,
-                      .pid = rule->scope == SCOPE_RUN ? NAI_NULL_I64 : id_of(&env, rule->pid_column)};
-    env.device_id = hit.device_id;
-    if (!examine(&hit, &env) || is_suppressed(hits, set, &hit))
+    struct hit hit = nai_hit_at(&env, rule, row);
+    if (nai_hit_examine(&hit, &env) != OUTCOME_SPEAKS || nai_hits_silencer(hits, set, &hit))
       continue;
     struct hit *slot = nai_pool_add(&hits->hits, sizeof *slot);
     if (!slot)

@@ -142,13 +142,17 @@ static double threshold(const struct nai_rule_set *set, const char *name, double
   return otherwise;
 }
 
-static double share(const struct hit *hit) {
+double nai_price_share(const struct hit *hit) {
   return hit->base_ns > 0 && hit->stake_ns != NAI_NULL_I64 ? 100.0 * (double)hit->stake_ns / (double)hit->base_ns : NAN;
 }
 
+bool nai_price_is_small(const struct nai_rule_set *set, const struct hit *hit) {
+  return (double)hit->stake_ns < 1e6 * threshold(set, "severity_min_ms", 1);
+}
+
 int nai_price_severity(const struct nai_rule_set *set, const struct hit *hit) {
-  double pct = share(hit);
-  if (isnan(pct) || (double)hit->stake_ns < 1e6 * threshold(set, "severity_min_ms", 1))
+  double pct = nai_price_share(hit);
+  if (isnan(pct) || nai_price_is_small(set, hit))
     return -1;
   return pct >= threshold(set, "severity_high_pct", 20)  ? NAI_SEVERITY_HIGH
        : pct >= threshold(set, "severity_medium_pct", 5) ? NAI_SEVERITY_MEDIUM
@@ -159,7 +163,7 @@ int nai_price_severity(const struct nai_rule_set *set, const struct hit *hit) {
 void nai_env_set_stake(struct env *env, const struct hit *hit) {
   env->stake_ns = hit->stake_ns;
   env->stake_low_ns = hit->stake_low_ns;
-  env->stake_pct = share(hit);
+  env->stake_pct = nai_price_share(hit);
 }
 
 static void step_down(struct hit *hit, int to, struct nai_buf *reasons, const char *reason) {

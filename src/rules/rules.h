@@ -39,6 +39,12 @@ void nai_rules_free(struct nai_rule_set *set);
 NAI_MUST_CHECK int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value,
                                            struct nai_err *err);
 
+struct nai_rules_input;
+/* Appends why a rule speaks of the tables or does not: of each row that meets `where` what else it fails, its saving
+ * and the threshold. NAI_EUSAGE for an unknown id. */
+NAI_MUST_CHECK int nai_rules_why(struct nai_buf *out, const struct nai_rule_set *set, const char *id,
+                                 const struct nai_rules_input *input, struct nai_err *err);
+
 struct nai_rules_input {
   /* Tables by schema name. A table that is absent or has no rows makes its rules silent and its values NULL. */
   const struct nai_table *const *tables;

@@ -770,6 +770,42 @@ static void mistakes_in_conditions(void **state) {
   refused(ON_USE("when: \"cause.cause = 'x\", with: {cause: {table: causes}}"), "r.yaml:3:27: missing closing '");
 }
 
+/* Of each row that meets `where`: what it fails, with the values, or that it speaks. */
+static void says_why(void **state) {
+  (void)state;
+  static const char rules[] =
+      "parameters: {least: 30}\nrules:\n  - {id: x, title: t, why: w, recommendation: r, table: use, where: device_id != 1, "
+      "when: idle_pct > param.least and cause.gap_count < 3, severity: low, with: {cause: {table: causes, where: "
+      "device_id = this.device_id, order: total_ms desc}}}\n  - {id: y, title: t, why: w, recommendation: r, table: use, "
+      "severity: {high: idle_pct > 95}}\n  - {id: z, title: t, why: w, recommendation: r, table: use, unless: x, severity: low}\n";
+  struct tables t = make_tables();
+  struct nai_rule_set *set = compile(rules);
+  struct nai_err err;
+  const struct nai_table *const tables[] = {t.use, t.causes};
+  const struct nai_rules_input input = {tables, 2, NULL};
+  struct nai_buf text = {0};
+  assert_int_equal(nai_rules_why(&text, set, "x", &input, &err), 0);
+  assert_string_equal(
+      nai_buf_str(&text),
+      "x: table use has 3 rows, 2 meet `where`: device_id != 1\n"
+      "  row 0 (GPU 0): does not meet `when`: idle_pct > param.least and cause.gap_count < 3 (idle_pct 41.5 %, "
+      "param.least 30, cause.gap_count 7)\n"
+      "  row 2 (GPU 2): speaks, low\n");
+  nai_buf_clear(&text);
+  assert_int_equal(nai_rules_why(&text, set, "y", &input, &err), 0);
+  assert_non_null(
+      strstr(nai_buf_str(&text),
+             "row 0 (GPU 0): meets no condition of `severity`:\n    high: idle_pct > 95 (idle_pct 41.5 %)\n"));
+  nai_buf_clear(&text);
+  assert_int_equal(nai_rules_why(&text, set, "z", &input, &err), 0);
+  assert_non_null(strstr(nai_buf_str(&text), "row 2 (GPU 2): silent, because x speaks\n"));
+  assert_non_null(strstr(nai_buf_str(&text), "row 1 (GPU 1): speaks, low"));
+  assert_int_equal(nai_rules_why(&text, set, "q", &input, &err), NAI_EUSAGE);
+  nai_buf_free(&text);
+  nai_rules_free(set);
+  free_tables(&t);
+}
+
 /* Files that were written before conditions were SQL are told what to write. */
 static void old_conditions(void **state) {
   (void)state;
@@ -887,6 +923,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mistakes_in_structure),
     cmocka_unit_test(mistakes_in_conditions),
     cmocka_unit_test(old_conditions),
+    cmocka_unit_test(says_why),
     cmocka_unit_test(mistakes_in_texts),
     cmocka_unit_test(parameters_can_be_set),
     cmocka_unit_test(describes_rules),
