@@ -7,29 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { /* columns of nai_findings_schema */
-       F_FINDING,
-       F_ID,
-       F_TITLE,
-       F_SEVERITY,
-       F_SCOPE,
-       F_DEVICE,
-       F_PID,
-       F_GPUS,
-       F_GPU_COUNT,
-       F_STAKE,
-       F_STAKE_LOW,
-       F_PCT,
-       F_PLACE,
-       F_REASON,
-       F_PART_OF,
-       F_LEADS,
-       F_WHY,
-       F_RECOMMENDATION,
-       F_VERIFY,
-       F_LINKS,
-       F_SHARE_OF
-};
 enum { MAX_HITS = 4096 }; /* of one rule whose advice is looked at */
 
 static void finding_free(struct finding *finding) {
@@ -181,27 +158,27 @@ static void write_finding(struct evaluation *e, uint32_t number) {
   const struct hit *lead = finding->hits[0];
   struct nai_table *t = e->findings_table;
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, F_FINDING, number + 1); /* as reports count */
-  nai_set_str(t, row, F_ID, finding->rule->id);
-  nai_set_str(t, row, F_TITLE, nai_buf_str(&finding->title));
-  nai_set_str(t, row, F_SEVERITY, nai_severity_name(lead->severity));
-  nai_set_str(t, row, F_SCOPE, finding->subject.len ? finding->subject.data : "run");
-  nai_set_i64(t, row, F_DEVICE, lead->device_id);
-  nai_set_i64(t, row, F_PID, lead->pid);
-  nai_set_str(t, row, F_GPUS, finding->gpu_count ? nai_buf_str(&finding->gpus) : NULL);
-  nai_set_i64(t, row, F_GPU_COUNT, finding->gpu_count);
-  nai_set_i64(t, row, F_STAKE, finding->stake_ns);
-  nai_set_i64(t, row, F_STAKE_LOW, finding->stake_low_ns);
-  nai_set_f64(t, row, F_PCT, finding->pct);
-  nai_set_str(t, row, F_PLACE, finding->place.len ? finding->place.data : NULL);
-  nai_set_str(t, row, F_REASON, lead->reason);
-  nai_set_str(t, row, F_PART_OF, lead->parent ? lead->parent->id : NULL);
-  nai_set_i64(t, row, F_LEADS, finding->rule->first);
-  nai_set_str(t, row, F_WHY, nai_buf_str(&finding->why));
-  nai_set_str(t, row, F_RECOMMENDATION, nai_buf_str(&finding->recommendation));
-  nai_set_str(t, row, F_VERIFY, nai_buf_str(&finding->verify));
-  nai_set_str(t, row, F_LINKS, nai_buf_str(&finding->rule->links));
-  nai_set_str(t, row, F_SHARE_OF,
+  nai_set_i64(t, row, FINDINGS_finding, number + 1); /* as reports count */
+  nai_set_str(t, row, FINDINGS_id, finding->rule->id);
+  nai_set_str(t, row, FINDINGS_title, nai_buf_str(&finding->title));
+  nai_set_str(t, row, FINDINGS_severity, nai_severity_name(lead->severity));
+  nai_set_str(t, row, FINDINGS_scope, finding->subject.len ? finding->subject.data : "run");
+  nai_set_i64(t, row, FINDINGS_device_id, lead->device_id);
+  nai_set_i64(t, row, FINDINGS_pid, lead->pid);
+  nai_set_str(t, row, FINDINGS_gpus, finding->gpu_count ? nai_buf_str(&finding->gpus) : NULL);
+  nai_set_i64(t, row, FINDINGS_gpu_count, finding->gpu_count);
+  nai_set_i64(t, row, FINDINGS_at_stake_ns, finding->stake_ns);
+  nai_set_i64(t, row, FINDINGS_at_stake_low_ns, finding->stake_low_ns);
+  nai_set_f64(t, row, FINDINGS_pct_of_active, finding->pct);
+  nai_set_str(t, row, FINDINGS_place, finding->place.len ? finding->place.data : NULL);
+  nai_set_str(t, row, FINDINGS_reason, lead->reason);
+  nai_set_str(t, row, FINDINGS_part_of, lead->parent ? lead->parent->id : NULL);
+  nai_set_i64(t, row, FINDINGS_leads, finding->rule->first);
+  nai_set_str(t, row, FINDINGS_why, nai_buf_str(&finding->why));
+  nai_set_str(t, row, FINDINGS_recommendation, nai_buf_str(&finding->recommendation));
+  nai_set_str(t, row, FINDINGS_verify, nai_buf_str(&finding->verify));
+  nai_set_str(t, row, FINDINGS_links, nai_buf_str(&finding->rule->links));
+  nai_set_str(t, row, FINDINGS_share_of,
               isnan(finding->pct)               ? NULL
               : finding->rule->base.number == 0 ? "active time"
                                                 : finding->rule->share_of);

@@ -1,8 +1,6 @@
 /* The facts behind a finding. */
 #include "rules/evaluation.h"
 
-enum { E_FINDING, E_TEXT, E_TABLE, E_ROW, E_START, E_END, E_DEVICE, E_PID, E_TID, E_NAME };
-
 /* The row's GPU, process or thread, or `otherwise` when the table has none. */
 static int64_t row_id(const struct nai_table *table, int64_t row, enum nai_role role, int64_t otherwise) {
   int column = nai_schema_role(table->schema, role);
@@ -14,10 +12,10 @@ static int64_t write_line(struct evaluation *e, uint32_t number, const struct na
                           const char *text) {
   struct nai_table *t = e->evidence_table;
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, E_FINDING, number + 1);
-  nai_set_str(t, row, E_TEXT, text);
-  nai_set_str(t, row, E_TABLE, source->schema->name);
-  nai_set_i64(t, row, E_ROW, source_row);
+  nai_set_i64(t, row, EVIDENCE_finding, number + 1);
+  nai_set_str(t, row, EVIDENCE_text, text);
+  nai_set_str(t, row, EVIDENCE_table_name, source->schema->name);
+  nai_set_i64(t, row, EVIDENCE_row, source_row);
   return row;
 }
 
@@ -27,16 +25,16 @@ static void write_evidence(struct evaluation *e, uint32_t number, const struct h
   int64_t row = write_line(e, number, source, source_row, text);
   int start, end;
   if (nai_schema_place(&start, &end, source->schema)) {
-    nai_set_i64(t, row, E_START, nai_get_i64(source, source_row, start));
-    nai_set_i64(t, row, E_END, nai_get_i64(source, source_row, end));
+    nai_set_i64(t, row, EVIDENCE_start_ns, nai_get_i64(source, source_row, start));
+    nai_set_i64(t, row, EVIDENCE_end_ns, nai_get_i64(source, source_row, end));
   }
-  nai_set_i64(t, row, E_DEVICE, row_id(source, source_row, NAI_ROLE_DEVICE, hit->device_id));
-  nai_set_i64(t, row, E_PID, row_id(source, source_row, NAI_ROLE_PROCESS, hit->pid));
-  nai_set_i64(t, row, E_TID, row_id(source, source_row, NAI_ROLE_THREAD, NAI_NULL_I64));
+  nai_set_i64(t, row, EVIDENCE_device_id, row_id(source, source_row, NAI_ROLE_DEVICE, hit->device_id));
+  nai_set_i64(t, row, EVIDENCE_pid, row_id(source, source_row, NAI_ROLE_PROCESS, hit->pid));
+  nai_set_i64(t, row, EVIDENCE_tid, row_id(source, source_row, NAI_ROLE_THREAD, NAI_NULL_I64));
   int name = nai_schema_name(source->schema);
   if (name >= 0) {
     struct nai_value cell = nai_table_value(source, source_row, name);
-    nai_set_str(t, row, E_NAME, cell.null ? NULL : cell.s);
+    nai_set_str(t, row, EVIDENCE_name, cell.null ? NULL : cell.s);
   }
 }
 
