@@ -3,6 +3,9 @@
 #include "base/array.h"
 #include "base/fmt.h"
 #include "base/strings.h"
+#include "tables/gpu_utilization.h"
+#include "tables/kernels.h"
+#include "tables/losses.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -104,8 +107,8 @@ static void put_spans(struct nai_view *view, const struct nai_table *table, cons
 static int64_t window_of(const struct nai_report *report, int64_t device) {
   const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
   for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_cell_i64(gpus, i, "device_id") == device)
-      return nai_cell_i64(gpus, i, "window_ns");
+    if (nai_get_i64(gpus, i, GPU_UTILIZATION_device_id) == device)
+      return nai_get_i64(gpus, i, GPU_UTILIZATION_window_ns);
   return 0;
 }
 
@@ -171,14 +174,14 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
 static void put_modes(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
                       int64_t row) {
   const struct nai_table *losses = nai_report_table(report, "losses");
-  if (strcmp(table->schema->name, "kernels") != 0)
+  if (strcmp(table->schema->name, nai_kernels_schema.name) != 0)
     return;
   for (int64_t i = 0; i < losses->rows; i++)
-    if (strcmp(nai_cell_str(losses, i, "what"), "bimodal") == 0 &&
-        nai_cell_i64(losses, i, "device_id") == nai_cell_i64(table, row, "device_id") &&
-        nai_cell_i64(losses, i, "count") == nai_cell_i64(table, row, "call_count") &&
-        strcmp(nai_cell_str(losses, i, "example"), nai_cell_str(table, row, "kernel_name")) == 0) {
-      nai_view_put_text(view, "modes", nai_cell_str(losses, i, "detail"));
+    if (strcmp(nai_get_str(losses, i, LOSSES_what), "bimodal") == 0 &&
+        nai_get_i64(losses, i, LOSSES_device_id) == nai_get_i64(table, row, KERNELS_device_id) &&
+        nai_get_i64(losses, i, LOSSES_count) == nai_get_i64(table, row, KERNELS_call_count) &&
+        strcmp(nai_get_str(losses, i, LOSSES_example), nai_get_str(table, row, KERNELS_kernel_name)) == 0) {
+      nai_view_put_text(view, "modes", nai_get_str(losses, i, LOSSES_detail));
       return;
     }
 }

@@ -5,6 +5,10 @@
 
 #include "base/assets.h"
 #include "base/fmt.h"
+#include "tables/evidence.h"
+#include "tables/findings.h"
+#include "tables/gpu_active.h"
+#include "tables/step_summary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,11 +36,11 @@ static void put_evidence(struct nai_view *finding, const struct nai_table *evide
   struct nai_view *list = nai_view_put_list(finding, "evidence");
   int64_t index = 0;
   for (int64_t i = 0; i < evidence->rows; i++) {
-    if (nai_cell_i64(evidence, i, "finding") != number)
+    if (nai_get_i64(evidence, i, EVIDENCE_finding) != number)
       continue;
     struct nai_view *item = nai_view_add_map(list);
     nai_view_put_int(item, "index", index++);
-    nai_view_put_text(item, "text", nai_cell_str(evidence, i, "text"));
+    nai_view_put_text(item, "text", nai_get_str(evidence, i, EVIDENCE_text));
   }
 }
 
@@ -74,13 +78,16 @@ static int64_t step_count(const struct nai_report *report) {
                          *active = nai_report_table(report, "gpu_active");
   if (!steps->rows || steps->rows != active->rows)
     return 0;
-  int64_t count = nai_cell_i64(steps, 0, "steps");
+  int64_t count = nai_get_i64(steps, 0, STEP_SUMMARY_steps);
   for (int64_t i = 0; i < steps->rows; i++) {
-    int64_t filled = nai_cell_i64(steps, i, "last_end_ns") - nai_cell_i64(steps, i, "first_start_ns"), gpu = 0;
-    while (gpu < active->rows && nai_cell_i64(active, gpu, "device_id") != nai_cell_i64(steps, i, "device_id"))
+    int64_t filled =
+                nai_get_i64(steps, i, STEP_SUMMARY_last_end_ns) - nai_get_i64(steps, i, STEP_SUMMARY_first_start_ns),
+            gpu = 0;
+    while (gpu < active->rows &&
+           nai_get_i64(active, gpu, GPU_ACTIVE_device_id) != nai_get_i64(steps, i, STEP_SUMMARY_device_id))
       gpu++;
-    if (gpu == active->rows || nai_cell_i64(steps, i, "steps") != count ||
-        (double)filled < 0.9 * (double)nai_cell_i64(active, gpu, "active_ns"))
+    if (gpu == active->rows || nai_get_i64(steps, i, STEP_SUMMARY_steps) != count ||
+        (double)filled < 0.9 * (double)nai_get_i64(active, gpu, GPU_ACTIVE_active_ns))
       return 0;
   }
   return count;
@@ -88,12 +95,14 @@ static int64_t step_count(const struct nai_report *report) {
 
 static void put_price(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
                       int64_t row) {
-  static const char *const stakes[] = {"at_stake_ns", "at_stake_low_ns"}, *const names[] = {"at_stake", "at_stake_low"};
-  struct nai_value pct = nai_cell(findings, row, "pct_of_active");
-  bool of_gpu = strncmp(nai_cell_str(findings, row, "scope"), "GPU", 3) == 0; /* what the run loses may lie outside */
+  static const int stakes[] = {FINDINGS_at_stake_ns, FINDINGS_at_stake_low_ns};
+  static const char *const names[] = {"at_stake", "at_stake_low"};
+  struct nai_value pct = nai_table_value(findings, row, FINDINGS_pct_of_active);
+  bool of_gpu =
+      strncmp(nai_get_str(findings, row, FINDINGS_scope), "GPU", 3) == 0; /* what the run loses may lie outside */
   int64_t steps = of_gpu ? step_count(report) : 0;
   for (size_t i = 0; i < sizeof stakes / sizeof *stakes; i++) {
-    struct nai_value ns = nai_cell(findings, row, stakes[i]);
+    struct nai_value ns = nai_table_value(findings, row, stakes[i]);
     if (!ns.null)
       put_duration(view, names[i], (double)ns.i);
     if (!ns.null && !i && steps)
@@ -116,9 +125,10 @@ static void put_page(struct nai_view *view, const char *id) {
  * severity, that is the reason. */
 static void put_relation(struct nai_view *view, const struct nai_table *findings, int64_t row) {
   static const char part_of[] = "part of ";
-  const char *whole = nai_cell_str(findings, row, "part_of"), *reason = nai_cell_str(findings, row, "reason");
+  const char *whole = nai_get_str(findings, row, FINDINGS_part_of),
+             *reason = nai_get_str(findings, row, FINDINGS_reason);
   for (int64_t i = 0; *whole && i < findings->rows; i++)
-    if (strcmp(nai_cell_str(findings, i, "id"), whole) == 0) {
+    if (strcmp(nai_get_str(findings, i, FINDINGS_id), whole) == 0) {
       nai_view_put_int(view, "part_of_number", i + 1);
       break;
     }
@@ -131,19 +141,20 @@ static void put_relation(struct nai_view *view, const struct nai_table *findings
 
 static void put_finding(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
                         int64_t i) {
-  static const char *const texts[] = {"id", "title", "severity", "scope", "verify", "place", "reason", "part_of"};
+  static const int texts[] = {FINDINGS_id,     FINDINGS_title, FINDINGS_severity, FINDINGS_scope,
+                              FINDINGS_verify, FINDINGS_place, FINDINGS_reason,   FINDINGS_part_of};
   for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
-    nai_view_put_text(view, texts[t], nai_cell_str(findings, i, texts[t]));
+    nai_view_put_text(view, nai_findings_schema.columns[texts[t]].name, nai_get_str(findings, i, texts[t]));
   nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
   nai_view_put_int(view, "index", i);
   nai_view_put_int(view, "number", i + 1);
   put_price(view, report, findings, i);
   put_relation(view, findings, i);
-  put_prose(view, "why", nai_cell_str(findings, i, "why"));
-  put_prose(view, "recommendation", nai_cell_str(findings, i, "recommendation"));
-  put_commands(view, nai_cell_str(findings, i, "verify"));
-  put_page(view, nai_cell_str(findings, i, "id"));
-  put_evidence(view, nai_report_table(report, "evidence"), nai_cell_i64(findings, i, "finding"));
+  put_prose(view, "why", nai_get_str(findings, i, FINDINGS_why));
+  put_prose(view, "recommendation", nai_get_str(findings, i, FINDINGS_recommendation));
+  put_commands(view, nai_get_str(findings, i, FINDINGS_verify));
+  put_page(view, nai_get_str(findings, i, FINDINGS_id));
+  put_evidence(view, nai_report_table(report, "evidence"), nai_get_i64(findings, i, FINDINGS_finding));
 }
 
 /* All in "findings"; those to act on in "major", the rest in "minor". */

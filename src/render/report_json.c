@@ -2,22 +2,26 @@
 #include "base/fmt.h"
 #include "table/json.h"
 #include "render/output.h"
+#include "tables/capture.h"
+#include "tables/data_quality.h"
+#include "tables/evidence.h"
+#include "tables/findings.h"
+#include "tables/run_info.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, const char *column,
-                     const char *key) {
-  int c = nai_schema_column(table->schema, column);
-  struct nai_value value = nai_cell(table, row, column);
+static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, int column, const char *key) {
+  struct nai_value value = nai_table_value(table, row, column);
   nai_json_key(json, key);
-  nai_json_value(json, c < 0 ? NAI_COUNT : table->schema->columns[c].unit, &value);
+  nai_json_value(json, value.null ? NAI_COUNT : table->schema->columns[column].unit, &value);
 }
 
 struct pair {
-  const char *key, *column;
+  const char *key;
+  int column;
 };
 
 static void put_cells(struct nai_json *json, const struct nai_table *table, int64_t row, const struct pair *pairs,
@@ -34,8 +38,8 @@ static void put_trace(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *capture = nai_report_table(report, "capture");
   nai_json_key(json, "trace");
   nai_json_begin_object(json, NAI_JSON_INLINE);
-  PUT_CELLS(json, capture, 0, {"file", "file"}, {"size_bytes", "size_bytes"}, {"product_version", "product_version"},
-            {"schema_version", "schema_version"});
+  PUT_CELLS(json, capture, 0, {"file", CAPTURE_file}, {"size_bytes", CAPTURE_size_bytes},
+            {"product_version", CAPTURE_product_version}, {"schema_version", CAPTURE_schema_version});
   nai_json_end(json);
 }
 
@@ -46,13 +50,13 @@ static void put_run(struct nai_json *json, const struct nai_report *report) {
   nai_json_key(json, "run");
   nai_json_begin_object(json, NAI_JSON_LINES);
   nai_json_put_text(json, "summary", nai_buf_str(&summary));
-  PUT_CELLS(json, run, 0, {"gpu_count", "gpu_count"}, {"process_count", "process_count"},
-            {"kernel_count", "kernel_count"}, {"window_start_ns", "window_start_ns"},
-            {"window_end_ns", "window_end_ns"});
-  struct nai_value window = nai_cell(run, 0, "window_ns");
+  PUT_CELLS(json, run, 0, {"gpu_count", RUN_INFO_gpu_count}, {"process_count", RUN_INFO_process_count},
+            {"kernel_count", RUN_INFO_kernel_count}, {"window_start_ns", RUN_INFO_window_start_ns},
+            {"window_end_ns", RUN_INFO_window_end_ns});
+  struct nai_value window = nai_table_value(run, 0, RUN_INFO_window_ns);
   nai_json_put_int(json, "window_ns", window.null ? 0 : window.i);
   /* Beyond 2^53, so text: a JavaScript reader would lose its low digits. */
-  struct nai_value utc = nai_cell(capture, 0, "utc_epoch_ns");
+  struct nai_value utc = nai_table_value(capture, 0, CAPTURE_utc_epoch_ns);
   char text[24];
   snprintf(text, sizeof text, "%" PRId64, utc.i);
   nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
@@ -107,11 +111,12 @@ static void put_evidence(struct nai_json *json, const struct nai_table *evidence
   nai_json_key(json, "evidence");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < evidence->rows; i++) {
-    if (nai_cell_i64(evidence, i, "finding") != finding)
+    if (nai_get_i64(evidence, i, EVIDENCE_finding) != finding)
       continue;
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    PUT_CELLS(json, evidence, i, {"text", "text"}, {"table", "table_name"}, {"row", "row"}, {"start_ns", "start_ns"},
-              {"end_ns", "end_ns"}, {"device_id", "device_id"}, {"pid", "pid"}, {"tid", "tid"}, {"name", "name"});
+    PUT_CELLS(json, evidence, i, {"text", EVIDENCE_text}, {"table", EVIDENCE_table_name}, {"row", EVIDENCE_row},
+              {"start_ns", EVIDENCE_start_ns}, {"end_ns", EVIDENCE_end_ns}, {"device_id", EVIDENCE_device_id},
+              {"pid", EVIDENCE_pid}, {"tid", EVIDENCE_tid}, {"name", EVIDENCE_name});
     nai_json_end(json);
   }
   nai_json_end(json);
@@ -124,14 +129,15 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < findings->rows; i++) {
     nai_json_begin_object(json, NAI_JSON_LINES);
-    PUT_CELLS(json, findings, i, {"id", "id"}, {"title", "title"}, {"severity", "severity"}, {"scope", "scope"},
-              {"device_id", "device_id"}, {"pid", "pid"});
-    put_gpus(json, nai_cell_str(findings, i, "gpus"));
-    PUT_CELLS(json, findings, i, {"at_stake_ns", "at_stake_ns"}, {"at_stake_low_ns", "at_stake_low_ns"},
-              {"pct_of_active", "pct_of_active"}, {"place", "place"}, {"reason", "reason"}, {"part_of", "part_of"},
-              {"why", "why"}, {"recommendation", "recommendation"}, {"verify", "verify"});
-    put_links(json, nai_cell_str(findings, i, "links"));
-    put_evidence(json, evidence, nai_cell_i64(findings, i, "finding"));
+    PUT_CELLS(json, findings, i, {"id", FINDINGS_id}, {"title", FINDINGS_title}, {"severity", FINDINGS_severity},
+              {"scope", FINDINGS_scope}, {"device_id", FINDINGS_device_id}, {"pid", FINDINGS_pid});
+    put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
+    PUT_CELLS(json, findings, i, {"at_stake_ns", FINDINGS_at_stake_ns}, {"at_stake_low_ns", FINDINGS_at_stake_low_ns},
+              {"pct_of_active", FINDINGS_pct_of_active}, {"place", FINDINGS_place}, {"reason", FINDINGS_reason},
+              {"part_of", FINDINGS_part_of}, {"why", FINDINGS_why}, {"recommendation", FINDINGS_recommendation},
+              {"verify", FINDINGS_verify});
+    put_links(json, nai_get_str(findings, i, FINDINGS_links));
+    put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
     nai_json_end(json);
   }
   nai_json_end(json);
@@ -139,9 +145,9 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
 
 /* "profiler-overhead (6 times, 6.01 ms): ...": a caveat that can be read on its own. */
 static void caveat_text(struct nai_buf *out, const struct nai_table *quality, int64_t row) {
-  struct nai_value duration = nai_cell(quality, row, "duration_ns");
-  int64_t count = nai_cell_i64(quality, row, "count");
-  nai_buf_puts(out, nai_cell_str(quality, row, "check"));
+  struct nai_value duration = nai_table_value(quality, row, DATA_QUALITY_duration_ns);
+  int64_t count = nai_get_i64(quality, row, DATA_QUALITY_count);
+  nai_buf_puts(out, nai_get_str(quality, row, DATA_QUALITY_check));
   if (count > 1 || !duration.null) {
     nai_buf_puts(out, " (");
     nai_fmt_count(out, count);
@@ -151,7 +157,7 @@ static void caveat_text(struct nai_buf *out, const struct nai_table *quality, in
     }
     nai_buf_putc(out, ')');
   }
-  nai_buf_printf(out, ": %s", nai_cell_str(quality, row, "detail"));
+  nai_buf_printf(out, ": %s", nai_get_str(quality, row, DATA_QUALITY_detail));
 }
 
 static void put_caveats(struct nai_json *json, const struct nai_report *report) {
@@ -162,8 +168,8 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
     struct nai_buf text = {0};
     caveat_text(&text, quality, i);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    PUT_CELLS(json, quality, i, {"id", "check"}, {"severity", "severity"}, {"count", "count"},
-              {"source_table", "source_table"});
+    PUT_CELLS(json, quality, i, {"id", DATA_QUALITY_check}, {"severity", DATA_QUALITY_severity},
+              {"count", DATA_QUALITY_count}, {"source_table", DATA_QUALITY_source_table});
     nai_json_put_text(json, "text", nai_buf_str(&text));
     nai_json_end(json);
     json->out->oom |= text.oom;

@@ -6,6 +6,12 @@
 #include "base/fmt.h"
 #include "base/text.h"
 #include "table/kernel_name.h"
+#include "tables/capture.h"
+#include "tables/gap_activity.h"
+#include "tables/gpu_active.h"
+#include "tables/gpu_utilization.h"
+#include "tables/gpus.h"
+#include "tables/skill_answers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +22,8 @@ enum { SHORT_MAX = 72 };
 static const char *gpu_label(const struct nai_report *report, int64_t device_id) {
   const struct nai_table *gpus = nai_report_table(report, "gpus");
   for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_cell_i64(gpus, i, "device_id") == device_id)
-      return nai_cell_str(gpus, i, "label");
+    if (nai_get_i64(gpus, i, GPUS_device_id) == device_id)
+      return nai_get_str(gpus, i, GPUS_label);
   return NULL;
 }
 
@@ -106,7 +112,8 @@ static void put_filtered(struct nai_view *tables, const struct nai_report *repor
  */
 static void put_usual(struct nai_view *root, const struct nai_report *report) {
   enum { FEW_GPUS = 4, MOST = 4096 };
-  static const char *const columns[] = {"compute_pct", "exposed_comm_pct", "exposed_copy_pct", "idle_pct_of_window"};
+  static const int columns[] = {GPU_UTILIZATION_compute_pct, GPU_UTILIZATION_exposed_comm_pct,
+                                GPU_UTILIZATION_exposed_copy_pct, GPU_UTILIZATION_idle_pct_of_window};
   static const char *const labels[] = {"least", "median", "most"};
   const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
   int64_t rows = gpus->rows < MOST ? gpus->rows : MOST;
@@ -120,14 +127,14 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
     nai_view_put_text(row, "what", labels[l]);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
       for (int64_t i = 0; i < rows; i++) { /* insertion into the sorted part */
-        double value = nai_cell_f64(gpus, i, columns[c]);
+        double value = nai_get_f64(gpus, i, columns[c]);
         int64_t at = i;
         for (; at > 0 && sorted[at - 1] > value; at--)
           sorted[at] = sorted[at - 1];
         sorted[at] = value;
       }
       struct nai_value value = {.type = NAI_F64, .f = sorted[l == 0 ? 0 : l == 1 ? (rows - 1) / 2 : rows - 1]};
-      nai_report_put_value(row, columns[c], NAI_PCT, &value);
+      nai_report_put_value(row, nai_gpu_utilization_schema.columns[columns[c]].name, NAI_PCT, &value);
     }
   }
   free(sorted);
@@ -137,7 +144,7 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
 static bool has_pauses(const struct nai_report *report) {
   const struct nai_table *active = nai_report_table(report, "gpu_active");
   for (int64_t i = 0; i < active->rows; i++)
-    if (nai_cell_i64(active, i, "active_ns") != nai_cell_i64(active, i, "window_ns"))
+    if (nai_get_i64(active, i, GPU_ACTIVE_active_ns) != nai_get_i64(active, i, GPU_ACTIVE_window_ns))
       return true;
   return false;
 }
@@ -201,10 +208,12 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
   int64_t total = 0, least_ns = 1000000;
   for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++)
     for (int64_t i = 0, shown = 0; i < table->rows && shown < (scopes[s].few ? 3 : top / 2); i++) {
-      struct nai_value on = nai_cell(table, i, "on_cpu_ns"), osrt = nai_cell(table, i, "os_runtime_ns"),
-                       samples = nai_cell(table, i, "sample_count");
-      if (strcmp(nai_cell_str(table, i, "scope"), scopes[s].scope) != 0 || !*nai_cell_str(table, i, "activity") ||
-          nai_cell_i64(table, i, "total_ns") < least_ns || (on.null && osrt.null && samples.null))
+      struct nai_value on = nai_table_value(table, i, GAP_ACTIVITY_on_cpu_ns),
+                       osrt = nai_table_value(table, i, GAP_ACTIVITY_os_runtime_ns),
+                       samples = nai_table_value(table, i, GAP_ACTIVITY_sample_count);
+      if (strcmp(nai_get_str(table, i, GAP_ACTIVITY_scope), scopes[s].scope) != 0 ||
+          !*nai_get_str(table, i, GAP_ACTIVITY_activity) || nai_get_i64(table, i, GAP_ACTIVITY_total_ns) < least_ns ||
+          (on.null && osrt.null && samples.null))
         continue;
       struct nai_view *row = nai_view_add_map(rows);
       nai_report_put_row(row, report, table, i);
@@ -249,12 +258,13 @@ static void put_skills(struct nai_view *root, const struct nai_report *report, i
   const struct nai_table *answers = nai_report_table(report, "skill_answers");
   struct nai_view *list = nai_view_put_list(root, "skills");
   for (int64_t i = 0; i < answers->rows; i++) {
-    const char *id = nai_cell_str(answers, i, "skill"), *reason = nai_cell_str(answers, i, "reason");
+    const char *id = nai_get_str(answers, i, SKILL_ANSWERS_skill),
+               *reason = nai_get_str(answers, i, SKILL_ANSWERS_reason);
     const struct nai_table *table = nai_report_table(report, id);
     struct nai_view *view = nai_view_add_map(list);
     nai_view_put_text(view, "skill", id);
-    nai_view_put_text(view, "title", nai_cell_str(answers, i, "title"));
-    nai_view_put_text(view, "text", nai_cell_str(answers, i, "text")); /* no section shows an empty one */
+    nai_view_put_text(view, "title", nai_get_str(answers, i, SKILL_ANSWERS_title));
+    nai_view_put_text(view, "text", nai_get_str(answers, i, SKILL_ANSWERS_text)); /* no section shows an empty one */
     nai_view_put_text(view, "reason", reason);
     nai_view_put_bool(view, "none", !table->rows && !*reason);
     if (table->rows)
@@ -272,7 +282,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   struct nai_view *root = nai_view_new();
   struct nai_buf text = {0};
   enum nai_severity severity;
-  nai_view_put_text(root, "title", nai_cell_str(nai_report_table(report, "capture"), 0, "file"));
+  nai_view_put_text(root, "title", nai_get_str(nai_report_table(report, "capture"), 0, CAPTURE_file));
   nai_report_summary(&text, report);
   nai_view_put_text(root, "summary", nai_buf_str(&text));
   nai_buf_clear(&text);

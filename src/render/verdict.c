@@ -4,13 +4,20 @@
 #include "base/fmt.h"
 #include "base/text.h"
 #include "tables/events.h"
+#include "tables/capture_health.h"
+#include "tables/data_quality.h"
+#include "tables/findings.h"
+#include "tables/gpu_active.h"
+#include "tables/gpu_utilization.h"
+#include "tables/nvtx_ranges.h"
+#include "tables/workload.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t row) {
-  int severity = nai_severity_from_name(nai_cell_str(findings, row, "severity"));
+  int severity = nai_severity_from_name(nai_get_str(findings, row, FINDINGS_severity));
   return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;
 }
 
@@ -31,9 +38,9 @@ static bool put_framework(struct nai_buf *out, const struct nai_report *report) 
   const struct nai_table *workload = nai_report_table(report, "workload");
   bool any = false;
   for (int64_t i = 0; i < workload->rows; i++) {
-    const char *value = nai_cell_str(workload, i, "value");
-    if (strcmp(nai_cell_str(workload, i, "aspect"), "framework") != 0 || strcmp(value, "unknown") == 0 ||
-        strcmp(value, "cuda") == 0 || !(nai_cell_f64(workload, i, "confidence") >= 50))
+    const char *value = nai_get_str(workload, i, WORKLOAD_value);
+    if (strcmp(nai_get_str(workload, i, WORKLOAD_aspect), "framework") != 0 || strcmp(value, "unknown") == 0 ||
+        strcmp(value, "cuda") == 0 || !(nai_get_f64(workload, i, WORKLOAD_confidence) >= 50))
       continue;
     nai_buf_printf(out, "%s%s", any ? ", " : "", written(value));
     any = true;
@@ -45,13 +52,14 @@ static bool put_framework(struct nai_buf *out, const struct nai_report *report) 
 static bool found(const struct nai_report *report, const char *check, const char *state) {
   const struct nai_table *health = nai_report_table(report, "capture_health");
   for (int64_t i = 0; i < health->rows; i++)
-    if (strcmp(nai_cell_str(health, i, "check"), check) == 0)
-      return strcmp(nai_cell_str(health, i, "state"), state) == 0;
+    if (strcmp(nai_get_str(health, i, CAPTURE_HEALTH_check), check) == 0)
+      return strcmp(nai_get_str(health, i, CAPTURE_HEALTH_state), state) == 0;
   return false;
 }
 
 struct part {
-  const char *active, *window, *text;
+  int active, window; /* columns of gpu_active and gpu_utilization */
+  const char *text;
 };
 
 static void put_percent(struct nai_buf *out, double low, double high) {
@@ -65,16 +73,17 @@ static void put_percent(struct nai_buf *out, double low, double high) {
 
 /* "2 GPUs, active for 299.8 ms: 84.6-85.8 % computing, 8.7-10.5 % idle." */
 static void put_partition(struct nai_buf *out, const struct nai_report *report) {
-  static const struct part parts[] = {{"compute_pct", "compute_pct", "computing"},
-                                      {"exposed_comm_pct", "exposed_comm_pct", "in communication that nothing hides"},
-                                      {"exposed_copy_pct", "exposed_copy_pct", "in copies that nothing hides"},
-                                      {"idle_pct", "idle_pct_of_window", "idle"}};
+  static const struct part parts[] = {
+      {GPU_ACTIVE_compute_pct, GPU_UTILIZATION_compute_pct, "computing"},
+      {GPU_ACTIVE_exposed_comm_pct, GPU_UTILIZATION_exposed_comm_pct, "in communication that nothing hides"},
+      {GPU_ACTIVE_exposed_copy_pct, GPU_UTILIZATION_exposed_copy_pct, "in copies that nothing hides"},
+      {GPU_ACTIVE_idle_pct, GPU_UTILIZATION_idle_pct_of_window, "idle"}};
   const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   bool active = gpus->rows > 0;
   gpus = active ? gpus : nai_report_table(report, "gpu_utilization");
   int64_t longest = 0;
   for (int64_t i = 0; i < gpus->rows; i++) {
-    int64_t ns = nai_cell_i64(gpus, i, active ? "active_ns" : "window_ns");
+    int64_t ns = nai_get_i64(gpus, i, active ? (int)GPU_ACTIVE_active_ns : (int)GPU_UTILIZATION_window_ns);
     longest = ns > longest ? ns : longest;
   }
   if (put_framework(out, report))
@@ -87,7 +96,7 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < gpus->rows; i++) {
-      double v = nai_cell_f64(gpus, i, active ? parts[p].active : parts[p].window);
+      double v = nai_get_f64(gpus, i, active ? parts[p].active : parts[p].window);
       low = v < low ? v : low;
       high = v > high ? v : high;
     }
@@ -101,7 +110,9 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
   nai_buf_putc(out, '.');
 }
 
-static bool leads(const struct nai_table *findings, int64_t row) { return nai_cell_i64(findings, row, "leads") == 1; }
+static bool leads(const struct nai_table *findings, int64_t row) {
+  return nai_get_i64(findings, row, FINDINGS_leads) == 1;
+}
 
 /* The next finding that costs time, from `row` on; -1 for none. */
 static int64_t next_loss(const struct nai_table *findings, int64_t row) {
@@ -112,7 +123,7 @@ static int64_t next_loss(const struct nai_table *findings, int64_t row) {
 }
 
 static void put_share(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
-  double pct = nai_cell_f64(findings, row, "pct_of_active");
+  double pct = nai_get_f64(findings, row, FINDINGS_pct_of_active);
   if (!isnan(pct))
     nai_fmt_percent(out, pct);
 }
@@ -129,7 +140,7 @@ static void put_within(struct nai_buf *out, const char *title) {
 
 /* What a share is of: a pause is no part of the active time. */
 static void put_base(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
-  const char *base = nai_cell_str(findings, row, "share_of");
+  const char *base = nai_get_str(findings, row, FINDINGS_share_of);
   if (*base)
     nai_buf_printf(out, " of the %s", base);
 }
@@ -137,15 +148,15 @@ static void put_base(struct nai_buf *out, const struct nai_table *findings, int6
 /* The loss that is named behind the first one; -1: none is worth it. */
 static int64_t second_loss(const struct nai_table *findings, int64_t first) {
   int64_t next = next_loss(findings, first + 1);
-  while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
+  while (next >= 0 && *nai_get_str(findings, next, FINDINGS_part_of))
     next = next_loss(findings, next + 1);
   return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
 }
 
 static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
-  struct nai_value ns = nai_cell(findings, row, "at_stake_ns");
-  const char *scope = nai_cell_str(findings, row, "scope"), *place = nai_cell_str(findings, row, "place");
-  nai_buf_puts(out, nai_cell_str(findings, row, "title"));
+  struct nai_value ns = nai_table_value(findings, row, FINDINGS_at_stake_ns);
+  const char *scope = nai_get_str(findings, row, FINDINGS_scope), *place = nai_get_str(findings, row, FINDINGS_place);
+  nai_buf_puts(out, nai_get_str(findings, row, FINDINGS_title));
   if (*place)
     nai_buf_printf(out, " (%s)", place);
   if (!ns.null) {
@@ -160,13 +171,14 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   int64_t next = second_loss(findings, row);
   if (next >= 0) {
     nai_buf_puts(out, "; then: ");
-    const char *where =
-        strcmp(nai_cell_str(findings, next, "scope"), "run") == 0 ? nai_cell_str(findings, next, "place") : "";
-    put_within(out, nai_cell_str(findings, next, "title"));
-    if (!nai_cell(findings, next, "at_stake_ns").null) {
+    const char *where = strcmp(nai_get_str(findings, next, FINDINGS_scope), "run") == 0
+                          ? nai_get_str(findings, next, FINDINGS_place)
+                          : "";
+    put_within(out, nai_get_str(findings, next, FINDINGS_title));
+    if (!nai_table_value(findings, next, FINDINGS_at_stake_ns).null) {
       nai_buf_printf(out, " (%s%s", where, *where ? ", " : "");
       put_share(out, findings, next);
-      if (strcmp(nai_cell_str(findings, next, "share_of"), nai_cell_str(findings, row, "share_of")) != 0)
+      if (strcmp(nai_get_str(findings, next, FINDINGS_share_of), nai_get_str(findings, row, FINDINGS_share_of)) != 0)
         put_base(out, findings, next);
       nai_buf_putc(out, ')');
     }
@@ -177,11 +189,11 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
 /* A larger loss that was rated lower, with the reason: else the reader wonders why the first finding is not that one.
  */
 static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss) {
-  int64_t most = loss < 0 ? 0 : nai_cell_i64(findings, loss, "at_stake_ns"), at = -1;
+  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_at_stake_ns), at = -1;
   for (int64_t i = 0; i < findings->rows; i++) {
-    struct nai_value ns = nai_cell(findings, i, "at_stake_ns");
-    if (i == loss || ns.null || ns.i <= most || !*nai_cell_str(findings, i, "reason") ||
-        *nai_cell_str(findings, i, "part_of") || isnan(nai_cell_f64(findings, i, "pct_of_active")))
+    struct nai_value ns = nai_table_value(findings, i, FINDINGS_at_stake_ns);
+    if (i == loss || ns.null || ns.i <= most || !*nai_get_str(findings, i, FINDINGS_reason) ||
+        *nai_get_str(findings, i, FINDINGS_part_of) || isnan(nai_get_f64(findings, i, FINDINGS_pct_of_active)))
       continue;
     most = ns.i;
     at = i;
@@ -189,24 +201,24 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   if (at < 0)
     return;
   if (loss >= 0 && at == second_loss(findings, loss)) { /* just named */
-    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", nai_cell_str(findings, at, "reason"));
+    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", nai_get_str(findings, at, FINDINGS_reason));
     return;
   }
   nai_buf_puts(out, " More time, but rated lower: ");
-  put_within(out, nai_cell_str(findings, at, "title"));
+  put_within(out, nai_get_str(findings, at, FINDINGS_title));
   nai_buf_puts(out, " (");
   put_share(out, findings, at);
-  nai_buf_printf(out, "; %s).", nai_cell_str(findings, at, "reason"));
+  nai_buf_printf(out, "; %s).", nai_get_str(findings, at, FINDINGS_reason));
 }
 
 /* Tables of which data_quality has that check, behind `words`: "NVTX_EVENTS (1,204 rows). " */
 static void put_tables(struct nai_buf *out, const struct nai_table *quality, const char *check, const char *words) {
   bool any = false;
   for (int64_t i = 0; i < quality->rows; i++) {
-    int64_t rows = nai_cell_i64(quality, i, "count");
-    if (strcmp(nai_cell_str(quality, i, "check"), check) != 0)
+    int64_t rows = nai_get_i64(quality, i, DATA_QUALITY_count);
+    if (strcmp(nai_get_str(quality, i, DATA_QUALITY_check), check) != 0)
       continue;
-    nai_buf_printf(out, "%s%s", any ? ", " : words, nai_cell_str(quality, i, "source_table"));
+    nai_buf_printf(out, "%s%s", any ? ", " : words, nai_get_str(quality, i, DATA_QUALITY_source_table));
     any = true;
     if (rows <= 0) /* nobody can tell any more */
       continue;
@@ -231,17 +243,19 @@ static void put_longest_range(struct nai_buf *out, const struct nai_report *repo
   const struct nai_table *ranges = nai_report_table(report, "nvtx_ranges");
   int64_t most = 0;
   for (int64_t i = 1; i < ranges->rows; i++)
-    most = nai_cell_i64(ranges, i, "total_time_ns") > nai_cell_i64(ranges, most, "total_time_ns") ? i : most;
+    most = nai_get_i64(ranges, i, NVTX_RANGES_total_time_ns) > nai_get_i64(ranges, most, NVTX_RANGES_total_time_ns)
+             ? i
+             : most;
   if (!ranges->rows)
     return;
-  const char *name = nai_cell_str(ranges, most, "range_name");
+  const char *name = nai_get_str(ranges, most, NVTX_RANGES_range_name);
   nai_buf_puts(out, " The range with most time is ");
   nai_text_cut(out, name, strlen(name), NAME_MAX_BYTES);
   nai_buf_puts(out, ": ");
-  nai_fmt_duration(out, (double)nai_cell_i64(ranges, most, "total_time_ns"));
+  nai_fmt_duration(out, (double)nai_get_i64(ranges, most, NVTX_RANGES_total_time_ns));
   nai_buf_puts(out, " in ");
-  nai_fmt_count(out, nai_cell_i64(ranges, most, "count"));
-  nai_buf_puts(out, nai_cell_i64(ranges, most, "count") == 1 ? " execution." : " executions.");
+  nai_fmt_count(out, nai_get_i64(ranges, most, NVTX_RANGES_count));
+  nai_buf_puts(out, nai_get_i64(ranges, most, NVTX_RANGES_count) == 1 ? " execution." : " executions.");
 }
 
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
@@ -257,9 +271,9 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
     if (led) {
       nai_buf_puts(out, "; ");
-      put_within(out, nai_cell_str(findings, i, "title"));
+      put_within(out, nai_get_str(findings, i, FINDINGS_title));
     } else {
-      nai_buf_puts(out, nai_cell_str(findings, i, "title"));
+      nai_buf_puts(out, nai_get_str(findings, i, FINDINGS_title));
     }
     led = true;
   }

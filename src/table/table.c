@@ -204,9 +204,10 @@ static int64_t integer_at(const struct nai_table *table, int64_t row, int column
 }
 
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {
-  struct nai_value v = {.type = table->schema->columns[column].type, .null = true};
-  if (row >= table->rows) /* of a table that ran out of memory, which is told when all is done */
+  struct nai_value v = {.null = true};
+  if (row >= table->rows) /* of a table that is empty, or ran out of memory, which is told when all is done */
     return v;
+  v.type = table->schema->columns[column].type;
   switch (v.type) {
   case NAI_F64:
     v.f = nai_column_f64(table, column)[row];
@@ -240,8 +241,9 @@ int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column) {
 }
 
 double nai_get_f64(const struct nai_table *table, int64_t row, int column) {
-  assert(table->schema->columns[column].type != NAI_STR);
-  return as_f64(nai_table_value(table, row, column));
+  struct nai_value v = nai_table_value(table, row, column);
+  assert(v.null || v.type != NAI_STR);
+  return as_f64(v);
 }
 
 const char *nai_get_str(const struct nai_table *table, int64_t row, int column) {

@@ -5,6 +5,7 @@
 #include "render/output.h"
 #include "render/report.h"
 #include "columns.h"
+#include "tables/findings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,22 +99,17 @@ static void test_groups_are_counted(void **state) {
 /* Addresses are whole, whatever their length, and a stored table's text that is no GPU ends the list. */
 static void test_links_and_gpus_of_findings(void **state) {
   (void)state;
-  enum { ID, LINKS, GPUS };
-  static const struct nai_column_def of_findings[] = {[ID] = NAI_LABEL_COLUMN("id", "which"),
-                                                      [LINKS] = NAI_LABEL_COLUMN("links", "where to read on"),
-                                                      [GPUS] = NAI_LABEL_COLUMN("gpus", "numbers")};
-  static const struct nai_schema some = NAI_SCHEMA("findings", "Findings", "A finding", of_findings);
   char links[2200] = "https://example.org/";
   size_t len = strlen(links);
   for (size_t i = 0; i < 1000; i++)
     memcpy(links + len + 2 * i, "\xc3\xa9", 2);
   memcpy(links + len + 2000, " https://b.org", sizeof " https://b.org");
   struct nai_table *table = NULL;
-  assert_int_equal(nai_table_new(&table, &some, NULL), 0);
+  assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, ID, "a");
-  nai_set_str(table, row, LINKS, links);
-  nai_set_str(table, row, GPUS, "0 3 x 4");
+  nai_set_str(table, row, FINDINGS_id, "a");
+  nai_set_str(table, row, FINDINGS_links, links);
+  nai_set_str(table, row, FINDINGS_gpus, "0 3 x 4");
   const struct nai_table *const tables[] = {table};
   const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
   struct nai_buf text = {0};
@@ -128,28 +124,18 @@ static void test_links_and_gpus_of_findings(void **state) {
   nai_table_free(table);
 }
 
-enum { SEVERITY, TITLE, SCOPE, PLACE, AT_STAKE, PCT, REASON, PART_OF, SHARE_OF };
-static const struct nai_column_def finding_columns[] = {
-    [SEVERITY] = NAI_LABEL_COLUMN("severity", "how bad"),  [TITLE] = NAI_LABEL_COLUMN("title", "what"),
-    [SCOPE] = NAI_LABEL_COLUMN("scope", "where"),          [PLACE] = NAI_LABEL_COLUMN("place", "in what"),
-    [AT_STAKE] = NAI_TIME_COLUMN("at_stake_ns", "a time"), [PCT] = NAI_PCT_COLUMN("pct_of_active", "a share"),
-    [REASON] = NAI_LABEL_COLUMN("reason", "why lowered"),  [PART_OF] = NAI_LABEL_COLUMN("part_of", "of which finding"),
-    [SHARE_OF] = NAI_LABEL_COLUMN("share_of", "of what"),
-};
-static const struct nai_schema findings_schema = NAI_SCHEMA("findings", "Findings", "A finding", finding_columns);
-
 /* A finding of the verdict's test; reason and part_of may be "". */
 static void add_finding(struct nai_table *table, const char *severity, const char *title, int64_t ms,
                         const char *reason, const char *part_of) {
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, SEVERITY, severity);
-  nai_set_str(table, row, TITLE, title);
-  nai_set_str(table, row, SCOPE, "GPU 0");
-  nai_set_i64(table, row, AT_STAKE, ms * 1000000);
-  nai_set_f64(table, row, PCT, (double)ms / 10);
-  nai_set_str(table, row, REASON, reason);
-  nai_set_str(table, row, PART_OF, part_of);
-  nai_set_str(table, row, SHARE_OF, "active time");
+  nai_set_str(table, row, FINDINGS_severity, severity);
+  nai_set_str(table, row, FINDINGS_title, title);
+  nai_set_str(table, row, FINDINGS_scope, "GPU 0");
+  nai_set_i64(table, row, FINDINGS_at_stake_ns, ms * 1000000);
+  nai_set_f64(table, row, FINDINGS_pct_of_active, (double)ms / 10);
+  nai_set_str(table, row, FINDINGS_reason, reason);
+  nai_set_str(table, row, FINDINGS_part_of, part_of);
+  nai_set_str(table, row, FINDINGS_share_of, "active time");
 }
 
 /* The verdict of a report of these findings, which are freed. */
@@ -172,7 +158,7 @@ static void check_verdict(struct nai_table *findings, enum nai_severity severity
 static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   (void)state;
   struct nai_table *table = NULL;
-  assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
+  assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "low", "Few blocks", 151, "", "");
   add_finding(table, "info", "Idle in host code", 493, "an input sets the pace", "");
   add_finding(table, "info", "Within the first", 700, "a part", "few-blocks");
@@ -186,7 +172,7 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
 static void test_verdict_names_a_loss_once(void **state) {
   (void)state;
   struct nai_table *table = NULL;
-  assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
+  assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
   add_finding(table, "medium", "A pause", 478, "paid once", "");
   check_verdict(table, NAI_SEVERITY_HIGH,
@@ -197,7 +183,7 @@ static void test_verdict_names_a_loss_once(void **state) {
 static void test_verdict_without_a_title(void **state) {
   (void)state;
   struct nai_table *table = NULL;
-  assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
+  assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 151, "", "");
   add_finding(table, "high", "", 100, "", "");
   check_verdict(table, NAI_SEVERITY_HIGH, "; then:  (10.0 %).", NULL);
