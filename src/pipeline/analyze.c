@@ -6,6 +6,7 @@
 #include "pipeline/state.h"
 #include "run/publish.h"
 #include "tables/readers.h"
+#include "tables/run_info.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -187,13 +188,13 @@ static int last_stage(const struct nai_state *s) {
 
 /* A stretch of time without any event: a mistake in the option, not a trace with nothing in it. */
 static int check_trim(const struct nai_state *s, struct nai_err *err) {
-  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
-                                       "api_call_count", "nvtx_range_count"};
+  static const int counts[] = {RUN_INFO_kernel_count, RUN_INFO_memory_operation_count, RUN_INFO_graph_envelope_count,
+                               RUN_INFO_api_call_count, RUN_INFO_nvtx_range_count};
   const struct nai_table *run = nai_run_find_loaded(s->run, "run_info");
   if (!s->options->trim || !run)
     return NAI_OK;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    if (nai_cell_i64(run, 0, counts[i]) > 0)
+    if (nai_get_i64(run, 0, counts[i]) > 0)
       return NAI_OK;
   s->result->trimmed_all = true;
   return nai_err_set(err, NAI_EUSAGE, "--trim: no GPU work, CUDA call or range lies in that time");

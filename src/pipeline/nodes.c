@@ -14,6 +14,7 @@
 #include "tables/timeline_places.h"
 #include "tables/viewer_data.h"
 #include "viewer/viewer.h"
+#include "tables/run_info.h"
 
 #include <stdlib.h>
 
@@ -139,16 +140,16 @@ static void add_places(struct nai_table *places, int64_t most, const struct nai_
 
 static int run_places(const struct nai_node_io *io, struct nai_err *err) {
   enum { MAX_PLACES = 400, MAX_GAPS = 150 };
-  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
-                                       "api_call_count", "nvtx_range_count"};
+  static const int counts[] = {RUN_INFO_kernel_count, RUN_INFO_memory_operation_count, RUN_INFO_graph_envelope_count,
+                               RUN_INFO_api_call_count, RUN_INFO_nvtx_range_count};
   const struct nai_table *run_info = io->in[0], *evidence = io->in[1], *patterns = io->in[2];
-  int64_t events = 0, window_ns = nai_cell_i64(run_info, 0, "window_ns");
+  int64_t events = 0, window_ns = nai_get_i64(run_info, 0, RUN_INFO_window_ns);
   const struct nai_state *state = io->ctx;
   int most = state->options->page_events;
   most = most < NAI_VIEWER_SURE_EVENTS ? most : NAI_VIEWER_SURE_EVENTS;
   (void)err;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    events += nai_cell_i64(run_info, 0, counts[i]);
+    events += nai_get_i64(run_info, 0, counts[i]);
   if (events <= most)
     return NAI_OK;
   add_places(io->out[0], MAX_PLACES - MAX_GAPS, evidence, window_ns);

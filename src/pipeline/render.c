@@ -128,11 +128,11 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
     int level = (int)nai_report_severity(findings, i);
     struct nai_result_finding *finding = &result->list[result->list_count++];
     *finding = (struct nai_result_finding){.severity = level,
-                                           .at_stake_ns = nai_cell_i64(findings, i, "at_stake_ns"),
-                                           .pct = nai_cell_f64(findings, i, "pct_of_active"),
-                                           .id = strdup(nai_cell_str(findings, i, "id")),
-                                           .scope = strdup(nai_cell_str(findings, i, "scope")),
-                                           .title = strdup(nai_cell_str(findings, i, "title"))};
+                                           .at_stake_ns = nai_get_i64(findings, i, FINDINGS_at_stake_ns),
+                                           .pct = nai_get_f64(findings, i, FINDINGS_pct_of_active),
+                                           .id = strdup(nai_get_str(findings, i, FINDINGS_id)),
+                                           .scope = strdup(nai_get_str(findings, i, FINDINGS_scope)),
+                                           .title = strdup(nai_get_str(findings, i, FINDINGS_title))};
     if (!finding->id || !finding->scope || !finding->title)
       return nai_err_nomem(err);
     result->findings[level]++;

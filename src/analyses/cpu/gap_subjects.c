@@ -9,6 +9,8 @@
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
 #include "tables/threads.h"
+#include "tables/gpu_idle_gaps.h"
+#include "tables/idle_patterns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +65,8 @@ static int32_t thread_of(const struct nai_model *m, const struct nai_idle_gap *g
 
 static int take_gap(struct nai_gap_subjects *s, int64_t row, struct nai_err *err) {
   const struct nai_model *m = s->m;
-  uint32_t gpu = nai_model_gpu_index(m, (int32_t)nai_cell_i64(s->gaps, row, "device_id"));
-  int64_t end = nai_cell_i64(s->gaps, row, "gap_end_ns");
+  uint32_t gpu = nai_model_gpu_index(m, (int32_t)nai_get_i64(s->gaps, row, GPU_IDLE_GAPS_device_id));
+  int64_t end = nai_get_i64(s->gaps, row, GPU_IDLE_GAPS_gap_end_ns);
   if (gpu == m->gpu_count)
     return NAI_OK;
   const struct nai_intervals *all = &m->gpus[gpu].all;
@@ -103,8 +105,8 @@ static uint32_t number_of(struct patterns *p, const char *text, bool add) {
   return add ? nai_strings_add(&p->texts, text, strlen(text)) : nai_strings_find(&p->texts, text, strlen(text));
 }
 
-static const char *text_of(const struct nai_table *t, int64_t row, const char *column) {
-  struct nai_value v = nai_cell(t, row, column);
+static const char *text_of(const struct nai_table *t, int64_t row, int column) {
+  struct nai_value v = nai_table_value(t, row, column);
   return v.null ? NULL : v.s;
 }
 
@@ -121,10 +123,11 @@ static int list_patterns(struct patterns *p, const struct nai_gap_subjects *s, s
     bool added;
     int64_t row = p->rows;
     nai_keyset_add(&p->keys,
-                   key_of(nai_model_gpu_index(s->m, (int32_t)nai_cell_i64(t, row, "device_id")),
-                          cause_of(nai_cell_str(t, row, "cause")), number_of(p, text_of(t, row, "next_op"), true),
-                          number_of(p, text_of(t, row, "launch_api"), true),
-                          number_of(p, text_of(t, row, "nvtx_range"), true)),
+                   key_of(nai_model_gpu_index(s->m, (int32_t)nai_get_i64(t, row, IDLE_PATTERNS_device_id)),
+                          cause_of(nai_get_str(t, row, IDLE_PATTERNS_cause)),
+                          number_of(p, text_of(t, row, IDLE_PATTERNS_next_op), true),
+                          number_of(p, text_of(t, row, IDLE_PATTERNS_launch_api), true),
+                          number_of(p, text_of(t, row, IDLE_PATTERNS_nvtx_range), true)),
                    &added);
   }
   return p->keys.oom ? nai_err_nomem(err) : NAI_OK;

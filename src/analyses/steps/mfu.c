@@ -5,6 +5,8 @@
 #include "derive/kernels/gpu_peak.h"
 #include "tables/mfu.h"
 #include "tables/step_summary.h"
+#include "tables/gemm_coverage.h"
+#include "tables/gemm_shapes.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,7 +84,7 @@ struct slowest {
 static struct slowest add_gpus(struct basis *b, const struct nai_model *m, const struct nai_table *summary) {
   struct slowest s = {.steady = INT64_MAX};
   for (int64_t i = 0; i < summary->rows; i++) {
-    double median = nai_cell_f64(summary, i, "median_ns");
+    double median = nai_get_f64(summary, i, STEP_SUMMARY_median_ns);
     int64_t steps = nai_get_i64(summary, i, STEP_SUMMARY_steady_steps);
     s.step_ns = median > s.step_ns ? median : s.step_ns;
     s.steady = steps < s.steady ? steps : s.steady;
@@ -127,8 +129,8 @@ static int main_dtype(const struct nai_table *shapes) {
   double flop[NAI_DTYPE_COUNT] = {0}, all = 0;
   int most = 0;
   for (int64_t i = 0; i < shapes->rows; i++) {
-    const char *name = nai_cell_str(shapes, i, "dtype");
-    double part = nai_cell_f64(shapes, i, "flop_per_op") * nai_cell_f64(shapes, i, "count");
+    const char *name = nai_get_str(shapes, i, GEMM_SHAPES_dtype);
+    double part = nai_get_f64(shapes, i, GEMM_SHAPES_flop_per_op) * nai_get_f64(shapes, i, GEMM_SHAPES_count);
     all += part;
     for (int d = 0; d < NAI_DTYPE_COUNT; d++)
       if (strcmp(name, nai_dtype_name((enum nai_dtype)d)) == 0)
@@ -149,13 +151,13 @@ static int put_sizes(struct nai_table *out, const struct nai_model *m, const str
   if (b.dtype < 0)
     b.dtype = main_dtype(in[2]);
   for (int64_t i = 0; i < coverage->rows; i++) {
-    double flop = nai_cell_f64(coverage, i, "steady_flop_per_step");
-    if (nai_cell_i64(coverage, i, "steady_steps") <= 0)
+    double flop = nai_get_f64(coverage, i, GEMM_COVERAGE_steady_flop_per_step);
+    if (nai_get_i64(coverage, i, GEMM_COVERAGE_steady_steps) <= 0)
       continue;
     b.flop += flop;
-    matrix += nai_cell_f64(coverage, i, "steady_matrix_time_ns");
-    covered += nai_cell_f64(coverage, i, "steady_covered_time_ns");
-    attention += nai_cell_f64(coverage, i, "attention_flop_pct") > 0;
+    matrix += nai_get_f64(coverage, i, GEMM_COVERAGE_steady_matrix_time_ns);
+    covered += nai_get_f64(coverage, i, GEMM_COVERAGE_steady_covered_time_ns);
+    attention += nai_get_f64(coverage, i, GEMM_COVERAGE_attention_flop_pct) > 0;
   }
   if (100 * covered < LEAST_PCT * matrix || matrix <= 0) {
     b.flop = NAN;

@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/kernel_name.h"
+#include "tables/gpu_idle_gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ int nai_step_gaps_new(struct nai_step_gaps *g, const struct nai_table *table, st
   if (!g->v)
     return nai_err_nomem(err);
   for (int64_t i = 0; i < table->rows; i++)
-    g->v[g->count++] =
-        (struct nai_step_gap){nai_cell_i64(table, i, "device_id"), nai_cell_i64(table, i, "gap_start_ns"), i};
+    g->v[g->count++] = (struct nai_step_gap){nai_get_i64(table, i, GPU_IDLE_GAPS_device_id),
+                                             nai_get_i64(table, i, GPU_IDLE_GAPS_gap_start_ns), i};
   if (g->count)
     qsort(g->v, g->count, sizeof *g->v, by_place);
   return NAI_OK;
@@ -66,9 +67,9 @@ int64_t nai_step_input_wait(const struct nai_step_gaps *g, int64_t device, const
   if (i == g->count || g->v[i].device != device || g->v[i].start != step->end - step->end_idle_ns)
     return 0;
   int64_t row = g->v[i].row;
-  bool own = strcmp(nai_cell_str(g->table, row, "cause"), "host_code") == 0;
-  bool input = strcmp(nai_cell_str(g->table, row, "next_op"), "Host-to-Device") == 0 ||
-               gets_input(nai_cell_str(g->table, row, "host_activity"));
+  bool own = strcmp(nai_get_str(g->table, row, GPU_IDLE_GAPS_cause), "host_code") == 0;
+  bool input = strcmp(nai_get_str(g->table, row, GPU_IDLE_GAPS_next_op), "Host-to-Device") == 0 ||
+               gets_input(nai_get_str(g->table, row, GPU_IDLE_GAPS_host_activity));
   return own && input ? step->end_idle_ns : 0;
 }
 
@@ -84,17 +85,17 @@ static void explain_idle(struct nai_buf *out, const struct nai_step_usual *u, co
   int64_t device = nai_model_device(u->m, u->list->gpu), best = -1, longest = 0;
   for (size_t i = gap_from(g, device, step->start);
        i < g->count && g->v[i].device == device && g->v[i].start < step->end; i++) {
-    int64_t ns = nai_cell_i64(g->table, g->v[i].row, "gap_ns");
+    int64_t ns = nai_get_i64(g->table, g->v[i].row, GPU_IDLE_GAPS_gap_ns);
     best = ns > longest ? g->v[i].row : best;
     longest = ns > longest ? ns : longest;
   }
   if (best < 0)
     return;
-  const char *activity = nai_cell_str(g->table, best, "host_activity");
-  activity = *activity ? activity : nai_cell_str(g->table, best, "wait_before");
+  const char *activity = nai_get_str(g->table, best, GPU_IDLE_GAPS_host_activity);
+  activity = *activity ? activity : nai_get_str(g->table, best, GPU_IDLE_GAPS_wait_before);
   nai_buf_puts(out, "longest gap ");
   put_ms(out, longest);
-  nai_buf_printf(out, ": %s%s", nai_cell_str(g->table, best, "cause"), *activity ? ", " : "");
+  nai_buf_printf(out, ": %s%s", nai_get_str(g->table, best, GPU_IDLE_GAPS_cause), *activity ? ", " : "");
   nai_text_cut(out, activity, strlen(activity), ACTIVITY_CHARS);
 }
 

@@ -155,18 +155,18 @@ static int collect_places(struct nai_term_place **out, struct nai_term_options *
   size_t count = 0;
   for (int64_t f = 0; f < findings->rows; f++)
     for (int64_t e = 0; e < evidence->rows; e++) {
-      int64_t start = nai_cell_i64(evidence, e, "start_ns"), end = nai_cell_i64(evidence, e, "end_ns");
-      if (nai_cell_i64(evidence, e, "finding") != nai_cell_i64(findings, f, "finding") || start == NAI_NULL_I64 ||
-          end == NAI_NULL_I64)
+      int64_t start = nai_get_i64(evidence, e, EVIDENCE_start_ns), end = nai_get_i64(evidence, e, EVIDENCE_end_ns);
+      if (nai_get_i64(evidence, e, EVIDENCE_finding) != nai_get_i64(findings, f, FINDINGS_finding) ||
+          start == NAI_NULL_I64 || end == NAI_NULL_I64)
         continue;
       places[count++] = (struct nai_term_place){.finding = (uint32_t)f,
-                                                .title = nai_cell_str(findings, f, "title"),
-                                                .severity = nai_cell_str(findings, f, "severity"),
-                                                .text = nai_cell_str(evidence, e, "text"),
+                                                .title = nai_get_str(findings, f, FINDINGS_title),
+                                                .severity = nai_get_str(findings, f, FINDINGS_severity),
+                                                .text = nai_get_str(evidence, e, EVIDENCE_text),
                                                 .start = start,
                                                 .end = end > start ? end : start + 1,
-                                                .device = nai_cell_i64(evidence, e, "device_id"),
-                                                .pid = nai_cell_i64(evidence, e, "pid")};
+                                                .device = nai_get_i64(evidence, e, EVIDENCE_device_id),
+                                                .pid = nai_get_i64(evidence, e, EVIDENCE_pid)};
     }
   *out = places;
   view->places = places;
