@@ -94,11 +94,14 @@ static int bind(sqlite3_stmt *statement, int index, const struct env *env, const
   return sqlite3_bind_double(statement, index, printed ? nai_value_number(ref->unit, &value) : value.f);
 }
 
-/* The statement with the values of its names, ready to be stepped; NULL after a failure. */
+/* The statement with the values of its names, ready to be stepped; NULL after a failure, its own or an earlier one. */
 static sqlite3_stmt *begin(const struct env *env, struct formula formula) {
   struct expression *e = POOL_AT(env->set->expressions, struct expression, formula.number - 1);
   struct nai_err *failure = &env->set->sql->failure;
-  sqlite3_stmt *statement = nai_expression_prepare(env->set, e, failure->code ? &(struct nai_err){0} : failure);
+  if (failure->code)
+    return NULL;
+  nai_rules_count_steps(env->set);
+  sqlite3_stmt *statement = nai_expression_prepare(env->set, e, failure);
   for (uint32_t i = 0; statement && i < e->refs.count; i++)
     if (bind(statement, (int)i + 1, env, POOL_AT(env->set->pieces, struct ref, e->refs.first + i)) != SQLITE_OK)
       fail(env, formula);

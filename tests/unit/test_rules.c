@@ -806,6 +806,26 @@ static void says_why(void **state) {
   free_tables(&t);
 }
 
+/* A rule that never ends is told by its place, once: no other row or rule is tried. */
+static void endless_conditions(void **state) {
+  (void)state;
+  static const char rules[] =
+      "rules:\n  - {id: x, title: t, why: w, recommendation: r, table: use, severity: low, where:\n"
+      "      (select count(*) from use a join use b join use c join use d join use e join use f join use g join use h "
+      "join use i join use j join use k join use l join use m join use n join use o join use p join use q join use r "
+      "join use s join use t join use u) > 0}\n";
+  struct tables t = make_tables();
+  struct nai_rule_set *set = compile(rules);
+  struct nai_err err;
+  const struct nai_table *const tables[] = {t.use};
+  const struct nai_rules_input input = {tables, 1, NULL};
+  struct nai_table *findings, *evidence;
+  assert_int_equal(nai_rules_evaluate(&findings, &evidence, set, &input, &err), NAI_EUSAGE);
+  assert_string_equal(err.msg, "r.yaml:3:7: took too many steps: a rule compares few rows with few");
+  nai_rules_free(set);
+  free_tables(&t);
+}
+
 /* Files that were written before conditions were SQL are told what to write. */
 static void old_conditions(void **state) {
   (void)state;
@@ -922,6 +942,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(long_names_are_cut),
     cmocka_unit_test(mistakes_in_structure),
     cmocka_unit_test(mistakes_in_conditions),
+    cmocka_unit_test(endless_conditions),
     cmocka_unit_test(old_conditions),
     cmocka_unit_test(says_why),
     cmocka_unit_test(mistakes_in_texts),
