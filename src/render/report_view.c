@@ -7,11 +7,11 @@
 #include "base/text.h"
 #include "table/kernel_name.h"
 #include "tables/capture.h"
-#include "tables/gap_activity.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
 #include "tables/gpus.h"
 #include "tables/skill_answers.h"
+#include "sql/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,22 +90,23 @@ static void put_table(struct nai_view *tables, const struct nai_report *report, 
     nai_report_put_row(nai_view_add_map(rows), report, table, i);
 }
 
-/* Rows of a table in which a text column has one value: {"rows": ...} under `key`. */
-static void put_filtered(struct nai_view *tables, const struct nai_report *report, const char *key, const char *name,
-                         const char *column, const char *wanted, int top) {
+/* Adds the first `most` rows of a table that `clause` leaves, in its order; `when`: what each says besides, or NULL.
+ * Returns how many it leaves. */
+static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, struct nai_sql *sql, const char *name,
+                        const char *clause, int most, const char *when) {
   const struct nai_table *table = nai_report_table(report, name);
-  struct nai_view *view = nai_view_put_map(tables, key), *rows = nai_view_put_list(view, "rows");
-  int shown = 0;
-  int64_t total = 0;
-  for (int64_t i = 0; i < table->rows; i++) {
-    if (strcmp(nai_cell_str(table, i, column), wanted) != 0)
-      continue;
-    total++;
-    if (shown++ < top)
-      nai_report_put_row(nai_view_add_map(rows), report, table, i);
+  struct nai_err err;
+  int64_t *numbers = NULL, total = 0;
+  if (table->rows && nai_sql_rows(&numbers, &total, sql, table, clause, &err))
+    nai_view_inherit(rows, &(struct nai_buf){.oom = true}); /* the clauses are ours: nothing else fails */
+  for (int64_t i = 0; i < total && i < most; i++) {
+    struct nai_view *row = nai_view_add_map(rows);
+    nai_report_put_row(row, report, table, numbers[i]);
+    if (when)
+      nai_view_put_trusted(row, "when", when);
   }
-  nai_view_put_bool(view, "any", total > 0);
-  put_more(view, total, top);
+  free(numbers);
+  return total;
 }
 
 /* What GPUs spend their time on, when there are too many for a row each: the least, the median and the largest share.
@@ -165,37 +166,36 @@ static void put_groups(struct nai_view *tables, const struct nai_report *report,
     nai_report_put_groups(tables, report, &groupings[i], top);
 }
 
-/* The first `top` rows of a table by a column, the largest first. */
-static void put_sorted(struct nai_view *tables, const struct nai_report *report, const char *key, const char *name,
-                       const char *column, bool with_null, int top) {
-  const struct nai_table *table = nai_report_table(report, name);
-  struct nai_view *view = nai_view_put_map(tables, key), *rows = nai_view_put_list(view, "rows");
-  int64_t *best = calloc((size_t)top + 1, sizeof *best), total = 0;
-  nai_view_inherit(view, &(struct nai_buf){.oom = !best});
-  int count = 0;
-  for (int64_t row = 0; best && row < table->rows; row++) {
-    int at = count;
-    if (!with_null && nai_cell_i64(table, row, column) == NAI_NULL_I64)
-      continue;
-    total++;
-    while (at > 0 && nai_cell_i64(table, best[at - 1], column) < nai_cell_i64(table, row, column))
-      at--;
-    if (at == top)
-      continue;
-    count += count < top;
-    memmove(&best[at + 1], &best[at], (size_t)(count - at - 1) * sizeof *best);
-    best[at] = row;
+/* Parts of tables: {"rows", "any", "more"} under `key`. */
+static void put_sections(struct nai_view *tables, const struct nai_report *report, struct nai_sql *sql, int top) {
+  static const struct {
+    const char *key, *table, *clause;
+    int most; /* 0: `top` */
+  } sections[] = {
+      {"ranges_by_gpu_time", "nvtx_ranges", "ORDER BY attributed_gpu_time_ns DESC"},
+      {"slow_steps", "steps", "WHERE excess_ns IS NOT NULL ORDER BY excess_ns DESC"},
+      {"metrics_in_short", "gpu_metrics", "WHERE during = 'busy'"},
+      {"blocking_calls", "sync_calls", "WHERE class = 'blocking'"},
+      {"other_sync_calls", "sync_calls", "WHERE class = 'ordering'"},
+      {"poll_calls", "sync_calls", "WHERE class = 'poll'"},
+      {"without_steps", "step_search", "WHERE method = 'none'"},
+      {"missing", "data_quality", "WHERE \"check\" = 'missing-table'", 64},
+  };
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+    struct nai_view *view = nai_view_put_map(tables, sections[i].key);
+    int most = sections[i].most ? sections[i].most : top;
+    int64_t total =
+        put_rows(nai_view_put_list(view, "rows"), report, sql, sections[i].table, sections[i].clause, most, NULL);
+    nai_view_put_bool(view, "any", total > 0);
+    put_more(view, total, most);
   }
-  for (int i = 0; i < count; i++)
-    nai_report_put_row(nai_view_add_map(rows), report, table, best[i]);
-  nai_view_put_bool(view, "any", count > 0);
-  put_more(view, total, count);
-  free(best);
 }
 
 /* Rows of gap_activity in which something beside CUDA tells what the thread did: set-up and own code, what repeats,
  * single gaps. */
-static void put_cpu_work(struct nai_view *tables, const struct nai_report *report, int top) {
+static void put_cpu_work(struct nai_view *tables, const struct nai_report *report, struct nai_sql *sql, int top) {
+  static const char known[] = "activity != '' AND total_ns >= 1000000 AND "
+                              "coalesce(on_cpu_ns, os_runtime_ns, sample_count) IS NOT NULL";
   static const struct {
     const char *scope, *label;
     bool few;
@@ -203,24 +203,13 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
                 {"host_code", "own code in idle gaps", true},
                 {"pattern", "repeated gaps", false},
                 {"gap", "one gap", true}};
-  const struct nai_table *table = nai_report_table(report, "gap_activity");
   struct nai_view *view = nai_view_put_map(tables, "cpu_work"), *rows = nai_view_put_list(view, "rows");
-  int64_t total = 0, least_ns = 1000000;
-  for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++)
-    for (int64_t i = 0, shown = 0; i < table->rows && shown < (scopes[s].few ? 3 : top / 2); i++) {
-      struct nai_value on = nai_table_value(table, i, GAP_ACTIVITY_on_cpu_ns),
-                       osrt = nai_table_value(table, i, GAP_ACTIVITY_os_runtime_ns),
-                       samples = nai_table_value(table, i, GAP_ACTIVITY_sample_count);
-      if (strcmp(nai_get_str(table, i, GAP_ACTIVITY_scope), scopes[s].scope) != 0 ||
-          !*nai_get_str(table, i, GAP_ACTIVITY_activity) || nai_get_i64(table, i, GAP_ACTIVITY_total_ns) < least_ns ||
-          (on.null && osrt.null && samples.null))
-        continue;
-      struct nai_view *row = nai_view_add_map(rows);
-      nai_report_put_row(row, report, table, i);
-      nai_view_put_trusted(row, "when", scopes[s].label);
-      shown++;
-      total++;
-    }
+  int64_t total = 0;
+  for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++) {
+    char clause[256];
+    snprintf(clause, sizeof clause, "WHERE scope = '%s' AND %s", scopes[s].scope, known);
+    total += put_rows(rows, report, sql, "gap_activity", clause, scopes[s].few ? 3 : top / 2, scopes[s].label);
+  }
   nai_view_put_bool(view, "any", total > 0);
 }
 
@@ -278,6 +267,19 @@ static bool whole(const struct nai_table *table) {
   return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
 }
 
+/* A connection to the report's tables; false: out of memory. */
+static bool open_tables(struct nai_sql **out, const struct nai_report *report) {
+  const struct nai_schema **schemas = calloc(report->table_count + 1, sizeof *schemas);
+  struct nai_err err = {0};
+  int rc = schemas ? NAI_OK : nai_err_nomem(&err);
+  for (size_t i = 0; i < report->table_count && !rc; i++)
+    schemas[i] = report->tables[i]->schema;
+  if (!rc)
+    rc = nai_sql_new(out, schemas, report->table_count, &err);
+  free(schemas);
+  return !rc;
+}
+
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details) {
   struct nai_view *root = nai_view_new();
   struct nai_buf text = {0};
@@ -303,14 +305,12 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   for (size_t i = 0; i < report->table_count; i++)
     put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);
   put_groups(tables, report, top);
-  put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_gpu_time_ns", true, top);
-  put_sorted(tables, report, "slow_steps", "steps", "excess_ns", false, top);
-  put_cpu_work(tables, report, top);
-  put_filtered(tables, report, "metrics_in_short", "gpu_metrics", "during", "busy", top);
-  put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
-  put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
-  put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);
-  put_filtered(tables, report, "without_steps", "step_search", "method", "none", top);
-  put_filtered(tables, report, "missing", "data_quality", "check", "missing-table", 64);
+  struct nai_sql *sql = NULL;
+  if (open_tables(&sql, report)) {
+    put_sections(tables, report, sql, top);
+    put_cpu_work(tables, report, sql, top);
+  } else
+    nai_view_inherit(root, &(struct nai_buf){.oom = true});
+  nai_sql_free(sql);
   return root;
 }

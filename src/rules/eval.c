@@ -100,7 +100,7 @@ static sqlite3_stmt *begin(const struct env *env, struct formula formula) {
   struct nai_err *failure = &env->set->sql->failure;
   if (failure->code)
     return NULL;
-  nai_rules_count_steps(env->set);
+  nai_sql_count_steps(env->set->sql);
   sqlite3_stmt *statement = nai_expression_prepare(env->set, e, failure);
   for (uint32_t i = 0; statement && i < e->refs.count; i++)
     if (bind(statement, (int)i + 1, env, POOL_AT(env->set->pieces, struct ref, e->refs.first + i)) != SQLITE_OK)

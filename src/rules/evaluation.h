@@ -26,8 +26,6 @@ int nai_selection_rows(int64_t *rows, int limit, const struct env *env, const st
 NAI_MUST_CHECK int nai_rules_enter(const struct nai_rule_set *set, const struct nai_rules_input *input,
                                    struct nai_err *err);
 NAI_MUST_CHECK int nai_rules_leave(const struct nai_rule_set *set, int rc, struct nai_err *err);
-/* Counts the steps that a statement may take from here on. */
-void nai_rules_count_steps(const struct nai_rule_set *set);
 struct nai_value nai_env_value(const struct env *env, const struct ref *ref);
 
 /* render.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */

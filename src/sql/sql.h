@@ -60,6 +60,20 @@ void nai_sql_close(struct nai_sql *sql);
  * can be created. */
 NAI_MUST_CHECK int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes);
 
+/* A connection to tables in memory, guarded, whose statements end after some hundred million steps (SQLITE_INTERRUPT).
+ * Each table is empty until one of its schema is shown. Schemas are borrowed; what *out is, is to be freed, also after
+ * an error. */
+NAI_MUST_CHECK int nai_sql_new(struct nai_sql **out, const struct nai_schema *const *schemas, size_t count,
+                               struct nai_err *err);
+void nai_sql_free(struct nai_sql *sql);
+/* A statement of such a connection begins: its steps count from here. */
+void nai_sql_count_steps(struct nai_sql *sql);
+
+/* The numbers of the rows of a table that "WHERE ... ORDER BY ..." leaves, in that order and then their own; either may
+ * be missing. The caller frees *rows. */
+NAI_MUST_CHECK int nai_sql_rows(int64_t **rows, int64_t *count, struct nai_sql *sql, const struct nai_table *table,
+                                const char *clause, struct nai_err *err);
+
 /* By name; NULL for none. */
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name);
 /* Opens a table for reading. */

@@ -232,7 +232,7 @@ static int64_t as_i64(struct nai_value v) {
 static double as_f64(struct nai_value v) { return v.null ? NAN : v.type == NAI_F64 ? v.f : (double)v.i; }
 
 static const char *as_str(struct nai_value v) {
-  assert(v.type == NAI_STR);
+  assert(v.null || v.type == NAI_STR);
   return v.type == NAI_STR && !v.null ? v.s : "";
 }
 
