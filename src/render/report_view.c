@@ -96,10 +96,11 @@ static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, 
                         const char *clause, int most, const char *when) {
   const struct nai_table *table = nai_report_table(report, name);
   struct nai_err err;
-  int64_t *numbers = NULL, total = 0;
-  if (table->rows && nai_sql_rows(&numbers, &total, sql, table, clause, &err))
+  int64_t kept = most < table->rows ? most : table->rows, total = 0;
+  int64_t *numbers = calloc((size_t)kept + 1, sizeof *numbers);
+  if (table->rows && (!numbers || nai_sql_rows(numbers, kept, &total, sql, table, clause, &err)))
     nai_view_inherit(rows, &(struct nai_buf){.oom = true}); /* the clauses are ours: nothing else fails */
-  for (int64_t i = 0; i < total && i < most; i++) {
+  for (int64_t i = 0; i < total && i < kept; i++) {
     struct nai_view *row = nai_view_add_map(rows);
     nai_report_put_row(row, report, table, numbers[i]);
     if (when)

@@ -1,8 +1,7 @@
 /* A connection to tables in memory, under the names of their schemas. */
 #include "sql/sql.h"
 
-#include "base/array.h"
-
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,35 +47,41 @@ static int failure(struct nai_sql *sql, struct nai_err *err) {
                                                       : nai_err_set(err, NAI_EINPUT, "%s", sqlite3_errmsg(sql->sqlite));
 }
 
-int nai_sql_rows(int64_t **rows, int64_t *count, struct nai_sql *sql, const struct nai_table *table, const char *clause,
-                 struct nai_err *err) {
-  const char *name = table->schema->name;
-  struct nai_buf text = {0};
+/* The first column of each row of a statement, the first `most` of them. */
+static int64_t read_column(int64_t *values, int64_t most, struct nai_sql *sql, const char *text, int *rc,
+                           struct nai_err *err) {
   sqlite3_stmt *statement = NULL;
-  uint32_t capacity = 0, n = 0;
-  *rows = NULL;
-  nai_buf_printf(&text, "SELECT rowid FROM \"%s\" %s%s rowid", name, clause,
-                 strstr(clause, "ORDER BY") ? "," : " ORDER BY");
-  int rc = nai_buf_check(&text, err);
+  int64_t n = 0;
+  nai_sql_count_steps(sql);
+  if (sqlite3_prepare_v2(sql->sqlite, text, -1, &statement, NULL) == SQLITE_OK)
+    while (n < most && sqlite3_step(statement) == SQLITE_ROW)
+      values[n++] = sqlite3_column_int64(statement, 0);
+  int code = sqlite3_errcode(sql->sqlite);
+  if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE)
+    *rc = failure(sql, err);
+  sqlite3_finalize(statement);
+  return n;
+}
+
+int nai_sql_rows(int64_t *rows, int64_t most, int64_t *total, struct nai_sql *sql, const struct nai_table *table,
+                 const char *clause, struct nai_err *err) {
+  const char *name = table->schema->name;
+  struct nai_buf first = {0}, count = {0};
+  nai_buf_printf(&first, "SELECT rowid FROM \"%s\" %s%s rowid LIMIT %" PRId64, name, clause,
+                 strstr(clause, "ORDER BY") ? "," : " ORDER BY", most);
+  nai_buf_printf(&count, "SELECT count(*) FROM \"%s\" %s", name, clause);
+  *total = 0;
+  int rc = nai_buf_check(&first, err);
+  if (!rc)
+    rc = nai_buf_check(&count, err);
   if (!rc)
     rc = nai_sql_show(nai_sql_find(sql, name), table, err);
-  nai_sql_count_steps(sql);
-  if (!rc && sqlite3_prepare_v2(sql->sqlite, nai_buf_str(&text), -1, &statement, NULL) != SQLITE_OK)
-    rc = failure(sql, err);
-  while (!rc && sqlite3_step(statement) == SQLITE_ROW)
-    if (nai_array_room(rows, &capacity, n, sizeof **rows))
-      (*rows)[n++] = sqlite3_column_int64(statement, 0);
-    else
-      rc = nai_err_nomem(err);
-  if (sqlite3_finalize(statement) != SQLITE_OK && !rc)
-    rc = failure(sql, err);
-  nai_buf_free(&text);
-  *count = n;
   if (!rc)
-    return NAI_OK;
-  free(*rows);
-  *rows = NULL;
-  *count = 0;
+    *total = read_column(rows, most, sql, nai_buf_str(&first), &rc, err);
+  if (!rc && *total == most)
+    read_column(total, 1, sql, nai_buf_str(&count), &rc, err);
+  nai_buf_free(&first);
+  nai_buf_free(&count);
   return rc;
 }
 

@@ -70,9 +70,9 @@ void nai_sql_free(struct nai_sql *sql);
 void nai_sql_count_steps(struct nai_sql *sql);
 
 /* The numbers of the rows of a table that "WHERE ... ORDER BY ..." leaves, in that order and then their own; either may
- * be missing. The caller frees *rows. */
-NAI_MUST_CHECK int nai_sql_rows(int64_t **rows, int64_t *count, struct nai_sql *sql, const struct nai_table *table,
-                                const char *clause, struct nai_err *err);
+ * be missing. `rows` holds the first `most` of *total: no more is kept, however large the table. */
+NAI_MUST_CHECK int nai_sql_rows(int64_t *rows, int64_t most, int64_t *total, struct nai_sql *sql,
+                                const struct nai_table *table, const char *clause, struct nai_err *err);
 
 /* By name; NULL for none. */
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name);
