@@ -1,7 +1,6 @@
 /* An analysis answers one question: a pure function from the model and other tables to tables. Adding one = a file here
  * and a line in registry.c; its schemas drive every output (docs/adding-an-analysis.md). */
-#ifndef NAI_ANALYSES_ANALYSIS_H
-#define NAI_ANALYSES_ANALYSIS_H
+#pragma once
 
 #include "analyses/node.h"
 #include "table/stats.h"
@@ -22,5 +21,3 @@ void nai_put_range_place(struct nai_table *table, int64_t row, const struct nai_
                          const struct nai_model *model, uint32_t range);
 /* Sum of all kernel durations over all devices, ns: the base of pct_total_kernel_time. */
 int64_t nai_total_kernel_ns(const struct nai_model *model);
-
-#endif

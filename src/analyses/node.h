@@ -1,11 +1,10 @@
 /* A node makes tables from tables: what it is made from is data, so that whoever runs nodes can order them, run them
  * side by side, and leave out those whose tables are there already. An analysis is a node (docs/adding-an-analysis.md).
  */
-#ifndef NAI_ANALYSES_NODE_H
-#define NAI_ANALYSES_NODE_H
+#pragma once
 
 #include "config/config.h"
-#include "derive/model.h"
+#include "model/model.h"
 #include "table/table.h"
 
 /* What a node works on while it runs. */
@@ -33,5 +32,3 @@ struct nai_node {
   /* May run beside other nodes. */
   int (*run)(const struct nai_node_io *io, struct nai_err *err);
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Arrays that grow by doubling. */
-#ifndef NAI_BASE_ARRAY_H
-#define NAI_BASE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,5 +8,3 @@
 /* Makes array[index] exist in a malloc'd array (or none yet); what is new is not zeroed. `array` is the address of the
  * pointer to it, of whatever type. False when out of memory: then nothing has changed. */
 bool nai_array_room(void *array, uint32_t *capacity, uint32_t index, size_t element_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* Files embedded in the program at build time (cmake/embed.cmake): rules, phase maps, templates, the viewer bundle. */
-#ifndef NAI_BASE_ASSETS_H
-#define NAI_BASE_ASSETS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ extern const struct nai_asset nai_assets[]; /* ends with path == NULL */
 
 /* The asset at exactly `path`, or NULL. Length is end - data; data[length] is NUL. */
 const struct nai_asset *nai_asset_find(const char *path);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A buffer with a sink hands its text on as it grows, so that what is printed needs no more memory than a block. Of the
  * text it handed on nothing can be read or taken back; the last NAI_BUF_TAIL bytes appended are always in `data`. */
-#ifndef NAI_BASE_BUF_H
-#define NAI_BASE_BUF_H
+#pragma once
 
 #include "base/err.h"
 
@@ -51,5 +50,3 @@ static inline size_t nai_buf_position(const struct nai_buf *buf) { return buf->w
 static inline bool nai_buf_failed(const struct nai_buf *buf) { return buf->oom || buf->sink_error; }
 /* 0, NAI_ELIMIT when any append ran out of memory, or NAI_EIO with the cause when the sink failed. */
 NAI_MUST_CHECK int nai_buf_check(const struct nai_buf *buf, struct nai_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Errors: a code that decides the exit status, and a message that reads as a chain of causes,
  * outermost first: `cannot read table: trace="x", table="NVTX_EVENTS": row 7: "start" is text`. */
-#ifndef NAI_BASE_ERR_H
-#define NAI_BASE_ERR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int nai_err_nomem(struct nai_err *err);
 /* Exit status of a code (docs/architecture.md, "Robustness"): 0, 2, 3, 5, 6, 70 for a code unknown to this table.
  */
 int nai_err_exit_status(int code);
-
-#endif

@@ -1,7 +1,6 @@
 /* Escaping: one function per place a text can be put, and no other code that escapes. Input is UTF-8 as
  * nai_text_clean leaves it; anything else is survived, never trusted: line breaks become spaces, NUL becomes U+FFFD. */
-#ifndef NAI_BASE_ESCAPE_H
-#define NAI_BASE_ESCAPE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -49,5 +48,3 @@ void nai_escape_csv_guard(struct nai_buf *out, const char *text, size_t len);
 /* Text for a terminal or a CI log: cleaned by nai_text_clean, and without anything a CI runner reads as a command
  * (:: at the start of a line, ## anywhere). */
 void nai_escape_terminal(struct nai_buf *out, const char *text, size_t len);
-
-#endif

@@ -1,6 +1,5 @@
 /* A graph of tasks: each runs when the ones it waits for have, on as many threads as there are. */
-#ifndef NAI_BASE_FLOW_H
-#define NAI_BASE_FLOW_H
+#pragma once
 
 #include "base/threads.h"
 
@@ -37,5 +36,3 @@ void nai_flow_after(struct nai_flow *flow, uint32_t task, uint32_t earlier);
  * that failed, for any number of threads; tasks with higher numbers may then not have run. */
 NAI_MUST_CHECK int nai_flow_run(struct nai_flow *flow, int threads, struct nai_err *err);
 void nai_flow_free(struct nai_flow *flow);
-
-#endif

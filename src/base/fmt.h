@@ -1,6 +1,5 @@
 /* Numbers as text, independent of the locale. "exact" forms are for machines (CSV, JSON), "human" forms for reports. */
-#ifndef NAI_BASE_FMT_H
-#define NAI_BASE_FMT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -23,5 +22,3 @@ void nai_fmt_bytes(struct nai_buf *out, double bytes);
 void nai_fmt_change(struct nai_buf *out, double percent, int digits);
 /* Percentage: "41.9 %", "0.04 %", "<0.01 %". */
 void nai_fmt_percent(struct nai_buf *out, double percent);
-
-#endif

@@ -1,7 +1,6 @@
 /* Files and directories. Paths are relative to the working directory or absolute; all functions name the path in
  * errors. */
-#ifndef NAI_BASE_FS_H
-#define NAI_BASE_FS_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -62,5 +61,3 @@ struct nai_map {
   size_t size;
 };
 void nai_map_close(struct nai_map *map);
-
-#endif

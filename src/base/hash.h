@@ -1,6 +1,5 @@
 /* 64-bit hashes (XXH3). They chain: the hash of (seed, bytes). */
-#ifndef NAI_BASE_HASH_H
-#define NAI_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@ uint64_t nai_hash_int(uint64_t seed, int64_t value);
 /* Of the running program's code: the build id its linker wrote. What a changed program left behind is told apart by it.
  * 0 when it has none. */
 uint64_t nai_hash_of_program(void);
-
-#endif

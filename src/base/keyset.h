@@ -1,6 +1,5 @@
 /* A dictionary of 64-bit keys: key <-> dense index in order of first appearance. */
-#ifndef NAI_BASE_KEYSET_H
-#define NAI_BASE_KEYSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ static inline uint32_t nai_keyset_add(struct nai_keyset *set, int64_t key, bool 
   uint32_t index = nai_keyset_find(set, key);
   return set->last = index != UINT32_MAX ? index : nai_keyset_insert(set, key, added);
 }
-
-#endif

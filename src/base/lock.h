@@ -1,6 +1,5 @@
 /* Advisory locks on open files and directories (flock), with patience. */
-#ifndef NAI_BASE_LOCK_H
-#define NAI_BASE_LOCK_H
+#pragma once
 
 /* Called once, a second into the waiting. */
 typedef void nai_lock_waiting_fn(void *ctx);
@@ -9,5 +8,3 @@ typedef void nai_lock_waiting_fn(void *ctx);
  * EWOULDBLOCK when it is still held by somebody else, or another errno where the file system has no locks. */
 int nai_lock(int fd, int operation, int patience_s, nai_lock_waiting_fn *waiting, void *ctx);
 void nai_unlock(int fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* How much memory this process may take. */
-#ifndef NAI_BASE_MEMORY_H
-#define NAI_BASE_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@
 int64_t nai_memory_of_cgroup(const char *membership, const char *root);
 /* Makes allocations fail beyond `bytes` and the stacks of `threads` threads. Does nothing where more is in use. */
 void nai_memory_restrict(int64_t bytes, int threads);
-
-#endif

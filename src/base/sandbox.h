@@ -2,8 +2,7 @@
  * with: Landlock for files, seccomp for the rest. What the kernel does not offer is left out without a word: nothing
  * depends on it. Costs some 100 us, and cannot be undone; children inherit it. To be entered before threads are
  * started. */
-#ifndef NAI_BASE_SANDBOX_H
-#define NAI_BASE_SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ struct nai_sandbox {
 
 /* No other program is started, no socket opened, no other process looked into; files as said. */
 void nai_sandbox_enter(const struct nai_sandbox *sandbox);
-
-#endif

@@ -1,7 +1,6 @@
 /* Text that is written to a file while it is printed: printers append to `text`, whole blocks go on to the file. The
  * struct must not move while it is used. */
-#ifndef NAI_BASE_SINK_H
-#define NAI_BASE_SINK_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -25,5 +24,3 @@ NAI_MUST_CHECK int nai_sink_read(struct nai_map *map, struct nai_file_sink *sink
 /* Writes the rest, closes and frees. To be called once, whatever happened before: with the outcome of the printing in
  * `rc`, which is returned when it is an error. Else 0 or the first error of memory or file, NAI_EIO for a full disk. */
 NAI_MUST_CHECK int nai_sink_finish(struct nai_file_sink *sink, int rc, struct nai_err *err);
-
-#endif

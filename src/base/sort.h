@@ -1,6 +1,5 @@
 /* Searching, sorting and selection by integers. */
-#ifndef NAI_BASE_SORT_H
-#define NAI_BASE_SORT_H
+#pragma once
 
 #include "base/err.h"
 
@@ -91,5 +90,3 @@ double nai_quantile_i64(int64_t *v, size_t count, double q);
 
 /* The median, of an even number the middle of the middle two, rounded down; count > 0. Reorders v. */
 int64_t nai_median_i64(int64_t *v, size_t count);
-
-#endif

@@ -1,8 +1,7 @@
 /* Arrays that grow with a trace. From half a megabyte on they lie in unlinked temporary files, so that a machine short
  * of memory can write them out instead of killing the program, and need no anonymous memory: many smaller ones add up.
  */
-#ifndef NAI_BASE_SPILL_ARRAY_H
-#define NAI_BASE_SPILL_ARRAY_H
+#pragma once
 
 #include "base/err.h"
 
@@ -16,5 +15,3 @@ NAI_MUST_CHECK int nai_spill_array_new(void **out, const char *directory, size_t
  * `memory` is as it was. */
 void *nai_spill_array_grow(void *memory, const char *directory, size_t old_bytes, size_t bytes);
 void nai_spill_array_free(void *memory); /* what nai_spill_array_new or nai_spill_array_grow returned; accepts NULL */
-
-#endif

@@ -1,7 +1,6 @@
 /* Bytes that are put aside for a while: written once from front to back, then read like memory. When they are many they
  * lie in a file without a name, whose memory goes back to the machine in large pieces when it is freed. */
-#ifndef NAI_BASE_SPOOL_H
-#define NAI_BASE_SPOOL_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -19,5 +18,3 @@ NAI_MUST_CHECK int nai_spool_put(struct nai_spool *spool, const void *data, size
 /* Makes `data` readable, and up to 8 bytes behind it; nothing can be put any more. */
 NAI_MUST_CHECK int nai_spool_read(struct nai_spool *spool, struct nai_err *err);
 void nai_spool_free(struct nai_spool *spool); /* of zeroed memory, too */
-
-#endif

@@ -1,7 +1,6 @@
 /* What tells a trace from itself once it was written to, without opening it, and on whichever machine: neither device
  * nor inode. */
-#ifndef NAI_BASE_STAMP_H
-#define NAI_BASE_STAMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ struct nai_stamp {
 /* 0, or errno with a stamp that is all zero. */
 int nai_stamp_of(struct nai_stamp *out, const char *path);
 bool nai_stamp_equal(const struct nai_stamp *a, const struct nai_stamp *b);
-
-#endif

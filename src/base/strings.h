@@ -1,7 +1,6 @@
 /* A string dictionary: text <-> dense ids in order of first appearance. Ids of one dictionary mean nothing in another.
  */
-#ifndef NAI_BASE_STRINGS_H
-#define NAI_BASE_STRINGS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -33,5 +32,3 @@ size_t nai_strings_len(const struct nai_strings *strings, uint32_t id);
 /* Adds every text of `from` to `into`, in order; map[i] = id in `into` of text i. */
 NAI_MUST_CHECK int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_strings *from,
                                      struct nai_err *err);
-
-#endif

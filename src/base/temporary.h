@@ -2,8 +2,7 @@
  * going to be, or below TMPDIR. Files, and the mark that is in directories, are locked while their process lives (a
  * child that it forks keeps the lock): so what killed processes left can be told from what is in use, and both from
  * what is somebody else's. */
-#ifndef NAI_BASE_TEMPORARY_H
-#define NAI_BASE_TEMPORARY_H
+#pragma once
 
 #include "base/err.h"
 
@@ -36,5 +35,3 @@ bool nai_temporary_remove(struct nai_temporary *temporary);
 /* Removes from a directory what killed processes left: what has such a name, belongs to this user, is locked by nobody
  * and, if it is a directory, has the mark or is empty. Where the file system has no locks nothing is removed. */
 void nai_temporary_sweep(const char *directory);
-
-#endif

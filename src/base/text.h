@@ -1,6 +1,5 @@
 /* Text that came from outside. */
-#ifndef NAI_BASE_TEXT_H
-#define NAI_BASE_TEXT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -30,5 +29,3 @@ size_t nai_text_chars(const char *text, size_t len); /* code points of clean tex
 int nai_text_distance(const char *a, const char *b);
 /* The nearest of `count` candidates if it is near enough to be a typing mistake, else NULL. */
 const char *nai_text_suggest(const char *word, const char *const *candidates, size_t count);
-
-#endif

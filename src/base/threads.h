@@ -1,6 +1,5 @@
 /* Parallel loops over independent tasks. */
-#ifndef NAI_BASE_THREADS_H
-#define NAI_BASE_THREADS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -16,5 +15,3 @@ NAI_MUST_CHECK int nai_parallel(int threads, int tasks, nai_task_fn *fn, void *c
 
 /* Processors this process may run on, at least 1. */
 int nai_cpu_count(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Commands and their options as data. A program declares tables; parsing, help, the man page, "did you mean" and shell
  * completions are made from them, and nothing is written down twice. */
-#ifndef NAI_CLI_CLI_H
-#define NAI_CLI_CLI_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -128,5 +127,3 @@ NAI_MUST_CHECK int nai_cli_read_number(double *out, const struct nai_cli_option 
 /* The two words of "START END" in seconds, in ns; the end lies after the start. */
 NAI_MUST_CHECK int nai_cli_read_stretch(int64_t *start_ns, int64_t *end_ns, const struct nai_cli_option *option,
                                         const char *const *values, struct nai_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of the command line. Internal to src/cli. */
-#ifndef NAI_CLI_INTERNAL_H
-#define NAI_CLI_INTERNAL_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -43,5 +42,3 @@ void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program, con
 /* Candidates for the last word, one a line with a tab and what it means; then, where files are wanted, a line ":files"
  * (with suffixes) or ":directories". `words` follow the program's name. */
 void nai_cli_complete(struct nai_buf *out, const struct nai_cli_program *program, int count, char **words);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the name of a communication kernel says: which collective, of which library, on which type
  * (rules/comm-kernels.yaml). */
-#ifndef NAI_CONFIG_COMM_NAMES_H
-#define NAI_CONFIG_COMM_NAMES_H
+#pragma once
 
 #include "base/err.h"
 
@@ -31,5 +30,3 @@ struct nai_comm_name nai_comm_names_parse(const struct nai_comm_names *names, co
 double nai_comm_names_link(const struct nai_comm_names *names, const char *gpu_name);
 /* Call once after the last match: NAI_EUSAGE when a regular expression gave up on some name. */
 NAI_MUST_CHECK int nai_comm_names_check(const struct nai_comm_names *names, struct nai_err *err);
-
-#endif

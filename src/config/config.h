@@ -1,8 +1,7 @@
 /* What tables may depend on beside other tables, item by item: whoever uses one says so, and runs again when it
  * changes.
  */
-#ifndef NAI_CONFIG_CONFIG_H
-#define NAI_CONFIG_CONFIG_H
+#pragma once
 
 enum nai_config_item {
   NAI_CONFIG_TRACE,          /* its content and file name */
@@ -25,5 +24,3 @@ enum nai_config_item {
 
 /* What people call an item: "kernel classes". */
 const char *nai_config_name(enum nai_config_item item);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the user says a step computes: --flops-per-step, --model, --dtype, --peak-tflops. */
-#ifndef NAI_CONFIG_FLOPS_H
-#define NAI_CONFIG_FLOPS_H
+#pragma once
 
 #include "config/gpu_facts.h"
 
@@ -22,5 +21,3 @@ struct nai_flops {
 /* NAI_EUSAGE names the option and what is wrong with it. */
 NAI_MUST_CHECK int nai_flops_read(struct nai_flops *out, const struct nai_flops_options *options, struct nai_err *err);
 uint64_t nai_flops_hash(const struct nai_flops *flops);
-
-#endif

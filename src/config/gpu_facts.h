@@ -1,7 +1,6 @@
 /* What GPUs can do, as far as an export does not say it: limits by compute capability, peaks and links by product
  * (rules/gpus.yaml). */
-#ifndef NAI_CONFIG_GPU_FACTS_H
-#define NAI_CONFIG_GPU_FACTS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -46,5 +45,3 @@ uint64_t nai_gpu_facts_hash(const struct nai_gpu_facts *facts); /* of the texts 
 const struct nai_gpu_limits *nai_gpu_facts_limits(const struct nai_gpu_facts *facts, int64_t major, int64_t minor);
 /* A product by its exact name, NULL when it is not known. Borrowed. */
 const struct nai_gpu_product *nai_gpu_facts_product(const struct nai_gpu_facts *facts, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* Kernel categories: what kind of work a kernel does, told from its name (rules/kernel-classes.yaml). */
-#ifndef NAI_CONFIG_KERNEL_CLASSES_H
-#define NAI_CONFIG_KERNEL_CLASSES_H
+#pragma once
 
 #include "config/comm_names.h"
 
@@ -57,5 +56,3 @@ bool nai_kernel_classes_matrix(const struct nai_kernel_classes *classes, int cat
 bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const char *kernel_name);
 /* Whether the category is one whose kernels move data and compute little, so that several in a row could be one. */
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category);
-
-#endif

@@ -4,8 +4,7 @@
  *   class: ["re:PCRE2 regex"]  a regular expression, case-sensitive unless it says (?i)
  *
  * The first pattern in file order that matches decides. Matching is safe from several threads. */
-#ifndef NAI_CONFIG_PATTERNS_H
-#define NAI_CONFIG_PATTERNS_H
+#pragma once
 
 #include "config/yaml.h"
 
@@ -32,5 +31,3 @@ NAI_MUST_CHECK int nai_patterns_check(const struct nai_patterns *set, struct nai
 int nai_patterns_class_count(const struct nai_patterns *set);
 const char *nai_patterns_class(const struct nai_patterns *set, int index);     /* borrowed */
 int nai_patterns_find_class(const struct nai_patterns *set, const char *name); /* -1 when there is none */
-
-#endif

@@ -1,6 +1,5 @@
 /* Phase maps: which NVTX range names belong to which phase of a program (docs/writing-phase-maps.md). */
-#ifndef NAI_CONFIG_PHASE_MAP_H
-#define NAI_CONFIG_PHASE_MAP_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -25,5 +24,3 @@ const char *nai_phase_map_phase(const struct nai_phase_map *map, int phase); /* 
 
 /* Appends the names of the built-in maps: "inference, jax, ...". */
 void nai_phase_map_builtins(struct nai_buf *out);
-
-#endif

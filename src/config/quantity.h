@@ -1,6 +1,5 @@
 /* Amounts as people write them in configuration files: "3%", "0.05ms", "64KiB", "1%_of_step", "2pt", "5". */
-#ifndef NAI_CONFIG_QUANTITY_H
-#define NAI_CONFIG_QUANTITY_H
+#pragma once
 
 #include "config/yaml.h"
 #include "table/schema.h"
@@ -20,5 +19,3 @@ struct nai_quantity {
 /* Reads a scalar; it must be finite and not negative. NAI_EUSAGE with file:line:column. */
 NAI_MUST_CHECK int nai_quantity_read(struct nai_quantity *out, const struct nai_yaml *doc,
                                      const struct nai_yaml_node *node, struct nai_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Patterns that tell what kind of program a trace shows: its framework, language, libraries (rules/workload.yaml;
  * docs/writing-workload-patterns.md). */
-#ifndef NAI_CONFIG_WORKLOAD_H
-#define NAI_CONFIG_WORKLOAD_H
+#pragma once
 
 #include "base/err.h"
 
@@ -49,5 +48,3 @@ int nai_workload_match(const struct nai_workload_patterns *patterns, enum nai_wo
                        enum nai_workload_sign sign, const char *name);
 /* Call once after the last match: NAI_EUSAGE when a regular expression gave up on some name. */
 NAI_MUST_CHECK int nai_workload_patterns_check(const struct nai_workload_patterns *patterns, struct nai_err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * Refused, with `file:line:column: message` and NAI_EUSAGE: anchors, aliases, tags, merge keys, duplicate keys, keys
  * that are not text, several documents, invisible or control characters, more than 1 MiB, 64 levels or 65,536 values.
  */
-#ifndef NAI_CONFIG_YAML_H
-#define NAI_CONFIG_YAML_H
+#pragma once
 
 #include "base/err.h"
 #include "base/strings.h"
@@ -80,5 +79,3 @@ NAI_MUST_CHECK int nai_yaml_expect(const struct nai_yaml *doc, const struct nai_
 /* The node is a map and each of its keys is one of `allowed` (ends with NULL); an unknown key gets a suggestion. */
 NAI_MUST_CHECK int nai_yaml_expect_keys(const struct nai_yaml *doc, const struct nai_yaml_node *node,
                                         const char *const *allowed, struct nai_err *err);
-
-#endif

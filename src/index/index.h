@@ -1,10 +1,9 @@
 /* Many runs at a glance: what each of them says in a few tables, as one SQLite file, one CSV and one page. Made from
  * the runs' own tables and from nothing else, so it can be deleted and made again, to the byte. */
-#ifndef NAI_INDEX_INDEX_H
-#define NAI_INDEX_INDEX_H
+#pragma once
 
-#include "render/mustache.h"
-#include "run/run.h"
+#include "report/mustache.h"
+#include "rundir/run.h"
 #include "table/table.h"
 
 enum { NAI_INDEX_TOP_KERNELS = 50 };
@@ -100,5 +99,3 @@ NAI_MUST_CHECK int nai_index_spreads(struct nai_index_spread **out, uint32_t *co
                                      struct nai_err *err);
 /* Rows of runs, the worst first: those that failed, then by severity and share of time. The caller frees it. */
 NAI_MUST_CHECK int nai_index_order(uint32_t **out, const struct nai_index *index, struct nai_err *err);
-
-#endif

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "pipeline/state.h"
-#include "run/publish.h"
+#include "rundir/publish.h"
 #include "tables/readers.h"
 #include "tables/run_info.h"
 

@@ -1,6 +1,5 @@
 /* From a trace to an artifacts directory, reusing what an earlier run left there. */
-#ifndef NAI_PIPELINE_ANALYZE_H
-#define NAI_PIPELINE_ANALYZE_H
+#pragma once
 
 #include "analyses/node.h"
 #include "base/buf.h"
@@ -77,5 +76,3 @@ size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], 
 /* The columns of every run, without rows: what statements are checked against. */
 struct nai_run;
 NAI_MUST_CHECK int nai_empty_run(struct nai_run **out, struct nai_err *err);
-
-#endif

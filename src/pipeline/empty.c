@@ -1,7 +1,7 @@
 /* A run without rows: what statements are checked against before there is a trace. */
 #include "pipeline/analyze.h"
 
-#include "run/run.h"
+#include "rundir/run.h"
 
 #include <stdlib.h>
 

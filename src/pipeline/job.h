@@ -1,6 +1,5 @@
 /* A node whose tables are brought into a run. Internal to src/pipeline. */
-#ifndef NAI_PIPELINE_JOB_H
-#define NAI_PIPELINE_JOB_H
+#pragma once
 
 #include "base/flow.h"
 #include "pipeline/state.h"
@@ -56,5 +55,3 @@ NAI_MUST_CHECK int nai_job_set_choose(struct job_set *set, struct nai_err *err);
  * jobs whose tables they read; those that most work waits for start first. `order` has room for all jobs. */
 void nai_job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn *run, struct job **order,
                       const uint32_t done[NAI_PART_COUNT]);
-
-#endif

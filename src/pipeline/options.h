@@ -1,10 +1,9 @@
 /* What one run is asked to do. */
-#ifndef NAI_PIPELINE_OPTIONS_H
-#define NAI_PIPELINE_OPTIONS_H
+#pragma once
 
 #include "base/strings.h"
 #include "config/flops.h"
-#include "ingest/reader.h"
+#include "trace/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ NAI_MUST_CHECK int nai_options_describe(struct nai_strings *out, const struct na
 
 /* What a run does when nothing is said: the defaults, in zeroed or used memory. */
 void nai_options_init(struct nai_options *options);
-
-#endif

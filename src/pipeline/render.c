@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/sink.h"
 #include "base/threads.h"
-#include "render/output.h"
+#include "report/output.h"
 #include "tables/findings.h"
 #include "tables/viewer_data.h"
 #include "viewer/viewer.h"

@@ -1,6 +1,5 @@
 /* Stage skills: the skills that a report is asked to hold, each a table of the run. Internal to src/pipeline. */
-#ifndef NAI_PIPELINE_SKILLS_H
-#define NAI_PIPELINE_SKILLS_H
+#pragma once
 
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
@@ -22,5 +21,3 @@ struct nai_state_skills {
 NAI_MUST_CHECK int nai_state_skills_load(struct nai_state_skills *skills, const struct nai_options *options,
                                          struct nai_err *err);
 void nai_state_skills_free(struct nai_state_skills *skills);
-
-#endif

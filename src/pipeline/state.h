@@ -1,17 +1,16 @@
 /* What one analysis works on. Internal to src/pipeline. */
-#ifndef NAI_PIPELINE_STATE_H
-#define NAI_PIPELINE_STATE_H
+#pragma once
 
 #include "config/config.h"
 #include "config/patterns.h"
-#include "ingest/ingest.h"
+#include "trace/ingest.h"
 #include "pipeline/analyze.h"
-#include "run/outdir.h"
+#include "rundir/outdir.h"
 #include "pipeline/skills.h"
-#include "render/mustache.h"
+#include "report/mustache.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
-#include "run/run.h"
+#include "rundir/run.h"
 
 #include <pthread.h>
 
@@ -63,5 +62,3 @@ NAI_MUST_CHECK int nai_state_stage(struct nai_state *state, int stage, struct na
 uint64_t nai_state_wanted(const struct nai_stage *stages);
 /* render.c: every output file into the work directory. */
 NAI_MUST_CHECK int nai_state_render(struct nai_state *state, struct nai_err *err);
-
-#endif

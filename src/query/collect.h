@@ -1,6 +1,5 @@
 /* The rows of a statement, held. */
-#ifndef NAI_QUERY_COLLECT_H
-#define NAI_QUERY_COLLECT_H
+#pragma once
 
 #include "query/query.h"
 
@@ -37,5 +36,3 @@ static inline const char *nai_query_cell_text(const struct nai_query_rows *rows,
   const struct nai_value *cell = nai_query_cell(rows, row, column);
   return cell->null || cell->type != NAI_STR ? "" : cell->s;
 }
-
-#endif

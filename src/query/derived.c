@@ -3,7 +3,7 @@
 
 #include "base/spill_array.h"
 #include "base/threads.h"
-#include "derive/nvtx/nvtx_open.h"
+#include "model/nvtx/nvtx_open.h"
 #include "table/kernel_name.h"
 #include "tables/call_ranges.h"
 #include "tables/graph_event_launches.h"

@@ -2,7 +2,7 @@
 #include "query/internal.h"
 
 #include "base/array.h"
-#include "derive/idle/idle.h"
+#include "model/idle/idle.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Shared by the files behind query.h. Internal to src/query. */
-#ifndef NAI_QUERY_INTERNAL_H
-#define NAI_QUERY_INTERNAL_H
+#pragma once
 
 #include "query/query.h"
 #include "sql/sql.h"
@@ -71,5 +70,3 @@ enum { NAI_FRAME_HEADER = 'H', NAI_FRAME_ROW = 'R', NAI_FRAME_END = 'E' };
 enum { NAI_SENT_NULL = 'n', NAI_SENT_INTEGER = 'i', NAI_SENT_REAL = 'f', NAI_SENT_TEXT = 't' };
 enum { NAI_FRAME_BLOCK = 1 << 16 }; /* so much is written and read at a time */
 _Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent);
-
-#endif

@@ -1,11 +1,10 @@
 /* SQL over a run: every table of it, tables and views derived from them, and functions on intervals of time. A
  * statement can only read, and runs in a process of its own that is ended when it takes too long. docs/asking.md. */
-#ifndef NAI_QUERY_QUERY_H
-#define NAI_QUERY_QUERY_H
+#pragma once
 
-#include "run/run.h"
+#include "rundir/run.h"
 
-struct nai_trace; /* ingest/trace/trace.h */
+struct nai_trace; /* trace/trace/trace.h */
 
 /* A statement and where it was written, for messages: "LABEL:LINE:COLUMN: no such column: x". */
 struct nai_query_text {
@@ -51,7 +50,7 @@ enum nai_query_mode {
 
 struct nai_query {
   struct nai_run *run;
-  const struct nai_trace *raw; /* the run's export, whose tables are read as raw.NAME, as far as ingest/raw.h shows
+  const struct nai_trace *raw; /* the run's export, whose tables are read as raw.NAME, as far as trace/raw.h shows
                                   them; or NULL */
   const struct nai_query_text *text;
   const struct nai_query_parameter *parameters; /* those the statement does not name are left out */
@@ -67,5 +66,3 @@ NAI_MUST_CHECK int nai_query_run(bool *truncated, const struct nai_query *query,
 
 /* Whether a table of that name is there for statements to read, derived ones and views included. */
 bool nai_query_has(const struct nai_run *run, const char *table);
-
-#endif

@@ -1,7 +1,7 @@
 /* Tables of the export beside those of the run. */
 #include "query/internal.h"
 
-#include "ingest/raw.h"
+#include "trace/raw.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,7 +1,7 @@
 /* Views: each kind of event with what belongs to it, joined by row numbers. */
 #include "query/internal.h"
 
-#include "derive/model.h"
+#include "model/model.h"
 
 #define TEXT_OF(word) #word
 #define NUMBER(macro) TEXT_OF(macro)

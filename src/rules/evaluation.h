@@ -1,6 +1,5 @@
 /* Compiled rules at work: rows, hits, prices, findings. Internal to src/rules. */
-#ifndef NAI_RULES_EVALUATION_H
-#define NAI_RULES_EVALUATION_H
+#pragma once
 
 #include "rules/internal.h"
 
@@ -124,5 +123,3 @@ NAI_MUST_CHECK int nai_env_open(struct env *env, const struct nai_rule_set *set,
 const struct nai_table *nai_env_table(const struct env *env, const struct nai_schema *schema);
 /* Finds the rows of `with` for the current row; those that depend on no other row only if `all`. */
 void nai_env_look_up(struct env *env, const struct rule *rule, bool all);
-
-#endif

@@ -3,8 +3,7 @@
  * Everything of variable length lives in the set's pools and is named by a span; texts point into the YAML documents,
  * which the set keeps. A rule sees numbered sources of rows: 0 is the row of its own table ("this"), 1..lookup_count
  * the rows found by `with`, lookup_count + 1 the row of an evidence item's `for`. */
-#ifndef NAI_RULES_INTERNAL_H
-#define NAI_RULES_INTERNAL_H
+#pragma once
 
 #include "config/yaml.h"
 #include "rules/rules.h"
@@ -260,5 +259,3 @@ int nai_rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc,
                      const char *id, struct nai_err *err);
 /* Finds what `unless` and `part_of` name, and an order in which these come first. */
 NAI_MUST_CHECK int nai_rules_order(struct nai_rule_set *set, struct nai_err *err);
-
-#endif

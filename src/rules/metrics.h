@@ -1,8 +1,7 @@
 /* Metrics: numbers by which runs are compared, defined in YAML (metrics/default.yaml, docs/writing-metrics.md) with the
  * expressions of rules, and evaluated to the table `metrics` of each run. Whoever compares runs reads only that table.
  */
-#ifndef NAI_RULES_METRICS_H
-#define NAI_RULES_METRICS_H
+#pragma once
 
 #include "base/err.h"
 #include "table/table.h"
@@ -27,5 +26,3 @@ uint64_t nai_metrics_hash(const struct nai_metric_set *set); /* of the texts */
  * result is the caller's: ordered as defined, members of a family by name. */
 NAI_MUST_CHECK int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *set,
                                         const struct nai_table *const *tables, struct nai_err *err);
-
-#endif

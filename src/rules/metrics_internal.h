@@ -1,6 +1,5 @@
 /* Compiled metrics. Internal to src/rules. */
-#ifndef NAI_RULES_METRICS_INTERNAL_H
-#define NAI_RULES_METRICS_INTERNAL_H
+#pragma once
 
 #include "config/quantity.h"
 #include "rules/internal.h"
@@ -44,5 +43,3 @@ struct nai_metric_set {
 };
 
 extern const char *const nai_metric_basis_names[BASES];
-
-#endif

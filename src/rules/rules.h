@@ -1,7 +1,6 @@
 /* Rules: YAML that turns the analysis tables into findings (docs/writing-rules.md). A set is compiled and checked
  * against the catalogue of table schemas before any work starts; evaluation then cannot meet an unknown name. */
-#ifndef NAI_RULES_RULES_H
-#define NAI_RULES_RULES_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -70,5 +69,3 @@ NAI_MUST_CHECK int nai_rules_explain(struct nai_buf *out, const struct nai_rule_
 /* Of the texts and parameters that findings depend on. */
 uint64_t nai_rules_hash(const struct nai_rule_set *set);
 size_t nai_rules_count(const struct nai_rule_set *set); /* active rules */
-
-#endif

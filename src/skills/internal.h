@@ -1,6 +1,5 @@
 /* Shared by the files behind skill.h. Internal to src/skills. */
-#ifndef NAI_SKILLS_INTERNAL_H
-#define NAI_SKILLS_INTERNAL_H
+#pragma once
 
 #include "skills/skill.h"
 
@@ -12,5 +11,3 @@ NAI_MUST_CHECK int nai_skill_check_name(const struct nai_yaml *doc, const struct
 /* parameters.c: a text as a parameter's value. */
 NAI_MUST_CHECK int nai_skill_value(struct nai_value *out, const struct nai_skill_parameter *parameter, const char *text,
                                    struct nai_err *err);
-
-#endif

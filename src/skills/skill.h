@@ -1,8 +1,7 @@
 /* Skills: questions somebody asked before, as YAML files (docs/writing-skills.md). A skill is a statement with
  * parameters, and what its columns mean; its answer is a table like any other, or a reason why there is none. Pages put
  * several answers under one title. */
-#ifndef NAI_SKILLS_SKILL_H
-#define NAI_SKILLS_SKILL_H
+#pragma once
 
 #include "config/yaml.h"
 #include "query/query.h"
@@ -143,5 +142,3 @@ void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skil
 /* A skill's own text about its answer, nothing where it has none. */
 void nai_skill_put_line(struct nai_buf *out, const struct nai_skill *skill, const struct nai_table *table,
                         void (*escape)(struct nai_buf *, const char *, size_t));
-
-#endif

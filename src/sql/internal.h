@@ -1,6 +1,5 @@
 /* Shared by the files behind sql.h. Internal to src/sql. */
-#ifndef NAI_SQL_INTERNAL_H
-#define NAI_SQL_INTERNAL_H
+#pragma once
 
 #include "sql/sql.h"
 
@@ -49,5 +48,3 @@ int nai_plan_best(sqlite3_vtab *vtab, sqlite3_index_info *info);
 /* functions.c, aggregates.c: SQLite's code. */
 int nai_functions_add(sqlite3 *sqlite);
 int nai_aggregates_add(sqlite3 *sqlite);
-
-#endif

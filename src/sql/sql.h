@@ -1,7 +1,6 @@
 /* Tables as SQL: a connection whose tables are nai_tables, with functions on intervals of time and names, which can
  * only read. Who opens one says which tables there are and where their rows come from. */
-#ifndef NAI_SQL_SQL_H
-#define NAI_SQL_SQL_H
+#pragma once
 
 #include "table/table.h"
 
@@ -86,5 +85,3 @@ NAI_MUST_CHECK int nai_sql_fill(struct nai_sql_table *t, int column, struct nai_
 /* The table's column that result column `i` is a plain reference to, NULL when it is computed. */
 const struct nai_sql_column *nai_sql_origin(const struct nai_schema **schema, const struct nai_sql *sql,
                                             sqlite3_stmt *statement, int i);
-
-#endif

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* As src/ingest drops rows beyond: 73 years, and 13 days for one event. */
+/* As src/trace drops rows beyond: 73 years, and 13 days for one event. */
 #define TIME_LIMIT ((int64_t)1 << 61)
 #define DURATION_LIMIT ((int64_t)1 << 50)
 

@@ -1,6 +1,5 @@
 /* A column of integers or text numbers as loops over millions of rows read it, however wide its cells are. */
-#ifndef NAI_TABLE_COLUMN_H
-#define NAI_TABLE_COLUMN_H
+#pragma once
 
 #include "table/schema.h"
 
@@ -72,5 +71,3 @@ void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first
 
 /* Whether all values are NULL or in [low, high]. Costs nothing where a cell cannot hold others. */
 bool nai_column_within(const struct nai_column *column, int64_t rows, int64_t low, int64_t high);
-
-#endif

@@ -1,8 +1,7 @@
 /* Tables as CSV (RFC 4180, lines end with LF): column names, then rows. Numbers as nai_value_print writes them,
  * never quoted; NULL is nothing, the empty text is "". Texts are quoted by libcsv where they need it, and guarded
  * against being taken for formulas (nai_escape_csv_guard). */
-#ifndef NAI_TABLE_CSV_H
-#define NAI_TABLE_CSV_H
+#pragma once
 
 #include "table/table.h"
 
@@ -10,5 +9,3 @@
 void nai_csv_text(struct nai_buf *out, struct nai_buf *scratch, const char *text, size_t len);
 /* Appends the table. */
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table);
-
-#endif

@@ -1,7 +1,6 @@
 /* CSV files (RFC 4180) as rows of texts: what people write lists in, and what this program wrote itself. A ' that our
  * own writer put in front of = + - @ (base/escape.h) is taken away again. */
-#ifndef NAI_TABLE_CSV_READ_H
-#define NAI_TABLE_CSV_READ_H
+#pragma once
 
 #include "base/err.h"
 
@@ -31,5 +30,3 @@ void nai_csv_free(struct nai_csv *csv);
 int nai_csv_column(const struct nai_csv *csv, const char *name);
 /* A cell; "" for column -1. */
 const char *nai_csv_cell(const struct nai_csv *csv, uint32_t row, int column);
-
-#endif

@@ -1,6 +1,5 @@
 /* Table files (*.ntab): the on-disk form described in docs/table-format.md. Internal to src/table. */
-#ifndef NAI_TABLE_FILE_H
-#define NAI_TABLE_FILE_H
+#pragma once
 
 #include "base/buf.h"
 #include "table/table.h"
@@ -62,5 +61,3 @@ NAI_MUST_CHECK int nai_table_alloc(struct nai_table **out, const struct nai_sche
 NAI_MUST_CHECK int nai_backing_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
 /* Unmaps the file behind a table and what was allocated with it. */
 void nai_backing_release(struct nai_table *table);
-
-#endif

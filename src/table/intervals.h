@@ -1,7 +1,6 @@
 /* Sets of disjoint half-open time intervals, kept in ascending order. Operations are linear in their inputs unless
  * said. */
-#ifndef NAI_TABLE_INTERVALS_H
-#define NAI_TABLE_INTERVALS_H
+#pragma once
 
 #include "base/err.h"
 
@@ -56,5 +55,3 @@ struct nai_coverage {
 NAI_MUST_CHECK int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err);
 int64_t nai_coverage_overlap_ns(struct nai_coverage *coverage, int64_t a, int64_t b);
 void nai_coverage_free(struct nai_coverage *coverage);
-
-#endif

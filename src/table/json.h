@@ -1,7 +1,6 @@
 /* Writes JSON as it goes. jansson could write only what it holds in memory, and its reals are doubles: 136355595 ns
  * must come out as exactly 136.355595 ms. Its string escaping is used. */
-#ifndef NAI_TABLE_JSON_H
-#define NAI_TABLE_JSON_H
+#pragma once
 
 #include "table/table.h"
 
@@ -57,5 +56,3 @@ void nai_json_table_head(struct nai_json *json, const struct nai_table *table, i
 /* json_pack.c: the same for the page, of a table with many rows: "packed", a column an object, in place of "rows"
  * (docs/viewer.md, "Long tables"). */
 void nai_json_table_packed(struct nai_json *json, const struct nai_table *table, int64_t most);
-
-#endif

@@ -4,8 +4,7 @@
  *   void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, 1>>(int)
  *   vectorized_elementwise_kernel<4, FillFunctor<float>>
  * Names without C++ structure (mangled, Triton, nvjet) stay as they are, cut in the middle when too long. */
-#ifndef NAI_TABLE_KERNEL_NAME_H
-#define NAI_TABLE_KERNEL_NAME_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -21,5 +20,3 @@ void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_cha
  * frees *out with one free(). At least 32 code points are used. */
 NAI_MUST_CHECK int nai_kernel_names_short(char ***out, const char *const *names, size_t count, size_t max_chars,
                                           struct nai_err *err);
-
-#endif

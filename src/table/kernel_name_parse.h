@@ -1,6 +1,5 @@
 /* Reading a demangled C++ name: brackets, and what an argument is called. Internal to src/table/kernel_name*.c. */
-#ifndef NAI_TABLE_KERNEL_NAME_PARSE_H
-#define NAI_TABLE_KERNEL_NAME_PARSE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -41,5 +40,3 @@ uint32_t nai_parsed_name_argument_end(const struct nai_parsed_name *name, uint32
 /* Appends text without qualifiers (a::b:: of a::b::c) and without casts in front of numbers. */
 void nai_name_simplify(struct nai_buf *out, const char *text, size_t len);
 bool nai_is_word(char c); /* a character of an identifier */
-
-#endif

@@ -1,7 +1,6 @@
 /* What a table looks like. A schema drives everything that shows a table: the CSV header, the JSON, the viewer,
  * the number format in Markdown, and the names YAML rules may use. */
-#ifndef NAI_TABLE_SCHEMA_H
-#define NAI_TABLE_SCHEMA_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -135,5 +134,3 @@ void nai_value_print(struct nai_buf *out, enum nai_unit unit, const struct nai_v
 void nai_value_print_human(struct nai_buf *out, enum nai_unit unit, const struct nai_value *value);
 /* The number in the unit it is printed in (ns cells in ms for NAI_MS); NaN for NULL and text. Rules compare these. */
 double nai_value_number(enum nai_unit unit, const struct nai_value *value);
-
-#endif

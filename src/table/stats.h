@@ -1,6 +1,5 @@
 /* Statistics of durations and other integers, exact, by group. */
-#ifndef NAI_TABLE_STATS_H
-#define NAI_TABLE_STATS_H
+#pragma once
 
 #include "base/err.h"
 #include "table/column.h"
@@ -42,5 +41,3 @@ double nai_quantile(const double *ascending, size_t count, double q);
 
 /* 100 * part / whole, 0 when whole is 0. */
 double nai_percent(double part, double whole);
-
-#endif

@@ -1,7 +1,6 @@
 /* The table: typed columns, stored column by column, with the strings its text columns refer to. The same object is
  * what stages exchange, what intermediate files hold (docs/table-format.md) and all a renderer sees. */
-#ifndef NAI_TABLE_TABLE_H
-#define NAI_TABLE_TABLE_H
+#pragma once
 
 #include "base/strings.h"
 #include "table/column.h"
@@ -119,5 +118,3 @@ struct nai_sort_by {
 NAI_MUST_CHECK int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err);
 /* Keeps the first `rows` rows. */
 void nai_table_truncate(struct nai_table *table, int64_t rows);
-
-#endif

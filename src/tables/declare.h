@@ -9,8 +9,7 @@
  * C takes the column's stored name, its kind (below), what it means, and what else struct nai_column_def has. It makes
  * the numbers of the columns (STREAMS_stream_id, STREAMS_total_time_ns, STREAMS_COLUMN_COUNT) and nai_streams_schema.
  */
-#ifndef NAI_TABLES_DECLARE_H
-#define NAI_TABLES_DECLARE_H
+#pragma once
 
 #include "table/schema.h"
 
@@ -64,5 +63,3 @@
 /* T: the table's name in upper case; id: in lower case; title: for people; what: what a row is. NAI_TABLE_NAMED is for
  * a table of which another one has the name: id tells them apart in code. */
 #define NAI_TABLE(T, id, title, what) NAI_TABLE_NAMED(T, id, #id, title, what)
-
-#endif

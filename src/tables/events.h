@@ -1,7 +1,6 @@
 /* The normalised, version-independent event tables: what extract writes and everything after it reads.
  * Times are ns since session start, intervals half-open [start, end). Sources and fallbacks: docs/analyses.md. */
-#ifndef NAI_TABLES_EVENTS_H
-#define NAI_TABLES_EVENTS_H
+#pragma once
 
 #include "tables/api_events.h"
 #include "tables/callchain_frames.h"
@@ -134,5 +133,3 @@ _Static_assert(NAI_IN_COUNT < 64, "a set of tables is a 64-bit number");
  * numbers they do not have. */
 const char *nai_copy_kind_label(int64_t kind);
 const char *nai_mem_kind_label(int64_t kind);
-
-#endif

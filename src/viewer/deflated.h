@@ -2,8 +2,7 @@
  * deflated in pieces, side by side. The block's bytes do not depend on how many threads do that. Internal to
  * src/viewer.
  */
-#ifndef NAI_VIEWER_DEFLATED_H
-#define NAI_VIEWER_DEFLATED_H
+#pragma once
 
 #include "viewer/encoder.h"
 
@@ -29,5 +28,3 @@ NAI_MUST_CHECK int nai_deflated_piece(struct nai_deflated *deflated, int i, stru
 /* Appends the block, once all pieces are there. */
 void nai_deflated_print(struct nai_buf *out, const struct nai_deflated *deflated);
 void nai_deflated_free(struct nai_deflated *deflated);
-
-#endif

@@ -1,6 +1,5 @@
 /* The page's data while it is encoded. Internal to src/viewer. */
-#ifndef NAI_VIEWER_ENCODER_H
-#define NAI_VIEWER_ENCODER_H
+#pragma once
 
 #include "base/sink.h"
 #include "viewer/host.h"
@@ -117,5 +116,3 @@ NAI_MUST_CHECK int nai_encoder_put_utilization(struct nai_json *json, const stru
                                                struct nai_err *err);
 /* timeline_json.c: everything else the page needs of the timeline. */
 NAI_MUST_CHECK int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *encoder, struct nai_err *err);
-
-#endif

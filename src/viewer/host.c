@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "derive/cpu/cpu.h"
+#include "model/cpu/cpu.h"
 #include "tables/osrt_events.h"
 #include "tables/overhead_events.h"
 #include "tables/sample_events.h"

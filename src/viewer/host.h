@@ -1,7 +1,6 @@
 /* What threads did beside CUDA calls and NVTX ranges, as lanes of the page: calls of the operating system's runtime,
  * time on a CPU, samples, and what the profiler itself took. Internal to src/viewer. */
-#ifndef NAI_VIEWER_HOST_H
-#define NAI_VIEWER_HOST_H
+#pragma once
 
 #include "viewer/items.h"
 
@@ -27,5 +26,3 @@ struct nai_host_lanes {
 NAI_MUST_CHECK int nai_host_build(struct nai_host_lanes *out, const struct nai_model *model, int64_t origin,
                                   int64_t end, struct nai_err *err);
 void nai_host_free(struct nai_host_lanes *lanes);
-
-#endif

@@ -1,6 +1,5 @@
 /* Items: what the page shows of each lane's events. Internal to src/viewer. */
-#ifndef NAI_VIEWER_ITEMS_H
-#define NAI_VIEWER_ITEMS_H
+#pragma once
 
 #include "viewer/viewer.h"
 
@@ -53,5 +52,3 @@ void nai_items_free(struct nai_items *items);
  * as long as the budget allows, then around each place that lies outside of it, most important first. */
 NAI_MUST_CHECK int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *model,
                                            const struct nai_interval *places, size_t place_count, struct nai_err *err);
-
-#endif

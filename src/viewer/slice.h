@@ -1,9 +1,8 @@
 /* A stretch of a run's events as tables of their own, from which a small model can be built: what a page shows of a run
  * that is too long to be shown as a whole. */
-#ifndef NAI_VIEWER_SLICE_H
-#define NAI_VIEWER_SLICE_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 
 /* What nai_viewer_data reads: event tables and parts of the model. */
 #define NAI_VIEWER_TABLES                                                                              \
@@ -30,5 +29,3 @@ NAI_MUST_CHECK int nai_slice_new(struct nai_slice *out, struct nai_table *const 
 NAI_MUST_CHECK int nai_slice_rows(struct nai_table **out, const struct nai_table *table, const char *start,
                                   const char *end, int64_t from, int64_t to, struct nai_err *err);
 void nai_slice_free(struct nai_slice *slice);
-
-#endif

@@ -1,8 +1,7 @@
 /* The events of report.html: lanes of events as deflated columns (docs/viewer.md, "Data blocks"). */
-#ifndef NAI_VIEWER_VIEWER_H
-#define NAI_VIEWER_VIEWER_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 #include "tables/viewer_data.h"
 
 /* All events are embedded one by one when there are no more than the model's `page_events` and the block of them is no
@@ -15,5 +14,3 @@ enum { NAI_VIEWER_SURE_EVENTS = 1000000 };
  * refer to, most important first: around them every event is kept even in an aggregated timeline. */
 NAI_MUST_CHECK int nai_viewer_data(struct nai_table **out, const struct nai_model *model,
                                    const struct nai_interval *places, size_t place_count, struct nai_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Generated traces that inputs of a few bytes are changes to. */
-#ifndef NAI_FUZZ_BASES_H
-#define NAI_FUZZ_BASES_H
+#pragma once
 
 #include "base/fs.h"
 
@@ -44,5 +43,3 @@ static inline void bases_generate(char path[PATH_MAX], const char *scenario, con
   if (system(command) != 0) // NOLINT
     abort();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Changes to cells of tables, which a few bytes say. */
-#ifndef NAI_FUZZ_CHANGES_H
-#define NAI_FUZZ_CHANGES_H
+#pragma once
 
 #include "bases.h"
 #include "table/table.h"
@@ -76,5 +75,3 @@ static inline void changes_apply(struct nai_table *t, const struct change *chang
       break;
     }
 }
-
-#endif

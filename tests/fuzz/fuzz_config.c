@@ -1,6 +1,6 @@
 /* Any bytes as a file or text that configures a run; the first byte says of which kind (a: metrics, b: ...). What is
  * accepted is used. */
-#include "compare/budgets.h"
+#include "features/compare/budgets.h"
 #include "config/flops.h"
 #include "config/gpu_facts.h"
 #include "config/kernel_classes.h"
@@ -8,7 +8,7 @@
 #include "config/phase_map.h"
 #include "config/workload.h"
 #include "pipeline/analyze.h"
-#include "question/question.h"
+#include "features/ask/question.h"
 #include "base/escape.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"

@@ -1,6 +1,6 @@
 /* A line as a client of nsys-ai mcp sends it, and the same bytes as what a command printed: whatever they are, each
  * reply is one line of JSON, no longer than it may be, and nothing breaks. No command is started. */
-#include "agent/internal.h"
+#include "features/mcp/internal.h"
 
 #include "base/assets.h"
 
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct nai_agent *agent(void) {
   static struct nai_agent made;
-  const struct nai_asset *text = nai_asset_find("src/agent/catalogue.json");
+  const struct nai_asset *text = nai_asset_find("src/features/mcp/catalogue.json");
   if (made.catalogue)
     return &made;
   made.options = (struct nai_agent_options){.timeout_s = 1, .max_chars = NAI_AGENT_LEAST_CHARS};

@@ -1,5 +1,5 @@
 /* NVTX payloads: any blob against schemas that are made of the same bytes, and any text. */
-#include "derive/payload.h"
+#include "model/payload.h"
 #include "tables/events.h"
 
 #include <stdlib.h>

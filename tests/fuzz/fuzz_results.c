@@ -1,10 +1,10 @@
 /* A finished run that somebody forged: cells of its tables are changed, and the files are whole. It is compared, put
  * into an index and a store, and asked. Whatever it says, there is an answer or one message. */
-#include "compare/write.h"
+#include "features/compare/write.h"
 #include "index/index.h"
 #include "pipeline/analyze.h"
-#include "question/question.h"
-#include "store/store.h"
+#include "features/ask/question.h"
+#include "features/nights/store.h"
 
 #include "bases.h"
 #include "changes.h"

@@ -4,8 +4,8 @@
 #include "bases.h"
 #include "changes.h"
 #include "config/flops.h"
-#include "ingest/ingest.h"
-#include "run/run.h"
+#include "trace/ingest.h"
+#include "rundir/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

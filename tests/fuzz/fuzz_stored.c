@@ -1,10 +1,10 @@
 /* Any bytes as a file that commands keep and read again: manifests, runs and notes of a store, plans and statuses of a
  * batch, an index. The first byte says which (a: a run's manifest, b: ...); beside it lie whole ones. What is accepted
  * is used. */
-#include "batch/batch.h"
+#include "features/batch/batch.h"
 #include "index/index.h"
-#include "run/run.h"
-#include "store/store.h"
+#include "rundir/run.h"
+#include "features/nights/store.h"
 
 #include "bases.h"
 

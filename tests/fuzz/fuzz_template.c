@@ -1,5 +1,5 @@
 /* Templates of users: any text as template and as its partials, over a view with every kind of value. */
-#include "render/mustache.h"
+#include "report/mustache.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* How databases are mutated. */
-#ifndef NAI_FUZZ_PAGES_H
-#define NAI_FUZZ_PAGES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -39,5 +38,3 @@ static inline size_t pages_mutate(uint8_t *data, size_t size, size_t max_size, u
 #undef NEXT
   return size;
 }
-
-#endif

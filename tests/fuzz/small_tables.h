@@ -1,6 +1,5 @@
 /* Two small tables with a column of each kind, for whatever is evaluated over tables. */
-#ifndef NAI_FUZZ_SMALL_TABLES_H
-#define NAI_FUZZ_SMALL_TABLES_H
+#pragma once
 
 #include "table/table.h"
 
@@ -40,5 +39,3 @@ static inline struct nai_table *small_table(const struct nai_schema *schema) {
   }
   return table;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The generator shares no code with the analyser, but for the command line (src/cli), on purpose: its truth files are
  * the reference the analyser is tested against, so a bug in shared code would hide in both.
  */
-#ifndef NAI_GEN_BASE_H
-#define NAI_GEN_BASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void nai_gen_vec_free(struct nai_gen_vec *vec);
 
 /* Makes `path` safe to hand to SQLite, which reads a leading "file:" as a URI. NULL: no memory. */
 char *nai_gen_plain_path(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* Collectives with known answers: what each rank waited for and what was transferred, booked as planned. */
-#ifndef NAI_GEN_COLLECTIVE_H
-#define NAI_GEN_COLLECTIVE_H
+#pragma once
 
 #include "gen/plan.h"
 
@@ -43,5 +42,3 @@ struct nai_gen_collective {
 };
 /* Launches rank `rank`'s kernel of a collective now, and books what it waited and transferred. */
 void nai_gen_join_collective(struct nai_gen_plan *plan, const struct nai_gen_collective *collective, int rank);
-
-#endif

@@ -4,8 +4,7 @@
  * happens in one transaction without a journal: the file is temporary until nai_gen_db_commit
  * renames it.
  */
-#ifndef NAI_GEN_DB_H
-#define NAI_GEN_DB_H
+#pragma once
 
 #include "gen/base.h"
 
@@ -68,5 +67,3 @@ const char *nai_gen_db_table(const struct nai_gen_db *db, int index);
 int nai_gen_db_commit(struct nai_gen_db *db, struct nai_gen_err *err);
 /* Frees; removes the temporary file unless committed. Accepts NULL. */
 void nai_gen_db_free(struct nai_gen_db *db);
-
-#endif

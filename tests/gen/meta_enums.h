@@ -1,6 +1,5 @@
 /* Labels of the ENUM_* tables that readers use. */
-#ifndef NAI_GEN_META_ENUMS_H
-#define NAI_GEN_META_ENUMS_H
+#pragma once
 
 struct nai_gen_label {
   const char *table;
@@ -94,5 +93,3 @@ static const struct nai_gen_label nai_gen_labels[] = {
     {"ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", 1, "TargetTimestamp", "Target timestamp"},
     {"ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", 2, "HostTimestamp", "Host timestamp"},
 };
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Times are ns since session start, durations ns, sizes bytes.
  */
-#ifndef NAI_GEN_PLAN_H
-#define NAI_GEN_PLAN_H
+#pragma once
 
 #include "gen/base.h"
 #include "gen/db.h"
@@ -211,5 +210,3 @@ void nai_gen_caveat(struct nai_gen_plan *plan, const char *id);
 void nai_gen_flush(struct nai_gen_plan *plan);
 /* Size of the file so far. */
 int64_t nai_gen_written_bytes(struct nai_gen_plan *plan);
-
-#endif

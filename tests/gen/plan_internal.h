@@ -1,6 +1,5 @@
 /* State behind plan.h, shared by the files that plan, write and total it. */
-#ifndef NAI_GEN_PLAN_INTERNAL_H
-#define NAI_GEN_PLAN_INTERNAL_H
+#pragma once
 
 #include "gen/plan.h"
 #include "gen/steps.h"
@@ -352,5 +351,3 @@ void nai_gen_book_step_time(struct nai_gen_plan *plan, const struct nai_gen_gpu 
                             int64_t end);
 /* Descriptive tables, written once after the last event (meta.c). */
 void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario);
-
-#endif

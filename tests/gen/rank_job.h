@@ -1,6 +1,5 @@
 /* One distributed job as its ranks live through it: when each rank comes to each collective, and when that ends. */
-#ifndef NAI_GEN_RANK_JOB_H
-#define NAI_GEN_RANK_JOB_H
+#pragma once
 
 #include "gen/base.h"
 
@@ -55,5 +54,3 @@ int64_t nai_gen_rank_time(const struct nai_gen_rank_job *job, int rank, int64_t 
 
 /* What an analysis must find of collectives `from` up to `to`, of which every rank's trace has all. */
 void nai_gen_rank_truth(json_t *truth, const struct nai_gen_rank_job *job, int from, int to);
-
-#endif

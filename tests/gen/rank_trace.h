@@ -1,6 +1,5 @@
 /* The trace of a rank of a job (rank_job.h), and how captures of it can be wrong. */
-#ifndef NAI_GEN_RANK_TRACE_H
-#define NAI_GEN_RANK_TRACE_H
+#pragma once
 
 #include "gen/plan.h"
 #include "gen/rank_job.h"
@@ -18,5 +17,3 @@ struct nai_gen_rank_capture {
 /* Plans the rank's work, in a process and on a GPU of its own. `gpu` tells GPUs of one trace apart. */
 void nai_gen_rank_plan(struct nai_gen_plan *plan, const struct nai_gen_rank_job *job,
                        const struct nai_gen_rank_capture *capture, int rank, int gpu);
-
-#endif

@@ -1,9 +1,6 @@
 /* Ranks: one distributed job captured on every rank, with planned clocks and stragglers, and the truth about them. */
-#ifndef NAI_GEN_RANKS_H
-#define NAI_GEN_RANKS_H
+#pragma once
 
 #include "cli/cli.h"
 
 extern const struct nai_cli_command nai_gen_ranks_command;
-
-#endif

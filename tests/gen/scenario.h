@@ -1,6 +1,5 @@
 /* The scenarios the generator knows: each is a function that plans one trace. */
-#ifndef NAI_GEN_SCENARIO_H
-#define NAI_GEN_SCENARIO_H
+#pragma once
 
 #include "gen/plan.h"
 
@@ -88,5 +87,3 @@ void nai_gen_plan_loop_drift(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_loop_waits(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_loop_fewer(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * What is planned after nai_gen_step belongs to the step, whoever launches it. Windows follow from the starts of these
  * operations, and the sweep over a GPU's events divides its time among them.
  */
-#ifndef NAI_GEN_STEPS_H
-#define NAI_GEN_STEPS_H
+#pragma once
 
 #include "gen/plan.h"
 
@@ -21,5 +20,3 @@ void nai_gen_step(struct nai_gen_plan *plan, const struct nai_gen_step *step);
 void nai_gen_steps_end(struct nai_gen_plan *plan, int process);
 /* What a process repeats, per GPU: `kernels` in a unit, begun `count` times; level: layer, microbatch, unknown. */
 void nai_gen_unit(struct nai_gen_plan *plan, int process, int kernels, int count, const char *level);
-
-#endif

@@ -1,7 +1,7 @@
 /* Changes of series read from stdin, a line each: "exact|noisy VALUE...". Prints a line of JSON each. */
-#include "trend/changes.h"
+#include "features/nights/changes.h"
 
-#include "compare/stats.h"
+#include "features/compare/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Reads every table that ingest knows and prints what is in each: TRACE READER THREADS [TABLE...]. A line per column:
  * table, rows, column, cells that are not NULL, and their sum (modulo 2^64), least and greatest; of text the number of
  * different ones and a hash of all in order. With TABLEs only those are made. For tests. */
-#include "ingest/ingest.h"
+#include "trace/ingest.h"
 #include "base/fs.h"
 
 #include <inttypes.h>

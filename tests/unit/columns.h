@@ -1,7 +1,6 @@
 /* Columns for the schemas that tests make. The last arguments are further initialisers of
  * struct nai_column_def: NAI_DEVICE_COLUMN("GPU", .key = true). */
-#ifndef TESTS_COLUMNS_H
-#define TESTS_COLUMNS_H
+#pragma once
 
 #include "table/schema.h"
 
@@ -44,5 +43,3 @@
     name, NAI_F64, NAI_NS, what, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, \
                                  __VA_ARGS__                                                                      \
   }
-
-#endif

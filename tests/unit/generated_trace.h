@@ -1,7 +1,6 @@
 /* A generated trace for a group of tests: `trace`, and `out` for its artifacts, in a directory of their own. Included
  * after unit.h. */
-#ifndef NAI_TESTS_GENERATED_TRACE_H
-#define NAI_TESTS_GENERATED_TRACE_H
+#pragma once
 
 #include "base/fs.h"
 
@@ -27,5 +26,3 @@ static int remove_trace(void **state) {
   (void)state;
   return nai_fs_remove_tree(directory, NULL);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Builds a model from event tables filled in memory, so that tests need no export. Times are ns. */
-#ifndef NAI_TESTS_MODEL_FIXTURE_H
-#define NAI_TESTS_MODEL_FIXTURE_H
+#pragma once
 
 #include "unit.h"
 
@@ -10,8 +9,8 @@
 #include "analyses/analysis.h"
 #include "config/kernel_classes.h"
 #include "config/phase_map.h"
-#include "derive/model.h"
-#include "ingest/ingest.h"
+#include "model/model.h"
+#include "trace/ingest.h"
 #include "tables/api_events.h"
 #include "tables/gpus.h"
 #include "tables/kernel_events.h"
@@ -249,5 +248,3 @@ static inline int64_t row_where(const struct nai_table *t, const char *column, c
       return i;
   return -1;
 }
-
-#endif

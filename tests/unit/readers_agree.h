@@ -1,7 +1,6 @@
 /* Reads every table of a database with both readers. Aborts when both succeed and differ, when an error is not one that
  * damage may cause, or when a lookup disagrees with a scan. */
-#ifndef NAI_TESTS_READERS_AGREE_H
-#define NAI_TESTS_READERS_AGREE_H
+#pragma once
 
 #include "scan_dump.h"
 
@@ -88,5 +87,3 @@ static inline void readers_agree(struct readers_outcome *outcome, const char *pa
   nai_trace_close(direct);
   nai_trace_close(sqlite);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the readers' tests share: databases to read, and readable failures. Included after unit.h. */
-#ifndef NAI_TESTS_READERS_DB_H
-#define NAI_TESTS_READERS_DB_H
+#pragma once
 
 #include "scan_dump.h"
 #include "scratch_file.h"
@@ -67,5 +66,3 @@ static inline void fill_mixed(sqlite3 *db, int page_size, int reserved_bytes) {
       usable - 35 - 40, usable, usable);
   sql(db, text);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A small undamaged database with all that damage can hit: interior pages, overflow chains, freed pages, an index,
  * records of several ages. */
-#ifndef NAI_TESTS_READERS_SEED_H
-#define NAI_TESTS_READERS_SEED_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -33,5 +32,3 @@ static inline void seed_database(const char *path, int page_size, int rows) {
   sqlite3_free(sql);
   sqlite3_close(db);
 }
-
-#endif

@@ -1,10 +1,9 @@
 /* Rows as text, so that two ways of reading a table can be compared: through the readers under test, and by a plain
  * sqlite3 statement that shares no code with them. Used by the readers' tests and fuzz target. */
-#ifndef NAI_TESTS_SCAN_DUMP_H
-#define NAI_TESTS_SCAN_DUMP_H
+#pragma once
 
 #include "base/buf.h"
-#include "ingest/trace/trace.h"
+#include "trace/trace/trace.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -132,5 +131,3 @@ static inline int dump_sql(struct nai_buf *out, sqlite3 *db, const struct nai_db
   nai_buf_free(&sql);
   return rc == SQLITE_DONE ? 0 : rc;
 }
-
-#endif

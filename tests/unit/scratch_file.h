@@ -1,6 +1,5 @@
 /* A file for a group of tests to write, `path`, in a directory of its own. */
-#ifndef NAI_TESTS_SCRATCH_FILE_H
-#define NAI_TESTS_SCRATCH_FILE_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,5 +18,3 @@ static int remove_path(void **state) {
   unlink(path);
   return rmdir(*state);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Exports that a test writes with SQL, and what becomes of them. Included after model_fixture.h. */
-#ifndef NAI_TESTS_SQL_EXPORT_H
-#define NAI_TESTS_SQL_EXPORT_H
+#pragma once
 
 #include "base/fs.h"
 
@@ -37,5 +36,3 @@ static void stop(struct run *r) {
   nai_trace_close(r->trace);
   ok(nai_fs_remove_tree(r->dir, err));
 }
-
-#endif

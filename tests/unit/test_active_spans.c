@@ -1,8 +1,8 @@
 /* active_spans, gpu_active and losses against definitions written down the slow way. */
 #include "model_fixture.h"
 
-#include "derive/kernels/modes.h"
-#include "derive/idle/pauses.h"
+#include "model/kernels/modes.h"
+#include "model/idle/pauses.h"
 #include "tables/gpus.h"
 #include "tables/kernel_events.h"
 #include "tables/memop_events.h"

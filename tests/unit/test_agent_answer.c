@@ -1,7 +1,7 @@
 /* What the server makes of what its commands printed. */
 #include "unit.h"
 
-#include "agent/internal.h"
+#include "features/mcp/internal.h"
 
 static bool is_error(const char *first, const char *second) {
   const struct nai_agent agent = {.options = {.max_chars = NAI_AGENT_LEAST_CHARS}};

@@ -1,7 +1,7 @@
 /* Changes of series whose answers are known, Welch's test against tables. */
 #include "unit.h"
 
-#include "trend/changes.h"
+#include "features/nights/changes.h"
 
 #include <math.h>
 #include <stdlib.h>

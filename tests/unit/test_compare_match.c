@@ -1,7 +1,7 @@
 /* Kernel names level by level, and matching of two sides: every kernel in one row, every ns counted once. */
 #include "unit.h"
 
-#include "compare/match.h"
+#include "features/compare/match.h"
 
 #include <stdio.h>
 #include <stdlib.h>

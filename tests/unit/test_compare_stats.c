@@ -1,7 +1,7 @@
 /* Statistics and verdicts of comparisons, against tables that were computed by enumeration of all arrangements. */
 #include "unit.h"
 
-#include "compare/verdict.h"
+#include "features/compare/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

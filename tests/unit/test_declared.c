@@ -4,7 +4,7 @@
 #include "generated_trace.h"
 
 #include "pipeline/analyze.h"
-#include "run/run.h"
+#include "rundir/run.h"
 #include "table/hash.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "analyses/analysis.h"
-#include "ingest/ingest.h"
+#include "trace/ingest.h"
 #include "rules/rules.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "sql_export.h"
 
 #include "base/fs.h"
-#include "ingest/sources/source.h"
+#include "trace/sources/source.h"
 #include "tables/callchain_frames.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/gpu_metric_samples.h"

@@ -1,7 +1,7 @@
 /* Rows of events that overlap, and gzip. */
 #include "unit.h"
 
-#include "export/timeline.h"
+#include "features/export/timeline.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* What threads did in gaps: layers of evidence against times laid out by hand. */
 #include "model_fixture.h"
 
-#include "derive/cpu/activity.h"
-#include "derive/cpu/cpu.h"
+#include "model/cpu/activity.h"
+#include "model/cpu/cpu.h"
 #include "tables/callchain_frames.h"
 
 enum { US = 1000, MS = 1000000 };

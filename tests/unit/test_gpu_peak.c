@@ -1,7 +1,7 @@
 /* Peaks of GPUs, of parts of them, and of what is not known. */
 #include "model_fixture.h"
 
-#include "derive/kernels/gpu_peak.h"
+#include "model/kernels/gpu_peak.h"
 #include "tables/gpus.h"
 
 static struct nai_gpu_peak peak_of(const char *name, int64_t sms) {

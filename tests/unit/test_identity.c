@@ -1,8 +1,8 @@
 /* Processes, threads and GPUs from the keys of event rows. */
 #include "model_fixture.h"
 
-#include "ingest/identity.h"
-#include "ingest/sources/source.h"
+#include "trace/identity.h"
+#include "trace/sources/source.h"
 #include "tables/gpus.h"
 #include "tables/processes.h"
 #include "tables/threads.h"

@@ -1,8 +1,8 @@
 /* Numbers in prose, and whether a text keeps to the facts. */
 #include "unit.h"
 
-#include "question/llm.h"
-#include "question/numbers.h"
+#include "features/ask/llm.h"
+#include "features/ask/numbers.h"
 
 #include <string.h>
 

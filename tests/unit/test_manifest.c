@@ -2,7 +2,7 @@
 #include "model_fixture.h"
 
 #include "base/fs.h"
-#include "run/manifest.h"
+#include "rundir/manifest.h"
 
 #include <fcntl.h>
 #include <jansson.h>

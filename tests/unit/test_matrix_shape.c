@@ -1,7 +1,7 @@
 /* Sizes in range names, and what they say of a product. */
 #include "unit.h"
 
-#include "derive/gemm/matrix_shape.h"
+#include "model/gemm/matrix_shape.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "tier.h"
 
-#include "render/mustache.h"
+#include "report/mustache.h"
 
 #include <jansson.h>
 #include <stdio.h>

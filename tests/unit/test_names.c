@@ -1,7 +1,7 @@
 /* Names on their way into the tables: canonical forms, missing texts, cleaning, length. */
 #include "model_fixture.h"
 
-#include "ingest/names.h"
+#include "trace/names.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* NVTX nesting and attribution against definitions applied range by range, instant by instant. */
 #include "model_fixture.h"
 
-#include "derive/nvtx/nvtx_open.h"
+#include "model/nvtx/nvtx_open.h"
 
 #include <stdio.h>
 #include <time.h>

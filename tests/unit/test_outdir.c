@@ -2,7 +2,7 @@
 #include "model_fixture.h"
 
 #include "base/fs.h"
-#include "run/outdir.h"
+#include "rundir/outdir.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* What no other program's reader shows: when a type is fixed, and that a failing sink is said. */
 #include "unit.h"
 
-#include "export/parquet.h"
-#include "export/parquet_column.h"
+#include "features/export/parquet.h"
+#include "features/export/parquet_column.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Payloads of NCCL's ranges: every reading of the header, and everything that must be refused. */
 #include "unit.h"
 
-#include "derive/payload.h"
+#include "model/payload.h"
 
 #include <stdio.h>
 #include <string.h>

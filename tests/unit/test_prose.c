@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/escape.h"
-#include "render/prose.h"
+#include "report/prose.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * who waits. The truth is what the sequences were made from. */
 #include "unit.h"
 
-#include "ranks/align.h"
-#include "ranks/internal.h"
-#include "ranks/write.h"
+#include "features/ranks/align.h"
+#include "features/ranks/internal.h"
+#include "features/ranks/write.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* What templates see of tables. */
 #include "unit.h"
 
-#include "render/group.h"
-#include "render/output.h"
-#include "render/report.h"
+#include "report/group.h"
+#include "report/output.h"
+#include "report/report.h"
 #include "columns.h"
 #include "tables/findings.h"
 

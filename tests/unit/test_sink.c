@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/sink.h"
-#include "render/output.h"
+#include "report/output.h"
 #include "rules/rules.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * version 3. It stays as it is for ever; what later programs make of it is checked here. */
 #include "model_fixture.h"
 
-#include "run/run.h"
+#include "rundir/run.h"
 #include "tables/kernel_events.h"
 
 #include <stdio.h>

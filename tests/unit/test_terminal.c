@@ -1,7 +1,7 @@
 /* The view in the terminal, without one: what the index of a row says, what is drawn, what keys do. */
 #include "model_fixture.h"
 
-#include "terminal/state.h"
+#include "features/view/state.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* How much a unit test does. */
-#ifndef NAI_TESTS_TIER_H
-#define NAI_TESTS_TIER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ static inline bool in_part(void) {
     printf("skipped: %s\n", reason); \
     skip();                          \
   } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* What every file of unit tests begins with: cmocka, and how unit.c finds the file's tests. */
-#ifndef NAI_TESTS_UNIT_H
-#define NAI_TESTS_UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,5 +26,3 @@ void unit_add(struct unit_group *group);
     static struct unit_group self = {#group, tests, sizeof tests / sizeof *tests, run_group, NULL};  \
     unit_add(&self);                                                                                 \
   }
-
-#endif

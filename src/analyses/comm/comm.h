@@ -1,10 +1,9 @@
 /* What communication kernels did: the facts that the tables comm_* are made from, and those that several traces are
- * matched by (src/ranks). */
-#ifndef NAI_ANALYSES_COMM_H
-#define NAI_ANALYSES_COMM_H
+ * matched by (src/features/ranks). */
+#pragma once
 
 #include "analyses/analysis.h"
-#include "derive/payload.h"
+#include "model/payload.h"
 
 #define NAI_COMM_UNKNOWN (-1)
 
@@ -176,5 +175,3 @@ static inline const struct nai_comm_name *nai_comm_name_of(const struct nai_comm
                                                            const struct nai_comm_item *item) {
   return &comm->names[nai_at_text(&comm->m->kernels.name, item->kernel)];
 }
-
-#endif

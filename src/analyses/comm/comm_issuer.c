@@ -1,6 +1,6 @@
 /* Which call issued each communication kernel? Its launch; of a kernel of a CUDA graph the call that was captured. */
 #include "analyses/comm/comm.h"
-#include "derive/graphs/graph_origin.h"
+#include "model/graphs/graph_origin.h"
 
 static bool in_graph(const struct nai_comm *c, const struct nai_comm_item *item) {
   return nai_at_i32(&c->m->kernels.graph, item->kernel) != NAI_NULL_I32;

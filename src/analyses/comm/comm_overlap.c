@@ -1,6 +1,6 @@
 /* What does hiding communication cost the compute beside it? Table comm_overlap_cost. */
 #include "analyses/analysis.h"
-#include "derive/kernels/repeated.h"
+#include "model/kernels/repeated.h"
 
 #include "base/array.h"
 #include "base/keyset.h"

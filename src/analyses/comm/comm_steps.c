@@ -2,7 +2,7 @@
  * launched it. */
 #include "analyses/comm/comm.h"
 #include "base/sort.h"
-#include "derive/steps/step_stats.h"
+#include "model/steps/step_stats.h"
 #include "tables/step_comm.h"
 #include "tables/step_comm_ops.h"
 

@@ -1,7 +1,7 @@
 /* How did threads use the CPUs? Table cpu_threads. */
 #include "analyses/analysis.h"
 #include "base/array.h"
-#include "derive/cpu/cpu.h"
+#include "model/cpu/cpu.h"
 #include "tables/cpu_threads.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"

@@ -1,7 +1,7 @@
 /* Finds the stretches of time for which is told what the CPU did. */
 #include "analyses/cpu/gap_subjects.h"
 
-#include "derive/idle/active.h"
+#include "model/idle/active.h"
 #include "analyses/idle/idle.h"
 #include "base/array.h"
 #include "base/sort.h"

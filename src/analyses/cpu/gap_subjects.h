@@ -1,11 +1,10 @@
 /* The stretches of time for which is told what the CPU did: single gaps, gaps that repeat, the launching threads' own
  * code, set-up. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_GAP_SUBJECTS_H
-#define NAI_ANALYSES_GAP_SUBJECTS_H
+#pragma once
 
-#include "derive/cpu/activity.h"
-#include "derive/cpu/collections.h"
-#include "derive/idle/idle.h"
+#include "model/cpu/activity.h"
+#include "model/cpu/collections.h"
+#include "model/idle/idle.h"
 
 /* In the order of the table. */
 enum nai_gap_scope { NAI_SCOPE_GAP, NAI_SCOPE_PATTERN, NAI_SCOPE_HOST_CODE, NAI_SCOPE_SET_UP, NAI_SCOPES };
@@ -34,5 +33,3 @@ struct nai_gap_subjects {
 void nai_gap_subjects_free(struct nai_gap_subjects *subjects);
 /* Finds and finishes all of them, and sorts them as the table has them. */
 NAI_MUST_CHECK int nai_gap_subjects_find(struct nai_gap_subjects *subjects, struct nai_err *err);
-
-#endif

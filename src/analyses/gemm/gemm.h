@@ -1,10 +1,9 @@
 /* Operations of PyTorch's that multiply matrices and were recorded with the sizes of their inputs, and the kernels
  * behind them. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_GEMM_H
-#define NAI_ANALYSES_GEMM_H
+#pragma once
 
 #include "analyses/analysis.h"
-#include "derive/gemm/matrix_shape.h"
+#include "model/gemm/matrix_shape.h"
 #include "tables/gemm_coverage.h"
 
 /* Operations of one name with the same sizes. */
@@ -49,5 +48,3 @@ NAI_MUST_CHECK int nai_gemms_find(struct nai_gemms *out, const struct nai_model 
 void nai_gemms_free(struct nai_gemms *gemms);
 
 void nai_gemm_put_coverage(struct nai_table *table, const struct nai_gemms *gemms);
-
-#endif

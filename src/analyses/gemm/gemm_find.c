@@ -2,11 +2,11 @@
  * around the call that captured them. */
 #include "analyses/gemm/gemm.h"
 
-#include "derive/graphs/graph_origin.h"
+#include "model/graphs/graph_origin.h"
 #include "base/array.h"
 #include "base/sort.h"
-#include "derive/steps/step_stats.h"
-#include "derive/steps/steps.h"
+#include "model/steps/step_stats.h"
+#include "model/steps/steps.h"
 #include "tables/nvtx_events.h"
 #include "tables/nvtx_sizes.h"
 

@@ -2,7 +2,7 @@
 #include "analyses/gemm/gemm.h"
 #include "analyses/kernels/kernel_shape.h"
 #include "base/buf.h"
-#include "derive/kernels/gpu_peak.h"
+#include "model/kernels/gpu_peak.h"
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
 #include "tables/gpus.h"

@@ -1,7 +1,7 @@
 /* Which code captured the kernels of CUDA graphs? Table graph_ranges: replays have no range of their own, their nodes
  * do. */
 #include "analyses/analysis.h"
-#include "derive/graphs/graph_origin.h"
+#include "model/graphs/graph_origin.h"
 #include "tables/graph_ranges.h"
 
 #include <stdlib.h>

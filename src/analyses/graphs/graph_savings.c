@@ -1,10 +1,10 @@
 /* What would CUDA graphs win in place of single launches? Table graph_savings. */
-#include "derive/idle/active.h"
+#include "model/idle/active.h"
 #include "analyses/analysis.h"
 #include "base/sort.h"
-#include "derive/graphs/graph_regions.h"
-#include "derive/idle/idle.h"
-#include "derive/kernels/repeated.h"
+#include "model/graphs/graph_regions.h"
+#include "model/idle/idle.h"
+#include "model/kernels/repeated.h"
 #include "tables/graph_savings.h"
 #include "tables/threads.h"
 

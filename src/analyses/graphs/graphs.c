@@ -1,5 +1,5 @@
 /* Which CUDA graphs run, how large are they, what do their launches cost? Tables graphs, graph_launches. */
-#include "derive/graphs/graph_launches.h"
+#include "model/graphs/graph_launches.h"
 
 #include "analyses/analysis.h"
 #include "base/sort.h"

@@ -1,6 +1,5 @@
 /* How rows of capture_health are written. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_HEALTH_CHECKS_H
-#define NAI_ANALYSES_HEALTH_CHECKS_H
+#pragma once
 
 #include "analyses/health/health_facts.h"
 #include "base/buf.h"
@@ -32,5 +31,3 @@ int64_t nai_health_greatest(const struct nai_table *t, int column);
 
 /* health_stages.c: the rows on the course of the run. */
 void nai_health_check_stages(struct nai_health_checks *c);
-
-#endif

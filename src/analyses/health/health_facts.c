@@ -1,6 +1,6 @@
 #include "analyses/health/health_facts.h"
 
-#include "derive/calls/call_kind.h"
+#include "model/calls/call_kind.h"
 #include "tables/api_events.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"

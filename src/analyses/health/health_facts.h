@@ -1,8 +1,7 @@
 /* What the checks of capture_health are about. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_HEALTH_FACTS_H
-#define NAI_ANALYSES_HEALTH_FACTS_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 
 /* Times in ns; NAI_NULL_I64 where there is none. */
 struct nai_health {
@@ -66,5 +65,3 @@ NAI_MUST_CHECK int nai_overhead_in_window(int64_t *ns, int64_t *count, const str
 NAI_MUST_CHECK int nai_graphs_time(int64_t *ns, const struct nai_model *model, struct nai_err *err);
 /* Whether what the CPU did would have been seen: OS calls or samples are in the export. */
 bool nai_host_was_watched(const struct nai_model *model);
-
-#endif

@@ -1,6 +1,6 @@
 /* What programs time with events, and how much of that is not their work: loading, compiling, the profiler. */
 #include "analyses/health/health_facts.h"
-#include "derive/calls/call_kind.h"
+#include "model/calls/call_kind.h"
 #include "table/intervals.h"
 #include "tables/overhead_events.h"
 

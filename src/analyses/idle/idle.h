@@ -1,9 +1,8 @@
 /* What the files of the analysis of idle gaps share. */
-#ifndef NAI_ANALYSES_IDLE_H
-#define NAI_ANALYSES_IDLE_H
+#pragma once
 
 #include "analyses/analysis.h"
-#include "derive/idle/idle.h"
+#include "model/idle/idle.h"
 #include "tables/idle_causes.h"
 
 /* What the host did in its own code on one GPU, as far as somebody looked: in all gaps, and in active spans. */
@@ -32,5 +31,3 @@ enum { NAI_THREAD_LABEL_MAX = 512 };
 const char *nai_thread_label(char room[NAI_THREAD_LABEL_MAX], const struct nai_model *model, int32_t thread);
 /* Innermost NVTX range around a launch, NULL for none. */
 const char *nai_launch_range(const struct nai_model *model, uint32_t launch);
-
-#endif

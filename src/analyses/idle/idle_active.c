@@ -1,6 +1,6 @@
 /* How much of each cause of idle time lies within active spans, and what took it? */
 #include "analyses/idle/idle.h"
-#include "derive/idle/active.h"
+#include "model/idle/active.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* When did each GPU have nothing to do, and why? Table gpu_idle_gaps. */
 #include "analyses/idle/idle.h"
 #include "base/fmt.h"
-#include "derive/nvtx/nvtx_open.h"
+#include "model/nvtx/nvtx_open.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/idle_causes.h"
 #include "tables/osrt_events.h"

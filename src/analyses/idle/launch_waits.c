@@ -2,7 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/spans/active_spans.h"
-#include "derive/idle/active.h"
+#include "model/idle/active.h"
 #include "tables/launch_waits.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Which kernel runs at which place of the program, and how often per step? Table kernel_paths: what comparisons match
  * kernels by. */
 #include "analyses/analysis.h"
-#include "derive/steps/steps.h"
+#include "model/steps/steps.h"
 
 #include "base/array.h"
 #include "base/spill_array.h"

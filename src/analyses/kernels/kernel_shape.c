@@ -5,7 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/losses/losses.h"
 #include "base/array.h"
-#include "derive/kernels/repeated.h"
+#include "model/kernels/repeated.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_shape.h"
 

@@ -1,9 +1,8 @@
 /* Columns of kernel_shape, and what its files share. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_KERNEL_SHAPE_H
-#define NAI_ANALYSES_KERNEL_SHAPE_H
+#pragma once
 
-#include "derive/kernels/occupancy.h"
-#include "derive/model.h"
+#include "model/kernels/occupancy.h"
+#include "model/model.h"
 #include "tables/kernel_shape.h"
 
 /* How a launch fills its GPU, X(id, word in the table). */
@@ -38,5 +37,3 @@ NAI_MUST_CHECK int nai_crowded(struct nai_intervals *out, const struct nai_model
 /* Of a kernel that runs from `start` to `end`: the most that its last wave loses by being partial, while nothing else
  * runs. */
 int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, struct nai_coverage *crowded);
-
-#endif

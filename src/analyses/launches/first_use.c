@@ -1,7 +1,7 @@
 /* What a process pays once: its context, loading of modules and functions, compilation. */
 #include "analyses/health/health_facts.h"
 #include "base/array.h"
-#include "derive/calls/call_kind.h"
+#include "model/calls/call_kind.h"
 #include "table/intervals.h"
 #include "table/stats.h"
 #include "tables/overhead_events.h"

@@ -1,6 +1,6 @@
 /* What passes between a launch call and the start of its work? Table launch_breakdown. */
 #include "analyses/analysis.h"
-#include "derive/idle/idle.h"
+#include "model/idle/idle.h"
 #include "tables/launch_breakdown.h"
 
 #include <math.h>

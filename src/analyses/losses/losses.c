@@ -2,8 +2,8 @@
 #include "analyses/losses/losses.h"
 #include "analyses/analysis.h"
 #include "analyses/spans/active_spans.h"
-#include "derive/idle/active.h"
-#include "derive/kernels/repeated.h"
+#include "model/idle/active.h"
+#include "model/kernels/repeated.h"
 #include "tables/gpu_active.h"
 #include "tables/losses.h"
 

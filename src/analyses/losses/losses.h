@@ -1,8 +1,7 @@
 /* What a GPU's time is lost to: columns of losses, and what its files share. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_LOSSES_H
-#define NAI_ANALYSES_LOSSES_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 #include "tables/losses.h"
 
 /* One GPU within its active spans. */
@@ -61,5 +60,3 @@ void nai_loss_sum_free(struct nai_loss_sum *sum);
  * in which they run and nothing else. */
 NAI_MUST_CHECK int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes,
                                      struct nai_err *err);
-
-#endif

@@ -1,7 +1,7 @@
 /* Memory that is allocated and released while the program repeats its work. */
 #include "analyses/losses/losses.h"
 
-#include "derive/calls/call_kind.h"
+#include "model/calls/call_kind.h"
 #include "base/fmt.h"
 #include "table/intervals.h"
 #include "tables/losses.h"

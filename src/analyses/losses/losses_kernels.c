@@ -1,6 +1,6 @@
 /* Kernels that move data more than they compute, and those that wait for pages. */
 #include "analyses/losses/losses.h"
-#include "derive/memory/uvm.h"
+#include "model/memory/uvm.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "analyses/losses/losses.h"
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "derive/kernels/modes.h"
+#include "model/kernels/modes.h"
 #include "tables/kernel_configs.h"
 #include "tables/losses.h"
 

@@ -2,8 +2,8 @@
 #include "analyses/analysis.h"
 #include "analyses/losses/losses.h"
 #include "base/sort.h"
-#include "derive/idle/active.h"
-#include "derive/memory/first_touch.h"
+#include "model/idle/active.h"
+#include "model/memory/first_touch.h"
 #include "tables/copy_rates.h"
 #include "tables/gpus.h"
 

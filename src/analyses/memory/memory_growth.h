@@ -1,6 +1,5 @@
 /* Growth of memory from step to step. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_MEMORY_GROWTH_H
-#define NAI_ANALYSES_MEMORY_GROWTH_H
+#pragma once
 
 #include "analyses/memory/memory_track.h"
 #include "tables/memory_growth.h"
@@ -9,5 +8,3 @@
 NAI_MUST_CHECK int nai_memory_growth_put(struct nai_table *table, const struct nai_model *model,
                                          const struct nai_memory_track *track, const struct nai_table *steps,
                                          struct nai_err *err);
-
-#endif

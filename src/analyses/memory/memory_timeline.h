@@ -1,6 +1,5 @@
 /* Internal to src/analyses. */
-#ifndef NAI_ANALYSES_MEMORY_TIMELINE_H
-#define NAI_ANALYSES_MEMORY_TIMELINE_H
+#pragma once
 
 #include "analyses/memory/memory_track.h"
 #include "tables/memory_timeline.h"
@@ -8,5 +7,3 @@
 /* Adds the points of every use to `table`. */
 NAI_MUST_CHECK int nai_memory_timeline_put(struct nai_table *table, const struct nai_model *model,
                                            const struct nai_memory_track *track, struct nai_err *err);
-
-#endif

@@ -1,9 +1,8 @@
 /* Which memory was allocated when: every allocation with its end, and what each kind of memory added up to at its
  * highest. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_MEMORY_TRACK_H
-#define NAI_ANALYSES_MEMORY_TRACK_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 
 /* Memory of one kind, of one process, on one GPU. */
 struct nai_memory_use {
@@ -48,5 +47,3 @@ void nai_memory_put_place(struct nai_table *table, int64_t row, int pid, int dev
 static inline int64_t nai_memory_held(const struct nai_memory_use *use) { return use->live + use->pool_bytes; }
 /* The same without what pools hold in store. */
 static inline int64_t nai_memory_used(const struct nai_memory_use *use) { return use->live + use->pool_used; }
-
-#endif

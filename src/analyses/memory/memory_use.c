@@ -5,7 +5,7 @@
 #include "analyses/memory/memory_growth.h"
 #include "analyses/memory/memory_timeline.h"
 #include "analyses/memory/memory_track.h"
-#include "derive/cpu/cpu.h"
+#include "model/cpu/cpu.h"
 #include "tables/api_events.h"
 #include "tables/gpus.h"
 #include "tables/memory_growth.h"

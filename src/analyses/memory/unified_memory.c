@@ -1,6 +1,6 @@
 /* How much managed memory moves, why, and do kernels wait for it? Tables unified_memory and uvm_kernels. */
 #include "analyses/analysis.h"
-#include "derive/memory/uvm.h"
+#include "model/memory/uvm.h"
 #include "tables/memop_events.h"
 #include "tables/um_fault_events.h"
 #include "tables/unified_memory.h"

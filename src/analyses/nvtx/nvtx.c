@@ -1,5 +1,5 @@
 /* Which code ranges take host and GPU time? Tables nvtx_ranges, nvtx_by_pid, nvtx_coverage, nvtx_phases. Most of it is
- * summed from the NVTX tree (derive/model.h), not from single ranges. */
+ * summed from the NVTX tree (model/model.h), not from single ranges. */
 #include "analyses/analysis.h"
 #include "base/spill_array.h"
 #include "tables/nvtx_by_pid.h"

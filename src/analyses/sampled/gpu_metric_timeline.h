@@ -1,8 +1,7 @@
 /* Internal to src/analyses. */
-#ifndef NAI_ANALYSES_GPU_METRIC_TIMELINE_H
-#define NAI_ANALYSES_GPU_METRIC_TIMELINE_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 #include "tables/gpu_metric_timeline.h"
 
 /* The samples of one metric of one GPU. */
@@ -17,5 +16,3 @@ struct nai_metric_series {
 /* Adds the series to `table`, in so many stretches that `series_count` of them can be drawn. */
 void nai_gpu_metric_timeline_put(struct nai_table *table, const struct nai_model *model,
                                  const struct nai_metric_series *series, uint32_t series_count);
-
-#endif

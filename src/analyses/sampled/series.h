@@ -1,8 +1,7 @@
 /* Samples of metrics of GPUs and network cards, for the tables about them. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_SERIES_H
-#define NAI_ANALYSES_SERIES_H
+#pragma once
 
-#include "derive/model.h"
+#include "model/model.h"
 
 /* --- GPUs: rows of gpu_metric_samples --- */
 
@@ -50,5 +49,3 @@ struct nai_series_sum nai_series_within(const struct nai_series *series, const s
 
 /* Adds the windows of steady steps of a GPU (table steps, may be NULL). */
 void nai_add_steady(struct nai_intervals *set, const struct nai_table *steps, int32_t device);
-
-#endif

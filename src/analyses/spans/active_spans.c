@@ -1,9 +1,9 @@
 /* Where in a GPU's window does the work happen? Tables active_spans, gpu_active. */
 #include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
-#include "derive/idle/active.h"
-#include "derive/idle/pause_cause.h"
-#include "derive/kernels/repeated.h"
+#include "model/idle/active.h"
+#include "model/idle/pause_cause.h"
+#include "model/kernels/repeated.h"
 #include "tables/active_spans.h"
 #include "tables/gpu_active.h"
 

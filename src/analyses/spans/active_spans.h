@@ -1,6 +1,5 @@
 /* The stretches of a GPU's window in which work goes on, and the pauses between them. Internal to src/analyses. */
-#ifndef NAI_ANALYSES_ACTIVE_SPANS_H
-#define NAI_ANALYSES_ACTIVE_SPANS_H
+#pragma once
 
 #include "table/schema.h"
 #include "tables/active_spans.h"
@@ -11,5 +10,3 @@
 #define NAI_SPAN_SET_UP "set_up"
 #define NAI_SPAN_CHECK "check"
 #define NAI_SPAN_PAUSE "pause"
-
-#endif

@@ -2,7 +2,7 @@
 #include "analyses/analysis.h"
 #include "base/buf.h"
 #include "config/flops.h"
-#include "derive/kernels/gpu_peak.h"
+#include "model/kernels/gpu_peak.h"
 #include "tables/mfu.h"
 #include "tables/step_summary.h"
 #include "tables/gemm_coverage.h"

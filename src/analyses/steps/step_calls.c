@@ -1,5 +1,5 @@
 /* How often does the host wait in a step? Table step_calls: calls that wait and pageable copies, step by step. */
-#include "derive/steps/step_stats.h"
+#include "model/steps/step_stats.h"
 
 #include "analyses/analysis.h"
 #include "tables/step_calls.h"

@@ -1,8 +1,8 @@
 /* Where does the kernel time of a step go, by kind of work? Table step_categories. */
 #include "analyses/analysis.h"
 #include "base/sort.h"
-#include "derive/steps/step_stats.h"
-#include "derive/steps/steps.h"
+#include "model/steps/step_stats.h"
+#include "model/steps/steps.h"
 #include "tables/step_categories.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* Why a step took longer than the others, and how long it waited for its input. Definitions: docs/analyses.md. */
-#ifndef NAI_ANALYSES_STEP_CAUSE_H
-#define NAI_ANALYSES_STEP_CAUSE_H
+#pragma once
 
-#include "derive/steps/step_stats.h"
+#include "model/steps/step_stats.h"
 #include "base/buf.h"
 
 /* The gaps of table gpu_idle_gaps by GPU and time. */
@@ -44,5 +43,3 @@ struct nai_step_cause {
 /* Of step `i` of the list, an outlier. Adds to what `usual` knows. */
 NAI_MUST_CHECK int nai_step_explain(struct nai_step_cause *out, struct nai_step_usual *usual, uint32_t i,
                                     struct nai_err *err);
-
-#endif

@@ -1,7 +1,7 @@
 /* Why is a GPU idle in a step? Table step_idle: the causes of idle time, per step. */
 #include "analyses/analysis.h"
 #include "base/sort.h"
-#include "derive/idle/idle.h"
+#include "model/idle/idle.h"
 #include "tables/step_idle.h"
 #include "tables/steps.h"
 

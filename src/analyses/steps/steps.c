@@ -1,7 +1,7 @@
 /* How long does a step take, and where does its time go? Tables steps, step_summary, repeating_units, step_search. */
 #include "analyses/analysis.h"
 #include "analyses/steps/step_cause.h"
-#include "derive/steps/step_stats.h"
+#include "model/steps/step_stats.h"
 #include "tables/repeating_units.h"
 #include "tables/step_search.h"
 #include "tables/step_summary.h"

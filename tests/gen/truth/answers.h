@@ -3,8 +3,7 @@
  * A gap is told as a list of parts, each with what the host did and the cause that a right diagnosis gives it. The
  * emitter makes the calls, rows and operation that follow from it, at exactly these times, and books the causes.
  */
-#ifndef NAI_GEN_ANSWERS_H
-#define NAI_GEN_ANSWERS_H
+#pragma once
 
 #include "gen/plan.h"
 
@@ -112,5 +111,3 @@ void nai_gen_program(struct nai_gen_program *program, struct nai_gen_plan *plan,
                                                      .count = (int)(sizeof(parts_) / sizeof(struct nai_gen_part)), \
                                                      .kernel = (kernel_),                                          \
                                                      .duration_ns = (duration_)})
-
-#endif

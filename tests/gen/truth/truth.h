@@ -1,6 +1,5 @@
 /* The known answers of a planned trace, as JSON. docs/generator.md describes the format. */
-#ifndef NAI_GEN_TRUTH_H
-#define NAI_GEN_TRUTH_H
+#pragma once
 
 #include "gen/base.h"
 
@@ -17,5 +16,3 @@ int nai_gen_truth_check(const char *path, bool replace, struct nai_gen_err *err)
 /* Writes the truth of a plan whose events have all been written. */
 int nai_gen_truth_write(const struct nai_gen_plan *plan, const char *path, const struct nai_gen_truth_options *options,
                         struct nai_gen_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* JSON building blocks of the truth file. A failed allocation leaves a member out; the document as
  * a whole is checked when it is written. */
-#ifndef NAI_GEN_TRUTH_JSON_H
-#define NAI_GEN_TRUTH_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -29,5 +28,3 @@ void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan);
 void nai_gen_set_waits(json_t *truth, const struct nai_gen_plan *plan);
 /* Writes a document through a temporary file. */
 int nai_gen_json_write(const json_t *document, const char *path, struct nai_gen_err *err);
-
-#endif

@@ -1,0 +1,116 @@
+/* The commands of nsys-ai, each a table (cli/cli.h) and a function that runs it, and what several of them share. */
+#pragma once
+
+#include "base/sink.h"
+#include "base/temporary.h"
+#include "cli/cli.h"
+#include "trace/reader.h"
+#include "query/query.h"
+#include "report/rows.h"
+
+#include <limits.h>
+
+extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_overlap,
+    nai_cmd_nccl, nai_cmd_iters, nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain, nai_cmd_suggest,
+    nai_cmd_sql, nai_cmd_skill, nai_cmd_pages, nai_cmd_exports, nai_cmd_open, nai_cmd_batch, nai_cmd_compare,
+    nai_cmd_check, nai_cmd_store, nai_cmd_trend, nai_cmd_ranks, nai_cmd_table, nai_cmd_rules, nai_cmd_mcp,
+    nai_cmd_guide, nai_cmd_view, nai_cmd_question;
+
+/* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
+ * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
+struct nai_cmd_export {
+  char *path;
+  struct nai_temporary directory;
+};
+NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err);
+void nai_cmd_export_free(struct nai_cmd_export *out);
+/* Whether opening it runs nsys, which takes its time. */
+bool nai_cmd_export_runs(const char *path);
+/* Removes a temporary directory, and says so when that fails. */
+void nai_cmd_remove(struct nai_temporary *temporary);
+
+/* How a source is opened; zeroed is fine. */
+struct nai_cmd_source {
+  enum nai_reader_choice reader;
+  bool check;                 /* the whole file's integrity first */
+  bool quiet;                 /* no notes on stderr */
+  const char *const *metrics; /* files that define metrics, for a trace */
+  size_t metric_count;
+  struct nai_temporary *keep; /* if not NULL: a trace gets its whole report, and the temporary directory that holds the
+                                 run stays; it is put here, for the caller to remove. None for a run directory */
+};
+/* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
+ * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.
+ * Call it while the process has no threads. */
+NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
+                                       struct nai_err *err);
+/* Whether a file's name or its first bytes are those of a trace. */
+bool nai_cmd_is_trace(const char *path);
+
+/* How rows of an answer are printed. */
+struct nai_cmd_printing {
+  enum nai_rows_format format;
+  bool human;        /* numbers for people */
+  int width;         /* of the terminal, 0: nothing is cut */
+  const char *title; /* in JSON; or NULL */
+  const char *none;  /* in the place of a text table without rows; or NULL */
+};
+/* Runs a statement and prints its rows. */
+NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
+                                 const struct nai_cmd_printing *how, struct nai_err *err);
+/* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which appears once the
+ * answer is complete. It replaces what such a command wrote and nobody changed since; any other file is NAME.kept then,
+ * or NAME.kept.2, ... Print into sink.text. The struct must not move. */
+struct nai_cmd_output {
+  struct nai_file_sink sink;
+  char path[PATH_MAX];       /* of the file to write, "" for none */
+  struct nai_temporary part; /* what it is until then */
+};
+/* `source` is what is asked, a run or a trace, or NULL. NAI_EUSAGE for a file of its, and for any trace. */
+NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, const char *source,
+                                       struct nai_err *err);
+/* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
+NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
+/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out` and
+ * `stages` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
+void nai_cmd_confine(const char *out, const char *stages);
+/* Columns of the terminal that stdout is, 0 when it is none. */
+int nai_cmd_terminal_width(void);
+
+/* Writes a text on stdout, unless out of memory. */
+NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
+
+/* Whether stdout is a terminal that wants colours: NO_COLOR is not set, TERM is not "dumb". */
+bool nai_cmd_color(void);
+/* A line on stderr, safe for terminals: what somebody should know who gets his answer all the same. */
+void nai_cmd_note(const char *line);
+/* Appends a page of documentation (Markdown) as text for a terminal, `width` columns wide. */
+void nai_cmd_page(struct nai_buf *out, const char *markdown, size_t len, int width, bool color);
+
+/* What options and operands can be, from the tables that define it. */
+nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_phase_maps, nai_cmd_rule_ids,
+    nai_cmd_rows_formats, nai_cmd_skill_ids, nai_cmd_page_names;
+/* Behind the operand that names a run: its tables (of a trace: those that any run may have); those and rules. */
+nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
+
+/* Files that commands take for a trace. */
+#define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
+/* What a command takes that looks at one run directory or trace: in its struct nai_cli_command. */
+#define NAI_CMD_ONE_SOURCE                                                                                        \
+  .operands =                                                                                                     \
+      (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, \
+                                       {0}},                                                                      \
+  .min_operands = 1, .max_operands = 1
+
+/* How traces are opened, for every command that opens one: fields reader (int) and check (bool) of its arguments. */
+#define NAI_CMD_TRACE_OPTIONS(args, reader_field, check_field)                                     \
+  {.name = "reader",                                                                               \
+   .value = "KIND",                                                                                \
+   .help = "how tables are read, from leaf pages of the mapped file or by the SQLite library",     \
+   .type = &nai_cli_choice,                                                                        \
+   .at = offsetof(args, reader_field),                                                             \
+   .choices = nai_cmd_readers},                                                                    \
+  {                                                                                                \
+    .name = "check", .help = "check the whole file's integrity first (slow)", .type = &nai_cli_on, \
+    .at = offsetof(args, check_field)                                                              \
+  }

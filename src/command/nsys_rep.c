@@ -1,0 +1,89 @@
+/* From an .nsys-rep to an export, by the user's own nsys. */
+#include "command/command.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool ends_with(const char *text, const char *suffix) {
+  size_t n = strlen(text), m = strlen(suffix);
+  return n > m && strcmp(text + n - m, suffix) == 0;
+}
+
+static bool on_path(const char *program) {
+  const char *path = getenv("PATH");
+  while (path && *path) {
+    char file[PATH_MAX];
+    size_t n = strcspn(path, ":");
+    snprintf(file, sizeof file, "%.*s/%s", (int)n, path, program);
+    if (n && access(file, X_OK) == 0)
+      return true;
+    path += n + (path[n] == ':');
+  }
+  return false;
+}
+
+/* Name of the export: that of the report with another suffix, so that it appears in the outputs. */
+static char *export_path(const char *directory, const char *report) {
+  const char *name = nai_fs_basename(report);
+  char *path = NULL;
+  if (asprintf(&path, "%s/%.*s.sqlite", directory, (int)(strlen(name) - strlen(".nsys-rep")), name) < 0)
+    return NULL;
+  return path;
+}
+
+static int run_nsys(const char *output, const char *report, bool quiet, struct nai_err *err) {
+  const char *const argv[] = {"nsys", "export",   "--type", "sqlite", "--force-overwrite",
+                              "true", "--output", output,   report,   NULL};
+  posix_spawn_file_actions_t actions;
+  pid_t pid;
+  int status = 0;
+  if (!quiet)
+    fprintf(stderr, "nsys-ai: exporting with nsys\n");
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0); /* stdout is for our data */
+  int failed = posix_spawnp(&pid, "nsys", &actions, NULL, (char *const *)argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed)
+    return nai_err_sys(err, NAI_EINPUT, failed, "cannot run nsys");
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return nai_err_set(err, NAI_EINPUT, "nsys export failed for \"%s\"; its messages are above", report);
+  return NAI_OK;
+}
+
+bool nai_cmd_export_runs(const char *path) {
+  return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && on_path("nsys");
+}
+
+int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {
+  *out = (struct nai_cmd_export){0};
+  if (!nai_cmd_export_runs(path)) {
+    out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
+    return out->path ? NAI_OK : nai_err_nomem(err);
+  }
+  int rc = nai_temporary_in(&out->directory, nai_temporary_place(), err);
+  if (rc)
+    return rc;
+  out->path = export_path(out->directory.path, path);
+  return out->path ? run_nsys(out->path, path, quiet, err) : nai_err_nomem(err);
+}
+
+void nai_cmd_export_free(struct nai_cmd_export *out) {
+  nai_cmd_remove(&out->directory);
+  free(out->path);
+}
+
+void nai_cmd_remove(struct nai_temporary *temporary) {
+  struct nai_temporary t = *temporary;
+  if (!nai_temporary_remove(temporary))
+    fprintf(stderr, "nsys-ai: cannot remove %s\n", t.path);
+}

@@ -1,0 +1,237 @@
+/* Where answers go: rows of statements in a format, standard output or a file. */
+#include "command/command.h"
+
+#include "base/fs.h"
+#include "base/sink.h"
+#include "query/query.h"
+#include "base/escape.h"
+#include "report/rows.h"
+#include "rundir/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+int nai_cmd_print(const struct nai_buf *text, struct nai_err *err) {
+  int rc = nai_buf_check(text, err);
+  if (!rc)
+    fwrite(nai_buf_str(text), 1, text->len, stdout); /* whether it worked is seen when stdout is flushed */
+  return rc;
+}
+
+bool nai_cmd_color(void) {
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+void nai_cmd_note(const char *line) {
+  struct nai_buf clean = {0};
+  nai_escape_terminal(&clean, line, strlen(line));
+  fprintf(stderr, "nsys-ai: %s\n", nai_buf_str(&clean));
+  nai_buf_free(&clean);
+}
+
+const char *nai_cmd_rows_formats(size_t index, const char *before) {
+  (void)before;
+  return index < NAI_ROWS_FORMATS ? nai_rows_format_name((enum nai_rows_format)index) : NULL;
+}
+
+struct printing {
+  struct nai_rows rows;
+  struct nai_rows_column *columns;
+  struct nai_buf *out;
+};
+
+static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
+  struct printing *p = ctx;
+  p->columns = calloc((size_t)count + 1, sizeof *p->columns);
+  if (!p->columns)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < count; i++)
+    p->columns[i] = (struct nai_rows_column){columns[i].name, columns[i].unit};
+  p->rows.columns = p->columns;
+  p->rows.count = count;
+  nai_rows_begin(&p->rows, p->out);
+  return NAI_OK;
+}
+
+static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  struct printing *p = ctx;
+  nai_rows_put(&p->rows, cells);
+  if (p->rows.rows == 1 && p->out->sink && p->rows.format != NAI_ROWS_TABLE)
+    nai_buf_flush(p->out); /* somebody may wait for it */
+  return nai_buf_failed(p->out) ? nai_buf_check(p->out, err) : NAI_OK;
+}
+
+int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
+                  const struct nai_cmd_printing *how, struct nai_err *err) {
+  struct printing p = {
+      .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
+      .out = out};
+  const struct nai_query_sink sink = {begin, put_row, &p};
+  int rc = nai_query_run(truncated, query, &sink, err);
+  if (p.columns)
+    nai_rows_end(&p.rows, *truncated);
+  free(p.columns);
+  return rc;
+}
+
+/* --- files ------------------------------------------------------------------------------------------ */
+
+int nai_cmd_terminal_width(void) {
+  struct winsize size;
+  return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* What a command wrote says so, with the size and time that it had then: changed since, it is somebody's own. */
+static const char mark_name[] = "user.nsys-ai.written";
+
+enum { MARK_SIZE = 80 };
+static void make_mark(char mark[MARK_SIZE], const struct stat *st) {
+  snprintf(mark, MARK_SIZE, "%lld %lld.%09ld", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+           st->st_mtim.tv_nsec);
+}
+
+static bool is_marked(const char *path, const struct stat *st) {
+  char want[MARK_SIZE], got[MARK_SIZE];
+  ssize_t length = getxattr(path, mark_name, got, sizeof got - 1);
+  got[length > 0 ? length : 0] = '\0';
+  make_mark(want, st);
+  return length > 0 && strcmp(want, got) == 0;
+}
+
+/* 0 or errno. */
+static int mark(const char *path) {
+  struct stat st;
+  char text[MARK_SIZE];
+  if (stat(path, &st) != 0)
+    return errno;
+  make_mark(text, &st);
+  setxattr(path, mark_name, text, strlen(text), 0); /* without marks there: the next one to write here keeps the file */
+  return 0;
+}
+
+static bool is_same(const struct stat *there, const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && st.st_dev == there->st_dev && st.st_ino == there->st_ino;
+}
+
+/* Whether `path` is one of the files that the run in `directory` lists. */
+static bool is_of_run(const char *path, const char *directory, struct nai_err *err) {
+  char *whole = realpath(directory, NULL);
+  size_t length = whole ? strlen(whole) : 0;
+  struct nai_run *run = NULL;
+  bool is = whole && strncmp(path, whole, length) == 0 && path[length] == '/' &&
+            nai_run_open(&run, whole, err) == NAI_OK && nai_manifest_lists(&run->manifest, path + length + 1);
+  nai_run_close(run);
+  free(whole);
+  return is;
+}
+
+/* Refuses what a command could not mean to replace: what it reads, and traces. `there`: what `path` is now. */
+static int check_place(const char *path, const struct stat *there, const char *source, struct nai_err *err) {
+  static const char *const beside[] = {"", "-wal", "-shm", "-journal"};
+  char other[PATH_MAX];
+  struct nai_err ignored;
+  for (size_t i = 0; source && i < sizeof beside / sizeof *beside; i++)
+    if ((size_t)snprintf(other, sizeof other, "%s%s", source, beside[i]) < sizeof other && is_same(there, other))
+      return nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is what is read; give another name", path);
+  if (nai_cmd_is_trace(path))
+    return nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is a trace; give another name", path);
+  if (source && nai_fs_is_dir(source) && is_of_run(path, source, &ignored))
+    return nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is a file of the run; give another name", path);
+  return NAI_OK;
+}
+
+int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, const char *source, struct nai_err *err) {
+  struct stat there;
+  *output = (struct nai_cmd_output){0};
+  if (!path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+    nai_sink_stdout(&output->sink);
+    return NAI_OK;
+  }
+  bool exists = stat(path, &there) == 0;
+  if (exists && (S_ISDIR(there.st_mode) || S_ISBLK(there.st_mode)))
+    return nai_err_set(err, NAI_EIO, "cannot write \"%s\": it is a %s", path,
+                       S_ISDIR(there.st_mode) ? "directory" : "disk");
+  if (exists && !S_ISREG(there.st_mode)) /* a pipe, a terminal: never to be replaced */
+    return nai_sink_create(&output->sink, path, err);
+  if (exists ? !realpath(path, output->path) /* a link stays, what it leads to is replaced */
+             : snprintf(output->path, sizeof output->path, "%s", path) >= (int)sizeof output->path) {
+    *output->path = 0;
+    return nai_err_sys(err, NAI_EIO, ENAMETOOLONG, "cannot write \"%s\"", path);
+  }
+  int rc = exists ? check_place(output->path, &there, source, err) : NAI_OK;
+  if (!rc)
+    rc = nai_temporary_file(&output->part, output->path, err);
+  if (!rc && (rc = nai_sink_create(&output->sink, output->part.path, err)))
+    nai_temporary_remove(&output->part);
+  return rc;
+}
+
+/* Gives what is there the name NAME.kept (or NAME.kept.2, ...), beside the one that it has. 0, or errno and no name. */
+static int keep(char kept[PATH_MAX], const char *path) {
+  enum { MOST = 10000 };
+  for (int n = 1; n < MOST; n++) {
+    if ((n == 1 ? snprintf(kept, PATH_MAX, "%s.kept", path) : snprintf(kept, PATH_MAX, "%s.kept.%d", path, n)) >=
+        PATH_MAX) {
+      errno = ENAMETOOLONG;
+      break;
+    }
+    if (link(path, kept) == 0 || ((errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) &&
+                                  renameat2(AT_FDCWD, path, AT_FDCWD, kept, RENAME_NOREPLACE) == 0))
+      return 0;
+    if (errno != EEXIST)
+      break;
+  }
+  *kept = '\0';
+  return errno;
+}
+
+/* Takes that name back: the answer could not be put in place. */
+static void unkeep(const char *kept, const char *path) {
+  struct stat st;
+  if (stat(kept, &st) == 0 && is_same(&st, path))
+    unlink(kept);
+  else if (renameat2(AT_FDCWD, kept, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
+    return; /* somebody's new file is there: both stay */
+}
+
+/* The file may have come, or changed, since the command began. */
+static int put_in_place(struct nai_cmd_output *output, struct nai_err *err) {
+  char kept[PATH_MAX] = "";
+  struct stat there;
+  int failed = mark(output->part.path);
+  if (!failed && lstat(output->path, &there) != 0)
+    failed = errno == ENOENT ? 0 : errno;
+  else if (!failed && !is_marked(output->path, &there))
+    failed = keep(kept, output->path);
+  if (!failed)
+    failed = nai_temporary_become(&output->part, output->path);
+  if (failed && *kept)
+    unkeep(kept, output->path);
+  if (failed)
+    return nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", output->path);
+  if (*kept)
+    fprintf(stderr, "nsys-ai: what \"%s\" was, which nsys-ai did not write, is now \"%s\"\n", output->path, kept);
+  return NAI_OK;
+}
+
+int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err) {
+  if (rc) { /* half an answer would look like one */
+    nai_buf_free(&output->sink.text);
+    output->sink.text = (struct nai_buf){.sink = &output->sink.sink};
+  }
+  rc = nai_sink_finish(&output->sink, rc, err);
+  if (*output->path && !rc)
+    rc = put_in_place(output, err);
+  nai_temporary_remove(&output->part);
+  return rc;
+}

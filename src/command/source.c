@@ -1,0 +1,154 @@
+/* What commands are asked about: a run directory, or a trace, which is analysed into a private directory first. */
+#include "command/command.h"
+
+#include "base/fs.h"
+#include "base/threads.h"
+#include "pipeline/analyze.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool nai_cmd_is_trace(const char *path) {
+  static const char magic[] = "SQLite format 3";
+  char head[sizeof magic] = "";
+  const char *dot = strrchr(path, '.');
+  if (dot && (strcmp(dot, ".sqlite") == 0 || strcmp(dot, ".nsys-rep") == 0))
+    return true;
+  FILE *file = nai_fs_is_dir(path) ? NULL : fopen(path, "rbe");
+  bool is = file && fread(head, 1, sizeof magic, file) == sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+  if (file)
+    fclose(file);
+  return is;
+}
+
+static int analyze(const char *trace, const char *out, const struct nai_cmd_source *how, struct nai_err *err) {
+  struct nai_cmd_export export = {0};
+  struct nai_result result = {.worst = -1};
+  struct nai_options options;
+  nai_options_init(&options);
+  options.out = out;
+  options.reader = how->reader;
+  options.check = how->check;
+  options.note = nai_cmd_note;
+  for (size_t i = 0; i < how->metric_count && i < NAI_MAX_RULE_FILES; i++)
+    options.metrics[options.metric_count++] = how->metrics[i];
+  options.threads = nai_cpu_count();
+  if (!how->keep)
+    options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
+  int rc = nai_cmd_export_open(&export, trace, how->quiet, err);
+  if (!rc) {
+    options.trace = export.path;
+    nai_cmd_confine(out, NULL);
+    rc = nai_analyze(&result, &options, NULL, NULL, err);
+  }
+  nai_result_free(&result);
+  nai_cmd_export_free(&export);
+  return rc;
+}
+
+/* Ends the child when this process is asked to end; returns the signal it was asked with, 0 for none. */
+static int await(pid_t child, int *status, const sigset_t *signals) {
+  int asked = 0;
+  while (waitpid(child, status, WNOHANG) == 0) {
+    siginfo_t info;
+    if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD) {
+      asked = info.si_signo;
+      kill(child, SIGKILL);
+    }
+  }
+  return asked;
+}
+
+/* What ends this process, and the end of a child. What is ignored (nohup) stays so. */
+static void fill_signals(sigset_t *signals) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  sigemptyset(signals);
+  sigaddset(signals, SIGCHLD);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    struct sigaction now;
+    if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+      sigaddset(signals, ends[i]);
+  }
+}
+
+/* In a process of its own, which leaves this one without threads and with little memory, and which can be ended without
+ * leaving files behind. `signals` are blocked here; `before` are those blocked otherwise. */
+static int analyze_apart(const char *trace, const char *out, const struct nai_cmd_source *how, const sigset_t *signals,
+                         const sigset_t *before, struct nai_err *err) {
+  int status = 0, asked = 0;
+  struct nai_err *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (said == MAP_FAILED)
+    return nai_err_nomem(err);
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    sigprocmask(SIG_SETMASK, before, NULL);
+    _exit(analyze(trace, out, how, said) ? EXIT_FAILURE : EXIT_SUCCESS);
+  }
+  int rc = child < 0 ? nai_err_sys(err, NAI_ELIMIT, errno, "cannot start a process") : NAI_OK;
+  if (!rc)
+    asked = await(child, &status, signals);
+  if (!rc && (said->code || !WIFEXITED(status) || WEXITSTATUS(status)))
+    rc = said->code ? nai_err_set(err, said->code, "%s", said->msg)
+                    : nai_err_set(err, NAI_ELIMIT, "the analysis of \"%s\" was ended", trace);
+  munmap(said, sizeof *said);
+  if (asked)
+    raise(asked); /* once it is no longer blocked */
+  return rc;
+}
+
+/* Opens every table, so that their files need no name any longer. */
+static int hold_all(struct nai_run *run, struct nai_err *err) {
+  const struct nai_manifest *m = &run->manifest;
+  const struct nai_table *table;
+  int rc = NAI_OK;
+  for (uint32_t n = 0; n < m->node_count && !rc; n++)
+    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end && !rc; t++)
+      rc = nai_run_table(&table, run, nai_manifest_name(m, m->entries[t].name), NULL, err);
+  return rc;
+}
+
+static int open_trace(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
+  struct nai_temporary directory = {0};
+  char run[PATH_MAX];
+  sigset_t signals, before;
+  fill_signals(&signals);
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  int rc = nai_temporary_in(&directory, nai_temporary_place(), err);
+  if (!rc && !how->quiet && !how->keep && access(path, R_OK) == 0)
+    fprintf(stderr,
+            "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
+  if (!rc && !nai_fs_join(run, sizeof run, directory.path, "run"))
+    rc = nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
+  if (!rc)
+    rc = analyze_apart(path, run, how, &signals, &before, err);
+  if (!rc)
+    rc = nai_run_open(out, run, err);
+  if (!rc && !how->keep)
+    rc = hold_all(*out, err);
+  if (!rc && how->keep) {
+    *how->keep = directory;
+    directory = (struct nai_temporary){0};
+  }
+  nai_cmd_remove(&directory);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (rc && *out) {
+    nai_run_close(*out);
+    *out = NULL;
+  }
+  return rc;
+}
+
+int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
+  *out = NULL;
+  if (how->keep)
+    *how->keep = (struct nai_temporary){0};
+  return nai_fs_is_dir(path) ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
+}

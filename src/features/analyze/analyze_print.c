@@ -1,0 +1,179 @@
+/* What nsys-ai analyze prints when it is done: the verdict and findings, a line of JSON, what each stage did,
+ * or where the events are that --trim missed. */
+#include "features/analyze/analyze.h"
+#include "features/analyze/overview.h"
+
+#include "base/fmt.h"
+#include "base/escape.h"
+#include "rules/rules.h"
+#include "table/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SEVERITIES = 4, MAX_LISTED = 20 };
+
+static void put_json_finding(struct nai_json *json, const struct nai_result_finding *finding) {
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "id", finding->id);
+  nai_json_put_text(json, "severity", nai_severity_name(finding->severity));
+  nai_json_key(json, "at_stake_ns");
+  nai_json_value(
+      json, NAI_NS,
+      &(struct nai_value){.type = NAI_I64, .i = finding->at_stake_ns, .null = finding->at_stake_ns == NAI_NULL_I64});
+  nai_json_key(json, "pct_of_active");
+  nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = isnan(finding->pct)});
+  nai_json_put_text(json, "scope", finding->scope);
+  nai_json_put_text(json, "title", finding->title);
+  nai_json_end(json);
+}
+
+/* null where the run stopped before they were reported: that there are none is not known then. */
+static void put_json_findings(struct nai_json *json, const struct nai_result *result) {
+  nai_json_key(json, "findings");
+  if (!result->list) {
+    nai_json_text(json, NULL);
+    nai_json_put_text(json, "finding_list", NULL);
+    return;
+  }
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  for (int i = SEVERITIES - 1; i >= 0; i--)
+    nai_json_put_int(json, nai_severity_name(i), result->findings[i]);
+  nai_json_end(json);
+  nai_json_key(json, "finding_list");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (size_t i = 0; i < result->list_count; i++)
+    put_json_finding(json, &result->list[i]);
+  nai_json_end(json);
+}
+
+static void put_json(struct nai_buf *line, const struct analyze_args *args, const struct nai_result *result) {
+  struct nai_json json;
+  nai_json_init(&json, line, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "trace", args->run.trace);
+  nai_json_put_text(&json, "out", args->run.out);
+  nai_json_put_text(&json, "severity", result->worst < 0 ? NULL : nai_severity_name(result->worst));
+  nai_json_put_text(&json, "verdict", nai_buf_str(&result->verdict));
+  put_json_findings(&json, result);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(line, '\n');
+}
+
+/* "90.6 ms, 30.3 %" */
+static void put_price(struct nai_buf *out, const struct nai_result_finding *finding) {
+  if (finding->at_stake_ns == NAI_NULL_I64)
+    return;
+  nai_fmt_duration(out, (double)finding->at_stake_ns);
+  if (isnan(finding->pct))
+    return;
+  nai_buf_puts(out, ", ");
+  nai_fmt_percent(out, finding->pct);
+}
+
+/* One line per finding: severity, time at stake, what it is about, title. */
+static void put_findings(struct nai_buf *out, const struct nai_result *result) {
+  static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
+  enum { PRICE_WIDTH = 20, SCOPE_WIDTH = 10 };
+  bool color = nai_cmd_color();
+  for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
+    const struct nai_result_finding *finding = &result->list[i];
+    const char *begin = color ? colors[finding->severity] : "";
+    struct nai_buf price = {0};
+    put_price(&price, finding);
+    nai_buf_printf(out, "  %s%-6s%s  %-*s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "",
+                   PRICE_WIDTH, nai_buf_str(&price));
+    size_t start = out->len;
+    nai_escape_terminal(out, finding->scope, strlen(finding->scope));
+    nai_buf_printf(out, "%*s  ", (int)(out->len - start < SCOPE_WIDTH ? SCOPE_WIDTH - (out->len - start) : 0), "");
+    nai_escape_terminal(out, finding->title, strlen(finding->title));
+    nai_buf_putc(out, '\n');
+    out->oom |= price.oom;
+    nai_buf_free(&price);
+  }
+  if (result->list_count > MAX_LISTED)
+    nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
+  if (result->list_count)
+    nai_buf_putc(out, '\n');
+}
+
+static void put_text(struct nai_buf *out, const struct analyze_args *args, const struct nai_result *result) {
+  static const char *const files[] = {"report.md", "report.html", "report.json", "tables/"};
+  nai_escape_terminal(out, nai_buf_str(&result->verdict), result->verdict.len);
+  nai_buf_puts(out, "\n\n");
+  put_findings(out, result);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    nai_buf_puts(out, "  ");
+    nai_escape_terminal(out, args->run.out, strlen(args->run.out)); /* its default is the name of the trace */
+    nai_buf_printf(out, "/%s\n", files[i]);
+  }
+  if (result->list_count) { /* what the commands of findings stand on */
+    const char *home = args->run.stages ? args->run.stages : args->run.out;
+    nai_buf_puts(out, "\nCommands in the reports use: OUT=");
+    nai_escape_terminal(out, home, strlen(home));
+    nai_buf_puts(out, " TRACE=");
+    nai_escape_terminal(out, args->run.trace, strlen(args->run.trace));
+    nai_buf_putc(out, '\n');
+  }
+}
+
+int nai_cmd_analyze_print(const struct analyze_args *args, const struct nai_result *result, struct nai_err *err) {
+  struct nai_buf text = {0};
+  if (args->json)
+    put_json(&text, args, result);
+  else if (!args->quiet && !args->run.stop_after)
+    put_text(&text, args, result);
+  int rc = nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* What each stage took, and why its nodes ran. */
+void nai_cmd_analyze_print_stages(const struct nai_result *result) {
+  for (int i = 0; i < NAI_STAGE_COUNT; i++) {
+    int ran = 0, kept = 0;
+    for (uint32_t n = 0; n < result->node_count; n++) {
+      ran += result->nodes[n].stage == i && result->nodes[n].ran;
+      kept += result->nodes[n].stage == i && !result->nodes[n].ran;
+    }
+    fprintf(stderr, "nsys-ai: %-10s %8.1f ms%s\n", nai_stages[i].name, result->seconds[i] * 1e3,
+            kept && !ran ? "  reused" : "");
+    for (uint32_t n = 0; n < result->node_count; n++)
+      if (result->nodes[n].stage == i && ran)
+        fprintf(stderr, "nsys-ai:   %-16s %s%s\n", result->nodes[n].name, result->nodes[n].ran ? "ran: " : "reused",
+                result->nodes[n].reason);
+  }
+}
+
+/* Says where the events are that --trim missed. */
+int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *err) {
+  struct nai_trace_options how = {o->reader, false};
+  struct nai_trace *trace = NULL;
+  struct nai_ingest in = {0};
+  struct nai_overview overview = {0};
+  struct nai_err ignored = {0};
+  struct nai_buf text = {0};
+  int rc = nai_trace_open(&trace, o->trace, &how, &ignored);
+  if (!rc)
+    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, &ignored);
+  if (!rc)
+    rc = nai_overview_read(&overview, &in, trace, o->threads, &ignored);
+  if (!rc && overview.start_ns <= overview.end_ns) {
+    nai_fmt_scaled(&text, overview.start_ns, 9);
+    nai_buf_puts(&text, " s to ");
+    nai_fmt_scaled(&text, overview.end_ns, 9);
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "--trim: no GPU work, CUDA call or range lies in that time; the events of the trace go from %s s",
+                     nai_buf_str(&text));
+  } else {
+    rc = err->code;
+  }
+  nai_buf_free(&text);
+  nai_overview_free(&overview);
+  nai_ingest_free(&in);
+  nai_trace_close(trace);
+  return rc;
+}

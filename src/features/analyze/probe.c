@@ -1,0 +1,288 @@
+/* nsys-ai probe: what a trace holds, and what an analysis of it would lack. */
+#include "features/analyze/overview.h"
+
+#include "base/fmt.h"
+#include "base/escape.h"
+#include "base/fs.h"
+#include "base/threads.h"
+#include "command/command.h"
+#include "table/json.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/gpus.h"
+#include "tables/processes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct probe_args {
+  struct nai_trace_options how;
+  int threads;
+  bool quiet, json, events;
+};
+
+static void init(void *memory) { ((struct probe_args *)memory)->events = true; }
+
+static const struct nai_cli_option options[] = {
+    {.name = "no-events",
+     .help = "read no events: no GPUs, counts and times, but an answer at once for a trace of any size",
+     .type = &nai_cli_off,
+     .at = offsetof(struct probe_args, events)},
+    NAI_CMD_TRACE_OPTIONS(struct probe_args, how.reader, how.check),
+    {.name = "jobs",
+     .letter = 'j',
+     .value = "N",
+     .help = "threads",
+     .type = &nai_cli_int,
+     .at = offsetof(struct probe_args, threads),
+     .min = 1,
+     .max = 256,
+     .otherwise = "all processors"},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "no messages but errors",
+     .type = &nai_cli_on,
+     .at = offsetof(struct probe_args, quiet)},
+    {.name = "json", .help = "print JSON", .type = &nai_cli_on, .at = offsetof(struct probe_args, json)},
+    {0},
+};
+
+static const struct {
+  const char *key, *label;
+} kinds[NAI_EVENT_KINDS] = {
+    [NAI_EVENT_KERNELS] = {"kernels", "kernels"},
+    [NAI_EVENT_COPIES] = {"copies", "copies"},
+    [NAI_EVENT_SETS] = {"sets", "memory sets"},
+    [NAI_EVENT_GRAPHS] = {"graphs", "CUDA graphs as a whole"},
+    [NAI_EVENT_API_CALLS] = {"api_calls", "CUDA API calls"},
+    [NAI_EVENT_NVTX_RANGES] = {"nvtx_ranges", "NVTX ranges"},
+    [NAI_EVENT_NVTX_MARKS] = {"nvtx_marks", "NVTX marks"},
+    [NAI_EVENT_OS_CALLS] = {"os_calls", "OS runtime calls"},
+};
+
+static void put_safe(struct nai_buf *out, const char *text) { nai_escape_terminal(out, text, strlen(text)); }
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+enum { MAX_LISTED = 64, NS_PER_US = 1000 };
+
+static void put_more(struct nai_buf *out, int64_t rows) {
+  if (rows > MAX_LISTED)
+    nai_buf_printf(out, "  ... and %" PRId64 " more, which --json lists\n", rows - MAX_LISTED);
+}
+
+/* Seconds to the microsecond, rounded outwards, so that --trim with them keeps every event. */
+static void put_range(struct nai_buf *out, int64_t start_ns, int64_t end_ns, const char *between) {
+  int64_t from = start_ns / NS_PER_US - (start_ns % NS_PER_US < 0), to = end_ns / NS_PER_US + (end_ns % NS_PER_US > 0);
+  nai_fmt_scaled(out, from, 6);
+  nai_buf_puts(out, between);
+  nai_fmt_scaled(out, to > from ? to : from + 1, 6);
+}
+
+static void put_time(struct nai_buf *out, const struct nai_overview *o, const struct nai_table *capture) {
+  int64_t session = nai_get_i64(capture, 0, CAPTURE_duration_ns);
+  nai_buf_puts(out, "\nTime:\n");
+  if (o->start_ns > o->end_ns) {
+    nai_buf_puts(out, "  no events\n");
+    return;
+  }
+  nai_buf_puts(out, "  ");
+  put_range(out, o->start_ns, o->end_ns, " s to ");
+  nai_buf_puts(out, " s since session start, ");
+  nai_fmt_duration(out, (double)(o->end_ns - o->start_ns));
+  if (session != NAI_NULL_I64) {
+    nai_buf_puts(out, " of a session of ");
+    nai_fmt_duration(out, (double)session);
+  }
+  nai_buf_puts(out, "\n  as an option: --trim ");
+  put_range(out, o->start_ns, o->end_ns, " ");
+  nai_buf_putc(out, '\n');
+}
+
+static void put_gpu(struct nai_buf *out, const struct nai_table *gpus, int64_t row, const struct nai_gpu_overview *o) {
+  char id[24];
+  snprintf(id, sizeof id, "%" PRId64, nai_get_i64(gpus, row, GPUS_device_id));
+  nai_buf_printf(out, "  %4s  ", id);
+  put_safe(out, nai_table_value(gpus, row, GPUS_gpu_name).null ? nai_get_str(gpus, row, GPUS_label)
+                                                               : nai_get_str(gpus, row, GPUS_gpu_name));
+  nai_buf_puts(out, ": kernels ");
+  nai_fmt_count(out, o->kernels);
+  nai_buf_puts(out, ", copies ");
+  nai_fmt_count(out, o->copies);
+  if (o->graphs) {
+    nai_buf_puts(out, ", graphs ");
+    nai_fmt_count(out, o->graphs);
+  }
+  if (o->start_ns <= o->end_ns) {
+    nai_buf_puts(out, ", ");
+    put_range(out, o->start_ns, o->end_ns, " s to ");
+    nai_buf_puts(out, " s");
+  }
+  nai_buf_putc(out, '\n');
+}
+
+static void put_events(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *o) {
+  const struct nai_table *gpus = in->tables[NAI_IN_GPUS], *processes = in->tables[NAI_IN_PROCESSES];
+  put_time(out, o, in->tables[NAI_IN_CAPTURE]);
+  nai_buf_printf(out, "\nGPUs, by the number that --gpu takes:%s\n", gpus->rows ? "" : " none");
+  for (int64_t i = 0; i < gpus->rows && i < MAX_LISTED; i++)
+    put_gpu(out, gpus, i, &o->gpus[i]);
+  put_more(out, gpus->rows);
+  nai_buf_printf(out, "\nProcesses:%s\n", processes->rows ? "" : " none");
+  for (int64_t i = 0; i < processes->rows && i < MAX_LISTED; i++) {
+    nai_buf_printf(out, "  %8" PRId64 "  ", nai_get_i64(processes, i, PROCESSES_pid));
+    put_safe(out, nai_get_str(processes, i, PROCESSES_process_name));
+    nai_buf_putc(out, '\n');
+  }
+  put_more(out, processes->rows);
+  nai_buf_puts(out, "\nEvents:\n");
+  for (int k = 0; k < NAI_EVENT_KINDS; k++) {
+    struct nai_buf count = {0};
+    nai_fmt_count(&count, o->counts[k]);
+    nai_buf_printf(out, "  %-24s %14s\n", kinds[k].label, nai_buf_str(&count));
+    out->oom |= count.oom;
+    nai_buf_free(&count);
+  }
+}
+
+static void put_head(struct nai_buf *out, const struct nai_table *capture) {
+  struct nai_value version = nai_table_value(capture, 0, CAPTURE_product_version),
+                   schema = nai_table_value(capture, 0, CAPTURE_schema_version);
+  put_safe(out, nai_get_str(capture, 0, CAPTURE_file));
+  nai_buf_puts(out, " (");
+  nai_fmt_bytes(out, (double)nai_get_i64(capture, 0, CAPTURE_size_bytes));
+  nai_buf_puts(out, "): Nsight Systems ");
+  put_safe(out, version.null ? "of unknown version" : version.s);
+  nai_buf_puts(out, ", export schema ");
+  put_safe(out, schema.null ? "unknown" : schema.s);
+  nai_buf_putc(out, '\n');
+}
+
+/* `overview` is NULL where no events were read. */
+static void put_notes(struct nai_buf *out, const struct nai_table *notes) {
+  for (int64_t i = 0; i < notes->rows; i++) {
+    nai_buf_printf(out, "  %s: %s: ", nai_get_str(notes, i, PROBE_NOTES_severity),
+                   nai_get_str(notes, i, PROBE_NOTES_check));
+    put_safe(out, nai_get_str(notes, i, PROBE_NOTES_detail));
+    nai_buf_putc(out, '\n');
+  }
+}
+
+static void print_text(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
+  const struct nai_table *capabilities = in->tables[NAI_IN_CAPABILITIES];
+  put_head(out, in->tables[NAI_IN_CAPTURE]);
+  if (overview)
+    put_events(out, in, overview);
+  nai_buf_puts(out, "\nData, and what its absence costs:\n");
+  for (int64_t i = 0; i < capabilities->rows; i++) {
+    bool available = nai_get_i64(capabilities, i, CAPABILITIES_available);
+    nai_buf_printf(out, "  %-3s %-24s ", available ? "yes" : "no",
+                   nai_get_str(capabilities, i, CAPABILITIES_capability));
+    if (available) { /* else the detail names it */
+      put_safe(out, nai_get_str(capabilities, i, CAPABILITIES_source));
+      nai_buf_puts(out, ": ");
+    }
+    put_safe(out, nai_get_str(capabilities, i, CAPABILITIES_detail));
+    nai_buf_putc(out, '\n');
+  }
+  const struct nai_table *extracted = in->tables[NAI_IN_EXTRACT_NOTES];
+  if (in->tables[NAI_IN_PROBE_NOTES]->rows || (extracted && extracted->rows))
+    nai_buf_puts(out, "\nNotes:\n");
+  put_notes(out, in->tables[NAI_IN_PROBE_NOTES]);
+  if (extracted)
+    put_notes(out, extracted);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void put_events_json(struct nai_json *json, const struct nai_overview *o) {
+  nai_json_key(json, "events");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  for (int k = 0; k < NAI_EVENT_KINDS; k++)
+    nai_json_put_int(json, kinds[k].key, o->counts[k]);
+  nai_json_end(json);
+  if (o->start_ns > o->end_ns)
+    return;
+  nai_json_key(json, "time_range");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_int(json, "start_ns", o->start_ns);
+  nai_json_put_int(json, "end_ns", o->end_ns);
+  nai_json_end(json);
+}
+
+static void print_json(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
+  static const struct {
+    int table;
+    const char *key;
+  } tables[] = {{NAI_IN_CAPTURE, "capture"},   {NAI_IN_CAPABILITIES, "capabilities"},
+                {NAI_IN_PROBE_NOTES, "notes"}, {NAI_IN_EXTRACT_NOTES, "extract_notes"},
+                {NAI_IN_GPUS, "gpus"},         {NAI_IN_PROCESSES, "processes"}};
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "schema_version", "1.1");
+  if (overview)
+    put_events_json(&json, overview);
+  for (size_t i = 0; i < (overview ? 6 : 3); i++) {
+    nai_json_key(&json, tables[i].key);
+    nai_json_table(&json, in->tables[tables[i].table], INT64_MAX);
+  }
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct probe_args *args = memory;
+  struct nai_cmd_export file = {0};
+  struct nai_trace *trace = NULL;
+  struct nai_ingest in = {0};
+  struct nai_overview overview = {0};
+  struct nai_buf text = {0};
+  (void)count, (void)program;
+  int rc = nai_cmd_export_open(&file, operands[0], args->quiet, err);
+  if (!rc)
+    nai_cmd_confine(NULL, NULL);
+  if (!rc)
+    rc = nai_trace_open(&trace, file.path, &args->how, err);
+  if (!rc)
+    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, err);
+  if (!rc && args->events)
+    rc = nai_overview_read(&overview, &in, trace, args->threads, err);
+  if (!rc) {
+    (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
+    rc = nai_cmd_print(&text, err);
+  }
+  nai_buf_free(&text);
+  nai_overview_free(&overview);
+  nai_ingest_free(&in);
+  nai_trace_close(trace);
+  nai_cmd_export_free(&file);
+  return rc;
+}
+
+const struct nai_cli_command nai_cmd_probe = {
+    .name = "probe",
+    .synopsis = "TRACE",
+    .summary = "say what a trace holds, and what an analysis of it would lack",
+    .description =
+        "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, "
+        "which kinds "
+        "of data are missing and what that disables, and the warnings nsys gave while capturing. Writes no report; "
+        "tables lie in a temporary directory (TMPDIR) while it runs.",
+    .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json\nnsys-ai probe huge.sqlite --no-events",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){{.name = "TRACE", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                                         {0}},
+    .min_operands = 1,
+    .max_operands = 1,
+    .args_size = sizeof(struct probe_args),
+    .init = init,
+    .run = run,
+};

@@ -1,0 +1,160 @@
+/* nsys-ai rules: list, check, explain and show rules. */
+#include "command/command.h"
+
+#include "base/assets.h"
+#include "pipeline/analyze.h"
+#include "rules/rules.h"
+#include "rundir/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct rules_args {
+  const char *rules[NAI_MAX_RULE_FILES];
+  size_t rule_count;
+};
+
+static const struct nai_cli_option options[] = {
+    {.name = "rules",
+     .value = "FILE",
+     .help = "rules to read beside the built-in ones; repeatable",
+     .type = &nai_cli_texts,
+     .at = offsetof(struct rules_args, rules),
+     .count_at = offsetof(struct rules_args, rule_count),
+     .most = NAI_MAX_RULE_FILES,
+     .hint = NAI_CLI_FILE,
+     .suffixes = "yaml yml"},
+    {0},
+};
+
+enum verb { LIST, CHECK, EXPLAIN, SHOW, VERB_COUNT };
+static const struct {
+  const char *name, *needs, *about;
+} verbs[VERB_COUNT] = {
+    [LIST] = {"list", NULL, "every active rule with its severities"},
+    [CHECK] = {"check", "a file", "FILE: reads a rule file and reports its mistakes with line and column"},
+    [EXPLAIN] =
+        {"explain", "the id of a rule",
+         "ID [SRC]: what a rule finds, why it costs time, how to confirm and fix it; of a run or trace: why it speaks "
+         "or does not"},
+    [SHOW] = {"show", "the id of a rule", "ID: the rule itself, as YAML, with the parameters in force"},
+};
+
+static const char *verb_name(size_t i, const char *before) {
+  (void)before;
+  return i < VERB_COUNT ? verbs[i].name : NULL;
+}
+
+static const char *verb_about(size_t i) { return verbs[i].about; }
+
+static const char *second_operand(size_t i, const char *verb) {
+  bool id = strcmp(verb, verbs[EXPLAIN].name) == 0 || strcmp(verb, verbs[SHOW].name) == 0;
+  return id ? nai_cmd_rule_ids(i, "") : NULL;
+}
+
+/* The page on the finding; a rule of the user's own has none and is shown as it is. */
+static void explain(struct nai_buf *out, const char *id, const struct nai_buf *yaml) {
+  char path[128];
+  snprintf(path, sizeof path, "docs/root-causes/%.90s.md", id);
+  const struct nai_asset *page = nai_asset_find(path);
+  if (!page) {
+    nai_buf_put(out, yaml->data, yaml->len);
+    return;
+  }
+  nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+  nai_buf_printf(out, "\nThe rule and its thresholds: nsys-ai rules show %s\n", id);
+}
+
+static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb verb, const char *what,
+                 struct nai_err *err) {
+  struct nai_buf yaml = {0};
+  int rc = NAI_OK;
+  if (verb == LIST) {
+    nai_rules_list(out, set);
+  } else if (verb == CHECK) {
+    nai_buf_printf(out, "%s: no mistakes; %zu rules are active with it\n", what, nai_rules_count(set));
+  } else {
+    rc = nai_rules_explain(&yaml, set, what, err); /* knows which ids there are */
+    if (!rc && verb == EXPLAIN)
+      explain(out, what, &yaml);
+    else if (!rc)
+      nai_buf_put(out, yaml.data, yaml.len);
+  }
+  nai_buf_free(&yaml);
+  return rc;
+}
+
+/* Of each row that meets the rule's `where` what it fails. */
+static int explain_run(struct nai_buf *out, const struct nai_rule_set *set, const char *id, const char *path,
+                       const struct nai_schema *const *schemas, size_t count, struct nai_err *err) {
+  const struct nai_table *tables[NAI_REPORT_MAX_TABLES] = {0};
+  const struct nai_rules_input input = {tables, count, NULL};
+  struct nai_run *run = NULL;
+  int rc = nai_cmd_source_open(&run, path, &(struct nai_cmd_source){0}, err);
+  for (size_t i = 0; i < count && !rc; i++)
+    rc = nai_run_table_if_any(&tables[i], run, schemas[i]->name, schemas[i], err);
+  if (!rc)
+    rc = nai_rules_why(out, set, id, &input, err);
+  nai_run_close(run);
+  return rc;
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct rules_args *args = memory;
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
+  if (verbs[verb].needs && count < 2)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verbs[verb].name, verbs[verb].needs);
+  if (verb != EXPLAIN && count > 2)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s takes one operand", verbs[verb].name);
+  if (!verbs[verb].needs && count > 1)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
+  if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
+    return nai_err_set(err, NAI_EUSAGE, "at most %d rule files", NAI_MAX_RULE_FILES);
+  return NAI_OK;
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  struct rules_args *args = memory;
+  const char *what = count > 1 ? operands[1] : NULL;
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
+  size_t schema_count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
+  struct nai_rule_set *set = NULL;
+  struct nai_buf text = {0};
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
+  (void)program;
+  if (verb == CHECK)
+    args->rules[args->rule_count++] = what;
+  int rc = nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err);
+  if (!rc && count > 2)
+    rc = explain_run(&text, set, what, operands[2], schemas, schema_count, err);
+  else if (!rc)
+    rc = print(&text, set, verb, what, err);
+  if (!rc)
+    rc = nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  nai_rules_free(set);
+  return rc;
+}
+
+const struct nai_cli_command nai_cmd_rules = {
+    .name = "rules",
+    .synopsis = "list|check FILE|explain ID [SRC]|show ID",
+    .summary = "list, check, explain and show the rules that make findings",
+    .description = "Findings are made by rules in YAML. How to write some: docs/writing-rules.md.",
+    .examples =
+        "nsys-ai rules list\nnsys-ai rules explain idle-host-code\nnsys-ai rules explain exposed-copy artifacts/run1\nnsys-ai rules show idle-host-code\n"
+        "nsys-ai rules check my-rules.yaml",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "rules", .choices = verb_name, .about = verb_about, .only_choices = true},
+            {.name = "FILE or ID", .choices = second_operand, .hint = NAI_CLI_FILE, .suffixes = "yaml yml"},
+            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+            {0}},
+    .min_operands = 1,
+    .max_operands = 3,
+    .args_size = sizeof(struct rules_args),
+    .check = check,
+    .run = run,
+};

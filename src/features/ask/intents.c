@@ -1,0 +1,183 @@
+/* rules/intents.yaml and files of the user's: what can be asked. */
+#include "features/ask/internal.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *nai_intent_text(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
+  return node ? node->text : NULL;
+}
+
+const struct nai_yaml_node *nai_intent_items(const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                                             const char *key) {
+  const struct nai_yaml_node *list = nai_yaml_get(doc, map, key);
+  return list ? nai_yaml_first(doc, list) : NULL;
+}
+
+/* A member that is text, or, with `many`, a list of texts. */
+static int check_text(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key, bool many,
+                      bool required, struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
+  const char *text;
+  if (!node)
+    return required ? nai_yaml_error(doc, map, err, "\"%s\" is missing", key) : NAI_OK;
+  if (!many)
+    return nai_yaml_text(&text, doc, node, err);
+  int rc = nai_yaml_expect(doc, node, NAI_YAML_LIST, err);
+  for (node = rc ? NULL : nai_yaml_first(doc, node); node && !rc; node = nai_yaml_next(doc, node))
+    rc = nai_yaml_text(&text, doc, node, err);
+  return rc;
+}
+
+struct member {
+  const char *key;
+  bool many, required;
+};
+
+static int check_members(const struct nai_yaml *doc, const struct nai_yaml_node *map, const struct member *members,
+                         struct nai_err *err) {
+  int rc = NAI_OK;
+  for (; members->key && !rc; members++)
+    rc = check_text(doc, map, members->key, members->many, members->required, err);
+  return rc;
+}
+
+static bool is_name(const char *text) {
+  return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
+}
+
+static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fact, struct nai_err *err) {
+  static const char *const keys[] = {"table",  "where", "order", "limit", "with", "text",
+                                     "answer", "none",  "needs", "time",  NULL};
+  static const struct member members[] = {{"table", false, true},  {"text", false, true},   {"where", false, false},
+                                          {"order", false, false}, {"limit", false, false}, {"answer", false, false},
+                                          {"none", false, false},  {"needs", true, false},  {"time", true, false},
+                                          {NULL, false, false}};
+  int rc = nai_yaml_expect_keys(doc, fact, keys, err);
+  int64_t limit;
+  if (!rc)
+    rc = check_members(doc, fact, members, err);
+  const struct nai_yaml_node *node = rc ? NULL : nai_yaml_get(doc, fact, "table");
+  if (node && !is_name(node->text))
+    rc = nai_yaml_error(doc, node, err, "\"%.60s\" is no table", node->text);
+  node = rc ? NULL : nai_yaml_get(doc, fact, "limit");
+  if (node)
+    rc = nai_yaml_int(&limit, doc, node, 1, NAI_QUESTION_MAX_FACTS, err);
+  node = rc ? NULL : nai_yaml_get(doc, fact, "time");
+  if (node && node->count != 2)
+    rc = nai_yaml_error(doc, node, err, "two columns are expected, the start and the end");
+  node = rc ? NULL : nai_yaml_get(doc, fact, "with");
+  if (node)
+    rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
+  for (node = node && !rc ? nai_yaml_first(doc, node) : NULL; node && !rc; node = nai_yaml_next(doc, node)) {
+    rc = nai_yaml_expect(doc, node, NAI_YAML_SCALAR, err);
+    if (!rc && !is_name(node->key))
+      rc = nai_yaml_error_key(doc, node, err, "a name of a-z, 0-9 and _ is expected");
+  }
+  return rc;
+}
+
+static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err) {
+  static const char *const keys[] = {"intent", "about", "words", "weak",   "rules", "needs",
+                                     "facts",  "say",   "next",  "cannot", "names", NULL};
+  static const struct member members[] = {{"intent", false, true}, {"about", false, true}, {"words", true, false},
+                                          {"weak", true, false},   {"rules", true, false}, {"needs", true, false},
+                                          {"say", true, false},    {"next", true, false},  {"cannot", true, false},
+                                          {"names", false, false}, {NULL, false, false}};
+  int rc = nai_yaml_expect_keys(doc, node, keys, err);
+  if (!rc)
+    rc = check_members(doc, node, members, err);
+  const struct nai_yaml_node *rule = rc ? NULL : nai_intent_items(doc, node, "rules");
+  for (; rule && !rc; rule = nai_yaml_next(doc, rule))
+    if (strspn(rule->text, "abcdefghijklmnopqrstuvwxyz0123456789-*") != strlen(rule->text))
+      rc = nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
+  const struct nai_yaml_node *facts = rc ? NULL : nai_yaml_get(doc, node, "facts");
+  if (facts)
+    rc = nai_yaml_expect(doc, facts, NAI_YAML_LIST, err);
+  for (facts = facts && !rc ? nai_yaml_first(doc, facts) : NULL; facts && !rc; facts = nai_yaml_next(doc, facts))
+    rc = check_fact(doc, facts, err);
+  return rc;
+}
+
+static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                      struct nai_err *err) {
+  int rc = check_intent(doc, node, err);
+  if (rc)
+    return rc;
+  if (!nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list))
+    return nai_err_nomem(err);
+  const char *name = nai_intent_text(doc, node, "intent");
+  const struct nai_intent *before = nai_intents_find(intents, name);
+  if (before && before->doc == doc)
+    return nai_yaml_error(doc, nai_yaml_get(doc, node, "intent"), err, "\"%.60s\" is there already", name);
+  intents->list[intents->count++] =
+      (struct nai_intent){.doc = doc, .node = node, .name = name, .replaced = before != NULL};
+  return NAI_OK;
+}
+
+static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
+  static const char *const keys[] = {"intents", "record", "caveats", "ignore", NULL};
+  static const struct member members[] = {{"caveats", true, false}, {"ignore", true, false}, {NULL, false, false}};
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *list, *record;
+  int rc = nai_yaml_expect_keys(doc, root, keys, err);
+  if (!rc)
+    rc = check_members(doc, root, members, err);
+  if (!rc && (record = nai_yaml_get(doc, root, "record")))
+    rc = nai_yaml_expect(doc, record, NAI_YAML_MAP, err);
+  if (!rc && (list = nai_yaml_get(doc, root, "intents"))) {
+    rc = nai_yaml_expect(doc, list, NAI_YAML_LIST, err);
+    for (list = rc ? NULL : nai_yaml_first(doc, list); list && !rc; list = nai_yaml_next(doc, list))
+      rc = add_intent(intents, doc, list, err);
+  }
+  return rc;
+}
+
+int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t count, struct nai_err *err) {
+  struct nai_intents *intents = *out = calloc(1, sizeof *intents);
+  int rc = !intents ? nai_err_nomem(err)
+         : count > NAI_INTENTS_MAX_FILES - 1
+             ? nai_err_set(err, NAI_EUSAGE, "more than %d files of intents", NAI_INTENTS_MAX_FILES - 1)
+             : NAI_OK;
+  for (size_t i = 0; i <= count && !rc; i++) {
+    struct nai_yaml **doc = &intents->docs[intents->doc_count];
+    rc = i < count ? nai_yaml_load(doc, paths[i], err) : nai_yaml_load_builtin(doc, "rules/intents.yaml", err);
+    if (!rc) {
+      intents->doc_count++;
+      rc = read_doc(intents, *doc, err);
+    }
+  }
+  if (rc) {
+    nai_intents_free(intents);
+    *out = NULL;
+  }
+  return rc;
+}
+
+void nai_intents_free(struct nai_intents *intents) {
+  for (size_t i = 0; intents && i < intents->doc_count; i++)
+    nai_yaml_free(intents->docs[i]);
+  if (intents)
+    free(intents->list);
+  free(intents);
+}
+
+const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name) {
+  for (size_t i = 0; i < intents->count; i++)
+    if (strcmp(intents->list[i].name, name) == 0)
+      return &intents->list[i];
+  return NULL;
+}
+
+const char *nai_intents_recording(const struct nai_intents *intents, const char *capability) {
+  for (size_t i = 0; i < intents->doc_count; i++) {
+    const struct nai_yaml *doc = intents->docs[i];
+    const struct nai_yaml_node *map = nai_yaml_get(doc, nai_yaml_root(doc), "record");
+    const char *text = map ? nai_intent_text(doc, map, capability) : NULL;
+    if (text)
+      return text;
+  }
+  return NULL;
+}

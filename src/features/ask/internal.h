@@ -1,0 +1,99 @@
+/* The parts of answering. Internal to src/features/ask. */
+#pragma once
+
+#include "query/collect.h"
+#include "features/ask/question.h"
+
+/* One kind of question; its members are read where they are needed. */
+struct nai_intent {
+  const struct nai_yaml *doc;
+  const struct nai_yaml_node *node;
+  const char *name;
+  bool replaced; /* by one of the user's */
+};
+
+enum { NAI_INTENTS_MAX_FILES = 17 };
+struct nai_intents {
+  struct nai_yaml *docs[NAI_INTENTS_MAX_FILES]; /* the built-in one is the last */
+  size_t doc_count;
+  struct nai_intent *list;
+  uint32_t count, capacity;
+};
+/* The intent of a name; NULL: none. */
+const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name);
+/* A text member of a map; NULL when it is not there. Checked on loading. */
+const char *nai_intent_text(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key);
+/* The items of a list member, first one; NULL: none. */
+const struct nai_yaml_node *nai_intent_items(const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                                             const char *key);
+/* How a capability is recorded; NULL: nobody says. */
+const char *nai_intents_recording(const struct nai_intents *intents, const char *capability);
+
+/* --- words.c --------------------------------------------------------------------------------------------------- */
+
+enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64 };
+
+struct nai_question_word {
+  char text[NAI_QUESTION_WORD]; /* lower case */
+  char typed[NAI_QUESTION_WORD];
+  bool quoted, known; /* known: a word of some intent, or one to ignore */
+};
+/* A question, taken apart. */
+struct nai_question {
+  struct nai_question_word words[NAI_QUESTION_MAX_WORDS];
+  size_t count;
+  int64_t gpu; /* "GPU 1"; INT64_MIN: none is named */
+};
+void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
+/* The best intents, at most NAI_QUESTION_MAX_INTENTS. Returns how many. Without `weak` a word that is used for much
+ * else is not enough. */
+size_t nai_question_match(const struct nai_intent **out, const struct nai_question *question,
+                          const struct nai_intents *intents, bool weak);
+/* Whether a word can only be a name: it is in quotes, or has what only names have. */
+bool nai_question_is_name(const struct nai_question_word *word);
+/* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. `plain`: ordinary
+ * words, too. */
+size_t nai_question_names(const char **out, const struct nai_question *question, bool plain);
+
+/* --- facts.c --------------------------------------------------------------------------------------------------- */
+
+/* What statements are asked with. */
+struct nai_asking {
+  struct nai_answer *answer;
+  const struct nai_intents *intents;
+  struct nai_run *run;
+  const char *source;
+  int64_t gpu;      /* INT64_MIN: all */
+  const char *name; /* what the question names, lower case; "" nothing */
+};
+
+/* Runs a statement, with :gpu and :name. `label` stands in messages for where it is from. Freed also on failure. */
+NAI_MUST_CHECK int nai_found_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
+                                 const char *label, struct nai_err *err);
+
+/* Adds the facts of one entry of an intent, at most `room`, and what they say. */
+NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,
+                                 const struct nai_yaml_node *entry, size_t room, struct nai_err *err);
+/* Adds the findings of rules that match the intents' patterns, evidence of the first, and advice. `known`: that there
+ * are none can be said. */
+NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents,
+                                    size_t count, bool known, struct nai_err *err);
+/* Adds findings about the capture as a whole to what the run cannot tell. */
+NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
+
+/* The fact that is table[row]. *fresh: it is new, and to be filled. NULL: there is no room. */
+struct nai_fact *nai_answer_fact(bool *fresh, struct nai_answer *answer, const char *table, int64_t row);
+/* Takes a buffer's text, and leaves it empty. */
+char *nai_answer_take(struct nai_answer *answer, struct nai_buf *text);
+char *nai_answer_copy(struct nai_answer *answer, const char *text);
+/* Adds a sentence that is not there yet. */
+void nai_answer_say(struct nai_answer *answer, struct nai_sentences *where, int fact, const char *text);
+
+/* --- llm_cache.c ---------------------------------------------------------------------------------------------------
+ */
+
+enum { NAI_LLM_PATH = 4096 };
+/* Where the text that answers a request is kept, $XDG_CACHE_HOME/nsys-ai/llm; false: there is no place. */
+bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *body);
+bool nai_llm_cache_read(struct nai_buf *text, const char *path);
+void nai_llm_cache_write(const char *path, const struct nai_buf *text);

@@ -1,0 +1,143 @@
+/* Whether a model kept to the facts. */
+#include "features/ask/llm.h"
+#include "features/ask/numbers.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sentence, with what cites behind its full stop. */
+struct sentence {
+  const char *text, *end;
+};
+
+/* The length of "[F1]", "[F1, F3]" at a place; 0: it is none. *facts: a bit for each; bit 63 for one there cannot be.
+ */
+static size_t citation_at(uint64_t *facts, const char *at, const char *end) {
+  const char *c = at + 1;
+  uint64_t seen = 0;
+  if (at >= end || *at != '[')
+    return 0;
+  while (c < end && *c == 'F' && isdigit((unsigned char)c[1])) {
+    char *after;
+    long number = strtol(c + 1, &after, 10);
+    seen |= UINT64_C(1) << (number >= 1 && number <= NAI_QUESTION_MAX_FACTS ? number - 1 : 63);
+    for (c = after; c < end && (*c == ',' || *c == ' ' || *c == ';');)
+      c++;
+  }
+  if (!seen || c >= end || *c != ']')
+    return 0;
+  *facts |= seen;
+  return (size_t)(c + 1 - at);
+}
+
+static bool ends_sentence(const char *at, const char *from) {
+  return *at == '\n' || (strchr(".!?", *at) && at > from && (at[1] == ' ' || at[1] == '\n' || at[1] == '[' || !at[1]));
+}
+
+static struct sentence next_sentence(const char *from) {
+  struct sentence s = {from, from};
+  uint64_t ignored = 0;
+  size_t len;
+  while (*s.end && !ends_sentence(s.end, from))
+    s.end++;
+  s.end += *s.end != '\0';
+  const char *whole = from + strlen(from);
+  for (const char *c = s.end; (len = citation_at(&ignored, c + strspn(c, " "), whole));)
+    c = s.end = c + strspn(c, " ") + len;
+  return s;
+}
+
+/* "1." in front of an item of a list counts, and says nothing. */
+static bool is_marker(const struct nai_number *n, const struct sentence *s) {
+  const char *first = s->text + strspn(s->text, " \n*-#");
+  return n->text == first && n->kind == NAI_NUMBER_PLAIN && (n->text[n->len] == '.' || n->text[n->len] == ')');
+}
+
+static bool stands_in(const struct nai_number *number, const char *text) {
+  struct nai_number other;
+  for (const char *at = text, *end = text + strlen(text); nai_number_next(&other, text, &at, end);)
+    if (nai_number_same(number, &other))
+      return true;
+  return false;
+}
+
+static struct nai_number number_of(const struct nai_fact_value *v) {
+  struct nai_number n = {.kind = NAI_NUMBER_PLAIN, .value = v->value.type == NAI_F64 ? v->value.f : (double)v->value.i};
+  if (v->unit == NAI_NS || v->unit == NAI_US || v->unit == NAI_MS || v->unit == NAI_S || v->unit == NAI_TIMESTAMP_NS)
+    n.kind = NAI_NUMBER_TIME; /* stored in ns */
+  else if (v->unit == NAI_BYTES)
+    n.kind = NAI_NUMBER_BYTES;
+  else if (v->unit == NAI_PCT)
+    n.kind = NAI_NUMBER_PERCENT;
+  return n;
+}
+
+static bool is_of(const struct nai_number *number, const struct nai_fact *fact) {
+  if (stands_in(number, fact->text))
+    return true;
+  for (size_t i = 0; i < fact->value_count; i++) {
+    const struct nai_fact_value *v = &fact->values[i];
+    if (v->value.null || v->value.type == NAI_STR)
+      continue;
+    struct nai_number exact = number_of(v);
+    if (nai_number_same(number, &exact))
+      return true;
+  }
+  return false;
+}
+
+static bool is_fact(const struct nai_number *number, uint64_t cited, const char *question,
+                    const struct nai_answer *answer) {
+  for (size_t i = 0; i < answer->fact_count; i++)
+    if (cited >> i & 1 && is_of(number, &answer->facts[i]))
+      return true;
+  return number->kind == NAI_NUMBER_PLAIN && stands_in(number, question);
+}
+
+/* The facts that a sentence cites; citations are blanked out of `copy`, for their digits are no numbers. */
+static uint64_t take_citations(char *copy, size_t len) {
+  uint64_t cited = 0;
+  for (size_t i = 0, n; i < len; i++)
+    if ((n = citation_at(&cited, copy + i, copy + len)))
+      memset(copy + i, ' ', n);
+  return cited;
+}
+
+static bool check_sentence(struct nai_buf *why, const struct sentence *s, const char *question,
+                           const struct nai_answer *answer, size_t facts) {
+  size_t len = (size_t)(s->end - s->text);
+  char *copy = strndup(s->text, len);
+  struct nai_number number;
+  bool good = copy != NULL;
+  if (!copy)
+    nai_buf_puts(why, "out of memory");
+  uint64_t cited = good ? take_citations(copy, len) : 0;
+  if (good && cited >> facts) {
+    nai_buf_puts(why, "it cites a fact that there is not");
+    good = false;
+  }
+  const struct sentence blank = {copy, copy ? copy + len : NULL};
+  for (const char *at = copy; good && nai_number_next(&number, copy, &at, copy + len);) {
+    if (is_marker(&number, &blank))
+      continue;
+    good = is_fact(&number, cited, question, answer);
+    if (!good && cited)
+      nai_buf_printf(why, "\"%.*s\" is in no fact that it cites there", (int)number.len, number.text);
+    else if (!good)
+      nai_buf_printf(why, "\"%.*s\" stands in a sentence that cites no fact", (int)number.len, number.text);
+  }
+  free(copy);
+  return good;
+}
+
+bool nai_llm_check(struct nai_buf *why, const char *text, const char *question, const struct nai_answer *answer,
+                   size_t facts) {
+  while (*text) {
+    struct sentence s = next_sentence(text);
+    if (!check_sentence(why, &s, question, answer, facts))
+      return false;
+    text = s.end;
+  }
+  return true;
+}

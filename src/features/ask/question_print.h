@@ -1,0 +1,17 @@
+/* Printing the answer to a question. Internal to src/features/ask. */
+#pragma once
+
+#include "command/answer.h"
+#include "features/ask/question.h"
+
+/* An answer in the words of a model. */
+struct nai_cmd_wording {
+  const char *model, *text;
+};
+/* For people at a terminal, names escaped; for programs. `wording`: in the place of the answer's own, or NULL. */
+void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct nai_answer *answer,
+                        const struct nai_cmd_wording *wording);
+void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer,
+                             const struct nai_cmd_wording *wording);
+/* A word as a shell reads it back: quoted where it has to be. */
+void nai_cmd_put_shell_word(struct nai_buf *out, const char *word);

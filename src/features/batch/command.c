@@ -1,0 +1,332 @@
+/* nsys-ai batch: many traces, one process each. */
+#include "features/batch/command.h"
+
+#include "base/threads.h"
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SOME_FAILED = 4 };
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static const char *engine_name(size_t index, const char *before) {
+  static const char *const names[] = {[BATCH_LOCAL] = "local", [BATCH_SLURM] = "slurm", [BATCH_PRINT] = "print"};
+  (void)before;
+  return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
+static const char *retry_name(size_t index, const char *before) {
+  (void)before;
+  return index == 0 ? "refused" : NULL;
+}
+
+/* Options of analyze, kept as words for the processes that analyse. */
+static int forward(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
+  struct batch_args *args = memory;
+  if (args->forwarded_count == BATCH_MAX_FORWARDED)
+    return nai_err_set(err, NAI_EUSAGE, "--%s: more than %d options for analyze", option->name, BATCH_MAX_FORWARDED);
+  args->forwarded[args->forwarded_count++] = (struct batch_forwarded){option, option->value ? values[0] : NULL};
+  return NAI_OK;
+}
+
+static const struct nai_cli_type forwarded = {forward, NULL};
+
+#define AT(field) .at = offsetof(struct batch_args, field)
+#define FORWARDED(option, what) .name = option, .help = "as in nsys-ai analyze: " what, .type = &forwarded
+
+static const struct nai_cli_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "directory of the batch",
+     .type = &nai_cli_text,
+     AT(out),
+     .hint = NAI_CLI_DIRECTORY},
+    {.name = "engine",
+     .value = "ENGINE",
+     .help =
+         "who runs the processes: this machine, a Slurm job array, or whoever runs the shell lines that are printed",
+     .type = &nai_cli_choice,
+     AT(engine),
+     .choices = engine_name},
+    {.name = "jobs",
+     .letter = 'j',
+     .value = "N",
+     .help = "traces analysed at a time, on this machine or in a task of the cluster",
+     .type = &nai_cli_int,
+     AT(jobs),
+     .min = 1,
+     .max = NAI_MAX_THREADS,
+     .otherwise = "as many as processors and memory allow; 1 in a task"},
+    {.name = "resume",
+     .help = "analyse what is missing, has changed, or failed for a reason that need not be the trace's",
+     .type = &nai_cli_on,
+     AT(resume)},
+    {.name = "retry",
+     .value = "WHAT",
+     .help = "with --resume: also traces that were refused",
+     .type = &nai_cli_word,
+     AT(retry),
+     .choices = retry_name},
+    {.name = "dry-run", .help = "print what would be analysed, and write nothing", .type = &nai_cli_on, AT(dry_run)},
+    {.name = "time-limit",
+     .value = "SECONDS",
+     .help = "end the analysis of a trace that takes longer",
+     .type = &nai_cli_int64,
+     AT(time_limit_s),
+     .min = 1,
+     .max = 1000000000,
+     .otherwise = "none"},
+    {.name = "memory-limit",
+     .value = "SIZE",
+     .help = "memory one analysis may take, for example 4G",
+     .type = &nai_cli_bytes,
+     AT(memory_limit_bytes),
+     .otherwise = "none"},
+    {.name = "scratch",
+     .value = "DIR",
+     .help = "analyse on this disk of each machine: copy the trace there and the report back",
+     .type = &nai_cli_text,
+     AT(scratch),
+     .hint = NAI_CLI_DIRECTORY},
+    {.name = "shards",
+     .value = "N",
+     .help = "tasks to divide the traces into, with --engine slurm or print",
+     .type = &nai_cli_int,
+     AT(shards),
+     .min = 1,
+     .max = 4000000,
+     .otherwise = "by size, at most 500 and what the cluster allows"},
+    {.name = "at-a-time",
+     .value = "N",
+     .help = "tasks of a Slurm array that run at a time",
+     .type = &nai_cli_int,
+     AT(at_a_time),
+     .min = 1,
+     .max = 1000000,
+     .otherwise = "what the cluster allows"},
+    {.name = "slurm-args",
+     .value = "WORD",
+     .help = "a word for sbatch, such as --partition=cpu; repeatable",
+     .type = &nai_cli_texts,
+     AT(slurm),
+     .count_at = offsetof(struct batch_args, slurm_count),
+     .most = BATCH_MAX_SLURM_ARGS},
+    {.name = "wait", .help = "with --engine slurm: return when the index is there", .type = &nai_cli_on, AT(wait)},
+    {.name = "run-shard",
+     .value = "I/N",
+     .help = "analyse the traces of task I of N, as planned; what every task of a cluster calls",
+     .type = &nai_cli_text,
+     AT(shard)},
+    {.name = "rollup",
+     .help = "write the index and batch.md from what is there; what the last task calls",
+     .type = &nai_cli_on,
+     AT(rollup)},
+    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("rules", "rules")},
+    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("metrics", "metrics")},
+    {.value = "DIR", .hint = NAI_CLI_DIRECTORY, FORWARDED("templates", "templates")},
+    {.value = "NAME|FILE",
+     .choices = nai_cmd_phase_maps,
+     .also = "a YAML or JSON file",
+     .hint = NAI_CLI_FILE,
+     .suffixes = "yaml yml json",
+     FORWARDED("phase-map", "phases")},
+    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("kernel-classes", "kernel categories")},
+    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("workload", "workload patterns")},
+    {FORWARDED("no-nvtx-kernel-map", "no attribution to NVTX ranges")},
+    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
+    {.name = "verbose", .letter = 'v', .help = "print a line per trace", .type = &nai_cli_on, AT(verbose)},
+    {0},
+};
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct batch_args *a = memory;
+  (void)operands;
+  if (!a->out)
+    return nai_err_set(err, NAI_EUSAGE, "--out DIR is missing");
+  if ((a->shard || a->rollup) && count)
+    return nai_err_set(err, NAI_EUSAGE, "--run-shard and --rollup take the traces from the plan in --out");
+  if (a->shard && a->rollup)
+    return nai_err_set(err, NAI_EUSAGE, "--run-shard and --rollup exclude each other");
+  if (!count && !a->resume && !a->shard && !a->rollup)
+    return nai_err_set(err, NAI_EUSAGE, "which traces? Name files, directories, or a manifest (CSV)");
+  if (a->retry && !a->resume)
+    return nai_err_set(err, NAI_EUSAGE, "--retry %s needs --resume", a->retry);
+  return NAI_OK;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static int jobs_for(const struct batch_args *a, const struct nai_batch *b) {
+  int64_t largest = 0, pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), most;
+  if (a->jobs)
+    return a->jobs;
+  for (uint32_t i = 0; i < b->manifest.count; i++)
+    if (b->manifest.items[i].stamp.bytes > largest)
+      largest = b->manifest.items[i].stamp.bytes;
+  most = pages > 0 && page > 0 ? pages * page / nai_batch_memory(largest) : 1;
+  return most < 1 ? 1 : most < nai_cpu_count() ? (int)most : nai_cpu_count();
+}
+
+struct progress {
+  const struct batch_args *args;
+  bool show; /* a line that is written over */
+  uint32_t bad;
+};
+
+static void show_item(void *ctx, const struct nai_batch *b, uint32_t item, const struct nai_batch_status *status,
+                      uint32_t done, uint32_t count) {
+  struct progress *p = ctx;
+  p->bad += status->outcome != NAI_BATCH_OK;
+  if (p->args->verbose)
+    fprintf(stderr, "nsys-ai: %u/%u %s: %s, %lld ms, %lld MiB%s%s\n", done, count, b->manifest.items[item].id,
+            nai_batch_outcome_name(status->outcome), (long long)status->wall_ms,
+            (long long)(status->max_rss_bytes >> 20), status->error ? ": " : "", status->error ? status->error : "");
+  else if (p->show)
+    fprintf(stderr, "\r\033[Knsys-ai: %u of %u analysed, %u failed", done, count, p->bad);
+}
+
+static int run_items(const struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
+                     int jobs, struct nai_err *err) {
+  struct progress progress = {a, !a->quiet && !a->verbose && isatty(STDERR_FILENO), 0};
+  int threads = nai_cpu_count() / jobs;
+  if (count && count < (uint32_t)jobs) /* fewer traces than processors */
+    threads = nai_cpu_count() / (int)count;
+  int rc = nai_batch_run(b, items, count, jobs, threads > 1 ? threads : 1, show_item, &progress, err);
+  if (progress.show)
+    fprintf(stderr, "\r\033[K");
+  return rc;
+}
+
+static int finish(const struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
+  struct nai_batch_counts counts;
+  struct nai_buf text = {0};
+  int rc = nai_batch_rollup(&counts, b, err);
+  if (rc)
+    return rc;
+  uint32_t bad = b->manifest.count - counts.of[NAI_BATCH_OK];
+  nai_buf_printf(&text, "%u %s: %u analysed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
+                 counts.of[NAI_BATCH_OK]);
+  for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
+    if (counts.of[i])
+      nai_buf_printf(&text, ", %u %s", counts.of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));
+  nai_buf_puts(&text, "\n  ");
+  nai_escape_terminal(&text, b->out, strlen(b->out));
+  nai_buf_puts(&text, "/index.html, index.csv, index.sqlite, batch.md\n");
+  rc = a->quiet ? NAI_OK : nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  return rc ? rc : bad ? SOME_FAILED : 0;
+}
+
+static int run_shard(const struct batch_args *a, struct nai_err *err) {
+  struct nai_batch b;
+  uint32_t shard, shards, *items = NULL, *todo = NULL, count = 0, todo_count = 0;
+  char rest;
+  if (sscanf(a->shard, "%" SCNu32 "/%" SCNu32 "%c", &shard, &shards, &rest) != 2)
+    return nai_err_set(err, NAI_EUSAGE, "--run-shard %s: expected I/N, for example 0/16", a->shard);
+  int rc = nai_batch_open(&b, a->out, err);
+  if (!rc)
+    rc = nai_batch_shard(&items, &count, &b, shard, shards, err);
+  if (!rc)
+    rc = nai_batch_todo(&todo, &todo_count, items, count, &b, err);
+  if (!rc)
+    rc = run_items(&b, a, todo, todo_count, a->jobs ? a->jobs : 1, err);
+  free(items);
+  free(todo);
+  nai_batch_free(&b);
+  return rc;
+}
+
+static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t count, struct nai_err *err) {
+  struct nai_buf text = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    const struct nai_batch_item *item = &b->manifest.items[items[i]];
+    nai_buf_printf(&text, "%-40s %12" PRId64 "  ", item->id, item->stamp.bytes);
+    nai_escape_terminal(&text, item->path, strlen(item->path));
+    nai_buf_putc(&text, '\n');
+  }
+  nai_buf_printf(&text, "%u of %u traces would be analysed\n", count, b->manifest.count);
+  int rc = nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int run_slurm(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
+                     struct nai_err *err) {
+  int rc = nai_cmd_batch_submit(b, a, items, count, err);
+  return !rc && a->wait ? finish(b, a, err) : rc;
+}
+
+static int run_engine(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
+                      struct nai_err *err) {
+  if (a->engine == BATCH_SLURM && count)
+    return run_slurm(b, a, items, count, err);
+  if (a->engine == BATCH_PRINT)
+    return nai_cmd_batch_print(b, a, items, count, err);
+  int rc = run_items(b, a, items, count, jobs_for(a, b), err);
+  return rc ? rc : finish(b, a, err);
+}
+
+static int run_batch(const struct batch_args *a, const char *const *inputs, size_t count, struct nai_err *err) {
+  struct nai_batch b;
+  uint32_t *todo = NULL, todo_count = 0;
+  int rc = nai_cmd_batch_plan(&b, a, inputs, count, err);
+  if (!rc && !a->dry_run) {
+    rc = nai_batch_create(&b, err);
+    nai_batch_sweep(&b);
+  }
+  if (!rc)
+    rc = nai_batch_todo(&todo, &todo_count, NULL, b.manifest.count, &b, err);
+  if (!rc)
+    rc = a->dry_run ? print_plan(&b, todo, todo_count, err) : run_engine(&b, a, todo, todo_count, err);
+  free(todo);
+  nai_batch_free(&b);
+  return rc;
+}
+
+static int run_rollup(const struct batch_args *a, struct nai_err *err) {
+  struct nai_batch b;
+  int rc = nai_batch_open(&b, a->out, err);
+  if (!rc)
+    rc = finish(&b, a, err);
+  nai_batch_free(&b);
+  return rc;
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct batch_args *a = memory;
+  (void)program;
+  return a->rollup ? run_rollup(a, err) : a->shard ? run_shard(a, err) : run_batch(a, operands, count, err);
+}
+
+const struct nai_cli_command nai_cmd_batch = {
+    .name = "batch",
+    .synopsis = "INPUT...",
+    .summary = "write reports of many traces, and an index over them",
+    .description =
+        "Analyses every trace in a process of its own, so that a damaged one costs nothing but itself, and sums all of "
+        "them up: index.html, index.csv, index.sqlite, batch.md. INPUT is a trace, a directory with traces, a quoted "
+        "pattern, or a manifest: a CSV file with the column path and, if wanted, id, group and labels. What was "
+        "interrupted is finished with --resume. The exit status is 4 when some traces could not be analysed; "
+        "docs/batch.md describes the directory and the use on clusters.",
+    .examples = "nsys-ai batch traces/ --out artifacts/nightly\n"
+                "nsys-ai batch 'traces/*.sqlite' --out artifacts/nightly -j 4 --time-limit 600\n"
+                "nsys-ai batch --resume --out artifacts/nightly\n"
+                "nsys-ai batch manifest.csv --out /scratch/batch --engine slurm --slurm-args=--partition=cpu --wait",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){{.name = "INPUT", .hint = NAI_CLI_FILE, .suffixes = "sqlite nsys-rep csv"},
+                                         {0}},
+    .max_operands = NAI_CLI_ANY_NUMBER,
+    .args_size = sizeof(struct batch_args),
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,104 @@
+/* What a batch will do: its traces, limits and the options of each analysis, from the command line and what is there.
+ */
+#include "features/batch/command.h"
+
+#include "base/fs.h"
+#include "pipeline/analyze.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A mistake in a rule should not fail a thousand items. */
+static int check_configuration(const struct batch_args *a, struct nai_err *err) {
+  struct nai_options run;
+  nai_options_init(&run);
+  for (size_t i = 0; i < a->forwarded_count; i++) {
+    const char *name = a->forwarded[i].option->name, *value = a->forwarded[i].value;
+    if (strcmp(name, "rules") == 0 && run.rule_count < NAI_MAX_RULE_FILES)
+      run.rules[run.rule_count++] = value;
+    else if (strcmp(name, "metrics") == 0 && run.metric_count < NAI_MAX_RULE_FILES)
+      run.metrics[run.metric_count++] = value;
+    else if (strcmp(name, "templates") == 0)
+      run.templates = value;
+    else if (strcmp(name, "phase-map") == 0)
+      run.phase_map = value;
+    else if (strcmp(name, "kernel-classes") == 0)
+      run.kernel_classes = value;
+    else if (strcmp(name, "workload") == 0)
+      run.workload = value;
+  }
+  return nai_analyze_check(&run, err);
+}
+
+/* Tasks may run elsewhere, so files get their whole path. */
+static int take_options(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (size_t i = 0; i < a->forwarded_count && !rc; i++) {
+    const struct batch_forwarded *f = &a->forwarded[i];
+    char name[64];
+    snprintf(name, sizeof name, "--%s", f->option->name);
+    char *whole = f->value && nai_fs_exists(f->value) ? realpath(f->value, NULL) : NULL;
+    rc = nai_batch_add_option(b, name, err);
+    if (!rc && f->value)
+      rc = nai_batch_add_option(b, whole ? whole : f->value, err);
+    free(whole);
+  }
+  return rc;
+}
+
+static char *absolute(const char *path) {
+  char directory[PATH_MAX], *out = NULL;
+  if (path[0] == '/' || !getcwd(directory, sizeof directory))
+    return strdup(path);
+  return asprintf(&out, "%s/%s", directory, path) < 0 ? NULL : out;
+}
+
+/* The batch that is there, with what this command line says anew. */
+static int plan_again(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
+  int rc = nai_batch_open(b, a->out, err);
+  if (!rc && a->forwarded_count) { /* otherwise those of before */
+    struct nai_batch fresh = {0};
+    rc = take_options(&fresh, a, err);
+    char **old = b->options;
+    uint32_t old_count = b->option_count;
+    b->options = fresh.options;
+    b->option_count = fresh.option_count;
+    fresh.options = old;
+    fresh.option_count = old_count;
+    nai_batch_free(&fresh);
+  }
+  return rc;
+}
+
+int nai_cmd_batch_plan(struct nai_batch *b, const struct batch_args *a, const char *const *inputs, size_t count,
+                       struct nai_err *err) {
+  bool exists = nai_batch_exists(a->out);
+  *b = (struct nai_batch){0};
+  if (exists && !a->resume)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "\"%s\" holds a batch already: finish it with --resume, or choose another --out", a->out);
+  int rc = check_configuration(a, err);
+  if (!rc)
+    rc = exists ? plan_again(b, a, err) : take_options(b, a, err);
+  if (!rc && count) {
+    nai_batch_manifest_free(&b->manifest);
+    rc = nai_batch_manifest_make(&b->manifest, inputs, count, err);
+  }
+  if (rc)
+    return rc;
+  if (!b->out && !(b->out = absolute(a->out)))
+    return nai_err_nomem(err);
+  if (a->time_limit_s)
+    b->time_limit_s = a->time_limit_s;
+  if (a->memory_limit_bytes)
+    b->memory_limit_bytes = a->memory_limit_bytes;
+  if (a->scratch) {
+    free(b->scratch);
+    b->scratch = strdup(a->scratch);
+  }
+  b->retry_refused = a->retry != NULL;
+  return a->scratch && !b->scratch ? nai_err_nomem(err) : NAI_OK;
+}

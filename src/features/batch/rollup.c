@@ -1,0 +1,103 @@
+/* From statuses and reports to the index: one process, in the order of the manifest, so that how often and where items
+ * were analysed leaves no trace. */
+#include "features/batch/batch.h"
+
+#include "base/fs.h"
+#include "index/index.h"
+#include "table/json.h"
+#include "tables/runs.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_labels(struct nai_buf *out, const struct nai_batch_manifest *m, const struct nai_batch_item *item) {
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; item->labels && i < m->labels.count; i++)
+    nai_json_put_text(&json, nai_strings_get(&m->labels, i), item->labels[i]);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+}
+
+/* A report that cannot be read makes its item a failed one; anything else of that kind would stop the whole. */
+static int add_report(struct nai_index *index, int64_t row, const struct nai_batch *b, uint32_t i, const char *path,
+                      struct nai_batch_status *status, struct nai_err *err) {
+  char directory[PATH_MAX];
+  struct nai_err failed = {0};
+  nai_batch_path(directory, sizeof directory, b, "items", b->manifest.items[i].id, "");
+  int rc = nai_index_add_capture(index, row, 0, directory, path, &failed);
+  if (rc == NAI_ELIMIT)
+    return nai_err_set(err, rc, "%s", failed.msg);
+  if (rc) {
+    status->outcome = NAI_BATCH_MISSING;
+    nai_set_str(index->runs, row, RUNS_status, nai_batch_outcome_name(status->outcome));
+    nai_set_str(index->runs, row, RUNS_error, failed.msg);
+  }
+  return NAI_OK;
+}
+
+static int add_item(struct nai_index *index, struct nai_batch_counts *counts, const struct nai_batch *b, uint32_t i,
+                    struct nai_err *err) {
+  const struct nai_batch_item *item = &b->manifest.items[i];
+  struct nai_batch_status status;
+  struct nai_buf labels = {0};
+  char path[NAI_BATCH_ID_MAX + 16];
+  int rc = nai_batch_status_read(&status, b, i, err);
+  if (rc)
+    return rc;
+  if (b->manifest.labels.count)
+    print_labels(&labels, &b->manifest, item);
+  snprintf(path, sizeof path, "items/%s", item->id);
+  bool missing = status.outcome == NAI_BATCH_MISSING;
+  const struct nai_index_run run = {.id = item->id,
+                                    .series = item->group,
+                                    .utc_ns = NAI_NULL_I64,
+                                    .labels = nai_buf_str(&labels),
+                                    .status = nai_batch_outcome_name(status.outcome),
+                                    .exit = status.exit,
+                                    .error = missing ? "not analysed, or killed: finish with --resume" : status.error,
+                                    .tool = missing ? NULL : NAI_VERSION,
+                                    .bytes = item->stamp.bytes,
+                                    .path = status.outcome == NAI_BATCH_OK ? path : NULL};
+  int64_t row = nai_index_add(index, &run);
+  if (status.outcome == NAI_BATCH_OK)
+    rc = add_report(index, row, b, i, path, &status, err);
+  counts->of[status.outcome]++;
+  index->runs->oom |= labels.oom;
+  nai_buf_free(&labels);
+  nai_batch_status_free(&status);
+  return rc;
+}
+
+static int write_markdown(struct nai_index *index, const struct nai_batch *b, struct nai_err *err) {
+  struct nai_buf text = {0};
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/batch.md", b->out);
+  int rc = nai_index_sort(index, err);
+  if (!rc)
+    rc = nai_index_markdown(&text, index, err);
+  if (!rc)
+    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+int nai_batch_rollup(struct nai_batch_counts *counts, const struct nai_batch *b, struct nai_err *err) {
+  struct nai_index index = {0};
+  *counts = (struct nai_batch_counts){0};
+  int rc = nai_index_new(&index, err);
+  index.title = "Batch";
+  index.what = "trace";
+  index.group = "group";
+  for (uint32_t i = 0; i < b->manifest.count && !rc; i++)
+    rc = add_item(&index, counts, b, i, err);
+  if (!rc)
+    rc = write_markdown(&index, b, err);
+  if (!rc)
+    rc = nai_index_write(&index, b->out, err); /* index.html comes last: who waits for the roll-up waits for it */
+  nai_index_free(&index);
+  return rc;
+}

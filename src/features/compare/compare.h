@@ -1,0 +1,125 @@
+/* Two sides of captures compared: what is comparable, which metrics differ, where the time went (docs/comparing.md).
+ * Everything is read from the tables of runs; nothing here opens a trace. */
+#pragma once
+
+#include "features/compare/budgets.h"
+#include "features/compare/match.h"
+#include "features/compare/verdict.h"
+#include "config/patterns.h"
+#include "rundir/run.h"
+
+enum nai_side_id { NAI_BASE, NAI_NEW, NAI_SIDES };
+
+/* A run with a name for people, without directories. */
+struct nai_capture {
+  struct nai_run *run; /* owned */
+  char *label;         /* as short as tells it from the others */
+  char *longer;        /* the same with the directory before it */
+};
+struct nai_side {
+  struct nai_capture *captures;
+  uint32_t count, capacity;
+};
+
+/* --- comparability ---------------------------------------------------------------------------- */
+
+enum nai_check_code {
+  NAI_CHECK_NO_KERNELS,
+  NAI_CHECK_SAME_CONTENT,
+  NAI_CHECK_GPU_MODEL,
+  NAI_CHECK_GPU_COUNT,
+  NAI_CHECK_PROCESS_COUNT,
+  NAI_CHECK_NO_STEPS,
+  NAI_CHECK_STEPS_MISSING,
+  NAI_CHECK_STEP_METHOD,
+  NAI_CHECK_FEW_STEPS,
+  NAI_CHECK_GRAPH_MODE,
+  NAI_CHECK_CAPABILITY,
+  NAI_CHECK_DATA_QUALITY,
+  NAI_CHECK_KERNELS_DIFFER,
+  NAI_CHECK_PRODUCT_VERSION,
+  NAI_CHECK_DRIVER,
+  NAI_CHECK_CUDA,
+  NAI_CHECK_PROFILER_OPTIONS,
+  NAI_CHECK_CLOCK,
+  NAI_CHECK_OPTIONS,
+  NAI_CHECK_LAUNCHES,
+  NAI_CHECK_DRIFT,
+  NAI_CHECK_COUNT
+};
+const char *nai_check_name(enum nai_check_code code); /* "same_content" */
+enum nai_check_level { NAI_CHECK_SOFT, NAI_CHECK_HARD };
+/* What a hard reason makes undecidable. */
+enum nai_check_scope { NAI_SCOPE_ALL, NAI_SCOPE_STEP, NAI_SCOPE_CAPABILITY, NAI_SCOPE_NONE };
+
+struct nai_check {
+  enum nai_check_code code;
+  enum nai_check_level level;
+  enum nai_check_scope scope;
+  char *capability; /* NAI_SCOPE_CAPABILITY */
+  char *base, *fresh, *reason;
+};
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+/* Texts are borrowed from the runs. */
+struct nai_metric_result {
+  const char *id, *title, *family, *unit, *better, *kind, *gate, *basis; /* family: "" for none */
+  double *values[NAI_SIDES];                                             /* per capture that has one, in order */
+  uint32_t count[NAI_SIDES];
+  struct nai_judgement judgement;
+  bool gated, warn_only; /* asked about by the gate; a regression only warns */
+  double q; /* p corrected for the number of metrics (Benjamini-Hochberg); NaN: gated, exact, few captures */
+};
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+struct nai_compare_options {
+  const struct nai_budgets *budgets;  /* NULL: none */
+  uint32_t allow;                     /* bits of codes whose hard reasons become soft */
+  const struct nai_patterns *aliases; /* kernels of a class have its name; NULL: none */
+};
+
+struct nai_comparison {
+  struct nai_side sides[NAI_SIDES];
+  struct nai_compare_options options;
+  bool by_step;               /* sums below are per GPU and steady step; else per GPU and run */
+  int64_t divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
+  struct nai_check *checks;
+  uint32_t check_count, check_capacity;
+  struct nai_metric_result *results;
+  uint32_t result_count;
+  struct nai_kernel_use *uses[NAI_SIDES];
+  uint32_t use_count[NAI_SIDES];
+  struct nai_match match;
+  /* for outputs; in this order */
+  struct nai_table *tables[16];
+  uint32_t table_count;
+};
+enum nai_comparison_table {
+  NAI_COMPARED_METRICS,
+  NAI_COMPARED_VALUES,
+  NAI_COMPARED_CHECKS,
+  NAI_COMPARED_TIME,
+  NAI_COMPARED_KERNELS,
+  NAI_COMPARED_RANGES,
+  NAI_COMPARED_PHASES,
+  NAI_COMPARED_COPIES,
+  NAI_COMPARED_FINDINGS,
+  NAI_COMPARED_TREE,
+  NAI_COMPARED_COUNT
+};
+
+/* Takes an open run into a side; the run is freed with the comparison, also on failure. NAI_EINPUT for a run without
+ * the table of metrics. `path` names the run. */
+NAI_MUST_CHECK int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run,
+                                      const char *path, struct nai_err *err);
+/* Compares. A side may be empty: then only fixed limits are looked at. */
+NAI_MUST_CHECK int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options,
+                               struct nai_err *err);
+void nai_comparison_free(struct nai_comparison *c);
+
+/* A result by the id of its metric, NULL when there is none. */
+const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id);
+/* The first hard reason against comparing at all, NULL when there is none. */
+const struct nai_check *nai_comparison_obstacle(const struct nai_comparison *c);

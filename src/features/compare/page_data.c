@@ -1,0 +1,119 @@
+/* The data of compare.html that its script reads: the tables of the comparison, and what there is to know of the two
+ * timelines (docs/viewer.md, "The page of a comparison"). */
+#include "features/compare/internal.h"
+#include "features/compare/timeline.h"
+
+#include "table/json.h"
+#include "viewer/slice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MAX_ROWS = 10000, MAX_TREE_ROWS = 20000 };
+
+/* Tables of a run that the timeline shows beside its events, and their columns of times. */
+static const struct {
+  const char *table, *start, *end;
+} shown[] = {{"steps", "gpu_start_ns", "gpu_end_ns"},
+             {"gpu_idle_gaps", "gap_start_ns", "gap_end_ns"},
+             {"comm_instances", "start_ns", "end_ns"}};
+
+int nai_page_tables_open(struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *table;
+  uint64_t content;
+  int rc = NAI_OK;
+  for (size_t i = 0; !rc && i < sizeof shown / sizeof *shown; i++)
+    if (nai_manifest_table(&content, &run->manifest, shown[i].table))
+      rc = nai_run_table(&table, run, shown[i].table, NULL, err);
+  return rc;
+}
+
+static void put_shown(struct nai_json *json, const struct nai_capture *capture,
+                      const struct nai_pair_timeline *timeline) {
+  nai_json_key(json, "tables");
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+    const struct nai_table *table;
+    struct nai_table *rows = NULL;
+    struct nai_err ignored;
+    uint64_t content;
+    if (!nai_manifest_table(&content, &capture->run->manifest, shown[i].table))
+      continue;
+    int rc = nai_run_table(&table, capture->run, shown[i].table, NULL, &ignored);
+    if (!rc)
+      rc = nai_slice_rows(&rows, table, shown[i].start, shown[i].end, timeline->begin, timeline->end, &ignored);
+    json->out->oom |= rc == NAI_ELIMIT; /* a table that cannot be read is left out, but not for want of memory */
+    if (!rc) {
+      nai_json_key(json, shown[i].table);
+      nai_json_table_packed(json, rows, MAX_ROWS);
+    }
+    nai_table_free(rows);
+  }
+  nai_json_end(json);
+}
+
+/* Times beyond 2^53 ns do not occur; those since the epoch do, so they are text. */
+static void put_epoch(struct nai_json *json, const struct nai_capture *capture) {
+  const struct nai_table *t = nai_capture_table(capture, "capture");
+  struct nai_value utc = nai_cell(t, 0, "utc_epoch_ns");
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, utc.i);
+  nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
+}
+
+static void put_anchor(struct nai_json *json, const struct nai_pair_timeline *timeline) {
+  nai_json_key(json, "anchor");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_int(json, "start_ns", timeline->step_start);
+  nai_json_put_int(json, "end_ns", timeline->step_end);
+  nai_json_put_int(json, "device_id", timeline->device_id);
+  nai_json_put_int(json, "step", timeline->step);
+  nai_json_end(json);
+}
+
+static void put_side(struct nai_json *json, const struct nai_side *side, const struct nai_pair_timeline *timeline) {
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_key(json, "captures");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < side->count; i++)
+    nai_json_text(json, side->captures[i].label);
+  nai_json_end(json);
+  if (side->count) {
+    const struct nai_capture *capture = &side->captures[timeline->capture];
+    nai_json_put_text(json, "capture", capture->label);
+    nai_json_put_text(json, "missing", timeline->missing);
+    nai_json_put_bool(json, "whole", timeline->begin == INT64_MIN);
+    if (timeline->begin != INT64_MIN) {
+      nai_json_put_int(json, "begin_ns", timeline->begin);
+      nai_json_put_int(json, "end_ns", timeline->end);
+    }
+    put_anchor(json, timeline);
+    put_epoch(json, capture);
+    put_shown(json, capture, timeline);
+  }
+  nai_json_end(json);
+}
+
+void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
+                         const struct nai_pair_timeline timelines[NAI_SIDES]) {
+  static const char *const keys[NAI_SIDES] = {"base", "new"};
+  struct nai_json json;
+  nai_json_init(&json, out, true);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "version", "1.0");
+  nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);
+  nai_json_put_text(&json, "per", c->by_step ? "step" : "run");
+  for (int s = 0; s < NAI_SIDES; s++) {
+    nai_json_key(&json, keys[s]);
+    put_side(&json, &c->sides[s], &timelines[s]);
+  }
+  nai_json_key(&json, "tables");
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < c->table_count; i++) {
+    nai_json_key(&json, c->tables[i]->schema->name);
+    nai_json_table_packed(&json, c->tables[i], i == NAI_COMPARED_TREE ? MAX_TREE_ROWS : MAX_ROWS);
+  }
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+}

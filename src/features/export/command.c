@@ -1,0 +1,297 @@
+/* nsys-ai export: a run's events as flat rows, its ranges as a tree, stacks of both, all of it as timelines. */
+#include "features/read/read.h"
+#include "features/export/command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct export_args {
+  const char *out;
+  int metric, list;
+  bool gzip, all, quiet;
+  int names;
+  double min_us;
+  struct nai_export_options timeline; /* and the GPU of every format */
+};
+
+static void init(void *memory) {
+  struct nai_export_options *o = &((struct export_args *)memory)->timeline;
+  o->gpu = o->start_ns = INT64_MIN;
+  o->end_ns = INT64_MAX;
+}
+
+enum format { CSV, NDJSON, JSON, PARQUET, MARKDOWN, FOLDED, SPEEDSCOPE, PERFETTO, CHROME, FORMATS };
+enum { GPU = 1, TRIM = 2, LIST = 4, METRIC = 8, SHAPE = 16, ALL = 32 }; /* options that a format takes */
+enum { ROWS = GPU | TRIM | LIST, STACKS = GPU | METRIC, EVENTS = GPU | TRIM | SHAPE };
+static const struct {
+  const char *name, *about;
+  unsigned takes;
+  nai_export_fn *timeline;
+} formats[FORMATS] = {
+    [CSV] = {"csv", "a row per kernel (--list: of others), columns as other tools for these traces have them first",
+             ROWS},
+    [NDJSON] = {"ndjson", "the same, a JSON object a line", ROWS},
+    [JSON] = {"json", "the same, as columns and rows", ROWS},
+    [PARQUET] = {"parquet", "the same as Parquet, for pandas, polars and DuckDB", ROWS},
+    [MARKDOWN] = {"markdown", "the tree of NVTX ranges with their kernels, short enough for a comment"},
+    [FOLDED] = {"folded", "stacks of range names and kernels with their time, for flame graphs", STACKS},
+    [SPEEDSCOPE] = {"speedscope", "the same stacks, and a row per thread and stream, for www.speedscope.app",
+                    STACKS | ALL},
+    [PERFETTO] = {"perfetto", "every event on a timeline, for ui.perfetto.dev", EVENTS, nai_export_perfetto},
+    [CHROME] = {"chrome", "the same as JSON of Chrome's trace viewer", EVENTS, nai_export_chrome},
+};
+
+static const char *format_name(size_t i, const char *before) {
+  (void)before;
+  return i < FORMATS ? formats[i].name : NULL;
+}
+static const char *format_about(size_t i) { return formats[i].about; }
+
+static const char *metric_name(size_t i, const char *before) {
+  static const char *const names[] = {"gpu", "wall"};
+  (void)before;
+  return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+static const char *names_name(size_t i, const char *before) {
+  static const char *const names[] = {"short", "full"};
+  (void)before;
+  return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+static int set_trim(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
+  struct nai_export_options *o = &((struct export_args *)memory)->timeline;
+  return nai_cli_read_stretch(&o->start_ns, &o->end_ns, option, values, err);
+}
+static const struct nai_cli_type trim = {set_trim, NULL};
+
+#define AT(field) .at = offsetof(struct export_args, field)
+static const struct nai_cli_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "the file to write",
+     .type = &nai_cli_text,
+     AT(out),
+     .otherwise = "standard output",
+     .hint = NAI_CLI_FILE},
+    {.name = "gpu",
+     .value = "N",
+     .help = "kernels, copies, gaps, and rows of timelines, of this GPU only",
+     .type = &nai_cli_int64,
+     AT(timeline.gpu),
+     .min = -1,
+     .max = INT32_MAX,
+     .otherwise = "all"},
+    {.name = "list",
+     .value = "LIST",
+     .help = "csv, ndjson, json and parquet: which events the rows are",
+     .type = &nai_cli_choice,
+     AT(list),
+     .choices = nai_cmd_flat_lists},
+    {.name = "metric",
+     .value = "TIME",
+     .help = "folded and speedscope: the time of kernels, or that of the ranges themselves",
+     .type = &nai_cli_choice,
+     AT(metric),
+     .choices = metric_name},
+    {.name = "trim",
+     .value = "START END",
+     .help = "rows and timelines: this stretch only, in seconds since session start; events are cut at its edges",
+     .type = &trim,
+     .min = -1000000000,
+     .max = 1000000000,
+     .otherwise = "everything; nsys-ai probe TRACE prints the range"},
+    {.name = "names",
+     .value = "FORM",
+     .help = "perfetto and chrome: how kernels are called",
+     .type = &nai_cli_choice,
+     AT(names),
+     .choices = names_name},
+    {.name = "min-duration",
+     .value = "US",
+     .help = "perfetto and chrome: leave out events shorter than this, in microseconds",
+     .type = &nai_cli_number,
+     AT(min_us),
+     .max = 1000000000},
+    {.name = "no-calls",
+     .help = "perfetto and chrome: leave out CUDA API calls, and flows from them",
+     .type = &nai_cli_on,
+     AT(timeline.no_calls)},
+    {.name = "no-ranges",
+     .help = "perfetto and chrome: leave out NVTX ranges and marks",
+     .type = &nai_cli_on,
+     AT(timeline.no_ranges)},
+    {.name = "no-flows",
+     .help = "perfetto and chrome: leave out the arrows from calls to what they launched",
+     .type = &nai_cli_on,
+     AT(timeline.no_flows)},
+    {.name = "all",
+     .help = "speedscope: rows of threads and streams also of more than two million events",
+     .type = &nai_cli_on,
+     AT(all)},
+    {.name = "gzip",
+     .help = "compress; viewers read that as well. Parquet: its pages",
+     .type = &nai_cli_on,
+     AT(gzip),
+     .otherwise = "when FILE ends in .gz"},
+    {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
+    {0},
+};
+
+/* --- the command ------------------------------------------------------------------------------------- */
+
+static enum format format_of(const char *word) {
+  enum format format = CSV;
+  while (strcmp(formats[format].name, word) != 0) /* the parser let no other word through */
+    format++;
+  return format;
+}
+
+static bool ends_in_gz(const char *path) {
+  size_t len = path ? strlen(path) : 0;
+  return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+}
+
+static int put_timeline(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
+                        struct nai_err *err) {
+  struct nai_cmd_timeline how = {formats[format].timeline, args->timeline, args->quiet};
+  how.options.full_names = args->names != 0;
+  how.options.min_ns = (int64_t)ceil(args->min_us * 1000);
+  return nai_cmd_put_timeline(out, run, &how, err);
+}
+
+static int put_speedscope(struct nai_buf *out, const struct export_args *args, struct nai_run *run,
+                          struct nai_err *err) {
+  const struct nai_cmd_timeline how = {.options = args->timeline, .quiet = args->quiet, .all = args->all};
+  return nai_cmd_put_speedscope(out, run, args->metric, &how, err);
+}
+
+static int put_rows(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
+                    struct nai_err *err) {
+  static const enum nai_rows_format rows[] = {
+      [CSV] = NAI_ROWS_CSV, [NDJSON] = NAI_ROWS_NDJSON, [JSON] = NAI_ROWS_JSON, [PARQUET] = NAI_ROWS_FORMATS};
+  const struct nai_cmd_flat how = {.list = args->list,
+                                   .format = rows[format],
+                                   .gzip = args->gzip,
+                                   .gpu = args->timeline.gpu,
+                                   .start_ns = args->timeline.start_ns,
+                                   .end_ns = args->timeline.end_ns};
+  return nai_cmd_put_flat(out, run, &how, err);
+}
+
+static int put(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
+               struct nai_err *err) {
+  return formats[format].timeline ? put_timeline(out, format, args, run, err)
+       : format == MARKDOWN       ? nai_cmd_put_markdown(out, run, err)
+       : format == FOLDED         ? nai_cmd_put_folded(out, run, args->metric, args->timeline.gpu, err)
+       : format == SPEEDSCOPE     ? put_speedscope(out, args, run, err)
+                                  : put_rows(out, format, args, run, err);
+}
+
+/* Compressed as a whole; Parquet compresses its pages. */
+static int put_file(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
+                    struct nai_err *err) {
+  struct nai_gzip compressed;
+  if (format == PARQUET || (!args->gzip && !ends_in_gz(args->out)))
+    return put(out, format, args, run, err);
+  int rc = nai_gzip_open(&compressed, out, err);
+  return rc ? rc : nai_gzip_close(&compressed, put(&compressed.text, format, args, run, err), err);
+}
+
+/* Options of other formats are mistakes. */
+static int check_taken(const struct export_args *args, enum format format, struct nai_err *err) {
+  const struct nai_export_options *o = &args->timeline;
+  const struct {
+    unsigned bit;
+    bool given;
+    const char *names, *of;
+  } groups[] = {{GPU, o->gpu != INT64_MIN, "--gpu", "rows, stacks and timelines"},
+                {TRIM, o->start_ns != INT64_MIN, "--trim",
+                 "rows (csv, ndjson, json, parquet) and timelines (perfetto, chrome)"},
+                {LIST, args->list, "--list", "csv, ndjson, json and parquet"},
+                {METRIC, args->metric, "--metric", "folded and speedscope"},
+                {ALL, args->all, "--all", "speedscope"},
+                {SHAPE, args->names || args->min_us > 0 || o->no_calls || o->no_ranges || o->no_flows,
+                 "--names, --min-duration, --no-calls, --no-ranges and --no-flows", "perfetto and chrome"}};
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    if (groups[i].given && !(formats[format].takes & groups[i].bit))
+      return nai_err_set(err, NAI_EUSAGE, "%s %s of %s", groups[i].names, strchr(groups[i].names, ',') ? "are" : "is",
+                         groups[i].of);
+  return NAI_OK;
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct export_args *args = memory;
+  enum format format = format_of(operands[0]);
+  (void)count;
+  int rc = check_taken(args, format, err);
+  if (rc)
+    return rc;
+  if (args->metric == NAI_CMD_WALL && args->timeline.gpu != INT64_MIN)
+    return nai_err_set(err, NAI_EUSAGE, "--metric wall and --gpu exclude each other: ranges are not of one GPU");
+  if (args->list && args->timeline.gpu != INT64_MIN && !nai_cmd_flat_has_gpu(args->list))
+    return nai_err_set(err, NAI_EUSAGE, "--gpu and --list %s exclude each other: they are not of one GPU",
+                       nai_cmd_flat_lists((size_t)args->list, NULL));
+  if (format == PARQUET && ends_in_gz(args->out))
+    return nai_err_set(err, NAI_EUSAGE, "a Parquet file is not compressed as a whole: --gzip compresses its pages");
+  bool binary = format == PERFETTO || format == PARQUET || args->gzip;
+  return binary ? nai_cmd_check_binary(operands[0], args->out, err) : NAI_OK;
+}
+
+/* What is asked for is in the run. */
+static int check_there(const struct export_args *args, struct nai_run *run, struct nai_err *err) {
+  const struct nai_export_options *o = &args->timeline;
+  int rc = nai_cmd_check_gpu(o->gpu, run, err);
+  return rc || o->start_ns == INT64_MIN ? rc : nai_cmd_check_stretch("--trim", o->start_ns, o->end_ns, run, err);
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct export_args *args = memory;
+  struct nai_cmd_output output;
+  struct nai_run *source = NULL;
+  (void)count, (void)program;
+  int rc = nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err);
+  if (!rc)
+    rc = check_there(args, source, err);
+  if (!rc)
+    rc = nai_cmd_output_open(&output, args->out, operands[1], err);
+  if (!rc) {
+    rc = put_file(&output.sink.text, format_of(operands[0]), args, source, err);
+    rc = nai_cmd_output_close(&output, rc, err);
+  }
+  nai_run_close(source);
+  return rc;
+}
+
+const struct nai_cli_command nai_cmd_exports = {
+    .name = "export",
+    .synopsis = "FORMAT SRC",
+    .summary = "write events as rows, stacks or a tree, or all of them for other timelines",
+    .description =
+        "Writes events of a run for other tools: as rows, or, as perfetto and chrome, every kernel, copy, API call and NVTX "
+        "range with the arrows between them. SRC is an artifacts directory or a trace, which is analysed for this "
+        "answer only. "
+        "For any other rows: nsys-ai sql with --format csv, json or parquet.",
+    .examples = "nsys-ai export csv artifacts/run1 --out kernels.csv\nnsys-ai export folded artifacts/run1 | "
+                "flamegraph.pl > kernels.svg\n"
+                "nsys-ai export parquet artifacts/run1 --list copies --out copies.parquet\n"
+                "nsys-ai export markdown artifacts/run1\n"
+                "nsys-ai export speedscope artifacts/run1 --out run1.speedscope.json\n"
+                "nsys-ai export perfetto artifacts/run1 --out run1.pftrace\n"
+                "nsys-ai export chrome artifacts/run1 --trim 1 1.02 --out run1.json.gz",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "FORMAT", .choices = format_name, .about = format_about, .only_choices = true},
+            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+            {0}},
+    .min_operands = 2,
+    .max_operands = 2,
+    .args_size = sizeof(struct export_args),
+    .init = init,
+    .check = check,
+    .run = run,
+};

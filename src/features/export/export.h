@@ -1,0 +1,54 @@
+/* A run's events for other programs' timelines: Perfetto's protobuf and the JSON of Chrome's trace viewer. What is
+ * written is printed as it is found: apart from names and a byte or two per API call, memory does not grow with events.
+ * Texts of the model are those of event tables, which are clean (base/text.h). */
+#pragma once
+
+#include "base/sink.h"
+#include "model/model.h"
+
+#include <limits.h>
+
+struct nai_export_options {
+  int64_t gpu;              /* GPU rows of this device only; INT64_MIN: all */
+  int64_t start_ns, end_ns; /* what overlaps [start, end), cut at its edges; INT64_MIN, INT64_MAX: everything */
+  int64_t min_ns;           /* shorter events are left out */
+  bool full_names;          /* kernels by their whole names instead of the short ones */
+  bool no_calls, no_ranges, no_flows;
+};
+
+/* What the model must have: parts that are built, and event tables that are open. */
+#define NAI_EXPORT_PARTS (NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(LANES))
+#define NAI_EXPORT_TABLES                                                                                           \
+  (NAI_IN(CAPTURE) | NAI_IN(LABELS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | \
+   NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX))
+/* These are written if they are there. */
+#define NAI_EXPORT_OPTIONAL_PARTS NAI_PART(IDLE)
+#define NAI_EXPORT_OPTIONAL_TABLES (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES))
+
+/* NAI_EUSAGE when nothing of the trace lies in the stretch asked for. */
+typedef int nai_export_fn(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
+                          struct nai_err *err);
+NAI_MUST_CHECK nai_export_fn nai_export_perfetto, nai_export_chrome;
+
+/* The rows of the same timeline as evented profiles of speedscope, each a member of the array that `json` has open;
+ * names of frames are added to `frames`. Memory holds one lane. */
+struct nai_json;
+struct nai_export_profiles {
+  struct nai_json *json;
+  struct nai_strings *frames;
+};
+NAI_MUST_CHECK int nai_export_profiles(const struct nai_export_profiles *into, const struct nai_model *model,
+                                       const struct nai_export_options *options, struct nai_err *err);
+
+/* Compresses on the way to another buffer: print into `text`. The same bytes for the same text. Must not move. */
+struct nai_gzip {
+  struct nai_sink sink;
+  struct nai_buf text;
+  struct nai_buf *into;
+  void *stream;
+};
+NAI_MUST_CHECK int nai_gzip_open(struct nai_gzip *gzip, struct nai_buf *into, struct nai_err *err);
+/* Completes `into` unless `rc` is an error, which is returned then. To be called once. */
+NAI_MUST_CHECK int nai_gzip_close(struct nai_gzip *gzip, int rc, struct nai_err *err);
+/* Appends `len` bytes, compressed. */
+NAI_MUST_CHECK int nai_gzip_all(struct nai_buf *out, const void *bytes, size_t len, struct nai_err *err);

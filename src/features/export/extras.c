@@ -1,0 +1,92 @@
+/* What lies on a timeline beside lanes: marks, idle gaps, sampled metrics. */
+#include "features/export/timeline.h"
+
+#include "model/idle/idle.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/gpu_metric_samples.h"
+
+#include <stdlib.h>
+
+int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
+  const struct nai_model *m = tl->m;
+  struct nai_slice s;
+  uint32_t n = 0, count = 0;
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    n += nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK;
+  uint32_t *rows = malloc(((size_t)n + 1) * sizeof *rows);
+  int32_t *threads = nai_cells_new((size_t)n + 1, sizeof *threads);
+  struct nai_groups groups = {0};
+  for (uint32_t i = 0; i < m->nvtx.n && rows && threads; i++)
+    if (nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK) {
+      threads[count] = nai_at_i32(&m->nvtx.thread, i);
+      rows[count++] = i;
+    }
+  struct nai_column of = nai_column_of_i32(threads);
+  int rc = rows && threads ? nai_groups_collect(&groups, n, &of, m->thread_count, NULL, err) : nai_err_nomem(err);
+  for (uint32_t t = 0; t < m->thread_count && !rc; t++)
+    for (uint32_t i = groups.first[t]; i < groups.first[t + 1]; i++) {
+      if (!nai_timeline_cut(&s, tl, NAI_LANE_NVTX, rows[groups.order[i]]))
+        continue;
+      struct nai_track track = nai_timeline_thread(tl, t);
+      nai_labels_name(tl, &s);
+      tl->events++;
+      tl->writer->instant(tl->writer, &track, &s);
+    }
+  nai_groups_free(&groups);
+  free(rows);
+  free(threads);
+  return rc;
+}
+
+void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu) {
+  const struct nai_model *m = tl->m;
+  const struct nai_export_options *o = tl->options;
+  struct nai_track track = {0};
+  uint32_t category = nai_labels_add(tl, &tl->categories, "idle");
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
+    struct nai_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
+    s.start = gap.start < o->start_ns ? o->start_ns : gap.start;
+    s.end = gap.end > o->end_ns ? o->end_ns : gap.end;
+    if (s.end <= s.start || gap.end - gap.start < o->min_ns)
+      continue;
+    if (!track.number)
+      track = nai_timeline_announce(tl, (struct nai_track){.kind = NAI_TRACK_DEVICE,
+                                                           .parent = nai_timeline_gpu(tl, gpu),
+                                                           .name = "idle gaps",
+                                                           .gpu = gpu});
+    s.name = nai_labels_add(tl, &tl->names, nai_idle_cause_name((enum nai_idle_cause)m->idle[gpu].cause[gap.number]));
+    tl->writer->begin(tl->writer, &track, &s);
+    tl->writer->end(tl->writer, &track, s.end);
+  }
+}
+
+int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
+  const struct nai_table *samples = tl->m->tables[NAI_IN_GPU_METRIC_SAMPLES],
+                         *names = tl->m->tables[NAI_IN_GPU_METRICS];
+  const struct nai_export_options *o = tl->options;
+  struct nai_groups groups = {0};
+  struct nai_track root = {.kind = NAI_TRACK_METRICS, .name = "GPU metrics", .rank = tl->m->gpu_count};
+  if (!samples || !names || !samples->rows)
+    return NAI_OK;
+  const struct nai_column metric = nai_table_column(samples, GPU_METRIC_SAMPLES_metric),
+                          time = nai_table_column(samples, GPU_METRIC_SAMPLES_time_ns),
+                          value = nai_table_column(samples, GPU_METRIC_SAMPLES_value);
+  int rc = nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, NULL, err);
+  root = rc ? root : nai_timeline_announce(tl, root);
+  for (uint32_t g = 0; g < (uint32_t)names->rows && !rc; g++) {
+    struct nai_buf name = {0};
+    nai_buf_printf(&name, "%s (GPU %lld)", nai_get_str(names, g, GPU_METRIC_NAMES_metric_name),
+                   (long long)nai_get_i64(names, g, GPU_METRIC_NAMES_gpu_id));
+    struct nai_track track = {.kind = NAI_TRACK_COUNTER, .parent = root.number, .name = nai_buf_str(&name)};
+    track = groups.first[g] < groups.first[g + 1] ? nai_timeline_announce(tl, track) : track;
+    for (uint32_t i = groups.first[g]; i < groups.first[g + 1]; i++) {
+      uint32_t row = groups.order[i];
+      int64_t at = nai_at(&time, row);
+      if (at >= o->start_ns && at < o->end_ns && nai_at(&value, row) != NAI_NULL_I64)
+        tl->writer->counter(tl->writer, &track, at, (double)nai_at(&value, row));
+    }
+    nai_buf_free(&name);
+  }
+  nai_groups_free(&groups);
+  return rc;
+}

@@ -1,0 +1,242 @@
+/* What slices are called, and the facts on them. */
+#include "features/export/timeline.h"
+#include "table/kernel_name.h"
+#include "tables/kernel_configs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const nai_arg_names[NAI_ARG_KEYS] = {
+    [NAI_ARG_KERNEL] = "kernel",
+    [NAI_ARG_GRID] = "grid",
+    [NAI_ARG_BLOCK] = "block",
+    [NAI_ARG_REGISTERS] = "registers_per_thread",
+    [NAI_ARG_STATIC_SHARED] = "static_shared_bytes",
+    [NAI_ARG_DYNAMIC_SHARED] = "dynamic_shared_bytes",
+    [NAI_ARG_DEVICE] = "device_id",
+    [NAI_ARG_CONTEXT] = "context_id",
+    [NAI_ARG_STREAM] = "stream_id",
+    [NAI_ARG_CORRELATION] = "correlation_id",
+    [NAI_ARG_GRAPH] = "graph_id",
+    [NAI_ARG_LATENCY] = "launch_latency_ns",
+    [NAI_ARG_BYTES] = "bytes",
+    [NAI_ARG_SOURCE] = "src_kind",
+    [NAI_ARG_TARGET] = "dst_kind",
+    [NAI_ARG_RATE] = "gb_per_s",
+    [NAI_ARG_CLASS] = "class",
+    [NAI_ARG_EXPORT_ROW] = "export_row",
+};
+
+static int shorten(struct nai_timeline *tl, struct nai_err *err) {
+  enum { SHORT_MAX = 72 }; /* as in table kernels */
+  const struct nai_strings *names = &tl->m->tables[NAI_IN_KERNELS]->strings;
+  const char **list = calloc((size_t)names->count + 1, sizeof *list);
+  for (uint32_t i = 0; list && i < names->count; i++)
+    list[i] = nai_strings_get(names, i);
+  int rc = list ? nai_kernel_names_short(&tl->short_names, list, names->count, SHORT_MAX, err) : nai_err_nomem(err);
+  free(list);
+  return rc;
+}
+
+int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
+  const struct nai_table *const *in = tl->m->tables;
+  const struct {
+    uint32_t **of;
+    size_t count;
+  } maps[] = {
+      {&tl->kernel_name, in[NAI_IN_KERNELS]->strings.count}, {&tl->kernel_value, in[NAI_IN_KERNELS]->strings.count},
+      {&tl->api_name, in[NAI_IN_APIS]->strings.count},       {&tl->range_name, in[NAI_IN_NVTX]->strings.count},
+      {&tl->grid, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows},  {&tl->block, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows}};
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    *maps[i].of = calloc(maps[i].count + 1, sizeof **maps[i].of);
+    if (!*maps[i].of)
+      return nai_err_nomem(err);
+  }
+  return shorten(tl, err);
+}
+
+uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text) {
+  uint32_t id = nai_strings_add(texts, text, strlen(text));
+  tl->oom |= id == NAI_NO_STRING;
+  return id == NAI_NO_STRING ? 0 : id;
+}
+
+/* The text's id, found once per slot. */
+static uint32_t once(struct nai_timeline *tl, struct nai_strings *texts, uint32_t *slot, const char *text) {
+  if (!*slot)
+    *slot = nai_labels_add(tl, texts, *text ? text : "(no name)") + 1;
+  return *slot - 1;
+}
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+void nai_labels_name(struct nai_timeline *tl, struct nai_slice *s) {
+  const struct nai_model *m = tl->m;
+  char room[NAI_KIND_NAME_MAX];
+  switch (s->kind) {
+  case NAI_LANE_KERNEL: {
+    uint32_t id = nai_at_text(&m->kernels.name, s->row);
+    const char *text = nai_model_kernel_name(m, s->row);
+    bool known = id < m->tables[NAI_IN_KERNELS]->strings.count;
+    s->name = known ? once(tl, &tl->names, &tl->kernel_name[id], tl->options->full_names ? text : tl->short_names[id])
+                    : nai_labels_add(tl, &tl->names, "(no name)");
+    s->category = nai_labels_add(tl, &tl->categories,
+                                 known ? nai_kernel_classes_name(m->classes, m->kernel_category[id]) : "other");
+    break;
+  }
+  case NAI_LANE_COPY:
+  case NAI_LANE_SET:
+    s->name = nai_labels_add(tl, &tl->names, nai_model_direction(room, m, s->row));
+    s->category = nai_labels_add(tl, &tl->categories, s->kind == NAI_LANE_COPY ? "memcpy" : "memset");
+    break;
+  case NAI_LANE_GRAPH:
+    s->name = nai_labels_add(tl, &tl->names, "CUDA graph");
+    s->category = nai_labels_add(tl, &tl->categories, "graph");
+    break;
+  case NAI_LANE_NVTX:
+  case NAI_LANE_NVTX_ASYNC:
+    s->name =
+        once(tl, &tl->names, &tl->range_name[nai_at_text(&m->nvtx.name, s->row)], nai_model_range_name(m, s->row));
+    s->category = nai_labels_add(tl, &tl->categories, "nvtx");
+    break;
+  case NAI_LANE_API:
+    s->name = once(tl, &tl->names, &tl->api_name[nai_at_text(&m->apis.name, s->row)], nai_model_api_name(m, s->row));
+    s->category = nai_labels_add(tl, &tl->categories, "cuda_api");
+    break;
+  }
+}
+
+/* --- facts ------------------------------------------------------------------------------------------- */
+
+struct args {
+  struct nai_arg *v;
+  int count;
+  struct nai_timeline *tl;
+};
+
+static void add_int(struct args *a, enum nai_arg_key key, int64_t value) {
+  if (value != NAI_NULL_I64 && value != NAI_NULL_I32)
+    a->v[a->count++] = (struct nai_arg){.key = key, .type = NAI_ARG_INT, .i = value};
+}
+
+static void add_text(struct args *a, enum nai_arg_key key, uint32_t id) {
+  a->v[a->count++] = (struct nai_arg){.key = key, .type = NAI_ARG_TEXT, .i = id};
+}
+
+/* "132x1x1" of the three columns of a configuration from `column` on. */
+static void add_extent(struct args *a, enum nai_arg_key key, uint32_t *slot, int32_t config, int column) {
+  const struct nai_table *t = a->tl->m->tables[NAI_IN_KERNEL_CONFIGS];
+  char text[96];
+  if (!*slot && nai_get_i64(t, config, column) == NAI_NULL_I64)
+    return;
+  if (!*slot)
+    snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)nai_get_i64(t, config, column),
+             (long long)nai_get_i64(t, config, column + 1), (long long)nai_get_i64(t, config, column + 2));
+  add_text(a, key, once(a->tl, &a->tl->values, slot, *slot ? "" : text));
+}
+
+static void add_config(struct args *a, int32_t config) {
+  const struct nai_table *t = a->tl->m->tables[NAI_IN_KERNEL_CONFIGS];
+  if (config < 0 || config >= t->rows)
+    return;
+  add_extent(a, NAI_ARG_GRID, &a->tl->grid[config], config, KERNEL_CONFIGS_grid_x);
+  add_extent(a, NAI_ARG_BLOCK, &a->tl->block[config], config, KERNEL_CONFIGS_block_x);
+  add_int(a, NAI_ARG_REGISTERS, nai_get_i64(t, config, KERNEL_CONFIGS_registers_per_thread));
+  add_int(a, NAI_ARG_STATIC_SHARED, nai_get_i64(t, config, KERNEL_CONFIGS_static_shared_bytes));
+  add_int(a, NAI_ARG_DYNAMIC_SHARED, nai_get_i64(t, config, KERNEL_CONFIGS_dynamic_shared_bytes));
+}
+
+/* The same columns of each table of operations. */
+struct place {
+  const struct nai_column *start, *device, *context, *stream, *correlation, *graph;
+  const uint32_t *call;
+};
+
+static void add_place(struct args *a, const struct nai_slice *s, const struct place *at) {
+  const struct nai_model *m = a->tl->m;
+  uint32_t call = at->call[s->row];
+  add_int(a, NAI_ARG_DEVICE, nai_at(at->device, s->row));
+  add_int(a, NAI_ARG_CONTEXT, nai_at(at->context, s->row));
+  add_int(a, NAI_ARG_STREAM, nai_at(at->stream, s->row));
+  if (s->call == NAI_NO_ROW) /* else it stands at the other end of the arrow: a tenth of a file's bytes */
+    add_int(a, NAI_ARG_CORRELATION, nai_at(at->correlation, s->row));
+  if (at->graph && nai_at(at->graph, s->row) > 0)
+    add_int(a, NAI_ARG_GRAPH, nai_at(at->graph, s->row));
+  if (call != NAI_NO_ROW)
+    add_int(a, NAI_ARG_LATENCY, nai_at(at->start, s->row) - nai_at(&m->apis.start, call));
+}
+
+static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
+  char room[NAI_KIND_NAME_MAX];
+  if (kind != NAI_NULL_I32)
+    add_text(a, key,
+             nai_labels_add(a->tl, &a->tl->values, nai_model_kind_name(room, a->tl->m, NAI_LABEL_MEMORY, kind)));
+}
+
+static void add_copy(struct args *a, const struct nai_slice *s) {
+  const struct nai_memop_columns *v = &a->tl->m->memops;
+  int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end, s->row) - nai_at(&v->start, s->row);
+  add_int(a, NAI_ARG_BYTES, bytes);
+  if (bytes >= 0 && ns > 0 && nai_memop_rate_is_possible(a->tl->m, s->row))
+    a->v[a->count++] = (struct nai_arg){.key = NAI_ARG_RATE, .type = NAI_ARG_REAL, .f = (double)bytes / (double)ns};
+  if (s->kind == NAI_LANE_COPY)
+    add_kind(a, NAI_ARG_SOURCE, nai_at_i32(&v->src_kind, s->row));
+  add_kind(a, NAI_ARG_TARGET, nai_at_i32(&v->dst_kind, s->row));
+}
+
+static void add_call(struct args *a, const struct nai_slice *s) {
+  static const char *const classes[] = {[NAI_API_ORDERING] = "ordering",
+                                        [NAI_API_POLL] = "poll",
+                                        [NAI_API_ALLOCATION] = "allocation",
+                                        [NAI_API_MODULE] = "module"};
+  const struct nai_model *m = a->tl->m;
+  uint8_t class = m->api_class[nai_at_text(&m->apis.name, s->row)];
+  const char *text = nai_model_api_blocks(m, s->row)          ? "blocking"
+                   : class < sizeof classes / sizeof *classes ? classes[class]
+                                                              : NULL;
+  add_int(a, NAI_ARG_CORRELATION, nai_at(&m->apis.correlation, s->row));
+  if (text)
+    add_text(a, NAI_ARG_CLASS, nai_labels_add(a->tl, &a->tl->values, text));
+}
+
+int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *s) {
+  const struct nai_model *m = tl->m;
+  const struct nai_kernel_columns *k = &m->kernels;
+  const struct nai_memop_columns *c = &m->memops;
+  const struct nai_graph_columns *g = &m->graphs;
+  const struct place kernel = {&k->start,       &k->device, &k->context,  &k->stream,
+                               &k->correlation, &k->graph,  m->kernel_api};
+  const struct place memop = {&c->start, &c->device, &c->context, &c->stream, &c->correlation, NULL, m->memop_api};
+  const struct place graph = {&g->start, &g->device, &g->context, &g->stream, &g->correlation, &g->graph, m->graph_api};
+  struct args a = {args, 0, tl};
+  if (s->idle)
+    return 0;
+  switch (s->kind) {
+  case NAI_LANE_KERNEL: {
+    uint32_t name = nai_at_text(&k->name, s->row);
+    if (name < m->tables[NAI_IN_KERNELS]->strings.count)
+      add_text(&a, NAI_ARG_KERNEL, once(tl, &tl->values, &tl->kernel_value[name], nai_model_kernel_name(m, s->row)));
+    add_config(&a, nai_at_i32(&k->config, s->row));
+    add_place(&a, s, &kernel);
+    break;
+  }
+  case NAI_LANE_COPY:
+  case NAI_LANE_SET:
+    add_copy(&a, s);
+    add_place(&a, s, &memop);
+    break;
+  case NAI_LANE_GRAPH:
+    add_place(&a, s, &graph);
+    break;
+  case NAI_LANE_API:
+    add_call(&a, s);
+    break;
+  case NAI_LANE_NVTX:
+  case NAI_LANE_NVTX_ASYNC:
+    if (nai_at(&m->nvtx.row_offset, s->row) != NAI_NULL_I64)
+      add_int(&a, NAI_ARG_EXPORT_ROW, nai_at(&m->nvtx.row_offset, s->row) + s->row);
+    break;
+  }
+  return a.count;
+}

@@ -1,0 +1,115 @@
+/* A call of a tool: its arguments checked against the catalogue, its cursor, its command lines. */
+#include "features/mcp/internal.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- words ------------------------------------------------------------------------------------------ */
+
+void nai_agent_word(struct nai_agent_words *words, const char *fmt, ...) {
+  va_list args;
+  char *word = NULL;
+  va_start(args, fmt);
+  if (words->count >= NAI_AGENT_MAX_WORDS || vasprintf(&word, fmt, args) < 0)
+    words->failed = true;
+  else
+    words->words[words->count++] = word;
+  va_end(args);
+}
+
+void nai_agent_words_free(struct nai_agent_words *words) {
+  for (size_t i = 0; i < words->count; i++)
+    free(words->words[i]);
+  words->count = 0;
+}
+
+/* --- cursors ---------------------------------------------------------------------------------------- */
+
+json_t *nai_agent_cursor(const struct nai_agent_call *call, int64_t offset) {
+  return json_sprintf("%" PRId64 ".%016" PRIx64, offset, call->hash);
+}
+
+/* Of what is asked, whatever page of it. False when out of memory. */
+static bool hash_arguments(struct nai_agent_call *call) {
+  json_t *asked = json_copy(call->arguments);
+  json_object_del(asked, "limit");
+  json_object_del(asked, "cursor");
+  char *text = json_dumps(asked, JSON_SORT_KEYS | JSON_COMPACT);
+  call->hash = nai_hash_text(nai_hash_text(0, call->name), text);
+  json_decref(asked);
+  free(text);
+  return text != NULL;
+}
+
+static int read_cursor(struct nai_agent_call *call, struct nai_rpc_error *error) {
+  enum { MAX_ROWS = 1000000 };
+  const char *cursor = json_string_value(json_object_get(call->arguments, "cursor"));
+  int64_t offset = 0;
+  uint64_t hash = 0;
+  int end = 0;
+  if (!cursor)
+    return 0;
+  if (strspn(cursor, "0123456789") > 7 || sscanf(cursor, "%" SCNd64 ".%16" SCNx64 "%n", &offset, &hash, &end) != 2 ||
+      cursor[end] || hash != call->hash || offset > MAX_ROWS || *cursor == '-' || *cursor == '+')
+    return nai_rpc_fail(error, NAI_RPC_PARAMS,
+                        "arguments.cursor: not a cursor of these arguments; take next_cursor of the answer before and "
+                        "leave the other arguments as they were");
+  call->offset = offset;
+  return 0;
+}
+
+/* --- a call ----------------------------------------------------------------------------------------- */
+
+static json_t *find_tool(const struct nai_agent *agent, const char *name) {
+  json_t *tool;
+  size_t i;
+  json_array_foreach(json_object_get(agent->catalogue, "tools"), i,
+                     tool) if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0) return tool;
+  return NULL;
+}
+
+static int64_t limit_of(const json_t *schema, const json_t *arguments) {
+  const json_t *given = json_object_get(arguments, "limit");
+  const json_t *known = json_object_get(json_object_get(schema, "properties"), "limit");
+  return json_integer_value(given ? given : json_object_get(known, "default"));
+}
+
+int nai_agent_prepare(struct nai_agent_call *call, struct nai_buf *said, struct nai_rpc_error *error,
+                      const struct nai_agent *agent, const json_t *params) {
+  const char *name = json_string_value(json_object_get(params, "name"));
+  json_t *arguments = json_object_get(params, "arguments");
+  const json_t *tool = name ? find_tool(agent, name) : NULL;
+  struct nai_err err = {0};
+  *call = (struct nai_agent_call){.cell_chars = 400};
+  if (!name)
+    return nai_rpc_fail(error, NAI_RPC_PARAMS, "params.name: the name of a tool is missing");
+  if (!tool)
+    return nai_rpc_fail(error, NAI_RPC_PARAMS, "Unknown tool: %.64s", name);
+  const json_t *schema = json_object_get(tool, "inputSchema");
+  call->name = json_string_value(json_object_get(tool, "name"));
+  call->arguments = arguments ? json_incref(arguments) : json_object();
+  if (nai_agent_check(error, schema, call->arguments, "arguments"))
+    return error->code;
+  call->limit = limit_of(schema, call->arguments);
+  if (!hash_arguments(call))
+    return nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory");
+  if (read_cursor(call, error))
+    return error->code;
+  if (nai_agent_plan(call, agent, &err))
+    nai_buf_puts(said, err.msg);
+  for (int i = 0; i < call->step_count; i++)
+    if (call->steps[i].failed)
+      return nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory");
+  return 0;
+}
+
+void nai_agent_call_free(struct nai_agent_call *call) {
+  json_decref(call->arguments);
+  for (int i = 0; i < NAI_AGENT_MAX_STEPS; i++)
+    nai_agent_words_free(&call->steps[i]);
+}

@@ -1,0 +1,155 @@
+/* What clients may name: files and directories below the roots, and runs of the server's own by their handles. */
+#include "features/mcp/internal.h"
+
+#include "base/assets.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/stamp.h"
+#include "rundir/manifest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HANDLE_LENGTH = 18 };
+static const int64_t most_bytes = INT64_C(2) << 30;
+
+bool nai_agent_is_handle(const char *text) {
+  return strlen(text) == HANDLE_LENGTH && strncmp(text, "r-", 2) == 0 &&
+         strspn(text + 2, "0123456789abcdef") == HANDLE_LENGTH - 2;
+}
+
+int nai_agent_handle(char handle[32], const char *trace, const char *const *words, size_t count, struct nai_err *err) {
+  struct nai_stamp stamp;
+  int failed = nai_stamp_of(&stamp, trace);
+  if (failed)
+    return nai_err_sys(err, NAI_EINPUT, failed, "cannot read the trace");
+  uint64_t hash = nai_hash_int(nai_hash_int(nai_hash_of_program(), stamp.bytes), stamp.mtime_ns);
+  hash = nai_hash_text(nai_hash_int(hash, (int64_t)stamp.beside), trace);
+  for (size_t i = 0; i < count; i++)
+    hash = nai_hash_text(hash, words[i]);
+  snprintf(handle, 32, "r-%016" PRIx64, hash);
+  return NAI_OK;
+}
+
+static bool is_below(const char *path, const char *root) {
+  size_t len = strlen(root);
+  return strcmp(root, "/") == 0 || (strncmp(path, root, len) == 0 && (path[len] == '/' || !path[len]));
+}
+
+/* Without links, and below a root. */
+static bool find_below_roots(char out[PATH_MAX], const struct nai_agent *agent, const char *given) {
+  char path[PATH_MAX];
+  int n = *given == '/' ? snprintf(path, sizeof path, "%s", given)
+                        : snprintf(path, sizeof path, "%s/%s", agent->roots[0], given);
+  if (n < 0 || (size_t)n >= sizeof path || !realpath(path, out))
+    return false;
+  for (size_t i = 0; i < agent->root_count; i++)
+    if (is_below(out, agent->roots[i]))
+      return true;
+  return false;
+}
+
+static int refuse_place(const struct nai_agent *agent, const char *given, struct nai_err *err) {
+  struct nai_buf list = {0};
+  for (size_t i = 0; i < agent->root_count; i++)
+    nai_buf_printf(&list, "%s%s", i ? ", " : "", agent->roots[i]);
+  int rc = nai_err_set(err, NAI_EUSAGE, "\"%.400s\" is nothing below what this server may read: %.1000s", given,
+                       nai_buf_str(&list));
+  nai_buf_free(&list);
+  return rc;
+}
+
+static int find_handle(char out[PATH_MAX], const struct nai_agent *agent, const char *handle, struct nai_err *err) {
+  char manifest[PATH_MAX];
+  snprintf(out, PATH_MAX, "%s/%s", agent->cache, handle);
+  if (!nai_fs_join(manifest, sizeof manifest, out, NAI_MANIFEST_PATH) || !nai_fs_exists(manifest))
+    return nai_err_set(err, NAI_EUSAGE, "there is no run %s (any longer): call analyze with its trace again", handle);
+  nai_agent_touch(out);
+  return NAI_OK;
+}
+
+int nai_agent_path(char out[PATH_MAX], const struct nai_agent *agent, const char *given, int kinds,
+                   struct nai_err *err) {
+  struct stat st;
+  if (kinds & NAI_AGENT_RUN && nai_agent_is_handle(given))
+    return find_handle(out, agent, given, err);
+  if (!find_below_roots(out, agent, given) || stat(out, &st))
+    return refuse_place(agent, given, err);
+  if (S_ISREG(st.st_mode) && kinds & (NAI_AGENT_TRACE | NAI_AGENT_FILE))
+    return NAI_OK;
+  if (S_ISDIR(st.st_mode) && kinds & NAI_AGENT_RUN)
+    return NAI_OK;
+  if (S_ISREG(st.st_mode))
+    return nai_err_set(err, NAI_EUSAGE, "\"%.400s\" is a file: call analyze with it and use the run that it returns",
+                       given);
+  return nai_err_set(err, NAI_EUSAGE, "\"%.400s\" is no regular file%s", given,
+                     kinds & NAI_AGENT_RUN ? " and no directory" : "");
+}
+
+/* --- the server's own ------------------------------------------------------------------------------- */
+
+static int place_cache(struct nai_agent *agent, struct nai_err *err) {
+  const char *given = agent->options.cache, *home = getenv("HOME"), *base = getenv("XDG_CACHE_HOME");
+  char path[PATH_MAX];
+  int n = given                ? snprintf(path, sizeof path, "%s", given)
+        : base && *base == '/' ? snprintf(path, sizeof path, "%s/nsys-ai/runs", base)
+        : home && *home == '/' ? snprintf(path, sizeof path, "%s/.cache/nsys-ai/runs", home)
+                               : -1;
+  if (n < 0)
+    return nai_err_set(err, NAI_EUSAGE, "no place for runs: set HOME or give --cache DIR");
+  if ((size_t)n >= sizeof agent->cache)
+    return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
+  int rc = nai_fs_mkdir_all(path, err);
+  char *whole = rc ? NULL : realpath(path, NULL);
+  if (!rc && !whole)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot use the cache \"%s\"", path);
+  if (!rc && strlen(whole) >= sizeof agent->cache)
+    rc = nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
+  if (!rc)
+    snprintf(agent->cache, sizeof agent->cache, "%s", whole);
+  free(whole);
+  return rc;
+}
+
+static int add_root(struct nai_agent *agent, const char *path, struct nai_err *err) {
+  char *whole = realpath(path, NULL);
+  if (!whole)
+    return nai_err_sys(err, NAI_EUSAGE, errno, "--root \"%s\"", path);
+  agent->roots[agent->root_count++] = whole;
+  return nai_fs_is_dir(whole) ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "--root \"%s\" is no directory", path);
+}
+
+/* Tools name the schema of their answers, which several share; clients are told it in full. */
+static void spell_out_schemas(json_t *catalogue) {
+  json_t *tool;
+  size_t i;
+  json_array_foreach(json_object_get(catalogue, "tools"), i, tool) {
+    const char *name = json_string_value(json_object_get(tool, "outputSchema"));
+    if (name)
+      json_object_set(tool, "outputSchema", json_object_get(json_object_get(catalogue, "outputs"), name));
+  }
+}
+
+int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *options, struct nai_err *err) {
+  const struct nai_asset *text = nai_asset_find("src/features/mcp/catalogue.json");
+  json_error_t why;
+  *agent = (struct nai_agent){.options = *options, .cache_bytes = most_bytes};
+  agent->catalogue = text ? nai_agent_read_json(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
+  int rc = agent->catalogue ? NAI_OK : nai_err_nomem(err);
+  spell_out_schemas(agent->catalogue);
+  for (size_t i = 0; i < options->root_count && !rc; i++)
+    rc = add_root(agent, options->roots[i], err);
+  if (!rc && !agent->root_count)
+    rc = add_root(agent, ".", err);
+  return rc ? rc : place_cache(agent, err);
+}
+
+void nai_agent_close(struct nai_agent *agent) {
+  for (size_t i = 0; i < agent->root_count; i++)
+    free(agent->roots[i]);
+  json_decref(agent->catalogue);
+}

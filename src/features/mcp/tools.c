@@ -1,0 +1,339 @@
+/* What each tool runs: a command line of this program. */
+#include "features/mcp/internal.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const struct nai_agent_call *call, const char *key) {
+  return json_string_value(json_object_get(call->arguments, key));
+}
+
+static struct nai_agent_words *begin(struct nai_agent_call *call, const char *command) {
+  struct nai_agent_words *words = &call->steps[call->step_count++];
+  nai_agent_word(words, "nsys-ai");
+  nai_agent_word(words, "%s", command);
+  return words;
+}
+
+/* The page asked for, and a row more that tells whether there is another. */
+static void put_page(struct nai_agent_words *words, const struct nai_agent_call *call) {
+  nai_agent_word(words, "--format=json");
+  nai_agent_word(words, "--rows=%" PRId64, call->offset + call->limit + 1);
+}
+
+static int place_run(char path[PATH_MAX], struct nai_agent_call *call, const struct nai_agent *agent,
+                     struct nai_err *err) {
+  snprintf(call->run, sizeof call->run, "%s", text_of(call, "run"));
+  return nai_agent_path(path, agent, call->run, NAI_AGENT_RUN, err);
+}
+
+/* A stretch as the words that the option takes; seconds are read back to the ns. */
+static void put_seconds(struct nai_agent_words *words, json_int_t ns) {
+  uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+  nai_agent_word(words, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "", size / 1000000000, size % 1000000000);
+}
+
+static int put_window(struct nai_agent_words *words, const struct nai_agent_call *call, struct nai_err *err) {
+  const json_t *start = json_object_get(call->arguments, "start_ns"), *end = json_object_get(call->arguments, "end_ns"),
+               *gpu = json_object_get(call->arguments, "gpu");
+  if (gpu)
+    nai_agent_word(words, "--gpu=%" JSON_INTEGER_FORMAT, json_integer_value(gpu));
+  if (!start && !end)
+    return NAI_OK;
+  if (!start || !end || json_integer_value(end) <= json_integer_value(start))
+    return nai_err_set(err, NAI_EUSAGE, "give both start_ns and end_ns, the end after the start");
+  nai_agent_word(words, "--window");
+  put_seconds(words, json_integer_value(start));
+  put_seconds(words, json_integer_value(end));
+  return NAI_OK;
+}
+
+/* Parameters of a statement or a skill. One that is null is not given: then it is null, or has its default. */
+static int put_parameters(struct nai_agent_words *words, const struct nai_agent_call *call, struct nai_err *err) {
+  const char *name;
+  json_t *value;
+  json_object_foreach(json_object_get(call->arguments, "parameters"), name, value) {
+    if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(name))
+      return nai_err_set(err, NAI_EUSAGE, "parameters: \"%.64s\" is no name of a parameter", name);
+    if (json_is_null(value))
+      continue;
+    nai_agent_word(words, "--param");
+    if (json_is_string(value))
+      nai_agent_word(words, "%s=%s", name, json_string_value(value));
+    else if (json_is_integer(value))
+      nai_agent_word(words, "%s=%" JSON_INTEGER_FORMAT, name, json_integer_value(value));
+    else
+      nai_agent_word(words, "%s=%.17g", name, json_real_value(value));
+  }
+  return NAI_OK;
+}
+
+/* --- tools ------------------------------------------------------------------------------------------ */
+
+static int plan_probe(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "probe");
+  char path[PATH_MAX];
+  int rc = nai_agent_path(path, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err);
+  nai_agent_word(words, "--json");
+  nai_agent_word(words, "--quiet");
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", path);
+  return rc;
+}
+
+static int put_trim(struct nai_agent_words *words, const struct nai_agent_call *call, struct nai_err *err) {
+  const json_t *start = json_object_get(call->arguments, "start_s"), *end = json_object_get(call->arguments, "end_s");
+  if (!start && !end)
+    return NAI_OK;
+  if (!start || !end || json_number_value(end) <= json_number_value(start))
+    return nai_err_set(err, NAI_EUSAGE, "give both start_s and end_s, the end after the start");
+  nai_agent_word(words, "--trim");
+  nai_agent_word(words, "%.9f", json_number_value(start));
+  nai_agent_word(words, "%.9f", json_number_value(end));
+  return NAI_OK;
+}
+
+/* The name of a built-in map, or a file below a root. */
+static int put_phase_map(struct nai_agent_words *words, const struct nai_agent_call *call,
+                         const struct nai_agent *agent, struct nai_err *err) {
+  const char *map = text_of(call, "phase_map");
+  char path[PATH_MAX];
+  if (!map)
+    return NAI_OK;
+  bool is_file = strpbrk(map, "./") != NULL;
+  int rc = is_file ? nai_agent_path(path, agent, map, NAI_AGENT_FILE, err) : NAI_OK;
+  nai_agent_word(words, "--phase-map=%s", is_file ? path : map);
+  return rc;
+}
+
+static int plan_analyze(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  static const char statement[] = "select device_id, window_start_ns, window_end_ns, window_ns, compute_ns, "
+                                  "exposed_comm_ns, exposed_copy_ns, idle_ns from gpu_utilization order by device_id";
+  struct nai_agent_words *words = begin(call, "analyze");
+  json_t *gpu;
+  size_t i;
+  char trace[PATH_MAX], handle[32];
+  int rc = nai_agent_path(trace, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err);
+  call->long_running = true;
+  nai_agent_word(words, "--json");
+  nai_agent_word(words, "--quiet");
+  json_array_foreach(json_object_get(call->arguments, "gpus"), i, gpu)
+      nai_agent_word(words, "--gpu=%" JSON_INTEGER_FORMAT, json_integer_value(gpu));
+  if (!rc)
+    rc = put_trim(words, call, err);
+  if (!rc)
+    rc = put_phase_map(words, call, agent, err);
+  if (!rc)
+    rc = nai_agent_handle(handle, trace, (const char *const *)words->words, words->count, err);
+  if (rc)
+    return rc;
+  nai_agent_sweep(agent);
+  snprintf(call->run, sizeof call->run, "%s", handle);
+  nai_agent_word(words, "--out=%s/%s", agent->cache, handle);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", trace);
+  words = begin(call, "sql");
+  nai_agent_word(words, "--format=json");
+  nai_agent_word(words, "--rows=256");
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s/%s", agent->cache, handle);
+  nai_agent_word(words, "%s", statement);
+  return NAI_OK;
+}
+
+/* `sql` is freed. */
+static int plan_statement(struct nai_agent_words *words, struct nai_agent_call *call, struct nai_buf *sql,
+                          const char *run, int rc, struct nai_err *err) {
+  put_page(words, call);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", run);
+  nai_agent_word(words, "%s", nai_buf_str(sql));
+  rc = rc ? rc : nai_buf_check(sql, err);
+  nai_buf_free(sql);
+  return rc;
+}
+
+static int plan_findings(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "sql");
+  struct nai_buf sql = {0};
+  char run[PATH_MAX];
+  call->cell_chars = 4000; /* advice is of use as a whole */
+  int rc = place_run(run, call, agent, err);
+  nai_agent_findings_statement(&sql, words, call->arguments);
+  return plan_statement(words, call, &sql, run, rc, err);
+}
+
+static int plan_table(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "sql");
+  struct nai_buf sql = {0};
+  char run[PATH_MAX];
+  int rc = place_run(run, call, agent, err);
+  if (!rc)
+    rc = nai_agent_table_statement(&sql, words, call->arguments, err);
+  return plan_statement(words, call, &sql, run, rc, err);
+}
+
+static int plan_sql(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "sql");
+  struct nai_buf sql = {0};
+  char run[PATH_MAX];
+  const char *query = text_of(call, "query");
+  int rc = place_run(run, call, agent, err);
+  if (!rc)
+    rc = put_parameters(words, call, err);
+  if (!rc && strcmp(query, "-") == 0)
+    rc = nai_err_set(err, NAI_EUSAGE, "query: a statement is expected");
+  nai_buf_puts(&sql, query);
+  return plan_statement(words, call, &sql, run, rc, err);
+}
+
+static int plan_tables(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "sql");
+  char run[PATH_MAX];
+  int rc = place_run(run, call, agent, err);
+  nai_agent_word(words, "--schema");
+  nai_agent_word(words, "--format=json");
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", run);
+  if (text_of(call, "table"))
+    nai_agent_word(words, "%s", text_of(call, "table"));
+  return rc;
+}
+
+static int plan_explain(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "explain");
+  char run[PATH_MAX] = "-";
+  int rc = text_of(call, "run") ? place_run(run, call, agent, err) : NAI_OK;
+  nai_agent_word(words, "--format=markdown");
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", run);
+  nai_agent_word(words, "%s", text_of(call, "what"));
+  return rc;
+}
+
+static int plan_window(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "page");
+  char run[PATH_MAX];
+  int rc = place_run(run, call, agent, err);
+  nai_agent_word(words, "--format=json");
+  if (!rc)
+    rc = put_window(words, call, err);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "window");
+  nai_agent_word(words, "%s", run);
+  return rc;
+}
+
+static int plan_skills(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "skill");
+  const char *skill = text_of(call, "skill");
+  (void)agent, (void)err;
+  if (!skill)
+    nai_agent_word(words, "--format=json");
+  call->shape = skill ? NAI_AGENT_TEXT : NAI_AGENT_ROWS;
+  nai_agent_word(words, "--");
+  nai_agent_word(words, skill ? "show" : "list");
+  if (skill)
+    nai_agent_word(words, "%s", skill);
+  return NAI_OK;
+}
+
+static int plan_run_skill(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "skill");
+  char run[PATH_MAX];
+  int rc = place_run(run, call, agent, err);
+  put_page(words, call);
+  if (!rc)
+    rc = put_parameters(words, call, err);
+  if (!rc)
+    rc = put_window(words, call, err);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "run");
+  nai_agent_word(words, "%s", text_of(call, "skill"));
+  nai_agent_word(words, "%s", run);
+  return rc;
+}
+
+static int plan_compare(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "compare");
+  char base[PATH_MAX], new[PATH_MAX];
+  int rc = nai_agent_path(base, agent, text_of(call, "base"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
+  if (!rc)
+    rc = nai_agent_path(new, agent, text_of(call, "new"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
+  if (rc)
+    return rc;
+  uint64_t hash = nai_hash_text(nai_hash_text(0, base), new);
+  nai_agent_sweep(agent);
+  call->long_running = true;
+  snprintf(call->result, sizeof call->result, "%s/c-%016" PRIx64 "/compare.json", agent->cache, hash);
+  nai_agent_word(words, "--json");
+  nai_agent_word(words, "--quiet");
+  nai_agent_word(words, "--out=%s/c-%016" PRIx64, agent->cache, hash);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", base);
+  nai_agent_word(words, "%s", new);
+  return NAI_OK;
+}
+
+static const char *ending_of(const char *format) {
+  static const char *const endings[][2] = {{"perfetto", "pftrace"},
+                                           {"chrome", "json"},
+                                           {"speedscope", "speedscope.json"},
+                                           {"folded", "txt"},
+                                           {"markdown", "md"}};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (strcmp(endings[i][0], format) == 0)
+      return endings[i][1];
+  return format;
+}
+
+/* Into a directory of the cache for each run, format and stretch. */
+static int plan_export(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "export");
+  const char *format = text_of(call, "format");
+  char run[PATH_MAX], directory[PATH_MAX - 32];
+  int rc = place_run(run, call, agent, err);
+  call->long_running = true;
+  snprintf(directory, sizeof directory, "%s/e-%016" PRIx64, agent->cache, nai_hash_text(call->hash, rc ? "" : run));
+  snprintf(call->result, sizeof call->result, "%s/%.10s.%.15s", directory, format, ending_of(format));
+  nai_agent_word(words, "--quiet");
+  if (!rc)
+    rc = put_trim(words, call, err);
+  if (rc)
+    return rc;
+  nai_agent_sweep(agent);
+  rc = nai_fs_mkdir_all(directory, err);
+  nai_agent_touch(directory);
+  nai_agent_word(words, "--out=%s", call->result);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", format);
+  nai_agent_word(words, "%s", run);
+  return rc;
+}
+
+static const struct {
+  const char *name;
+  int (*plan)(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err);
+  enum nai_agent_shape shape;
+} tools[] = {
+    {"probe", plan_probe, NAI_AGENT_OBJECT},     {"analyze", plan_analyze, NAI_AGENT_OBJECT},
+    {"findings", plan_findings, NAI_AGENT_ROWS}, {"explain", plan_explain, NAI_AGENT_TEXT},
+    {"tables", plan_tables, NAI_AGENT_ROWS},     {"table", plan_table, NAI_AGENT_ROWS},
+    {"sql", plan_sql, NAI_AGENT_ROWS},           {"window", plan_window, NAI_AGENT_BLOCKS},
+    {"skills", plan_skills, NAI_AGENT_ROWS},     {"run_skill", plan_run_skill, NAI_AGENT_ROWS},
+    {"compare", plan_compare, NAI_AGENT_OBJECT}, {"export", plan_export, NAI_AGENT_WRITTEN},
+};
+
+int nai_agent_plan(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+    if (strcmp(tools[i].name, call->name) == 0) {
+      call->shape = tools[i].shape;
+      return tools[i].plan(call, agent, err);
+    }
+  return nai_err_set(err, NAI_EUSAGE, "%s is not implemented", call->name);
+}

@@ -1,0 +1,169 @@
+/* A store: runs of nights, kept for ever, with what is said about them.
+ *
+ *   STORE/store.json                       format
+ *   STORE/runs/NAME/ENVIRONMENT/ID/        one run: run.json, captures/N/ (artifacts directories)
+ *   STORE/baselines/NAME.json              runs by id: a pointer, never a copy
+ *   STORE/annotations.csv                  what people know about runs
+ *   STORE/index.sqlite .csv .html          derived: deleting them loses nothing
+ *
+ * A series is NAME/ENVIRONMENT: what is measured, and a hash of what it ran on. Runs of one series can be compared.
+ * Every run is kept, failed or not; what is left out, a baseline decides. Ids and the order of runs come from the
+ * captures, never from a clock or from file times. Files appear by renaming; the directory is locked while annotations
+ * or the index are written. */
+#pragma once
+
+#include "base/strings.h"
+#include "index/index.h"
+#include "rundir/run.h"
+
+#include <stdbool.h>
+
+enum { NAI_STORE_MAX_CAPTURES = 64, NAI_STORE_NAME_MAX = 100, NAI_STORE_MAX_LABELS = 32 };
+
+/* A run as run.json has it. */
+struct nai_store_run {
+  char *id;
+  char *series;      /* NAME/ENVIRONMENT */
+  char *environment; /* in words: "1 x NVIDIA H100 80GB HBM3; nsys 2026.2" */
+  int64_t utc_ns;    /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
+  char *status;      /* "ok", or why there are no captures: "failed" */
+  char *error;       /* "" for none */
+  char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
+  char *labels;      /* JSON object, "" for none */
+  int captures;
+  int64_t bytes;          /* of all traces */
+  char record[24];        /* hash of run.json and the run's annotations */
+  char *note;             /* annotations in one line, "" for none */
+  bool ignored, expected; /* annotations ignore; expected-change or environment */
+};
+
+struct nai_store_annotation {
+  char *run, *kind, *text;
+};
+
+struct nai_store {
+  char *path;                 /* absolute */
+  struct nai_store_run *runs; /* by series, then UTC, then id */
+  uint32_t count, capacity;
+  struct nai_store_annotation *annotations; /* in the order they were made */
+  uint32_t annotation_count, annotation_capacity;
+};
+
+/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. NAI_EINPUT when the
+ * record of a run cannot be read. */
+NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
+void nai_store_close(struct nai_store *store);
+/* Removes what killed processes left half written. */
+void nai_store_sweep(const struct nai_store *store);
+/* Waits until nobody else changes what is said of runs, or the index; `*lock` is to be closed. NAI_EIO after a minute.
+ */
+NAI_MUST_CHECK int nai_store_lock(int *lock, const struct nai_store *store, struct nai_err *err);
+/* NULL when there is none. */
+const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id);
+/* Directory of a run, or of one of its captures (-1: the run). False when the name is too long. */
+bool nai_store_directory(char *out, size_t size, const struct nai_store *store, const struct nai_store_run *run,
+                         int capture);
+
+/* --- adding ------------------------------------------------------------------------------------- */
+
+struct nai_store_add {
+  struct nai_run *const *captures; /* opened */
+  int capture_count;               /* 0: a run that failed before there was one */
+  const char *name;                /* of the series; NULL: "default" */
+  const char *id;                  /* NULL: made from the captures */
+  int64_t utc_ns;                  /* NAI_NULL_I64: that of the first capture */
+  const char *error;               /* why it failed; NULL: it did not */
+  uint64_t refused;                /* hash of traces that could not be read; 0: none */
+  const char *verdict;             /* or NULL */
+  const char *environment;         /* what else it ran on, in words; or NULL */
+  const char *const *labels;       /* "KEY=VALUE" */
+  size_t label_count;
+};
+enum nai_store_added {
+  NAI_STORE_NEW,
+  NAI_STORE_SAME, /* it is there already */
+  NAI_STORE_TOLD  /* so it is, and its verdict or labels are those of this call now */
+};
+/* Adds a run; `*id` (the caller frees it) is its id. Captures are linked where possible, else copied. The same run
+ * again is fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without
+ * anything that tells it from others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT,
+ * and so is a run that is there and cannot be any more. */
+NAI_MUST_CHECK int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store,
+                                 const struct nai_store_add *run, struct nai_err *err);
+/* What a capture ran on: GPU models and their number, processes, the release of Nsight Systems, and `more` (or NULL).
+ * Captures with other words belong to other series. The caller frees it. */
+NAI_MUST_CHECK int nai_store_environment(char **out, struct nai_run *run, const char *more, struct nai_err *err);
+
+/* --- removing ----------------------------------------------------------------------------------- */
+
+/* Removes runs, all or, where one may not go, none: NAI_EUSAGE for what a baseline names, with what history begins, or
+ * whose directory holds files that are not the store's. */
+NAI_MUST_CHECK int nai_store_remove(struct nai_store *store, const char *const *ids, size_t count, struct nai_err *err);
+
+/* --- saying ------------------------------------------------------------------------------------- */
+
+/* `kind` is expected-change, ignore or environment. */
+NAI_MUST_CHECK int nai_store_annotate(struct nai_store *store, const char *id, const char *kind, const char *text,
+                                      struct nai_err *err);
+const char *nai_store_kind(size_t index); /* NULL past the last */
+/* Points a baseline at runs. */
+NAI_MUST_CHECK int nai_store_set_baseline(const struct nai_store *store, const char *name, const char *const *ids,
+                                          size_t count, const char *reason, struct nai_err *err);
+/* A baseline's runs; NAI_EUSAGE when there is none of that name. */
+struct nai_store_baseline {
+  struct nai_strings ids;
+  char *reason;
+};
+NAI_MUST_CHECK int nai_store_baseline(struct nai_store_baseline *out, const struct nai_store *store, const char *name,
+                                      struct nai_err *err);
+void nai_store_baseline_free(struct nai_store_baseline *baseline);
+/* Names of all baselines, in their order. */
+NAI_MUST_CHECK int nai_store_baselines(struct nai_strings *names, const struct nai_store *store, struct nai_err *err);
+
+/* --- selecting ---------------------------------------------------------------------------------- */
+
+/* The captures that a selector stands for. */
+struct nai_store_selection {
+  char **directories; /* artifacts directories */
+  uint32_t count, capacity;
+  char *environment;           /* of the first run; NULL for a directory */
+  struct nai_strings left_out; /* for people, a line each: good runs that cannot be read */
+  char *what;                  /* for people: "median:7 (7 runs, 20260101T020000Z-... to ...)" */
+};
+/* What is to be compared with them, for last-good and median:N. */
+struct nai_store_judged {
+  const char *series;          /* NAME or NAME/ENVIRONMENT; NULL where the store has one */
+  struct nai_run *const *runs; /* runs of the store with a capture of theirs are left out; of several series, the one in
+                                  their environment is meant */
+  size_t count;
+};
+/* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. Good runs
+ * are those that did not fail, that no gate failed, and that no annotation ignores; none from before the last change
+ * that was expected, none of unknown time where one of known time is found, and none that cannot be read, where another
+ * can. NAI_EUSAGE when the selector stands for nothing, NAI_EINPUT when only for what cannot be read. */
+NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
+                                    const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
+void nai_store_selection_free(struct nai_store_selection *selection);
+bool nai_store_is_good(const struct nai_store_run *run);
+/* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */
+bool nai_store_matches(const char *series, const char *wanted);
+
+/* --- the index ---------------------------------------------------------------------------------- */
+
+/* Fills an index with all runs: from index.sqlite those whose record has not changed, the others from their captures. A
+ * capture that cannot be read makes its run a failed one. */
+NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, struct nai_err *err);
+
+/* --- retention ---------------------------------------------------------------------------------- */
+
+struct nai_store_pruning {
+  int64_t keep_days; /* before the newest run of the store */
+  const struct nai_strings
+      *keep; /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
+  bool dry_run;
+  void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes); /* of each run that is pruned */
+  void *ctx;
+};
+/* Removes reports, CSV and event tables of old runs. What the index is made of stays for ever. */
+NAI_MUST_CHECK int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how,
+                                   struct nai_err *err);

@@ -1,0 +1,27 @@
+/* The command line of nsys-ai store, and a function for each action. Internal to src/features/nights. */
+#pragma once
+
+#include "command/command.h"
+#include "features/nights/store.h"
+
+struct store_args {
+  const char *store, *series, *id, *failed, *verdict, *environment, *kind, *text, *reason;
+  const char *labels[NAI_STORE_MAX_LABELS];
+  size_t label_count;
+  int64_t keep_days; /* -1: not given */
+  int64_t utc_ns;
+  bool dry_run, quiet;
+};
+
+/* store_change.c: adds the captures of one run and writes the index. */
+NAI_MUST_CHECK int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const char *const *paths,
+                                     size_t count, struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *a, struct nai_err *err);
+/* The derived files, with the changes of all series. */
+NAI_MUST_CHECK int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err);
+
+/* store_show.c */
+NAI_MUST_CHECK int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a, struct nai_err *err);
+/* `words`: list, show NAME, or set NAME RUN-ID..., the last of which changes the store. */
+NAI_MUST_CHECK int nai_cmd_store_baseline(const struct nai_store *store, const struct store_args *a,
+                                          const char *const *words, size_t count, struct nai_err *err);

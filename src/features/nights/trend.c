@@ -1,0 +1,300 @@
+#include "features/nights/trend.h"
+
+#include "base/array.h"
+#include "features/compare/stats.h"
+#include "tables/index_metrics.h"
+#include "tables/runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *nai_trend_state_name(enum nai_trend_state state) {
+  static const char *const names[NAI_TREND_STATES] = {[NAI_TREND_STEADY] = "steady",
+                                                      [NAI_TREND_TOO_SHORT] = "too short",
+                                                      [NAI_TREND_WARN] = "warn",
+                                                      [NAI_TREND_FAIL] = "fail",
+                                                      [NAI_TREND_CREEP] = "creep"};
+  return names[state];
+}
+
+void nai_trend_free(struct nai_trend *trend) {
+  for (uint32_t s = 0; s < trend->series_count; s++) {
+    for (uint32_t i = 0; i < trend->series[s].metric_count; i++) {
+      free(trend->series[s].metrics[i].values);
+      free(trend->series[s].metrics[i].runs);
+      nai_trend_found_free(&trend->series[s].metrics[i].found);
+    }
+    free(trend->series[s].metrics);
+  }
+  free(trend->series);
+  free(trend->anchor);
+  *trend = (struct nai_trend){0};
+}
+
+/* --- collecting ------------------------------------------------------------------------------- */
+
+struct collecting {
+  const struct nai_index *index;
+  const struct nai_store *store;
+  const struct nai_trend_options *options;
+};
+
+static bool is_wanted(const struct nai_trend_options *o, const char *metric, const char *gate) {
+  for (size_t i = 0; i < o->metric_count; i++) {
+    size_t n = strlen(o->metrics[i]);
+    if (n && o->metrics[i][n - 1] == '*' ? strncmp(o->metrics[i], metric, n - 1) == 0
+                                         : strcmp(o->metrics[i], metric) == 0)
+      return true;
+  }
+  return !o->metric_count && strcmp(gate, "gate") == 0;
+}
+
+static const char *cell(const struct collecting *c, int64_t row, int column) {
+  return nai_get_str(c->index->metrics, row, column);
+}
+
+/* The series' entry for a metric, by name and basis; new ones go to the end. A metric whose basis changes is two. */
+static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s, uint32_t *capacity,
+                       const struct collecting *c, int64_t row, struct nai_err *err) {
+  const char *name = cell(c, row, INDEX_METRICS_metric), *basis = cell(c, row, INDEX_METRICS_basis);
+  for (uint32_t i = 0; i < s->metric_count; i++)
+    if (strcmp(s->metrics[i].metric, name) == 0 && strcmp(s->metrics[i].basis, basis) == 0) {
+      *out = &s->metrics[i];
+      return NAI_OK;
+    }
+  if (!nai_array_room(&s->metrics, capacity, s->metric_count, sizeof *s->metrics))
+    return nai_err_nomem(err);
+  *out = &s->metrics[s->metric_count++];
+  **out = (struct nai_trend_metric){.metric = name,
+                                    .unit = cell(c, row, INDEX_METRICS_unit),
+                                    .better = cell(c, row, INDEX_METRICS_better),
+                                    .basis = basis,
+                                    .gate = cell(c, row, INDEX_METRICS_gate),
+                                    .values = malloc(((size_t)s->run_count + 1) * sizeof(double)),
+                                    .runs = malloc(((size_t)s->run_count + 1) * sizeof(uint32_t))};
+  return (*out)->values && (*out)->runs ? NAI_OK : nai_err_nomem(err);
+}
+
+/* What the newest run says of the metric itself. */
+static void take_rule(struct nai_trend_metric *m, const struct collecting *c, int64_t row) {
+  const struct nai_table *t = c->index->metrics;
+  m->gate = cell(c, row, INDEX_METRICS_gate);
+  m->rule.exact = strcmp(cell(c, row, INDEX_METRICS_kind), "exact") == 0;
+  m->rule.noise_pct = nai_get_f64(t, row, INDEX_METRICS_noise_pct);
+  m->rule.noise = nai_get_f64(t, row, INDEX_METRICS_noise);
+  m->budget_pct = nai_get_f64(t, row, INDEX_METRICS_budget_pct);
+  m->budget = nai_get_f64(t, row, INDEX_METRICS_budget);
+}
+
+/* Values of the metric of row `row` in the captures of its run, whose rows end before `end`. */
+static uint32_t find_values(double values[NAI_STORE_MAX_CAPTURES], const struct collecting *c, int64_t row,
+                            int64_t end) {
+  uint32_t n = 0;
+  for (int64_t other = row; other < end && n < NAI_STORE_MAX_CAPTURES; other++) {
+    double value = nai_get_f64(c->index->metrics, other, INDEX_METRICS_value);
+    if (isfinite(value) && strcmp(cell(c, other, INDEX_METRICS_metric), cell(c, row, INDEX_METRICS_metric)) == 0 &&
+        strcmp(cell(c, other, INDEX_METRICS_basis), cell(c, row, INDEX_METRICS_basis)) == 0)
+      values[n++] = value;
+  }
+  return n;
+}
+
+/* Rows of metrics are by run, capture, name; a run's captures of one metric are put together by name. A metric that
+ * never had a value (it was infinite, say) has no trend. */
+static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct collecting *c, uint32_t run,
+                    struct nai_err *err) {
+  const struct nai_table *t = c->index->metrics;
+  int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(c->index->runs, run, RUNS_run_id));
+  for (int64_t row = first; row < first + count && nai_get_i64(t, row, INDEX_METRICS_capture) == 0; row++) {
+    double values[NAI_STORE_MAX_CAPTURES];
+    struct nai_trend_metric *m = NULL;
+    if (!is_wanted(c->options, cell(c, row, INDEX_METRICS_metric), cell(c, row, INDEX_METRICS_gate)))
+      continue;
+    uint32_t n = find_values(values, c, row, first + count);
+    double value = nai_median(values, n);
+    if (!isfinite(value)) /* as the median of no values is */
+      continue;
+    int rc = find_metric(&m, s, capacity, c, row, err);
+    if (rc || !m)
+      return rc;
+    if (m->count && m->runs[m->count - 1] == run) /* whatever the index holds, there is room for one value per run */
+      continue;
+    take_rule(m, c, row);
+    m->values[m->count] = value;
+    m->runs[m->count++] = run;
+  }
+  return NAI_OK;
+}
+
+/* --- judging the newest run ------------------------------------------------------------------- */
+
+static double or_zero(double value) { return isnan(value) ? 0 : value; }
+
+static double budget_of(const struct nai_trend_metric *m, double level) {
+  return fmax(or_zero(m->budget_pct) / 100 * fabs(level), or_zero(m->budget));
+}
+
+static double sign_of(const struct nai_trend_metric *m) { return strcmp(m->better, "higher") == 0 ? -1 : 1; }
+
+/* A change that is known and accepted lies behind run `from`, up to run `to`: those between failed or are ignored. */
+static bool is_expected_between(const struct collecting *c, uint32_t from, uint32_t to) {
+  for (uint32_t row = from + 1; row <= to; row++) {
+    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(c->index->runs, row, RUNS_run_id));
+    if (run && run->expected)
+      return true;
+  }
+  return false;
+}
+
+/* Up to NAI_HISTORY_MAX good values before `at`, not across a change that is known and accepted. NaN: too few. */
+static double limit_at(double *usual, const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
+  double history[NAI_HISTORY_MAX];
+  size_t n = 0;
+  const struct nai_table *runs = c->index->runs;
+  for (uint32_t i = at; i-- > 0 && n < NAI_HISTORY_MAX;) {
+    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(runs, m->runs[i], RUNS_run_id));
+    if (is_expected_between(c, m->runs[i], m->runs[i + 1]))
+      break;
+    if (!run || nai_store_is_good(run))
+      history[n++] = m->values[i];
+  }
+  *usual = NAN;
+  if (n < NAI_HISTORY_MIN)
+    return NAN;
+  *usual = nai_median(history, n);
+  return nai_history_limit(history, n, budget_of(m, *usual));
+}
+
+/* Beyond its history for the worse; `known` tells whether there is a history at all. */
+static bool is_beyond(bool *known, const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
+  double usual, limit = limit_at(&usual, m, c, at);
+  *known = !isnan(limit);
+  return *known && sign_of(m) * (m->values[at] - usual) > limit;
+}
+
+/* The median of the anchor's runs. */
+static double anchor_of(const struct nai_trend_metric *m, const struct collecting *c) {
+  double values[NAI_STORE_MAX_CAPTURES];
+  size_t n = 0;
+  for (uint32_t i = 0; c->options->anchor && i < m->count && n < NAI_STORE_MAX_CAPTURES; i++) {
+    const char *id = nai_get_str(c->index->runs, m->runs[i], RUNS_run_id);
+    if (nai_strings_find(&c->options->anchor->ids, id, strlen(id)) != NAI_NO_STRING)
+      values[n++] = m->values[i];
+  }
+  return n ? nai_median(values, n) : NAN;
+}
+
+static void judge(struct nai_trend_metric *m, const struct collecting *c) {
+  bool known = false, ignored;
+  uint32_t last = m->count - 1, level = m->found.count ? m->found.changes[m->found.count - 1].at : 0;
+  m->newest = m->values[last];
+  m->limit = limit_at(&m->usual, m, c, last);
+  m->anchor = anchor_of(m, c);
+  m->creep_limit = 2 * budget_of(m, m->anchor);
+  m->state = NAI_TREND_STEADY;
+  if (strcmp(m->better, "either") == 0)
+    return;
+  if (is_beyond(&known, m, c, last))
+    m->state = m->count > 1 && is_beyond(&ignored, m, c, last - 1) ? NAI_TREND_FAIL : NAI_TREND_WARN;
+  else if (!isnan(m->anchor) && budget_of(m, m->anchor) > 0 &&
+           sign_of(m) * (nai_median(m->values + level, m->count - level) - m->anchor) > m->creep_limit)
+    m->state = NAI_TREND_CREEP;
+  else if (!known)
+    m->state = NAI_TREND_TOO_SHORT;
+}
+
+/* --- series ----------------------------------------------------------------------------------- */
+
+static int by_name(const void *pa, const void *pb) {
+  const struct nai_trend_metric *a = pa, *b = pb;
+  int order = strcmp(a->metric, b->metric);
+  return order ? order : strcmp(a->basis, b->basis);
+}
+
+static int find_changes(struct nai_trend_series *s, const struct collecting *c, struct nai_err *err) {
+  int rc = NAI_OK;
+  if (s->metric_count)
+    qsort(s->metrics, s->metric_count, sizeof *s->metrics, by_name);
+  for (uint32_t i = 0; i < s->metric_count && !rc; i++) {
+    struct nai_trend_metric *m = &s->metrics[i];
+    m->rule.history_noise = m->rule.exact ? NAN : nai_history_noise(m->values, m->count);
+    rc = nai_trend_changes(&m->found, m->values, m->count, &m->rule, err);
+    if (!rc && m->count)
+      judge(m, c);
+  }
+  return rc;
+}
+
+static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct collecting *c, uint32_t first,
+                      uint32_t end, struct nai_err *err) {
+  const struct nai_table *runs = c->index->runs;
+  uint32_t metric_capacity = 0;
+  if (!nai_array_room(&trend->series, capacity, trend->series_count, sizeof *trend->series))
+    return nai_err_nomem(err);
+  struct nai_trend_series *s = &trend->series[trend->series_count++];
+  *s = (struct nai_trend_series){.series = nai_get_str(runs, first, RUNS_series),
+                                 .environment = nai_get_str(runs, first, RUNS_environment),
+                                 .run_count = end - first,
+                                 .first_run = first};
+  int rc = NAI_OK;
+  for (uint32_t run = first; run < end && !rc; run++) {
+    const struct nai_store_run *known = nai_store_find(c->store, nai_get_str(runs, run, RUNS_run_id));
+    bool failed = strcmp(nai_get_str(runs, run, RUNS_status), "ok") != 0;
+    s->failed_count += failed;
+    s->ignored_count += known && known->ignored;
+    if (!failed && !(known && known->ignored) && nai_get_i64(runs, run, RUNS_utc_ns) != NAI_NULL_I64)
+      rc = take_run(s, &metric_capacity, c, run, err);
+  }
+  return rc ? rc : find_changes(s, c, err);
+}
+
+int nai_trend_find(struct nai_trend *out, const struct nai_index *index, const struct nai_store *store,
+                   const struct nai_trend_options *options, struct nai_err *err) {
+  const struct collecting c = {index, store, options};
+  const struct nai_table *runs = index->runs;
+  uint32_t capacity = 0, metrics = 0;
+  *out = (struct nai_trend){.index = index};
+  int rc = NAI_OK;
+  if (options->anchor && !(out->anchor = strdup(options->anchor_name)))
+    rc = nai_err_nomem(err);
+  for (uint32_t i = 0, j; i < runs->rows && !rc; i = j) {
+    const char *series = nai_get_str(runs, i, RUNS_series);
+    for (j = i + 1; j < runs->rows && strcmp(nai_get_str(runs, j, RUNS_series), series) == 0; j++)
+      ;
+    if (nai_store_matches(series, options->series))
+      rc = add_series(out, &capacity, &c, i, j, err);
+  }
+  for (uint32_t i = 0; i < out->series_count && !rc; i++)
+    metrics += out->series[i].metric_count;
+  if (!rc && !out->series_count)
+    rc = nai_err_set(err, NAI_EUSAGE, "the store has no run%s%s", options->series ? " of the series " : "",
+                     options->series ? options->series : "");
+  else if (!rc && !metrics && options->metric_count)
+    rc = nai_err_set(err, NAI_EUSAGE, "no run has a metric \"%.100s\"", options->metrics[0]);
+  return rc;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+bool nai_trend_is_worse(const struct nai_trend_metric *m, const struct nai_change *change) {
+  return strcmp(m->better, "either") != 0 && sign_of(m) * (change->after - change->before) > 0;
+}
+
+uint32_t nai_trend_good_run(const struct nai_trend_metric *m, const struct nai_change *change) {
+  return m->runs[change->at - 1];
+}
+
+uint32_t nai_trend_bad_run(const struct nai_trend_metric *m, const struct nai_change *change) {
+  return m->runs[change->at];
+}
+
+bool nai_trend_has_failed(const struct nai_trend *trend) {
+  for (uint32_t s = 0; s < trend->series_count; s++)
+    for (uint32_t i = 0; i < trend->series[s].metric_count; i++) {
+      const struct nai_trend_metric *m = &trend->series[s].metrics[i];
+      if (strcmp(m->gate, "gate") == 0 && (m->state == NAI_TREND_FAIL || m->state == NAI_TREND_CREEP))
+        return true;
+    }
+  return false;
+}

@@ -1,0 +1,80 @@
+/* How a store's metrics went: levels, changes of them, where the newest run stands, and creep against a fixed point.
+ * One trend per series; a change of environment is another series. */
+#pragma once
+
+#include "index/index.h"
+#include "features/nights/store.h"
+#include "features/nights/changes.h"
+
+enum nai_trend_state {
+  NAI_TREND_STEADY,
+  NAI_TREND_TOO_SHORT, /* fewer good runs before than a history needs */
+  NAI_TREND_WARN,      /* the newest run is beyond what its history allows */
+  NAI_TREND_FAIL,      /* the two newest are */
+  NAI_TREND_CREEP,     /* the newest level is twice the budget away from the anchor */
+  NAI_TREND_STATES
+};
+const char *nai_trend_state_name(enum nai_trend_state state);
+
+/* Runs of the series that are good enough to be drawn, in their order: one value per run, the median of its captures.
+ */
+struct nai_trend_metric {
+  const char *metric, *unit, *better, *basis, *gate; /* of the index */
+  double *values;
+  uint32_t *runs; /* rows of index.runs, ascending in time */
+  uint32_t count;
+  struct nai_trend_found found;
+  struct nai_trend_rule rule;
+  double budget_pct, budget; /* of the newest run; NaN: none */
+  enum nai_trend_state state;
+  double newest, usual;       /* the newest value, and the median of its history; NaN: too short */
+  double limit;               /* how far beyond that median it may lie */
+  double anchor, creep_limit; /* of the baseline; NaN: there is none */
+};
+
+struct nai_trend_series {
+  const char *series, *environment; /* of the index */
+  uint32_t run_count, failed_count, ignored_count;
+  uint32_t first_run;               /* row of index.runs */
+  struct nai_trend_metric *metrics; /* by name */
+  uint32_t metric_count;
+};
+
+struct nai_trend {
+  const struct nai_index *index;
+  struct nai_trend_series *series;
+  uint32_t series_count;
+  char *anchor; /* what creep is measured against, NULL: nothing */
+};
+
+struct nai_trend_options {
+  const char *series;         /* NAME or NAME/ENVIRONMENT; NULL: all */
+  const char *const *metrics; /* ids, or beginnings of ids that end in *; none: all that gate */
+  size_t metric_count;
+  const struct nai_store_baseline *anchor; /* or NULL */
+  const char *anchor_name;
+};
+
+/* `index` is sorted, runs by series and time, and outlives the trend. NAI_EUSAGE when no series or metric is meant. */
+NAI_MUST_CHECK int nai_trend_find(struct nai_trend *out, const struct nai_index *index, const struct nai_store *store,
+                                  const struct nai_trend_options *options, struct nai_err *err);
+void nai_trend_free(struct nai_trend *trend);
+
+/* Whether a change is for the worse. */
+bool nai_trend_is_worse(const struct nai_trend_metric *metric, const struct nai_change *change);
+/* Rows of index.runs before and after a change. */
+uint32_t nai_trend_good_run(const struct nai_trend_metric *metric, const struct nai_change *change);
+uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct nai_change *change);
+/* Whether a gated metric is in state fail or creep. */
+bool nai_trend_has_failed(const struct nai_trend *trend);
+
+/* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (rundir/publish.h);
+ * `links` is where the store lies from there. */
+NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,
+                                   void (*note)(const char *line), struct nai_err *err);
+void nai_trend_json(struct nai_buf *out, const struct nai_trend *trend);
+NAI_MUST_CHECK int nai_trend_page(struct nai_buf *out, const struct nai_trend *trend, const char *links,
+                                  struct nai_err *err);
+NAI_MUST_CHECK int nai_trend_markdown(struct nai_buf *out, const struct nai_trend *trend, struct nai_err *err);
+/* All changes as a table, for index.sqlite: series, metric, good_run, bad_run, before, after, p. */
+NAI_MUST_CHECK int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *trend, struct nai_err *err);

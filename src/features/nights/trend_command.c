@@ -1,0 +1,169 @@
+/* nsys-ai trend: how the metrics of a store went. */
+#include "command/command.h"
+
+#include "base/escape.h"
+#include "features/nights/store.h"
+#include "features/nights/trend.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_METRICS = 64 };
+
+struct trend_args {
+  const char *store, *series, *out, *anchor;
+  const char *metrics[MAX_METRICS];
+  size_t metric_count;
+  bool gate, quiet;
+};
+
+#define AT(field) .at = offsetof(struct trend_args, field)
+
+static const struct nai_cli_option options[] = {
+    {.name = "store", .value = "DIR", .help = "the store", .type = &nai_cli_text, AT(store), .hint = NAI_CLI_DIRECTORY},
+    {.name = "out",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "directory for trend.md, trend.html and trend.json",
+     .type = &nai_cli_text,
+     AT(out),
+     .hint = NAI_CLI_DIRECTORY},
+    {.name = "series",
+     .value = "NAME",
+     .help = "this series only: NAME, or NAME/ENVIRONMENT",
+     .type = &nai_cli_text,
+     AT(series),
+     .otherwise = "all"},
+    {.name = "metric",
+     .value = "ID",
+     .help = "this metric; ID may end in *; repeatable",
+     .type = &nai_cli_texts,
+     AT(metrics),
+     .count_at = offsetof(struct trend_args, metric_count),
+     .most = MAX_METRICS,
+     .otherwise = "those that gate"},
+    {.name = "anchor",
+     .value = "BASELINE",
+     .help = "measure creep against this baseline of the store",
+     .type = &nai_cli_text,
+     AT(anchor),
+     .otherwise = "the baseline release, if there is one"},
+    {.name = "gate",
+     .help =
+         "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor",
+     .type = &nai_cli_on,
+     AT(gate)},
+    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
+    {0},
+};
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct trend_args *a = memory;
+  (void)operands, (void)count;
+  if (!a->store || !a->out)
+    return nai_err_set(err, NAI_EUSAGE, "--%s DIR is missing", a->store ? "out" : "store");
+  return NAI_OK;
+}
+
+/* A line per series, and one per metric that is not steady or has changed. */
+static int print_summary(const struct nai_trend *trend, const struct trend_args *a, struct nai_err *err) {
+  struct nai_buf text = {0};
+  for (uint32_t s = 0; s < trend->series_count; s++) {
+    const struct nai_trend_series *series = &trend->series[s];
+    nai_buf_printf(&text, "%s: %u %s, %u failed\n", series->series, series->run_count,
+                   series->run_count == 1 ? "run" : "runs", series->failed_count);
+    for (uint32_t i = 0; i < series->metric_count; i++) {
+      const struct nai_trend_metric *m = &series->metrics[i];
+      if (m->state < NAI_TREND_WARN && !m->found.count)
+        continue;
+      nai_buf_puts(&text, "  ");
+      nai_escape_terminal(&text, m->metric, strlen(m->metric));
+      nai_buf_printf(&text, ": %s, %u change%s\n", nai_trend_state_name(m->state), m->found.count,
+                     m->found.count == 1 ? "" : "s");
+    }
+  }
+  nai_buf_puts(&text, "  ");
+  nai_escape_terminal(&text, a->out, strlen(a->out));
+  nai_buf_puts(&text, "/trend.html, trend.md, trend.json\n");
+  int rc = nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* Where the store lies from the page: the page is opened as a file, so an absolute path will do. */
+static void put_link(struct nai_buf *out, const char *path) {
+  nai_buf_puts(out, "file://");
+  for (const char *c = path; *c; c++)
+    if (strchr("%?# \"<>\\^`{|}", *c) || (unsigned char)*c <= ' ' || (unsigned char)*c > 126)
+      nai_buf_printf(out, "%%%02X", (unsigned)(unsigned char)*c);
+    else
+      nai_buf_putc(out, *c);
+}
+
+static int report(const struct nai_store *store, const struct nai_store_baseline *anchor, const struct trend_args *a,
+                  struct nai_err *err) {
+  const struct nai_trend_options how = {.series = a->series,
+                                        .metrics = a->metrics,
+                                        .metric_count = a->metric_count,
+                                        .anchor = anchor,
+                                        .anchor_name = a->anchor ? a->anchor : "release"};
+  struct nai_index index = {0};
+  struct nai_trend trend = {0};
+  struct nai_buf link = {0};
+  put_link(&link, store->path);
+  int rc = nai_buf_check(&link, err);
+  if (!rc)
+    rc = nai_store_index(&index, store, err);
+  if (!rc)
+    rc = nai_trend_find(&trend, &index, store, &how, err);
+  if (!rc)
+    rc = nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err);
+  if (!rc && !a->quiet)
+    rc = print_summary(&trend, a, err);
+  if (!rc && a->gate && nai_trend_has_failed(&trend))
+    rc = 1;
+  nai_trend_free(&trend);
+  nai_index_free(&index);
+  nai_buf_free(&link);
+  return rc;
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct trend_args *a = memory;
+  struct nai_store store;
+  struct nai_store_baseline anchor = {0};
+  struct nai_strings baselines = {0};
+  (void)operands, (void)count, (void)program;
+  int rc = nai_store_open(&store, a->store, false, err);
+  if (!rc)
+    rc = nai_store_baselines(&baselines, &store, err);
+  bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;
+  if (!rc && has_anchor)
+    rc = nai_store_baseline(&anchor, &store, a->anchor ? a->anchor : "release", err);
+  if (!rc)
+    rc = report(&store, has_anchor ? &anchor : NULL, a, err);
+  nai_store_baseline_free(&anchor);
+  nai_strings_free(&baselines);
+  nai_store_close(&store);
+  return rc;
+}
+
+const struct nai_cli_command nai_cmd_trend = {
+    .name = "trend",
+    .synopsis = "",
+    .summary = "show how the metrics of a store went, and where they changed",
+    .description =
+        "For every series of a store and every metric: its levels over the runs, the runs between which it changed and what "
+        "else changed with it, spikes, where the newest run stands against its history, and how far the level has moved from "
+        "a baseline. A change of environment is another series. docs/nightly.md explains the rules.",
+    .examples = "nsys-ai trend --store nights --out artifacts/trend\n"
+                "nsys-ai trend --store nights --series llama --metric 'gpu.*' --out artifacts/trend\n"
+                "nsys-ai trend --store nights --out artifacts/trend --anchor release-1.4 --gate",
+    .options = options,
+    .args_size = sizeof(struct trend_args),
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,186 @@
+/* trend.json, and the table of changes. */
+#include "features/nights/trend.h"
+
+#include "table/json.h"
+#include "rundir/publish.h"
+#include "tables/changes.h"
+#include "tables/runs.h"
+#include "features/nights/moved.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_MOVED = 64 };
+
+static const char *run_id(const struct nai_trend *t, uint32_t row) {
+  return nai_get_str(t->index->runs, row, RUNS_run_id);
+}
+
+static void put_real(struct nai_json *json, const char *key, double value) {
+  char text[40] = "";
+  if (isfinite(value))
+    snprintf(text, sizeof text, "%.9g", value);
+  if (key)
+    nai_json_key(json, key);
+  nai_json_decimal(json, text);
+}
+
+static void put_values(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_metric *m) {
+  nai_json_key(json, "values");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < m->count; i++) {
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "run", run_id(t, m->runs[i]));
+    put_real(json, "value", m->values[i]);
+    if (m->found.spikes[i])
+      nai_json_put_bool(json, "spike", true);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_moved(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
+                      const struct nai_trend_metric *m, const struct nai_change *change) {
+  const struct nai_trend_metric *moved[MAX_MOVED];
+  struct nai_trend_kernel kernels[NAI_TREND_MAX_KERNELS];
+  uint32_t n = nai_trend_moved(moved, MAX_MOVED, s, m, change), count;
+  struct nai_err err;
+  nai_json_key(json, "moved_with");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < n; i++)
+    nai_json_text(json, moved[i]->metric);
+  nai_json_end(json);
+  nai_json_key(json, "kernels");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  if (nai_trend_kernels(kernels, &count, t, m, change, &err) != NAI_OK)
+    json->out->oom = true;
+  for (uint32_t i = 0; i < count; i++) {
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "name", kernels[i].name);
+    put_real(json, "before_ns", kernels[i].before);
+    put_real(json, "after_ns", kernels[i].after);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_changes(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
+                        const struct nai_trend_metric *m) {
+  nai_json_key(json, "changes");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < m->found.count; i++) {
+    const struct nai_change *c = &m->found.changes[i];
+    nai_json_begin_object(json, NAI_JSON_LINES);
+    nai_json_put_text(json, "good_run", run_id(t, nai_trend_good_run(m, c)));
+    nai_json_put_text(json, "bad_run", run_id(t, nai_trend_bad_run(m, c)));
+    put_real(json, "before", c->before);
+    put_real(json, "after", c->after);
+    put_real(json, "pct", c->before != 0 ? 100 * (c->after - c->before) / fabs(c->before) : NAN);
+    put_real(json, "p", c->p);
+    nai_json_put_bool(json, "worse", nai_trend_is_worse(m, c));
+    nai_json_put_text(json, "note", nai_get_str(t->index->runs, nai_trend_bad_run(m, c), RUNS_note));
+    put_moved(json, t, s, m, c);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_metric(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
+                       const struct nai_trend_metric *m) {
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "metric", m->metric);
+  nai_json_put_text(json, "unit", m->unit);
+  nai_json_put_text(json, "basis", m->basis);
+  nai_json_put_text(json, "better", m->better);
+  nai_json_put_text(json, "gate", m->gate);
+  nai_json_put_text(json, "state", nai_trend_state_name(m->state));
+  put_real(json, "newest", m->newest);
+  put_real(json, "usual", m->usual);
+  put_real(json, "limit", m->limit);
+  put_real(json, "anchor", m->anchor);
+  put_real(json, "history_noise_pct", 100 * m->rule.history_noise);
+  put_changes(json, t, s, m);
+  put_values(json, t, m);
+  nai_json_end(json);
+}
+
+static void put_series(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s) {
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "series", s->series);
+  nai_json_put_text(json, "environment", s->environment);
+  nai_json_put_int(json, "runs", s->run_count);
+  nai_json_put_int(json, "failed", s->failed_count);
+  nai_json_put_int(json, "ignored", s->ignored_count);
+  nai_json_key(json, "metrics");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < s->metric_count; i++)
+    put_metric(json, t, s, &s->metrics[i]);
+  nai_json_end(json);
+  nai_json_end(json);
+}
+
+void nai_trend_json(struct nai_buf *out, const struct nai_trend *t) {
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "version", NAI_VERSION);
+  nai_json_put_text(&json, "anchor", t->anchor);
+  nai_json_put_bool(&json, "failed", nai_trend_has_failed(t));
+  nai_json_key(&json, "series");
+  nai_json_begin_array(&json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < t->series_count; i++)
+    put_series(&json, t, &t->series[i]);
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}
+
+int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *t, struct nai_err *err) {
+  int rc = nai_table_new(out, &nai_changes_schema, err);
+  for (uint32_t s = 0; s < t->series_count && !rc; s++)
+    for (uint32_t i = 0; i < t->series[s].metric_count; i++) {
+      const struct nai_trend_metric *m = &t->series[s].metrics[i];
+      for (uint32_t c = 0; c < m->found.count; c++) {
+        const struct nai_change *change = &m->found.changes[c];
+        int64_t row = nai_table_add_row(*out);
+        nai_set_str(*out, row, CHANGES_series, t->series[s].series);
+        nai_set_str(*out, row, CHANGES_metric, m->metric);
+        nai_set_str(*out, row, CHANGES_basis, m->basis);
+        nai_set_str(*out, row, CHANGES_good_run, run_id(t, nai_trend_good_run(m, change)));
+        nai_set_str(*out, row, CHANGES_bad_run, run_id(t, nai_trend_bad_run(m, change)));
+        nai_set_f64(*out, row, CHANGES_before, change->before);
+        nai_set_f64(*out, row, CHANGES_after, change->after);
+        nai_set_f64(*out, row, CHANGES_p, change->p);
+      }
+    }
+  return rc ? rc : nai_table_check(*out, err);
+}
+
+int nai_trend_write(const struct nai_trend *t, const char *directory, const char *links, void (*note)(const char *line),
+                    struct nai_err *err) {
+  struct nai_publication p = {0};
+  struct nai_buf json = {0}, markdown = {0}, page = {0};
+  int rc = nai_publish_begin(&p, directory, "trend.json", note, err);
+  nai_trend_json(&json, t);
+  if (!rc)
+    rc = nai_publish_file(&p, "trend.json", &json, err);
+  if (!rc)
+    rc = nai_trend_markdown(&markdown, t, err);
+  if (!rc)
+    rc = nai_publish_file(&p, "trend.md", &markdown, err);
+  if (!rc)
+    rc = nai_trend_page(&page, t, links, err);
+  if (!rc)
+    rc = nai_publish_file(&p, "trend.html", &page, err);
+  if (!rc)
+    rc = nai_publish_commit(&p, err);
+  nai_publish_end(&p);
+  nai_buf_free(&json);
+  nai_buf_free(&markdown);
+  nai_buf_free(&page);
+  return rc;
+}

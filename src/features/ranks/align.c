@@ -1,0 +1,290 @@
+#include "features/ranks/align.h"
+
+#include "features/ranks/clock.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+enum {
+  MAX_SHIFT = 1024,      /* captures begin so many calls apart at most */
+  FEWEST = 16,           /* calls that agree, unless the sequences are shorter */
+  LOOK_AT = 1024,        /* calls that shifts are judged by */
+  SAMPLES = 256,         /* of their ends */
+  ENDS_AGREE_NS = 50000, /* ends that differ by less, clocks aside, are the same ones */
+  ENDS_FLOOR_NS = 500,   /* by less than this, nothing is told apart */
+  TIMES_BETTER = 4,      /* the right shift agrees so much better than the next one */
+  ONE_CLOCK_NS = 100000, /* GPUs of one trace */
+  TOGETHER_NS = 20000,   /* kernels of a collective end as near, or within a share of the shortest */
+  TOGETHER_SHARE = 20,
+  STAMP_NS = 32,   /* steps of a GPU's clock: nothing is known better */
+  BLOCK = 64,      /* ends are followed in blocks */
+  JUMP_NS = 100000 /* from one to the next they move less, and less than a fast clock would make them */
+};
+
+static const char few
+    [] = "too few collectives in common",
+ differ[] = "the ranks did not run the same collectives",
+ ambiguous[] =
+     "their collectives repeat, and nothing tells which repetition is which; captures from the start of the program tell, or --clock-doubt-us where clocks agree well",
+ apart[] = "kernels do not end together", clocks[] = "clocks of GPUs in one trace would have to be far apart";
+
+const char *nai_rank_method_name(enum nai_rank_method method) {
+  static const char *const names[] = {"", "reference", "sequence", "initialisation", "ends", "clock"};
+  return names[method];
+}
+
+/* Call a + k of the one lies over call b + k of the other, `count` times. */
+struct overlap {
+  uint32_t a, b, count;
+};
+
+static struct overlap overlap_at(const struct nai_rank_side *a, const struct nai_rank_side *b, int shift) {
+  struct overlap o = {shift < 0 ? (uint32_t)-shift : 0, shift > 0 ? (uint32_t)shift : 0, 0};
+  if (o.a < a->count && o.b < b->count)
+    o.count = a->count - o.a < b->count - o.b ? a->count - o.a : b->count - o.b;
+  return o;
+}
+
+/* How many agree from the first on. */
+static uint32_t agreeing(const struct nai_rank_side *a, const struct nai_rank_side *b, const struct overlap *o,
+                         uint32_t most) {
+  uint32_t n = 0, end = o->count < most ? o->count : most;
+  while (n < end && a->calls[o->a + n].what == b->calls[o->b + n].what)
+    n++;
+  return n;
+}
+
+/* By how much b's clock is ahead where nothing is known of the hosts' clocks. */
+static int64_t base_offset(const struct nai_rank_side *a, const struct nai_rank_side *b) {
+  bool known = a->utc != NAI_NULL_I64 && b->utc != NAI_NULL_I64;
+  return a->source == b->source || !known ? 0 : b->utc - a->utc;
+}
+
+/* --- which shift ------------------------------------------------------------------------------ */
+
+struct candidate {
+  int shift;
+  uint32_t run;         /* calls that agree, of those looked at */
+  bool whole;           /* all of them do */
+  int64_t ends, offset; /* how much ends differ, clocks aside; their median difference */
+};
+
+struct candidates {
+  struct candidate v[2 * MAX_SHIFT + 1];
+  uint32_t count, longest;
+};
+
+static void list_candidates(struct candidates *c, const struct nai_rank_side *a, const struct nai_rank_side *b) {
+  uint32_t longest_side = a->count > b->count ? a->count : b->count, kept = 0;
+  uint32_t fewest = longest_side < FEWEST ? longest_side : FEWEST;
+  for (int shift = -MAX_SHIFT; shift <= MAX_SHIFT; shift++) {
+    struct overlap o = overlap_at(a, b, shift);
+    uint32_t run = o.count < fewest ? 0 : agreeing(a, b, &o, LOOK_AT);
+    if (run < fewest || !run)
+      continue;
+    bool whole = run == (o.count < LOOK_AT ? o.count : LOOK_AT);
+    c->v[c->count++] = (struct candidate){.shift = shift, .run = run, .whole = whole};
+    c->longest = run > c->longest ? run : c->longest;
+  }
+  for (uint32_t i = 0; i < c->count; i++) /* what agrees by chance soon does no longer */
+    if (c->v[i].whole || c->v[i].run >= c->longest / TIMES_BETTER)
+      c->v[kept++] = c->v[i];
+  c->count = kept;
+}
+
+/* Looks at ends of calls all along, of those that end together where there are some. */
+static void measure(struct candidate *c, const struct nai_rank_side *a, const struct nai_rank_side *b,
+                    const struct nai_rank_what *whats) {
+  struct overlap o = overlap_at(a, b, c->shift);
+  uint32_t n = 0, step = c->run / SAMPLES + 1;
+  int64_t ends[SAMPLES], times[SAMPLES], room[SAMPLES];
+  for (uint32_t k = 0; k < c->run && n < SAMPLES; k += step) {
+    while (k < c->run && !whats[a->calls[o.a + k].what].together)
+      k++;
+    if (k == c->run)
+      break;
+    times[n] = a->calls[o.a + k].end;
+    ends[n] = b->calls[o.b + k].end - times[n];
+    n++;
+  }
+  c->ends = c->offset = INT64_MAX;
+  if (!n)
+    return;
+  struct nai_rank_clock clock = nai_rank_clock_of(ends, times, n, room);
+  c->ends = clock.residual;
+  c->offset = clock.offset + base_offset(a, b);
+}
+
+static const struct candidate *by_init(const struct candidates *c, const struct nai_rank_side *a,
+                                       const struct nai_rank_side *b) {
+  for (uint32_t i = 0; a->from_start && b->from_start && i < c->count; i++)
+    if (c->v[i].shift == 0)
+      return &c->v[i];
+  return NULL;
+}
+
+static const struct candidate *by_ends(const struct candidates *c) {
+  const struct candidate *best = &c->v[0];
+  int64_t next = INT64_MAX;
+  for (uint32_t i = 1; i < c->count; i++) {
+    bool better = c->v[i].ends < best->ends;
+    int64_t other = better ? best->ends : c->v[i].ends;
+    next = other < next ? other : next;
+    best = better ? &c->v[i] : best;
+  }
+  int64_t own = best->ends > ENDS_FLOOR_NS ? best->ends : ENDS_FLOOR_NS;
+  return own <= ENDS_AGREE_NS && next / TIMES_BETTER >= own ? best : NULL;
+}
+
+static const struct candidate *by_clock(const struct candidates *c, const struct nai_rank_side *a,
+                                        const struct nai_rank_side *b, int64_t doubt) {
+  const struct candidate *one = NULL;
+  bool one_clock = a->source == b->source;
+  doubt = one_clock ? ONE_CLOCK_NS : doubt;
+  for (uint32_t i = 0; i < c->count; i++) {
+    if (c->v[i].offset > doubt || c->v[i].offset < -doubt)
+      continue;
+    if (one)
+      return NULL;
+    one = &c->v[i];
+  }
+  return one_clock || (a->utc != NAI_NULL_I64 && b->utc != NAI_NULL_I64) ? one : NULL;
+}
+
+static const struct candidate *choose(struct nai_rank_alignment *out, struct candidates *c,
+                                      const struct nai_rank_side *a, const struct nai_rank_side *b,
+                                      const struct nai_rank_what *whats, int64_t doubt) {
+  const struct candidate *one = NULL;
+  if (c->count == 1) {
+    out->method = NAI_RANK_BY_SEQUENCE;
+    return &c->v[0];
+  }
+  for (uint32_t i = 0; i < c->count; i++)
+    measure(&c->v[i], a, b, whats);
+  if ((one = by_init(c, a, b))) {
+    out->method = NAI_RANK_BY_INIT;
+    return one;
+  }
+  one = a->source == b->source ? by_clock(c, a, b, doubt) : NULL; /* one clock for both */
+  if (!one && (one = by_ends(c))) {
+    out->method = NAI_RANK_BY_ENDS;
+    return one;
+  }
+  if (one || (one = by_clock(c, a, b, doubt)))
+    out->method = NAI_RANK_BY_CLOCK;
+  return one;
+}
+
+/* --- do they end together --------------------------------------------------------------------- */
+
+static bool beyond(const int64_t *deltas, uint32_t k, int64_t usual, int64_t limit) {
+  return deltas[k] - usual > limit || usual - deltas[k] > limit;
+}
+
+/* Where ends part for good: a call that only one of them has shifts all that follow. `room` has space for a block. */
+static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room) {
+  int64_t usual = 0, own = 0;
+  for (uint32_t first = 0; first < n; first += BLOCK) {
+    uint32_t count = n - first < BLOCK ? n - first : BLOCK;
+    for (uint32_t i = 0; i < count; i++)
+      room[i] = deltas[first + i];
+    int64_t centre = nai_median_i64(room, count), before = usual;
+    int64_t span = times[first + count - 1] - times[first];
+    int64_t limit = (int64_t)(NAI_RANK_MOST_DRIFT * (double)span) + (8 * own > JUMP_NS ? 8 * own : JUMP_NS);
+    usual = centre;
+    if (!first)
+      own = nai_rank_spread(room, count, centre);
+    uint32_t k = count; /* the last ones of the block that are beyond */
+    while (first && k > 0 && beyond(deltas, first + k - 1, before, limit))
+      k--;
+    if (first && k < count && (count - k >= BLOCK / 8 || first + count == n))
+      return first + k;
+  }
+  return n;
+}
+
+struct ends {
+  int64_t *deltas, *times, *room;
+  uint32_t *numbers, count; /* of the overlap's calls */
+};
+
+static int new_ends(struct ends *e, uint32_t count, struct nai_err *err) {
+  size_t room = (size_t)count + BLOCK;
+  e->deltas = malloc(room * 3 * sizeof *e->deltas);
+  e->numbers = malloc(room * sizeof *e->numbers);
+  e->times = e->deltas ? e->deltas + room : NULL;
+  e->room = e->deltas ? e->times + room : NULL;
+  return e->deltas && e->numbers ? NAI_OK : nai_err_nomem(err);
+}
+
+/* Ends and shorter durations of the kernels that end together. */
+static void collect_ends(struct ends *e, const struct nai_rank_side *a, const struct nai_rank_side *b,
+                         const struct overlap *o, const struct nai_rank_what *whats) {
+  e->count = 0;
+  for (uint32_t k = 0; k < o->count; k++) {
+    const struct nai_rank_call *x = &a->calls[o->a + k], *y = &b->calls[o->b + k];
+    if (!whats[x->what].together)
+      continue;
+    int64_t own = x->end - x->start, other = y->end - y->start;
+    e->numbers[e->count] = k;
+    e->deltas[e->count] = y->end - x->end;
+    e->times[e->count] = x->end;
+    e->room[e->count++] = own < other ? own : other;
+  }
+}
+
+/* Cuts the overlap where ends part. Why the two are none, NULL when they are. */
+static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o, const struct nai_rank_side *a,
+                              const struct nai_rank_side *b, const struct nai_rank_what *whats, struct ends *e) {
+  collect_ends(e, a, b, o, whats);
+  uint32_t until = together_until(e->deltas, e->times, e->count, e->room);
+  if (until < e->count) {
+    o->count = e->numbers[until];
+    out->broke = out->broke_by_ends = true;
+    collect_ends(e, a, b, o, whats);
+  }
+  if (!e->count)
+    return NULL; /* nothing is known of their clocks, and nobody waits */
+  int64_t tolerance = nai_median_i64(e->room, e->count) / TOGETHER_SHARE;
+  tolerance = tolerance > TOGETHER_NS ? tolerance : TOGETHER_NS;
+  struct nai_rank_clock clock = nai_rank_clock_of(e->deltas, e->times, e->count, e->room);
+  int64_t offset = clock.offset;
+  out->offset = offset + base_offset(a, b);
+  out->residual = clock.residual > STAMP_NS ? clock.residual : STAMP_NS;
+  out->drift = clock.drift;
+  if (out->residual > tolerance)
+    return apart;
+  return a->source == b->source && (offset > ONE_CLOCK_NS || offset < -ONE_CLOCK_NS) ? clocks : NULL;
+}
+
+int nai_ranks_align(struct nai_rank_alignment *out, const struct nai_rank_side *a, const struct nai_rank_side *b,
+                    const struct nai_rank_what *whats, int64_t clock_doubt_ns, struct nai_err *err) {
+  *out = (struct nai_rank_alignment){.residual = NAI_NULL_I64};
+  struct candidates *c = calloc(1, sizeof *c);
+  if (!c)
+    return nai_err_nomem(err);
+  list_candidates(c, a, b);
+  const struct candidate *one = c->count ? choose(out, c, a, b, whats, clock_doubt_ns) : NULL;
+  struct overlap o = one ? overlap_at(a, b, one->shift) : (struct overlap){0};
+  out->refused = one                                                  ? NULL
+               : c->count                                             ? ambiguous
+               : (a->count < b->count ? a->count : b->count) < FEWEST ? few
+                                                                      : differ;
+  free(c);
+  if (out->refused)
+    return NAI_OK;
+  uint32_t agree = agreeing(a, b, &o, UINT32_MAX);
+  out->broke = agree < o.count;
+  o.count = agree;
+  struct ends e = {0};
+  int rc = new_ends(&e, o.count, err);
+  if (!rc)
+    out->refused = check_ends(out, &o, a, b, whats, &e);
+  free(e.deltas);
+  free(e.numbers);
+  out->begin_a = o.a;
+  out->begin_b = o.b;
+  out->count = o.count;
+  return rc;
+}

@@ -1,0 +1,185 @@
+/* nsys-ai ranks: the ranks of a distributed job side by side. */
+#include "command/command.h"
+
+#include "base/fs.h"
+#include "base/escape.h"
+#include "features/ranks/write.h"
+#include "rundir/publish.h"
+#include "table/csv.h"
+#include "table/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { US = 1000 };
+
+struct ranks_args {
+  const char *out, *number_follows;
+  int64_t clock_doubt_us;
+  bool json, quiet;
+};
+
+static void init(void *memory) {
+  struct ranks_args *args = memory;
+  args->out = "artifacts/ranks";
+  args->clock_doubt_us = 10000;
+}
+
+#define AT(field) .at = offsetof(struct ranks_args, field)
+
+static const struct nai_cli_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .value = "DIR",
+     .help = "directory for the results, replaced as a whole",
+     .type = &nai_cli_text,
+     AT(out),
+     .hint = NAI_CLI_DIRECTORY},
+    {.name = "rank-after",
+     .value = "TEXT",
+     .help = "the number behind this text in an operand is its rank",
+     .type = &nai_cli_text,
+     AT(number_follows),
+     .otherwise = "what the communicators say"},
+    {.name = "clock-doubt-us",
+     .value = "US",
+     .help = "clocks of the hosts may be so far apart, microseconds",
+     .type = &nai_cli_int64,
+     AT(clock_doubt_us),
+     .max = INT64_C(3600000000)},
+    {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
+    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
+    {0},
+};
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static int publish_text(struct nai_publication *p, const char *name, struct nai_buf *text, int rc,
+                        struct nai_err *err) {
+  if (!rc)
+    rc = nai_publish_file(p, name, text, err);
+  nai_buf_free(text);
+  *text = (struct nai_buf){0};
+  return rc;
+}
+
+static int publish(const struct nai_ranks *ranks, const struct nai_ranks_tables *tables, const char *directory,
+                   struct nai_err *err) {
+  struct nai_publication p = {0};
+  struct nai_buf text = {0};
+  char name[128];
+  int rc = nai_publish_begin(&p, directory, "ranks.json", nai_cmd_note, err);
+  if (!rc)
+    rc = publish_text(&p, "ranks.md", &text, nai_ranks_write_markdown(&text, ranks, tables, err), err);
+  if (!rc)
+    nai_ranks_write_json(&text, ranks, tables);
+  rc = publish_text(&p, "ranks.json", &text, rc, err);
+  if (!rc)
+    rc = publish_text(&p, "ranks.html", &text, nai_ranks_write_html(&text, ranks, tables, err), err);
+  for (int i = 0; i < NAI_RANKS_TABLES && !rc; i++) {
+    snprintf(name, sizeof name, "tables/%s.csv", tables->v[i]->schema->name);
+    nai_csv_table(&text, tables->v[i]);
+    rc = publish_text(&p, name, &text, rc, err);
+  }
+  if (!rc)
+    rc = nai_publish_commit(&p, err);
+  nai_publish_end(&p);
+  return rc;
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+static void put_json(struct nai_buf *out, const struct nai_ranks *ranks, const char *verdict, const char *directory) {
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "out", directory);
+  nai_json_put_text(&json, "verdict", nai_ranks_verdict_name(ranks->verdict));
+  nai_json_put_text(&json, "text", verdict);
+  nai_json_put_int(&json, "exit", nai_ranks_exit(ranks));
+  nai_json_put_int(&json, "ranks", ranks->rank_count);
+  nai_json_put_int(&json, "left_out", ranks->left_out);
+  nai_json_put_int(&json, "collectives", ranks->collectives);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}
+
+static int print(const struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
+  struct nai_buf text = {0}, verdict = {0};
+  nai_ranks_put_verdict(&verdict, ranks);
+  if (args->json) {
+    put_json(&text, ranks, nai_buf_str(&verdict), args->out);
+  } else if (!args->quiet) {
+    nai_escape_terminal(&text, nai_buf_str(&verdict), verdict.len);
+    nai_buf_puts(&text, "\n  ");
+    nai_escape_terminal(&text, args->out, strlen(args->out));
+    nai_buf_puts(&text, "/ranks.html, ranks.md, ranks.json\n");
+  }
+  text.oom |= verdict.oom;
+  int rc = nai_cmd_print(&text, err);
+  nai_buf_free(&verdict);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int add(struct nai_ranks *ranks, const char *path, struct nai_err *err) {
+  const struct nai_cmd_source source = {.reader = NAI_READER_AUTO, .quiet = true};
+  struct nai_run *run;
+  if (!nai_fs_exists(path))
+    return nai_err_set(err, NAI_EINPUT, "there is no \"%s\"", path);
+  int rc = nai_cmd_source_open(&run, path, &source, err);
+  return rc ? rc : nai_ranks_add(ranks, run, path, err);
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct ranks_args *args = memory;
+  const struct nai_ranks_options how = {.clock_doubt_ns = args->clock_doubt_us * US,
+                                        .number_follows = args->number_follows};
+  struct nai_ranks ranks = {0};
+  struct nai_ranks_tables tables = {0};
+  int rc = NAI_OK;
+  (void)program;
+  for (size_t i = 0; i < count && !rc; i++)
+    rc = add(&ranks, operands[i], err);
+  if (!rc)
+    rc = nai_ranks_compare(&ranks, &how, err);
+  if (!rc)
+    rc = nai_ranks_tables_new(&tables, &ranks, err);
+  if (!rc)
+    rc = publish(&ranks, &tables, args->out, err);
+  if (!rc)
+    rc = print(&ranks, args, err);
+  if (!rc)
+    rc = nai_ranks_exit(&ranks);
+  nai_ranks_tables_free(&tables);
+  nai_ranks_free(&ranks);
+  return rc;
+}
+
+const struct nai_cli_command nai_cmd_ranks = {
+    .name = "ranks",
+    .synopsis = "RUN|TRACE...",
+    .summary = "find out which rank of a distributed job the others wait for",
+    .description =
+        "Matches the collectives of several ranks, says what each rank waited for and what was transferred, which rank comes "
+        "late and what it does meanwhile, whether that is always the same one, all in turn, or the network. Operands are "
+        "artifacts directories or traces, one per rank, or one of several GPUs; traces are analysed on the way. Clocks of "
+        "the ranks need not agree. Writes ranks.md, ranks.html, ranks.json and tables/*.csv. See docs/ranks.md.",
+    .examples = "nsys-ai ranks rank0.sqlite rank1.sqlite rank2.sqlite rank3.sqlite --out artifacts/ranks\n"
+                "nsys-ai ranks artifacts/nights/rank* --rank-after rank\n"
+                "nsys-ai ranks one-node-8-gpus.sqlite",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){{.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                                         {0}},
+    .min_operands = 1,
+    .max_operands = NAI_CLI_ANY_NUMBER,
+    .args_size = sizeof(struct ranks_args),
+    .init = init,
+    .run = run,
+};

@@ -1,0 +1,119 @@
+/* The verdict: is it a rank, all of them in turn, or the network? Then everything in order. */
+#include "features/ranks/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  WORTH_SHARE = 100, /* of the time, that a delay is worth a word */
+  FEWEST = 8         /* collectives with a late rank, that a habit is seen in */
+};
+static const double in_turn = 0.7; /* entropy, of the possible one, from which on it is all ranks */
+
+const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict) {
+  static const char *const names[] = {"undecided", "balanced", "persistent", "rotating", "uneven", "network"};
+  return names[verdict];
+}
+
+struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank) {
+  const double z = 2, n = (double)rank->decided, p = n > 0 ? (double)rank->late_count / n : 0;
+  if (!(n > 0))
+    return (struct nai_rank_interval){0, 1};
+  double centre = p + z * z / (2 * n), spread = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)), all = 1 + z * z / n;
+  return (struct nai_rank_interval){fmax(0, (centre - spread) / all), fmin(1, (centre + spread) / all)};
+}
+
+bool nai_ranks_is_persistent(const struct nai_ranks *r, const struct nai_job_rank *rank) {
+  return rank->late_count >= FEWEST && nai_ranks_late_share(rank).low > 0.5 &&
+         2 * rank->late_by_ns > rank->group_delay_ns && rank->late_by_ns > r->span_ns / WORTH_SHARE;
+}
+
+/* Shannon's, of who was late, over that of all ranks alike. */
+static double entropy_of(const struct nai_ranks *r) {
+  double sum = 0, entropy = 0;
+  uint32_t ranks = 0;
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    sum += (double)r->ranks[i].late_count;
+    ranks += r->ranks[i].matched > 0;
+  }
+  for (uint32_t i = 0; i < r->rank_count && sum > 0; i++) {
+    double share = (double)r->ranks[i].late_count / sum;
+    entropy -= share > 0 ? share * log(share) : 0;
+  }
+  return sum > 0 && ranks > 1 ? entropy / log((double)ranks) : NAN;
+}
+
+/* Ranks of the largest communicator that have no trace. */
+static int64_t missing_ranks(const struct nai_ranks *r) {
+  int64_t size = 0, given = 0;
+  for (uint32_t g = 0; g < r->group_count; g++) {
+    const struct nai_rank_line *line = &r->lines[r->members[r->groups[g].first]];
+    if (line->size > size) {
+      size = line->size;
+      given = r->groups[g].count;
+    }
+  }
+  return size > given ? size - given : 0;
+}
+
+static enum nai_ranks_verdict verdict_of(const struct nai_ranks *r) {
+  int64_t worth = r->span_ns / WORTH_SHARE;
+  if (!r->split)
+    return NAI_RANKS_UNDECIDED;
+  if (r->slow_excess_ns > worth && r->slow_excess_ns > r->delay_ns)
+    return NAI_RANKS_NETWORK;
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    if (nai_ranks_is_persistent(r, &r->ranks[i]))
+      return NAI_RANKS_PERSISTENT;
+  if (r->delay_ns <= worth)
+    return NAI_RANKS_BALANCED;
+  return r->entropy >= in_turn ? NAI_RANKS_ROTATING : NAI_RANKS_UNEVEN;
+}
+
+/* By how much the persistent stragglers are late. */
+static int find_medians(struct nai_ranks *r, struct nai_err *err) {
+  int64_t *margins = malloc(((size_t)r->split + 1) * sizeof *margins);
+  int rc = margins ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; i < r->rank_count && !rc; i++) {
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < r->group_count && nai_ranks_is_persistent(r, &r->ranks[i]); g++) {
+      const struct nai_rank_group *group = &r->groups[g];
+      for (uint32_t k = 0; k < group->collectives; k++)
+        if (group->late[k] != NAI_NO_RANK && r->lines[r->members[group->first + group->late[k]]].rank == i)
+          margins[count++] = nai_ranks_moment(r, group, k).margin;
+    }
+    if (count)
+      r->ranks[i].late_median_ns = (int64_t)nai_quantile_i64(margins, count, 0.5);
+  }
+  free(margins);
+  return rc;
+}
+
+int nai_ranks_judge(struct nai_ranks *r, struct nai_err *err) {
+  r->entropy = entropy_of(r);
+  r->missing = missing_ranks(r);
+  r->verdict = verdict_of(r);
+  return find_medians(r, err);
+}
+
+int nai_ranks_exit(const struct nai_ranks *r) {
+  enum { CANNOT_DECIDE = 7 };
+  return r->verdict == NAI_RANKS_UNDECIDED || r->left_out ? CANNOT_DECIDE : 0;
+}
+
+int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {
+  if (r->rank_count < 2)
+    return nai_err_set(err, NAI_EINPUT,
+                       r->rank_count ? "only one rank runs collectives: give the traces of the others, too"
+                                     : "no trace has collectives");
+  int rc = nai_ranks_order(r, options, err);
+  if (!rc)
+    rc = nai_ranks_match(r, options, err);
+  if (!rc)
+    rc = nai_ranks_sum(r, err);
+  if (!rc)
+    rc = nai_ranks_kernels(r, err);
+  if (!rc)
+    rc = nai_ranks_explain(r, err);
+  return rc ? rc : nai_ranks_judge(r, err);
+}

@@ -1,0 +1,119 @@
+/* ranks.json (docs/ranks.schema.json). */
+#include "features/ranks/write.h"
+
+#include "base/fmt.h"
+#include "table/json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void put_real(struct nai_json *json, const char *key, double value) {
+  char text[40] = "";
+  if (isfinite(value))
+    snprintf(text, sizeof text, "%.9g", value);
+  nai_json_key(json, key);
+  nai_json_decimal(json, text);
+}
+
+static void put_rows(struct nai_json *json, const char *key, const struct nai_ranks *r, const int64_t *values) {
+  nai_json_key(json, key);
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    nai_json_begin_array(json, NAI_JSON_INLINE);
+    for (uint32_t b = 0; b < r->buckets; b++)
+      nai_json_int(json, values[(size_t)i * r->buckets + b]);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_map(struct nai_json *json, const struct nai_ranks *r) {
+  nai_json_key(json, "map");
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "columns_are", r->by_step ? "steps" : "collectives");
+  nai_json_put_int(json, "per_column", r->per_bucket);
+  nai_json_key(json, "ranks");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    nai_json_text(json, r->ranks[i].label);
+  nai_json_end(json);
+  put_rows(json, "late_by_ns", r, r->late_by);
+  put_rows(json, "wait_ns", r, r->waited);
+  nai_json_end(json);
+}
+
+static void put_texts(struct nai_json *json, const struct nai_ranks *r) {
+  struct nai_buf text = {0};
+  nai_json_key(json, "reasons");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    nai_buf_clear(&text);
+    nai_ranks_put_reason(&text, r, &r->ranks[i]);
+    if (text.len)
+      nai_json_text(json, nai_buf_str(&text));
+  }
+  nai_json_end(json);
+  nai_json_key(json, "caveats");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_buf_clear(&text);
+  for (uint32_t i = 0; nai_ranks_put_caveat(&text, r, i); i++) {
+    nai_json_text(json, nai_buf_str(&text));
+    nai_buf_clear(&text);
+  }
+  nai_json_end(json);
+  json->out->oom |= text.oom;
+  nai_buf_free(&text);
+}
+
+static void put_summary(struct nai_json *json, const struct nai_ranks *r) {
+  struct nai_buf verdict = {0};
+  nai_ranks_put_verdict(&verdict, r);
+  nai_json_put_text(json, "verdict", nai_ranks_verdict_name(r->verdict));
+  nai_json_put_text(json, "text", nai_buf_str(&verdict));
+  json->out->oom |= verdict.oom;
+  nai_buf_free(&verdict);
+  nai_json_put_int(json, "exit", nai_ranks_exit(r));
+  nai_json_put_int(json, "rank_count", r->rank_count);
+  nai_json_put_int(json, "left_out_count", r->left_out);
+  nai_json_put_int(json, "missing_count", r->missing);
+  nai_json_put_int(json, "collective_count", r->collectives);
+  nai_json_put_int(json, "split_count", r->split);
+  nai_json_put_int(json, "decided_count", r->decided);
+  nai_json_put_int(json, "span_ns", r->span_ns);
+  nai_json_put_int(json, "duration_ns", r->matched_ns);
+  nai_json_put_int(json, "wait_ns", r->wait_ns);
+  nai_json_put_int(json, "delay_ns", r->delay_ns);
+  nai_json_put_int(json, "slow_count", r->slow_count);
+  nai_json_put_int(json, "slow_excess_ns", r->slow_excess_ns);
+  nai_json_put_int(json, "doubt_ns", r->residual);
+  put_real(json, "evenness", r->entropy);
+  nai_json_key(json, "persistent");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    if (nai_ranks_is_persistent(r, &r->ranks[i]))
+      nai_json_text(json, r->ranks[i].label);
+  nai_json_end(json);
+}
+
+void nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks *r, const struct nai_ranks_tables *tables) {
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "version", NAI_VERSION);
+  put_summary(&json, r);
+  put_texts(&json, r);
+  put_map(&json, r);
+  nai_json_key(&json, "tables");
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  for (int i = 0; i < NAI_RANKS_TABLES; i++) {
+    if (i == NAI_RANKS_STEPS) /* that is the map */
+      continue;
+    nai_json_key(&json, tables->v[i]->schema->name);
+    nai_json_table(&json, tables->v[i], NAI_RANKS_MOST_COLLECTIVES);
+  }
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}

@@ -1,0 +1,170 @@
+/* nsys-ai explain: what a name means, and what this run says of it. Each kind of thing has a page
+ * (pages/explain_*.yaml). */
+#include "features/read/read.h"
+#include "command/collect.h"
+
+#include "base/assets.h"
+#include "pipeline/analyze.h"
+#include "base/escape.h"
+#include "rules/rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct explain_args {
+  struct nai_cmd_ask ask;
+};
+
+static void init(void *memory) { nai_cmd_ask_init(&((struct explain_args *)memory)->ask); }
+
+#define ASK offsetof(struct explain_args, ask)
+static const struct nai_cli_option options[] = {
+    NAI_CMD_PAGE_FORMAT_OPTION(ASK),
+    NAI_CMD_QUIET_OPTION(ASK),
+    {0},
+};
+
+/* Everything that has the name, whole names first; parts of names of kernels and ranges. */
+static const char candidates[] =
+    "select kind, name, exact from ("
+    "select 1 as place, 'table' as kind, name, 1 as exact from nai_tables where name = :what "
+    "union all select 2, 'column', table_name || '.' || name, 1 from nai_columns where table_name || '.' || name "
+    "= :what "
+    "union all select distinct 3, 'capability', capability, 1 from capabilities where lower(capability) = lower(:what) "
+    "union all select 4, 'cause', :what, 1 where cause_meaning(:what) is not null "
+    "union all select distinct 5, 'category', category, 1 from kernel_categories where category = :what "
+    "union all select distinct 6, 'kernel', kernel_name, kernel_name = :what or short_name = :what from kernels "
+    "where instr(lower(kernel_name), lower(:what)) or lower(short_name) = lower(:what) "
+    "union all select distinct 7, 'range', range_name, range_name = :what from nvtx_ranges where "
+    "instr(lower(range_name), lower(:what))"
+    ") order by exact desc, place, name limit 200";
+
+enum { MAX_SHOWN = 10 };
+
+/* Lists what could be meant. */
+static int refuse(const char *what, const struct nai_query_rows *found, struct nai_err *err) {
+  struct nai_buf names = {0};
+  for (int64_t i = 0; i < found->rows && i < MAX_SHOWN; i++) {
+    const char *name = nai_query_cell_text(found, i, 1);
+    nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
+    nai_buf_printf(&names, "\"%.120s\"", name);
+  }
+  int rc = found->rows
+             ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRIu32 " things%s: %s", what, found->rows,
+                           found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
+             : nai_err_set(err, NAI_EUSAGE,
+                           "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
+                           "category, kernel or NVTX range",
+                           what);
+  nai_buf_free(&names);
+  return rc;
+}
+
+/* The page on a thing of the run. */
+static int explain_thing(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
+                         struct nai_err *err) {
+  const struct nai_query_parameter parameter = {"what", {.type = NAI_STR, .s = what}};
+  struct nai_query_rows found;
+  char page[64];
+  int rc = nai_cmd_collect(&found, run, candidates, &parameter, 1, err);
+  bool clear = !rc && found.rows && (nai_query_cell_int(&found, 0, 2) || found.rows == 1);
+  if (!rc && !clear)
+    rc = refuse(what, &found, err);
+  if (!rc) {
+    snprintf(page, sizeof page, "explain_%s", nai_query_cell_text(&found, 0, 0));
+    rc = nai_cmd_print_page(out, page, run, nai_query_cell_text(&found, 0, 1), ask, err);
+  }
+  nai_query_rows_free(&found);
+  return rc;
+}
+
+/* Of a rule: its page of the documentation, then what it found here. False: there is no such rule. */
+static bool explain_rule(int *rc, struct nai_buf *out, struct nai_run *run, const char *what,
+                         const struct nai_cmd_ask *ask, struct nai_err *err) {
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
+  size_t count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
+  struct nai_rule_set *set = NULL;
+  struct nai_buf yaml = {0};
+  struct nai_err unknown;
+  char path[128];
+  *rc = nai_rules_load(&set, NULL, 0, schemas, count, err);
+  bool known = !*rc && nai_rules_explain(&yaml, set, what, &unknown) == NAI_OK;
+  snprintf(path, sizeof path, "docs/root-causes/%.90s.md", what);
+  const struct nai_asset *page = known ? nai_asset_find(path) : NULL;
+  if (page && nai_cmd_page_format(ask->format) == NAI_ROWS_TABLE)
+    nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+  else if (page && nai_cmd_page_format(ask->format) == NAI_ROWS_MARKDOWN)
+    nai_buf_put(out, page->data, (size_t)(page->end - page->data));
+  if (known && (run->manifest.node_count || nai_cmd_page_format(ask->format) != NAI_ROWS_TABLE)) {
+    nai_buf_puts(out, page && nai_cmd_page_format(ask->format) == NAI_ROWS_TABLE ? "\n" : "");
+    *rc = nai_cmd_print_page(out, "explain_rule", run, what, ask, err);
+  }
+  nai_buf_free(&yaml);
+  nai_rules_free(set);
+  return known || *rc;
+}
+
+int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
+                         struct nai_err *err) {
+  int rc;
+  if (strspn(what, "0123456789") == strlen(what) && run->manifest.node_count) {
+    const struct nai_table *findings;
+    rc = nai_run_table(&findings, run, nai_findings_schema.name, &nai_findings_schema, err);
+    int64_t number = strtoll(what, NULL, 10);
+    if (!rc && (number < 1 || number > findings->rows))
+      rc = nai_err_set(err, NAI_EUSAGE, "there is no finding %s: the run has %" PRId64 ", numbered from 1", what,
+                       findings->rows);
+    return rc ? rc : nai_cmd_print_page(out, "explain_finding", run, what, ask, err);
+  }
+  return explain_rule(&rc, out, run, what, ask, err) ? rc : explain_thing(out, run, what, ask, err);
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct explain_args *args = memory;
+  struct nai_run *source = NULL;
+  struct nai_buf out = {0};
+  (void)count, (void)program;
+  int rc = strcmp(operands[0], "-") == 0
+             ? nai_empty_run(&source, err)
+             : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
+  if (!rc)
+    rc = nai_cmd_explain_name(&out, source, operands[1], &args->ask, err);
+  if (!rc)
+    rc = nai_cmd_print(&out, err);
+  nai_run_close(source);
+  nai_buf_free(&out);
+  return rc;
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  (void)memory, (void)count;
+  return *operands[1] ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "explain what? The second operand is empty");
+}
+
+const struct nai_cli_command nai_cmd_explain = {
+    .name = "explain",
+    .synopsis = "SRC|- WHAT",
+    .summary = "say what a name means: a finding, kernel, range, table, rule",
+    .description =
+        "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause "
+        "of idle time, a kernel "
+        "category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts directory or a "
+        "trace, which is analysed "
+        "for this answer only; with - nothing is known of a run: rules, tables, columns and causes only.",
+    .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
+                "gpu_utilization.idle_ms",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){{.name = "SRC or -", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                                         {.name = "WHAT", .choices = nai_cmd_things},
+                                         {0}},
+    .min_operands = 2,
+    .max_operands = 2,
+    .args_size = sizeof(struct explain_args),
+    .init = init,
+    .check = check,
+    .run = run,
+};

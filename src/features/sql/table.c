@@ -1,0 +1,239 @@
+/* nsys-ai table: an intermediate table as text. */
+#include "features/export/command.h"
+
+#include "base/fs.h"
+#include "base/text.h"
+#include "table/csv.h"
+#include "base/escape.h"
+#include "table/json.h"
+#include "rundir/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct table_args {
+  const char *source; /* the first operand */
+  int format;
+  bool csv, json, gzip;
+  const char *out;
+  int64_t rows; /* at most so many, -1 all */
+};
+enum { CSV, JSON, PARQUET };
+
+static const char *formats(size_t index, const char *before) {
+  static const char *const names[] = {[CSV] = "csv", [JSON] = "json", [PARQUET] = "parquet"};
+  (void)before;
+  return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
+static void init(void *memory) { ((struct table_args *)memory)->rows = -1; }
+
+static const struct nai_cli_option options[] = {
+    {.name = "format",
+     .value = "FORMAT",
+     .help = "how the table is printed; JSON has types, units and descriptions",
+     .type = &nai_cli_choice,
+     .at = offsetof(struct table_args, format),
+     .choices = formats},
+    {.name = "gzip",
+     .help = "parquet: compress the pages",
+     .type = &nai_cli_on,
+     .at = offsetof(struct table_args, gzip)},
+    {.name = "out",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write the table into a file",
+     .type = &nai_cli_text,
+     .at = offsetof(struct table_args, out),
+     .otherwise = "standard output",
+     .hint = NAI_CLI_FILE},
+    {.name = "csv", .help = "the same as --format csv", .type = &nai_cli_on, .at = offsetof(struct table_args, csv)},
+    {.name = "json", .help = "the same as --format json", .type = &nai_cli_on, .at = offsetof(struct table_args, json)},
+    {.name = "rows",
+     .letter = 'n',
+     .value = "N",
+     .help = "print the first N rows only",
+     .type = &nai_cli_int64,
+     .at = offsetof(struct table_args, rows),
+     .max = INT64_MAX,
+     .otherwise = "all"},
+    {0},
+};
+
+static int is_table(const struct dirent *entry) {
+  const char *dot = strrchr(entry->d_name, '.');
+  return dot && strcmp(dot, ".ntab") == 0;
+}
+
+/* There is no such file: the table beside it that was probably meant. */
+static int missing(const char *path, struct nai_err *err) {
+  struct dirent **entries = NULL;
+  const char *name = nai_fs_basename(path), *near = NULL;
+  char *directory = strndup(path, (size_t)(name - path));
+  int n = directory ? scandir(*directory ? directory : ".", &entries, is_table, alphasort) : -1;
+  const char **names = n > 0 ? malloc((size_t)n * sizeof *names) : NULL;
+  for (int i = 0; names && i < n; i++)
+    names[i] = entries[i]->d_name;
+  if (names)
+    near = nai_text_suggest(name, names, (size_t)n);
+  nai_err_set(err, NAI_EINPUT, "there is no \"%s\"%s%s%s%s", path, near ? "; did you mean " : "", near ? directory : "",
+              near ? near : "", near ? "?" : "");
+  for (int i = 0; i < n; i++)
+    free(entries[i]);
+  free(entries);
+  free(names);
+  free(directory);
+  return NAI_EINPUT;
+}
+
+static int format_of(const struct table_args *args) { return args->json ? JSON : args->format; }
+
+static int print(struct nai_buf *text, const struct nai_table *table, const struct table_args *args,
+                 struct nai_err *err) {
+  const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = table->schema->description};
+  struct nai_json json;
+  if (format_of(args) == PARQUET)
+    return nai_cmd_table_parquet(text, table, &parquet, err);
+  if (format_of(args) == CSV) {
+    nai_csv_table(text, table);
+    return nai_buf_check(text, err);
+  }
+  nai_json_init(&json, text, false);
+  nai_json_table(&json, table, INT64_MAX);
+  nai_json_finish(&json);
+  nai_buf_putc(text, '\n');
+  return nai_buf_check(text, err);
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct table_args *args = memory;
+  struct stat st = {0};
+  if (count && stat(operands[0], &st) != 0 && !nai_fs_is_absent(errno))
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", operands[0]);
+  bool has_tables = S_ISDIR(st.st_mode) || (count && nai_cmd_is_trace(operands[0]));
+  if (count > 1 && !has_tables)
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run and no trace, so no name of a table can follow", operands[0]);
+  if (args->csv + args->json + (args->format != CSV) > 1)
+    return nai_err_set(err, NAI_EUSAGE, "--csv, --json and --format exclude each other");
+  if (args->gzip && args->format != PARQUET)
+    return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
+  if (count == 1 && has_tables && (args->format == PARQUET || args->out))
+    return nai_err_set(err, NAI_EUSAGE, "name the table to print");
+  return args->format == PARQUET ? nai_cmd_check_binary("parquet", args->out, err) : NAI_OK;
+}
+
+static int print_table(struct nai_table *table, const struct table_args *args, struct nai_err *err) {
+  struct nai_cmd_output output;
+  if (args->rows >= 0)
+    nai_table_truncate(table, args->rows);
+  int rc = nai_cmd_output_open(&output, args->out, args->source, err);
+  return rc ? rc : nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
+}
+
+static int print_file(const char *path, const struct table_args *args, struct nai_err *err) {
+  struct nai_table *table = NULL;
+  if (!nai_fs_exists(path))
+    return missing(path, err);
+  int rc = nai_table_open(&table, path, NULL, err);
+  if (!rc)
+    rc = print_table(table, args, err);
+  nai_table_free(table);
+  return rc;
+}
+
+/* Names of a run's tables, from the manifest. Returns their number, at most `room`. */
+static size_t list_names(const char **names, size_t room, const struct nai_run *run) {
+  const struct nai_manifest *m = &run->manifest;
+  size_t n = 0;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end && n < room; t++)
+      names[n++] = nai_manifest_name(m, m->entries[t].name);
+  return n;
+}
+
+static int list_tables(struct nai_run *run, const char *const *names, size_t count, struct nai_err *err) {
+  struct nai_buf text = {0};
+  int rc = NAI_OK;
+  for (size_t i = 0; i < count && !rc; i++) {
+    const struct nai_table *table;
+    rc = nai_run_table(&table, run, names[i], NULL, err);
+    if (rc)
+      break;
+    nai_buf_printf(&text, "%-22s %12" PRId64 "  ", names[i], table->rows);
+    nai_escape_terminal(&text, table->schema->description, strlen(table->schema->description));
+    nai_buf_putc(&text, '\n');
+  }
+  if (!rc)
+    rc = nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* One table of a run, or what there is. */
+static int print_run(const char *source, const char *name, const struct table_args *args, struct nai_err *err) {
+  enum { MAX_NAMES = 256 };
+  const char *names[MAX_NAMES];
+  struct nai_run *run = NULL;
+  const struct nai_table *table;
+  uint64_t content;
+  int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){0}, err);
+  if (rc)
+    return rc;
+  size_t count = list_names(names, MAX_NAMES, run);
+  if (!name) {
+    rc = list_tables(run, names, count, err);
+  } else if (!nai_manifest_table(&content, &run->manifest, name)) {
+    const char *near = nai_text_suggest(name, names, count);
+    rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  } else {
+    rc = nai_run_table(&table, run, name, NULL, err);
+    if (!rc)
+      rc = print_table(nai_run_find_loaded(run, name), args, err);
+  }
+  nai_run_close(run);
+  return rc;
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  struct table_args *args = memory;
+  (void)program;
+  args->source = operands[0];
+  if (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]))
+    return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
+  return print_file(operands[0], args, err);
+}
+
+const struct nai_cli_command nai_cmd_table = {
+    .name = "table",
+    .synopsis = "SRC [TABLE] | FILE.ntab",
+    .summary = "print a table of a run as CSV, JSON or Parquet",
+    .description =
+        "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a "
+        "trace, which "
+        "is analysed for this answer only; alone: which tables it has, with their rows. The format of the files "
+        "is described in docs/table-format.md.",
+    .examples = "nsys-ai table artifacts/run1\n"
+                "nsys-ai table artifacts/run1 kernels\n"
+                "nsys-ai table artifacts/run1 nvtx_events --rows 20\n"
+                "nsys-ai table artifacts/run1 kernels --format parquet --out kernels.parquet\n"
+                "nsys-ai table artifacts/run1/stages/gpu_utilization.ntab --json",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "SRC or FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab " NAI_CMD_TRACE_SUFFIXES},
+            {.name = "TABLE", .choices = nai_cmd_table_names},
+            {0}},
+    .min_operands = 1,
+    .max_operands = 2,
+    .args_size = sizeof(struct table_args),
+    .init = init,
+    .check = check,
+    .run = run,
+};

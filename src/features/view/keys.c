@@ -1,0 +1,273 @@
+/* What keys do: one table, which the help, the documentation and the tests are made from. */
+#include "features/view/state.h"
+
+#include "base/fmt.h"
+
+#include <string.h>
+
+/* --- timeline ----------------------------------------------------------------------------------------- */
+
+static int64_t columns_ns(const struct nai_term *v, int columns) {
+  int all = nai_term_layout(v).columns;
+  int64_t ns = nai_scale(v->now.end - v->now.start, columns, all > 0 ? all : 1);
+  return ns > 0 ? ns : 1;
+}
+
+static void pan(struct nai_term *v, uint32_t key) {
+  nai_term_pan(v, key == NAI_KEY_LEFT ? -columns_ns(v, 1) : columns_ns(v, 1));
+}
+
+static void page(struct nai_term *v, uint32_t key) {
+  int64_t ns = columns_ns(v, nai_term_layout(v).columns / 4);
+  nai_term_pan(v, key == NAI_KEY_SHIFT_LEFT || key == NAI_KEY_PAGE_UP ? -ns : ns);
+}
+
+static void select_row(struct nai_term *v, uint32_t key) {
+  v->now.row = nai_term_step_row(v, v->now.row, key == NAI_KEY_UP || key == 'k' ? -1 : 1);
+  nai_term_scroll(v);
+}
+
+static void snap(struct nai_term *v, uint32_t key) { nai_term_snap(v, key == NAI_KEY_TAB ? 1 : -1); }
+static void zoom(struct nai_term *v, uint32_t key) { nai_term_zoom(v, v->now.at, key == '+' || key == '='); }
+
+static void go_end(struct nai_term *v, uint32_t key) {
+  nai_term_push(v);
+  nai_term_go(v, key == NAI_KEY_HOME ? v->scene.first : v->scene.last - 1);
+}
+
+/* What the GPUs did, or, when that is what is shown, everything. */
+static void fit(struct nai_term *v, uint32_t key) {
+  const struct nai_model *m = v->scene.m;
+  (void)key;
+  nai_term_push(v);
+  bool whole = m->window_end <= m->window_start || (v->now.start == m->window_start && v->now.end == m->window_end);
+  nai_term_window(v, whole ? v->scene.first : m->window_start, whole ? v->scene.last : m->window_end);
+}
+
+static void same_name(struct nai_term *v, uint32_t key) { nai_term_same_name(v, key == 'N' ? 1 : -1); }
+static void launch(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_term_launch(v);
+}
+static void finding(struct nai_term *v, uint32_t key) {
+  v->in_tree = false;
+  nai_term_finding(v, key == '!' ? 1 : -1);
+}
+static void next_gpu(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_term_next_gpu(v);
+}
+
+static void set_range(struct nai_term *v, uint32_t key) {
+  int64_t *edge = key == '[' ? &v->range_start : &v->range_end, *other = key == '[' ? &v->range_end : &v->range_start;
+  *edge = v->now.at;
+  if (*other != INT64_MIN && v->range_end <= v->range_start)
+    *other = INT64_MIN;
+}
+
+static void print_trim(struct nai_term *v, uint32_t key) {
+  bool range = v->range_start != INT64_MIN && v->range_end != INT64_MIN;
+  int64_t start = range ? v->range_start : v->now.start, end = range ? v->range_end : v->now.end;
+  struct nai_buf line = {0};
+  (void)key;
+  nai_buf_puts(&line, "--trim ");
+  nai_fmt_scaled(&line, start, 9);
+  nai_buf_putc(&line, ' ');
+  nai_fmt_scaled(&line, end, 9);
+  nai_term_say(v, "%s%s", nai_buf_str(&line), range ? "" : "   (the window; [ and ] set a range)");
+  nai_buf_printf(&v->last_words, "%s\n", nai_buf_str(&line));
+  nai_buf_free(&line);
+}
+
+static void times(struct nai_term *v, uint32_t key) {
+  (void)key;
+  v->relative = !v->relative;
+}
+static void names(struct nai_term *v, uint32_t key) {
+  (void)key;
+  v->full_names = !v->full_names;
+}
+static void logical(struct nai_term *v, uint32_t key) {
+  (void)key;
+  v->logical = !v->logical;
+  nai_term_say(v, v->logical ? "every event of the selected row takes the same width" : "time");
+}
+static void ticks(struct nai_term *v, uint32_t key) {
+  int *density = &v->settings[NAI_SET_TICKS];
+  (void)key;
+  *density = *density >= 20 ? 2 : *density + 3 > 20 ? 20 : *density + 3;
+  nai_term_say(v, "about %d ticks", *density);
+}
+
+/* --- tree --------------------------------------------------------------------------------------------- */
+
+static void tree_select(struct nai_term *v, uint32_t key) {
+  struct nai_tree *t = &v->tree;
+  bool up = key == NAI_KEY_UP || key == 'k' || key == NAI_KEY_PAGE_UP;
+  uint32_t by = key == NAI_KEY_PAGE_UP || key == NAI_KEY_PAGE_DOWN ? (uint32_t)(v->height / 2) : 1;
+  if (up)
+    t->selected -= t->selected < by ? t->selected : by;
+  else if (t->line_count)
+    t->selected = t->selected + by < t->line_count ? t->selected + by : t->line_count - 1;
+}
+static void tree_end(struct nai_term *v, uint32_t key) {
+  v->tree.selected = key == NAI_KEY_HOME || !v->tree.line_count ? 0 : v->tree.line_count - 1;
+}
+static void tree_close(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_tree_toggle(&v->tree, false, true);
+}
+static void tree_open(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_tree_toggle(&v->tree, true, false);
+}
+static void tree_toggle(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_tree_toggle(&v->tree, true, true);
+}
+static void tree_all(struct nai_term *v, uint32_t key) { nai_tree_all(&v->tree, key == 'e'); }
+static void tree_depth(struct nai_term *v, uint32_t key) { nai_tree_to_depth(&v->tree, (int)(key - '0')); }
+static void tree_times(struct nai_term *v, uint32_t key) {
+  (void)key;
+  v->tree_hides_times = !v->tree_hides_times;
+}
+
+/* --- both --------------------------------------------------------------------------------------------- */
+
+static void open_prompt(struct nai_term *v, uint32_t key) { nai_prompt_open(v, (char)key); }
+
+static void clear(struct nai_term *v, uint32_t key) {
+  struct nai_err ignored; /* nothing is allocated without a filter */
+  (void)key;
+  int rc = v->in_tree ? nai_tree_filter(&v->tree, NULL, &ignored) : nai_scene_filter(&v->scene, NULL, 0, &ignored);
+  if (!v->in_tree)
+    v->settings[NAI_SET_MIN_US] = 0;
+  nai_term_say(v, rc ? "out of memory" : "no filter");
+}
+
+static void back(struct nai_term *v, uint32_t key) {
+  (void)key;
+  if (!nai_term_pop(v))
+    nai_term_say(v, "there is no earlier place");
+}
+static void bookmark(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_term_bookmark(v);
+}
+static void cycle(struct nai_term *v, uint32_t key) { nai_term_cycle_bookmark(v, key == '.' ? 1 : -1); }
+static void list(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_overlay_open(v, NAI_OVERLAY_BOOKMARKS);
+}
+static void help(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_overlay_open(v, NAI_OVERLAY_HELP);
+}
+static void config(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_overlay_open(v, NAI_OVERLAY_CONFIG);
+}
+static void explain(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_overlay_open(v, NAI_OVERLAY_EXPLAIN);
+}
+static void change(struct nai_term *v, uint32_t key) {
+  (void)key;
+  nai_term_switch(v);
+}
+static void quit(struct nai_term *v, uint32_t key) {
+  (void)key;
+  v->done = true;
+}
+
+enum { TIME = NAI_IN_TIMELINE, TREE = NAI_IN_TREE, BOTH = TIME | TREE };
+const struct nai_key_use nai_key_uses[] = {
+    {TIME, "Left Right", {NAI_KEY_LEFT, NAI_KEY_RIGHT}, pan, "pan by a column"},
+    {TIME, "S-Left S-Right", {NAI_KEY_SHIFT_LEFT, NAI_KEY_SHIFT_RIGHT}, page, "pan by a quarter"},
+    {TIME, "PgUp PgDn", {NAI_KEY_PAGE_UP, NAI_KEY_PAGE_DOWN}, page, "the same"},
+    {TIME, "Up Down k j", {NAI_KEY_UP, NAI_KEY_DOWN, 'k', 'j'}, select_row, "select a row"},
+    {TIME, "Tab S-Tab", {NAI_KEY_TAB, NAI_KEY_SHIFT_TAB}, snap, "the next, the previous event of the row"},
+    {TIME, "N P", {'N', 'P'}, same_name, "the next, the previous event of the same name"},
+    {TIME, "l", {'l'}, launch, "from an operation to its launch, and back"},
+    {BOTH, "! @", {'!', '@'}, finding, "the next, the previous finding"},
+    {TIME, "G", {'G'}, next_gpu, "go to the next GPU"},
+    {TIME, "g", {'g'}, open_prompt, "go to a time, in seconds"},
+    {TIME, "+ = -", {'+', '=', '-'}, zoom, "zoom in, out, around the cursor"},
+    {TIME, "f", {'f'}, fit, "fit what the GPUs did; again: everything"},
+    {TIME, "Home End", {NAI_KEY_HOME, NAI_KEY_END}, go_end, "go to the begin, the end"},
+    {TIME, "` Esc", {'`', NAI_KEY_ESCAPE}, back, "back to the previous place"},
+    {TREE, "Up Down k j", {NAI_KEY_UP, NAI_KEY_DOWN, 'k', 'j'}, tree_select, "select a line"},
+    {TREE, "PgUp PgDn", {NAI_KEY_PAGE_UP, NAI_KEY_PAGE_DOWN}, tree_select, "half a screen"},
+    {TREE, "Home End", {NAI_KEY_HOME, NAI_KEY_END}, tree_end, "the first, the last line"},
+    {TREE, "Left h", {NAI_KEY_LEFT, 'h'}, tree_close, "close a range, or go to the one around it"},
+    {TREE, "Right l", {NAI_KEY_RIGHT, 'l'}, tree_open, "open a range"},
+    {TREE, "Enter Space", {NAI_KEY_ENTER, ' '}, tree_toggle, "open or close a range"},
+    {TREE, "e c", {'e', 'c'}, tree_all, "open, close all"},
+    {TREE, "0 1 2 3 4 5", {'0', '1', '2', '3', '4', '5'}, tree_depth, "open ranges down to that depth"},
+    {TREE, "t", {'t'}, tree_times, "times on or off"},
+    {BOTH, "v", {'v'}, change, "timeline or tree, at the same place"},
+    {BOTH, "/", {'/'}, open_prompt, "only kernels (tree: ranges) with this in their name"},
+    {TREE, "F", {'F'}, open_prompt, "the same, while it is typed"},
+    {TIME, "m", {'m'}, open_prompt, "only operations that take so many us or more"},
+    {BOTH, "n", {'n'}, clear, "no filter"},
+    {BOTH, "d", {'d'}, names, "kernels by whole or by short names"},
+    {TIME, "[ ]", {'[', ']'}, set_range, "a range begins, ends at the cursor"},
+    {TIME, "y", {'y'}, print_trim, "the --trim of the range or window; printed at the end"},
+    {TIME, "w", {'w'}, open_prompt, "write the window as text to a file"},
+    {TIME, "B", {'B'}, bookmark, "save a bookmark"},
+    {TIME, "'", {'\''}, list, "list bookmarks; 1 to 9 go there"},
+    {TIME, ", .", {',', '.'}, cycle, "the previous, the next bookmark"},
+    {TIME, "a", {'a'}, times, "times since the session or since the trace began"},
+    {TIME, "T", {'T'}, ticks, "more ticks on the axis"},
+    {TIME, "L", {'L'}, logical, "logical order: each event of the row equally wide"},
+    {TIME, "C", {'C'}, config, "configure: Up Down select, Left Right change"},
+    {BOTH, "?", {'?'}, explain, "explain what is selected"},
+    {TIME, "h", {'h'}, help, "this help"},
+    {TREE, "H", {'H'}, help, "this help"},
+    {BOTH, "q", {'q'}, quit, "quit"},
+    {0},
+};
+
+void nai_term_print_keys(struct nai_buf *out) {
+  nai_buf_puts(out, "| key | in | does |\n|---|---|---|\n");
+  for (const struct nai_key_use *use = nai_key_uses; use->act; use++) {
+    nai_buf_puts(out, "| ");
+    for (const char *p = use->names; *p; p += strcspn(p, " ") + (p[strcspn(p, " ")] == ' ')) {
+      const char *fence = *p == '`' ? "``" : "`", *pad = *p == '`' ? " " : "";
+      nai_buf_printf(out, "%s%s%s%.*s%s%s", p == use->names ? "" : " ", fence, pad, (int)strcspn(p, " "), p, pad,
+                     fence);
+    }
+    nai_buf_printf(out, " | %s | %s |\n",
+                   use->places == BOTH   ? "both"
+                   : use->places == TIME ? "timeline"
+                                         : "tree",
+                   use->does);
+  }
+}
+
+/* --- keys --------------------------------------------------------------------------------------------- */
+
+static const struct nai_key_use *find_use(const struct nai_term *v, uint32_t key) {
+  int place = v->in_tree ? NAI_IN_TREE : NAI_IN_TIMELINE;
+  for (const struct nai_key_use *use = nai_key_uses; use->act; use++)
+    for (size_t i = 0; use->places & place && i < sizeof use->keys / sizeof *use->keys && use->keys[i]; i++)
+      if (use->keys[i] == key)
+        return use;
+  return NULL;
+}
+
+int nai_term_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
+  key = key == '\r' ? NAI_KEY_ENTER : key == '\b' ? NAI_KEY_BACKSPACE : key;
+  nai_buf_clear(&v->message);
+  v->cursor = true;
+  if (v->prompt.key)
+    return nai_prompt_key(v, key, err);
+  if (v->overlay != NAI_OVERLAY_NONE)
+    return nai_overlay_key(v, key, err);
+  const struct nai_key_use *use = find_use(v, key);
+  if (use)
+    use->act(v, key);
+  else if (key > ' ' && key < 0x7f)
+    nai_term_say(v, "%c does nothing here; %c shows what keys do", (char)key, v->in_tree ? 'H' : 'h');
+  return NAI_OK;
+}

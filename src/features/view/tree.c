@@ -1,0 +1,320 @@
+#include "features/view/tree.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS_SHOWN = 5 };
+
+/* --- order -------------------------------------------------------------------------------------------- */
+
+static int compare_nodes(const void *pa, const void *pb, void *ctx) {
+  const struct nai_nvtx_node *nodes = ctx;
+  const uint32_t *a = pa, *b = pb;
+  const struct nai_nvtx_node *x = &nodes[*a], *y = &nodes[*b];
+  if (x->inclusive_kernel_ns != y->inclusive_kernel_ns)
+    return x->inclusive_kernel_ns > y->inclusive_kernel_ns ? -1 : 1;
+  if (x->total_ns != y->total_ns)
+    return x->total_ns > y->total_ns ? -1 : 1;
+  return *a < *b ? -1 : *a > *b;
+}
+
+/* Lists the nodes by `group` (UINT32_MAX: none), each group in order. */
+static bool group_nodes(uint32_t **list, uint32_t **first, const struct nai_model *m, uint32_t groups,
+                        const uint32_t *group) {
+  uint32_t n = m->node_count;
+  *first = calloc((size_t)groups + 2, sizeof **first);
+  *list = malloc(((size_t)n + 1) * sizeof **list);
+  if (!*first || !*list)
+    return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (group[i] != UINT32_MAX)
+      (*first)[group[i] + 2]++;
+  for (uint32_t g = 0; g + 1 < groups; g++)
+    (*first)[g + 2] += (*first)[g + 1];
+  for (uint32_t i = 0; i < n; i++)
+    if (group[i] != UINT32_MAX)
+      (*list)[(*first)[group[i] + 1]++] = i;
+  for (uint32_t g = 0; g < groups; g++)
+    qsort_r(*list + (*first)[g], (*first)[g + 1] - (*first)[g], sizeof **list, compare_nodes, m->nodes);
+  return true;
+}
+
+static bool link_nodes(struct nai_tree *tree) {
+  const struct nai_model *m = tree->m;
+  uint32_t *group = malloc(((size_t)m->node_count + 1) * sizeof *group);
+  for (uint32_t i = 0; group && i < m->node_count; i++)
+    group[i] = m->nodes[i].parent;
+  bool ok = group && group_nodes(&tree->children, &tree->first_child, m, m->node_count, group);
+  for (uint32_t i = 0; ok && i < m->node_count; i++)
+    group[i] = m->nodes[i].parent == NAI_NO_ROW ? (uint32_t)m->nodes[i].thread : UINT32_MAX;
+  ok = ok && group_nodes(&tree->roots, &tree->first_root, m, m->thread_count, group);
+  free(group);
+  tree->sibling = malloc(((size_t)m->node_count + 1) * sizeof *tree->sibling);
+  for (uint32_t n = 0; ok && tree->sibling && n < m->node_count; n++)
+    for (uint32_t c = tree->first_child[n]; c < tree->first_child[n + 1]; c++)
+      tree->sibling[tree->children[c]] = c + 1 < tree->first_child[n + 1] ? tree->children[c + 1] : NAI_NO_ROW;
+  return ok && tree->sibling;
+}
+
+/* --- kernels ------------------------------------------------------------------------------------------ */
+
+static int compare_kernels(const void *pa, const void *pb) {
+  const struct nai_tree_kernel *a = pa, *b = pb;
+  return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->name > b->name) - (a->name < b->name);
+}
+
+static uint32_t node_of_kernel(const struct nai_model *m, uint32_t kernel) {
+  uint32_t call = m->kernel_api[kernel];
+  const struct nai_nvtx_node *node = call == NAI_NO_ROW ? NULL : nai_model_call_node(m, call);
+  return node ? (uint32_t)(node - m->nodes) : NAI_NO_ROW;
+}
+
+/* Kernels by node: a counting sort, then each node's by name. */
+struct sums {
+  uint32_t *order, *first; /* kernels of node n: order[first[n]] .. */
+  uint32_t *slot;          /* per name: its entry + 1 for the present node */
+  uint32_t count, capacity;
+};
+
+static bool sort_kernels(struct sums *s, const struct nai_model *m) {
+  s->first = calloc((size_t)m->node_count + 2, sizeof *s->first);
+  s->order = malloc(((size_t)m->kernels.n + 1) * sizeof *s->order);
+  s->slot = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof *s->slot);
+  if (!s->first || !s->order || !s->slot)
+    return false;
+  for (uint32_t k = 0; k < m->kernels.n; k++) {
+    uint32_t node = node_of_kernel(m, k);
+    if (node != NAI_NO_ROW)
+      s->first[node + 2]++;
+  }
+  for (uint32_t n = 1; n < m->node_count; n++)
+    s->first[n + 1] += s->first[n];
+  for (uint32_t k = 0; k < m->kernels.n; k++) {
+    uint32_t node = node_of_kernel(m, k);
+    if (node != NAI_NO_ROW)
+      s->order[s->first[node + 1]++] = k;
+  }
+  return true;
+}
+
+static bool sum_node(struct nai_tree *tree, struct sums *s, uint32_t node) {
+  const struct nai_model *m = tree->m;
+  uint32_t first = s->count;
+  for (uint32_t i = s->first[node]; i < s->first[node + 1]; i++) {
+    uint32_t name = nai_at_text(&m->kernels.name, s->order[i]);
+    if (name >= m->tables[NAI_IN_KERNELS]->strings.count)
+      continue;
+    if (!s->slot[name]) {
+      if (!nai_array_room(&tree->kernels, &s->capacity, s->count, sizeof *tree->kernels))
+        return false;
+      tree->kernels[s->count] = (struct nai_tree_kernel){.name = name};
+      s->slot[name] = ++s->count;
+    }
+    tree->kernels[s->slot[name] - 1].count++;
+    tree->kernels[s->slot[name] - 1].ns += nai_kernel_ns(m, s->order[i]);
+  }
+  for (uint32_t k = first; k < s->count; k++)
+    s->slot[tree->kernels[k].name] = 0;
+  if (s->count > first)
+    qsort(tree->kernels + first, s->count - first, sizeof *tree->kernels, compare_kernels);
+  return true;
+}
+
+static bool sum_kernels(struct nai_tree *tree) {
+  struct sums s = {0};
+  bool ok = sort_kernels(&s, tree->m);
+  tree->first_kernel = calloc((size_t)tree->m->node_count + 1, sizeof *tree->first_kernel);
+  ok = ok && tree->first_kernel;
+  for (uint32_t n = 0; ok && n < tree->m->node_count; n++) {
+    tree->first_kernel[n] = s.count;
+    ok = sum_node(tree, &s, n);
+  }
+  if (ok)
+    tree->first_kernel[tree->m->node_count] = s.count;
+  free(s.order);
+  free(s.first);
+  free(s.slot);
+  return ok;
+}
+
+/* --- lines -------------------------------------------------------------------------------------------- */
+
+static bool add_line(struct nai_tree *tree, struct nai_tree_line line) {
+  if (!nai_array_room(&tree->lines, &tree->line_capacity, tree->line_count, sizeof *tree->lines))
+    return false;
+  tree->lines[tree->line_count++] = line;
+  return true;
+}
+
+static void list_kernels(struct nai_tree *tree, uint32_t node, int depth) {
+  uint32_t first = tree->first_kernel[node], end = tree->first_kernel[node + 1];
+  for (uint32_t k = first; k < end; k++) {
+    bool more = k - first == KERNELS_SHOWN && end - k > 1;
+    if (!add_line(tree, (struct nai_tree_line){more ? NAI_LINE_MORE : NAI_LINE_KERNEL, k, node, depth}) || more)
+      return;
+  }
+}
+
+/* A depth-first walk without recursion, for trees may be deep. */
+static void list_nodes(struct nai_tree *tree, uint32_t thread) {
+  const struct nai_model *m = tree->m;
+  for (uint32_t r = tree->first_root[thread]; r < tree->first_root[thread + 1]; r++) {
+    uint32_t root = tree->roots[r], node = root;
+    int depth = 1;
+    for (bool down = true;;) {
+      bool shown = down && !tree->hidden[node];
+      if (shown && !add_line(tree, (struct nai_tree_line){NAI_LINE_RANGE, node, node, depth}))
+        return;
+      bool open = shown && (tree->open[node] || tree->filter);
+      if (open)
+        list_kernels(tree, node, depth + 1);
+      if (open && tree->first_child[node] < tree->first_child[node + 1]) {
+        node = tree->children[tree->first_child[node]];
+        depth++;
+        continue;
+      }
+      down = false;
+      while (node != root && !down) { /* the next sibling, of it or of what is around it */
+        down = tree->sibling[node] != NAI_NO_ROW;
+        depth -= !down;
+        node = down ? tree->sibling[node] : m->nodes[node].parent;
+      }
+      if (!down)
+        break;
+    }
+  }
+}
+
+static bool same_line(const struct nai_tree_line *a, const struct nai_tree_line *b) {
+  return a->kind == b->kind && a->of == b->of && a->node == b->node;
+}
+
+void nai_tree_list(struct nai_tree *tree) {
+  struct nai_tree_line was = {NAI_LINE_MORE, NAI_NO_ROW, NAI_NO_ROW, 0};
+  if (tree->selected < tree->line_count)
+    was = tree->lines[tree->selected];
+  tree->line_count = 0;
+  for (uint32_t t = 0; t < tree->m->thread_count; t++) {
+    if (tree->first_root[t] == tree->first_root[t + 1])
+      continue;
+    uint32_t before = tree->line_count;
+    if (!add_line(tree, (struct nai_tree_line){NAI_LINE_THREAD, t, NAI_NO_ROW, 0}))
+      return;
+    if (!tree->thread_closed[t])
+      list_nodes(tree, t);
+    if (tree->filter && tree->line_count == before + 1)
+      tree->line_count--; /* a thread in which nothing matches */
+  }
+  uint32_t at = 0;
+  while (at < tree->line_count && !same_line(&tree->lines[at], &was))
+    at++;
+  if (at < tree->line_count)
+    tree->selected = at;
+  if (tree->selected >= tree->line_count)
+    tree->selected = tree->line_count ? tree->line_count - 1 : 0;
+}
+
+/* --- what keys do ------------------------------------------------------------------------------------- */
+
+static void select_line(struct nai_tree *tree, enum nai_line_kind kind, uint32_t of) {
+  for (uint32_t i = 0; i < tree->line_count; i++)
+    if (tree->lines[i].kind == kind && tree->lines[i].of == of)
+      tree->selected = i;
+}
+
+void nai_tree_toggle(struct nai_tree *tree, bool open, bool close) {
+  if (tree->selected >= tree->line_count)
+    return;
+  struct nai_tree_line line = tree->lines[tree->selected];
+  bool is_thread = line.kind == NAI_LINE_THREAD;
+  bool now = is_thread ? !tree->thread_closed[line.of] : tree->open[line.node];
+  bool to = open && close ? !now : open;
+  if (!to && !is_thread && (line.kind != NAI_LINE_RANGE || !now)) { /* closed already: what is around it */
+    uint32_t above = line.kind == NAI_LINE_RANGE ? tree->m->nodes[line.node].parent : line.node;
+    if (above == NAI_NO_ROW)
+      select_line(tree, NAI_LINE_THREAD, (uint32_t)tree->m->nodes[line.node].thread);
+    else
+      select_line(tree, NAI_LINE_RANGE, above);
+    return;
+  }
+  if (is_thread)
+    tree->thread_closed[line.of] = !to;
+  else if (line.kind == NAI_LINE_RANGE)
+    tree->open[line.node] = to;
+  nai_tree_list(tree);
+}
+
+void nai_tree_all(struct nai_tree *tree, bool open) {
+  memset(tree->open, open, tree->m->node_count);
+  memset(tree->thread_closed, 0, tree->m->thread_count);
+  nai_tree_list(tree);
+}
+
+void nai_tree_to_depth(struct nai_tree *tree, int depth) {
+  const struct nai_model *m = tree->m;
+  uint8_t *depths = malloc((size_t)m->node_count + 1); /* parents come before their children */
+  for (uint32_t n = 0; depths && n < m->node_count; n++) {
+    uint32_t parent = m->nodes[n].parent;
+    depths[n] = parent == NAI_NO_ROW ? 0 : depths[parent] == 255 ? 255 : (uint8_t)(depths[parent] + 1);
+    tree->open[n] = depths[n] < depth;
+  }
+  free(depths);
+  memset(tree->thread_closed, 0, m->thread_count);
+  nai_tree_list(tree);
+}
+
+int nai_tree_filter(struct nai_tree *tree, const char *text, struct nai_err *err) {
+  const struct nai_model *m = tree->m;
+  char *copy = text && *text ? strdup(text) : NULL;
+  if (text && *text && !copy)
+    return nai_err_nomem(err);
+  free(tree->filter);
+  tree->filter = copy;
+  for (uint32_t n = 0; n < m->node_count; n++)
+    tree->hidden[n] = copy && !strcasestr(nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, m->nodes[n].name), copy);
+  for (uint32_t n = m->node_count; n-- > 0;) /* what is around one that is shown is shown */
+    if (!tree->hidden[n] && m->nodes[n].parent != NAI_NO_ROW)
+      tree->hidden[m->nodes[n].parent] = false;
+  nai_tree_list(tree);
+  return NAI_OK;
+}
+
+void nai_tree_select(struct nai_tree *tree, uint32_t node) {
+  const struct nai_model *m = tree->m;
+  tree->thread_closed[m->nodes[node].thread] = false;
+  for (uint32_t n = m->nodes[node].parent; n != NAI_NO_ROW; n = m->nodes[n].parent)
+    tree->open[n] = true;
+  nai_tree_list(tree);
+  select_line(tree, NAI_LINE_RANGE, node);
+}
+
+uint32_t nai_tree_top(const struct nai_tree *tree, uint32_t rows) {
+  uint32_t top = tree->selected < rows ? 0 : tree->selected - rows / 2;
+  return top + rows <= tree->line_count ? top : tree->line_count > rows ? tree->line_count - rows : 0;
+}
+
+uint32_t nai_tree_node(const struct nai_tree *tree) {
+  return tree->selected < tree->line_count ? tree->lines[tree->selected].node : NAI_NO_ROW;
+}
+
+int nai_tree_open(struct nai_tree *tree, const struct nai_model *m, struct nai_err *err) {
+  *tree = (struct nai_tree){.m = m};
+  tree->open = calloc((size_t)m->node_count + 1, sizeof *tree->open);
+  tree->hidden = calloc((size_t)m->node_count + 1, sizeof *tree->hidden);
+  tree->thread_closed = calloc((size_t)m->thread_count + 1, sizeof *tree->thread_closed);
+  if (!tree->open || !tree->hidden || !tree->thread_closed || !link_nodes(tree) || !sum_kernels(tree))
+    return nai_err_nomem(err);
+  nai_tree_to_depth(tree, 1);
+  return NAI_OK;
+}
+
+void nai_tree_free(struct nai_tree *tree) {
+  void *const all[] = {tree->children,   tree->first_child,  tree->sibling, tree->roots,
+                       tree->first_root, tree->open,         tree->hidden,  tree->thread_closed,
+                       tree->kernels,    tree->first_kernel, tree->lines,   tree->filter};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    free(all[i]);
+  *tree = (struct nai_tree){0};
+}

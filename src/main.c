@@ -1,0 +1,158 @@
+/* The program nsys-ai: its commands, and what a first word that names no command means. */
+#include "command/command.h"
+
+#include "base/fs.h"
+#include "base/escape.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static bool ends_with(const char *text, const char *suffix) {
+  size_t n = strlen(text), m = strlen(suffix);
+  return n > m && strcmp(text + n - m, suffix) == 0;
+}
+
+/* nsys-ai TRACE means nsys-ai analyze TRACE. */
+static bool is_trace(const char *word) {
+  return ends_with(word, ".sqlite") || ends_with(word, ".nsys-rep") || (nai_fs_exists(word) && !nai_fs_is_dir(word));
+}
+
+static const struct nai_cli_command *const commands[] = {&nai_cmd_analyze,
+                                                         &nai_cmd_probe,
+                                                         &nai_cmd_info,
+                                                         &nai_cmd_summary,
+                                                         &nai_cmd_overlap,
+                                                         &nai_cmd_nccl,
+                                                         &nai_cmd_iters,
+                                                         &nai_cmd_tree,
+                                                         &nai_cmd_search,
+                                                         &nai_cmd_question,
+                                                         &nai_cmd_evidence,
+                                                         &nai_cmd_explain,
+                                                         &nai_cmd_suggest,
+                                                         &nai_cmd_sql,
+                                                         &nai_cmd_skill,
+                                                         &nai_cmd_pages,
+                                                         &nai_cmd_exports,
+                                                         &nai_cmd_open,
+                                                         &nai_cmd_view,
+                                                         &nai_cmd_batch,
+                                                         &nai_cmd_compare,
+                                                         &nai_cmd_check,
+                                                         &nai_cmd_store,
+                                                         &nai_cmd_trend,
+                                                         &nai_cmd_ranks,
+                                                         &nai_cmd_table,
+                                                         &nai_cmd_rules,
+                                                         &nai_cmd_mcp,
+                                                         &nai_cmd_guide,
+                                                         &nai_cli_completions,
+                                                         NULL};
+
+static const struct nai_cli_exit exits[] = {
+    {"0", "the report was written; the check passed"},
+    {"1", "--fail-on: a finding of that severity or higher; a gated metric got worse"},
+    {"2", "wrong usage, or a mistake in a configuration file"},
+    {"3", "the trace is refused: not an export, damaged"},
+    {"4", "batch: some traces could not be analysed; the index says which"},
+    {"5", "the output cannot be written"},
+    {"6", "a resource limit: memory, descriptors"},
+    {"7", "it cannot be decided: captures that are not comparable, a missing metric, ranks that do not match"},
+    {0},
+};
+
+static const struct nai_cli_program program = {
+    .name = "nsys-ai",
+    .version = NAI_VERSION,
+    .title = "report generator for GPU traces of NVIDIA Nsight Systems",
+    .description = "nsys-ai reads an SQLite export of NVIDIA Nsight Systems and writes a report: what is slow, why, "
+                   "where, and what to do.",
+    .examples = "nsys-ai trace.sqlite\nnsys-ai analyze trace.sqlite --out artifacts/run1\nnsys-ai probe trace.sqlite\n"
+                "nsys-ai rules explain idle-host-code",
+    .commands = commands,
+    .implied = &nai_cmd_analyze,
+    .implies = is_trace,
+    .exits = exits,
+    .escape = nai_escape_terminal,
+};
+
+/* A file in use was cut short by another program, or its device is gone: pages that were there are not. Readers of
+ * traces see to that themselves (ingest/direct.h) and pass on what is not theirs: large table files. */
+static void on_sigbus(int signal_number) {
+  static const char words[] = "nsys-ai: a file in use became shorter, or its device failed; nothing was changed, run "
+                              "again\n";
+  (void)signal_number;
+  if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
+    /* Then nobody is told, but the status is right. */
+  }
+  _exit(3);
+}
+
+/* The stack grows as it is used. In a limited address space (ulimit -v) there may be no room for that later, which
+ * would be a signal; so what is needed is taken while there is. Returns nothing of use: that keeps the pages. */
+static __attribute__((noinline)) int take_stack(size_t bytes) {
+  volatile char page[4096];
+  page[0] = (char)bytes;
+  return bytes > sizeof page ? take_stack(bytes - sizeof page) + page[0] : page[0];
+}
+
+static size_t stack_to_take(void) {
+  enum { NEEDED = 256 << 10 };
+  struct rlimit limit;
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
+}
+
+/* Other names of `view`, which people bring from other tools: `timeline SRC`, and `tui SRC` for the tree. */
+static int view_by_another_name(int argc, char **argv) {
+  static char view[] = "view", tree[] = "tree";
+  bool is_tree = strcmp(argv[1], "tui") == 0;
+  char **words = calloc((size_t)argc + 2, sizeof *words);
+  if (!words)
+    return nai_cli_main(&program, argc, argv);
+  memcpy(words, argv, (size_t)argc * sizeof *words);
+  words[1] = view;
+  if (is_tree && argc > 2)
+    words[argc] = tree;
+  int status = nai_cli_main(&program, argc + (is_tree && argc > 2), words);
+  free(words);
+  return status;
+}
+
+/* Less than what every command gets by with would end in a signal, somewhere. */
+static bool has_little_stack(void) {
+  enum { LEAST = 192 << 10 };
+  static const char words[] = "nsys-ai: the limit on the stack (ulimit -s) is below the 192 KiB that are needed\n";
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST)
+    return false;
+  if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
+    /* Then nobody is told, but the status is right. */
+  }
+  return true;
+}
+
+/* Comparisons hold their captures open, two descriptors each: as many as the system allows, not as it is used to. */
+static void allow_descriptors(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int main(int argc, char **argv) {
+  if (has_little_stack())
+    return nai_err_exit_status(NAI_ELIMIT);
+  allow_descriptors();
+  (void)take_stack(stack_to_take());
+  signal(SIGBUS, on_sigbus);
+  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
+  nai_cli_put_off_pipe_signal();
+  if (argc > 1 && (strcmp(argv[1], "timeline") == 0 || strcmp(argv[1], "tui") == 0))
+    return view_by_another_name(argc, argv);
+  return nai_cli_main(&program, argc, argv);
+}

@@ -1,0 +1,46 @@
+/* How the parts of the model are built, one file each. Internal to src/model. */
+#pragma once
+
+#include "config/config.h"
+#include "model/model.h"
+
+/* One part. A part is begun, then its tasks run in any order, then it is ended; the parts it needs are there by then.
+ */
+struct nai_part_def {
+  const char *name;
+  uint32_t needs;                         /* parts */
+  uint64_t tables;                        /* event tables it reads itself: bits 1 << enum nai_ingest_table */
+  uint32_t config;                        /* bits of enum nai_config */
+  nai_task_fn *begin;                     /* these three take the model as context; NULL: nothing to do */
+  int (*tasks)(const struct nai_model *); /* how many */
+  nai_task_fn *task;
+  nai_task_fn *end;
+  void (*free)(struct nai_model *);           /* also of a part that was never begun */
+  int64_t (*bytes)(const struct nai_model *); /* of anonymous memory, temporary included; NULL: little */
+};
+extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,
+    nai_part_process_gpus, nai_part_window, nai_part_blocked, nai_part_nvtx_tree, nai_part_kernel_groups,
+    nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_cpu,
+    nai_part_steps, nai_part_active;
+
+/* What exists only while parts are built. */
+struct nai_model_work {
+  struct nai_groups gpu_kernels, gpu_memops, gpu_graphs; /* rows by index of their GPU */
+  struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
+  uint32_t *node_counts;
+  struct nai_step_work *steps;
+};
+
+/* Streams and processes of a GPU whose operations are in order. */
+NAI_MUST_CHECK int nai_gpu_number_streams(struct nai_gpu *gpu, const struct nai_model *model, struct nai_err *err);
+
+/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;
+ * untouched when the thread has no ranges). */
+NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
+                                 uint32_t thread, struct nai_err *err);
+/* The kernel sums of the nodes. */
+NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
+
+/* Callchains of the part CPU. */
+struct nai_cpu;
+NAI_MUST_CHECK int nai_cpu_chains_build(struct nai_cpu *cpu, const struct nai_model *model, struct nai_err *err);

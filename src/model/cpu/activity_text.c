@@ -1,0 +1,190 @@
+/* What a thread did, in words; names of layers and classes. */
+#include "model/cpu/activity.h"
+
+#include "model/model.h"
+#include "table/stats.h"
+#include "base/fmt.h"
+#include "table/kernel_name.h"
+
+#include <string.h>
+
+enum { NAME_CHARS = 60, LEAST_PCT = 10, LEAST_SAMPLES = 5 };
+
+const char *nai_activity_layer_name(enum nai_activity_layer layer) {
+  static const char *const names[NAI_ACTIVITY_LAYERS] = {[NAI_ACTIVITY_API] = "cuda_api",
+                                                         [NAI_ACTIVITY_OVERHEAD] = "overhead",
+                                                         [NAI_ACTIVITY_OSRT] = "os_runtime",
+                                                         [NAI_ACTIVITY_SAMPLES] = "samples",
+                                                         [NAI_ACTIVITY_LAUNCH] = "launched_from"};
+  return names[layer];
+}
+
+const char *nai_osrt_class_name(enum nai_osrt_class class) {
+  static const char *const names[] = {
+      [NAI_OSRT_OTHER] = "other", [NAI_OSRT_LOCK] = "lock",   [NAI_OSRT_IO] = "io",
+      [NAI_OSRT_POLL] = "poll",   [NAI_OSRT_SLEEP] = "sleep", [NAI_OSRT_PROCESS] = "process"};
+  return names[class];
+}
+
+/* By the beginning of the function's name; longer beginnings first where one begins another. */
+enum nai_osrt_class nai_osrt_class(const char *function) {
+  static const struct {
+    const char *begins;
+    enum nai_osrt_class class;
+  } known[] = {{"pthread_mutex", NAI_OSRT_LOCK},
+               {"pthread_cond", NAI_OSRT_LOCK},
+               {"pthread_rwlock", NAI_OSRT_LOCK},
+               {"pthread_spin", NAI_OSRT_LOCK},
+               {"pthread_barrier", NAI_OSRT_LOCK},
+               {"sem_", NAI_OSRT_LOCK},
+               {"futex", NAI_OSRT_LOCK},
+               {"flock", NAI_OSRT_LOCK},
+               {"pthread_join", NAI_OSRT_PROCESS},
+               {"pthread_create", NAI_OSRT_PROCESS},
+               {"fork", NAI_OSRT_PROCESS},
+               {"vfork", NAI_OSRT_PROCESS},
+               {"wait", NAI_OSRT_PROCESS},
+               {"exec", NAI_OSRT_PROCESS},
+               {"system", NAI_OSRT_PROCESS},
+               {"popen", NAI_OSRT_PROCESS},
+               {"pclose", NAI_OSRT_PROCESS},
+               {"posix_spawn", NAI_OSRT_PROCESS},
+               {"poll", NAI_OSRT_POLL},
+               {"ppoll", NAI_OSRT_POLL},
+               {"select", NAI_OSRT_POLL},
+               {"pselect", NAI_OSRT_POLL},
+               {"epoll", NAI_OSRT_POLL},
+               {"nanosleep", NAI_OSRT_SLEEP},
+               {"usleep", NAI_OSRT_SLEEP},
+               {"sleep", NAI_OSRT_SLEEP},
+               {"clock_nanosleep", NAI_OSRT_SLEEP},
+               {"sched_yield", NAI_OSRT_SLEEP},
+               {"read", NAI_OSRT_IO},
+               {"pread", NAI_OSRT_IO},
+               {"write", NAI_OSRT_IO},
+               {"pwrite", NAI_OSRT_IO},
+               {"recv", NAI_OSRT_IO},
+               {"send", NAI_OSRT_IO},
+               {"open", NAI_OSRT_IO},
+               {"close", NAI_OSRT_IO},
+               {"fopen", NAI_OSRT_IO},
+               {"fclose", NAI_OSRT_IO},
+               {"fread", NAI_OSRT_IO},
+               {"fwrite", NAI_OSRT_IO},
+               {"fget", NAI_OSRT_IO},
+               {"fput", NAI_OSRT_IO},
+               {"getc", NAI_OSRT_IO},
+               {"putc", NAI_OSRT_IO},
+               {"fflush", NAI_OSRT_IO},
+               {"fsync", NAI_OSRT_IO},
+               {"fdatasync", NAI_OSRT_IO},
+               {"mmap", NAI_OSRT_IO},
+               {"munmap", NAI_OSRT_IO},
+               {"msync", NAI_OSRT_IO},
+               {"lseek", NAI_OSRT_IO},
+               {"accept", NAI_OSRT_IO},
+               {"connect", NAI_OSRT_IO},
+               {"io_", NAI_OSRT_IO},
+               {"getline", NAI_OSRT_IO},
+               {"sync", NAI_OSRT_IO},
+               {"getdelim", NAI_OSRT_IO}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strncmp(function, known[i].begins, strlen(known[i].begins)) == 0)
+      return known[i].class;
+  return NAI_OSRT_OTHER;
+}
+
+const char *nai_activity_name(const struct nai_model *m, const struct nai_activity_share *s) {
+  static const int tables[] = {
+      [NAI_ACTIVITY_API] = NAI_IN_APIS, [NAI_ACTIVITY_OVERHEAD] = NAI_IN_OVERHEAD, [NAI_ACTIVITY_OSRT] = NAI_IN_OSRT};
+  if (s->layer >= NAI_ACTIVITY_SAMPLES)
+    return nai_chain_name(m, &(struct nai_chain){.function = s->id, .is_module = s->is_module});
+  return nai_strings_get(&m->tables[tables[s->layer]]->strings, s->id);
+}
+
+static double pct(const struct nai_activity *a, int64_t ns) { return nai_percent((double)ns, (double)a->ns); }
+
+/* The number `rank` of a layer, NULL where it takes less than a tenth of the time. */
+static const struct nai_activity_share *largest(const struct nai_activity *a, enum nai_activity_layer layer, int rank) {
+  if (layer == NAI_ACTIVITY_SAMPLES && a->samples < LEAST_SAMPLES)
+    return NULL;
+  for (uint32_t i = 0; i < a->keys.count; i++)
+    if (a->shares[i].layer == layer && rank-- == 0)
+      return pct(a, a->shares[i].ns) >= LEAST_PCT ? &a->shares[i] : NULL;
+  return NULL;
+}
+
+const struct nai_activity_share *nai_activity_main(const struct nai_activity *a) {
+  static const enum nai_activity_layer order[] = {NAI_ACTIVITY_SAMPLES, NAI_ACTIVITY_OSRT, NAI_ACTIVITY_API,
+                                                  NAI_ACTIVITY_OVERHEAD};
+  const struct nai_activity_share *best = NULL;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    const struct nai_activity_share *s = largest(a, order[i], 0);
+    best = s && (!best || s->ns > 2 * best->ns) ? s : best;
+  }
+  return best;
+}
+
+/* The name in a C++ signature: `int* load<int>(std::string, int)` is load<int>. */
+static void print_function(struct nai_buf *out, const char *signature) {
+  size_t start = 0, end = strlen(signature), depth = 0;
+  for (size_t i = 0; i < end && !strstr(signature, "operator"); i++) {
+    char c = signature[i];
+    if (c == '(' && !depth && i && signature[i - 1] != ' ' && signature[i - 1] != ':')
+      end = i;
+    depth += c == '<' || c == '(';
+    depth -= (c == '>' || c == ')') && depth;
+    start = c == ' ' && !depth && i < end ? i + 1 : start;
+  }
+  struct nai_buf name = {0};
+  nai_buf_put(&name, signature + start, end - start);
+  nai_kernel_name_short(out, end > start ? nai_buf_str(&name) : signature, NAME_CHARS);
+  out->oom |= name.oom;
+  nai_buf_free(&name);
+}
+
+static void separate(struct nai_buf *out, size_t from) {
+  if (out->len > from)
+    nai_buf_puts(out, "; ");
+}
+
+static void print_share(struct nai_buf *out, const struct nai_model *m, const struct nai_activity *a,
+                        const struct nai_activity_share *s) {
+  if (s->layer == NAI_ACTIVITY_SAMPLES)
+    nai_buf_puts(out, "about ");
+  nai_fmt_percent(out, pct(a, s->ns));
+  nai_buf_puts(out, " ");
+  if (s->layer == NAI_ACTIVITY_SAMPLES)
+    print_function(out, nai_activity_name(m, s));
+  else
+    nai_kernel_name_short(out, nai_activity_name(m, s), NAME_CHARS);
+  if (s->caller) {
+    nai_buf_puts(out, " called by ");
+    print_function(out, nai_chain_name(m, s->caller));
+  }
+}
+
+void nai_activity_print(struct nai_buf *out, const struct nai_model *m, const struct nai_activity *a) {
+  static const struct {
+    enum nai_activity_layer layer;
+    int most;
+  } order[] = {{NAI_ACTIVITY_API, 2}, {NAI_ACTIVITY_OVERHEAD, 1}, {NAI_ACTIVITY_OSRT, 2}, {NAI_ACTIVITY_SAMPLES, 3}};
+  size_t from = out->len;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    for (int rank = 0; rank < order[i].most; rank++) {
+      const struct nai_activity_share *s = largest(a, order[i].layer, rank);
+      if (!s || strcmp(nai_activity_name(m, s), "Unknown") == 0) /* what older exporters call loading of code */
+        break;
+      separate(out, from);
+      print_share(out, m, a, s);
+    }
+  if (a->ns && pct(a, a->cpu.off_ns) >= LEAST_PCT) {
+    separate(out, from);
+    nai_buf_puts(out, "off-CPU ");
+    nai_fmt_percent(out, pct(a, a->cpu.off_ns));
+  }
+  if (out->len == from && a->ns && pct(a, a->cpu.on_ns) >= LEAST_PCT) {
+    nai_buf_puts(out, "on a CPU ");
+    nai_fmt_percent(out, pct(a, a->cpu.on_ns));
+  }
+}

@@ -1,0 +1,24 @@
+/* Active time: the part of a GPU's window that findings judge, without pauses, set-up and checks. Part ACTIVE. */
+#pragma once
+
+#include "model/idle/pauses.h"
+
+/* What a stretch of the window is: set-up lies before the first kernel, a check or warm-up has little of the kernel
+ * time. */
+enum nai_span_kind { NAI_SPAN_IS_ACTIVE, NAI_SPAN_IS_SET_UP, NAI_SPAN_IS_CHECK, NAI_SPAN_IS_PAUSE };
+struct nai_gpu_span {
+  struct nai_span at;
+  enum nai_span_kind kind;
+  int64_t ops, kernels, kernel_ns; /* that start in it; graphs are kernels here */
+};
+
+/* The window of one GPU. */
+struct nai_gpu_active {
+  struct nai_gpu_span *spans; /* in order, without gaps; none of a GPU that did nothing */
+  uint32_t count;
+  struct nai_intervals active; /* the active ones */
+};
+
+/* Whether `time` lies in active time, or outside of the window. *at: its span, where to go on from for later times; 0
+ * first. */
+bool nai_gpu_is_active(const struct nai_gpu_active *active, uint32_t *at, int64_t time);

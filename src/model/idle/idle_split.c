@@ -1,0 +1,224 @@
+/* Cuts one idle gap into causes: before the call that launched what ends it, inside that call, and after it. */
+#include "model/idle/idle_split.h"
+#include "tables/overhead_events.h"
+
+struct splitter {
+  struct nai_idle_split *split;
+  struct nai_idle_shares *shares;
+  struct nai_intervals *host;
+  struct nai_idle_charge *charge;
+  const struct nai_model *m;
+  const struct nai_idle_gap *gap;
+  const struct nai_interval *within;
+  uint32_t thread;
+  bool charged; /* the wait is, with time in which the thread was late */
+  struct nai_moment *at;
+};
+
+struct piece {
+  enum nai_idle_cause cause;
+  enum nai_idle_source source;
+  uint32_t id;
+  int64_t start, end;
+};
+
+static int64_t clamp(int64_t t, int64_t low, int64_t high) { return t < low ? low : t < high ? t : high; }
+
+static void add(struct splitter *s, const struct piece *p) {
+  int64_t start = s->within && s->within->start > p->start ? s->within->start : p->start;
+  int64_t end = s->within && s->within->end < p->end ? s->within->end : p->end, ns = end - start;
+  if (ns <= 0)
+    return;
+  s->split->ns[p->cause] += ns;
+  if (p->source != NAI_CULPRIT_NOTHING && s->shares)
+    nai_idle_share(s->shares, p->cause, p->source, p->id, ns);
+  if (p->cause == NAI_IDLE_HOST_CODE && s->host)
+    nai_intervals_add(s->host, start, end);
+}
+
+/* Time in which the host was late is the wait's as far as it can be charged. */
+static void add_late(struct splitter *s, const struct piece *late) {
+  struct piece drained = *late, after = *late;
+  if (!s->charged || (late->cause != NAI_IDLE_HOST_CODE && late->cause != NAI_IDLE_CUDA_CALL)) {
+    add(s, late);
+    return;
+  }
+  drained.cause = NAI_IDLE_QUEUE_DRAINED;
+  drained.source = NAI_CULPRIT_NOTHING; /* the wait, which drains[] tell */
+  drained.end = clamp(drained.start + s->charge->left, drained.start, drained.end);
+  after.start = drained.end;
+  s->charge->left -= drained.end - drained.start;
+  add(s, &drained);
+  add(s, &after);
+}
+
+/* The cause of evidence, and what it is called. */
+static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
+  static const enum nai_idle_cause causes[NAI_LAYERS] = {
+      [NAI_LAYER_PROFILER] = NAI_IDLE_PROFILER,     [NAI_LAYER_FLUSH] = NAI_IDLE_PROFILER,
+      [NAI_LAYER_LOADING] = NAI_IDLE_MODULE_LOAD,   [NAI_LAYER_WAIT] = NAI_IDLE_BLOCKING_CALL,
+      [NAI_LAYER_ALLOCATION] = NAI_IDLE_ALLOCATION, [NAI_LAYER_MODULE] = NAI_IDLE_MODULE_LOAD,
+      [NAI_LAYER_OTHER] = NAI_IDLE_CUDA_CALL};
+  uint32_t row = s->at->row[layer];
+  if (layer >= NAI_LAYER_WAIT)
+    return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_API, .id = nai_at_text(&s->m->apis.name, row)};
+  const struct nai_column names = nai_table_column(s->m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_name);
+  return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&names, row)};
+}
+
+/* [start, end) of the thread, by the first of `layers` that is there, `otherwise` where none is. */
+static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, struct piece otherwise) {
+  for (int64_t t = start, next; t < end; t = next) {
+    nai_moment_move(s->at, t);
+    int layer = 0;
+    while (layer < layers && s->at->until[layer] <= t)
+      layer++;
+    struct piece piece = layer < layers ? piece_of(s, (enum nai_layer)layer) : otherwise;
+    next = nai_moment_next(s->at);
+    next = layer < layers && s->at->until[layer] < next ? s->at->until[layer] : next;
+    next = next < end ? next : end;
+    piece.start = t;
+    piece.end = next;
+    add_late(s, &piece);
+  }
+}
+
+/* A wait that began before the gap and ended with it, and after which the thread launched what ends the gap, left the
+ * GPU without work. */
+static void find_charge(struct splitter *s, int64_t launched) {
+  int64_t end = s->at->until[NAI_LAYER_WAIT];
+  if (end == INT64_MIN || end < s->gap->start - NAI_CLOCK_TOLERANCE_NS || end > launched)
+    return;
+  uint32_t wait = s->at->row[NAI_LAYER_WAIT];
+  *s->charge = nai_idle_charge_to(s->m, wait, nai_call_ns(s->m, wait));
+}
+
+/* A thread that launched nothing for long after its wait was busy with something else: no part of that is the wait's,
+ * or one stretch of host code would have two causes. */
+static bool is_charged(const struct splitter *s, int64_t launched) {
+  return s->charge->wait != NAI_NO_ROW && s->charge->thread == s->thread && launched <= s->charge->until;
+}
+
+static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
+  uint32_t name = nai_at_text(&m->apis.name, launch);
+  enum nai_idle_cause cause = m->api_class[name] == NAI_API_ALLOCATION ? NAI_IDLE_ALLOCATION
+                            : m->api_class[name] == NAI_API_MODULE     ? NAI_IDLE_MODULE_LOAD
+                                                                       : NAI_IDLE_IN_LAUNCH_CALL;
+  return (struct piece){.cause = cause, .source = NAI_CULPRIT_API, .id = name};
+}
+
+/* The call right before a launch, other launches apart, that makes a stream wait for an event; NAI_NO_ROW for none. */
+static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t launch) {
+  enum { FARTHEST = 16 };
+  const struct nai_groups *calls = &m->api_by_thread;
+  uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, calls->first[thread + 1],
+                                                               &m->apis.start, nai_at(&m->apis.start, launch));
+  for (int i = 0; i < FARTHEST && place-- > first; i++) {
+    uint32_t call = calls->order[place];
+    if (m->api_class[nai_at_text(&m->apis.name, call)] == NAI_API_ORDERING)
+      return call;
+    if (m->api_owns[call])
+      break;
+  }
+  return NAI_NO_ROW;
+}
+
+static struct piece after_call(const struct splitter *s, int64_t start, int64_t latency_limit) {
+  struct piece p = {NAI_IDLE_LAUNCH_LATENCY, NAI_CULPRIT_NOTHING, 0, start, s->gap->end};
+  if (s->gap->end - start <= latency_limit)
+    return p;
+  uint32_t order = ordered_by(s->m, s->thread, s->gap->launch);
+  p.cause = order == NAI_NO_ROW ? NAI_IDLE_UNKNOWN : NAI_IDLE_DEPENDENCY;
+  p.source = order == NAI_NO_ROW ? NAI_CULPRIT_REMARK : NAI_CULPRIT_API;
+  p.id = order == NAI_NO_ROW ? NAI_REMARK_AFTER_CALL : nai_at_text(&s->m->apis.name, order);
+  return p;
+}
+
+/* The kind of a page migration, 0 of other operations. */
+static uint32_t migration_kind(const struct nai_model *m, const struct nai_op *op) {
+  int32_t kind = op->type == NAI_OP_COPY ? nai_at_i32(&m->memops.copy_kind, op->row) : 0;
+  return kind >= 11 && kind <= 13 ? (uint32_t)kind : 0;
+}
+
+static struct piece without_launch(const struct nai_model *m, const struct nai_idle_gap *gap) {
+  struct piece p = {NAI_IDLE_UNKNOWN, NAI_CULPRIT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end};
+  if (gap->op == NAI_NO_ROW) {
+    p.id = NAI_REMARK_NO_OPERATION;
+    return p;
+  }
+  uint32_t kind = migration_kind(m, &m->gpus[gap->gpu].ops[gap->op]);
+  if (kind) {
+    p.cause = NAI_IDLE_PAGE_MIGRATION;
+    p.source = NAI_CULPRIT_COPY;
+    p.id = kind;
+  }
+  return p;
+}
+
+/* Whether a thread has overhead of any kind. */
+static bool has_overhead(const struct nai_model *m, uint32_t thread) {
+  const struct nai_evidence *e = m->evidence;
+  int32_t process = m->thread_process[thread];
+  return e->profiler[thread].count || e->loading[thread].count || (process >= 0 && e->flush[process].count);
+}
+
+void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
+                    struct nai_idle_charge *charge, struct nai_moment *at, const struct nai_model *m,
+                    const struct nai_idle_gap *gap, int64_t latency_limit, const struct nai_interval *within) {
+  struct splitter s = {
+      .split = split, .shares = shares, .host = host, .charge = charge, .at = at, .m = m, .gap = gap, .within = within};
+  *split = (struct nai_idle_split){0};
+  if (gap->launch == NAI_NO_ROW) {
+    struct piece all = without_launch(m, gap);
+    add(&s, &all);
+    return;
+  }
+  s.thread = nai_at_text(&m->apis.thread, gap->launch);
+  int64_t called = nai_at(&m->apis.start, gap->launch), begin = clamp(called, gap->start, gap->end),
+          end = clamp(nai_at(&m->apis.end, gap->launch), begin, gap->end);
+  struct piece in_call = inside_call(m, gap->launch);
+  split->before_call = begin - gap->start;
+  split->in_call = end - begin;
+  split->after_call = gap->end - end;
+  if (begin > gap->start || (end > begin && has_overhead(m, s.thread))) {
+    nai_moment_find(s.at, m, s.thread, gap->start);
+    if (begin > gap->start)
+      find_charge(&s, called);
+    s.charged = is_charged(&s, called);
+    sweep(&s, gap->start, begin, NAI_LAYERS, (struct piece){.cause = NAI_IDLE_HOST_CODE});
+    sweep(&s, begin, end, NAI_LAYER_WAIT, in_call);
+  } else {
+    in_call.start = begin;
+    in_call.end = end;
+    add(&s, &in_call);
+  }
+  struct piece after = after_call(&s, end, latency_limit);
+  add(&s, &after);
+}
+
+/* As the part IDLE did: with what was left of the charge when the gap began. */
+static void split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
+                        const struct nai_model *m, const struct nai_idle_gap *gap, const struct nai_interval *within) {
+  const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
+  struct nai_idle_charge charge = {.wait = NAI_NO_ROW};
+  struct nai_moment at = {0};
+  if (drain)
+    charge = nai_idle_charge_to(m, drain->wait, drain->left);
+  nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit, within);
+}
+
+int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
+                         const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
+  if (host)
+    host->count = 0;
+  split_again(split, shares, host, m, gap, NULL);
+  return (shares && shares->oom) || (host && host->oom) ? nai_err_nomem(err) : NAI_OK;
+}
+
+void nai_idle_split_within(int64_t ns[NAI_IDLE_CAUSES], struct nai_interval within, const struct nai_model *m,
+                           const struct nai_idle_gap *gap) {
+  struct nai_idle_split split;
+  split_again(&split, NULL, NULL, m, gap, &within);
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+    ns[c] += split.ns[c];
+}

@@ -1,0 +1,200 @@
+/* A pause is one idle gap: its cause is that of the gap, with two of them told more finely (docs/analyses.md,
+ * active_spans). */
+#include "model/idle/pause_cause.h"
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "model/idle/idle.h"
+#include "tables/osrt_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_what(struct nai_pause_cause *out, const char *name, const char *more) {
+  enum { MOST = 400 };
+  snprintf(out->what, sizeof out->what, "%.*s%s", (int)nai_text_prefix(name, strlen(name), MOST), name, more);
+}
+
+/* --- host_code: by what the thread asks the operating system for ------------------------------- */
+
+/* HOST_REST: no call was recorded. */
+enum host_cause { INPUT_WAIT, SLEEP, WAIT, FILE_READ, OS_CALL, HOST_REST, HOST_CAUSES };
+static const char *const host_words[HOST_CAUSES] = {"input_wait", "sleep", "wait", "file_read", "os_call", "host_code"};
+
+static enum host_cause host_cause_of(const char *name) {
+  static const struct {
+    const char *name;
+    enum host_cause cause;
+  } calls[] = {
+      {"getc", INPUT_WAIT},
+      {"fgetc", INPUT_WAIT},
+      {"getchar", INPUT_WAIT},
+      {"fgets", INPUT_WAIT},
+      {"getline", INPUT_WAIT},
+      {"scanf", INPUT_WAIT},
+      {"nanosleep", SLEEP},
+      {"clock_nanosleep", SLEEP},
+      {"usleep", SLEEP},
+      {"sleep", SLEEP},
+      {"poll", WAIT},
+      {"ppoll", WAIT},
+      {"select", WAIT},
+      {"pselect", WAIT},
+      {"epoll_wait", WAIT},
+      {"epoll_pwait", WAIT},
+      {"pthread_cond_wait", WAIT},
+      {"pthread_cond_timedwait", WAIT},
+      {"pthread_join", WAIT},
+      {"sem_wait", WAIT},
+      {"sem_timedwait", WAIT},
+      {"futex", WAIT},
+      {"waitpid", WAIT},
+      {"wait4", WAIT},
+      {"read", FILE_READ},
+      {"pread", FILE_READ},
+      {"pread64", FILE_READ},
+      {"readv", FILE_READ},
+      {"fread", FILE_READ},
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (strcmp(calls[i].name, name) == 0)
+      return calls[i].cause;
+  return OS_CALL;
+}
+
+/* What calls of one name add up to. */
+struct tally {
+  const char *name;
+  int64_t ns;
+};
+
+struct host {
+  int64_t ns[HOST_CAUSES];
+  struct tally *tallies;
+  uint32_t count, capacity;
+  bool oom;
+};
+
+static void add_call(struct host *h, const char *name, int64_t ns) {
+  uint32_t i = 0;
+  h->ns[host_cause_of(name)] += ns;
+  h->ns[HOST_REST] -= ns;
+  while (i < h->count && strcmp(h->tallies[i].name, name) != 0)
+    i++;
+  if (i == h->count) {
+    if (!nai_array_room(&h->tallies, &h->capacity, h->count, sizeof *h->tallies)) {
+      h->oom = true;
+      return;
+    }
+    h->tallies[h->count++] = (struct tally){name, 0};
+  }
+  h->tallies[i].ns += ns;
+}
+
+/* Divides `own`, when the thread was in no CUDA call, among its outermost OS calls; of those that overlap the earlier
+ * one is charged. */
+static void divide_host(struct host *h, const struct nai_model *m, int32_t thread, const struct nai_intervals *own) {
+  const struct nai_table *t = m->tables[NAI_IN_OSRT];
+  struct nai_column start = nai_table_column(t, OSRT_EVENTS_start_ns), end = nai_table_column(t, OSRT_EVENTS_end_ns);
+  const struct nai_groups *calls = nai_model_osrt_calls(m);
+  h->ns[HOST_REST] = nai_intervals_total_ns(own);
+  if (!calls || !own->count)
+    return;
+  int64_t at = own->v[0].start, until = own->v[own->count - 1].end;
+  for (uint32_t k = calls->first[thread]; k < calls->first[thread + 1]; k++) {
+    uint32_t row = calls->order[k];
+    int64_t from = nai_at(&start, row) > at ? nai_at(&start, row) : at, to = nai_at(&end, row);
+    if (from >= until)
+      break;
+    if (to <= from)
+      continue;
+    int64_t ns = nai_intervals_overlap_ns(own, from, to);
+    if (ns)
+      add_call(h, nai_get_str(t, row, OSRT_EVENTS_name), ns);
+    at = to;
+  }
+}
+
+static int tell_host(struct nai_pause_cause *out, const struct nai_model *m, int32_t thread,
+                     const struct nai_intervals *own, struct nai_err *err) {
+  struct host h = {0};
+  enum host_cause cause = INPUT_WAIT;
+  const struct tally *largest = NULL;
+  divide_host(&h, m, thread, own);
+  for (int c = 1; c < HOST_CAUSES; c++)
+    cause = h.ns[c] > h.ns[cause] ? (enum host_cause)c : cause;
+  for (uint32_t i = 0; i < h.count; i++)
+    if (host_cause_of(h.tallies[i].name) == cause && (!largest || h.tallies[i].ns > largest->ns))
+      largest = &h.tallies[i];
+  out->cause = host_words[cause];
+  out->ns = h.ns[cause];
+  set_what(out, largest ? largest->name : "", "");
+  free(h.tallies);
+  return h.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* --- in_launch_call: by whether it is the first of its kernel ---------------------------------- */
+
+/* A first launch that takes long loads or compiles, which few exporters record. */
+static bool loads(const struct nai_model *m, const struct nai_gpu *gpu, const struct nai_idle_gap *gap) {
+  enum { LONG_NS = 1000 * 1000 };
+  if (gap->op == NAI_NO_ROW || gap->launch == NAI_NO_ROW || gpu->ops[gap->op].type != NAI_OP_KERNEL ||
+      nai_call_ns(m, gap->launch) <= LONG_NS)
+    return false;
+  uint32_t name = nai_at_text(&m->kernels.name, gpu->ops[gap->op].row);
+  for (uint32_t i = 0; i < gap->op; i++)
+    if (gpu->ops[i].type == NAI_OP_KERNEL && nai_at_text(&m->kernels.name, gpu->ops[i].row) == name)
+      return false;
+  return true;
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+/* What is behind a cause of idle time: a function or a row of overhead; a remark is none. */
+static int say_what(struct nai_pause_cause *out, const struct nai_model *m, const struct nai_idle_gap *gap,
+                    enum nai_idle_cause cause, const struct nai_idle_shares *shares, struct nai_err *err) {
+  const struct nai_idle_drain *drain = cause == NAI_IDLE_QUEUE_DRAINED ? nai_idle_drain_of(m, gap) : NULL;
+  struct nai_idle_culprit what = nai_idle_largest(shares, cause);
+  struct nai_buf text = {0};
+  if (drain)
+    nai_buf_puts(&text, nai_model_api_name(m, drain->wait));
+  else if (what.source != NAI_CULPRIT_REMARK)
+    nai_idle_culprit_put(&text, m, &what);
+  set_what(out, nai_buf_str(&text), "");
+  int rc = nai_buf_check(&text, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* Within the cause of the gap, never across causes: the part that is told may be smaller than another cause. */
+static int tell(struct nai_pause_cause *out, const struct nai_model *m, const struct nai_gpu *gpu,
+                const struct nai_idle_gap *gap, const struct nai_idle_split *split, const struct nai_intervals *own,
+                const struct nai_idle_shares *shares, struct nai_err *err) {
+  enum nai_idle_cause cause = nai_idle_largest_part(split);
+  *out = (struct nai_pause_cause){.cause = nai_idle_cause_name(cause), .ns = split->ns[cause]};
+  if (cause == NAI_IDLE_HOST_CODE)
+    return tell_host(out, m, nai_at_i32(&m->apis.thread, gap->launch), own, err);
+  if (cause != NAI_IDLE_IN_LAUNCH_CALL || !loads(m, gpu, gap))
+    return say_what(out, m, gap, cause, shares, err);
+  out->cause = nai_idle_cause_name(NAI_IDLE_MODULE_LOAD);
+  set_what(out, nai_model_api_name(m, gap->launch), " (first launch of the kernel: loading or compiling)");
+  return NAI_OK;
+}
+
+int nai_pause_explain(struct nai_pause_cause *out, const struct nai_model *m, const struct nai_gpu *gpu,
+                      const struct nai_span *pause, struct nai_err *err) {
+  size_t number =
+      nai_bisect(gpu->all.v, gpu->all.count, sizeof *gpu->all.v, offsetof(struct nai_interval, start), pause->end);
+  struct nai_idle_gap gap = nai_idle_gap_at(m, (uint32_t)(gpu - m->gpus), (uint32_t)number);
+  struct nai_idle_shares shares = {0};
+  struct nai_intervals own = {0};
+  struct nai_idle_split split;
+  int rc = nai_idle_split_again(&split, &shares, &own, m, &gap, err);
+  if (!rc)
+    rc = tell(out, m, gpu, &gap, &split, &own, &shares, err);
+  nai_idle_shares_free(&shares);
+  nai_intervals_free(&own);
+  return rc;
+}

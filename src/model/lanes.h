@@ -1,0 +1,36 @@
+/* Lanes: the rows of a timeline, each with the events that are drawn in it. */
+#pragma once
+
+#include "table/column.h"
+
+struct nai_model;
+
+enum nai_lane_kind {
+  NAI_LANE_API,
+  NAI_LANE_KERNEL,
+  NAI_LANE_COPY,
+  NAI_LANE_SET,
+  NAI_LANE_GRAPH,
+  NAI_LANE_NVTX,      /* push/pop ranges, which nest */
+  NAI_LANE_NVTX_ASYNC /* start/end ranges, which overlap as they like */
+};
+
+struct nai_lane {
+  enum nai_lane_kind kind;
+  int32_t gpu;                              /* device id, -1 for host lanes */
+  int32_t process, thread, context, stream; /* rows of processes and threads; -1 where they do not apply */
+  const uint32_t *rows; /* row numbers of its event table, in start order: another part's, or in nai_lanes.rows */
+  uint32_t count;       /* one at least */
+};
+
+/* API calls by thread, then each GPU by process, context, stream and kind, then NVTX ranges by thread. */
+struct nai_lanes {
+  struct nai_lane *v;
+  uint32_t count, capacity;
+  uint32_t *rows, used; /* rows of lanes that no other part has such a list for (base/spill_array.h) */
+  uint64_t total;       /* events in all lanes */
+};
+
+/* Start and end columns of a lane's event table. */
+void nai_lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *model,
+                    enum nai_lane_kind kind);

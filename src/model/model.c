@@ -1,0 +1,175 @@
+#include "model/model.h"
+#include "base/sort.h"
+#include "tables/api_events.h"
+#include "tables/gpus.h"
+#include "tables/graph_events.h"
+#include "tables/kernel_events.h"
+#include "tables/labels.h"
+#include "tables/memop_events.h"
+#include "tables/nvtx_events.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+/* Tables that nobody asked for are empty to the model. */
+static uint32_t rows(const struct nai_table *table) { return table ? (uint32_t)table->rows : 0; }
+
+static struct nai_column column(const struct nai_table *table, int number) {
+  return table ? nai_table_column(table, number) : (struct nai_column){0};
+}
+
+static void find_columns(struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_KERNELS];
+  m->kernels = (struct nai_kernel_columns){.n = rows(t),
+                                           .start = column(t, KERNEL_EVENTS_start_ns),
+                                           .end = column(t, KERNEL_EVENTS_end_ns),
+                                           .correlation = column(t, KERNEL_EVENTS_correlation_id),
+                                           .name = column(t, KERNEL_EVENTS_name),
+                                           .device = column(t, KERNEL_EVENTS_device_id),
+                                           .process = column(t, KERNEL_EVENTS_process),
+                                           .context = column(t, KERNEL_EVENTS_context_id),
+                                           .stream = column(t, KERNEL_EVENTS_stream_id),
+                                           .config = column(t, KERNEL_EVENTS_config),
+                                           .graph = column(t, KERNEL_EVENTS_graph_id),
+                                           .graph_node = column(t, KERNEL_EVENTS_graph_node_id)};
+  t = m->tables[NAI_IN_MEMOPS];
+  m->memops = (struct nai_memop_columns){.n = rows(t),
+                                         .start = column(t, MEMOP_EVENTS_start_ns),
+                                         .end = column(t, MEMOP_EVENTS_end_ns),
+                                         .correlation = column(t, MEMOP_EVENTS_correlation_id),
+                                         .bytes = column(t, MEMOP_EVENTS_bytes),
+                                         .kind = column(t, MEMOP_EVENTS_kind),
+                                         .device = column(t, MEMOP_EVENTS_device_id),
+                                         .process = column(t, MEMOP_EVENTS_process),
+                                         .context = column(t, MEMOP_EVENTS_context_id),
+                                         .stream = column(t, MEMOP_EVENTS_stream_id),
+                                         .copy_kind = column(t, MEMOP_EVENTS_copy_kind),
+                                         .src_kind = column(t, MEMOP_EVENTS_src_kind),
+                                         .dst_kind = column(t, MEMOP_EVENTS_dst_kind),
+                                         .migration = column(t, MEMOP_EVENTS_migration)};
+  t = m->tables[NAI_IN_GRAPHS];
+  m->graphs = (struct nai_graph_columns){.n = rows(t),
+                                         .start = column(t, GRAPH_EVENTS_start_ns),
+                                         .end = column(t, GRAPH_EVENTS_end_ns),
+                                         .correlation = column(t, GRAPH_EVENTS_correlation_id),
+                                         .device = column(t, GRAPH_EVENTS_device_id),
+                                         .process = column(t, GRAPH_EVENTS_process),
+                                         .context = column(t, GRAPH_EVENTS_context_id),
+                                         .stream = column(t, GRAPH_EVENTS_stream_id),
+                                         .graph = column(t, GRAPH_EVENTS_graph_id),
+                                         .graph_exec = column(t, GRAPH_EVENTS_graph_exec_id)};
+  t = m->tables[NAI_IN_APIS];
+  m->apis = (struct nai_api_columns){.n = rows(t),
+                                     .start = column(t, API_EVENTS_start_ns),
+                                     .end = column(t, API_EVENTS_end_ns),
+                                     .correlation = column(t, API_EVENTS_correlation_id),
+                                     .thread = column(t, API_EVENTS_thread),
+                                     .name = column(t, API_EVENTS_name)};
+  t = m->tables[NAI_IN_NVTX];
+  m->nvtx = (struct nai_nvtx_columns){.n = rows(t),
+                                      .start = column(t, NVTX_EVENTS_start_ns),
+                                      .end = column(t, NVTX_EVENTS_end_ns),
+                                      .thread = column(t, NVTX_EVENTS_thread),
+                                      .kind = column(t, NVTX_EVENTS_kind),
+                                      .row_offset = column(t, NVTX_EVENTS_export_row_offset),
+                                      .name = column(t, NVTX_EVENTS_name)};
+  m->process_count = rows(m->tables[NAI_IN_PROCESSES]);
+  m->thread_count = rows(m->tables[NAI_IN_THREADS]);
+  m->thread_process = m->thread_count ? nai_column_i32(m->tables[NAI_IN_THREADS], THREADS_process) : NULL;
+}
+
+void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_COUNT],
+                    const struct nai_model_options *options) {
+  *m = (struct nai_model){.classes = options->classes,
+                          .phases = options->phases,
+                          .workload = options->workload,
+                          .gpu_facts = options->gpu_facts,
+                          .flops = options->flops,
+                          .step = options->step,
+                          .map_nvtx = options->map_nvtx,
+                          .page_events = options->page_events,
+                          .worker_count = options->worker_count,
+                          .scratch_dir = options->scratch_dir};
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    m->tables[i] = tables[i];
+  find_columns(m);
+  m->gpu_count = rows(m->tables[NAI_IN_GPUS]);
+  m->gpu_device = m->gpu_count ? nai_column_i32(m->tables[NAI_IN_GPUS], GPUS_device_id) : NULL;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
+  if (device_id >= 0 && (uint32_t)device_id < m->gpu_count && m->gpu_device[device_id] == device_id)
+    return (uint32_t)device_id; /* mostly none is left out */
+  const struct nai_column devices = nai_column_of_i32(m->gpu_device);
+  uint32_t index = nai_rows_from(NULL, 0, m->gpu_count, &devices, device_id);
+  return index < m->gpu_count && m->gpu_device[index] == device_id ? index : m->gpu_count;
+}
+
+int32_t nai_model_device(const struct nai_model *m, uint32_t gpu) {
+  return (int32_t)nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GPUS_device_id);
+}
+
+const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
+  uint32_t index = nai_model_gpu_index(m, device_id);
+  return index < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], index, GPUS_label) : "GPU ?";
+}
+
+struct op_moment {
+  const struct nai_model *model;
+  const struct nai_op *ops;
+  int64_t t;
+};
+
+static bool op_before(const void *ctx, size_t i) {
+  const struct op_moment *at = ctx;
+  return nai_model_op_start(at->model, &at->ops[i]) < at->t;
+}
+
+uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
+  return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
+}
+
+const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {
+  return nai_strings_get(&m->tables[NAI_IN_APIS]->strings, nai_at_text(&m->apis.name, api));
+}
+
+const char *nai_model_kernel_name(const struct nai_model *m, uint32_t kernel) {
+  return nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, nai_at_text(&m->kernels.name, kernel));
+}
+
+const char *nai_model_range_name(const struct nai_model *m, uint32_t range) {
+  return nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, nai_at_text(&m->nvtx.name, range));
+}
+
+int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
+  return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_PROCESSES], process, PROCESSES_pid);
+}
+
+const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, int enumeration,
+                                int32_t kind) {
+  if (kind == NAI_NULL_I32)
+    return "Unknown";
+  const char *label = NULL;
+  for (int64_t i = 0; i < m->tables[NAI_IN_LABELS]->rows && !label; i++)
+    if (nai_get_i64(m->tables[NAI_IN_LABELS], i, LABELS_enumeration) == enumeration &&
+        nai_get_i64(m->tables[NAI_IN_LABELS], i, LABELS_id) == kind)
+      label = nai_get_str(m->tables[NAI_IN_LABELS], i, LABELS_label);
+  if (!label || !*label)
+    label = enumeration == NAI_LABEL_COPY ? nai_copy_kind_label(kind) : nai_mem_kind_label(kind);
+  if (label)
+    return label;
+  snprintf(room, NAI_KIND_NAME_MAX, "kind %" PRId32, kind);
+  return room;
+}
+
+const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, uint32_t memop) {
+  if (nai_at_i32(&m->memops.kind, memop) == NAI_MEMOP_SET)
+    return "memset";
+  return nai_model_kind_name(room, m, NAI_LABEL_COPY, nai_at_i32(&m->memops.copy_kind, memop));
+}

@@ -1,0 +1,179 @@
+/* Which NVTX ranges the work of GPUs belongs to: those around the API calls that launched it. */
+#include "model/build.h"
+
+#include <stdlib.h>
+
+static struct nai_nvtx_node *node_of(struct nai_model *m, uint32_t api) {
+  return api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+}
+
+static void attribute_work(struct nai_model *m) {
+  for (uint32_t k = 0; k < m->kernels.n; k++) {
+    struct nai_nvtx_node *node = node_of(m, m->kernel_api[k]);
+    if (!node)
+      continue;
+    node->kernel_ns += nai_kernel_ns(m, k);
+    node->kernel_count++;
+  }
+  for (uint32_t g = 0; g < m->graphs.n; g++) {
+    struct nai_nvtx_node *node = node_of(m, m->graph_api[g]);
+    if (node)
+      node->graph_ns += nai_graph_ns(m, g);
+  }
+  for (uint32_t i = 0; i < m->memops.n; i++) {
+    struct nai_nvtx_node *node = node_of(m, m->memop_api[i]);
+    if (node)
+      node->copy_ns += nai_memop_ns(m, i);
+  }
+  for (uint32_t i = 0; i < m->node_count; i++) {
+    struct nai_nvtx_node *node = &m->nodes[i];
+    node->inclusive_kernel_ns = node->kernel_ns;
+    node->inclusive_kernel_count = node->kernel_count;
+    node->inclusive_graph_ns = node->graph_ns;
+    node->inclusive_copy_ns = node->copy_ns;
+  }
+  for (uint32_t i = m->node_count; i-- > 0;) { /* children come after parents */
+    const struct nai_nvtx_node *node = &m->nodes[i];
+    if (node->parent == NAI_NO_ROW)
+      continue;
+    m->nodes[node->parent].inclusive_kernel_ns += node->inclusive_kernel_ns;
+    m->nodes[node->parent].inclusive_kernel_count += node->inclusive_kernel_count;
+    m->nodes[node->parent].inclusive_graph_ns += node->inclusive_graph_ns;
+    m->nodes[node->parent].inclusive_copy_ns += node->inclusive_copy_ns;
+  }
+}
+
+/* --- start/end ranges ------------------------------------------------------------------------- */
+
+/* What calls launched: of one call, or of all of the thread's calls before one in start order. */
+struct launched {
+  int64_t kernel_ns, kernel_count, graph_ns, copy_ns;
+};
+
+static void add_launched(struct launched *sum, const struct launched *more, int sign) {
+  sum->kernel_ns += sign * more->kernel_ns;
+  sum->kernel_count += sign * more->kernel_count;
+  sum->graph_ns += sign * more->graph_ns;
+  sum->copy_ns += sign * more->copy_ns;
+}
+
+/* Sums up to each call, and to the end: to be freed by the caller, NULL without memory. */
+static struct launched *sum_launched(const struct nai_model *m, const struct launched *of_call, uint32_t thread) {
+  uint32_t first = m->api_by_thread.first[thread], n = m->api_by_thread.first[thread + 1] - first;
+  struct launched *sums = malloc(((size_t)n + 1) * sizeof *sums);
+  for (uint32_t i = 0; sums && i <= n; i++) {
+    sums[i] = i ? sums[i - 1] : (struct launched){0};
+    if (i)
+      add_launched(&sums[i], &of_call[m->api_by_thread.order[first + i - 1]], 1);
+  }
+  return sums;
+}
+
+/* Calls of the thread that start before t. */
+static uint32_t calls_before(const struct nai_model *m, uint32_t thread, int64_t t) {
+  const struct nai_groups *g = &m->api_by_thread;
+  return nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start, t) - g->first[thread];
+}
+
+/* When a name was open on the thread, by kind of range. */
+struct open_times {
+  struct nai_intervals start_end, push_pop;
+};
+
+/* Fills times[node] of the thread's start/end nodes. node_of_name: scratch, NAI_NO_ROW between uses. */
+static bool find_open_times(struct open_times *times, uint32_t *node_of_name, const struct nai_model *m,
+                            uint32_t thread) {
+  const struct nai_groups *g = &m->nvtx_by_thread;
+  const struct nai_nvtx_node *nodes = m->nodes + m->first_node[thread];
+  uint32_t count = m->first_node[thread + 1] - m->first_node[thread];
+  bool ok = true;
+  for (uint32_t i = 0; i < count; i++)
+    if (nodes[i].start_end)
+      node_of_name[nodes[i].name] = i;
+  for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
+    uint32_t range = g->order[i], node = node_of_name[nai_at_text(&m->nvtx.name, range)];
+    if (node == NAI_NO_ROW)
+      continue;
+    struct nai_intervals *set =
+        nai_at_i32(&m->nvtx.kind, range) == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
+    nai_intervals_add(set, nai_at(&m->nvtx.start, range), nai_at(&m->nvtx.end, range));
+    ok &= !set->oom;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (nodes[i].start_end)
+      node_of_name[nodes[i].name] = NAI_NO_ROW;
+  return ok;
+}
+
+/* A start/end range covers every kernel launched on its thread while any instance of its name was open, each once: what
+ * push/pop ranges of other names inside it are charged with counts as well, what those of its own name are does not. */
+static int attribute_start_end(struct nai_model *m, uint32_t thread, const struct launched *of_call,
+                               uint32_t *node_of_name, struct nai_err *err) {
+  struct nai_nvtx_node *nodes = m->nodes + m->first_node[thread];
+  uint32_t count = m->first_node[thread + 1] - m->first_node[thread];
+  struct launched *sums = sum_launched(m, of_call, thread);
+  struct open_times *times = calloc((size_t)count + 1, sizeof *times);
+  int rc = sums && times && find_open_times(times, node_of_name, m, thread) ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < count; i++) {
+    if (!nodes[i].start_end)
+      continue;
+    struct nai_intervals own = {0};
+    nai_intervals_subtract(&own, &times[i].start_end, &times[i].push_pop);
+    struct launched all = {0};
+    for (size_t k = 0; k < own.count; k++) {
+      add_launched(&all, &sums[calls_before(m, thread, own.v[k].end)], 1);
+      add_launched(&all, &sums[calls_before(m, thread, own.v[k].start)], -1);
+    }
+    nodes[i].inclusive_kernel_ns = all.kernel_ns;
+    nodes[i].inclusive_kernel_count = all.kernel_count;
+    nodes[i].inclusive_graph_ns = all.graph_ns;
+    nodes[i].inclusive_copy_ns = all.copy_ns;
+    if (own.oom)
+      rc = nai_err_nomem(err);
+    nai_intervals_free(&own);
+  }
+  for (uint32_t i = 0; times && i < count; i++) {
+    nai_intervals_free(&times[i].start_end);
+    nai_intervals_free(&times[i].push_pop);
+  }
+  free(times);
+  free(sums);
+  return rc;
+}
+
+static void sum_by_call(struct launched *of_call, const struct nai_model *m) {
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    if (m->kernel_api[k] != NAI_NO_ROW) {
+      of_call[m->kernel_api[k]].kernel_ns += nai_kernel_ns(m, k);
+      of_call[m->kernel_api[k]].kernel_count++;
+    }
+  for (uint32_t g = 0; g < m->graphs.n; g++)
+    if (m->graph_api[g] != NAI_NO_ROW)
+      of_call[m->graph_api[g]].graph_ns += nai_graph_ns(m, g);
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if (m->memop_api[i] != NAI_NO_ROW)
+      of_call[m->memop_api[i]].copy_ns += nai_memop_ns(m, i);
+}
+
+int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
+  attribute_work(m);
+  bool any = false;
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    any |= nai_model_has_start_end(m, t);
+  if (!any)
+    return NAI_OK;
+  uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
+  struct launched *of_call = calloc((size_t)m->apis.n + 1, sizeof *of_call);
+  uint32_t *node_of_name = malloc(((size_t)names + 1) * sizeof *node_of_name);
+  int rc = of_call && node_of_name ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < names; i++)
+    node_of_name[i] = NAI_NO_ROW;
+  if (!rc)
+    sum_by_call(of_call, m);
+  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
+    if (nai_model_has_start_end(m, t))
+      rc = attribute_start_end(m, t, of_call, node_of_name, err);
+  free(of_call);
+  free(node_of_name);
+  return rc;
+}

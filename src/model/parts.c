@@ -1,0 +1,114 @@
+/* The parts of the model: what they are made from, and building those that are asked for. */
+#include "model/build.h"
+
+#include <stdlib.h>
+
+static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
+    [NAI_PART_NAMES] = &nai_part_names,
+    [NAI_PART_LAUNCHES] = &nai_part_launches,
+    [NAI_PART_RANGES] = &nai_part_ranges,
+    [NAI_PART_CALLS] = &nai_part_calls,
+    [NAI_PART_GPUS] = &nai_part_gpus,
+    [NAI_PART_ACTIVE] = &nai_part_active,
+    [NAI_PART_PROCESS_GPUS] = &nai_part_process_gpus,
+    [NAI_PART_WINDOW] = &nai_part_window,
+    [NAI_PART_BLOCKED] = &nai_part_blocked,
+    [NAI_PART_NVTX_TREE] = &nai_part_nvtx_tree,
+    [NAI_PART_KERNEL_GROUPS] = &nai_part_kernel_groups,
+    [NAI_PART_PROCESS_SUMS] = &nai_part_process_sums,
+    [NAI_PART_PHASES] = &nai_part_phases,
+    [NAI_PART_EVIDENCE] = &nai_part_evidence,
+    [NAI_PART_IDLE] = &nai_part_idle,
+    [NAI_PART_LANES] = &nai_part_lanes,
+    [NAI_PART_CPU] = &nai_part_cpu,
+    [NAI_PART_STEPS] = &nai_part_steps,
+};
+
+uint32_t nai_parts_needed(uint32_t wanted) {
+  for (int p = NAI_PART_COUNT; p-- > 0;) /* a part needs earlier ones only */
+    if (wanted & 1u << p)
+      wanted |= parts[p]->needs;
+  return wanted;
+}
+
+uint64_t nai_parts_tables(uint32_t wanted) {
+  uint64_t tables = 0;
+  wanted = nai_parts_needed(wanted);
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    tables |= wanted & 1u << p ? parts[p]->tables : 0;
+  return tables;
+}
+
+uint32_t nai_parts_config(uint32_t wanted) {
+  uint32_t config = 0;
+  wanted = nai_parts_needed(wanted);
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    config |= wanted & 1u << p ? parts[p]->config : 0;
+  return config;
+}
+
+int64_t nai_parts_bytes(const struct nai_model *m, uint32_t wanted) {
+  enum { BASE = 32 << 20 };
+  int64_t bytes = BASE;
+  wanted = nai_parts_needed(wanted);
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    bytes += wanted & 1u << p && parts[p]->bytes ? parts[p]->bytes(m) : 0;
+  return bytes;
+}
+
+static int nothing(void *model, int task, struct nai_err *err) {
+  (void)model, (void)task, (void)err;
+  return NAI_OK;
+}
+
+/* begin, then the tasks, then end. Returns the number of the last. */
+static uint32_t plan_part(struct nai_flow *flow, struct nai_model *m, const struct nai_part_def *part,
+                          const uint32_t done[NAI_PART_COUNT]) {
+  uint32_t begin = nai_flow_add(flow, part->begin ? part->begin : nothing, m, 0);
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    if (part->needs & 1u << p && done[p] != NAI_FLOW_END)
+      nai_flow_after(flow, begin, done[p]);
+  int tasks = part->tasks ? part->tasks(m) : 0;
+  if (!tasks && !part->end)
+    return begin;
+  uint32_t first = flow->task_count;
+  for (int i = 0; i < tasks; i++)
+    nai_flow_after(flow, nai_flow_add(flow, part->task, m, i), begin);
+  uint32_t end = nai_flow_add(flow, part->end ? part->end : nothing, m, 0);
+  for (int i = 0; i < tasks; i++)
+    nai_flow_after(flow, end, first + (uint32_t)i);
+  nai_flow_after(flow, end, begin);
+  return end;
+}
+
+int nai_model_plan(struct nai_model *m, struct nai_flow *flow, uint32_t wanted, uint32_t done[NAI_PART_COUNT],
+                   struct nai_err *err) {
+  wanted = nai_parts_needed(wanted);
+  if (!m->work && !(m->work = calloc(1, sizeof *m->work)))
+    return nai_err_nomem(err);
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    done[p] = wanted & ~m->built & 1u << p ? plan_part(flow, m, parts[p], done) : NAI_FLOW_END;
+  return flow->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+void nai_model_built(struct nai_model *m, uint32_t wanted) { m->built |= nai_parts_needed(wanted); }
+
+int nai_model_build(struct nai_model *m, uint32_t wanted, struct nai_err *err) {
+  struct nai_flow flow = {0};
+  uint32_t done[NAI_PART_COUNT];
+  int rc = nai_model_plan(m, &flow, wanted, done, err);
+  if (!rc)
+    rc = nai_flow_run(&flow, m->worker_count, err);
+  if (!rc)
+    nai_model_built(m, wanted);
+  nai_flow_free(&flow);
+  return rc;
+}
+
+void nai_model_free(struct nai_model *m) {
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    if (parts[p]->free)
+      parts[p]->free(m);
+  free(m->work);
+  m->work = NULL;
+}

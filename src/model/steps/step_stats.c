@@ -1,0 +1,188 @@
+/* Which steps are typical, and which stand out. */
+#include "model/steps/step_stats.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *nai_step_state_name(enum nai_step_state state) {
+  static const char *const names[] = {"steady", "warm-up", "truncated"};
+  return names[state];
+}
+
+void nai_step_stats_free(struct nai_step_stats *s) {
+  free(s->state);
+  free(s->outlier);
+}
+
+/* The lower one of two middle values. Reorders v. */
+static int64_t median_of(int64_t *v, size_t count) {
+  if (!count)
+    return NAI_NULL_I64;
+  nai_select_i64(v, count, (count - 1) / 2);
+  return v[(count - 1) / 2];
+}
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+/* A first or last step with less than nine tenths of the usual work was cut by the capture. */
+static void find_truncated(struct nai_step_stats *s, const struct nai_step_list *list, int64_t *room) {
+  for (uint32_t i = 0; i < list->count; i++)
+    room[i] = list->v[i].ops;
+  int64_t usual = median_of(room, list->count);
+  const uint32_t ends[] = {0, list->count - 1};
+  for (int e = 0; e < 2 && list->count > 2; e++)
+    if (list->v[ends[e]].ops * 10 < usual * 9)
+      s->state[ends[e]] = NAI_STEP_TRUNCATED;
+}
+
+/* Leading steps that are slower than the second half of all: by half, or by a tenth while kernels were run for the
+ * first time or code was loaded. A first step is not slow because it is the first of the capture. */
+static void find_warm_up(struct nai_step_stats *s, const struct nai_process_steps *steps,
+                         const struct nai_step_list *list, int64_t *room) {
+  uint32_t half = list->count / 2, n = 0;
+  for (uint32_t i = half; i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY)
+      room[n++] = nai_step_ns(&list->v[i]);
+  int64_t usual = median_of(room, n);
+  for (uint32_t i = 0; n && i < half; i++) {
+    const struct nai_gpu_step *step = &list->v[i];
+    bool new = step->first_use > 0 || steps->v[step->step].loading_ns > 0;
+    if (s->state[i] == NAI_STEP_TRUNCATED)
+      continue;
+    if ((double)nai_step_ns(step) <= (new ? 1.1 : 1.5) * (double)usual)
+      return;
+    s->state[i] = NAI_STEP_WARM_UP;
+  }
+}
+
+/* --- spread ----------------------------------------------------------------------------------- */
+
+int64_t nai_step_median(int64_t *room, const struct nai_step_stats *s, const struct nai_process_steps *steps,
+                        const struct nai_step_list *list, nai_step_value_fn *value) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY)
+      room[n++] = value(steps, &list->v[i]);
+  return median_of(room, n);
+}
+
+static int64_t duration(const struct nai_process_steps *steps, const struct nai_gpu_step *step) {
+  (void)steps;
+  return nai_step_ns(step);
+}
+
+static void measure(struct nai_step_stats *s, const struct nai_process_steps *steps, const struct nai_step_list *list,
+                    int64_t *room) {
+  double sum = 0, squares = 0;
+  uint32_t n = 0;
+  s->median_ns = nai_step_median(room, s, steps, list, duration);
+  s->p90_ns = s->mad_ns = s->min_ns = s->max_ns = NAI_NULL_I64;
+  s->cv_pct = NAN;
+  if (s->median_ns == NAI_NULL_I64)
+    return;
+  for (uint32_t i = 0; i < list->count; i++) {
+    int64_t ns = nai_step_ns(&list->v[i]);
+    if (s->state[i] != NAI_STEP_STEADY)
+      continue;
+    room[n++] = ns;
+    sum += (double)ns;
+    s->total_ns += ns;
+    s->spread_ns += ns > s->median_ns ? ns - s->median_ns : 0;
+    s->min_ns = s->min_ns == NAI_NULL_I64 || ns < s->min_ns ? ns : s->min_ns;
+    s->max_ns = ns > s->max_ns ? ns : s->max_ns;
+  }
+  s->p90_ns = (int64_t)llround(nai_quantile_i64(room, n, 0.9));
+  for (uint32_t i = 0; i < n; i++) {
+    squares += ((double)room[i] - sum / n) * ((double)room[i] - sum / n);
+    room[i] = llabs(room[i] - s->median_ns);
+  }
+  if (n > 1 && sum > 0)
+    s->cv_pct = 100 * sqrt(squares / (n - 1)) / (sum / n);
+  s->mad_ns = median_of(room, n);
+}
+
+/* Longer than the median by three standard deviations as the median deviation tells them, and by 5 %. */
+static void find_outliers(struct nai_step_stats *s, const struct nai_step_list *list) {
+  if (s->states[NAI_STEP_STEADY] < NAI_OUTLIER_FEWEST)
+    return;
+  double by_mad = 3 * 1.4826 * (double)s->mad_ns, by_share = 0.05 * (double)s->median_ns;
+  for (uint32_t i = 0; i < list->count; i++) {
+    int64_t excess = nai_step_ns(&list->v[i]) - s->median_ns;
+    if (s->state[i] != NAI_STEP_STEADY || (double)excess <= fmax(by_mad, by_share))
+      continue;
+    s->outlier[i] = 1;
+    s->outliers++;
+    s->excess_ns += excess;
+  }
+}
+
+int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps *steps,
+                       const struct nai_step_list *list, struct nai_err *err) {
+  int64_t *room = malloc(((size_t)list->count + 1) * sizeof *room);
+  *s = (struct nai_step_stats){.state = calloc((size_t)list->count + 1, 1),
+                               .outlier = calloc((size_t)list->count + 1, 1)};
+  if (!room || !s->state || !s->outlier) {
+    free(room);
+    return nai_err_nomem(err);
+  }
+  if (list->count) {
+    find_truncated(s, list, room);
+    find_warm_up(s, steps, list, room);
+  }
+  for (uint32_t i = 0; i < list->count; i++) {
+    s->states[s->state[i]]++;
+    s->warm_up_ns += s->state[i] == NAI_STEP_WARM_UP ? nai_step_ns(&list->v[i]) : 0;
+  }
+  measure(s, steps, list, room);
+  if (s->median_ns != NAI_NULL_I64)
+    find_outliers(s, list);
+  free(room);
+  return NAI_OK;
+}
+
+/* --- drift ------------------------------------------------------------------------------------ */
+
+/* Numbers in the order of doubles, none of which is NaN or -0: a negative one's bits but the sign count backwards. */
+static int64_t number_of(double v) {
+  int64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static double double_of(int64_t number) {
+  double v;
+  int64_t bits = number < 0 ? number ^ INT64_MAX : number;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+int nai_step_drift(double *out, const struct nai_step_stats *s, const struct nai_step_list *list, struct nai_err *err) {
+  enum { MOST = 512 };
+  uint32_t n = 0, count = s->states[NAI_STEP_STEADY], used = count < MOST ? count : MOST;
+  *out = NAN;
+  if (count < NAI_DRIFT_FEWEST)
+    return NAI_OK;
+  uint32_t *steady = calloc(count, sizeof *steady);
+  int64_t *slopes = malloc((size_t)used * (used - 1) / 2 * sizeof *slopes);
+  size_t pairs = 0;
+  int rc = steady && slopes ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY)
+      steady[n++] = i;
+  for (uint32_t a = 0; !rc && a < used; a++)
+    for (uint32_t b = a + 1; b < used; b++) {
+      uint32_t from = steady[(uint64_t)a * n / used], to = steady[(uint64_t)b * n / used];
+      int64_t change = nai_step_ns(&list->v[to]) - nai_step_ns(&list->v[from]);
+      slopes[pairs++] = number_of((double)change / (double)(to - from));
+    }
+  if (!rc) {
+    nai_select_i64(slopes, pairs, (pairs - 1) / 2);
+    *out = double_of(slopes[(pairs - 1) / 2]);
+  }
+  free(steady);
+  free(slopes);
+  return rc;
+}

@@ -1,0 +1,196 @@
+/* The steps of a process on its GPUs: windows, what the GPU did in them, and sums over their work. */
+#include "model/steps/steps_build.h"
+
+#include "base/array.h"
+#include "model/idle/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+/* The step an operation belongs to: that of its launch; in a trace without launches that of its own time. UINT32_MAX
+ * for none. */
+static uint32_t step_of(const struct nai_model *m, const struct nai_process_steps *steps, const struct nai_op *op,
+                        uint32_t *near) {
+  uint32_t api = nai_model_op_api(m, op);
+  if (api != NAI_NO_ROW)
+    return nai_step_at(steps, nai_at(&m->apis.start, api), near);
+  return m->apis.n ? UINT32_MAX : nai_step_at(steps, nai_model_op_start(m, op), near);
+}
+
+/* Sums of one process on one GPU. */
+struct tally {
+  const struct nai_model *m;
+  const struct nai_process_steps *steps;
+  struct nai_gpu_step *v; /* per step of the process */
+  uint8_t *called;        /* per API call: it has been counted */
+  uint8_t *used;          /* per kernel name: the process has run it */
+  uint32_t near;          /* step of the operation before */
+};
+
+static void add_copy(struct nai_gpu_step *s, const struct nai_model *m, uint32_t row) {
+  enum { HTOD = 1, DTOH = 2 };
+  int64_t bytes = nai_at(&m->memops.bytes, row);
+  int32_t kind = nai_at_i32(&m->memops.copy_kind, row);
+  bytes = bytes == NAI_NULL_I64 ? 0 : bytes;
+  *(kind == HTOD ? &s->htod_bytes : kind == DTOH ? &s->dtoh_bytes : &s->other_bytes) += bytes;
+}
+
+static void add_op(struct tally *t, const struct nai_op *op) {
+  const struct nai_model *m = t->m;
+  uint8_t *used = op->type == NAI_OP_KERNEL ? &t->used[nai_at_text(&m->kernels.name, op->row)] : NULL;
+  bool first = used && !*used;
+  if (used)
+    *used = 1;
+  uint32_t step = step_of(m, t->steps, op, &t->near);
+  if (step == UINT32_MAX)
+    return;
+  struct nai_gpu_step *s = &t->v[step];
+  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+  s->start = !s->ops || start < s->start ? start : s->start;
+  s->end = !s->ops || end > s->end ? end : s->end;
+  s->ops++;
+  s->first_use += first;
+  s->kernels += op->type == NAI_OP_KERNEL;
+  s->kernel_ns += op->type == NAI_OP_KERNEL ? end - start : 0;
+  s->graph_launches += op->type == NAI_OP_GRAPH;
+  if (op->type == NAI_OP_COPY)
+    add_copy(s, m, op->row);
+  uint32_t api = nai_model_op_api(m, op);
+  if (api == NAI_NO_ROW)
+    return;
+  s->launch_calls += !t->called[api];
+  s->launch_api_ns += t->called[api] ? 0 : nai_call_ns(m, api);
+  t->called[api] = 1;
+}
+
+/* Leaves out steps without work here, and lets each window last until the next one begins. Where work of a later step
+ * overtook that of an earlier one, the earlier begins no later. */
+static uint32_t make_windows(struct nai_gpu_step *v, uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (v[i].ops) {
+      v[kept] = v[i];
+      v[kept++].step = i;
+    }
+  for (uint32_t i = kept; i-- > 1;) {
+    v[i - 1].start = v[i].start < v[i - 1].start ? v[i].start : v[i - 1].start;
+    v[i - 1].end = v[i].start;
+  }
+  return kept;
+}
+
+/* --- partition -------------------------------------------------------------------------------- */
+
+/* Time of a set inside [from, to). */
+static int64_t within(const struct nai_intervals *set, int64_t from, int64_t to) {
+  int64_t ns = 0;
+  for (size_t i = nai_intervals_after(set, from); i < set->count && set->v[i].start < to; i++) {
+    int64_t start = set->v[i].start > from ? set->v[i].start : from, end = set->v[i].end < to ? set->v[i].end : to;
+    ns += end - start;
+  }
+  return ns;
+}
+
+/* Idle time right before `to`. */
+static int64_t idle_before(const struct nai_intervals *busy, int64_t from, int64_t to) {
+  size_t i = nai_intervals_after(busy, to - 1);
+  int64_t since = i ? busy->v[i - 1].end : from;
+  if (i < busy->count && busy->v[i].start < to)
+    return 0;
+  return to - (since > from ? since : from);
+}
+
+static void divide(struct nai_gpu_step *s, const struct nai_gpu *gpu, bool last) {
+  int64_t busy = within(&gpu->all, s->start, s->end);
+  s->exposed_comm_ns = within(&gpu->exposed_communication, s->start, s->end);
+  s->exposed_copy_ns = within(&gpu->exposed_copy, s->start, s->end);
+  s->compute_ns = busy - s->exposed_comm_ns - s->exposed_copy_ns;
+  s->idle_ns = s->end - s->start - busy;
+  s->end_idle_ns = last || s->end == s->start ? 0 : idle_before(&gpu->all, s->start, s->end);
+}
+
+static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, struct nai_err *err) {
+  const struct nai_model *m = s->m;
+  const struct nai_gpu *on = &m->gpus[gpu];
+  struct tally t = {m, s->out, calloc((size_t)s->out->count + 1, sizeof *t.v), s->called, used, 0};
+  struct nai_step_list *list = &s->found->lists[s->found->list_count];
+  if (!t.v)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < on->op_count; i++)
+    if (on->streams[on->ops[i].stream].process == (int32_t)s->process)
+      add_op(&t, &on->ops[i]);
+  *list = (struct nai_step_list){s->process, gpu, t.v, make_windows(t.v, s->out->count)};
+  s->found->list_count++;
+  for (uint32_t i = 0; i < list->count; i++)
+    divide(&t.v[i], on, i + 1 == list->count);
+  return NAI_OK;
+}
+
+/* --- the host --------------------------------------------------------------------------------- */
+
+/* The first of the thread's calls from *i on that loads modules; false when there is none. */
+static bool next_module_call(uint32_t *i, const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *calls = &m->api_by_thread;
+  for (; *i < calls->first[thread + 1]; ++*i)
+    if (m->api_class[nai_at_text(&m->apis.name, calls->order[*i])] == NAI_API_MODULE)
+      return true;
+  return false;
+}
+
+/* Time in which the thread loads or compiles GPU code, by calls and by records of the driver, which lie in each other:
+ * each moment once, and to the step in which it begins. */
+static void add_loading(struct nai_process_steps *steps, const struct nai_model *m, uint32_t thread) {
+  const struct nai_layer_list *records = &m->evidence->loading[thread];
+  int64_t until = INT64_MIN;
+  uint32_t near = 0, call = m->api_by_thread.first[thread], record = 0;
+  for (;;) {
+    bool called = next_module_call(&call, m, thread), recorded = record < records->count;
+    if (!called && !recorded)
+      return;
+    uint32_t api = called ? m->api_by_thread.order[call] : 0;
+    bool take_call = called && (!recorded || nai_at(&m->apis.start, api) <= records->v[record].start);
+    int64_t start = take_call ? nai_at(&m->apis.start, api) : records->v[record].start;
+    int64_t end = take_call ? nai_at(&m->apis.end, api) : records->v[record].until;
+    call += take_call;
+    record += !take_call;
+    start = start > until ? start : until;
+    uint32_t step = end > start ? nai_step_at(steps, start, &near) : UINT32_MAX;
+    if (step != UINT32_MAX)
+      steps->v[step].loading_ns += end - start;
+    until = end > until ? end : until;
+  }
+}
+
+/* The thread's calls and waits, step by step. */
+static void add_thread(struct nai_process_steps *steps, const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *calls = &m->api_by_thread;
+  uint32_t near = 0;
+  for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+    uint32_t api = calls->order[i];
+    enum nai_api_class class = m->api_class[nai_at_text(&m->apis.name, api)];
+    uint32_t step = class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_at(&m->apis.start, api), &near) : UINT32_MAX;
+    if (step == UINT32_MAX)
+      continue;
+    steps->v[step].allocation_calls++;
+    steps->v[step].allocation_ns += nai_call_ns(m, api);
+  }
+  for (uint32_t i = 0; i < steps->count; i++)
+    steps->v[i].blocked_ns += within(&m->blocked[thread], steps->v[i].start, steps->v[i].end);
+  add_loading(steps, m, thread);
+}
+
+int nai_steps_on_gpus(struct nai_step_search *s, struct nai_err *err) {
+  const struct nai_groups *gpus = &s->m->process_gpus;
+  uint32_t first = gpus->first[s->process], end = gpus->first[s->process + 1];
+  uint8_t *used = calloc((size_t)s->m->tables[NAI_IN_KERNELS]->strings.count + 1, 1);
+  s->found->lists = calloc((size_t)(end - first) + 1, sizeof *s->found->lists);
+  int rc = used && s->found->lists ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = first; !rc && i < end; i++)
+    rc = add_list(s, gpus->order[i], used, err);
+  for (uint32_t t = 0; !rc && t < s->thread_count; t++)
+    add_thread(s->out, s->m, s->threads[t]);
+  free(used);
+  return rc;
+}

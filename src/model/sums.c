@@ -1,0 +1,108 @@
+/* Sums over kernels that several analyses start from. */
+#include "model/build.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+/* --- kernels by GPU and name ------------------------------------------------------------------ */
+
+/* The group of a kernel, added when it is the first of it. */
+static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu,
+                         uint32_t kernel) {
+  const struct nai_kernel_columns *k = &m->kernels;
+  uint32_t name = nai_at_text(&k->name, kernel);
+  bool added;
+  uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
+  if (keys->oom)
+    return false;
+  if (added) {
+    if (!nai_array_room(&m->kernel_groups, capacity, m->kernel_group_count, sizeof *m->kernel_groups))
+      return false;
+    m->kernel_groups[m->kernel_group_count++] = (struct nai_kernel_group){.gpu = gpu, .name = name, .longest = kernel};
+  }
+  struct nai_kernel_group *group = &m->kernel_groups[index];
+  int64_t length = nai_kernel_ns(m, kernel), longest = nai_kernel_ns(m, group->longest);
+  if (length > longest || (length == longest && nai_at(&k->start, kernel) < nai_at(&k->start, group->longest)))
+    group->longest = kernel;
+  group->calls++;
+  group->total_ns += length;
+  group->graph_calls += nai_at_i32(&k->graph, kernel) != NAI_NULL_I32;
+  m->kernel_group[kernel] = index;
+  return true;
+}
+
+static int group_kernels(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct nai_model *m = ctx;
+  struct nai_keyset keys = {0}; /* index of the GPU << 32 | name */
+  int32_t device = 0;
+  uint32_t gpu = 0, capacity = 0;
+  m->kernel_group = nai_cells_new(m->kernels.n, sizeof *m->kernel_group);
+  bool ok = m->kernel_group != NULL;
+  for (uint32_t i = 0; ok && i < m->kernels.n; i++) {
+    if (i == 0 || nai_at_i32(&m->kernels.device, i) != device) {
+      device = nai_at_i32(&m->kernels.device, i);
+      gpu = nai_model_gpu_index(m, device);
+    }
+    ok = add_to_group(m, &keys, &capacity, gpu, i);
+  }
+  nai_keyset_free(&keys);
+  return ok ? NAI_OK : nai_err_nomem(err);
+}
+
+static void free_groups(struct nai_model *m) {
+  free(m->kernel_group);
+  free(m->kernel_groups);
+}
+
+static int64_t groups_bytes(const struct nai_model *m) { return (int64_t)m->kernels.n * 12; }
+
+const struct nai_part_def nai_part_kernel_groups = {.name = "kernel groups",
+                                                    .tables = NAI_IN(KERNELS) | NAI_IN(GPUS),
+                                                    .begin = group_kernels,
+                                                    .free = free_groups,
+                                                    .bytes = groups_bytes};
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static struct nai_process_sum *sum_of(struct nai_model *m, int64_t process) {
+  return &m->process_sums[process < 0 ? m->process_count : (uint32_t)process];
+}
+
+static int sum_processes(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct nai_model *m = ctx;
+  m->process_sums = calloc((size_t)m->process_count + 1, sizeof *m->process_sums);
+  if (!m->process_sums)
+    return nai_err_nomem(err);
+  for (uint32_t k = 0; k < m->kernels.n; k++) {
+    struct nai_process_sum *sum = sum_of(m, nai_at(&m->kernels.process, k));
+    sum->kernels++;
+    sum->kernel_ns += nai_kernel_ns(m, k);
+    sum->without_launch_ns += m->kernel_api[k] == NAI_NO_ROW ? nai_kernel_ns(m, k) : 0;
+  }
+  for (uint32_t i = 0; i < m->node_count; i++) {
+    struct nai_process_sum *sum = sum_of(m, m->thread_process[m->nodes[i].thread]);
+    sum->attributed += m->nodes[i].kernel_count;
+    sum->attributed_ns += m->nodes[i].kernel_ns;
+  }
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY && nai_at(&m->memops.migration, i) != 1)
+      sum_of(m, nai_at(&m->memops.process, i))->copied_bytes += nai_at(&m->memops.bytes, i);
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    struct nai_process_sum *sum = sum_of(m, m->thread_process[t]);
+    sum->api_calls += m->api_by_thread.first[t + 1] - m->api_by_thread.first[t];
+    sum->blocked_ns += nai_intervals_total_ns(&m->blocked[t]);
+  }
+  return NAI_OK;
+}
+
+static void free_processes(struct nai_model *m) { free(m->process_sums); }
+
+const struct nai_part_def nai_part_process_sums = {
+    .name = "process sums",
+    .needs = NAI_PART(CALLS) | NAI_PART(BLOCKED) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
+    .begin = sum_processes,
+    .free = free_processes};

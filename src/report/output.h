@@ -1,0 +1,34 @@
+/* What a report can be written as: one struct nai_output per format, each in a file of its own. A new format is one
+ * such file and one line in output.c. */
+#pragma once
+
+#include "report/report.h"
+
+/* What the page needs beside the report; all borrowed. */
+struct nai_report_page {
+  const char *timeline_json; /* already safe inside <script> */
+  const char *events_b64;
+  const char *script, *script_sha256_b64, *style, *style_sha256_b64;
+};
+
+/* What a format prints from; all borrowed. */
+struct nai_output_context {
+  const struct nai_report *report;
+  const struct nai_table *table;      /* of formats with one file per table */
+  struct nai_templates *templates;    /* of formats that have a template: checked, so threads may share them */
+  const struct nai_report_page *page; /* of formats that need the timeline */
+};
+
+struct nai_output {
+  const char *name;     /* "markdown" */
+  const char *path;     /* in the artifacts directory; '*' stands for a table's name: one file per table */
+  const char *template; /* the template it is made with, NULL for none */
+  bool needs_timeline;
+  /* Appends the text to `out`, which may hand it on while it grows (base/buf.h). Errors of `out` show there, too. */
+  int (*print)(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err);
+};
+
+extern const struct nai_output nai_output_html, nai_output_json, nai_output_markdown, nai_output_csv;
+
+/* All formats, those that take longest first; ends with NULL. */
+extern const struct nai_output *const nai_outputs[];

@@ -1,0 +1,228 @@
+/* report.json: everything, versioned. Its schema is docs/report.schema.json. */
+#include "base/fmt.h"
+#include "table/json.h"
+#include "report/output.h"
+#include "tables/capture.h"
+#include "tables/data_quality.h"
+#include "tables/evidence.h"
+#include "tables/findings.h"
+#include "tables/run_info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, int column, const char *key) {
+  struct nai_value value = nai_table_value(table, row, column);
+  nai_json_key(json, key);
+  nai_json_value(json, value.null ? NAI_COUNT : table->schema->columns[column].unit, &value);
+}
+
+struct pair {
+  const char *key;
+  int column;
+};
+
+static void put_cells(struct nai_json *json, const struct nai_table *table, int64_t row, const struct pair *pairs,
+                      size_t n) {
+  for (size_t i = 0; i < n; i++)
+    put_cell(json, table, row, pairs[i].column, pairs[i].key);
+}
+
+#define PUT_CELLS(json, table, row, ...)                          \
+  put_cells(json, table, row, (const struct pair[]){__VA_ARGS__}, \
+            sizeof((const struct pair[]){__VA_ARGS__}) / sizeof(struct pair))
+
+static void put_trace(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *capture = nai_report_table(report, "capture");
+  nai_json_key(json, "trace");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  PUT_CELLS(json, capture, 0, {"file", CAPTURE_file}, {"size_bytes", CAPTURE_size_bytes},
+            {"product_version", CAPTURE_product_version}, {"schema_version", CAPTURE_schema_version});
+  nai_json_end(json);
+}
+
+static void put_run(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *run = nai_report_table(report, "run_info"), *capture = nai_report_table(report, "capture");
+  struct nai_buf summary = {0};
+  nai_report_summary(&summary, report);
+  nai_json_key(json, "run");
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "summary", nai_buf_str(&summary));
+  PUT_CELLS(json, run, 0, {"gpu_count", RUN_INFO_gpu_count}, {"process_count", RUN_INFO_process_count},
+            {"kernel_count", RUN_INFO_kernel_count}, {"window_start_ns", RUN_INFO_window_start_ns},
+            {"window_end_ns", RUN_INFO_window_end_ns});
+  struct nai_value window = nai_table_value(run, 0, RUN_INFO_window_ns);
+  nai_json_put_int(json, "window_ns", window.null ? 0 : window.i);
+  /* Beyond 2^53, so text: a JavaScript reader would lose its low digits. */
+  struct nai_value utc = nai_table_value(capture, 0, CAPTURE_utc_epoch_ns);
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, utc.i);
+  nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
+  nai_json_end(json);
+  json->out->oom |= summary.oom;
+  nai_buf_free(&summary);
+}
+
+static void put_verdict(struct nai_json *json, const struct nai_report *report) {
+  struct nai_buf text = {0};
+  enum nai_severity severity;
+  nai_report_verdict(&text, &severity, report);
+  nai_json_key(json, "verdict");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "severity", nai_severity_name((int)severity));
+  nai_json_put_text(json, "text", nai_buf_str(&text));
+  nai_json_end(json);
+  json->out->oom |= text.oom;
+  nai_buf_free(&text);
+}
+
+static void put_links(struct nai_json *json, const char *links) {
+  nai_json_key(json, "links");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (size_t n; *links; links += n) {
+    links += strspn(links, " ");
+    n = strcspn(links, " ");
+    struct nai_buf link = {0};
+    nai_buf_put(&link, links, n);
+    if (n)
+      nai_json_text(json, nai_buf_str(&link));
+    json->out->oom |= link.oom;
+    nai_buf_free(&link);
+  }
+  nai_json_end(json);
+}
+
+/* "0 1 2" as numbers. */
+static void put_gpus(struct nai_json *json, const char *gpus) {
+  nai_json_key(json, "gpus");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (char *end; *gpus; gpus = end + (*end == ' ')) {
+    long long gpu = strtoll(gpus, &end, 10);
+    if (end == gpus) /* a stored table may hold anything */
+      break;
+    nai_json_int(json, gpu);
+  }
+  nai_json_end(json);
+}
+
+static void put_evidence(struct nai_json *json, const struct nai_table *evidence, int64_t finding) {
+  nai_json_key(json, "evidence");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; i < evidence->rows; i++) {
+    if (nai_get_i64(evidence, i, EVIDENCE_finding) != finding)
+      continue;
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    PUT_CELLS(json, evidence, i, {"text", EVIDENCE_text}, {"table", EVIDENCE_table_name}, {"row", EVIDENCE_row},
+              {"start_ns", EVIDENCE_start_ns}, {"end_ns", EVIDENCE_end_ns}, {"device_id", EVIDENCE_device_id},
+              {"pid", EVIDENCE_pid}, {"tid", EVIDENCE_tid}, {"name", EVIDENCE_name});
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_findings(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *findings = nai_report_table(report, "findings"),
+                         *evidence = nai_report_table(report, "evidence");
+  nai_json_key(json, "findings");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; i < findings->rows; i++) {
+    nai_json_begin_object(json, NAI_JSON_LINES);
+    PUT_CELLS(json, findings, i, {"id", FINDINGS_id}, {"title", FINDINGS_title}, {"severity", FINDINGS_severity},
+              {"scope", FINDINGS_scope}, {"device_id", FINDINGS_device_id}, {"pid", FINDINGS_pid});
+    put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
+    PUT_CELLS(json, findings, i, {"at_stake_ns", FINDINGS_at_stake_ns}, {"at_stake_low_ns", FINDINGS_at_stake_low_ns},
+              {"pct_of_active", FINDINGS_pct_of_active}, {"place", FINDINGS_place}, {"reason", FINDINGS_reason},
+              {"part_of", FINDINGS_part_of}, {"why", FINDINGS_why}, {"recommendation", FINDINGS_recommendation},
+              {"verify", FINDINGS_verify});
+    put_links(json, nai_get_str(findings, i, FINDINGS_links));
+    put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+/* "profiler-overhead (6 times, 6.01 ms): ...": a caveat that can be read on its own. */
+static void caveat_text(struct nai_buf *out, const struct nai_table *quality, int64_t row) {
+  struct nai_value duration = nai_table_value(quality, row, DATA_QUALITY_duration_ns);
+  int64_t count = nai_get_i64(quality, row, DATA_QUALITY_count);
+  nai_buf_puts(out, nai_get_str(quality, row, DATA_QUALITY_check));
+  if (count > 1 || !duration.null) {
+    nai_buf_puts(out, " (");
+    nai_fmt_count(out, count);
+    if (!duration.null) {
+      nai_buf_puts(out, count == 1 ? " time, " : " times, ");
+      nai_fmt_duration(out, (double)duration.i);
+    }
+    nai_buf_putc(out, ')');
+  }
+  nai_buf_printf(out, ": %s", nai_get_str(quality, row, DATA_QUALITY_detail));
+}
+
+static void put_caveats(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *quality = nai_report_table(report, "data_quality");
+  nai_json_key(json, "caveats");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; i < quality->rows; i++) {
+    struct nai_buf text = {0};
+    caveat_text(&text, quality, i);
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    PUT_CELLS(json, quality, i, {"id", DATA_QUALITY_check}, {"severity", DATA_QUALITY_severity},
+              {"count", DATA_QUALITY_count}, {"source_table", DATA_QUALITY_source_table});
+    nai_json_put_text(json, "text", nai_buf_str(&text));
+    nai_json_end(json);
+    json->out->oom |= text.oom;
+    nai_buf_free(&text);
+  }
+  nai_json_end(json);
+}
+
+/* Rows of a table in the page, which has to stay one that browsers open. */
+enum { PAGE_ROWS = 10000, PACKED_ROWS = 200 };
+
+/* Those that the page draws as a whole have few enough rows by themselves. */
+static int64_t page_rows(const char *table) {
+  bool drawn = strcmp(table, "memory_timeline") == 0 || strcmp(table, "gpu_metric_timeline") == 0;
+  return drawn ? INT64_MAX : PAGE_ROWS;
+}
+
+void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script) {
+  struct nai_json json;
+  nai_json_init(&json, out, for_script);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "schema_version", "2.0");
+  nai_json_key(&json, "generator");
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "name", "nsys-ai");
+  nai_json_put_text(&json, "version", report->version);
+  nai_json_end(&json);
+  put_trace(&json, report);
+  put_run(&json, report);
+  put_verdict(&json, report);
+  put_findings(&json, report);
+  put_caveats(&json, report);
+  nai_json_key(&json, "tables");
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  for (size_t i = 0; i < report->table_count; i++) {
+    const char *name = report->tables[i]->schema->name;
+    if (strcmp(name, "findings") == 0 || strcmp(name, "evidence") == 0)
+      continue; /* above, in full */
+    nai_json_key(&json, name);
+    if (for_script && report->tables[i]->rows > PACKED_ROWS)
+      nai_json_table_packed(&json, report->tables[i], page_rows(name));
+    else
+      nai_json_table(&json, report->tables[i], for_script ? page_rows(name) : INT64_MAX);
+  }
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}
+
+static int print(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
+  nai_report_json(out, context->report, false);
+  return nai_buf_check(out, err);
+}
+
+const struct nai_output nai_output_json = {.name = "json", .path = "report.json", .print = print};

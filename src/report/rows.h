@@ -1,0 +1,46 @@
+/* Rows of a result in the formats that commands print: made row by row, so that a result of any length needs little
+ * memory; only the text table, whose columns are as wide as their widest cell, is held until its end. */
+#pragma once
+
+#include "table/json.h"
+
+enum nai_rows_format {
+  NAI_ROWS_TABLE,
+  NAI_ROWS_CSV,
+  NAI_ROWS_JSON,
+  NAI_ROWS_NDJSON,
+  NAI_ROWS_MARKDOWN,
+  NAI_ROWS_FORMATS
+};
+const char *nai_rows_format_name(enum nai_rows_format format); /* "table", "csv", ... */
+
+struct nai_rows_column {
+  const char *name;
+  enum nai_unit unit; /* NAI_UNIT_COUNT: unknown; durations are stored in ns whatever unit they are shown in */
+};
+
+struct nai_rows {
+  enum nai_rows_format format;
+  bool human;        /* in a text table and in Markdown: numbers for people */
+  const char *none;  /* what a text table without rows prints in the place of its header; or NULL */
+  const char *title; /* in JSON: a member of the object; or NULL */
+  int width;         /* of the terminal: the last column of a text table is cut to fit; 0: nothing is cut */
+  const struct nai_rows_column *columns; /* borrowed until the end */
+  uint32_t count;
+
+  /* private */
+  struct nai_buf *out, scratch, cells; /* of a text table: its cells, each with its NUL */
+  struct nai_json json;
+  int64_t rows;
+  int *widths;
+  bool *numbers; /* columns of a text table that hold numbers only */
+};
+
+/* Begins a result: the fields above `private` are set, the others zeroed. Errors show in `out` (nai_buf_check). */
+void nai_rows_begin(struct nai_rows *rows, struct nai_buf *out);
+void nai_rows_put(struct nai_rows *rows, const struct nai_value *cells);
+/* `truncated`: there would have been more rows. */
+void nai_rows_end(struct nai_rows *rows, bool truncated);
+
+/* Appends a cell as CSV has it: exact, nothing for NULL. Numbers of unknown unit with as many digits as they need. */
+void nai_rows_number(struct nai_buf *out, enum nai_unit unit, const struct nai_value *value);

@@ -1,0 +1,263 @@
+#include "report/view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All nodes and texts of a tree, freed together. */
+struct block {
+  struct block *next;
+  size_t used, size;
+  max_align_t bytes[];
+};
+
+struct nai_view_owner {
+  struct block *blocks; /* the current one first */
+  bool oom;
+};
+
+enum { BLOCK_BYTES = 16384 };
+
+static void *take(struct nai_view_owner *owner, size_t bytes) {
+  size_t need = (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+  struct block *block = owner->blocks;
+  if (need < bytes || owner->oom)
+    return NULL;
+  if (!block || block->size - block->used < need) {
+    size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES;
+    struct block *fresh = size + sizeof *fresh < size ? NULL : malloc(size + sizeof *fresh);
+    if (!fresh) {
+      owner->oom = true;
+      return NULL;
+    }
+    *fresh = (struct block){.size = size};
+    if (block && need > BLOCK_BYTES) { /* a big text must not close a block that still has room */
+      fresh->next = block->next;
+      block->next = fresh;
+    } else {
+      fresh->next = block;
+      owner->blocks = fresh;
+    }
+    block = fresh;
+  }
+  void *at = (char *)block->bytes + block->used;
+  block->used += need;
+  return at;
+}
+
+static char *copy(struct nai_view_owner *owner, const char *text, size_t len) {
+  char *at = take(owner, len + 1);
+  if (at) {
+    memcpy(at, text, len);
+    at[len] = '\0';
+  }
+  return at;
+}
+
+static struct nai_view *new_node(struct nai_view_owner *owner, enum nai_view_kind kind) {
+  struct nai_view *view = take(owner, sizeof *view);
+  if (view)
+    *view = (struct nai_view){.kind = kind, .owner = owner};
+  return view;
+}
+
+struct nai_view *nai_view_new(void) {
+  struct nai_view_owner *owner = calloc(1, sizeof *owner);
+  struct nai_view *root = owner ? new_node(owner, NAI_VIEW_MAP) : NULL;
+  if (!root)
+    free(owner);
+  return root;
+}
+
+void nai_view_free(struct nai_view *root) {
+  if (!root)
+    return;
+  struct nai_view_owner *owner = root->owner;
+  for (struct block *block = owner->blocks, *next; block; block = next) {
+    next = block->next;
+    free(block);
+  }
+  free(owner);
+}
+
+int nai_view_check(const struct nai_view *root, struct nai_err *err) {
+  return !root || root->owner->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+static struct nai_view *find(const struct nai_view *map, const char *key, size_t key_len) {
+  for (struct nai_view *entry = map->first; entry; entry = entry->next)
+    if (entry->key_len == key_len && memcmp(entry->key, key, key_len) == 0)
+      return entry;
+  return NULL;
+}
+
+const struct nai_view *nai_view_get(const struct nai_view *map, const char *key, size_t key_len) {
+  return map && map->kind == NAI_VIEW_MAP ? find(map, key, key_len) : NULL;
+}
+
+static void append(struct nai_view *parent, struct nai_view *entry) {
+  if (parent->last)
+    parent->last->next = entry;
+  else
+    parent->first = entry;
+  parent->last = entry;
+  parent->len++;
+}
+
+/* The entry `key` of a map, made or emptied to take a value of the given kind; NULL when that is impossible. */
+static struct nai_view *put(struct nai_view *map, const char *key, enum nai_view_kind kind) {
+  if (!map || map->kind != NAI_VIEW_MAP)
+    return NULL;
+  size_t key_len = strlen(key);
+  struct nai_view *entry = find(map, key, key_len);
+  if (entry) {
+    *entry = (struct nai_view){
+        .kind = kind, .owner = map->owner, .key = entry->key, .key_len = key_len, .next = entry->next};
+    return entry;
+  }
+  entry = new_node(map->owner, kind);
+  const char *name = entry ? copy(map->owner, key, key_len) : NULL;
+  if (!name)
+    return NULL;
+  entry->key = name;
+  entry->key_len = key_len;
+  append(map, entry);
+  return entry;
+}
+
+static struct nai_view *add(struct nai_view *list, enum nai_view_kind kind) {
+  if (!list || list->kind != NAI_VIEW_LIST)
+    return NULL;
+  struct nai_view *entry = new_node(list->owner, kind);
+  if (entry)
+    append(list, entry);
+  return entry;
+}
+
+static void set_text(struct nai_view *view, enum nai_text_kind kind, const char *text, size_t len) {
+  if (!view)
+    return;
+  view->text = copy(view->owner, text, len);
+  view->len = view->text ? len : 0;
+  view->text_kind = kind;
+}
+
+static void put_text(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text) {
+  if (text)
+    set_text(put(map, key, NAI_VIEW_TEXT), kind, text, strlen(text));
+  else
+    put(map, key, NAI_VIEW_NULL);
+}
+
+void nai_view_put_text(struct nai_view *map, const char *key, const char *text) {
+  put_text(map, key, NAI_TEXT_FOREIGN, text);
+}
+
+void nai_view_put_code(struct nai_view *map, const char *key, const char *text) {
+  put_text(map, key, NAI_TEXT_CODE, text);
+}
+
+void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text) {
+  put_text(map, key, NAI_TEXT_TRUSTED, text);
+}
+
+void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {
+  if (view && text->oom)
+    view->owner->oom = true;
+}
+
+/* Stores what was printed into `text`, and frees it. */
+static struct nai_view *put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
+  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
+  nai_view_inherit(map, text);
+  set_text(view, kind, nai_buf_str(text), text->len);
+  nai_buf_free(text);
+  return view;
+}
+
+void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len) {
+  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
+  if (!view)
+    return;
+  view->text = text;
+  view->len = len;
+  view->text_kind = NAI_TEXT_TRUSTED;
+}
+
+void nai_view_put_printed(struct nai_view *map, const char *key, nai_view_print_fn *print, const void *ctx) {
+  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
+  if (!view)
+    return;
+  view->print = print;
+  view->print_ctx = ctx;
+  view->len = 1; /* not empty: what a section asks */
+  view->text_kind = NAI_TEXT_TRUSTED;
+}
+
+void nai_view_put_bool(struct nai_view *map, const char *key, bool truth) {
+  struct nai_view *view = put(map, key, NAI_VIEW_BOOL);
+  if (view)
+    view->truth = truth;
+}
+
+void nai_view_put_int(struct nai_view *map, const char *key, int64_t number) {
+  struct nai_buf text = {0};
+  nai_buf_printf(&text, "%lld", (long long)number);
+  put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit unit, const struct nai_value *value) {
+  struct nai_buf text = {0};
+  nai_value_print_human(&text, unit, value);
+  bool foreign = value->type == NAI_STR && !value->null;
+  struct nai_view *view = put_buf(map, key, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
+  if (view)
+    view->absent = value->null;
+}
+
+struct nai_view *nai_view_put_map(struct nai_view *map, const char *key) {
+  return put(map, key, NAI_VIEW_MAP);
+}
+
+struct nai_view *nai_view_put_list(struct nai_view *map, const char *key) {
+  return put(map, key, NAI_VIEW_LIST);
+}
+
+static void add_text(struct nai_view *list, enum nai_text_kind kind, const char *text) {
+  if (text)
+    set_text(add(list, NAI_VIEW_TEXT), kind, text, strlen(text));
+  else
+    add(list, NAI_VIEW_NULL);
+}
+
+void nai_view_add_text(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_FOREIGN, text); }
+
+void nai_view_add_code(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_CODE, text); }
+
+void nai_view_add_trusted(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_TRUSTED, text); }
+
+struct nai_view *nai_view_add_map(struct nai_view *list) {
+  return add(list, NAI_VIEW_MAP);
+}
+
+struct nai_view *nai_view_add_list(struct nai_view *list) {
+  return add(list, NAI_VIEW_LIST);
+}
+
+bool nai_view_truth(const struct nai_view *view) {
+  if (!view)
+    return false;
+  switch (view->kind) {
+  case NAI_VIEW_BOOL:
+    return view->truth;
+  case NAI_VIEW_TEXT:
+  case NAI_VIEW_LIST:
+    return view->len > 0 && !view->absent;
+  case NAI_VIEW_MAP:
+    return true;
+  case NAI_VIEW_NULL:
+    break;
+  }
+  return false;
+}

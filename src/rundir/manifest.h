@@ -1,0 +1,78 @@
+/* stages/manifest.json: what a run was asked, what each of its nodes was made from, and the files it wrote. It decides
+ * what a later run may reuse, and which files of a directory are a run's own. */
+#pragma once
+
+#include "base/buf.h"
+#include "table/table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where it lies in an artifacts directory: also what marks a directory as one. */
+#define NAI_MANIFEST_PATH "stages/manifest.json"
+/* Beside it: from what the trace's file looked like, its identity without reading it again. */
+#define NAI_STAMP_PATH "stages/trace-stamp"
+
+/* Readers accept any minor version: members are only added within a major one. */
+enum { NAI_MANIFEST_MAJOR = 2, NAI_MANIFEST_MINOR = 0 };
+
+/* A name (in manifest.names) and the hash of what it names. */
+struct nai_manifest_entry {
+  uint32_t name;
+  uint64_t hash;
+};
+
+struct nai_manifest_node {
+  uint32_t name;
+  uint64_t key;              /* of its inputs together */
+  uint32_t input, input_end; /* entries: what it was made from */
+  uint32_t table, table_end; /* entries: its tables, by content */
+};
+
+/* Zeroed to begin with. Sticky on out-of-memory. */
+struct nai_manifest {
+  char *version, *trace;      /* of the program; the trace's file name; NULL when unknown */
+  uint64_t identity;          /* of the trace */
+  struct nai_strings options; /* "--trim 1 2": what was asked, where it is not the default */
+  struct nai_strings names;
+  struct nai_manifest_entry *entries;
+  uint32_t entry_count, entry_capacity;
+  struct nai_manifest_node *nodes;
+  uint32_t node_count, node_capacity;
+  struct nai_strings files; /* paths relative to the artifacts directory */
+  bool ours;                /* read: it is a manifest of this program, of whatever version */
+  bool oom;
+};
+
+/* Reads the manifest of the artifacts directory open as `directory`; a missing, damaged or foreign one is an empty
+ * manifest, one of another major version is empty but for its files. NAI_EIO or NAI_ELIMIT
+ * when it could not be read, so that nobody knows what it says; it is empty then. */
+NAI_MUST_CHECK int nai_manifest_read(struct nai_manifest *manifest, int directory, struct nai_err *err);
+void nai_manifest_free(struct nai_manifest *manifest);
+
+/* Adds a node, then its inputs, then its tables. */
+void nai_manifest_add_node(struct nai_manifest *manifest, const char *name);
+void nai_manifest_add_input(struct nai_manifest *manifest, const char *name, uint64_t hash);
+void nai_manifest_add_table(struct nai_manifest *manifest, const char *name, uint64_t hash);
+/* Takes the node added last away; takes all nodes away. */
+void nai_manifest_remove_last(struct nai_manifest *manifest);
+void nai_manifest_forget_nodes(struct nai_manifest *manifest);
+/* Puts the node of that name behind those put so before, so that the order tells nothing of how they were made. */
+void nai_manifest_put_next(struct nai_manifest *manifest, const char *name, uint32_t *put);
+void nai_manifest_add_file(struct nai_manifest *manifest, const char *path);
+NAI_MUST_CHECK int nai_manifest_check(const struct nai_manifest *manifest, struct nai_err *err);
+
+/* Whether this very program made one of the nodes at least. */
+bool nai_manifest_is_of_this_program(const struct nai_manifest *manifest);
+
+/* The node of that name; the node that made that table. NULL when there is none. */
+const struct nai_manifest_node *nai_manifest_node(const struct nai_manifest *manifest, const char *name);
+const struct nai_manifest_node *nai_manifest_maker(const struct nai_manifest *manifest, const char *table);
+/* The hash of the table's content. False when there is no such table. */
+bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *manifest, const char *table);
+/* Whether the run wrote a file of that path. */
+bool nai_manifest_lists(const struct nai_manifest *manifest, const char *file);
+const char *nai_manifest_name(const struct nai_manifest *manifest, uint32_t name);
+
+/* The text. `readers` is the table of that name (which reader served which table), or NULL when nothing was read. */
+void nai_manifest_print(struct nai_buf *out, const struct nai_manifest *manifest, const struct nai_table *readers);

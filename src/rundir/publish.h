@@ -1,0 +1,28 @@
+/* Files that appear in a directory all at once, or not at all: what commands write that analyse no trace. The directory
+ * is exchanged as a whole, like that of an analysis (outdir.h). */
+#pragma once
+
+#include "base/buf.h"
+#include "rundir/outdir.h"
+
+struct nai_publication {
+  struct nai_outdir out;
+  struct nai_manifest manifest;
+  void (*note)(const char *line);
+};
+
+/* Makes the place where files are written until nai_publish_commit. Refuses a target that holds a run, or something
+ * else without a file of the name `main_file`: it would be lost. `note` may be NULL. */
+NAI_MUST_CHECK int nai_publish_begin(struct nai_publication *publication, const char *path, const char *main_file,
+                                     void (*note)(const char *line), struct nai_err *err);
+/* Writes a file; `name` is relative to the directory, with one directory in front at most ("tables/x.csv"). `text`
+ * decides also on being out of memory. */
+NAI_MUST_CHECK int nai_publish_file(struct nai_publication *publication, const char *name, const struct nai_buf *text,
+                                    struct nai_err *err);
+NAI_MUST_CHECK int nai_publish_commit(struct nai_publication *publication, struct nai_err *err);
+/* Removes what was not committed, and frees. Accepts a zeroed struct. */
+void nai_publish_end(struct nai_publication *publication);
+
+/* Files of a directory that its manifest lists; where that is lost, its table files: nai_outdir_calls.list. */
+NAI_MUST_CHECK int nai_publish_list(void *ctx, struct nai_strings *files, bool *known, int directory,
+                                    struct nai_err *err);

@@ -1,0 +1,65 @@
+/* A run: an artifacts directory with its tables. One that is finished is opened; one in progress is created and filled.
+ * Several may be open at once. Tables are read when they are asked for, the event tables and the model built from them
+ * only then. */
+#pragma once
+
+#include "model/model.h"
+#include "rundir/manifest.h"
+
+struct nai_run {
+  char *path;    /* of the artifacts directory, for messages */
+  int directory; /* that directory, open: it stays this run's when another directory gets its name */
+  int lock;      /* keeps its files from being removed meanwhile; -1: none */
+  struct nai_manifest manifest;
+  struct nai_table **tables; /* those read or made so far */
+  uint32_t table_count, table_capacity;
+  struct nai_model *model; /* NULL until asked for */
+};
+
+/* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
+ * compared. */
+extern const char *const nai_run_compared[];
+
+/* Opens a finished run. NAI_EINPUT when the directory holds none. As long as it is open its files stay, even if another
+ * run takes its place. */
+NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
+/* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. Who
+ * opened that sees to it that the files stay. */
+NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);
+/* A run without tables, to be filled; `path` exists and holds a directory stages/. */
+NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
+void nai_run_close(struct nai_run *run);
+
+/* A table: held already, or read from stages/. With `schema` it has exactly those columns, whatever version wrote it.
+ * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */
+NAI_MUST_CHECK int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name,
+                                 const struct nai_schema *schema, struct nai_err *err);
+/* The same of a table that a run may lack: then *out is NULL. One that is there and cannot be read is an error,
+ * NAI_EINPUT where it is damaged. */
+NAI_MUST_CHECK int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
+                                        const struct nai_schema *schema, struct nai_err *err);
+/* The table if it is held, else NULL. */
+struct nai_table *nai_run_find_loaded(const struct nai_run *run, const char *name);
+/* When its capture began, ns since 1970: the session may have begun long before. NAI_NULL_I64 where that is not known,
+ * or the table capture is not held. */
+int64_t nai_run_utc(const struct nai_run *run);
+/* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is
+ * freed. */
+NAI_MUST_CHECK int nai_run_add(struct nai_run *run, struct nai_table *table, struct nai_err *err);
+/* Frees a table and removes its file. */
+void nai_run_remove(struct nai_run *run, const char *name);
+/* Path of a table's file; false when it is too long. */
+bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name);
+
+/* The model over the run's event tables, with `parts` built: of those tables (NAI_IN(...)) and those the parts read. */
+NAI_MUST_CHECK int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options,
+                                 uint64_t tables, uint32_t parts, struct nai_err *err);
+/* Tells the classes what kernels of the run are, where it was made with --kernel-classes: its table of kernels knows
+ * what the built-in patterns do not. Of several runs the last one decides about a name. */
+NAI_MUST_CHECK int nai_run_tell_classes(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err);
+/* Opens those event tables (NAI_IN(...)), so that it is known whether all are there. */
+NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err);
+/* Checks the cells of all tables that are held, and that rows they refer to are there. NAI_ESTALE. */
+NAI_MUST_CHECK int nai_run_check(struct nai_run *run, struct nai_err *err);
+/* Forgets the model, whose event tables are going to change. */
+void nai_run_drop_model(struct nai_run *run);

@@ -1,0 +1,265 @@
+/* Which GPU is which: from the CUDA ordinals of processes to the GPUs of the machine. */
+#include "trace/identity.h"
+
+#include "base/sort.h"
+#include "trace/gpu_rows.h"
+#include "trace/small.h"
+#include "trace/sources/source.h"
+#include "tables/gpus.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t pid_of(int64_t key) { return (int64_t)((uint64_t)key >> 24 & 0xffffff); }
+static int64_t low_bits(int64_t key) { return key & 0xffffff; }
+
+enum { MAX_GPUS = 4096 }; /* more cannot be right, and every GPU has a section of its own in the reports */
+
+/* A (process, CUDA ordinal) pair on its way to a GPU number. */
+struct pair {
+  uint32_t index;  /* in identity->devices */
+  int32_t process; /* row, -1 unknown */
+  int64_t pid, ordinal;
+  int64_t device; /* result */
+  bool mapped, split;
+};
+
+/* Pairs on their way, and the GPUs of the machine. */
+struct resolving {
+  struct pair *pairs;
+  size_t pair_count;
+  struct nai_gpu_rows machine;
+  bool any_mapped; /* the export maps ordinals of processes to GPUs */
+};
+
+static int by_pid(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  if (x->pid != y->pid)
+    return x->pid < y->pid ? -1 : 1;
+  if (x->ordinal != y->ordinal)
+    return x->ordinal < y->ordinal ? -1 : 1;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+struct looked_up {
+  const struct pair *pairs;
+  int64_t pid, ordinal;
+};
+
+static bool pair_before(const void *ctx, size_t i) {
+  const struct looked_up *key = ctx;
+  const struct pair *p = &key->pairs[i];
+  return p->pid < key->pid || (p->pid == key->pid && p->ordinal < key->ordinal);
+}
+
+/* The table knows processes by pid only; pairs are in that order. */
+static int on_cuda_device(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  struct resolving *r = ctx;
+  int64_t gpu = nai_small_int(&cells[0], -1), ordinal = nai_small_int(&cells[1], -1),
+          pid = nai_small_int(&cells[2], -1);
+  if (gpu < 0 || gpu > 100000)
+    return NAI_OK;
+  size_t i = nai_search(0, r->pair_count, pair_before, &(struct looked_up){r->pairs, pid, ordinal});
+  for (; i < r->pair_count && r->pairs[i].pid == pid && r->pairs[i].ordinal == ordinal; i++) {
+    r->pairs[i].device = gpu;
+    r->pairs[i].mapped = r->any_mapped = true;
+  }
+  return NAI_OK;
+}
+
+static int by_ordinal(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  if (x->ordinal != y->ordinal)
+    return x->ordinal < y->ordinal ? -1 : 1;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_process(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_ordinal(a, b);
+}
+
+static int by_device(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  return x->device != y->device ? (x->device < y->device ? -1 : 1) : by_process(a, b);
+}
+
+/* The machine has one GPU, and no process can have used another. */
+static bool is_only_gpu(const struct resolving *r, int64_t ordinal) {
+  return r->machine.count == 1 && !r->machine.older && !r->any_mapped && ordinal == 0;
+}
+
+/* Numbers the pairs of one ordinal that nothing maps to a physical GPU. */
+static void number_ordinal(struct pair *pairs, size_t count, struct nai_keyset *taken, bool only_gpu) {
+  const struct pair *last = NULL;
+  bool split = false, added;
+  for (size_t i = 0; i < count; i++)
+    if (!pairs[i].mapped) {
+      split |= last && last->process != pairs[i].process && !only_gpu;
+      last = &pairs[i];
+    }
+  last = NULL;
+  for (size_t i = 0; i < count; i++) {
+    struct pair *p = &pairs[i];
+    if (p->mapped)
+      continue;
+    p->split = split;
+    p->device = last ? last->device : p->ordinal;
+    if (!last || (split && last->process != p->process))
+      for (nai_keyset_add(taken, p->device, &added); !added && !taken->oom; nai_keyset_add(taken, p->device, &added))
+        p->device += 1000;
+    last = p;
+  }
+}
+
+/* Without a map to physical GPUs, an ordinal used by one process is one GPU; used by several it stays split, because
+ * CUDA_VISIBLE_DEVICES can make distinct GPUs all 0. Further ones get ordinal + 1000, + 2000, ... */
+static int number_unmapped(struct resolving *r, struct nai_err *err) {
+  struct nai_keyset taken = {0};
+  bool added;
+  for (size_t i = 0; i < r->pair_count; i++)
+    if (r->pairs[i].mapped)
+      nai_keyset_add(&taken, r->pairs[i].device, &added);
+  qsort(r->pairs, r->pair_count, sizeof *r->pairs, by_ordinal);
+  for (size_t i = 0, j; i < r->pair_count && r->pairs[i].ordinal != NAI_DEVICE_UNKNOWN; i = j) {
+    for (j = i + 1; j < r->pair_count && r->pairs[j].ordinal == r->pairs[i].ordinal; j++)
+      ;
+    number_ordinal(r->pairs + i, j - i, &taken, is_only_gpu(r, r->pairs[i].ordinal));
+  }
+  int rc = taken.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_keyset_free(&taken);
+  return rc;
+}
+
+/* Rows without a device belong to the only GPU of their process, when it has just one. */
+static void adopt_unknown(struct resolving *r) {
+  qsort(r->pairs, r->pair_count, sizeof *r->pairs, by_process);
+  for (size_t i = 0, j; i < r->pair_count; i = j) {
+    int64_t only = -1;
+    bool several = false;
+    for (j = i; j < r->pair_count && r->pairs[j].process == r->pairs[i].process; j++) {
+      struct pair *p = &r->pairs[j]; /* the unknown ordinal comes last */
+      if (p->device >= 0) {
+        several |= only >= 0 && only != p->device;
+        only = p->device;
+      } else if (!several) {
+        p->device = only;
+      }
+    }
+  }
+}
+
+/* Which of the machine's GPUs this is, and what says so. */
+static const struct nai_gpu_row *facts_of(const char **by, const struct resolving *r, const struct pair *pair) {
+  const struct nai_gpu_row *by_id = NULL, *by_ordinal = NULL;
+  bool alike = true;
+  *by = NULL;
+  for (size_t i = 0; i < r->machine.count; i++) {
+    const struct nai_gpu_row *f = &r->machine.rows[i], *first = &r->machine.rows[0];
+    if (f->id == pair->device && pair->mapped) {
+      *by = "map";
+      return f;
+    }
+    if (r->machine.ordinals_told && f->ordinal == pair->ordinal)
+      by_ordinal = f;
+    if (f->id == pair->ordinal)
+      by_id = f;
+    alike &= f->texts[0] && first->texts[0] && strcmp(f->texts[0], first->texts[0]) == 0;
+  }
+  if (pair->split || pair->mapped)
+    return NULL;
+  if (is_only_gpu(r, pair->ordinal)) {
+    *by = "only GPU";
+    return &r->machine.rows[0];
+  }
+  /* Numbers of the table are ordinals only by habit: they are trusted where all GPUs are of one kind. */
+  const struct nai_gpu_row *found = r->machine.ordinals_told ? by_ordinal : alike ? by_id : NULL;
+  *by = !found ? NULL : r->machine.ordinals_told ? "ordinal" : "id";
+  return found;
+}
+
+static void add_facts(struct nai_table *table, int64_t row, const struct resolving *r, const struct pair *pair) {
+  const char *by;
+  const struct nai_gpu_row *facts = facts_of(&by, r, pair);
+  nai_set_str(table, row, GPUS_identified_by, by);
+  if (!facts)
+    return;
+  nai_gpu_rows_put(table, row, &r->machine, facts);
+}
+
+static void add_gpu(struct nai_table *table, const struct resolving *r, const struct pair *pair) {
+  char label[96];
+  int64_t row = nai_table_add_row(table);
+  if (pair->device < 0)
+    snprintf(label, sizeof label, "GPU unknown");
+  else if (pair->split)
+    snprintf(label, sizeof label, "GPU %" PRId64 " (pid %" PRId64 ")", pair->ordinal, pair->pid);
+  else
+    snprintf(label, sizeof label, "GPU %" PRId64, pair->device);
+  nai_set_i64(table, row, GPUS_device_id, pair->device);
+  nai_set_str(table, row, GPUS_label, label);
+  nai_set_i64(table, row, GPUS_cuda_device, pair->ordinal == NAI_DEVICE_UNKNOWN ? NAI_NULL_I64 : pair->ordinal);
+  nai_set_i64(table, row, GPUS_pid, pair->split ? pair->pid : NAI_NULL_I64);
+  nai_set_i64(table, row, GPUS_mapped, pair->mapped);
+  add_facts(table, row, r, pair);
+}
+
+int nai_identity_resolve_gpus(struct nai_identity *identity, const int64_t *processes, size_t process_count,
+                              struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
+  uint32_t n = identity->devices.count;
+  struct resolving r = {.pairs = calloc((size_t)n + 1, sizeof *r.pairs), .pair_count = n};
+  identity->device_process = malloc(((size_t)n + 1) * sizeof(int32_t));
+  identity->device_id = malloc(((size_t)n + 1) * sizeof(int32_t));
+  int rc = NAI_OK;
+  if (!r.pairs || !identity->device_process || !identity->device_id) {
+    rc = nai_err_nomem(err);
+    goto out;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t key = identity->devices.keys[i];
+    int32_t process = nai_identity_row(processes, process_count, key);
+    identity->device_process[i] = process;
+    r.pairs[i] = (struct pair){.index = i, .process = process, .ordinal = low_bits(key), .device = -1};
+    r.pairs[i].pid = process < 0 ? 0 : pid_of(processes[process]);
+  }
+  qsort(r.pairs, n, sizeof *r.pairs, by_pid);
+  rc = nai_small_scan(trace, "TARGET_INFO_CUDA_DEVICE", (const char *const[]){"gpuId", "cudaId", "pid", NULL}, 100000,
+                      on_cuda_device, &r, err);
+  if (!rc)
+    rc = nai_gpu_rows_read(&r.machine, trace, err);
+  if (!rc)
+    rc = number_unmapped(&r, err);
+  if (rc)
+    goto out;
+  adopt_unknown(&r);
+  qsort(r.pairs, n, sizeof *r.pairs, by_device);
+  int64_t split = 0;
+  struct nai_table *gpus = out->tables[NAI_IN_GPUS];
+  for (size_t i = 0; i < n; i++) {
+    if (i == 0 || r.pairs[i].device != r.pairs[i - 1].device)
+      add_gpu(gpus, &r, &r.pairs[i]);
+    if (gpus->rows > MAX_GPUS) {
+      rc = nai_err_set(err, NAI_EINPUT, "\"%s\": work on more than %d GPUs; the device ids cannot be right",
+                       trace->path, MAX_GPUS);
+      goto out;
+    }
+    split += r.pairs[i].split;
+    identity->device_id[r.pairs[i].index] = (int32_t)r.pairs[i].device;
+  }
+  if (split)
+    nai_ingest_note(
+        out->tables[NAI_IN_EXTRACT_NOTES], "gpus-split-by-process", "warning", "TARGET_INFO_CUDA_DEVICE", split,
+        "several processes use the same CUDA ordinal and the export does not say which physical GPU that is: "
+        "each process's GPU is shown on its own, and may be one shared GPU");
+out:
+  nai_gpu_rows_free(&r.machine);
+  free(r.pairs);
+  return rc;
+}

@@ -1,0 +1,245 @@
+#include "trace/names.h"
+
+#include "base/array.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Longer names keep this much and get a hash of the rest, so that distinct names stay distinct. */
+enum { NAME_MAX_BYTES = 8192 };
+
+/* Bytes of `text` that make up its canonical NVTX name. */
+static size_t nvtx_length(const char *text, size_t len) {
+  static const char *const marks[] = {"seq = ", "op_id = ", "sizes = "};
+  const char *end = text + len;
+  for (const char *comma = text; (comma = memchr(comma, ',', (size_t)(end - comma))); comma++) {
+    if (end - comma < 8 || comma[1] != ' ' || (comma[2] != 's' && comma[2] != 'o')) /* most commas are none of these */
+      continue;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+      size_t n = strlen(marks[i]);
+      if ((size_t)(end - comma) >= n + 2 && memcmp(comma + 2, marks[i], n) == 0)
+        return (size_t)(comma - text);
+    }
+  }
+  return len;
+}
+
+/* cudaMemcpyAsync_ptsz_v7000 -> cudaMemcpyAsync; cudaStreamGetCaptureInfo_v2_v11030 -> cudaStreamGetCaptureInfo_v2. */
+static size_t api_length(const char *text, size_t len) {
+  size_t digits = 0;
+  while (digits < len && text[len - 1 - digits] >= '0' && text[len - 1 - digits] <= '9')
+    digits++;
+  if ((digits == 4 || digits == 5) && len > digits + 2 && memcmp(text + len - digits - 2, "_v", 2) == 0)
+    len -= digits + 2;
+  if (len > 5 && (memcmp(text + len - 5, "_ptsz", 5) == 0 || memcmp(text + len - 5, "_ptds", 5) == 0))
+    len -= 5;
+  return len;
+}
+
+static uint32_t add_clean(struct nai_part *part, const char *text, size_t len) {
+  uint32_t id;
+  if (len <= NAME_MAX_BYTES && nai_text_is_clean(text, len)) {
+    id = nai_strings_add(&part->names, text, len);
+  } else {
+    struct nai_buf clean = {0};
+    nai_text_clean(&clean, text, len < NAME_MAX_BYTES ? len : NAME_MAX_BYTES);
+    if (len > NAME_MAX_BYTES)
+      nai_buf_printf(&clean, "... (%zu bytes, hash %016" PRIx64 ")", len, (uint64_t)XXH3_64bits(text, len));
+    id = clean.oom ? NAI_NO_STRING : nai_strings_add(&part->names, nai_buf_str(&clean), clean.len);
+    nai_buf_free(&clean);
+  }
+  part->oom |= id == NAI_NO_STRING;
+  return id;
+}
+
+static uint32_t add_canonical(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+  if (kind == NAI_NAME_API)
+    len = api_length(text, len);
+  return add_clean(part, text, len);
+}
+
+/* Numbers of up to 18 digits at *text, which is moved behind them; NAI_NULL_I64 when there are none or more. */
+static int64_t read_number(const char **text, const char *end) {
+  int64_t value = 0;
+  const char *p = *text;
+  for (; p < end && *p >= '0' && *p <= '9'; p++)
+    value = p - *text < 18 ? value * 10 + (*p - '0') : value;
+  int64_t digits = p - *text;
+  *text = p;
+  return digits >= 1 && digits <= 18 ? value : NAI_NULL_I64;
+}
+
+/* Length of the bracketed list at `text`, 0 when there is none. */
+static size_t list_length(const char *text, const char *end) {
+  int depth = 0;
+  for (const char *p = text; p < end; p++) {
+    depth += *p == '[' ? 1 : *p == ']' ? -1 : 0;
+    if (depth == 0)
+      return p > text ? (size_t)(p - text) + 1 : 0;
+  }
+  return 0;
+}
+
+static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
+  enum { SIZES_MAX_BYTES = 512 };
+  if (part->too_many_sizes || len == 0 || len > SIZES_MAX_BYTES || !nai_text_is_clean(text, len))
+    return NAI_NO_STRING;
+  uint32_t id = nai_strings_add(&part->sizes, text, len);
+  part->oom |= id == NAI_NO_STRING;
+  part->too_many_sizes = part->sizes.count > NAI_MAX_SIZES;
+  return id;
+}
+
+/* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
+ * not known. */
+static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
+  while (end - text > 2 && text[0] == ',' && text[1] == ' ') {
+    text += 2;
+    if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
+      text += 6;
+      suffix->seq = read_number(&text, end);
+    } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
+      text += 8;
+      while (text < end && *text >= '0' && *text <= '9') /* no two are equal: not kept (docs/readers.md) */
+        text++;
+    } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
+      size_t len = list_length(text + 8, end);
+      suffix->sizes = add_sizes(part, text + 8, len);
+      text += 8 + len;
+    } else {
+      return;
+    }
+  }
+}
+
+static uint32_t name_of_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+  if (part->oom) /* an array may be shorter than what it belongs to */
+    return NAI_NO_STRING;
+  uint32_t before = part->raw.count;
+  uint32_t raw = nai_strings_add(&part->raw, text, len);
+  if (raw < before)
+    return part->raw_names[raw];
+  if (raw == NAI_NO_STRING || !nai_array_room(&part->raw_names, &part->raw_capacity, raw, sizeof *part->raw_names)) {
+    part->oom = true;
+    return NAI_NO_STRING;
+  }
+  return part->raw_names[raw] = add_canonical(part, text, len, kind);
+}
+
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+  return name_of_text(part, text, len, kind);
+}
+
+uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
+  size_t length = nvtx_length(text, len);
+  *suffix = NAI_NO_SUFFIX;
+  if (length < len)
+    read_suffix(suffix, part, text + length, text + len);
+  /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
+  return name_of_text(part, text, length, NAI_NAME_PLAIN);
+}
+
+uint32_t nai_name_missing(struct nai_part *part, int64_t id) {
+  char text[32];
+  int n = snprintf(text, sizeof text, "#%" PRId64, id);
+  return add_clean(part, text, (size_t)n);
+}
+
+static int string_table(struct nai_part *part, struct nai_err *err) {
+  const struct nai_db_table *table = nai_trace_table(part->trace, "StringIds");
+  int value = table ? nai_db_column(table, "value") : -1;
+  if (value < 0)
+    return NAI_OK;
+  return nai_lookup_open(&part->lookup, part->trace, table->name, value, err);
+}
+
+/* The text of StringIds row `id`; false when there is none, and once *rc says that something failed. */
+static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
+  bool found = false;
+  if (*rc) /* a row may have several names */
+    return false;
+  if (!part->lookup && (*rc = string_table(part, err)))
+    return false;
+  if (part->lookup && (*rc = nai_lookup_get(&found, cell, part->lookup, id, err)))
+    return false;
+  return found && (cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB);
+}
+
+/* Index of the id in name_ids, UINT32_MAX when out of memory. */
+static uint32_t index_of_id(bool *added, struct nai_part *part, int64_t id) {
+  *added = false;
+  if (part->oom)
+    return UINT32_MAX;
+  uint32_t index = nai_keyset_add(&part->name_ids, id, added);
+  if (part->name_ids.oom ||
+      (*added && !nai_array_room(&part->id_names, &part->id_capacity, index, sizeof *part->id_names))) {
+    part->oom = true;
+    return UINT32_MAX;
+  }
+  if (*added)
+    part->id_names[index] = NAI_NO_STRING;
+  return index;
+}
+
+uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind, int *rc, struct nai_err *err) {
+  bool added;
+  struct nai_cell cell;
+  uint32_t index = index_of_id(&added, part, id);
+  if (index == UINT32_MAX)
+    return NAI_NO_STRING;
+  if (added && look_up(&cell, part, id, rc, err))
+    part->id_names[index] = add_canonical(part, cell.data, cell.len, kind);
+  return part->id_names[index];
+}
+
+uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
+  bool added;
+  struct nai_cell cell;
+  uint32_t index = index_of_id(&added, part, id);
+  *suffix = NAI_NO_SUFFIX;
+  if (index == UINT32_MAX)
+    return NAI_NO_STRING;
+  if (added && !nai_array_room(&part->id_suffixes, &part->suffix_capacity, index, sizeof *part->id_suffixes)) {
+    part->oom = true;
+    return NAI_NO_STRING;
+  }
+  if (added) {
+    part->id_suffixes[index] = NAI_NO_SUFFIX;
+    if (look_up(&cell, part, id, rc, err)) {
+      size_t length = nvtx_length(cell.data, cell.len);
+      read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
+      part->id_names[index] = add_clean(part, cell.data, length);
+    }
+  }
+  *suffix = part->id_suffixes[index];
+  return part->id_names[index];
+}
+
+void nai_record_named(struct nai_part *part, uint32_t record, const struct nai_cell *id, const struct nai_cell *text,
+                      int *rc, struct nai_err *err) {
+  enum { RECORD_NAME_MAX_BYTES = 400 };
+  struct nai_cell cell = *text;
+  uint32_t have = part->record_capacity;
+  if (record == NAI_NO_STRING ||
+      !nai_array_room(&part->record_name, &part->record_capacity, record, sizeof *part->record_name)) {
+    part->oom = true;
+    return;
+  }
+  for (; have < part->record_capacity; have++)
+    part->record_name[have] = NAI_NO_STRING;
+  if (part->record_name[record] != NAI_NO_STRING)
+    return;
+  if (!(text->type == NAI_CELL_TEXT && text->len) &&
+      (id->type != NAI_CELL_INT || !look_up(&cell, part, id->i, rc, err)))
+    return;
+  struct nai_buf clean = {0};
+  nai_text_clean(&clean, cell.data, cell.len < RECORD_NAME_MAX_BYTES ? cell.len : RECORD_NAME_MAX_BYTES);
+  part->record_name[record] = nai_strings_add(&part->record_names, nai_buf_str(&clean), clean.len);
+  part->oom |= clean.oom || part->record_name[record] == NAI_NO_STRING;
+  nai_buf_free(&clean);
+}
