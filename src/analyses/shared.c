@@ -32,8 +32,8 @@ void nai_put_range_place(struct nai_table *table, int64_t row, const struct nai_
   if (range == NAI_NO_ROW)
     return;
   int32_t thread = nai_at_i32(&m->nvtx.thread, range);
-  nai_set_i64(table, row, to->start, nai_at(&m->nvtx.start, range));
-  nai_set_i64(table, row, to->end, nai_at(&m->nvtx.end, range));
+  nai_set_i64(table, row, to->start, nai_at(&m->nvtx.start_ns, range));
+  nai_set_i64(table, row, to->end, nai_at(&m->nvtx.end_ns, range));
   nai_set_i64(table, row, to->pid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid));
   nai_set_i64(table, row, to->tid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid));
 }

@@ -7,9 +7,22 @@
 void nai_keyset_free(struct nai_keyset *set) {
   if (!set)
     return;
-  nai_spill_array_free(set->keys);
-  nai_spill_array_free(set->slots);
-  *set = (struct nai_keyset){0};
+  if (!set->arena) {
+    nai_spill_array_free(set->keys);
+    nai_spill_array_free(set->slots);
+  }
+  *set = (struct nai_keyset){.arena = set->arena};
+}
+
+static bool resize(struct nai_keyset *set, void *array, size_t old_bytes, size_t bytes) {
+  if (set->arena)
+    return nai_arena_resize(array, set->arena, old_bytes, bytes, NULL) == NAI_OK;
+  void *memory;
+  memcpy(&memory, array, sizeof memory);
+  memory = nai_spill_array_grow(memory, set->directory, old_bytes, bytes);
+  if (memory)
+    memcpy(array, &memory, sizeof memory);
+  return memory != NULL;
 }
 
 static bool grow(struct nai_keyset *set) {
@@ -17,24 +30,19 @@ static bool grow(struct nai_keyset *set) {
   uint32_t capacity = set->capacity ? set->capacity * 2 : FIRST;
   if (capacity > MOST)
     return false;
-  int64_t *keys = nai_spill_array_grow(set->keys, set->directory, set->count * sizeof *keys, capacity * sizeof *keys);
-  if (!keys)
+  size_t keys_bytes = capacity * sizeof *set->keys, slots_bytes = (size_t)capacity * 2 * sizeof *set->slots;
+  if (!resize(set, &set->keys, set->count * sizeof *set->keys, keys_bytes) ||
+      !resize(set, &set->slots, (size_t)set->capacity * 2 * sizeof *set->slots, slots_bytes))
     return false;
-  set->keys = keys;
-  uint32_t *slots = nai_spill_array_grow(NULL, set->directory, 0, (size_t)capacity * 2 * sizeof *slots);
-  if (!slots)
-    return false;
-  memset(slots, 0, (size_t)capacity * 2 * sizeof *slots);
-  nai_spill_array_free(set->slots);
-  set->slots = slots;
+  memset(set->slots, 0, slots_bytes);
   set->slot_mask = capacity * 2 - 1;
   set->slot_shift = __builtin_clzll((uint64_t)set->slot_mask);
   set->capacity = capacity;
   for (uint32_t i = 0; i < set->count; i++) {
     uint32_t at = nai_keyset_slot(set, set->keys[i]);
-    while (slots[at])
+    while (set->slots[at])
       at = (at + 1) & set->slot_mask;
-    slots[at] = i + 1;
+    set->slots[at] = i + 1;
   }
   return true;
 }

@@ -1,6 +1,8 @@
 /* A dictionary of 64-bit keys: key <-> dense index in order of first appearance. */
 #pragma once
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,8 +13,9 @@ struct nai_keyset {
   uint32_t *slots; /* index + 1, 0 = free */
   uint32_t slot_mask;
   int slot_shift;
-  uint32_t last; /* index of the key asked for last: neighbours in a trace tend to repeat */
-  bool oom;      /* sticky */
+  uint32_t last;           /* index of the key asked for last: neighbours in a trace tend to repeat */
+  bool oom;                /* sticky */
+  struct nai_arena *arena; /* that its memory is from; NULL: its own, for nai_keyset_free */
 };
 
 /* Two numbers as a key. The first may be negative (a process that is not known) or use all of 32 bits (a name that is

@@ -106,10 +106,10 @@ int nai_index_sort(struct nai_index *index, struct nai_err *err) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
     rc = nai_table_check(tables[i], err);
   if (!rc)
-    rc = nai_table_sort(index->metrics, metrics, 3, err);
+    rc = nai_table_sort_by(index->metrics, metrics, 3, err);
   if (!rc)
-    rc = nai_table_sort(index->findings, findings, 3, err);
-  return rc ? rc : nai_table_sort(index->kernels, kernels, 3, err);
+    rc = nai_table_sort_by(index->findings, findings, 3, err);
+  return rc ? rc : nai_table_sort_by(index->kernels, kernels, 3, err);
 }
 
 struct rows_of {

@@ -25,6 +25,7 @@ extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ran
 
 /* What exists only while parts are built. */
 struct nai_model_work {
+  struct nai_arena arenas[NAI_PART_COUNT]; /* of each part, freed once it is built; what stays is model->arena's */
   struct nai_groups gpu_kernels, gpu_memops, gpu_graphs; /* rows by index of their GPU */
   struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
   uint32_t *node_counts;

@@ -49,28 +49,20 @@ static int collect(const struct source *source, const struct nai_model *m, struc
     gpu[i] = index < m->gpu_count ? (int32_t)index : -1;
   }
   struct nai_column group = nai_column_of_i32(gpu);
-  int rc = nai_groups_collect(source->rows, source->n, &group, m->gpu_count, m->scratch_dir, err);
+  int rc = nai_groups_collect(source->rows, source->n, &group, m->gpu_count, &m->work->arenas[NAI_PART_GPUS], err);
   free(gpu);
   return rc;
 }
 
 static int collect_rows(struct nai_model *m, struct nai_err *err) {
   struct nai_model_work *w = m->work;
-  const struct source sources[] = {{&w->gpu_kernels, m->kernels.n, &m->kernels.device},
-                                   {&w->gpu_memops, m->memops.n, &m->memops.device},
-                                   {&w->gpu_graphs, m->graphs.n, &m->graphs.device}};
+  const struct source sources[] = {{&w->gpu_kernels, m->kernels.n, &m->kernels.device_id},
+                                   {&w->gpu_memops, m->memops.n, &m->memops.device_id},
+                                   {&w->gpu_graphs, m->graphs.n, &m->graphs.device_id}};
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < sizeof sources / sizeof *sources; i++)
     rc = collect(&sources[i], m, err);
   return rc;
-}
-
-static void free_rows(struct nai_model *m) {
-  if (!m->work)
-    return;
-  nai_groups_free(&m->work->gpu_kernels);
-  nai_groups_free(&m->work->gpu_memops);
-  nai_groups_free(&m->work->gpu_graphs);
 }
 
 /* --- operations in order ---------------------------------------------------------------------- */
@@ -90,9 +82,9 @@ static void look_ahead(struct run *run, const struct nai_model *m) {
 static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t index, enum nai_op_type type,
                     const struct nai_model *m, struct nai_err *err) {
   struct nai_row_order by =
-      type == NAI_OP_KERNEL  ? (struct nai_row_order){.start = m->kernels.start, .end = m->kernels.end}
-      : type == NAI_OP_GRAPH ? (struct nai_row_order){.start = m->graphs.start, .end = m->graphs.end}
-                             : (struct nai_row_order){.start = m->memops.start, .end = m->memops.end};
+      type == NAI_OP_KERNEL  ? (struct nai_row_order){.start = m->kernels.start_ns, .end = m->kernels.end_ns}
+      : type == NAI_OP_GRAPH ? (struct nai_row_order){.start = m->graphs.start_ns, .end = m->graphs.end_ns}
+                             : (struct nai_row_order){.start = m->memops.start_ns, .end = m->memops.end_ns};
   uint32_t *order = rows->order + rows->first[index], n = rows->first[index + 1] - rows->first[index];
   int rc = nai_rows_sort(order, n, &by, m->scratch_dir, err);
   int64_t before = INT64_MIN;
@@ -286,14 +278,7 @@ static int build_gpu(void *ctx, int index, struct nai_err *err) {
   return build_unions(gpu, m, err);
 }
 
-static int end_gpus(void *ctx, int task, struct nai_err *err) {
-  (void)task, (void)err;
-  free_rows(ctx);
-  return NAI_OK;
-}
-
 static void free_gpus(struct nai_model *m) {
-  free_rows(m);
   for (uint32_t g = 0; m->gpus && g < m->gpu_count; g++)
     free_gpu(&m->gpus[g]);
   free(m->gpus);
@@ -309,6 +294,5 @@ const struct nai_part_def nai_part_gpus = {.name = "GPU timelines",
                                            .begin = begin_gpus,
                                            .tasks = gpu_count,
                                            .task = build_gpu,
-                                           .end = end_gpus,
                                            .free = free_gpus,
                                            .bytes = gpus_bytes};

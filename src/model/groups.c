@@ -1,18 +1,9 @@
 #include "model/groups.h"
 
-#include "base/spill_array.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void nai_groups_free(struct nai_groups *groups) {
-  if (!groups)
-    return;
-  nai_spill_array_free(groups->order);
-  free(groups->first);
-  *groups = (struct nai_groups){0};
-}
 
 /* --- order ------------------------------------------------------------------------------------ */
 
@@ -41,7 +32,7 @@ struct sorting {
   uint32_t *ends, runs;  /* where each run ends; a run has BLOCK_ROWS rows or more, except for the last */
   struct nai_key *keys;  /* of a block, and as many to sort them with; made when first needed */
   uint32_t *aside, room; /* a run's rows while it is merged */
-  const char *scratch_dir;
+  struct nai_arena *arena;
 };
 
 static uint32_t run_from(const struct sorting *s, uint32_t first) {
@@ -59,9 +50,7 @@ static uint32_t run_from(const struct sorting *s, uint32_t first) {
 static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
   uint32_t *rows = s->rows + first, n = end - first;
   if (!s->keys)
-    s->keys = malloc(2 * (size_t)BLOCK_ROWS * sizeof *s->keys);
-  if (!s->keys)
-    return nai_err_nomem(err);
+    NAI_TRY(NAI_NEW(s->keys, s->arena, 2 * (size_t)BLOCK_ROWS, err));
   for (uint32_t i = 0; i < n; i++)
     s->keys[i] = (struct nai_key){nai_key_from_i64(nai_at(&s->by->start, rows[i])), rows[i]};
   nai_sort_keys_in(s->keys, s->keys + n, n);
@@ -77,17 +66,16 @@ static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct na
 }
 
 static int find_runs(struct sorting *s, struct nai_err *err) {
-  s->ends = malloc(((size_t)s->n / BLOCK_ROWS + 2) * sizeof *s->ends);
-  int rc = s->ends ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t first = 0, end; !rc && first < s->n; first = end) {
+  NAI_TRY(NAI_NEW(s->ends, s->arena, s->n / BLOCK_ROWS + 2, err));
+  for (uint32_t first = 0, end; first < s->n; first = end) {
     end = run_from(s, first);
     if (end - first < BLOCK_ROWS && end < s->n) {
       end = s->n - first < BLOCK_ROWS ? s->n : first + BLOCK_ROWS;
-      rc = sort_block(s, first, end, err);
+      NAI_TRY(sort_block(s, first, end, err));
     }
     s->ends[s->runs++] = end;
   }
-  return rc;
+  return NAI_OK;
 }
 
 struct row_place {
@@ -107,13 +95,8 @@ static uint32_t first_after(const struct sorting *s, uint32_t first, uint32_t en
 
 static int put_aside(struct sorting *s, const uint32_t *rows, uint32_t n, struct nai_err *err) {
   if (n > s->room) {
-    void *memory;
-    nai_spill_array_free(s->aside);
-    int rc = nai_spill_array_new(&memory, s->scratch_dir, (size_t)n * sizeof *s->aside, err);
-    s->aside = rc ? NULL : memory;
-    s->room = rc ? 0 : n;
-    if (rc)
-      return rc;
+    NAI_TRY(nai_arena_resize(&s->aside, s->arena, (size_t)s->room * sizeof *rows, (size_t)n * sizeof *rows, err));
+    s->room = n;
   }
   memcpy(s->aside, rows, (size_t)n * sizeof *rows);
   return NAI_OK;
@@ -127,9 +110,7 @@ static int merge(struct sorting *s, uint32_t first, uint32_t middle, uint32_t en
     return NAI_OK;
   end = first_after(s, middle, end, rows[middle - 1]);
   uint32_t left = middle - first, right = end - middle;
-  int rc = put_aside(s, rows + (left < right ? first : middle), left < right ? left : right, err);
-  if (rc)
-    return rc;
+  NAI_TRY(put_aside(s, rows + (left < right ? first : middle), left < right ? left : right, err));
   const uint32_t *aside = s->aside;
   if (left < right) {
     for (uint32_t to = first, i = 0, j = middle; i < left; to++)
@@ -142,34 +123,29 @@ static int merge(struct sorting *s, uint32_t first, uint32_t middle, uint32_t en
 }
 
 static int merge_runs(struct sorting *s, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (; !rc && s->runs > 1; s->runs = (s->runs + 1) / 2)
-    for (uint32_t r = 0; !rc && r < s->runs; r += 2) {
+  for (; s->runs > 1; s->runs = (s->runs + 1) / 2)
+    for (uint32_t r = 0; r < s->runs; r += 2) {
       uint32_t first = r ? s->ends[r - 1] : 0, last = r + 1 < s->runs ? r + 1 : r;
       if (last > r)
-        rc = merge(s, first, s->ends[r], s->ends[last], err);
+        NAI_TRY(merge(s, first, s->ends[r], s->ends[last], err));
       s->ends[r / 2] = s->ends[last];
     }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir,
                   struct nai_err *err) {
-  struct sorting s = {.rows = rows, .n = n, .by = by, .scratch_dir = scratch_dir};
-  int rc = find_runs(&s, err);
-  if (!rc)
-    rc = merge_runs(&s, err);
-  free(s.ends);
-  free(s.keys);
-  nai_spill_array_free(s.aside);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(scratch_dir);
+  struct sorting s = {.rows = rows, .n = n, .by = by, .arena = &arena};
+  NAI_TRY(find_runs(&s, err));
+  return merge_runs(&s, err);
 }
 
 int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const *columns, int count,
                      struct nai_err *err) {
-  struct nai_key *keys = malloc(2 * ((size_t)n + 1) * sizeof *keys);
-  if (!keys)
-    return nai_err_nomem(err);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_key *keys;
+  NAI_TRY(NAI_NEW(keys, &arena, 2 * (size_t)n, err));
   for (uint32_t i = 0; i < n; i++)
     keys[i].value = rows[i];
   while (count-- > 0) {
@@ -179,23 +155,17 @@ int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const 
   }
   for (uint32_t i = 0; i < n; i++)
     rows[i] = keys[i].value;
-  free(keys);
   return NAI_OK;
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
 int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
-                       const char *scratch_dir, struct nai_err *err) {
+                       struct nai_arena *arena, struct nai_err *err) {
   out->groups = groups;
-  out->first = calloc((size_t)groups + 2, sizeof *out->first);
-  if (!out->first)
-    return nai_err_nomem(err);
-  void *order;
-  int rc = nai_spill_array_new(&order, scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
-  if (rc)
-    return rc;
-  uint32_t *rows = out->order = order;
+  NAI_TRY(NAI_NEW(out->first, arena, (size_t)groups + 2, err));
+  NAI_TRY(NAI_NEW(out->order, arena, n, err));
+  uint32_t *rows = out->order;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
   const struct nai_column cells = *group;
   for (uint32_t i = 0; i < n; i++) {
@@ -218,11 +188,11 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
 }
 
 int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
-                     const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err) {
-  int rc = nai_groups_collect(out, n, group, groups, scratch_dir, err);
-  for (uint32_t g = 0; !rc && g < groups; g++)
-    rc = nai_rows_sort(out->order + out->first[g], out->first[g + 1] - out->first[g], by, scratch_dir, err);
-  return rc;
+                     const struct nai_row_order *by, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(nai_groups_collect(out, n, group, groups, arena, err));
+  for (uint32_t g = 0; g < groups; g++)
+    NAI_TRY(nai_rows_sort(out->order + out->first[g], out->first[g + 1] - out->first[g], by, arena->directory, err));
+  return NAI_OK;
 }
 
 struct rows_from {

@@ -1,18 +1,19 @@
 /* Rows of an event table grouped by a small integer and ordered inside each group. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/strings.h"
 #include "table/column.h"
 
 struct nai_groups {
-  uint32_t *order; /* row numbers (base/spill_array.h); group g is order[first[g]] .. order[first[g+1]-1] */
+  uint32_t *order; /* row numbers; group g is order[first[g]] .. order[first[g+1]-1] */
   uint32_t *first; /* groups + 1 entries */
   uint32_t groups;
 };
 
-/* Groups rows 0..n-1 by their cell of `group` (0..groups-1; negative = left out), each in row order. */
+/* Groups rows 0..n-1 by their cell of `group` (0..groups-1; negative = left out), each in row order. The arena's. */
 NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group,
-                                      uint32_t groups, const char *scratch_dir, struct nai_err *err);
+                                      uint32_t groups, struct nai_arena *arena, struct nai_err *err);
 /* By start ascending, then end descending, then name text (where there are names), then row. */
 struct nai_row_order {
   struct nai_column start, end, name;
@@ -25,8 +26,7 @@ NAI_MUST_CHECK int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai
                                     struct nai_err *err);
 /* nai_groups_collect, then each group sorted. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
-                                    const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);
-void nai_groups_free(struct nai_groups *groups);
+                                    const struct nai_row_order *by, struct nai_arena *arena, struct nai_err *err);
 /* The first place in order[first..last) whose row has a cell of `column` not below t, `last` when there is none; the
  * cells ascend in that order. `order` NULL: rows in the order they have. */
 uint32_t nai_rows_from(const uint32_t *order, uint32_t first, uint32_t last, const struct nai_column *column,

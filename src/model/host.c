@@ -6,19 +6,14 @@
 static int group_calls(void *ctx, int task, struct nai_err *err) {
   (void)task;
   struct nai_model *m = ctx;
-  struct nai_row_order by = {m->apis.start, m->apis.end, m->apis.name, &m->tables[NAI_IN_APIS]->strings};
-  return nai_groups_build(&m->api_by_thread, m->apis.n, &m->apis.thread, m->thread_count, &by, m->scratch_dir, err);
+  struct nai_row_order by = {m->apis.start_ns, m->apis.end_ns, m->apis.name, &m->tables[NAI_IN_APIS]->strings};
+  return nai_groups_build(&m->api_by_thread, m->apis.n, &m->apis.thread, m->thread_count, &by, &m->arena, err);
 }
-
-static void free_calls(struct nai_model *m) { nai_groups_free(&m->api_by_thread); }
 
 static int64_t calls_bytes(const struct nai_model *m) { return (int64_t)m->apis.n * 8; }
 
-const struct nai_part_def nai_part_calls = {.name = "calls",
-                                            .tables = NAI_IN(APIS) | NAI_IN(THREADS),
-                                            .begin = group_calls,
-                                            .free = free_calls,
-                                            .bytes = calls_bytes};
+const struct nai_part_def nai_part_calls = {
+    .name = "calls", .tables = NAI_IN(APIS) | NAI_IN(THREADS), .begin = group_calls, .bytes = calls_bytes};
 
 static int begin_blocked(void *ctx, int task, struct nai_err *err) {
   (void)task;
@@ -34,8 +29,8 @@ static int find_blocked(void *ctx, int thread, struct nai_err *err) {
   const struct nai_groups *calls = &m->api_by_thread;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++)
     if (nai_model_api_blocks(m, calls->order[i]))
-      nai_intervals_add(&m->blocked[thread], nai_at(&m->apis.start, calls->order[i]),
-                        nai_at(&m->apis.end, calls->order[i]));
+      nai_intervals_add(&m->blocked[thread], nai_at(&m->apis.start_ns, calls->order[i]),
+                        nai_at(&m->apis.end_ns, calls->order[i]));
   return m->blocked[thread].oom ? nai_err_nomem(err) : NAI_OK;
 }
 

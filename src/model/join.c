@@ -27,16 +27,16 @@ static void index_free(struct process_index *index, uint32_t count) {
 
 /* Decides the form of each process's index and allocates it. */
 static int index_allocate(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_api_columns *a = &m->apis;
+  const struct API_EVENTS_columns *a = &m->apis;
   for (uint32_t p = 0; p < m->process_count; p++)
     index[p] = (struct process_index){.lowest = INT64_MAX, .highest = INT64_MIN};
   for (uint32_t i = 0; i < a->n; i++) {
     int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
-    if (process < 0 || !joinable(nai_at(&a->correlation, i)))
+    if (process < 0 || !joinable(nai_at(&a->correlation_id, i)))
       continue;
     struct process_index *x = &index[process];
-    x->lowest = nai_at(&a->correlation, i) < x->lowest ? nai_at(&a->correlation, i) : x->lowest;
-    x->highest = nai_at(&a->correlation, i) > x->highest ? nai_at(&a->correlation, i) : x->highest;
+    x->lowest = nai_at(&a->correlation_id, i) < x->lowest ? nai_at(&a->correlation_id, i) : x->lowest;
+    x->highest = nai_at(&a->correlation_id, i) > x->highest ? nai_at(&a->correlation_id, i) : x->highest;
     x->key_count++;
   }
   for (uint32_t p = 0; p < m->process_count; p++) {
@@ -71,18 +71,18 @@ static void keep_earliest(struct process_index *x, const struct nai_column *star
 }
 
 static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_api_columns *a = &m->apis;
+  const struct API_EVENTS_columns *a = &m->apis;
   for (uint32_t i = 0; i < a->n; i++) {
     int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
-    if (process < 0 || !joinable(nai_at(&a->correlation, i)))
+    if (process < 0 || !joinable(nai_at(&a->correlation_id, i)))
       continue;
     struct process_index *x = &index[process];
     if (x->keys) {
-      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(nai_at(&a->correlation, i)), i};
+      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(nai_at(&a->correlation_id, i)), i};
     } else {
       /* Ids are unique within a process; should one repeat, the earliest call has it. */
-      uint32_t *row = &x->rows[nai_at(&a->correlation, i) - x->lowest];
-      if (*row == NAI_NO_ROW || nai_at(&a->start, i) < nai_at(&a->start, *row))
+      uint32_t *row = &x->rows[nai_at(&a->correlation_id, i) - x->lowest];
+      if (*row == NAI_NO_ROW || nai_at(&a->start_ns, i) < nai_at(&a->start_ns, *row))
         *row = i;
     }
   }
@@ -90,7 +90,7 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
     int rc = index[p].keys ? nai_sort_keys(index[p].keys, index[p].key_count, err) : NAI_OK;
     if (rc)
       return rc;
-    keep_earliest(&index[p], &a->start);
+    keep_earliest(&index[p], &a->start_ns);
   }
   return NAI_OK;
 }
@@ -143,9 +143,9 @@ static int join_launches(void *ctx, int task, struct nai_err *err) {
   if (!rc)
     rc = index_fill(index, m, err);
   if (!rc) {
-    m->kernel_api = join(index, m->kernels.n, &m->kernels.correlation, &m->kernels.process, NULL);
-    m->memop_api = join(index, m->memops.n, &m->memops.correlation, &m->memops.process, &m->memops.copy_kind);
-    m->graph_api = join(index, m->graphs.n, &m->graphs.correlation, &m->graphs.process, NULL);
+    m->kernel_api = join(index, m->kernels.n, &m->kernels.correlation_id, &m->kernels.process, NULL);
+    m->memop_api = join(index, m->memops.n, &m->memops.correlation_id, &m->memops.process, &m->memops.copy_kind);
+    m->graph_api = join(index, m->graphs.n, &m->graphs.correlation_id, &m->graphs.process, NULL);
     m->api_owns = calloc((size_t)m->apis.n + 1, 1);
     if (!m->kernel_api || !m->memop_api || !m->graph_api || !m->api_owns)
       rc = nai_err_nomem(err);

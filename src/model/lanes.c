@@ -12,21 +12,21 @@ void nai_lane_times(const struct nai_column **start, const struct nai_column **e
   *start = *end = NULL;
   switch (kind) {
   case NAI_LANE_KERNEL:
-    *start = &m->kernels.start, *end = &m->kernels.end;
+    *start = &m->kernels.start_ns, *end = &m->kernels.end_ns;
     break;
   case NAI_LANE_COPY:
   case NAI_LANE_SET:
-    *start = &m->memops.start, *end = &m->memops.end;
+    *start = &m->memops.start_ns, *end = &m->memops.end_ns;
     break;
   case NAI_LANE_GRAPH:
-    *start = &m->graphs.start, *end = &m->graphs.end;
+    *start = &m->graphs.start_ns, *end = &m->graphs.end_ns;
     break;
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    *start = &m->nvtx.start, *end = &m->nvtx.end;
+    *start = &m->nvtx.start_ns, *end = &m->nvtx.end_ns;
     break;
   case NAI_LANE_API:
-    *start = &m->apis.start, *end = &m->apis.end;
+    *start = &m->apis.start_ns, *end = &m->apis.end_ns;
     break;
   }
 }

@@ -18,65 +18,12 @@
 /* Tables that nobody asked for are empty to the model. */
 static uint32_t rows(const struct nai_table *table) { return table ? (uint32_t)table->rows : 0; }
 
-static struct nai_column column(const struct nai_table *table, int number) {
-  return table ? nai_table_column(table, number) : (struct nai_column){0};
-}
-
 static void find_columns(struct nai_model *m) {
-  const struct nai_table *t = m->tables[NAI_IN_KERNELS];
-  m->kernels = (struct nai_kernel_columns){.n = rows(t),
-                                           .start = column(t, KERNEL_EVENTS_start_ns),
-                                           .end = column(t, KERNEL_EVENTS_end_ns),
-                                           .correlation = column(t, KERNEL_EVENTS_correlation_id),
-                                           .name = column(t, KERNEL_EVENTS_name),
-                                           .device = column(t, KERNEL_EVENTS_device_id),
-                                           .process = column(t, KERNEL_EVENTS_process),
-                                           .context = column(t, KERNEL_EVENTS_context_id),
-                                           .stream = column(t, KERNEL_EVENTS_stream_id),
-                                           .config = column(t, KERNEL_EVENTS_config),
-                                           .graph = column(t, KERNEL_EVENTS_graph_id),
-                                           .graph_node = column(t, KERNEL_EVENTS_graph_node_id)};
-  t = m->tables[NAI_IN_MEMOPS];
-  m->memops = (struct nai_memop_columns){.n = rows(t),
-                                         .start = column(t, MEMOP_EVENTS_start_ns),
-                                         .end = column(t, MEMOP_EVENTS_end_ns),
-                                         .correlation = column(t, MEMOP_EVENTS_correlation_id),
-                                         .bytes = column(t, MEMOP_EVENTS_bytes),
-                                         .kind = column(t, MEMOP_EVENTS_kind),
-                                         .device = column(t, MEMOP_EVENTS_device_id),
-                                         .process = column(t, MEMOP_EVENTS_process),
-                                         .context = column(t, MEMOP_EVENTS_context_id),
-                                         .stream = column(t, MEMOP_EVENTS_stream_id),
-                                         .copy_kind = column(t, MEMOP_EVENTS_copy_kind),
-                                         .src_kind = column(t, MEMOP_EVENTS_src_kind),
-                                         .dst_kind = column(t, MEMOP_EVENTS_dst_kind),
-                                         .migration = column(t, MEMOP_EVENTS_migration)};
-  t = m->tables[NAI_IN_GRAPHS];
-  m->graphs = (struct nai_graph_columns){.n = rows(t),
-                                         .start = column(t, GRAPH_EVENTS_start_ns),
-                                         .end = column(t, GRAPH_EVENTS_end_ns),
-                                         .correlation = column(t, GRAPH_EVENTS_correlation_id),
-                                         .device = column(t, GRAPH_EVENTS_device_id),
-                                         .process = column(t, GRAPH_EVENTS_process),
-                                         .context = column(t, GRAPH_EVENTS_context_id),
-                                         .stream = column(t, GRAPH_EVENTS_stream_id),
-                                         .graph = column(t, GRAPH_EVENTS_graph_id),
-                                         .graph_exec = column(t, GRAPH_EVENTS_graph_exec_id)};
-  t = m->tables[NAI_IN_APIS];
-  m->apis = (struct nai_api_columns){.n = rows(t),
-                                     .start = column(t, API_EVENTS_start_ns),
-                                     .end = column(t, API_EVENTS_end_ns),
-                                     .correlation = column(t, API_EVENTS_correlation_id),
-                                     .thread = column(t, API_EVENTS_thread),
-                                     .name = column(t, API_EVENTS_name)};
-  t = m->tables[NAI_IN_NVTX];
-  m->nvtx = (struct nai_nvtx_columns){.n = rows(t),
-                                      .start = column(t, NVTX_EVENTS_start_ns),
-                                      .end = column(t, NVTX_EVENTS_end_ns),
-                                      .thread = column(t, NVTX_EVENTS_thread),
-                                      .kind = column(t, NVTX_EVENTS_kind),
-                                      .row_offset = column(t, NVTX_EVENTS_export_row_offset),
-                                      .name = column(t, NVTX_EVENTS_name)};
+  m->kernels = KERNEL_EVENTS_columns_of(m->tables[NAI_IN_KERNELS]);
+  m->memops = MEMOP_EVENTS_columns_of(m->tables[NAI_IN_MEMOPS]);
+  m->graphs = GRAPH_EVENTS_columns_of(m->tables[NAI_IN_GRAPHS]);
+  m->apis = API_EVENTS_columns_of(m->tables[NAI_IN_APIS]);
+  m->nvtx = NVTX_EVENTS_columns_of(m->tables[NAI_IN_NVTX]);
   m->process_count = rows(m->tables[NAI_IN_PROCESSES]);
   m->thread_count = rows(m->tables[NAI_IN_THREADS]);
   m->thread_process = m->thread_count ? nai_column_i32(m->tables[NAI_IN_THREADS], THREADS_process) : NULL;
@@ -93,7 +40,8 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                           .map_nvtx = options->map_nvtx,
                           .page_events = options->page_events,
                           .worker_count = options->worker_count,
-                          .scratch_dir = options->scratch_dir};
+                          .scratch_dir = options->scratch_dir,
+                          .arena = NAI_ARENA(options->scratch_dir)};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     m->tables[i] = tables[i];
   find_columns(m);

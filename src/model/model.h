@@ -17,29 +17,6 @@
 
 #define NAI_NO_ROW UINT32_MAX
 
-/* The columns of the event tables, each with n cells. */
-struct nai_kernel_columns {
-  uint32_t n;
-  struct nai_column start, end, correlation, name, device, process, context, stream, config, graph, graph_node;
-};
-struct nai_memop_columns {
-  uint32_t n;
-  struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind,
-      dst_kind, migration;
-};
-struct nai_graph_columns {
-  uint32_t n;
-  struct nai_column start, end, correlation, device, process, context, stream, graph, graph_exec;
-};
-struct nai_api_columns {
-  uint32_t n;
-  struct nai_column start, end, correlation, thread, name;
-};
-struct nai_nvtx_columns {
-  uint32_t n;
-  struct nai_column start, end, thread, kind, row_offset, name;
-};
-
 /* One node of the calling-context tree of canonical NVTX names: all instances of a range name on one thread inside the
  * same chain of names. A child's number is greater than its parent's. */
 struct nai_nvtx_node {
@@ -202,13 +179,14 @@ struct nai_model {
   int page_events;
   int worker_count;
   const char *scratch_dir;
-  uint32_t built; /* parts */
+  uint32_t built;         /* parts */
+  struct nai_arena arena; /* what the parts are made of */
 
-  struct nai_kernel_columns kernels;
-  struct nai_memop_columns memops;
-  struct nai_graph_columns graphs;
-  struct nai_api_columns apis;
-  struct nai_nvtx_columns nvtx;
+  struct KERNEL_EVENTS_columns kernels;
+  struct MEMOP_EVENTS_columns memops;
+  struct GRAPH_EVENTS_columns graphs;
+  struct API_EVENTS_columns apis;
+  struct NVTX_EVENTS_columns nvtx;
   uint32_t process_count, thread_count;
   const int32_t *thread_process; /* row of processes per thread, -1 unknown */
 
@@ -281,13 +259,13 @@ int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
 /* How long a kernel, a graph, a copy or set, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
-  return nai_at(&m->kernels.end, kernel) - nai_at(&m->kernels.start, kernel);
+  return nai_at(&m->kernels.end_ns, kernel) - nai_at(&m->kernels.start_ns, kernel);
 }
 static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
-  return nai_at(&m->graphs.end, graph) - nai_at(&m->graphs.start, graph);
+  return nai_at(&m->graphs.end_ns, graph) - nai_at(&m->graphs.start_ns, graph);
 }
 static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
-  return nai_at(&m->memops.end, memop) - nai_at(&m->memops.start, memop);
+  return nai_at(&m->memops.end_ns, memop) - nai_at(&m->memops.start_ns, memop);
 }
 /* Whether a copy or set could be as fast as its row says. The fastest memories of GPUs move 10^4 bytes per ns and their
  * caches less than ten times that; durations below 1 us may be ticks of a coarse clock. */
@@ -299,10 +277,10 @@ static inline bool nai_memop_rate_is_possible(const struct nai_model *m, uint32_
          (ns > NAI_MEMOP_SHORT_NS ? ns : NAI_MEMOP_SHORT_NS);
 }
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
-  return nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api);
+  return nai_at(&m->apis.end_ns, api) - nai_at(&m->apis.start_ns, api);
 }
 static inline int64_t nai_range_ns(const struct nai_model *m, uint32_t range) {
-  return nai_at(&m->nvtx.end, range) - nai_at(&m->nvtx.start, range);
+  return nai_at(&m->nvtx.end_ns, range) - nai_at(&m->nvtx.start_ns, range);
 }
 
 /* How GPU `device_id` is called in reports. */
@@ -319,20 +297,20 @@ uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
                                 : &(m)->memops.column)
 /* When an operation ran. */
 static inline int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(NAI_OP_COLUMN(m, op, start), op->row);
+  return nai_at(NAI_OP_COLUMN(m, op, start_ns), op->row);
 }
 static inline int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(NAI_OP_COLUMN(m, op, end), op->row);
+  return nai_at(NAI_OP_COLUMN(m, op, end_ns), op->row);
 }
 /* Row of processes of an operation, -1 unknown. */
 static inline int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
   return nai_at_i32(NAI_OP_COLUMN(m, op, process), op->row);
 }
 static inline int32_t nai_model_op_context(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_i32(NAI_OP_COLUMN(m, op, context), op->row);
+  return nai_at_i32(NAI_OP_COLUMN(m, op, context_id), op->row);
 }
 static inline int32_t nai_model_op_stream(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_i32(NAI_OP_COLUMN(m, op, stream), op->row);
+  return nai_at_i32(NAI_OP_COLUMN(m, op, stream_id), op->row);
 }
 /* API row that launched an operation. */
 static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {

@@ -61,20 +61,26 @@ static int nothing(void *model, int task, struct nai_err *err) {
   return NAI_OK;
 }
 
+static int end_part(void *model, int part, struct nai_err *err) {
+  struct nai_model *m = model;
+  if (parts[part]->end)
+    NAI_TRY(parts[part]->end(m, 0, err));
+  nai_arena_free(&m->work->arenas[part]);
+  return NAI_OK;
+}
+
 /* begin, then the tasks, then end. Returns the number of the last. */
-static uint32_t plan_part(struct nai_flow *flow, struct nai_model *m, const struct nai_part_def *part,
-                          const uint32_t done[NAI_PART_COUNT]) {
+static uint32_t plan_part(struct nai_flow *flow, struct nai_model *m, int number, const uint32_t done[NAI_PART_COUNT]) {
+  const struct nai_part_def *part = parts[number];
   uint32_t begin = nai_flow_add(flow, part->begin ? part->begin : nothing, m, 0);
   for (int p = 0; p < NAI_PART_COUNT; p++)
     if (part->needs & 1u << p && done[p] != NAI_FLOW_END)
       nai_flow_after(flow, begin, done[p]);
   int tasks = part->tasks ? part->tasks(m) : 0;
-  if (!tasks && !part->end)
-    return begin;
   uint32_t first = flow->task_count;
   for (int i = 0; i < tasks; i++)
     nai_flow_after(flow, nai_flow_add(flow, part->task, m, i), begin);
-  uint32_t end = nai_flow_add(flow, part->end ? part->end : nothing, m, 0);
+  uint32_t end = nai_flow_add(flow, end_part, m, number);
   for (int i = 0; i < tasks; i++)
     nai_flow_after(flow, end, first + (uint32_t)i);
   nai_flow_after(flow, end, begin);
@@ -84,10 +90,13 @@ static uint32_t plan_part(struct nai_flow *flow, struct nai_model *m, const stru
 int nai_model_plan(struct nai_model *m, struct nai_flow *flow, uint32_t wanted, uint32_t done[NAI_PART_COUNT],
                    struct nai_err *err) {
   wanted = nai_parts_needed(wanted);
-  if (!m->work && !(m->work = calloc(1, sizeof *m->work)))
-    return nai_err_nomem(err);
+  if (!m->work) {
+    NAI_TRY(NAI_NEW(m->work, &m->arena, 1, err));
+    for (int p = 0; p < NAI_PART_COUNT; p++)
+      m->work->arenas[p] = (struct nai_arena)NAI_ARENA(m->scratch_dir);
+  }
   for (int p = 0; p < NAI_PART_COUNT; p++)
-    done[p] = wanted & ~m->built & 1u << p ? plan_part(flow, m, parts[p], done) : NAI_FLOW_END;
+    done[p] = wanted & ~m->built & 1u << p ? plan_part(flow, m, p, done) : NAI_FLOW_END;
   return flow->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
@@ -109,6 +118,7 @@ void nai_model_free(struct nai_model *m) {
   for (int p = 0; p < NAI_PART_COUNT; p++)
     if (parts[p]->free)
       parts[p]->free(m);
-  free(m->work);
-  m->work = NULL;
+  for (int p = 0; m->work && p < NAI_PART_COUNT; p++)
+    nai_arena_free(&m->work->arenas[p]);
+  nai_arena_free(&m->arena);
 }

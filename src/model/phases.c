@@ -23,7 +23,7 @@ static int phase_of(const struct sweep *x, uint32_t range) {
 static int advance(struct sweep *x, int64_t t) {
   while (x->depth) {
     uint32_t top = x->open[x->depth - 1];
-    int64_t end = nai_at(&x->m->nvtx.end, top), until = end < t ? end : t;
+    int64_t end = nai_at(&x->m->nvtx.end_ns, top), until = end < t ? end : t;
     if (until > x->now) {
       x->sums[phase_of(x, top)].wall_ns += until - x->now;
       x->now = until;
@@ -36,21 +36,22 @@ static int advance(struct sweep *x, int64_t t) {
   return x->depth ? phase_of(x, x->open[x->depth - 1]) : -1;
 }
 
-static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_columns *v, uint32_t range) {
-  int64_t length = nai_at(&v->end, range) - nai_at(&v->start, range);
-  int64_t longest = sum->longest == NAI_NO_ROW ? -1 : nai_at(&v->end, sum->longest) - nai_at(&v->start, sum->longest);
-  if (length > longest || (length == longest && nai_at(&v->start, range) < nai_at(&v->start, sum->longest)))
+static void count_range(struct nai_phase_sum *sum, const struct NVTX_EVENTS_columns *v, uint32_t range) {
+  int64_t length = nai_at(&v->end_ns, range) - nai_at(&v->start_ns, range);
+  int64_t longest =
+      sum->longest == NAI_NO_ROW ? -1 : nai_at(&v->end_ns, sum->longest) - nai_at(&v->start_ns, sum->longest);
+  if (length > longest || (length == longest && nai_at(&v->start_ns, range) < nai_at(&v->start_ns, sum->longest)))
     sum->longest = range;
   sum->ranges++;
 }
 
 /* A range begins. */
 static void enter(struct sweep *x, uint32_t range) {
-  const struct nai_nvtx_columns *v = &x->m->nvtx;
-  int around = advance(x, nai_at(&v->start, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
+  const struct NVTX_EVENTS_columns *v = &x->m->nvtx;
+  int around = advance(x, nai_at(&v->start_ns, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
   if (phase >= 0)
     count_range(&x->sums[phase], v, range);
-  if (own >= 0 && nai_at(&v->start, range) < nai_at(&v->end, range))
+  if (own >= 0 && nai_at(&v->start_ns, range) < nai_at(&v->end_ns, range))
     x->open[x->depth++] = range;
 }
 
@@ -64,8 +65,8 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
     return nai_err_nomem(err);
   for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
     bool last = c == calls->first[thread + 1];
-    int64_t t = last ? INT64_MAX : nai_at(&m->apis.start, calls->order[c]);
-    for (; r < r_end && nai_at(&m->nvtx.start, ranges->order[r]) <= t;
+    int64_t t = last ? INT64_MAX : nai_at(&m->apis.start_ns, calls->order[c]);
+    for (; r < r_end && nai_at(&m->nvtx.start_ns, ranges->order[r]) <= t;
          r++) /* a call that starts with a range lies in it */
       enter(&x, ranges->order[r]);
     int phase = advance(&x, t);

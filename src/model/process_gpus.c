@@ -18,7 +18,8 @@ static int find_process_gpus(void *ctx, int task, struct nai_err *err) {
     }
   struct nai_groups *groups = &m->process_gpus;
   struct nai_column group = nai_column_of_i32(process);
-  int rc = process && gpu ? nai_groups_collect(groups, n, &group, m->process_count, NULL, err) : nai_err_nomem(err);
+  int rc =
+      process && gpu ? nai_groups_collect(groups, n, &group, m->process_count, &m->arena, err) : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < groups->first[m->process_count]; i++)
     groups->order[i] = gpu[groups->order[i]];
   free(process);
@@ -26,10 +27,5 @@ static int find_process_gpus(void *ctx, int task, struct nai_err *err) {
   return rc;
 }
 
-static void free_process_gpus(struct nai_model *m) { nai_groups_free(&m->process_gpus); }
-
-const struct nai_part_def nai_part_process_gpus = {.name = "GPUs of processes",
-                                                   .needs = NAI_PART(GPUS),
-                                                   .tables = NAI_IN(PROCESSES),
-                                                   .begin = find_process_gpus,
-                                                   .free = free_process_gpus};
+const struct nai_part_def nai_part_process_gpus = {
+    .name = "GPUs of processes", .needs = NAI_PART(GPUS), .tables = NAI_IN(PROCESSES), .begin = find_process_gpus};

@@ -10,7 +10,7 @@
 /* The group of a kernel, added when it is the first of it. */
 static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu,
                          uint32_t kernel) {
-  const struct nai_kernel_columns *k = &m->kernels;
+  const struct KERNEL_EVENTS_columns *k = &m->kernels;
   uint32_t name = nai_at_text(&k->name, kernel);
   bool added;
   uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
@@ -23,11 +23,11 @@ static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t 
   }
   struct nai_kernel_group *group = &m->kernel_groups[index];
   int64_t length = nai_kernel_ns(m, kernel), longest = nai_kernel_ns(m, group->longest);
-  if (length > longest || (length == longest && nai_at(&k->start, kernel) < nai_at(&k->start, group->longest)))
+  if (length > longest || (length == longest && nai_at(&k->start_ns, kernel) < nai_at(&k->start_ns, group->longest)))
     group->longest = kernel;
   group->calls++;
   group->total_ns += length;
-  group->graph_calls += nai_at_i32(&k->graph, kernel) != NAI_NULL_I32;
+  group->graph_calls += nai_at_i32(&k->graph_id, kernel) != NAI_NULL_I32;
   m->kernel_group[kernel] = index;
   return true;
 }
@@ -41,8 +41,8 @@ static int group_kernels(void *ctx, int task, struct nai_err *err) {
   m->kernel_group = nai_cells_new(m->kernels.n, sizeof *m->kernel_group);
   bool ok = m->kernel_group != NULL;
   for (uint32_t i = 0; ok && i < m->kernels.n; i++) {
-    if (i == 0 || nai_at_i32(&m->kernels.device, i) != device) {
-      device = nai_at_i32(&m->kernels.device, i);
+    if (i == 0 || nai_at_i32(&m->kernels.device_id, i) != device) {
+      device = nai_at_i32(&m->kernels.device_id, i);
       gpu = nai_model_gpu_index(m, device);
     }
     ok = add_to_group(m, &keys, &capacity, gpu, i);

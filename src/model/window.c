@@ -16,12 +16,12 @@ static int find_window(void *ctx, int task, struct nai_err *err) {
   if (m->window_start <= m->window_end)
     return NAI_OK;
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    m->window_start = nai_at(&m->apis.start, i) < m->window_start ? nai_at(&m->apis.start, i) : m->window_start;
-    m->window_end = nai_at(&m->apis.end, i) > m->window_end ? nai_at(&m->apis.end, i) : m->window_end;
+    m->window_start = nai_at(&m->apis.start_ns, i) < m->window_start ? nai_at(&m->apis.start_ns, i) : m->window_start;
+    m->window_end = nai_at(&m->apis.end_ns, i) > m->window_end ? nai_at(&m->apis.end_ns, i) : m->window_end;
   }
   for (uint32_t i = 0; i < m->nvtx.n; i++) {
-    m->window_start = nai_at(&m->nvtx.start, i) < m->window_start ? nai_at(&m->nvtx.start, i) : m->window_start;
-    m->window_end = nai_at(&m->nvtx.end, i) > m->window_end ? nai_at(&m->nvtx.end, i) : m->window_end;
+    m->window_start = nai_at(&m->nvtx.start_ns, i) < m->window_start ? nai_at(&m->nvtx.start_ns, i) : m->window_start;
+    m->window_end = nai_at(&m->nvtx.end_ns, i) > m->window_end ? nai_at(&m->nvtx.end_ns, i) : m->window_end;
   }
   if (m->window_start > m->window_end)
     m->window_start = m->window_end = 0;

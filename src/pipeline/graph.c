@@ -33,7 +33,7 @@ uint64_t nai_state_wanted(const struct nai_stage *stages) {
 static int make(struct job *job, struct nai_err *err) {
   const struct nai_node *node = job->node;
   struct nai_state *s = job->s;
-  struct nai_node_io io = {job->out, job->in, s->run->model, job->key, s};
+  const struct nai_node_io io = {.out = job->out, .in = job->in, .model = s->run->model, .key = job->key, .ctx = s};
   int rc = NAI_OK;
   for (int o = 0; !rc && !node->creates && o < job->outputs; o++) {
     rc = nai_table_new(&job->out[o], node->outputs[o], err);
@@ -41,8 +41,8 @@ static int make(struct job *job, struct nai_err *err) {
       nai_table_keep_in(job->out[o], s->home->work);
   }
   if (!rc)
-    rc = node->run(&io, err);
-  for (int o = 0; !rc && o < job->outputs; o++)
+    rc = nai_node_run(node, io, err);
+  for (int o = 0; !rc && node->creates && o < job->outputs; o++)
     rc = job->out[o] ? nai_table_check(job->out[o], err) : NAI_OK;
   for (int o = 0; !rc && s->options->keep_stages && o < job->outputs; o++) {
     char path[PATH_MAX];

@@ -8,6 +8,7 @@
 #include "tables/evidence.h"
 #include "tables/findings.h"
 #include "tables/gpus.h"
+#include "tables/idle_patterns.h"
 #include "tables/labels.h"
 #include "tables/metrics.h"
 #include "tables/probe_notes.h"
@@ -22,8 +23,6 @@
 
 /* The tables that probe makes come first among nai_event_tables, those of extract follow; from here on: */
 enum { FIRST_OF_EXTRACT = NAI_IN_CAPABILITIES };
-static const struct nai_schema *const probe_outputs[] = {&nai_capture_schema, &nai_labels_schema,
-                                                         &nai_probe_notes_schema, NULL};
 
 /* Hands the tables of an ingest, from the first on, over to the node that makes them. */
 static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, int first, int end) {
@@ -43,10 +42,12 @@ static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_node probe = {
-    .name = "probe", .outputs = probe_outputs, .config = NAI_CONFIG(TRACE), .creates = true, .run = run_probe};
-
-static const char *const extract_inputs[] = {"capture", "labels", "probe_notes", NULL};
+static const struct nai_node probe = {.name = "probe",
+                                      .outputs =
+                                          NAI_SCHEMAS(&nai_capture_schema, &nai_labels_schema, &nai_probe_notes_schema),
+                                      .config = NAI_CONFIG(TRACE),
+                                      .creates = true,
+                                      .run = run_probe};
 
 static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
@@ -76,15 +77,14 @@ static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
 
 static const struct nai_node extract = {.name = "extract",
                                         .outputs = nai_event_tables + FIRST_OF_EXTRACT,
-                                        .inputs = extract_inputs,
+                                        .inputs = NAI_SCHEMAS(&nai_capture_schema, &nai_labels_schema,
+                                                              &nai_probe_notes_schema),
                                         .config = NAI_CONFIG(TRACE) | NAI_CONFIG(SELECTION) | NAI_CONFIG(SOURCES),
                                         .creates = true,
                                         .late = nai_event_tables + NAI_IN_FIRST_EVENTS,
                                         .run = run_extract};
 
 /* --- recommend -------------------------------------------------------------------------------- */
-
-static const struct nai_schema *const findings_outputs[] = {&nai_findings_schema, &nai_evidence_schema, NULL};
 
 static int run_findings(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
@@ -96,14 +96,13 @@ static int run_findings(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const struct nai_node findings = {.name = "findings",
-                                         .outputs = findings_outputs,
+                                         .outputs = NAI_SCHEMAS(&nai_findings_schema, &nai_evidence_schema),
                                          .reads_report = true,
                                          .config = NAI_CONFIG(RULES),
                                          .creates = true,
                                          .run = run_findings};
 
 /* Numbers by which runs are compared: of the same tables as findings, and no part of what findings read. */
-static const struct nai_schema *const metrics_outputs[] = {&nai_metrics_schema, NULL};
 
 static int run_metrics(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
@@ -111,7 +110,7 @@ static int run_metrics(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const struct nai_node metrics = {.name = "metrics",
-                                        .outputs = metrics_outputs,
+                                        .outputs = NAI_SCHEMAS(&nai_metrics_schema),
                                         .reads_report = true,
                                         .config = NAI_CONFIG(METRICS),
                                         .creates = true,
@@ -157,11 +156,10 @@ static int run_places(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-static const struct nai_schema *const places_outputs[] = {&nai_timeline_places_schema, NULL};
-static const char *const places_inputs[] = {"run_info", "evidence", "idle_patterns", NULL};
 static const struct nai_node places = {.name = "timeline_places",
-                                       .outputs = places_outputs,
-                                       .inputs = places_inputs,
+                                       .outputs = NAI_SCHEMAS(&nai_timeline_places_schema),
+                                       .inputs = NAI_SCHEMAS(&nai_run_info_schema, &nai_evidence_schema,
+                                                             &nai_idle_patterns_schema),
                                        .config = NAI_CONFIG(PAGE_EVENTS),
                                        .run = run_places};
 
@@ -178,11 +176,9 @@ static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const timeline_outputs[] = {&nai_viewer_data_schema, NULL};
-static const char *const timeline_inputs[] = {"timeline_places", NULL};
 static const struct nai_node timeline = {.name = "timeline",
-                                         .outputs = timeline_outputs,
-                                         .inputs = timeline_inputs,
+                                         .outputs = NAI_SCHEMAS(&nai_viewer_data_schema),
+                                         .inputs = NAI_SCHEMAS(&nai_timeline_places_schema),
                                          .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) |
                                                   NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) |
                                                   NAI_PART(CPU),

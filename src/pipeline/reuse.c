@@ -15,7 +15,7 @@ const char *nai_job_input(const struct job *job, size_t i) {
   const struct nai_schema *report[NAI_REPORT_MAX_TABLES];
   if (job->node->reads_report)
     return i < nai_state_schemas(report, job->s, job->stage) ? report[i]->name : NULL;
-  return job->node->inputs ? job->node->inputs[i] : NULL;
+  return job->node->inputs && job->node->inputs[i] ? job->node->inputs[i]->name : NULL;
 }
 
 bool nai_job_find_inputs(struct job *job) {

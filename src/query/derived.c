@@ -103,8 +103,8 @@ static int sweep_thread(int32_t *range_row, const struct nai_model *m, uint32_t 
   int rc = place < end ? nai_open_find(&cursor, m, thread, place, err) : NAI_OK;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1] && place <= end && !rc; i++) {
     uint32_t api = calls->order[i];
-    int64_t at = nai_at(&m->apis.start, api);
-    for (; place < end && nai_at(&m->nvtx.start, ranges->order[place]) <= at && !rc; place++)
+    int64_t at = nai_at(&m->apis.start_ns, api);
+    for (; place < end && nai_at(&m->nvtx.start_ns, ranges->order[place]) <= at && !rc; place++)
       if (nai_at(&m->nvtx.kind, ranges->order[place]) == NAI_NVTX_PUSH_POP)
         rc = nai_open_begin(&parent, &cursor, ranges->order[place], err);
     uint32_t open = rc || ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
@@ -199,9 +199,10 @@ static int fill_launches(struct nai_sql_table *t, const struct nai_model *m, con
   for (int64_t i = 0; i < t->own->rows && !rc; i++) {
     int64_t at = nai_at(start, (uint64_t)i);
     bool known = call[i] != NAI_NO_ROW;
-    int64_t queue = known ? at - nai_at(&m->apis.end, call[i]) : -1;
+    int64_t queue = known ? at - nai_at(&m->apis.end_ns, call[i]) : -1;
     nai_column_i32(t->own, KERNEL_LAUNCHES_call)[i] = known ? (int32_t)call[i] : NAI_NULL_I32;
-    nai_column_i64(t->own, KERNEL_LAUNCHES_latency_ns)[i] = known ? at - nai_at(&m->apis.start, call[i]) : NAI_NULL_I64;
+    nai_column_i64(t->own, KERNEL_LAUNCHES_latency_ns)[i] =
+        known ? at - nai_at(&m->apis.start_ns, call[i]) : NAI_NULL_I64;
     nai_column_i64(t->own, KERNEL_LAUNCHES_queue_ns)[i] = queue >= 0 ? queue : NAI_NULL_I64;
   }
   return rc;
@@ -244,7 +245,7 @@ static int build_kernels(struct nai_sql_table *t, uint32_t part, struct nai_err 
   if (rc)
     return rc;
   return part == PART_NAMES  ? fill_kernel_names(t, m, err)
-       : part == PART_LAUNCH ? fill_launches(t, m, m->kernel_api, &m->kernels.start, err)
+       : part == PART_LAUNCH ? fill_launches(t, m, m->kernel_api, &m->kernels.start_ns, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->kernel_api, err);
 }
 
@@ -268,7 +269,7 @@ static int build_memops(struct nai_sql_table *t, uint32_t part, struct nai_err *
   if (rc)
     return rc;
   return part == PART_NAMES  ? fill_memop_names(t, m, err)
-       : part == PART_LAUNCH ? fill_launches(t, m, m->memop_api, &m->memops.start, err)
+       : part == PART_LAUNCH ? fill_launches(t, m, m->memop_api, &m->memops.start_ns, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->memop_api, err);
 }
 
@@ -278,7 +279,7 @@ static int build_graphs(struct nai_sql_table *t, uint32_t part, struct nai_err *
                              err);
   if (rc)
     return rc;
-  return part == PART_LAUNCH ? fill_launches(t, m, m->graph_api, &m->graphs.start, err)
+  return part == PART_LAUNCH ? fill_launches(t, m, m->graph_api, &m->graphs.start_ns, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->graph_api, err);
 }
 

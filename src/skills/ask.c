@@ -168,7 +168,7 @@ static int sort(struct nai_skill_answer *answer, const struct nai_skill *skill, 
     by[keys++] = (struct nai_sort_by){skill->order[i].column, skill->order[i].descending};
   for (size_t i = 0; i < skill->column_count; i++)
     by[keys++] = (struct nai_sort_by){(int)i, false};
-  int rc = nai_table_sort(answer->table, by, keys, err);
+  int rc = nai_table_sort_by(answer->table, by, keys, err);
   if (!rc && answer->table->rows > NAI_SKILL_MAX_ROWS) {
     answer->left_out = answer->table->rows - NAI_SKILL_MAX_ROWS;
     nai_table_truncate(answer->table, NAI_SKILL_MAX_ROWS);

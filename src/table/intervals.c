@@ -8,12 +8,19 @@
 void nai_intervals_free(struct nai_intervals *set) {
   if (!set)
     return;
-  free(set->v);
-  *set = (struct nai_intervals){0};
+  if (!set->arena)
+    free(set->v);
+  *set = (struct nai_intervals){.arena = set->arena};
 }
 
 void nai_intervals_reserve(struct nai_intervals *set, size_t count) {
-  struct nai_interval *v = count > set->capacity ? realloc(set->v, count * sizeof *v) : NULL;
+  struct nai_interval *v = NULL;
+  if (count <= set->capacity)
+    return;
+  if (!set->arena)
+    v = realloc(set->v, count * sizeof *v);
+  else if (nai_arena_resize(&set->v, set->arena, set->capacity * sizeof *v, count * sizeof *v, NULL) == NAI_OK)
+    v = set->v;
   if (v) {
     set->v = v;
     set->capacity = count;
@@ -39,7 +46,7 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
 }
 
 void nai_intervals_trim(struct nai_intervals *set) {
-  struct nai_interval *v = set->count ? realloc(set->v, set->count * sizeof *v) : NULL;
+  struct nai_interval *v = set->count && !set->arena ? realloc(set->v, set->count * sizeof *v) : NULL;
   if (v) {
     set->v = v;
     set->capacity = set->count;
@@ -124,10 +131,8 @@ size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
 
 enum { SUM_EVERY = 64 };
 
-int nai_coverage_new(struct nai_coverage *c, const struct nai_intervals *set, struct nai_err *err) {
-  *c = (struct nai_coverage){.set = set, .sums = malloc((set->count / SUM_EVERY + 1) * sizeof *c->sums)};
-  if (!c->sums || set->oom)
-    return nai_err_nomem(err);
+static void sum_up(struct nai_coverage *c) {
+  const struct nai_intervals *set = c->set;
   int64_t sum = 0;
   for (size_t i = 0; i <= set->count; i++) {
     if (i % SUM_EVERY == 0)
@@ -135,7 +140,29 @@ int nai_coverage_new(struct nai_coverage *c, const struct nai_intervals *set, st
     if (i < set->count)
       sum += set->v[i].end - set->v[i].start;
   }
+}
+
+int nai_coverage_in(struct nai_coverage *c, const struct nai_intervals *set, struct nai_arena *arena,
+                    struct nai_err *err) {
+  *c = (struct nai_coverage){.set = set};
+  if (set->oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(c->sums, arena, set->count / SUM_EVERY + 1, err));
+  sum_up(c);
   return NAI_OK;
+}
+
+int nai_coverage_new(struct nai_coverage *c, const struct nai_intervals *set, struct nai_err *err) {
+  *c = (struct nai_coverage){.set = set, .sums = malloc((set->count / SUM_EVERY + 1) * sizeof *c->sums)};
+  if (!c->sums || set->oom)
+    return nai_err_nomem(err);
+  sum_up(c);
+  return NAI_OK;
+}
+
+void nai_coverage_free(struct nai_coverage *coverage) {
+  if (coverage)
+    free(coverage->sums);
 }
 
 static void jump(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
@@ -164,9 +191,4 @@ static int64_t covered_until(const struct nai_coverage *c, struct nai_coverage_c
 
 int64_t nai_coverage_overlap_ns(struct nai_coverage *c, int64_t a, int64_t b) {
   return a < b ? covered_until(c, &c->to, b) - covered_until(c, &c->from, a) : 0;
-}
-
-void nai_coverage_free(struct nai_coverage *coverage) {
-  if (coverage)
-    free(coverage->sums);
 }

@@ -2,7 +2,7 @@
  * said. */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@ struct nai_interval {
 struct nai_intervals {
   struct nai_interval *v;
   size_t count, capacity;
-  bool oom; /* sticky */
+  bool oom;                /* sticky */
+  struct nai_arena *arena; /* that v is from; NULL: from malloc, for nai_intervals_free */
 };
 
 void nai_intervals_free(struct nai_intervals *set);
@@ -49,9 +50,11 @@ struct nai_coverage_cursor {
 /* Answers "how much of [a, b) does the set cover", amortised O(1) where both ascend, else O(log n). */
 struct nai_coverage {
   const struct nai_intervals *set; /* borrowed, and stays as it is */
-  int64_t *sums;                   /* length of all before every so many intervals */
+  int64_t *sums;                   /* length of all before every so many intervals; the arena's */
   struct nai_coverage_cursor from, to;
 };
+NAI_MUST_CHECK int nai_coverage_in(struct nai_coverage *out, const struct nai_intervals *set, struct nai_arena *arena,
+                                   struct nai_err *err);
 NAI_MUST_CHECK int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err);
-int64_t nai_coverage_overlap_ns(struct nai_coverage *coverage, int64_t a, int64_t b);
 void nai_coverage_free(struct nai_coverage *coverage);
+int64_t nai_coverage_overlap_ns(struct nai_coverage *coverage, int64_t a, int64_t b);

@@ -59,6 +59,7 @@ struct nai_column_def {
   enum nai_better better; /* which way a metric improves */
   bool key;               /* the table's key columns together are unique; a table without any has one row, or rows that
                              only their numbers tell apart */
+  int order;              /* the rows' order: 1 the column that counts first, 2 the next, ...; negative: descending */
   bool sum;               /* cells may be added over rows */
   bool filled;            /* no cell is NULL: loops count on it */
   uint32_t values;        /* cells are 0 to values - 1, or NULL; 0: no such limit */

@@ -188,6 +188,47 @@ void nai_set_str(struct nai_table *table, int64_t row, int column, const char *t
   nai_column_str(table, column)[row] = id;
 }
 
+int64_t nai_table_add(struct nai_table *table, const struct nai_schema *schema, const void *cells) {
+  assert(table->schema->columns == schema->columns);
+  (void)schema;
+  int64_t row = nai_table_add_row(table);
+  const char *cell = cells;
+  for (uint32_t c = 0; c < table->schema->column_count; c++, cell += 8) {
+    int64_t number;
+    double real;
+    const char *text;
+    switch (table->schema->columns[c].type) {
+    case NAI_F64:
+      memcpy(&real, cell, sizeof real);
+      nai_set_f64(table, row, (int)c, real);
+      break;
+    case NAI_STR:
+      memcpy(&text, cell, sizeof text);
+      nai_set_str(table, row, (int)c, text);
+      break;
+    default:
+      memcpy(&number, cell, sizeof number);
+      nai_set_i64(table, row, (int)c, number);
+    }
+  }
+  return row;
+}
+
+void nai_table_read(void *cells, const struct nai_table *table, const struct nai_schema *schema, int64_t row) {
+  assert(nai_schema_equal(table->schema, schema));
+  char *cell = cells;
+  for (uint32_t c = 0; c < schema->column_count; c++, cell += 8) {
+    struct nai_value v = nai_table_value(table, row, (int)c);
+    int64_t number = v.null ? NAI_NULL_I64 : v.i;
+    const char *text = v.null ? "" : v.s;
+    double real = v.null ? NAN : v.f;
+    const void *from = schema->columns[c].type == NAI_F64 ? (const void *)&real
+                     : schema->columns[c].type == NAI_STR ? (const void *)&text
+                                                          : (const void *)&number;
+    memcpy(cell, from, 8);
+  }
+}
+
 struct nai_column nai_table_column(const struct nai_table *table, int column) {
   enum nai_type type = table->schema->columns[column].type;
   assert(type != NAI_F64);
@@ -328,7 +369,22 @@ static int64_t *sorted_rows(int64_t *rows, int64_t *scratch, size_t n, struct or
   return rows;
 }
 
-int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err) {
+int nai_table_sort(struct nai_table *table, struct nai_err *err) {
+  enum { MAX_KEYS = 16 };
+  struct nai_sort_by by[MAX_KEYS];
+  int keys = 0;
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    int order = table->schema->columns[c].order, place = order < 0 ? -order : order;
+    if (!order)
+      continue;
+    assert(place <= MAX_KEYS);
+    by[place - 1] = (struct nai_sort_by){(int)c, order < 0};
+    keys = place > keys ? place : keys;
+  }
+  return nai_table_sort_by(table, by, keys, err);
+}
+
+int nai_table_sort_by(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err) {
   struct order order = {table, by, keys};
   size_t n = (size_t)table->rows;
   if (n < 2)

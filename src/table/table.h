@@ -2,6 +2,7 @@
  * what stages exchange, what intermediate files hold (docs/table-format.md) and all a renderer sees. */
 #pragma once
 
+#include "base/scope.h"
 #include "base/strings.h"
 #include "table/column.h"
 
@@ -76,6 +77,7 @@ NAI_MUST_CHECK int nai_table_check_refs(const struct nai_table *table, nai_table
  * row. */
 NAI_MUST_CHECK int nai_table_check_cells(const struct nai_table *table, struct nai_err *err);
 void nai_table_free(struct nai_table *table);
+NAI_OWNER(nai_table)
 /* 0, or NAI_ELIMIT when anything could not be stored. */
 NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);
 
@@ -109,12 +111,19 @@ static inline uint32_t *nai_column_str(const struct nai_table *table, int column
 
 size_t nai_type_size(enum nai_type type);
 
-/* One key of a sort order. */
+/* Whole rows: what tables/declare.h makes of a declared table (NAME_add, NAME_at), one word a cell. */
+int64_t nai_table_add(struct nai_table *table, const struct nai_schema *schema, const void *cells);
+void nai_table_read(void *cells, const struct nai_table *table, const struct nai_schema *schema, int64_t row);
+
+/* Sorts the rows of a table in memory in the order that its columns declare (stable; text bytewise; NULL first
+ * ascending, last descending). */
+NAI_MUST_CHECK int nai_table_sort(struct nai_table *table, struct nai_err *err);
+/* In another order. */
 struct nai_sort_by {
   int column;
   bool descending;
 };
-/* Sorts the rows of a table in memory (stable; text bytewise; NULL first ascending, last descending). */
-NAI_MUST_CHECK int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err);
+NAI_MUST_CHECK int nai_table_sort_by(struct nai_table *table, const struct nai_sort_by *by, int keys,
+                                     struct nai_err *err);
 /* Keeps the first `rows` rows. */
 void nai_table_truncate(struct nai_table *table, int64_t rows);

@@ -11,3 +11,4 @@
   C(T, return_value, ID32, "what the call returned, 0 for success")                                                 \
   C(T, callchain_id, ID32, "callchain_frames of kind 1", .refers = "callchain_frames.callchain_id")
 NAI_TABLE(API_EVENTS, api_events, "CUDA API calls", "One CUDA runtime or driver API call")
+NAI_EVENT_COLUMNS(API_EVENTS)

@@ -2,21 +2,22 @@
 #include "tables/declare.h"
 
 #define COMM_OPS_COLUMNS(C, T)                                                                                       \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                        \
-  C(T, op, NAME, "the collective: AllReduce, AllGather, ReduceScatter, SendRecv ...; unknown", .key = true)          \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                            \
+  C(T, op, NAME, "the collective: AllReduce, AllGather, ReduceScatter, SendRecv ...; unknown", .key = true,          \
+    .order = 4)                                                                                                      \
   C(T, dtype, LABEL,                                                                                                 \
     "type of the elements as the kernel's name has it (int32: signed or not); NULL where it does not say",           \
-    .key = true)                                                                                                     \
-  C(T, family, LABEL, "library the kernel is from", .key = true)                                                     \
+    .key = true, .order = 5)                                                                                         \
+  C(T, family, LABEL, "library the kernel is from", .key = true, .order = 6)                                         \
   C(T, kernel_count, COUNT, "kernel executions", .sum = true)                                                        \
-  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                            \
+  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -3)               \
   C(T, p50_duration_ns, AVERAGE, "median duration")                                                                  \
   C(T, p90_duration_ns, AVERAGE, "90th percentile of durations")                                                     \
   C(T, max_duration_ns, LENGTH, "longest duration")                                                                  \
   C(T, overlapped_ns, NS_MS, "part of the total beside compute", .better = NAI_BETTER_HIGHER, .sum = true)           \
   C(T, exposed_ns, NS_MS,                                                                                            \
     "share of the GPU's exposed communication; rows of a GPU add up to exposed_comm_ns of gpu_utilization",          \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                         \
+    .better = NAI_BETTER_LOWER, .sum = true, .order = -2)                                                            \
   C(T, exposed_pct, PCT, "exposed, of the GPU's window", .better = NAI_BETTER_LOWER)                                 \
   C(T, active_exposed_ns, NS_MS, "the same within active spans; adds up to that of gpu_active",                      \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                         \

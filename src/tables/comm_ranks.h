@@ -2,8 +2,8 @@
 #include "tables/declare.h"
 
 #define COMM_RANKS_COLUMNS(C, T)                                                                                       \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                          \
-  C(T, pid, PID, "process", .key = true)                                                                               \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                              \
+  C(T, pid, PID, "process", .key = true, .order = 2)                                                                   \
   C(T, rank, COUNT, "its rank in its largest communicator; NULL where that is not captured")                           \
   C(T, kernel_count, COUNT, "communication kernels", .sum = true)                                                      \
   C(T, total_time_ns, NS_MS, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true)                        \

@@ -2,13 +2,13 @@
 #include "tables/declare.h"
 
 #define COMM_STREAMS_COLUMNS(C, T)                                                                             \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                  \
-  C(T, pid, PID, "process", .key = true)                                                                       \
-  C(T, context_id, ID32, "CUDA context", .key = true)                                                          \
-  C(T, stream_id, STREAM, "CUDA stream", .key = true)                                                          \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                      \
+  C(T, pid, PID, "process", .key = true, .order = 3)                                                           \
+  C(T, context_id, ID32, "CUDA context", .key = true, .order = 4)                                              \
+  C(T, stream_id, STREAM, "CUDA stream", .key = true, .order = 5)                                              \
   C(T, ops, NAME, "what runs on it, with counts, the most frequent first")                                     \
   C(T, kernel_count, COUNT, "communication kernels", .sum = true)                                              \
-  C(T, total_time_ns, NS_MS, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true)                \
+  C(T, total_time_ns, NS_MS, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -2)   \
   C(T, overlapped_ns, NS_MS, "part of it beside compute", .better = NAI_BETTER_HIGHER, .sum = true)            \
   C(T, exposed_ns, NS_MS, "share of the GPU's exposed communication", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, active_exposed_ns, NS_MS, "the same within active spans", .better = NAI_BETTER_LOWER, .sum = true)      \

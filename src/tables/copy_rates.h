@@ -2,8 +2,8 @@
 #include "tables/declare.h"
 
 #define COPY_RATES_COLUMNS(C, T)                                                                                       \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                          \
-  C(T, direction, NAME, "label of the copy kind in the export", .key = true)                                           \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                              \
+  C(T, direction, NAME, "label of the copy kind in the export", .key = true, .order = 3)                               \
   C(T, src_kind, LABEL, "memory copied from")                                                                          \
   C(T, dst_kind, LABEL, "memory copied to")                                                                            \
   C(T, count, COUNT, "copies, but for migrated pages", .sum = true)                                                    \
@@ -16,7 +16,8 @@
   C(T, p50_pct_of_limit, PCT, "median rate, of the limit", .better = NAI_BETTER_HIGHER)                                \
   C(T, excess_ns, TIME, "time of the large copies beyond what they would take at the limit",                           \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                           \
-  C(T, exposed_ns, TIME, "time that no kernel hides, summed over all copies", .better = NAI_BETTER_LOWER, .sum = true) \
+  C(T, exposed_ns, TIME, "time that no kernel hides, summed over all copies", .better = NAI_BETTER_LOWER, .sum = true, \
+    .order = -2)                                                                                                       \
   C(T, at_limit_gain_ns, TIME,                                                                                         \
     "of the time within active spans that no kernel hides, moments counted once: what would go if these "              \
     "copies, small ones included, ran at the limit; all of it where that is unknown; without first touch",             \
@@ -32,9 +33,9 @@
     "it was made (from it)",                                                                                           \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                           \
   C(T, overlappable_count, COUNT, "copies with such time", .sum = true)                                                \
-  C(T, copy_kind, ID32, "number behind direction: CUPTI copy kind", .key = true)                                       \
-  C(T, src_kind_id, ID32, "number behind src_kind: CUPTI memory kind", .key = true)                                    \
-  C(T, dst_kind_id, ID32, "number behind dst_kind: CUPTI memory kind", .key = true)                                    \
+  C(T, copy_kind, ID32, "number behind direction: CUPTI copy kind", .key = true, .order = 4)                           \
+  C(T, src_kind_id, ID32, "number behind src_kind: CUPTI memory kind", .key = true, .order = 5)                        \
+  C(T, dst_kind_id, ID32, "number behind dst_kind: CUPTI memory kind", .key = true, .order = 6)                        \
   C(T, longest_start_ns, START, "start of the longest copy")                                                           \
   C(T, longest_end_ns, END, "its end")
 NAI_TABLE(COPY_RATES, copy_rates, "Rates of copies", "Copies in one direction between two kinds of memory on one GPU")

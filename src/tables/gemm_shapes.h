@@ -2,18 +2,18 @@
 #include "tables/declare.h"
 
 #define GEMM_SHAPES_COLUMNS(C, T)                                                                                   \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                       \
-  C(T, op, RANGE_NAME, "operation: the NVTX range with the sizes", .key = true)                                     \
-  C(T, batch, COUNT, "products in one operation; of attention query heads", .key = true)                            \
-  C(T, m, COUNT, "rows of the result; of attention the length of queries", .key = true)                             \
-  C(T, n, COUNT, "columns of the result; of attention the length of keys", .key = true)                             \
-  C(T, k, COUNT, "what is summed over; of attention the size of a head", .key = true)                               \
-  C(T, dtype, LABEL, "what is multiplied: fp8, bf16, fp16, tf32, fp32; NULL unknown", .key = true)                  \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 2)                                                           \
+  C(T, op, RANGE_NAME, "operation: the NVTX range with the sizes", .key = true, .order = 3)                         \
+  C(T, batch, COUNT, "products in one operation; of attention query heads", .key = true, .order = 4)                \
+  C(T, m, COUNT, "rows of the result; of attention the length of queries", .key = true, .order = 5)                 \
+  C(T, n, COUNT, "columns of the result; of attention the length of keys", .key = true, .order = 6)                 \
+  C(T, k, COUNT, "what is summed over; of attention the size of a head", .key = true, .order = 7)                   \
+  C(T, dtype, LABEL, "what is multiplied: fp8, bf16, fp16, tf32, fp32; NULL unknown", .key = true, .order = 8)      \
   C(T, count, COUNT, "operations that ran", .sum = true)                                                            \
   C(T, kernel_count, COUNT, "kernels behind them", .sum = true)                                                     \
   C(T, total_time_ns, TIME,                                                                                         \
     "summed durations of these kernels: also the helpers of a product, such as the sum of a split one",             \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                        \
+    .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                                                           \
   C(T, flop_per_op, MEAN, "floating-point operations of one; attention without a mask")                             \
   C(T, achieved_tflops, MEAN, "operations over time, 10^12 per second", .better = NAI_BETTER_HIGHER)                \
   C(T, peak_tflops, MEAN, "dense peak of this GPU for the data type, NULL unknown")                                 \

@@ -2,14 +2,14 @@
 #include "tables/declare.h"
 
 #define GPU_METRICS_COLUMNS(C, T)                                                                          \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                              \
-  C(T, metric, NAME, "name of the metric in the export", .key = true)                                      \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                  \
+  C(T, metric, NAME, "name of the metric in the export", .key = true, .order = 2)                          \
   C(T, metric_unit, LABEL, "% or MHz: unit of mean, p50 and max")                                          \
   C(T, during, LABEL,                                                                                      \
     "window, busy (something runs), compute, exposed_comm, exposed_copy, idle: parts of gpu_utilization; " \
     "gemm_only: nothing but kernels of category gemm; steady_steps",                                       \
-    .key = true)                                                                                           \
-  C(T, time_ns, TIME, "length of that time")                                                               \
+    .key = true, .order = 4)                                                                               \
+  C(T, time_ns, TIME, "length of that time", .order = -3)                                                  \
   C(T, coverage_pct, PCT, "of that time: within one period after a sample")                                \
   C(T, sample_count, COUNT, "samples whose period lies in it for the greater part")                        \
   C(T, mean, MEAN, "mean, weighted by time; empty for fewer than 20 samples")                              \

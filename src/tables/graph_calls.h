@@ -2,11 +2,12 @@
 #include "tables/declare.h"
 
 #define GRAPH_CALLS_COLUMNS(C, T)                                                                                     \
-  C(T, pid, PID, "process", .key = true)                                                                              \
-  C(T, operation, NAME, "launch, capture, build (of nodes), instantiate, update, upload or destroy", .key = true)     \
+  C(T, pid, PID, "process", .key = true, .order = 1)                                                                  \
+  C(T, operation, NAME, "launch, capture, build (of nodes), instantiate, update, upload or destroy", .key = true,     \
+    .order = 3)                                                                                                       \
   C(T, device_id, DEVICE, "the GPU of the process that ran nothing for longest under these calls")                    \
   C(T, call_count, COUNT, "calls", .sum = true)                                                                       \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                              \
+  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -2)                 \
   C(T, p50_duration_ns, AVERAGE, "median duration")                                                                   \
   C(T, gpu_idle_ns, TIME, "part of this time in which that GPU ran nothing", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, later_count, COUNT, "after the first fifth of the run's GPU window: calls", .sum = true)                       \

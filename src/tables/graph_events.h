@@ -13,3 +13,4 @@
   C(T, graph_id, ID32, "CUDA graph the operation belongs to, NULL for none")                        \
   C(T, graph_exec_id, ID32, "executable graph")
 NAI_TABLE(GRAPH_EVENTS, graph_events, "Graph launches", "One CUDA graph launch traced as one envelope")
+NAI_EVENT_COLUMNS(GRAPH_EVENTS)

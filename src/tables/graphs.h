@@ -2,18 +2,18 @@
 #include "tables/declare.h"
 
 #define GRAPHS_COLUMNS(C, T)                                                                                         \
-  C(T, pid, PID, "process", .key = true)                                                                             \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                        \
-  C(T, graph_id, ID32, "graph, a number within the process", .key = true)                                            \
-  C(T, graph_exec_id, ID32, "executable graph, NULL where the export does not tell", .key = true)                    \
+  C(T, pid, PID, "process", .key = true, .order = 2)                                                                 \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 3)                                                            \
+  C(T, graph_id, ID32, "graph, a number within the process", .key = true, .order = 4)                                \
+  C(T, graph_exec_id, ID32, "executable graph, NULL where the export does not tell", .key = true, .order = 5)        \
   C(T, traced_by, LABEL, "node: each node was recorded; graph: one envelope per launch, its content unknown",        \
-    .key = true)                                                                                                     \
+    .key = true, .order = 6)                                                                                         \
   C(T, launch_count, COUNT, "launches that ran something on this GPU", .sum = true)                                  \
   C(T, launches_per_s, PER_S, "launches, from the first one's start to the last one's end")                          \
   C(T, launch_api_ns, TIME, "summed durations of the launch calls", .better = NAI_BETTER_LOWER, .sum = true)         \
   C(T, api_p50_ns, AVERAGE, "median duration of a launch call")                                                      \
   C(T, api_p90_ns, AVERAGE, "90th percentile of their durations")                                                    \
-  C(T, envelope_ns, TIME, "first node's start to last node's end, summed", .sum = true)                              \
+  C(T, envelope_ns, TIME, "first node's start to last node's end, summed", .sum = true, .order = -1)                 \
   C(T, envelope_p50_ns, AVERAGE, "the same, median")                                                                 \
   C(T, nodes_per_launch, MEAN,                                                                                       \
     "median of the operations of a launch; of graph, nodes that the export says were created for this "              \

@@ -16,3 +16,4 @@
   C(T, graph_exec_id, ID32, "executable graph it ran in, where the export says so")                 \
   C(T, graph_node_id, ID, "node of the graph, NULL for none; joins with graph_node_events")
 NAI_TABLE(KERNEL_EVENTS, kernel_events, "Kernel executions", "One kernel execution on a GPU")
+NAI_EVENT_COLUMNS(KERNEL_EVENTS)

@@ -2,12 +2,13 @@
 #include "tables/declare.h"
 
 #define KERNEL_SHAPE_COLUMNS(C, T)                                                                              \
-  C(T, kernel_name, KERNEL_NAME, "demangled kernel name", .key = true)                                          \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                   \
-  C(T, grid, LABEL, "thread blocks in x, y and z: 132x1x1; NULL where the export does not tell", .key = true)   \
-  C(T, block, LABEL, "threads per block in x, y and z", .key = true)                                            \
+  C(T, kernel_name, KERNEL_NAME, "demangled kernel name", .key = true, .order = 2)                              \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 3)                                                       \
+  C(T, grid, LABEL, "thread blocks in x, y and z: 132x1x1; NULL where the export does not tell", .key = true,   \
+    .order = 4)                                                                                                 \
+  C(T, block, LABEL, "threads per block in x, y and z", .key = true, .order = 5)                                \
   C(T, call_count, COUNT, "executions", .sum = true)                                                            \
-  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                       \
+  C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)          \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                                   \
   C(T, blocks, COUNT, "thread blocks of the grid")                                                              \
   C(T, threads_per_block, COUNT, "threads of a block")                                                          \

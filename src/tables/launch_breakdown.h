@@ -2,8 +2,8 @@
 #include "tables/declare.h"
 
 #define LAUNCH_BREAKDOWN_COLUMNS(C, T)                                                                           \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                    \
-  C(T, pid, PID, "process", .key = true)                                                                         \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                        \
+  C(T, pid, PID, "process", .key = true, .order = 2)                                                             \
   C(T, launch_count, COUNT, "calls that launched work on this GPU", .sum = true)                                 \
   C(T, api_p50_ns, AVERAGE, "median duration of these calls")                                                    \
   C(T, api_p90_ns, AVERAGE, "90th percentile of their durations")                                                \

@@ -2,7 +2,7 @@
 #include "tables/declare.h"
 
 #define LAUNCH_WAITS_COLUMNS(C, T)                                                                                   \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                        \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                            \
   C(T, launch_count, COUNT, "operations whose launch is known, within active spans")                                 \
   C(T, waited_count, COUNT, "of them: the first behind a wait that ended when the GPU had nothing left to do",       \
     .better = NAI_BETTER_LOWER)                                                                                      \

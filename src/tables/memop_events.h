@@ -27,3 +27,4 @@
 NAI_TABLE(MEMOP_EVENTS, memop_events, "Memory operations", "One memcpy or memset on a GPU")
 
 enum { NAI_MEMOP_COPY, NAI_MEMOP_SET };
+NAI_EVENT_COLUMNS(MEMOP_EVENTS)

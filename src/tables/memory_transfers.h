@@ -2,13 +2,14 @@
 #include "tables/declare.h"
 
 #define MEMORY_TRANSFERS_COLUMNS(C, T)                                                                                \
-  C(T, direction, NAME, "label of the copy kind in the export (Host-to-Device, ...), or memset", .key = true)         \
-  C(T, src_kind, LABEL, "memory copied from")                                                                         \
-  C(T, dst_kind, LABEL, "memory copied to or set")                                                                    \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                         \
+  C(T, direction, NAME, "label of the copy kind in the export (Host-to-Device, ...), or memset", .key = true,         \
+    .order = 2)                                                                                                       \
+  C(T, src_kind, LABEL, "memory copied from", .order = 3)                                                             \
+  C(T, dst_kind, LABEL, "memory copied to or set", .order = 4)                                                        \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 5)                                                             \
   C(T, count, COUNT, "operations", .sum = true)                                                                       \
   C(T, total_bytes, BYTES, "bytes moved or set", .better = NAI_BETTER_LOWER, .sum = true)                             \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                              \
+  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                 \
   C(T, gb_per_s, GB_PER_S, "bytes over summed durations; NULL where a row has an impossible rate",                    \
     .better = NAI_BETTER_HIGHER)                                                                                      \
   C(T, p50_bytes, CELL(F64, BYTES), "median size", .role = NAI_ROLE_METRIC)                                           \
@@ -21,8 +22,8 @@
   C(T, longest_start_ns, START, "start of the longest operation")                                                     \
   C(T, longest_end_ns, END, "end of the longest operation")                                                           \
   C(T, exposed_pct_of_window, PCT, "exposed, of the GPU's window", .better = NAI_BETTER_LOWER)                        \
-  C(T, copy_kind, ID32, "number behind direction: CUPTI copy kind, NULL for memset", .key = true)                     \
-  C(T, src_kind_id, ID32, "number behind src_kind: CUPTI memory kind", .key = true)                                   \
-  C(T, dst_kind_id, ID32, "number behind dst_kind: CUPTI memory kind", .key = true)
+  C(T, copy_kind, ID32, "number behind direction: CUPTI copy kind, NULL for memset", .key = true, .order = 6)         \
+  C(T, src_kind_id, ID32, "number behind src_kind: CUPTI memory kind", .key = true, .order = 7)                       \
+  C(T, dst_kind_id, ID32, "number behind dst_kind: CUPTI memory kind", .key = true, .order = 8)
 NAI_TABLE(MEMORY_TRANSFERS, memory_transfers, "Memory transfers",
           "One direction between two kinds of memory on one GPU")

@@ -2,17 +2,17 @@
 #include "tables/declare.h"
 
 #define MEMORY_USE_COLUMNS(C, T)                                                                                    \
-  C(T, pid, PID, "process", .key = true)                                                                            \
-  C(T, device_id, DEVICE, "GPU; empty for memory of the host", .key = true)                                         \
+  C(T, pid, PID, "process", .key = true, .order = 2)                                                                \
+  C(T, device_id, DEVICE, "GPU; empty for memory of the host", .key = true, .order = 3)                             \
   C(T, memory_kind, NAME, "kind of memory", .key = true)                                                            \
-  C(T, memory_kind_id, ID32, "number behind it: CUPTI memory kind", .key = true)                                    \
+  C(T, memory_kind_id, ID32, "number behind it: CUPTI memory kind", .key = true, .order = 4)                        \
   C(T, alloc_count, COUNT, "allocations", .sum = true)                                                              \
   C(T, free_count, COUNT, "releases", .sum = true)                                                                  \
   C(T, allocated_bytes, BYTES, "bytes of all allocations together", .sum = true)                                    \
   C(T, peak_bytes, BYTES,                                                                                           \
     "most memory held at one time: allocations besides pools, and whole pools. What was allocated before "          \
     "the capture is not in it",                                                                                     \
-    .better = NAI_BETTER_LOWER)                                                                                     \
+    .better = NAI_BETTER_LOWER, .order = -1)                                                                        \
   C(T, peak_used_bytes, BYTES, "the same with the used part of pools only")                                         \
   C(T, peak_ns, START, "when peak_bytes was reached first")                                                         \
   C(T, capacity_bytes, BYTES, "memory of the GPU; empty for other kinds")                                           \

@@ -2,14 +2,14 @@
 #include "tables/declare.h"
 
 #define NIC_METRICS_COLUMNS(C, T)                                                                          \
-  C(T, nic, LABEL, "network card: its name, else its number in the export", .key = true)                   \
-  C(T, port, ID32, "port of the card", .key = true)                                                        \
-  C(T, metric, NAME, "name of the metric in the export", .key = true)                                      \
+  C(T, nic, LABEL, "network card: its name, else its number in the export", .key = true, .order = 1)       \
+  C(T, port, ID32, "port of the card", .key = true, .order = 2)                                            \
+  C(T, metric, NAME, "name of the metric in the export", .key = true, .order = 3)                          \
   C(T, metric_unit, LABEL, "GB/s for what the export has in bytes per ms, else the export's unit")         \
   C(T, during, LABEL,                                                                                      \
     "capture: all samples; exposed_comm: while some GPU communicates and does not compute; steady_steps: " \
     "of any GPU",                                                                                          \
-    .key = true)                                                                                           \
+    .key = true, .order = 4)                                                                               \
   C(T, time_ns, TIME, "length of that time")                                                               \
   C(T, coverage_pct, PCT, "of that time: samples tell of")                                                 \
   C(T, sample_count, COUNT, "samples that lie in it for the greater part")                                 \

@@ -2,11 +2,11 @@
 #include "tables/declare.h"
 
 #define NVTX_BY_PID_COLUMNS(C, T)                                                                 \
-  C(T, pid, PID, "process", .key = true)                                                          \
-  C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true)                                \
+  C(T, pid, PID, "process", .key = true, .order = 1)                                              \
+  C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true, .order = 3)                    \
   C(T, nvtx_count, COUNT, "instances", .sum = true)                                               \
   C(T, nvtx_total_time_ns, TIME, "summed durations of instances not inside one of the same name", \
-    .better = NAI_BETTER_LOWER)                                                                   \
+    .better = NAI_BETTER_LOWER, .order = -2)                                                      \
   C(T, attributed_kernel_time_ns, TIME, "kernels launched inside the range or ranges in it",      \
     .better = NAI_BETTER_LOWER)                                                                   \
   C(T, attributed_kernel_count, COUNT, "those kernels")                                           \

@@ -20,3 +20,4 @@
 NAI_TABLE(NVTX_EVENTS, nvtx_events, "NVTX ranges and marks", "One NVTX range or mark")
 
 enum { NAI_NVTX_PUSH_POP, NAI_NVTX_START_END, NAI_NVTX_MARK };
+NAI_EVENT_COLUMNS(NVTX_EVENTS)

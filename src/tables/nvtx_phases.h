@@ -2,12 +2,12 @@
 #include "tables/declare.h"
 
 #define NVTX_PHASES_COLUMNS(C, T)                                                                                     \
-  C(T, phase, NAME, "phase of the phase map, or unmapped", .key = true)                                               \
+  C(T, phase, NAME, "phase of the phase map, or unmapped", .key = true, .order = 3)                                   \
   C(T, wall_time_ns, TIME, "time of threads with NVTX ranges spent in the phase", .better = NAI_BETTER_LOWER,         \
-    .sum = true)                                                                                                      \
+    .sum = true, .order = -2)                                                                                         \
   C(T, pct_of_wall_time, PCT, "of those threads' time", .sum = true)                                                  \
   C(T, gpu_time_ns, TIME, "kernels, CUDA graphs traced as a whole, copies and sets launched in the phase, summed",    \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                          \
+    .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                                                             \
   C(T, pct_of_gpu_time, PCT, "of all that on all GPUs; pages that move by themselves do not count", .sum = true)      \
   C(T, range_count, COUNT, "NVTX ranges in the phase", .sum = true)                                                   \
   C(T, kernel_count, COUNT, "kernels launched in the phase", .sum = true)                                             \

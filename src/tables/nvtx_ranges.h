@@ -2,12 +2,12 @@
 #include "tables/declare.h"
 
 #define NVTX_RANGES_COLUMNS(C, T)                                                                                      \
-  C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true)                                                     \
+  C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true, .order = 2)                                         \
   C(T, count, COUNT, "instances; nested ones included", .sum = true)                                                   \
   C(T, total_time_ns, TIME,                                                                                            \
     "summed durations of instances not inside one of the same name; so that recursion does not count "                 \
     "twice",                                                                                                           \
-    .better = NAI_BETTER_LOWER)                                                                                        \
+    .better = NAI_BETTER_LOWER, .order = -1)                                                                           \
   C(T, self_time_ns, TIME, "summed durations minus ranges inside", .better = NAI_BETTER_LOWER, .sum = true)            \
   C(T, avg_duration_ns, AVERAGE, "mean duration of all instances")                                                     \
   C(T, p50_duration_ns, AVERAGE, "median duration")                                                                    \

@@ -2,12 +2,12 @@
 #include "tables/declare.h"
 
 #define PEER_COPIES_COLUMNS(C, T)                                                                                    \
-  C(T, pid, PID, "process", .key = true)                                                                             \
-  C(T, src_cuda_device, ID32, "CUDA ordinal copied from, in the process", .key = true)                               \
-  C(T, dst_cuda_device, ID32, "CUDA ordinal copied to", .key = true)                                                 \
+  C(T, pid, PID, "process", .key = true, .order = 2)                                                                 \
+  C(T, src_cuda_device, ID32, "CUDA ordinal copied from, in the process", .key = true, .order = 3)                   \
+  C(T, dst_cuda_device, ID32, "CUDA ordinal copied to", .key = true, .order = 4)                                     \
   C(T, count, COUNT, "copies", .sum = true)                                                                          \
   C(T, total_bytes, BYTES, "their size", .sum = true)                                                                \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                             \
+  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                \
   C(T, large_count, COUNT, "of 1 MiB or more that had this direction of the pair for themselves: rates are theirs",  \
     .sum = true)                                                                                                     \
   C(T, p50_gb_per_s, GB_PER_S, "median rate", .better = NAI_BETTER_HIGHER)                                           \

@@ -2,11 +2,11 @@
 #include "tables/declare.h"
 
 #define PIDS_COLUMNS(C, T)                                                                                     \
-  C(T, pid, PID, "process", .key = true)                                                                       \
+  C(T, pid, PID, "process", .key = true, .order = 2)                                                           \
   C(T, process_name, NAME, "executable name")                                                                  \
   C(T, devices, LABEL, "GPUs it used; device ids, separated by spaces")                                        \
   C(T, kernel_count, COUNT, "kernel executions", .sum = true)                                                  \
-  C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true)               \
+  C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)  \
   C(T, pct_of_total_kernel_time, PCT, "of all kernel durations", .sum = true)                                  \
   C(T, memcpy_bytes, BYTES, "bytes copied; sets and page migrations not included", .better = NAI_BETTER_LOWER, \
     .sum = true)                                                                                               \

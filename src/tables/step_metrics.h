@@ -3,8 +3,8 @@
 
 #define STEP_METRICS_COLUMNS(C, T)                                                          \
   METRIC_COLUMNS(C, T)                                                                      \
-  C(T, pid, PID, "process", .key = true)                                                    \
-  C(T, step, ID, "number of the step in its process, from 0", .key = true)                  \
+  C(T, pid, PID, "process", .key = true, .order = 5)                                        \
+  C(T, step, ID, "number of the step in its process, from 0", .key = true, .order = 6)      \
   C(T, state, LABEL, "steady, warm-up, or truncated by the capture")                        \
   C(T, start_ns, START, "start of the step's window on the GPU; of cards on its first GPU") \
   C(T, end_ns, END, "end of the window")

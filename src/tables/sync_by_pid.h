@@ -1,9 +1,9 @@
 #pragma once
 #include "tables/sync_calls.h"
 
-#define SYNC_BY_PID_COLUMNS(C, T)              \
-  C(T, pid, PID, "process", .key = true)       \
-  SYNC_TIME_COLUMNS(C, T)                      \
-  C(T, tid, TID, "thread of the longest call") \
+#define SYNC_BY_PID_COLUMNS(C, T)                    \
+  C(T, pid, PID, "process", .key = true, .order = 4) \
+  SYNC_TIME_COLUMNS(C, T)                            \
+  C(T, tid, TID, "thread of the longest call")       \
   SYNC_IDLE_COLUMNS(C, T)
 NAI_TABLE(SYNC_BY_PID, sync_by_pid, "Synchronisation by process", "One synchronising API function in one process")

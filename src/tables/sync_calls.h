@@ -3,10 +3,10 @@
 
 /* What sync_calls and sync_by_pid both say. */
 #define SYNC_TIME_COLUMNS(C, T)                                                                                        \
-  C(T, api_name, NAME, "API function", .key = true)                                                                    \
-  C(T, class, LABEL, "blocking, ordering or poll; only blocking calls make the host wait", .key = true)                \
+  C(T, api_name, NAME, "API function", .key = true, .order = 3)                                                        \
+  C(T, class, LABEL, "blocking, ordering or poll; only blocking calls make the host wait", .key = true, .order = 1)    \
   C(T, call_count, COUNT, "calls", .better = NAI_BETTER_LOWER, .sum = true)                                            \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                               \
+  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -2)                  \
   C(T, avg_duration_ns, AVERAGE, "mean duration")                                                                      \
   C(T, p50_duration_ns, AVERAGE, "median duration")                                                                    \
   C(T, p90_duration_ns, AVERAGE, "90th percentile of durations")                                                       \

@@ -2,7 +2,7 @@
 #include "tables/declare.h"
 
 #define UNIFIED_MEMORY_COLUMNS(C, T)                                                                                   \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                          \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                              \
   C(T, migration_count, COUNT, "pieces of managed memory that moved", .sum = true)                                     \
   C(T, migrated_bytes, BYTES, "their size", .better = NAI_BETTER_LOWER, .sum = true)                                   \
   C(T, to_gpu_bytes, BYTES, "of migrated_bytes: from the host to the GPU", .sum = true)                                \

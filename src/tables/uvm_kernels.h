@@ -2,12 +2,13 @@
 #include "tables/declare.h"
 
 #define UVM_KERNELS_COLUMNS(C, T)                                                                                    \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                                        \
-  C(T, kernel_name, KERNEL_NAME, "kernel", .key = true)                                                              \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 3)                                                            \
+  C(T, kernel_name, KERNEL_NAME, "kernel", .key = true, .order = 4)                                                  \
   C(T, call_count, COUNT, "executions", .sum = true)                                                                 \
   C(T, covered_count, COUNT, "executions in which memory moved", .sum = true)                                        \
-  C(T, total_time_ns, TIME, "summed durations", .sum = true)                                                         \
-  C(T, covered_ns, TIME, "of it while memory moved or faults were handled", .better = NAI_BETTER_LOWER, .sum = true) \
+  C(T, total_time_ns, TIME, "summed durations", .sum = true, .order = -2)                                            \
+  C(T, covered_ns, TIME, "of it while memory moved or faults were handled", .better = NAI_BETTER_LOWER, .sum = true, \
+    .order = -1)                                                                                                     \
   C(T, covered_pct, PCT, "the same as a share", .better = NAI_BETTER_LOWER)                                          \
   C(T, most_covered_ns, TIME, "covered part of the execution that has most of it")                                   \
   C(T, most_covered_start_ns, START, "start of that execution")                                                      \

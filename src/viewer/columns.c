@@ -108,7 +108,7 @@ static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
 
 /* Rowid of a range in the export's NVTX_EVENTS, 0 when it has none. */
 static int64_t export_row(const struct nai_model *m, uint32_t range) {
-  int64_t offset = nai_at(&m->nvtx.row_offset, range);
+  int64_t offset = nai_at(&m->nvtx.export_row_offset, range);
   return offset == NAI_NULL_I64 ? 0 : offset + range;
 }
 
@@ -120,15 +120,16 @@ static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uin
     uint32_t name = nai_at_text(&m->kernels.name, row);
     return (struct facts){
         number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
-        m->kernel_api[row], nai_at(&m->kernels.correlation, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
+        m->kernel_api[row], nai_at(&m->kernels.correlation_id, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
   }
   case NAI_LANE_COPY:
   case NAI_LANE_SET:
-    return (struct facts){memop_name(n, m, row), m->memop_api[row], nai_at(&m->memops.correlation, row),
+    return (struct facts){memop_name(n, m, row), m->memop_api[row], nai_at(&m->memops.correlation_id, row),
                           (uint64_t)nai_at(&m->memops.bytes, row)};
   case NAI_LANE_GRAPH:
-    return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation, row),
-                          nai_at_i32(&m->graphs.graph, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph, row) : 0};
+    return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation_id, row),
+                          nai_at_i32(&m->graphs.graph_id, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph_id, row)
+                                                                   : 0};
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
     return (struct facts){number_of(n, &n->of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1,
@@ -139,7 +140,7 @@ static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uin
   }
   return (
       struct facts){number_of(n, &n->of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false),
-                    NAI_NO_ROW, nai_at(&m->apis.correlation, row), api_aux(e, row)};
+                    NAI_NO_ROW, nai_at(&m->apis.correlation_id, row), api_aux(e, row)};
 }
 
 uint32_t nai_encoder_name(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {

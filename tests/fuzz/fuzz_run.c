@@ -52,9 +52,9 @@ static void analyze(struct nai_run *run, const struct nai_node *node) {
   for (; node->outputs[n]; n++)
     bases_must(nai_table_new(&out[n], node->outputs[n], &err), &err);
   for (int i = 0; node->inputs && node->inputs[i]; i++)
-    in[i] = nai_run_find_loaded(run, node->inputs[i]);
+    in[i] = nai_run_find_loaded(run, node->inputs[i]->name);
   const struct nai_node_io io = {.out = out, .in = in, .model = run->model};
-  int rc = node->run(&io, &err); /* may refuse, must not crash */
+  int rc = nai_node_run(node, io, &err); /* may refuse, must not crash */
   for (int i = 0; i < n; i++)
     if (rc)
       nai_table_free(out[i]);
@@ -64,7 +64,7 @@ static void analyze(struct nai_run *run, const struct nai_node *node) {
 
 static bool is_ready(const struct nai_run *run, const struct nai_node *node) {
   for (int i = 0; node->inputs && node->inputs[i]; i++)
-    if (!nai_run_find_loaded(run, node->inputs[i]))
+    if (!nai_run_find_loaded(run, node->inputs[i]->name))
       return false;
   return !nai_run_find_loaded(run, node->outputs[0]->name);
 }

@@ -181,8 +181,8 @@ static inline struct nai_table *fixture_input(struct fixture *f, const char *nam
     for (int i = 0; i < n; i++)
       ok(nai_table_new(&tables[i], node->outputs[i], err));
     for (int i = 0; node->inputs && node->inputs[i]; i++)
-      in[i] = fixture_input(f, node->inputs[i]);
-    ok(node->run(&(struct nai_node_io){.out = tables, .in = in, .model = &f->m}, err));
+      in[i] = fixture_input(f, node->inputs[i]->name);
+    ok(nai_node_run(node, (struct nai_node_io){.out = tables, .in = in, .model = &f->m}, err));
     kept = tables[wanted];
     for (int i = 0; i < 8; i++)
       nai_table_free((struct nai_table *)in[i]);
@@ -205,8 +205,8 @@ static inline struct nai_table *fixture_analyze(struct fixture *f, const char *a
       ok(nai_table_new(&tables[n], node->outputs[n], err));
     const struct nai_table *in[8] = {0};
     for (int i = 0; node->inputs && node->inputs[i]; i++)
-      in[i] = fixture_input(f, node->inputs[i]);
-    ok(node->run(&(struct nai_node_io){.out = tables, .in = in, .model = &f->m}, err));
+      in[i] = fixture_input(f, node->inputs[i]->name);
+    ok(nai_node_run(node, (struct nai_node_io){.out = tables, .in = in, .model = &f->m}, err));
     for (int i = 0; i < 8; i++)
       nai_table_free((struct nai_table *)in[i]);
     for (int i = 0; i < n; i++)

@@ -19,7 +19,7 @@ static struct nai_table *analyze_after(struct fixture *f, const struct nai_node 
   struct nai_table *out[4] = {0};
   const struct nai_table *in[] = {active, NULL};
   ok(nai_table_new(&out[0], node->outputs[0], err));
-  ok(node->run(&(struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
+  ok(nai_node_run(node, (struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
   ok(nai_table_check(out[0], err));
   return out[0];
 }

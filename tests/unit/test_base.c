@@ -1,7 +1,9 @@
 /* src/base, against slow and simple versions of the same things. */
 #include "unit.h"
 
+#include "base/arena.h"
 #include "base/array.h"
+#include "base/buf.h"
 #include "base/spill_array.h"
 #include "base/fmt.h"
 #include "base/fs.h"
@@ -607,6 +609,61 @@ static void test_arrays_grow(void **state) {
   free(numbers);
 }
 
+/* Small and large things side by side keep what is written in them, are zeroed, and grow. */
+static void test_arena(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  for (int in_files = 0; in_files < 2; in_files++) {
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(in_files ? "/tmp" : NULL);
+    unsigned char *things[200];
+    uint32_t *grown = NULL, capacity = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+      size_t bytes = i % 50 == 49 ? 700000 : i * 7;
+      assert_int_equal(NAI_NEW(things[i], &arena, bytes, &err), NAI_OK);
+      assert_int_equal((uintptr_t)things[i] % 16, 0);
+      for (size_t k = 0; k < bytes; k++)
+        assert_int_equal(things[i][k], 0);
+      memset(things[i], (int)i, bytes);
+      for (uint32_t k = i * 1000; k < (i + 1) * 1000; k++) {
+        assert_int_equal(NAI_ROOM(grown, capacity, k, &arena, &err), NAI_OK);
+        assert_int_equal(grown[k], 0);
+        grown[k] = k;
+      }
+    }
+    for (uint32_t i = 0; i < 200; i++)
+      for (size_t k = 0; k < (i % 50 == 49 ? 700000 : i * 7); k++)
+        assert_int_equal(things[i][k], (unsigned char)i);
+    for (uint32_t k = 0; k < 200000; k++)
+      assert_int_equal(grown[k], k);
+    assert_string_equal(nai_arena_printf(&arena, "%d of %s", 3, "three"), "3 of three");
+    assert_int_equal(nai_arena_check(&arena, &err), NAI_OK);
+    assert_int_equal(nai_arena_get(&things[0], &arena, SIZE_MAX / 2, 4, &err), NAI_ELIMIT);
+    assert_int_equal(NAI_ROOM(grown, capacity, UINT32_MAX, &arena, &err), NAI_ELIMIT);
+  }
+}
+
+static int leave_early(int *freed, int at) {
+  struct nai_err err = {0};
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_FREED char *copy = NULL;
+  nai_buf_puts(&text, "text");
+  NAI_TRY(at == 1 ? nai_err_set(&err, NAI_EINPUT, "first") : NAI_OK);
+  copy = strdup(nai_buf_str(&text)); /* the sanitizer tells what is not freed */
+  *freed = (int)strlen(copy);
+  NAI_TRY(at == 2 ? nai_err_set(&err, NAI_EIO, "second") : NAI_OK);
+  return NAI_OK;
+}
+
+static void test_scopes_end_early(void **state) {
+  (void)state;
+  int length = 0;
+  assert_int_equal(leave_early(&length, 1), NAI_EINPUT);
+  assert_int_equal(length, 0);
+  assert_int_equal(leave_early(&length, 2), NAI_EIO);
+  assert_int_equal(length, 4);
+  assert_int_equal(leave_early(&length, 0), NAI_OK);
+}
+
 static void test_bisect_against_a_walk(void **state) {
   (void)state;
   enum { MOST = 40 };
@@ -637,6 +694,8 @@ static void test_bisect_against_a_walk(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(changes_that_round_to_nothing_have_no_sign),
     cmocka_unit_test(test_arrays_grow),
+    cmocka_unit_test(test_arena),
+    cmocka_unit_test(test_scopes_end_early),
     cmocka_unit_test(test_bisect_against_a_walk),
     cmocka_unit_test(test_big_arrays_grow),
     cmocka_unit_test(test_dictionary_in_files),

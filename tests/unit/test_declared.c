@@ -43,14 +43,6 @@ static void open_subject(struct subject *s, const char *scenario) {
   ok(nai_run_open_events(s->run, there, err));
 }
 
-static const struct nai_schema *schema_of(const char *table) {
-  for (int a = 0; nai_analyses[a]; a++)
-    for (int t = 0; nai_analyses[a]->outputs[t]; t++)
-      if (strcmp(nai_analyses[a]->outputs[t]->name, table) == 0)
-        return nai_analyses[a]->outputs[t];
-  return NULL;
-}
-
 /* The options without the configuration that is not in `config`. */
 static struct nai_model_options only(const struct nai_model_options *all, uint32_t config) {
   struct nai_model_options some = *all;
@@ -77,12 +69,12 @@ static void run_node(uint64_t hashes[MAX_TABLES], const struct subject *s, const
   for (int i = 0; i < NAI_IN_COUNT; i++)
     given[i] = tables & NAI_IN_BIT(i) ? nai_run_find_loaded(s->run, nai_event_tables[i]->name) : NULL;
   for (int i = 0; node->inputs && node->inputs[i]; i++)
-    ok(nai_run_table(&in[i], s->run, node->inputs[i], schema_of(node->inputs[i]), err));
+    ok(nai_run_table(&in[i], s->run, node->inputs[i]->name, node->inputs[i], err));
   nai_model_open(&m, given, &options);
   ok(nai_model_build(&m, parts, err));
   for (int t = 0; node->outputs[t] && !node->creates; t++)
     ok(nai_table_new(&outputs[t], node->outputs[t], err));
-  ok(node->run(&(struct nai_node_io){.out = outputs, .in = in, .model = &m}, err));
+  ok(nai_node_run(node, (struct nai_node_io){.out = outputs, .in = in, .model = &m}, err));
   for (int t = 0; node->outputs[t]; t++) {
     hashes[t] = nai_table_hash(outputs[t]);
     nai_table_free(outputs[t]);

@@ -141,7 +141,7 @@ static int do_nothing(const struct nai_node_io *io, struct nai_err *err) {
 
 static void test_missing_input(void **state) {
   (void)state;
-  static const char *const inputs[] = {"no_such_table", NULL};
+  static const struct nai_schema missing = {.name = "no_such_table"}, *const inputs[] = {&missing, NULL};
   static const struct nai_schema *const outputs[] = {NULL};
   static const struct nai_node node = {.name = "x", .outputs = outputs, .inputs = inputs, .run = do_nothing};
   static const struct nai_node *const nodes[] = {&node, NULL};

@@ -90,12 +90,13 @@ static void test_groups(void **state) {
   static const int32_t group[] = {2, -1, 0, 2, 0, 2, -1, 3, 0};
   static const uint32_t expected[] = {2, 4, 0, 3, 5, 7}; /* groups 0, 2 and 3; rows of group -1 are left out */
   struct nai_groups g = {0};
+  struct nai_arena arena = NAI_ARENA(NULL);
   struct nai_column column = nai_column_of_i32(group);
-  ok(nai_groups_collect(&g, 8, &column, 4, NULL, err));
+  ok(nai_groups_collect(&g, 8, &column, 4, &arena, err));
   assert_memory_equal(g.order, expected, sizeof expected);
   static const uint32_t first[] = {0, 2, 2, 5, 6};
   assert_memory_equal(g.first, first, sizeof first);
-  nai_groups_free(&g);
+  nai_arena_free(&arena);
 }
 
 /* By several columns, against comparing all pairs: in order, and rows that agree stay as they were. */

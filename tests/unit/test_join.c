@@ -5,9 +5,9 @@
 static uint32_t expected_api(const struct nai_model *m, int64_t process, int64_t correlation) {
   uint32_t best = NAI_NO_ROW;
   for (uint32_t i = 0; i < m->apis.n && correlation != 0 && correlation != NAI_NULL_I64 && process >= 0; i++)
-    if (nai_at(&m->apis.correlation, i) == correlation &&
+    if (nai_at(&m->apis.correlation_id, i) == correlation &&
         m->thread_process[nai_at_i32(&m->apis.thread, i)] == process &&
-        (best == NAI_NO_ROW || nai_at(&m->apis.start, i) < nai_at(&m->apis.start, best)))
+        (best == NAI_NO_ROW || nai_at(&m->apis.start_ns, i) < nai_at(&m->apis.start_ns, best)))
       best = i;
   return best;
 }
@@ -17,16 +17,16 @@ static void check(struct fixture *f) {
   const struct nai_model *m = &f->m;
   for (uint32_t i = 0; i < m->kernels.n; i++)
     assert_int_equal(m->kernel_api[i],
-                     expected_api(m, nai_at_i32(&m->kernels.process, i), nai_at(&m->kernels.correlation, i)));
+                     expected_api(m, nai_at_i32(&m->kernels.process, i), nai_at(&m->kernels.correlation_id, i)));
   for (uint32_t i = 0; i < m->memops.n; i++) {
     int migration = nai_at_i32(&m->memops.copy_kind, i) >= 11 && nai_at_i32(&m->memops.copy_kind, i) <= 13;
-    assert_int_equal(m->memop_api[i],
-                     migration ? NAI_NO_ROW
-                               : expected_api(m, nai_at_i32(&m->memops.process, i), nai_at(&m->memops.correlation, i)));
+    assert_int_equal(m->memop_api[i], migration ? NAI_NO_ROW
+                                                : expected_api(m, nai_at_i32(&m->memops.process, i),
+                                                               nai_at(&m->memops.correlation_id, i)));
   }
   for (uint32_t i = 0; i < m->graphs.n; i++)
     assert_int_equal(m->graph_api[i],
-                     expected_api(m, nai_at_i32(&m->graphs.process, i), nai_at(&m->graphs.correlation, i)));
+                     expected_api(m, nai_at_i32(&m->graphs.process, i), nai_at(&m->graphs.correlation_id, i)));
   for (uint32_t a = 0; a < m->apis.n; a++) {
     int owns = 0;
     for (uint32_t i = 0; i < m->kernels.n; i++)
@@ -50,10 +50,11 @@ static void check(struct fixture *f) {
       if (b == NAI_NO_ROW)
         continue;
       int names = strcmp(nai_model_api_name(m, a), nai_model_api_name(m, b));
-      assert_true(nai_at(&m->apis.start, a) < nai_at(&m->apis.start, b) ||
-                  (nai_at(&m->apis.start, a) == nai_at(&m->apis.start, b) &&
-                   (nai_at(&m->apis.end, a) > nai_at(&m->apis.end, b) ||
-                    (nai_at(&m->apis.end, a) == nai_at(&m->apis.end, b) && (names < 0 || (names == 0 && a < b))))));
+      assert_true(
+          nai_at(&m->apis.start_ns, a) < nai_at(&m->apis.start_ns, b) ||
+          (nai_at(&m->apis.start_ns, a) == nai_at(&m->apis.start_ns, b) &&
+           (nai_at(&m->apis.end_ns, a) > nai_at(&m->apis.end_ns, b) ||
+            (nai_at(&m->apis.end_ns, a) == nai_at(&m->apis.end_ns, b) && (names < 0 || (names == 0 && a < b))))));
     }
   }
 }

@@ -8,12 +8,12 @@ enum { EVENTS = 4000, STREAMS = 700, OWN_LANES = 512 };
 static const struct nai_column *column(const struct nai_model *m, const struct nai_lane *lane, char which) {
   switch (lane->kind) {
   case NAI_LANE_KERNEL:
-    return which == 'd' ? &m->kernels.device : which == 'p' ? &m->kernels.process : &m->kernels.stream;
+    return which == 'd' ? &m->kernels.device_id : which == 'p' ? &m->kernels.process : &m->kernels.stream_id;
   case NAI_LANE_COPY:
   case NAI_LANE_SET:
-    return which == 'd' ? &m->memops.device : which == 'p' ? &m->memops.process : &m->memops.stream;
+    return which == 'd' ? &m->memops.device_id : which == 'p' ? &m->memops.process : &m->memops.stream_id;
   case NAI_LANE_GRAPH:
-    return which == 'd' ? &m->graphs.device : which == 'p' ? &m->graphs.process : &m->graphs.stream;
+    return which == 'd' ? &m->graphs.device_id : which == 'p' ? &m->graphs.process : &m->graphs.stream_id;
   default:
     return NULL;
   }

@@ -132,7 +132,7 @@ static void check_node(const struct fixture *f, const struct truth *t, uint32_t 
   assert_int_equal(node->total_ns, total);
   assert_int_equal(node->self_ns, self);
   assert_int_equal(node->wall_ns, wall);
-  assert_int_equal(nai_at(&f->m.nvtx.end, node->longest) - nai_at(&f->m.nvtx.start, node->longest), longest);
+  assert_int_equal(nai_at(&f->m.nvtx.end_ns, node->longest) - nai_at(&f->m.nvtx.start_ns, node->longest), longest);
   assert_int_equal(node->kernel_ns, kernel);
   assert_int_equal(node->kernel_count, kernels);
   assert_int_equal(node->inclusive_kernel_ns, inclusive);

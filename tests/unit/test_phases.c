@@ -116,7 +116,8 @@ static void check_round(uint64_t seed) {
     assert_int_equal(sums[p].kernels, expected[p].kernels);
     assert_int_equal(sums[p].ranges, expected[p].ranges);
     uint32_t row = sums[p].longest;
-    assert_int_equal(row == NAI_NO_ROW ? -1 : nai_at(&f.m.nvtx.end, row) - nai_at(&f.m.nvtx.start, row), longest[p]);
+    assert_int_equal(row == NAI_NO_ROW ? -1 : nai_at(&f.m.nvtx.end_ns, row) - nai_at(&f.m.nvtx.start_ns, row),
+                     longest[p]);
   }
   fixture_free(&f);
 }

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "table/table.h"
+#include "tables/kernels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -216,7 +217,7 @@ static void test_sort(void **state) {
   (void)state;
   struct nai_table *table = sample(200);
   const struct nai_sort_by by[] = {{NAME, false}, {SHARE, true}};
-  assert_int_equal(nai_table_sort(table, by, 2, NULL), 0);
+  assert_int_equal(nai_table_sort_by(table, by, 2, NULL), 0);
   for (int64_t row = 1; row < table->rows; row++) {
     struct nai_value a = nai_table_value(table, row - 1, NAME), b = nai_table_value(table, row, NAME);
     assert_true(a.null || (!b.null && strcmp(a.s, b.s) <= 0)); /* NULL first */
@@ -332,16 +333,35 @@ static void test_damaged_files(void **state) {
   nai_table_free(table);
 }
 
+/* Rows of a declared table, and the order that it declares. */
+static void test_declared_rows(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  NAI_OWNED(nai_table) *table = NULL;
+  assert_int_equal(nai_table_new(&table, &nai_kernels_schema, &err), NAI_OK);
+  NAI_ADD(KERNELS, table, .kernel_name = "b", .device_id = 1, .total_time_ns = 5);
+  NAI_ADD(KERNELS, table, .kernel_name = "c", .device_id = 0, .total_time_ns = 9, .avg_duration_ns = 2.5);
+  struct KERNELS_row third = NAI_ROW(KERNELS, .kernel_name = "a", .device_id = INT64_C(1) << 40);
+  third.total_time_ns = 5;
+  assert_int_equal(KERNELS_add(table, &third), 2);
+  assert_int_equal(nai_table_sort(table, &err), NAI_OK); /* the longest first, then by name */
+  assert_string_equal(KERNELS_at(table, 0).kernel_name, "c");
+  assert_string_equal(KERNELS_at(table, 1).kernel_name, "a");
+  assert_string_equal(KERNELS_at(table, 2).kernel_name, "b");
+  struct KERNELS_row row = KERNELS_at(table, 0);
+  assert_int_equal(row.total_time_ns, 9);
+  assert_true(row.avg_duration_ns == 2.5 && isnan(row.p50_duration_ns));
+  assert_true(row.call_count == NAI_NULL_I64);
+  assert_string_equal(row.category, "");
+  assert_true(KERNELS_at(table, 1).device_id == NAI_NULL_I64); /* too large for 32 bits */
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_cells),
-    cmocka_unit_test(test_printing),
-    cmocka_unit_test(test_schema),
-    cmocka_unit_test(test_prints),
-    cmocka_unit_test(test_cells_by_name),
-    cmocka_unit_test(test_sort),
-    cmocka_unit_test(test_file_round_trip),
-    cmocka_unit_test(test_damaged_files),
-    cmocka_unit_test(test_other_schema_is_refused),
+    cmocka_unit_test(test_cells),         cmocka_unit_test(test_declared_rows),
+    cmocka_unit_test(test_printing),      cmocka_unit_test(test_schema),
+    cmocka_unit_test(test_prints),        cmocka_unit_test(test_cells_by_name),
+    cmocka_unit_test(test_sort),          cmocka_unit_test(test_file_round_trip),
+    cmocka_unit_test(test_damaged_files), cmocka_unit_test(test_other_schema_is_refused),
 };
 
 UNIT_GROUP(table, make_directory, remove_directory)

@@ -192,7 +192,7 @@ static struct nai_table *health_of(struct fixture *f) {
   struct nai_table *out[4] = {0};
   const struct nai_table *in[] = {spans, active, NULL};
   ok(nai_table_new(&out[0], node->outputs[0], err));
-  ok(node->run(&(struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
+  ok(nai_node_run(node, (struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
   ok(nai_table_check(out[0], err));
   nai_table_free(spans);
   nai_table_free(active);

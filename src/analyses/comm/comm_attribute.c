@@ -137,7 +137,7 @@ static int take_records(struct nai_comm *c, struct nai_comm_item *item, struct a
     return rc;
   c->attributed++;
   c->in_groups += call->kind == NAI_COMM_GROUP_END;
-  c->captured += nai_at_i32(&c->m->kernels.graph, item->kernel) != NAI_NULL_I32;
+  c->captured += nai_at_i32(&c->m->kernels.graph_id, item->kernel) != NAI_NULL_I32;
   item->calls = a->text;
   take_summary(c, item, call, s);
   if (!item->op) { /* a generic kernel: what was called says what it does */

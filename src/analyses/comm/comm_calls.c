@@ -153,13 +153,13 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t range = g->order[i];
     const struct call_name *name = r->names[nai_at_text(&m->nvtx.name, range)];
-    if (!name || nai_at(&m->nvtx.start, range) < until || !is_nccl(r, range))
+    if (!name || nai_at(&m->nvtx.start_ns, range) < until || !is_nccl(r, range))
       continue;
     if (!nai_array_room(&calls->v, &calls->capacity, calls->count, sizeof *calls->v))
       return nai_err_nomem(err);
     struct nai_comm_call *call = &calls->v[calls->count++];
-    *call = (struct nai_comm_call){.start = nai_at(&m->nvtx.start, range),
-                                   .end = nai_at(&m->nvtx.end, range),
+    *call = (struct nai_comm_call){.start = nai_at(&m->nvtx.start_ns, range),
+                                   .end = nai_at(&m->nvtx.end_ns, range),
                                    .op = name->op,
                                    .kind = (uint8_t)name->kind};
     until = call->end;

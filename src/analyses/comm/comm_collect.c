@@ -45,7 +45,7 @@ static void fill_items(struct nai_comm *c) {
                                      .sent = NAI_COMM_UNKNOWN,
                                      .received = NAI_COMM_UNKNOWN,
                                      .ranks = NAI_COMM_UNKNOWN,
-                                     .launched = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at(&m->apis.start, api),
+                                     .launched = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at(&m->apis.start_ns, api),
                                      .set = NAI_NO_ROW,
                                      .late = NAI_NO_ROW};
     }
@@ -85,12 +85,13 @@ static uint32_t rank_number(struct nai_comm *c, uint32_t gpu, int32_t process, u
 
 static int number(struct nai_comm *c, struct nai_err *err) {
   enum { MOST = 4096 }; /* streams and processes that communicate; searching more one by one would take too long */
-  const struct nai_kernel_columns *k = &c->m->kernels;
+  const struct KERNEL_EVENTS_columns *k = &c->m->kernels;
   uint32_t stream = 0, rank = 0;
   for (uint32_t i = 0; i < c->count; i++) {
     struct nai_comm_item *item = &c->items[i];
     const struct nai_comm_stream wanted = {item->gpu, nai_at_i32(&k->process, item->kernel),
-                                           nai_at_i32(&k->context, item->kernel), nai_at_i32(&k->stream, item->kernel)};
+                                           nai_at_i32(&k->context_id, item->kernel),
+                                           nai_at_i32(&k->stream_id, item->kernel)};
     item->stream = stream = stream_number(c, &wanted, stream);
     item->rank = rank = rank_number(c, item->gpu, wanted.process, rank);
     if (stream == NAI_NO_ROW || rank == NAI_NO_ROW)

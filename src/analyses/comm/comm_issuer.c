@@ -3,13 +3,13 @@
 #include "model/graphs/graph_origin.h"
 
 static bool in_graph(const struct nai_comm *c, const struct nai_comm_item *item) {
-  return nai_at_i32(&c->m->kernels.graph, item->kernel) != NAI_NULL_I32;
+  return nai_at_i32(&c->m->kernels.graph_id, item->kernel) != NAI_NULL_I32;
 }
 
 static void set_issuer(struct nai_comm *c, struct nai_comm_item *item, uint32_t api) {
-  const struct nai_api_columns *apis = &c->m->apis;
+  const struct API_EVENTS_columns *apis = &c->m->apis;
   item->thread = api == NAI_NO_ROW ? -1 : nai_at_i32(&apis->thread, api);
-  item->issued = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at(&apis->start, api);
+  item->issued = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at(&apis->start_ns, api);
   item->first_run = true;
 }
 
@@ -26,14 +26,14 @@ static bool is_new(struct seen *seen, int32_t process, int64_t node) {
 }
 
 static int find_captured(struct nai_comm *c, struct nai_err *err) {
-  const struct nai_kernel_columns *k = &c->m->kernels;
+  const struct KERNEL_EVENTS_columns *k = &c->m->kernels;
   struct nai_graph_nodes nodes;
   struct seen seen = {0};
   int rc = nai_graph_nodes_new(&nodes, c->m, err);
   for (uint32_t i = 0; !rc && i < c->count; i++) {
     struct nai_comm_item *item = &c->items[i];
     int32_t process = nai_at_i32(&k->process, item->kernel);
-    int64_t node = nai_at(&k->graph_node, item->kernel);
+    int64_t node = nai_at(&k->graph_node_id, item->kernel);
     uint32_t api;
     if (!in_graph(c, item) || process < 0 || node == NAI_NULL_I64)
       continue;

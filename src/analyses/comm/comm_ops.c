@@ -278,8 +278,5 @@ int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct n
   free(kinds.of_item);
   free(kinds.order);
   free(room);
-  static const struct nai_sort_by order[] = {{COMM_OPS_device_id, false},    {COMM_OPS_exposed_ns, true},
-                                             {COMM_OPS_total_time_ns, true}, {COMM_OPS_op, false},
-                                             {COMM_OPS_dtype, false},        {COMM_OPS_family, false}};
-  return rc ? rc : nai_table_sort(table, order, 6, err);
+  return rc;
 }

@@ -47,7 +47,7 @@ static enum side side_of(struct gpu *g, int64_t start, int64_t end) {
 
 static bool add_kernel(struct gpu *g, const struct nai_shapes *shapes, uint32_t i) {
   uint32_t kernel = g->gpu->ops[i].row;
-  int64_t start = nai_at(&g->m->kernels.start, kernel), end = nai_at(&g->m->kernels.end, kernel);
+  int64_t start = nai_at(&g->m->kernels.start_ns, kernel), end = nai_at(&g->m->kernels.end_ns, kernel);
   bool added;
   uint32_t of = nai_keyset_add(&g->keys, key_of(g, shapes, kernel), &added);
   if (g->keys.oom || (added && !nai_array_room(&g->groups, &g->capacity, of, sizeof *g->groups)))
@@ -143,8 +143,8 @@ static void put_group(struct nai_table *table, const struct gpu *g, const struct
                 &(struct nai_stats_columns){COMM_OVERLAP_COST_overlapped_count, COMM_OVERLAP_COST_overlapped_ns, -1, -1,
                                             -1, COMM_OVERLAP_COST_overlapped_p50_ns, -1, -1, -1},
                 &beside);
-  nai_set_i64(table, row, COMM_OVERLAP_COST_slowest_start_ns, nai_at(&g->m->kernels.start, group->slowest));
-  nai_set_i64(table, row, COMM_OVERLAP_COST_slowest_end_ns, nai_at(&g->m->kernels.end, group->slowest));
+  nai_set_i64(table, row, COMM_OVERLAP_COST_slowest_start_ns, nai_at(&g->m->kernels.start_ns, group->slowest));
+  nai_set_i64(table, row, COMM_OVERLAP_COST_slowest_end_ns, nai_at(&g->m->kernels.end_ns, group->slowest));
   if (!(cv < STEADY_PCT) || alone.p50 <= 0)
     return;
   cost = cost > 0 ? cost : 0;
@@ -191,18 +191,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     if (hides(&m->gpus[g]))
       rc = add_gpu(io->out[0], m, &m->gpus[g], &shapes, err);
   nai_shapes_free(&shapes);
-  static const struct nai_sort_by order[] = {
-      {COMM_OVERLAP_COST_device_id, false},    {COMM_OVERLAP_COST_slowdown_ns, true},
-      {COMM_OVERLAP_COST_overlapped_ns, true}, {COMM_OVERLAP_COST_kernel_name, false},
-      {COMM_OVERLAP_COST_grid, false},         {COMM_OVERLAP_COST_block, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_comm_overlap_cost_schema, NULL};
-const struct nai_node nai_analysis_comm_overlap = {.name = "comm_overlap",
-                                                   .outputs = schemas,
-                                                   .parts = NAI_PART(NAMES) | NAI_PART(GPUS),
-                                                   .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                             NAI_IN(KERNEL_CONFIGS),
-                                                   .cost = 3,
-                                                   .run = run};
+NAI_ANALYSIS(comm_overlap, .outputs = NAI_SCHEMAS(&nai_comm_overlap_cost_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(GPUS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(KERNEL_CONFIGS), .cost = 3,
+             .run = run)

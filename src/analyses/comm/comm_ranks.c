@@ -207,6 +207,5 @@ int nai_comm_put_ranks(struct nai_table *table, const struct nai_comm *c, struct
     rc = put_rank(table, &ranks[r], err);
   free(ranks);
   free(waits);
-  static const struct nai_sort_by order[] = {{COMM_RANKS_device_id, false}, {COMM_RANKS_pid, false}};
-  return rc ? rc : nai_table_sort(table, order, 2, err);
+  return rc;
 }

@@ -215,9 +215,5 @@ int nai_comm_put_steps(struct nai_table *steps, struct nai_table *ops, const str
   int rc = NAI_OK;
   for (uint32_t i = 0; !rc && i < c->m->steps->list_count; i++)
     rc = put_place(steps, ops, c, &c->m->steps->lists[i], err);
-  static const struct nai_sort_by order[] = {{STEP_COMM_OPS_pid, false},
-                                             {STEP_COMM_OPS_device_id, false},
-                                             {STEP_COMM_OPS_median_total_ns, true},
-                                             {STEP_COMM_OPS_op, false}};
-  return rc ? rc : nai_table_sort(ops, order, 4, err);
+  return rc;
 }

@@ -137,12 +137,7 @@ int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *c, stru
   for (uint32_t i = 0; streams && i < c->stream_count; i++)
     nai_keyset_free(&streams[i].comms);
   free(streams);
-  static const struct nai_sort_by order[] = {{COMM_STREAMS_device_id, false},
-                                             {COMM_STREAMS_total_time_ns, true},
-                                             {COMM_STREAMS_pid, false},
-                                             {COMM_STREAMS_context_id, false},
-                                             {COMM_STREAMS_stream_id, false}};
-  return rc ? rc : nai_table_sort(table, order, 5, err);
+  return rc;
 }
 
 /* --- one by one ------------------------------------------------------------------------------- */

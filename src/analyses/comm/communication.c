@@ -2,6 +2,7 @@
 #include "analyses/comm/comm.h"
 
 #include "base/buf.h"
+#include "tables/active_spans.h"
 #include "tables/comm_capture.h"
 #include "tables/comm_instances.h"
 #include "tables/comm_ops.h"
@@ -83,20 +84,15 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_comm_ops_schema,       &nai_comm_streams_schema,
-                                                   &nai_comm_instances_schema, &nai_comm_ranks_schema,
-                                                   &nai_comm_capture_schema,   &nai_step_comm_schema,
-                                                   &nai_step_comm_ops_schema,  NULL};
-static const char *const inputs[] = {"active_spans", NULL};
-const struct nai_node nai_analysis_communication = {
-    .name = "communication",
-    .outputs = outputs,
-    .inputs = inputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) |
-             NAI_PART(NVTX_TREE) | NAI_PART(STEPS),
-    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(GPUS) |
-              NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(NVTX_DOMAINS) |
-              NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) |
-              NAI_IN(DYNAMIC_PAYLOADS) | NAI_IN(GRAPH_NODES),
-    .config = NAI_CONFIG(KERNEL_CLASSES),
-    .run = run};
+NAI_ANALYSIS(communication,
+             .outputs = NAI_SCHEMAS(&nai_comm_ops_schema, &nai_comm_streams_schema, &nai_comm_instances_schema,
+                                    &nai_comm_ranks_schema, &nai_comm_capture_schema, &nai_step_comm_schema,
+                                    &nai_step_comm_ops_schema),
+             .inputs = NAI_SCHEMAS(&nai_active_spans_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) |
+                      NAI_PART(NVTX_TREE) | NAI_PART(STEPS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(GPUS) |
+                       NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(NVTX_DOMAINS) |
+                       NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) |
+                       NAI_IN(PAYLOAD_ENUMS) | NAI_IN(DYNAMIC_PAYLOADS) | NAI_IN(GRAPH_NODES),
+             .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

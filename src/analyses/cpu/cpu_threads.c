@@ -187,17 +187,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   free(seen);
   if (!rc)
     put_shares(io->out[0]);
-  static const struct nai_sort_by order[] = {{CPU_THREADS_on_cpu_ns, true},
-                                             {CPU_THREADS_sample_count, true},
-                                             {CPU_THREADS_pid, false},
-                                             {CPU_THREADS_tid, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_cpu_threads_schema, NULL};
-const struct nai_node nai_analysis_cpu_threads = {.name = "cpu_threads",
-                                                  .outputs = schemas,
-                                                  .parts = NAI_PART(CPU),
-                                                  .tables = NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS) |
-                                                            NAI_IN(THREADS),
-                                                  .run = run};
+NAI_ANALYSIS(cpu_threads, .outputs = NAI_SCHEMAS(&nai_cpu_threads_schema), .parts = NAI_PART(CPU),
+             .tables = NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS) | NAI_IN(THREADS), .run = run)

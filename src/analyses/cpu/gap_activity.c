@@ -3,6 +3,8 @@
 #include "analyses/idle/idle.h"
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
+#include "tables/gpu_idle_gaps.h"
+#include "tables/idle_patterns.h"
 #include "tables/threads.h"
 
 static void put_function(struct nai_table *table, int64_t subject, const char *layer, const char *class,
@@ -149,14 +151,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const char *const inputs[] = {"gpu_idle_gaps", "idle_patterns", NULL};
-static const struct nai_schema *const schemas[] = {&nai_gap_activity_schema, &nai_gap_functions_schema, NULL};
-const struct nai_node nai_analysis_gap_activity = {
-    .name = "gap_activity",
-    .outputs = schemas,
-    .inputs = inputs,
-    .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE) | NAI_PART(CPU) | NAI_PART(GPUS) |
-             NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
-    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(LABELS) |
-              NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
-    .run = run};
+NAI_ANALYSIS(gap_activity, .outputs = NAI_SCHEMAS(&nai_gap_activity_schema, &nai_gap_functions_schema),
+             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema, &nai_idle_patterns_schema),
+             .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE) | NAI_PART(CPU) | NAI_PART(GPUS) |
+                      NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(NVTX) |
+                       NAI_IN(LABELS) | NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) |
+                       NAI_IN(CALLCHAINS),
+             .run = run)

@@ -170,7 +170,7 @@ static bool is_active(struct nai_gap_subjects *s, struct own_code *own, const st
 static int take_own_code(struct nai_gap_subjects *s, struct own_code *own, const struct nai_idle_gap *gap,
                          struct nai_err *err) {
   struct nai_idle_split split;
-  if (nai_at(&s->m->apis.start, gap->launch) <= gap->start || !is_active(s, own, gap))
+  if (nai_at(&s->m->apis.start_ns, gap->launch) <= gap->start || !is_active(s, own, gap))
     return NAI_OK;
   int rc = nai_idle_split_again(&split, &own->shares, &own->when, s->m, gap, err);
   if (rc || !own->when.count)
@@ -239,7 +239,7 @@ static int take_set_up(struct nai_gap_subjects *s, struct nai_err *err) {
   for (uint32_t i = 0; !rc && i < m->apis.n; i++) {
     int32_t thread = nai_at_i32(&m->apis.thread, i), process = thread < 0 ? -1 : m->thread_process[thread];
     if (process >= 0 &&
-        (first[process] == NAI_NO_ROW || nai_at(&m->apis.start, i) < nai_at(&m->apis.start, first[process])))
+        (first[process] == NAI_NO_ROW || nai_at(&m->apis.start_ns, i) < nai_at(&m->apis.start_ns, first[process])))
       first[process] = i;
   }
   for (uint32_t p = 0; !rc && p < m->process_count; p++) {
@@ -248,7 +248,7 @@ static int take_set_up(struct nai_gap_subjects *s, struct nai_err *err) {
     struct nai_gap_subject like = {.scope = NAI_SCOPE_SET_UP, .gpu = NAI_NO_ROW, .pattern = -1, .gaps = 1};
     like.thread = nai_at_i32(&m->apis.thread, first[p]);
     like.gap = (struct nai_idle_gap){.start = first_seen(m, like.thread),
-                                     .end = nai_at(&m->apis.start, first[p]),
+                                     .end = nai_at(&m->apis.start_ns, first[p]),
                                      .op = NAI_NO_ROW,
                                      .launch = NAI_NO_ROW};
     if (like.gap.start >= like.gap.end)

@@ -3,8 +3,6 @@
 #include "tables/osrt_calls.h"
 #include "tables/osrt_events.h"
 
-#include <stdlib.h>
-
 struct outermost {
   struct nai_durations durations;
   struct nai_column level;
@@ -20,36 +18,18 @@ static void outermost_block(const void *calls, uint32_t first, uint32_t count, u
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct nai_table *const *tables = io->out;
-  const struct nai_model *m = io->model;
-  const struct nai_table *t = m->tables[NAI_IN_OSRT];
-  uint32_t names = t->strings.count;
-  struct outermost calls = {{nai_table_column(t, OSRT_EVENTS_name), nai_table_column(t, OSRT_EVENTS_start_ns),
-                             nai_table_column(t, OSRT_EVENTS_end_ns)},
-                            nai_table_column(t, OSRT_EVENTS_nesting_level)};
-  struct nai_values values = {(uint32_t)t->rows, outermost_block, &calls};
-  struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
-  int rc = stats ? nai_group_stats(stats, names, &values, err) : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < names; i++) {
-    static const struct nai_stats_columns to = {OSRT_CALLS_call_count,
-                                                OSRT_CALLS_total_time_ns,
-                                                OSRT_CALLS_avg_duration_ns,
-                                                -1,
-                                                OSRT_CALLS_max_duration_ns,
-                                                OSRT_CALLS_p50_duration_ns,
-                                                OSRT_CALLS_p90_duration_ns,
-                                                -1,
-                                                -1};
-    if (!stats[i].count)
-      continue;
-    int64_t row = nai_table_add_row(tables[0]);
-    nai_put_stats(tables[0], row, &to, &stats[i]);
-    nai_set_str(tables[0], row, OSRT_CALLS_function, nai_strings_get(&t->strings, i));
-  }
-  free(stats);
-  static const struct nai_sort_by order[] = {{OSRT_CALLS_total_time_ns, true}, {OSRT_CALLS_function, false}};
-  return rc ? rc : nai_table_sort(tables[0], order, 2, err);
+  const struct nai_strings *names = &io->model->tables[NAI_IN_OSRT]->strings;
+  struct OSRT_EVENTS_columns c = OSRT_EVENTS_columns_of(io->model->tables[NAI_IN_OSRT]);
+  struct outermost calls = {{c.name, c.start_ns, c.end_ns}, c.nesting_level};
+  struct nai_stats *stats;
+  NAI_TRY(NAI_NEW(stats, io->arena, names->count, err));
+  NAI_TRY(nai_group_stats(stats, names->count, &(struct nai_values){c.n, outermost_block, &calls}, err));
+  for (uint32_t i = 0; i < names->count; i++)
+    if (stats[i].count)
+      NAI_ADD(OSRT_CALLS, io->out[0], .function = nai_strings_get(names, i), .call_count = stats[i].count,
+              .total_time_ns = stats[i].total, .avg_duration_ns = stats[i].mean, .max_duration_ns = stats[i].max,
+              .p50_duration_ns = stats[i].p50, .p90_duration_ns = stats[i].p90);
+  return NAI_OK;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_osrt_calls_schema, NULL};
-const struct nai_node nai_analysis_osrt = {.name = "osrt", .outputs = schemas, .tables = NAI_IN(OSRT), .run = run};
+NAI_ANALYSIS(osrt, .outputs = NAI_SCHEMAS(&nai_osrt_calls_schema), .tables = NAI_IN(OSRT), .run = run)

@@ -73,7 +73,7 @@ static int read_thread(struct finder *f, uint32_t thread, struct nai_err *err) {
     if (name == NAI_NO_STRING || !f->known[name] || nai_at_i32(&m->nvtx.kind, row) != NAI_NVTX_PUSH_POP ||
         nai_at_i32(&sizes, row) < 0)
       continue;
-    struct range range = {.start = nai_at(&m->nvtx.start, row), .end = nai_at(&m->nvtx.end, row), .row = row};
+    struct range range = {.start = nai_at(&m->nvtx.start_ns, row), .end = nai_at(&m->nvtx.end_ns, row), .row = row};
     while (open != NAI_NO_ROW && r->v[open].end < range.end)
       open = r->v[open].parent;
     range.parent = open;
@@ -93,7 +93,7 @@ static const struct range *range_around(const struct finder *f, uint32_t api) {
   if (thread < 0)
     return NULL;
   const struct ranges *r = &f->ranges[thread];
-  int64_t t = nai_at(&m->apis.start, api);
+  int64_t t = nai_at(&m->apis.start_ns, api);
   size_t i = nai_bisect(r->v, r->count, sizeof *r->v, offsetof(struct range, start), t + 1);
   uint32_t at = i ? (uint32_t)i - 1 : NAI_NO_ROW;
   while (at != NAI_NO_ROW && r->v[at].end <= t)
@@ -106,7 +106,7 @@ static const struct range *range_around(const struct finder *f, uint32_t api) {
 static struct nai_gemm_place *place_at(const struct finder *f, uint32_t kernel) {
   const struct nai_model *m = f->g->m;
   int32_t process = nai_at_i32(&m->kernels.process, kernel);
-  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->kernels.device, kernel));
+  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->kernels.device_id, kernel));
   uint32_t at = process < 0 || gpu >= m->gpu_count ? 0 : f->place_of[(size_t)process * m->gpu_count + gpu];
   return at ? &f->g->places[at - 1] : NULL;
 }
@@ -163,7 +163,7 @@ static int add_run(struct finder *f, const struct range *range, uint32_t kernel,
   const struct nai_model *m = f->g->m;
   struct nai_gemms *g = f->g;
   uint32_t api = m->kernel_api[kernel];
-  bool replayed = nai_at_i32(&m->kernels.graph, kernel) != NAI_NULL_I32, added;
+  bool replayed = nai_at_i32(&m->kernels.graph_id, kernel) != NAI_NULL_I32, added;
   uint32_t i = nai_keyset_add(&f->runs, nai_key_pair(range->row, replayed ? (uint32_t)api + 1 : 0), &added);
   if (f->runs.oom || (added && !nai_array_room(&g->runs, &g->run_capacity, i, sizeof *g->runs)))
     return nai_err_nomem(err);
@@ -173,7 +173,7 @@ static int add_run(struct finder *f, const struct range *range, uint32_t kernel,
     *run = (struct nai_gemm_run){.kind = range->kind,
                                  .gpu = place->gpu,
                                  .process = (int32_t)place->process,
-                                 .launched = nai_at(&m->apis.start, api),
+                                 .launched = nai_at(&m->apis.start_ns, api),
                                  .longest = kernel};
     for (struct nai_gemm_sums *s = &place->all; s; s = s == &place->all && steady ? &place->steady : NULL) {
       s->runs++;
@@ -190,13 +190,13 @@ static int add_run(struct finder *f, const struct range *range, uint32_t kernel,
 }
 
 static uint32_t made_by(const struct finder *f, uint32_t kernel) {
-  const struct nai_kernel_columns *k = &f->g->m->kernels;
+  const struct KERNEL_EVENTS_columns *k = &f->g->m->kernels;
   uint32_t api = f->g->m->kernel_api[kernel];
-  if (!f->has_graphs || nai_at_i32(&k->graph, kernel) == NAI_NULL_I32)
+  if (!f->has_graphs || nai_at_i32(&k->graph_id, kernel) == NAI_NULL_I32)
     return api;
   if (api == NAI_NO_ROW) /* nobody tells which launch of the graph it is */
     return NAI_NO_ROW;
-  (void)nai_graph_node_call(&api, &f->nodes, nai_at_i32(&k->process, kernel), nai_at(&k->graph_node, kernel));
+  (void)nai_graph_node_call(&api, &f->nodes, nai_at_i32(&k->process, kernel), nai_at(&k->graph_node_id, kernel));
   return api;
 }
 
@@ -210,7 +210,7 @@ static int add_kernel(struct finder *f, uint32_t kernel, struct nai_err *err) {
     return NAI_OK;
   int64_t ns = matrix ? nai_kernel_ns(m, kernel) : 0;
   uint32_t api = m->kernel_api[kernel];
-  bool steady = api != NAI_NO_ROW && is_steady(f, place, nai_at(&m->apis.start, api));
+  bool steady = api != NAI_NO_ROW && is_steady(f, place, nai_at(&m->apis.start_ns, api));
   place->all.matrix_ns += ns;
   place->all.covered_ns += counts ? ns : 0;
   place->steady.matrix_ns += steady ? ns : 0;

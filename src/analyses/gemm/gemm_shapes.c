@@ -114,7 +114,7 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
     int64_t more = nai_kernel_ns(m, kernel) - nai_kernel_ns(m, longest);
     kernels += items[i].run->kernels;
     total += items[i].run->ns;
-    if (more > 0 || (!more && nai_at(&m->kernels.start, kernel) < nai_at(&m->kernels.start, longest)))
+    if (more > 0 || (!more && nai_at(&m->kernels.start_ns, kernel) < nai_at(&m->kernels.start_ns, longest)))
       longest = kernel;
   }
   const int64_t numbers[][2] = {{GEMM_SHAPES_device_id, nai_model_device(m, items->run->gpu)},
@@ -125,8 +125,8 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
                                 {GEMM_SHAPES_count, n},
                                 {GEMM_SHAPES_kernel_count, kernels},
                                 {GEMM_SHAPES_total_time_ns, total},
-                                {GEMM_SHAPES_longest_start_ns, nai_at(&m->kernels.start, longest)},
-                                {GEMM_SHAPES_longest_end_ns, nai_at(&m->kernels.end, longest)}};
+                                {GEMM_SHAPES_longest_start_ns, nai_at(&m->kernels.start_ns, longest)},
+                                {GEMM_SHAPES_longest_end_ns, nai_at(&m->kernels.end_ns, longest)}};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     nai_set_i64(out, row, (int)numbers[i][0], numbers[i][1]);
   nai_set_str(out, row, GEMM_SHAPES_op, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name));
@@ -169,15 +169,7 @@ static int put_shapes(struct nai_table *out, const struct nai_gemms *g, struct n
   }
   free(items);
   free(dtypes);
-  static const struct nai_sort_by order[] = {{GEMM_SHAPES_total_time_ns, true},
-                                             {GEMM_SHAPES_device_id, false},
-                                             {GEMM_SHAPES_op, false},
-                                             {GEMM_SHAPES_batch, false},
-                                             {GEMM_SHAPES_m, false},
-                                             {GEMM_SHAPES_n, false},
-                                             {GEMM_SHAPES_k, false},
-                                             {GEMM_SHAPES_dtype, false}};
-  return rc ? rc : nai_table_sort(out, order, 8, err);
+  return rc;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -191,13 +183,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_gemm_shapes_schema, &nai_gemm_coverage_schema, NULL};
-const struct nai_node nai_analysis_gemm_shapes = {
-    .name = "gemm_shapes",
-    .outputs = schemas,
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(PROCESS_GPUS) |
-             NAI_PART(STEPS),
-    .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
-              NAI_IN(THREADS) | NAI_IN(GRAPH_NODES) | NAI_IN(KERNEL_CONFIGS),
-    .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(MAP_NVTX),
-    .run = run};
+NAI_ANALYSIS(gemm_shapes, .outputs = NAI_SCHEMAS(&nai_gemm_shapes_schema, &nai_gemm_coverage_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) |
+                      NAI_PART(PROCESS_GPUS) | NAI_PART(STEPS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) |
+                       NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GRAPH_NODES) | NAI_IN(KERNEL_CONFIGS),
+             .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(MAP_NVTX), .run = run)

@@ -68,7 +68,7 @@ static int collect(struct calls *calls, const struct nai_model *m, struct nai_er
       calls->v[calls->count++] = (struct call){.api = i,
                                                .process = m->thread_process[thread],
                                                .operation = operation,
-                                               .later = nai_at(&m->apis.start, i) >= later,
+                                               .later = nai_at(&m->apis.start_ns, i) >= later,
                                                .ns = nai_call_ns(m, i)};
   }
   free(operations);
@@ -82,7 +82,7 @@ static int find_idle_of(int64_t *idle_ns, int64_t *sum, const struct call *v, ui
   int rc = nai_coverage_new(&coverage, &gpu->all, err);
   *sum = 0;
   for (uint32_t i = 0; !rc && i < n; i++) {
-    int64_t start = nai_at(&m->apis.start, v[i].api), end = nai_at(&m->apis.end, v[i].api);
+    int64_t start = nai_at(&m->apis.start_ns, v[i].api), end = nai_at(&m->apis.end_ns, v[i].api);
     start = start < m->window_start ? m->window_start : start;
     end = end > m->window_end ? m->window_end : end;
     idle_ns[i] = end > start ? end - start - nai_coverage_overlap_ns(&coverage, start, end) : 0;
@@ -149,8 +149,8 @@ static int put_calls(struct nai_table *out, const struct nai_model *m, struct ca
   nai_set_str(out, row, GRAPH_CALLS_api_name, nai_model_api_name(m, longest->api));
   nai_set_i64(out, row, GRAPH_CALLS_tid,
               nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest->api), THREADS_tid));
-  nai_set_i64(out, row, GRAPH_CALLS_longest_start_ns, nai_at(&m->apis.start, longest->api));
-  nai_set_i64(out, row, GRAPH_CALLS_longest_end_ns, nai_at(&m->apis.end, longest->api));
+  nai_set_i64(out, row, GRAPH_CALLS_longest_start_ns, nai_at(&m->apis.start_ns, longest->api));
+  nai_set_i64(out, row, GRAPH_CALLS_longest_end_ns, nai_at(&m->apis.end_ns, longest->api));
   free(values);
   return NAI_OK;
 }
@@ -180,14 +180,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_process(io->out[0], io->model, calls.v + i, j - i, err);
   }
   free(calls.v);
-  static const struct nai_sort_by order[] = {
-      {GRAPH_CALLS_pid, false}, {GRAPH_CALLS_total_time_ns, true}, {GRAPH_CALLS_operation, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 3, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_graph_calls_schema, NULL};
-const struct nai_node nai_analysis_graph_calls = {.name = "graph_calls",
-                                                  .outputs = schemas,
-                                                  .parts = NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) | NAI_PART(WINDOW),
-                                                  .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
-                                                  .run = run};
+NAI_ANALYSIS(graph_calls, .outputs = NAI_SCHEMAS(&nai_graph_calls_schema),
+             .parts = NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) | NAI_PART(WINDOW),
+             .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES), .run = run)

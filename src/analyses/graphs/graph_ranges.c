@@ -59,20 +59,20 @@ static uint32_t sum_of(struct sums *s, const struct nai_graph_nodes *n, struct n
 }
 
 static int add_kernels(struct sums *s, const struct nai_graph_nodes *n, uint32_t in_graphs, struct nai_err *err) {
-  const struct nai_kernel_columns *k = &n->m->kernels;
+  const struct KERNEL_EVENTS_columns *k = &n->m->kernels;
   struct nai_keyset ids = {0};
   s->sum_of_node = malloc(((size_t)in_graphs + 1) * sizeof *s->sum_of_node);
   s->v = malloc(((size_t)in_graphs + 1) * sizeof *s->v);
   int rc = s->sum_of_node && s->v ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < k->n; i++) {
-    if (nai_at_i32(&k->graph, i) == NAI_NULL_I32)
+    if (nai_at_i32(&k->graph_id, i) == NAI_NULL_I32)
       continue;
-    int64_t node = nai_at(&k->graph_node, i), ns = nai_kernel_ns(n->m, i);
+    int64_t node = nai_at(&k->graph_node_id, i), ns = nai_kernel_ns(n->m, i);
     struct sum *sum = &s->v[sum_of(s, n, &ids, nai_at_i32(&k->process, i), node == NAI_NULL_I64 ? 0 : node)];
     sum->count++;
     sum->ns += ns;
     if (sum->longest == NAI_NO_ROW || ns > nai_kernel_ns(n->m, sum->longest) ||
-        (ns == nai_kernel_ns(n->m, sum->longest) && nai_at(&k->start, i) < nai_at(&k->start, sum->longest)))
+        (ns == nai_kernel_ns(n->m, sum->longest) && nai_at(&k->start_ns, i) < nai_at(&k->start_ns, sum->longest)))
       sum->longest = i;
     if (ids.oom || s->asked.oom || s->keys.oom)
       rc = nai_err_nomem(err);
@@ -91,8 +91,8 @@ static void put_sum(struct nai_table *out, const struct nai_model *m, const stru
   nai_set_i64(out, row, GRAPH_RANGES_kernel_count, sum->count);
   nai_set_i64(out, row, GRAPH_RANGES_kernel_time_ns, sum->ns);
   nai_set_str(out, row, GRAPH_RANGES_longest_kernel, nai_model_kernel_name(m, sum->longest));
-  nai_set_i64(out, row, GRAPH_RANGES_longest_start_ns, nai_at(&m->kernels.start, sum->longest));
-  nai_set_i64(out, row, GRAPH_RANGES_longest_end_ns, nai_at(&m->kernels.end, sum->longest));
+  nai_set_i64(out, row, GRAPH_RANGES_longest_start_ns, nai_at(&m->kernels.start_ns, sum->longest));
+  nai_set_i64(out, row, GRAPH_RANGES_longest_end_ns, nai_at(&m->kernels.end_ns, sum->longest));
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -101,7 +101,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct sums sums = {0};
   uint32_t in_graphs = 0;
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    in_graphs += nai_at_i32(&m->kernels.graph, i) != NAI_NULL_I32;
+    in_graphs += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
   int rc = in_graphs ? nai_graph_nodes_new(&nodes, m, err) : NAI_OK;
   if (!rc && in_graphs)
     rc = add_kernels(&sums, &nodes, in_graphs, err);
@@ -112,17 +112,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   nai_keyset_free(&sums.keys);
   free(sums.sum_of_node);
   free(sums.v);
-  static const struct nai_sort_by order[] = {{GRAPH_RANGES_kernel_time_ns, true},
-                                             {GRAPH_RANGES_pid, false},
-                                             {GRAPH_RANGES_range_name, false},
-                                             {GRAPH_RANGES_resolution, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_graph_ranges_schema, NULL};
-const struct nai_node nai_analysis_graph_ranges = {.name = "graph_ranges",
-                                                   .outputs = schemas,
-                                                   .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE),
-                                                   .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(THREADS) |
-                                                             NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(GRAPH_NODES),
-                                                   .run = run};
+NAI_ANALYSIS(graph_ranges, .outputs = NAI_SCHEMAS(&nai_graph_ranges_schema),
+             .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) |
+                       NAI_IN(GRAPH_NODES),
+             .run = run)

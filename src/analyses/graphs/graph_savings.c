@@ -105,8 +105,8 @@ static void put_sequence(struct nai_table *out, const struct work *w, uint32_t g
   nai_set_i64(out, row, GRAPH_SAVINGS_saving_high_ns, sum->high);
   nai_set_f64(out, row, GRAPH_SAVINGS_saving_low_pct, nai_percent((double)sum->low, (double)active_ns));
   nai_set_f64(out, row, GRAPH_SAVINGS_saving_high_pct, nai_percent((double)sum->high, (double)active_ns));
-  nai_set_i64(out, row, GRAPH_SAVINGS_best_start_ns, nai_at(&m->apis.start, best->first));
-  nai_set_i64(out, row, GRAPH_SAVINGS_best_end_ns, nai_at(&m->apis.end, best->last));
+  nai_set_i64(out, row, GRAPH_SAVINGS_best_start_ns, nai_at(&m->apis.start_ns, best->first));
+  nai_set_i64(out, row, GRAPH_SAVINGS_best_end_ns, nai_at(&m->apis.end_ns, best->last));
 }
 
 static int put_gpu(struct nai_table *out, const struct work *w, uint32_t gpu, int64_t active_ns, struct nai_err *err) {
@@ -130,7 +130,7 @@ static int put_gpu(struct nai_table *out, const struct work *w, uint32_t gpu, in
   }
   for (uint32_t i = 0; i < w->regions.sequence_count; i++) {
     const struct nai_sequence *q = &w->regions.sequences[i];
-    if (q->count >= NAI_REGION_REPEATS && nai_at_i32(&w->m->kernels.device, q->first_kernel) == device)
+    if (q->count >= NAI_REGION_REPEATS && nai_at_i32(&w->m->kernels.device_id, q->first_kernel) == device)
       put_sequence(out, w, gpu, q, &sums[i], active_ns);
   }
   free(sums);
@@ -158,29 +158,16 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = add_gpu(io, &w, gpu, err);
   nai_regions_free(&w.regions);
   free(w.passes);
-  static const struct nai_sort_by order[] = {{GRAPH_SAVINGS_saving_high_ns, true},
-                                             {GRAPH_SAVINGS_idle_ns, true},
-                                             {GRAPH_SAVINGS_device_id, false},
-                                             {GRAPH_SAVINGS_pid, false},
-                                             {GRAPH_SAVINGS_tid, false},
-                                             {GRAPH_SAVINGS_first_kernel, false},
-                                             {GRAPH_SAVINGS_kernels_per_pass, false},
-                                             {GRAPH_SAVINGS_best_start_ns, false}};
   if (!rc)
-    rc = nai_table_sort(io->out[0], order, 8, err);
+    rc = nai_table_sort(io->out[0], err);
   if (!rc && io->out[0]->rows > MAX_ROWS)
     nai_table_truncate(io->out[0], MAX_ROWS);
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_graph_savings_schema, NULL};
-const struct nai_node nai_analysis_graph_savings = {.name = "graph_savings",
-                                                    .outputs = schemas,
-                                                    .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) |
-                                                             NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE) |
-                                                             NAI_PART(NVTX_TREE),
-                                                    .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) |
-                                                              NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) |
-                                                              NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(OVERHEAD),
-                                                    .cost = 2,
-                                                    .run = run};
+NAI_ANALYSIS(graph_savings, .outputs = NAI_SCHEMAS(&nai_graph_savings_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
+                      NAI_PART(IDLE) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(MEMOPS) | NAI_IN(APIS) |
+                       NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(OVERHEAD),
+             .cost = 2, .run = run)

@@ -35,19 +35,15 @@ static void put_launch(struct nai_table *out, const struct nai_model *m, const s
   }
   if (l->api != NAI_NO_ROW) {
     nai_set_i64(out, row, GRAPH_LAUNCHES_launch_api_ns, nai_call_ns(m, l->api));
-    nai_set_i64(out, row, GRAPH_LAUNCHES_launch_api_start_ns, nai_at(&m->apis.start, l->api));
+    nai_set_i64(out, row, GRAPH_LAUNCHES_launch_api_start_ns, nai_at(&m->apis.start_ns, l->api));
   }
 }
 
 static int put_launches(struct nai_table *out, const struct nai_model *m, const struct nai_graph_launches *launches,
                         struct nai_err *err) {
-  static const struct nai_sort_by order[] = {
-      {GRAPH_LAUNCHES_duration_ns, true}, {GRAPH_LAUNCHES_start_ns, false},
-      {GRAPH_LAUNCHES_device_id, false},  {GRAPH_LAUNCHES_pid, false},
-      {GRAPH_LAUNCHES_graph_id, false},   {GRAPH_LAUNCHES_launch_api_start_ns, false}};
   for (uint32_t i = 0; i < launches->count; i++)
     put_launch(out, m, &launches->v[i]);
-  int rc = nai_table_sort(out, order, 6, err);
+  int rc = nai_table_sort(out, err);
   if (!rc && out->rows > MAX_ROWS)
     nai_table_truncate(out, MAX_ROWS);
   return rc;
@@ -173,7 +169,7 @@ static void stream_launches(const void *ctx, uint32_t first, uint32_t count, uin
   for (uint32_t i = 0; i < count; i++) {
     uint32_t kernel = first + i, api = m->kernel_api[kernel];
     int64_t process = nai_at(&m->kernels.process, kernel);
-    bool counts = api != NAI_NO_ROW && process >= 0 && nai_at_i32(&m->kernels.graph, kernel) == NAI_NULL_I32;
+    bool counts = api != NAI_NO_ROW && process >= 0 && nai_at_i32(&m->kernels.graph_id, kernel) == NAI_NULL_I32;
     group[i] = counts ? (uint32_t)process : NAI_NO_GROUP;
     value[i] = counts ? nai_call_ns(m, api) : 0;
   }
@@ -227,10 +223,7 @@ static int put_graphs(struct nai_table *out, const struct nai_model *m, struct n
   free(w.made_count);
   free(w.stream_p50);
   free(w.values);
-  static const struct nai_sort_by order[] = {{GRAPHS_envelope_ns, true},    {GRAPHS_pid, false},
-                                             {GRAPHS_device_id, false},     {GRAPHS_graph_id, false},
-                                             {GRAPHS_graph_exec_id, false}, {GRAPHS_traced_by, false}};
-  return rc ? rc : nai_table_sort(out, order, 6, err);
+  return rc;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -244,11 +237,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_graphs_schema, &nai_graph_launches_schema, NULL};
-const struct nai_node nai_analysis_graphs = {.name = "graphs",
-                                             .outputs = schemas,
-                                             .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(IDLE),
-                                             .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
-                                                       NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(PROCESSES) |
-                                                       NAI_IN(THREADS) | NAI_IN(GRAPH_NODES) | NAI_IN(OVERHEAD),
-                                             .run = run};
+NAI_ANALYSIS(graphs, .outputs = NAI_SCHEMAS(&nai_graphs_schema, &nai_graph_launches_schema),
+             .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(IDLE),
+             .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
+                       NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GRAPH_NODES) | NAI_IN(OVERHEAD),
+             .run = run)

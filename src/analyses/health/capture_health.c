@@ -3,6 +3,7 @@
 #include "analyses/analysis.h"
 #include "analyses/health/health_checks.h"
 #include "base/fmt.h"
+#include "tables/active_spans.h"
 #include "tables/capture_health.h"
 #include "tables/gpu_active.h"
 #include "tables/gpus.h"
@@ -250,16 +251,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const char *const inputs[] = {"active_spans", "gpu_active", NULL};
-static const struct nai_schema *const schemas[] = {&nai_capture_health_schema, NULL};
-const struct nai_node nai_analysis_capture_health = {
-    .name = "capture_health",
-    .outputs = schemas,
-    .inputs = inputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
-             NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
-    .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(GPUS) | NAI_IN(KERNELS) |
-              NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
-              NAI_IN(OVERHEAD) | NAI_IN(PROGRAM_OUTPUTS),
-    .config = NAI_CONFIG(KERNEL_CLASSES),
-    .run = run};
+NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema),
+             .inputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
+                      NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
+             .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(GPUS) | NAI_IN(KERNELS) |
+                       NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
+                       NAI_IN(PROCESSES) | NAI_IN(OVERHEAD) | NAI_IN(PROGRAM_OUTPUTS),
+             .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -49,7 +49,7 @@ int nai_graphs_time(int64_t *ns, const struct nai_model *m, struct nai_err *err)
   size_t count = 0;
   for (uint32_t i = 0; v && i < m->graphs.n; i++)
     if (nai_graph_ns(m, i) > 0)
-      v[count++] = (struct nai_interval){nai_at(&m->graphs.start, i), nai_at(&m->graphs.end, i)};
+      v[count++] = (struct nai_interval){nai_at(&m->graphs.start_ns, i), nai_at(&m->graphs.end_ns, i)};
   return put_time(ns, v, count, err);
 }
 
@@ -85,7 +85,7 @@ static int64_t last_async_copy(const struct nai_model *m, const bool *async) {
   for (uint32_t i = 0; i < m->memops.n; i++)
     if (m->memop_api[i] != NAI_NO_ROW && async[nai_at_text(&m->apis.name, m->memop_api[i])] &&
         nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
-      later(&end, nai_at(&m->apis.end, m->memop_api[i]));
+      later(&end, nai_at(&m->apis.end_ns, m->memop_api[i]));
   return end;
 }
 
@@ -138,8 +138,8 @@ static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct
   h->copy_not_awaited = copy_end != NAI_NULL_I64;
   for (uint32_t i = 0; !rc && i < m->apis.n; i++) {
     uint32_t name = nai_at_text(&m->apis.name, i);
-    int64_t result = nai_at(&returned, i), end = nai_at(&m->apis.end, i);
-    earlier(&h->first_call, nai_at(&m->apis.start, i));
+    int64_t result = nai_at(&returned, i), end = nai_at(&m->apis.end_ns, i);
+    earlier(&h->first_call, nai_at(&m->apis.start_ns, i));
     later(&h->last_call_end, end);
     bool failed = result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
     h->launches += names.kinds[name] == NAI_CALL_LAUNCH;
@@ -173,16 +173,16 @@ static int look_at_operations(struct nai_health *h, const struct nai_model *m, s
   for (uint32_t i = 0; i < m->kernels.n; i++) {
     h->own_kernels += own[nai_at_text(&m->kernels.name, i)];
     h->without_launch += m->kernel_api[i] == NAI_NO_ROW;
-    later(&h->last_operation_end, nai_at(&m->kernels.end, i));
+    later(&h->last_operation_end, nai_at(&m->kernels.end_ns, i));
   }
   for (uint32_t i = 0; i < m->memops.n; i++) {
     h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;
     h->without_launch += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
-    later(&h->last_operation_end, nai_at(&m->memops.end, i));
+    later(&h->last_operation_end, nai_at(&m->memops.end_ns, i));
   }
   for (uint32_t i = 0; i < m->graphs.n; i++) {
     h->without_launch += m->graph_api[i] == NAI_NO_ROW;
-    later(&h->last_operation_end, nai_at(&m->graphs.end, i));
+    later(&h->last_operation_end, nai_at(&m->graphs.end_ns, i));
   }
   h->kernels = (int64_t)m->kernels.n + m->graphs.n;
   h->operations = h->kernels + m->memops.n;
@@ -247,9 +247,9 @@ static int64_t first_event(const struct nai_model *m) {
   int64_t first = NAI_NULL_I64;
   for (uint32_t t = 0; t < m->thread_count; t++) {
     if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t])
-      earlier(&first, nai_at(&m->apis.start, m->api_by_thread.order[m->api_by_thread.first[t]]));
+      earlier(&first, nai_at(&m->apis.start_ns, m->api_by_thread.order[m->api_by_thread.first[t]]));
     if (m->nvtx_by_thread.first[t + 1] > m->nvtx_by_thread.first[t])
-      earlier(&first, nai_at(&m->nvtx.start, m->nvtx_by_thread.order[m->nvtx_by_thread.first[t]]));
+      earlier(&first, nai_at(&m->nvtx.start_ns, m->nvtx_by_thread.order[m->nvtx_by_thread.first[t]]));
   }
   for (uint32_t g = 0; g < m->gpu_count; g++)
     if (m->gpus[g].op_count)
@@ -262,7 +262,7 @@ static int64_t last_event(const struct nai_health *h, const struct nai_model *m)
   if (h->last_operation_end != NAI_NULL_I64)
     later(&last, h->last_operation_end);
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    later(&last, nai_at(&m->nvtx.end, i));
+    later(&last, nai_at(&m->nvtx.end_ns, i));
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   for (int64_t i = 0; i < t->rows; i++)
     later(&last, nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns));

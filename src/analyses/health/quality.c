@@ -138,7 +138,7 @@ static int put_graphs(struct nai_table *quality, const struct nai_model *m, stru
   int64_t envelope_ns = 0, node_kernels = 0, graph_calls = count_graph_launches(m);
   int rc = nai_graphs_time(&envelope_ns, m, err);
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    node_kernels += nai_at_i32(&m->kernels.graph, i) != NAI_NULL_I32;
+    node_kernels += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
   if (m->graphs.n)
     add_timed(
         quality, m, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
@@ -226,13 +226,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_data_quality_schema, &nai_run_info_schema, NULL};
-const struct nai_node nai_analysis_quality = {
-    .name = "quality",
-    .outputs = schemas,
-    .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(CALLS) |
-             NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE),
-    .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) |
-              NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
-              NAI_IN(GPUS) | NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
-    .run = run};
+NAI_ANALYSIS(quality, .outputs = NAI_SCHEMAS(&nai_data_quality_schema, &nai_run_info_schema),
+             .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(CALLS) |
+                      NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE),
+             .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) |
+                       NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) |
+                       NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
+             .run = run)

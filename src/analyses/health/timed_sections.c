@@ -49,7 +49,7 @@ static void look_at_thread(struct nai_timed_sections *out, const struct nai_mode
     else if (role == LAUNCH)
       section.launches++;
     else if (section.closed && nai_model_api_blocks(m, api)) {
-      take_section(out, foreign, nai_at(&m->apis.start, section.begin), nai_at(&m->apis.end, api));
+      take_section(out, foreign, nai_at(&m->apis.start_ns, section.begin), nai_at(&m->apis.end_ns, api));
       section = (struct section){.begin = NAI_NO_ROW};
     }
   }

@@ -183,16 +183,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_aspects(io->out[0], &w, err);
   for (int a = 0; a < NAI_ASPECT_COUNT; a++)
     free(w.aspects[a].signs);
-  static const struct nai_sort_by order[] = {
-      {WORKLOAD_aspect, false}, {WORKLOAD_confidence, true}, {WORKLOAD_value, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 3, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_workload_schema, NULL};
-const struct nai_node nai_analysis_workload = {.name = "workload",
-                                               .outputs = schemas,
-                                               .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) |
-                                                         NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
-                                                         NAI_IN(CALLCHAINS),
-                                               .config = NAI_CONFIG(WORKLOAD),
-                                               .run = run};
+NAI_ANALYSIS(workload, .outputs = NAI_SCHEMAS(&nai_workload_schema),
+             .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
+                       NAI_IN(PROCESSES) | NAI_IN(CALLCHAINS),
+             .config = NAI_CONFIG(WORKLOAD), .run = run)

@@ -111,7 +111,5 @@ int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, cons
         rc = put_active(table, row, m, g, (enum nai_idle_cause)c, &active, host, err);
     }
   }
-  static const struct nai_sort_by order[] = {
-      {IDLE_CAUSES_device_id, false}, {IDLE_CAUSES_total_ns, true}, {IDLE_CAUSES_cause, false}};
-  return rc ? rc : nai_table_sort(table, order, 3, err);
+  return rc;
 }

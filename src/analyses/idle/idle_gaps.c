@@ -91,16 +91,16 @@ static void add_host(struct host_code *h, enum nai_idle_source source, uint32_t 
 /* Innermost push/pop ranges in [a, b). */
 static int add_ranges(struct host_code *h, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
   const struct nai_groups *g = &h->m->nvtx_by_thread;
-  const struct nai_nvtx_columns *v = &h->m->nvtx;
-  uint32_t next = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &v->start, a),
+  const struct NVTX_EVENTS_columns *v = &h->m->nvtx;
+  uint32_t next = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &v->start_ns, a),
            end = g->first[thread + 1], parent;
   int rc = a < b ? nai_open_find(&h->open, h->m, thread, next, err) : NAI_OK;
   for (int64_t t = a; !rc && t < b;) {
     uint32_t current = nai_open_at(&h->open, t);
     while (next < end && nai_at_i32(&v->kind, g->order[next]) != NAI_NVTX_PUSH_POP)
       next++;
-    int64_t begins = next < end ? nai_at(&v->start, g->order[next]) : b, until = begins < b ? begins : b;
-    int64_t ends = current == NAI_NO_ROW ? until : nai_at(&v->end, current), to = ends < until ? ends : until;
+    int64_t begins = next < end ? nai_at(&v->start_ns, g->order[next]) : b, until = begins < b ? begins : b;
+    int64_t ends = current == NAI_NO_ROW ? until : nai_at(&v->end_ns, current), to = ends < until ? ends : until;
     if (current != NAI_NO_ROW)
       add_host(h, NAI_CULPRIT_RANGE, nai_at_text(&v->name, current), to - t);
     t = to;
@@ -281,14 +281,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_gpu_idle_gaps_schema, &nai_idle_causes_schema, NULL};
-const struct nai_node nai_analysis_idle_gaps = {.name = "idle_gaps",
-                                                .outputs = schemas,
-                                                .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) |
-                                                         NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(NVTX_TREE) |
-                                                         NAI_PART(NAMES),
-                                                .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) |
-                                                          NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(LABELS) |
-                                                          NAI_IN(OVERHEAD) | NAI_IN(OSRT),
-                                                .cost = 2,
-                                                .run = run};
+NAI_ANALYSIS(idle_gaps, .outputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema, &nai_idle_causes_schema),
+             .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) |
+                      NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(NVTX) |
+                       NAI_IN(LABELS) | NAI_IN(OVERHEAD) | NAI_IN(OSRT),
+             .cost = 2, .run = run)

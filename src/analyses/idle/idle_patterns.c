@@ -182,11 +182,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_idle_patterns_schema, NULL};
-const struct nai_node nai_analysis_idle_patterns = {
-    .name = "idle_patterns",
-    .outputs = schemas,
-    .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
-    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(LABELS),
-    .cost = 1,
-    .run = run};
+NAI_ANALYSIS(idle_patterns, .outputs = NAI_SCHEMAS(&nai_idle_patterns_schema),
+             .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(LABELS), .cost = 1,
+             .run = run)

@@ -23,8 +23,8 @@ static uint32_t wait_before(const struct nai_model *m, uint32_t launch) {
   enum { FARTHEST = 16 };
   const struct nai_groups *calls = &m->api_by_thread;
   uint32_t thread = nai_at_text(&m->apis.thread, launch), first = calls->first[thread];
-  uint32_t place =
-      nai_rows_from(calls->order, first, calls->first[thread + 1], &m->apis.start, nai_at(&m->apis.start, launch));
+  uint32_t place = nai_rows_from(calls->order, first, calls->first[thread + 1], &m->apis.start_ns,
+                                 nai_at(&m->apis.start_ns, launch));
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
     if (m->api_owns[call])
@@ -37,11 +37,11 @@ static uint32_t wait_before(const struct nai_model *m, uint32_t launch) {
 
 /* The wait that left the GPU idle until the launch: it was running when the gap began, or had just ended. */
 static uint32_t wait_of(const struct nai_model *m, const struct nai_idle_gap *gap) {
-  if (gap->launch == NAI_NO_ROW || nai_at(&m->apis.start, gap->launch) < gap->start - NAI_CLOCK_TOLERANCE_NS)
+  if (gap->launch == NAI_NO_ROW || nai_at(&m->apis.start_ns, gap->launch) < gap->start - NAI_CLOCK_TOLERANCE_NS)
     return NAI_NO_ROW;
   uint32_t wait = wait_before(m, gap->launch);
-  return wait != NAI_NO_ROW && nai_at(&m->apis.start, wait) < gap->start &&
-                 nai_at(&m->apis.end, wait) >= gap->start - NAI_CLOCK_TOLERANCE_NS
+  return wait != NAI_NO_ROW && nai_at(&m->apis.start_ns, wait) < gap->start &&
+                 nai_at(&m->apis.end_ns, wait) >= gap->start - NAI_CLOCK_TOLERANCE_NS
            ? wait
            : NAI_NO_ROW;
 }
@@ -120,16 +120,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     rc = add_gpu(io, g, err);
-  static const struct nai_sort_by order[] = {{LAUNCH_WAITS_device_id, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 1, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_launch_waits_schema, NULL};
-const struct nai_node nai_analysis_launch_waits = {.name = "launch_waits",
-                                                   .outputs = schemas,
-                                                   .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) |
-                                                            NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(NAMES),
-                                                   .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                             NAI_IN(APIS) | NAI_IN(OVERHEAD),
-                                                   .cost = 1,
-                                                   .run = run};
+NAI_ANALYSIS(launch_waits, .outputs = NAI_SCHEMAS(&nai_launch_waits_schema),
+             .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
+                      NAI_PART(NAMES),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(OVERHEAD), .cost = 1,
+             .run = run)

@@ -142,7 +142,7 @@ static void judge_variant(struct result *r, const struct variant *v, uint32_t ke
 /* A kernel that ran before makes it no trial: then `winners` is too many. */
 static struct result judge(const struct work *w, const struct trial *t) {
   struct result r = {.winner = NAI_NO_ROW};
-  int64_t start = nai_at(&w->m->kernels.start, t->v[0]);
+  int64_t start = nai_at(&w->m->kernels.start_ns, t->v[0]);
   for (uint32_t i = 0; i < t->count; i++) {
     struct variant *v = variant_of(w, t->v[i]);
     v->in_trial++;
@@ -150,7 +150,7 @@ static struct result judge(const struct work *w, const struct trial *t) {
   }
   for (uint32_t i = 0; i < t->count; i++) {
     const struct variant *v = variant_of(w, t->v[i]);
-    if (nai_at(&w->m->kernels.start, v->first) < start)
+    if (nai_at(&w->m->kernels.start_ns, v->first) < start)
       r.winners = MAX_WINNERS + 1;
     else if (v->first == t->v[i])
       judge_variant(&r, v, t->v[i]);
@@ -178,9 +178,9 @@ static void close_trial(struct work *w, struct trial *t, int32_t device) {
   struct result r = judge(w, &whole);
   if (!is_trial(&r))
     return;
-  int64_t row = nai_table_add_row(w->out), start = nai_at(&m->kernels.start, t->v[0]), end = start;
+  int64_t row = nai_table_add_row(w->out), start = nai_at(&m->kernels.start_ns, t->v[0]), end = start;
   for (uint32_t i = 0; i < count; i++)
-    end = nai_at(&m->kernels.end, t->v[i]) > end ? nai_at(&m->kernels.end, t->v[i]) : end;
+    end = nai_at(&m->kernels.end_ns, t->v[i]) > end ? nai_at(&m->kernels.end_ns, t->v[i]) : end;
   nai_set_i64(w->out, row, AUTOTUNING_device_id, device);
   nai_set_i64(w->out, row, AUTOTUNING_pid, nai_model_pid(m, nai_at_i32(&m->kernels.process, t->v[0])));
   nai_set_str(w->out, row, AUTOTUNING_family, nai_strings_get(&w->families, t->family));
@@ -239,15 +239,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   nai_strings_free(&w.builds);
   free(w.family);
   free(w.build);
-  static const struct nai_sort_by order[] = {
-      {AUTOTUNING_time_ns, true}, {AUTOTUNING_device_id, false}, {AUTOTUNING_start_ns, false}, {AUTOTUNING_pid, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_autotuning_schema, NULL};
-const struct nai_node nai_analysis_autotuning = {.name = "autotuning",
-                                                 .outputs = schemas,
-                                                 .parts = NAI_PART(GPUS),
-                                                 .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                           NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),
-                                                 .run = run};
+NAI_ANALYSIS(autotuning, .outputs = NAI_SCHEMAS(&nai_autotuning_schema), .parts = NAI_PART(GPUS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
+                       NAI_IN(KERNEL_CONFIGS),
+             .run = run)

@@ -7,6 +7,7 @@
 #include "base/spill_array.h"
 #include "base/sort.h"
 #include "tables/kernel_paths.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,11 +82,11 @@ static int find_steady(struct sums *s, const struct nai_table *steps, struct nai
 static bool is_steady(struct sums *s, uint32_t kernel, uint32_t api) {
   const struct nai_model *m = s->m;
   int32_t process = nai_at_i32(&m->kernels.process, kernel);
-  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->kernels.device, kernel));
+  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->kernels.device_id, kernel));
   const uint8_t *steady = process < 0 || gpu >= m->gpu_count ? NULL : s->steady[(size_t)process * m->gpu_count + gpu];
   if (!steady || api == NAI_NO_ROW)
     return false;
-  uint32_t step = nai_step_at(&m->steps->processes[process], nai_at(&m->apis.start, api), &s->near);
+  uint32_t step = nai_step_at(&m->steps->processes[process], nai_at(&m->apis.start_ns, api), &s->near);
   return step != UINT32_MAX && steady[step];
 }
 
@@ -203,17 +204,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   nai_keyset_free(&s.keys);
   free(s.groups);
   nai_strings_free(&s.paths);
-  static const struct nai_sort_by order[] = {
-      {KERNEL_PATHS_total_time_ns, true}, {KERNEL_PATHS_kernel_name, false}, {KERNEL_PATHS_nvtx_path, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 3, err);
+  return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_kernel_paths_schema, NULL};
-static const char *const inputs[] = {"steps", NULL};
-const struct nai_node nai_analysis_kernel_paths = {
-    .name = "kernel_paths",
-    .outputs = outputs,
-    .inputs = inputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(NVTX_TREE) | NAI_PART(STEPS),
-    .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(APIS),
-    .run = run};
+NAI_ANALYSIS(kernel_paths, .outputs = NAI_SCHEMAS(&nai_kernel_paths_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(NVTX_TREE) | NAI_PART(STEPS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(APIS), .run = run)

@@ -171,7 +171,7 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
     total += sums[i].total_ns;
     tail += sums[i].tail_ns;
     int64_t more = nai_kernel_ns(m, sums[i].longest) - nai_kernel_ns(m, longest);
-    if (more > 0 || (!more && nai_at(&m->kernels.start, sums[i].longest) < nai_at(&m->kernels.start, longest)))
+    if (more > 0 || (!more && nai_at(&m->kernels.start_ns, sums[i].longest) < nai_at(&m->kernels.start_ns, longest)))
       longest = sums[i].longest;
   }
   nai_set_str(out, row, KERNEL_SHAPE_kernel_name, name);
@@ -187,8 +187,8 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
     nai_set_i64(out, row, KERNEL_SHAPE_tail_loss_ns, tail);
   put_arithmetic(out, row, nai_kernel_classes_arithmetic(m->classes, name), &w->sms[group->gpu]);
   nai_set_str(out, row, KERNEL_SHAPE_category, nai_kernel_classes_name(m->classes, m->kernel_category[group->name]));
-  nai_set_i64(out, row, KERNEL_SHAPE_longest_start_ns, nai_at(&m->kernels.start, longest));
-  nai_set_i64(out, row, KERNEL_SHAPE_longest_end_ns, nai_at(&m->kernels.end, longest));
+  nai_set_i64(out, row, KERNEL_SHAPE_longest_start_ns, nai_at(&m->kernels.start_ns, longest));
+  nai_set_i64(out, row, KERNEL_SHAPE_longest_end_ns, nai_at(&m->kernels.end_ns, longest));
 }
 
 static int begin(struct work *w, const struct nai_model *m, struct nai_err *err) {
@@ -225,20 +225,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   free(w.device_ns);
   free(w.uneven);
   free(w.sums);
-  static const struct nai_sort_by order[] = {{KERNEL_SHAPE_total_time_ns, true},
-                                             {KERNEL_SHAPE_kernel_name, false},
-                                             {KERNEL_SHAPE_device_id, false},
-                                             {KERNEL_SHAPE_grid, false},
-                                             {KERNEL_SHAPE_block, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 5, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_kernel_shape_schema, NULL};
-const struct nai_node nai_analysis_kernel_shape = {.name = "kernel_shape",
-                                                   .outputs = schemas,
-                                                   .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(KERNEL_GROUPS),
-                                                   .tables = NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(GPUS) |
-                                                             NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
-                                                   .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS),
-                                                   .cost = 2,
-                                                   .run = run};
+NAI_ANALYSIS(kernel_shape, .outputs = NAI_SCHEMAS(&nai_kernel_shape_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(KERNEL_GROUPS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(GPUS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
+             .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS), .cost = 2, .run = run)

@@ -58,7 +58,5 @@ int nai_tiny_kernels_put(struct nai_table *table, const struct nai_model *m, str
   }
   free(sums);
   free(touched);
-  static const struct nai_sort_by order[] = {
-      {TINY_KERNELS_call_count, true}, {TINY_KERNELS_kernel_name, false}, {TINY_KERNELS_device_id, false}};
-  return rc ? rc : nai_table_sort(table, order, 3, err);
+  return rc;
 }

@@ -25,7 +25,7 @@ static void add_place(struct places *p, int64_t start, int64_t end) {
 }
 
 static void add_call(struct places *p, const struct nai_model *m, uint32_t api) {
-  add_place(p, nai_at(&m->apis.start, api), nai_at(&m->apis.end, api));
+  add_place(p, nai_at(&m->apis.start_ns, api), nai_at(&m->apis.end_ns, api));
 }
 
 /* Time under the places from number `from` on, which are reordered. */
@@ -41,7 +41,7 @@ static void look_for_first_work(int64_t *first_work, const struct nai_model *m, 
   int32_t p = m->thread_process[thread];
   for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    int64_t start = nai_at(&m->apis.start, api);
+    int64_t start = nai_at(&m->apis.start_ns, api);
     if (start >= first_work[p])
       return;
     if (kinds[nai_at_text(&m->apis.name, api)] != NAI_CALL_LAUNCH && !m->api_owns[api])
@@ -57,7 +57,7 @@ static void look_before_work(uint32_t *longest, const int64_t *first_work, const
   int32_t p = m->thread_process[thread];
   for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
     uint32_t api = g->order[k];
-    if (nai_at(&m->apis.start, api) >= first_work[p])
+    if (nai_at(&m->apis.start_ns, api) >= first_work[p])
       return;
     if (nai_call_ns(m, api) >= MIN_CONTEXT_NS &&
         (longest[p] == NAI_NO_ROW || nai_call_ns(m, api) > nai_call_ns(m, longest[p])))
@@ -137,7 +137,7 @@ static void later_calls(const void *ctx, uint32_t from, uint32_t count, uint32_t
   for (uint32_t i = 0; i < count; i++) {
     uint32_t k = from + i, api = l->m->kernel_api[k], name = nai_at_text(&l->m->kernels.name, k);
     bool counts = l->first[name] != NAI_NO_ROW && l->first[name] != k && api != NAI_NO_ROW &&
-                  nai_at_i32(&l->m->kernels.graph, k) == NAI_NULL_I32;
+                  nai_at_i32(&l->m->kernels.graph_id, k) == NAI_NULL_I32;
     group[i] = counts ? name : NAI_NO_GROUP;
     value[i] = counts ? nai_call_ns(l->m, api) : 0;
   }
@@ -150,9 +150,9 @@ static bool find_slow_launches(uint32_t *first, uint32_t names, const struct nai
     first[i] = NAI_NO_ROW;
   for (uint32_t k = 0; k < m->kernels.n; k++) {
     uint32_t api = m->kernel_api[k], *known = &first[nai_at_text(&m->kernels.name, k)];
-    if (api == NAI_NO_ROW || nai_at_i32(&m->kernels.graph, k) != NAI_NULL_I32)
+    if (api == NAI_NO_ROW || nai_at_i32(&m->kernels.graph_id, k) != NAI_NULL_I32)
       continue;
-    if (*known == NAI_NO_ROW || nai_at(&m->apis.start, api) < nai_at(&m->apis.start, m->kernel_api[*known]))
+    if (*known == NAI_NO_ROW || nai_at(&m->apis.start_ns, api) < nai_at(&m->apis.start_ns, m->kernel_api[*known]))
       *known = k;
   }
   for (uint32_t i = 0; i < names; i++) {

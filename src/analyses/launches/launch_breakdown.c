@@ -62,7 +62,7 @@ static int fill_streams(struct launches *l, struct nai_err *err) {
 
 /* Adds the launch of operation `start` by the call. */
 static void add_launch(struct launches *l, struct sums *sums, struct stream *stream, uint32_t call, int64_t start) {
-  int64_t called = nai_at(&l->m->apis.start, call), returned = nai_at(&l->m->apis.end, call);
+  int64_t called = nai_at(&l->m->apis.start_ns, call), returned = nai_at(&l->m->apis.end_ns, call);
   sums->count++;
   if (start < called) {
     sums->negative++;
@@ -84,7 +84,7 @@ static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, i
   int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
   if (call != NAI_NO_ROW && !call_seen[call]) {
     struct sums *sums = &l->sums[stream->process];
-    int64_t called = nai_at(&l->m->apis.start, call), returned = nai_at(&l->m->apis.end, call);
+    int64_t called = nai_at(&l->m->apis.start_ns, call), returned = nai_at(&l->m->apis.end_ns, call);
     call_seen[call] = 1;
     add_launch(l, sums, stream, call, start);
     l->lead[i] = stream->end > returned ? stream->end - returned : 0;
@@ -136,7 +136,7 @@ static void floor_block(const void *launches, uint32_t first, uint32_t count, ui
     group[i] = group_of(l, first + i, FOUND_IDLE);
     value[i] = group[i] == NAI_NO_GROUP
                  ? 0
-                 : nai_at(&l->m->apis.start, nai_model_op_api(l->m, op)) - nai_model_op_start(l->m, op);
+                 : nai_at(&l->m->apis.start_ns, nai_model_op_api(l->m, op)) - nai_model_op_start(l->m, op);
   }
 }
 
@@ -203,15 +203,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(io->out[0], m, &m->gpus[g], call_seen, err);
   free(call_seen);
-  static const struct nai_sort_by order[] = {{LAUNCH_BREAKDOWN_device_id, false}, {LAUNCH_BREAKDOWN_pid, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 2, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_launch_breakdown_schema, NULL};
-const struct nai_node nai_analysis_launch_breakdown = {.name = "launch_breakdown",
-                                                       .outputs = schemas,
-                                                       .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS),
-                                                       .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                                 NAI_IN(APIS) | NAI_IN(PROCESSES),
-                                                       .cost = 2,
-                                                       .run = run};
+NAI_ANALYSIS(launch_breakdown, .outputs = NAI_SCHEMAS(&nai_launch_breakdown_schema),
+             .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(PROCESSES), .cost = 2,
+             .run = run)

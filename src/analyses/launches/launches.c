@@ -44,8 +44,8 @@ static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
 static void duration_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
   int64_t start[NAI_VALUES_BLOCK];
-  nai_unpack(start, &l->m->kernels.start, first, count);
-  nai_unpack(value, &l->m->kernels.end, first, count);
+  nai_unpack(start, &l->m->kernels.start_ns, first, count);
+  nai_unpack(value, &l->m->kernels.end_ns, first, count);
   for (uint32_t i = 0; i < count; i++) {
     group[i] = scope_of(l, first + i);
     value[i] -= start[i];
@@ -54,8 +54,8 @@ static void duration_block(const void *layer, uint32_t first, uint32_t count, ui
 
 static void latency_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
-  const struct nai_column called = l->m->apis.start;
-  nai_unpack(value, &l->m->kernels.start, first, count);
+  const struct nai_column called = l->m->apis.start_ns;
+  nai_unpack(value, &l->m->kernels.start_ns, first, count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     group[i] = api == NAI_NO_ROW ? NAI_NO_GROUP : scope_of(l, first + i);
@@ -65,8 +65,8 @@ static void latency_block(const void *layer, uint32_t first, uint32_t count, uin
 
 static void queue_delay_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
-  const struct nai_column returned = l->m->apis.end;
-  nai_unpack(value, &l->m->kernels.start, first, count);
+  const struct nai_column returned = l->m->apis.end_ns;
+  nai_unpack(value, &l->m->kernels.start_ns, first, count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     value[i] = api == NAI_NO_ROW ? -1 : value[i] - nai_at(&returned, api);
@@ -99,7 +99,7 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
 
 /* What depends on the order of a scope's kernels, which is by start. */
 static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uint32_t *kernels, uint32_t n) {
-  const struct nai_column starts = l->m->kernels.start, ends = l->m->kernels.end;
+  const struct nai_column starts = l->m->kernels.start_ns, ends = l->m->kernels.end_ns;
   int64_t from_start = n ? nai_at(&starts, kernels[0]) : 0;
   for (uint32_t i = 0, from = 0; i < n; i++) {
     uint32_t k = kernels[i], api = l->m->kernel_api[k];
@@ -199,6 +199,7 @@ static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct na
 
 /* all[0] and gpus[g] of each GPU. With one GPU they are the same. */
 static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
+  struct nai_arena arena = NAI_ARENA(m->scratch_dir);
   struct nai_groups by_start = {0};
   int32_t *gpu_of = nai_cells_new(m->kernels.n, sizeof *gpu_of);
   int rc = gpu_of ? order_by_gpu(&by_start, gpu_of, m, err) : nai_err_nomem(err);
@@ -209,13 +210,13 @@ static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_
   if (!rc && m->gpu_count == 1) {
     *all = gpus[0];
   } else if (!rc) { /* the GPUs' kernels, merged */
-    struct nai_row_order by = {.start = m->kernels.start, .end = m->kernels.end};
+    struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
     uint32_t everything[] = {0, by_start.first[m->gpu_count]};
     rc = nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err);
     if (!rc)
       rc = measure(all, m, NULL, &(struct nai_groups){by_start.order, everything, 1}, err);
   }
-  nai_groups_free(&by_start);
+  nai_arena_free(&arena);
   return rc;
 }
 
@@ -247,12 +248,13 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
   if (as_gpus)
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
+  struct nai_arena arena = NAI_ARENA(m->scratch_dir);
   struct nai_groups by_start = {0};
-  struct nai_row_order by = {.start = m->kernels.start, .end = m->kernels.end};
-  int rc = nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, m->scratch_dir, err);
+  struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
+  int rc = nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err);
   if (!rc)
     rc = measure(scopes, m, &m->kernels.process, &by_start, err);
-  nai_groups_free(&by_start);
+  nai_arena_free(&arena);
   return rc;
 }
 
@@ -284,11 +286,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_tiny_kernels_put(tables[1], m, err);
 }
 
-static const struct nai_schema *const schemas[] = {&nai_launch_storm_schema, &nai_tiny_kernels_schema, NULL};
-const struct nai_node nai_analysis_launches = {.name = "launches",
-                                               .outputs = schemas,
-                                               .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),
-                                               .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                         NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
-                                               .cost = 3,
-                                               .run = run};
+NAI_ANALYSIS(launches, .outputs = NAI_SCHEMAS(&nai_launch_storm_schema, &nai_tiny_kernels_schema),
+             .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(PROCESSES) |
+                       NAI_IN(GPUS),
+             .cost = 3, .run = run)

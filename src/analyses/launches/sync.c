@@ -32,8 +32,8 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 
 static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
-    calls[i].busy_ns =
-        nai_coverage_overlap_ns(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
+    calls[i].busy_ns = nai_coverage_overlap_ns(coverage, nai_at(&m->apis.start_ns, calls[i].api),
+                                               nai_at(&m->apis.end_ns, calls[i].api));
 }
 
 /* busy_ns of the calls of one process. of_gpu: coverage of each GPU's busy time, made when first needed: most processes
@@ -93,8 +93,8 @@ static int64_t thread_window(const struct nai_model *m, uint32_t thread) {
   uint32_t first = g->first[thread], end = g->first[thread + 1];
   int64_t last = INT64_MIN;
   for (uint32_t i = first; i < end; i++)
-    last = nai_at(&m->apis.end, g->order[i]) > last ? nai_at(&m->apis.end, g->order[i]) : last;
-  return first == end ? 0 : last - nai_at(&m->apis.start, g->order[first]);
+    last = nai_at(&m->apis.end_ns, g->order[i]) > last ? nai_at(&m->apis.end_ns, g->order[i]) : last;
+  return first == end ? 0 : last - nai_at(&m->apis.start_ns, g->order[first]);
 }
 
 static const char *top_range(struct context *x, const struct call *calls, uint32_t n) {
@@ -144,7 +144,7 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
     int64_t length = nai_call_ns(m, api), most = nai_call_ns(m, longest);
     x->values[i] = length;
     total += length;
-    if (length > most || (length == most && nai_at(&m->apis.start, api) < nai_at(&m->apis.start, longest)))
+    if (length > most || (length == most && nai_at(&m->apis.start_ns, api) < nai_at(&m->apis.start_ns, longest)))
       longest = api;
     busy += calls[i].busy_ns;
     if (watched(m, &calls[i])) {
@@ -173,8 +173,8 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   nai_set_str(table, row, COLUMN(class), class_of(m, calls[0].api));
   nai_set_f64(table, row, COLUMN(pct_of_thread_window), nai_percent((double)total, (double)windows));
   nai_set_str(table, row, COLUMN(top_nvtx_range), top_range(x, calls, n));
-  nai_set_i64(table, row, COLUMN(longest_start_ns), nai_at(&m->apis.start, longest));
-  nai_set_i64(table, row, COLUMN(longest_end_ns), nai_at(&m->apis.end, longest));
+  nai_set_i64(table, row, COLUMN(longest_start_ns), nai_at(&m->apis.start_ns, longest));
+  nai_set_i64(table, row, COLUMN(longest_end_ns), nai_at(&m->apis.end_ns, longest));
   nai_set_i64(table, row, COLUMN(pid),
               nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_pid));
   nai_set_i64(table, row, COLUMN(tid),
@@ -186,17 +186,13 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   nai_set_f64(table, row, COLUMN(pct_of_thread_window_gpu_idle), nai_percent((double)(known - busy), (double)windows));
 }
 
-static int fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process,
-                struct nai_err *err) {
+static void fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process);
          j++)
       ;
     put_group(table, x, calls + i, j - i, by_process);
   }
-  struct nai_sort_by order[] = {
-      {COLUMN(class), false}, {COLUMN(total_time_ns), true}, {COLUMN(api_name), false}, {COLUMN(pid), false}};
-  return nai_table_sort(table, order, 4, err);
 }
 
 static int put_tables(struct nai_table *const *tables, struct context *x, struct call *calls, uint32_t n,
@@ -213,11 +209,13 @@ static int put_tables(struct nai_table *const *tables, struct context *x, struct
   for (uint32_t g = 0; of_gpu && g < x->m->gpu_count; g++)
     nai_coverage_free(&of_gpu[g]);
   free(of_gpu);
-  if (!rc)
-    rc = fill(tables[1], x, calls, n, by_process, err);
+  if (rc)
+    return rc;
+  fill(tables[1], x, calls, n, by_process);
   by_process = false;
   qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
-  return rc ? rc : fill(tables[0], x, calls, n, by_process, err);
+  fill(tables[0], x, calls, n, by_process);
+  return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -259,10 +257,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_sync_calls_schema, &nai_sync_by_pid_schema, NULL};
-const struct nai_node nai_analysis_sync = {.name = "sync",
-                                           .outputs = schemas,
-                                           .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
-                                                    NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) | NAI_PART(NVTX_TREE),
-                                           .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(NVTX),
-                                           .run = run};
+NAI_ANALYSIS(sync, .outputs = NAI_SCHEMAS(&nai_sync_calls_schema, &nai_sync_by_pid_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) |
+                      NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(NVTX), .run = run)

@@ -65,8 +65,8 @@ int64_t nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const s
                                             .unavoidable_ns = sum->unavoidable_ns,
                                             .example = nai_strings_get(names, most),
                                             .example_ns = sum->name_ns[most],
-                                            .start = nai_at(&g->m->kernels.start, sum->longest),
-                                            .end = nai_at(&g->m->kernels.end, sum->longest)});
+                                            .start = nai_at(&g->m->kernels.start_ns, sum->longest),
+                                            .end = nai_at(&g->m->kernels.end_ns, sum->longest)});
 }
 
 void nai_loss_sum_free(struct nai_loss_sum *sum) { free(sum->name_ns); }
@@ -152,20 +152,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       rc = add_gpu(io, &m->gpus[i], traits, fusable, err);
   free(traits);
   free(fusable);
-  static const struct nai_sort_by order[] = {
-      {LOSSES_device_id, false}, {LOSSES_time_ns, true}, {LOSSES_what, false}, {LOSSES_example, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const char *const inputs[] = {"gpu_active", NULL};
-static const struct nai_schema *const schemas[] = {&nai_losses_schema, NULL};
-const struct nai_node nai_analysis_losses = {
-    .name = "losses",
-    .outputs = schemas,
-    .inputs = inputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
-    .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
-              NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
-    .config = NAI_CONFIG(KERNEL_CLASSES),
-    .cost = 2,
-    .run = run};
+NAI_ANALYSIS(losses, .outputs = NAI_SCHEMAS(&nai_losses_schema), .inputs = NAI_SCHEMAS(&nai_gpu_active_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
+             .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
+                       NAI_IN(THREADS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
+             .config = NAI_CONFIG(KERNEL_CLASSES), .cost = 2, .run = run)

@@ -43,7 +43,7 @@ static void look_at_process(struct calls *c, const struct nai_loss_gpu *g, int32
       continue;
     for (uint32_t k = m->api_by_thread.first[t]; k < m->api_by_thread.first[t + 1]; k++) {
       uint32_t api = m->api_by_thread.order[k], name = nai_at_text(&m->apis.name, api);
-      int64_t start = nai_at(&m->apis.start, api);
+      int64_t start = nai_at(&m->apis.start_ns, api);
       if (kinds[name] != NAI_CALL_ALLOCATION)
         continue;
       size_t span = nai_intervals_after(&g->active, start);
@@ -53,7 +53,7 @@ static void look_at_process(struct calls *c, const struct nai_loss_gpu *g, int32
         continue;
       if (!c->n || nai_call_ns(m, api) > nai_call_ns(m, c->longest))
         c->longest = api;
-      c->v[c->n++] = (struct nai_interval){start, nai_at(&m->apis.end, api)};
+      c->v[c->n++] = (struct nai_interval){start, nai_at(&m->apis.end_ns, api)};
       c->host_ns += nai_call_ns(m, api);
       c->name_ns[name] += nai_call_ns(m, api);
     }
@@ -82,8 +82,8 @@ static int put(const struct nai_loss_gpu *g, struct calls *c, struct nai_err *er
                                                      .count = n,
                                                      .example = nai_strings_get(names, most),
                                                      .example_ns = c->name_ns[most],
-                                                     .start = nai_at(&g->m->apis.start, c->longest),
-                                                     .end = nai_at(&g->m->apis.end, c->longest)});
+                                                     .start = nai_at(&g->m->apis.start_ns, c->longest),
+                                                     .end = nai_at(&g->m->apis.end_ns, c->longest)});
     nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(&detail));
   }
   nai_intervals_free(&all);

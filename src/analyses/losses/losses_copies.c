@@ -51,7 +51,8 @@ static uint32_t waiting_call(const struct nai_model *m, uint32_t api) {
   if (thread < 0)
     return NAI_NO_ROW;
   uint32_t last = calls->first[thread + 1];
-  uint32_t next = nai_rows_from(calls->order, calls->first[thread], last, &m->apis.start, nai_at(&m->apis.end, api));
+  uint32_t next =
+      nai_rows_from(calls->order, calls->first[thread], last, &m->apis.start_ns, nai_at(&m->apis.end_ns, api));
   if (next < last && calls->order[next] == api) /* of no length */
     next++;
   return next < last && m->api_class[nai_at_text(&m->apis.name, calls->order[next])] == NAI_API_BLOCKING
@@ -92,7 +93,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
     uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
     if (wait == NAI_NO_ROW)
       continue;
-    int64_t start = nai_at(&g->m->apis.start, api), end = nai_at(&g->m->apis.end, wait);
+    int64_t start = nai_at(&g->m->apis.start_ns, api), end = nai_at(&g->m->apis.end_ns, wait);
     waits[loss.count] = (struct nai_interval){start, end};
     nai_intervals_add(&copies, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
     if (!loss.count || end - start > loss.end - loss.start) {
@@ -176,7 +177,7 @@ static int add_sharing_streams(const struct nai_loss_gpu *g, struct nai_err *err
 
 static int compare_copies(const void *pa, const void *pb, void *gpu) {
   const struct nai_loss_gpu *g = gpu;
-  const struct nai_memop_columns *v = &g->m->memops;
+  const struct MEMOP_EVENTS_columns *v = &g->m->memops;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
   uint32_t row_a = g->gpu->ops[a].row, row_b = g->gpu->ops[b].row;
   const struct nai_column *const keys[] = {&v->copy_kind, &v->src_kind, &v->dst_kind, &v->bytes};
@@ -186,7 +187,7 @@ static int compare_copies(const void *pa, const void *pb, void *gpu) {
   return (a > b) - (a < b);
 }
 
-static bool same_copy(const struct nai_memop_columns *v, uint32_t a, uint32_t b) {
+static bool same_copy(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_t b) {
   return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
          nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b) && nai_at(&v->bytes, a) == nai_at(&v->bytes, b);
 }

@@ -141,8 +141,8 @@ static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct 
                                 .unavoidable_ns = (int64_t)(f->median * f->long_count),
                                 .example = nai_model_kernel_name(m, f->longest),
                                 .example_ns = f->ns,
-                                .start = nai_at(&m->kernels.start, f->longest),
-                                .end = nai_at(&m->kernels.end, f->longest)};
+                                .start = nai_at(&m->kernels.start_ns, f->longest),
+                                .end = nai_at(&m->kernels.end_ns, f->longest)};
   struct nai_buf detail = {0};
   nai_fmt_count(&detail, f->long_count);
   nai_buf_puts(&detail, " of ");
@@ -166,10 +166,10 @@ static bool has_trend(int64_t *room, const struct nai_model *m, const struct exe
   if (count < FEWEST)
     return false;
   for (uint32_t i = 0; i < count; i++)
-    room[i] = nai_at(&m->kernels.start, v[i].row);
+    room[i] = nai_at(&m->kernels.start_ns, v[i].row);
   double middle = nai_quantile_i64(room, count, 0.5);
   for (uint32_t i = 0; i < half; i++)
-    before += (double)nai_at(&m->kernels.start, v[i].row) < middle;
+    before += (double)nai_at(&m->kernels.start_ns, v[i].row) < middle;
   return before * 100 >= half * MAX_PCT || before * 100 <= half * (100 - MAX_PCT);
 }
 

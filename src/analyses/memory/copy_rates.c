@@ -88,7 +88,7 @@ static void look_ahead(struct work *w) {
 
 /* --- rows ------------------------------------------------------------------------------------------- */
 
-static bool same_group(const struct nai_memop_columns *v, uint32_t a, uint32_t b) {
+static bool same_group(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_t b) {
   return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
          nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
 }
@@ -123,7 +123,7 @@ static void put_kind(struct nai_table *out, int64_t row, int label, int id, cons
 static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const uint32_t *rows, uint32_t n,
                       int64_t *values) {
   static const double q[] = {0.5, 0.9};
-  const struct nai_memop_columns *m = &w->m->memops;
+  const struct MEMOP_EVENTS_columns *m = &w->m->memops;
   const char *link;
   double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0])), rates[2], excess = 0;
   int64_t shared = 0;
@@ -161,14 +161,15 @@ struct gain {
 /* Of copies of a group, in order, at most: of each no more than what nothing else hides, an earlier copy of the group
  * included. What host memory costs that is used for the first time is not won at the limit. */
 static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
-  const struct nai_memop_columns *m = &w->m->memops;
+  const struct MEMOP_EVENTS_columns *m = &w->m->memops;
   const char *link;
   double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0]));
   int64_t until = INT64_MIN;
   uint32_t at = 0;
   struct gain gain = {0};
   for (uint32_t i = 0; i < n; i++) {
-    int64_t start = nai_at(&m->start, rows[i]), end = nai_at(&m->end, rows[i]), from = start > until ? start : until;
+    int64_t start = nai_at(&m->start_ns, rows[i]), end = nai_at(&m->end_ns, rows[i]),
+            from = start > until ? start : until;
     int64_t exposed = from < end ? nai_coverage_overlap_ns(&w->exposed, from, end) : 0,
             first = w->first_touch_ns[rows[i]];
     double excess = (double)(end - start - first) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
@@ -185,7 +186,7 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
 }
 
 static void put_group(struct nai_table *out, struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
-  const struct nai_memop_columns *m = &w->m->memops;
+  const struct MEMOP_EVENTS_columns *m = &w->m->memops;
   int64_t row = nai_table_add_row(out), exposed = 0, overlappable = 0, count = 0;
   uint32_t longest = rows[0];
   char room[NAI_KIND_NAME_MAX];
@@ -210,14 +211,14 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
   nai_set_i64(out, row, COPY_RATES_first_touch_count, gain.first_touch_count);
   nai_set_i64(out, row, COPY_RATES_overlappable_ns, overlappable);
   nai_set_i64(out, row, COPY_RATES_overlappable_count, count);
-  nai_set_i64(out, row, COPY_RATES_longest_start_ns, nai_at(&m->start, longest));
-  nai_set_i64(out, row, COPY_RATES_longest_end_ns, nai_at(&m->end, longest));
+  nai_set_i64(out, row, COPY_RATES_longest_start_ns, nai_at(&m->start_ns, longest));
+  nai_set_i64(out, row, COPY_RATES_longest_end_ns, nai_at(&m->end_ns, longest));
   put_rates(out, row, w, rows, n, values);
 }
 
 /* Large copies from and to the host's pageable memory that had their direction for themselves. */
 static uint32_t pageable_rows(uint32_t *rows, const struct work *w) {
-  const struct nai_memop_columns *m = &w->m->memops;
+  const struct MEMOP_EVENTS_columns *m = &w->m->memops;
   uint32_t n = 0;
   for (uint32_t i = 0; i < w->gpu->op_count; i++) {
     uint32_t row = w->gpu->ops[i].row;
@@ -232,7 +233,7 @@ static uint32_t pageable_rows(uint32_t *rows, const struct work *w) {
 }
 
 static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err) {
-  const struct nai_memop_columns *m = &w->m->memops;
+  const struct MEMOP_EVENTS_columns *m = &w->m->memops;
   const struct nai_column *const keys[] = {&m->copy_kind, &m->src_kind, &m->dst_kind};
   uint32_t n = 0, *rows = malloc(((size_t)w->gpu->op_count + 1) * sizeof *rows);
   int64_t *values = malloc(((size_t)w->gpu->op_count + 1) * sizeof *values);
@@ -289,17 +290,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       rc = add_gpu(io, &io->model->gpus[g], copies, first_touch_ns, err);
   free(copies);
   free(first_touch_ns);
-  static const struct nai_sort_by order[] = {{COPY_RATES_device_id, false},   {COPY_RATES_exposed_ns, true},
-                                             {COPY_RATES_direction, false},   {COPY_RATES_copy_kind, false},
-                                             {COPY_RATES_src_kind_id, false}, {COPY_RATES_dst_kind_id, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_copy_rates_schema, NULL};
-const struct nai_node nai_analysis_copy_rates = {.name = "copy_rates",
-                                                 .outputs = schemas,
-                                                 .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE),
-                                                 .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS) |
-                                                           NAI_IN(KERNELS) | NAI_IN(GRAPHS),
-                                                 .config = NAI_CONFIG(GPU_FACTS),
-                                                 .run = run};
+NAI_ANALYSIS(copy_rates, .outputs = NAI_SCHEMAS(&nai_copy_rates_schema), .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE),
+             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS) | NAI_IN(KERNELS) | NAI_IN(GRAPHS),
+             .config = NAI_CONFIG(GPU_FACTS), .run = run)

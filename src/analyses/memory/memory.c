@@ -10,7 +10,7 @@
 
 enum { KIND_PAGEABLE = 0, SMALL_BYTES = 64 * 1024 };
 
-static bool same_group(const struct nai_memop_columns *v, uint32_t a, uint32_t b) {
+static bool same_group(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_t b) {
   return nai_at(&v->kind, a) == nai_at(&v->kind, b) && nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) &&
          nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) && nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
 }
@@ -26,14 +26,14 @@ static void put_kind(struct nai_table *table, int64_t row, int label_column, int
 
 static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
                      const uint32_t *rows, uint32_t n, int64_t *values, struct nai_err *err) {
-  const struct nai_memop_columns *v = &m->memops;
+  const struct MEMOP_EVENTS_columns *v = &m->memops;
   struct nai_intervals all = {0}, exposed = {0};
   int64_t bytes = 0, pageable = 0, small = 0;
   uint32_t longest = 0;
   int32_t src = nai_at_i32(&v->src_kind, rows[0]), dst = nai_at_i32(&v->dst_kind, rows[0]);
   bool is_copy = nai_at_i32(&v->kind, rows[0]) == NAI_MEMOP_COPY, possible = true;
   for (uint32_t i = 0; i < n; i++) {
-    int64_t start = nai_at(&v->start, rows[i]), end = nai_at(&v->end, rows[i]);
+    int64_t start = nai_at(&v->start_ns, rows[i]), end = nai_at(&v->end_ns, rows[i]);
     values[i] = end - start;
     bytes += nai_at(&v->bytes, rows[i]);
     pageable += is_copy && (src == KIND_PAGEABLE || dst == KIND_PAGEABLE);
@@ -45,7 +45,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   nai_intervals_intersect(&exposed, &all, &gpu->exposed_copy);
   int64_t exposed_ns = nai_intervals_total_ns(&exposed);
   int rc = exposed.oom ? nai_err_nomem(err) : NAI_OK;
-  int64_t longest_start = nai_at(&v->start, rows[longest]), longest_end = nai_at(&v->end, rows[longest]);
+  int64_t longest_start = nai_at(&v->start_ns, rows[longest]), longest_end = nai_at(&v->end_ns, rows[longest]);
   struct nai_stats stats = nai_stats_of(values, n);
   int64_t row = nai_table_add_row(table);
   static const struct nai_stats_columns to = {
@@ -106,16 +106,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(tables[0], m, &m->gpus[g], err);
-  static const struct nai_sort_by order[] = {
-      {MEMORY_TRANSFERS_total_time_ns, true}, {MEMORY_TRANSFERS_direction, false},  {MEMORY_TRANSFERS_src_kind, false},
-      {MEMORY_TRANSFERS_dst_kind, false},     {MEMORY_TRANSFERS_device_id, false},  {MEMORY_TRANSFERS_copy_kind, false},
-      {MEMORY_TRANSFERS_src_kind_id, false},  {MEMORY_TRANSFERS_dst_kind_id, false}};
-  return rc ? rc : nai_table_sort(tables[0], order, 8, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_memory_transfers_schema, NULL};
-const struct nai_node nai_analysis_memory = {.name = "memory",
-                                             .outputs = schemas,
-                                             .parts = NAI_PART(GPUS),
-                                             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS),
-                                             .run = run};
+NAI_ANALYSIS(memory, .outputs = NAI_SCHEMAS(&nai_memory_transfers_schema), .parts = NAI_PART(GPUS),
+             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS), .run = run)

@@ -108,9 +108,5 @@ int nai_memory_growth_put(struct nai_table *table, const struct nai_model *m, co
     free(all[u].held);
   }
   free(all);
-  static const struct nai_sort_by order[] = {{MEMORY_GROWTH_grew_bytes, true},
-                                             {MEMORY_GROWTH_pid, false},
-                                             {MEMORY_GROWTH_device_id, false},
-                                             {MEMORY_GROWTH_memory_kind_id, false}};
-  return rc ? rc : nai_table_sort(table, order, 4, err);
+  return rc;
 }

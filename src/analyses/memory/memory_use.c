@@ -13,6 +13,7 @@
 #include "tables/memory_timeline.h"
 #include "tables/memory_usage_events.h"
 #include "tables/memory_use.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 
@@ -102,7 +103,7 @@ static int find_calls(struct calls *c, const struct nai_model *m, const struct l
     c->api[i] = NAI_NO_ROW;
   for (uint32_t i = 0; c->wanted.count && i < m->apis.n; i++) {
     int32_t thread = nai_at_i32(&m->apis.thread, i);
-    int64_t id = nai_at(&m->apis.correlation, i);
+    int64_t id = nai_at(&m->apis.correlation_id, i);
     uint32_t found = thread < 0 || id == NAI_NULL_I64
                        ? UINT32_MAX
                        : nai_keyset_find(&c->wanted, call_key(m->thread_process[thread], id));
@@ -172,27 +173,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (!rc && track.use_count)
     rc = nai_memory_timeline_put(io->out[3], m, &track, err);
   nai_memory_track_free(&track);
-  static const struct nai_sort_by uses[] = {{MEMORY_USE_peak_bytes, true},
-                                            {MEMORY_USE_pid, false},
-                                            {MEMORY_USE_device_id, false},
-                                            {MEMORY_USE_memory_kind_id, false}},
-                                  allocations[] = {{MEMORY_PEAK_ALLOCATIONS_pid, false},
-                                                   {MEMORY_PEAK_ALLOCATIONS_device_id, false},
-                                                   {MEMORY_PEAK_ALLOCATIONS_memory_kind_id, false},
-                                                   {MEMORY_PEAK_ALLOCATIONS_rank, false}};
-  if (!rc)
-    rc = nai_table_sort(io->out[0], uses, 4, err);
-  return rc ? rc : nai_table_sort(io->out[1], allocations, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_memory_use_schema, &nai_memory_peak_allocations_schema,
-                                                   &nai_memory_growth_schema, &nai_memory_timeline_schema, NULL};
-static const char *const inputs[] = {"steps", NULL};
-const struct nai_node nai_analysis_memory_use = {.name = "memory_use",
-                                                 .outputs = schemas,
-                                                 .inputs = inputs,
-                                                 .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU),
-                                                 .tables = NAI_IN(MEMORY_USAGE) | NAI_IN(MEMORY_POOLS) | NAI_IN(APIS) |
-                                                           NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(LABELS) |
-                                                           NAI_IN(NVTX) | NAI_IN(CALLCHAINS) | NAI_IN(THREADS),
-                                                 .run = run};
+NAI_ANALYSIS(memory_use,
+             .outputs = NAI_SCHEMAS(&nai_memory_use_schema, &nai_memory_peak_allocations_schema,
+                                    &nai_memory_growth_schema, &nai_memory_timeline_schema),
+             .inputs = NAI_SCHEMAS(&nai_steps_schema), .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU),
+             .tables = NAI_IN(MEMORY_USAGE) | NAI_IN(MEMORY_POOLS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
+                       NAI_IN(LABELS) | NAI_IN(NVTX) | NAI_IN(CALLCHAINS) | NAI_IN(THREADS),
+             .run = run)

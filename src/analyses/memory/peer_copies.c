@@ -51,8 +51,8 @@ static int take(struct work *w, struct nai_err *err) {
                                      .process = nai_at_i32(&m->memops.process, i),
                                      .src = from,
                                      .dst = to,
-                                     .start = nai_at(&m->memops.start, i),
-                                     .end = nai_at(&m->memops.end, i)};
+                                     .start = nai_at(&m->memops.start_ns, i),
+                                     .end = nai_at(&m->memops.end_ns, i)};
   }
   if (w->count)
     qsort(w->v, w->count, sizeof *w->v, compare);
@@ -97,7 +97,7 @@ static int opposite_ns(int64_t *ns, const struct work *w, const struct copy *v, 
 
 /* One direction, 10^9 bytes per second, 0 unknown. */
 static double link_of(const struct nai_model *m, uint32_t row) {
-  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->memops.device, row));
+  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->memops.device_id, row));
   const char *name = gpu < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], gpu, GPUS_gpu_name) : "";
   return *name ? nai_comm_names_link(nai_kernel_classes_comm_names(m->classes), name) : 0;
 }
@@ -167,17 +167,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   }
   free(w.v);
   free(room);
-  static const struct nai_sort_by order[] = {{PEER_COPIES_total_time_ns, true},
-                                             {PEER_COPIES_pid, false},
-                                             {PEER_COPIES_src_cuda_device, false},
-                                             {PEER_COPIES_dst_cuda_device, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_peer_copies_schema, NULL};
-const struct nai_node nai_analysis_peer_copies = {.name = "peer_copies",
-                                                  .outputs = schemas,
-                                                  .parts = NAI_PART(GPUS),
-                                                  .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(PROCESSES),
-                                                  .config = NAI_CONFIG(KERNEL_CLASSES),
-                                                  .run = run};
+NAI_ANALYSIS(peer_copies, .outputs = NAI_SCHEMAS(&nai_peer_copies_schema), .parts = NAI_PART(GPUS),
+             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(PROCESSES), .config = NAI_CONFIG(KERNEL_CLASSES),
+             .run = run)

@@ -16,7 +16,7 @@ struct covered {
 };
 
 static void take_kernel(struct covered *c, const struct nai_model *m, struct nai_coverage *busy, uint32_t kernel) {
-  int64_t start = nai_at(&m->kernels.start, kernel), end = nai_at(&m->kernels.end, kernel);
+  int64_t start = nai_at(&m->kernels.start_ns, kernel), end = nai_at(&m->kernels.end_ns, kernel);
   int64_t ns = nai_coverage_overlap_ns(busy, start, end);
   c->calls++;
   c->total += end - start;
@@ -39,8 +39,8 @@ static void put_kernel(struct nai_table *table, const struct nai_model *m, const
   nai_set_i64(table, row, UVM_KERNELS_covered_ns, c->covered);
   nai_set_f64(table, row, UVM_KERNELS_covered_pct, nai_percent((double)c->covered, (double)c->total));
   nai_set_i64(table, row, UVM_KERNELS_most_covered_ns, c->most);
-  nai_set_i64(table, row, UVM_KERNELS_most_covered_start_ns, nai_at(&m->kernels.start, c->kernel));
-  nai_set_i64(table, row, UVM_KERNELS_most_covered_end_ns, nai_at(&m->kernels.end, c->kernel));
+  nai_set_i64(table, row, UVM_KERNELS_most_covered_start_ns, nai_at(&m->kernels.start_ns, c->kernel));
+  nai_set_i64(table, row, UVM_KERNELS_most_covered_end_ns, nai_at(&m->kernels.end_ns, c->kernel));
 }
 
 /* Sums over all kernels in `all`. */
@@ -187,20 +187,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     rc = put_gpu(io, &io->model->gpus[g], err);
-  static const struct nai_sort_by gpus[] = {{UNIFIED_MEMORY_device_id, false}},
-                                  kernels[] = {{UVM_KERNELS_covered_ns, true},
-                                               {UVM_KERNELS_total_time_ns, true},
-                                               {UVM_KERNELS_device_id, false},
-                                               {UVM_KERNELS_kernel_name, false}};
-  if (!rc)
-    rc = nai_table_sort(io->out[0], gpus, 1, err);
-  return rc ? rc : nai_table_sort(io->out[1], kernels, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_unified_memory_schema, &nai_uvm_kernels_schema, NULL};
-const struct nai_node nai_analysis_unified_memory = {.name = "unified_memory",
-                                                     .outputs = schemas,
-                                                     .parts = NAI_PART(GPUS),
-                                                     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GPUS) |
-                                                               NAI_IN(UM_FAULTS),
-                                                     .run = run};
+NAI_ANALYSIS(unified_memory, .outputs = NAI_SCHEMAS(&nai_unified_memory_schema, &nai_uvm_kernels_schema),
+             .parts = NAI_PART(GPUS), .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(UM_FAULTS),
+             .run = run)

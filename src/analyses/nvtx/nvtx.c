@@ -23,7 +23,7 @@ static int64_t length_of(const struct nai_model *m, uint32_t range) {
 
 static bool is_longer(const struct nai_model *m, uint32_t a, uint32_t b) {
   int64_t la = length_of(m, a), lb = length_of(m, b);
-  return la > lb || (la == lb && a != NAI_NO_ROW && nai_at(&m->nvtx.start, a) < nai_at(&m->nvtx.start, b));
+  return la > lb || (la == lb && a != NAI_NO_ROW && nai_at(&m->nvtx.start_ns, a) < nai_at(&m->nvtx.start_ns, b));
 }
 
 /* Adds the nodes of one thread; names met first are appended to `touched`. */
@@ -54,10 +54,10 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
 
 /* Durations by name, without marks, which have no duration. */
 static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct nai_nvtx_columns *v = &((const struct nai_model *)model)->nvtx;
+  const struct NVTX_EVENTS_columns *v = &((const struct nai_model *)model)->nvtx;
   int64_t start[NAI_VALUES_BLOCK], kind[NAI_VALUES_BLOCK];
-  nai_unpack(start, &v->start, first, count);
-  nai_unpack(value, &v->end, first, count);
+  nai_unpack(start, &v->start_ns, first, count);
+  nai_unpack(value, &v->end_ns, first, count);
   nai_unpack(kind, &v->kind, first, count);
   for (uint32_t i = 0; i < count; i++) {
     group[i] = kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : nai_at_text(&v->name, first + i);
@@ -122,8 +122,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   }
   clear(w);
   nai_spill_array_free(stats);
-  static const struct nai_sort_by order[] = {{NVTX_RANGES_total_time_ns, true}, {NVTX_RANGES_range_name, false}};
-  return rc ? rc : nai_table_sort(table, order, 2, err);
+  return rc;
 }
 
 static void put_coverage_row(struct nai_table *table, const char *scope, int64_t pid, const struct nai_process_sum *sum,
@@ -173,19 +172,18 @@ static void put_process(struct nai_table *by_pid, struct nai_table *coverage, st
 static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, struct work *w, int64_t all_names,
                          struct nai_err *err) {
   const struct nai_model *m = w->m;
+  struct nai_arena arena = NAI_ARENA(NULL);
   struct nai_groups threads = {0};
   int64_t ranges = 0;
   struct nai_column process = nai_table_column(m->tables[NAI_IN_THREADS], THREADS_process);
-  int rc = nai_groups_collect(&threads, m->thread_count, &process, m->process_count, NULL, err);
+  int rc = nai_groups_collect(&threads, m->thread_count, &process, m->process_count, &arena, err);
   for (uint32_t i = 0; i < m->node_count; i++)
     ranges += m->nodes[i].count;
   put_coverage_row(coverage, "all", NAI_NULL_I64, &w->all, ranges, all_names);
   for (uint32_t p = 0; !rc && p < m->process_count; p++)
     put_process(by_pid, coverage, w, p, threads.order + threads.first[p], threads.first[p + 1] - threads.first[p]);
-  nai_groups_free(&threads);
-  static const struct nai_sort_by order[] = {
-      {NVTX_BY_PID_pid, false}, {NVTX_BY_PID_nvtx_total_time_ns, true}, {NVTX_BY_PID_range_name, false}};
-  return rc ? rc : nai_table_sort(by_pid, order, 3, err);
+  nai_arena_free(&arena);
+  return rc;
 }
 
 static struct nai_process_sum sum_processes(const struct nai_model *m) {
@@ -218,11 +216,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_nvtx_ranges_schema, &nai_nvtx_by_pid_schema,
-                                                   &nai_nvtx_coverage_schema, NULL};
-const struct nai_node nai_analysis_nvtx = {.name = "nvtx",
-                                           .outputs = schemas,
-                                           .parts = NAI_PART(NVTX_TREE) | NAI_PART(PROCESS_SUMS),
-                                           .tables = NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
-                                           .cost = 4,
-                                           .run = run};
+NAI_ANALYSIS(nvtx, .outputs = NAI_SCHEMAS(&nai_nvtx_ranges_schema, &nai_nvtx_by_pid_schema, &nai_nvtx_coverage_schema),
+             .parts = NAI_PART(NVTX_TREE) | NAI_PART(PROCESS_SUMS),
+             .tables = NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES), .cost = 4, .run = run)

@@ -71,15 +71,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       nai_set_i64(table, row, NVTX_TREE_attributed_kernel_time_ns, node->inclusive_kernel_ns);
       nai_set_i64(table, row, NVTX_TREE_self_kernel_time_ns, node->kernel_ns);
     }
-    nai_set_i64(table, row, NVTX_TREE_longest_start_ns, nai_at(&m->nvtx.start, node->longest));
-    nai_set_i64(table, row, NVTX_TREE_longest_end_ns, nai_at(&m->nvtx.end, node->longest));
+    nai_set_i64(table, row, NVTX_TREE_longest_start_ns, nai_at(&m->nvtx.start_ns, node->longest));
+    nai_set_i64(table, row, NVTX_TREE_longest_end_ns, nai_at(&m->nvtx.end_ns, node->longest));
   }
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_nvtx_tree_schema, NULL};
-const struct nai_node nai_analysis_nvtx_tree = {.name = "nvtx_tree",
-                                                .outputs = schemas,
-                                                .parts = NAI_PART(NVTX_TREE),
-                                                .tables = NAI_IN(NVTX) | NAI_IN(THREADS),
-                                                .run = run};
+NAI_ANALYSIS(nvtx_tree, .outputs = NAI_SCHEMAS(&nai_nvtx_tree_schema), .parts = NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(NVTX) | NAI_IN(THREADS), .run = run)

@@ -7,6 +7,7 @@
 #include "tables/gpu_metric_samples.h"
 #include "tables/gpu_metric_timeline.h"
 #include "tables/gpu_metrics.h"
+#include "tables/steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -231,6 +232,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_table *t = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
   uint32_t n = (uint32_t)t->rows, metrics = (uint32_t)m->tables[NAI_IN_GPU_METRICS]->rows;
+  struct nai_arena arena = NAI_ARENA(m->scratch_dir);
   struct nai_groups groups = {0};
   struct times times = {0};
   if (!n)
@@ -238,30 +240,18 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_column metric = nai_table_column(t, GPU_METRIC_SAMPLES_metric);
   const struct nai_row_order by = {.start = nai_table_column(t, GPU_METRIC_SAMPLES_time_ns),
                                    .end = nai_table_column(t, GPU_METRIC_SAMPLES_value)};
-  int rc = nai_groups_build(&groups, n, &metric, metrics, &by, m->scratch_dir, err);
+  int rc = nai_groups_build(&groups, n, &metric, metrics, &by, &arena, err);
   for (uint32_t i = 0; !rc && i < metrics; i++)
     rc = put_metric(io, &times, i, groups.order + groups.first[i], groups.first[i + 1] - groups.first[i], err);
-  nai_groups_free(&groups);
+  nai_arena_free(&arena);
   free_times(&times);
   if (!rc)
     add_dram(io->out[0]);
-  static const struct nai_sort_by order[] = {{GPU_METRICS_device_id, false},
-                                             {GPU_METRICS_metric, false},
-                                             {GPU_METRICS_time_ns, true},
-                                             {GPU_METRICS_during, false}};
-  static const struct nai_sort_by by_time[] = {{0, false}, {1, false}, {3, false}}; /* GPU, metric, start */
-  if (!rc)
-    rc = nai_table_sort(io->out[1], by_time, 3, err);
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&nai_gpu_metrics_schema, &nai_gpu_metric_timeline_schema, NULL};
-const struct nai_node nai_analysis_gpu_metrics = {.name = "gpu_metrics",
-                                                  .outputs = schemas,
-                                                  .inputs = inputs,
-                                                  .parts = NAI_PART(GPUS) | NAI_PART(NAMES) | NAI_PART(WINDOW),
-                                                  .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) |
-                                                            NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
-                                                            NAI_IN(GRAPHS),
-                                                  .run = run};
+NAI_ANALYSIS(gpu_metrics, .outputs = NAI_SCHEMAS(&nai_gpu_metrics_schema, &nai_gpu_metric_timeline_schema),
+             .inputs = NAI_SCHEMAS(&nai_steps_schema), .parts = NAI_PART(GPUS) | NAI_PART(NAMES) | NAI_PART(WINDOW),
+             .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(GPUS) | NAI_IN(KERNELS) |
+                       NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
+             .run = run)

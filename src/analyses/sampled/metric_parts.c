@@ -163,26 +163,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t i = 0; i < w.phase_count; i++)
     nai_intervals_free(&w.phases[i].set);
   free(w.phases);
-  static const struct nai_sort_by phases[] = {{PHASE_METRICS_device_id, false}, {PHASE_METRICS_nic, false},
-                                              {PHASE_METRICS_port, false},      {PHASE_METRICS_metric, false},
-                                              {PHASE_METRICS_phase, false},     {PHASE_METRICS_time_ns, true}},
-                                  steps[] = {{PHASE_METRICS_device_id, false}, {PHASE_METRICS_nic, false},
-                                             {PHASE_METRICS_port, false},      {PHASE_METRICS_metric, false},
-                                             {STEP_METRICS_pid, false},        {STEP_METRICS_step, false}};
-  if (!rc)
-    rc = nai_table_sort(w.by_phase, phases, 6, err);
-  return rc ? rc : nai_table_sort(w.by_step, steps, 6, err);
+  return rc;
 }
 
-static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&nai_phase_metrics_schema, &nai_step_metrics_schema, NULL};
-const struct nai_node nai_analysis_metric_parts = {.name = "metric_parts",
-                                                   .outputs = schemas,
-                                                   .inputs = inputs,
-                                                   .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(PHASES),
-                                                   .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) |
-                                                             NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
-                                                             NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS) |
-                                                             NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
-                                                   .config = NAI_CONFIG(MAP_NVTX),
-                                                   .run = run};
+NAI_ANALYSIS(metric_parts, .outputs = NAI_SCHEMAS(&nai_phase_metrics_schema, &nai_step_metrics_schema),
+             .inputs = NAI_SCHEMAS(&nai_steps_schema), .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(PHASES),
+             .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
+                       NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
+                       NAI_IN(GRAPHS),
+             .config = NAI_CONFIG(MAP_NVTX), .run = run)

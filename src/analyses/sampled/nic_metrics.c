@@ -6,6 +6,7 @@
 #include "tables/nic_metric_names.h"
 #include "tables/nic_metric_samples.h"
 #include "tables/nic_metrics.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,17 +137,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   }
   free(rows);
   free(room);
-  static const struct nai_sort_by order[] = {
-      {NIC_METRICS_nic, false}, {NIC_METRICS_port, false}, {NIC_METRICS_metric, false}, {NIC_METRICS_during, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&nai_nic_metrics_schema, NULL};
-const struct nai_node nai_analysis_nic_metrics = {.name = "nic_metrics",
-                                                  .outputs = schemas,
-                                                  .inputs = inputs,
-                                                  .parts = NAI_PART(GPUS),
-                                                  .tables = NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
-                                                            NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS),
-                                                  .run = run};
+NAI_ANALYSIS(nic_metrics, .outputs = NAI_SCHEMAS(&nai_nic_metrics_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
+             .parts = NAI_PART(GPUS),
+             .tables = NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) | NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS),
+             .run = run)

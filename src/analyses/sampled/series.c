@@ -143,14 +143,15 @@ static int use_gpu(const struct nai_model *m, int64_t metric, const uint32_t *ro
 static int use_gpus(const struct nai_model *m, nai_series_fn *use, void *ctx, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
   uint32_t n = (uint32_t)t->rows, metrics = (uint32_t)m->tables[NAI_IN_GPU_METRICS]->rows;
+  struct nai_arena arena = NAI_ARENA(m->scratch_dir);
   struct nai_groups groups = {0};
   const struct nai_column metric = nai_table_column(t, GPU_METRIC_SAMPLES_metric);
   const struct nai_row_order by = {.start = nai_table_column(t, GPU_METRIC_SAMPLES_time_ns),
                                    .end = nai_table_column(t, GPU_METRIC_SAMPLES_value)};
-  int rc = n ? nai_groups_build(&groups, n, &metric, metrics, &by, m->scratch_dir, err) : NAI_OK;
+  int rc = n ? nai_groups_build(&groups, n, &metric, metrics, &by, &arena, err) : NAI_OK;
   for (uint32_t i = 0; !rc && n && i < metrics; i++)
     rc = use_gpu(m, i, groups.order + groups.first[i], groups.first[i + 1] - groups.first[i], use, ctx, err);
-  nai_groups_free(&groups);
+  nai_arena_free(&arena);
   return rc;
 }
 

@@ -9,12 +9,12 @@ static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   if (r->first[thread] == r->first[thread + 1])
     return 0;
   for (uint32_t i = r->first[thread]; i < r->first[thread + 1]; i++) {
-    first = nai_at(&m->nvtx.start, r->order[i]) < first ? nai_at(&m->nvtx.start, r->order[i]) : first;
-    last = nai_at(&m->nvtx.end, r->order[i]) > last ? nai_at(&m->nvtx.end, r->order[i]) : last;
+    first = nai_at(&m->nvtx.start_ns, r->order[i]) < first ? nai_at(&m->nvtx.start_ns, r->order[i]) : first;
+    last = nai_at(&m->nvtx.end_ns, r->order[i]) > last ? nai_at(&m->nvtx.end_ns, r->order[i]) : last;
   }
   for (uint32_t i = c->first[thread]; i < c->first[thread + 1]; i++) {
-    first = nai_at(&m->apis.start, c->order[i]) < first ? nai_at(&m->apis.start, c->order[i]) : first;
-    last = nai_at(&m->apis.end, c->order[i]) > last ? nai_at(&m->apis.end, c->order[i]) : last;
+    first = nai_at(&m->apis.start_ns, c->order[i]) < first ? nai_at(&m->apis.start_ns, c->order[i]) : first;
+    last = nai_at(&m->apis.end_ns, c->order[i]) > last ? nai_at(&m->apis.end_ns, c->order[i]) : last;
   }
   return last - first;
 }
@@ -60,6 +60,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_table *table = io->out[0];
   int64_t wall_ns = 0;
+  (void)err;
   if (!m->map_nvtx || !m->phases)
     return NAI_OK;
   for (uint32_t t = 0; t < m->thread_count; t++)
@@ -77,16 +78,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     unmapped.ranges -= sum->ranges;
   }
   put_phase(table, m, "unmapped", &unmapped, wall_ns, gpu_ns);
-  static const struct nai_sort_by order[] = {
-      {NVTX_PHASES_gpu_time_ns, true}, {NVTX_PHASES_wall_time_ns, true}, {NVTX_PHASES_phase, false}};
-  return nai_table_sort(table, order, 3, err);
+  return NAI_OK;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_nvtx_phases_schema, NULL};
-const struct nai_node nai_analysis_phases = {.name = "phases",
-                                             .outputs = schemas,
-                                             .parts = NAI_PART(PHASES) | NAI_PART(RANGES) | NAI_PART(CALLS),
-                                             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                       NAI_IN(NVTX) | NAI_IN(APIS) | NAI_IN(THREADS),
-                                             .config = NAI_CONFIG(MAP_NVTX),
-                                             .run = run};
+NAI_ANALYSIS(phases, .outputs = NAI_SCHEMAS(&nai_nvtx_phases_schema),
+             .parts = NAI_PART(PHASES) | NAI_PART(RANGES) | NAI_PART(CALLS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(APIS) |
+                       NAI_IN(THREADS),
+             .config = NAI_CONFIG(MAP_NVTX), .run = run)

@@ -47,7 +47,7 @@ static void put_kernel(struct nai_table *table, const struct nai_model *m, const
   nai_set_f64(table, row, KERNELS_BY_PID_pid_pct_of_total_kernel_time,
               nai_percent((double)process->kernel_ns, (double)all_ns));
   nai_set_str(table, row, KERNELS_BY_PID_kernel_name, nai_model_kernel_name(m, k->kernel));
-  nai_set_i64(table, row, KERNELS_BY_PID_device_id, nai_at_i32(&m->kernels.device, k->kernel));
+  nai_set_i64(table, row, KERNELS_BY_PID_device_id, nai_at_i32(&m->kernels.device_id, k->kernel));
   nai_set_i64(table, row, KERNELS_BY_PID_call_count, k->calls);
   nai_set_i64(table, row, KERNELS_BY_PID_total_time_ns, k->total_ns);
   nai_set_f64(table, row, KERNELS_BY_PID_avg_duration_ns, (double)k->total_ns / (double)k->calls);
@@ -78,11 +78,7 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, int64
     put_kernel(table, m, &list[i], &m->process_sums[nai_at_i32(&m->kernels.process, list[i].kernel)], all_ns);
   free(list);
   nai_keyset_free(&groups);
-  static const struct nai_sort_by order[] = {{KERNELS_BY_PID_pid, false},
-                                             {KERNELS_BY_PID_total_time_ns, true},
-                                             {KERNELS_BY_PID_kernel_name, false},
-                                             {KERNELS_BY_PID_device_id, false}};
-  return ok ? nai_table_sort(table, order, 4, err) : nai_err_nomem(err);
+  return ok ? NAI_OK : nai_err_nomem(err);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -90,15 +86,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int64_t all_ns = nai_total_kernel_ns(m);
   for (uint32_t p = 0; p < m->process_count; p++)
     put_process(io->out[0], m, p, &m->process_sums[p], all_ns);
-  static const struct nai_sort_by order[] = {{PIDS_kernel_time_ns, true}, {PIDS_pid, false}};
-  int rc = nai_table_sort(io->out[0], order, 2, err);
-  return rc ? rc : put_kernels(io->out[1], m, all_ns, err);
+  return put_kernels(io->out[1], m, all_ns, err);
 }
 
-static const struct nai_schema *const schemas[] = {&nai_pids_schema, &nai_kernels_by_pid_schema, NULL};
-const struct nai_node nai_analysis_processes = {.name = "processes",
-                                                .outputs = schemas,
-                                                .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(PROCESS_SUMS) |
-                                                         NAI_PART(PROCESS_GPUS),
-                                                .tables = NAI_IN(KERNELS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
-                                                .run = run};
+NAI_ANALYSIS(processes, .outputs = NAI_SCHEMAS(&nai_pids_schema, &nai_kernels_by_pid_schema),
+             .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(PROCESS_SUMS) | NAI_PART(PROCESS_GPUS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(PROCESSES) | NAI_IN(GPUS), .run = run)

@@ -67,6 +67,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-static const struct nai_schema *const schemas[] = {&nai_gpu_utilization_schema, NULL};
-const struct nai_node nai_analysis_utilization = {
-    .name = "utilization", .outputs = schemas, .parts = NAI_PART(GPUS), .tables = NAI_IN(GPUS), .run = run};
+NAI_ANALYSIS(utilization, .outputs = NAI_SCHEMAS(&nai_gpu_utilization_schema), .parts = NAI_PART(GPUS),
+             .tables = NAI_IN(GPUS), .run = run)

@@ -188,11 +188,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const char *const inputs[] = {"step_summary", "gemm_coverage", "gemm_shapes", NULL};
-static const struct nai_schema *const schemas[] = {&nai_mfu_schema, NULL};
-const struct nai_node nai_analysis_mfu = {.name = "mfu",
-                                          .outputs = schemas,
-                                          .inputs = inputs,
-                                          .tables = NAI_IN(GPUS),
-                                          .config = NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(FLOPS),
-                                          .run = run};
+NAI_ANALYSIS(mfu, .outputs = NAI_SCHEMAS(&nai_mfu_schema),
+             .inputs = NAI_SCHEMAS(&nai_step_summary_schema, &nai_gemm_coverage_schema, &nai_gemm_shapes_schema),
+             .tables = NAI_IN(GPUS), .config = NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(FLOPS), .run = run)

@@ -22,7 +22,7 @@ static void count_calls(struct counts *counts, const struct nai_model *m, uint32
     for (uint32_t i = m->api_by_thread.first[t]; i < m->api_by_thread.first[t + 1]; i++) {
       uint32_t api = m->api_by_thread.order[i], step = UINT32_MAX;
       if (nai_model_api_blocks(m, api))
-        step = nai_step_at(steps, nai_at(&m->apis.start, api), &near);
+        step = nai_step_at(steps, nai_at(&m->apis.start_ns, api), &near);
       if (step != UINT32_MAX)
         counts->blocking[step]++;
     }
@@ -40,7 +40,7 @@ static void count_copies(struct counts *counts, const struct nai_model *m, uint3
       continue;
     if (nai_at_i32(&m->memops.src_kind, row) != PAGEABLE && nai_at_i32(&m->memops.dst_kind, row) != PAGEABLE)
       continue;
-    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start, api), &near);
+    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start_ns, api), &near);
     if (step != UINT32_MAX)
       counts->pageable[step]++;
   }
@@ -84,10 +84,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_step_calls_schema, NULL};
-const struct nai_node nai_analysis_step_calls = {
-    .name = "step_calls",
-    .outputs = outputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(STEPS),
-    .tables = NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS),
-    .run = run};
+NAI_ANALYSIS(step_calls, .outputs = NAI_SCHEMAS(&nai_step_calls_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(STEPS),
+             .tables = NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS), .run = run)

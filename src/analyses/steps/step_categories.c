@@ -23,9 +23,9 @@ static uint32_t step_of(const struct tally *t, uint32_t kernel, uint32_t *near) 
   const struct nai_process_steps *steps = &m->steps->processes[t->list->process];
   uint32_t api = m->kernel_api[kernel], step = UINT32_MAX;
   if (api != NAI_NO_ROW)
-    step = nai_step_at(steps, nai_at(&m->apis.start, api), near);
+    step = nai_step_at(steps, nai_at(&m->apis.start_ns, api), near);
   else if (!m->apis.n)
-    step = nai_step_at(steps, nai_at(&m->kernels.start, kernel), near);
+    step = nai_step_at(steps, nai_at(&m->kernels.start_ns, kernel), near);
   return step == UINT32_MAX ? UINT32_MAX : t->of_step[step];
 }
 
@@ -118,18 +118,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t i = 0; !rc && i < s->list_count; i++)
     if (s->lists[i].count)
       rc = put_list(io->out[0], io->model, &s->lists[i], err);
-  static const struct nai_sort_by order[] = {{STEP_CATEGORIES_pid, false},
-                                             {STEP_CATEGORIES_device_id, false},
-                                             {STEP_CATEGORIES_total_ns, true},
-                                             {STEP_CATEGORIES_category, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_step_categories_schema, NULL};
-const struct nai_node nai_analysis_step_categories = {
-    .name = "step_categories",
-    .outputs = outputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(STEPS),
-    .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
-    .config = NAI_CONFIG(KERNEL_CLASSES),
-    .run = run};
+NAI_ANALYSIS(step_categories, .outputs = NAI_SCHEMAS(&nai_step_categories_schema),
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(STEPS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
+             .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -74,17 +74,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       ;
     rc = put_list(io, i, j, err);
   }
-  static const struct nai_sort_by order[] = {
-      {STEP_IDLE_pid, false}, {STEP_IDLE_device_id, false}, {STEP_IDLE_total_ns, true}, {STEP_IDLE_cause, false}};
-  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+  return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_step_idle_schema, NULL};
-static const char *const inputs[] = {"steps", NULL};
-const struct nai_node nai_analysis_step_idle = {.name = "step_idle",
-                                                .outputs = outputs,
-                                                .inputs = inputs,
-                                                .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES),
-                                                .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
-                                                          NAI_IN(APIS) | NAI_IN(OVERHEAD) | NAI_IN(GPUS),
-                                                .run = run};
+NAI_ANALYSIS(step_idle, .outputs = NAI_SCHEMAS(&nai_step_idle_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
+             .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(OVERHEAD) |
+                       NAI_IN(GPUS),
+             .run = run)

@@ -2,6 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/steps/step_cause.h"
 #include "model/steps/step_stats.h"
+#include "tables/gpu_idle_gaps.h"
 #include "tables/repeating_units.h"
 #include "tables/step_search.h"
 #include "tables/step_summary.h"
@@ -279,12 +280,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_steps_schema, &nai_step_summary_schema,
-                                                   &nai_repeating_units_schema, &nai_step_search_schema, NULL};
-static const char *const inputs[] = {"gpu_idle_gaps", NULL};
-const struct nai_node nai_analysis_steps = {.name = "steps",
-                                            .outputs = outputs,
-                                            .inputs = inputs,
-                                            .parts = NAI_PART(STEPS),
-                                            .tables = NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS),
-                                            .run = run};
+NAI_ANALYSIS(steps,
+             .outputs = NAI_SCHEMAS(&nai_steps_schema, &nai_step_summary_schema, &nai_repeating_units_schema,
+                                    &nai_step_search_schema),
+             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS),
+             .tables = NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS), .run = run)

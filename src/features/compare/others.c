@@ -84,7 +84,7 @@ static int put_entries(struct nai_table *table, const struct entries *e, const s
   }
   static const struct nai_sort_by order[] = {
       {COMPARED_RANGES_new_time_ns, true}, {COMPARED_RANGES_base_time_ns, true}, {COMPARED_RANGES_range_name, false}};
-  return nai_table_sort(table, order, 3, err);
+  return nai_table_sort_by(table, order, 3, err);
 }
 
 static int make(struct nai_table **out, const struct nai_schema *schema, const struct nai_comparison *c,
@@ -195,5 +195,5 @@ int nai_findings_table(struct nai_table **out, const struct nai_comparison *c, s
   static const struct nai_sort_by order[] = {{COMPARED_FINDINGS_new_at_stake_ns, true},
                                              {COMPARED_FINDINGS_base_at_stake_ns, true},
                                              {COMPARED_FINDINGS_id, false}};
-  return rc ? rc : nai_table_sort(*out, order, 3, err);
+  return rc ? rc : nai_table_sort_by(*out, order, 3, err);
 }

@@ -134,7 +134,7 @@ static void put_flow(struct chrome *c, const char *phase, struct place place, in
 static void put_flows(struct chrome *c, const struct nai_track *track, const struct nai_slice *s) {
   struct nai_timeline *tl = c->tl;
   uint32_t thread = nai_at_text(&tl->m->apis.thread, s->call);
-  int64_t at = nai_at(&tl->m->apis.start, s->call);
+  int64_t at = nai_at(&tl->m->apis.start_ns, s->call);
   int32_t process = tl->m->thread_process[thread];
   const struct nai_track row = {.kind = NAI_TRACK_HOST,
                                 .number = tl->calls_track[thread] + tl->call_row[s->call],

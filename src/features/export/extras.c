@@ -15,6 +15,7 @@ int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
     n += nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK;
   uint32_t *rows = malloc(((size_t)n + 1) * sizeof *rows);
   int32_t *threads = nai_cells_new((size_t)n + 1, sizeof *threads);
+  struct nai_arena arena = NAI_ARENA(NULL);
   struct nai_groups groups = {0};
   for (uint32_t i = 0; i < m->nvtx.n && rows && threads; i++)
     if (nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK) {
@@ -22,7 +23,7 @@ int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
       rows[count++] = i;
     }
   struct nai_column of = nai_column_of_i32(threads);
-  int rc = rows && threads ? nai_groups_collect(&groups, n, &of, m->thread_count, NULL, err) : nai_err_nomem(err);
+  int rc = rows && threads ? nai_groups_collect(&groups, n, &of, m->thread_count, &arena, err) : nai_err_nomem(err);
   for (uint32_t t = 0; t < m->thread_count && !rc; t++)
     for (uint32_t i = groups.first[t]; i < groups.first[t + 1]; i++) {
       if (!nai_timeline_cut(&s, tl, NAI_LANE_NVTX, rows[groups.order[i]]))
@@ -32,7 +33,7 @@ int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
       tl->events++;
       tl->writer->instant(tl->writer, &track, &s);
     }
-  nai_groups_free(&groups);
+  nai_arena_free(&arena);
   free(rows);
   free(threads);
   return rc;
@@ -64,6 +65,7 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_table *samples = tl->m->tables[NAI_IN_GPU_METRIC_SAMPLES],
                          *names = tl->m->tables[NAI_IN_GPU_METRICS];
   const struct nai_export_options *o = tl->options;
+  struct nai_arena arena = NAI_ARENA(NULL);
   struct nai_groups groups = {0};
   struct nai_track root = {.kind = NAI_TRACK_METRICS, .name = "GPU metrics", .rank = tl->m->gpu_count};
   if (!samples || !names || !samples->rows)
@@ -71,7 +73,7 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_column metric = nai_table_column(samples, GPU_METRIC_SAMPLES_metric),
                           time = nai_table_column(samples, GPU_METRIC_SAMPLES_time_ns),
                           value = nai_table_column(samples, GPU_METRIC_SAMPLES_value);
-  int rc = nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, NULL, err);
+  int rc = nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, &arena, err);
   root = rc ? root : nai_timeline_announce(tl, root);
   for (uint32_t g = 0; g < (uint32_t)names->rows && !rc; g++) {
     struct nai_buf name = {0};
@@ -87,6 +89,6 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
     }
     nai_buf_free(&name);
   }
-  nai_groups_free(&groups);
+  nai_arena_free(&arena);
   return rc;
 }

@@ -164,7 +164,7 @@ static void add_place(struct args *a, const struct nai_slice *s, const struct pl
   if (at->graph && nai_at(at->graph, s->row) > 0)
     add_int(a, NAI_ARG_GRAPH, nai_at(at->graph, s->row));
   if (call != NAI_NO_ROW)
-    add_int(a, NAI_ARG_LATENCY, nai_at(at->start, s->row) - nai_at(&m->apis.start, call));
+    add_int(a, NAI_ARG_LATENCY, nai_at(at->start, s->row) - nai_at(&m->apis.start_ns, call));
 }
 
 static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
@@ -175,8 +175,8 @@ static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
 }
 
 static void add_copy(struct args *a, const struct nai_slice *s) {
-  const struct nai_memop_columns *v = &a->tl->m->memops;
-  int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end, s->row) - nai_at(&v->start, s->row);
+  const struct MEMOP_EVENTS_columns *v = &a->tl->m->memops;
+  int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end_ns, s->row) - nai_at(&v->start_ns, s->row);
   add_int(a, NAI_ARG_BYTES, bytes);
   if (bytes >= 0 && ns > 0 && nai_memop_rate_is_possible(a->tl->m, s->row))
     a->v[a->count++] = (struct nai_arg){.key = NAI_ARG_RATE, .type = NAI_ARG_REAL, .f = (double)bytes / (double)ns};
@@ -195,20 +195,22 @@ static void add_call(struct args *a, const struct nai_slice *s) {
   const char *text = nai_model_api_blocks(m, s->row)          ? "blocking"
                    : class < sizeof classes / sizeof *classes ? classes[class]
                                                               : NULL;
-  add_int(a, NAI_ARG_CORRELATION, nai_at(&m->apis.correlation, s->row));
+  add_int(a, NAI_ARG_CORRELATION, nai_at(&m->apis.correlation_id, s->row));
   if (text)
     add_text(a, NAI_ARG_CLASS, nai_labels_add(a->tl, &a->tl->values, text));
 }
 
 int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *s) {
   const struct nai_model *m = tl->m;
-  const struct nai_kernel_columns *k = &m->kernels;
-  const struct nai_memop_columns *c = &m->memops;
-  const struct nai_graph_columns *g = &m->graphs;
-  const struct place kernel = {&k->start,       &k->device, &k->context,  &k->stream,
-                               &k->correlation, &k->graph,  m->kernel_api};
-  const struct place memop = {&c->start, &c->device, &c->context, &c->stream, &c->correlation, NULL, m->memop_api};
-  const struct place graph = {&g->start, &g->device, &g->context, &g->stream, &g->correlation, &g->graph, m->graph_api};
+  const struct KERNEL_EVENTS_columns *k = &m->kernels;
+  const struct MEMOP_EVENTS_columns *c = &m->memops;
+  const struct GRAPH_EVENTS_columns *g = &m->graphs;
+  const struct place kernel = {&k->start_ns,       &k->device_id, &k->context_id, &k->stream_id,
+                               &k->correlation_id, &k->graph_id,  m->kernel_api};
+  const struct place memop = {&c->start_ns,       &c->device_id, &c->context_id, &c->stream_id,
+                              &c->correlation_id, NULL,          m->memop_api};
+  const struct place graph = {&g->start_ns,       &g->device_id, &g->context_id, &g->stream_id,
+                              &g->correlation_id, &g->graph_id,  m->graph_api};
   struct args a = {args, 0, tl};
   if (s->idle)
     return 0;
@@ -234,8 +236,8 @@ int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, 
     break;
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    if (nai_at(&m->nvtx.row_offset, s->row) != NAI_NULL_I64)
-      add_int(&a, NAI_ARG_EXPORT_ROW, nai_at(&m->nvtx.row_offset, s->row) + s->row);
+    if (nai_at(&m->nvtx.export_row_offset, s->row) != NAI_NULL_I64)
+      add_int(&a, NAI_ARG_EXPORT_ROW, nai_at(&m->nvtx.export_row_offset, s->row) + s->row);
     break;
   }
   return a.count;

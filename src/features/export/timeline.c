@@ -208,8 +208,8 @@ static int64_t first_event(const struct nai_model *m) {
     first = at < first ? at : first;
   }
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    if (nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK && nai_at(&m->nvtx.start, i) < first)
-      first = nai_at(&m->nvtx.start, i);
+    if (nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK && nai_at(&m->nvtx.start_ns, i) < first)
+      first = nai_at(&m->nvtx.start_ns, i);
   const struct nai_table *samples = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
   for (int64_t i = 0; samples && i < samples->rows; i++) {
     int64_t at = nai_get_i64(samples, i, GPU_METRIC_SAMPLES_time_ns);

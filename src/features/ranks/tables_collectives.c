@@ -169,7 +169,7 @@ int nai_ranks_put_collectives(struct nai_table *t, const struct nai_ranks *r, st
   free(keys);
   free(first);
   static const struct nai_sort_by order[] = {{COLLECTIVES_group, false}, {COLLECTIVES_number, false}};
-  return rc ? rc : nai_table_sort(t, order, 2, err);
+  return rc ? rc : nai_table_sort_by(t, order, 2, err);
 }
 
 /* --- transfers -------------------------------------------------------------------------------- */
@@ -217,5 +217,5 @@ int nai_ranks_put_transfers(struct nai_table *t, const struct nai_ranks *r, stru
   static const struct nai_sort_by order[] = {{TRANSFERS_group, false}, {TRANSFERS_op, false},
                                              {TRANSFERS_dtype, false}, {TRANSFERS_message_bytes, false},
                                              {TRANSFERS_count, true},  {TRANSFERS_max_ns, true}};
-  return rc ? rc : nai_table_sort(t, order, 6, err);
+  return rc ? rc : nai_table_sort_by(t, order, 6, err);
 }

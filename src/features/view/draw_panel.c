@@ -41,7 +41,7 @@ static void put_event(struct panel *p, const struct nai_row *row, uint32_t event
   put_line(p, &text, 0);
   uint32_t call = nai_event_call(scene, row, event);
   if (call != NAI_NO_ROW) {
-    int64_t began = nai_at(&scene->m->apis.start, call);
+    int64_t began = nai_at(&scene->m->apis.start_ns, call);
     nai_buf_printf(&text, "launched by %s at ", nai_model_api_name(scene->m, call));
     nai_print_time(&text, p->v, began);
     nai_buf_puts(&text, ", ");

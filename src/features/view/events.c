@@ -205,8 +205,8 @@ static void put_config(struct nai_buf *out, const struct nai_model *m, int32_t c
 }
 
 static void put_bytes(struct nai_buf *out, const struct nai_model *m, uint32_t r) {
-  const struct nai_memop_columns *v = &m->memops;
-  int64_t bytes = nai_at(&v->bytes, r), ns = nai_at(&v->end, r) - nai_at(&v->start, r);
+  const struct MEMOP_EVENTS_columns *v = &m->memops;
+  int64_t bytes = nai_at(&v->bytes, r), ns = nai_at(&v->end_ns, r) - nai_at(&v->start_ns, r);
   if (bytes == NAI_NULL_I64)
     return;
   nai_buf_puts(out, "  ");

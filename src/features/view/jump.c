@@ -61,10 +61,10 @@ static bool go_to_work(struct nai_term *v, uint32_t call) {
     const uint32_t *calls;
     const struct nai_column *start;
     uint32_t n;
-  } tables[] = {{NAI_LANE_KERNEL, m->kernel_api, &m->kernels.start, m->kernels.n},
-                {NAI_LANE_COPY, m->memop_api, &m->memops.start, m->memops.n},
-                {NAI_LANE_SET, m->memop_api, &m->memops.start, m->memops.n},
-                {NAI_LANE_GRAPH, m->graph_api, &m->graphs.start, m->graphs.n}};
+  } tables[] = {{NAI_LANE_KERNEL, m->kernel_api, &m->kernels.start_ns, m->kernels.n},
+                {NAI_LANE_COPY, m->memop_api, &m->memops.start_ns, m->memops.n},
+                {NAI_LANE_SET, m->memop_api, &m->memops.start_ns, m->memops.n},
+                {NAI_LANE_GRAPH, m->graph_api, &m->graphs.start_ns, m->graphs.n}};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (uint32_t r = 0; r < tables[t].n; r++) {
       if (tables[t].calls[r] != call)
@@ -96,7 +96,7 @@ void nai_term_launch(struct nai_term *v) {
     v->jumped = false;
   } else {
     uint32_t call = nai_event_call(&v->scene, row, event);
-    uint32_t to = call == NAI_NO_ROW ? v->scene.count : row_of(v, NAI_LANE_API, call, nai_at(&m->apis.start, call));
+    uint32_t to = call == NAI_NO_ROW ? v->scene.count : row_of(v, NAI_LANE_API, call, nai_at(&m->apis.start_ns, call));
     if (to == v->scene.count) {
       nai_term_say(v, "the call that launched it is not in the trace");
       return;
@@ -104,7 +104,7 @@ void nai_term_launch(struct nai_term *v) {
     v->launched = v->now;
     v->jumped = true;
     v->now.row = to;
-    nai_term_go(v, nai_at(&m->apis.start, call));
+    nai_term_go(v, nai_at(&m->apis.start_ns, call));
   }
   struct nai_position to = v->now;
   v->now = was;
@@ -176,13 +176,13 @@ static void to_timeline(struct nai_term *v) {
   uint32_t range = m->nodes[node].longest;
   enum nai_lane_kind kind = m->nodes[node].start_end ? NAI_LANE_NVTX_ASYNC : NAI_LANE_NVTX;
   nai_term_push(v);
-  uint32_t row = row_of(v, kind, range, nai_at(&m->nvtx.start, range));
+  uint32_t row = row_of(v, kind, range, nai_at(&m->nvtx.start_ns, range));
   if (row < v->scene.count) {
     int *depth = &v->settings[NAI_SET_DEPTH];
     *depth = v->scene.rows[row].depth >= *depth ? v->scene.rows[row].depth + 1 : *depth;
     v->now.row = row;
   }
-  nai_term_go_to(v, nai_at(&m->nvtx.start, range), nai_at(&m->nvtx.end, range));
+  nai_term_go_to(v, nai_at(&m->nvtx.start_ns, range), nai_at(&m->nvtx.end_ns, range));
   nai_term_scroll(v);
 }
 

@@ -12,7 +12,7 @@ static int find_range(uint32_t *range, const struct nai_model *m, const char *na
   *range = NAI_NO_ROW;
   for (uint32_t r = 0; r < m->nvtx.n; r++)
     if (nai_at_i32(&m->nvtx.kind, r) != NAI_NVTX_MARK && strcmp(nai_model_range_name(m, r), name) == 0 &&
-        (*range == NAI_NO_ROW || nai_at(&m->nvtx.start, r) < nai_at(&m->nvtx.start, *range)))
+        (*range == NAI_NO_ROW || nai_at(&m->nvtx.start_ns, r) < nai_at(&m->nvtx.start_ns, *range)))
       *range = r;
   return *range != NAI_NO_ROW
            ? NAI_OK
@@ -40,8 +40,8 @@ static int begin_at(struct nai_term *v, struct nai_err *err) {
     int rc = find_range(&range, m, o->range, err);
     if (rc)
       return rc;
-    start = nai_at(&m->nvtx.start, range);
-    end = nai_at(&m->nvtx.end, range);
+    start = nai_at(&m->nvtx.start_ns, range);
+    end = nai_at(&m->nvtx.end_ns, range);
   }
   if (o->start_ns != INT64_MIN) {
     start = o->start_ns;

@@ -53,7 +53,7 @@ static int outermost_call(const struct nai_moment *at, const struct nai_model *m
   for (int layer = NAI_LAYER_WAIT; layer < NAI_LAYERS; layer++) {
     if (at->until[layer] <= t)
       continue;
-    int64_t start = nai_at(&m->apis.start, at->row[layer]);
+    int64_t start = nai_at(&m->apis.start_ns, at->row[layer]);
     *next = at->until[layer] < *next ? at->until[layer] : *next;
     if (start < began) {
       began = start;

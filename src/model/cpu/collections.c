@@ -41,7 +41,7 @@ static uint32_t ranges_named(const bool *wanted, const struct nai_model *m, stru
     if (thread < 0 || !wanted[nai_at_text(&m->nvtx.name, i)])
       continue;
     if (to)
-      to[count] = (struct nai_collection){(uint32_t)thread, nai_at(&m->nvtx.start, i), nai_at(&m->nvtx.end, i)};
+      to[count] = (struct nai_collection){(uint32_t)thread, nai_at(&m->nvtx.start_ns, i), nai_at(&m->nvtx.end_ns, i)};
     count++;
   }
   return count;

@@ -13,9 +13,9 @@
 static int32_t graph_of(const struct nai_model *m, const struct nai_op *op) {
   switch (op->type) {
   case NAI_OP_GRAPH:
-    return nai_at_i32(&m->graphs.graph, op->row);
+    return nai_at_i32(&m->graphs.graph_id, op->row);
   case NAI_OP_KERNEL:
-    return nai_at_i32(&m->kernels.graph, op->row);
+    return nai_at_i32(&m->kernels.graph_id, op->row);
   default: {
     const struct nai_column graph = nai_table_column(m->tables[NAI_IN_MEMOPS], MEMOP_EVENTS_graph_id);
     return nai_at_i32(&graph, op->row);
@@ -32,9 +32,9 @@ static int32_t exec_of(const struct nai_model *m, const struct nai_op *op) {
 }
 
 static int64_t correlation_of(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(op->type == NAI_OP_GRAPH    ? &m->graphs.correlation
-                : op->type == NAI_OP_KERNEL ? &m->kernels.correlation
-                                            : &m->memops.correlation,
+  return nai_at(op->type == NAI_OP_GRAPH    ? &m->graphs.correlation_id
+                : op->type == NAI_OP_KERNEL ? &m->kernels.correlation_id
+                                            : &m->memops.correlation_id,
                 op->row);
 }
 

@@ -44,10 +44,10 @@ void nai_graph_nodes_free(struct nai_graph_nodes *n) {
 static uint32_t call_around(const struct nai_model *m, int32_t thread, int64_t t) {
   const struct nai_groups *calls = &m->api_by_thread;
   uint32_t first = calls->first[thread], last = calls->first[thread + 1];
-  uint32_t at = nai_rows_from(calls->order, first, last, &m->apis.start, t + 1);
+  uint32_t at = nai_rows_from(calls->order, first, last, &m->apis.start_ns, t + 1);
   for (uint32_t back = 0; at > first && back < 8; back++) { /* calls hardly ever nest */
     uint32_t api = calls->order[--at];
-    if (nai_at(&m->apis.end, api) >= t)
+    if (nai_at(&m->apis.end_ns, api) >= t)
       return api;
   }
   return NAI_NO_ROW;

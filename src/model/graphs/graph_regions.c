@@ -43,7 +43,7 @@ static bool breaks_by_name(const char *name, enum nai_api_class class) {
 /* Copies to the host are read there, those of pageable memory stop the thread. */
 static void mark_copies(struct search *s) {
   enum { TO_HOST = 2, PAGEABLE = 0 };
-  const struct nai_memop_columns *c = &s->m->memops;
+  const struct MEMOP_EVENTS_columns *c = &s->m->memops;
   for (uint32_t i = 0; i < c->n; i++)
     if (s->m->memop_api[i] != NAI_NO_ROW && nai_at_i32(&c->kind, i) == NAI_MEMOP_COPY &&
         (nai_at_i32(&c->copy_kind, i) == TO_HOST || nai_at_i32(&c->src_kind, i) == PAGEABLE ||
@@ -53,7 +53,7 @@ static void mark_copies(struct search *s) {
 
 /* Of several kernels of one call the first, whatever the order of rows. */
 static bool precedes(const struct nai_model *m, uint32_t a, uint32_t b) {
-  int64_t start_a = nai_at(&m->kernels.start, a), start_b = nai_at(&m->kernels.start, b);
+  int64_t start_a = nai_at(&m->kernels.start_ns, a), start_b = nai_at(&m->kernels.start_ns, b);
   return start_a != start_b ? start_a < start_b : strcmp(nai_model_kernel_name(m, a), nai_model_kernel_name(m, b)) < 0;
 }
 
@@ -86,11 +86,11 @@ static int begin(struct search *s, const struct nai_model *m, struct nai_regions
 
 /* What has to be equal for a kernel to be the same node: name, grid, block, GPU and stream. */
 static int64_t token_of(const struct search *s, uint32_t kernel) {
-  const struct nai_kernel_columns *k = &s->m->kernels;
+  const struct KERNEL_EVENTS_columns *k = &s->m->kernels;
   int32_t config = nai_at_i32(&k->config, kernel);
   bool known = config >= 0 && config < s->m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
   int64_t token = mix(mix(0, nai_at(&k->name, kernel)), known ? (int64_t)s->shapes.of_config[config] : -1);
-  return mix(mix(token, nai_at(&k->device, kernel)), nai_at(&k->stream, kernel));
+  return mix(mix(token, nai_at(&k->device_id, kernel)), nai_at(&k->stream_id, kernel));
 }
 
 static bool append(struct run *run, uint32_t api, int64_t token) {

@@ -33,7 +33,7 @@ static struct nai_call_mark *mark_at(const struct nai_model *m, uint32_t thread,
 
 static void add_call(struct nai_call_mark *mark, const struct nai_model *m, uint32_t call) {
   int layer = (int)layer_of_call(m, call) - NAI_LAYER_WAIT;
-  int64_t end = nai_at(&m->apis.end, call);
+  int64_t end = nai_at(&m->apis.end_ns, call);
   if (end > mark->until[layer]) {
     mark->until[layer] = end;
     mark->row[layer] = call;
@@ -143,7 +143,7 @@ static int group_osrt(struct nai_model *m, struct nai_err *err) {
   const struct nai_column group = nai_column_of_i32(thread);
   const struct nai_row_order by = {.start = nai_table_column(t, OSRT_EVENTS_start_ns),
                                    .end = nai_table_column(t, OSRT_EVENTS_end_ns)};
-  int rc = nai_groups_build(&m->evidence->osrt_by_thread, n, &group, m->thread_count, &by, m->scratch_dir, err);
+  int rc = nai_groups_build(&m->evidence->osrt_by_thread, n, &group, m->thread_count, &by, &m->arena, err);
   free(thread);
   return rc;
 }
@@ -197,7 +197,6 @@ static void free_evidence(struct nai_model *m) {
   free_lists(m->evidence->loading, m->thread_count);
   free_lists(m->evidence->flush, m->process_count);
   free(m->evidence->marks);
-  nai_groups_free(&m->evidence->osrt_by_thread);
   free(m->evidence);
 }
 
@@ -239,14 +238,14 @@ static void enter(struct nai_moment *at, int list, uint32_t next) {
 
 static void look_ahead(struct nai_moment *at) {
   const struct nai_model *m = at->model;
-  at->next_call = at->call < at->call_end ? nai_at(&m->apis.start, m->api_by_thread.order[at->call]) : INT64_MAX;
+  at->next_call = at->call < at->call_end ? nai_at(&m->apis.start_ns, m->api_by_thread.order[at->call]) : INT64_MAX;
 }
 
 static void take_call(struct nai_moment *at) {
   const struct nai_model *m = at->model;
   uint32_t call = m->api_by_thread.order[at->call++];
   enum nai_layer layer = layer_of_call(m, call);
-  int64_t end = nai_at(&m->apis.end, call);
+  int64_t end = nai_at(&m->apis.end_ns, call);
   if (end > at->until[layer]) {
     at->until[layer] = end;
     at->row[layer] = call;
@@ -258,7 +257,7 @@ static void take_call(struct nai_moment *at) {
 static bool is_near(const struct nai_moment *at, const struct nai_model *m, uint32_t thread, int64_t t) {
   return at->model == m && at->thread == thread && at->time <= t &&
          (at->call_end - at->call <= NAI_CALLS_PER_MARK ||
-          nai_at(&m->apis.start, m->api_by_thread.order[at->call + NAI_CALLS_PER_MARK]) > t);
+          nai_at(&m->apis.start_ns, m->api_by_thread.order[at->call + NAI_CALLS_PER_MARK]) > t);
 }
 
 void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t thread, int64_t t) {
@@ -278,7 +277,7 @@ void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t 
     at->until[i] = INT64_MIN;
   for (int i = 0; i < NAI_LAYER_LISTS; i++)
     enter(at, i, entries_until(&at->lists[i], t));
-  uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, at->call_end, &m->apis.start, t);
+  uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, at->call_end, &m->apis.start_ns, t);
   at->call = place - (place - first) % NAI_CALLS_PER_MARK;
   const struct nai_call_mark *mark = mark_at(m, thread, at->call);
   memcpy(at->until + NAI_LAYER_WAIT, mark->until, sizeof mark->until);

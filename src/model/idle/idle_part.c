@@ -29,7 +29,7 @@ static int note_drain(struct walk *w, const struct nai_idle_gap *gap, int64_t ns
 static int note_latency(struct walk *w, const struct nai_idle_gap *gap, struct nai_err *err) {
   if (gap->launch == NAI_NO_ROW)
     return NAI_OK;
-  int64_t called = nai_at(&w->m->apis.start, gap->launch);
+  int64_t called = nai_at(&w->m->apis.start_ns, gap->launch);
   if (called < gap->start || called > gap->end) /* the GPU was busy when it began; clocks disagree */
     return NAI_OK;
   if (w->latency_count == w->latency_capacity &&
@@ -57,8 +57,8 @@ static void add_parts(struct nai_gpu_idle *idle, const struct nai_idle_split *sp
 static bool take_distance(struct walk *w, const struct nai_idle_gap *gap) {
   struct nai_gpu_idle *idle = w->idle;
   int64_t ns = gap->end - gap->start;
-  if (ns > idle->latency_limit || gap->launch == NAI_NO_ROW || nai_at(&w->m->apis.end, gap->launch) > gap->start ||
-      nai_at(&w->m->apis.start, gap->launch) > gap->start)
+  if (ns > idle->latency_limit || gap->launch == NAI_NO_ROW || nai_at(&w->m->apis.end_ns, gap->launch) > gap->start ||
+      nai_at(&w->m->apis.start_ns, gap->launch) > gap->start)
     return false;
   idle->ns[NAI_IDLE_LAUNCH_LATENCY] += ns;
   idle->parts[NAI_IDLE_LAUNCH_LATENCY]++;
@@ -96,7 +96,7 @@ static void see_who_leads(struct walk *w, const struct nai_idle_gap *before, con
   }
   for (uint32_t i = before->op; i < end; i++) {
     uint32_t launch = nai_model_op_api(m, &gpu->ops[i]);
-    if (launch != NAI_NO_ROW && nai_at(&m->apis.end, launch) + NAI_CPU_LEADS_NS <= busy_until) {
+    if (launch != NAI_NO_ROW && nai_at(&m->apis.end_ns, launch) + NAI_CPU_LEADS_NS <= busy_until) {
       w->charge.wait = NAI_NO_ROW;
       return;
     }

@@ -112,7 +112,7 @@ static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t 
   enum { FARTHEST = 16 };
   const struct nai_groups *calls = &m->api_by_thread;
   uint32_t first = calls->first[thread], place = nai_rows_from(calls->order, first, calls->first[thread + 1],
-                                                               &m->apis.start, nai_at(&m->apis.start, launch));
+                                                               &m->apis.start_ns, nai_at(&m->apis.start_ns, launch));
   for (int i = 0; i < FARTHEST && place-- > first; i++) {
     uint32_t call = calls->order[place];
     if (m->api_class[nai_at_text(&m->apis.name, call)] == NAI_API_ORDERING)
@@ -174,8 +174,8 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
     return;
   }
   s.thread = nai_at_text(&m->apis.thread, gap->launch);
-  int64_t called = nai_at(&m->apis.start, gap->launch), begin = clamp(called, gap->start, gap->end),
-          end = clamp(nai_at(&m->apis.end, gap->launch), begin, gap->end);
+  int64_t called = nai_at(&m->apis.start_ns, gap->launch), begin = clamp(called, gap->start, gap->end),
+          end = clamp(nai_at(&m->apis.end_ns, gap->launch), begin, gap->end);
   struct piece in_call = inside_call(m, gap->launch);
   split->before_call = begin - gap->start;
   split->in_call = end - begin;

@@ -17,7 +17,7 @@ struct nai_idle_charge {
   int64_t left;          /* no more can be won than the wait took */
 };
 static inline struct nai_idle_charge nai_idle_charge_to(const struct nai_model *m, uint32_t wait, int64_t left) {
-  int64_t end = nai_at(&m->apis.end, wait);
+  int64_t end = nai_at(&m->apis.end_ns, wait);
   return (struct nai_idle_charge){wait, nai_at_text(&m->apis.thread, wait), end, end + NAI_DRAIN_EFFECT_NS, left};
 }
 

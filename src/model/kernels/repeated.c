@@ -69,7 +69,7 @@ bool nai_step_inside(size_t *next, const struct nai_intervals *set, int64_t t) {
 static int64_t signature(const struct nai_model *m, const struct nai_op *op, const struct nai_shapes *shapes) {
   enum { GRAPHS_MARK = 62, NAME_SHIFT = 31 };
   if (op->type == NAI_OP_GRAPH)
-    return (int64_t)1 << GRAPHS_MARK | (uint32_t)nai_at_i32(&m->graphs.graph, op->row);
+    return (int64_t)1 << GRAPHS_MARK | (uint32_t)nai_at_i32(&m->graphs.graph_id, op->row);
   int32_t config = nai_at_i32(&m->kernels.config, op->row);
   int64_t shape = config < 0 || config >= m->tables[NAI_IN_KERNEL_CONFIGS]->rows
                     ? 1

@@ -53,7 +53,7 @@ static void compare(struct first_touch *f, const uint32_t *rows, uint32_t n) {
 
 int nai_first_touch(int64_t *ns, const struct nai_model *m, uint32_t *rows, uint32_t n, int64_t *values,
                     struct nai_err *err) {
-  const struct nai_memop_columns *c = &m->memops;
+  const struct MEMOP_EVENTS_columns *c = &m->memops;
   const struct nai_column *const keys[] = {&c->process, &c->copy_kind, &c->bytes};
   struct first_touch f = {.ns = ns, .values = values, .m = m};
   int rc = nai_rows_arrange(rows, n, keys, 3, err);

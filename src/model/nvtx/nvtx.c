@@ -208,7 +208,7 @@ static bool enter(struct sweep *x, uint32_t range, int64_t start) {
 static bool sweep(struct sweep *x) {
   struct nai_model *m = x->m;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  const struct nai_column call_starts = m->apis.start;
+  const struct nai_column call_starts = m->apis.start_ns;
   uint32_t r = ranges->first[x->thread], r_end = ranges->first[x->thread + 1];
   uint32_t c = calls->first[x->thread], c_end = calls->first[x->thread + 1];
   bool ok = true;
@@ -232,11 +232,11 @@ static bool sweep(struct sweep *x) {
 
 int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *m, uint32_t thread,
                   struct nai_err *err) {
-  const struct nai_nvtx_columns *v = &m->nvtx;
+  const struct NVTX_EVENTS_columns *v = &m->nvtx;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
   struct sweep x = {.m = m,
-                    .start = v->start,
-                    .end = v->end,
+                    .start = v->start_ns,
+                    .end = v->end_ns,
                     .kind = v->kind,
                     .name = v->name,
                     .thread = thread,

@@ -72,7 +72,7 @@ static struct launched *sum_launched(const struct nai_model *m, const struct lau
 /* Calls of the thread that start before t. */
 static uint32_t calls_before(const struct nai_model *m, uint32_t thread, int64_t t) {
   const struct nai_groups *g = &m->api_by_thread;
-  return nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start, t) - g->first[thread];
+  return nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start_ns, t) - g->first[thread];
 }
 
 /* When a name was open on the thread, by kind of range. */
@@ -96,7 +96,7 @@ static bool find_open_times(struct open_times *times, uint32_t *node_of_name, co
       continue;
     struct nai_intervals *set =
         nai_at_i32(&m->nvtx.kind, range) == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
-    nai_intervals_add(set, nai_at(&m->nvtx.start, range), nai_at(&m->nvtx.end, range));
+    nai_intervals_add(set, nai_at(&m->nvtx.start_ns, range), nai_at(&m->nvtx.end_ns, range));
     ok &= !set->oom;
   }
   for (uint32_t i = 0; i < count; i++)

@@ -16,22 +16,17 @@ static int group_ranges(void *ctx, int task, struct nai_err *err) {
     return nai_err_nomem(err);
   for (uint32_t i = 0; marks && i < m->nvtx.n; i++) /* marks take no part in nesting or attribution */
     group[i] = nai_at_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK ? -1 : nai_at_i32(&m->nvtx.thread, i);
-  struct nai_row_order by = {m->nvtx.start, m->nvtx.end, m->nvtx.name, &m->tables[NAI_IN_NVTX]->strings};
+  struct nai_row_order by = {m->nvtx.start_ns, m->nvtx.end_ns, m->nvtx.name, &m->tables[NAI_IN_NVTX]->strings};
   struct nai_column thread = group ? nai_column_of_i32(group) : m->nvtx.thread;
-  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, &thread, m->thread_count, &by, m->scratch_dir, err);
+  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, &thread, m->thread_count, &by, &m->arena, err);
   free(group);
   return rc;
 }
 
-static void free_ranges(struct nai_model *m) { nai_groups_free(&m->nvtx_by_thread); }
-
 static int64_t ranges_bytes(const struct nai_model *m) { return (int64_t)m->nvtx.n * 2; }
 
-const struct nai_part_def nai_part_ranges = {.name = "ranges",
-                                             .tables = NAI_IN(NVTX) | NAI_IN(THREADS),
-                                             .begin = group_ranges,
-                                             .free = free_ranges,
-                                             .bytes = ranges_bytes};
+const struct nai_part_def nai_part_ranges = {
+    .name = "ranges", .tables = NAI_IN(NVTX) | NAI_IN(THREADS), .begin = group_ranges, .bytes = ranges_bytes};
 
 /* --- the tree --------------------------------------------------------------------------------- */
 

@@ -50,10 +50,10 @@ static int collect_launches(int64_t **out, struct nai_step_search *s, struct nai
       if (m->api_owns[calls->order[i]])
         rows[n++] = calls->order[i];
   if (!rc)
-    rc = nai_rows_sort(rows, n, &(struct nai_row_order){.start = m->apis.start, .end = m->apis.end}, m->scratch_dir,
-                       err);
+    rc = nai_rows_sort(rows, n, &(struct nai_row_order){.start = m->apis.start_ns, .end = m->apis.end_ns},
+                       m->scratch_dir, err);
   for (uint32_t i = 0; !rc && i < n; i++)
-    v[i] = nai_at(&m->apis.start, rows[i]);
+    v[i] = nai_at(&m->apis.start_ns, rows[i]);
   free(rows);
   s->launches = v;
   s->launch_count = n;
@@ -117,7 +117,8 @@ static int begin_steps(void *ctx, int task, struct nai_err *err) {
   if (!m->steps->processes || !w->found || !w->called)
     return nai_err_nomem(err);
   const struct nai_column process = nai_column_of_i32(m->thread_process);
-  int rc = nai_groups_collect(&w->threads, m->thread_count, &process, m->process_count, NULL, err);
+  int rc = nai_groups_collect(&w->threads, m->thread_count, &process, m->process_count,
+                              &m->work->arenas[NAI_PART_STEPS], err);
   return rc || !m->nvtx.n || m->step ? rc : nai_step_names_new(&w->names, m, err);
 }
 
@@ -138,7 +139,6 @@ static void free_work(struct nai_model *m) {
     return;
   for (uint32_t p = 0; w->found && p < m->process_count; p++)
     free_found(&w->found[p]);
-  nai_groups_free(&w->threads);
   nai_step_names_free(&w->names);
   free(w->called);
   free(w->found);

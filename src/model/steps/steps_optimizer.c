@@ -32,18 +32,18 @@ static int collect(struct ends *e, const struct nai_step_search *s, const uint8_
   e->thread = thread;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (!optimizer[s->names->canonical[nai_at_text(&m->nvtx.name, row)]] || nai_at(&m->nvtx.start, row) < until)
+    if (!optimizer[s->names->canonical[nai_at_text(&m->nvtx.name, row)]] || nai_at(&m->nvtx.start_ns, row) < until)
       continue;
     if (!nai_array_room(&e->rows, &e->capacity, e->count, sizeof *e->rows))
       return nai_err_nomem(err);
     e->rows[e->count++] = row;
-    until = nai_at(&m->nvtx.end, row);
+    until = nai_at(&m->nvtx.end_ns, row);
   }
   return NAI_OK;
 }
 
 static int64_t end_of(const struct nai_step_search *s, const struct ends *e, uint32_t i) {
-  return nai_at(&s->m->nvtx.end, e->rows[i]);
+  return nai_at(&s->m->nvtx.end_ns, e->rows[i]);
 }
 
 /* *out = the usual number of launches from one end to the next, when nine in ten stretches have about as many and most

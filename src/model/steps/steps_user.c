@@ -11,9 +11,9 @@ int nai_steps_from_ranges(struct nai_process_steps *out, const struct nai_model 
     return nai_err_nomem(err);
   out->count = count;
   for (uint32_t i = 0; i < count; i++) {
-    int64_t end = nai_at(&m->nvtx.end, ranges[i]);
-    out->v[i] = (struct nai_step){.start = nai_at(&m->nvtx.start, ranges[i]),
-                                  .end = i + 1 < count ? nai_at(&m->nvtx.start, ranges[i + 1]) : end,
+    int64_t end = nai_at(&m->nvtx.end_ns, ranges[i]);
+    out->v[i] = (struct nai_step){.start = nai_at(&m->nvtx.start_ns, ranges[i]),
+                                  .end = i + 1 < count ? nai_at(&m->nvtx.start_ns, ranges[i + 1]) : end,
                                   .work_end = end,
                                   .range = ranges[i]};
   }
@@ -36,9 +36,9 @@ static uint32_t collect(uint32_t *rows, const struct nai_model *m, uint32_t thre
   int64_t until = INT64_MIN;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (!matches[nai_at_text(&m->nvtx.name, row)] || nai_at(&m->nvtx.start, row) < until)
+    if (!matches[nai_at_text(&m->nvtx.name, row)] || nai_at(&m->nvtx.start_ns, row) < until)
       continue;
-    until = nai_at(&m->nvtx.end, row);
+    until = nai_at(&m->nvtx.end_ns, row);
     rows[n++] = row;
   }
   return n;

@@ -1,0 +1,136 @@
+#include "base/arena.h"
+
+#include "base/spill_array.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGN = 16, SLACK = 8, BLOCK = 1 << 13, LARGE = 1 << 12 };
+
+/* Of small things many in one block; each large one has its own, whose memory lies elsewhere so that it can grow. */
+struct nai_arena_block {
+  struct nai_arena_block *next;
+  void *large;
+  size_t used;
+  _Alignas(ALIGN) char bytes[];
+};
+
+void nai_arena_free(struct nai_arena *arena) {
+  for (struct nai_arena_block *block = arena->large, *next; block; block = next) {
+    next = block->next;
+    nai_spill_array_free(block->large);
+    free(block);
+  }
+  for (struct nai_arena_block *block = arena->small, *next; block; block = next) {
+    next = block->next;
+    free(block);
+  }
+  arena->large = arena->small = NULL;
+  pthread_mutex_destroy(&arena->lock);
+}
+
+static int get_large(void **out, struct nai_arena *arena, size_t bytes, struct nai_err *err) {
+  struct nai_arena_block *block = calloc(1, sizeof *block);
+  int rc = block ? nai_spill_array_new(&block->large, arena->directory, bytes, err) : nai_err_nomem(err);
+  if (rc) {
+    free(block);
+    return rc;
+  }
+  block->next = arena->large;
+  arena->large = block;
+  *out = block->large;
+  return NAI_OK;
+}
+
+static void *get_small(struct nai_arena *arena, size_t bytes) {
+  struct nai_arena_block *block = arena->small;
+  if (!block || block->used + bytes > BLOCK) {
+    block = calloc(1, sizeof *block + BLOCK);
+    if (!block)
+      return NULL;
+    block->next = arena->small;
+    arena->small = block;
+  }
+  void *memory = block->bytes + block->used;
+  block->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+  return memory;
+}
+
+int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err) {
+  size_t bytes;
+  void *memory = NULL;
+  if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, SLACK, &bytes))
+    return nai_err_nomem(err);
+  int rc = NAI_OK;
+  pthread_mutex_lock(&arena->lock);
+  if (bytes >= LARGE)
+    rc = get_large(&memory, arena, bytes, err);
+  else
+    memory = get_small(arena, bytes);
+  pthread_mutex_unlock(&arena->lock);
+  if (rc || !memory)
+    return rc ? rc : nai_err_nomem(err);
+  memcpy(out, &memory, sizeof memory);
+  return NAI_OK;
+}
+
+/* The block of a large array that is no longer needed goes. */
+static void drop_large(struct nai_arena *arena, const void *memory) {
+  pthread_mutex_lock(&arena->lock);
+  struct nai_arena_block **at = &arena->large, *block;
+  while (*at && (*at)->large != memory)
+    at = &(*at)->next;
+  block = *at;
+  if (block)
+    *at = block->next;
+  pthread_mutex_unlock(&arena->lock);
+  if (block)
+    nai_spill_array_free(block->large);
+  free(block);
+}
+
+int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes, struct nai_err *err) {
+  void *old, *fresh;
+  memcpy(&old, array, sizeof old);
+  NAI_TRY(nai_arena_get(&fresh, arena, bytes, 1, err));
+  if (old_bytes)
+    memcpy(fresh, old, old_bytes < bytes ? old_bytes : bytes);
+  if (old_bytes + SLACK >= LARGE)
+    drop_large(arena, old);
+  memcpy(array, &fresh, sizeof fresh);
+  return NAI_OK;
+}
+
+int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size, struct nai_arena *arena,
+                   struct nai_err *err) {
+  if (index < *capacity)
+    return NAI_OK;
+  uint32_t grown = *capacity ? *capacity : 1 + (uint32_t)(31 / size); /* there may be millions of small ones */
+  while (grown <= index && grown <= UINT32_MAX / 2)
+    grown *= 2;
+  if (grown <= index)
+    return nai_err_nomem(err);
+  NAI_TRY(nai_arena_resize(array, arena, (size_t)*capacity * size, (size_t)grown * size, err));
+  *capacity = grown;
+  return NAI_OK;
+}
+
+const char *nai_arena_printf(struct nai_arena *arena, const char *fmt, ...) {
+  va_list args, again;
+  char *text = NULL;
+  va_start(args, fmt);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, fmt, args);
+  bool made = length >= 0 && NAI_NEW(text, arena, (size_t)length + 1, NULL) == NAI_OK;
+  if (made)
+    vsnprintf(text, (size_t)length + 1, fmt, again);
+  va_end(again);
+  va_end(args);
+  arena->oom |= !made;
+  return made ? text : "";
+}
+
+int nai_arena_check(const struct nai_arena *arena, struct nai_err *err) {
+  return arena->oom ? nai_err_nomem(err) : NAI_OK;
+}

@@ -1,0 +1,45 @@
+/* Memory that is freed at once, by who made the arena: a node, a part of the model, a command. Large arrays lie in
+ * unnamed files (base/spill_array.h). Any thread may ask. */
+#pragma once
+
+#include "base/err.h"
+#include "base/scope.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nai_arena_block;
+
+/* NAI_ARENA(directory) to begin with. */
+struct nai_arena {
+  const char *directory; /* where large arrays lie, NULL: in memory; borrowed */
+  pthread_mutex_t lock;
+  struct nai_arena_block *small, *large; /* private: the latest first */
+  bool oom;                              /* sticky: a text could not be made */
+};
+#define NAI_ARENA(where) \
+  { .directory = (where), .lock = PTHREAD_MUTEX_INITIALIZER }
+
+/* Frees everything, the latest first. */
+void nai_arena_free(struct nai_arena *arena);
+/* Puts the address of `count` zeroed elements of `size` bytes into the pointer at `out`: never NULL, and 8 bytes behind
+ * the last may be read, as nai_at does (table/column.h). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */
+NAI_MUST_CHECK int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err);
+/* The same by the pointer's type: NAI_TRY(NAI_NEW(sums, arena, n, err)); */
+#define NAI_NEW(pointer, arena, count, err) nai_arena_get(&(pointer), (arena), (count), sizeof *(pointer), (err))
+/* An array of the arena's (or none yet) with room for `bytes` instead of `old_bytes`; what is new is zeroed. `array` is
+ * the address of the pointer to it, which stays as it was after a failure. */
+NAI_MUST_CHECK int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes,
+                                    struct nai_err *err);
+/* Makes array[index] exist in an array of the arena's (or none yet) that doubles; what is new is zeroed. `array` is the
+ * address of the pointer to it. */
+NAI_MUST_CHECK int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size, struct nai_arena *arena,
+                                  struct nai_err *err);
+#define NAI_ROOM(array, capacity, index, arena, err) \
+  nai_arena_room(&(array), &(capacity), (index), sizeof *(array), (arena), (err))
+/* A text of the arena's; "" when out of memory, which nai_arena_check tells. */
+const char *nai_arena_printf(struct nai_arena *arena, const char *fmt, ...) NAI_PRINTF(2, 3);
+/* NAI_ELIMIT when a text could not be made. */
+NAI_MUST_CHECK int nai_arena_check(const struct nai_arena *arena, struct nai_err *err);

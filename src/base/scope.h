@@ -1,0 +1,23 @@
+/* Early returns: what a scope owns ends with it, so that a failure is a return and not a staircase. */
+#pragma once
+
+#include <stdlib.h>
+
+/* Returns the code of a call that failed. */
+#define NAI_TRY(call)  \
+  do {                 \
+    int failed = call; \
+    if (failed)        \
+      return failed;   \
+  } while (0)
+
+/* Declares a struct that nai_NAME_free frees where its scope is left: NAI_SCOPED(nai_buf) text = {0}; initialise it. */
+#define NAI_SCOPED(name) __attribute__((cleanup(name##_free))) struct name
+/* Declares a pointer from malloc that is freed there: NAI_FREED char *path = NULL; initialise it. */
+#define NAI_FREED __attribute__((cleanup(nai_free_pointer)))
+static inline void nai_free_pointer(void *pointer) { free(*(void **)pointer); }
+/* Declares a pointer to such a struct: NAI_OWNED(nai_table) *table = NULL; initialise it. Its header says
+ * NAI_OWNER(nai_table). */
+#define NAI_OWNED(name) __attribute__((cleanup(name##_free_owned))) struct name
+#define NAI_OWNER(name) \
+  static inline void name##_free_owned(struct name **owned) { name##_free(*owned); }
