@@ -1,12 +1,7 @@
 /* How often does the host wait in a step? Table step_calls: calls that wait and pageable copies, step by step. */
-#include "model/steps/step_stats.h"
-
 #include "analyses/analysis.h"
+#include "model/steps/step_stats.h"
 #include "tables/step_calls.h"
-
-#include <stdlib.h>
-
-/* --- calls ------------------------------------------------------------------------------------ */
 
 /* Per step of the process: calls that wait, pageable copies. */
 struct counts {
@@ -46,42 +41,34 @@ static void count_copies(struct counts *counts, const struct nai_model *m, uint3
   }
 }
 
-static int put_calls(struct nai_table *table, const struct nai_model *m, const struct nai_step_list *list,
-                     const struct nai_step_stats *stats, struct nai_err *err) {
-  uint32_t n = m->steps->processes[list->process].count;
-  struct counts counts = {calloc((size_t)n + 1, sizeof(int64_t)), calloc((size_t)n + 1, sizeof(int64_t))};
-  int rc = counts.blocking && counts.pageable ? NAI_OK : nai_err_nomem(err);
-  if (!rc) {
-    count_calls(&counts, m, list->process);
-    count_copies(&counts, m, list->process);
+static int put_process(const struct nai_node_io *io, const struct nai_step_list *list, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  const struct nai_process_steps *steps = &m->steps->processes[list->process];
+  struct counts counts;
+  NAI_SCOPED(nai_step_stats) stats = {0};
+  NAI_TRY(nai_step_stats_new(&stats, steps, list, err));
+  NAI_TRY(NAI_NEW(counts.blocking, io->arena, steps->count, err));
+  NAI_TRY(NAI_NEW(counts.pageable, io->arena, steps->count, err));
+  count_calls(&counts, m, list->process);
+  count_copies(&counts, m, list->process);
+  for (uint32_t i = 0; i < list->count; i++) {
+    uint32_t step = list->v[i].step;
+    NAI_ADD(STEP_CALLS, io->out[0], .pid = nai_model_pid(m, (int32_t)list->process), .step = step,
+            .state = nai_step_state_name((enum nai_step_state)stats.state[i]), .blocking_calls = counts.blocking[step],
+            .pageable_copies = counts.pageable[step]);
   }
-  for (uint32_t i = 0; !rc && i < list->count; i++) {
-    int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, STEP_CALLS_pid, nai_model_pid(m, (int32_t)list->process));
-    nai_set_i64(table, row, STEP_CALLS_step, list->v[i].step);
-    nai_set_str(table, row, STEP_CALLS_state, nai_step_state_name((enum nai_step_state)stats->state[i]));
-    nai_set_i64(table, row, STEP_CALLS_blocking_calls, counts.blocking[list->v[i].step]);
-    nai_set_i64(table, row, STEP_CALLS_pageable_copies, counts.pageable[list->v[i].step]);
-  }
-  free(counts.blocking);
-  free(counts.pageable);
-  return rc;
+  return NAI_OK;
 }
 
+/* Of a process, the list of its first GPU. */
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  const struct nai_model *m = io->model;
-  int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < m->steps->list_count; i++) {
-    const struct nai_step_list *list = &m->steps->lists[i];
-    struct nai_step_stats stats;
-    if (!list->count || (i && list[-1].process == list->process))
-      continue;
-    rc = nai_step_stats_new(&stats, &m->steps->processes[list->process], list, err);
-    if (!rc)
-      rc = put_calls(io->out[0], m, list, &stats, err);
-    nai_step_stats_free(&stats);
+  const struct nai_steps *steps = io->model->steps;
+  for (uint32_t i = 0; i < steps->list_count; i++) {
+    const struct nai_step_list *list = &steps->lists[i];
+    if (list->count && !(i && list[-1].process == list->process))
+      NAI_TRY(put_process(io, list, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(step_calls, .outputs = NAI_SCHEMAS(&nai_step_calls_schema),

@@ -2,10 +2,7 @@
 #include "analyses/analysis.h"
 #include "base/sort.h"
 #include "model/steps/step_stats.h"
-#include "model/steps/steps.h"
 #include "tables/step_categories.h"
-
-#include <stdlib.h>
 
 /* One process on one GPU: counts and time per step of the list and category. */
 struct tally {
@@ -15,9 +12,12 @@ struct tally {
   uint32_t *of_step; /* per step of the process: index in the list, UINT32_MAX for none */
   int categories;
   int64_t *count, *ns; /* [category * list->count + step] */
+  int64_t *room;       /* per step of the list */
 };
 
-/* As in derive/steps: the step of the launch, in a trace without launches that of its own time. */
+static void tally_free(struct tally *t) { nai_step_stats_free(&t->stats); }
+
+/* As in the part STEPS: the step of the launch, in a trace without launches that of its own time. */
 static uint32_t step_of(const struct tally *t, uint32_t kernel, uint32_t *near) {
   const struct nai_model *m = t->m;
   const struct nai_process_steps *steps = &m->steps->processes[t->list->process];
@@ -46,12 +46,12 @@ static void add_kernels(struct tally *t) {
   }
 }
 
-static double median_of(int64_t *room, const struct tally *t, const int64_t *per_step) {
+static int64_t median_of(const struct tally *t, const int64_t *per_step) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->list->count; i++)
     if (t->stats.state[i] == NAI_STEP_STEADY)
-      room[n++] = per_step[i];
-  return n ? nai_quantile_i64(room, n, 0.5) : 0;
+      t->room[n++] = per_step[i];
+  return n ? (int64_t)nai_quantile_i64(t->room, n, 0.5) : 0;
 }
 
 static int64_t sum_of(const int64_t *v, size_t n) {
@@ -61,64 +61,50 @@ static int64_t sum_of(const int64_t *v, size_t n) {
   return sum;
 }
 
-static void put_categories(struct nai_table *table, const struct tally *t, int64_t *room) {
-  int64_t all = sum_of(t->ns, (size_t)t->categories * t->list->count);
+static void put_categories(struct nai_table *table, const struct tally *t) {
+  uint32_t steps = t->list->count;
+  int64_t all = sum_of(t->ns, (size_t)t->categories * steps);
   for (int c = 0; c < t->categories; c++) {
-    const int64_t *count = t->count + (size_t)c * t->list->count, *ns = t->ns + (size_t)c * t->list->count;
-    int64_t total = sum_of(ns, t->list->count);
-    if (!sum_of(count, t->list->count))
+    const int64_t *count = t->count + (size_t)c * steps, *ns = t->ns + (size_t)c * steps;
+    int64_t total = sum_of(ns, steps);
+    if (!sum_of(count, steps))
       continue;
-    int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, STEP_CATEGORIES_pid, nai_model_pid(t->m, (int32_t)t->list->process));
-    nai_set_i64(table, row, STEP_CATEGORIES_device_id, nai_model_device(t->m, t->list->gpu));
-    nai_set_str(table, row, STEP_CATEGORIES_category, nai_kernel_classes_name(t->m->classes, c));
-    nai_set_i64(table, row, STEP_CATEGORIES_median_kernel_count, (int64_t)median_of(room, t, count));
-    nai_set_i64(table, row, STEP_CATEGORIES_median_ns, (int64_t)median_of(room, t, ns));
-    nai_set_i64(table, row, STEP_CATEGORIES_total_ns, total);
-    if (all)
-      nai_set_f64(table, row, STEP_CATEGORIES_pct_of_kernel_time, nai_percent((double)total, (double)all));
+    struct STEP_CATEGORIES_row row =
+        NAI_ROW(STEP_CATEGORIES, .pid = nai_model_pid(t->m, (int32_t)t->list->process),
+                .device_id = nai_model_device(t->m, t->list->gpu),
+                .category = nai_kernel_classes_name(t->m->classes, c), .median_kernel_count = median_of(t, count),
+                .median_ns = median_of(t, ns), .total_ns = total,
+                .pct_of_kernel_time = nai_percent((double)total, (double)all));
     if (t->stats.total_ns)
-      nai_set_f64(table, row, STEP_CATEGORIES_pct_of_steps, nai_percent((double)total, (double)t->stats.total_ns));
+      row.pct_of_steps = nai_percent((double)total, (double)t->stats.total_ns);
+    STEP_CATEGORIES_add(table, &row);
   }
 }
 
-static int put_list(struct nai_table *table, const struct nai_model *m, const struct nai_step_list *list,
-                    struct nai_err *err) {
-  const struct nai_process_steps *steps = &m->steps->processes[list->process];
-  struct tally t = {.m = m, .list = list, .categories = nai_kernel_classes_count(m->classes)};
-  size_t cells = (size_t)t.categories * list->count;
-  int rc = nai_step_stats_new(&t.stats, steps, list, err);
-  if (rc)
-    return rc;
-  int64_t *room = malloc(((size_t)list->count + 1) * sizeof *room);
-  t.of_step = malloc(((size_t)steps->count + 1) * sizeof *t.of_step);
-  t.count = calloc(cells + 1, sizeof *t.count);
-  t.ns = calloc(cells + 1, sizeof *t.ns);
-  if (room && t.of_step && t.count && t.ns) {
-    for (uint32_t i = 0; i < steps->count; i++)
-      t.of_step[i] = UINT32_MAX;
-    for (uint32_t i = 0; i < list->count; i++)
-      t.of_step[list->v[i].step] = i;
-    add_kernels(&t);
-    put_categories(table, &t, room);
-  } else {
-    rc = nai_err_nomem(err);
-  }
-  free(room);
-  free(t.of_step);
-  free(t.count);
-  free(t.ns);
-  nai_step_stats_free(&t.stats);
-  return rc;
+static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, struct nai_err *err) {
+  const struct nai_process_steps *steps = &io->model->steps->processes[list->process];
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(io->model->scratch_dir);
+  NAI_SCOPED(tally) t = {.m = io->model, .list = list, .categories = nai_kernel_classes_count(io->model->classes)};
+  NAI_TRY(nai_step_stats_new(&t.stats, steps, list, err));
+  NAI_TRY(NAI_NEW(t.room, &arena, list->count, err));
+  NAI_TRY(NAI_NEW(t.of_step, &arena, steps->count, err));
+  NAI_TRY(NAI_NEW(t.count, &arena, (size_t)t.categories * list->count, err));
+  NAI_TRY(NAI_NEW(t.ns, &arena, (size_t)t.categories * list->count, err));
+  for (uint32_t i = 0; i < steps->count; i++)
+    t.of_step[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < list->count; i++)
+    t.of_step[list->v[i].step] = i;
+  add_kernels(&t);
+  put_categories(io->out[0], &t);
+  return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_steps *s = io->model->steps;
-  int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < s->list_count; i++)
+  for (uint32_t i = 0; i < s->list_count; i++)
     if (s->lists[i].count)
-      rc = put_list(io->out[0], io->model, &s->lists[i], err);
-  return rc;
+      NAI_TRY(put_list(io, &s->lists[i], err));
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(step_categories, .outputs = NAI_SCHEMAS(&nai_step_categories_schema),

@@ -22,10 +22,10 @@ static int by_place(const void *pa, const void *pb) {
   return (a->start > b->start) - (a->start < b->start);
 }
 
-int nai_step_gaps_new(struct nai_step_gaps *g, const struct nai_table *table, struct nai_err *err) {
-  *g = (struct nai_step_gaps){.table = table, .v = malloc(((size_t)table->rows + 1) * sizeof *g->v)};
-  if (!g->v)
-    return nai_err_nomem(err);
+int nai_step_gaps_find(struct nai_step_gaps *g, const struct nai_table *table, struct nai_arena *arena,
+                       struct nai_err *err) {
+  *g = (struct nai_step_gaps){.table = table};
+  NAI_TRY(NAI_NEW(g->v, arena, (size_t)table->rows, err));
   for (int64_t i = 0; i < table->rows; i++)
     g->v[g->count++] = (struct nai_step_gap){nai_get_i64(table, i, GPU_IDLE_GAPS_device_id),
                                              nai_get_i64(table, i, GPU_IDLE_GAPS_gap_start_ns), i};
@@ -33,8 +33,6 @@ int nai_step_gaps_new(struct nai_step_gaps *g, const struct nai_table *table, st
     qsort(g->v, g->count, sizeof *g->v, by_place);
   return NAI_OK;
 }
-
-void nai_step_gaps_free(struct nai_step_gaps *g) { free(g->v); }
 
 struct gap_place {
   const struct nai_step_gap *gaps;
@@ -109,7 +107,7 @@ static void explain_copy(struct nai_buf *out, const struct nai_step_usual *u, co
 }
 
 /* Adds kernels that start inside a step's window to sums by name; communication ones only, or the others only. */
-static void add_kernels(int64_t *ns, uint32_t *count, const struct nai_step_usual *u, const struct nai_gpu_step *step,
+static void add_kernels(struct nai_step_kernels *sums, const struct nai_step_usual *u, const struct nai_gpu_step *step,
                         bool communication) {
   const struct nai_gpu *gpu = &u->m->gpus[u->list->gpu];
   for (uint32_t i = nai_model_op_from(u->m, gpu, step->start);
@@ -117,34 +115,36 @@ static void add_kernels(int64_t *ns, uint32_t *count, const struct nai_step_usua
     const struct nai_op *op = &gpu->ops[i];
     if (op->type != NAI_OP_KERNEL || op->communication != communication)
       continue;
-    uint32_t name = nai_at_text(&u->m->kernels.name, op->row);
-    ns[name] += nai_kernel_ns(u->m, op->row);
-    count[name]++;
+    struct nai_step_kernels *sum = &sums[nai_at_text(&u->m->kernels.name, op->row)];
+    sum->ns += nai_kernel_ns(u->m, op->row);
+    sum->count++;
   }
 }
 
 /* Sums by name over the usual steps: both kinds of kernels, which have different names. */
 static int know_usual(struct nai_step_usual *u, struct nai_err *err) {
-  size_t names = (size_t)u->m->tables[NAI_IN_KERNELS]->strings.count + 1;
-  if (u->name_ns)
+  uint32_t names = u->m->tables[NAI_IN_KERNELS]->strings.count;
+  if (u->usual)
     return NAI_OK;
-  u->name_ns = calloc(names, sizeof *u->name_ns);
-  u->name_count = calloc(names, sizeof *u->name_count);
-  u->own_ns = calloc(names, sizeof *u->own_ns);
-  u->own_count = calloc(names, sizeof *u->own_count);
-  if (!u->name_ns || !u->name_count || !u->own_ns || !u->own_count)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(u->own, u->arena, names, err));
+  NAI_TRY(NAI_NEW(u->usual, u->arena, names, err));
   for (uint32_t i = 0; i < u->list->count; i++)
     for (int kind = 0; kind < 2 && u->stats->state[i] == NAI_STEP_STEADY && !u->stats->outlier[i]; kind++)
-      add_kernels(u->name_ns, u->name_count, u, &u->list->v[i], kind);
+      add_kernels(u->usual, u, &u->list->v[i], kind);
   return NAI_OK;
 }
 
-void nai_step_usual_free(struct nai_step_usual *u) {
-  free(u->name_ns);
-  free(u->name_count);
-  free(u->own_ns);
-  free(u->own_count);
+static int put_kernels(struct nai_buf *out, const char *kernel, const struct nai_step_kernels *own, double usual_count,
+                       double usual_ns, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) name = {0};
+  nai_kernel_name_short(&name, kernel, 80);
+  nai_buf_printf(out, "%s: ", nai_buf_str(&name));
+  if (own->count > usual_count * 1.05 + 0.5)
+    nai_buf_printf(out, "%u kernels instead of %.0f, ", own->count, usual_count);
+  put_ms(out, own->ns);
+  nai_buf_puts(out, " instead of ");
+  put_ms(out, (int64_t)usual_ns);
+  return nai_buf_check(&name, err);
 }
 
 /* The kernel whose time grew most: more of them, or slower ones. */
@@ -153,33 +153,23 @@ static int explain_kernels(struct nai_buf *out, struct nai_step_usual *u, const 
   const struct nai_strings *names = &u->m->tables[NAI_IN_KERNELS]->strings;
   double usual = (double)u->stats->states[NAI_STEP_STEADY] - u->stats->outliers, most = 0;
   uint32_t best = NAI_NO_STRING;
-  int rc = know_usual(u, err);
-  if (rc || usual <= 0)
-    return rc;
-  add_kernels(u->own_ns, u->own_count, u, step, communication);
+  NAI_TRY(know_usual(u, err));
+  if (usual <= 0)
+    return NAI_OK;
+  add_kernels(u->own, u, step, communication);
   for (uint32_t i = 0; i < names->count; i++) {
-    double more = (double)u->own_ns[i] - (double)u->name_ns[i] / usual;
-    if (!u->own_count[i] || more <= 0 || more < most)
+    double more = (double)u->own[i].ns - (double)u->usual[i].ns / usual;
+    if (!u->own[i].count || more <= 0 || more < most)
       continue;
     if (more == most && strcmp(nai_strings_get(names, best), nai_strings_get(names, i)) < 0)
       continue; /* whatever the order of names */
     most = more;
     best = i;
   }
-  if (best != NAI_NO_STRING) {
-    struct nai_buf name = {0};
-    double count = u->name_count[best] / usual;
-    nai_kernel_name_short(&name, nai_strings_get(names, best), 80);
-    nai_buf_printf(out, "%s: ", nai_buf_str(&name));
-    if (u->own_count[best] > count * 1.05 + 0.5)
-      nai_buf_printf(out, "%u kernels instead of %.0f, ", u->own_count[best], count);
-    put_ms(out, u->own_ns[best]);
-    nai_buf_puts(out, " instead of ");
-    put_ms(out, (int64_t)((double)u->name_ns[best] / usual));
-    nai_buf_free(&name);
-  }
-  memset(u->own_ns, 0, names->count * sizeof *u->own_ns);
-  memset(u->own_count, 0, names->count * sizeof *u->own_count);
+  if (best != NAI_NO_STRING)
+    NAI_TRY(put_kernels(out, nai_strings_get(names, best), &u->own[best], u->usual[best].count / usual,
+                        (double)u->usual[best].ns / usual, err));
+  memset(u->own, 0, names->count * sizeof *u->own);
   return NAI_OK;
 }
 

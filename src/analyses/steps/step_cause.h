@@ -1,8 +1,9 @@
-/* Why a step took longer than the others, and how long it waited for its input. Definitions: docs/analyses.md. */
+/* Why a step took longer than the others, and how long it waited for its input (docs/analyses.md). Internal to
+ * src/analyses. */
 #pragma once
 
-#include "model/steps/step_stats.h"
 #include "base/buf.h"
+#include "model/steps/step_stats.h"
 
 /* The gaps of table gpu_idle_gaps by GPU and time. */
 struct nai_step_gap {
@@ -11,12 +12,11 @@ struct nai_step_gap {
 };
 struct nai_step_gaps {
   const struct nai_table *table;
-  struct nai_step_gap *v;
+  struct nai_step_gap *v; /* the arena's */
   size_t count;
 };
-NAI_MUST_CHECK int nai_step_gaps_new(struct nai_step_gaps *out, const struct nai_table *gpu_idle_gaps,
-                                     struct nai_err *err);
-void nai_step_gaps_free(struct nai_step_gaps *gaps);
+NAI_MUST_CHECK int nai_step_gaps_find(struct nai_step_gaps *out, const struct nai_table *gpu_idle_gaps,
+                                      struct nai_arena *arena, struct nai_err *err);
 
 /* The idle time at a step's end if the host was getting the next step's input then, else 0. */
 int64_t nai_step_input_wait(const struct nai_step_gaps *gaps, int64_t device, const struct nai_gpu_step *step);
@@ -27,19 +27,22 @@ struct nai_step_usual {
   const struct nai_step_list *list;
   const struct nai_step_stats *stats;
   const struct nai_step_gaps *gaps;
+  struct nai_arena *arena;
   int64_t compute_ns, exposed_comm_ns, exposed_copy_ns, idle_ns, copied_bytes; /* medians of steady steps */
-  int64_t *name_ns;     /* per kernel name, of steady steps that are no outliers; NULL until somebody asks */
-  uint32_t *name_count; /* the same */
-  int64_t *own_ns;      /* per kernel name, all 0 */
-  uint32_t *own_count;
+  struct nai_step_kernels *usual; /* per kernel name, of steady steps that are no outliers; NULL until somebody asks */
+  struct nai_step_kernels *own;   /* per kernel name, all 0 */
 };
-void nai_step_usual_free(struct nai_step_usual *usual);
+struct nai_step_kernels {
+  int64_t ns;
+  uint32_t count;
+};
 
 struct nai_step_cause {
   const char *part; /* compute, exposed_comm, exposed_copy, idle, spread: literals */
   int64_t ns;       /* of the excess; 0 for spread */
   struct nai_buf detail;
 };
+static inline void nai_step_cause_free(struct nai_step_cause *cause) { nai_buf_free(&cause->detail); }
 /* Of step `i` of the list, an outlier. Adds to what `usual` knows. */
 NAI_MUST_CHECK int nai_step_explain(struct nai_step_cause *out, struct nai_step_usual *usual, uint32_t i,
                                     struct nai_err *err);

@@ -5,8 +5,11 @@
 #include "tables/step_idle.h"
 #include "tables/steps.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+static bool is_steady(const struct nai_table *steps, int64_t row) {
+  return strcmp(nai_get_str(steps, row, STEPS_state), "steady") == 0;
+}
 
 /* Idle time in [from, to) by cause. A gap that lies across an end is cut there, in time. */
 static void add_gaps(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uint32_t gpu, int64_t from, int64_t to) {
@@ -15,8 +18,8 @@ static void add_gaps(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uin
     nai_idle_split_within(ns, (struct nai_interval){from, to}, m, &gap);
 }
 
-/* The steady steps of one process and GPU: rows first .. end - 1 of table steps; ns[cause * steps + step]. */
-static void put_causes(struct nai_table *out, const struct nai_table *steps, int64_t first, int64_t *ns, int64_t count,
+/* The steady steps of one process and GPU, the first of which is a row of table steps; ns[cause * count + step]. */
+static void put_causes(struct nai_table *out, const struct STEPS_row *first, int64_t *ns, int64_t count,
                        int64_t duration_ns) {
   for (int cause = 0; cause < NAI_IDLE_CAUSES; cause++) {
     int64_t *mine = ns + cause * count, total = 0;
@@ -25,14 +28,35 @@ static void put_causes(struct nai_table *out, const struct nai_table *steps, int
     if (!total)
       continue;
     nai_select_i64(mine, (size_t)count, (size_t)(count - 1) / 2);
-    int64_t row = nai_table_add_row(out);
-    nai_set_i64(out, row, STEP_IDLE_pid, nai_get_i64(steps, first, STEPS_pid));
-    nai_set_i64(out, row, STEP_IDLE_device_id, nai_get_i64(steps, first, STEPS_device_id));
-    nai_set_str(out, row, STEP_IDLE_cause, nai_idle_cause_name((enum nai_idle_cause)cause));
-    nai_set_i64(out, row, STEP_IDLE_median_ns, mine[(count - 1) / 2]);
-    nai_set_i64(out, row, STEP_IDLE_total_ns, total);
-    nai_set_f64(out, row, STEP_IDLE_pct_of_steps, nai_percent((double)total, (double)duration_ns));
+    NAI_ADD(STEP_IDLE, out, .pid = first->pid, .device_id = first->device_id,
+            .cause = nai_idle_cause_name((enum nai_idle_cause)cause), .median_ns = mine[(count - 1) / 2],
+            .total_ns = total, .pct_of_steps = nai_percent((double)total, (double)duration_ns));
   }
+}
+
+/* Rows first .. end - 1 of table steps, of one process and GPU. */
+static int put_list(const struct nai_node_io *io, int64_t first, int64_t end, struct nai_err *err) {
+  const struct STEPS_row row = STEPS_at(io->in[0], first);
+  uint32_t gpu = nai_model_gpu_index(io->model, (int32_t)row.device_id);
+  int64_t count = 0, done = 0, duration_ns = 0, *ns;
+  if (gpu == io->model->gpu_count)
+    return NAI_OK;
+  for (int64_t i = first; i < end; i++)
+    count += is_steady(io->in[0], i);
+  NAI_TRY(NAI_NEW(ns, io->arena, (size_t)count * NAI_IDLE_CAUSES, err));
+  for (int64_t i = first; i < end; i++) {
+    int64_t by_cause[NAI_IDLE_CAUSES] = {0};
+    if (!is_steady(io->in[0], i))
+      continue;
+    struct STEPS_row step = STEPS_at(io->in[0], i);
+    add_gaps(by_cause, io->model, gpu, step.gpu_start_ns, step.gpu_end_ns);
+    for (int cause = 0; cause < NAI_IDLE_CAUSES; cause++)
+      ns[cause * count + done] = by_cause[cause];
+    duration_ns += step.duration_ns;
+    done++;
+  }
+  put_causes(io->out[0], &row, ns, count, duration_ns);
+  return NAI_OK;
 }
 
 static bool same_list(const struct nai_table *steps, int64_t a, int64_t b) {
@@ -40,41 +64,13 @@ static bool same_list(const struct nai_table *steps, int64_t a, int64_t b) {
          nai_get_i64(steps, a, STEPS_device_id) == nai_get_i64(steps, b, STEPS_device_id);
 }
 
-static int put_list(const struct nai_node_io *io, int64_t first, int64_t end, struct nai_err *err) {
-  const struct nai_table *steps = io->in[0];
-  uint32_t gpu = nai_model_gpu_index(io->model, (int32_t)nai_get_i64(steps, first, STEPS_device_id));
-  int64_t count = 0, done = 0, duration_ns = 0;
-  for (int64_t i = first; i < end; i++)
-    count += strcmp(nai_get_str(steps, i, STEPS_state), "steady") == 0;
-  int64_t *ns = calloc((size_t)count * NAI_IDLE_CAUSES + 1, sizeof *ns);
-  if (!ns)
-    return nai_err_nomem(err);
-  for (int64_t i = first; i < end && gpu < io->model->gpu_count; i++) {
-    int64_t by_cause[NAI_IDLE_CAUSES] = {0};
-    if (strcmp(nai_get_str(steps, i, STEPS_state), "steady") != 0)
-      continue;
-    add_gaps(by_cause, io->model, gpu, nai_get_i64(steps, i, STEPS_gpu_start_ns),
-             nai_get_i64(steps, i, STEPS_gpu_end_ns));
-    for (int cause = 0; cause < NAI_IDLE_CAUSES; cause++)
-      ns[cause * count + done] = by_cause[cause];
-    duration_ns += nai_get_i64(steps, i, STEPS_duration_ns);
-    done++;
-  }
-  if (count)
-    put_causes(io->out[0], steps, first, ns, count, duration_ns);
-  free(ns);
-  return NAI_OK;
-}
-
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  const struct nai_table *steps = io->in[0];
-  int rc = NAI_OK;
-  for (int64_t i = 0, j; !rc && i < steps->rows; i = j) {
-    for (j = i + 1; j < steps->rows && same_list(steps, i, j); j++)
+  for (int64_t i = 0, j; i < io->in[0]->rows; i = j) {
+    for (j = i + 1; j < io->in[0]->rows && same_list(io->in[0], i, j); j++)
       ;
-    rc = put_list(io, i, j, err);
+    NAI_TRY(put_list(io, i, j, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(step_idle, .outputs = NAI_SCHEMAS(&nai_step_idle_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
