@@ -15,3 +15,4 @@
   C(T, pool_bytes, CELL(I64, BYTES), "size of the pool")                                                        \
   C(T, pool_used_bytes, CELL(I64, BYTES), "bytes of the pool in use")
 NAI_TABLE(MEMORY_POOL_EVENTS, memory_pool_events, "Memory pools", "One operation on a memory pool")
+NAI_EVENT_COLUMNS(MEMORY_POOL_EVENTS)

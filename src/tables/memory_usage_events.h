@@ -21,3 +21,4 @@
   C(T, pool_used_bytes, CELL(I64, BYTES), "bytes of the pool in use")                                           \
   C(T, imported_pool_address, ID, "pool of another process, NULL for none")
 NAI_TABLE(MEMORY_USAGE_EVENTS, memory_usage_events, "Memory allocations", "One allocation or release of memory")
+NAI_EVENT_COLUMNS(MEMORY_USAGE_EVENTS)

@@ -10,3 +10,4 @@
   C(T, metric_index, ID, "number in the list")                     \
   C(T, value, CELL(I64, COUNT), "value in the metric's unit")
 NAI_TABLE(NIC_METRIC_SAMPLES, nic_metric_samples, "NIC metric samples", "One sample of one metric of one port")
+NAI_EVENT_COLUMNS(NIC_METRIC_SAMPLES)

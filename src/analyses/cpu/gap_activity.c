@@ -1,40 +1,34 @@
 /* What did the CPU do while GPUs had nothing to do? Tables gap_activity and gap_functions. */
+#include "analyses/analysis.h"
 #include "analyses/cpu/gap_subjects.h"
-#include "analyses/idle/idle.h"
+#include "model/idle/gap_names.h"
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/idle_patterns.h"
 #include "tables/threads.h"
 
-static void put_function(struct nai_table *table, int64_t subject, const char *layer, const char *class,
-                         const char *function, int64_t ns, int64_t of) {
-  int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, GAP_FUNCTIONS_subject, subject);
-  nai_set_str(table, row, GAP_FUNCTIONS_layer, layer);
-  nai_set_str(table, row, GAP_FUNCTIONS_class, class);
-  nai_set_str(table, row, GAP_FUNCTIONS_function, function);
-  nai_set_i64(table, row, GAP_FUNCTIONS_time_ns, ns);
-  if (of)
-    nai_set_f64(table, row, GAP_FUNCTIONS_pct, nai_percent((double)ns, (double)of));
+/* --- functions ---------------------------------------------------------------------------------- */
+
+static double share_of(int64_t ns, const struct nai_activity *a) {
+  return a->ns ? nai_percent((double)ns, (double)a->ns) : NAN;
 }
 
 static void put_layer(struct nai_table *table, int64_t subject, const struct nai_model *m, const struct nai_activity *a,
                       enum nai_activity_layer layer) {
   const char *name = nai_activity_layer_name(layer);
-  bool any = false;
+  int64_t before = table->rows, rest = a->ns - a->layer_ns[layer];
   for (uint32_t i = 0; i < a->keys.count; i++) {
     const struct nai_activity_share *s = &a->shares[i];
-    if (s->layer != layer)
-      continue;
-    put_function(table, subject, name, layer == NAI_ACTIVITY_OSRT ? nai_osrt_class_name(s->class) : NULL,
-                 nai_activity_name(m, s), s->ns, a->ns);
-    nai_set_i64(table, table->rows - 1, GAP_FUNCTIONS_count, s->count);
-    nai_set_str(table, table->rows - 1, GAP_FUNCTIONS_caller, s->caller ? nai_chain_name(m, s->caller) : NULL);
-    any = true;
+    if (s->layer == layer)
+      NAI_ADD(GAP_FUNCTIONS, table, .subject = subject, .layer = name,
+              .class = layer == NAI_ACTIVITY_OSRT ? nai_osrt_class_name(s->class) : NULL,
+              .function = nai_activity_name(m, s), .caller = s->caller ? nai_chain_name(m, s->caller) : NULL,
+              .time_ns = s->ns, .pct = share_of(s->ns, a), .count = s->count);
   }
-  if (any && layer != NAI_ACTIVITY_LAUNCH && a->layer_ns[layer] < a->ns)
-    put_function(table, subject, name, "rest", NULL, a->ns - a->layer_ns[layer], a->ns);
+  if (table->rows > before && layer != NAI_ACTIVITY_LAUNCH && rest > 0)
+    NAI_ADD(GAP_FUNCTIONS, table, .subject = subject, .layer = name, .class = "rest", .time_ns = rest,
+            .pct = share_of(rest, a));
 }
 
 static void put_functions(struct nai_table *table, int64_t subject, const struct nai_model *m,
@@ -47,108 +41,94 @@ static void put_functions(struct nai_table *table, int64_t subject, const struct
     put_layer(table, subject, m, a, (enum nai_activity_layer)layer);
   for (size_t i = 0; (a->cpu.on_ns || a->cpu.off_ns) && i < sizeof sched / sizeof *sched; i++)
     if (sched[i].ns)
-      put_function(table, subject, "scheduling", sched[i].class, NULL, sched[i].ns, a->ns);
+      NAI_ADD(GAP_FUNCTIONS, table, .subject = subject, .layer = "scheduling", .class = sched[i].class,
+              .time_ns = sched[i].ns, .pct = share_of(sched[i].ns, a));
 }
 
-static void put_names(struct nai_table *table, int64_t row, const struct nai_model *m,
-                      const struct nai_gap_subject *s) {
-  char room[NAI_KIND_NAME_MAX];
+/* --- activity ----------------------------------------------------------------------------------- */
+
+static void add_gap(struct GAP_ACTIVITY_row *row, char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
+                    const struct nai_gap_subject *s) {
   if (s->scope == NAI_SCOPE_SET_UP)
     return;
-  nai_set_i64(table, row, GAP_ACTIVITY_device_id, m->gpus[s->gpu].device_id);
+  row->device_id = m->gpus[s->gpu].device_id;
   if (s->scope == NAI_SCOPE_HOST_CODE) {
-    nai_set_str(table, row, GAP_ACTIVITY_cause, nai_idle_cause_name(NAI_IDLE_HOST_CODE));
+    row->cause = nai_idle_cause_name(NAI_IDLE_HOST_CODE);
     return;
   }
-  nai_set_str(table, row, GAP_ACTIVITY_cause,
-              nai_idle_cause_name((enum nai_idle_cause)m->idle[s->gpu].cause[s->gap.number]));
-  nai_set_str(table, row, GAP_ACTIVITY_next_op, nai_next_op_name(room, m, &s->gap));
-  nai_set_str(table, row, GAP_ACTIVITY_launch_api,
-              s->gap.launch == NAI_NO_ROW ? NULL : nai_model_api_name(m, s->gap.launch));
-  nai_set_str(table, row, GAP_ACTIVITY_nvtx_range, nai_launch_range(m, s->gap.launch));
+  row->cause = nai_idle_cause_name((enum nai_idle_cause)m->idle[s->gpu].cause[s->gap.number]);
+  row->next_op = nai_next_op_name(room, m, &s->gap);
+  row->launch_api = nai_launch_function(m, s->gap.launch);
+  row->nvtx_range = nai_launch_range(m, s->gap.launch);
 }
 
-static const struct nai_activity_share *most_launches(const struct nai_activity *a) {
-  for (uint32_t i = 0; i < a->keys.count; i++)
-    if (a->shares[i].layer == NAI_ACTIVITY_LAUNCH)
-      return &a->shares[i];
-  return NULL;
-}
-
-static void put_evidence(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_activity *a,
+/* Only what the export tells. */
+static void add_evidence(struct GAP_ACTIVITY_row *row, const struct nai_model *m, const struct nai_activity *a,
                          bool knows_collections) {
-  nai_set_i64(table, row, GAP_ACTIVITY_cuda_api_ns, a->layer_ns[NAI_ACTIVITY_API]);
+  row->cuda_api_ns = a->layer_ns[NAI_ACTIVITY_API];
   if (m->tables[NAI_IN_OVERHEAD]->rows)
-    nai_set_i64(table, row, GAP_ACTIVITY_overhead_ns, a->layer_ns[NAI_ACTIVITY_OVERHEAD]);
+    row->overhead_ns = a->layer_ns[NAI_ACTIVITY_OVERHEAD];
   if (nai_model_osrt_calls(m))
-    nai_set_i64(table, row, GAP_ACTIVITY_os_runtime_ns, a->layer_ns[NAI_ACTIVITY_OSRT]);
+    row->os_runtime_ns = a->layer_ns[NAI_ACTIVITY_OSRT];
   if (m->cpu->samples.thread_count) {
-    nai_set_i64(table, row, GAP_ACTIVITY_sample_count, a->samples);
-    nai_set_i64(table, row, GAP_ACTIVITY_sampled_ns, a->layer_ns[NAI_ACTIVITY_SAMPLES]);
+    row->sample_count = a->samples;
+    row->sampled_ns = a->layer_ns[NAI_ACTIVITY_SAMPLES];
   }
   if (m->cpu->sched.thread_count) {
-    nai_set_i64(table, row, GAP_ACTIVITY_on_cpu_ns, a->cpu.on_ns);
-    nai_set_i64(table, row, GAP_ACTIVITY_off_cpu_ns, a->cpu.off_ns);
-    nai_set_i64(table, row, GAP_ACTIVITY_sched_unknown_ns, a->cpu.unknown_ns);
+    row->on_cpu_ns = a->cpu.on_ns;
+    row->off_cpu_ns = a->cpu.off_ns;
+    row->sched_unknown_ns = a->cpu.unknown_ns;
   }
   if (m->cpu->tells_runnable)
-    nai_set_i64(table, row, GAP_ACTIVITY_preempted_ns, a->cpu.preempted_ns);
+    row->preempted_ns = a->cpu.preempted_ns;
   if (m->cpu->chain_count)
-    nai_set_i64(table, row, GAP_ACTIVITY_gil_ns, a->gil_ns);
+    row->gil_ns = a->gil_ns;
   if (m->cpu->chain_count || knows_collections)
-    nai_set_i64(table, row, GAP_ACTIVITY_gc_ns, a->gc_ns);
+    row->gc_ns = a->gc_ns;
 }
 
-static void put_words(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_activity *a) {
-  struct nai_buf text = {0};
-  nai_activity_print(&text, m, a);
-  nai_set_str(table, row, GAP_ACTIVITY_activity, text.len ? nai_buf_str(&text) : NULL);
-  table->oom |= text.oom;
-  nai_buf_free(&text);
-  const struct nai_activity_share *most = nai_activity_main(a), *launch = most_launches(a);
+static void add_functions(struct GAP_ACTIVITY_row *row, const struct nai_model *m, const struct nai_activity *a) {
+  const struct nai_activity_share *most = nai_activity_main(a);
   if (most) {
-    nai_set_str(table, row, GAP_ACTIVITY_function, nai_activity_name(m, most));
-    nai_set_f64(table, row, GAP_ACTIVITY_function_pct, nai_percent((double)most->ns, (double)a->ns));
+    row->function = nai_activity_name(m, most);
+    row->function_pct = nai_percent((double)most->ns, (double)a->ns);
   }
-  nai_set_str(table, row, GAP_ACTIVITY_launched_from, launch ? nai_activity_name(m, launch) : NULL);
+  for (uint32_t i = 0; i < a->keys.count && !row->launched_from; i++)
+    if (a->shares[i].layer == NAI_ACTIVITY_LAUNCH)
+      row->launched_from = nai_activity_name(m, &a->shares[i]);
 }
 
-static void put_subject(struct nai_table *table, const struct nai_model *m, const struct nai_gap_subject *s,
-                        bool knows_collections) {
+static int put_subject(const struct nai_node_io *io, const struct nai_gap_subject *s, bool knows_collections,
+                       struct nai_err *err) {
   static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up"};
-  char label[NAI_THREAD_LABEL_MAX];
-  int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, GAP_ACTIVITY_scope, scopes[s->scope]);
-  put_names(table, row, m, s);
-  nai_set_i64(table, row, GAP_ACTIVITY_start_ns, s->gap.start);
-  nai_set_i64(table, row, GAP_ACTIVITY_end_ns, s->gap.end);
-  nai_set_i64(table, row, GAP_ACTIVITY_gap_count, s->gaps);
-  if (s->thread < 0) {
-    nai_set_i64(table, row, GAP_ACTIVITY_total_ns, s->gap.end - s->gap.start);
-    return;
+  const struct nai_model *m = io->model;
+  char room[NAI_KIND_NAME_MAX];
+  NAI_SCOPED(nai_buf) activity = {0};
+  struct GAP_ACTIVITY_row row =
+      NAI_ROW(GAP_ACTIVITY, .scope = scopes[s->scope], .start_ns = s->gap.start, .end_ns = s->gap.end,
+              .gap_count = s->gaps, .total_ns = s->thread < 0 ? s->gap.end - s->gap.start : s->does.ns);
+  add_gap(&row, room, m, s);
+  if (s->thread >= 0) {
+    row.thread = nai_thread_label(m, s->thread, io->arena);
+    row.pid = nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, THREADS_pid);
+    row.tid = nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, THREADS_tid);
+    nai_activity_print(&activity, m, &s->does);
+    row.activity = activity.len ? nai_buf_str(&activity) : NULL;
+    add_evidence(&row, m, &s->does, knows_collections);
+    add_functions(&row, m, &s->does);
   }
-  nai_set_i64(table, row, GAP_ACTIVITY_total_ns, s->does.ns);
-  nai_set_str(table, row, GAP_ACTIVITY_thread, nai_thread_label(label, m, s->thread));
-  nai_set_i64(table, row, GAP_ACTIVITY_pid, nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, THREADS_pid));
-  nai_set_i64(table, row, GAP_ACTIVITY_tid, nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, THREADS_tid));
-  put_evidence(table, row, m, &s->does, knows_collections);
-  put_words(table, row, m, &s->does);
+  GAP_ACTIVITY_add(io->out[0], &row);
+  return nai_buf_check(&activity, err);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  const struct nai_model *m = io->model;
-  struct nai_gap_subjects subjects = {.m = m};
-  if (io->in) {
-    subjects.gaps = io->in[0];
-    subjects.patterns = io->in[1];
+  NAI_SCOPED(nai_gap_subjects) subjects = {0};
+  NAI_TRY(nai_gap_subjects_find(&subjects, io, err));
+  for (uint32_t i = 0; i < subjects.count; i++) {
+    NAI_TRY(put_subject(io, &subjects.v[i], subjects.collections.count > 0, err));
+    put_functions(io->out[1], i, io->model, &subjects.v[i].does);
   }
-  int rc = nai_gap_subjects_find(&subjects, err);
-  for (uint32_t i = 0; !rc && i < subjects.count; i++) {
-    put_subject(io->out[0], m, &subjects.v[i], subjects.collections.count > 0);
-    put_functions(io->out[1], i, m, &subjects.v[i].does);
-  }
-  nai_gap_subjects_free(&subjects);
-  return rc;
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(gap_activity, .outputs = NAI_SCHEMAS(&nai_gap_activity_schema, &nai_gap_functions_schema),

@@ -1,7 +1,8 @@
 /* The stretches of time for which is told what the CPU did: single gaps, gaps that repeat, the launching threads' own
- * code, set-up. Internal to src/analyses. */
+ * code, set-up. Internal to src/analyses/cpu. */
 #pragma once
 
+#include "analyses/node.h"
 #include "model/cpu/activity.h"
 #include "model/cpu/collections.h"
 #include "model/idle/idle.h"
@@ -22,7 +23,8 @@ struct nai_gap_subject {
 
 struct nai_gap_subjects {
   const struct nai_model *m;
-  const struct nai_table *gaps, *patterns; /* gpu_idle_gaps, idle_patterns; NULL: none */
+  const struct nai_table *gaps, *patterns; /* gpu_idle_gaps, idle_patterns */
+  struct nai_arena *arena;
   struct nai_gap_subject *v;
   uint32_t count, capacity;
   struct nai_keyset keys; /* of pattern and host code subjects: their numbers in `v` are `of_key` */
@@ -32,4 +34,5 @@ struct nai_gap_subjects {
 };
 void nai_gap_subjects_free(struct nai_gap_subjects *subjects);
 /* Finds and finishes all of them, and sorts them as the table has them. */
-NAI_MUST_CHECK int nai_gap_subjects_find(struct nai_gap_subjects *subjects, struct nai_err *err);
+NAI_MUST_CHECK int nai_gap_subjects_find(struct nai_gap_subjects *out, const struct nai_node_io *io,
+                                         struct nai_err *err);

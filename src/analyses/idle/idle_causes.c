@@ -1,21 +1,71 @@
 /* Why did each GPU have nothing to do, and for how long? Table idle_causes. */
 #include "analyses/idle/idle.h"
-#include "base/sort.h"
+#include "model/idle/active.h"
 #include "tables/idle_causes.h"
 
-#include <stdlib.h>
+const char *nai_idle_culprit_text(const struct nai_node_io *io, const struct nai_idle_culprit *what) {
+  NAI_SCOPED(nai_buf) text = {0};
+  if (what->source == NAI_CULPRIT_NOTHING)
+    return NULL;
+  nai_idle_culprit_put(&text, io->model, what);
+  io->arena->oom |= text.oom;
+  return nai_arena_printf(io->arena, "%s", nai_buf_str(&text));
+}
+
+/* --- within active spans ------------------------------------------------------------------------ */
+
+/* Is there nothing but activity on the GPU? */
+static bool all_active(const struct nai_model *m, uint32_t gpu) {
+  for (uint32_t i = 0; m->active && i < m->active[gpu].count; i++)
+    if (m->active[gpu].spans[i].kind != NAI_SPAN_IS_ACTIVE)
+      return false;
+  return true;
+}
+
+static void take_gap(struct nai_gpu_idle *active, const struct nai_idle_split *split, const struct nai_idle_gap *gap) {
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++) {
+    active->ns[c] += split->ns[c];
+    active->parts[c] += split->ns[c] > 0;
+    if (split->ns[c] > active->longest_ns[c]) {
+      active->longest_ns[c] = split->ns[c];
+      active->longest[c] = (struct nai_interval){gap->start, gap->end};
+    }
+  }
+}
+
+/* Sums of the gaps without pauses, set-up and checks: only a GPU that has some has its gaps cut again. */
+static int find_active(struct nai_gpu_idle *active, const struct nai_model *m, uint32_t gpu, struct nai_err *err) {
+  NAI_SCOPED(nai_idle_shares) shares = {0};
+  uint32_t at = 0;
+  *active = m->idle[gpu];
+  if (all_active(m, gpu))
+    return NAI_OK;
+  *active = (struct nai_gpu_idle){0};
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
+    struct nai_idle_split split;
+    if (!nai_idle_gap_active(&at, m, gpu, gap.number))
+      continue;
+    NAI_TRY(nai_idle_split_again(&split, &shares, NULL, m, &gap, err));
+    take_gap(active, &split, &gap);
+  }
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+    active->what[c] = nai_idle_largest(&shares, (enum nai_idle_cause)c);
+  return shares.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* --- what took the time ------------------------------------------------------------------------- */
 
 /* Waits of one function in one NVTX path are one: the one that most time is charged to. `id` is the row of the first of
  * them. */
 static int largest_drain(struct nai_idle_culprit *largest, const struct nai_model *m, uint32_t gpu, bool active_only,
                          struct nai_err *err) {
   const struct nai_gpu_idle *idle = &m->idle[gpu];
-  struct nai_keyset places = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_keyset places = {.arena = &arena};
+  struct nai_idle_culprit *sums;
   uint32_t at = 0;
-  int64_t *ns = malloc(((size_t)idle->drain_count + 1) * sizeof *ns);
-  uint32_t *first = malloc(((size_t)idle->drain_count + 1) * sizeof *first);
-  *largest = (struct nai_idle_culprit){NAI_CULPRIT_NOTHING, 0, 0};
-  for (uint32_t i = 0; ns && first && i < idle->drain_count; i++) {
+  NAI_TRY(NAI_NEW(sums, &arena, idle->drain_count, err));
+  for (uint32_t i = 0; i < idle->drain_count; i++) {
     const struct nai_idle_drain *drain = &idle->drains[i];
     if (active_only && !nai_idle_gap_active(&at, m, gpu, drain->gap))
       continue;
@@ -25,91 +75,79 @@ static int largest_drain(struct nai_idle_culprit *largest, const struct nai_mode
         &places, nai_key_pair(nai_at_text(&m->apis.name, drain->wait), node ? (uint32_t)(node - m->nodes) + 1 : 0),
         &added);
     if (places.oom)
-      break;
-    first[place] = added ? drain->wait : first[place];
-    ns[place] = (added ? 0 : ns[place]) + drain->ns;
+      return nai_err_nomem(err);
+    if (added)
+      sums[place] = (struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, 0};
+    sums[place].ns += drain->ns;
   }
-  bool oom = !ns || !first || places.oom;
-  for (uint32_t i = 0; !oom && i < places.count; i++)
-    if (ns[i] > largest->ns)
-      *largest = (struct nai_idle_culprit){NAI_CULPRIT_WAIT, first[i], ns[i]};
-  free(ns);
-  free(first);
-  nai_keyset_free(&places);
-  return oom ? nai_err_nomem(err) : NAI_OK;
+  *largest = (struct nai_idle_culprit){NAI_CULPRIT_NOTHING, 0, 0};
+  for (uint32_t i = 0; i < places.count; i++)
+    if (sums[i].ns > largest->ns)
+      *largest = sums[i];
+  return NAI_OK;
 }
 
-/* What takes less than a twentieth of a cause does not stand for it. `into`: columns of the time of all, what, its
- * time. */
-static int put_what(struct nai_table *table, int64_t row, const int into[3], const struct nai_model *m,
-                    const struct nai_idle_culprit *what, struct nai_err *err) {
+/* What takes less than a twentieth of a cause does not stand for it. idle: all gaps, or the active ones. */
+static int find_culprit(struct nai_idle_culprit *what, const struct nai_model *m, uint32_t gpu, enum nai_idle_cause c,
+                        const struct nai_gpu_idle *idle, const struct nai_idle_shares *host, bool active_only,
+                        struct nai_err *err) {
   enum { PARTS_OF_WHOLE = 20 };
-  struct nai_buf text = {0};
-  if (what->ns < nai_get_i64(table, row, into[0]) / PARTS_OF_WHOLE)
-    return NAI_OK;
-  nai_idle_culprit_put(&text, m, what);
-  if (what->source != NAI_CULPRIT_NOTHING) {
-    nai_set_str(table, row, into[1], nai_buf_str(&text));
-    nai_set_i64(table, row, into[2], what->ns);
-  }
-  bool oom = text.oom;
-  nai_buf_free(&text);
-  return oom ? nai_err_nomem(err) : NAI_OK;
+  *what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(host, c) : idle->what[c];
+  if (c == NAI_IDLE_QUEUE_DRAINED)
+    NAI_TRY(largest_drain(what, m, gpu, active_only, err));
+  if (what->ns < idle->ns[c] / PARTS_OF_WHOLE)
+    what->source = NAI_CULPRIT_NOTHING;
+  return NAI_OK;
 }
 
-static int put_active(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
-                      enum nai_idle_cause c, const struct nai_idle_active *active, const struct nai_idle_host *host,
-                      struct nai_err *err) {
-  static const int whats[] = {IDLE_CAUSES_active_ns, IDLE_CAUSES_active_what, IDLE_CAUSES_active_what_ns};
-  nai_set_i64(table, row, IDLE_CAUSES_active_ns, active->ns[c]);
-  nai_set_i64(table, row, IDLE_CAUSES_active_count, active->parts[c]);
+/* --- rows ----------------------------------------------------------------------------------------- */
+
+static int add_active(struct IDLE_CAUSES_row *row, const struct nai_node_io *io, uint32_t gpu, enum nai_idle_cause c,
+                      const struct nai_gpu_idle *active, const struct nai_idle_host *host, struct nai_err *err) {
+  struct nai_idle_culprit what;
+  row->active_ns = active->ns[c];
+  row->active_count = active->parts[c];
   if (!active->parts[c])
     return NAI_OK;
-  nai_set_i64(table, row, IDLE_CAUSES_active_longest_ns, active->longest_ns[c]);
-  nai_set_i64(table, row, IDLE_CAUSES_active_longest_start_ns, active->longest[c].start);
-  nai_set_i64(table, row, IDLE_CAUSES_active_longest_end_ns, active->longest[c].end);
-  struct nai_idle_culprit what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
-  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, true, err) : NAI_OK;
-  return rc ? rc : put_what(table, row, whats, m, &what, err);
+  row->active_longest_ns = active->longest_ns[c];
+  row->active_longest_start_ns = active->longest[c].start;
+  row->active_longest_end_ns = active->longest[c].end;
+  NAI_TRY(find_culprit(&what, io->model, gpu, c, active, &host->active, true, err));
+  row->active_what = nai_idle_culprit_text(io, &what);
+  row->active_what_ns = row->active_what ? what.ns : NAI_NULL_I64;
+  return NAI_OK;
 }
 
-static int put_cause(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
-                     enum nai_idle_cause c, const struct nai_idle_host *host, struct nai_err *err) {
-  static const int whats[] = {IDLE_CAUSES_total_ns, IDLE_CAUSES_what, IDLE_CAUSES_what_ns};
+static int put_cause(const struct nai_node_io *io, struct nai_table *table, uint32_t gpu, enum nai_idle_cause c,
+                     const struct nai_gpu_idle *active, const struct nai_idle_host *host, struct nai_err *err) {
+  const struct nai_gpu *of = &io->model->gpus[gpu];
+  const struct nai_gpu_idle *idle = &io->model->idle[gpu];
+  struct nai_idle_culprit what;
   int64_t all = 0;
-  const struct nai_gpu *of = &m->gpus[gpu];
-  const struct nai_gpu_idle *idle = &m->idle[gpu];
-  int64_t window = of->window_end - of->window_start;
-  nai_set_i64(table, row, IDLE_CAUSES_device_id, of->device_id);
-  nai_set_str(table, row, IDLE_CAUSES_cause, nai_idle_cause_name(c));
-  nai_set_i64(table, row, IDLE_CAUSES_part_count, idle->parts[c]);
-  nai_set_i64(table, row, IDLE_CAUSES_total_ns, idle->ns[c]);
   for (int i = 0; i < NAI_IDLE_CAUSES; i++)
     all += idle->ns[i];
-  nai_set_f64(table, row, IDLE_CAUSES_pct_of_idle, nai_percent((double)idle->ns[c], (double)all));
-  nai_set_f64(table, row, IDLE_CAUSES_pct_of_window, nai_percent((double)idle->ns[c], (double)window));
-  nai_set_i64(table, row, IDLE_CAUSES_longest_ns, idle->longest_ns[c]);
-  nai_set_i64(table, row, IDLE_CAUSES_longest_start_ns, idle->longest[c].start);
-  nai_set_i64(table, row, IDLE_CAUSES_longest_end_ns, idle->longest[c].end);
-  struct nai_idle_culprit what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].all, c) : idle->what[c];
-  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, false, err) : NAI_OK;
-  return rc ? rc : put_what(table, row, whats, m, &what, err);
+  NAI_TRY(find_culprit(&what, io->model, gpu, c, idle, &host->all, false, err));
+  struct IDLE_CAUSES_row row =
+      NAI_ROW(IDLE_CAUSES, .device_id = of->device_id, .cause = nai_idle_cause_name(c), .part_count = idle->parts[c],
+              .total_ns = idle->ns[c], .pct_of_idle = nai_percent((double)idle->ns[c], (double)all),
+              .longest_ns = idle->longest_ns[c],
+              .pct_of_window = nai_percent((double)idle->ns[c], (double)(of->window_end - of->window_start)),
+              .what = nai_idle_culprit_text(io, &what), .longest_start_ns = idle->longest[c].start,
+              .longest_end_ns = idle->longest[c].end);
+  row.what_ns = row.what ? what.ns : NAI_NULL_I64;
+  NAI_TRY(add_active(&row, io, gpu, c, active, host, err));
+  IDLE_CAUSES_add(table, &row);
+  return NAI_OK;
 }
 
-int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, const struct nai_idle_host *host,
+int nai_put_idle_causes(const struct nai_node_io *io, struct nai_table *table, const struct nai_idle_host *host,
                         struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
-    struct nai_idle_active active;
-    rc = nai_idle_within_active(&active, m, g, err);
-    for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++) {
-      if (!m->idle[g].ns[c])
-        continue;
-      int64_t row = nai_table_add_row(table);
-      rc = put_cause(table, row, m, g, (enum nai_idle_cause)c, host, err);
-      if (!rc)
-        rc = put_active(table, row, m, g, (enum nai_idle_cause)c, &active, host, err);
-    }
+  for (uint32_t g = 0; g < io->model->gpu_count; g++) {
+    struct nai_gpu_idle active;
+    NAI_TRY(find_active(&active, io->model, g, err));
+    for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+      if (io->model->idle[g].ns[c])
+        NAI_TRY(put_cause(io, table, g, (enum nai_idle_cause)c, &active, &host[g], err));
   }
-  return rc;
+  return NAI_OK;
 }

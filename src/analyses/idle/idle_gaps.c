@@ -1,16 +1,15 @@
 /* When did each GPU have nothing to do, and why? Table gpu_idle_gaps. */
 #include "analyses/idle/idle.h"
 #include "base/fmt.h"
+#include "model/idle/active.h"
+#include "model/idle/gap_names.h"
 #include "model/nvtx/nvtx_open.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/idle_causes.h"
 #include "tables/osrt_events.h"
 #include "tables/threads.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_GAPS = 10000 };
 
@@ -75,14 +74,18 @@ static void find_longest(struct longest *heap, const struct nai_model *m) {
 /* Where shares of host code go: those of one gap, and those of its GPU (active: NULL outside of active spans). */
 struct host_code {
   const struct nai_model *m;
-  struct nai_idle_shares *gap, *gpu, *active;
+  struct nai_idle_shares gap, *gpu, *active;
   struct nai_open_cursor open;
 };
+static void host_code_free(struct host_code *h) {
+  nai_idle_shares_free(&h->gap);
+  nai_open_cursor_free(&h->open);
+}
 
 static void add_host(struct host_code *h, enum nai_idle_source source, uint32_t name, int64_t ns) {
   if (ns <= 0)
     return;
-  nai_idle_share(h->gap, NAI_IDLE_HOST_CODE, source, name, ns);
+  nai_idle_share(&h->gap, NAI_IDLE_HOST_CODE, source, name, ns);
   nai_idle_share(h->gpu, NAI_IDLE_HOST_CODE, source, name, ns);
   if (h->active)
     nai_idle_share(h->active, NAI_IDLE_HOST_CODE, source, name, ns);
@@ -92,10 +95,11 @@ static void add_host(struct host_code *h, enum nai_idle_source source, uint32_t 
 static int add_ranges(struct host_code *h, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
   const struct nai_groups *g = &h->m->nvtx_by_thread;
   const struct NVTX_EVENTS_columns *v = &h->m->nvtx;
-  uint32_t next = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &v->start_ns, a),
-           end = g->first[thread + 1], parent;
-  int rc = a < b ? nai_open_find(&h->open, h->m, thread, next, err) : NAI_OK;
-  for (int64_t t = a; !rc && t < b;) {
+  uint32_t end = g->first[thread + 1], next = nai_rows_from(g->order, g->first[thread], end, &v->start_ns, a), parent;
+  if (a >= b)
+    return NAI_OK;
+  NAI_TRY(nai_open_find(&h->open, h->m, thread, next, err));
+  for (int64_t t = a; t < b;) {
     uint32_t current = nai_open_at(&h->open, t);
     while (next < end && nai_at_i32(&v->kind, g->order[next]) != NAI_NVTX_PUSH_POP)
       next++;
@@ -105,9 +109,9 @@ static int add_ranges(struct host_code *h, uint32_t thread, int64_t a, int64_t b
       add_host(h, NAI_CULPRIT_RANGE, nai_at_text(&v->name, current), to - t);
     t = to;
     if (t == until && begins < b)
-      rc = nai_open_begin(&parent, &h->open, g->order[next++], err);
+      NAI_TRY(nai_open_begin(&parent, &h->open, g->order[next++], err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* OS runtime calls in [a, b), and ranges between them. The outermost calls of a thread do not overlap. */
@@ -115,170 +119,129 @@ static int add_calls(struct host_code *h, uint32_t thread, int64_t a, int64_t b,
   const struct nai_groups *g = nai_model_osrt_calls(h->m);
   if (!g)
     return add_ranges(h, thread, a, b, err);
-  const struct nai_table *osrt = h->m->tables[NAI_IN_OSRT];
-  const struct nai_column start = nai_table_column(osrt, OSRT_EVENTS_start_ns),
-                          end = nai_table_column(osrt, OSRT_EVENTS_end_ns),
-                          name = nai_table_column(osrt, OSRT_EVENTS_name);
-  uint32_t first = g->first[thread], last = g->first[thread + 1], i = nai_rows_from(g->order, first, last, &start, a);
+  const struct OSRT_EVENTS_columns c = OSRT_EVENTS_columns_of(h->m->tables[NAI_IN_OSRT]);
+  uint32_t first = g->first[thread], last = g->first[thread + 1],
+           i = nai_rows_from(g->order, first, last, &c.start_ns, a);
   int64_t t = a;
-  int rc = NAI_OK;
-  for (i -= i > first; !rc && i < last && nai_at(&start, g->order[i]) < b; i++) {
-    int64_t from = nai_at(&start, g->order[i]), to = nai_at(&end, g->order[i]);
+  for (i -= i > first; i < last && nai_at(&c.start_ns, g->order[i]) < b; i++) {
+    int64_t from = nai_at(&c.start_ns, g->order[i]), to = nai_at(&c.end_ns, g->order[i]);
     from = from > t ? from : t;
     to = to < b ? to : b;
     if (to <= from)
       continue;
-    rc = add_ranges(h, thread, t, from, err);
-    add_host(h, NAI_CULPRIT_OSRT, nai_at_text(&name, g->order[i]), to - from);
+    NAI_TRY(add_ranges(h, thread, t, from, err));
+    add_host(h, NAI_CULPRIT_OSRT, nai_at_text(&c.name, g->order[i]), to - from);
     t = to;
   }
-  return rc ? rc : add_ranges(h, thread, t, b, err);
+  return add_ranges(h, thread, t, b, err);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-const char *nai_next_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, const struct nai_idle_gap *gap) {
-  if (gap->op == NAI_NO_ROW)
-    return NULL;
-  const struct nai_op *op = &m->gpus[gap->gpu].ops[gap->op];
-  return op->type == NAI_OP_KERNEL ? nai_model_kernel_name(m, op->row)
-       : op->type == NAI_OP_GRAPH  ? "graph launch"
-                                   : nai_model_direction(room, m, op->row);
-}
-
-const char *nai_launch_range(const struct nai_model *m, uint32_t launch) {
-  const struct nai_nvtx_node *node = launch == NAI_NO_ROW ? NULL : nai_model_call_node(m, launch);
-  return node ? nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name) : NULL;
-}
-
-const char *nai_thread_label(char room[NAI_THREAD_LABEL_MAX], const struct nai_model *m, int32_t thread) {
-  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid);
-  struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], thread, THREADS_thread_name);
-  snprintf(room, NAI_THREAD_LABEL_MAX, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid,
-           name.null ? "" : name.s);
-  return room;
-}
-
-static void put_launch(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t launch) {
-  int32_t thread = nai_at_i32(&m->apis.thread, launch);
-  char label[NAI_THREAD_LABEL_MAX];
-  nai_set_str(table, row, GPU_IDLE_GAPS_launch_api, nai_model_api_name(m, launch));
-  nai_set_str(table, row, GPU_IDLE_GAPS_launch_thread, nai_thread_label(label, m, thread));
-  nai_set_i64(table, row, GPU_IDLE_GAPS_pid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid));
-  nai_set_i64(table, row, GPU_IDLE_GAPS_tid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid));
-  nai_set_str(table, row, GPU_IDLE_GAPS_nvtx_range, nai_launch_range(m, launch));
-}
-
-/* What took less than a twentieth of a gap does not stand for it. */
-enum { PARTS_OF_GAP = 20 };
-
-/* What took most of the gap's largest part; nothing if that was hardly there. */
-static struct nai_idle_culprit activity_of(const struct nai_idle_gap *gap, enum nai_idle_cause cause,
-                                           const struct nai_idle_shares *shares) {
-  struct nai_idle_culprit what = nai_idle_largest(shares, cause);
-  return what.ns >= (gap->end - gap->start) / PARTS_OF_GAP ? what
-                                                           : (struct nai_idle_culprit){NAI_CULPRIT_NOTHING, 0, 0};
-}
-
-static void put_what(struct nai_table *table, int64_t row, int column, const struct nai_model *m,
-                     const struct nai_idle_culprit *what) {
-  struct nai_buf text = {0};
-  nai_idle_culprit_put(&text, m, what);
-  nai_set_str(table, row, column, what->source == NAI_CULPRIT_NOTHING ? NULL : nai_buf_str(&text));
-  table->oom |= text.oom;
-  nai_buf_free(&text);
+static void add_launch(struct GPU_IDLE_GAPS_row *row, const struct nai_node_io *io, uint32_t launch,
+                       const struct nai_idle_split *split) {
+  const struct nai_table *threads = io->model->tables[NAI_IN_THREADS];
+  int32_t thread = nai_at_i32(&io->model->apis.thread, launch);
+  row->launch_api = nai_launch_function(io->model, launch);
+  row->launch_thread = nai_thread_label(io->model, thread, io->arena);
+  row->nvtx_range = nai_launch_range(io->model, launch);
+  row->pid = nai_get_i64(threads, thread, THREADS_pid);
+  row->tid = nai_get_i64(threads, thread, THREADS_tid);
+  row->before_call_ns = split->before_call;
+  row->in_call_ns = split->in_call;
+  row->after_call_ns = split->after_call;
 }
 
 /* What the largest part leaves of the gap: a finding may be about one of these. */
-static void put_other_causes(struct nai_table *table, int64_t row, struct nai_idle_split split) {
+static const char *other_causes(const struct nai_node_io *io, struct nai_idle_split split) {
   enum { SHORTEST_NS = 1000 };
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   split.ns[nai_idle_largest_part(&split)] = 0;
   for (enum nai_idle_cause cause; split.ns[cause = nai_idle_largest_part(&split)] >= SHORTEST_NS; split.ns[cause] = 0) {
     nai_buf_printf(&text, "%s%s ", text.len ? ", " : "", nai_idle_cause_name(cause));
     nai_fmt_duration(&text, (double)split.ns[cause]);
   }
-  nai_set_str(table, row, GPU_IDLE_GAPS_other_causes, text.len ? nai_buf_str(&text) : NULL);
-  table->oom |= text.oom;
-  nai_buf_free(&text);
+  io->arena->oom |= text.oom;
+  return text.len ? nai_arena_printf(io->arena, "%s", nai_buf_str(&text)) : NULL;
 }
 
-static void put_split(struct nai_table *table, const struct nai_model *m, const struct nai_idle_gap *gap,
-                      const struct nai_idle_split *split, const struct nai_idle_shares *shares) {
+/* What took most of the gap's largest part. */
+static const char *host_activity(const struct nai_node_io *io, enum nai_idle_cause cause,
+                                 const struct nai_idle_shares *shares, int64_t least_ns) {
+  struct nai_idle_culprit what = nai_idle_largest(shares, cause);
+  return what.ns >= least_ns ? nai_idle_culprit_text(io, &what) : NULL;
+}
+
+static void put_split(const struct nai_node_io *io, const struct nai_idle_gap *gap, const struct nai_idle_split *split,
+                      const struct nai_idle_shares *shares) {
+  enum { PARTS_OF_GAP = 20 }; /* what took less of it does not stand for it */
+  const struct nai_model *m = io->model;
+  const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   char room[NAI_KIND_NAME_MAX];
   enum nai_idle_cause cause = nai_idle_largest_part(split);
-  struct nai_idle_culprit what = activity_of(gap, cause, shares);
-  const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
-  int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, GPU_IDLE_GAPS_device_id, m->gpus[gap->gpu].device_id);
-  nai_set_i64(table, row, GPU_IDLE_GAPS_gap_start_ns, gap->start);
-  nai_set_i64(table, row, GPU_IDLE_GAPS_gap_end_ns, gap->end);
-  nai_set_i64(table, row, GPU_IDLE_GAPS_gap_ns, gap->end - gap->start);
-  nai_set_str(table, row, GPU_IDLE_GAPS_cause, nai_idle_cause_name(cause));
-  nai_set_i64(table, row, GPU_IDLE_GAPS_cause_ns, split->ns[cause]);
-  nai_set_str(table, row, GPU_IDLE_GAPS_next_op, nai_next_op_name(room, m, gap));
-  if (gap->launch != NAI_NO_ROW) {
-    put_launch(table, row, m, gap->launch);
-    nai_set_i64(table, row, GPU_IDLE_GAPS_before_call_ns, split->before_call);
-    nai_set_i64(table, row, GPU_IDLE_GAPS_in_call_ns, split->in_call);
-    nai_set_i64(table, row, GPU_IDLE_GAPS_after_call_ns, split->after_call);
-  }
-  put_what(table, row, GPU_IDLE_GAPS_host_activity, m, &what);
-  if (drain && drain->ns >= (gap->end - gap->start) / PARTS_OF_GAP)
-    put_what(table, row, GPU_IDLE_GAPS_wait_before, m,
-             &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
-  put_other_causes(table, row, *split);
+  int64_t ns = gap->end - gap->start;
+  struct GPU_IDLE_GAPS_row row =
+      NAI_ROW(GPU_IDLE_GAPS, .device_id = m->gpus[gap->gpu].device_id, .gap_start_ns = gap->start,
+              .gap_end_ns = gap->end, .gap_ns = ns, .cause = nai_idle_cause_name(cause), .cause_ns = split->ns[cause],
+              .next_op = nai_next_op_name(room, m, gap),
+              .host_activity = host_activity(io, cause, shares, ns / PARTS_OF_GAP),
+              .other_causes = other_causes(io, *split));
+  if (gap->launch != NAI_NO_ROW)
+    add_launch(&row, io, gap->launch, split);
+  if (drain && drain->ns >= ns / PARTS_OF_GAP)
+    row.wait_before = nai_idle_culprit_text(io, &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
+  GPU_IDLE_GAPS_add(io->out[0], &row);
 }
 
-static int put_gap(struct nai_table *table, struct host_code *h, struct nai_intervals *host,
+static int put_gap(const struct nai_node_io *io, struct host_code *h, struct nai_intervals *host,
                    const struct nai_idle_gap *gap, struct nai_err *err) {
   struct nai_idle_split split;
-  int rc = nai_idle_split_again(&split, h->gap, host, h->m, gap, err);
-  for (size_t i = 0; !rc && i < host->count; i++)
-    rc = add_calls(h, nai_at_text(&h->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err);
-  if (!rc && (h->gap->oom || h->gpu->oom || (h->active && h->active->oom)))
-    rc = nai_err_nomem(err);
-  if (!rc)
-    put_split(table, h->m, gap, &split, h->gap);
-  return rc;
+  nai_idle_shares_free(&h->gap);
+  h->gap = (struct nai_idle_shares){0};
+  NAI_TRY(nai_idle_split_again(&split, &h->gap, host, h->m, gap, err));
+  for (size_t i = 0; i < host->count; i++)
+    NAI_TRY(add_calls(h, nai_at_text(&h->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err));
+  if (h->gap.oom || h->gpu->oom || (h->active && h->active->oom))
+    return nai_err_nomem(err);
+  put_split(io, gap, &split, &h->gap);
+  return NAI_OK;
 }
 
 /* gpus: per GPU, what the host did in its own code. */
-static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const struct nai_model *m,
-                    struct nai_err *err) {
-  struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
-  struct nai_intervals host = {0};
-  struct host_code h = {.m = m};
-  int rc = heap.v ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    find_longest(&heap, m);
-  for (size_t i = 0; !rc && i < heap.count; i++) {
-    struct nai_idle_shares shares = {0};
+static int put_gaps(const struct nai_node_io *io, struct nai_idle_host *gpus, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct longest heap = {0};
+  struct nai_intervals host = {.arena = io->arena};
+  NAI_SCOPED(host_code) h = {.m = m};
+  NAI_TRY(NAI_NEW(heap.v, io->arena, MAX_GAPS, err));
+  find_longest(&heap, m);
+  for (size_t i = 0; i < heap.count; i++) {
     struct nai_idle_gap gap = nai_idle_gap_at(m, heap.v[i].gpu, heap.v[i].number);
-    h.gap = &shares;
     h.gpu = &gpus[gap.gpu].all;
     h.active = nai_idle_gap_active(&(uint32_t){0}, m, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
-    rc = put_gap(table, &h, &host, &gap, err);
-    nai_idle_shares_free(&shares);
+    NAI_TRY(put_gap(io, &h, &host, &gap, err));
   }
-  free(heap.v);
-  nai_intervals_free(&host);
-  nai_open_cursor_free(&h.open);
-  return rc;
+  return NAI_OK;
+}
+
+/* Per GPU. */
+struct hosts {
+  struct nai_idle_host *v;
+  uint32_t count;
+};
+static void hosts_free(struct hosts *hosts) {
+  for (uint32_t g = 0; g < hosts->count; g++) {
+    nai_idle_shares_free(&hosts->v[g].all);
+    nai_idle_shares_free(&hosts->v[g].active);
+  }
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  const struct nai_model *m = io->model;
-  struct nai_idle_host *host = calloc((size_t)m->gpu_count + 1, sizeof *host);
-  int rc = host ? put_gaps(io->out[0], host, m, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_put_idle_causes(io->out[1], m, host, err);
-  for (uint32_t g = 0; host && g < m->gpu_count; g++) {
-    nai_idle_shares_free(&host[g].all);
-    nai_idle_shares_free(&host[g].active);
-  }
-  free(host);
-  return rc;
+  NAI_SCOPED(hosts) hosts = {0};
+  NAI_TRY(NAI_NEW(hosts.v, io->arena, io->model->gpu_count, err));
+  hosts.count = io->model->gpu_count;
+  NAI_TRY(put_gaps(io, hosts.v, err));
+  return nai_put_idle_causes(io, io->out[1], hosts.v, err);
 }
 
 NAI_ANALYSIS(idle_gaps, .outputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema, &nai_idle_causes_schema),

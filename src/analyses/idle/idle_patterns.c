@@ -1,6 +1,7 @@
 /* Which idle gaps are repetitions of each other? Table idle_patterns. */
-#include "analyses/idle/idle.h"
-#include "base/array.h"
+#include "analyses/analysis.h"
+#include "model/idle/active.h"
+#include "model/idle/gap_names.h"
 #include "tables/idle_patterns.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct pattern {
 struct patterns {
   const struct nai_model *m;
   uint32_t gpu;
+  struct nai_arena *arena;
   struct nai_strings names;               /* of operations that end gaps */
   uint32_t *of_kernel;                    /* per string of kernel_events: its number in `names`, if known */
   struct nai_keyset launches, ends, keys; /* function and range; cause and operation; both */
@@ -26,16 +28,7 @@ struct patterns {
   uint32_t *of_gap; /* per gap number; NAI_NO_GROUP where there is no gap */
   bool oom;
 };
-
-static void free_patterns(struct patterns *p) {
-  nai_strings_free(&p->names);
-  free(p->of_kernel);
-  nai_keyset_free(&p->launches);
-  nai_keyset_free(&p->ends);
-  nai_keyset_free(&p->keys);
-  free(p->v);
-  free(p->of_gap);
-}
+static void patterns_free(struct patterns *p) { nai_strings_free(&p->names); }
 
 /* Number of the name of what ends the gap: different things may have the same. */
 static uint32_t end_name(struct patterns *p, const struct nai_idle_gap *gap) {
@@ -63,25 +56,24 @@ static int64_t launch_key(const struct nai_model *m, uint32_t launch) {
   return nai_key_pair(nai_at_text(&m->apis.name, launch), node ? node->name : NAI_NO_STRING);
 }
 
-static bool take_gap(struct patterns *p, const struct nai_idle_gap *gap) {
+static int take_gap(struct patterns *p, const struct nai_idle_gap *gap, struct nai_err *err) {
   bool added;
   uint32_t launch = nai_keyset_add(&p->launches, launch_key(p->m, gap->launch), &added),
            end = nai_keyset_add(&p->ends, nai_key_pair(p->m->idle[gap->gpu].cause[gap->number], end_name(p, gap)),
                                 &added);
   uint32_t index = nai_keyset_add(&p->keys, nai_key_pair(launch, end), &added);
   if (p->oom || p->launches.oom || p->ends.oom || p->keys.oom)
-    return false;
-  if (index == p->capacity && !nai_array_room(&p->v, &p->capacity, index, sizeof *p->v))
-    return false;
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(p->v, p->capacity, index, p->arena, err));
   struct pattern *pattern = &p->v[index];
   if (added)
-    *pattern = (struct pattern){.longest = *gap};
+    pattern->longest = *gap;
   pattern->count++;
   pattern->total_ns += gap->end - gap->start;
   if (gap->end - gap->start > pattern->longest.end - pattern->longest.start)
     pattern->longest = *gap;
   p->of_gap[gap->number] = index;
-  return true;
+  return NAI_OK;
 }
 
 /* Lengths of gaps by pattern. */
@@ -96,13 +88,13 @@ static void length_block(const void *patterns, uint32_t first, uint32_t count, u
 }
 
 static int find_medians(struct patterns *p, uint32_t places, struct nai_err *err) {
-  struct nai_stats *stats = calloc((size_t)p->keys.count + 1, sizeof *stats);
   struct nai_values lengths = {places, length_block, p, p->m->scratch_dir};
-  int rc = stats ? nai_group_stats(stats, p->keys.count, &lengths, err) : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < p->keys.count; i++)
+  struct nai_stats *stats;
+  NAI_TRY(NAI_NEW(stats, p->arena, p->keys.count, err));
+  NAI_TRY(nai_group_stats(stats, p->keys.count, &lengths, err));
+  for (uint32_t i = 0; i < p->keys.count; i++)
     p->v[i].median_ns = stats[i].p50;
-  free(stats);
-  return rc;
+  return NAI_OK;
 }
 
 /* Most time first; among equals by GPU and time. */
@@ -115,71 +107,61 @@ static int most_first(const void *pa, const void *pb) {
   return (a->longest.start > b->longest.start) - (a->longest.start < b->longest.start);
 }
 
+static int find_patterns(struct patterns *p, struct nai_err *err) {
+  const struct nai_gpu *gpu = &p->m->gpus[p->gpu];
+  uint32_t at = 0, places = (uint32_t)gpu->all.count + 1, names = p->m->tables[NAI_IN_KERNELS]->strings.count;
+  NAI_TRY(NAI_NEW(p->of_gap, p->arena, places, err));
+  NAI_TRY(NAI_NEW(p->of_kernel, p->arena, names, err));
+  memset(p->of_gap, 0xff, places * sizeof *p->of_gap);      /* NAI_NO_GROUP */
+  memset(p->of_kernel, 0xff, names * sizeof *p->of_kernel); /* NAI_NO_STRING */
+  for (uint32_t i = 0; i < places; i++) {
+    struct nai_interval span = nai_idle_span(gpu, i);
+    if (span.end - span.start < SHORTEST_NS || !nai_idle_gap_active(&at, p->m, p->gpu, i))
+      continue;
+    struct nai_idle_gap gap = nai_idle_gap_at(p->m, p->gpu, i);
+    NAI_TRY(take_gap(p, &gap, err));
+  }
+  return find_medians(p, places, err);
+}
+
 /* Adds the GPU's patterns to `most`, which holds the MAX_PATTERNS with most time so far and has room for as many again.
  */
 static int take_gpu(struct pattern *most, uint32_t *count, const struct nai_model *m, uint32_t gpu,
                     struct nai_err *err) {
-  uint32_t at = 0;
-  struct patterns p = {.m = m, .gpu = gpu};
-  size_t places = m->gpus[gpu].all.count + 1, names = (size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1;
-  p.of_gap = malloc(places * sizeof *p.of_gap);
-  p.of_kernel = malloc(names * sizeof *p.of_kernel);
-  int rc = p.of_gap && p.of_kernel ? NAI_OK : nai_err_nomem(err);
-  if (!rc) {
-    memset(p.of_gap, 0xff, places * sizeof *p.of_gap);      /* NAI_NO_GROUP */
-    memset(p.of_kernel, 0xff, names * sizeof *p.of_kernel); /* NAI_NO_STRING */
-  }
-  for (uint32_t i = 0; !rc && i < places; i++) {
-    struct nai_interval span = nai_idle_span(&m->gpus[gpu], i);
-    struct nai_idle_gap gap;
-    if (span.end - span.start < SHORTEST_NS || !nai_idle_gap_active(&at, m, gpu, i))
-      continue;
-    gap = nai_idle_gap_at(m, gpu, i);
-    rc = take_gap(&p, &gap) ? NAI_OK : nai_err_nomem(err);
-  }
-  if (!rc)
-    rc = find_medians(&p, (uint32_t)places, err);
-  if (!rc && p.keys.count) {
-    qsort(p.v, p.keys.count, sizeof *p.v, most_first);
-    uint32_t taken = p.keys.count < MAX_PATTERNS ? p.keys.count : MAX_PATTERNS;
-    memcpy(most + *count, p.v, taken * sizeof *most);
-    qsort(most, *count + taken, sizeof *most, most_first);
-    *count = *count + taken < MAX_PATTERNS ? *count + taken : MAX_PATTERNS;
-  }
-  free_patterns(&p);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  NAI_SCOPED(patterns) p = {.m = m, .gpu = gpu, .arena = &arena};
+  p.launches.arena = p.ends.arena = p.keys.arena = &arena;
+  NAI_TRY(find_patterns(&p, err));
+  if (!p.keys.count)
+    return NAI_OK;
+  qsort(p.v, p.keys.count, sizeof *p.v, most_first);
+  uint32_t taken = p.keys.count < MAX_PATTERNS ? p.keys.count : MAX_PATTERNS;
+  memcpy(most + *count, p.v, taken * sizeof *most);
+  qsort(most, *count + taken, sizeof *most, most_first);
+  *count = *count + taken < MAX_PATTERNS ? *count + taken : MAX_PATTERNS;
+  return NAI_OK;
 }
 
 static void put_pattern(struct nai_table *table, const struct nai_model *m, const struct pattern *p) {
   const struct nai_idle_gap *gap = &p->longest;
   char room[NAI_KIND_NAME_MAX];
-  int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, IDLE_PATTERNS_device_id, m->gpus[gap->gpu].device_id);
-  nai_set_str(table, row, IDLE_PATTERNS_cause,
-              nai_idle_cause_name((enum nai_idle_cause)m->idle[gap->gpu].cause[gap->number]));
-  nai_set_str(table, row, IDLE_PATTERNS_next_op, nai_next_op_name(room, m, gap));
-  nai_set_str(table, row, IDLE_PATTERNS_launch_api,
-              gap->launch == NAI_NO_ROW ? NULL : nai_model_api_name(m, gap->launch));
-  nai_set_str(table, row, IDLE_PATTERNS_nvtx_range, nai_launch_range(m, gap->launch));
-  nai_set_i64(table, row, IDLE_PATTERNS_gap_count, p->count);
-  nai_set_i64(table, row, IDLE_PATTERNS_total_ns, p->total_ns);
-  nai_set_f64(table, row, IDLE_PATTERNS_median_ns, p->median_ns);
-  nai_set_i64(table, row, IDLE_PATTERNS_longest_ns, gap->end - gap->start);
-  nai_set_i64(table, row, IDLE_PATTERNS_longest_start_ns, gap->start);
-  nai_set_i64(table, row, IDLE_PATTERNS_longest_end_ns, gap->end);
+  NAI_ADD(IDLE_PATTERNS, table, .device_id = m->gpus[gap->gpu].device_id,
+          .cause = nai_idle_cause_name((enum nai_idle_cause)m->idle[gap->gpu].cause[gap->number]),
+          .next_op = nai_next_op_name(room, m, gap), .launch_api = nai_launch_function(m, gap->launch),
+          .nvtx_range = nai_launch_range(m, gap->launch), .gap_count = p->count, .total_ns = p->total_ns,
+          .median_ns = p->median_ns, .longest_ns = gap->end - gap->start, .longest_start_ns = gap->start,
+          .longest_end_ns = gap->end);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  const struct nai_model *m = io->model;
-  struct pattern *most = malloc(2 * MAX_PATTERNS * sizeof *most);
+  struct pattern *most;
   uint32_t count = 0;
-  int rc = most ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = take_gpu(most, &count, m, g, err);
-  for (uint32_t i = 0; !rc && i < count; i++)
-    put_pattern(io->out[0], m, &most[i]);
-  free(most);
-  return rc;
+  NAI_TRY(NAI_NEW(most, io->arena, 2 * MAX_PATTERNS, err));
+  for (uint32_t g = 0; g < io->model->gpu_count; g++)
+    NAI_TRY(take_gpu(most, &count, io->model, g, err));
+  for (uint32_t i = 0; i < count; i++)
+    put_pattern(io->out[0], io->model, &most[i]);
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(idle_patterns, .outputs = NAI_SCHEMAS(&nai_idle_patterns_schema),

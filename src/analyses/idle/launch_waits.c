@@ -1,11 +1,8 @@
 /* Does the program wait after each launch, and what does that leave idle? Table launch_waits. */
 #include "analyses/analysis.h"
-#include "analyses/idle/idle.h"
-#include "analyses/spans/active_spans.h"
 #include "model/idle/active.h"
+#include "model/idle/idle.h"
 #include "tables/launch_waits.h"
-
-#include <stdlib.h>
 
 enum { PARTS = 3 };
 static const enum nai_idle_cause causes[PARTS] = {NAI_IDLE_BLOCKING_CALL, NAI_IDLE_QUEUE_DRAINED,
@@ -75,52 +72,48 @@ static int64_t launches(const struct nai_model *m, uint32_t number) {
 }
 
 static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu, const struct tally *t) {
-  int64_t row = nai_table_add_row(table), count = launches(m, gpu);
-  uint32_t most = 0, names = m->tables[NAI_IN_APIS]->strings.count;
-  for (uint32_t i = 1; i < names; i++)
+  const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
+  int64_t count = launches(m, gpu);
+  uint32_t most = 0;
+  struct LAUNCH_WAITS_row row =
+      NAI_ROW(LAUNCH_WAITS, .device_id = m->gpus[gpu].device_id, .launch_count = count, .waited_count = t->waited,
+              .waited_pct = nai_percent((double)t->waited, (double)count),
+              .idle_ns = t->part_ns[0] + t->part_ns[1] + t->part_ns[2], .in_wait_ns = t->part_ns[0],
+              .behind_wait_ns = t->part_ns[1], .in_launch_ns = t->part_ns[2]);
+  for (uint32_t i = 1; i < names->count; i++)
     most = t->call_ns[i] > t->call_ns[most] ? i : most;
-  nai_set_i64(table, row, LAUNCH_WAITS_device_id, m->gpus[gpu].device_id);
-  nai_set_i64(table, row, LAUNCH_WAITS_launch_count, count);
-  nai_set_i64(table, row, LAUNCH_WAITS_waited_count, t->waited);
-  nai_set_f64(table, row, LAUNCH_WAITS_waited_pct, nai_percent((double)t->waited, (double)count));
-  nai_set_i64(table, row, LAUNCH_WAITS_idle_ns, t->part_ns[0] + t->part_ns[1] + t->part_ns[2]);
-  nai_set_i64(table, row, LAUNCH_WAITS_in_wait_ns, t->part_ns[0]);
-  nai_set_i64(table, row, LAUNCH_WAITS_behind_wait_ns, t->part_ns[1]);
-  nai_set_i64(table, row, LAUNCH_WAITS_in_launch_ns, t->part_ns[2]);
-  if (!t->longest_ns)
-    return;
-  nai_set_str(table, row, LAUNCH_WAITS_call, nai_strings_get(&m->tables[NAI_IN_APIS]->strings, most));
-  nai_set_i64(table, row, LAUNCH_WAITS_call_ns, t->call_ns[most]);
-  nai_set_i64(table, row, LAUNCH_WAITS_longest_ns, t->longest_ns);
-  nai_set_i64(table, row, LAUNCH_WAITS_longest_start_ns, t->longest.start);
-  nai_set_i64(table, row, LAUNCH_WAITS_longest_end_ns, t->longest.end);
+  if (t->longest_ns) {
+    row.call = nai_strings_get(names, most);
+    row.call_ns = t->call_ns[most];
+    row.longest_ns = t->longest_ns;
+    row.longest_start_ns = t->longest.start;
+    row.longest_end_ns = t->longest.end;
+  }
+  LAUNCH_WAITS_add(table, &row);
 }
 
 static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct tally t = {.call_ns = calloc((size_t)m->tables[NAI_IN_APIS]->strings.count + 1, sizeof *t.call_ns)};
+  struct tally t = {0};
   uint32_t at = 0;
-  int rc = t.call_ns ? NAI_OK : nai_err_nomem(err);
-  for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
+  NAI_TRY(NAI_NEW(t.call_ns, io->arena, m->tables[NAI_IN_APIS]->strings.count, err));
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
     struct nai_idle_split split;
     uint32_t wait = wait_of(m, &gap);
     if (wait == NAI_NO_ROW || !nai_idle_gap_active(&at, m, gpu, gap.number))
       continue;
-    rc = nai_idle_split_again(&split, NULL, NULL, m, &gap, err);
-    if (!rc)
-      take(&t, m, &gap, wait, &split);
+    NAI_TRY(nai_idle_split_again(&split, NULL, NULL, m, &gap, err));
+    take(&t, m, &gap, wait, &split);
   }
-  if (!rc && t.waited)
+  if (t.waited)
     put(io->out[0], m, gpu, &t);
-  free(t.call_ns);
-  return rc;
+  return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
-    rc = add_gpu(io, g, err);
-  return rc;
+  for (uint32_t g = 0; g < io->model->gpu_count; g++)
+    NAI_TRY(add_gpu(io, g, err));
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(launch_waits, .outputs = NAI_SCHEMAS(&nai_launch_waits_schema),

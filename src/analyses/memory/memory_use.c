@@ -1,7 +1,7 @@
 /* How much memory was allocated at most, by whom, when, and does it grow? Tables memory_use, memory_peak_allocations,
  * memory_growth and memory_timeline. */
 #include "analyses/analysis.h"
-#include "analyses/idle/idle.h"
+#include "model/idle/gap_names.h"
 #include "analyses/memory/memory_growth.h"
 #include "analyses/memory/memory_timeline.h"
 #include "analyses/memory/memory_track.h"

@@ -1,6 +1,7 @@
 /* What each GPU's window consists of: part ACTIVE. */
 #include "model/idle/active.h"
 #include "model/build.h"
+#include "model/idle/idle.h"
 #include "table/stats.h"
 
 #include <stdlib.h>
@@ -15,6 +16,10 @@ bool nai_gpu_is_active(const struct nai_gpu_active *active, uint32_t *at, int64_
     return true;
   *at = i;
   return active->spans[i].kind == NAI_SPAN_IS_ACTIVE;
+}
+
+bool nai_idle_gap_active(uint32_t *at, const struct nai_model *m, uint32_t gpu, uint32_t number) {
+  return !m->active || nai_gpu_is_active(&m->active[gpu], at, nai_idle_span(&m->gpus[gpu], number).start);
 }
 
 /* Operations by the span in which they start; those of zero length at the very end of the window are the last one's. */

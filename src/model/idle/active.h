@@ -22,3 +22,5 @@ struct nai_gpu_active {
 /* Whether `time` lies in active time, or outside of the window. *at: its span, where to go on from for later times; 0
  * first. */
 bool nai_gpu_is_active(const struct nai_gpu_active *active, uint32_t *at, int64_t time);
+/* Does a gap of a GPU lie in active time? Of a model without that part, all do. *at as above, for later gaps. */
+bool nai_idle_gap_active(uint32_t *at, const struct nai_model *model, uint32_t gpu, uint32_t number);
