@@ -27,6 +27,8 @@
   X(peer_copies)      \
   X(unified_memory)   \
   X(memory_use)       \
+  X(memory_growth)    \
+  X(memory_timeline)  \
   X(gpu_metrics)      \
   X(nic_metrics)      \
   X(metric_parts)     \

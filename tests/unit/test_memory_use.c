@@ -114,7 +114,7 @@ static void pools_are_drawn_as_a_whole(void **state) {
   CELLS(f.in.tables[NAI_IN_MEMORY_POOLS], 40, 0, 0, 0, 1, 1, 0x99, 0, 0, 48 * MIB, 3 * MIB); /* grown */
   CELLS(f.in.tables[NAI_IN_MEMORY_POOLS], 60, 0, 0, 0, 3, 1, 0x99, 0, 0, 8 * MIB, 4 * MIB);  /* trimmed */
   fixture_build(&f);
-  struct nai_table *t = fixture_analyze(&f, "memory_use", 3), *use = fixture_analyze(&f, "memory_use", 0);
+  struct nai_table *t = fixture_analyze(&f, "memory_timeline", 0), *use = fixture_analyze(&f, "memory_use", 0);
   const int64_t points[][3] = {{10, 3, 32}, {40, 3, 48}, {60, 4, 8}};
   assert_int_equal(t->rows, 3);
   for (int i = 0; i < 3; i++) {
@@ -139,7 +139,7 @@ static void few_points_stand_for_many(void **state) {
   for (int i = 0; i < EVENTS; i++)
     use(&f, 1000 + i * 10, i % 2 ? FREE : ALLOC, DEVICE, 0x1000, i == SPIKE - 1 ? 99 * MIB : 4096 + i, 0);
   fixture_build(&f);
-  struct nai_table *t = fixture_analyze(&f, "memory_use", 3);
+  struct nai_table *t = fixture_analyze(&f, "memory_timeline", 0);
   int64_t spikes = 0;
   assert_in_range(t->rows, 512, 6 * 256);
   for (int64_t i = 0; i < t->rows; i++) {

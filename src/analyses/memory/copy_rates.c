@@ -1,16 +1,13 @@
 /* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
 #include "analyses/analysis.h"
-#include "analyses/losses/losses.h"
 #include "base/sort.h"
 #include "model/idle/active.h"
+#include "model/memory/copy_rates.h"
 #include "model/memory/first_touch.h"
 #include "tables/copy_rates.h"
 #include "tables/gpus.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, PAGEABLE = 0, LARGE_BYTES = 1 << 20 };
+enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, PAGEABLE = 0 };
 
 /* One copy. */
 struct copy {
@@ -94,7 +91,7 @@ static bool same_group(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_
 }
 
 /* What limits copies of a kind: bytes per ns (10^9 per second), 0 unknown. */
-static double limit_of(const char **link, const struct work *w, int32_t kind) {
+static double limit_of(const char **link, const struct work *w, int64_t kind) {
   const struct nai_table *gpus = w->m->tables[NAI_IN_GPUS];
   uint32_t index = nai_model_gpu_index(w->m, w->gpu->device_id);
   int64_t bandwidth = nai_get_i64(gpus, index, GPUS_memory_bytes_per_s);
@@ -111,48 +108,6 @@ static double limit_of(const char **link, const struct work *w, int32_t kind) {
   return product->host_link->gb_per_s;
 }
 
-static void put_kind(struct nai_table *out, int64_t row, int label, int id, const struct nai_model *m, int32_t kind) {
-  char room[NAI_KIND_NAME_MAX];
-  if (kind == NAI_NULL_I32)
-    return;
-  nai_set_str(out, row, label, nai_model_kind_name(room, m, NAI_LABEL_MEMORY, kind));
-  nai_set_i64(out, row, id, kind);
-}
-
-/* Rates of the large ones, and what they lose. `values` has room for n. */
-static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const uint32_t *rows, uint32_t n,
-                      int64_t *values) {
-  static const double q[] = {0.5, 0.9};
-  const struct MEMOP_EVENTS_columns *m = &w->m->memops;
-  const char *link;
-  double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0])), rates[2], excess = 0;
-  int64_t shared = 0;
-  size_t large = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    bool beside = w->copies[rows[i]].shared;
-    int64_t bytes = nai_at(&m->bytes, rows[i]), ns = nai_memop_ns(w->m, rows[i]);
-    shared += bytes >= LARGE_BYTES && beside;
-    if (bytes < LARGE_BYTES || beside || ns <= 0 || !nai_memop_rate_is_possible(w->m, rows[i]))
-      continue;
-    values[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
-    excess += limit > 0 && (double)ns > (double)bytes / limit ? (double)ns - (double)bytes / limit : 0;
-  }
-  nai_set_i64(out, row, COPY_RATES_large_count, (int64_t)large);
-  nai_set_i64(out, row, COPY_RATES_shared_count, shared);
-  nai_set_str(out, row, COPY_RATES_link, link);
-  if (limit > 0)
-    nai_set_f64(out, row, COPY_RATES_limit_gb_per_s, limit);
-  if (!large)
-    return;
-  nai_quantiles_i64(rates, values, large, q, 2);
-  nai_set_f64(out, row, COPY_RATES_p50_gb_per_s, rates[0] / 1e6);
-  nai_set_f64(out, row, COPY_RATES_p90_gb_per_s, rates[1] / 1e6);
-  if (limit > 0) {
-    nai_set_f64(out, row, COPY_RATES_p50_pct_of_limit, nai_percent(rates[0] / 1e6, limit));
-    nai_set_i64(out, row, COPY_RATES_excess_ns, (int64_t)excess);
-  }
-}
-
 /* What copies could win of the time that no kernel hides, moments counted once. */
 struct gain {
   int64_t at_limit_ns, first_touch_ns, first_touch_count;
@@ -160,10 +115,8 @@ struct gain {
 
 /* Of copies of a group, in order, at most: of each no more than what nothing else hides, an earlier copy of the group
  * included. What host memory costs that is used for the first time is not won at the limit. */
-static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
+static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n, double limit) {
   const struct MEMOP_EVENTS_columns *m = &w->m->memops;
-  const char *link;
-  double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0]));
   int64_t until = INT64_MIN;
   uint32_t at = 0;
   struct gain gain = {0};
@@ -187,33 +140,41 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
 
 static void put_group(struct nai_table *out, struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
   const struct MEMOP_EVENTS_columns *m = &w->m->memops;
-  int64_t row = nai_table_add_row(out), exposed = 0, overlappable = 0, count = 0;
+  char rooms[3][NAI_KIND_NAME_MAX];
+  struct MEMOP_EVENTS_row first = MEMOP_EVENTS_at(w->m->tables[NAI_IN_MEMOPS], rows[0]);
+  struct COPY_RATES_row row =
+      NAI_ROW(COPY_RATES, .device_id = w->gpu->device_id, .direction = nai_model_direction(rooms[0], w->m, rows[0]),
+              .src_kind = nai_memory_kind_label(rooms[1], w->m, nai_at_i32(&m->src_kind, rows[0])),
+              .dst_kind = nai_memory_kind_label(rooms[2], w->m, nai_at_i32(&m->dst_kind, rows[0])), .count = n,
+              .shared_count = 0, .exposed_ns = 0, .overlappable_ns = 0, .overlappable_count = 0,
+              .copy_kind = first.copy_kind, .src_kind_id = first.src_kind, .dst_kind_id = first.dst_kind);
+  struct nai_copy_rates rates = {.rates = values, .limit = limit_of(&row.link, w, first.copy_kind)};
   uint32_t longest = rows[0];
-  char room[NAI_KIND_NAME_MAX];
   for (uint32_t i = 0; i < n; i++) {
     const struct copy *copy = &w->copies[rows[i]];
-    exposed += copy->exposed_ns;
-    overlappable += copy->overlappable_ns;
-    count += copy->overlappable_ns > 0;
+    row.exposed_ns += copy->exposed_ns;
+    row.overlappable_ns += copy->overlappable_ns;
+    row.overlappable_count += copy->overlappable_ns > 0;
     longest = nai_memop_ns(w->m, rows[i]) > nai_memop_ns(w->m, longest) ? rows[i] : longest;
+    if (!copy->shared)
+      nai_copy_rates_add(&rates, w->m, rows[i]);
+    else
+      row.shared_count += nai_at(&m->bytes, rows[i]) >= NAI_LARGE_COPY_BYTES;
   }
-  int32_t kind = nai_at_i32(&m->copy_kind, rows[0]);
-  struct gain gain = gain_of(w, rows, n);
-  nai_set_i64(out, row, COPY_RATES_device_id, w->gpu->device_id);
-  nai_set_str(out, row, COPY_RATES_direction, nai_model_direction(room, w->m, rows[0]));
-  put_kind(out, row, COPY_RATES_src_kind, COPY_RATES_src_kind_id, w->m, nai_at_i32(&m->src_kind, rows[0]));
-  put_kind(out, row, COPY_RATES_dst_kind, COPY_RATES_dst_kind_id, w->m, nai_at_i32(&m->dst_kind, rows[0]));
-  nai_set_i64(out, row, COPY_RATES_copy_kind, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
-  nai_set_i64(out, row, COPY_RATES_count, n);
-  nai_set_i64(out, row, COPY_RATES_exposed_ns, exposed);
-  nai_set_i64(out, row, COPY_RATES_at_limit_gain_ns, gain.at_limit_ns);
-  nai_set_i64(out, row, COPY_RATES_first_touch_ns, gain.first_touch_ns);
-  nai_set_i64(out, row, COPY_RATES_first_touch_count, gain.first_touch_count);
-  nai_set_i64(out, row, COPY_RATES_overlappable_ns, overlappable);
-  nai_set_i64(out, row, COPY_RATES_overlappable_count, count);
-  nai_set_i64(out, row, COPY_RATES_longest_start_ns, nai_at(&m->start_ns, longest));
-  nai_set_i64(out, row, COPY_RATES_longest_end_ns, nai_at(&m->end_ns, longest));
-  put_rates(out, row, w, rows, n, values);
+  struct gain gain = gain_of(w, rows, n, rates.limit);
+  nai_copy_rates_finish(&rates);
+  row.large_count = rates.count;
+  row.p50_gb_per_s = rates.p50_gb_per_s;
+  row.p90_gb_per_s = rates.p90_gb_per_s;
+  row.limit_gb_per_s = rates.limit_gb_per_s;
+  row.p50_pct_of_limit = rates.p50_pct_of_limit;
+  row.excess_ns = rates.excess_ns;
+  row.at_limit_gain_ns = gain.at_limit_ns;
+  row.first_touch_ns = gain.first_touch_ns;
+  row.first_touch_count = gain.first_touch_count;
+  row.longest_start_ns = nai_at(&m->start_ns, longest);
+  row.longest_end_ns = nai_at(&m->end_ns, longest);
+  COPY_RATES_add(out, &row);
 }
 
 /* Large copies from and to the host's pageable memory that had their direction for themselves. */
@@ -225,53 +186,43 @@ static uint32_t pageable_rows(uint32_t *rows, const struct work *w) {
     int kind = is_copy(w, i) ? kind_of(w, i) : 0;
     bool pageable = (kind == TO_GPU && nai_at_i32(&m->src_kind, row) == PAGEABLE) ||
                     (kind == FROM_GPU && nai_at_i32(&m->dst_kind, row) == PAGEABLE);
-    if (pageable && !w->copies[row].shared && nai_at(&m->bytes, row) >= LARGE_BYTES &&
+    if (pageable && !w->copies[row].shared && nai_at(&m->bytes, row) >= NAI_LARGE_COPY_BYTES &&
         nai_memop_rate_is_possible(w->m, row))
       rows[n++] = row;
   }
   return n;
 }
 
-static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err) {
+static int put_groups(struct nai_table *out, struct work *w, struct nai_arena *arena, struct nai_err *err) {
   const struct MEMOP_EVENTS_columns *m = &w->m->memops;
   const struct nai_column *const keys[] = {&m->copy_kind, &m->src_kind, &m->dst_kind};
-  uint32_t n = 0, *rows = malloc(((size_t)w->gpu->op_count + 1) * sizeof *rows);
-  int64_t *values = malloc(((size_t)w->gpu->op_count + 1) * sizeof *values);
-  int rc = rows && values ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_first_touch(w->first_touch_ns, w->m, rows, pageable_rows(rows, w), values, err);
-  for (uint32_t i = 0; !rc && i < w->gpu->op_count; i++)
+  uint32_t n = 0, *rows;
+  int64_t *values;
+  NAI_TRY(NAI_NEW(rows, arena, w->gpu->op_count, err));
+  NAI_TRY(NAI_NEW(values, arena, w->gpu->op_count, err));
+  NAI_TRY(nai_first_touch(w->first_touch_ns, w->m, rows, pageable_rows(rows, w), values, err));
+  for (uint32_t i = 0; i < w->gpu->op_count; i++)
     if (is_copy(w, i))
       rows[n++] = w->gpu->ops[i].row;
-  if (!rc)
-    rc = nai_rows_arrange(rows, n, keys, 3, err);
-  for (uint32_t i = 0, j; !rc && i < n; i = j) {
+  NAI_TRY(nai_rows_arrange(rows, n, keys, 3, err));
+  for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && same_group(m, rows[i], rows[j]); j++)
       ;
     put_group(out, w, rows + i, j - i, values);
   }
-  free(rows);
-  free(values);
-  return rc;
+  return NAI_OK;
 }
 
 static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies,
                    int64_t *first_touch_ns, struct nai_err *err) {
-  const struct nai_model *m = io->model;
-  struct work w = {.m = m, .gpu = gpu, .copies = copies, .first_touch_ns = first_touch_ns};
-  w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
-  int rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_coverage_new(&w.exposed, &gpu->exposed_copy, err);
-  if (!rc) {
-    look_back(&w);
-    look_ahead(&w);
-    rc = put_groups(io->out[0], &w, err);
-  }
-  nai_coverage_free(&w.all);
-  nai_coverage_free(&w.exposed);
-  free(w.edge);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(io->model->scratch_dir);
+  struct work w = {.m = io->model, .gpu = gpu, .copies = copies, .first_touch_ns = first_touch_ns};
+  NAI_TRY(NAI_NEW(w.edge, &arena, gpu->stream_count, err));
+  NAI_TRY(nai_coverage_in(&w.all, &gpu->all, &arena, err));
+  NAI_TRY(nai_coverage_in(&w.exposed, &gpu->exposed_copy, &arena, err));
+  look_back(&w);
+  look_ahead(&w);
+  return put_groups(io->out[0], &w, &arena, err);
 }
 
 static bool has_copies(const struct nai_gpu *gpu) {
@@ -282,15 +233,15 @@ static bool has_copies(const struct nai_gpu *gpu) {
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct copy *copies = calloc((size_t)io->model->memops.n + 1, sizeof *copies);
-  int64_t *first_touch_ns = calloc((size_t)io->model->memops.n + 1, sizeof *first_touch_ns);
-  int rc = copies && first_touch_ns ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
-    if (has_copies(&io->model->gpus[g]))
-      rc = add_gpu(io, &io->model->gpus[g], copies, first_touch_ns, err);
-  free(copies);
-  free(first_touch_ns);
-  return rc;
+  const struct nai_model *m = io->model;
+  struct copy *copies;
+  int64_t *first_touch_ns;
+  NAI_TRY(NAI_NEW(copies, io->arena, m->memops.n, err));
+  NAI_TRY(NAI_NEW(first_touch_ns, io->arena, m->memops.n, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    if (has_copies(&m->gpus[g]))
+      NAI_TRY(add_gpu(io, &m->gpus[g], copies, first_touch_ns, err));
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(copy_rates, .outputs = NAI_SCHEMAS(&nai_copy_rates_schema), .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE),

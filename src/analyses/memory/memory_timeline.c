@@ -1,6 +1,6 @@
 /* How much memory was in use when? Table memory_timeline: few enough points to draw, with every extreme exact. */
-#include "analyses/memory/memory_timeline.h"
-
+#include "analyses/analysis.h"
+#include "model/memory/memory_track.h"
 #include "tables/memory_timeline.h"
 
 #include <stdlib.h>
@@ -18,16 +18,12 @@ struct walk {
   bool open; /* whether `kept` holds points */
 };
 
-static void put_point(struct nai_table *table, const struct nai_model *m, const struct nai_memory_track *track,
-                      struct walk *w, uint32_t i) {
-  const struct nai_memory_point *p = &track->points[i];
-  int64_t row = nai_table_add_row(table);
-  nai_memory_put_place(table, row, MEMORY_TIMELINE_pid, MEMORY_TIMELINE_device_id, MEMORY_TIMELINE_memory_kind,
-                       MEMORY_TIMELINE_memory_kind_id, m, &track->uses[p->use]);
-  nai_set_i64(table, row, MEMORY_TIMELINE_point, ++w->written);
-  nai_set_i64(table, row, MEMORY_TIMELINE_time_ns, p->time);
-  nai_set_i64(table, row, MEMORY_TIMELINE_live_bytes, p->used);
-  nai_set_i64(table, row, MEMORY_TIMELINE_reserved_bytes, p->held);
+static void put_point(const struct nai_node_io *io, struct walk *w, uint32_t i) {
+  const struct nai_memory_point *p = &io->model->memory->points[i];
+  const struct nai_memory_use *use = &io->model->memory->uses[p->use];
+  NAI_ADD(MEMORY_TIMELINE, io->out[0], .pid = use->pid, .device_id = use->device_id, .memory_kind = use->kind,
+          .memory_kind_id = use->kind_id, .point = ++w->written, .time_ns = p->time, .live_bytes = p->used,
+          .reserved_bytes = p->held);
 }
 
 static int by_number(const void *pa, const void *pb) {
@@ -35,12 +31,11 @@ static int by_number(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-static void close_stretch(struct nai_table *table, const struct nai_model *m, const struct nai_memory_track *track,
-                          struct walk *w) {
+static void close_stretch(const struct nai_node_io *io, struct walk *w) {
   qsort(w->kept, KEPT, sizeof *w->kept, by_number);
   for (int i = 0; i < KEPT; i++)
     if (i == 0 || w->kept[i] != w->kept[i - 1])
-      put_point(table, m, track, w, w->kept[i]);
+      put_point(io, w, w->kept[i]);
   w->open = false;
 }
 
@@ -75,12 +70,11 @@ static uint32_t stretch_of(const struct walk *w, int64_t time, uint32_t stretche
   return stretch < stretches ? stretch : stretches - 1;
 }
 
-int nai_memory_timeline_put(struct nai_table *table, const struct nai_model *m, const struct nai_memory_track *track,
-                            struct nai_err *err) {
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_memory_track *track = io->model->memory;
   uint32_t stretches = track->use_count ? ALL_STRETCHES / track->use_count : 0;
-  struct walk *walks = calloc((size_t)track->use_count + 1, sizeof *walks);
-  if (!walks)
-    return nai_err_nomem(err);
+  struct walk *walks;
+  NAI_TRY(NAI_NEW(walks, io->arena, track->use_count, err));
   stretches = stretches > MAX_STRETCHES ? MAX_STRETCHES : stretches;
   stretches = stretches < FEWEST_STRETCHES ? FEWEST_STRETCHES : stretches;
   measure(walks, track);
@@ -88,18 +82,20 @@ int nai_memory_timeline_put(struct nai_table *table, const struct nai_model *m, 
     const struct nai_memory_point *p = &track->points[i];
     struct walk *w = &walks[p->use];
     if (w->count <= KEPT * stretches) {
-      put_point(table, m, track, w, i);
+      put_point(io, w, i);
       continue;
     }
     uint32_t stretch = stretch_of(w, p->time, stretches);
     if (w->open && stretch != w->stretch)
-      close_stretch(table, m, track, w);
+      close_stretch(io, w);
     w->stretch = stretch;
     keep(w, track->points, i);
   }
   for (uint32_t u = 0; u < track->use_count; u++)
     if (walks[u].open)
-      close_stretch(table, m, track, &walks[u]);
-  free(walks);
+      close_stretch(io, &walks[u]);
   return NAI_OK;
 }
+
+NAI_ANALYSIS(memory_timeline, .outputs = NAI_SCHEMAS(&nai_memory_timeline_schema), .parts = NAI_PART(MEMORY),
+             .run = run)

@@ -1,51 +1,39 @@
-/* How much memory was allocated at most, by whom, when, and does it grow? Tables memory_use, memory_peak_allocations,
- * memory_growth and memory_timeline. */
+/* How much memory was allocated at most, by whom, when? Tables memory_use and memory_peak_allocations. */
 #include "analyses/analysis.h"
-#include "model/idle/gap_names.h"
-#include "analyses/memory/memory_growth.h"
-#include "analyses/memory/memory_timeline.h"
-#include "analyses/memory/memory_track.h"
 #include "model/cpu/cpu.h"
+#include "model/idle/gap_names.h"
+#include "model/memory/memory_track.h"
 #include "tables/api_events.h"
 #include "tables/gpus.h"
-#include "tables/memory_growth.h"
 #include "tables/memory_peak_allocations.h"
-#include "tables/memory_timeline.h"
 #include "tables/memory_usage_events.h"
 #include "tables/memory_use.h"
-#include "tables/steps.h"
-
-#include <stdlib.h>
 
 enum { KIND_DEVICE = 2, LARGEST = 10 };
 
-static int64_t capacity_of(const struct nai_model *m, int32_t device) {
+/* NULL for all but a GPU's own memory. */
+static int64_t capacity_of(const struct nai_model *m, const struct nai_memory_use *use) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
-  for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GPUS_device_id) == device)
+  for (int64_t i = 0; use->kind_id == KIND_DEVICE && use->device_id != NAI_NULL_I64 && i < gpus->rows; i++)
+    if (nai_get_i64(gpus, i, GPUS_device_id) == use->device_id)
       return nai_get_i64(gpus, i, GPUS_memory_bytes);
   return NAI_NULL_I64;
 }
 
 static void put_use(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use) {
-  int64_t row = nai_table_add_row(table);
-  nai_memory_put_place(table, row, MEMORY_USE_pid, MEMORY_USE_device_id, MEMORY_USE_memory_kind,
-                       MEMORY_USE_memory_kind_id, m, use);
-  const int64_t values[][2] = {
-      {MEMORY_USE_alloc_count, use->allocs},          {MEMORY_USE_free_count, use->frees},
-      {MEMORY_USE_allocated_bytes, use->allocated},   {MEMORY_USE_peak_bytes, use->peak},
-      {MEMORY_USE_peak_used_bytes, use->peak_used},   {MEMORY_USE_peak_ns, use->peak_time},
-      {MEMORY_USE_end_bytes, nai_memory_held(use)},   {MEMORY_USE_end_count, use->live_count},
-      {MEMORY_USE_unknown_frees, use->unknown_frees}, {MEMORY_USE_reused_addresses, use->reused},
-      {MEMORY_USE_mismatched_frees, use->mismatched}, {MEMORY_USE_pool_trims, use->trims},
-      {MEMORY_USE_pool_trimmed_bytes, use->trimmed}};
-  for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-    nai_set_i64(table, row, (int)values[i][0], values[i][1]);
-  int64_t capacity = use->kind == KIND_DEVICE && use->device >= 0 ? capacity_of(m, use->device) : NAI_NULL_I64;
+  int64_t capacity = capacity_of(m, use);
+  struct MEMORY_USE_row row =
+      NAI_ROW(MEMORY_USE, .pid = use->pid, .device_id = use->device_id, .memory_kind = use->kind,
+              .memory_kind_id = use->kind_id, .alloc_count = use->allocs, .free_count = use->frees,
+              .allocated_bytes = use->allocated, .peak_bytes = use->peak, .peak_used_bytes = use->peak_used,
+              .peak_ns = use->peak_time, .end_bytes = nai_memory_held(use), .end_count = use->live_count,
+              .unknown_frees = use->unknown_frees, .reused_addresses = use->reused, .mismatched_frees = use->mismatched,
+              .pool_trims = use->trims, .pool_trimmed_bytes = use->trimmed);
   if (capacity > 0) {
-    nai_set_i64(table, row, MEMORY_USE_capacity_bytes, capacity);
-    nai_set_f64(table, row, MEMORY_USE_peak_pct_of_capacity, nai_percent((double)use->peak, (double)capacity));
+    row.capacity_bytes = capacity;
+    row.peak_pct_of_capacity = nai_percent((double)use->peak, (double)capacity);
   }
+  MEMORY_USE_add(table, &row);
 }
 
 /* --- the largest at the peak ------------------------------------------------------------------ */
@@ -64,15 +52,13 @@ static void keep_largest(struct largest *l, const struct nai_allocation *a) {
     l->v[at] = a;
 }
 
-static struct largest *find_largest(const struct nai_memory_track *track) {
-  struct largest *all = calloc((size_t)track->use_count + 1, sizeof *all);
-  for (uint32_t i = 0; all && i < track->allocation_count; i++) {
+static void find_largest(struct largest *all, const struct nai_memory_track *track) {
+  for (uint32_t i = 0; i < track->allocation_count; i++) {
     const struct nai_allocation *a = &track->allocations[i];
     uint32_t peak = track->uses[a->use].peak_event;
     if (a->from <= peak && (a->until == NAI_NO_ROW || a->until > peak))
       keep_largest(&all[a->use], a);
   }
-  return all;
 }
 
 /* The calls that made some allocations: one pass over all calls. */
@@ -85,20 +71,23 @@ static int64_t call_key(int64_t process, int64_t correlation) {
   return (int64_t)((uint64_t)process << 40 | ((uint64_t)correlation & 0xffffffffff));
 }
 
-static int find_calls(struct calls *c, const struct nai_model *m, const struct largest *all, uint32_t count,
-                      struct nai_err *err) {
-  const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE];
+static int64_t key_of(const struct MEMORY_USAGE_EVENTS_columns *usage, const struct nai_allocation *a) {
+  return call_key(nai_at(&usage->process, a->row), nai_at(&usage->correlation_id, a->row));
+}
+
+static int find_calls(struct calls *c, const struct nai_node_io *io, const struct MEMORY_USAGE_EVENTS_columns *usage,
+                      const struct largest *all, struct nai_err *err) {
+  const struct nai_model *m = io->model;
   bool added;
-  for (uint32_t u = 0; u < count; u++)
+  for (uint32_t u = 0; u < m->memory->use_count; u++)
     for (int i = 0; i < all[u].count; i++) {
-      int64_t id = nai_get_i64(usage, all[u].v[i]->row, MEMORY_USAGE_EVENTS_correlation_id);
+      int64_t id = nai_at(&usage->correlation_id, all[u].v[i]->row);
       if (id != NAI_NULL_I64 && id)
-        nai_keyset_add(&c->wanted, call_key(nai_get_i64(usage, all[u].v[i]->row, MEMORY_USAGE_EVENTS_process), id),
-                       &added);
+        nai_keyset_add(&c->wanted, key_of(usage, all[u].v[i]), &added);
     }
-  c->api = malloc(((size_t)c->wanted.count + 1) * sizeof *c->api);
-  if (!c->api || c->wanted.oom)
+  if (c->wanted.oom)
     return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(c->api, io->arena, c->wanted.count, err));
   for (uint32_t i = 0; i < c->wanted.count; i++)
     c->api[i] = NAI_NO_ROW;
   for (uint32_t i = 0; c->wanted.count && i < m->apis.n; i++) {
@@ -113,73 +102,49 @@ static int find_calls(struct calls *c, const struct nai_model *m, const struct l
   return NAI_OK;
 }
 
-static void put_call(struct nai_table *table, int64_t row, const struct nai_model *m, const struct calls *c,
-                     uint32_t usage_row) {
-  const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE];
-  uint32_t at =
-      nai_keyset_find(&c->wanted, call_key(nai_get_i64(usage, usage_row, MEMORY_USAGE_EVENTS_process),
-                                           nai_get_i64(usage, usage_row, MEMORY_USAGE_EVENTS_correlation_id)));
-  if (at == UINT32_MAX || c->api[at] == NAI_NO_ROW)
-    return;
-  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], c->api[at], API_EVENTS_callchain_id);
+static void add_call(struct MEMORY_PEAK_ALLOCATIONS_row *row, const struct nai_model *m, uint32_t api) {
+  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], api, API_EVENTS_callchain_id);
   const struct nai_chain *chain = id > 0 ? nai_cpu_chain(m, NAI_CALLCHAIN_CUDA, id) : NULL;
-  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_api_name, nai_model_api_name(m, c->api[at]));
-  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_nvtx_range, nai_launch_range(m, c->api[at]));
-  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_caller, chain && chain->is_own ? nai_chain_name(m, chain) : NULL);
+  row->api_name = nai_model_api_name(m, api);
+  row->nvtx_range = nai_launch_range(m, api);
+  row->caller = chain && chain->is_own ? nai_chain_name(m, chain) : NULL;
 }
 
-static void put_allocation(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use,
+static void put_allocation(const struct nai_node_io *io, const struct MEMORY_USAGE_EVENTS_columns *usage,
                            const struct nai_allocation *a, int rank, const struct calls *c) {
-  const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE];
-  int64_t row = nai_table_add_row(table);
-  struct nai_value name = nai_table_value(usage, a->row, MEMORY_USAGE_EVENTS_name);
-  nai_memory_put_place(table, row, MEMORY_PEAK_ALLOCATIONS_pid, MEMORY_PEAK_ALLOCATIONS_device_id,
-                       MEMORY_PEAK_ALLOCATIONS_memory_kind, MEMORY_PEAK_ALLOCATIONS_memory_kind_id, m, use);
-  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_rank, rank);
-  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_bytes, a->bytes);
+  const struct nai_memory_use *use = &io->model->memory->uses[a->use];
+  struct nai_value name = nai_table_value(io->model->tables[NAI_IN_MEMORY_USAGE], a->row, MEMORY_USAGE_EVENTS_name);
+  struct MEMORY_PEAK_ALLOCATIONS_row row =
+      NAI_ROW(MEMORY_PEAK_ALLOCATIONS, .pid = use->pid, .device_id = use->device_id, .memory_kind = use->kind,
+              .memory_kind_id = use->kind_id, .rank = rank, .bytes = a->bytes,
+              .allocated_ns = nai_at(&usage->time_ns, a->row), .released_ns = a->until_time,
+              .variable = name.null ? NULL : name.s);
+  uint32_t call = nai_keyset_find(&c->wanted, key_of(usage, a));
   if (use->peak)
-    nai_set_f64(table, row, MEMORY_PEAK_ALLOCATIONS_pct_of_peak, nai_percent((double)a->bytes, (double)use->peak));
-  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_allocated_ns,
-              nai_get_i64(usage, a->row, MEMORY_USAGE_EVENTS_time_ns));
-  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_released_ns, a->until_time);
-  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_variable, name.null ? NULL : name.s);
-  put_call(table, row, m, c, a->row);
-}
-
-static int put_allocations(struct nai_table *table, const struct nai_model *m, const struct nai_memory_track *track,
-                           struct nai_err *err) {
-  struct largest *all = find_largest(track);
-  struct calls calls = {0};
-  int rc = all ? find_calls(&calls, m, all, track->use_count, err) : nai_err_nomem(err);
-  for (uint32_t u = 0; !rc && u < track->use_count; u++)
-    for (int i = 0; i < all[u].count; i++)
-      put_allocation(table, m, &track->uses[u], all[u].v[i], i + 1, &calls);
-  nai_keyset_free(&calls.wanted);
-  free(calls.api);
-  free(all);
-  return rc;
+    row.pct_of_peak = nai_percent((double)a->bytes, (double)use->peak);
+  if (call != UINT32_MAX && c->api[call] != NAI_NO_ROW)
+    add_call(&row, io->model, c->api[call]);
+  MEMORY_PEAK_ALLOCATIONS_add(io->out[1], &row);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct nai_memory_track track;
-  int rc = nai_memory_track_new(&track, m, err);
-  for (uint32_t i = 0; !rc && i < track.use_count; i++)
-    put_use(io->out[0], m, &track.uses[i]);
-  if (!rc && track.use_count)
-    rc = put_allocations(io->out[1], m, &track, err);
-  if (!rc && track.use_count && io->in && io->in[0])
-    rc = nai_memory_growth_put(io->out[2], m, &track, io->in[0], err);
-  if (!rc && track.use_count)
-    rc = nai_memory_timeline_put(io->out[3], m, &track, err);
-  nai_memory_track_free(&track);
-  return rc;
+  const struct MEMORY_USAGE_EVENTS_columns usage = MEMORY_USAGE_EVENTS_columns_of(m->tables[NAI_IN_MEMORY_USAGE]);
+  struct calls calls = {.wanted = {.arena = io->arena}};
+  struct largest *all;
+  NAI_TRY(NAI_NEW(all, io->arena, m->memory->use_count, err));
+  find_largest(all, m->memory);
+  NAI_TRY(find_calls(&calls, io, &usage, all, err));
+  for (uint32_t u = 0; u < m->memory->use_count; u++) {
+    put_use(io->out[0], m, &m->memory->uses[u]);
+    for (int i = 0; i < all[u].count; i++)
+      put_allocation(io, &usage, all[u].v[i], i + 1, &calls);
+  }
+  return NAI_OK;
 }
 
-NAI_ANALYSIS(memory_use,
-             .outputs = NAI_SCHEMAS(&nai_memory_use_schema, &nai_memory_peak_allocations_schema,
-                                    &nai_memory_growth_schema, &nai_memory_timeline_schema),
-             .inputs = NAI_SCHEMAS(&nai_steps_schema), .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU),
-             .tables = NAI_IN(MEMORY_USAGE) | NAI_IN(MEMORY_POOLS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
-                       NAI_IN(LABELS) | NAI_IN(NVTX) | NAI_IN(CALLCHAINS) | NAI_IN(THREADS),
+NAI_ANALYSIS(memory_use, .outputs = NAI_SCHEMAS(&nai_memory_use_schema, &nai_memory_peak_allocations_schema),
+             .parts = NAI_PART(MEMORY) | NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU),
+             .tables = NAI_IN(MEMORY_USAGE) | NAI_IN(APIS) | NAI_IN(GPUS) | NAI_IN(NVTX) | NAI_IN(CALLCHAINS) |
+                       NAI_IN(THREADS),
              .run = run)
