@@ -150,6 +150,7 @@ enum nai_model_part {
   NAI_PART_CPU,           /* cpu (cpu.h) */
   NAI_PART_STEPS,         /* steps (steps.h) */
   NAI_PART_MEMORY,        /* memory (memory_track.h) */
+  NAI_PART_SAMPLED,       /* sampled (metric_series.h) */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -236,6 +237,8 @@ struct nai_model {
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
   /* what was allocated when */
   struct nai_memory_track *memory;
+  /* samples of metrics */
+  struct nai_sampled *sampled;
 
   struct nai_model_work *work; /* while parts are built */
 };
