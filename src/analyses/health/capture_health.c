@@ -1,7 +1,6 @@
 /* What did the capture catch, and did the program do its work? Table capture_health. */
-#include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
-#include "analyses/health/health_checks.h"
+#include "analyses/health/health.h"
 #include "base/fmt.h"
 #include "tables/active_spans.h"
 #include "tables/capture_health.h"
@@ -11,39 +10,39 @@
 #include <inttypes.h>
 #include <string.h>
 
-int64_t nai_health_put(struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
-                       int64_t ns) {
+void nai_health_put_at(const struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
+                       int64_t ns, struct nai_interval at, const char *detail) {
   static const char *const names[] = {
       [HEALTH_OK] = "ok", [HEALTH_NOTE] = "note", [HEALTH_PROBLEM] = "problem", [HEALTH_UNKNOWN] = "unknown"};
-  int64_t row = nai_table_add_row(c->out);
-  nai_set_str(c->out, row, CAPTURE_HEALTH_check, check);
-  nai_set_str(c->out, row, CAPTURE_HEALTH_state, names[state]);
-  nai_set_i64(c->out, row, CAPTURE_HEALTH_count, count);
-  nai_set_i64(c->out, row, CAPTURE_HEALTH_time_ns, ns);
-  if (ns != NAI_NULL_I64)
-    nai_set_f64(c->out, row, CAPTURE_HEALTH_pct_of_capture, nai_percent((double)ns, (double)c->h.capture_ns));
-  nai_set_str(c->out, row, CAPTURE_HEALTH_detail, nai_buf_str(&c->said));
-  c->out->oom = c->out->oom || c->said.oom;
-  nai_buf_clear(&c->said);
-  return row;
+  NAI_ADD(CAPTURE_HEALTH, c->io->out[0], .check = check, .state = names[state], .count = count, .time_ns = ns,
+          .pct_of_capture = ns == NAI_NULL_I64 ? NAN : nai_percent((double)ns, (double)c->h.capture_ns),
+          .detail = detail, .start_ns = at.start, .end_ns = at.end);
 }
 
-void nai_health_place(struct nai_health_checks *c, int64_t row, int64_t start, int64_t end) {
-  nai_set_i64(c->out, row, CAPTURE_HEALTH_start_ns, start);
-  nai_set_i64(c->out, row, CAPTURE_HEALTH_end_ns, end);
+void nai_health_put(const struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
+                    int64_t ns, const char *detail) {
+  nai_health_put_at(c, check, state, count, ns, (struct nai_interval){NAI_NULL_I64, NAI_NULL_I64}, detail);
 }
 
-void nai_health_say_count(struct nai_health_checks *c, int64_t n, const char *what) {
+static const char *text_of(const struct nai_health_checks *c, const struct nai_buf *text) {
+  c->io->arena->oom |= text->oom;
+  return nai_health_say(c, "%s", nai_buf_str(text));
+}
+
+const char *nai_health_count(const struct nai_health_checks *c, int64_t n, const char *what) {
+  NAI_SCOPED(nai_buf) text = {0};
   size_t len = strlen(what);
   bool es = len > 2 && strcmp(what + len - 2, "ch") == 0; /* launch, launches */
-  nai_fmt_count(&c->said, n);
-  nai_buf_printf(&c->said, " %s%s", what, n == 1 ? "" : es ? "es" : "s");
+  nai_fmt_count(&text, n);
+  if (len)
+    nai_buf_printf(&text, " %s%s", what, n == 1 ? "" : es ? "es" : "s");
+  return text_of(c, &text);
 }
 
-void nai_health_say_time(struct nai_health_checks *c, const char *before, int64_t ns, const char *behind) {
-  nai_buf_puts(&c->said, before);
-  nai_fmt_duration(&c->said, (double)ns);
-  nai_buf_puts(&c->said, behind);
+const char *nai_health_time(const struct nai_health_checks *c, int64_t ns) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_duration(&text, (double)ns);
+  return text_of(c, &text);
 }
 
 int64_t nai_health_greatest(const struct nai_table *t, int column) {
@@ -55,52 +54,50 @@ int64_t nai_health_greatest(const struct nai_table *t, int column) {
 
 /* --- was it recorded, did it work ------------------------------------------------------------- */
 
-static void check_recording(struct nai_health_checks *c) {
+static void check_recording(const struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
-  nai_health_say_count(c, h->launches, "launch call");
-  nai_buf_puts(&c->said, ", ");
-  nai_health_say_count(c, h->operations, "operation");
-  nai_buf_puts(&c->said, " on GPUs");
-  if (h->kernels_lost)
-    nai_buf_puts(&c->said,
-                 h->operations
-                     ? ": kernels are missing, so nothing can be said on whether the GPU was busy or idle"
-                     : ": what the GPU did was not recorded, so nothing can be said on whether it was busy or idle");
+  const char *missing =
+      !h->kernels_lost ? ""
+      : h->operations  ? ": kernels are missing, so nothing can be said on whether the GPU was busy or idle"
+                       : ": what the GPU did was not recorded, so nothing can be said on whether it was busy or idle";
   nai_health_put(c, "gpu_activity_recorded",
                  h->kernels_lost ? HEALTH_PROBLEM
                  : h->operations ? HEALTH_OK
                                  : HEALTH_UNKNOWN,
-                 h->launches, NAI_NULL_I64);
+                 h->launches, NAI_NULL_I64,
+                 nai_health_say(c, "%s, %s on GPUs%s", nai_health_count(c, h->launches, "launch call"),
+                                nai_health_count(c, h->operations, "operation"), missing));
 
   bool cuda = c->m->apis.n || h->operations;
-  nai_health_say_count(c, c->m->apis.n, "CUDA call");
-  nai_buf_puts(&c->said, ", ");
-  nai_health_say_count(c, h->ranges, "NVTX range");
-  if (!cuda && h->ranges)
-    nai_buf_puts(&c->said, ": CUDA was not traced; ranges tell where the host's time went, and nothing about GPUs");
-  nai_health_put(c, "cuda_traced",
-                 cuda        ? HEALTH_OK
-                 : h->ranges ? HEALTH_PROBLEM
-                             : HEALTH_UNKNOWN,
-                 c->m->apis.n, NAI_NULL_I64);
+  nai_health_put(
+      c, "cuda_traced",
+      cuda        ? HEALTH_OK
+      : h->ranges ? HEALTH_PROBLEM
+                  : HEALTH_UNKNOWN,
+      c->m->apis.n, NAI_NULL_I64,
+      nai_health_say(c, "%s, %s%s", nai_health_count(c, c->m->apis.n, "CUDA call"),
+                     nai_health_count(c, h->ranges, "NVTX range"),
+                     cuda || !h->ranges
+                         ? ""
+                         : ": CUDA was not traced; ranges tell where the host's time went, and nothing about GPUs"));
 
-  nai_health_say_count(c, h->own_kernels, "kernel");
-  nai_buf_puts(&c->said, " of the program, ");
-  nai_health_say_count(c, (int64_t)c->m->kernels.n - h->own_kernels, "kernel");
-  nai_buf_puts(&c->said, " of its runtime");
   nai_health_put(c, "kernels_of_the_program",
                  !c->m->kernels.n && !c->m->graphs.n ? HEALTH_UNKNOWN
                  : h->own_kernels || c->m->graphs.n  ? HEALTH_OK
                                                      : HEALTH_PROBLEM,
-                 h->own_kernels, NAI_NULL_I64);
+                 h->own_kernels, NAI_NULL_I64,
+                 nai_health_say(c, "%s of the program, %s of its runtime",
+                                nai_health_count(c, h->own_kernels, "kernel"),
+                                nai_health_count(c, (int64_t)c->m->kernels.n - h->own_kernels, "kernel")));
 }
 
 /* Kernels, but none of the program's, or calls and nothing launched in a whole capture: that decides. The rest supports
  * it, or is worth a note. */
-static void check_work(struct nai_health_checks *c) {
+static void check_work(const struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
   bool nothing = c->m->apis.n && h->whole && !h->launches && !h->operations;
   bool decisive = nothing || (c->m->kernels.n && !h->own_kernels && !c->m->graphs.n);
+  static const char failing[] = "the captured output holds a traceback, a CUDA error or word of a killed program";
   const struct {
     bool there;
     const char *what;
@@ -110,95 +107,82 @@ static void check_work(struct nai_health_checks *c) {
       {h->copy_not_awaited, "the last copy was not waited for"},
       {h->ended_at_once, "the profiler ended with the last CUDA call"},
       {h->wrote_errors, "the error stream is not empty"},
-      {h->failing_streams > 0, "the captured output holds a traceback, a CUDA error or word of a killed program"},
+      {h->failing_streams > 0, failing},
   };
+  const char *said = nothing            ? "CUDA was called, but nothing was launched"
+                   : decisive           ? "only kernels of its runtime ran, none of the program's own"
+                   : h->failing_streams ? failing
+                   : h->operations      ? "kernels or copies of the program ran"
+                                        : "no work on a GPU is recorded";
   int64_t count = 0;
-  nai_buf_puts(&c->said, nothing              ? "CUDA was called, but nothing was launched"
-                         : decisive           ? "only kernels of its runtime ran, none of the program's own"
-                         : h->failing_streams ? "the captured output holds a traceback, a CUDA error or word of a "
-                                                "killed program"
-                         : h->operations      ? "kernels or copies of the program ran"
-                                              : "no work on a GPU is recorded");
   for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
     count += signs[i].there;
     if (decisive && signs[i].there)
-      nai_buf_printf(&c->said, "; %s", signs[i].what);
+      said = nai_health_say(c, "%s; %s", said, signs[i].what);
   }
-  if (h->failed_calls) {
-    nai_buf_puts(&c->said, "; ");
-    nai_health_say_count(c, h->failed_calls, "CUDA call");
-    nai_buf_puts(&c->said, " returned an error, which may be expected");
-  }
-  nai_health_put(c, "did_its_work",
-                 decisive             ? HEALTH_PROBLEM
-                 : h->failing_streams ? HEALTH_NOTE
-                 : h->operations      ? HEALTH_OK
-                                      : HEALTH_UNKNOWN,
-                 count, NAI_NULL_I64);
+  if (h->failed_calls)
+    said = nai_health_say(c, "%s; %s returned an error, which may be expected", said,
+                          nai_health_count(c, h->failed_calls, "CUDA call"));
+  nai_health_put(c, "did_its_work", decisive ? HEALTH_PROBLEM : nai_health_noted(h->failing_streams, h->operations),
+                 count, NAI_NULL_I64, said);
 }
 
 /* --- what bends numbers ----------------------------------------------------------------------- */
 
-static void check_profiler(struct nai_health_checks *c) {
+static void check_profiler(const struct nai_health_checks *c) {
   int64_t active = nai_health_greatest(c->active, GPU_ACTIVE_active_ns);
   double share = active == NAI_NULL_I64 ? 0 : nai_percent((double)c->h.profiler_ns, (double)active);
-  nai_health_say_count(c, c->h.profiler_count, "record");
-  nai_health_say_time(c, " of the profiler's own work within the window, ", c->h.profiler_ns, "");
-  nai_health_put(c, "profiler", share >= 1 ? HEALTH_NOTE : HEALTH_OK, c->h.profiler_count, c->h.profiler_ns);
+  nai_health_put(c, "profiler", share >= 1 ? HEALTH_NOTE : HEALTH_OK, c->h.profiler_count, c->h.profiler_ns,
+                 nai_health_say(c, "%s of the profiler's own work within the window, %s",
+                                nai_health_count(c, c->h.profiler_count, "record"),
+                                nai_health_time(c, c->h.profiler_ns)));
 }
 
 /* A program that times its own work should time nothing else. */
-static void check_timed(struct nai_health_checks *c) {
+static void check_timed(const struct nai_health_checks *c) {
   const struct nai_timed_sections *t = &c->timed;
+  const char *said =
+      nai_health_say(c, "%s that the program times with events", nai_health_count(c, t->count, "section"));
   if (!t->count)
     return;
-  nai_health_say_count(c, t->count, "section");
-  nai_buf_puts(&c->said, " that the program times with events");
-  if (t->bent_count) {
-    nai_buf_puts(&c->said, ", ");
-    nai_fmt_count(&c->said, t->bent_count);
-    nai_health_say_time(c, " of them with time that is not the work's: ", t->foreign_ns, " of ");
-    nai_fmt_duration(&c->said, (double)(t->end - t->start));
-    nai_buf_puts(&c->said, " is loading, compiling or the profiler");
+  if (!t->bent_count) {
+    nai_health_put(c, "timed_sections", HEALTH_OK, t->count, NAI_NULL_I64, said);
+    return;
   }
-  int64_t row = nai_health_put(c, "timed_sections", t->bent_count ? HEALTH_NOTE : HEALTH_OK, t->count,
-                               t->bent_count ? t->foreign_ns : NAI_NULL_I64);
-  if (t->bent_count)
-    nai_health_place(c, row, t->start, t->end);
+  said = nai_health_say(
+      c, "%s, %s of them with time that is not the work's: %s of %s is loading, compiling or the profiler", said,
+      nai_health_count(c, t->bent_count, ""), nai_health_time(c, t->foreign_ns), nai_health_time(c, t->end - t->start));
+  nai_health_put_at(c, "timed_sections", HEALTH_NOTE, t->count, t->foreign_ns, (struct nai_interval){t->start, t->end},
+                    said);
 }
 
-static void check_ranges(struct nai_health_checks *c) {
+static void check_ranges(const struct nai_health_checks *c) {
   enum { PER_KERNEL = 2, PER_SECOND = 10000, NS_PER_S = 1000000000, FEW = 50 };
   const struct nai_health *h = &c->h;
   int64_t span = c->m->window_end - c->m->window_start;
   double rate = span > 0 ? (double)h->ranges * NS_PER_S / (double)span : 0;
   bool dense = h->kernels && h->ranges >= FEW && h->ranges >= PER_KERNEL * h->kernels && rate >= PER_SECOND;
-  nai_health_say_count(c, h->ranges, "NVTX range");
-  nai_buf_puts(&c->said, " for ");
-  nai_health_say_count(c, h->kernels, "kernel");
-  if (dense)
-    nai_buf_puts(&c->said, ": so many that host times are inflated; launch-bound conclusions are weak");
-  nai_health_put(c, "nvtx_dense",
-                 dense           ? HEALTH_NOTE
-                 : h->operations ? HEALTH_OK
-                                 : HEALTH_UNKNOWN,
-                 h->ranges, NAI_NULL_I64);
+  nai_health_put(c, "nvtx_dense", nai_health_noted(dense, h->operations), h->ranges, NAI_NULL_I64,
+                 nai_health_say(c, "%s for %s%s", nai_health_count(c, h->ranges, "NVTX range"),
+                                nai_health_count(c, h->kernels, "kernel"),
+                                dense ? ": so many that host times are inflated; launch-bound conclusions are weak"
+                                      : ""));
 }
 
-static void check_launches(struct nai_health_checks *c) {
-  enum nai_health_state fine = c->h.operations ? HEALTH_OK : HEALTH_UNKNOWN;
-  nai_health_say_count(c, c->h.without_launch, "operation");
-  nai_buf_puts(&c->said, " whose launching call is not in the export");
-  nai_health_put(c, "launches_outside_capture", c->h.without_launch ? HEALTH_NOTE : fine, c->h.without_launch,
-                 NAI_NULL_I64);
-  nai_health_say_count(c, c->m->graphs.n, "CUDA graph launch");
-  nai_buf_puts(&c->said, " recorded as one envelope");
-  if (c->m->graphs.n)
-    nai_buf_puts(&c->said, ": the kernels inside are invisible; capture with --cuda-graph-trace=node to see them");
-  nai_health_put(c, "graph_envelopes", c->m->graphs.n ? HEALTH_NOTE : fine, c->m->graphs.n, c->h.graphs_ns);
+static void check_launches(const struct nai_health_checks *c) {
+  nai_health_put(c, "launches_outside_capture", nai_health_noted(c->h.without_launch, c->h.operations),
+                 c->h.without_launch, NAI_NULL_I64,
+                 nai_health_say(c, "%s whose launching call is not in the export",
+                                nai_health_count(c, c->h.without_launch, "operation")));
+  nai_health_put(
+      c, "graph_envelopes", nai_health_noted(c->m->graphs.n, c->h.operations), c->m->graphs.n, c->h.graphs_ns,
+      nai_health_say(c, "%s recorded as one envelope%s", nai_health_count(c, c->m->graphs.n, "CUDA graph launch"),
+                     c->m->graphs.n
+                         ? ": the kernels inside are invisible; capture with --cuda-graph-trace=node to see them"
+                         : ""));
 }
 
-static void check_gpus(struct nai_health_checks *c) {
+static void check_gpus(const struct nai_health_checks *c) {
   int64_t shared = 0, most = 0, assumed = 0, used = 0;
   for (uint32_t g = 0; g < c->m->gpu_count; g++) {
     const struct nai_gpu *gpu = &c->m->gpus[g];
@@ -213,31 +197,25 @@ static void check_gpus(struct nai_health_checks *c) {
     most = processes > most ? processes : most;
     assumed += strcmp(by, "map") != 0 && strcmp(by, "only GPU") != 0;
   }
-  nai_health_say_count(c, shared, "GPU");
-  nai_buf_puts(&c->said, " used by several processes");
+  const char *said = nai_health_say(c, "%s used by several processes", nai_health_count(c, shared, "GPU"));
   if (shared)
-    nai_buf_printf(&c->said, ", up to %" PRId64 "; time in which one of them leaves it idle may be another's", most);
-  nai_health_put(c, "gpus_shared", !used ? HEALTH_UNKNOWN : shared ? HEALTH_NOTE : HEALTH_OK, shared, NAI_NULL_I64);
-  nai_health_say_count(c, used, "GPU");
-  nai_buf_puts(&c->said, " used");
-  if (assumed) {
-    nai_buf_puts(&c->said, "; of ");
-    nai_fmt_count(&c->said, assumed);
-    nai_buf_puts(&c->said, " the export does not say for sure which of the machine's it is");
-  }
-  nai_health_put(c, "gpu_identity", !used ? HEALTH_UNKNOWN : assumed ? HEALTH_NOTE : HEALTH_OK, assumed, NAI_NULL_I64);
+    said = nai_health_say(c, "%s, up to %" PRId64 "; time in which one of them leaves it idle may be another's", said,
+                          most);
+  nai_health_put(c, "gpus_shared", nai_health_noted(shared, used), shared, NAI_NULL_I64, said);
+  said = nai_health_say(c, "%s used", nai_health_count(c, used, "GPU"));
+  if (assumed)
+    said = nai_health_say(c, "%s; of %s the export does not say for sure which of the machine's it is", said,
+                          nai_health_count(c, assumed, ""));
+  nai_health_put(c, "gpu_identity", nai_health_noted(assumed, used), assumed, NAI_NULL_I64, said);
 }
 
+static void nai_health_checks_free(struct nai_health_checks *c) { nai_first_use_free(&c->first_use); }
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct nai_health_checks c = {.out = io->out[0], .m = io->model, .spans = io->in[0], .active = io->in[1]};
-  int rc = nai_health_collect(&c.h, c.m, err);
-  if (!rc)
-    rc = nai_first_use_collect(&c.first_use, c.m, err);
-  if (!rc)
-    rc = nai_timed_sections_collect(&c.timed, c.m, &c.first_use.once, err);
-  nai_first_use_free(&c.first_use);
-  if (rc)
-    return rc;
+  NAI_SCOPED(nai_health_checks) c = {.io = io, .m = io->model, .spans = io->in[0], .active = io->in[1]};
+  NAI_TRY(nai_health_collect(&c.h, io, err));
+  NAI_TRY(nai_first_use_collect(&c.first_use, c.m, err));
+  NAI_TRY(nai_timed_sections_collect(&c.timed, io, &c.first_use.once, err));
   check_recording(&c);
   check_work(&c);
   nai_health_check_stages(&c);
@@ -246,9 +224,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   check_ranges(&c);
   check_launches(&c);
   check_gpus(&c);
-  rc = nai_buf_check(&c.said, err);
-  nai_buf_free(&c.said);
-  return rc;
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema),

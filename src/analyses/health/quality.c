@@ -1,30 +1,28 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
-#include "analyses/health/health_facts.h"
+#include "model/health/overhead.h"
 #include "tables/capabilities.h"
 #include "tables/data_quality.h"
 #include "tables/overhead_events.h"
+#include "tables/probe_notes.h"
 #include "tables/run_info.h"
 
 #include <string.h>
 
-static int64_t add(struct nai_table *t, const char *check, const char *severity, const char *source, int64_t count,
-                   const char *detail) {
-  int64_t row = nai_table_add_row(t);
-  nai_set_str(t, row, DATA_QUALITY_check, check);
-  nai_set_str(t, row, DATA_QUALITY_severity, severity);
-  nai_set_str(t, row, DATA_QUALITY_source_table, source);
-  nai_set_i64(t, row, DATA_QUALITY_count, count);
-  nai_set_str(t, row, DATA_QUALITY_detail, detail);
-  return row;
+static void add(const struct nai_node_io *io, const char *check, const char *severity, const char *source,
+                int64_t count, const char *detail) {
+  NAI_ADD(DATA_QUALITY, io->out[0], .check = check, .severity = severity, .count = count, .source_table = source,
+          .detail = detail);
 }
 
-static void add_timed(struct nai_table *t, const struct nai_model *m, const char *check, const char *severity,
-                      const char *source, int64_t count, int64_t ns, const char *detail) {
-  int64_t row = add(t, check, severity, source, count, detail);
-  nai_set_i64(t, row, DATA_QUALITY_duration_ns, ns);
-  nai_set_f64(t, row, DATA_QUALITY_pct_of_window, nai_percent((double)ns, (double)(m->window_end - m->window_start)));
+static void add_timed(const struct nai_node_io *io, const char *check, const char *severity, const char *source,
+                      int64_t count, int64_t ns, const char *detail) {
+  NAI_ADD(DATA_QUALITY, io->out[0], .check = check, .severity = severity, .count = count, .duration_ns = ns,
+          .pct_of_window = nai_percent((double)ns, (double)(io->model->window_end - io->model->window_start)),
+          .source_table = source, .detail = detail);
 }
+
+/* --- overhead ------------------------------------------------------------------------------------ */
 
 static bool is_of_cuda(const struct nai_model *m, int64_t row) {
   return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OVERHEAD_EVENTS_source) != NAI_OVERHEAD_PROFILER;
@@ -36,7 +34,7 @@ static bool is_loading_of_profiler(const struct nai_model *m, int64_t row) {
 
 /* Overhead inside the GPU window, each kind as a union: several threads flush buffers at once. Returns the profiler's
  * in *ns. */
-static int put_overhead(struct nai_table *quality, int64_t *ns, const struct nai_model *m, struct nai_err *err) {
+static int put_overhead(const struct nai_node_io *io, int64_t *ns, struct nai_err *err) {
   static const struct {
     const char *check, *source, *detail;
     nai_overhead_fn *counts;
@@ -47,16 +45,18 @@ static int put_overhead(struct nai_table *quality, int64_t *ns, const struct nai
       {"cuda-overhead", "CUPTI_ACTIVITY_KIND_OVERHEAD",
        "time the CUDA driver took for module loading and full command buffers", is_of_cuda},
   };
-  int rc = NAI_OK;
-  for (size_t i = 0; !rc && i < sizeof kinds / sizeof *kinds; i++) {
-    int64_t time = 0, count = 0;
-    rc = nai_overhead_in_window(&time, &count, m, kinds[i].counts, err);
-    if (!rc && count)
-      add_timed(quality, m, kinds[i].check, "info", kinds[i].source, count, time, kinds[i].detail);
-    *ns = i == 0 ? time : *ns;
+  const struct nai_model *m = io->model;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct nai_overhead_sum sum;
+    NAI_TRY(nai_overhead_within(&sum, m, kinds[i].counts, m->window_start, m->window_end, err));
+    if (sum.rows)
+      add_timed(io, kinds[i].check, "info", kinds[i].source, sum.rows, sum.ns, kinds[i].detail);
+    *ns = i == 0 ? sum.ns : *ns;
   }
-  return rc;
+  return NAI_OK;
 }
+
+/* --- operations ---------------------------------------------------------------------------------- */
 
 static int64_t unmatched(const uint32_t *api, uint32_t n) {
   int64_t count = 0;
@@ -73,51 +73,54 @@ static int64_t unmatched_memops(const struct nai_model *m) {
   return count;
 }
 
+/* Adds the row of operations whose launch is unknown, and returns their number. */
+static int64_t put_unmatched(const struct nai_node_io *io) {
+  const struct nai_model *m = io->model;
+  int64_t count = unmatched(m->kernel_api, m->kernels.n) + unmatched_memops(m) + unmatched(m->graph_api, m->graphs.n);
+  if (count)
+    add(io, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", count,
+        "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
+        "belong to no NVTX range");
+  return count;
+}
+
+static void put_unknown_processes(const struct nai_node_io *io) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < io->model->kernels.n; i++)
+    count += nai_at_i32(&io->model->kernels.process, i) < 0;
+  if (count)
+    add(io, "unknown-process", "warning", "CUPTI_ACTIVITY_KIND_KERNEL", count,
+        "kernels whose process the export does not tell: they are not joined with API calls, because correlation ids are "
+        "unique within a process only");
+}
+
+static void put_crossing(const struct nai_node_io *io) {
+  int64_t count = 0;
+  for (uint32_t t = 0; t < io->model->thread_count; t++)
+    count += io->model->crossing[t];
+  if (count)
+    add(io, "crossing-ranges", "info", "NVTX_EVENTS", count,
+        "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
+}
+
 /* Bytes or times of such a row are wrong, and nobody knows which. */
-static void put_impossible_rates(struct nai_table *quality, const struct nai_model *m) {
+static void put_impossible_rates(const struct nai_node_io *io) {
+  const struct nai_model *m = io->model;
   int64_t copies = 0, sets = 0;
   for (uint32_t i = 0; i < m->memops.n; i++)
     if (!nai_memop_rate_is_possible(m, i))
       *(nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY ? &copies : &sets) += 1;
   if (copies)
-    add(quality, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMCPY", copies,
+    add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMCPY", copies,
         "copies of more bytes than any memory moves in their duration (over 100,000 GB/s): their size or their time is "
         "wrong, or --trim cut them; sums with them have no rate");
   if (sets)
-    add(quality, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", sets,
+    add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", sets,
         "sets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
         "wrong, or --trim cut them; sums with them have no rate");
 }
 
-/* What notes add up to. */
-struct noted {
-  int64_t dropped, warnings, errors;
-};
-
-/* Notes become rows; dropped rows and diagnostics are counted on the way. */
-static void put_notes(struct nai_table *quality, struct noted *noted, const struct nai_table *notes) {
-  for (int64_t i = 0; i < notes->rows; i++) {
-    const char *check = nai_get_str(notes, i, PROBE_NOTES_check),
-               *severity = nai_get_str(notes, i, PROBE_NOTES_severity);
-    int64_t count = nai_get_i64(notes, i, PROBE_NOTES_count);
-    add(quality, check, severity, nai_get_str(notes, i, PROBE_NOTES_source_table), count,
-        nai_get_str(notes, i, PROBE_NOTES_detail));
-    if (strncmp(check, "rows-", 5) == 0)
-      noted->dropped += count;
-    if (strcmp(check, "diagnostic") == 0)
-      *(strcmp(severity, "error") == 0 ? &noted->errors : &noted->warnings) += count;
-  }
-}
-
-/* Those of both stages. */
-static void put_all_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
-  struct noted noted = {0};
-  put_notes(quality, &noted, m->tables[NAI_IN_PROBE_NOTES]);
-  put_notes(quality, &noted, m->tables[NAI_IN_EXTRACT_NOTES]);
-  nai_set_i64(run, 0, RUN_INFO_dropped_rows, noted.dropped);
-  nai_set_i64(run, 0, RUN_INFO_diagnostics_warnings, noted.warnings);
-  nai_set_i64(run, 0, RUN_INFO_diagnostics_errors, noted.errors);
-}
+/* --- graphs -------------------------------------------------------------------------------------- */
 
 static bool launches_graph(const char *name) {
   return strncmp(name, "cudaGraphLaunch", 15) == 0 || strncmp(name, "cuGraphLaunch", 13) == 0;
@@ -134,23 +137,38 @@ static int64_t count_graph_launches(const struct nai_model *m) {
   return calls;
 }
 
-static int put_graphs(struct nai_table *quality, const struct nai_model *m, struct nai_err *err) {
+static int put_graphs(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
   int64_t envelope_ns = 0, node_kernels = 0, graph_calls = count_graph_launches(m);
-  int rc = nai_graphs_time(&envelope_ns, m, err);
+  NAI_TRY(nai_graphs_time(&envelope_ns, m, err));
   for (uint32_t i = 0; i < m->kernels.n; i++)
     node_kernels += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
   if (m->graphs.n)
     add_timed(
-        quality, m, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
+        io, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
         "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
         "incomplete; capture with --cuda-graph-trace=node to see them");
   if (node_kernels)
-    add(quality, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels,
+    add(io, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels,
         "kernels that ran inside CUDA graphs, traced node by node");
   if (graph_calls && !m->graphs.n && !node_kernels)
-    add(quality, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls,
+    add(io, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls,
         "CUDA graphs were launched but neither envelopes nor nodes were traced: their GPU time counts as idle");
-  return rc;
+  return NAI_OK;
+}
+
+/* --- notes, and what the export lacks -------------------------------------------------------------- */
+
+/* Notes become rows; dropped rows and diagnostics are counted on the way. */
+static void put_notes(const struct nai_node_io *io, struct RUN_INFO_row *info, const struct nai_table *notes) {
+  for (int64_t i = 0; i < notes->rows; i++) {
+    struct PROBE_NOTES_row note = PROBE_NOTES_at(notes, i);
+    add(io, note.check, note.severity, note.source_table, note.count, note.detail);
+    if (strncmp(note.check, "rows-", 5) == 0)
+      info->dropped_rows += note.count;
+    if (strcmp(note.check, "diagnostic") == 0)
+      *(strcmp(note.severity, "error") == 0 ? &info->diagnostics_errors : &info->diagnostics_warnings) += note.count;
+  }
 }
 
 /* Whether an export has that table only if it was asked for: table capabilities says so, but it is no gap in the data.
@@ -165,64 +183,37 @@ static bool is_extra(const char *source) {
   return false;
 }
 
+static void put_missing(const struct nai_node_io *io) {
+  const struct nai_table *t = io->model->tables[NAI_IN_CAPABILITIES];
+  for (int64_t i = 0; i < t->rows; i++)
+    if (!nai_get_i64(t, i, CAPABILITIES_available) && !is_extra(nai_get_str(t, i, CAPABILITIES_source)))
+      add(io, "missing-table", "info", nai_get_str(t, i, CAPABILITIES_source), 1,
+          nai_get_str(t, i, CAPABILITIES_detail));
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
-  struct nai_table *quality = tables[0], *info = tables[1];
-  int64_t profiler_ns = 0, window = m->window_end - m->window_start, crossing = 0, active = 0;
-  nai_table_add_row(info);
-  put_all_notes(quality, info, m);
-  int64_t no_launch =
-      unmatched(m->kernel_api, m->kernels.n) + unmatched_memops(m) + unmatched(m->graph_api, m->graphs.n);
-  if (no_launch)
-    add(quality, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", no_launch,
-        "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
-        "belong to no NVTX range");
-  int64_t no_process = 0;
-  for (uint32_t i = 0; i < m->kernels.n; i++)
-    no_process += nai_at_i32(&m->kernels.process, i) < 0;
-  if (no_process)
-    add(quality, "unknown-process", "warning", "CUPTI_ACTIVITY_KIND_KERNEL", no_process,
-        "kernels whose process the export does not tell: they are not joined with API calls, because correlation ids are "
-        "unique within a process only");
-  for (uint32_t t = 0; t < m->thread_count; t++)
-    crossing += m->crossing[t];
-  if (crossing)
-    add(quality, "crossing-ranges", "info", "NVTX_EVENTS", crossing,
-        "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
-  put_impossible_rates(quality, m);
-  int rc = put_graphs(quality, m, err);
-  if (!rc)
-    rc = put_overhead(quality, &profiler_ns, m, err);
-  if (rc)
-    return rc;
-  for (int64_t i = 0; i < m->tables[NAI_IN_CAPABILITIES]->rows; i++)
-    if (!nai_get_i64(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_available) &&
-        !is_extra(nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_source)))
-      add(quality, "missing-table", "info", nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_source), 1,
-          nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_detail));
+  int64_t window = m->window_end - m->window_start;
+  struct RUN_INFO_row info =
+      NAI_ROW(RUN_INFO, .gpu_count = 0, .process_count = m->process_count, .window_ns = window,
+              .kernel_count = m->kernels.n, .nvtx_range_count = m->nvtx_by_thread.first[m->thread_count],
+              .graph_envelope_count = m->graphs.n, .profiler_overhead_ns = 0, .dropped_rows = 0,
+              .diagnostics_warnings = 0, .diagnostics_errors = 0, .kernel_time_ns = nai_total_kernel_ns(m),
+              .window_start_ns = m->window_start, .window_end_ns = m->window_end, .api_call_count = m->apis.n,
+              .memory_operation_count = m->memops.n);
   for (uint32_t g = 0; g < m->gpu_count; g++)
-    active += m->gpus[g].op_count > 0;
-  const struct {
-    int column;
-    int64_t value;
-  } facts[] = {{RUN_INFO_gpu_count, active},
-               {RUN_INFO_process_count, m->process_count},
-               {RUN_INFO_window_ns, window},
-               {RUN_INFO_kernel_count, m->kernels.n},
-               {RUN_INFO_nvtx_range_count, 0},
-               {RUN_INFO_graph_envelope_count, m->graphs.n},
-               {RUN_INFO_profiler_overhead_ns, profiler_ns},
-               {RUN_INFO_unmatched_launches, no_launch},
-               {RUN_INFO_kernel_time_ns, nai_total_kernel_ns(m)},
-               {RUN_INFO_window_start_ns, m->window_start},
-               {RUN_INFO_window_end_ns, m->window_end},
-               {RUN_INFO_api_call_count, m->apis.n},
-               {RUN_INFO_memory_operation_count, m->memops.n}};
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-    nai_set_i64(info, 0, facts[i].column, facts[i].value);
-  nai_set_i64(info, 0, RUN_INFO_nvtx_range_count, m->nvtx_by_thread.first[m->thread_count]);
-  nai_set_f64(info, 0, RUN_INFO_profiler_overhead_pct, nai_percent((double)profiler_ns, (double)window));
+    info.gpu_count += m->gpus[g].op_count > 0;
+  put_notes(io, &info, m->tables[NAI_IN_PROBE_NOTES]);
+  put_notes(io, &info, m->tables[NAI_IN_EXTRACT_NOTES]);
+  info.unmatched_launches = put_unmatched(io);
+  put_unknown_processes(io);
+  put_crossing(io);
+  put_impossible_rates(io);
+  NAI_TRY(put_graphs(io, err));
+  NAI_TRY(put_overhead(io, &info.profiler_overhead_ns, err));
+  put_missing(io);
+  info.profiler_overhead_pct = nai_percent((double)info.profiler_overhead_ns, (double)window);
+  RUN_INFO_add(io->out[1], &info);
   return NAI_OK;
 }
 

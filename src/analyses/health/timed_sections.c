@@ -1,10 +1,9 @@
 /* What programs time with events, and how much of that is not their work: loading, compiling, the profiler. */
-#include "analyses/health/health_facts.h"
+#include "analyses/health/health.h"
 #include "model/calls/call_kind.h"
-#include "table/intervals.h"
+#include "model/health/overhead.h"
 #include "tables/overhead_events.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FOREIGN_PARTS = 10, LEAST_FOREIGN_NS = 100 * 1000 }; /* a tenth of a section, and no less than this */
@@ -55,46 +54,40 @@ static void look_at_thread(struct nai_timed_sections *out, const struct nai_mode
   }
 }
 
-/* Where the profiler was at work. */
-static int profiler_times(struct nai_intervals *out, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
+/* What is paid once, and where the profiler was at work. */
+static int foreign_times(struct nai_intervals *out, const struct nai_node_io *io, const struct nai_intervals *once,
+                         struct nai_err *err) {
+  const struct OVERHEAD_EVENTS_columns c = OVERHEAD_EVENTS_columns_of(io->model->tables[NAI_IN_OVERHEAD]);
+  struct nai_intervals profiler = {.arena = io->arena};
+  struct nai_interval *v;
   size_t count = 0;
-  for (int64_t i = 0; v && i < t->rows; i++)
-    if (nai_is_profilers(m, i))
-      v[count++] =
-          (struct nai_interval){nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns)};
-  if (v)
-    nai_intervals_gather(out, v, count);
-  bool ok = v && !out->oom;
-  free(v);
-  return ok ? NAI_OK : nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(v, io->arena, c.n, err));
+  for (uint32_t i = 0; i < c.n; i++)
+    if (nai_is_profilers(io->model, i))
+      v[count++] = (struct nai_interval){nai_at(&c.start_ns, i), nai_at(&c.end_ns, i)};
+  nai_intervals_gather(&profiler, v, count);
+  nai_intervals_union(out, once, &profiler);
+  return profiler.oom || out->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-int nai_timed_sections_collect(struct nai_timed_sections *out, const struct nai_model *m,
+int nai_timed_sections_collect(struct nai_timed_sections *out, const struct nai_node_io *io,
                                const struct nai_intervals *once, struct nai_err *err) {
-  const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
-  struct nai_intervals profiler = {0}, both = {0};
-  struct nai_coverage foreign = {0};
-  uint8_t *roles = malloc((size_t)names->count + 1);
+  const struct nai_strings *names = &io->model->tables[NAI_IN_APIS]->strings;
+  struct nai_intervals both = {.arena = io->arena};
+  struct nai_coverage foreign;
+  uint8_t *roles;
   bool records = false;
   *out = (struct nai_timed_sections){0};
-  for (uint32_t i = 0; roles && i < names->count; i++) {
+  NAI_TRY(NAI_NEW(roles, io->arena, names->count, err));
+  for (uint32_t i = 0; i < names->count; i++) {
     roles[i] = (uint8_t)role_of(nai_strings_get(names, i));
     records = records || roles[i] == RECORD;
   }
-  int rc = roles ? NAI_OK : nai_err_nomem(err);
-  if (!rc && records)
-    rc = profiler_times(&profiler, m, err);
-  if (!rc && records) {
-    nai_intervals_union(&both, once, &profiler);
-    rc = nai_coverage_new(&foreign, &both, err);
-  }
-  for (uint32_t t = 0; !rc && records && t < m->thread_count; t++)
-    look_at_thread(out, m, t, roles, &foreign);
-  nai_coverage_free(&foreign);
-  nai_intervals_free(&both);
-  nai_intervals_free(&profiler);
-  free(roles);
-  return rc;
+  if (!records)
+    return NAI_OK;
+  NAI_TRY(foreign_times(&both, io, once, err));
+  NAI_TRY(nai_coverage_in(&foreign, &both, io->arena, err));
+  for (uint32_t t = 0; t < io->model->thread_count; t++)
+    look_at_thread(out, io->model, t, roles, &foreign);
+  return NAI_OK;
 }

@@ -8,7 +8,6 @@
 #include "tables/workload.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NAMES = 100000, EXAMPLE_CHARS = 60, MAX_CONFIDENCE = 99 };
@@ -26,6 +25,7 @@ struct aspect {
 };
 
 struct workload {
+  const struct nai_node_io *io;
   const struct nai_model *m;
   struct aspect aspects[NAI_ASPECT_COUNT];
 };
@@ -54,13 +54,12 @@ static void see_dictionary(struct workload *w, enum nai_workload_sign sign, enum
 static int see_column(struct workload *w, enum nai_workload_sign sign, enum nai_input_table table, int column,
                       struct nai_err *err) {
   const struct nai_table *t = w->m->tables[table];
+  bool *seen;
+  uint32_t count = 0;
   if (!t || !t->rows)
     return NAI_OK;
-  bool *seen = calloc((size_t)t->strings.count + 1, sizeof *seen);
-  if (!seen)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(seen, w->io->arena, t->strings.count, err));
   struct nai_column names = nai_table_column(t, column);
-  uint32_t count = 0;
   for (int64_t i = 0; i < t->rows && count < MAX_NAMES; i++) {
     uint32_t name = nai_at_text(&names, (uint64_t)i);
     if (name >= t->strings.count || seen[name])
@@ -69,7 +68,6 @@ static int see_column(struct workload *w, enum nai_workload_sign sign, enum nai_
     count++;
     see(w, sign, nai_strings_get(&t->strings, name));
   }
-  free(seen);
   return NAI_OK;
 }
 
@@ -77,14 +75,11 @@ static int collect(struct workload *w, struct nai_err *err) {
   see_dictionary(w, NAI_SIGN_KERNELS, NAI_IN_KERNELS);
   see_dictionary(w, NAI_SIGN_RANGES, NAI_IN_NVTX);
   see_dictionary(w, NAI_SIGN_CALLS, NAI_IN_APIS);
-  int rc = see_column(w, NAI_SIGN_DOMAINS, NAI_IN_NVTX_DOMAINS, NVTX_DOMAINS_name, err);
-  if (!rc)
-    rc = see_column(w, NAI_SIGN_THREADS, NAI_IN_THREADS, THREADS_thread_name, err);
-  if (!rc)
-    rc = see_column(w, NAI_SIGN_PROCESSES, NAI_IN_PROCESSES, PROCESSES_process_name, err);
-  if (!rc)
-    rc = see_column(w, NAI_SIGN_MODULES, NAI_IN_CALLCHAINS, CALLCHAIN_FRAMES_module, err);
-  return rc ? rc : nai_workload_patterns_check(w->m->workload, err);
+  NAI_TRY(see_column(w, NAI_SIGN_DOMAINS, NAI_IN_NVTX_DOMAINS, NVTX_DOMAINS_name, err));
+  NAI_TRY(see_column(w, NAI_SIGN_THREADS, NAI_IN_THREADS, THREADS_thread_name, err));
+  NAI_TRY(see_column(w, NAI_SIGN_PROCESSES, NAI_IN_PROCESSES, PROCESSES_process_name, err));
+  NAI_TRY(see_column(w, NAI_SIGN_MODULES, NAI_IN_CALLCHAINS, CALLCHAIN_FRAMES_module, err));
+  return nai_workload_patterns_check(w->m->workload, err);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -103,21 +98,17 @@ static double confidence(const struct sign signs[NAI_SIGN_COUNT]) {
   return percent > MAX_CONFIDENCE ? MAX_CONFIDENCE : percent;
 }
 
-static void put(struct nai_table *table, enum nai_workload_aspect aspect, const char *value, double percent,
+static void put(const struct workload *w, enum nai_workload_aspect aspect, const char *value, double percent,
                 int64_t signs, const char *evidence) {
-  int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, WORKLOAD_aspect, nai_workload_aspect_name(aspect));
-  nai_set_str(table, row, WORKLOAD_value, value);
-  nai_set_f64(table, row, WORKLOAD_confidence, percent);
-  nai_set_i64(table, row, WORKLOAD_sign_count, signs);
-  nai_set_str(table, row, WORKLOAD_evidence, evidence);
+  NAI_ADD(WORKLOAD, w->io->out[0], .aspect = nai_workload_aspect_name(aspect), .value = value, .confidence = percent,
+          .sign_count = signs, .evidence = evidence);
 }
 
-/* One value; false when nothing speaks for it. */
-static int put_value(struct nai_table *table, const struct workload *w, enum nai_workload_aspect a, int value,
-                     bool *found, struct nai_err *err) {
+/* One value, if something speaks for it. */
+static int put_value(const struct workload *w, enum nai_workload_aspect a, int value, bool *found,
+                     struct nai_err *err) {
   const struct sign *signs = w->aspects[a].signs[value];
-  struct nai_buf evidence = {0};
+  NAI_SCOPED(nai_buf) evidence = {0};
   int64_t kinds = 0;
   for (int s = 0; s < NAI_SIGN_COUNT; s++) {
     if (!signs[s].names)
@@ -127,63 +118,54 @@ static int put_value(struct nai_table *table, const struct workload *w, enum nai
       nai_buf_printf(&evidence, "%" PRId64 " names, such as ", signs[s].names);
     nai_text_cut(&evidence, signs[s].example, strlen(signs[s].example), EXAMPLE_CHARS);
   }
-  int rc = nai_buf_check(&evidence, err);
-  if (!rc && kinds)
-    put(table, a, nai_workload_value(w->m->workload, a, value), confidence(signs), kinds, nai_buf_str(&evidence));
+  if (kinds)
+    put(w, a, nai_workload_value(w->m->workload, a, value), confidence(signs), kinds, nai_buf_str(&evidence));
   *found = *found || kinds;
-  nai_buf_free(&evidence);
-  return rc;
+  return nai_buf_check(&evidence, err);
 }
 
 static bool has_signatures(const struct nai_model *m) {
-  for (uint32_t i = 0; i < m->tables[NAI_IN_KERNELS]->strings.count && i < MAX_NAMES; i++)
-    if (strchr(nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, i), '('))
+  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
+  for (uint32_t i = 0; i < names->count && i < MAX_NAMES; i++)
+    if (strchr(nai_strings_get(names, i), '('))
       return true;
   return false;
 }
 
 /* What is left to say of an aspect without any sign. */
-static void put_rest(struct nai_table *table, const struct workload *w, enum nai_workload_aspect aspect, bool python) {
+static void put_rest(const struct workload *w, enum nai_workload_aspect aspect, bool python) {
   enum { PLAIN_CUDA = 80, CPP_BY_SIGNATURE = 70 };
   if (aspect == NAI_ASPECT_FRAMEWORK && w->m->kernels.n && !python)
-    put(table, aspect, "cuda", PLAIN_CUDA, 0, "kernels, and none of the names that frameworks use");
+    put(w, aspect, "cuda", PLAIN_CUDA, 0, "kernels, and none of the names that frameworks use");
   else if (aspect == NAI_ASPECT_LANGUAGE && has_signatures(w->m))
-    put(table, aspect, "c++", CPP_BY_SIGNATURE, 0, "kernels with C++ signatures, and no sign of another language");
+    put(w, aspect, "c++", CPP_BY_SIGNATURE, 0, "kernels with C++ signatures, and no sign of another language");
   else if (aspect == NAI_ASPECT_FRAMEWORK || aspect == NAI_ASPECT_LANGUAGE || aspect == NAI_ASPECT_ROLE)
-    put(table, aspect, "unknown", 0, 0, "none of the names that would tell");
+    put(w, aspect, "unknown", 0, 0, "none of the names that would tell");
 }
 
-static int put_aspects(struct nai_table *table, const struct workload *w, struct nai_err *err) {
+static int put_aspects(const struct workload *w, struct nai_err *err) {
   bool python = false;
   for (int v = 0; v < w->aspects[NAI_ASPECT_LANGUAGE].values; v++)
     for (int s = 0; s < NAI_SIGN_COUNT; s++)
       python = python || w->aspects[NAI_ASPECT_LANGUAGE].signs[v][s].names;
-  int rc = NAI_OK;
-  for (int a = 0; !rc && a < NAI_ASPECT_COUNT; a++) {
+  for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
     bool found = false;
-    for (int v = 0; !rc && v < w->aspects[a].values; v++)
-      rc = put_value(table, w, (enum nai_workload_aspect)a, v, &found, err);
-    if (!rc && !found)
-      put_rest(table, w, (enum nai_workload_aspect)a, python);
+    for (int v = 0; v < w->aspects[a].values; v++)
+      NAI_TRY(put_value(w, (enum nai_workload_aspect)a, v, &found, err));
+    if (!found)
+      put_rest(w, (enum nai_workload_aspect)a, python);
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct workload w = {.m = io->model};
-  int rc = NAI_OK;
-  for (int a = 0; !rc && a < NAI_ASPECT_COUNT; a++) {
+  struct workload w = {.io = io, .m = io->model};
+  for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
     w.aspects[a].values = nai_workload_value_count(w.m->workload, (enum nai_workload_aspect)a);
-    w.aspects[a].signs = calloc((size_t)w.aspects[a].values + 1, sizeof *w.aspects[a].signs);
-    rc = w.aspects[a].signs ? NAI_OK : nai_err_nomem(err);
+    NAI_TRY(NAI_NEW(w.aspects[a].signs, io->arena, (size_t)w.aspects[a].values, err));
   }
-  if (!rc)
-    rc = collect(&w, err);
-  if (!rc)
-    rc = put_aspects(io->out[0], &w, err);
-  for (int a = 0; a < NAI_ASPECT_COUNT; a++)
-    free(w.aspects[a].signs);
-  return rc;
+  NAI_TRY(collect(&w, err));
+  return put_aspects(&w, err);
 }
 
 NAI_ANALYSIS(workload, .outputs = NAI_SCHEMAS(&nai_workload_schema),

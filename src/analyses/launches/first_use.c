@@ -1,7 +1,8 @@
 /* What a process pays once: its context, loading of modules and functions, compilation. */
-#include "analyses/health/health_facts.h"
+#include "model/health/first_use.h"
 #include "base/array.h"
 #include "model/calls/call_kind.h"
+#include "model/health/overhead.h"
 #include "table/intervals.h"
 #include "table/stats.h"
 #include "tables/overhead_events.h"
