@@ -40,6 +40,16 @@ static inline size_t nai_bisect(const void *records, size_t count, size_t record
   return nai_search(0, count, nai_record_before, &r);
 }
 
+/* For qsort, by one key after the other: return NAI_COMPARE({b->ns, a->ns}, {a->gpu, b->gpu}); */
+#define NAI_COMPARE(...) \
+  nai_compare((const int64_t[][2]){__VA_ARGS__}, sizeof((const int64_t[][2]){__VA_ARGS__}) / sizeof(int64_t[2]))
+static inline int nai_compare(const int64_t (*keys)[2], size_t count) {
+  size_t i = 0;
+  while (i + 1 < count && keys[i][0] == keys[i][1])
+    i++;
+  return (keys[i][0] > keys[i][1]) - (keys[i][0] < keys[i][1]);
+}
+
 struct nai_key {
   uint64_t key;
   uint32_t value; /* usually a row number */

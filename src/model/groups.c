@@ -158,6 +158,21 @@ int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const 
   return NAI_OK;
 }
 
+static bool agree(const struct nai_column *const *columns, int count, uint32_t a, uint32_t b) {
+  for (int c = 0; c < count; c++)
+    if (nai_at(columns[c], a) != nai_at(columns[c], b))
+      return false;
+  return true;
+}
+
+uint32_t nai_rows_run(const uint32_t *rows, uint32_t first, uint32_t n, const struct nai_column *const *columns,
+                      int count) {
+  uint32_t end = first + 1;
+  while (end < n && agree(columns, count, rows[first], rows[end]))
+    end++;
+  return end;
+}
+
 /* --- groups ----------------------------------------------------------------------------------- */
 
 int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,

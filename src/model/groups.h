@@ -24,6 +24,9 @@ NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_ro
 /* By the rows' cells of `columns`, of which the first counts most. Rows that agree in all keep their order. */
 NAI_MUST_CHECK int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const *columns, int count,
                                     struct nai_err *err);
+/* The end of the run of rows from place `first` on that agree in all of `columns`, by which they are arranged. */
+uint32_t nai_rows_run(const uint32_t *rows, uint32_t first, uint32_t n, const struct nai_column *const *columns,
+                      int count);
 /* nai_groups_collect, then each group sorted. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                                     const struct nai_row_order *by, struct nai_arena *arena, struct nai_err *err);

@@ -93,8 +93,8 @@ struct patterns {
 static void patterns_free(struct patterns *p) { nai_strings_free(&p->texts); }
 
 static int64_t key_of(uint32_t gpu, uint32_t cause, uint32_t op, uint32_t api, uint32_t range) {
-  return (int64_t)gpu << 40 | (int64_t)cause << 36 | (int64_t)(op & 0xfff) << 24 | (int64_t)(api & 0xfff) << 12 |
-         (int64_t)(range & 0xfff);
+  return (int64_t)gpu << 48 | (int64_t)(cause & 0xfff) << 36 | (int64_t)(op & 0xfff) << 24 |
+         (int64_t)(api & 0xfff) << 12 | (int64_t)(range & 0xfff);
 }
 
 /* Number of a text that is known already, 0xfff for NULL, NAI_NO_STRING for others. */
@@ -107,22 +107,14 @@ static uint32_t add_text(struct patterns *p, int64_t row, int column, const stru
   return v.null ? 0xfff : nai_strings_add(&p->texts, v.s, strlen(v.s));
 }
 
-static uint32_t cause_of(const char *name) {
-  uint32_t c = 0;
-  while (c < NAI_IDLE_CAUSES && strcmp(nai_idle_cause_name((enum nai_idle_cause)c), name) != 0)
-    c++;
-  return c;
-}
-
 static int list_patterns(struct patterns *p, const struct nai_gap_subjects *s, struct nai_err *err) {
   const struct nai_table *t = s->patterns;
   for (int64_t row = 0; row < t->rows && row < MAX_PATTERNS; row++) {
     bool added;
     nai_keyset_add(&p->keys,
                    key_of(nai_model_gpu_index(s->m, (int32_t)nai_get_i64(t, row, IDLE_PATTERNS_device_id)),
-                          cause_of(nai_get_str(t, row, IDLE_PATTERNS_cause)),
-                          add_text(p, row, IDLE_PATTERNS_next_op, t), add_text(p, row, IDLE_PATTERNS_launch_api, t),
-                          add_text(p, row, IDLE_PATTERNS_nvtx_range, t)),
+                          add_text(p, row, IDLE_PATTERNS_cause, t), add_text(p, row, IDLE_PATTERNS_next_op, t),
+                          add_text(p, row, IDLE_PATTERNS_launch_api, t), add_text(p, row, IDLE_PATTERNS_nvtx_range, t)),
                    &added);
   }
   return p->keys.oom ? nai_err_nomem(err) : NAI_OK;
@@ -132,11 +124,13 @@ static int take_repeated(struct nai_gap_subjects *s, const struct patterns *p, c
                          struct nai_err *err) {
   const struct nai_model *m = s->m;
   char room[NAI_KIND_NAME_MAX];
-  uint32_t op = find_text(p, nai_next_op_name(room, m, gap)), api = find_text(p, nai_model_api_name(m, gap->launch)),
+  enum nai_idle_cause largest = (enum nai_idle_cause)m->idle[gap->gpu].cause[gap->number];
+  uint32_t cause = find_text(p, nai_idle_cause_name(largest)), op = find_text(p, nai_next_op_name(room, m, gap)),
+           api = find_text(p, nai_model_api_name(m, gap->launch)),
            range = find_text(p, nai_launch_range(m, gap->launch));
-  if (op == NAI_NO_STRING || api == NAI_NO_STRING || range == NAI_NO_STRING)
+  if (cause == NAI_NO_STRING || op == NAI_NO_STRING || api == NAI_NO_STRING || range == NAI_NO_STRING)
     return NAI_OK;
-  uint32_t row = nai_keyset_find(&p->keys, key_of(gap->gpu, m->idle[gap->gpu].cause[gap->number], op, api, range));
+  uint32_t row = nai_keyset_find(&p->keys, key_of(gap->gpu, cause, op, api, range));
   if (row == UINT32_MAX)
     return NAI_OK;
   struct nai_gap_subject *subject,
@@ -252,17 +246,8 @@ static int compare(const void *pa, const void *pb) {
   const struct nai_gap_subject *a = pa, *b = pb;
   int64_t a_ns = a->scope == NAI_SCOPE_GAP ? a->gap.end - a->gap.start : a->does.ns,
           b_ns = b->scope == NAI_SCOPE_GAP ? b->gap.end - b->gap.start : b->does.ns;
-  if (a->scope != b->scope)
-    return a->scope < b->scope ? -1 : 1;
-  if (a_ns != b_ns)
-    return a_ns > b_ns ? -1 : 1;
-  if (a->gpu != b->gpu)
-    return a->gpu < b->gpu ? -1 : 1;
-  if (a->gap.start != b->gap.start)
-    return a->gap.start < b->gap.start ? -1 : 1;
-  if (a->pattern != b->pattern)
-    return a->pattern < b->pattern ? -1 : 1;
-  return (a->thread > b->thread) - (a->thread < b->thread);
+  return NAI_COMPARE({a->scope, b->scope}, {b_ns, a_ns}, {a->gpu, b->gpu}, {a->gap.start, b->gap.start},
+                     {a->pattern, b->pattern}, {a->thread, b->thread});
 }
 
 int nai_gap_subjects_find(struct nai_gap_subjects *s, const struct nai_node_io *io, struct nai_err *err) {

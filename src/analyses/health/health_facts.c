@@ -1,7 +1,7 @@
 /* The facts of a capture that capture_health judges. */
 #include "analyses/health/health.h"
 #include "model/calls/call_kind.h"
-#include "model/health/overhead.h"
+#include "model/health/capture.h"
 #include "tables/api_events.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
@@ -122,18 +122,15 @@ static int look_at_operations(struct nai_health *h, const struct nai_node_io *io
   h->no_copy_back = true;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
     h->own_kernels += own[nai_at_text(&m->kernels.name, i)];
-    h->without_launch += m->kernel_api[i] == NAI_NO_ROW;
     later(&h->last_operation_end, nai_at(&m->kernels.end_ns, i));
   }
   for (uint32_t i = 0; i < m->memops.n; i++) {
     h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;
-    h->without_launch += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
     later(&h->last_operation_end, nai_at(&m->memops.end_ns, i));
   }
-  for (uint32_t i = 0; i < m->graphs.n; i++) {
-    h->without_launch += m->graph_api[i] == NAI_NO_ROW;
+  for (uint32_t i = 0; i < m->graphs.n; i++)
     later(&h->last_operation_end, nai_at(&m->graphs.end_ns, i));
-  }
+  h->without_launch = nai_without_launch(m);
   h->kernels = (int64_t)m->kernels.n + m->graphs.n;
   h->operations = h->kernels + m->memops.n;
   h->host_watched = is_available(m, "OSRT_API", false) || is_available(m, "SAMPLING_CALLCHAINS", false);

@@ -1,6 +1,6 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
-#include "model/health/overhead.h"
+#include "model/health/capture.h"
 #include "tables/capabilities.h"
 #include "tables/data_quality.h"
 #include "tables/overhead_events.h"
@@ -58,25 +58,9 @@ static int put_overhead(const struct nai_node_io *io, int64_t *ns, struct nai_er
 
 /* --- operations ---------------------------------------------------------------------------------- */
 
-static int64_t unmatched(const uint32_t *api, uint32_t n) {
-  int64_t count = 0;
-  for (uint32_t i = 0; i < n; i++)
-    count += api[i] == NAI_NO_ROW;
-  return count;
-}
-
-/* Pages that move by themselves are launched by no call. */
-static int64_t unmatched_memops(const struct nai_model *m) {
-  int64_t count = 0;
-  for (uint32_t i = 0; i < m->memops.n; i++)
-    count += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
-  return count;
-}
-
 /* Adds the row of operations whose launch is unknown, and returns their number. */
 static int64_t put_unmatched(const struct nai_node_io *io) {
-  const struct nai_model *m = io->model;
-  int64_t count = unmatched(m->kernel_api, m->kernels.n) + unmatched_memops(m) + unmatched(m->graph_api, m->graphs.n);
+  int64_t count = nai_without_launch(io->model);
   if (count)
     add(io, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", count,
         "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "

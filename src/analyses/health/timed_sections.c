@@ -1,7 +1,7 @@
 /* What programs time with events, and how much of that is not their work: loading, compiling, the profiler. */
 #include "analyses/health/health.h"
 #include "model/calls/call_kind.h"
-#include "model/health/overhead.h"
+#include "model/health/capture.h"
 #include "tables/overhead_events.h"
 
 #include <string.h>

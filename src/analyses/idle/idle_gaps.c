@@ -1,6 +1,7 @@
 /* When did each GPU have nothing to do, and why? Table gpu_idle_gaps. */
 #include "analyses/idle/idle.h"
 #include "base/fmt.h"
+#include "base/sort.h"
 #include "model/idle/active.h"
 #include "model/idle/gap_names.h"
 #include "model/nvtx/nvtx_open.h"
@@ -23,11 +24,7 @@ struct place {
 /* Longest first; among equals by GPU and time. */
 static int longest_first(const void *pa, const void *pb) {
   const struct place *a = pa, *b = pb;
-  if (a->ns != b->ns)
-    return a->ns > b->ns ? -1 : 1;
-  if (a->gpu != b->gpu)
-    return a->gpu < b->gpu ? -1 : 1;
-  return (a->number > b->number) - (a->number < b->number);
+  return NAI_COMPARE({b->ns, a->ns}, {a->gpu, b->gpu}, {a->number, b->number});
 }
 
 /* The longest gaps met so far: a heap with the shortest of them on top. */

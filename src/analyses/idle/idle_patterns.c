@@ -1,5 +1,6 @@
 /* Which idle gaps are repetitions of each other? Table idle_patterns. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "model/idle/active.h"
 #include "model/idle/gap_names.h"
 #include "tables/idle_patterns.h"
@@ -100,11 +101,8 @@ static int find_medians(struct patterns *p, uint32_t places, struct nai_err *err
 /* Most time first; among equals by GPU and time. */
 static int most_first(const void *pa, const void *pb) {
   const struct pattern *a = pa, *b = pb;
-  if (a->total_ns != b->total_ns)
-    return a->total_ns > b->total_ns ? -1 : 1;
-  if (a->longest.gpu != b->longest.gpu)
-    return a->longest.gpu < b->longest.gpu ? -1 : 1;
-  return (a->longest.start > b->longest.start) - (a->longest.start < b->longest.start);
+  return NAI_COMPARE({b->total_ns, a->total_ns}, {a->longest.gpu, b->longest.gpu},
+                     {a->longest.start, b->longest.start});
 }
 
 static int find_patterns(struct patterns *p, struct nai_err *err) {

@@ -2,7 +2,7 @@
 #include "model/health/first_use.h"
 #include "base/array.h"
 #include "model/calls/call_kind.h"
-#include "model/health/overhead.h"
+#include "model/health/capture.h"
 #include "table/intervals.h"
 #include "table/stats.h"
 #include "tables/overhead_events.h"

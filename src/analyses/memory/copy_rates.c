@@ -85,11 +85,6 @@ static void look_ahead(struct work *w) {
 
 /* --- rows ------------------------------------------------------------------------------------------- */
 
-static bool same_group(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_t b) {
-  return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
-         nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
-}
-
 /* What limits copies of a kind: bytes per ns (10^9 per second), 0 unknown. */
 static double limit_of(const char **link, const struct work *w, int64_t kind) {
   const struct nai_table *gpus = w->m->tables[NAI_IN_GPUS];
@@ -206,8 +201,7 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_arena *a
       rows[n++] = w->gpu->ops[i].row;
   NAI_TRY(nai_rows_arrange(rows, n, keys, 3, err));
   for (uint32_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && same_group(m, rows[i], rows[j]); j++)
-      ;
+    j = nai_rows_run(rows, i, n, keys, 3);
     put_group(out, w, rows + i, j - i, values);
   }
   return NAI_OK;

@@ -6,11 +6,6 @@
 
 enum { KIND_PAGEABLE = 0, SMALL_BYTES = 64 * 1024 };
 
-static bool same_group(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_t b) {
-  return nai_at(&v->kind, a) == nai_at(&v->kind, b) && nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) &&
-         nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) && nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
-}
-
 /* What operations of one kind on one GPU add up to. */
 struct sums {
   int64_t bytes, small, exposed_ns;
@@ -81,8 +76,7 @@ static int put_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, stru
       rows[n++] = gpu->ops[i].row;
   NAI_TRY(nai_rows_arrange(rows, n, keys, 4, err));
   for (uint32_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && same_group(&m->memops, rows[i], rows[j]); j++)
-      ;
+    j = nai_rows_run(rows, i, n, keys, 4);
     NAI_TRY(put_group(io->out[0], m, gpu, rows + i, j - i, values, err));
   }
   return NAI_OK;

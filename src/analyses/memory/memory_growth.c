@@ -18,8 +18,7 @@ struct series {
 };
 
 static int by_value(const void *pa, const void *pb) {
-  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-  return (a > b) - (a < b);
+  return NAI_COMPARE({*(const int64_t *)pa, *(const int64_t *)pb});
 }
 
 /* The GPU whose steps count for memory of the host: the process's first. */

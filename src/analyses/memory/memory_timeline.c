@@ -1,5 +1,6 @@
 /* How much memory was in use when? Table memory_timeline: few enough points to draw, with every extreme exact. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "model/memory/memory_track.h"
 #include "tables/memory_timeline.h"
 
@@ -27,8 +28,7 @@ static void put_point(const struct nai_node_io *io, struct walk *w, uint32_t i) 
 }
 
 static int by_number(const void *pa, const void *pb) {
-  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  return (a > b) - (a < b);
+  return NAI_COMPARE({*(const uint32_t *)pa, *(const uint32_t *)pb});
 }
 
 static void close_stretch(const struct nai_node_io *io, struct walk *w) {

@@ -48,20 +48,10 @@ static int add_phase(struct work *w, int phase, const struct nai_gpu *gpu, struc
 
 /* The same on all GPUs together, which are the phases from number `first` on. */
 static int join_gpus(struct work *w, int phase, uint32_t first, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->io->model->scratch_dir);
-  uint32_t end = w->phase_count;
-  struct nai_interval *v;
-  size_t count = 0;
-  for (uint32_t i = first; i < end; i++)
-    count += w->phases[i].set.count;
-  NAI_TRY(NAI_NEW(v, &arena, count, err));
-  count = 0;
-  for (uint32_t i = first; i < end; i++)
-    for (size_t k = 0; k < w->phases[i].set.count; k++)
-      v[count++] = w->phases[i].set.v[k];
   struct phase_time *all = new_phase(w, phase, NAI_NULL_I64);
-  nai_intervals_gather(&all->set, v, count);
-  return all->set.oom ? nai_err_nomem(err) : NAI_OK;
+  for (const struct phase_time *p = w->phases + first; p < all; p++)
+    NAI_TRY(nai_intervals_unite(&all->set, &p->set, err));
+  return NAI_OK;
 }
 
 static int find_phases(struct work *w, struct nai_err *err) {

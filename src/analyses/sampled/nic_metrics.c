@@ -13,24 +13,9 @@ struct work {
   struct nai_coverage coverage[CONDITIONS];
 };
 
-/* Exposed communication on any GPU. */
-static int find_communication(struct nai_intervals *out, const struct nai_model *m, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_interval *v;
-  size_t count = 0;
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    count += m->gpus[g].exposed_communication.count;
-  NAI_TRY(NAI_NEW(v, &arena, count, err));
-  count = 0;
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    for (size_t i = 0; i < m->gpus[g].exposed_communication.count; i++)
-      v[count++] = m->gpus[g].exposed_communication.v[i];
-  nai_intervals_gather(out, v, count);
-  return NAI_OK;
-}
-
 /* All samples' time, and that of exposed communication and of steady steps on any GPU. */
 static int find_times(struct work *w, const struct NIC_METRIC_SAMPLES_columns *c, struct nai_err *err) {
+  const struct nai_model *m = w->io->model;
   int64_t first = INT64_MAX, last = INT64_MIN;
   for (uint32_t i = 0; i < c->n; i++) {
     first = nai_at(&c->start_ns, i) < first ? nai_at(&c->start_ns, i) : first;
@@ -39,7 +24,8 @@ static int find_times(struct work *w, const struct NIC_METRIC_SAMPLES_columns *c
   for (int i = 0; i < CONDITIONS; i++)
     w->sets[i].arena = w->io->arena;
   nai_intervals_add(&w->sets[CAPTURE], first, last);
-  NAI_TRY(find_communication(&w->sets[COMMUNICATION], w->io->model, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    NAI_TRY(nai_intervals_unite(&w->sets[COMMUNICATION], &m->gpus[g].exposed_communication, err));
   NAI_TRY(nai_steady_windows(&w->sets[STEADY], w->io->in[0], NAI_NULL_I64, err));
   for (int i = 0; i < CONDITIONS; i++) {
     if (w->sets[i].oom)

@@ -1,52 +1,32 @@
 /* Why a step took longer than the others: the part of its time that grew, then what is behind that part. */
 #include "analyses/steps/step_cause.h"
 
-#include "analyses/analysis.h"
 #include "base/fmt.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "table/kernel_name.h"
 #include "tables/gpu_idle_gaps.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXPLAINS_PCT = 80, ACTIVITY_CHARS = 120 };
 
 /* --- gaps ------------------------------------------------------------------------------------- */
 
-static int by_place(const void *pa, const void *pb) {
-  const struct nai_step_gap *a = pa, *b = pb;
-  if (a->device != b->device)
-    return a->device < b->device ? -1 : 1;
-  return (a->start > b->start) - (a->start < b->start);
-}
-
-int nai_step_gaps_find(struct nai_step_gaps *g, const struct nai_table *table, struct nai_arena *arena,
+int nai_step_gaps_find(struct nai_step_gaps *g, const struct nai_table *table, int64_t device, struct nai_arena *arena,
                        struct nai_err *err) {
   *g = (struct nai_step_gaps){.table = table};
   NAI_TRY(NAI_NEW(g->v, arena, (size_t)table->rows, err));
   for (int64_t i = 0; i < table->rows; i++)
-    g->v[g->count++] = (struct nai_step_gap){nai_get_i64(table, i, GPU_IDLE_GAPS_device_id),
-                                             nai_get_i64(table, i, GPU_IDLE_GAPS_gap_start_ns), i};
-  if (g->count)
-    qsort(g->v, g->count, sizeof *g->v, by_place);
-  return NAI_OK;
+    if (nai_get_i64(table, i, GPU_IDLE_GAPS_device_id) == device)
+      g->v[g->count++] =
+          (struct nai_key){nai_key_from_i64(nai_get_i64(table, i, GPU_IDLE_GAPS_gap_start_ns)), (uint32_t)i};
+  return nai_sort_keys(g->v, g->count, err);
 }
 
-struct gap_place {
-  const struct nai_step_gap *gaps;
-  struct nai_step_gap least;
-};
-
-static bool gap_before(const void *ctx, size_t i) {
-  const struct gap_place *place = ctx;
-  return by_place(&place->gaps[i], &place->least) < 0;
-}
-
-/* The first gap of the GPU that begins at t or later. */
-static size_t gap_from(const struct nai_step_gaps *g, int64_t device, int64_t t) {
-  return nai_search(0, g->count, gap_before, &(struct gap_place){g->v, {.device = device, .start = t}});
+/* The first gap that begins at t or later. */
+static size_t gap_from(const struct nai_step_gaps *g, int64_t t) {
+  return nai_keys_from(g->v, g->count, nai_key_from_i64(t));
 }
 
 /* Whether a function or range is one that gets input. */
@@ -60,11 +40,12 @@ static bool gets_input(const char *activity) {
   return false;
 }
 
-int64_t nai_step_input_wait(const struct nai_step_gaps *g, int64_t device, const struct nai_gpu_step *step) {
-  size_t i = step->end_idle_ns ? gap_from(g, device, step->end - step->end_idle_ns) : g->count;
-  if (i == g->count || g->v[i].device != device || g->v[i].start != step->end - step->end_idle_ns)
+int64_t nai_step_input_wait(const struct nai_step_gaps *g, const struct nai_gpu_step *step) {
+  int64_t start = step->end - step->end_idle_ns;
+  size_t i = step->end_idle_ns ? gap_from(g, start) : g->count;
+  if (i == g->count || g->v[i].key != nai_key_from_i64(start))
     return 0;
-  int64_t row = g->v[i].row;
+  int64_t row = g->v[i].value;
   bool own = strcmp(nai_get_str(g->table, row, GPU_IDLE_GAPS_cause), "host_code") == 0;
   bool input = strcmp(nai_get_str(g->table, row, GPU_IDLE_GAPS_next_op), "Host-to-Device") == 0 ||
                gets_input(nai_get_str(g->table, row, GPU_IDLE_GAPS_host_activity));
@@ -78,13 +59,11 @@ static void put_ms(struct nai_buf *out, int64_t ns) {
   nai_buf_puts(out, " ms");
 }
 
-static void explain_idle(struct nai_buf *out, const struct nai_step_usual *u, const struct nai_gpu_step *step) {
-  const struct nai_step_gaps *g = u->gaps;
-  int64_t device = nai_model_device(u->m, u->list->gpu), best = -1, longest = 0;
-  for (size_t i = gap_from(g, device, step->start);
-       i < g->count && g->v[i].device == device && g->v[i].start < step->end; i++) {
-    int64_t ns = nai_get_i64(g->table, g->v[i].row, GPU_IDLE_GAPS_gap_ns);
-    best = ns > longest ? g->v[i].row : best;
+static void explain_idle(struct nai_buf *out, const struct nai_step_gaps *g, const struct nai_gpu_step *step) {
+  int64_t best = -1, longest = 0;
+  for (size_t i = gap_from(g, step->start); i < gap_from(g, step->end); i++) {
+    int64_t ns = nai_get_i64(g->table, g->v[i].value, GPU_IDLE_GAPS_gap_ns);
+    best = ns > longest ? g->v[i].value : best;
     longest = ns > longest ? ns : longest;
   }
   if (best < 0)
@@ -188,7 +167,7 @@ static int explain_part(struct nai_buf *out, struct nai_step_usual *u, const str
     explain_copy(out, u, step);
     return NAI_OK;
   default:
-    explain_idle(out, u, step);
+    explain_idle(out, u->gaps, step);
     return NAI_OK;
   }
 }

@@ -3,23 +3,20 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/sort.h"
 #include "model/steps/step_stats.h"
 
-/* The gaps of table gpu_idle_gaps by GPU and time. */
-struct nai_step_gap {
-  int64_t device, start;
-  int64_t row; /* of gpu_idle_gaps */
-};
+/* Rows of table gpu_idle_gaps on one GPU, by time. */
 struct nai_step_gaps {
   const struct nai_table *table;
-  struct nai_step_gap *v; /* the arena's */
+  struct nai_key *v; /* starts and rows; the arena's */
   size_t count;
 };
-NAI_MUST_CHECK int nai_step_gaps_find(struct nai_step_gaps *out, const struct nai_table *gpu_idle_gaps,
+NAI_MUST_CHECK int nai_step_gaps_find(struct nai_step_gaps *out, const struct nai_table *gpu_idle_gaps, int64_t device,
                                       struct nai_arena *arena, struct nai_err *err);
 
 /* The idle time at a step's end if the host was getting the next step's input then, else 0. */
-int64_t nai_step_input_wait(const struct nai_step_gaps *gaps, int64_t device, const struct nai_gpu_step *step);
+int64_t nai_step_input_wait(const struct nai_step_gaps *gaps, const struct nai_gpu_step *step);
 
 /* What explanations of one list start from. */
 struct nai_step_usual {

@@ -1,7 +1,6 @@
 /* How long does a step take, and where does its time go? Tables steps, step_summary, repeating_units, step_search. */
 #include "analyses/analysis.h"
 #include "analyses/steps/step_cause.h"
-#include "base/sort.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/repeating_units.h"
 #include "tables/step_search.h"
@@ -31,11 +30,10 @@ static void put_step(const struct work *w, const struct nai_step_gaps *gaps, uin
               .state = nai_step_state_name((enum nai_step_state)w->stats->state[i]), .cpu_start_ns = host->start,
               .cpu_end_ns = host->end, .gpu_start_ns = s->start, .gpu_end_ns = s->end, .duration_ns = nai_step_ns(s),
               .compute_ns = s->compute_ns, .exposed_comm_ns = s->exposed_comm_ns, .exposed_copy_ns = s->exposed_copy_ns,
-              .idle_ns = s->idle_ns, .end_idle_ns = s->end_idle_ns,
-              .input_wait_ns = nai_step_input_wait(gaps, device, s), .kernel_count = s->kernels,
-              .kernel_ns = s->kernel_ns, .launch_calls = s->launch_calls, .launch_api_ns = s->launch_api_ns,
-              .blocking_sync_ns = host->blocked_ns, .htod_bytes = s->htod_bytes, .dtoh_bytes = s->dtoh_bytes,
-              .other_copy_bytes = s->other_bytes, .alloc_calls = host->allocation_calls,
+              .idle_ns = s->idle_ns, .end_idle_ns = s->end_idle_ns, .input_wait_ns = nai_step_input_wait(gaps, s),
+              .kernel_count = s->kernels, .kernel_ns = s->kernel_ns, .launch_calls = s->launch_calls,
+              .launch_api_ns = s->launch_api_ns, .blocking_sync_ns = host->blocked_ns, .htod_bytes = s->htod_bytes,
+              .dtoh_bytes = s->dtoh_bytes, .other_copy_bytes = s->other_bytes, .alloc_calls = host->allocation_calls,
               .alloc_ns = host->allocation_ns, .graph_launches = s->graph_launches, .first_use_kernels = s->first_use,
               .loading_ns = host->loading_ns, .is_outlier = outlier);
   if (host->range != NAI_NO_ROW)
@@ -158,8 +156,7 @@ static int put_summary(const struct work *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, const struct nai_step_gaps *gaps,
-                    struct nai_err *err) {
+static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(io->model->scratch_dir);
   NAI_SCOPED(nai_step_stats) stats = {0};
   struct work w = {.io = io,
@@ -167,13 +164,15 @@ static int put_list(const struct nai_node_io *io, const struct nai_step_list *li
                    .list = list,
                    .stats = &stats,
                    .first = io->out[STEPS]->rows};
+  struct nai_step_gaps gaps;
+  NAI_TRY(nai_step_gaps_find(&gaps, io->in[0], nai_model_device(io->model, list->gpu), &arena, err));
   NAI_TRY(nai_step_stats_new(&stats, w.steps, list, err));
   NAI_TRY(NAI_NEW(w.room, &arena, list->count, err));
   for (uint32_t i = 0; i < list->count; i++)
-    put_step(&w, gaps, i);
+    put_step(&w, &gaps, i);
   NAI_TRY(nai_table_check(io->out[STEPS], err));
   if (stats.outliers)
-    NAI_TRY(put_causes(&w, gaps, &arena, err));
+    NAI_TRY(put_causes(&w, &gaps, &arena, err));
   return put_summary(&w, err);
 }
 
@@ -200,11 +199,9 @@ static void put_search(struct nai_table *t, const struct nai_model *m) {
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_steps *s = io->model->steps;
-  struct nai_step_gaps gaps;
-  NAI_TRY(nai_step_gaps_find(&gaps, io->in[0], io->arena, err));
   for (uint32_t i = 0; i < s->list_count; i++)
     if (s->lists[i].count)
-      NAI_TRY(put_list(io, &s->lists[i], &gaps, err));
+      NAI_TRY(put_list(io, &s->lists[i], err));
   for (uint32_t i = 0, number = 0; i < s->unit_count; i++) {
     number = i && s->units[i - 1].process == s->units[i].process ? number + 1 : 0;
     put_unit(io->out[UNITS], io->model, &s->units[i], number);

@@ -1,6 +1,7 @@
 /* Follows allocations, releases and pools of a process in the order of time: part MEMORY. */
 #include "model/memory/memory_track.h"
 
+#include "base/sort.h"
 #include "model/build.h"
 #include "tables/memory_pool_events.h"
 #include "tables/memory_usage_events.h"
@@ -40,17 +41,8 @@ enum { ALLOCATE, RELEASE, POOL_DESTROYED = 2, POOL_TRIMMED = 3 };
 /* At one moment releases come first: their addresses may be used again. */
 static int compare(const void *pa, const void *pb) {
   const struct event *a = pa, *b = pb;
-  if (a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  if (a->time != b->time)
-    return a->time < b->time ? -1 : 1;
-  if (a->pool != b->pool)
-    return a->pool ? 1 : -1;
-  if (a->operation != b->operation)
-    return a->operation > b->operation ? -1 : 1;
-  if (a->address != b->address)
-    return a->address < b->address ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
+  return NAI_COMPARE({a->process, b->process}, {a->time, b->time}, {a->pool, b->pool}, {b->operation, a->operation},
+                     {a->address, b->address}, {a->row, b->row});
 }
 
 static void take_events(struct event *events, const struct nai_table *usage, const struct nai_table *pools) {

@@ -176,18 +176,12 @@ static int use_card(const struct nai_model *m, const struct NIC_METRIC_SAMPLES_c
   return use(ctx, &s, err);
 }
 
-/* Card, port and metric. */
-static bool same_series(const struct NIC_METRIC_SAMPLES_columns *c, uint32_t a, uint32_t b) {
-  return nai_at(&c->global_id, a) == nai_at(&c->global_id, b) && nai_at(&c->port, a) == nai_at(&c->port, b) &&
-         nai_at(&c->list_id, a) == nai_at(&c->list_id, b) && nai_at(&c->metric_index, a) == nai_at(&c->metric_index, b);
-}
-
 int nai_card_series_each(const struct nai_model *m, nai_series_fn *use, void *ctx, struct nai_err *err) {
   const struct NIC_METRIC_SAMPLES_columns c = NIC_METRIC_SAMPLES_columns_of(m->tables[NAI_IN_NIC_SAMPLES]);
+  const struct nai_column *const keys[] = {&c.global_id, &c.port, &c.list_id, &c.metric_index};
   const uint32_t *rows = m->sampled->cards;
   for (uint32_t i = 0, end; i < c.n; i = end) {
-    for (end = i + 1; end < c.n && same_series(&c, rows[i], rows[end]); end++)
-      ;
+    end = nai_rows_run(rows, i, c.n, keys, sizeof keys / sizeof *keys);
     NAI_TRY(use_card(m, &c, rows + i, end - i, use, ctx, err));
   }
   return NAI_OK;
@@ -279,6 +273,18 @@ struct nai_series_sum nai_series_within(const struct nai_metric_series *s, const
 }
 
 /* --- steps --------------------------------------------------------------------------------------- */
+
+int nai_intervals_unite(struct nai_intervals *into, const struct nai_intervals *more, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  size_t count = into->count;
+  struct nai_interval *v;
+  NAI_TRY(NAI_NEW(v, &arena, count + more->count, err));
+  for (size_t i = 0; i < count + more->count; i++)
+    v[i] = i < count ? into->v[i] : more->v[i - count];
+  into->count = 0;
+  nai_intervals_gather(into, v, count + more->count);
+  return into->oom ? nai_err_nomem(err) : NAI_OK;
+}
 
 int nai_steady_windows(struct nai_intervals *out, const struct nai_table *steps, int64_t device_id,
                        struct nai_err *err) {

@@ -44,6 +44,9 @@ struct nai_series_sum nai_series_within(const struct nai_metric_series *series, 
 /* `room` has a cell per sample. Samples of GPUs last for `period`. */
 struct nai_series_sum nai_series_during(const struct nai_metric_series *series, struct nai_coverage *set, double *room);
 
+/* Adds a set to another one. */
+NAI_MUST_CHECK int nai_intervals_unite(struct nai_intervals *into, const struct nai_intervals *more,
+                                       struct nai_err *err);
 /* Adds the windows of steady steps on a GPU to an empty set; device_id NULL: on any. */
 NAI_MUST_CHECK int nai_steady_windows(struct nai_intervals *out, const struct nai_table *steps, int64_t device_id,
                                       struct nai_err *err);

@@ -1,9 +1,9 @@
-/* Time that the profiler and the driver take, and that graphs recorded as envelopes run. Needs NAI_PART(EVIDENCE). */
+/* What a capture holds besides the program's work, and what it lacks. */
 #pragma once
 
 #include "model/model.h"
 
-/* What a row of overhead_events is, in two questions. */
+/* What a row of overhead_events is, in two questions. Needs NAI_PART(EVIDENCE). */
 typedef bool nai_overhead_fn(const struct nai_model *model, int64_t overhead_row);
 bool nai_is_loading(const struct nai_model *model, int64_t overhead_row);
 bool nai_is_profilers(const struct nai_model *model, int64_t overhead_row);
@@ -13,5 +13,8 @@ struct nai_overhead_sum {
 };
 NAI_MUST_CHECK int nai_overhead_within(struct nai_overhead_sum *sum, const struct nai_model *model,
                                        nai_overhead_fn *counts, int64_t start, int64_t end, struct nai_err *err);
+/* Operations whose launching call is not in the export, but for pages that move by themselves. Needs
+ * NAI_PART(LAUNCHES). */
+int64_t nai_without_launch(const struct nai_model *model);
 /* Time in which graphs run that are recorded as envelopes, on whatever GPU, ns. */
 NAI_MUST_CHECK int nai_graphs_time(int64_t *ns, const struct nai_model *model, struct nai_err *err);

@@ -1,4 +1,4 @@
-#include "model/health/overhead.h"
+#include "model/health/capture.h"
 
 #include "tables/overhead_events.h"
 
@@ -28,6 +28,17 @@ int nai_overhead_within(struct nai_overhead_sum *sum, const struct nai_model *m,
       v[sum->rows++] = (struct nai_interval){from > start ? from : start, to < end ? to : end};
   }
   return put_union(&sum->ns, v, (size_t)sum->rows, err);
+}
+
+int64_t nai_without_launch(const struct nai_model *m) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    count += m->kernel_api[i] == NAI_NO_ROW;
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    count += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
+  for (uint32_t i = 0; i < m->graphs.n; i++)
+    count += m->graph_api[i] == NAI_NO_ROW;
+  return count;
 }
 
 int nai_graphs_time(int64_t *ns, const struct nai_model *m, struct nai_err *err) {
