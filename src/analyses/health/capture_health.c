@@ -19,11 +19,6 @@ void nai_health_put_at(const struct nai_health_checks *c, const char *check, enu
           .detail = detail, .start_ns = at.start, .end_ns = at.end);
 }
 
-void nai_health_put(const struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
-                    int64_t ns, const char *detail) {
-  nai_health_put_at(c, check, state, count, ns, (struct nai_interval){NAI_NULL_I64, NAI_NULL_I64}, detail);
-}
-
 static const char *text_of(const struct nai_health_checks *c, const struct nai_buf *text) {
   c->io->arena->oom |= text->oom;
   return nai_health_say(c, "%s", nai_buf_str(text));
@@ -54,41 +49,34 @@ int64_t nai_health_greatest(const struct nai_table *t, int column) {
 
 /* --- was it recorded, did it work ------------------------------------------------------------- */
 
+static enum nai_health_state judged(bool problem, bool known) {
+  return problem ? HEALTH_PROBLEM : known ? HEALTH_OK : HEALTH_UNKNOWN;
+}
+
 static void check_recording(const struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
   const char *missing =
       !h->kernels_lost ? ""
       : h->operations  ? ": kernels are missing, so nothing can be said on whether the GPU was busy or idle"
                        : ": what the GPU did was not recorded, so nothing can be said on whether it was busy or idle";
-  nai_health_put(c, "gpu_activity_recorded",
-                 h->kernels_lost ? HEALTH_PROBLEM
-                 : h->operations ? HEALTH_OK
-                                 : HEALTH_UNKNOWN,
-                 h->launches, NAI_NULL_I64,
-                 nai_health_say(c, "%s, %s on GPUs%s", nai_health_count(c, h->launches, "launch call"),
-                                nai_health_count(c, h->operations, "operation"), missing));
+  nai_health_put(c, "gpu_activity_recorded", judged(h->kernels_lost, h->operations), h->launches, NAI_NULL_I64,
+                 "%s, %s on GPUs%s", nai_health_count(c, h->launches, "launch call"),
+                 nai_health_count(c, h->operations, "operation"), missing);
+}
 
-  bool cuda = c->m->apis.n || h->operations;
-  nai_health_put(
-      c, "cuda_traced",
-      cuda        ? HEALTH_OK
-      : h->ranges ? HEALTH_PROBLEM
-                  : HEALTH_UNKNOWN,
-      c->m->apis.n, NAI_NULL_I64,
-      nai_health_say(c, "%s, %s%s", nai_health_count(c, c->m->apis.n, "CUDA call"),
-                     nai_health_count(c, h->ranges, "NVTX range"),
-                     cuda || !h->ranges
-                         ? ""
-                         : ": CUDA was not traced; ranges tell where the host's time went, and nothing about GPUs"));
+static void check_cuda(const struct nai_health_checks *c) {
+  bool cuda = c->m->apis.n || c->h.operations, ranges_only = !cuda && c->h.ranges;
+  nai_health_put(c, "cuda_traced", judged(ranges_only, cuda), c->m->apis.n, NAI_NULL_I64, "%s, %s%s",
+                 nai_health_count(c, c->m->apis.n, "CUDA call"), nai_health_count(c, c->h.ranges, "NVTX range"),
+                 ranges_only ? ": CUDA was not traced; ranges tell where the host's time went, and nothing about GPUs"
+                             : "");
+}
 
-  nai_health_put(c, "kernels_of_the_program",
-                 !c->m->kernels.n && !c->m->graphs.n ? HEALTH_UNKNOWN
-                 : h->own_kernels || c->m->graphs.n  ? HEALTH_OK
-                                                     : HEALTH_PROBLEM,
-                 h->own_kernels, NAI_NULL_I64,
-                 nai_health_say(c, "%s of the program, %s of its runtime",
-                                nai_health_count(c, h->own_kernels, "kernel"),
-                                nai_health_count(c, (int64_t)c->m->kernels.n - h->own_kernels, "kernel")));
+static void check_kernels(const struct nai_health_checks *c) {
+  int64_t kernels = c->m->kernels.n, own = c->h.own_kernels, graphs = c->m->graphs.n;
+  nai_health_put(c, "kernels_of_the_program", judged(kernels && !own && !graphs, kernels || graphs), own, NAI_NULL_I64,
+                 "%s of the program, %s of its runtime", nai_health_count(c, own, "kernel"),
+                 nai_health_count(c, kernels - own, "kernel"));
 }
 
 /* Kernels, but none of the program's, or calls and nothing launched in a whole capture: that decides. The rest supports
@@ -124,7 +112,7 @@ static void check_work(const struct nai_health_checks *c) {
     said = nai_health_say(c, "%s; %s returned an error, which may be expected", said,
                           nai_health_count(c, h->failed_calls, "CUDA call"));
   nai_health_put(c, "did_its_work", decisive ? HEALTH_PROBLEM : nai_health_noted(h->failing_streams, h->operations),
-                 count, NAI_NULL_I64, said);
+                 count, NAI_NULL_I64, "%s", said);
 }
 
 /* --- what bends numbers ----------------------------------------------------------------------- */
@@ -133,9 +121,8 @@ static void check_profiler(const struct nai_health_checks *c) {
   int64_t active = nai_health_greatest(c->active, GPU_ACTIVE_active_ns);
   double share = active == NAI_NULL_I64 ? 0 : nai_percent((double)c->h.profiler_ns, (double)active);
   nai_health_put(c, "profiler", share >= 1 ? HEALTH_NOTE : HEALTH_OK, c->h.profiler_count, c->h.profiler_ns,
-                 nai_health_say(c, "%s of the profiler's own work within the window, %s",
-                                nai_health_count(c, c->h.profiler_count, "record"),
-                                nai_health_time(c, c->h.profiler_ns)));
+                 "%s of the profiler's own work within the window, %s",
+                 nai_health_count(c, c->h.profiler_count, "record"), nai_health_time(c, c->h.profiler_ns));
 }
 
 /* A program that times its own work should time nothing else. */
@@ -146,7 +133,7 @@ static void check_timed(const struct nai_health_checks *c) {
   if (!t->count)
     return;
   if (!t->bent_count) {
-    nai_health_put(c, "timed_sections", HEALTH_OK, t->count, NAI_NULL_I64, said);
+    nai_health_put(c, "timed_sections", HEALTH_OK, t->count, NAI_NULL_I64, "%s", said);
     return;
   }
   said = nai_health_say(
@@ -162,24 +149,19 @@ static void check_ranges(const struct nai_health_checks *c) {
   int64_t span = c->m->window_end - c->m->window_start;
   double rate = span > 0 ? (double)h->ranges * NS_PER_S / (double)span : 0;
   bool dense = h->kernels && h->ranges >= FEW && h->ranges >= PER_KERNEL * h->kernels && rate >= PER_SECOND;
-  nai_health_put(c, "nvtx_dense", nai_health_noted(dense, h->operations), h->ranges, NAI_NULL_I64,
-                 nai_health_say(c, "%s for %s%s", nai_health_count(c, h->ranges, "NVTX range"),
-                                nai_health_count(c, h->kernels, "kernel"),
-                                dense ? ": so many that host times are inflated; launch-bound conclusions are weak"
-                                      : ""));
+  nai_health_put(c, "nvtx_dense", nai_health_noted(dense, h->operations), h->ranges, NAI_NULL_I64, "%s for %s%s",
+                 nai_health_count(c, h->ranges, "NVTX range"), nai_health_count(c, h->kernels, "kernel"),
+                 dense ? ": so many that host times are inflated; launch-bound conclusions are weak" : "");
 }
 
 static void check_launches(const struct nai_health_checks *c) {
   nai_health_put(c, "launches_outside_capture", nai_health_noted(c->h.without_launch, c->h.operations),
-                 c->h.without_launch, NAI_NULL_I64,
-                 nai_health_say(c, "%s whose launching call is not in the export",
-                                nai_health_count(c, c->h.without_launch, "operation")));
+                 c->h.without_launch, NAI_NULL_I64, "%s whose launching call is not in the export",
+                 nai_health_count(c, c->h.without_launch, "operation"));
   nai_health_put(
       c, "graph_envelopes", nai_health_noted(c->m->graphs.n, c->h.operations), c->m->graphs.n, c->h.graphs_ns,
-      nai_health_say(c, "%s recorded as one envelope%s", nai_health_count(c, c->m->graphs.n, "CUDA graph launch"),
-                     c->m->graphs.n
-                         ? ": the kernels inside are invisible; capture with --cuda-graph-trace=node to see them"
-                         : ""));
+      "%s recorded as one envelope%s", nai_health_count(c, c->m->graphs.n, "CUDA graph launch"),
+      c->m->graphs.n ? ": the kernels inside are invisible; capture with --cuda-graph-trace=node to see them" : "");
 }
 
 static void check_gpus(const struct nai_health_checks *c) {
@@ -201,12 +183,12 @@ static void check_gpus(const struct nai_health_checks *c) {
   if (shared)
     said = nai_health_say(c, "%s, up to %" PRId64 "; time in which one of them leaves it idle may be another's", said,
                           most);
-  nai_health_put(c, "gpus_shared", nai_health_noted(shared, used), shared, NAI_NULL_I64, said);
+  nai_health_put(c, "gpus_shared", nai_health_noted(shared, used), shared, NAI_NULL_I64, "%s", said);
   said = nai_health_say(c, "%s used", nai_health_count(c, used, "GPU"));
   if (assumed)
     said = nai_health_say(c, "%s; of %s the export does not say for sure which of the machine's it is", said,
                           nai_health_count(c, assumed, ""));
-  nai_health_put(c, "gpu_identity", nai_health_noted(assumed, used), assumed, NAI_NULL_I64, said);
+  nai_health_put(c, "gpu_identity", nai_health_noted(assumed, used), assumed, NAI_NULL_I64, "%s", said);
 }
 
 static void nai_health_checks_free(struct nai_health_checks *c) { nai_first_use_free(&c->first_use); }
@@ -217,6 +199,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(nai_first_use_collect(&c.first_use, c.m, err));
   NAI_TRY(nai_timed_sections_collect(&c.timed, io, &c.first_use.once, err));
   check_recording(&c);
+  check_cuda(&c);
+  check_kernels(&c);
   check_work(&c);
   nai_health_check_stages(&c);
   check_profiler(&c);

@@ -57,9 +57,11 @@ struct nai_health_checks {
   struct nai_timed_sections timed;
 };
 
-/* Adds a row: a count or time of NAI_NULL_I64 is left out. `_at`: it is one place. */
-void nai_health_put(const struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
-                    int64_t ns, const char *detail);
+/* Adds a row, whose detail is a format: a count or time of NAI_NULL_I64 is left out. `_at`: it is one place, and the
+ * detail a text. */
+#define nai_health_put(c, check, state, count, ns, ...) \
+  nai_health_put_at((c), (check), (state), (count), (ns), NAI_NOWHERE, nai_health_say((c), __VA_ARGS__))
+#define NAI_NOWHERE ((struct nai_interval){NAI_NULL_I64, NAI_NULL_I64})
 void nai_health_put_at(const struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
                        int64_t ns, struct nai_interval at, const char *detail);
 /* Texts, the arena's: of a format; "3 launches"; "1.2 ms". */

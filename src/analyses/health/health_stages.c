@@ -17,7 +17,7 @@ static int64_t least(const struct nai_table *t, int column) {
 }
 
 static void put_unknown(const struct nai_health_checks *c, const char *check, const char *detail) {
-  nai_health_put(c, check, HEALTH_UNKNOWN, NAI_NULL_I64, NAI_NULL_I64, detail);
+  nai_health_put(c, check, HEALTH_UNKNOWN, NAI_NULL_I64, NAI_NULL_I64, "%s", detail);
 }
 
 static void put_stretch(const struct nai_health_checks *c, const char *check, enum nai_health_state state,
@@ -135,7 +135,7 @@ static void check_repetition(const struct nai_health_checks *c) {
   if (steady < gpus)
     said = nai_health_say(c, "%s; %s on one without: statistics of a single pass say little on how it runs when warm",
                           said, nai_health_count(c, least(c->active, GPU_ACTIVE_kernel_count), "kernel"));
-  nai_health_put(c, "steady_state", nai_health_noted(steady < gpus, gpus), steady, NAI_NULL_I64, said);
+  nai_health_put(c, "steady_state", nai_health_noted(steady < gpus, gpus), steady, NAI_NULL_I64, "%s", said);
 }
 
 /* What is paid once, in words; "" for nothing. */
@@ -164,7 +164,7 @@ static void check_first_use(const struct nai_health_checks *c) {
   const struct nai_first_use *f = &c->first_use;
   int64_t kinds = (f->contexts > 0) + (f->loading_rows > 0) + (f->loading_calls > 0) + (f->slow_launches > 0);
   bool seen = c->m->apis.n || c->h.operations;
-  nai_health_put(c, "first_use", nai_health_noted(kinds, seen), kinds, seen ? f->total_ns : NAI_NULL_I64,
+  nai_health_put(c, "first_use", nai_health_noted(kinds, seen), kinds, seen ? f->total_ns : NAI_NULL_I64, "%s",
                  kinds  ? say_first_use(c, f)
                  : seen ? "nothing that is paid once: the capture began warm, or the export does not tell"
                         : "no CUDA call is recorded");

@@ -9,17 +9,14 @@
 
 #include <string.h>
 
+/* A thing that was found `count` times, and its time (NULL: it has none). */
 static void add(const struct nai_node_io *io, const char *check, const char *severity, const char *source,
-                int64_t count, const char *detail) {
-  NAI_ADD(DATA_QUALITY, io->out[0], .check = check, .severity = severity, .count = count, .source_table = source,
-          .detail = detail);
-}
-
-static void add_timed(const struct nai_node_io *io, const char *check, const char *severity, const char *source,
-                      int64_t count, int64_t ns, const char *detail) {
-  NAI_ADD(DATA_QUALITY, io->out[0], .check = check, .severity = severity, .count = count, .duration_ns = ns,
-          .pct_of_window = nai_percent((double)ns, (double)(io->model->window_end - io->model->window_start)),
-          .source_table = source, .detail = detail);
+                int64_t count, int64_t ns, const char *detail) {
+  double window = (double)(io->model->window_end - io->model->window_start);
+  if (count)
+    NAI_ADD(DATA_QUALITY, io->out[0], .check = check, .severity = severity, .count = count, .duration_ns = ns,
+            .pct_of_window = ns == NAI_NULL_I64 ? NAN : nai_percent((double)ns, window), .source_table = source,
+            .detail = detail);
 }
 
 /* --- overhead ------------------------------------------------------------------------------------ */
@@ -49,8 +46,7 @@ static int put_overhead(const struct nai_node_io *io, int64_t *ns, struct nai_er
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct nai_overhead_sum sum;
     NAI_TRY(nai_overhead_within(&sum, m, kinds[i].counts, m->window_start, m->window_end, err));
-    if (sum.rows)
-      add_timed(io, kinds[i].check, "info", kinds[i].source, sum.rows, sum.ns, kinds[i].detail);
+    add(io, kinds[i].check, "info", kinds[i].source, sum.rows, sum.ns, kinds[i].detail);
     *ns = i == 0 ? sum.ns : *ns;
   }
   return NAI_OK;
@@ -58,50 +54,44 @@ static int put_overhead(const struct nai_node_io *io, int64_t *ns, struct nai_er
 
 /* --- operations ---------------------------------------------------------------------------------- */
 
-/* Adds the row of operations whose launch is unknown, and returns their number. */
-static int64_t put_unmatched(const struct nai_node_io *io) {
-  int64_t count = nai_without_launch(io->model);
-  if (count)
-    add(io, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", count,
-        "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
-        "belong to no NVTX range");
+static int64_t without_process(const struct nai_model *m) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    count += nai_at_i32(&m->kernels.process, i) < 0;
   return count;
 }
 
-static void put_unknown_processes(const struct nai_node_io *io) {
+static int64_t crossing_ranges(const struct nai_model *m) {
   int64_t count = 0;
-  for (uint32_t i = 0; i < io->model->kernels.n; i++)
-    count += nai_at_i32(&io->model->kernels.process, i) < 0;
-  if (count)
-    add(io, "unknown-process", "warning", "CUPTI_ACTIVITY_KIND_KERNEL", count,
-        "kernels whose process the export does not tell: they are not joined with API calls, because correlation ids are "
-        "unique within a process only");
-}
-
-static void put_crossing(const struct nai_node_io *io) {
-  int64_t count = 0;
-  for (uint32_t t = 0; t < io->model->thread_count; t++)
-    count += io->model->crossing[t];
-  if (count)
-    add(io, "crossing-ranges", "info", "NVTX_EVENTS", count,
-        "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    count += m->crossing[t];
+  return count;
 }
 
 /* Bytes or times of such a row are wrong, and nobody knows which. */
-static void put_impossible_rates(const struct nai_node_io *io) {
-  const struct nai_model *m = io->model;
-  int64_t copies = 0, sets = 0;
+static int64_t impossible_rates(const struct nai_model *m, int64_t kind) {
+  int64_t count = 0;
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (!nai_memop_rate_is_possible(m, i))
-      *(nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY ? &copies : &sets) += 1;
-  if (copies)
-    add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMCPY", copies,
-        "copies of more bytes than any memory moves in their duration (over 100,000 GB/s): their size or their time is "
-        "wrong, or --trim cut them; sums with them have no rate");
-  if (sets)
-    add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", sets,
-        "sets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
-        "wrong, or --trim cut them; sums with them have no rate");
+    count += nai_at(&m->memops.kind, i) == kind && !nai_memop_rate_is_possible(m, i);
+  return count;
+}
+
+static void put_operations(const struct nai_node_io *io) {
+  const struct nai_model *m = io->model;
+  add(io, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", nai_without_launch(m), NAI_NULL_I64,
+      "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
+      "belong to no NVTX range");
+  add(io, "unknown-process", "warning", "CUPTI_ACTIVITY_KIND_KERNEL", without_process(m), NAI_NULL_I64,
+      "kernels whose process the export does not tell: they are not joined with API calls, because correlation ids are "
+      "unique within a process only");
+  add(io, "crossing-ranges", "info", "NVTX_EVENTS", crossing_ranges(m), NAI_NULL_I64,
+      "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
+  add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMCPY", impossible_rates(m, NAI_MEMOP_COPY), NAI_NULL_I64,
+      "copies of more bytes than any memory moves in their duration (over 100,000 GB/s): their size or their time is "
+      "wrong, or --trim cut them; sums with them have no rate");
+  add(io, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", impossible_rates(m, NAI_MEMOP_SET), NAI_NULL_I64,
+      "sets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
+      "wrong, or --trim cut them; sums with them have no rate");
 }
 
 /* --- graphs -------------------------------------------------------------------------------------- */
@@ -127,16 +117,13 @@ static int put_graphs(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(nai_graphs_time(&envelope_ns, m, err));
   for (uint32_t i = 0; i < m->kernels.n; i++)
     node_kernels += nai_at_i32(&m->kernels.graph_id, i) != NAI_NULL_I32;
-  if (m->graphs.n)
-    add_timed(
-        io, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
-        "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
-        "incomplete; capture with --cuda-graph-trace=node to see them");
-  if (node_kernels)
-    add(io, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels,
-        "kernels that ran inside CUDA graphs, traced node by node");
-  if (graph_calls && !m->graphs.n && !node_kernels)
-    add(io, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls,
+  add(io, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
+      "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
+      "incomplete; capture with --cuda-graph-trace=node to see them");
+  add(io, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels, NAI_NULL_I64,
+      "kernels that ran inside CUDA graphs, traced node by node");
+  if (!m->graphs.n && !node_kernels)
+    add(io, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls, NAI_NULL_I64,
         "CUDA graphs were launched but neither envelopes nor nodes were traced: their GPU time counts as idle");
   return NAI_OK;
 }
@@ -147,7 +134,8 @@ static int put_graphs(const struct nai_node_io *io, struct nai_err *err) {
 static void put_notes(const struct nai_node_io *io, struct RUN_INFO_row *info, const struct nai_table *notes) {
   for (int64_t i = 0; i < notes->rows; i++) {
     struct PROBE_NOTES_row note = PROBE_NOTES_at(notes, i);
-    add(io, note.check, note.severity, note.source_table, note.count, note.detail);
+    NAI_ADD(DATA_QUALITY, io->out[0], .check = note.check, .severity = note.severity, .count = note.count,
+            .source_table = note.source_table, .detail = note.detail);
     if (strncmp(note.check, "rows-", 5) == 0)
       info->dropped_rows += note.count;
     if (strcmp(note.check, "diagnostic") == 0)
@@ -171,7 +159,7 @@ static void put_missing(const struct nai_node_io *io) {
   const struct nai_table *t = io->model->tables[NAI_IN_CAPABILITIES];
   for (int64_t i = 0; i < t->rows; i++)
     if (!nai_get_i64(t, i, CAPABILITIES_available) && !is_extra(nai_get_str(t, i, CAPABILITIES_source)))
-      add(io, "missing-table", "info", nai_get_str(t, i, CAPABILITIES_source), 1,
+      add(io, "missing-table", "info", nai_get_str(t, i, CAPABILITIES_source), 1, NAI_NULL_I64,
           nai_get_str(t, i, CAPABILITIES_detail));
 }
 
@@ -182,17 +170,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       NAI_ROW(RUN_INFO, .gpu_count = 0, .process_count = m->process_count, .window_ns = window,
               .kernel_count = m->kernels.n, .nvtx_range_count = m->nvtx_by_thread.first[m->thread_count],
               .graph_envelope_count = m->graphs.n, .profiler_overhead_ns = 0, .dropped_rows = 0,
-              .diagnostics_warnings = 0, .diagnostics_errors = 0, .kernel_time_ns = nai_total_kernel_ns(m),
-              .window_start_ns = m->window_start, .window_end_ns = m->window_end, .api_call_count = m->apis.n,
-              .memory_operation_count = m->memops.n);
+              .diagnostics_warnings = 0, .diagnostics_errors = 0, .unmatched_launches = nai_without_launch(m),
+              .kernel_time_ns = nai_total_kernel_ns(m), .window_start_ns = m->window_start,
+              .window_end_ns = m->window_end, .api_call_count = m->apis.n, .memory_operation_count = m->memops.n);
   for (uint32_t g = 0; g < m->gpu_count; g++)
     info.gpu_count += m->gpus[g].op_count > 0;
   put_notes(io, &info, m->tables[NAI_IN_PROBE_NOTES]);
   put_notes(io, &info, m->tables[NAI_IN_EXTRACT_NOTES]);
-  info.unmatched_launches = put_unmatched(io);
-  put_unknown_processes(io);
-  put_crossing(io);
-  put_impossible_rates(io);
+  put_operations(io);
   NAI_TRY(put_graphs(io, err));
   NAI_TRY(put_overhead(io, &info.profiler_overhead_ns, err));
   put_missing(io);

@@ -27,43 +27,34 @@ static int longest_first(const void *pa, const void *pb) {
   return NAI_COMPARE({b->ns, a->ns}, {a->gpu, b->gpu}, {a->number, b->number});
 }
 
-/* The longest gaps met so far: a heap with the shortest of them on top. */
+/* The longest gaps met so far: the first MAX_GAPS once they are sorted, with room for as many again behind them. */
 struct longest {
   struct place *v;
   size_t count;
 };
 
-static void sift_down(struct place *v, size_t count, size_t at) {
-  for (size_t child; (child = 2 * at + 1) < count; at = child) {
-    if (child + 1 < count && longest_first(&v[child + 1], &v[child]) > 0)
-      child++;
-    if (longest_first(&v[child], &v[at]) <= 0)
-      return;
-    struct place swap = v[at];
-    v[at] = v[child];
-    v[child] = swap;
-  }
+static void sort_longest(struct longest *l) {
+  qsort(l->v, l->count, sizeof *l->v, longest_first);
+  l->count = l->count < MAX_GAPS ? l->count : MAX_GAPS;
 }
 
-static void keep_longest(struct longest *heap, const struct place *gap) {
-  if (heap->count < MAX_GAPS) {
-    heap->v[heap->count++] = *gap;
-    for (size_t i = heap->count / 2; heap->count == MAX_GAPS && i-- > 0;)
-      sift_down(heap->v, heap->count, i);
-  } else if (longest_first(gap, &heap->v[0]) < 0) {
-    heap->v[0] = *gap;
-    sift_down(heap->v, heap->count, 0);
-  }
-}
-
-static void find_longest(struct longest *heap, const struct nai_model *m) {
+static int find_longest(struct longest *l, const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  int64_t least = 0; /* shorter ones are not among them */
+  NAI_TRY(NAI_NEW(l->v, io->arena, 2 * MAX_GAPS, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (size_t i = 0; i <= m->gpus[g].all.count; i++) {
       struct nai_interval span = nai_idle_span(&m->gpus[g], i);
-      if (span.end > span.start)
-        keep_longest(heap, &(struct place){span.end - span.start, g, (uint32_t)i});
+      if (span.end <= span.start || span.end - span.start < least)
+        continue;
+      l->v[l->count++] = (struct place){span.end - span.start, g, (uint32_t)i};
+      if (l->count == 2 * MAX_GAPS) {
+        sort_longest(l);
+        least = l->v[MAX_GAPS - 1].ns;
+      }
     }
-  qsort(heap->v, heap->count, sizeof *heap->v, longest_first);
+  sort_longest(l);
+  return NAI_OK;
 }
 
 /* --- what the host did in its own code -------------------------------------------------------- */
@@ -207,13 +198,12 @@ static int put_gap(const struct nai_node_io *io, struct host_code *h, struct nai
 /* gpus: per GPU, what the host did in its own code. */
 static int put_gaps(const struct nai_node_io *io, struct nai_idle_host *gpus, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct longest heap = {0};
+  struct longest longest = {0};
   struct nai_intervals host = {.arena = io->arena};
   NAI_SCOPED(host_code) h = {.m = m};
-  NAI_TRY(NAI_NEW(heap.v, io->arena, MAX_GAPS, err));
-  find_longest(&heap, m);
-  for (size_t i = 0; i < heap.count; i++) {
-    struct nai_idle_gap gap = nai_idle_gap_at(m, heap.v[i].gpu, heap.v[i].number);
+  NAI_TRY(find_longest(&longest, io, err));
+  for (size_t i = 0; i < longest.count; i++) {
+    struct nai_idle_gap gap = nai_idle_gap_at(m, longest.v[i].gpu, longest.v[i].number);
     h.gpu = &gpus[gap.gpu].all;
     h.active = nai_idle_gap_active(&(uint32_t){0}, m, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
     NAI_TRY(put_gap(io, &h, &host, &gap, err));

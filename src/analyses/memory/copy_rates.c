@@ -135,41 +135,36 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n, dou
 
 static void put_group(struct nai_table *out, struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
   const struct MEMOP_EVENTS_columns *m = &w->m->memops;
+  const struct MEMOP_EVENTS_row first = MEMOP_EVENTS_at(w->m->tables[NAI_IN_MEMOPS], rows[0]);
   char rooms[3][NAI_KIND_NAME_MAX];
-  struct MEMOP_EVENTS_row first = MEMOP_EVENTS_at(w->m->tables[NAI_IN_MEMOPS], rows[0]);
-  struct COPY_RATES_row row =
-      NAI_ROW(COPY_RATES, .device_id = w->gpu->device_id, .direction = nai_model_direction(rooms[0], w->m, rows[0]),
-              .src_kind = nai_memory_kind_label(rooms[1], w->m, nai_at_i32(&m->src_kind, rows[0])),
-              .dst_kind = nai_memory_kind_label(rooms[2], w->m, nai_at_i32(&m->dst_kind, rows[0])), .count = n,
-              .shared_count = 0, .exposed_ns = 0, .overlappable_ns = 0, .overlappable_count = 0,
-              .copy_kind = first.copy_kind, .src_kind_id = first.src_kind, .dst_kind_id = first.dst_kind);
-  struct nai_copy_rates rates = {.rates = values, .limit = limit_of(&row.link, w, first.copy_kind)};
+  const char *link;
+  struct nai_copy_rates rates = {.rates = values, .limit = limit_of(&link, w, first.copy_kind)};
+  struct gain gain = gain_of(w, rows, n, rates.limit);
+  int64_t exposed_ns = 0, overlappable_ns = 0, overlappable = 0, shared = 0;
   uint32_t longest = rows[0];
   for (uint32_t i = 0; i < n; i++) {
     const struct copy *copy = &w->copies[rows[i]];
-    row.exposed_ns += copy->exposed_ns;
-    row.overlappable_ns += copy->overlappable_ns;
-    row.overlappable_count += copy->overlappable_ns > 0;
+    exposed_ns += copy->exposed_ns;
+    overlappable_ns += copy->overlappable_ns;
+    overlappable += copy->overlappable_ns > 0;
     longest = nai_memop_ns(w->m, rows[i]) > nai_memop_ns(w->m, longest) ? rows[i] : longest;
     if (!copy->shared)
       nai_copy_rates_add(&rates, w->m, rows[i]);
     else
-      row.shared_count += nai_at(&m->bytes, rows[i]) >= NAI_LARGE_COPY_BYTES;
+      shared += nai_at(&m->bytes, rows[i]) >= NAI_LARGE_COPY_BYTES;
   }
-  struct gain gain = gain_of(w, rows, n, rates.limit);
   nai_copy_rates_finish(&rates);
-  row.large_count = rates.count;
-  row.p50_gb_per_s = rates.p50_gb_per_s;
-  row.p90_gb_per_s = rates.p90_gb_per_s;
-  row.limit_gb_per_s = rates.limit_gb_per_s;
-  row.p50_pct_of_limit = rates.p50_pct_of_limit;
-  row.excess_ns = rates.excess_ns;
-  row.at_limit_gain_ns = gain.at_limit_ns;
-  row.first_touch_ns = gain.first_touch_ns;
-  row.first_touch_count = gain.first_touch_count;
-  row.longest_start_ns = nai_at(&m->start_ns, longest);
-  row.longest_end_ns = nai_at(&m->end_ns, longest);
-  COPY_RATES_add(out, &row);
+  NAI_ADD(COPY_RATES, out, .device_id = w->gpu->device_id, .direction = nai_model_direction(rooms[0], w->m, rows[0]),
+          .src_kind = nai_memory_kind_label(rooms[1], w->m, nai_at_i32(&m->src_kind, rows[0])),
+          .dst_kind = nai_memory_kind_label(rooms[2], w->m, nai_at_i32(&m->dst_kind, rows[0])), .count = n,
+          .large_count = rates.count, .shared_count = shared, .p50_gb_per_s = rates.p50_gb_per_s,
+          .p90_gb_per_s = rates.p90_gb_per_s, .link = link, .limit_gb_per_s = rates.limit_gb_per_s,
+          .p50_pct_of_limit = rates.p50_pct_of_limit, .excess_ns = rates.excess_ns, .exposed_ns = exposed_ns,
+          .at_limit_gain_ns = gain.at_limit_ns, .first_touch_ns = gain.first_touch_ns,
+          .first_touch_count = gain.first_touch_count, .overlappable_ns = overlappable_ns,
+          .overlappable_count = overlappable, .copy_kind = first.copy_kind, .src_kind_id = first.src_kind,
+          .dst_kind_id = first.dst_kind, .longest_start_ns = nai_at(&m->start_ns, longest),
+          .longest_end_ns = nai_at(&m->end_ns, longest));
 }
 
 /* Large copies from and to the host's pageable memory that had their direction for themselves. */

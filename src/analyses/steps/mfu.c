@@ -54,24 +54,20 @@ static bool seen_before(const struct nai_table *summary, int64_t row) {
 }
 
 /* The slowest GPU's median step, and the fewest steady steps. */
-struct slowest {
-  double step_ns;
-  int64_t steady, gpus;
-};
-
-static struct slowest add_gpus(struct basis *b, const struct nai_table *summary) {
-  struct slowest s = {.steady = INT64_MAX};
+static void add_gpus(struct MFU_row *row, struct basis *b) {
+  const struct nai_table *summary = b->io->in[0];
+  row->step_time_ns = summary->rows ? 0 : NAI_NULL_I64;
+  row->steady_steps = summary->rows ? INT64_MAX : NAI_NULL_I64;
   for (int64_t i = 0; i < summary->rows; i++) {
-    double median = nai_get_f64(summary, i, STEP_SUMMARY_median_ns);
-    int64_t steps = nai_get_i64(summary, i, STEP_SUMMARY_steady_steps);
-    s.step_ns = median > s.step_ns ? median : s.step_ns;
-    s.steady = steps < s.steady ? steps : s.steady;
+    int64_t median = nai_get_i64(summary, i, STEP_SUMMARY_median_ns),
+            steps = nai_get_i64(summary, i, STEP_SUMMARY_steady_steps);
+    row->step_time_ns = median > row->step_time_ns ? median : row->step_time_ns;
+    row->steady_steps = steps < row->steady_steps ? steps : row->steady_steps;
     if (seen_before(summary, i))
       continue;
-    s.gpus++;
+    row->gpu_count++;
     add_gpu(b, nai_get_i64(summary, i, STEP_SUMMARY_device_id));
   }
-  return s;
 }
 
 static const char *doubts(const struct basis *b) {
@@ -83,9 +79,9 @@ static const char *doubts(const struct basis *b) {
                                     : NULL;
 }
 
-static void add_result(struct MFU_row *row, const struct basis *b, double step_ns) {
+static void add_result(struct MFU_row *row, const struct basis *b) {
   const struct nai_flops *flops = b->io->model->flops;
-  row->achieved_tflops = b->flop / step_ns / 1e3; /* per ns = 10^9 per second */
+  row->achieved_tflops = b->flop / (double)row->step_time_ns / 1e3; /* per ns = 10^9 per second */
   row->note = b->why;
   if (b->why)
     return;
@@ -103,18 +99,14 @@ static void add_result(struct MFU_row *row, const struct basis *b, double step_n
 
 static struct MFU_row row_of(struct basis *b) {
   enum { FEWEST_STEPS = 3 };
-  struct slowest s = add_gpus(b, b->io->in[0]);
-  struct MFU_row row = NAI_ROW(MFU, .source = b->source, .flop_per_step = b->flop, .gpu_count = s.gpus);
-  if (s.gpus) {
-    row.steady_steps = s.steady;
-    row.step_time_ns = (int64_t)s.step_ns;
-  }
-  if (!s.gpus)
+  struct MFU_row row = NAI_ROW(MFU, .source = b->source, .flop_per_step = b->flop, .gpu_count = 0);
+  add_gpus(&row, b);
+  if (!row.gpu_count)
     row.note = "no steps are known (table step_search says why; --step names them)";
-  else if (s.steady < FEWEST_STEPS || s.step_ns <= 0)
+  else if (row.steady_steps < FEWEST_STEPS || row.step_time_ns <= 0)
     row.note = "fewer than three steady steps";
   else
-    add_result(&row, b, s.step_ns);
+    add_result(&row, b);
   return row;
 }
 
