@@ -172,4 +172,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(cpu_threads, .outputs = NAI_SCHEMAS(&nai_cpu_threads_schema), .parts = NAI_PART(CPU),
-             .tables = NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS) | NAI_IN(THREADS), .run = run)
+             .tables = NAI_IN(THREADS), .run = run)

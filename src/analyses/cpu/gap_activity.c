@@ -135,7 +135,4 @@ NAI_ANALYSIS(gap_activity, .outputs = NAI_SCHEMAS(&nai_gap_activity_schema, &nai
              .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema, &nai_idle_patterns_schema),
              .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE) | NAI_PART(CPU) | NAI_PART(GPUS) |
                       NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
-             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(NVTX) |
-                       NAI_IN(LABELS) | NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) |
-                       NAI_IN(CALLCHAINS),
-             .run = run)
+             .tables = NAI_IN(LABELS), .run = run)

@@ -215,7 +215,5 @@ NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema),
              .inputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
                       NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
-             .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(GPUS) | NAI_IN(KERNELS) |
-                       NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
-                       NAI_IN(PROCESSES) | NAI_IN(OVERHEAD) | NAI_IN(PROGRAM_OUTPUTS),
+             .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS),
              .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -147,10 +147,9 @@ static bool is_profilers_start(const struct nai_model *m, int64_t row) {
 static int look_at_overhead(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   struct nai_overhead_sum start = {0}, all;
-  for (int64_t i = 0; i < t->rows; i++) {
+  for (int64_t i = 0; h->last_call_end != NAI_NULL_I64 && i < t->rows; i++) {
     int64_t after = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns) - h->last_call_end;
-    if (strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "data flush") && h->last_call_end != NAI_NULL_I64 &&
-        after >= 0 && after <= AT_ONCE_NS)
+    if (after >= 0 && after <= AT_ONCE_NS && strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "data flush"))
       h->ended_at_once = true;
   }
   if (h->first_call != NAI_NULL_I64)
@@ -191,8 +190,7 @@ static int64_t first_event(const struct nai_model *m) {
 
 static int64_t last_event(const struct nai_health *h, const struct nai_model *m) {
   int64_t last = h->last_call_end;
-  if (h->last_operation_end != NAI_NULL_I64)
-    later(&last, h->last_operation_end);
+  later(&last, h->last_operation_end);
   for (uint32_t i = 0; i < m->nvtx.n; i++)
     later(&last, nai_at(&m->nvtx.end_ns, i));
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];

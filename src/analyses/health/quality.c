@@ -190,6 +190,5 @@ NAI_ANALYSIS(quality, .outputs = NAI_SCHEMAS(&nai_data_quality_schema, &nai_run_
              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(CALLS) |
                       NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE),
              .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) |
-                       NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) |
-                       NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
+                       NAI_IN(KERNEL_CONFIGS),
              .run = run)

@@ -234,6 +234,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(idle_gaps, .outputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema, &nai_idle_causes_schema),
              .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) |
                       NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
-             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(NVTX) |
-                       NAI_IN(LABELS) | NAI_IN(OVERHEAD) | NAI_IN(OSRT),
-             .cost = 2, .run = run)
+             .tables = NAI_IN(LABELS), .cost = 2, .run = run)

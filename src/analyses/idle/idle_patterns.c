@@ -164,5 +164,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(idle_patterns, .outputs = NAI_SCHEMAS(&nai_idle_patterns_schema),
              .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
-             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(LABELS), .cost = 1,
-             .run = run)
+             .tables = NAI_IN(LABELS), .cost = 1, .run = run)

@@ -119,5 +119,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(launch_waits, .outputs = NAI_SCHEMAS(&nai_launch_waits_schema),
              .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
                       NAI_PART(NAMES),
-             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(OVERHEAD), .cost = 1,
-             .run = run)
+             .cost = 1, .run = run)

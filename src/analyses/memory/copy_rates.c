@@ -234,5 +234,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(copy_rates, .outputs = NAI_SCHEMAS(&nai_copy_rates_schema), .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE),
-             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS) | NAI_IN(KERNELS) | NAI_IN(GRAPHS),
-             .config = NAI_CONFIG(GPU_FACTS), .run = run)
+             .tables = NAI_IN(LABELS), .config = NAI_CONFIG(GPU_FACTS), .run = run)

@@ -89,4 +89,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(memory, .outputs = NAI_SCHEMAS(&nai_memory_transfers_schema), .parts = NAI_PART(GPUS),
-             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS), .run = run)
+             .tables = NAI_IN(LABELS), .run = run)

@@ -144,7 +144,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(memory_use, .outputs = NAI_SCHEMAS(&nai_memory_use_schema, &nai_memory_peak_allocations_schema),
-             .parts = NAI_PART(MEMORY) | NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU),
-             .tables = NAI_IN(MEMORY_USAGE) | NAI_IN(APIS) | NAI_IN(GPUS) | NAI_IN(NVTX) | NAI_IN(CALLCHAINS) |
-                       NAI_IN(THREADS),
+             .parts = NAI_PART(MEMORY) | NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU), .tables = NAI_IN(GPUS),
              .run = run)

@@ -120,5 +120,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(peer_copies, .outputs = NAI_SCHEMAS(&nai_peer_copies_schema), .parts = NAI_PART(GPUS),
-             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(PROCESSES), .config = NAI_CONFIG(KERNEL_CLASSES),
-             .run = run)
+             .tables = NAI_IN(PROCESSES), .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

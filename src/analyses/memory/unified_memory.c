@@ -166,5 +166,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(unified_memory, .outputs = NAI_SCHEMAS(&nai_unified_memory_schema, &nai_uvm_kernels_schema),
-             .parts = NAI_PART(GPUS), .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(UM_FAULTS),
-             .run = run)
+             .parts = NAI_PART(GPUS), .tables = NAI_IN(UM_FAULTS), .run = run)

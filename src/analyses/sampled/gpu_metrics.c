@@ -144,7 +144,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(gpu_metrics, .outputs = NAI_SCHEMAS(&nai_gpu_metrics_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
-             .parts = NAI_PART(SAMPLED) | NAI_PART(GPUS) | NAI_PART(NAMES),
-             .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(GPUS) | NAI_IN(KERNELS) |
-                       NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
-             .run = run)
+             .parts = NAI_PART(SAMPLED) | NAI_PART(GPUS) | NAI_PART(NAMES), .run = run)

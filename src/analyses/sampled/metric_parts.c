@@ -136,7 +136,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(metric_parts, .outputs = NAI_SCHEMAS(&nai_phase_metrics_schema, &nai_step_metrics_schema),
              .inputs = NAI_SCHEMAS(&nai_steps_schema),
              .parts = NAI_PART(SAMPLED) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(PHASES),
-             .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
-                       NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
-                       NAI_IN(GRAPHS),
-             .config = NAI_CONFIG(MAP_NVTX), .run = run)
+             .tables = NAI_IN(NIC_METRICS) | NAI_IN(NIC_IDS) | NAI_IN(NICS), .config = NAI_CONFIG(MAP_NVTX), .run = run)

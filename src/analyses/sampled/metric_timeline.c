@@ -56,5 +56,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(metric_timeline, .outputs = NAI_SCHEMAS(&nai_gpu_metric_timeline_schema),
-             .parts = NAI_PART(SAMPLED) | NAI_PART(GPUS) | NAI_PART(WINDOW),
-             .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(GPUS), .run = run)
+             .parts = NAI_PART(SAMPLED) | NAI_PART(GPUS) | NAI_PART(WINDOW), .run = run)

@@ -67,5 +67,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(nic_metrics, .outputs = NAI_SCHEMAS(&nai_nic_metrics_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
              .parts = NAI_PART(SAMPLED) | NAI_PART(GPUS),
-             .tables = NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) | NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS),
-             .run = run)
+             .tables = NAI_IN(NIC_METRICS) | NAI_IN(NIC_IDS) | NAI_IN(NICS), .run = run)

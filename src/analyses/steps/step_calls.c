@@ -72,5 +72,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(step_calls, .outputs = NAI_SCHEMAS(&nai_step_calls_schema),
-             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(STEPS),
-             .tables = NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS), .run = run)
+             .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(STEPS), .run = run)

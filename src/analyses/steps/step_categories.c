@@ -109,5 +109,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(step_categories, .outputs = NAI_SCHEMAS(&nai_step_categories_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(STEPS),
-             .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
              .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -74,7 +74,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(step_idle, .outputs = NAI_SCHEMAS(&nai_step_idle_schema), .inputs = NAI_SCHEMAS(&nai_steps_schema),
-             .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES),
-             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(OVERHEAD) |
-                       NAI_IN(GPUS),
-             .run = run)
+             .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES), .run = run)

@@ -213,5 +213,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(steps,
              .outputs = NAI_SCHEMAS(&nai_steps_schema, &nai_step_summary_schema, &nai_repeating_units_schema,
                                     &nai_step_search_schema),
-             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS),
-             .tables = NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS), .run = run)
+             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS), .run = run)
