@@ -2,7 +2,6 @@
 #include "analyses/health/health.h"
 #include "model/calls/call_kind.h"
 #include "model/health/capture.h"
-#include "tables/api_events.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
 #include "tables/overhead_events.h"

@@ -26,7 +26,7 @@ static bool is_of_cuda(const struct nai_model *m, int64_t row) {
 }
 /* Exporters of some years list the loading of code among the profiler's rows. */
 static bool is_loading_of_profiler(const struct nai_model *m, int64_t row) {
-  return !is_of_cuda(m, row) && nai_is_loading(m, row);
+  return !is_of_cuda(m, row) && m->overhead_kind[row] == NAI_OVERHEAD_LOADING;
 }
 
 /* Overhead inside the GPU window, each kind as a union: several threads flush buffers at once. Returns the profiler's

@@ -2,8 +2,6 @@
 
 #include "tables/overhead_events.h"
 
-bool nai_is_loading(const struct nai_model *m, int64_t row) { return m->overhead_kind[row] == NAI_OVERHEAD_LOADING; }
-
 bool nai_is_profilers(const struct nai_model *m, int64_t row) {
   enum nai_overhead_kind kind = (enum nai_overhead_kind)m->overhead_kind[row];
   return kind == NAI_OVERHEAD_OF_PROFILER || kind == NAI_OVERHEAD_FLUSH || kind == NAI_OVERHEAD_UNNAMED;

@@ -3,9 +3,8 @@
 
 #include "model/model.h"
 
-/* What a row of overhead_events is, in two questions. Needs NAI_PART(EVIDENCE). */
+/* Whether a row of overhead_events is the profiler's own time. Needs NAI_PART(EVIDENCE). */
 typedef bool nai_overhead_fn(const struct nai_model *model, int64_t overhead_row);
-bool nai_is_loading(const struct nai_model *model, int64_t overhead_row);
 bool nai_is_profilers(const struct nai_model *model, int64_t overhead_row);
 /* Overhead of some kind within a stretch of time: rows, and their time as a union. */
 struct nai_overhead_sum {
