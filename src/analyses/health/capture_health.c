@@ -80,7 +80,7 @@ static void check_work(const struct nai_health_checks *c) {
 /* --- what bends numbers ----------------------------------------------------------------------- */
 
 static void check_profiler(const struct nai_health_checks *c) {
-  int64_t active = nai_health_greatest(c->active, GPU_ACTIVE_active_ns);
+  int64_t active = nai_health_extreme(c->active, GPU_ACTIVE_active_ns, true);
   double share = active == NAI_NULL_I64 ? 0 : nai_percent((double)c->h.profiler_ns, (double)active);
   nai_health_put(c, "profiler", share >= 1 ? HEALTH_NOTE : HEALTH_OK, c->h.profiler_count, c->h.profiler_ns,
                  "%s of the profiler's own work within the window, %s",

@@ -68,8 +68,8 @@ void nai_health_put_at(const struct nai_health_checks *c, const char *check, enu
 #define nai_health_say(c, ...) nai_arena_printf((c)->io->arena, __VA_ARGS__)
 const char *nai_health_count(const struct nai_health_checks *c, int64_t n, const char *what);
 const char *nai_health_time(const struct nai_health_checks *c, int64_t ns);
-/* The largest cell of a column of gpu_active, NAI_NULL_I64 for none. */
-int64_t nai_health_greatest(const struct nai_table *t, int column);
+/* The greatest or the least cell of a column, NAI_NULL_I64 for none. */
+int64_t nai_health_extreme(const struct nai_table *t, int column, bool greatest);
 
 /* health_stages.c: the rows on the course of the run. */
 void nai_health_check_stages(const struct nai_health_checks *c);

@@ -35,9 +35,12 @@ const char *nai_health_time(const struct nai_health_checks *c, int64_t ns) {
   return text_of(c, &text);
 }
 
-int64_t nai_health_greatest(const struct nai_table *t, int column) {
-  int64_t most = NAI_NULL_I64;
-  for (int64_t i = 0; i < t->rows; i++)
-    most = nai_get_i64(t, i, column) > most ? nai_get_i64(t, i, column) : most;
-  return most;
+int64_t nai_health_extreme(const struct nai_table *t, int column, bool greatest) {
+  int64_t found = NAI_NULL_I64;
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t v = nai_get_i64(t, i, column);
+    if (v != NAI_NULL_I64 && (found == NAI_NULL_I64 || (greatest ? v > found : v < found)))
+      found = v;
+  }
+  return found;
 }

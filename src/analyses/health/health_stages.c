@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-/* Of a column of gpu_active. */
-static int64_t least(const struct nai_table *t, int column) {
-  int64_t found = NAI_NULL_I64;
-  for (int64_t i = 0; i < t->rows; i++) {
-    int64_t v = nai_get_i64(t, i, column);
-    if (v != NAI_NULL_I64 && (found == NAI_NULL_I64 || v < found))
-      found = v;
-  }
-  return found;
-}
-
 static void put_unknown(const struct nai_health_checks *c, const char *check, const char *detail) {
   nai_health_put(c, check, HEALTH_UNKNOWN, NAI_NULL_I64, NAI_NULL_I64, "%s", detail);
 }
@@ -65,7 +54,7 @@ static int64_t pauses_before(const struct nai_health_checks *c, int64_t from, in
 }
 
 static void check_set_up(const struct nai_health_checks *c) {
-  int64_t start = c->h.first_call, end = least(c->active, GPU_ACTIVE_active_start_ns);
+  int64_t start = c->h.first_call, end = nai_health_extreme(c->active, GPU_ACTIVE_active_start_ns, false);
   if (start == NAI_NULL_I64 || end == NAI_NULL_I64 || end < start) {
     put_unknown(c, "set_up",
                 start == NAI_NULL_I64 || end == NAI_NULL_I64 ? "not both calls and GPU work are recorded"
@@ -80,7 +69,7 @@ static void check_set_up(const struct nai_health_checks *c) {
 }
 
 static void check_active(const struct nai_health_checks *c) {
-  int64_t spans = 0, active = nai_health_greatest(c->active, GPU_ACTIVE_active_ns);
+  int64_t spans = 0, active = nai_health_extreme(c->active, GPU_ACTIVE_active_ns, true);
   for (int64_t i = 0; i < c->spans->rows; i++)
     spans += strcmp(nai_get_str(c->spans, i, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0;
   const char *said = nai_health_say(c, "%s of work on %s", nai_health_count(c, spans, "span"),
@@ -88,8 +77,8 @@ static void check_active(const struct nai_health_checks *c) {
   if (active != NAI_NULL_I64)
     said = nai_health_say(c, "%s, up to %s on one of them", said, nai_health_time(c, active));
   nai_health_put_at(c, "active", c->active->rows ? HEALTH_OK : HEALTH_UNKNOWN, spans, active,
-                    (struct nai_interval){least(c->active, GPU_ACTIVE_active_start_ns),
-                                          nai_health_greatest(c->active, GPU_ACTIVE_active_end_ns)},
+                    (struct nai_interval){nai_health_extreme(c->active, GPU_ACTIVE_active_start_ns, false),
+                                          nai_health_extreme(c->active, GPU_ACTIVE_active_end_ns, true)},
                     said);
 }
 
@@ -106,7 +95,7 @@ static void check_pauses(const struct nai_health_checks *c) {
     said = nai_health_say(c, "%s, the longest %s: %s%s%s", said, nai_health_time(c, longest.duration_ns), longest.cause,
                           *longest.what ? ", " : "", longest.what);
   nai_health_put_at(c, "pauses", nai_health_noted(pauses, c->active->rows), pauses,
-                    nai_health_greatest(c->active, GPU_ACTIVE_pause_ns),
+                    nai_health_extreme(c->active, GPU_ACTIVE_pause_ns, true),
                     (struct nai_interval){longest.start_ns, longest.end_ns}, said);
 }
 
@@ -134,7 +123,8 @@ static void check_repetition(const struct nai_health_checks *c) {
                                     nai_health_count(c, gpus, "GPU"));
   if (steady < gpus)
     said = nai_health_say(c, "%s; %s on one without: statistics of a single pass say little on how it runs when warm",
-                          said, nai_health_count(c, least(c->active, GPU_ACTIVE_kernel_count), "kernel"));
+                          said,
+                          nai_health_count(c, nai_health_extreme(c->active, GPU_ACTIVE_kernel_count, false), "kernel"));
   nai_health_put(c, "steady_state", nai_health_noted(steady < gpus, gpus), steady, NAI_NULL_I64, "%s", said);
 }
 
