@@ -60,54 +60,56 @@ static int find_longest(struct longest *l, const struct nai_node_io *io, struct 
 /* --- what the host did in its own code -------------------------------------------------------- */
 
 /* Where shares of host code go: those of one gap, and those of its GPU (active: NULL outside of active spans). */
-struct host_code {
+struct work {
+  const struct nai_node_io *io;
   const struct nai_model *m;
   struct nai_idle_shares gap, *gpu, *active;
   struct nai_open_cursor open;
+  const char **labels; /* per thread: what it is called, NULL until somebody asks */
 };
-static void host_code_free(struct host_code *h) {
-  nai_idle_shares_free(&h->gap);
-  nai_open_cursor_free(&h->open);
+static void work_free(struct work *w) {
+  nai_idle_shares_free(&w->gap);
+  nai_open_cursor_free(&w->open);
 }
 
-static void add_host(struct host_code *h, enum nai_idle_source source, uint32_t name, int64_t ns) {
+static void add_host(struct work *w, enum nai_idle_source source, uint32_t name, int64_t ns) {
   if (ns <= 0)
     return;
-  nai_idle_share(&h->gap, NAI_IDLE_HOST_CODE, source, name, ns);
-  nai_idle_share(h->gpu, NAI_IDLE_HOST_CODE, source, name, ns);
-  if (h->active)
-    nai_idle_share(h->active, NAI_IDLE_HOST_CODE, source, name, ns);
+  nai_idle_share(&w->gap, NAI_IDLE_HOST_CODE, source, name, ns);
+  nai_idle_share(w->gpu, NAI_IDLE_HOST_CODE, source, name, ns);
+  if (w->active)
+    nai_idle_share(w->active, NAI_IDLE_HOST_CODE, source, name, ns);
 }
 
 /* Innermost push/pop ranges in [a, b). */
-static int add_ranges(struct host_code *h, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
-  const struct nai_groups *g = &h->m->nvtx_by_thread;
-  const struct NVTX_EVENTS_columns *v = &h->m->nvtx;
+static int add_ranges(struct work *w, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
+  const struct nai_groups *g = &w->m->nvtx_by_thread;
+  const struct NVTX_EVENTS_columns *v = &w->m->nvtx;
   uint32_t end = g->first[thread + 1], next = nai_rows_from(g->order, g->first[thread], end, &v->start_ns, a), parent;
   if (a >= b)
     return NAI_OK;
-  NAI_TRY(nai_open_find(&h->open, h->m, thread, next, err));
+  NAI_TRY(nai_open_find(&w->open, w->m, thread, next, err));
   for (int64_t t = a; t < b;) {
-    uint32_t current = nai_open_at(&h->open, t);
+    uint32_t current = nai_open_at(&w->open, t);
     while (next < end && nai_at_i32(&v->kind, g->order[next]) != NAI_NVTX_PUSH_POP)
       next++;
     int64_t begins = next < end ? nai_at(&v->start_ns, g->order[next]) : b, until = begins < b ? begins : b;
     int64_t ends = current == NAI_NO_ROW ? until : nai_at(&v->end_ns, current), to = ends < until ? ends : until;
     if (current != NAI_NO_ROW)
-      add_host(h, NAI_CULPRIT_RANGE, nai_at_text(&v->name, current), to - t);
+      add_host(w, NAI_CULPRIT_RANGE, nai_at_text(&v->name, current), to - t);
     t = to;
     if (t == until && begins < b)
-      NAI_TRY(nai_open_begin(&parent, &h->open, g->order[next++], err));
+      NAI_TRY(nai_open_begin(&parent, &w->open, g->order[next++], err));
   }
   return NAI_OK;
 }
 
 /* OS runtime calls in [a, b), and ranges between them. The outermost calls of a thread do not overlap. */
-static int add_calls(struct host_code *h, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
-  const struct nai_groups *g = nai_model_osrt_calls(h->m);
+static int add_calls(struct work *w, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
+  const struct nai_groups *g = nai_model_osrt_calls(w->m);
   if (!g)
-    return add_ranges(h, thread, a, b, err);
-  const struct OSRT_EVENTS_columns c = OSRT_EVENTS_columns_of(h->m->tables[NAI_IN_OSRT]);
+    return add_ranges(w, thread, a, b, err);
+  const struct OSRT_EVENTS_columns c = OSRT_EVENTS_columns_of(w->m->tables[NAI_IN_OSRT]);
   uint32_t first = g->first[thread], last = g->first[thread + 1],
            i = nai_rows_from(g->order, first, last, &c.start_ns, a);
   int64_t t = a;
@@ -117,22 +119,24 @@ static int add_calls(struct host_code *h, uint32_t thread, int64_t a, int64_t b,
     to = to < b ? to : b;
     if (to <= from)
       continue;
-    NAI_TRY(add_ranges(h, thread, t, from, err));
-    add_host(h, NAI_CULPRIT_OSRT, nai_at_text(&c.name, g->order[i]), to - from);
+    NAI_TRY(add_ranges(w, thread, t, from, err));
+    add_host(w, NAI_CULPRIT_OSRT, nai_at_text(&c.name, g->order[i]), to - from);
     t = to;
   }
-  return add_ranges(h, thread, t, b, err);
+  return add_ranges(w, thread, t, b, err);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void add_launch(struct GPU_IDLE_GAPS_row *row, const struct nai_node_io *io, uint32_t launch,
+static void add_launch(struct GPU_IDLE_GAPS_row *row, const struct work *w, uint32_t launch,
                        const struct nai_idle_split *split) {
-  const struct nai_table *threads = io->model->tables[NAI_IN_THREADS];
-  int32_t thread = nai_at_i32(&io->model->apis.thread, launch);
-  row->launch_api = nai_launch_function(io->model, launch);
-  row->launch_thread = nai_thread_label(io->model, thread, io->arena);
-  row->nvtx_range = nai_launch_range(io->model, launch);
+  const struct nai_table *threads = w->m->tables[NAI_IN_THREADS];
+  int32_t thread = nai_at_i32(&w->m->apis.thread, launch);
+  if (!w->labels[thread])
+    w->labels[thread] = nai_thread_label(w->m, thread, w->io->arena);
+  row->launch_api = nai_launch_function(w->m, launch);
+  row->launch_thread = w->labels[thread];
+  row->nvtx_range = nai_launch_range(w->m, launch);
   row->pid = nai_get_i64(threads, thread, THREADS_pid);
   row->tid = nai_get_i64(threads, thread, THREADS_tid);
   row->before_call_ns = split->before_call;
@@ -160,10 +164,9 @@ static const char *host_activity(const struct nai_node_io *io, enum nai_idle_cau
   return what.ns >= least_ns ? nai_idle_culprit_text(io, &what) : NULL;
 }
 
-static void put_split(const struct nai_node_io *io, const struct nai_idle_gap *gap, const struct nai_idle_split *split,
-                      const struct nai_idle_shares *shares) {
+static void put_split(const struct work *w, const struct nai_idle_gap *gap, const struct nai_idle_split *split) {
   enum { PARTS_OF_GAP = 20 }; /* what took less of it does not stand for it */
-  const struct nai_model *m = io->model;
+  const struct nai_model *m = w->m;
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   char room[NAI_KIND_NAME_MAX];
   enum nai_idle_cause cause = nai_idle_largest_part(split);
@@ -172,26 +175,26 @@ static void put_split(const struct nai_node_io *io, const struct nai_idle_gap *g
       NAI_ROW(GPU_IDLE_GAPS, .device_id = m->gpus[gap->gpu].device_id, .gap_start_ns = gap->start,
               .gap_end_ns = gap->end, .gap_ns = ns, .cause = nai_idle_cause_name(cause), .cause_ns = split->ns[cause],
               .next_op = nai_next_op_name(room, m, gap),
-              .host_activity = host_activity(io, cause, shares, ns / PARTS_OF_GAP),
-              .other_causes = other_causes(io, *split));
+              .host_activity = host_activity(w->io, cause, &w->gap, ns / PARTS_OF_GAP),
+              .other_causes = other_causes(w->io, *split));
   if (gap->launch != NAI_NO_ROW)
-    add_launch(&row, io, gap->launch, split);
+    add_launch(&row, w, gap->launch, split);
   if (drain && drain->ns >= ns / PARTS_OF_GAP)
-    row.wait_before = nai_idle_culprit_text(io, &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
-  GPU_IDLE_GAPS_add(io->out[0], &row);
+    row.wait_before =
+        nai_idle_culprit_text(w->io, &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
+  GPU_IDLE_GAPS_add(w->io->out[0], &row);
 }
 
-static int put_gap(const struct nai_node_io *io, struct host_code *h, struct nai_intervals *host,
-                   const struct nai_idle_gap *gap, struct nai_err *err) {
+static int put_gap(struct work *w, struct nai_intervals *host, const struct nai_idle_gap *gap, struct nai_err *err) {
   struct nai_idle_split split;
-  nai_idle_shares_free(&h->gap);
-  h->gap = (struct nai_idle_shares){0};
-  NAI_TRY(nai_idle_split_again(&split, &h->gap, host, h->m, gap, err));
+  nai_idle_shares_free(&w->gap);
+  w->gap = (struct nai_idle_shares){0};
+  NAI_TRY(nai_idle_split_again(&split, &w->gap, host, w->m, gap, err));
   for (size_t i = 0; i < host->count; i++)
-    NAI_TRY(add_calls(h, nai_at_text(&h->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err));
-  if (h->gap.oom || h->gpu->oom || (h->active && h->active->oom))
+    NAI_TRY(add_calls(w, nai_at_text(&w->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err));
+  if (w->gap.oom || w->gpu->oom || (w->active && w->active->oom))
     return nai_err_nomem(err);
-  put_split(io, gap, &split, &h->gap);
+  put_split(w, gap, &split);
   return NAI_OK;
 }
 
@@ -200,13 +203,14 @@ static int put_gaps(const struct nai_node_io *io, struct nai_idle_host *gpus, st
   const struct nai_model *m = io->model;
   struct longest longest = {0};
   struct nai_intervals host = {.arena = io->arena};
-  NAI_SCOPED(host_code) h = {.m = m};
+  NAI_SCOPED(work) w = {.io = io, .m = m};
+  NAI_TRY(NAI_NEW(w.labels, io->arena, m->thread_count, err));
   NAI_TRY(find_longest(&longest, io, err));
   for (size_t i = 0; i < longest.count; i++) {
     struct nai_idle_gap gap = nai_idle_gap_at(m, longest.v[i].gpu, longest.v[i].number);
-    h.gpu = &gpus[gap.gpu].all;
-    h.active = nai_idle_gap_active(&(uint32_t){0}, m, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
-    NAI_TRY(put_gap(io, &h, &host, &gap, err));
+    w.gpu = &gpus[gap.gpu].all;
+    w.active = nai_idle_gap_active(&(uint32_t){0}, m, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
+    NAI_TRY(put_gap(&w, &host, &gap, err));
   }
   return NAI_OK;
 }
