@@ -130,16 +130,19 @@ static int put_graphs(const struct nai_node_io *io, struct nai_err *err) {
 
 /* --- notes, and what the export lacks -------------------------------------------------------------- */
 
-/* Notes become rows; dropped rows and diagnostics are counted on the way. */
+/* Notes of either stage become rows; dropped rows and diagnostics are counted on the way. */
 static void put_notes(const struct nai_node_io *io, struct RUN_INFO_row *info, const struct nai_table *notes) {
   for (int64_t i = 0; i < notes->rows; i++) {
-    struct PROBE_NOTES_row note = PROBE_NOTES_at(notes, i);
-    NAI_ADD(DATA_QUALITY, io->out[0], .check = note.check, .severity = note.severity, .count = note.count,
-            .source_table = note.source_table, .detail = note.detail);
-    if (strncmp(note.check, "rows-", 5) == 0)
-      info->dropped_rows += note.count;
-    if (strcmp(note.check, "diagnostic") == 0)
-      *(strcmp(note.severity, "error") == 0 ? &info->diagnostics_errors : &info->diagnostics_warnings) += note.count;
+    const char *check = nai_get_str(notes, i, PROBE_NOTES_check),
+               *severity = nai_get_str(notes, i, PROBE_NOTES_severity);
+    int64_t count = nai_get_i64(notes, i, PROBE_NOTES_count);
+    NAI_ADD(DATA_QUALITY, io->out[0], .check = check, .severity = severity, .count = count,
+            .source_table = nai_get_str(notes, i, PROBE_NOTES_source_table),
+            .detail = nai_get_str(notes, i, PROBE_NOTES_detail));
+    if (strncmp(check, "rows-", 5) == 0)
+      info->dropped_rows += count;
+    if (strcmp(check, "diagnostic") == 0)
+      *(strcmp(severity, "error") == 0 ? &info->diagnostics_errors : &info->diagnostics_warnings) += count;
   }
 }
 
