@@ -15,11 +15,3 @@ struct nai_stats_columns {
 };
 void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to,
                    const struct nai_stats *stats);
-/* Sets a range's place on the timeline: its times, and pid and tid of its thread. NAI_NO_ROW leaves them NULL. */
-struct nai_place_columns {
-  int start, end, pid, tid;
-};
-void nai_put_range_place(struct nai_table *table, int64_t row, const struct nai_place_columns *to,
-                         const struct nai_model *model, uint32_t range);
-/* Sum of all kernel durations over all devices, ns: the base of pct_total_kernel_time. */
-int64_t nai_total_kernel_ns(const struct nai_model *model);

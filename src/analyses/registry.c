@@ -13,6 +13,7 @@
   X(gap_activity)     \
   X(cpu_threads)      \
   X(launches)         \
+  X(tiny_kernels)     \
   X(launch_breakdown) \
   X(graphs)           \
   X(graph_calls)      \

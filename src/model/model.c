@@ -99,6 +99,22 @@ int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
   return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_PROCESSES], process, PROCESSES_pid);
 }
 
+struct nai_range_place nai_model_range_place(const struct nai_model *m, uint32_t range) {
+  if (range == NAI_NO_ROW)
+    return (struct nai_range_place){NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64};
+  int32_t thread = nai_at_i32(&m->nvtx.thread, range);
+  return (struct nai_range_place){nai_at(&m->nvtx.start_ns, range), nai_at(&m->nvtx.end_ns, range),
+                                  nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid),
+                                  nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid)};
+}
+
+int64_t nai_total_kernel_ns(const struct nai_model *m) {
+  int64_t total = 0;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    total += nai_kernel_ns(m, i);
+  return total;
+}
+
 const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, int enumeration,
                                 int32_t kind) {
   if (kind == NAI_NULL_I32)

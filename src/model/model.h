@@ -334,6 +334,13 @@ bool nai_model_has_start_end(const struct nai_model *model, uint32_t thread);
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
 /* pid of a row of processes, NAI_NULL_I64 for -1. */
 int64_t nai_model_pid(const struct nai_model *model, int32_t process);
+/* Where a range is on the timeline; all NAI_NULL_I64 for NAI_NO_ROW. */
+struct nai_range_place {
+  int64_t start, end, pid, tid;
+};
+struct nai_range_place nai_model_range_place(const struct nai_model *model, uint32_t range);
+/* Sum of all kernel durations over all devices, ns: the base of pct_total_kernel_time. */
+int64_t nai_total_kernel_ns(const struct nai_model *model);
 /* What a copy or memory kind is called: the export's label, else the built-in one, else "kind N" in `room`; "Unknown"
  * for NULL. */
 enum { NAI_KIND_NAME_MAX = 24 };

@@ -1,6 +1,12 @@
 #pragma once
 #include "tables/declare.h"
 
+/* Words of `kind`. */
+#define NAI_SPAN_ACTIVE "active"
+#define NAI_SPAN_SET_UP "set_up"
+#define NAI_SPAN_CHECK "check"
+#define NAI_SPAN_PAUSE "pause"
+
 #define ACTIVE_SPANS_COLUMNS(C, T)                                                                          \
   C(T, device_id, DEVICE, "GPU", .key = true)                                                               \
   C(T, span, ID32, "number of the span on its GPU, from 0, in time order", .key = true)                     \

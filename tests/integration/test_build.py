@@ -114,6 +114,7 @@ class Layers(unittest.TestCase):
     def test_mistakes(self):
         header = "/* Parts.\n * Internal to\n * src/base. */\n#include <xxhash.h>\n"
         cli = ("nai_library(cli nai_base", "nai_library(cli nai_base PkgConfig::ZLIB")
+        node = "".join(f'#include "{layer}/{layer}.h"\n' for layer in ("base", "table", "tables", "config", "model")) + "NAI_ANALYSIS(a)\n"
         for files, replace, wanted in (
                 ({"base/a.c": '#include <xxhash.h>\n#include "table/table.h"\n'}, ("", ""), "src/base must not include src/table"),
                 ({"base/a.c": '#include <xxhash.h>\n#include "err.h"\n', "base/err.h": ""}, ("", ""), "write DIRECTORY/err.h"),
@@ -122,6 +123,8 @@ class Layers(unittest.TestCase):
                 ({"cli/a.c": '#include "base/err.h"\n'}, cli, "src/cli links PkgConfig::ZLIB and includes nothing of it"),
                 ({"cli/a.c": ""}, ("", ""), "src/cli links base and includes nothing of it"),
                 ({"attic/a.c": ""}, ("", ""), "attic: CMakeLists.txt does not build it"),
+                ({"analyses/one/a.c": node + '#include "analyses/other/b.h"\n'}, ("", ""), "is for src/analyses/other only"),
+                ({"analyses/one/a.c": node + "int nai_helper(int a) {\n"}, ("", ""), "nai_helper must be static"),
                 ({"base/a.c": "#include <xxhash.h>\n",
                   "../tests/gen/a.c": '#include "base/err.h"\n#include "cli/cli.h"\n#include <jansson.h>\n#include <sqlite3.h>\n#include "table/table.h"\n'},
                  ("", ""), "tests/gen must not include src/table")):
@@ -130,6 +133,8 @@ class Layers(unittest.TestCase):
             self.assertEqual(text.count("\n"), 1, text)
             self.assertIn(wanted, text)
         self.assertEqual(self.lint({"base/internal.h": header, "base/a.c": '#include "base/internal.h"\n'})[0], 0)
+        own = {"analyses/one/a.c": node + '#include "analyses/one/b.h"\n', "analyses/one/b.c": "int nai_helper(int a) {\n"}
+        self.assertEqual(self.lint(own)[0], 0)
 
 
 @support.unsanitized("once is enough")

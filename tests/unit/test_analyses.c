@@ -203,7 +203,7 @@ static void test_launch_storm(void **state) {
     fixture_kernel(&f, start[i], end[i], "k", gpu[i], process, 7, call[i] + 1);
   }
   fixture_build(&f);
-  struct nai_table *storm = fixture_analyze(&f, "launches", 0), *tiny = fixture_analyze(&f, "launches", 1);
+  struct nai_table *storm = fixture_analyze(&f, "launches", 0), *tiny = fixture_analyze(&f, "tiny_kernels", 0);
   assert_int_equal(storm->rows, 4);
   for (int64_t row = 0; row < 4; row++) {
     int all = strcmp(cell_text(storm, row, "scope"), "gpu") != 0, owned[N] = {0};

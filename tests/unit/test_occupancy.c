@@ -1,7 +1,7 @@
 /* Occupancy against points that NVIDIA's calculator gives, and waves against hand-made launches. */
 #include "model_fixture.h"
 
-#include "analyses/kernels/kernel_shape.h"
+#include "model/kernels/waves.h"
 #include "tables/gpus.h"
 
 /* A GPU of which nothing but its capability and multiprocessors is known. */

@@ -1,5 +1,4 @@
 /* How much of each communication kernel does nothing hide? */
-#include "analyses/spans/active_spans.h"
 #include "analyses/comm/comm.h"
 #include "base/sort.h"
 #include "tables/active_spans.h"

@@ -1,8 +1,9 @@
-/* How near do matrix products come to what the GPU allows for their sizes? Tables gemm_shapes and gemm_coverage. */
-#include "analyses/gemm/gemm.h"
-#include "analyses/kernels/kernel_shape.h"
-#include "base/buf.h"
+/* How near do matrix products come to what the GPU allows for their sizes, and how much of a program's arithmetic do
+ * sizes tell? Tables gemm_shapes and gemm_coverage. */
+#include "analyses/analysis.h"
+#include "model/gemm/gemms.h"
 #include "model/kernels/gpu_peak.h"
+#include "model/kernels/waves.h"
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
 #include "tables/gpus.h"
@@ -16,8 +17,6 @@ struct item {
   int dtype;
 };
 
-static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
 static int compare(const void *pa, const void *pb) {
   const struct item *a = pa, *b = pb;
   const struct nai_matrix_shape *s = &a->kind->shape, *t = &b->kind->shape;
@@ -30,7 +29,7 @@ static int compare(const void *pa, const void *pb) {
                              {a->dtype, b->dtype}};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (keys[i][0] != keys[i][1])
-      return compare_numbers(keys[i][0], keys[i][1]);
+      return keys[i][0] < keys[i][1] ? -1 : 1;
   return 0;
 }
 
@@ -42,10 +41,10 @@ static int value_bytes(int dtype) {
   return bytes[dtype];
 }
 
-static void put_aligned(struct nai_table *out, int64_t row, const struct item *item) {
+static const char *aligned(const struct item *item) {
   const struct nai_matrix_shape *s = &item->kind->shape;
   int64_t values = 16 / value_bytes(item->dtype);
-  nai_set_str(out, row, GEMM_SHAPES_aligned, s->n % values == 0 && s->k % values == 0 ? "yes" : "no");
+  return s->n % values == 0 && s->k % values == 0 ? "yes" : "no";
 }
 
 /* Bytes per second of the GPU's memory, 0 unknown. */
@@ -72,8 +71,7 @@ static const char *note_of(const struct nai_gpu_peak *peak, const struct nai_mat
   return peak->product->verified ? NULL : "the peak is a data sheet's, not verified";
 }
 
-static void put_roofline(struct nai_table *out, int64_t row, const struct nai_model *m, const struct item *item,
-                         int64_t count, int64_t total) {
+static void set_roofline(struct GEMM_SHAPES_row *row, const struct nai_model *m, const struct item *item) {
   const struct nai_matrix_shape *s = &item->kind->shape;
   struct nai_gpu_peak peak = nai_gpu_peak_of(m, nai_model_device(m, item->run->gpu));
   double bandwidth = bandwidth_of(m, item->run->gpu), compute = 0, memory = 0;
@@ -82,17 +80,17 @@ static void put_roofline(struct nai_table *out, int64_t row, const struct nai_mo
     compute = s->flop / tflops / 1e3; /* 10^12 per second are 10^3 per ns */
     memory = s->values * value_bytes(item->dtype) / bandwidth * 1e9;
   }
-  double least = (compute > memory ? compute : memory) * (double)count;
-  bool faster = least > (double)total;
-  nai_set_str(out, row, GEMM_SHAPES_note, note_of(&peak, s, tflops, bandwidth, item->dtype, faster));
+  double least = (compute > memory ? compute : memory) * (double)row->count;
+  bool faster = least > (double)row->total_time_ns;
+  row->note = note_of(&peak, s, tflops, bandwidth, item->dtype, faster);
   if (tflops > 0)
-    nai_set_f64(out, row, GEMM_SHAPES_peak_tflops, tflops);
+    row->peak_tflops = tflops;
   if (least <= 0 || faster)
     return;
-  nai_set_i64(out, row, GEMM_SHAPES_roofline_ns, (int64_t)least);
-  nai_set_str(out, row, GEMM_SHAPES_bound, compute >= memory ? "compute" : "memory");
-  nai_set_f64(out, row, GEMM_SHAPES_pct_of_roofline, nai_percent(least, (double)total));
-  nai_set_i64(out, row, GEMM_SHAPES_excess_ns, total - (int64_t)least);
+  row->roofline_ns = (int64_t)least;
+  row->bound = compute >= memory ? "compute" : "memory";
+  row->pct_of_roofline = nai_percent(least, (double)row->total_time_ns);
+  row->excess_ns = row->total_time_ns - (int64_t)least;
 }
 
 /* How the kernel's blocks fill the GPU. */
@@ -103,11 +101,11 @@ static double waves_of(const struct nai_model *m, uint32_t gpu, uint32_t kernel)
   return nai_wave_efficiency_pct(&fit);
 }
 
-/* --- rows ------------------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------------ */
 
 static void put_shape(struct nai_table *out, const struct nai_model *m, const struct item *items, uint32_t n) {
   const struct nai_matrix_shape *s = &items->kind->shape;
-  int64_t row = nai_table_add_row(out), kernels = 0, total = 0;
+  int64_t kernels = 0, total = 0;
   uint32_t longest = items->run->longest;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t kernel = items[i].run->longest;
@@ -117,70 +115,77 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
     if (more > 0 || (!more && nai_at(&m->kernels.start_ns, kernel) < nai_at(&m->kernels.start_ns, longest)))
       longest = kernel;
   }
-  const int64_t numbers[][2] = {{GEMM_SHAPES_device_id, nai_model_device(m, items->run->gpu)},
-                                {GEMM_SHAPES_batch, s->batch},
-                                {GEMM_SHAPES_m, s->m},
-                                {GEMM_SHAPES_n, s->n},
-                                {GEMM_SHAPES_k, s->k},
-                                {GEMM_SHAPES_count, n},
-                                {GEMM_SHAPES_kernel_count, kernels},
-                                {GEMM_SHAPES_total_time_ns, total},
-                                {GEMM_SHAPES_longest_start_ns, nai_at(&m->kernels.start_ns, longest)},
-                                {GEMM_SHAPES_longest_end_ns, nai_at(&m->kernels.end_ns, longest)}};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    nai_set_i64(out, row, (int)numbers[i][0], numbers[i][1]);
-  nai_set_str(out, row, GEMM_SHAPES_op, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name));
-  nai_set_str(out, row, GEMM_SHAPES_longest_kernel, nai_model_kernel_name(m, longest));
-  nai_set_f64(out, row, GEMM_SHAPES_wave_efficiency_pct, waves_of(m, items->run->gpu, longest));
-  nai_set_f64(out, row, GEMM_SHAPES_flop_per_op, s->flop);
+  struct GEMM_SHAPES_row row = NAI_ROW(
+      GEMM_SHAPES, .device_id = nai_model_device(m, items->run->gpu),
+      .op = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name), .batch = s->batch, .m = s->m,
+      .n = s->n, .k = s->k, .count = n, .kernel_count = kernels, .total_time_ns = total, .flop_per_op = s->flop,
+      .longest_kernel = nai_model_kernel_name(m, longest), .wave_efficiency_pct = waves_of(m, items->run->gpu, longest),
+      .longest_start_ns = nai_at(&m->kernels.start_ns, longest), .longest_end_ns = nai_at(&m->kernels.end_ns, longest));
   if (items->dtype >= 0) {
-    nai_set_str(out, row, GEMM_SHAPES_dtype, nai_dtype_name((enum nai_dtype)items->dtype));
-    put_aligned(out, row, items);
+    row.dtype = nai_dtype_name((enum nai_dtype)items->dtype);
+    row.aligned = aligned(items);
   }
   if (total > 0)
-    nai_set_f64(out, row, GEMM_SHAPES_achieved_tflops, s->flop * n / (double)total / 1e3);
-  put_roofline(out, row, m, items, n, total);
+    row.achieved_tflops = s->flop * n / (double)total / 1e3;
+  set_roofline(&row, m, items);
+  GEMM_SHAPES_add(out, &row);
 }
 
 /* What kernels multiply, per string of kernel_events: asked once per name. */
+enum { NOT_ASKED = -2 };
 static int dtype_of(int8_t *known, const struct nai_model *m, uint32_t kernel) {
-  enum { NOT_ASKED = -2 };
   int8_t *dtype = &known[nai_at_text(&m->kernels.name, kernel)];
   if (*dtype == NOT_ASKED)
     *dtype = (int8_t)nai_kernel_classes_dtype(m->classes, nai_model_kernel_name(m, kernel));
   return *dtype;
 }
 
-static int put_shapes(struct nai_table *out, const struct nai_gemms *g, struct nai_err *err) {
+static int put_shapes(const struct nai_node_io *io, const struct nai_gemms *g, struct nai_err *err) {
   size_t names = g->m->tables[NAI_IN_KERNELS]->strings.count;
-  struct item *items = malloc(((size_t)g->run_count + 1) * sizeof *items);
-  int8_t *dtypes = malloc(names + 1);
-  int rc = items && dtypes ? NAI_OK : nai_err_nomem(err);
-  for (size_t i = 0; !rc && i < names; i++)
-    dtypes[i] = -2;
-  for (uint32_t i = 0; !rc && i < g->run_count; i++)
+  struct item *items;
+  int8_t *dtypes;
+  NAI_TRY(NAI_NEW(items, io->arena, g->run_count, err));
+  NAI_TRY(NAI_NEW(dtypes, io->arena, names, err));
+  memset(dtypes, NOT_ASKED, names);
+  for (uint32_t i = 0; i < g->run_count; i++)
     items[i] = (struct item){&g->runs[i], &g->kinds[g->runs[i].kind], dtype_of(dtypes, g->m, g->runs[i].longest)};
-  if (!rc && g->run_count)
-    qsort(items, g->run_count, sizeof *items, compare);
-  for (uint32_t i = 0, j; !rc && i < g->run_count; i = j) {
+  qsort(items, g->run_count, sizeof *items, compare);
+  for (uint32_t i = 0, j; i < g->run_count; i = j) {
     for (j = i + 1; j < g->run_count && compare(&items[i], &items[j]) == 0; j++)
       ;
-    put_shape(out, g->m, items + i, j - i);
+    put_shape(io->out[0], g->m, items + i, j - i);
   }
-  free(items);
-  free(dtypes);
-  return rc;
+  return NAI_OK;
+}
+
+/* --- coverage --------------------------------------------------------------------------------------- */
+
+static void put_coverage(struct nai_table *out, const struct nai_model *m, const struct nai_gemm_place *p) {
+  const struct nai_gemm_sums *s = &p->all;
+  struct GEMM_COVERAGE_row row =
+      NAI_ROW(GEMM_COVERAGE, .pid = nai_model_pid(m, (int32_t)p->process), .device_id = nai_model_device(m, p->gpu),
+              .matrix_time_ns = s->matrix_ns, .covered_time_ns = s->covered_ns, .op_count = s->runs, .flop = s->flop,
+              .steady_steps = p->steady_steps);
+  if (s->matrix_ns)
+    row.covered_pct = nai_percent((double)s->covered_ns, (double)s->matrix_ns);
+  if (s->flop > 0)
+    row.attention_flop_pct = nai_percent(s->attention_flop, s->flop);
+  if (p->steady_steps) {
+    row.steady_matrix_time_ns = p->steady.matrix_ns;
+    row.steady_covered_time_ns = p->steady.covered_ns;
+    row.steady_flop_per_step = p->steady.flop / p->steady_steps;
+  }
+  GEMM_COVERAGE_add(out, &row);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_gemms gemms;
-  int rc = nai_gemms_find(&gemms, io->model, err);
-  if (!rc)
-    rc = put_shapes(io->out[0], &gemms, err);
-  if (!rc)
-    nai_gemm_put_coverage(io->out[1], &gemms);
-  nai_gemms_free(&gemms);
-  return rc;
+  NAI_TRY(nai_gemms_find(&gemms, io->model, io->arena, err));
+  NAI_TRY(put_shapes(io, &gemms, err));
+  for (uint32_t i = 0; i < gemms.place_count; i++)
+    if (gemms.places[i].all.matrix_ns || gemms.places[i].all.runs)
+      put_coverage(io->out[1], io->model, &gemms.places[i]);
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(gemm_shapes, .outputs = NAI_SCHEMAS(&nai_gemm_shapes_schema, &nai_gemm_coverage_schema),

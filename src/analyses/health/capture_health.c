@@ -1,5 +1,4 @@
 /* What did the capture catch, and did the program do its work? Table capture_health. */
-#include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
 #include "analyses/health/health_checks.h"
 #include "base/fmt.h"

@@ -1,5 +1,4 @@
 /* Rows of capture_health on the course of the run: start-up, work, pauses, tear-down, what is paid once. */
-#include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
 #include "analyses/health/health_checks.h"
 

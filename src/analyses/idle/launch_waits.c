@@ -1,7 +1,6 @@
 /* Does the program wait after each launch, and what does that leave idle? Table launch_waits. */
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
-#include "analyses/spans/active_spans.h"
 #include "model/idle/active.h"
 #include "tables/launch_waits.h"
 

@@ -2,17 +2,14 @@
  * and Inductor's autotuning, tuning of cuBLAS) run several variants of one kernel one after the other and keep the
  * fastest. */
 #include "analyses/analysis.h"
-#include "analyses/losses/losses.h"
-#include "base/array.h"
 #include "base/strings.h"
 #include "tables/autotuning.h"
 #include "tables/kernel_configs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A trial has so many variants at least; so many of them are used again at most, and so often at least. */
-enum { FEWEST_VARIANTS = 6, MAX_WINNERS = 2, FEWEST_USES = 10 };
+enum { MIN_VARIANTS = 6, MAX_WINNERS = 2, MIN_USES = 10 };
 
 /* A kernel name with one launch configuration but for the grid: other grids are other problems, not other ways to solve
  * one. */
@@ -29,20 +26,25 @@ struct trial {
 struct work {
   const struct nai_model *m;
   struct nai_table *out;
-  uint32_t *family; /* per kernel name: string of `families`; NAI_NO_STRING for what clears caches between trials */
-  struct nai_strings families;
-  uint32_t *build; /* per row of kernel_configs: string of `builds`, what it is but for the grid */
+  struct nai_arena *arena;     /* of the GPU at hand */
+  uint32_t *family;            /* per kernel name: text of `families`; NAI_NO_STRING: clears caches between trials */
+  struct nai_strings families; /* names with digits as '#', without template arguments and parameters */
+  uint32_t *build;             /* per row of kernel_configs: text of `builds`, what it is but for the grid */
   struct nai_strings builds;
   struct nai_keyset keys; /* name << 32 | build + 1 */
   struct variant *variants;
   uint32_t capacity;
 };
 
+static void work_free(struct work *w) {
+  nai_strings_free(&w->families);
+  nai_strings_free(&w->builds);
+}
+
 /* --- families and variants ------------------------------------------------------------------------ */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Digits as '#', without template arguments and parameters. */
 static uint32_t add_family(struct nai_strings *families, const char *name) {
   char text[256];
   size_t n = 0;
@@ -54,38 +56,31 @@ static uint32_t add_family(struct nai_strings *families, const char *name) {
   return nai_strings_add(families, text, n);
 }
 
-static int find_families(struct work *w, struct nai_err *err) {
+static int find_families(struct work *w, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_strings *names = &w->m->tables[NAI_IN_KERNELS]->strings;
-  w->family = malloc(((size_t)names->count + 1) * sizeof *w->family);
-  for (uint32_t i = 0; w->family && i < names->count; i++) {
+  NAI_TRY(NAI_NEW(w->family, arena, names->count, err));
+  for (uint32_t i = 0; i < names->count; i++) {
     const char *name = nai_strings_get(names, i);
     bool clears = strstr(name, "FillFunctor") || strstr(name, "memset");
     w->family[i] = clears ? NAI_NO_STRING : add_family(&w->families, name);
     if (!clears && w->family[i] == NAI_NO_STRING)
       return nai_err_nomem(err);
   }
-  return w->family ? NAI_OK : nai_err_nomem(err);
+  return NAI_OK;
 }
 
-static int find_builds(struct work *w, struct nai_err *err) {
-  static const int columns_of_build[] = {KERNEL_CONFIGS_block_x,
-                                         KERNEL_CONFIGS_block_y,
-                                         KERNEL_CONFIGS_block_z,
-                                         KERNEL_CONFIGS_registers_per_thread,
-                                         KERNEL_CONFIGS_static_shared_bytes,
-                                         KERNEL_CONFIGS_dynamic_shared_bytes};
-  enum { COLUMNS = sizeof columns_of_build / sizeof *columns_of_build };
+static int find_builds(struct work *w, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_table *t = w->m->tables[NAI_IN_KERNEL_CONFIGS];
-  w->build = malloc(((size_t)t->rows + 1) * sizeof *w->build);
-  for (int64_t i = 0; w->build && i < t->rows; i++) {
-    int64_t values[COLUMNS];
-    for (int c = 0; c < COLUMNS; c++)
-      values[c] = nai_get_i64(t, i, columns_of_build[c]);
+  NAI_TRY(NAI_NEW(w->build, arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    struct KERNEL_CONFIGS_row c = KERNEL_CONFIGS_at(t, i);
+    const int64_t values[] = {
+        c.block_x, c.block_y, c.block_z, c.registers_per_thread, c.static_shared_bytes, c.dynamic_shared_bytes};
     w->build[i] = nai_strings_add(&w->builds, (const char *)values, sizeof values);
     if (w->build[i] == NAI_NO_STRING)
       return nai_err_nomem(err);
   }
-  return w->build ? NAI_OK : nai_err_nomem(err);
+  return NAI_OK;
 }
 
 static int64_t key_of(const struct work *w, uint32_t kernel) {
@@ -98,19 +93,21 @@ static struct variant *variant_of(const struct work *w, uint32_t kernel) {
   return &w->variants[nai_keyset_find(&w->keys, key_of(w, kernel))];
 }
 
-/* Each GPU's variants are counted anew. */
+/* Of a GPU, with memory of its own. */
 static int count_variants(struct work *w, const struct nai_gpu *gpu, struct nai_err *err) {
-  nai_keyset_free(&w->keys);
-  w->keys = (struct nai_keyset){0};
+  w->keys = (struct nai_keyset){.arena = w->arena};
+  w->variants = NULL;
+  w->capacity = 0;
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     bool added;
     if (gpu->ops[i].type != NAI_OP_KERNEL)
       continue;
     uint32_t at = nai_keyset_add(&w->keys, key_of(w, gpu->ops[i].row), &added);
-    if (w->keys.oom || (added && !nai_array_room(&w->variants, &w->capacity, at, sizeof *w->variants)))
+    if (w->keys.oom)
       return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(w->variants, w->capacity, at, w->arena, err));
     if (added)
-      w->variants[at] = (struct variant){.first = gpu->ops[i].row};
+      w->variants[at].first = gpu->ops[i].row;
     w->variants[at].total++;
   }
   return NAI_OK;
@@ -163,35 +160,25 @@ static struct result judge(const struct work *w, const struct trial *t) {
 /* The winner of a trial is the fastest; what is used most after a series of sizes is any of them. */
 static bool is_trial(const struct result *r) {
   const double NOISE = 1.1;
-  return r->winners >= 1 && r->winners <= MAX_WINNERS && r->variants >= FEWEST_VARIANTS && r->used >= FEWEST_USES &&
+  return r->winners >= 1 && r->winners <= MAX_WINNERS && r->variants >= MIN_VARIANTS && r->used >= MIN_USES &&
          r->winner_ns <= NOISE * r->fastest;
 }
 
 static void close_trial(struct work *w, struct trial *t, int32_t device) {
   const struct nai_model *m = w->m;
-  uint32_t count = t->count;
+  struct result r = {0};
+  if (t->count >= MIN_VARIANTS)
+    r = judge(w, t);
+  if (is_trial(&r)) {
+    int64_t start = nai_at(&m->kernels.start_ns, t->v[0]), end = start;
+    for (uint32_t i = 0; i < t->count; i++)
+      end = nai_at(&m->kernels.end_ns, t->v[i]) > end ? nai_at(&m->kernels.end_ns, t->v[i]) : end;
+    NAI_ADD(AUTOTUNING, w->out, .device_id = device, .pid = nai_model_pid(m, nai_at_i32(&m->kernels.process, t->v[0])),
+            .family = nai_strings_get(&w->families, t->family), .variant_count = r.variants, .kernel_count = t->count,
+            .time_ns = end - start, .lost_ns = r.lost_ns, .kernel_name = nai_model_kernel_name(m, r.winner),
+            .used_count = r.used, .start_ns = start, .end_ns = end);
+  }
   t->count = 0;
-  if (count < FEWEST_VARIANTS)
-    return;
-  struct trial whole = *t;
-  whole.count = count;
-  struct result r = judge(w, &whole);
-  if (!is_trial(&r))
-    return;
-  int64_t row = nai_table_add_row(w->out), start = nai_at(&m->kernels.start_ns, t->v[0]), end = start;
-  for (uint32_t i = 0; i < count; i++)
-    end = nai_at(&m->kernels.end_ns, t->v[i]) > end ? nai_at(&m->kernels.end_ns, t->v[i]) : end;
-  nai_set_i64(w->out, row, AUTOTUNING_device_id, device);
-  nai_set_i64(w->out, row, AUTOTUNING_pid, nai_model_pid(m, nai_at_i32(&m->kernels.process, t->v[0])));
-  nai_set_str(w->out, row, AUTOTUNING_family, nai_strings_get(&w->families, t->family));
-  nai_set_i64(w->out, row, AUTOTUNING_variant_count, r.variants);
-  nai_set_i64(w->out, row, AUTOTUNING_kernel_count, count);
-  nai_set_i64(w->out, row, AUTOTUNING_time_ns, end - start);
-  nai_set_i64(w->out, row, AUTOTUNING_lost_ns, r.lost_ns);
-  nai_set_str(w->out, row, AUTOTUNING_kernel_name, nai_model_kernel_name(m, r.winner));
-  nai_set_i64(w->out, row, AUTOTUNING_used_count, r.used);
-  nai_set_i64(w->out, row, AUTOTUNING_start_ns, start);
-  nai_set_i64(w->out, row, AUTOTUNING_end_ns, end);
 }
 
 static int add_kernel(struct work *w, struct trial *t, uint32_t kernel, int32_t device, struct nai_err *err) {
@@ -201,45 +188,34 @@ static int add_kernel(struct work *w, struct trial *t, uint32_t kernel, int32_t 
   if (t->count && t->family != family)
     close_trial(w, t, device);
   t->family = family;
-  if (t->count == t->capacity && !nai_array_room(&t->v, &t->capacity, t->count, sizeof *t->v))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(t->v, t->capacity, t->count, w->arena, err));
   t->v[t->count++] = kernel;
   return NAI_OK;
 }
 
 static int add_gpu(struct work *w, const struct nai_gpu *gpu, struct nai_err *err) {
-  struct trial *trials = NULL;
-  int rc = count_variants(w, gpu, err);
-  if (rc || w->keys.count < FEWEST_VARIANTS)
-    return rc;
-  if (!(trials = calloc((size_t)gpu->stream_count + 1, sizeof *trials)))
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
+  struct trial *trials;
+  w->arena = &arena;
+  NAI_TRY(count_variants(w, gpu, err));
+  if (w->keys.count < MIN_VARIANTS)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(trials, &arena, gpu->stream_count, err));
+  for (uint32_t i = 0; i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_KERNEL)
-      rc = add_kernel(w, &trials[gpu->ops[i].stream], gpu->ops[i].row, gpu->device_id, err);
-  for (uint32_t s = 0; s < gpu->stream_count; s++) {
-    if (!rc)
-      close_trial(w, &trials[s], gpu->device_id);
-    free(trials[s].v);
-  }
-  free(trials);
-  return rc;
+      NAI_TRY(add_kernel(w, &trials[gpu->ops[i].stream], gpu->ops[i].row, gpu->device_id, err));
+  for (uint32_t s = 0; s < gpu->stream_count; s++)
+    close_trial(w, &trials[s], gpu->device_id);
+  return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct work w = {.m = io->model, .out = io->out[0]};
-  int rc = find_families(&w, err);
-  if (!rc)
-    rc = find_builds(&w, err);
-  for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
-    rc = add_gpu(&w, &io->model->gpus[g], err);
-  nai_keyset_free(&w.keys);
-  nai_strings_free(&w.families);
-  free(w.variants);
-  nai_strings_free(&w.builds);
-  free(w.family);
-  free(w.build);
-  return rc;
+  NAI_SCOPED(work) w = {.m = io->model, .out = io->out[0]};
+  NAI_TRY(find_families(&w, io->arena, err));
+  NAI_TRY(find_builds(&w, io->arena, err));
+  for (uint32_t g = 0; g < io->model->gpu_count; g++)
+    NAI_TRY(add_gpu(&w, &io->model->gpus[g], err));
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(autotuning, .outputs = NAI_SCHEMAS(&nai_autotuning_schema), .parts = NAI_PART(GPUS),

@@ -4,8 +4,6 @@
 #include "tables/launch_breakdown.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- launches of one GPU ---------------------------------------------------------------------- */
 
@@ -32,32 +30,20 @@ struct launches {
   struct sums *sums; /* per process of the GPU */
 };
 
-static void free_launches(struct launches *l) {
-  for (uint32_t i = 0; l->streams && i < l->gpu->stream_count; i++) {
-    nai_intervals_free(&l->streams[i].set);
-    nai_coverage_free(&l->streams[i].busy);
-  }
-  nai_coverage_free(&l->busy);
-  free(l->streams);
-  free(l->flags);
-  free(l->lead);
-  free(l->sums);
-}
-
 /* What each stream ran. Of an only one that is what the GPU ran. */
-static int fill_streams(struct launches *l, struct nai_err *err) {
+static int fill_streams(struct launches *l, struct nai_arena *arena, struct nai_err *err) {
   uint32_t count = l->gpu->stream_count;
+  NAI_TRY(NAI_NEW(l->streams, arena, count, err));
+  for (uint32_t s = 0; s < count; s++)
+    l->streams[s] = (struct stream){.set = {.arena = arena},
+                                    .end = INT64_MIN,
+                                    .process = nai_keyset_find(&l->gpu->processes, l->gpu->streams[s].process)};
   for (uint32_t i = 0; count > 1 && i < l->gpu->op_count; i++)
     nai_intervals_add(&l->streams[l->gpu->ops[i].stream].set, nai_model_op_start(l->m, &l->gpu->ops[i]),
                       nai_model_op_end(l->m, &l->gpu->ops[i]));
-  int rc = NAI_OK;
-  for (uint32_t s = 0; !rc && s < count; s++) {
-    l->streams[s].end = INT64_MIN;
-    l->streams[s].process = nai_keyset_find(&l->gpu->processes, l->gpu->streams[s].process);
-    if (count > 1)
-      rc = nai_coverage_new(&l->streams[s].busy, &l->streams[s].set, err);
-  }
-  return rc ? rc : nai_coverage_new(&l->busy, &l->gpu->all, err);
+  for (uint32_t s = 0; count > 1 && s < count; s++)
+    NAI_TRY(nai_coverage_in(&l->streams[s].busy, &l->streams[s].set, arena, err));
+  return nai_coverage_in(&l->busy, &l->gpu->all, arena, err);
 }
 
 /* Adds the launch of operation `start` by the call. */
@@ -68,8 +54,8 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
     sums->negative++;
     return;
   }
-  int64_t waits = returned < start ? returned : start, busy = nai_coverage_overlap_ns(&l->busy, waits, start),
-          own = l->gpu->stream_count > 1 ? nai_coverage_overlap_ns(&stream->busy, waits, start) : busy;
+  int64_t waits = returned < start ? returned : start, busy = nai_coverage_overlap_ns(&l->busy, waits, start);
+  int64_t own = l->gpu->stream_count > 1 ? nai_coverage_overlap_ns(&stream->busy, waits, start) : busy;
   sums->to_start += start - called;
   sums->in_api += waits - called;
   sums->stream_wait += own;
@@ -79,7 +65,7 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
 
 static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, int64_t gpu_end) {
   const struct nai_op *op = &l->gpu->ops[i];
-  struct stream *stream = &l->streams[l->gpu->ops[i].stream];
+  struct stream *stream = &l->streams[op->stream];
   uint32_t call = nai_model_op_api(l->m, op);
   int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
   if (call != NAI_NO_ROW && !call_seen[call]) {
@@ -145,65 +131,50 @@ static void put_sums(struct nai_table *table, const struct launches *l, uint32_t
   const struct sums *s = &l->sums[process];
   if (!s->count)
     return;
-  int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_device_id, l->gpu->device_id);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_pid, nai_model_pid(l->m, (int32_t)l->gpu->processes.keys[process]));
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_launch_count, s->count);
-  nai_set_f64(table, row, LAUNCH_BREAKDOWN_api_p50_ns, calls->p50);
-  nai_set_f64(table, row, LAUNCH_BREAKDOWN_api_p90_ns, calls->p90);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_call_to_start_ns, s->to_start);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_in_api_ns, s->in_api);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_stream_wait_ns, s->stream_wait);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_device_wait_ns, s->device_wait);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_gap_after_api_ns, s->gap);
-  nai_set_f64(table, row, LAUNCH_BREAKDOWN_launch_floor_ns,
-              floors->count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -floors->p90);
-  nai_set_f64(table, row, LAUNCH_BREAKDOWN_cpu_lead_p50_ns, leads->p50);
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_starved_count, s->starved);
-  nai_set_f64(table, row, LAUNCH_BREAKDOWN_starved_pct, nai_percent((double)s->starved, (double)s->count));
-  nai_set_i64(table, row, LAUNCH_BREAKDOWN_negative_latency_count, s->negative);
+  NAI_ADD(LAUNCH_BREAKDOWN, table, .device_id = l->gpu->device_id,
+          .pid = nai_model_pid(l->m, (int32_t)l->gpu->processes.keys[process]), .launch_count = s->count,
+          .api_p50_ns = calls->p50, .api_p90_ns = calls->p90, .call_to_start_ns = s->to_start, .in_api_ns = s->in_api,
+          .stream_wait_ns = s->stream_wait, .device_wait_ns = s->device_wait, .gap_after_api_ns = s->gap,
+          .launch_floor_ns = floors->count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -floors->p90,
+          .cpu_lead_p50_ns = leads->p50, .starved_count = s->starved,
+          .starved_pct = nai_percent((double)s->starved, (double)s->count), .negative_latency_count = s->negative);
 }
 
-static int put_processes(struct nai_table *table, const struct launches *l, struct nai_err *err) {
-  uint32_t n = l->gpu->processes.count;
-  struct nai_stats *stats = calloc(3 * (size_t)n + 1, sizeof *stats);
+static int put_processes(struct nai_table *table, const struct launches *l, struct nai_arena *arena,
+                         struct nai_err *err) {
   static void (*const blocks[])(const void *, uint32_t, uint32_t, uint32_t *, int64_t *) = {call_block, lead_block,
                                                                                             floor_block};
-  int rc = stats ? NAI_OK : nai_err_nomem(err);
-  for (int i = 0; !rc && i < 3; i++)
-    rc = nai_group_stats(stats + (size_t)i * n, n,
-                         &(struct nai_values){l->gpu->op_count, blocks[i], l, l->m->scratch_dir}, err);
-  for (uint32_t p = 0; !rc && p < n; p++)
-    put_sums(table, l, p, &stats[p], &stats[n + p], &stats[2 * (size_t)n + p]);
-  free(stats);
-  return rc;
+  enum { BLOCKS = sizeof blocks / sizeof *blocks };
+  uint32_t n = l->gpu->processes.count;
+  struct nai_stats *stats[BLOCKS];
+  for (int i = 0; i < BLOCKS; i++) {
+    NAI_TRY(NAI_NEW(stats[i], arena, n, err));
+    NAI_TRY(nai_group_stats(stats[i], n, &(struct nai_values){l->gpu->op_count, blocks[i], l, l->m->scratch_dir}, err));
+  }
+  for (uint32_t p = 0; p < n; p++)
+    put_sums(table, l, p, &stats[0][p], &stats[1][p], &stats[2][p]);
+  return NAI_OK;
 }
 
 static int put_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, uint8_t *call_seen,
                    struct nai_err *err) {
-  struct launches l = {.m = m,
-                       .gpu = gpu,
-                       .streams = calloc((size_t)gpu->stream_count + 1, sizeof *l.streams),
-                       .flags = calloc((size_t)gpu->op_count + 1, 1),
-                       .lead = malloc(((size_t)gpu->op_count + 1) * sizeof *l.lead),
-                       .sums = calloc((size_t)gpu->processes.count + 1, sizeof *l.sums)};
-  int rc = l.streams && l.flags && l.lead && l.sums ? fill_streams(&l, err) : nai_err_nomem(err);
-  if (!rc)
-    take_operations(&l, call_seen);
-  if (!rc)
-    rc = put_processes(table, &l, err);
-  free_launches(&l);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct launches l = {.m = m, .gpu = gpu};
+  NAI_TRY(NAI_NEW(l.flags, &arena, gpu->op_count, err));
+  NAI_TRY(NAI_NEW(l.lead, &arena, gpu->op_count, err));
+  NAI_TRY(NAI_NEW(l.sums, &arena, gpu->processes.count, err));
+  NAI_TRY(fill_streams(&l, &arena, err));
+  take_operations(&l, call_seen);
+  return put_processes(table, &l, &arena, err);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  uint8_t *call_seen = calloc((size_t)m->apis.n + 1, 1);
-  int rc = call_seen ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = put_gpu(io->out[0], m, &m->gpus[g], call_seen, err);
-  free(call_seen);
-  return rc;
+  uint8_t *call_seen;
+  NAI_TRY(NAI_NEW(call_seen, io->arena, m->apis.n, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    NAI_TRY(put_gpu(io->out[0], m, &m->gpus[g], call_seen, err));
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(launch_breakdown, .outputs = NAI_SCHEMAS(&nai_launch_breakdown_schema),

@@ -1,13 +1,8 @@
 /* How fast does the host launch kernels, and how long do they take? Table launch_storm. */
 #include "analyses/analysis.h"
-#include "analyses/kernels/tiny_kernels.h"
-
-#include "base/spill_array.h"
 #include "tables/launch_storm.h"
-#include "tables/tiny_kernels.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { PEAK_NS = 10 * 1000 * 1000 };
@@ -15,13 +10,7 @@ static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
 enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };
 
 /* What the kernels of one scope have to say. */
-enum measure {
-  DURATION,
-  LATENCY,
-  QUEUE_DELAY,
-  CALL,
-  MEASURES
-}; /* CALL: durations of the launch calls, each call once */
+enum measure { DURATION, LATENCY, QUEUE_DELAY, CALL /* durations of the launch calls, each call once */, MEASURES };
 struct scope {
   struct nai_stats of[MEASURES];
   int64_t under[LIMITS], start, end;
@@ -83,18 +72,17 @@ static void call_block(const void *layer, uint32_t first, uint32_t count, uint32
   }
 }
 
-static int put_layer_stats(struct scope *scopes, const struct layer *l, struct nai_err *err) {
+static int put_layer_stats(struct scope *scopes, const struct layer *l, struct nai_arena *arena, struct nai_err *err) {
   static void (*const blocks[MEASURES])(const void *, uint32_t, uint32_t, uint32_t *, int64_t *) = {
       [DURATION] = duration_block, [LATENCY] = latency_block, [QUEUE_DELAY] = queue_delay_block, [CALL] = call_block};
-  struct nai_stats *stats = calloc((size_t)l->scopes + 1, sizeof *stats);
-  int rc = stats ? NAI_OK : nai_err_nomem(err);
-  for (int i = 0; !rc && i < MEASURES; i++) {
-    rc = nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l}, err);
-    for (uint32_t s = 0; !rc && s < l->scopes; s++)
+  struct nai_stats *stats;
+  NAI_TRY(NAI_NEW(stats, arena, l->scopes, err));
+  for (int i = 0; i < MEASURES; i++) {
+    NAI_TRY(nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l}, err));
+    for (uint32_t s = 0; s < l->scopes; s++)
       scopes[s].of[i] = stats[s];
   }
-  free(stats);
-  return rc;
+  return NAI_OK;
 }
 
 /* What depends on the order of a scope's kernels, which is by start. */
@@ -126,70 +114,33 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
 /* Fills one scope per group of `by_start`, kernels grouped as scope_of_kernel says and each group by start. */
 static int measure(struct scope *scopes, const struct nai_model *m, const struct nai_column *scope_of_kernel,
                    const struct nai_groups *by_start, struct nai_err *err) {
-  struct layer l = {m, scope_of_kernel, by_start->groups, calloc((size_t)m->kernels.n + 1, sizeof *l.begins_call)};
-  uint8_t *call_seen = calloc((size_t)m->apis.n + 1, 1);
-  int rc = l.begins_call && call_seen ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t s = 0; !rc && s < l.scopes; s++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct layer l = {m, scope_of_kernel, by_start->groups, NULL};
+  uint8_t *call_seen;
+  NAI_TRY(NAI_NEW(l.begins_call, &arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW(call_seen, &arena, m->apis.n, err));
+  for (uint32_t s = 0; s < l.scopes; s++)
     walk(&scopes[s], &l, call_seen, by_start->order + by_start->first[s], by_start->first[s + 1] - by_start->first[s]);
-  if (!rc)
-    rc = put_layer_stats(scopes, &l, err);
-  free(l.begins_call);
-  free(call_seen);
-  return rc;
+  return put_layer_stats(scopes, &l, &arena, err);
 }
 
-static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t device_id, int64_t pid,
-                      const char *label) {
-  static const struct nai_stats_columns durations = {
-      LAUNCH_STORM_kernel_count,  LAUNCH_STORM_kernel_time_ns, -1, -1, -1, LAUNCH_STORM_p50_kernel_ns,
-      LAUNCH_STORM_p90_kernel_ns, LAUNCH_STORM_p99_kernel_ns,  -1};
-  static const int under[LIMITS] = {LAUNCH_STORM_pct_under_5us, LAUNCH_STORM_pct_under_10us,
-                                    LAUNCH_STORM_pct_under_20us};
-  if (!s->of[DURATION].count)
-    return;
-  int64_t row = nai_table_add_row(table);
-  double window_s = (double)(s->end - s->start) / 1e9;
-  nai_set_str(table, row, LAUNCH_STORM_scope, scope);
-  nai_set_i64(table, row, LAUNCH_STORM_device_id, device_id);
-  nai_set_i64(table, row, LAUNCH_STORM_pid, pid);
-  nai_set_str(table, row, LAUNCH_STORM_scope_label, label);
-  nai_set_i64(table, row, LAUNCH_STORM_window_ns, s->end - s->start);
-  nai_put_stats(table, row, &durations, &s->of[DURATION]);
-  for (int u = 0; u < LIMITS; u++)
-    nai_set_f64(table, row, under[u], nai_percent((double)s->under[u], (double)s->of[DURATION].count));
-  nai_set_i64(table, row, LAUNCH_STORM_peak_kernels_per_10ms, s->peak);
-  nai_set_i64(table, row, LAUNCH_STORM_peak_start_ns, s->peak_start);
-  nai_set_i64(table, row, LAUNCH_STORM_peak_end_ns, s->peak_start + PEAK_NS);
-  nai_set_i64(table, row, LAUNCH_STORM_launch_calls, s->of[CALL].count);
-  nai_set_f64(table, row, LAUNCH_STORM_api_p50_ns, s->of[CALL].p50);
-  nai_set_f64(table, row, LAUNCH_STORM_launch_latency_p50_ns, s->of[LATENCY].p50);
-  nai_set_f64(table, row, LAUNCH_STORM_launch_latency_p90_ns, s->of[LATENCY].p90);
-  nai_set_f64(table, row, LAUNCH_STORM_queue_delay_p50_ns, s->of[QUEUE_DELAY].p50);
-  if (window_s > 0) {
-    nai_set_f64(table, row, LAUNCH_STORM_kernels_per_s, (double)s->of[DURATION].count / window_s);
-    nai_set_f64(table, row, LAUNCH_STORM_launch_calls_per_s, (double)s->of[CALL].count / window_s);
-  }
-}
+/* --- scopes ------------------------------------------------------------------------------------- */
 
 /* Kernels grouped by GPU, by start, and the GPU of each. */
-static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct nai_model *m, struct nai_err *err) {
-  void *order;
+static int order_by_gpu(struct nai_groups *out, int32_t **gpu_of, const struct nai_model *m, struct nai_arena *arena,
+                        struct nai_err *err) {
   uint32_t n = 0;
   out->groups = m->gpu_count;
-  out->first = calloc((size_t)m->gpu_count + 2, sizeof *out->first);
-  if (!out->first)
-    return nai_err_nomem(err);
-  int rc = nai_spill_array_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *out->order, err);
-  if (rc)
-    return rc;
-  out->order = order;
-  memset(gpu_of, 0xff, m->kernels.n * sizeof *gpu_of);
+  NAI_TRY(NAI_NEW(*gpu_of, arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW(out->first, arena, m->gpu_count + 1, err));
+  NAI_TRY(NAI_NEW(out->order, arena, m->kernels.n, err));
+  memset(*gpu_of, 0xff, m->kernels.n * sizeof **gpu_of);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
       const struct nai_op *op = &m->gpus[g].ops[i];
       if (op->type != NAI_OP_KERNEL)
         continue;
-      gpu_of[op->row] = (int32_t)g;
+      (*gpu_of)[op->row] = (int32_t)g;
       out->order[n++] = op->row;
     }
     out->first[g + 1] = n;
@@ -197,27 +148,22 @@ static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct na
   return NAI_OK;
 }
 
-/* all[0] and gpus[g] of each GPU. With one GPU they are the same. */
+/* *all and gpus[g] of each GPU. With one GPU they are the same. */
 static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
-  struct nai_arena arena = NAI_ARENA(m->scratch_dir);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
   struct nai_groups by_start = {0};
-  int32_t *gpu_of = nai_cells_new(m->kernels.n, sizeof *gpu_of);
-  int rc = gpu_of ? order_by_gpu(&by_start, gpu_of, m, err) : nai_err_nomem(err);
+  int32_t *gpu_of;
+  NAI_TRY(order_by_gpu(&by_start, &gpu_of, m, &arena, err));
   struct nai_column scope = nai_column_of_i32(gpu_of);
-  if (!rc)
-    rc = measure(gpus, m, &scope, &by_start, err);
-  free(gpu_of);
-  if (!rc && m->gpu_count == 1) {
+  NAI_TRY(measure(gpus, m, &scope, &by_start, err));
+  if (m->gpu_count == 1) {
     *all = gpus[0];
-  } else if (!rc) { /* the GPUs' kernels, merged */
-    struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
-    uint32_t everything[] = {0, by_start.first[m->gpu_count]};
-    rc = nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err);
-    if (!rc)
-      rc = measure(all, m, NULL, &(struct nai_groups){by_start.order, everything, 1}, err);
+    return NAI_OK;
   }
-  nai_arena_free(&arena);
-  return rc;
+  uint32_t everything[] = {0, by_start.first[m->gpu_count]};
+  NAI_TRY(nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err));
+  return measure(all, m, NULL, &(struct nai_groups){by_start.order, everything, 1}, err);
 }
 
 /* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
@@ -227,66 +173,88 @@ static uint32_t only_gpu(const struct nai_model *m, uint32_t p, int64_t kernels,
   return gpu < m->gpu_count && gpus[gpu].of[DURATION].count == kernels ? gpu : m->gpu_count;
 }
 
-/* scopes[p] of each process. Mostly every process has a GPU of its own: then they are the GPUs' over again. */
-static int measure_processes(struct scope *scopes, const struct scope *gpus, const struct nai_model *m,
-                             struct nai_err *err) {
-  int64_t *kernels = calloc((size_t)m->process_count + 1, sizeof *kernels);
-  bool as_gpus = true;
-  if (!kernels)
-    return nai_err_nomem(err);
+/* Takes scopes[p] from the GPU that only that process has. Whether all processes with kernels have such a GPU. */
+static int take_gpus(bool *all, struct scope *scopes, const struct scope *gpus, const struct nai_model *m,
+                     struct nai_arena *arena, struct nai_err *err) {
+  int64_t *kernels;
+  NAI_TRY(NAI_NEW(kernels, arena, m->process_count, err));
   for (uint32_t k = 0; k < m->kernels.n; k++)
     if (nai_at_i32(&m->kernels.process, k) >= 0)
       kernels[nai_at_i32(&m->kernels.process, k)]++;
+  *all = true;
   for (uint32_t p = 0; p < m->process_count; p++) {
     uint32_t gpu = only_gpu(m, p, kernels[p], gpus);
     if (gpu < m->gpu_count)
       scopes[p] = gpus[gpu];
     else
-      as_gpus &= kernels[p] == 0;
+      *all &= kernels[p] == 0;
   }
-  free(kernels);
+  return NAI_OK;
+}
+
+/* scopes[p] of each process. Mostly every process has a GPU of its own: then they are the GPUs' over again. */
+static int measure_processes(struct scope *scopes, const struct scope *gpus, const struct nai_model *m,
+                             struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
+  struct nai_groups by_start;
+  bool as_gpus;
+  NAI_TRY(take_gpus(&as_gpus, scopes, gpus, m, &arena, err));
   if (as_gpus)
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
-  struct nai_arena arena = NAI_ARENA(m->scratch_dir);
-  struct nai_groups by_start = {0};
-  struct nai_row_order by = {.start = m->kernels.start_ns, .end = m->kernels.end_ns};
-  int rc = nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err);
-  if (!rc)
-    rc = measure(scopes, m, &m->kernels.process, &by_start, err);
-  nai_arena_free(&arena);
-  return rc;
+  NAI_TRY(nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, &arena, err));
+  return measure(scopes, m, &m->kernels.process, &by_start, err);
 }
 
-static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
-  struct scope all = {0}, *gpus = calloc((size_t)m->gpu_count + 1, sizeof *gpus),
-               *processes = calloc((size_t)m->process_count + 1, sizeof *processes);
-  int rc = gpus && processes ? measure_gpus(&all, gpus, m, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = measure_processes(processes, gpus, m, err);
-  if (!rc)
-    put_scope(table, &all, "all", NAI_NULL_I64, NAI_NULL_I64, "all");
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    put_scope(table, &gpus[g], "gpu", m->gpus[g].device_id, NAI_NULL_I64, nai_model_gpu_label(m, m->gpus[g].device_id));
-  for (uint32_t p = 0; !rc && p < m->process_count; p++) {
-    char label[48];
-    int64_t pid = nai_model_pid(m, (int32_t)p);
-    snprintf(label, sizeof label, "process %lld", (long long)pid);
-    put_scope(table, &processes[p], "process", NAI_NULL_I64, pid, label);
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static double pct_under(const struct scope *s, int limit) {
+  return nai_percent((double)s->under[limit], (double)s->of[DURATION].count);
+}
+
+static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t device_id, int64_t pid,
+                      const char *label) {
+  const struct nai_stats *durations = &s->of[DURATION];
+  double window_s = (double)(s->end - s->start) / 1e9;
+  if (!durations->count)
+    return;
+  struct LAUNCH_STORM_row row =
+      NAI_ROW(LAUNCH_STORM, .scope = scope, .device_id = device_id, .pid = pid, .scope_label = label,
+              .window_ns = s->end - s->start, .kernel_count = durations->count, .kernel_time_ns = durations->total,
+              .p50_kernel_ns = durations->p50, .p90_kernel_ns = durations->p90, .p99_kernel_ns = durations->p99,
+              .pct_under_5us = pct_under(s, 0), .pct_under_10us = pct_under(s, 1), .pct_under_20us = pct_under(s, 2),
+              .peak_kernels_per_10ms = s->peak, .peak_start_ns = s->peak_start, .peak_end_ns = s->peak_start + PEAK_NS,
+              .launch_calls = s->of[CALL].count, .api_p50_ns = s->of[CALL].p50,
+              .launch_latency_p50_ns = s->of[LATENCY].p50, .launch_latency_p90_ns = s->of[LATENCY].p90,
+              .queue_delay_p50_ns = s->of[QUEUE_DELAY].p50);
+  if (window_s > 0) {
+    row.kernels_per_s = (double)durations->count / window_s;
+    row.launch_calls_per_s = (double)s->of[CALL].count / window_s;
   }
-  free(gpus);
-  free(processes);
-  return rc;
+  LAUNCH_STORM_add(table, &row);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
-  int rc = put_storm(tables[0], m, err);
-  return rc ? rc : nai_tiny_kernels_put(tables[1], m, err);
+  struct scope all = {0}, *gpus, *processes;
+  NAI_TRY(NAI_NEW(gpus, io->arena, m->gpu_count, err));
+  NAI_TRY(NAI_NEW(processes, io->arena, m->process_count, err));
+  NAI_TRY(measure_gpus(&all, gpus, m, err));
+  NAI_TRY(measure_processes(processes, gpus, m, err));
+  put_scope(io->out[0], &all, "all", NAI_NULL_I64, NAI_NULL_I64, "all");
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    put_scope(io->out[0], &gpus[g], "gpu", m->gpus[g].device_id, NAI_NULL_I64,
+              nai_model_gpu_label(m, m->gpus[g].device_id));
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    int64_t pid = nai_model_pid(m, (int32_t)p);
+    put_scope(io->out[0], &processes[p], "process", NAI_NULL_I64, pid,
+              nai_arena_printf(io->arena, "process %" PRId64, pid));
+  }
+  return NAI_OK;
 }
 
-NAI_ANALYSIS(launches, .outputs = NAI_SCHEMAS(&nai_launch_storm_schema, &nai_tiny_kernels_schema),
+NAI_ANALYSIS(launches, .outputs = NAI_SCHEMAS(&nai_launch_storm_schema),
              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),
              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(PROCESSES) |
                        NAI_IN(GPUS),

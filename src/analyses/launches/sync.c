@@ -1,7 +1,5 @@
 /* Where does the host wait for a GPU, and was the GPU busy meanwhile? Tables sync_calls, sync_by_pid. */
 #include "analyses/analysis.h"
-
-#include "base/spill_array.h"
 #include "tables/sync_by_pid.h"
 #include "tables/sync_calls.h"
 #include "tables/threads.h"
@@ -36,47 +34,42 @@ static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, 
                                                nai_at(&m->apis.end_ns, calls[i].api));
 }
 
+/* What all GPUs of a process ran. */
+static int unite(struct nai_intervals *out, const struct nai_model *m, const uint32_t *gpus, uint32_t n,
+                 struct nai_err *err) {
+  for (uint32_t i = 0; i < n; i++) {
+    NAI_SCOPED(nai_intervals) before = *out;
+    *out = (struct nai_intervals){0};
+    nai_intervals_union(out, &before, &m->gpus[gpus[i]].all);
+  }
+  return out->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
 /* busy_ns of the calls of one process. of_gpu: coverage of each GPU's busy time, made when first needed: most processes
  * use one GPU, and many may share it. */
 static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *of_gpu,
-                     struct nai_err *err) {
+                     struct nai_arena *kept, struct nai_err *err) {
   if (calls[0].process < 0)
     return NAI_OK;
-  uint32_t first = m->process_gpus.first[calls[0].process], end = m->process_gpus.first[calls[0].process + 1];
-  const uint32_t *gpus = m->process_gpus.order;
-  int rc = NAI_OK;
-  if (end - first == 1) {
-    struct nai_coverage *coverage = &of_gpu[gpus[first]];
+  uint32_t first = m->process_gpus.first[calls[0].process], count = m->process_gpus.first[calls[0].process + 1] - first;
+  const uint32_t *gpus = m->process_gpus.order + first;
+  if (count == 1) {
+    struct nai_coverage *coverage = &of_gpu[*gpus];
     if (!coverage->sums)
-      rc = nai_coverage_new(coverage, &m->gpus[gpus[first]].all, err);
-    if (!rc)
-      add_busy(calls, n, m, coverage);
-    return rc;
+      NAI_TRY(nai_coverage_in(coverage, &m->gpus[*gpus].all, kept, err));
+    add_busy(calls, n, m, coverage);
+    return NAI_OK;
   }
-  struct nai_intervals busy = {0};
-  struct nai_coverage coverage = {0};
-  for (uint32_t i = first; i < end; i++) {
-    struct nai_intervals both = {0};
-    nai_intervals_union(&both, &busy, &m->gpus[gpus[i]].all);
-    nai_intervals_free(&busy);
-    busy = both;
-  }
-  rc = nai_coverage_new(&coverage, &busy, err);
-  if (!rc)
-    add_busy(calls, n, m, &coverage);
-  nai_coverage_free(&coverage);
-  nai_intervals_free(&busy);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  NAI_SCOPED(nai_intervals) busy = {0};
+  struct nai_coverage coverage;
+  NAI_TRY(unite(&busy, m, gpus, count, err));
+  NAI_TRY(nai_coverage_in(&coverage, &busy, &arena, err));
+  add_busy(calls, n, m, &coverage);
+  return NAI_OK;
 }
 
-static int compare_calls(const void *pa, const void *pb, void *by_process) {
-  const struct call *a = pa, *b = pb;
-  if (*(const bool *)by_process && a->process != b->process)
-    return a->process < b->process ? -1 : 1;
-  if (a->name != b->name)
-    return a->name < b->name ? -1 : 1;
-  return (a->api > b->api) - (a->api < b->api);
-}
+/* --- rows --------------------------------------------------------------------------------------- */
 
 struct context {
   const struct nai_model *m;
@@ -129,21 +122,15 @@ static bool watched(const struct nai_model *m, const struct call *call) {
   return call->process >= 0 && m->process_gpus.first[call->process] < m->process_gpus.first[call->process + 1];
 }
 
-/* A column of the table that is filled. */
-#define COLUMN(name) (by_process ? SYNC_BY_PID_##name : SYNC_CALLS_##name)
-
-/* One row from the calls of one group. */
-static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n,
-                      bool by_process) {
+/* The row of both tables from the calls of one group; what is said of GPUs is that of calls whose GPUs are known. */
+static struct SYNC_CALLS_row row_of(struct context *x, const struct call *calls, uint32_t n) {
   const struct nai_model *m = x->m;
-  int64_t busy = 0, total = 0, windows = 0;
-  int64_t known = 0, known_calls = 0; /* of calls whose GPUs are known */
+  int64_t busy = 0, windows = 0, known = 0, known_calls = 0;
   uint32_t longest = calls[0].api;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = calls[i].api;
     int64_t length = nai_call_ns(m, api), most = nai_call_ns(m, longest);
     x->values[i] = length;
-    total += length;
     if (length > most || (length == most && nai_at(&m->apis.start_ns, api) < nai_at(&m->apis.start_ns, longest)))
       longest = api;
     busy += calls[i].busy_ns;
@@ -157,104 +144,99 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   }
   for (uint32_t i = 0; i < n; i++)
     x->thread_seen[calls[i].thread] = 0;
-  struct nai_stats stats = nai_stats_of(x->values, n);
-  struct nai_stats_columns to = {COLUMN(call_count),
-                                 COLUMN(total_time_ns),
-                                 COLUMN(avg_duration_ns),
-                                 -1,
-                                 COLUMN(max_duration_ns),
-                                 COLUMN(p50_duration_ns),
-                                 COLUMN(p90_duration_ns),
-                                 -1,
-                                 -1};
-  int64_t row = nai_table_add_row(table);
-  nai_put_stats(table, row, &to, &stats);
-  nai_set_str(table, row, COLUMN(api_name), nai_model_api_name(m, calls[0].api));
-  nai_set_str(table, row, COLUMN(class), class_of(m, calls[0].api));
-  nai_set_f64(table, row, COLUMN(pct_of_thread_window), nai_percent((double)total, (double)windows));
-  nai_set_str(table, row, COLUMN(top_nvtx_range), top_range(x, calls, n));
-  nai_set_i64(table, row, COLUMN(longest_start_ns), nai_at(&m->apis.start_ns, longest));
-  nai_set_i64(table, row, COLUMN(longest_end_ns), nai_at(&m->apis.end_ns, longest));
-  nai_set_i64(table, row, COLUMN(pid),
-              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_pid));
-  nai_set_i64(table, row, COLUMN(tid),
-              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_tid));
-  if (!known_calls)
-    return;
-  nai_set_f64(table, row, COLUMN(gpu_busy_pct), nai_percent((double)busy, (double)known));
-  nai_set_i64(table, row, COLUMN(gpu_idle_ns), known - busy);
-  nai_set_f64(table, row, COLUMN(pct_of_thread_window_gpu_idle), nai_percent((double)(known - busy), (double)windows));
+  struct nai_stats s = nai_stats_of(x->values, n);
+  int32_t thread = nai_at_i32(&m->apis.thread, longest);
+  struct SYNC_CALLS_row row =
+      NAI_ROW(SYNC_CALLS, .api_name = nai_model_api_name(m, calls[0].api), .class = class_of(m, calls[0].api),
+              .call_count = s.count, .total_time_ns = s.total, .avg_duration_ns = s.mean, .p50_duration_ns = s.p50,
+              .p90_duration_ns = s.p90, .max_duration_ns = s.max,
+              .pct_of_thread_window = nai_percent((double)s.total, (double)windows),
+              .top_nvtx_range = top_range(x, calls, n), .longest_start_ns = nai_at(&m->apis.start_ns, longest),
+              .longest_end_ns = nai_at(&m->apis.end_ns, longest),
+              .pid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid),
+              .tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid));
+  if (known_calls) {
+    row.gpu_busy_pct = nai_percent((double)busy, (double)known);
+    row.gpu_idle_ns = known - busy;
+    row.pct_of_thread_window_gpu_idle = nai_percent((double)row.gpu_idle_ns, (double)windows);
+  }
+  return row;
 }
 
-static void fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
+static void put_row(struct nai_table *table, const struct SYNC_CALLS_row *row, bool by_process) {
+  if (!by_process) {
+    SYNC_CALLS_add(table, row);
+    return;
+  }
+#define SAME(T, column, ...) .column = row->column,
+  const struct SYNC_BY_PID_row same = {SYNC_BY_PID_COLUMNS(SAME, )};
+#undef SAME
+  SYNC_BY_PID_add(table, &same);
+}
+
+/* --- groups ------------------------------------------------------------------------------------- */
+
+static int compare_calls(const void *pa, const void *pb, void *by_process) {
+  const struct call *a = pa, *b = pb;
+  if (*(const bool *)by_process && a->process != b->process)
+    return a->process < b->process ? -1 : 1;
+  if (a->name != b->name)
+    return a->name < b->name ? -1 : 1;
+  return (a->api > b->api) - (a->api < b->api);
+}
+
+static void fill(struct nai_table *table, struct context *x, struct call *calls, uint32_t n, bool by_process) {
+  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process);
          j++)
       ;
-    put_group(table, x, calls + i, j - i, by_process);
+    struct SYNC_CALLS_row row = row_of(x, calls + i, j - i);
+    put_row(table, &row, by_process);
   }
 }
 
-static int put_tables(struct nai_table *const *tables, struct context *x, struct call *calls, uint32_t n,
-                      struct nai_err *err) {
+/* The calls that are listed, by process. */
+static int collect(struct call **out, uint32_t *n, const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct nai_coverage *of_gpu;
   bool by_process = true;
-  struct nai_coverage *of_gpu = calloc((size_t)x->m->gpu_count + 1, sizeof *of_gpu);
-  int rc = of_gpu ? NAI_OK : nai_err_nomem(err);
-  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
-  for (uint32_t i = 0, j; !rc && i < n; i = j) {
-    for (j = i + 1; j < n && calls[j].process == calls[i].process; j++)
+  *n = 0;
+  for (uint32_t i = 0; i < m->apis.n; i++)
+    *n += class_of(m, i) != NULL;
+  NAI_TRY(NAI_NEW(*out, io->arena, *n, err));
+  NAI_TRY(NAI_NEW(of_gpu, io->arena, m->gpu_count, err));
+  for (uint32_t i = 0, k = 0; i < m->apis.n; i++)
+    if (class_of(m, i)) {
+      int32_t thread = nai_at_i32(&m->apis.thread, i);
+      (*out)[k++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
+    }
+  qsort_r(*out, *n, sizeof **out, compare_calls, &by_process);
+  for (uint32_t i = 0, j; i < *n; i = j) {
+    for (j = i + 1; j < *n && (*out)[j].process == (*out)[i].process; j++)
       ;
-    rc = find_busy(calls + i, j - i, x->m, of_gpu, err);
+    NAI_TRY(find_busy(*out + i, j - i, m, of_gpu, io->arena, err));
   }
-  for (uint32_t g = 0; of_gpu && g < x->m->gpu_count; g++)
-    nai_coverage_free(&of_gpu[g]);
-  free(of_gpu);
-  if (rc)
-    return rc;
-  fill(tables[1], x, calls, n, by_process);
-  by_process = false;
-  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
-  fill(tables[0], x, calls, n, by_process);
   return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
-  uint32_t n = 0, listed = 0, names = m->tables[NAI_IN_NVTX]->strings.count;
   struct context x = {.m = m};
-  for (uint32_t i = 0; i < m->apis.n; i++)
-    n += class_of(m, i) != NULL;
-  struct call *calls = malloc(((size_t)n + 1) * sizeof *calls);
-  x.values = malloc(((size_t)n + 1) * sizeof *x.values);
-  void *range_of = NULL, *range_ns = NULL;
-  x.windows = malloc(((size_t)m->thread_count + 1) * sizeof *x.windows);
-  x.thread_seen = calloc((size_t)m->thread_count + 1, 1);
-  int rc = calls && x.values && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_spill_array_new(&range_of, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_of, err);
-  if (!rc)
-    rc = nai_spill_array_new(&range_ns, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_ns, err);
-  x.range_of = range_of;
-  x.range_ns = range_ns;
-  for (uint32_t i = 0; !rc && i < m->apis.n; i++)
-    if (class_of(m, i)) {
-      int32_t thread = nai_at_i32(&m->apis.thread, i);
-      calls[listed++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
-    }
-  for (uint32_t i = 0; !rc && i < names; i++)
-    x.range_ns[i] = -1;
-  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
+  struct call *calls;
+  uint32_t n, names = m->tables[NAI_IN_NVTX]->strings.count;
+  NAI_TRY(collect(&calls, &n, io, err));
+  NAI_TRY(NAI_NEW(x.values, io->arena, n, err));
+  NAI_TRY(NAI_NEW(x.windows, io->arena, m->thread_count, err));
+  NAI_TRY(NAI_NEW(x.thread_seen, io->arena, m->thread_count, err));
+  NAI_TRY(NAI_NEW(x.range_of, io->arena, names, err));
+  NAI_TRY(NAI_NEW(x.range_ns, io->arena, names, err));
+  memset(x.range_ns, 0xff, names * sizeof *x.range_ns);
+  for (uint32_t t = 0; t < m->thread_count; t++)
     x.windows[t] = thread_window(m, t);
-  if (!rc)
-    rc = put_tables(tables, &x, calls, n, err);
-  free(calls);
-  free(x.values);
-  nai_spill_array_free(range_of);
-  nai_spill_array_free(range_ns);
-  free(x.windows);
-  free(x.thread_seen);
-  return rc;
+  fill(io->out[1], &x, calls, n, true);
+  fill(io->out[0], &x, calls, n, false);
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(sync, .outputs = NAI_SCHEMAS(&nai_sync_calls_schema, &nai_sync_by_pid_schema),

@@ -1,13 +1,14 @@
-/* What a GPU's time is lost to: columns of losses, and what its files share. Internal to src/analyses. */
+/* What a GPU's time is lost to: what the files of table losses share. */
 #pragma once
 
+#include "base/buf.h"
 #include "model/model.h"
-#include "tables/losses.h"
 
 /* One GPU within its active spans. */
 struct nai_loss_gpu {
   struct nai_table *out;
   const struct nai_model *m;
+  struct nai_arena *arena; /* of the file that looks at it */
   const struct nai_gpu *gpu;
   struct nai_intervals active;         /* its active spans, the model's */
   int64_t active_ns;                   /* their length */
@@ -22,18 +23,6 @@ struct nai_loss_gpu {
   bool migrations; /* pages of unified memory move within active spans */
 };
 
-/* Something lost. */
-struct nai_loss {
-  const char *what;
-  int64_t ns, count, base_ns; /* time lost, of how many, and the time of everything of that kind */
-  int64_t unavoidable_ns;     /* the part of ns that cannot be won: something else runs meanwhile, or must stay */
-  const char *example;        /* NULL for none */
-  int64_t example_ns;
-  int64_t start, end; /* the longest one */
-};
-/* Adds a row, and returns its number. Of `ns` no more than the active time counts. */
-int64_t nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss);
-
 /* The losses, one file each; each adds its rows. */
 NAI_MUST_CHECK int nai_losses_of_kernels(const struct nai_loss_gpu *g, struct nai_err *err); /* by what they do */
 NAI_MUST_CHECK int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err);   /* by blocks, threads */
@@ -41,22 +30,33 @@ NAI_MUST_CHECK int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_
 NAI_MUST_CHECK int nai_losses_of_copies(const struct nai_loss_gpu *g, struct nai_err *err);
 NAI_MUST_CHECK int nai_losses_of_calls(const struct nai_loss_gpu *g, struct nai_err *err);
 
-/* Of a row of kernel_configs, the product of the three columns from `first` on (KC_GRID_X, KC_BLOCK_X); -1 unknown. */
-int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first);
+/* Something lost. */
+struct nai_loss {
+  const char *what;
+  int64_t ns, count, base_ns; /* time lost, of how many, and the time of everything of that kind; 0 for none */
+  int64_t unavoidable_ns;     /* the part of ns that cannot be won: something else runs meanwhile, or must stay */
+  const char *example;        /* NULL for none */
+  int64_t example_ns;
+  int64_t start, end;           /* the longest one */
+  const struct nai_buf *detail; /* NULL or empty for none */
+  const double *medians;        /* the lower and the higher; NULL for none */
+};
+/* Adds a row. Of `ns` no more than the active time counts. */
+void nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss);
 
 /* Kernels of one kind as they are met. `name_ns` has a cell per kernel name, all 0 at first. */
 struct nai_loss_sum {
   int64_t ns, count, longest_ns;
   int64_t unavoidable_ns; /* as in nai_loss */
   uint32_t longest;       /* kernel_events row */
-  int64_t *name_ns;
+  int64_t *name_ns;       /* the arena's */
 };
-NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_model *model, struct nai_err *err);
-void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_model *model, uint32_t kernel);
-/* Adds the row of a sum, and returns its number; nothing when it is empty: -1. */
-int64_t nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum);
-void nai_loss_sum_free(struct nai_loss_sum *sum);
+NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, struct nai_err *err);
+void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, uint32_t kernel);
 /* Sets what is kept: without the operations that `goes` marks (per operation of the GPU) no more is won than the time
  * in which they run and nothing else. */
 NAI_MUST_CHECK int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes,
                                      struct nai_err *err);
+/* Adds the row of a sum, nothing when it is empty. */
+void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum,
+                      const struct nai_buf *detail);

@@ -2,11 +2,8 @@
 #include "analyses/losses/losses.h"
 
 #include "base/fmt.h"
-#include "table/intervals.h"
-#include "tables/losses.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { TINY_BYTES = 64 * 1024, REPEATS = 5, HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, PEER = 10 };
@@ -26,18 +23,6 @@ static void note_longest(struct nai_loss *loss, const struct nai_loss_gpu *g, ui
     return;
   loss->start = start;
   loss->end = end;
-}
-
-/* Puts a loss with a detail, if anything was lost. */
-static int put(const struct nai_loss_gpu *g, struct nai_loss *loss, struct nai_buf *detail, struct nai_err *err) {
-  int rc = nai_buf_check(detail, err);
-  if (!rc && loss->count) {
-    int64_t row = nai_loss_put(g, loss);
-    if (detail->len)
-      nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(detail));
-  }
-  nai_buf_free(detail);
-  return rc;
 }
 
 /* --- tiny copies with a wait each ------------------------------------------------------------- */
@@ -63,59 +48,51 @@ static uint32_t waiting_call(const struct nai_model *m, uint32_t api) {
 /* Idle time while `waits`, and of `copies` what nothing hides in that time, within the active spans. */
 static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_intervals *waits,
                     const struct nai_intervals *copies, struct nai_err *err) {
-  struct nai_intervals in = {0}, busy = {0}, own = {0}, copy = {0};
+  struct nai_intervals in = {.arena = g->arena}, busy = in, own = in, copy = in;
   nai_intervals_intersect(&in, waits, &g->active);
   nai_intervals_intersect(&busy, &in, &g->gpu->all);
   nai_intervals_intersect(&own, &in, copies);
   nai_intervals_intersect(&copy, &own, &g->gpu->exposed_copy);
   *ns = nai_intervals_total_ns(&in) - nai_intervals_total_ns(&busy) + nai_intervals_total_ns(&copy);
-  int rc = in.oom || busy.oom || own.oom || copy.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_intervals_free(&in);
-  nai_intervals_free(&busy);
-  nai_intervals_free(&own);
-  nai_intervals_free(&copy);
-  return rc;
+  return busy.oom || copy.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
-  struct nai_loss loss = {.what = "tiny_copies", .base_ns = 0};
-  struct nai_interval *waits = malloc(((size_t)g->copy_count + 1) * sizeof *waits);
-  struct nai_intervals all = {0}, copies = {0};
-  struct nai_buf detail = {0};
+  NAI_SCOPED(nai_buf) detail = {0};
+  struct nai_loss loss = {.what = "tiny_copies", .detail = &detail};
+  struct nai_intervals all = {.arena = g->arena}, copies = {.arena = g->arena};
+  struct nai_interval *waits;
   int64_t bytes = 0;
-  if (!waits)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(waits, g->arena, g->copy_count, err));
   for (uint32_t k = 0; k < g->copy_count; k++) {
-    uint32_t i = g->copies[k];
-    if (!is_transfer(g, i) || nai_at(&g->m->memops.bytes, g->gpu->ops[i].row) > TINY_BYTES)
+    const struct nai_op *op = &g->gpu->ops[g->copies[k]];
+    if (!is_transfer(g, g->copies[k]) || nai_at(&g->m->memops.bytes, op->row) > TINY_BYTES)
       continue;
-    uint32_t api = nai_model_op_api(g->m, &g->gpu->ops[i]);
+    uint32_t api = nai_model_op_api(g->m, op);
     uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
     if (wait == NAI_NO_ROW)
       continue;
     int64_t start = nai_at(&g->m->apis.start_ns, api), end = nai_at(&g->m->apis.end_ns, wait);
     waits[loss.count] = (struct nai_interval){start, end};
-    nai_intervals_add(&copies, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
+    nai_intervals_add(&copies, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
     if (!loss.count || end - start > loss.end - loss.start) {
       loss.start = start;
       loss.end = end;
       loss.example = nai_model_api_name(g->m, wait);
     }
     loss.count++;
-    bytes += nai_at(&g->m->memops.bytes, g->gpu->ops[i].row);
+    bytes += nai_at(&g->m->memops.bytes, op->row);
   }
+  if (!loss.count)
+    return NAI_OK;
   nai_intervals_gather(&all, waits, (size_t)loss.count);
-  int rc = all.oom || copies.oom ? nai_err_nomem(err) : unhidden(&loss.ns, g, &all, &copies, err);
+  NAI_TRY(unhidden(&loss.ns, g, &all, &copies, err));
   loss.example_ns = loss.end - loss.start;
   nai_buf_puts(&detail, "copies of 64 KiB or less to or from the host, ");
   nai_fmt_bytes(&detail, (double)bytes);
   nai_buf_puts(&detail, " in all, each with a call that waits for it");
-  nai_intervals_free(&all);
-  nai_intervals_free(&copies);
-  free(waits);
-  if (rc)
-    nai_buf_free(&detail);
-  return rc ? rc : put(g, &loss, &detail, err);
+  nai_loss_put(g, &loss);
+  return NAI_OK;
 }
 
 /* --- what shares a stream with compute -------------------------------------------------------- */
@@ -128,9 +105,10 @@ static bool computes(const struct nai_loss_gpu *g, uint32_t i) {
 /* On a stream that computes nothing can overlap with the compute: operations of a kind there, as far as exposed. */
 static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compute, bool communication,
                                  struct nai_err *err) {
-  struct nai_loss loss = {.what = communication ? "communication_on_compute_stream" : "copies_on_compute_stream"};
-  struct nai_intervals all = {0}, exposed = {0};
-  struct nai_buf detail = {0};
+  NAI_SCOPED(nai_buf) detail = {0};
+  struct nai_loss loss = {.what = communication ? "communication_on_compute_stream" : "copies_on_compute_stream",
+                          .detail = &detail};
+  struct nai_intervals all = {.arena = g->arena}, exposed = {.arena = g->arena};
   char room[NAI_KIND_NAME_MAX];
   uint32_t n = communication ? g->gpu->op_count : g->copy_count;
   for (uint32_t k = 0; k < n; k++) {
@@ -146,31 +124,25 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
     loss.count++;
   }
   nai_intervals_intersect(&exposed, &all, communication ? &g->gpu->exposed_communication : &g->gpu->exposed_copy);
+  if (exposed.oom)
+    return nai_err_nomem(err);
   loss.ns = nai_intervals_total_ns(&exposed);
   loss.example_ns = loss.end - loss.start;
-  loss.count = loss.ns ? loss.count : 0;
   nai_buf_puts(&detail, communication ? "communication on streams that compute, too: it cannot overlap with that"
                                       : "copies on streams that compute, too: they cannot overlap with that");
-  int rc = all.oom || exposed.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_intervals_free(&all);
-  nai_intervals_free(&exposed);
-  if (rc)
-    nai_buf_free(&detail);
-  return rc ? rc : put(g, &loss, &detail, err);
+  if (loss.ns)
+    nai_loss_put(g, &loss);
+  return NAI_OK;
 }
 
 static int add_sharing_streams(const struct nai_loss_gpu *g, struct nai_err *err) {
-  bool *compute = calloc((size_t)g->gpu->stream_count + 1, sizeof *compute);
-  if (!compute)
-    return nai_err_nomem(err);
+  bool *compute;
+  NAI_TRY(NAI_NEW(compute, g->arena, g->gpu->stream_count, err));
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
     if (!compute[g->gpu->ops[i].stream] && computes(g, i))
       compute[g->gpu->ops[i].stream] = true;
-  int rc = add_on_compute_stream(g, compute, false, err);
-  if (!rc)
-    rc = add_on_compute_stream(g, compute, true, err);
-  free(compute);
-  return rc;
+  NAI_TRY(add_on_compute_stream(g, compute, false, err));
+  return add_on_compute_stream(g, compute, true, err);
 }
 
 /* --- the same again --------------------------------------------------------------------------- */
@@ -217,29 +189,24 @@ static void add_same(struct nai_loss *loss, struct nai_buf *detail, char room[NA
 
 /* What nothing hides of the operations that `goes` marks. */
 static int unhidden_of(int64_t *ns, const struct nai_loss_gpu *g, const bool *goes, struct nai_err *err) {
-  struct nai_intervals all = {0}, exposed = {0};
+  struct nai_intervals all = {.arena = g->arena}, exposed = {.arena = g->arena};
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
     if (goes[i])
       nai_intervals_add(&all, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
   nai_intervals_intersect(&exposed, &all, &g->gpu->exposed_copy);
   *ns = nai_intervals_total_ns(&exposed);
-  int rc = all.oom || exposed.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_intervals_free(&all);
-  nai_intervals_free(&exposed);
-  return rc;
+  return exposed.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
-  struct nai_loss loss = {.what = "repeated_copies", .base_ns = g->copy_ns};
-  struct nai_buf detail = {0};
+  NAI_SCOPED(nai_buf) detail = {0};
+  struct nai_loss loss = {.what = "repeated_copies", .base_ns = g->copy_ns, .detail = &detail};
   char room[NAI_KIND_NAME_MAX];
-  uint32_t n = 0, sizes = 0, *order = malloc(((size_t)g->copy_count + 1) * sizeof *order);
-  bool *goes = calloc((size_t)g->gpu->op_count + 1, sizeof *goes);
-  if (!order || !goes) {
-    free(order);
-    free(goes);
-    return nai_err_nomem(err);
-  }
+  uint32_t n = 0, sizes = 0, *order;
+  int64_t gain;
+  bool *goes;
+  NAI_TRY(NAI_NEW(order, g->arena, g->copy_count, err));
+  NAI_TRY(NAI_NEW(goes, g->arena, g->gpu->op_count, err));
   for (uint32_t i = 0; i < g->copy_count; i++)
     if (is_transfer(g, g->copies[i]))
       order[n++] = g->copies[i];
@@ -254,24 +221,19 @@ static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
       goes[order[k]] = true;
     sizes++;
   }
-  int64_t gain = 0;
-  int rc = unhidden_of(&gain, g, goes, err);
+  if (!sizes)
+    return NAI_OK;
+  NAI_TRY(unhidden_of(&gain, g, goes, err));
   loss.unavoidable_ns = loss.ns - gain;
-  free(order);
-  free(goes);
-  if (rc) {
-    nai_buf_free(&detail);
-    return rc;
-  }
   if (sizes > 1)
     nai_buf_printf(&detail, ", and %" PRIu32 " other %s", sizes - 1,
                    sizes == 2 ? "size that repeats" : "sizes that repeat");
-  return put(g, &loss, &detail, err);
+  nai_loss_put(g, &loss);
+  return NAI_OK;
 }
 
 int nai_losses_of_copies(const struct nai_loss_gpu *g, struct nai_err *err) {
-  int rc = add_tiny(g, err);
-  if (!rc)
-    rc = add_sharing_streams(g, err);
-  return rc ? rc : add_repeated(g, err);
+  NAI_TRY(add_tiny(g, err));
+  NAI_TRY(add_sharing_streams(g, err));
+  return add_repeated(g, err);
 }

@@ -4,8 +4,8 @@
 #include "base/fmt.h"
 #include "base/sort.h"
 #include "model/kernels/modes.h"
+#include "model/kernels/waves.h"
 #include "tables/kernel_configs.h"
-#include "tables/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,23 +30,21 @@ static bool counts(const struct nai_loss_gpu *g, uint32_t i) {
 }
 
 /* Blocks by launch configuration, the last cell for unknown ones. */
-static int64_t *blocks_of_configs(const struct nai_table *configs) {
-  int64_t *blocks = malloc(((size_t)configs->rows + 1) * sizeof *blocks);
-  for (int64_t i = 0; blocks && i <= configs->rows; i++)
-    blocks[i] = i < configs->rows ? nai_config_product(configs, i, KERNEL_CONFIGS_grid_x) : -1;
-  return blocks;
+static int blocks_of_configs(int64_t **blocks, const struct nai_loss_gpu *g, struct nai_err *err) {
+  const struct nai_table *configs = g->m->tables[NAI_IN_KERNEL_CONFIGS];
+  NAI_TRY(NAI_NEW(*blocks, g->arena, (size_t)configs->rows + 1, err));
+  for (int64_t i = 0; i < configs->rows; i++)
+    (*blocks)[i] = nai_config_product(configs, i, KERNEL_CONFIGS_grid_x);
+  (*blocks)[configs->rows] = -1;
+  return NAI_OK;
 }
 
 static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_err *err) {
+  int64_t *blocks, configs = g->m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
   d->names = g->m->tables[NAI_IN_KERNELS]->strings.count;
-  d->first = calloc((size_t)d->names + 2, sizeof *d->first);
-  d->v = malloc(((size_t)g->gpu->op_count + 1) * sizeof *d->v);
-  const struct nai_table *configs = g->m->tables[NAI_IN_KERNEL_CONFIGS];
-  int64_t *blocks = blocks_of_configs(configs);
-  if (!d->first || !d->v || !blocks) {
-    free(blocks);
-    return nai_err_nomem(err);
-  }
+  NAI_TRY(NAI_NEW(d->first, g->arena, (size_t)d->names + 2, err));
+  NAI_TRY(NAI_NEW(d->v, g->arena, g->gpu->op_count, err));
+  NAI_TRY(blocks_of_configs(&blocks, g, err));
   uint32_t *place = d->first + 1; /* where the next one of each name goes; in the end, where the next name begins */
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
     if (counts(g, i))
@@ -62,10 +60,8 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
     uint32_t row = g->gpu->ops[i].row;
     int32_t config = nai_at_i32(&g->m->kernels.config, row);
     d->v[place[nai_at_text(&g->m->kernels.name, row)]++] =
-        (struct execution){blocks[config >= 0 && config < configs->rows ? config : configs->rows],
-                           nai_kernel_ns(g->m, row), row};
+        (struct execution){blocks[config >= 0 && config < configs ? config : configs], nai_kernel_ns(g->m, row), row};
   }
-  free(blocks);
   return NAI_OK;
 }
 
@@ -98,30 +94,8 @@ static int compare_found(const void *pa, const void *pb, void *model) {
   return strcmp(nai_strings_get(names, a->name), nai_strings_get(names, b->name));
 }
 
-/* A row with its sentence, which is freed, and two medians. */
-static int put(const struct nai_loss_gpu *g, const struct nai_loss *loss, struct nai_buf *detail, double low,
-               double high, struct nai_err *err) {
-  int rc = nai_buf_check(detail, err);
-  if (!rc) {
-    int64_t row = nai_loss_put(g, loss);
-    nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(detail));
-    nai_set_f64(g->out, row, LOSSES_low_median_ns, low);
-    nai_set_f64(g->out, row, LOSSES_high_median_ns, high);
-  }
-  nai_buf_free(detail);
-  return rc;
-}
-
-static int put_modes(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
-  const struct nai_loss loss = {.what = "bimodal",
-                                .ns = f->ns,
-                                .count = f->modes.low_count + f->modes.high_count,
-                                .base_ns = g->kernel_ns,
-                                .example = nai_strings_get(&g->m->tables[NAI_IN_KERNELS]->strings, f->name),
-                                .example_ns = f->ns,
-                                .start = NAI_NULL_I64,
-                                .end = NAI_NULL_I64};
-  struct nai_buf detail = {0};
+static void put_modes(const struct nai_loss_gpu *g, const struct found *f) {
+  NAI_SCOPED(nai_buf) detail = {0};
   nai_fmt_count(&detail, f->modes.low_count);
   nai_buf_puts(&detail, f->modes.low_count == 1 ? " call of about " : " calls of about ");
   nai_fmt_duration(&detail, f->modes.low_median);
@@ -129,21 +103,21 @@ static int put_modes(const struct nai_loss_gpu *g, const struct found *f, struct
   nai_fmt_count(&detail, f->modes.high_count);
   nai_buf_puts(&detail, " of about ");
   nai_fmt_duration(&detail, f->modes.high_median);
-  return put(g, &loss, &detail, f->modes.low_median, f->modes.high_median, err);
+  nai_loss_put(g, &(struct nai_loss){.what = "bimodal",
+                                     .ns = f->ns,
+                                     .count = f->modes.low_count + f->modes.high_count,
+                                     .base_ns = g->kernel_ns,
+                                     .example = nai_strings_get(&g->m->tables[NAI_IN_KERNELS]->strings, f->name),
+                                     .example_ns = f->ns,
+                                     .start = NAI_NULL_I64,
+                                     .end = NAI_NULL_I64,
+                                     .detail = &detail,
+                                     .medians = (double[]){f->modes.low_median, f->modes.high_median}});
 }
 
-static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
+static void put_long(const struct nai_loss_gpu *g, const struct found *f) {
   const struct nai_model *m = g->m;
-  const struct nai_loss loss = {.what = "long_calls",
-                                .ns = f->ns,
-                                .count = f->long_count,
-                                .base_ns = g->kernel_ns,
-                                .unavoidable_ns = (int64_t)(f->median * f->long_count),
-                                .example = nai_model_kernel_name(m, f->longest),
-                                .example_ns = f->ns,
-                                .start = nai_at(&m->kernels.start_ns, f->longest),
-                                .end = nai_at(&m->kernels.end_ns, f->longest)};
-  struct nai_buf detail = {0};
+  NAI_SCOPED(nai_buf) detail = {0};
   nai_fmt_count(&detail, f->long_count);
   nai_buf_puts(&detail, " of ");
   nai_fmt_count(&detail, f->count);
@@ -155,7 +129,17 @@ static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct 
   nai_fmt_duration(&detail, (double)f->all_ns);
   nai_buf_puts(&detail, ", the longest ");
   nai_fmt_duration(&detail, (double)nai_kernel_ns(m, f->longest));
-  return put(g, &loss, &detail, f->median, f->long_median, err);
+  nai_loss_put(g, &(struct nai_loss){.what = "long_calls",
+                                     .ns = f->ns,
+                                     .count = f->long_count,
+                                     .base_ns = g->kernel_ns,
+                                     .unavoidable_ns = (int64_t)(f->median * f->long_count),
+                                     .example = nai_model_kernel_name(m, f->longest),
+                                     .example_ns = f->ns,
+                                     .start = nai_at(&m->kernels.start_ns, f->longest),
+                                     .end = nai_at(&m->kernels.end_ns, f->longest),
+                                     .detail = &detail,
+                                     .medians = (double[]){f->median, f->long_median}});
 }
 
 /* Whether calls, the shortest first, get longer or shorter along the capture, as they do for data of growing or
@@ -225,18 +209,14 @@ static bool find(struct found *best, int64_t *sorted, const struct nai_loss_gpu 
 }
 
 int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
-  struct durations d = {0};
-  struct found *found = NULL;
-  int64_t *sorted = NULL;
+  struct durations d;
+  struct found *found;
+  int64_t *sorted;
   uint32_t n = 0;
-  int rc = gather(&d, g, err);
-  if (!rc) {
-    found = malloc((2 * (size_t)d.names + 1) * sizeof *found); /* each name for both reasons */
-    sorted = malloc(((size_t)d.first[d.names] + 1) * sizeof *sorted);
-    if (!found || !sorted)
-      rc = nai_err_nomem(err);
-  }
-  for (uint32_t i = 0; !rc && i < d.names; i++) {
+  NAI_TRY(gather(&d, g, err));
+  NAI_TRY(NAI_NEW(found, g->arena, 2 * (size_t)d.names + 1, err)); /* each name for both reasons, and one not found */
+  NAI_TRY(NAI_NEW(sorted, g->arena, d.first[d.names], err));
+  for (uint32_t i = 0; i < d.names; i++) {
     struct execution *v = d.v + d.first[i];
     uint32_t count = d.first[i + 1] - d.first[i];
     int64_t ns = 0;
@@ -250,13 +230,11 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
     found[n].name = i;
     n += find_long(&found[n], sorted, g, v, count);
   }
-  if (!rc && n)
-    qsort_r(found, n, sizeof *found, compare_found, (void *)g->m);
-  for (uint32_t i = 0; !rc && i < n && i < MAX_ROWS; i++)
-    rc = found[i].long_count ? put_long(g, &found[i], err) : put_modes(g, &found[i], err);
-  free(sorted);
-  free(found);
-  free(d.first);
-  free(d.v);
-  return rc;
+  qsort_r(found, n, sizeof *found, compare_found, (void *)g->m);
+  for (uint32_t i = 0; i < n && i < MAX_ROWS; i++)
+    if (found[i].long_count)
+      put_long(g, &found[i]);
+    else
+      put_modes(g, &found[i]);
+  return NAI_OK;
 }

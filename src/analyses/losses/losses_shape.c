@@ -1,13 +1,10 @@
 /* Kernels that leave much of the GPU empty: fewer blocks than SMs, blocks of less than a warp. */
 #include "analyses/losses/losses.h"
 
-#include "base/array.h"
 #include "base/fmt.h"
+#include "model/kernels/waves.h"
 #include "tables/gpus.h"
 #include "tables/kernel_configs.h"
-#include "tables/losses.h"
-
-#include <stdlib.h>
 
 enum { WARP = 32, FULL_BLOCK = 256, MIN_KERNEL_PCT = 5 };
 
@@ -18,17 +15,6 @@ static const double start_limit = 0.8;
 struct shape {
   int64_t blocks, threads;
 };
-
-int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first) {
-  int64_t product = 1;
-  for (int c = first; c < first + 3; c++) {
-    int64_t n = nai_get_i64(configs, row, c);
-    if (n <= 0)
-      return -1;
-    product = product > INT32_MAX ? product : product * n;
-  }
-  return product;
-}
 
 /* Sum of times, each times a part of `whole`, in whole ns: fractions are carried, so that no order of terms matters. */
 struct share_sum {
@@ -47,13 +33,14 @@ struct shapes {
   struct shape *of_config;
 };
 
-/* The shape of a kernel that can be judged, -1 for others: those of runtimes, communication (meant to use few blocks).
- */
-static struct shape shape_of(const struct shapes *s, const struct nai_op *op) {
+/* The shape of a kernel that can be judged, -1 for others: those of runtimes, communication (meant to use few blocks),
+ * what starts outside of active spans. */
+static struct shape shape_of(const struct shapes *s, uint32_t i) {
   const struct nai_model *m = s->g->m;
+  const struct nai_op *op = &s->g->gpu->ops[i];
   int32_t config = op->type == NAI_OP_KERNEL ? nai_at_i32(&m->kernels.config, op->row) : -1;
-  bool known = config >= 0 && config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows && !op->communication &&
-               s->g->traits[nai_at_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
+  bool known = s->g->inside[i] && config >= 0 && config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows &&
+               !op->communication && s->g->traits[nai_at_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
   return known ? s->of_config[config] : (struct shape){-1, -1};
 }
 
@@ -64,12 +51,12 @@ struct running {
   int64_t end, blocks;
 };
 struct sweep {
+  struct nai_arena *arena;
   struct running *heap;
   uint32_t count, capacity;
   int64_t blocks, others; /* blocks of all that run; how many of them cannot be judged */
   int64_t at, few_ns;
   struct share_sum idle; /* of few_ns, as much as multiprocessors have no block; idle.whole: how many there are */
-  bool oom;
 };
 
 static void pass(struct sweep *s, int64_t t) {
@@ -80,17 +67,15 @@ static void pass(struct sweep *s, int64_t t) {
   s->at = t > s->at ? t : s->at;
 }
 
-static void push(struct sweep *s, int64_t end, int64_t blocks) {
-  if (!nai_array_room(&s->heap, &s->capacity, s->count, sizeof *s->heap)) {
-    s->oom = true;
-    return;
-  }
+static int push(struct sweep *s, int64_t end, int64_t blocks, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(s->heap, s->capacity, s->count, s->arena, err));
   uint32_t i = s->count++;
   for (; i && s->heap[(i - 1) / 2].end > end; i = (i - 1) / 2)
     s->heap[i] = s->heap[(i - 1) / 2];
   s->heap[i] = (struct running){end, blocks};
   s->blocks += blocks < 0 ? 0 : blocks;
   s->others += blocks < 0;
+  return NAI_OK;
 }
 
 static void pop(struct sweep *s) {
@@ -125,19 +110,18 @@ static void pass_until(struct sweep *s, int64_t t) {
  * kernels that run at once fill the GPU together. On all SMs they would take the share that has blocks now. */
 static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
-  struct sweep s = {.idle.whole = sms, .at = INT64_MIN};
+  struct sweep s = {.arena = g->arena, .idle.whole = sms, .at = INT64_MIN};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
       continue;
     pass_until(&s, nai_model_op_start(g->m, op));
-    push(&s, nai_model_op_end(g->m, op), shape_of(shapes, op).blocks);
+    NAI_TRY(push(&s, nai_model_op_end(g->m, op), shape_of(shapes, i).blocks, err));
   }
   pass_until(&s, INT64_MAX);
   few->ns = s.few_ns;
   few->unavoidable_ns = s.few_ns - s.idle.ns;
-  free(s.heap);
-  return s.oom ? nai_err_nomem(err) : NAI_OK;
+  return NAI_OK;
 }
 
 /* --- blocks of less than a warp --------------------------------------------------------------- */
@@ -156,7 +140,7 @@ static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t ke
   int64_t ns = nai_kernel_ns(g->m, kernel);
   double clocks = (double)ns * (double)s->clock / 1e9, per_clock = clocks > 0 ? (double)shape.blocks / clocks : 0;
   bool limited = per_clock >= start_limit;
-  nai_loss_sum_add(&s->sum, g->m, kernel);
+  nai_loss_sum_add(&s->sum, g, kernel);
   add_share(&s->idle, ns, limited ? FULL_BLOCK - shape.threads : (WARP - shape.threads) * (FULL_BLOCK / WARP));
   s->limited += limited;
   if (limited && per_clock > s->per_clock) {
@@ -166,85 +150,77 @@ static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t ke
   }
 }
 
-static int put_small(struct small *s, const struct nai_loss_gpu *g, struct nai_err *err) {
-  struct nai_buf detail = {0};
+static void put_small(struct small *s, const struct nai_loss_gpu *g) {
+  NAI_SCOPED(nai_buf) detail = {0};
   int64_t unavoidable_ns = s->sum.ns - s->idle.ns;
   s->sum.unavoidable_ns = unavoidable_ns > s->sum.unavoidable_ns ? unavoidable_ns : s->sum.unavoidable_ns;
-  int64_t row = nai_loss_sum_put(g, "small_blocks", &s->sum);
-  if (!s->limited)
-    return NAI_OK;
-  nai_fmt_count(&detail, s->limited);
-  nai_buf_puts(&detail, " of ");
-  nai_fmt_count(&detail, s->sum.count);
-  nai_buf_puts(&detail, " executions are limited by the rate at which blocks start, the fastest: ");
-  nai_fmt_count(&detail, s->blocks);
-  nai_buf_puts(&detail, " blocks in ");
-  nai_fmt_duration(&detail, (double)s->ns);
-  nai_buf_puts(&detail, ", ");
-  nai_fmt_real(&detail, s->per_clock, 2);
-  nai_buf_puts(&detail, " per clock");
-  int rc = nai_buf_check(&detail, err);
-  if (!rc)
-    nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(&detail));
-  nai_buf_free(&detail);
-  return rc;
+  if (s->limited) {
+    nai_fmt_count(&detail, s->limited);
+    nai_buf_puts(&detail, " of ");
+    nai_fmt_count(&detail, s->sum.count);
+    nai_buf_puts(&detail, " executions are limited by the rate at which blocks start, the fastest: ");
+    nai_fmt_count(&detail, s->blocks);
+    nai_buf_puts(&detail, " blocks in ");
+    nai_fmt_duration(&detail, (double)s->ns);
+    nai_buf_puts(&detail, ", ");
+    nai_fmt_real(&detail, s->per_clock, 2);
+    nai_buf_puts(&detail, " per clock");
+  }
+  nai_loss_sum_put(g, "small_blocks", &s->sum, &detail);
 }
 
 static int small_blocks(const struct shapes *shapes, int64_t clock, struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
   struct small s = {.idle.whole = FULL_BLOCK, .clock = clock == NAI_NULL_I64 ? 0 : clock};
-  bool *goes = calloc((size_t)g->gpu->op_count + 1, sizeof *goes);
-  int rc = goes ? nai_loss_sum_new(&s.sum, g->m, err) : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < g->gpu->op_count; i++) {
-    struct shape shape = g->inside[i] ? shape_of(shapes, &g->gpu->ops[i]) : (struct shape){-1, -1};
+  bool *goes;
+  NAI_TRY(NAI_NEW(goes, g->arena, g->gpu->op_count, err));
+  NAI_TRY(nai_loss_sum_new(&s.sum, g, err));
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    struct shape shape = shape_of(shapes, i);
     goes[i] = shape.threads > 0 && shape.threads < WARP;
     if (goes[i])
       add_small(&s, g, g->gpu->ops[i].row, shape);
   }
-  if (!rc && s.sum.count)
-    rc = nai_loss_sum_keep(&s.sum, g, goes, err);
-  if (!rc && s.sum.count)
-    rc = put_small(&s, g, err);
-  nai_loss_sum_free(&s.sum);
-  free(goes);
-  return rc;
+  if (!s.sum.count)
+    return NAI_OK;
+  NAI_TRY(nai_loss_sum_keep(&s.sum, g, goes, err));
+  put_small(&s, g);
+  return NAI_OK;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 static int fill_shapes(struct shapes *s, struct nai_err *err) {
   const struct nai_table *configs = s->g->m->tables[NAI_IN_KERNEL_CONFIGS];
-  s->of_config = malloc(((size_t)configs->rows + 1) * sizeof *s->of_config);
-  for (int64_t i = 0; s->of_config && i < configs->rows; i++)
+  NAI_TRY(NAI_NEW(s->of_config, s->g->arena, (size_t)configs->rows, err));
+  for (int64_t i = 0; i < configs->rows; i++)
     s->of_config[i] = (struct shape){nai_config_product(configs, i, KERNEL_CONFIGS_grid_x),
                                      nai_config_product(configs, i, KERNEL_CONFIGS_block_x)};
-  return s->of_config ? NAI_OK : nai_err_nomem(err);
+  return NAI_OK;
+}
+
+static int put_few_blocks(const struct shapes *shapes, int64_t sms, struct nai_err *err) {
+  const struct nai_loss_gpu *g = shapes->g;
+  struct nai_loss_sum few;
+  NAI_TRY(nai_loss_sum_new(&few, g, err));
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    struct shape shape = shape_of(shapes, i);
+    if (shape.blocks > 0 && shape.blocks < sms)
+      nai_loss_sum_add(&few, g, g->gpu->ops[i].row);
+  }
+  if (!few.count)
+    return NAI_OK;
+  NAI_TRY(few_blocks(&few, shapes, sms, err));
+  if (few.ns)
+    nai_loss_sum_put(g, "underfilled", &few, NULL);
+  return NAI_OK;
 }
 
 int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
-  const struct nai_table *gpus = g->m->tables[NAI_IN_GPUS];
-  uint32_t index = nai_model_gpu_index(g->m, g->gpu->device_id);
-  int64_t sms = nai_get_i64(gpus, index, GPUS_sm_count);
-  struct nai_loss_sum few = {0};
+  struct GPUS_row gpu = GPUS_at(g->m->tables[NAI_IN_GPUS], nai_model_gpu_index(g->m, g->gpu->device_id));
   struct shapes shapes = {.g = g};
-  bool known = sms != NAI_NULL_I64 && sms > 0;
-  bool enough = (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT;
-  int rc = nai_loss_sum_new(&few, g->m, err);
-  if (!rc)
-    rc = fill_shapes(&shapes, err);
-  for (uint32_t i = 0; !rc && known && i < g->gpu->op_count; i++) {
-    struct shape shape = g->inside[i] ? shape_of(&shapes, &g->gpu->ops[i]) : (struct shape){-1, -1};
-    if (shape.blocks > 0 && shape.blocks < sms)
-      nai_loss_sum_add(&few, g->m, g->gpu->ops[i].row);
-  }
-  if (!rc && few.count && enough) {
-    rc = few_blocks(&few, &shapes, sms, err);
-    if (!rc && few.ns)
-      nai_loss_sum_put(g, "underfilled", &few);
-  }
-  if (!rc)
-    rc = small_blocks(&shapes, nai_get_i64(gpus, index, GPUS_clock_hz), err);
-  nai_loss_sum_free(&few);
-  free(shapes.of_config);
-  return rc;
+  NAI_TRY(fill_shapes(&shapes, err));
+  if (gpu.sm_count > 0 && (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT)
+    NAI_TRY(put_few_blocks(&shapes, gpu.sm_count, err));
+  return small_blocks(&shapes, gpu.clock_hz, err);
 }

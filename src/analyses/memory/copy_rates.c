@@ -1,6 +1,5 @@
 /* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
 #include "analyses/analysis.h"
-#include "analyses/losses/losses.h"
 #include "base/sort.h"
 #include "model/idle/active.h"
 #include "model/memory/first_touch.h"

@@ -1,7 +1,5 @@
 /* How do code ranges nest? Table nvtx_tree: the calling-context tree for flame graphs, its smallest nodes left out. */
 #include "analyses/analysis.h"
-
-#include "base/spill_array.h"
 #include "base/sort.h"
 #include "tables/nvtx_tree.h"
 #include "tables/threads.h"
@@ -14,23 +12,20 @@ static int64_t weight(const struct nai_nvtx_node *node) {
 }
 
 /* *limit = the least weight of the nodes that are kept, *room = how many of exactly that weight are. */
-static int find_limit(int64_t *limit, int64_t *room, const struct nai_model *m, struct nai_err *err) {
-  void *memory = NULL;
+static int find_limit(int64_t *limit, int64_t *room, const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  int64_t *weights;
   *limit = -1;
   *room = MAX_NODES;
   if (m->node_count <= MAX_NODES)
     return NAI_OK;
-  int rc = nai_spill_array_new(&memory, m->scratch_dir, (size_t)m->node_count * sizeof(int64_t), err);
-  if (rc)
-    return rc;
-  int64_t *weights = memory;
+  NAI_TRY(NAI_NEW(weights, io->arena, m->node_count, err));
   for (uint32_t i = 0; i < m->node_count; i++)
     weights[i] = weight(&m->nodes[i]);
   nai_select_i64(weights, m->node_count, m->node_count - MAX_NODES);
   *limit = weights[m->node_count - MAX_NODES];
   for (uint32_t i = 0; i < m->node_count; i++)
     *room -= weight(&m->nodes[i]) > *limit;
-  nai_spill_array_free(memory);
   return NAI_OK;
 }
 
@@ -40,13 +35,28 @@ static int64_t row_of(uint32_t node, const int64_t *kept, int64_t rows) {
   return at < (size_t)rows && kept[at] == node ? (int64_t)at : -1;
 }
 
+static void put_node(struct nai_table *table, const struct nai_model *m, const struct nai_nvtx_node *node,
+                     int64_t parent) {
+  struct nai_value thread = nai_table_value(m->tables[NAI_IN_THREADS], node->thread, THREADS_thread_name);
+  bool mapped = m->map_nvtx && nai_model_gpu_work(m);
+  NAI_ADD(NVTX_TREE, table, .node_id = table->rows, .parent_id = parent,
+          .pid = nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, THREADS_pid),
+          .tid = nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, THREADS_tid),
+          .thread_name = thread.null ? NULL : thread.s,
+          .range_name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name), .count = node->count,
+          .total_time_ns = node->total_ns, .self_time_ns = node->self_ns,
+          .attributed_kernel_time_ns = mapped ? node->inclusive_kernel_ns : NAI_NULL_I64,
+          .self_kernel_time_ns = mapped ? node->kernel_ns : NAI_NULL_I64,
+          .longest_start_ns = nai_at(&m->nvtx.start_ns, node->longest),
+          .longest_end_ns = nai_at(&m->nvtx.end_ns, node->longest));
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
-  struct nai_table *table = tables[0];
+  struct nai_table *table = io->out[0];
   int64_t kept[MAX_NODES], limit, room;
-  int rc = find_limit(&limit, &room, m, err);
-  for (uint32_t i = 0; !rc && i < m->node_count; i++) {
+  NAI_TRY(find_limit(&limit, &room, io, err));
+  for (uint32_t i = 0; i < m->node_count; i++) {
     const struct nai_nvtx_node *node = &m->nodes[i];
     if (weight(node) < limit)
       continue;
@@ -55,26 +65,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       continue;
     if (weight(node) == limit && room-- <= 0) /* of those as heavy as the lightest, the first ones */
       continue;
-    int64_t row = nai_table_add_row(table);
-    kept[row] = i;
-    nai_set_i64(table, row, NVTX_TREE_node_id, row);
-    nai_set_i64(table, row, NVTX_TREE_parent_id, parent);
-    nai_set_i64(table, row, NVTX_TREE_pid, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, THREADS_pid));
-    nai_set_i64(table, row, NVTX_TREE_tid, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, THREADS_tid));
-    struct nai_value thread = nai_table_value(m->tables[NAI_IN_THREADS], node->thread, THREADS_thread_name);
-    nai_set_str(table, row, NVTX_TREE_thread_name, thread.null ? NULL : thread.s);
-    nai_set_str(table, row, NVTX_TREE_range_name, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name));
-    nai_set_i64(table, row, NVTX_TREE_count, node->count);
-    nai_set_i64(table, row, NVTX_TREE_total_time_ns, node->total_ns);
-    nai_set_i64(table, row, NVTX_TREE_self_time_ns, node->self_ns);
-    if (m->map_nvtx && nai_model_gpu_work(m)) {
-      nai_set_i64(table, row, NVTX_TREE_attributed_kernel_time_ns, node->inclusive_kernel_ns);
-      nai_set_i64(table, row, NVTX_TREE_self_kernel_time_ns, node->kernel_ns);
-    }
-    nai_set_i64(table, row, NVTX_TREE_longest_start_ns, nai_at(&m->nvtx.start_ns, node->longest));
-    nai_set_i64(table, row, NVTX_TREE_longest_end_ns, nai_at(&m->nvtx.end_ns, node->longest));
+    kept[table->rows] = i;
+    put_node(table, m, node, parent);
   }
-  return rc;
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(nvtx_tree, .outputs = NAI_SCHEMAS(&nai_nvtx_tree_schema), .parts = NAI_PART(NVTX_TREE),

@@ -1,5 +1,4 @@
 /* Where in a GPU's window does the work happen? Tables active_spans, gpu_active. */
-#include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
 #include "model/idle/active.h"
 #include "model/idle/pause_cause.h"
@@ -8,11 +7,6 @@
 #include "tables/gpu_active.h"
 
 enum { MIN_STEADY_KERNELS = 20, MIN_REPEATED_PCT = 50 };
-
-static const char *const kinds[] = {[NAI_SPAN_IS_ACTIVE] = NAI_SPAN_ACTIVE,
-                                    [NAI_SPAN_IS_SET_UP] = NAI_SPAN_SET_UP,
-                                    [NAI_SPAN_IS_CHECK] = NAI_SPAN_CHECK,
-                                    [NAI_SPAN_IS_PAUSE] = NAI_SPAN_PAUSE};
 
 /* One GPU. */
 struct gpu_spans {
@@ -36,39 +30,28 @@ static struct division divide(const struct nai_gpu *gpu, const struct nai_span *
 }
 
 static int put_span(struct nai_table *table, const struct gpu_spans *g, uint32_t i, struct nai_err *err) {
+  static const char *const kinds[] = {[NAI_SPAN_IS_ACTIVE] = NAI_SPAN_ACTIVE,
+                                      [NAI_SPAN_IS_SET_UP] = NAI_SPAN_SET_UP,
+                                      [NAI_SPAN_IS_CHECK] = NAI_SPAN_CHECK,
+                                      [NAI_SPAN_IS_PAUSE] = NAI_SPAN_PAUSE};
   const struct nai_gpu_span *c = &g->window->spans[i];
   const struct nai_span *span = &c->at;
   struct division d = divide(g->gpu, span);
-  int64_t row = nai_table_add_row(table), length = span->end - span->start;
-  const struct {
-    int column;
-    int64_t value;
-  } cells[] = {{ACTIVE_SPANS_device_id, g->gpu->device_id},
-               {ACTIVE_SPANS_span, i},
-               {ACTIVE_SPANS_start_ns, span->start},
-               {ACTIVE_SPANS_end_ns, span->end},
-               {ACTIVE_SPANS_duration_ns, length},
-               {ACTIVE_SPANS_compute_ns, d.compute},
-               {ACTIVE_SPANS_exposed_comm_ns, d.communication},
-               {ACTIVE_SPANS_exposed_copy_ns, d.copy},
-               {ACTIVE_SPANS_idle_ns, d.idle},
-               {ACTIVE_SPANS_operation_count, c->ops},
-               {ACTIVE_SPANS_kernel_count, c->kernels},
-               {ACTIVE_SPANS_kernel_time_ns, c->kernel_ns}};
-  for (size_t k = 0; k < sizeof cells / sizeof *cells; k++)
-    nai_set_i64(table, row, cells[k].column, cells[k].value);
-  nai_set_str(table, row, ACTIVE_SPANS_kind, kinds[c->kind]);
-  nai_set_f64(table, row, ACTIVE_SPANS_pct_of_window,
-              nai_percent((double)length, (double)(g->gpu->window_end - g->gpu->window_start)));
-  if (!span->pause)
-    return NAI_OK;
   struct nai_pause_cause cause;
-  int rc = nai_pause_explain(&cause, g->m, g->gpu, span, err);
-  if (rc)
-    return rc;
-  nai_set_str(table, row, ACTIVE_SPANS_cause, cause.cause);
-  nai_set_str(table, row, ACTIVE_SPANS_what, *cause.what ? cause.what : NULL);
-  nai_set_i64(table, row, ACTIVE_SPANS_cause_ns, cause.ns);
+  int64_t length = span->end - span->start;
+  struct ACTIVE_SPANS_row row =
+      NAI_ROW(ACTIVE_SPANS, .device_id = g->gpu->device_id, .span = i, .kind = kinds[c->kind], .start_ns = span->start,
+              .end_ns = span->end, .duration_ns = length, .compute_ns = d.compute, .exposed_comm_ns = d.communication,
+              .exposed_copy_ns = d.copy, .idle_ns = d.idle,
+              .pct_of_window = nai_percent((double)length, (double)(g->gpu->window_end - g->gpu->window_start)),
+              .operation_count = c->ops, .kernel_count = c->kernels, .kernel_time_ns = c->kernel_ns);
+  if (span->pause) {
+    NAI_TRY(nai_pause_explain(&cause, g->m, g->gpu, span, err));
+    row.cause = cause.cause;
+    row.what = *cause.what ? cause.what : NULL;
+    row.cause_ns = cause.ns;
+  }
+  ACTIVE_SPANS_add(table, &row);
   return NAI_OK;
 }
 
@@ -101,63 +84,38 @@ static struct sums sum_up(const struct gpu_spans *g) {
   return s;
 }
 
-static void put_gpu(struct nai_table *table, const struct gpu_spans *g, const struct sums *s,
-                    const struct nai_repetition *r) {
-  int64_t row = nai_table_add_row(table);
-  double repeated = nai_percent((double)r->repeated_ns, (double)r->total_ns);
-  const struct {
-    int column, pct;
-    int64_t value;
-  } cells[] = {{GPU_ACTIVE_device_id, -1, g->gpu->device_id},
-               {GPU_ACTIVE_window_ns, -1, g->gpu->window_end - g->gpu->window_start},
-               {GPU_ACTIVE_active_ns, -1, s->active},
-               {GPU_ACTIVE_pause_ns, -1, s->pause},
-               {GPU_ACTIVE_set_up_ns, -1, s->other},
-               {GPU_ACTIVE_compute_ns, GPU_ACTIVE_compute_pct, s->d.compute},
-               {GPU_ACTIVE_exposed_comm_ns, GPU_ACTIVE_exposed_comm_pct, s->d.communication},
-               {GPU_ACTIVE_exposed_copy_ns, GPU_ACTIVE_exposed_copy_pct, s->d.copy},
-               {GPU_ACTIVE_idle_ns, GPU_ACTIVE_idle_pct, s->d.idle},
-               {GPU_ACTIVE_pause_count, -1, s->pauses},
-               {GPU_ACTIVE_kernel_count, -1, r->count},
-               {GPU_ACTIVE_kernel_time_ns, -1, r->total_ns},
-               {GPU_ACTIVE_steady, -1, r->count >= MIN_STEADY_KERNELS && repeated >= MIN_REPEATED_PCT},
-               {GPU_ACTIVE_active_start_ns, -1, s->start},
-               {GPU_ACTIVE_active_end_ns, -1, s->end}};
-  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-    nai_set_i64(table, row, cells[i].column, cells[i].value);
-    if (cells[i].pct >= 0)
-      nai_set_f64(table, row, cells[i].pct, nai_percent((double)cells[i].value, (double)s->active));
-  }
-  if (r->count)
-    nai_set_f64(table, row, GPU_ACTIVE_repeated_pct, repeated);
-  nai_set_str(table, row, GPU_ACTIVE_gpu, nai_model_gpu_label(g->m, g->gpu->device_id));
+static void put_gpu(struct nai_table *table, const struct gpu_spans *g, const struct nai_repetition *r) {
+  struct sums s = sum_up(g);
+  double active = (double)s.active, repeated = nai_percent((double)r->repeated_ns, (double)r->total_ns);
+  NAI_ADD(GPU_ACTIVE, table, .device_id = g->gpu->device_id, .gpu = nai_model_gpu_label(g->m, g->gpu->device_id),
+          .window_ns = g->gpu->window_end - g->gpu->window_start, .active_ns = s.active, .pause_ns = s.pause,
+          .set_up_ns = s.other, .pause_count = s.pauses, .active_start_ns = s.start, .active_end_ns = s.end,
+          .compute_ns = s.d.compute, .compute_pct = nai_percent((double)s.d.compute, active),
+          .exposed_comm_ns = s.d.communication, .exposed_comm_pct = nai_percent((double)s.d.communication, active),
+          .exposed_copy_ns = s.d.copy, .exposed_copy_pct = nai_percent((double)s.d.copy, active), .idle_ns = s.d.idle,
+          .idle_pct = nai_percent((double)s.d.idle, active), .kernel_count = r->count, .kernel_time_ns = r->total_ns,
+          .repeated_pct = repeated, .steady = r->count >= MIN_STEADY_KERNELS && repeated >= MIN_REPEATED_PCT);
 }
 
-static int add_gpu(struct nai_table *const *tables, const struct nai_model *m, uint32_t gpu,
-                   const struct nai_shapes *shapes, struct nai_err *err) {
+static int add_gpu(const struct nai_node_io *io, uint32_t gpu, const struct nai_shapes *shapes, struct nai_err *err) {
+  const struct nai_model *m = io->model;
   struct gpu_spans g = {.m = m, .gpu = &m->gpus[gpu], .window = &m->active[gpu]};
-  struct nai_repetition repetition = {0};
-  int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < g.window->count; i++)
-    rc = put_span(tables[0], &g, i, err);
-  if (!rc)
-    rc = nai_repetition_of(&repetition, m, g.gpu, shapes, &g.window->active, err);
-  if (rc)
-    return rc;
-  struct sums sums = sum_up(&g);
-  put_gpu(tables[1], &g, &sums, &repetition);
+  struct nai_repetition repetition;
+  for (uint32_t i = 0; i < g.window->count; i++)
+    NAI_TRY(put_span(io->out[0], &g, i, err));
+  NAI_TRY(nai_repetition_of(&repetition, m, g.gpu, shapes, &g.window->active, err));
+  put_gpu(io->out[1], &g, &repetition);
   return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct nai_shapes shapes;
-  int rc = nai_shapes_new(&shapes, m, err);
-  for (uint32_t i = 0; !rc && i < m->gpu_count; i++)
+  NAI_SCOPED(nai_shapes) shapes = {0};
+  NAI_TRY(nai_shapes_new(&shapes, m, err));
+  for (uint32_t i = 0; i < m->gpu_count; i++)
     if (m->gpus[i].op_count)
-      rc = add_gpu(io->out, m, i, &shapes, err);
-  nai_shapes_free(&shapes);
-  return rc;
+      NAI_TRY(add_gpu(io, i, &shapes, err));
+  return NAI_OK;
 }
 
 NAI_ANALYSIS(active_spans, .outputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),

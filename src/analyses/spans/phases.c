@@ -37,22 +37,13 @@ static struct nai_phase_sum sum_all(const struct nai_model *m, int64_t wall_ns) 
 
 static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
                       const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
-  int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, NVTX_PHASES_phase, phase);
-  nai_set_i64(table, row, NVTX_PHASES_wall_time_ns, sum->wall_ns);
-  nai_set_f64(table, row, NVTX_PHASES_pct_of_wall_time, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
-  int64_t gpu_ns = gpu_time(sum);
-  nai_set_i64(table, row, NVTX_PHASES_gpu_time_ns, gpu_ns);
-  nai_set_f64(table, row, NVTX_PHASES_pct_of_gpu_time, nai_percent((double)gpu_ns, (double)all_gpu_ns));
-  nai_set_i64(table, row, NVTX_PHASES_kernel_time_ns, sum->kernel_ns);
-  nai_set_i64(table, row, NVTX_PHASES_graph_time_ns, sum->graph_ns);
-  nai_set_i64(table, row, NVTX_PHASES_copy_time_ns, sum->copy_ns);
-  nai_set_i64(table, row, NVTX_PHASES_range_count, sum->ranges);
-  nai_set_i64(table, row, NVTX_PHASES_kernel_count, sum->kernels);
-  nai_put_range_place(table, row,
-                      &(struct nai_place_columns){NVTX_PHASES_longest_start_ns, NVTX_PHASES_longest_end_ns,
-                                                  NVTX_PHASES_pid, NVTX_PHASES_tid},
-                      m, sum->longest);
+  struct nai_range_place place = nai_model_range_place(m, sum->longest);
+  NAI_ADD(NVTX_PHASES, table, .phase = phase, .wall_time_ns = sum->wall_ns,
+          .pct_of_wall_time = nai_percent((double)sum->wall_ns, (double)all_wall_ns), .gpu_time_ns = gpu_time(sum),
+          .pct_of_gpu_time = nai_percent((double)gpu_time(sum), (double)all_gpu_ns), .kernel_time_ns = sum->kernel_ns,
+          .graph_time_ns = sum->graph_ns, .copy_time_ns = sum->copy_ns, .range_count = sum->ranges,
+          .kernel_count = sum->kernels, .longest_start_ns = place.start, .longest_end_ns = place.end, .pid = place.pid,
+          .tid = place.tid);
 }
 
 /* One row per phase, and one of what they leave. */

@@ -1,42 +1,41 @@
-/* What a process pays once: its context, loading of modules and functions, compilation. */
-#include "analyses/health/health_facts.h"
-#include "base/array.h"
+#include "model/health/first_use.h"
+
 #include "model/calls/call_kind.h"
-#include "table/intervals.h"
 #include "table/stats.h"
 #include "tables/overhead_events.h"
 
-#include <stdlib.h>
-
 enum { MIN_CONTEXT_NS = 20 * 1000 * 1000, MIN_EXCESS_NS = 1000 * 1000, LAUNCH_FLOOR_NS = 20 * 1000 };
 
-/* Where all of it is. */
-struct places {
-  struct nai_interval *v;
+struct search {
+  const struct nai_model *m;
+  struct nai_arena *arena;
+  uint8_t *kinds;         /* per API function: enum nai_call_kind */
+  struct nai_interval *v; /* where all of it is */
   uint32_t count, capacity;
-  bool oom;
 };
 
-static void add_place(struct places *p, int64_t start, int64_t end) {
-  if (!nai_array_room(&p->v, &p->capacity, p->count, sizeof *p->v))
-    p->oom = true;
-  else
-    p->v[p->count++] = (struct nai_interval){start, end};
+static int add_place(struct search *s, int64_t start, int64_t end, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(s->v, s->capacity, s->count, s->arena, err));
+  s->v[s->count++] = (struct nai_interval){start, end};
+  return NAI_OK;
 }
 
-static void add_call(struct places *p, const struct nai_model *m, uint32_t api) {
-  add_place(p, nai_at(&m->apis.start_ns, api), nai_at(&m->apis.end_ns, api));
+static int add_call(struct search *s, uint32_t api, struct nai_err *err) {
+  return add_place(s, nai_at(&s->m->apis.start_ns, api), nai_at(&s->m->apis.end_ns, api), err);
 }
 
 /* Time under the places from number `from` on, which are reordered. */
-static int64_t time_from(struct places *p, uint32_t from) {
-  return p->count > from ? nai_intervals_union_ns(p->v + from, p->count - from, &p->oom) : 0;
+static int time_from(int64_t *ns, struct search *s, uint32_t from, struct nai_err *err) {
+  bool oom = false;
+  *ns = s->count > from ? nai_intervals_union_ns(s->v + from, s->count - from, &oom) : 0;
+  return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* --- context ---------------------------------------------------------------------------------- */
 
 /* Start of the process's first call that launches work; a thread's calls come by start. */
-static void look_for_first_work(int64_t *first_work, const struct nai_model *m, uint32_t thread, const uint8_t *kinds) {
+static void look_for_first_work(int64_t *first_work, const struct search *s, uint32_t thread) {
+  const struct nai_model *m = s->m;
   const struct nai_groups *g = &m->api_by_thread;
   int32_t p = m->thread_process[thread];
   for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
@@ -44,7 +43,7 @@ static void look_for_first_work(int64_t *first_work, const struct nai_model *m, 
     int64_t start = nai_at(&m->apis.start_ns, api);
     if (start >= first_work[p])
       return;
-    if (kinds[nai_at_text(&m->apis.name, api)] != NAI_CALL_LAUNCH && !m->api_owns[api])
+    if (s->kinds[nai_at_text(&m->apis.name, api)] != NAI_CALL_LAUNCH && !m->api_owns[api])
       continue;
     first_work[p] = start;
     return;
@@ -66,62 +65,61 @@ static void look_before_work(uint32_t *longest, const int64_t *first_work, const
 }
 
 /* Creation of the context is billed to some call before the first work. */
-static int look_for_contexts(struct nai_first_use *out, struct places *places, const struct nai_model *m,
-                             const uint8_t *kinds, struct nai_err *err) {
-  int64_t *first_work = malloc(((size_t)m->process_count + 1) * sizeof *first_work);
-  uint32_t *longest = malloc(((size_t)m->process_count + 1) * sizeof *longest);
-  if (!first_work || !longest) {
-    free(first_work);
-    free(longest);
-    return nai_err_nomem(err);
-  }
+static int look_for_contexts(struct nai_first_use *out, struct search *s, struct nai_err *err) {
+  const struct nai_model *m = s->m;
+  int64_t *first_work;
+  uint32_t *longest;
+  NAI_TRY(NAI_NEW(first_work, s->arena, m->process_count, err));
+  NAI_TRY(NAI_NEW(longest, s->arena, m->process_count, err));
   for (uint32_t p = 0; p < m->process_count; p++) {
     first_work[p] = INT64_MAX;
     longest[p] = NAI_NO_ROW;
   }
   for (uint32_t t = 0; t < m->thread_count; t++)
-    look_for_first_work(first_work, m, t, kinds);
+    look_for_first_work(first_work, s, t);
   for (uint32_t t = 0; t < m->thread_count; t++)
     look_before_work(longest, first_work, m, t);
   for (uint32_t p = 0; p < m->process_count; p++) {
     if (longest[p] == NAI_NO_ROW)
       continue;
-    int64_t ns = nai_call_ns(m, longest[p]);
-    bool most = ns > out->context_ns;
     out->contexts++;
-    out->context_call = most ? nai_model_api_name(m, longest[p]) : out->context_call;
-    out->context_ns = most ? ns : out->context_ns;
-    add_call(places, m, longest[p]);
+    if (nai_call_ns(m, longest[p]) > out->context_ns) {
+      out->context_call = nai_model_api_name(m, longest[p]);
+      out->context_ns = nai_call_ns(m, longest[p]);
+    }
+    NAI_TRY(add_call(s, longest[p], err));
   }
-  free(first_work);
-  free(longest);
   return NAI_OK;
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static void look_for_loading(struct nai_first_use *out, struct places *places, const struct nai_model *m,
-                             const uint8_t *kinds) {
-  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  uint32_t before = places->count;
+static int look_for_records(struct nai_first_use *out, struct search *s, struct nai_err *err) {
+  const struct nai_table *t = s->m->tables[NAI_IN_OVERHEAD];
+  uint32_t before = s->count;
   for (int64_t i = 0; i < t->rows; i++) {
-    if (!nai_is_loading(m, i))
+    if (s->m->overhead_kind[i] != NAI_OVERHEAD_LOADING)
       continue;
+    int64_t start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), end = nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns);
     out->loading_rows++;
-    add_place(places, nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns));
+    NAI_TRY(add_place(s, start, end, err));
   }
-  out->loading_rows_ns = time_from(places, before);
-  before = places->count;
+  return time_from(&out->loading_rows_ns, s, before, err);
+}
+
+static int look_for_loading(struct nai_first_use *out, struct search *s, struct nai_err *err) {
+  const struct nai_model *m = s->m;
+  uint32_t before = s->count;
   bool any = false;
   for (uint32_t i = 0; i < m->tables[NAI_IN_APIS]->strings.count; i++)
-    any = any || kinds[i] == NAI_CALL_LOADING;
+    any = any || s->kinds[i] == NAI_CALL_LOADING;
   for (uint32_t i = 0; any && i < m->apis.n; i++) {
-    if (kinds[nai_at_text(&m->apis.name, i)] != NAI_CALL_LOADING)
+    if (s->kinds[nai_at_text(&m->apis.name, i)] != NAI_CALL_LOADING)
       continue;
     out->loading_calls++;
-    add_call(places, m, i);
+    NAI_TRY(add_call(s, i, err));
   }
-  out->loading_calls_ns = time_from(places, before);
+  return time_from(&out->loading_calls_ns, s, before, err);
 }
 
 /* --- first launches --------------------------------------------------------------------------- */
@@ -163,17 +161,18 @@ static bool find_slow_launches(uint32_t *first, uint32_t names, const struct nai
   return any;
 }
 
-static int look_for_slow_launches(struct nai_first_use *out, struct places *places, const struct nai_model *m,
-                                  struct nai_err *err) {
-  uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count;
-  uint32_t *first = malloc(((size_t)names + 1) * sizeof *first);
-  struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
+static int look_for_slow_launches(struct nai_first_use *out, struct search *s, struct nai_err *err) {
+  const struct nai_model *m = s->m;
+  uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count, *first;
+  struct nai_stats *stats;
+  NAI_TRY(NAI_NEW(first, s->arena, names, err));
+  NAI_TRY(NAI_NEW(stats, s->arena, names, err));
+  if (!find_slow_launches(first, names, m))
+    return NAI_OK;
   struct launches launches = {m, first};
-  int rc = first && stats ? NAI_OK : nai_err_nomem(err);
-  bool any = !rc && find_slow_launches(first, names, m);
-  if (!rc && any)
-    rc = nai_group_stats(stats, names, &(struct nai_values){m->kernels.n, later_calls, &launches, m->scratch_dir}, err);
-  for (uint32_t i = 0; !rc && i < names; i++) {
+  struct nai_values values = {m->kernels.n, later_calls, &launches, m->scratch_dir};
+  NAI_TRY(nai_group_stats(stats, names, &values, err));
+  for (uint32_t i = 0; i < names; i++) {
     if (first[i] == NAI_NO_ROW)
       continue;
     uint32_t api = m->kernel_api[first[i]];
@@ -182,34 +181,26 @@ static int look_for_slow_launches(struct nai_first_use *out, struct places *plac
       continue;
     out->slow_launches++;
     out->slow_launches_ns += excess;
-    add_call(places, m, api);
+    NAI_TRY(add_call(s, api, err));
   }
-  free(first);
-  free(stats);
-  return rc;
+  return NAI_OK;
 }
 
 void nai_first_use_free(struct nai_first_use *first_use) { nai_intervals_free(&first_use->once); }
 
 int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_APIS];
-  struct places places = {0};
-  uint8_t *kinds = malloc((size_t)t->strings.count + 1);
-  int rc = kinds ? NAI_OK : nai_err_nomem(err);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
+  struct search s = {.m = m, .arena = &arena};
   *out = (struct nai_first_use){0};
-  for (uint32_t i = 0; !rc && i < t->strings.count; i++)
-    kinds[i] = (uint8_t)nai_call_kind_of(nai_strings_get(&t->strings, i));
-  if (!rc)
-    rc = look_for_contexts(out, &places, m, kinds, err);
-  if (!rc)
-    look_for_loading(out, &places, m, kinds);
-  if (!rc)
-    rc = look_for_slow_launches(out, &places, m, err);
-  nai_intervals_gather(&out->once, places.v, places.count);
+  NAI_TRY(NAI_NEW(s.kinds, &arena, names->count, err));
+  for (uint32_t i = 0; i < names->count; i++)
+    s.kinds[i] = (uint8_t)nai_call_kind_of(nai_strings_get(names, i));
+  NAI_TRY(look_for_contexts(out, &s, err));
+  NAI_TRY(look_for_records(out, &s, err));
+  NAI_TRY(look_for_loading(out, &s, err));
+  NAI_TRY(look_for_slow_launches(out, &s, err));
+  nai_intervals_gather(&out->once, s.v, s.count);
   out->total_ns = nai_intervals_total_ns(&out->once);
-  if (!rc && (places.oom || out->once.oom))
-    rc = nai_err_nomem(err);
-  free(places.v);
-  free(kinds);
-  return rc;
+  return out->once.oom ? nai_err_nomem(err) : NAI_OK;
 }

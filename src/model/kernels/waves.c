@@ -1,7 +1,5 @@
-/* How a launch fills the GPU: waves of blocks, and what the last one loses. */
-#include "analyses/kernels/kernel_shape.h"
+#include "model/kernels/waves.h"
 
-#include "analyses/losses/losses.h"
 #include "tables/kernel_configs.h"
 
 #include <math.h>
@@ -11,6 +9,17 @@ enum { COOPERATIVE = 2 }; /* and above; 0 unknown, 1 regular */
 static int64_t number(const struct nai_table *configs, int64_t config, int column) {
   int64_t n = nai_get_i64(configs, config, column);
   return n == NAI_NULL_I64 || n < 0 ? 0 : n;
+}
+
+int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first) {
+  int64_t product = 1;
+  for (int c = first; c < first + 3; c++) {
+    int64_t n = nai_get_i64(configs, row, c);
+    if (n <= 0)
+      return -1;
+    product = product > INT32_MAX ? product : product * n;
+  }
+  return product;
 }
 
 /* Blocks that run at once. Clusters are placed as a whole. */

@@ -1,10 +1,9 @@
 /* Operations of PyTorch's that multiply matrices and were recorded with the sizes of their inputs, and the kernels
- * behind them. Internal to src/analyses. */
+ * behind them. */
 #pragma once
 
-#include "analyses/analysis.h"
 #include "model/gemm/matrix_shape.h"
-#include "tables/gemm_coverage.h"
+#include "model/model.h"
 
 /* Operations of one name with the same sizes. */
 struct nai_gemm_kind {
@@ -16,8 +15,6 @@ struct nai_gemm_kind {
 /* An operation that ran: once per call, of calls captured into a graph once per launch of it. */
 struct nai_gemm_run {
   uint32_t kind, gpu;
-  int32_t process;
-  int64_t launched;    /* start of the call that launched it */
   int64_t kernels, ns; /* all that it launched */
   uint32_t longest;    /* kernel_events row */
 };
@@ -43,8 +40,7 @@ struct nai_gemms {
   struct nai_gemm_place *places; /* by process, then GPU */
   uint32_t place_count;
 };
-/* Finds them; where the trace has no such operation, nothing but names is looked at, and everything is empty. */
-NAI_MUST_CHECK int nai_gemms_find(struct nai_gemms *out, const struct nai_model *model, struct nai_err *err);
-void nai_gemms_free(struct nai_gemms *gemms);
-
-void nai_gemm_put_coverage(struct nai_table *table, const struct nai_gemms *gemms);
+/* Finds them, the arena's; where the trace has no such operation, nothing but names is looked at, and everything is
+ * empty. */
+NAI_MUST_CHECK int nai_gemms_find(struct nai_gemms *out, const struct nai_model *model, struct nai_arena *arena,
+                                  struct nai_err *err);

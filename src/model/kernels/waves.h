@@ -1,11 +1,10 @@
-/* Columns of kernel_shape, and what its files share. Internal to src/analyses. */
+/* How a launch fills its GPU: waves of blocks, and what the last one loses. */
 #pragma once
 
 #include "model/kernels/occupancy.h"
 #include "model/model.h"
-#include "tables/kernel_shape.h"
 
-/* How a launch fills its GPU, X(id, word in the table). */
+/* X(id, word in tables) */
 #define NAI_FILL_STATES(X)                                                     \
   X(UNKNOWN, NULL)              /* no grid or no limits of the GPU */          \
   X(INVALID, "invalid")         /* impossible on such a GPU */                 \
@@ -24,9 +23,12 @@ struct nai_fit {
   int64_t slots;           /* blocks that the GPU runs at once, 0 unknown */
   enum nai_fill fill;
 };
-/* `config` is a row of kernel_configs or -1; `uneven`: its blocks are no equal shares.
- */
+/* `config` is a row of kernel_configs or -1; `uneven`: its blocks are no equal shares. */
 struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const struct nai_sm *sm, bool uneven);
+
+/* Of a row of kernel_configs, the product of the three columns from `first` on (KERNEL_CONFIGS_grid_x, ..._block_x); -1
+ * unknown. */
+int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first);
 
 /* Waves of blocks, of the next whole number; NaN where the launch has no waves. */
 double nai_wave_efficiency_pct(const struct nai_fit *fit);
