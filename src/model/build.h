@@ -30,6 +30,7 @@ struct nai_model_work {
   struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
   uint32_t *node_counts;
   struct nai_step_work *steps;
+  struct nai_comm_calls *comm_calls; /* per thread (comm/comm_build.h) */
 };
 
 /* Streams and processes of a GPU whose operations are in order. */

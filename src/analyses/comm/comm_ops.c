@@ -12,40 +12,21 @@
 
 enum { SMALL_BYTES = 256 << 10, LARGE_BYTES = 32 << 20, SMALL_BLOCKS = 2, FEW_OF_A_SIZE = 20 };
 
-/* What kernels of one row have in common. */
-struct kind {
-  uint32_t gpu;
-  const char *op, *dtype, *family;
-};
-
-static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-static bool is_kind(const struct kind *kind, const struct kind *other) {
-  return kind->gpu == other->gpu && same(kind->op, other->op) && same(kind->dtype, other->dtype) &&
-         same(kind->family, other->family);
-}
-
-static struct kind kind_of(const struct nai_model *m, const struct nai_comm_item *item) {
-  const struct nai_comm_name *name = nai_comm_name_of(m, item);
-  return (struct kind){.gpu = item->gpu, .op = item->op, .dtype = name->dtype, .family = name->family};
-}
-
 /* Items by kind, in order of their first ones. Kinds are few: collectives, times types, times libraries. */
 static int sort_by_kind(struct nai_key **items, const struct nai_model *m, struct nai_arena *arena,
                         struct nai_err *err) {
   const struct nai_comm *c = m->comm;
-  struct kind *kinds = NULL;
-  uint32_t count = 0, capacity = 0, first = 0, last = 0; /* kinds of this GPU begin at `first` */
+  uint32_t *kinds = NULL, capacity = 0, count = 0; /* an item of each */
+  uint32_t first = 0, last = 0;                    /* kinds of this GPU begin at `first` */
   NAI_TRY(NAI_NEW(*items, arena, c->count, err));
   for (uint32_t i = 0; i < c->count; i++) {
-    struct kind kind = kind_of(m, &c->items[i]);
-    first = i && c->items[i - 1].gpu != kind.gpu ? count : first;
-    if (last >= count || !is_kind(&kinds[last], &kind))
-      for (last = first; last < count && !is_kind(&kinds[last], &kind);)
+    first = i && c->items[i - 1].gpu != c->items[i].gpu ? count : first;
+    if (last < first || !count || !nai_comm_same_kind(m, &c->items[kinds[last]], &c->items[i]))
+      for (last = first; last < count && !nai_comm_same_kind(m, &c->items[kinds[last]], &c->items[i]);)
         last++;
     if (last == count) {
       NAI_TRY(NAI_ROOM(kinds, capacity, count, arena, err));
-      kinds[count++] = kind;
+      kinds[count++] = i;
     }
     (*items)[i] = (struct nai_key){last, i};
   }

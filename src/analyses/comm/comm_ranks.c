@@ -25,12 +25,11 @@ static void begin_rank(struct rank *r, const struct nai_model *m, uint32_t numbe
   const struct nai_comm_rank *of = &m->comm->ranks[number];
   r->m = m;
   r->number = number;
-  r->row = (struct COMM_RANKS_row)NAI_ROW(COMM_RANKS, .device_id = nai_model_device(m, of->gpu),
-                                          .pid = nai_model_pid(m, of->process), .rank = nai_comm_own_rank(m, number),
-                                          .kernel_count = 0, .total_time_ns = 0, .matched_count = 0, .matched_ns = 0,
-                                          .wait_ns = 0, .transfer_ns = 0, .tail_ns = 0, .wait_exposed_ns = 0,
-                                          .late_count = 0, .caused_wait_ns = 0, .late_by_ns = 0, .init_count = 0,
-                                          .init_ns = 0, .init_idle_ns = 0);
+  r->row = (struct COMM_RANKS_row)NAI_ROW(
+      COMM_RANKS, .device_id = nai_model_device(m, of->gpu), .pid = nai_model_pid(m, of->process),
+      .rank = nai_comm_own_rank(m->comm, number), .kernel_count = 0, .total_time_ns = 0, .matched_count = 0,
+      .matched_ns = 0, .wait_ns = 0, .transfer_ns = 0, .tail_ns = 0, .wait_exposed_ns = 0, .late_count = 0,
+      .caused_wait_ns = 0, .late_by_ns = 0, .init_count = 0, .init_ns = 0, .init_idle_ns = 0);
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -84,19 +83,16 @@ static void add_caused(struct rank *ranks, const struct nai_comm *c) {
 /* Set-up of communicators that the process made after its first collective: within active time, and with the GPU idle.
  */
 static void add_inits(struct rank *r, struct gpu *gpu) {
-  const struct nai_model *m = r->m;
-  for (uint32_t t = 0; t < m->thread_count; t++) {
-    const struct nai_comm_calls *calls = &m->comm->calls[t];
-    for (uint32_t i = 0; m->thread_process[t] == m->comm->ranks[r->number].process && i < calls->count; i++) {
-      const struct nai_comm_call *call = &calls->v[i];
-      if (call->kind != NAI_COMM_INIT || call->start < r->first_end)
-        continue;
-      int64_t ns = nai_coverage_overlap_ns(&gpu->active, call->start, call->end);
-      int64_t idle = ns - nai_coverage_overlap_ns(&gpu->busy, call->start, call->end);
-      r->row.init_count++;
-      r->row.init_ns += ns;
-      r->row.init_idle_ns += idle > 0 ? idle : 0;
-    }
+  const struct nai_comm *c = r->m->comm;
+  for (uint32_t i = 0; i < c->init_count; i++) {
+    const struct nai_comm_init *init = &c->inits[i];
+    if (init->process != c->ranks[r->number].process || init->start < r->first_end)
+      continue;
+    int64_t ns = nai_coverage_overlap_ns(&gpu->active, init->start, init->end);
+    int64_t idle = ns - nai_coverage_overlap_ns(&gpu->busy, init->start, init->end);
+    r->row.init_count++;
+    r->row.init_ns += ns;
+    r->row.init_idle_ns += idle > 0 ? idle : 0;
   }
 }
 

@@ -94,13 +94,11 @@ struct trace {
 };
 
 static int list_inits(struct trace *t, struct nai_err *err) {
+  const struct nai_comm *c = t->m->comm;
   bool added;
-  for (uint32_t thread = 0; thread < t->m->thread_count; thread++)
-    for (uint32_t i = 0; i < t->m->comm->calls[thread].count; i++) {
-      const struct nai_comm_call *call = &t->m->comm->calls[thread].v[i];
-      if (call->kind == NAI_COMM_INIT && nai_payload_has(&call->payload, NAI_PAYLOAD_COMM))
-        nai_keyset_add(&t->inits, call->payload.value[NAI_PAYLOAD_COMM], &added);
-    }
+  for (uint32_t i = 0; i < c->init_count; i++)
+    if (nai_payload_has(&c->inits[i].payload, NAI_PAYLOAD_COMM))
+      nai_keyset_add(&t->inits, c->inits[i].payload.value[NAI_PAYLOAD_COMM], &added);
   return t->inits.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
@@ -217,7 +215,7 @@ static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, str
   *rank = (struct nai_job_rank){.source = t->source,
                                 .device = gpu->device_id,
                                 .pid = nai_model_pid(m, m->comm->ranks[of].process),
-                                .number = nai_comm_own_rank(m, of),
+                                .number = nai_comm_own_rank(m->comm, of),
                                 .window_ns = gpu->window_end - gpu->window_start,
                                 .compute_ns = gpu->compute_ns,
                                 .residual = NAI_NULL_I64,

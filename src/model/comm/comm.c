@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MAX_STREAMS = 4096 }; /* that communicate; searching more one by one would take too long */
 
@@ -106,21 +107,26 @@ static int number_streams(struct nai_model *m, struct nai_err *err) {
   return NAI_OK;
 }
 
-int64_t nai_comm_own_rank(const struct nai_model *m, uint32_t number) {
-  const struct nai_comm *c = m->comm;
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+bool nai_comm_same_kind(const struct nai_model *m, const struct nai_comm_item *a, const struct nai_comm_item *b) {
+  const struct nai_comm_name *x = nai_comm_name_of(m, a), *y = nai_comm_name_of(m, b);
+  return same_text(a->op, b->op) && same_text(x->dtype, y->dtype) && same_text(x->family, y->family);
+}
+
+int64_t nai_comm_own_rank(const struct nai_comm *c, uint32_t number) {
   int64_t rank = NAI_NULL_I64, largest = 0;
   for (uint32_t i = 0; i < c->rank_count; i++)
     if (i != number && c->ranks[i].process == c->ranks[number].process)
       return NAI_NULL_I64;
-  for (uint32_t t = 0; t < m->thread_count; t++)
-    for (uint32_t i = 0; m->thread_process[t] == c->ranks[number].process && i < c->calls[t].count; i++) {
-      const struct nai_payload *p = &c->calls[t].v[i].payload;
-      if (!nai_payload_has(p, NAI_PAYLOAD_RANK) || !nai_payload_has(p, NAI_PAYLOAD_RANKS) ||
-          p->value[NAI_PAYLOAD_RANKS] <= largest)
-        continue;
-      largest = p->value[NAI_PAYLOAD_RANKS];
-      rank = p->value[NAI_PAYLOAD_RANK];
-    }
+  for (uint32_t i = 0; i < c->init_count; i++) {
+    const struct nai_payload *p = &c->inits[i].payload;
+    if (c->inits[i].process != c->ranks[number].process || !nai_payload_has(p, NAI_PAYLOAD_RANK) ||
+        !nai_payload_has(p, NAI_PAYLOAD_RANKS) || p->value[NAI_PAYLOAD_RANKS] <= largest)
+      continue;
+    largest = p->value[NAI_PAYLOAD_RANKS];
+    rank = p->value[NAI_PAYLOAD_RANK];
+  }
   return rank;
 }
 
@@ -137,7 +143,6 @@ static int build(void *ctx, int task, struct nai_err *err) {
   uint32_t count = communicates(m) ? count_items(m) : 0;
   NAI_TRY(NAI_NEW(m->comm, &m->arena, 1, err));
   NAI_TRY(NAI_NEW(m->comm->first_of_gpu, &m->arena, (size_t)m->gpu_count + 1, err));
-  NAI_TRY(NAI_NEW(m->comm->calls, &m->arena, m->thread_count, err));
   if (!count)
     return NAI_OK;
   NAI_TRY(NAI_NEW(m->comm->items, &m->arena, count, err));

@@ -56,20 +56,11 @@ struct nai_comm_rank {
   int32_t process;
 };
 
-/* A range of NCCL's on a thread. */
-enum nai_comm_call_kind { NAI_COMM_COLLECTIVE, NAI_COMM_GROUP_START, NAI_COMM_GROUP_END, NAI_COMM_INIT };
-struct nai_comm_call {
+/* A set-up of a communicator, as a range of NCCL's. */
+struct nai_comm_init {
   int64_t start, end;
-  const char *op; /* of a collective */
-  uint8_t kind;
+  int32_t process; /* row of processes, -1 unknown */
   struct nai_payload payload;
-  uint32_t in_group; /* of the end of a group: its collectives lie among so many calls in front of it */
-  uint32_t kernels;  /* launched inside */
-  const char *redop;
-};
-struct nai_comm_calls {
-  struct nai_comm_call *v;
-  uint32_t count, capacity;
 };
 
 /* Without communication kernels all counts are 0. */
@@ -85,7 +76,8 @@ struct nai_comm {
   uint32_t line_count;
   uint32_t set_count;
   struct nai_strings texts;
-  struct nai_comm_calls *calls;           /* per thread, in order; they do not overlap */
+  struct nai_comm_init *inits; /* by thread, in order */
+  uint32_t init_count, init_capacity;
   int64_t payloads[NAI_PAYLOAD_VERDICTS]; /* of NCCL's ranges, by what became of them */
   int64_t attributed, in_groups;          /* kernels whose calls are known; of them launched at the end of a group */
   int64_t captured;                       /* of them: in CUDA graphs, by the calls that captured them */
@@ -98,6 +90,8 @@ static inline const struct nai_comm_name *nai_comm_name_of(const struct nai_mode
   return &m->comm->names[nai_at_text(&m->kernels.name, item->kernel)];
 }
 static inline const char *nai_comm_op(const struct nai_comm_item *item) { return item->op ? item->op : "unknown"; }
+/* Whether two kernels are the same operation of the same library on the same type. */
+bool nai_comm_same_kind(const struct nai_model *model, const struct nai_comm_item *a, const struct nai_comm_item *b);
 /* Bytes of the direction that carries more, NAI_COMM_UNKNOWN. */
 static inline int64_t nai_comm_bytes(const struct nai_comm_item *item) {
   return item->sent > item->received ? item->sent : item->received;
@@ -108,7 +102,7 @@ const char *nai_comm_id(char room[NAI_COMM_ID_MAX], int64_t comm);
 
 /* The number a rank has in its largest communicator, as that one's initialisation says; NAI_NULL_I64 when it does not,
  * or when its process has several GPUs: nothing tells then which is whose. */
-int64_t nai_comm_own_rank(const struct nai_model *model, uint32_t rank);
+int64_t nai_comm_own_rank(const struct nai_comm *comm, uint32_t rank);
 
 /* Rates as nccl-tests defines them, 10^9 bytes per second; NaN unknown. bytes: message size as NCCL's payloads have it;
  * ranks: NAI_COMM_UNKNOWN. */

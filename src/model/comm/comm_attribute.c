@@ -31,7 +31,7 @@ static struct nai_comm_call *range_around(const struct nai_model *m, uint32_t ap
   int32_t thread = api == NAI_NO_ROW ? -1 : nai_at_i32(&m->apis.thread, api);
   if (thread < 0)
     return NULL;
-  const struct nai_comm_calls *calls = &m->comm->calls[thread];
+  const struct nai_comm_calls *calls = &m->work->comm_calls[thread];
   int64_t t = nai_at(&m->apis.start_ns, api);
   size_t i = nai_bisect(calls->v, calls->count, sizeof *calls->v, offsetof(struct nai_comm_call, start), t + 1);
   return i && calls->v[i - 1].end > t ? &calls->v[i - 1] : NULL;
@@ -202,18 +202,16 @@ static int list_comms(struct sizes *s, const struct nai_comm *c, struct nai_aren
   return NAI_NEW(s->seen, work, s->comms.count, err);
 }
 
-static void ask_inits(struct sizes *s, const struct nai_model *m) {
-  for (uint32_t t = 0; t < m->thread_count; t++)
-    for (uint32_t i = 0; i < m->comm->calls[t].count; i++) {
-      const struct nai_comm_call *call = &m->comm->calls[t].v[i];
-      const struct nai_payload *p = &call->payload;
-      if (call->kind != NAI_COMM_INIT || !nai_payload_has(p, NAI_PAYLOAD_COMM) ||
-          !nai_payload_has(p, NAI_PAYLOAD_RANKS) || p->value[NAI_PAYLOAD_RANKS] < 1)
-        continue;
-      uint32_t at = nai_keyset_find(&s->comms, p->value[NAI_PAYLOAD_COMM]);
-      if (at != UINT32_MAX)
-        s->told[at] = p->value[NAI_PAYLOAD_RANKS];
-    }
+static void ask_inits(struct sizes *s, const struct nai_comm *c) {
+  for (uint32_t i = 0; i < c->init_count; i++) {
+    const struct nai_payload *p = &c->inits[i].payload;
+    if (!nai_payload_has(p, NAI_PAYLOAD_COMM) || !nai_payload_has(p, NAI_PAYLOAD_RANKS) ||
+        p->value[NAI_PAYLOAD_RANKS] < 1)
+      continue;
+    uint32_t at = nai_keyset_find(&s->comms, p->value[NAI_PAYLOAD_COMM]);
+    if (at != UINT32_MAX)
+      s->told[at] = p->value[NAI_PAYLOAD_RANKS];
+  }
 }
 
 static int count_users(struct sizes *s, const struct nai_comm *c, struct nai_arena *work, struct nai_err *err) {
@@ -234,7 +232,7 @@ static int size_comms(struct nai_model *m, struct nai_err *err) {
   struct nai_comm *c = m->comm;
   struct sizes s = {0};
   NAI_TRY(list_comms(&s, c, work, err));
-  ask_inits(&s, m);
+  ask_inits(&s, c);
   NAI_TRY(count_users(&s, c, work, err));
   for (uint32_t i = 0; i < c->count; i++) {
     uint32_t at = c->items[i].known_comm ? nai_keyset_find(&s.comms, c->items[i].comm) : UINT32_MAX;

@@ -4,7 +4,24 @@
 #include "model/build.h"
 #include "model/comm/comm.h"
 
-/* The calls of NCCL, and what their payloads say. */
+/* A range of NCCL's on a thread. */
+enum nai_comm_call_kind { NAI_COMM_COLLECTIVE, NAI_COMM_GROUP_START, NAI_COMM_GROUP_END, NAI_COMM_INIT };
+struct nai_comm_call {
+  int64_t start, end;
+  const char *op; /* of a collective */
+  uint8_t kind;
+  struct nai_payload payload;
+  uint32_t in_group; /* of the end of a group: its collectives lie among so many calls in front of it */
+  uint32_t kernels;  /* launched inside */
+  const char *redop;
+};
+/* Those of a thread, in order; they do not overlap. */
+struct nai_comm_calls {
+  struct nai_comm_call *v;
+  uint32_t count, capacity;
+};
+
+/* The calls of NCCL, and what their payloads say; of them inits stay. */
 NAI_MUST_CHECK int nai_comm_read_calls(struct nai_model *model, struct nai_err *err);
 /* What each kernel was asked to do, by the call that issued it. */
 NAI_MUST_CHECK int nai_comm_attribute(struct nai_model *model, struct nai_err *err);

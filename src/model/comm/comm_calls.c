@@ -140,10 +140,17 @@ static bool is_nccl(const struct nai_model *m, uint32_t range) {
   return !*name || strcmp(name, "NCCL") == 0;
 }
 
+static int keep_init(struct nai_model *m, uint32_t thread, const struct nai_comm_call *call, struct nai_err *err) {
+  struct nai_comm *c = m->comm;
+  NAI_TRY(NAI_ROOM(c->inits, c->init_capacity, c->init_count, &m->arena, err));
+  c->inits[c->init_count++] = (struct nai_comm_init){call->start, call->end, m->thread_process[thread], call->payload};
+  return NAI_OK;
+}
+
 static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
   struct nai_model *m = r->m;
   const struct nai_groups *g = &m->nvtx_by_thread;
-  struct nai_comm_calls *calls = &m->comm->calls[thread];
+  struct nai_comm_calls *calls = &m->work->comm_calls[thread];
   int64_t until = INT64_MIN;
   uint32_t depth = 0, first = 0;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
@@ -151,7 +158,7 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
     const struct call_name *name = r->names[nai_at_text(&m->nvtx.name, range)];
     if (!name || nai_at(&m->nvtx.start_ns, range) < until || !is_nccl(m, range))
       continue;
-    NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->arena, err));
+    NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->work->arenas[NAI_PART_COMM], err));
     struct nai_comm_call *call = &calls->v[calls->count++];
     *call = (struct nai_comm_call){.start = nai_at(&m->nvtx.start_ns, range),
                                    .end = nai_at(&m->nvtx.end_ns, range),
@@ -165,6 +172,8 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
     /* The end of a group that began before the capture: what was in it is not known. */
     if (name->kind == NAI_COMM_GROUP_END && depth > 0 && --depth == 0)
       call->in_group = calls->count - 1 - first;
+    if (name->kind == NAI_COMM_INIT)
+      NAI_TRY(keep_init(m, thread, call, err));
   }
   return NAI_OK;
 }
@@ -182,6 +191,7 @@ static int open_reader(struct reader *r, struct nai_err *err) {
 
 int nai_comm_read_calls(struct nai_model *m, struct nai_err *err) {
   NAI_OWNED(nai_payload_schemas) *schemas = NULL;
+  NAI_TRY(NAI_NEW(m->work->comm_calls, &m->work->arenas[NAI_PART_COMM], m->thread_count, err));
   if (!m->nvtx.n)
     return NAI_OK;
   NAI_TRY(nai_payload_schemas_new(&schemas, m->tables[NAI_IN_PAYLOAD_SCHEMAS], m->tables[NAI_IN_PAYLOAD_ENTRIES],

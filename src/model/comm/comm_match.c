@@ -55,14 +55,10 @@ static int sort_into_lines(struct nai_model *m, struct nai_err *err) {
 
 /* --- kernel by kernel ------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-/* Whether two kernels may be one collective: same operation on the same type with the same grid. */
+/* Whether two kernels may be one collective: of the same kind, with the same grid. */
 static bool alike(const struct nai_model *m, uint32_t a, uint32_t b) {
   const struct nai_comm_item *x = &m->comm->items[a], *y = &m->comm->items[b];
-  const struct nai_comm_name *x_name = nai_comm_name_of(m, x), *y_name = nai_comm_name_of(m, y);
-  if (!same_text(x->op, y->op) || !same_text(x_name->dtype, y_name->dtype) ||
-      !same_text(x_name->family, y_name->family))
+  if (!nai_comm_same_kind(m, x, y))
     return false;
   const struct nai_table *configs = m->tables[NAI_IN_KERNEL_CONFIGS];
   int64_t p = nai_at(&m->kernels.config, x->kernel), q = nai_at(&m->kernels.config, y->kernel);
@@ -109,7 +105,7 @@ static const char one_gpu[] = "no other GPU in the trace has a counterpart",
 
 static bool point_to_point(const struct nai_comm *c, const struct nai_comm_line *line) {
   for (uint32_t i = 0; i < line->count; i++)
-    if (same_text(c->items[line->items[i]].op, "SendRecv"))
+    if (strcmp(nai_comm_op(&c->items[line->items[i]]), "SendRecv") == 0)
       return true;
   return false;
 }

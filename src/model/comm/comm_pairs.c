@@ -11,11 +11,12 @@ struct own_ranks {
   uint32_t capacity;
 };
 
-static int take_init(struct own_ranks *own, int32_t process, const struct nai_payload *p, struct nai_arena *arena,
+static int take_init(struct own_ranks *own, const struct nai_comm_init *init, struct nai_arena *arena,
                      struct nai_err *err) {
+  const struct nai_payload *p = &init->payload;
   bool added;
   uint32_t comm = nai_keyset_add(&own->comms, p->value[NAI_PAYLOAD_COMM], &added);
-  uint32_t at = nai_keyset_add(&own->keys, nai_key_pair(process, comm), &added);
+  uint32_t at = nai_keyset_add(&own->keys, nai_key_pair(init->process, comm), &added);
   if (own->comms.oom || own->keys.oom)
     return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(own->rank, own->capacity, at, arena, err));
@@ -24,15 +25,14 @@ static int take_init(struct own_ranks *own, int32_t process, const struct nai_pa
   return NAI_OK;
 }
 
-static int find_own_ranks(struct own_ranks *own, const struct nai_model *m, struct nai_arena *arena,
+static int find_own_ranks(struct own_ranks *own, const struct nai_comm *c, struct nai_arena *arena,
                           struct nai_err *err) {
-  for (uint32_t t = 0; t < m->thread_count; t++)
-    for (uint32_t i = 0; m->thread_process[t] >= 0 && i < m->comm->calls[t].count; i++) {
-      const struct nai_comm_call *call = &m->comm->calls[t].v[i];
-      if (call->kind == NAI_COMM_INIT && nai_payload_has(&call->payload, NAI_PAYLOAD_COMM) &&
-          nai_payload_has(&call->payload, NAI_PAYLOAD_RANK))
-        NAI_TRY(take_init(own, m->thread_process[t], &call->payload, arena, err));
-    }
+  for (uint32_t i = 0; i < c->init_count; i++) {
+    const struct nai_comm_init *init = &c->inits[i];
+    if (init->process >= 0 && nai_payload_has(&init->payload, NAI_PAYLOAD_COMM) &&
+        nai_payload_has(&init->payload, NAI_PAYLOAD_RANK))
+      NAI_TRY(take_init(own, init, arena, err));
+  }
   return NAI_OK;
 }
 
@@ -61,7 +61,7 @@ int nai_comm_pairs(struct nai_model *m, struct nai_err *err) {
     any |= has_peer(&c->items[i]);
   if (!any)
     return NAI_OK;
-  NAI_TRY(find_own_ranks(&own, m, work, err));
+  NAI_TRY(find_own_ranks(&own, c, work, err));
   for (uint32_t i = 0; i < c->count; i++) {
     struct nai_comm_item *item = &c->items[i];
     if (has_peer(item))
