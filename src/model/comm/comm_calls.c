@@ -117,14 +117,16 @@ static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t
   payloads_of(&first, &end, &r->attached, r, range);
   if (first == end)
     return;
-  struct NVTX_PAYLOADS_row row = NVTX_PAYLOADS_at(r->attached.table, r->attached.keys[first].value);
+  const struct nai_table *t = r->attached.table;
+  int64_t row = r->attached.keys[first].value, kind = nai_get_i64(t, row, NVTX_PAYLOADS_kind);
   enum nai_payload_verdict verdict = NAI_PAYLOAD_BAD_HEADER;
-  if (row.kind == NAI_PAYLOAD_BLOB) {
-    int64_t domain = domain_id(r->m, range);
-    verdict = nai_payload_read_hex(&call->payload, r->schemas, domain, row.blob, strlen(row.blob));
-    call->redop = nai_payload_redop(&call->payload, r->schemas, domain);
-  } else if (row.kind == NAI_PAYLOAD_JSON) {
-    verdict = nai_payload_read_json(&call->payload, row.json, strlen(row.json));
+  if (kind == NAI_PAYLOAD_BLOB) {
+    const char *hex = nai_get_str(t, row, NVTX_PAYLOADS_blob);
+    verdict = nai_payload_read_hex(&call->payload, r->schemas, domain_id(r->m, range), hex, strlen(hex));
+    call->redop = nai_payload_redop(&call->payload, r->schemas, domain_id(r->m, range));
+  } else if (kind == NAI_PAYLOAD_JSON) {
+    const char *json = nai_get_str(t, row, NVTX_PAYLOADS_json);
+    verdict = nai_payload_read_json(&call->payload, json, strlen(json));
   } else {
     return; /* a number, which NCCL does not attach */
   }
