@@ -149,6 +149,7 @@ enum nai_model_part {
   NAI_PART_LANES,         /* lanes */
   NAI_PART_CPU,           /* cpu (cpu.h) */
   NAI_PART_STEPS,         /* steps (steps.h) */
+  NAI_PART_COMM,          /* comm (comm/comm.h) */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -233,6 +234,7 @@ struct nai_model {
   struct nai_lanes lanes;        /* the rows of the timeline */
   struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
+  struct nai_comm *comm;         /* what communication kernels did */
 
   struct nai_model_work *work; /* while parts are built */
 };
