@@ -45,7 +45,12 @@
   X(steps)            \
   X(step_idle)        \
   X(step_categories)  \
-  X(communication)    \
+  X(comm_ops)         \
+  X(comm_streams)     \
+  X(comm_instances)   \
+  X(comm_ranks)       \
+  X(comm_capture)     \
+  X(step_comm)        \
   X(comm_overlap)     \
   X(step_calls)       \
   X(kernel_paths)

@@ -91,7 +91,7 @@ static void drop_large(struct nai_arena *arena, const void *memory) {
 }
 
 int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes, struct nai_err *err) {
-  void *old, *fresh;
+  void *old, *fresh = NULL;
   memcpy(&old, array, sizeof old);
   NAI_TRY(nai_arena_get(&fresh, arena, bytes, 1, err));
   if (old_bytes)

@@ -21,7 +21,7 @@ struct nai_part_def {
 extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,
     nai_part_process_gpus, nai_part_window, nai_part_blocked, nai_part_nvtx_tree, nai_part_kernel_groups,
     nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_cpu,
-    nai_part_steps, nai_part_active, nai_part_memory, nai_part_sampled;
+    nai_part_steps, nai_part_active, nai_part_comm, nai_part_memory, nai_part_sampled;
 
 /* What exists only while parts are built. */
 struct nai_model_work {
@@ -30,6 +30,7 @@ struct nai_model_work {
   struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
   uint32_t *node_counts;
   struct nai_step_work *steps;
+  struct nai_comm_calls *comm_calls; /* per thread (comm/comm_build.h) */
 };
 
 /* Streams and processes of a GPU whose operations are in order. */

@@ -149,6 +149,7 @@ enum nai_model_part {
   NAI_PART_LANES,         /* lanes */
   NAI_PART_CPU,           /* cpu (cpu.h) */
   NAI_PART_STEPS,         /* steps (steps.h) */
+  NAI_PART_COMM,          /* comm (comm/comm.h) */
   NAI_PART_MEMORY,        /* memory (memory_track.h) */
   NAI_PART_SAMPLED,       /* sampled (metric_series.h) */
   NAI_PART_COUNT
@@ -235,6 +236,7 @@ struct nai_model {
   struct nai_lanes lanes;        /* the rows of the timeline */
   struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
+  struct nai_comm *comm;         /* what communication kernels did */
   /* what was allocated when */
   struct nai_memory_track *memory;
   /* samples of metrics */

@@ -22,6 +22,7 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_LANES] = &nai_part_lanes,
     [NAI_PART_CPU] = &nai_part_cpu,
     [NAI_PART_STEPS] = &nai_part_steps,
+    [NAI_PART_COMM] = &nai_part_comm,
     [NAI_PART_MEMORY] = &nai_part_memory,
     [NAI_PART_SAMPLED] = &nai_part_sampled,
 };

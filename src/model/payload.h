@@ -6,7 +6,7 @@
 
 enum nai_payload_field {
   NAI_PAYLOAD_COMM,  /* id of the communicator, 64 bits without a sign */
-  NAI_PAYLOAD_BYTES, /* message size; what that is depends on the collective (analyses/comm_rates.h) */
+  NAI_PAYLOAD_BYTES, /* message size; what that is depends on the collective (model/comm/comm_rates.c) */
   NAI_PAYLOAD_ROOT,
   NAI_PAYLOAD_PEER,
   NAI_PAYLOAD_REDOP, /* number of the enumeration `redop_type` */
@@ -44,6 +44,7 @@ NAI_MUST_CHECK int nai_payload_schemas_new(struct nai_payload_schemas **out, con
                                            const struct nai_table *entries, const struct nai_table *enums,
                                            struct nai_err *err);
 void nai_payload_schemas_free(struct nai_payload_schemas *schemas);
+NAI_OWNER(nai_payload_schemas)
 
 /* Reads the blob of a range of domain `domain_id`; several payloads one behind the other add to each other. Nothing is
  * known of one that is not NAI_PAYLOAD_READ. Any bytes are safe. */

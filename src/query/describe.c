@@ -1,6 +1,7 @@
 /* What there is to ask: nai_tables and nai_columns, made from the descriptions in the schemas. */
 #include "query/internal.h"
 
+#include "tables/book.h"
 #include "tables/sql_columns.h"
 #include "tables/sql_tables.h"
 
@@ -28,6 +29,8 @@ static int put_table(struct nai_table *out, struct nai_sql_table *t, struct nai_
   nai_set_str(out, row, SQL_TABLES_kind, nai_database_derives(t) ? "derived" : "table");
   nai_set_i64(out, row, SQL_TABLES_rows, nai_database_derives(t) ? NAI_NULL_I64 : t->table->rows);
   nai_set_str(out, row, SQL_TABLES_description, schema->description);
+  const struct nai_schema *declared = nai_book_find(t->name);
+  nai_set_str(out, row, SQL_TABLES_cannot_know, declared ? declared->cannot_know : NULL);
   return NAI_OK;
 }
 

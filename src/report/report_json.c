@@ -191,7 +191,7 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
   struct nai_json json;
   nai_json_init(&json, out, for_script);
   nai_json_begin_object(&json, NAI_JSON_LINES);
-  nai_json_put_text(&json, "schema_version", "2.0");
+  nai_json_put_text(&json, "schema_version", "2.1");
   nai_json_key(&json, "generator");
   nai_json_begin_object(&json, NAI_JSON_INLINE);
   nai_json_put_text(&json, "name", "nsys-ai");

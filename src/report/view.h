@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/scope.h"
 #include "table/schema.h"
 
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct nai_view {
 /* A new root: an empty map. NULL when out of memory, which all functions below accept. */
 struct nai_view *nai_view_new(void);
 void nai_view_free(struct nai_view *root);
+NAI_OWNER(nai_view)
 /* 0, or NAI_ELIMIT when anything in the tree could not be stored. */
 NAI_MUST_CHECK int nai_view_check(const struct nai_view *root, struct nai_err *err);
 

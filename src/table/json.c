@@ -199,6 +199,8 @@ static void put_columns(struct nai_json *json, const struct nai_schema *schema) 
 void nai_json_table_head(struct nai_json *json, const struct nai_table *table, int64_t most) {
   nai_json_put_text(json, "title", table->schema->title);
   nai_json_put_text(json, "description", table->schema->description);
+  if (table->schema->cannot_know && *table->schema->cannot_know)
+    nai_json_put_text(json, "cannot_know", table->schema->cannot_know);
   put_columns(json, table->schema);
   if (table->rows > most)
     nai_json_put_int(json, "row_count", table->rows);

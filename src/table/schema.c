@@ -63,7 +63,7 @@ static const char *keep(char **at, const char *text) {
 
 /* One block: the schema, its definitions, their texts. */
 int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, struct nai_err *err) {
-  size_t texts = room(schema->name) + room(schema->title) + room(schema->description);
+  size_t texts = room(schema->name) + room(schema->title) + room(schema->description) + room(schema->cannot_know);
   for (uint32_t i = 0; i < schema->column_count; i++) {
     const struct nai_column_def *def = &schema->columns[i];
     texts += room(def->name) + room(def->description) + room(def->refers);
@@ -77,6 +77,7 @@ int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, st
   *copy = (struct nai_schema){.name = keep(&at, schema->name),
                               .title = keep(&at, schema->title),
                               .description = keep(&at, schema->description),
+                              .cannot_know = keep(&at, schema->cannot_know),
                               .columns = defs,
                               .column_count = schema->column_count};
   for (uint32_t i = 0; i < schema->column_count; i++) {

@@ -73,6 +73,7 @@ struct nai_schema {
   const char *description; /* what a row is */
   const struct nai_column_def *columns;
   uint32_t column_count;
+  const char *cannot_know; /* what no row of it can tell, behind "Cannot know:"; "" or NULL: nothing is said */
 };
 
 #define NAI_SCHEMA(schema_name, schema_title, schema_description, defs)                             \

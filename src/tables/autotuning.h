@@ -17,4 +17,5 @@
   C(T, start_ns, START, "start of the trial", .key = true, .order = 3)                                             \
   C(T, end_ns, END, "end of the trial")
 NAI_TABLE(AUTOTUNING, autotuning, "Autotuning",
-          "One trial of variants of a kernel, of which one or two are used afterwards")
+          "One trial of variants of a kernel, of which one or two are used afterwards",
+          "trials across kernel families, trials with other kernels between them, winners not used ten times")

@@ -6,4 +6,5 @@
   C(T, available, ID32, "1 when the export has it")                     \
   C(T, source, LABEL, "table of the export it comes from", .key = true) \
   C(T, detail, LABEL, "what is used, or what is missing and what that disables")
-NAI_TABLE(CAPABILITIES, capabilities, "Capabilities", "One kind of data an export may hold")
+NAI_TABLE(CAPABILITIES, capabilities, "Capabilities", "One kind of data an export may hold",
+          "whether a table is missing because nothing of the kind happened or because it was not traced")

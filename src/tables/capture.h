@@ -24,4 +24,5 @@
   C(T, platform, LABEL,                                                                                            \
     "system that it was captured on: Linux, WSL2 (Linux whose kernel says so), Windows, L4T (Jetson) "             \
     "...; empty where the export does not say")
-NAI_TABLE(CAPTURE, capture, "Capture", "The capture and its export")
+NAI_TABLE(CAPTURE, capture, "Capture", "The capture and its export",
+          "options whose values are texts, and the command line: they may hold secrets and are not read")

@@ -10,5 +10,7 @@
   C(T, detail, LABEL, "what was found, with numbers")                              \
   C(T, start_ns, START, "where it is, if it is one place")                         \
   C(T, end_ns, END, "its end")
-NAI_TABLE(CAPTURE_HEALTH, capture_health, "Health of the capture",
-          "One question on what the capture holds, to be asked before any number is judged")
+NAI_TABLE(
+    CAPTURE_HEALTH, capture_health, "Health of the capture",
+    "One question on what the capture holds, to be asked before any number is judged",
+    "the program's begin after --trim; a failure after the first kernel; context creation without a call of its own")

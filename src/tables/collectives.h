@@ -2,8 +2,8 @@
 #include "tables/declare.h"
 
 #define COLLECTIVES_COLUMNS(C, T)                                                              \
-  C(T, group, ID, "communicator, as in rank_communicators", .key = true)                       \
-  C(T, number, ID, "matched collective of it, from 0", .key = true)                            \
+  C(T, group, ID, "communicator, as in rank_communicators", .key = true, .order = 1)           \
+  C(T, number, ID, "matched collective of it, from 0", .key = true, .order = 2)                \
   C(T, op, NAME, "operation")                                                                  \
   C(T, dtype, LABEL, "type of the elements")                                                   \
   C(T, message_bytes, BYTES, "size of the message; NULL unknown")                              \

@@ -17,4 +17,4 @@
   C(T, missing, LABEL, "what the trace does not tell about communication; NULL: nothing")                  \
   C(T, command, LABEL, "what records that")
 NAI_TABLE(COMM_CAPTURE, comm_capture, "What is known of communication",
-          "The trace; no row without communication kernels")
+          "The trace; no row without communication kernels", "payloads of calls before the capture")

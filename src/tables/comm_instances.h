@@ -32,4 +32,5 @@
   C(T, busbw, GB_PER_S, "rate on the bus, as nccl-tests defines it")                                       \
   C(T, kernel_name, KERNEL_NAME, "kernel")
 NAI_TABLE(COMM_INSTANCES, comm_instances, "Collectives one by one",
-          "One communication kernel; of more than 10,000 those with the most exposed time")
+          "One communication kernel; of more than 10,000 those with the most exposed time",
+          "sizes and communicators where payloads were not exported; peers on other nodes")

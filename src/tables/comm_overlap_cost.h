@@ -20,4 +20,5 @@
   C(T, slowest_start_ns, START, "start of the longest overlapped execution")                                \
   C(T, slowest_end_ns, END, "its end")
 NAI_TABLE(COMM_OVERLAP_COST, comm_overlap_cost, "Price of overlap",
-          "One compute kernel (name, grid, block) on one GPU that ran both beside communication and without")
+          "One compute kernel (name, grid, block) on one GPU that ran both beside communication and without",
+          "whether a kernel's work differs from call to call; power and clocks that fall because of the overlap")

@@ -39,4 +39,5 @@
   C(T, init_idle_ns, NS_MS, "the part in which the GPU had nothing to do", .better = NAI_BETTER_LOWER, .sum = true)    \
   C(T, longest_wait_start_ns, START, "start of the longest wait")                                                      \
   C(T, longest_wait_end_ns, END, "end of the longest wait")
-NAI_TABLE(COMM_RANKS, comm_ranks, "Waiting by GPU", "One process on one GPU: what its communication was spent on")
+NAI_TABLE(COMM_RANKS, comm_ranks, "Waiting by GPU", "One process on one GPU: what its communication was spent on",
+          "why a rank is late; ranks in other traces (nsys-ai ranks)")

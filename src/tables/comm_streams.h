@@ -21,4 +21,5 @@
   C(T, matched_count, COUNT, "kernels matched with those of other GPUs", .sum = true)                          \
   C(T, refused, LABEL, "why none were matched; NULL where they were")
 NAI_TABLE(COMM_STREAMS, comm_streams, "Streams of communication",
-          "One stream with communication. It often stands for a communicator; which one is not known from it")
+          "One stream with communication. It often stands for a communicator; which one is not known from it",
+          "which communicator a stream stands for where ids were not captured")

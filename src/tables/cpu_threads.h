@@ -25,4 +25,5 @@
   C(T, function_pct, PCT, "share of the thread's samples in it")                                                      \
   C(T, gil_samples, COUNT, "samples in the wait for Python's interpreter lock; stacks taken on a switch, too")        \
   C(T, gc_samples, COUNT, "samples in Python's garbage collection")
-NAI_TABLE(CPU_THREADS, cpu_threads, "Threads on CPUs", "One thread that scheduling or samples tell of")
+NAI_TABLE(CPU_THREADS, cpu_threads, "Threads on CPUs", "One thread that scheduling or samples tell of",
+          "what a thread did before its first and after its last record; what it waited for; who had its CPU")

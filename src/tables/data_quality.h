@@ -9,4 +9,5 @@
   C(T, pct_of_window, PCT, "of the run's GPU window", .better = NAI_BETTER_LOWER) \
   C(T, source_table, LABEL, "table of the export", .key = true)                   \
   C(T, detail, LABEL, "what it means", .key = true)
-NAI_TABLE(DATA_QUALITY, data_quality, "Data quality", "One thing that limits what this report can say")
+NAI_TABLE(DATA_QUALITY, data_quality, "Data quality", "One thing that limits what this report can say",
+          "losses that nobody recorded; whether a missing table was not traced or had no rows")

@@ -4,7 +4,7 @@
  *   #define STREAMS_COLUMNS(C, T)                                 \
  *     C(T, stream_id, STREAM, "CUDA stream", .key = true)         \
  *     C(T, total_time_ns, TIME, "summed durations", .sum = true)
- *   NAI_TABLE(STREAMS, streams, "Streams", "One CUDA stream")
+ *   NAI_TABLE(STREAMS, streams, "Streams", "One CUDA stream", "streams without a launch in the trace")
  *
  * C takes the column's stored name, its kind (below), what it means, and what else struct nai_column_def has. It makes
  * the numbers of the columns (STREAMS_stream_id, STREAMS_total_time_ns, STREAMS_COLUMN_COUNT), nai_streams_schema, and
@@ -111,14 +111,20 @@
 #ifdef NAI_DEFINE_TABLES /* where the build puts all declarations together */
 #define NAI_COLUMN_DEF(T, column, kind, what, ...) \
   {.name = #column, .description = what, NAI_KIND_DEF(NAI_KIND_##kind), __VA_ARGS__},
-#define NAI_TABLE_NAMED(T, id, name, title, what)                                       \
+#define NAI_TABLE_NAMED(T, id, table_name, table_title, what, ...)                      \
   NAI_TABLE_NUMBERS(T, id)                                                              \
   static const struct nai_column_def id##_columns[] = {T##_COLUMNS(NAI_COLUMN_DEF, T)}; \
-  const struct nai_schema nai_##id##_schema = NAI_SCHEMA(name, title, what, id##_columns);
+  const struct nai_schema nai_##id##_schema = {.name = table_name,                      \
+                                               .title = table_title,                    \
+                                               .description = what,                     \
+                                               .cannot_know = "" __VA_ARGS__,           \
+                                               .columns = id##_columns,                 \
+                                               .column_count = T##_COLUMN_COUNT};
 #else
-#define NAI_TABLE_NAMED(T, id, name, title, what) NAI_TABLE_NUMBERS(T, id)
+#define NAI_TABLE_NAMED(T, id, table_name, table_title, what, ...) NAI_TABLE_NUMBERS(T, id)
 #endif
 
-/* T: the table's name in upper case; id: in lower case; title: for people; what: what a row is. NAI_TABLE_NAMED is for
- * a table of which another one has the name: id tells them apart in code. */
-#define NAI_TABLE(T, id, title, what) NAI_TABLE_NAMED(T, id, #id, title, what)
+/* T: the table's name in upper case; id: in lower case; title: for people; what: what a row is; then what the table
+ * cannot know, behind "Cannot know:", of tables of a report. NAI_TABLE_NAMED is for a table of which another one has
+ * the name: id tells them apart in code. */
+#define NAI_TABLE(T, id, title, what, ...) NAI_TABLE_NAMED(T, id, #id, title, what, __VA_ARGS__)

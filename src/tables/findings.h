@@ -26,4 +26,5 @@
   C(T, verify, LABEL, "commands that confirm the finding or show that it is gone, one a line")     \
   C(T, links, LABEL, "further reading, separated by spaces")                                       \
   C(T, share_of, LABEL, "what pct_of_active is of: active time, or what the rule names; NULL: it does not say")
-NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first")
+NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first",
+          "whether the change pays: a saving is an upper bound, and savings of findings overlap")

@@ -38,4 +38,5 @@
     "else about, by samples; empty without both")
 NAI_TABLE(
     GAP_ACTIVITY, gap_activity, "What the CPU did in idle gaps",
-    "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before the first CUDA call")
+    "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before the first CUDA call",
+    "why a thread waited where no OS runtime call says so; who had the CPU meanwhile; how many CPUs there are")

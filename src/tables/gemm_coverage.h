@@ -15,4 +15,5 @@
   C(T, steady_matrix_time_ns, TIME, "matrix_time_ns of what they launched", .sum = true)                      \
   C(T, steady_covered_time_ns, TIME, "covered_time_ns of that", .sum = true)                                  \
   C(T, steady_flop_per_step, MEAN, "flop of what they launched, per step")
-NAI_TABLE(GEMM_COVERAGE, gemm_coverage, "Coverage by sizes", "One process on one GPU, where range names tell sizes")
+NAI_TABLE(GEMM_COVERAGE, gemm_coverage, "Coverage by sizes", "One process on one GPU, where range names tell sizes",
+          "how much the kernels without sizes compute")

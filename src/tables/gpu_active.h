@@ -29,4 +29,5 @@
   C(T, active_end_ns, END, "end of the last active span")                                                             \
   C(T, gpu, LABEL, "how reports call this GPU")
 NAI_TABLE(GPU_ACTIVE, gpu_active, "Active time of GPUs",
-          "One GPU; compute + exposed communication + exposed copy + idle = active, all within active spans")
+          "One GPU; compute + exposed communication + exposed copy + idle = active, all within active spans",
+          "whether repeated work is the program's own or its set-up")

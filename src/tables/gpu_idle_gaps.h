@@ -28,4 +28,5 @@
     "its other parts of 1 us or more, longest first, each with its cause: queue_drained 8.00 ms, "                    \
     "in_launch_call 9.09 us")
 NAI_TABLE(GPU_IDLE_GAPS, gpu_idle_gaps, "Longest idle gaps",
-          "One stretch of time in which a GPU ran nothing; the 10,000 longest")
+          "One stretch of time in which a GPU ran nothing; the 10,000 longest",
+          "what threads other than the launching one did; work submitted late by the driver or the operating system")

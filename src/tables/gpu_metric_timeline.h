@@ -12,4 +12,5 @@
   C(T, mean, MEAN, "mean of the samples")                                                                            \
   C(T, max, MEAN, "largest of them")
 NAI_TABLE(GPU_METRIC_TIMELINE, gpu_metric_timeline, "GPU metrics over time",
-          "One sampled metric of one GPU in one stretch of the GPUs' window")
+          "One sampled metric of one GPU in one stretch of the GPUs' window",
+          "how values lie within a stretch; whose work they are of")

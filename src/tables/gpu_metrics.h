@@ -18,4 +18,5 @@
   C(T, period_ns, AVERAGE, "median distance of samples, for which a sample stands")                        \
   C(T, max_gap_ns, TIME, "longest distance between samples in the window: samples that were lost")
 NAI_TABLE(GPU_METRICS, gpu_metrics, "GPU metrics",
-          "One sampled metric of one GPU in one kind of its time; of the whole GPU, whoever uses it")
+          "One sampled metric of one GPU in one kind of its time; of the whole GPU, whoever uses it",
+          "values of single kernels: samples are 100 us apart by default; whose work a sample is of")

@@ -33,4 +33,6 @@
   C(T, max_threads_per_block, CELL(I32, COUNT), "threads a block can have")                                        \
   C(T, copy_engines, CELL(I32, COUNT), "engines that copy beside kernels")                                         \
   C(T, discrete, ID32, "0 for a GPU that shares the CPU's memory")
-NAI_TABLE(GPUS, gpus, "GPUs", "One GPU that ran something")
+NAI_TABLE(
+    GPUS, gpus, "GPUs", "One GPU that ran something",
+    "GPUs that ran nothing; which physical GPU an ordinal is where mapped is 0; the clock and power that were reached")

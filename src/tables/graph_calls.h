@@ -21,4 +21,5 @@
   C(T, tid, TID, "thread of the longest call")                                                                        \
   C(T, longest_start_ns, START, "start of the longest call")                                                          \
   C(T, longest_end_ns, END, "end of the longest call")
-NAI_TABLE(GRAPH_CALLS, graph_calls, "Calls on CUDA graphs", "One kind of call on CUDA graphs in one process")
+NAI_TABLE(GRAPH_CALLS, graph_calls, "Calls on CUDA graphs", "One kind of call on CUDA graphs in one process",
+          "which graph a call is about; whether calls of the first fifth are warm-up")

@@ -17,4 +17,5 @@
   C(T, idle_before_ns, LENGTH, "the gap that it ended, as far as it lies in the launch call or behind it")    \
   C(T, launch_api_ns, LENGTH, "duration of the launch call, NULL where it is not in the trace")               \
   C(T, launch_api_start_ns, CELL(I64, TIMESTAMP_NS), "its start", .order = 6)
-NAI_TABLE(GRAPH_LAUNCHES, graph_launches, "Launches of CUDA graphs", "One launch of a CUDA graph on one GPU")
+NAI_TABLE(GRAPH_LAUNCHES, graph_launches, "Launches of CUDA graphs", "One launch of a CUDA graph on one GPU",
+          "what graphs cannot; launches beyond the 10,000 longest")

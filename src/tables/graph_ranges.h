@@ -15,4 +15,5 @@
   C(T, longest_start_ns, START, "its start")                                                                           \
   C(T, longest_end_ns, END, "its end")
 NAI_TABLE(GRAPH_RANGES, graph_ranges, "Ranges of graph nodes",
-          "One NVTX range in which nodes of CUDA graphs of one process were made")
+          "One NVTX range in which nodes of CUDA graphs of one process were made",
+          "ranges of graphs captured before the capture began; graphs traced as envelopes")

@@ -21,4 +21,5 @@
   C(T, best_start_ns, START, "first launch call of the pass that would win most", .order = 8)                   \
   C(T, best_end_ns, END, "end of its last launch call")
 NAI_TABLE(GRAPH_SAVINGS, graph_savings, "What CUDA graphs would win",
-          "One sequence of launches that repeats, on one GPU, with what a CUDA graph in its place would win")
+          "One sequence of launches that repeats, on one GPU, with what a CUDA graph in its place would win",
+          "kernel arguments: a graph needs the same addresses in every pass, or an update")

@@ -28,4 +28,5 @@
   C(T, longest_start_ns, START, "start of the gap with the longest part")                                   \
   C(T, longest_end_ns, END, "end of the gap with the longest part")
 NAI_TABLE(IDLE_CAUSES, idle_causes, "Idle time by cause",
-          "One cause on one GPU; the rows of a GPU add up to its idle time")
+          "One cause on one GPU; the rows of a GPU add up to its idle time",
+          "what has to change: a cause is what was recorded of the launching thread at that moment")

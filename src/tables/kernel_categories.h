@@ -8,4 +8,5 @@
   C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1) \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                          \
   C(T, pct_total_kernel_time, PCT, "of all kernel durations on all GPUs", .sum = true)
-NAI_TABLE(KERNEL_CATEGORIES, kernel_categories, "Kernel time by category", "One category on one GPU")
+NAI_TABLE(KERNEL_CATEGORIES, kernel_categories, "Kernel time by category", "One category on one GPU",
+          "what a kernel does beyond its name; communication under an unknown name counts as compute")

@@ -20,4 +20,5 @@
   C(T, longest_end_ns, END, "end of the longest execution")                                               \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                             \
   C(T, graph_call_count, COUNT, "executions that belong to a CUDA graph", .sum = true)
-NAI_TABLE(KERNELS, kernels, "Top kernels", "One kernel name on one GPU, by total time")
+NAI_TABLE(KERNELS, kernels, "Top kernels", "One kernel name on one GPU, by total time",
+          "kernels inside CUDA graphs traced as envelopes; overlap: totals are summed durations")

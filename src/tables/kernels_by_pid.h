@@ -12,4 +12,5 @@
   C(T, avg_duration_ns, AVERAGE, "mean duration")                                                            \
   C(T, pct_of_pid_kernel_time, PCT, "of the process's kernel durations")                                     \
   C(T, pct_of_total_kernel_time, PCT, "of all kernel durations", .sum = true)
-NAI_TABLE(KERNELS_BY_PID, kernels_by_pid, "Kernels by process", "One kernel name on one GPU in one process")
+NAI_TABLE(KERNELS_BY_PID, kernels_by_pid, "Kernels by process", "One kernel name on one GPU in one process",
+          "kernels whose process the export does not tell, which are in kernels only")

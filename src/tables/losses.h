@@ -24,4 +24,5 @@
     "threads where starts of blocks limit: more warps per block may win beyond the former",                          \
     .better = NAI_BETTER_LOWER)
 NAI_TABLE(LOSSES, losses, "Losses",
-          "One kind of work on one GPU that may be avoidable; rows overlap and must not be added")
+          "One kind of work on one GPU that may be avoidable; rows overlap and must not be added",
+          "whether copies of the same size hold the same data; whether few blocks are right for the problem")

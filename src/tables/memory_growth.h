@@ -17,4 +17,5 @@
   C(T, first_start_ns, START, "when the first of them began")                                      \
   C(T, last_start_ns, END, "when the last of them began")
 NAI_TABLE(MEMORY_GROWTH, memory_growth, "Growth of memory",
-          "Memory of one kind that a process holds at the beginnings of its steps")
+          "Memory of one kind that a process holds at the beginnings of its steps",
+          "whether growth is a leak or a cache that fills up; growth inside a caching allocator's reserve")

@@ -16,4 +16,5 @@
   C(T, caller, LABEL, "function that made the call, where CUDA calls have callchains")       \
   C(T, variable, LABEL, "variable, where the export tells one")
 NAI_TABLE(MEMORY_PEAK_ALLOCATIONS, memory_peak_allocations, "Largest allocations at the peak",
-          "One of the ten largest allocations that were live when memory of a kind was at its peak")
+          "One of the ten largest allocations that were live when memory of a kind was at its peak",
+          "what a caching allocator's segments hold; who allocated what was there before the capture")

@@ -13,4 +13,5 @@
     "is not in it")                                                                                         \
   C(T, reserved_bytes, BYTES, "the same with whole pools; never less than live_bytes")
 NAI_TABLE(MEMORY_TIMELINE, memory_timeline, "Memory over time",
-          "What memory of one kind held from a moment on; of very many events the extremes")
+          "What memory of one kind held from a moment on; of very many events the extremes",
+          "what was allocated before the first point")

@@ -24,4 +24,5 @@
   C(T, mismatched_frees, COUNT, "releases that tell another size than the allocation", .sum = true)                 \
   C(T, pool_trims, COUNT, "times that pools gave memory back", .better = NAI_BETTER_LOWER, .sum = true)             \
   C(T, pool_trimmed_bytes, BYTES, "how much", .better = NAI_BETTER_LOWER, .sum = true)
-NAI_TABLE(MEMORY_USE, memory_use, "Memory use", "Memory of one kind that a process allocated on one GPU")
+NAI_TABLE(MEMORY_USE, memory_use, "Memory use", "Memory of one kind that a process allocated on one GPU",
+          "contexts, code, libraries' own memory, other processes; tensors inside a caching allocator's segments")

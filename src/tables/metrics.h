@@ -24,4 +24,5 @@
   C(T, budget_step_pct, PCT, "budget, of the step time")                                                \
   C(T, absent, LABEL, "a run without it: error, zero or ignore")                                        \
   C(T, needs, LABEL, "capability of the export it needs")
-NAI_TABLE(METRICS, metrics, "Metrics", "One number by which runs are compared")
+NAI_TABLE(METRICS, metrics, "Metrics", "One number by which runs are compared",
+          "the spread between captures: quartiles are within one capture")

@@ -17,4 +17,5 @@
     "little covered by sizes; or what it rests on")                                                                \
   C(T, peak_source, LABEL, "where the peak comes from")
 NAI_TABLE(MFU, mfu, "Model FLOPs utilisation",
-          "What a step computes, as the user or sizes in range names say, against the GPUs' peak")
+          "What a step computes, as the user or sizes in range names say, against the GPUs' peak",
+          "GPUs of the job that are not in the trace; experts, shared heads and recomputation; clocks below boost")

@@ -18,4 +18,5 @@
   C(T, max, MEAN, "largest sample")                                                                        \
   C(T, total_bytes, BYTES, "of metrics in bytes: value times time", .sum = true)
 NAI_TABLE(NIC_METRICS, nic_metrics, "NIC metrics",
-          "One sampled metric of one port of a network card in one kind of time; whoever uses the card")
+          "One sampled metric of one port of a network card in one kind of time; whoever uses the card",
+          "which process or collective traffic belongs to; drops shorter than a sample; counters of switches")

@@ -11,4 +11,5 @@
     .better = NAI_BETTER_LOWER)                                                                   \
   C(T, attributed_kernel_count, COUNT, "those kernels")                                           \
   C(T, pid_attribution_coverage_pct, PCT, "kernel time of the process inside any range", .better = NAI_BETTER_HIGHER)
-NAI_TABLE(NVTX_BY_PID, nvtx_by_pid, "NVTX ranges by process", "One canonical NVTX range name in one process")
+NAI_TABLE(NVTX_BY_PID, nvtx_by_pid, "NVTX ranges by process", "One canonical NVTX range name in one process",
+          "GPU work launched by threads without ranges; why a range took as long as it did")

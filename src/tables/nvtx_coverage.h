@@ -14,4 +14,5 @@
   C(T, without_launch_ns, TIME,                                                                                \
     "kernels whose launching call is not in the export: in no range by nature. The finding on low "            \
     "coverage leaves them out")
-NAI_TABLE(NVTX_COVERAGE, nvtx_coverage, "NVTX coverage", "All processes, or one")
+NAI_TABLE(NVTX_COVERAGE, nvtx_coverage, "NVTX coverage", "All processes, or one",
+          "whether ranges say anything useful: one range around everything covers 100 %")

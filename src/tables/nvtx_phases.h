@@ -18,4 +18,5 @@
   C(T, kernel_time_ns, TIME, "of gpu_time_ns: kernels", .better = NAI_BETTER_LOWER, .sum = true)                      \
   C(T, graph_time_ns, TIME, "of gpu_time_ns: CUDA graphs traced as a whole", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, copy_time_ns, TIME, "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true)
-NAI_TABLE(NVTX_PHASES, nvtx_phases, "Phases", "One phase of the phase map")
+NAI_TABLE(NVTX_PHASES, nvtx_phases, "Phases", "One phase of the phase map",
+          "time that the phase map misses, which stays in the phase around it")

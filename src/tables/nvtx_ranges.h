@@ -31,4 +31,5 @@
   C(T, attributed_graph_time_ns, TIME, "of attributed_gpu_time_ns: CUDA graphs traced as a whole",                     \
     .better = NAI_BETTER_LOWER)                                                                                        \
   C(T, attributed_copy_time_ns, TIME, "of attributed_gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER)
-NAI_TABLE(NVTX_RANGES, nvtx_ranges, "NVTX ranges", "One canonical NVTX range name")
+NAI_TABLE(NVTX_RANGES, nvtx_ranges, "NVTX ranges", "One canonical NVTX range name",
+          "GPU work launched by threads without ranges; why a range took as long as it did")

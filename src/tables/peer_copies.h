@@ -22,4 +22,5 @@
     "of the summed durations: while a copy ran the other way, on the other direction of the links", .sum = true)     \
   C(T, longest_start_ns, START, "start of the longest copy")                                                         \
   C(T, longest_end_ns, END, "its end")
-NAI_TABLE(PEER_COPIES, peer_copies, "Copies between GPUs", "Copies from one GPU to another by one process")
+NAI_TABLE(PEER_COPIES, peer_copies, "Copies between GPUs", "Copies from one GPU to another by one process",
+          "whether a pair has its own link or goes over PCIe")

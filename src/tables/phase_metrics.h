@@ -18,4 +18,5 @@
   METRIC_COLUMNS(C, T)              \
   C(T, phase, LABEL, "phase of the phase map", .key = true, .order = 5)
 NAI_TABLE(PHASE_METRICS, phase_metrics, "Metrics by phase",
-          "One sampled metric while a GPU ran what a phase of the phase map launched")
+          "One sampled metric while a GPU ran what a phase of the phase map launched",
+          "what one of two phases that overlap on the GPU contributed; phases shorter than 20 samples")

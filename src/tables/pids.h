@@ -15,4 +15,5 @@
     .better = NAI_BETTER_LOWER, .sum = true)                                                                   \
   C(T, nvtx_coverage_pct, PCT, "its kernel time launched inside NVTX ranges; NULL without kernels or ranges",  \
     .better = NAI_BETTER_HIGHER)
-NAI_TABLE(PIDS, pids, "Processes", "One process with CUDA activity or NVTX")
+NAI_TABLE(PIDS, pids, "Processes", "One process with CUDA activity or NVTX",
+          "work that another process did for this one; processes of the job that were not traced")

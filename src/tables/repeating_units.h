@@ -17,5 +17,7 @@
   C(T, first_kernel, KERNEL_NAME, "its first kernel")                                               \
   C(T, start_ns, START, "start of the first repetition")                                            \
   C(T, end_ns, END, "end of the last one")
-NAI_TABLE(REPEATING_UNITS, repeating_units, "Repeating units",
-          "A sequence of kernels that a process repeats on its busiest stream, without evidence that it is a step")
+NAI_TABLE(
+    REPEATING_UNITS, repeating_units, "Repeating units",
+    "A sequence of kernels that a process repeats on its busiest stream, without evidence that it is a step",
+    "whether a unit is a layer or a microbatch where no range has its index; units with fewer than three repetitions")

@@ -24,4 +24,4 @@
   C(T, window_end_ns, END, "end of the window")                                                                  \
   C(T, api_call_count, COUNT, "CUDA API calls", .better = NAI_BETTER_LOWER)                                      \
   C(T, memory_operation_count, COUNT, "copies and sets", .better = NAI_BETTER_LOWER)
-NAI_TABLE(RUN_INFO, run_info, "Run", "The whole run")
+NAI_TABLE(RUN_INFO, run_info, "Run", "The whole run", "what was not recorded: numbers are of what the export holds")

@@ -9,4 +9,5 @@
     .better = NAI_BETTER_LOWER, .sum = true)                                                                     \
   C(T, pageable_copies, COUNT, "copies that it launched from or to pageable memory", .better = NAI_BETTER_LOWER, \
     .sum = true)
-NAI_TABLE(STEP_CALLS, step_calls, "Waits of steps", "One step of one process with its calls that wait")
+NAI_TABLE(STEP_CALLS, step_calls, "Waits of steps", "One step of one process with its calls that wait",
+          "waits and copies whose CUDA calls were not traced")

@@ -21,4 +21,5 @@
   C(T, total_bytes, BYTES, "their message sizes as NCCL counts them", .sum = true)                                \
   C(T, first_start_ns, START, "start of the first of these kernels")                                              \
   C(T, last_end_ns, END, "end of the last one")
-NAI_TABLE(STEP_COMM, step_comm, "Communication of steps", "One step of one process on one GPU, where it communicates")
+NAI_TABLE(STEP_COMM, step_comm, "Communication of steps", "One step of one process on one GPU, where it communicates",
+          "collectives that one step begins and the next one waits for: they are the first one's")

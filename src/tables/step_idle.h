@@ -10,4 +10,5 @@
     .order = -3)                                                                                                     \
   C(T, pct_of_steps, PCT, "of the durations of these steps", .better = NAI_BETTER_LOWER)
 NAI_TABLE(STEP_IDLE, step_idle, "Idle time per step",
-          "One cause of idle time in the steady steps of one process on one GPU")
+          "One cause of idle time in the steady steps of one process on one GPU",
+          "what has to change: a cause is what was recorded of the launching thread at that moment")

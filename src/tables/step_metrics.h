@@ -8,4 +8,5 @@
   C(T, state, LABEL, "steady, warm-up, or truncated by the capture")                        \
   C(T, start_ns, START, "start of the step's window on the GPU; of cards on its first GPU") \
   C(T, end_ns, END, "end of the window")
-NAI_TABLE(STEP_METRICS, step_metrics, "Metrics by step", "One sampled metric in one step of a process on a GPU")
+NAI_TABLE(STEP_METRICS, step_metrics, "Metrics by step", "One sampled metric in one step of a process on a GPU",
+          "work of another step or process in the same window; steps shorter than 20 samples")

@@ -57,4 +57,5 @@
   C(T, first_start_ns, START, "start of the first step on this GPU")                                                  \
   C(T, last_end_ns, END, "end of the last one")
 NAI_TABLE(STEP_SUMMARY, step_summary, "Step time",
-          "The steps of one process on one GPU; none where no boundary was found")
+          "The steps of one process on one GPU; none where no boundary was found",
+          "steps outside of the capture; medians of fewer than ten steady steps say little")

@@ -41,4 +41,5 @@
   C(T, cause, LABEL, "which part of the excess is the largest: compute, exposed_comm, exposed_copy, idle; spread")     \
   C(T, cause_ns, TIME, "this part minus its median", .better = NAI_BETTER_LOWER, .sum = true)                          \
   C(T, cause_detail, LABEL, "what it is due to")
-NAI_TABLE(STEPS, steps, "Steps", "One step of one process on one GPU; its parts add up to its duration")
+NAI_TABLE(STEPS, steps, "Steps", "One step of one process on one GPU; its parts add up to its duration",
+          "whether what repeats is what the program's author calls a step, unless a range or --step says so")

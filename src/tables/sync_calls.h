@@ -30,4 +30,6 @@
   C(T, pid, PID, "process of the longest call") \
   C(T, tid, TID, "thread of the longest call")  \
   SYNC_IDLE_COLUMNS(C, T)
-NAI_TABLE(SYNC_CALLS, sync_calls, "Synchronisation", "One synchronising API function")
+NAI_TABLE(
+    SYNC_CALLS, sync_calls, "Synchronisation", "One synchronising API function",
+    "waits by polling, in condition variables or in NCCL's host code; whether a wait on a busy GPU costs anything")

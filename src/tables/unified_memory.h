@@ -31,4 +31,5 @@
     .better = NAI_BETTER_LOWER)                                                                                        \
   C(T, ping_pong_bytes, BYTES, "memory that moved to the GPU twice at least and back twice at least",                  \
     .better = NAI_BETTER_LOWER)
-NAI_TABLE(UNIFIED_MEMORY, unified_memory, "Unified memory", "One GPU that managed memory moves to or from")
+NAI_TABLE(UNIFIED_MEMORY, unified_memory, "Unified memory", "One GPU that managed memory moves to or from",
+          "how long kernels stood still; which would be faster with prefetching; memory used remotely without moving")

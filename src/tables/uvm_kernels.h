@@ -14,4 +14,5 @@
   C(T, most_covered_start_ns, START, "start of that execution")                                                      \
   C(T, most_covered_end_ns, END, "end of that execution")
 NAI_TABLE(UVM_KERNELS, uvm_kernels, "Kernels and unified memory",
-          "The executions of one kernel on one GPU that managed memory moves to or from")
+          "The executions of one kernel on one GPU that managed memory moves to or from",
+          "how long a kernel stood still, and on which pages")

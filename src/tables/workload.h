@@ -7,4 +7,5 @@
   C(T, confidence, PCT, "how sure that is, from the number and kind of signs", .order = -2)                   \
   C(T, sign_count, COUNT, "kinds of signs seen: kernels, ranges, threads, ...")                               \
   C(T, evidence, LABEL, "what was seen: kinds, counts and one name of each")
-NAI_TABLE(WORKLOAD, workload, "Workload", "One thing the program is, by what it shows of itself")
+NAI_TABLE(WORKLOAD, workload, "Workload", "One thing the program is, by what it shows of itself",
+          "whether a library matters because it ran; names that no event refers to")

@@ -1,5 +1,5 @@
-"""docs/analyses.md and the reference against a report: every table has its section, which says what it cannot know; every column is
-explained."""
+"""The reference against a report: every table says what it cannot know, every column is explained; docs/analyses.md has sections of tables
+only."""
 import re
 import unittest
 
@@ -7,7 +7,6 @@ import support
 from support import SOURCE, artifacts, report, run, trace
 
 TEXT = (SOURCE / "docs" / "analyses.md").read_text(encoding="utf-8")
-LIMITS = re.compile(r"^(- |\*\*)?(Limits|Cannot know|Not knowable)|It cannot know", re.M)
 
 
 def sections(text):
@@ -20,8 +19,9 @@ class Definitions(unittest.TestCase):
     def setUp(self):
         self.tables = report(artifacts(trace("steps"))).json["tables"]
 
-    def test_every_table(self):
-        self.assertEqual(set(self.tables) - set(sections(TEXT)), set())
+    def test_sections_are_of_tables(self):
+        there = set(self.tables) | {"skill_answers", "findings", "evidence"}
+        self.assertEqual([name for name in sections(TEXT) if re.fullmatch(r"[a-z_]+", name) and name not in there], [])
 
     def test_every_column(self):
         reference = sections(run("sql", "--reference", artifacts(trace("steps"))).stdout)
@@ -31,7 +31,9 @@ class Definitions(unittest.TestCase):
             self.assertEqual(missing, [], f"columns of {name} that src/tables/{name}.h does not explain")
 
     def test_what_each_cannot_know(self):
-        self.assertEqual([name for name, text in sections(TEXT).items() if not LIMITS.search(text)], [])
+        self.assertEqual([name for name, table in self.tables.items() if len(table.get("cannot_know", "")) < 10], [])
+        reference = sections(run("sql", "--reference", artifacts(trace("steps"))).stdout)
+        self.assertEqual([name for name in self.tables if "Cannot know: " not in reference[name]], [])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
  */
 #include "model_fixture.h"
 
-#include "analyses/comm/comm.h"
+#include "model/comm/comm_build.h"
 #include "tables/nvtx_events.h"
 #include "tables/nvtx_payloads.h"
 
@@ -45,7 +45,8 @@ static void test_exposed_time_is_shared_by_instant(void **state) {
   (void)state;
   for (int round = 0; round < 400; round++) {
     struct nai_comm_item items[MOST];
-    struct nai_intervals exposed = {0};
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+    struct nai_intervals exposed = {.arena = &arena};
     char covered[SPAN] = {0};
     int64_t shares[MOST], expected[MOST], start = 0;
     int n = (int)fixture_random(&f, MOST);
@@ -61,11 +62,10 @@ static void test_exposed_time_is_shared_by_instant(void **state) {
         covered[t] = 1;
       t += 1 + fixture_random(&f, 9);
     }
-    ok(nai_comm_charge(shares, items, (uint32_t)n, &exposed, err));
+    ok(nai_comm_charge(shares, items, (uint32_t)n, &exposed, &arena, err));
     share_by_hand(expected, items, n, covered, SPAN);
     for (int i = 0; i < n; i++)
       assert_int_equal(shares[i], expected[i]);
-    nai_intervals_free(&exposed);
   }
 }
 
@@ -95,7 +95,7 @@ static void run_kernel(struct world *w, int gpu, const char *name, int64_t strea
 
 static struct nai_table *ranks_of(struct world *w) {
   fixture_build(&w->f);
-  return fixture_analyze(&w->f, "communication", 3);
+  return fixture_analyze(&w->f, "comm_ranks", 0);
 }
 
 static void check_rank(const struct nai_table *t, int64_t row, int64_t wait, int64_t transfer, int64_t tail,
@@ -212,14 +212,14 @@ static void test_one_gpu_alone(void **state) {
     run_kernel(&w, 0, all_reduce, 20, 1000000 + k * (int64_t)1000000,
                1100000 + k * (int64_t)1000000 + (k == 9) * 500000);
   fixture_build(&w.f);
-  struct nai_table *t = fixture_analyze(&w.f, "communication", 0);
+  struct nai_table *t = fixture_analyze(&w.f, "comm_ops", 0);
   assert_int_equal(t->rows, 1);
   assert_int_equal(cell_int(t, 0, "matched_count"), 0);
   assert_int_equal(cell_int(t, 0, "wait_ns"), NAI_NULL_I64);
   assert_int_equal(cell_int(t, 0, "excess_ns"), 500000);
   assert_int_equal(cell_int(t, 0, "exposed_ns"), 30 * 100000 + 500000);
   nai_table_free(t);
-  t = fixture_analyze(&w.f, "communication", 3);
+  t = fixture_analyze(&w.f, "comm_ranks", 0);
   assert_string_equal(cell_text(t, 0, "refused"), "no other GPU in the trace has a counterpart");
   nai_table_free(t);
   fixture_free(&w.f);
@@ -231,8 +231,9 @@ static void test_nothing_without_communication(void **state) {
   begin(&w, 1);
   run_kernel(&w, 0, gemm, 7, 1000, 2000);
   fixture_build(&w.f);
-  for (int i = 0; i < 5; i++) {
-    struct nai_table *t = fixture_analyze(&w.f, "communication", i);
+  static const char *const analyses[] = {"comm_ops", "comm_streams", "comm_instances", "comm_ranks", "comm_capture"};
+  for (size_t i = 0; i < sizeof analyses / sizeof *analyses; i++) {
+    struct nai_table *t = fixture_analyze(&w.f, analyses[i], 0);
     assert_int_equal(t->rows, 0);
     nai_table_free(t);
   }
@@ -256,12 +257,12 @@ static void test_calls_of_a_group(void **state) {
   run_kernel(&w, 0, "ncclDevKernel_Generic(ncclDevKernelArgs4K)", 20, t + 230 + 5000, t + 11000);
   fixture_api(&w.f, t + 215, t + 220, w.thread[0], "cudaLaunchKernel", 99);
   fixture_build(&w.f);
-  struct nai_table *in = fixture_analyze(&w.f, "communication", 2);
+  struct nai_table *in = fixture_analyze(&w.f, "comm_instances", 0);
   assert_string_equal(cell_text(in, 0, "calls"), "Send x2, Recv x2");
   assert_string_equal(cell_text(in, 1, "calls"), "");
   assert_string_equal(cell_text(in, 1, "op"), "unknown");
   nai_table_free(in);
-  in = fixture_analyze(&w.f, "communication", 4);
+  in = fixture_analyze(&w.f, "comm_capture", 0);
   assert_int_equal(cell_int(in, 0, "attributed_count"), 1);
   assert_int_equal(cell_int(in, 0, "group_count"), 1);
   assert_int_equal(cell_int(in, 0, "sized_count"), 0);
@@ -333,11 +334,11 @@ static void test_communicators_on_one_stream(void **state) {
     fixture_kernel(&w.f, t + 1000000, t + 1500000, all_reduce, 0, 0, 20, w.correlation);
   }
   fixture_build(&w.f);
-  struct nai_table *t = fixture_analyze(&w.f, "communication", 1);
+  struct nai_table *t = fixture_analyze(&w.f, "comm_streams", 0);
   assert_int_equal(cell_int(t, 0, "communicator_count"), 2);
   assert_int_equal(cell_int(t, 0, "serial_wait_ns"), 4 * (1000000 - 99990));
   nai_table_free(t);
-  t = fixture_analyze(&w.f, "communication", 2);
+  t = fixture_analyze(&w.f, "comm_instances", 0);
   assert_int_equal(cell_int(t, 1, "message_bytes"), 800);
   assert_string_equal(cell_text(t, 1, "communicator"), "0x000000000000000b");
   assert_int_equal(cell_int(t, 1, "rank_count"), NAI_NULL_I64); /* one rank here; how many there are is not known */
@@ -363,7 +364,7 @@ static void test_kernels_that_share_a_group(void **state) {
       fixture_kernel(&w.f, 2000, 3000, all_reduce, g, 0, 20, 7 + g);
     }
     fixture_build(&w.f);
-    struct nai_table *t = fixture_analyze(&w.f, "communication", 2);
+    struct nai_table *t = fixture_analyze(&w.f, "comm_instances", 0);
     for (int g = 0; g < 2; g++) {
       assert_int_equal(cell_int(t, g, "message_bytes"), alike ? 400 : NAI_NULL_I64);
       assert_string_equal(cell_text(t, g, "calls"), "AllReduce x2");
@@ -384,7 +385,7 @@ static void test_set_up_after_the_first_collective(void **state) {
   run_kernel(&w, 0, gemm, 7, 2500000, 2600000);
   run_kernel(&w, 0, all_reduce, 20, 3000000, 4000000);
   fixture_build(&w.f);
-  struct nai_table *t = fixture_analyze(&w.f, "communication", 3);
+  struct nai_table *t = fixture_analyze(&w.f, "comm_ranks", 0);
   assert_int_equal(cell_int(t, 0, "rank"), 3);
   assert_int_equal(cell_int(t, 0, "init_count"), 1);
   assert_int_equal(cell_int(t, 0, "init_ns"), 800000);

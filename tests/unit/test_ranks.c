@@ -2,8 +2,6 @@
  * who waits. The truth is what the sequences were made from. */
 #include "unit.h"
 
-#include "features/ranks/align.h"
-#include "features/ranks/internal.h"
 #include "features/ranks/write.h"
 
 #include <stdlib.h>
@@ -18,13 +16,14 @@ static struct nai_ranks job;
 static int64_t clocks[MAX_LINES]; /* per rank, ahead */
 
 static void begin_job(uint32_t ranks, bool one_trace) {
-  memset(&job, 0, sizeof job);
+  struct nai_err err;
+  job = (struct nai_ranks){.arena = NAI_ARENA(NULL)};
   memset(clocks, 0, sizeof clocks);
   job.source_count = one_trace ? 1 : ranks;
-  job.sources = calloc(job.source_count, sizeof *job.sources);
-  job.ranks = calloc(ranks, sizeof *job.ranks);
-  job.lines = calloc(MAX_LINES, sizeof *job.lines);
-  job.whats = calloc(KINDS, sizeof *job.whats);
+  assert_int_equal(NAI_NEW(job.sources, &job.arena, job.source_count, &err), NAI_OK);
+  assert_int_equal(NAI_NEW(job.ranks, &job.arena, ranks, &err), NAI_OK);
+  assert_int_equal(NAI_NEW(job.lines, &job.arena, MAX_LINES, &err), NAI_OK);
+  assert_int_equal(NAI_NEW(job.whats, &job.arena, KINDS, &err), NAI_OK);
   for (uint32_t i = 0; i < job.source_count; i++)
     job.sources[i].utc = NAI_NULL_I64;
   for (job.rank_count = 0; job.rank_count < ranks; job.rank_count++)
@@ -46,15 +45,15 @@ static struct nai_rank_line *add_line(uint32_t rank, int64_t comm) {
                                  .known_comm = comm != 0,
                                  .comm = comm,
                                  .size = -1,
-                                 .group = NAI_NO_RANK,
-                                 .residual = NAI_NULL_I64};
+                                 .group = NAI_NO_RANK};
   return line;
 }
 
 static void add_call(struct nai_rank_line *line, uint32_t what, int64_t start, int64_t end) {
   struct nai_job_rank *rank = &job.ranks[line->rank];
-  if ((rank->call_count & (rank->call_count - 1)) == 0)
-    rank->calls = realloc(rank->calls, sizeof *rank->calls * (rank->call_count ? 2 * rank->call_count : 1));
+  uint32_t count = rank->call_count, capacity = count & (count - 1) ? UINT32_MAX : count; /* full at powers of two */
+  struct nai_err err;
+  assert_int_equal(NAI_ROOM(rank->calls, capacity, count, &job.arena, &err), NAI_OK);
   rank->calls[rank->call_count++] =
       (struct nai_rank_call){.start = start + clocks[line->rank], .end = end + clocks[line->rank], .what = what};
   line->count++;
@@ -244,7 +243,7 @@ static void test_split_communicators(void **state) {
   for (uint32_t l = 0; l < 8; l++) {
     assert_int_equal(job.lines[l].group, job.lines[l % 2].group);
     assert_int_equal(job.groups[job.lines[l].group].collectives, 200);
-    assert_int_equal(job.lines[l].offset, clocks[l] - clocks[l % 2]);
+    assert_int_equal(job.lines[l].how.offset, clocks[l] - clocks[l % 2]);
   }
   end_job();
 }
@@ -311,12 +310,12 @@ static void test_ids(void **state) {
 
 /* Four ranks, 100 collectives; `late_by` of rank 3 in those that are multiples of `every`. */
 static void judge(uint32_t every, int64_t late_by, enum nai_ranks_verdict verdict, const char *words) {
-  struct nai_buf text = {0};
+  struct nai_ranks_report report = {0};
   struct nai_err err;
   begin_job(4, false);
   for (uint32_t r = 0; r < 4; r++) {
     struct nai_rank_line *line = add_line(r, 5);
-    job.ranks[r].label = strdup(r == 3 ? "rank 3" : "another");
+    job.ranks[r].label = r == 3 ? "rank 3" : "another";
     for (uint32_t k = 0; k < 100; k++) {
       int64_t start = when(k, 50 * US) + (k % every == 1 ? 0 : 1), late = k % every == 1 ? late_by : 0;
       add_call(line, REDUCE, start + (r == 3 ? late : 0), start + late + 30 * US);
@@ -325,10 +324,9 @@ static void judge(uint32_t every, int64_t late_by, enum nai_ranks_verdict verdic
   match();
   assert_int_equal(nai_ranks_judge(&job, &err), NAI_OK);
   assert_int_equal(job.verdict, verdict);
-  nai_ranks_put_verdict(&text, &job);
-  if (!strstr(nai_buf_str(&text), words))
-    fail_msg("%s", nai_buf_str(&text));
-  nai_buf_free(&text);
+  assert_int_equal(nai_ranks_put_words(&report, &job, &err), NAI_OK);
+  if (!strstr(report.verdict, words))
+    fail_msg("%s", report.verdict);
   end_job();
 }
 

@@ -1,84 +1,58 @@
-/* Table comm_ops: communication of each kind on each GPU. */
-#include "analyses/comm/comm.h"
+/* What does each GPU communicate, of which kind, how large and how fast? Table comm_ops. */
+#include "analyses/analysis.h"
+#include "model/comm/comm.h"
 
-#include "base/array.h"
 #include "base/sort.h"
 #include "tables/comm_ops.h"
-#include "tables/events.h"
+#include "tables/gpus.h"
+#include "tables/kernel_configs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SMALL_BYTES = 256 << 10, LARGE_BYTES = 32 << 20, SMALL_BLOCKS = 2, FEW_OF_A_SIZE = 20 };
 
-/* Kernels of one kind on one GPU: items order[first] .. order[first + count - 1]. */
-struct kind {
-  uint32_t gpu, first, count;
-  const char *op, *dtype, *family;
-};
-
-struct kinds {
-  struct kind *v;
-  uint32_t count, capacity;
-  uint32_t *of_item, *order;
-};
-
-static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-static bool is_kind(const struct kind *kind, const struct kind *other) {
-  return kind->gpu == other->gpu && same(kind->op, other->op) && same(kind->dtype, other->dtype) &&
-         same(kind->family, other->family);
-}
-
-static struct kind kind_of(const struct nai_comm *c, const struct nai_comm_item *item) {
-  const struct nai_comm_name *name = nai_comm_name_of(c, item);
-  return (struct kind){.gpu = item->gpu, .op = item->op, .dtype = name->dtype, .family = name->family};
-}
-
-/* Kinds are few: collectives, times types, times libraries. */
-static int list_kinds(struct kinds *k, const struct nai_comm *c, struct nai_err *err) {
-  k->of_item = calloc((size_t)c->count + 1, sizeof *k->of_item);
-  k->order = malloc(((size_t)c->count + 1) * sizeof *k->order);
-  if (!k->of_item || !k->order)
-    return nai_err_nomem(err);
-  uint32_t first = 0, last = 0; /* kinds of this GPU begin at `first` */
+/* Items by kind, in order of their first ones. Kinds are few: collectives, times types, times libraries. */
+static int sort_by_kind(struct nai_key **items, const struct nai_model *m, struct nai_arena *arena,
+                        struct nai_err *err) {
+  const struct nai_comm *c = m->comm;
+  uint32_t *kinds = NULL, capacity = 0, count = 0; /* an item of each */
+  uint32_t first = 0, last = 0;                    /* kinds of this GPU begin at `first` */
+  NAI_TRY(NAI_NEW(*items, arena, c->count, err));
   for (uint32_t i = 0; i < c->count; i++) {
-    struct kind kind = kind_of(c, &c->items[i]);
-    first = i && c->items[i - 1].gpu != kind.gpu ? k->count : first;
-    if (last >= k->count || !is_kind(&k->v[last], &kind))
-      for (last = first; last < k->count && !is_kind(&k->v[last], &kind);)
+    first = i && c->items[i - 1].gpu != c->items[i].gpu ? count : first;
+    if (last < first || !count || !nai_comm_same_kind(m, &c->items[kinds[last]], &c->items[i]))
+      for (last = first; last < count && !nai_comm_same_kind(m, &c->items[kinds[last]], &c->items[i]);)
         last++;
-    if (last == k->count) {
-      if (!nai_array_room(&k->v, &k->capacity, k->count, sizeof *k->v))
-        return nai_err_nomem(err);
-      k->v[k->count++] = kind;
+    if (last == count) {
+      NAI_TRY(NAI_ROOM(kinds, capacity, count, arena, err));
+      kinds[count++] = i;
     }
-    k->of_item[i] = last;
-    k->v[last].count++;
+    (*items)[i] = (struct nai_key){last, i};
   }
-  return NAI_OK;
-}
-
-static void order_items(struct kinds *k, const struct nai_comm *c) {
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < k->count; i++) {
-    k->v[i].first = at;
-    at += k->v[i].count;
-    k->v[i].count = 0;
-  }
-  for (uint32_t i = 0; i < c->count; i++) {
-    struct kind *kind = &k->v[k->of_item[i]];
-    k->order[kind->first + kind->count++] = i;
-  }
+  return nai_sort_keys(*items, c->count, err);
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
 
+/* The items of a row. */
+struct part {
+  const struct nai_model *m;
+  const struct nai_key *items;
+  uint32_t n;
+  int64_t *room; /* for n numbers */
+};
+
+static const struct nai_comm_item *item_at(const struct part *p, uint32_t i) {
+  return &p->m->comm->items[p->items[i].value];
+}
+
+static int64_t length(const struct nai_comm_item *item) { return item->end - item->start; }
+
 /* What tells one size from another: bytes, else the grid. */
-static int64_t blocks_of(const struct nai_comm *c, const struct nai_comm_item *item) {
-  const struct nai_table *configs = c->m->tables[NAI_IN_KERNEL_CONFIGS];
-  int64_t row = nai_at(&c->m->kernels.config, item->kernel), blocks = 1;
+static int64_t blocks_of(const struct nai_model *m, const struct nai_comm_item *item) {
+  const struct nai_table *configs = m->tables[NAI_IN_KERNEL_CONFIGS];
+  int64_t row = nai_at(&m->kernels.config, item->kernel), blocks = 1;
   for (int column = KERNEL_CONFIGS_grid_x; row >= 0 && column <= KERNEL_CONFIGS_grid_z; column++) {
     int64_t n = nai_get_i64(configs, row, column);
     if (n <= 0 || __builtin_mul_overflow(blocks, n, &blocks))
@@ -87,120 +61,108 @@ static int64_t blocks_of(const struct nai_comm *c, const struct nai_comm_item *i
   return row >= 0 ? blocks : NAI_COMM_UNKNOWN;
 }
 
-static bool is_small(const struct nai_comm *c, const struct nai_comm_item *item) {
-  int64_t bytes = nai_comm_bytes(item), blocks = bytes < 0 ? blocks_of(c, item) : 0;
+static bool is_small(const struct nai_model *m, const struct nai_comm_item *item) {
+  int64_t bytes = nai_comm_bytes(item), blocks = bytes < 0 ? blocks_of(m, item) : 0;
   return bytes >= 0 ? bytes < SMALL_BYTES : blocks >= 0 && blocks <= SMALL_BLOCKS;
 }
 
-static void put_sums(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items,
-                     uint32_t n) {
-  int64_t sums[COMM_OPS_longest_end_ns + 1] = {0};
-  const struct nai_comm_item *longest = &c->items[items[0]];
-  for (uint32_t i = 0; i < n; i++) {
-    const struct nai_comm_item *item = &c->items[items[i]];
-    int64_t ns = item->end - item->start, bytes = nai_comm_bytes(item);
-    bool matched = item->set != NAI_NO_ROW, small = is_small(c, item);
-    longest = ns > longest->end - longest->start ? item : longest;
-    sums[COMM_OPS_kernel_count]++;
-    sums[COMM_OPS_total_time_ns] += ns;
-    sums[COMM_OPS_overlapped_ns] += ns - item->exposed;
-    sums[COMM_OPS_exposed_ns] += item->charged;
-    sums[COMM_OPS_active_exposed_ns] += item->active_charged;
-    sums[COMM_OPS_matched_count] += matched;
-    sums[COMM_OPS_wait_ns] += item->wait;
-    sums[COMM_OPS_transfer_ns] += item->transfer;
-    sums[COMM_OPS_tail_ns] += item->tail;
-    sums[COMM_OPS_sized_count] += bytes >= 0;
-    sums[COMM_OPS_total_bytes] += bytes >= 0 ? bytes : 0;
-    sums[COMM_OPS_small_count] += small;
-    sums[COMM_OPS_small_ns] += small ? ns : 0;
-    sums[COMM_OPS_small_exposed_ns] += small ? item->active_charged : 0;
-  }
-  for (int column = COMM_OPS_kernel_count; column <= COMM_OPS_small_exposed_ns; column++)
-    if (table->schema->columns[column].type == NAI_I64 && column != COMM_OPS_max_duration_ns &&
-        column != COMM_OPS_excess_ns)
-      nai_set_i64(table, row, column, sums[column]);
-  if (!sums[COMM_OPS_matched_count])
-    for (int column = COMM_OPS_wait_ns; column <= COMM_OPS_tail_ns; column++)
-      nai_set_i64(table, row, column, NAI_NULL_I64);
-  if (!sums[COMM_OPS_sized_count])
-    nai_set_i64(table, row, COMM_OPS_total_bytes, NAI_NULL_I64);
-  const struct nai_gpu *gpu = &c->m->gpus[longest->gpu];
-  nai_set_f64(table, row, COMM_OPS_exposed_pct,
-              nai_percent((double)sums[COMM_OPS_exposed_ns], (double)(gpu->window_end - gpu->window_start)));
-  nai_set_str(table, row, COMM_OPS_kernel_name, nai_model_kernel_name(c->m, longest->kernel));
-  nai_set_i64(table, row, COMM_OPS_longest_start_ns, longest->start);
-  nai_set_i64(table, row, COMM_OPS_longest_end_ns, longest->end);
+static void add_item(struct COMM_OPS_row *row, const struct nai_model *m, const struct nai_comm_item *item) {
+  int64_t bytes = nai_comm_bytes(item);
+  row->kernel_count++;
+  row->total_time_ns += length(item);
+  row->overlapped_ns += length(item) - item->exposed;
+  row->exposed_ns += item->charged;
+  row->active_exposed_ns += item->active_charged;
+  row->matched_count += item->set != NAI_NO_ROW;
+  row->wait_ns += item->wait;
+  row->transfer_ns += item->transfer;
+  row->tail_ns += item->tail;
+  row->sized_count += bytes >= 0;
+  row->total_bytes += bytes >= 0 ? bytes : 0;
+  if (!is_small(m, item))
+    return;
+  row->small_count++;
+  row->small_ns += length(item);
+  row->small_exposed_ns += item->active_charged;
 }
 
-static void put_durations(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items,
-                          uint32_t n, int64_t *room) {
-  for (uint32_t i = 0; i < n; i++)
-    room[i] = c->items[items[i]].end - c->items[items[i]].start;
-  struct nai_stats stats = nai_stats_of(room, n);
-  nai_put_stats(table, row,
-                &(struct nai_stats_columns){-1, -1, -1, -1, .max = COMM_OPS_max_duration_ns,
-                                            .p50 = COMM_OPS_p50_duration_ns, .p90 = COMM_OPS_p90_duration_ns, -1, -1},
-                &stats);
+static void put_sums(struct COMM_OPS_row *row, const struct part *p) {
+  const struct nai_comm_item *longest = item_at(p, 0);
+  row->kernel_count = row->total_time_ns = row->overlapped_ns = row->exposed_ns = row->active_exposed_ns = 0;
+  row->matched_count = row->wait_ns = row->transfer_ns = row->tail_ns = row->sized_count = row->total_bytes = 0;
+  row->small_count = row->small_ns = row->small_exposed_ns = 0;
+  for (uint32_t i = 0; i < p->n; i++) {
+    add_item(row, p->m, item_at(p, i));
+    longest = length(item_at(p, i)) > length(longest) ? item_at(p, i) : longest;
+  }
+  if (!row->matched_count)
+    row->wait_ns = row->transfer_ns = row->tail_ns = NAI_NULL_I64;
+  if (!row->sized_count)
+    row->total_bytes = NAI_NULL_I64;
+  const struct nai_gpu *gpu = &p->m->gpus[longest->gpu];
+  row->exposed_pct = nai_percent((double)row->exposed_ns, (double)(gpu->window_end - gpu->window_start));
+  row->kernel_name = nai_model_kernel_name(p->m, longest->kernel);
+  row->longest_start_ns = longest->start;
+  row->longest_end_ns = longest->end;
+}
+
+static void put_durations(struct COMM_OPS_row *row, const struct part *p) {
+  for (uint32_t i = 0; i < p->n; i++)
+    p->room[i] = length(item_at(p, i));
+  struct nai_stats stats = nai_stats_of(p->room, p->n);
+  row->max_duration_ns = stats.max;
+  row->p50_duration_ns = stats.p50;
+  row->p90_duration_ns = stats.p90;
 }
 
 /* Rates of large messages, in bytes per second so that integers do. */
-static void put_rates(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items, uint32_t n,
-                      int64_t *room) {
-  int64_t active = 0, matched = 0;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    const struct nai_comm_item *item = &c->items[items[i]];
-    struct nai_comm_rates rates = nai_comm_rates(item->op, nai_comm_bytes(item), item->ranks, nai_comm_rated_ns(item));
+static void put_rates(struct COMM_OPS_row *row, const struct part *p) {
+  const struct nai_model *m = p->m;
+  row->large_count = row->large_exposed_ns = row->large_matched_count = 0;
+  for (uint32_t i = 0; i < p->n; i++) {
+    const struct nai_comm_item *item = item_at(p, i);
+    struct nai_comm_rates rates = nai_comm_rates_of(item);
     if (nai_comm_bytes(item) < LARGE_BYTES || !(rates.bus > 0 && rates.bus < 1e6))
       continue;
-    room[count++] = (int64_t)(rates.bus * 1e9);
-    active += item->active_charged;
-    matched += item->set != NAI_NO_ROW;
+    p->room[row->large_count++] = (int64_t)(rates.bus * 1e9);
+    row->large_exposed_ns += item->active_charged;
+    row->large_matched_count += item->set != NAI_NO_ROW;
   }
-  nai_set_i64(table, row, COMM_OPS_large_count, count);
-  nai_set_i64(table, row, COMM_OPS_large_exposed_ns, active);
-  nai_set_i64(table, row, COMM_OPS_large_matched_count, matched);
-  const struct nai_value gpu = nai_table_value(c->m->tables[NAI_IN_GPUS], c->items[items[0]].gpu, GPUS_gpu_name);
-  double link = gpu.null ? 0 : nai_comm_names_link(nai_kernel_classes_comm_names(c->m->classes), gpu.s);
-  if (link > 0)
-    nai_set_f64(table, row, COMM_OPS_link_gb_per_s, link);
-  if (!count)
+  const char *gpu = nai_get_str(m->tables[NAI_IN_GPUS], item_at(p, 0)->gpu, GPUS_gpu_name);
+  double link = *gpu ? nai_comm_names_link(nai_kernel_classes_comm_names(m->classes), gpu) : 0;
+  row->link_gb_per_s = link > 0 ? link : NAN;
+  if (!row->large_count)
     return;
-  double bus = nai_quantile_i64(room, count, 0.5) / 1e9;
-  nai_set_f64(table, row, COMM_OPS_large_busbw_p50, bus);
-  if (link > 0)
-    nai_set_f64(table, row, COMM_OPS_link_pct, nai_percent(bus, link));
+  row->large_busbw_p50 = nai_quantile_i64(p->room, (size_t)row->large_count, 0.5) / 1e9;
+  row->link_pct = link > 0 ? nai_percent(row->large_busbw_p50, link) : NAN;
 }
 
 /* Time beyond what kernels of the same size took at best, where they are many. */
-static int put_excess(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items, uint32_t n,
-                      int64_t *room, struct nai_err *err) {
-  struct nai_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
+static int put_excess(struct COMM_OPS_row *row, const struct part *p, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(p->m->scratch_dir);
+  struct nai_key *keys;
   uint32_t count = 0;
   int64_t excess = 0;
-  bool any = false;
-  for (uint32_t i = 0; keys && i < n; i++) {
-    const struct nai_comm_item *item = &c->items[items[i]];
+  NAI_TRY(NAI_NEW(keys, &arena, p->n, err));
+  for (uint32_t i = 0; i < p->n; i++) {
+    const struct nai_comm_item *item = item_at(p, i);
     int64_t bytes = nai_comm_bytes(item);
     if (item->set == NAI_NO_ROW)
-      keys[count++] = (struct nai_key){nai_key_from_i64(bytes >= 0 ? bytes : -2 - blocks_of(c, item)), items[i]};
+      keys[count++] =
+          (struct nai_key){nai_key_from_i64(bytes >= 0 ? bytes : -2 - blocks_of(p->m, item)), p->items[i].value};
   }
-  int rc = keys ? nai_sort_keys(keys, count, err) : nai_err_nomem(err);
-  for (uint32_t i = 0, j; !rc && i < count; i = j) {
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (uint32_t i = 0, j; i < count; i = j) {
     for (j = i; j < count && keys[j].key == keys[i].key; j++)
-      room[j - i] = c->items[keys[j].value].end - c->items[keys[j].value].start;
+      p->room[j - i] = length(&p->m->comm->items[keys[j].value]);
     if (j - i < FEW_OF_A_SIZE)
       continue;
-    int64_t best = (int64_t)nai_quantile_i64(room, j - i, 0.05);
-    any = true;
+    int64_t best = (int64_t)nai_quantile_i64(p->room, j - i, 0.05);
     for (uint32_t k = 0; k < j - i; k++)
-      excess += room[k] > best ? room[k] - best : 0;
+      excess += p->room[k] > best ? p->room[k] - best : 0;
+    row->excess_ns = excess;
   }
-  if (any)
-    nai_set_i64(table, row, COMM_OPS_excess_ns, excess);
-  free(keys);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- where the program asked for it ----------------------------------------------------------- */
@@ -215,8 +177,7 @@ static bool of_library(const char *name) {
 }
 
 /* The name of the innermost range around the launch that is the program's, NAI_NO_STRING for none. */
-static uint32_t range_of(const struct nai_comm *c, const struct nai_comm_item *item) {
-  const struct nai_model *m = c->m;
+static uint32_t range_of(const struct nai_model *m, const struct nai_comm_item *item) {
   uint32_t api = m->kernel_api[item->kernel];
   const struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
   while (node && of_library(nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name)))
@@ -224,59 +185,60 @@ static uint32_t range_of(const struct nai_comm *c, const struct nai_comm_item *i
   return node ? node->name : NAI_NO_STRING;
 }
 
-/* `room` has place for n. */
-static int put_range(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items, uint32_t n,
-                     int64_t *room, struct nai_err *err) {
-  struct nai_keyset names = {0};
+static int put_range(struct COMM_OPS_row *row, const struct part *p, struct nai_err *err) {
+  NAI_SCOPED(nai_keyset) names = {0};
   uint32_t most = 0;
-  for (uint32_t i = 0; i < n && !names.oom; i++) {
-    uint32_t name = range_of(c, &c->items[items[i]]);
+  for (uint32_t i = 0; i < p->n && !names.oom; i++) {
+    uint32_t name = range_of(p->m, item_at(p, i));
     bool added;
     if (name == NAI_NO_STRING)
       continue;
     uint32_t index = nai_keyset_add(&names, name, &added);
-    if (!names.oom)
-      room[index] = (added ? 0 : room[index]) + c->items[items[i]].active_charged;
+    p->room[index] = (added ? 0 : p->room[index]) + item_at(p, i)->active_charged;
   }
+  if (names.oom)
+    return nai_err_nomem(err);
   for (uint32_t i = 1; i < names.count; i++)
-    most = room[i] > room[most] ? i : most;
-  if (!names.oom && names.count && room[most] > 0) {
-    nai_set_str(table, row, COMM_OPS_issued_in,
-                nai_strings_get(&c->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[most]));
-    nai_set_i64(table, row, COMM_OPS_issued_in_ns, room[most]);
-  }
-  bool oom = names.oom;
-  nai_keyset_free(&names);
-  return oom ? nai_err_nomem(err) : NAI_OK;
+    most = p->room[i] > p->room[most] ? i : most;
+  if (!names.count || p->room[most] <= 0)
+    return NAI_OK;
+  row->issued_in = nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[most]);
+  row->issued_in_ns = p->room[most];
+  return NAI_OK;
 }
 
-int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
-  struct kinds kinds = {0};
-  int64_t *room = malloc(((size_t)c->count + 1) * sizeof *room);
-  int rc = room ? list_kinds(&kinds, c, err) : nai_err_nomem(err);
-  if (!rc)
-    order_items(&kinds, c);
-  for (uint32_t i = 0; !rc && i < kinds.count; i++) {
-    const struct kind *kind = &kinds.v[i];
-    const uint32_t *items = kinds.order + kind->first;
-    const struct nai_comm_name *name = nai_comm_name_of(c, &c->items[items[0]]);
-    int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, COMM_OPS_device_id, nai_model_device(c->m, kind->gpu));
-    nai_set_str(table, row, COMM_OPS_op, kind->op ? kind->op : "unknown");
-    nai_set_str(table, row, COMM_OPS_dtype, kind->dtype);
-    nai_set_str(table, row, COMM_OPS_family, kind->family ? kind->family : "other");
-    nai_set_i64(table, row, COMM_OPS_entry_kernel, name->entry);
-    nai_set_i64(table, row, COMM_OPS_fused, name->fused);
-    put_sums(table, row, c, items, kind->count);
-    put_durations(table, row, c, items, kind->count, room);
-    put_rates(table, row, c, items, kind->count, room);
-    rc = put_excess(table, row, c, items, kind->count, room, err);
-    if (!rc)
-      rc = put_range(table, row, c, items, kind->count, room, err);
-  }
-  free(kinds.v);
-  free(kinds.of_item);
-  free(kinds.order);
-  free(room);
-  return rc;
+/* --- the table -------------------------------------------------------------------------------- */
+
+static int put_part(struct nai_table *table, const struct part *p, struct nai_err *err) {
+  const struct nai_comm_item *first = item_at(p, 0);
+  const struct nai_comm_name *name = nai_comm_name_of(p->m, first);
+  struct COMM_OPS_row row =
+      NAI_ROW(COMM_OPS, .device_id = nai_model_device(p->m, first->gpu), .op = nai_comm_op(first), .dtype = name->dtype,
+              .family = name->family ? name->family : "other", .entry_kernel = name->entry, .fused = name->fused);
+  put_sums(&row, p);
+  put_durations(&row, p);
+  put_rates(&row, p);
+  NAI_TRY(put_excess(&row, p, err));
+  NAI_TRY(put_range(&row, p, err));
+  COMM_OPS_add(table, &row);
+  return NAI_OK;
 }
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  uint32_t count = io->model->comm->count;
+  struct nai_key *items;
+  struct part part = {.m = io->model};
+  NAI_TRY(sort_by_kind(&items, io->model, io->arena, err));
+  NAI_TRY(NAI_NEW(part.room, io->arena, count, err));
+  for (uint32_t i = 0; i < count; i += part.n) {
+    part.items = items + i;
+    for (part.n = 0; i + part.n < count && items[i + part.n].key == items[i].key;)
+      part.n++;
+    NAI_TRY(put_part(io->out[0], &part, err));
+  }
+  return NAI_OK;
+}
+
+NAI_ANALYSIS(comm_ops, .outputs = NAI_SCHEMAS(&nai_comm_ops_schema), .parts = NAI_PART(COMM) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(NVTX) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS),
+             .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -1,20 +1,36 @@
-/* Table comm_ranks: what each process on each GPU waited for. */
-#include "analyses/comm/comm.h"
-#include "tables/comm_ranks.h"
+/* What did each process on each GPU wait for, and what did the others wait for? Table comm_ranks. */
+#include "analyses/analysis.h"
+#include "model/comm/comm.h"
+#include "model/idle/active.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "tables/comm_ranks.h"
 
 /* One process on one GPU. */
 struct rank {
-  const struct nai_comm *c;
+  const struct nai_model *m;
   uint32_t number;
-  int64_t sums[COMM_RANKS_longest_wait_end_ns + 1];
+  struct COMM_RANKS_row row;
   int64_t first_end; /* of its first communication kernel */
   const struct nai_comm_item *longest;
   int64_t *waits_for;               /* ns by GPU */
   const struct nai_comm_line *line; /* of most kernels that were matched; else of the most kernels */
 };
+
+/* When its communication is exposed within active time, when it is active, when it does anything. */
+struct gpu {
+  struct nai_coverage exposed, active, busy;
+};
+
+static void begin_rank(struct rank *r, const struct nai_model *m, uint32_t number) {
+  const struct nai_comm_rank *of = &m->comm->ranks[number];
+  r->m = m;
+  r->number = number;
+  r->row = (struct COMM_RANKS_row)NAI_ROW(
+      COMM_RANKS, .device_id = nai_model_device(m, of->gpu), .pid = nai_model_pid(m, of->process),
+      .rank = nai_comm_own_rank(m->comm, number), .kernel_count = 0, .total_time_ns = 0, .matched_count = 0,
+      .matched_ns = 0, .wait_ns = 0, .transfer_ns = 0, .tail_ns = 0, .wait_exposed_ns = 0, .late_count = 0,
+      .caused_wait_ns = 0, .late_by_ns = 0, .init_count = 0, .init_ns = 0, .init_idle_ns = 0);
+}
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
@@ -24,22 +40,22 @@ static const struct nai_comm_line *better(const struct nai_comm_line *a, const s
   return b->count > a->count ? b : a;
 }
 
-static void add_item(struct rank *r, const struct nai_comm_item *item, struct nai_coverage *exposed) {
-  const struct nai_comm *c = r->c;
+static void add_item(struct rank *r, const struct nai_comm_item *item, struct gpu *gpu) {
+  const struct nai_comm *c = r->m->comm;
   int64_t ns = item->end - item->start;
-  r->sums[COMM_RANKS_kernel_count]++;
-  r->sums[COMM_RANKS_total_time_ns] += ns;
+  r->first_end = !r->row.kernel_count || item->end < r->first_end ? item->end : r->first_end;
+  r->row.kernel_count++;
+  r->row.total_time_ns += ns;
   r->line = better(r->line, &c->lines[item->line]);
-  r->first_end = r->sums[COMM_RANKS_kernel_count] == 1 || item->end < r->first_end ? item->end : r->first_end;
   if (item->set == NAI_NO_ROW)
     return;
-  int64_t shown = nai_coverage_overlap_ns(exposed, item->start, item->start + item->wait);
-  r->sums[COMM_RANKS_matched_count]++;
-  r->sums[COMM_RANKS_matched_ns] += ns;
-  r->sums[COMM_RANKS_wait_ns] += item->wait;
-  r->sums[COMM_RANKS_transfer_ns] += item->transfer;
-  r->sums[COMM_RANKS_tail_ns] += item->tail;
-  r->sums[COMM_RANKS_wait_exposed_ns] += shown < item->active_charged ? shown : item->active_charged;
+  int64_t shown = nai_coverage_overlap_ns(&gpu->exposed, item->start, item->start + item->wait);
+  r->row.matched_count++;
+  r->row.matched_ns += ns;
+  r->row.wait_ns += item->wait;
+  r->row.transfer_ns += item->transfer;
+  r->row.tail_ns += item->tail;
+  r->row.wait_exposed_ns += shown < item->active_charged ? shown : item->active_charged;
   r->longest = !r->longest || item->wait > r->longest->wait ? item : r->longest;
   if (item->late == NAI_NO_ROW)
     return;
@@ -54,158 +70,132 @@ static void add_caused(struct rank *ranks, const struct nai_comm *c) {
     const struct nai_comm_item *item = &c->items[i];
     if (item->late == NAI_NO_ROW)
       continue;
-    struct rank *late = &ranks[c->items[item->late].rank];
+    struct COMM_RANKS_row *late = &ranks[c->items[item->late].rank].row;
     if (item->late == i) {
-      late->sums[COMM_RANKS_late_count]++;
-      late->sums[COMM_RANKS_late_by_ns] += item->late_by;
+      late->late_count++;
+      late->late_by_ns += item->late_by;
     } else {
-      late->sums[COMM_RANKS_caused_wait_ns] += item->wait;
+      late->caused_wait_ns += item->wait;
     }
   }
+}
+
+/* Set-up of communicators that the process made after its first collective: within active time, and with the GPU idle.
+ */
+static void add_inits(struct rank *r, struct gpu *gpu) {
+  const struct nai_comm *c = r->m->comm;
+  for (uint32_t i = 0; i < c->init_count; i++) {
+    const struct nai_comm_init *init = &c->inits[i];
+    if (init->process != c->ranks[r->number].process || init->start < r->first_end)
+      continue;
+    int64_t ns = nai_coverage_overlap_ns(&gpu->active, init->start, init->end);
+    int64_t idle = ns - nai_coverage_overlap_ns(&gpu->busy, init->start, init->end);
+    r->row.init_count++;
+    r->row.init_ns += ns;
+    r->row.init_idle_ns += idle > 0 ? idle : 0;
+  }
+}
+
+static int add_gpu(struct rank *ranks, const struct nai_node_io *io, uint32_t g, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  const struct nai_comm *c = m->comm;
+  struct nai_intervals within = {.arena = io->arena};
+  struct gpu gpu;
+  nai_intervals_intersect(&within, &m->gpus[g].exposed_communication, &m->active[g].active);
+  NAI_TRY(nai_coverage_in(&gpu.exposed, &within, io->arena, err));
+  NAI_TRY(nai_coverage_in(&gpu.active, &m->active[g].active, io->arena, err));
+  NAI_TRY(nai_coverage_in(&gpu.busy, &m->gpus[g].all, io->arena, err));
+  for (uint32_t i = c->first_of_gpu[g]; i < c->first_of_gpu[g + 1]; i++)
+    add_item(&ranks[c->items[i].rank], &c->items[i], &gpu);
+  for (uint32_t r = 0; r < c->rank_count; r++)
+    if (c->ranks[r].gpu == g)
+      add_inits(&ranks[r], &gpu);
+  return NAI_OK;
 }
 
 /* --- who waited for whom ---------------------------------------------------------------------- */
 
-static void put_waits_for(struct nai_table *table, int64_t row, const struct rank *r) {
-  uint32_t gpus = r->c->m->gpu_count, most = 0;
-  for (uint32_t g = 1; g < gpus; g++)
+static void put_waits_for(struct rank *r) {
+  uint32_t most = 0;
+  for (uint32_t g = 1; g < r->m->gpu_count; g++)
     most = r->waits_for[g] > r->waits_for[most] ? g : most;
   if (!r->waits_for[most])
     return;
-  nai_set_i64(table, row, COMM_RANKS_waits_for_device_id, nai_model_device(r->c->m, most));
-  nai_set_i64(table, row, COMM_RANKS_waits_for_ns, r->waits_for[most]);
+  r->row.waits_for_device_id = nai_model_device(r->m, most);
+  r->row.waits_for_ns = r->waits_for[most];
 }
 
-static int put_late(struct nai_table *table, int64_t row, const struct rank *r, struct nai_err *err) {
-  struct nai_comm_late late = {0};
-  int rc = r->sums[COMM_RANKS_late_count] ? nai_comm_late(&late, r->c, r->number, err) : NAI_OK;
-  if (rc || !late.ns)
-    return rc;
-  nai_set_i64(table, row, COMM_RANKS_behind_ns, late.ns);
-  nai_set_i64(table, row, COMM_RANKS_behind_idle_ns, late.idle_ns);
-  nai_set_str(table, row, COMM_RANKS_behind_with, late.what);
-  if (late.what)
-    nai_set_i64(table, row, COMM_RANKS_behind_with_ns, late.what_ns);
-  nai_set_str(table, row, COMM_RANKS_behind_range, late.range);
+/* What it did in the sets that it came last to. */
+static int put_behind(struct rank *r, struct nai_arena *arena, struct nai_err *err) {
+  const struct nai_comm *c = r->m->comm;
+  uint32_t gpu = c->ranks[r->number].gpu, count = 0;
+  struct nai_comm_behind behind;
+  struct nai_interval *waits;
+  if (!r->row.late_count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(waits, arena, (size_t)r->row.late_count, err));
+  for (uint32_t i = c->first_of_gpu[gpu]; i < c->first_of_gpu[gpu + 1]; i++)
+    if (c->items[i].late == i && c->items[i].rank == r->number)
+      waits[count++] = (struct nai_interval){c->items[i].start - c->items[i].skew, c->items[i].start};
+  NAI_TRY(nai_comm_behind(&behind, r->m, gpu, waits, count, err));
+  r->row.behind_ns = behind.ns;
+  r->row.behind_idle_ns = behind.idle_ns;
+  r->row.behind_with = behind.with;
+  r->row.behind_with_ns = behind.with ? behind.with_ns : NAI_NULL_I64;
+  r->row.behind_range = behind.range;
   return NAI_OK;
-}
-
-/* --- set-up of communicators ------------------------------------------------------------------ */
-
-/* Set-up that the process made after its first collective: within active spans, and with the GPU idle. */
-static int add_inits(struct rank *r, const struct nai_intervals *active, struct nai_err *err) {
-  const struct nai_comm *c = r->c;
-  const struct nai_gpu *gpu = &c->m->gpus[c->ranks[r->number].gpu];
-  struct nai_coverage in_span = {0}, busy = {0};
-  int rc = nai_coverage_new(&in_span, active, err);
-  if (!rc)
-    rc = nai_coverage_new(&busy, &gpu->all, err);
-  for (uint32_t t = 0; !rc && t < c->m->thread_count; t++) {
-    if (c->m->thread_process[t] != c->ranks[r->number].process)
-      continue;
-    for (uint32_t i = 0; i < c->calls[t].count; i++) {
-      const struct nai_comm_call *call = &c->calls[t].v[i];
-      if (call->kind != NAI_COMM_INIT || call->start < r->first_end)
-        continue;
-      int64_t ns = nai_coverage_overlap_ns(&in_span, call->start, call->end);
-      int64_t idle = ns - nai_coverage_overlap_ns(&busy, call->start, call->end);
-      r->sums[COMM_RANKS_init_count]++;
-      r->sums[COMM_RANKS_init_ns] += ns;
-      r->sums[COMM_RANKS_init_idle_ns] += idle > 0 ? idle : 0;
-    }
-  }
-  nai_coverage_free(&in_span);
-  nai_coverage_free(&busy);
-  return rc;
-}
-
-int64_t nai_comm_own_rank(const struct nai_comm *c, uint32_t number) {
-  int64_t rank = NAI_NULL_I64, largest = 0;
-  for (uint32_t i = 0; i < c->rank_count; i++)
-    if (i != number && c->ranks[i].process == c->ranks[number].process)
-      return NAI_NULL_I64;
-  for (uint32_t t = 0; t < c->m->thread_count; t++)
-    for (uint32_t i = 0; c->m->thread_process[t] == c->ranks[number].process && i < c->calls[t].count; i++) {
-      const struct nai_payload *p = &c->calls[t].v[i].payload;
-      if (!nai_payload_has(p, NAI_PAYLOAD_RANK) || !nai_payload_has(p, NAI_PAYLOAD_RANKS) ||
-          p->value[NAI_PAYLOAD_RANKS] <= largest)
-        continue;
-      largest = p->value[NAI_PAYLOAD_RANKS];
-      rank = p->value[NAI_PAYLOAD_RANK];
-    }
-  return rank;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static int put_rank(struct nai_table *table, const struct rank *r, struct nai_err *err) {
-  const struct nai_comm *c = r->c;
-  const struct nai_comm_rank *of = &c->ranks[r->number];
-  int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, COMM_RANKS_device_id, nai_model_device(c->m, of->gpu));
-  nai_set_i64(table, row, COMM_RANKS_pid, nai_model_pid(c->m, of->process));
-  nai_set_i64(table, row, COMM_RANKS_rank, nai_comm_own_rank(c, r->number));
-  static const int always[] = {COMM_RANKS_kernel_count, COMM_RANKS_total_time_ns, COMM_RANKS_matched_count,
-                               COMM_RANKS_init_count,   COMM_RANKS_init_ns,       COMM_RANKS_init_idle_ns};
-  static const int if_matched[] = {COMM_RANKS_matched_ns,     COMM_RANKS_wait_ns,         COMM_RANKS_transfer_ns,
-                                   COMM_RANKS_tail_ns,        COMM_RANKS_wait_exposed_ns, COMM_RANKS_late_count,
-                                   COMM_RANKS_caused_wait_ns, COMM_RANKS_late_by_ns};
-  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-    nai_set_i64(table, row, always[i], r->sums[always[i]]);
-  for (size_t i = 0; r->sums[COMM_RANKS_matched_count] && i < sizeof if_matched / sizeof *if_matched; i++)
-    nai_set_i64(table, row, if_matched[i], r->sums[if_matched[i]]);
-  if (2 * r->sums[COMM_RANKS_matched_count] < r->sums[COMM_RANKS_kernel_count])
-    nai_set_str(table, row, COMM_RANKS_refused, r->line->refused);
-  if (!r->sums[COMM_RANKS_matched_count])
-    return NAI_OK;
-  nai_set_f64(table, row, COMM_RANKS_wait_pct,
-              nai_percent((double)r->sums[COMM_RANKS_wait_ns], (double)r->sums[COMM_RANKS_matched_ns]));
-  if (r->line->sets >= 3)
-    nai_set_i64(table, row, COMM_RANKS_clock_correction_ns, r->line->correction);
-  nai_set_i64(table, row, COMM_RANKS_clock_mad_ns, r->line->mad);
+static void clear_unmatched(struct COMM_RANKS_row *row) {
+  row->matched_ns = row->wait_ns = row->transfer_ns = row->tail_ns = row->wait_exposed_ns = NAI_NULL_I64;
+  row->late_count = row->caused_wait_ns = row->late_by_ns = NAI_NULL_I64;
+}
+
+static int put_matched(struct rank *r, struct nai_arena *arena, struct nai_err *err) {
+  struct COMM_RANKS_row *row = &r->row;
+  row->wait_pct = nai_percent((double)row->wait_ns, (double)row->matched_ns);
+  row->clock_correction_ns = r->line->sets >= 3 ? r->line->correction : NAI_NULL_I64;
+  row->clock_mad_ns = r->line->mad;
   if (r->longest && r->longest->wait) {
-    nai_set_i64(table, row, COMM_RANKS_longest_wait_start_ns, r->longest->start);
-    nai_set_i64(table, row, COMM_RANKS_longest_wait_end_ns, r->longest->start + r->longest->wait);
+    row->longest_wait_start_ns = r->longest->start;
+    row->longest_wait_end_ns = r->longest->start + r->longest->wait;
   }
-  put_waits_for(table, row, r);
-  return put_late(table, row, r, err);
+  put_waits_for(r);
+  return put_behind(r, arena, err);
 }
 
-static int add_gpu(struct rank *ranks, const struct nai_comm *c, uint32_t g, struct nai_err *err) {
-  struct nai_intervals active = {0}, within = {0};
-  struct nai_coverage exposed = {0};
-  nai_comm_active(&active, c->spans, c->m->gpus[g].device_id);
-  nai_intervals_intersect(&within, &c->m->gpus[g].exposed_communication, &active);
-  int rc = nai_coverage_new(&exposed, &within, err);
-  for (uint32_t i = c->first_of_gpu[g]; !rc && i < c->first_of_gpu[g + 1]; i++)
-    add_item(&ranks[c->items[i].rank], &c->items[i], &exposed);
-  for (uint32_t r = 0; !rc && r < c->rank_count; r++)
-    if (c->ranks[r].gpu == g)
-      rc = add_inits(&ranks[r], &active, err);
-  nai_coverage_free(&exposed);
-  nai_intervals_free(&active);
-  nai_intervals_free(&within);
-  return rc;
+static int put_rank(const struct nai_node_io *io, struct rank *r, struct nai_err *err) {
+  if (2 * r->row.matched_count < r->row.kernel_count)
+    r->row.refused = r->line->refused;
+  if (r->row.matched_count)
+    NAI_TRY(put_matched(r, io->arena, err));
+  else
+    clear_unmatched(&r->row);
+  COMM_RANKS_add(io->out[0], &r->row);
+  return NAI_OK;
 }
 
-int nai_comm_put_ranks(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
-  size_t gpus = (size_t)c->m->gpu_count + 1;
-  struct rank *ranks = calloc((size_t)c->rank_count + 1, sizeof *ranks);
-  int64_t *waits = calloc((size_t)c->rank_count + 1, gpus * sizeof *waits);
-  int rc = ranks && waits ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t r = 0; !rc && r < c->rank_count; r++) {
-    ranks[r].c = c;
-    ranks[r].number = r;
-    ranks[r].waits_for = waits + r * gpus;
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_comm *c = io->model->comm;
+  struct rank *ranks;
+  NAI_TRY(NAI_NEW(ranks, io->arena, c->rank_count, err));
+  for (uint32_t r = 0; r < c->rank_count; r++) {
+    begin_rank(&ranks[r], io->model, r);
+    NAI_TRY(NAI_NEW(ranks[r].waits_for, io->arena, io->model->gpu_count, err));
   }
-  for (uint32_t g = 0; !rc && g < c->m->gpu_count; g++)
+  for (uint32_t g = 0; g < io->model->gpu_count; g++)
     if (c->first_of_gpu[g + 1] > c->first_of_gpu[g])
-      rc = add_gpu(ranks, c, g, err);
-  if (!rc)
-    add_caused(ranks, c);
-  for (uint32_t r = 0; !rc && r < c->rank_count; r++)
-    rc = put_rank(table, &ranks[r], err);
-  free(ranks);
-  free(waits);
-  return rc;
+      NAI_TRY(add_gpu(ranks, io, g, err));
+  add_caused(ranks, c);
+  for (uint32_t r = 0; r < c->rank_count; r++)
+    NAI_TRY(put_rank(io, &ranks[r], err));
+  return NAI_OK;
 }
+
+NAI_ANALYSIS(comm_ranks, .outputs = NAI_SCHEMAS(&nai_comm_ranks_schema),
+             .parts = NAI_PART(COMM) | NAI_PART(ACTIVE) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
+                       NAI_IN(GPUS) | NAI_IN(PROCESSES),
+             .run = run)

@@ -1,14 +1,12 @@
-#include "features/ranks/align.h"
+/* Which calls of two ranks are the same collective? Two sequences are laid over each other. */
+#include "features/ranks/ranks.h"
 
-#include "features/ranks/clock.h"
-
-#include "base/sort.h"
-
-#include <stdlib.h>
+#include <math.h>
 
 enum {
   MAX_SHIFT = 1024,      /* captures begin so many calls apart at most */
   FEWEST = 16,           /* calls that agree, unless the sequences are shorter */
+  FEWEST_PAIRS = 16,     /* that a drift is seen in */
   LOOK_AT = 1024,        /* calls that shifts are judged by */
   SAMPLES = 256,         /* of their ends */
   ENDS_AGREE_NS = 50000, /* ends that differ by less, clocks aside, are the same ones */
@@ -21,13 +19,14 @@ enum {
   BLOCK = 64,      /* ends are followed in blocks */
   JUMP_NS = 100000 /* from one to the next they move less, and less than a fast clock would make them */
 };
+static const double most_drift = 200e-6; /* parts of 1 that a clock is fast at most */
 
-static const char few
-    [] = "too few collectives in common",
- differ[] = "the ranks did not run the same collectives",
- ambiguous[] =
-     "their collectives repeat, and nothing tells which repetition is which; captures from the start of the program tell, or --clock-doubt-us where clocks agree well",
- apart[] = "kernels do not end together", clocks[] = "clocks of GPUs in one trace would have to be far apart";
+static const char few[] = "too few collectives in common";
+static const char differ[] = "the ranks did not run the same collectives";
+static const char ambiguous[] = "their collectives repeat, and nothing tells which repetition is which; captures from "
+                                "the start of the program tell, or --clock-doubt-us where clocks agree well";
+static const char apart[] = "kernels do not end together";
+static const char clocks[] = "clocks of GPUs in one trace would have to be far apart";
 
 const char *nai_rank_method_name(enum nai_rank_method method) {
   static const char *const names[] = {"", "reference", "sequence", "initialisation", "ends", "clock"};
@@ -59,6 +58,54 @@ static uint32_t agreeing(const struct nai_rank_side *a, const struct nai_rank_si
 static int64_t base_offset(const struct nai_rank_side *a, const struct nai_rank_side *b) {
   bool known = a->utc != NAI_NULL_I64 && b->utc != NAI_NULL_I64;
   return a->source == b->source || !known ? 0 : b->utc - a->utc;
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+/* How far two clocks lie apart, from the ends of collectives that end together. */
+struct clock {
+  int64_t offset;   /* median of the differences */
+  int64_t residual; /* 1.4826 MAD of them, once the drift is taken off where that makes them more alike */
+  double drift;     /* parts of 1 */
+};
+
+/* 1.4826 times the median absolute deviation; v is lost. */
+static int64_t spread_of(int64_t *v, uint32_t n, int64_t centre) {
+  for (uint32_t i = 0; i < n; i++)
+    v[i] = v[i] > centre ? v[i] - centre : centre - v[i];
+  return (int64_t)(1.4826 * (double)nai_median_i64(v, n) + 0.5);
+}
+
+/* Of the n / 2 pairs (k, k + n / 2) the median slope, as in Theil's method without all pairs. */
+static double drift_of(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room) {
+  uint32_t half = n / 2;
+  if (half < FEWEST_PAIRS)
+    return 0;
+  for (uint32_t k = 0; k < half; k++) { /* in thousandths of a part per million */
+    int64_t apart_ns = times[k + half] - times[k];
+    room[k] = apart_ns > 0 ? (int64_t)((double)(deltas[k + half] - deltas[k]) / (double)apart_ns * 1e9) : 0;
+  }
+  double drift = (double)nai_median_i64(room, half) / 1e9;
+  return fabs(drift) <= most_drift ? drift : 0;
+}
+
+/* From deltas[k] at times[k], ascending; n > 0. `room` has space for n. O(n). */
+static struct clock clock_of(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room) {
+  struct clock clock = {0, 0, 0};
+  for (uint32_t k = 0; k < n; k++)
+    room[k] = deltas[k];
+  clock.offset = nai_median_i64(room, n);
+  clock.residual = spread_of(room, n, clock.offset);
+  double drift = drift_of(deltas, times, n, room);
+  int64_t middle = times[n / 2];
+  for (uint32_t k = 0; k < n; k++)
+    room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - middle) + 0.5);
+  int64_t left = spread_of(room, n, nai_median_i64(room, n));
+  if (left < clock.residual) {
+    clock.drift = drift;
+    clock.residual = left;
+  }
+  return clock;
 }
 
 /* --- which shift ------------------------------------------------------------------------------ */
@@ -111,7 +158,7 @@ static void measure(struct candidate *c, const struct nai_rank_side *a, const st
   c->ends = c->offset = INT64_MAX;
   if (!n)
     return;
-  struct nai_rank_clock clock = nai_rank_clock_of(ends, times, n, room);
+  struct clock clock = clock_of(ends, times, n, room);
   c->ends = clock.residual;
   c->offset = clock.offset + base_offset(a, b);
 }
@@ -162,16 +209,13 @@ static const struct candidate *choose(struct nai_rank_alignment *out, struct can
   }
   for (uint32_t i = 0; i < c->count; i++)
     measure(&c->v[i], a, b, whats);
-  if ((one = by_init(c, a, b))) {
+  if ((one = by_init(c, a, b)))
     out->method = NAI_RANK_BY_INIT;
-    return one;
-  }
-  one = a->source == b->source ? by_clock(c, a, b, doubt) : NULL; /* one clock for both */
-  if (!one && (one = by_ends(c))) {
+  else if (a->source == b->source && (one = by_clock(c, a, b, doubt))) /* one clock for both */
+    out->method = NAI_RANK_BY_CLOCK;
+  else if ((one = by_ends(c)))
     out->method = NAI_RANK_BY_ENDS;
-    return one;
-  }
-  if (one || (one = by_clock(c, a, b, doubt)))
+  else if ((one = by_clock(c, a, b, doubt)))
     out->method = NAI_RANK_BY_CLOCK;
   return one;
 }
@@ -191,10 +235,10 @@ static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint
       room[i] = deltas[first + i];
     int64_t centre = nai_median_i64(room, count), before = usual;
     int64_t span = times[first + count - 1] - times[first];
-    int64_t limit = (int64_t)(NAI_RANK_MOST_DRIFT * (double)span) + (8 * own > JUMP_NS ? 8 * own : JUMP_NS);
+    int64_t limit = (int64_t)(most_drift * (double)span) + (8 * own > JUMP_NS ? 8 * own : JUMP_NS);
     usual = centre;
     if (!first)
-      own = nai_rank_spread(room, count, centre);
+      own = spread_of(room, count, centre);
     uint32_t k = count; /* the last ones of the block that are beyond */
     while (first && k > 0 && beyond(deltas, first + k - 1, before, limit))
       k--;
@@ -209,13 +253,11 @@ struct ends {
   uint32_t *numbers, count; /* of the overlap's calls */
 };
 
-static int new_ends(struct ends *e, uint32_t count, struct nai_err *err) {
-  size_t room = (size_t)count + BLOCK;
-  e->deltas = malloc(room * 3 * sizeof *e->deltas);
-  e->numbers = malloc(room * sizeof *e->numbers);
-  e->times = e->deltas ? e->deltas + room : NULL;
-  e->room = e->deltas ? e->times + room : NULL;
-  return e->deltas && e->numbers ? NAI_OK : nai_err_nomem(err);
+static int new_ends(struct ends *e, uint32_t count, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(e->deltas, arena, count, err));
+  NAI_TRY(NAI_NEW(e->times, arena, count, err));
+  NAI_TRY(NAI_NEW(e->room, arena, count, err));
+  return NAI_NEW(e->numbers, arena, count, err);
 }
 
 /* Ends and shorter durations of the kernels that end together. */
@@ -248,7 +290,7 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
     return NULL; /* nothing is known of their clocks, and nobody waits */
   int64_t tolerance = nai_median_i64(e->room, e->count) / TOGETHER_SHARE;
   tolerance = tolerance > TOGETHER_NS ? tolerance : TOGETHER_NS;
-  struct nai_rank_clock clock = nai_rank_clock_of(e->deltas, e->times, e->count, e->room);
+  struct clock clock = clock_of(e->deltas, e->times, e->count, e->room);
   int64_t offset = clock.offset;
   out->offset = offset + base_offset(a, b);
   out->residual = clock.residual > STAMP_NS ? clock.residual : STAMP_NS;
@@ -260,31 +302,27 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
 
 int nai_ranks_align(struct nai_rank_alignment *out, const struct nai_rank_side *a, const struct nai_rank_side *b,
                     const struct nai_rank_what *whats, int64_t clock_doubt_ns, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct candidates *c;
+  struct ends e = {0};
   *out = (struct nai_rank_alignment){.residual = NAI_NULL_I64};
-  struct candidates *c = calloc(1, sizeof *c);
-  if (!c)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(c, &arena, 1, err));
   list_candidates(c, a, b);
   const struct candidate *one = c->count ? choose(out, c, a, b, whats, clock_doubt_ns) : NULL;
-  struct overlap o = one ? overlap_at(a, b, one->shift) : (struct overlap){0};
   out->refused = one                                                  ? NULL
                : c->count                                             ? ambiguous
                : (a->count < b->count ? a->count : b->count) < FEWEST ? few
                                                                       : differ;
-  free(c);
   if (out->refused)
     return NAI_OK;
+  struct overlap o = overlap_at(a, b, one->shift);
   uint32_t agree = agreeing(a, b, &o, UINT32_MAX);
   out->broke = agree < o.count;
   o.count = agree;
-  struct ends e = {0};
-  int rc = new_ends(&e, o.count, err);
-  if (!rc)
-    out->refused = check_ends(out, &o, a, b, whats, &e);
-  free(e.deltas);
-  free(e.numbers);
+  NAI_TRY(new_ends(&e, o.count, &arena, err));
+  out->refused = check_ends(out, &o, a, b, whats, &e);
   out->begin_a = o.a;
   out->begin_b = o.b;
   out->count = o.count;
-  return rc;
+  return NAI_OK;
 }

@@ -1,17 +1,15 @@
 /* What a run tells of its ranks: communication kernels in the order of their communicators, steps, compute kernels. */
-#include "features/ranks/internal.h"
+#include "features/ranks/ranks.h"
 
-#include "analyses/comm/comm.h"
-#include "base/array.h"
 #include "base/hash.h"
 #include "base/threads.h"
+#include "model/comm/comm.h"
 #include "tables/capture.h"
 #include "tables/gpus.h"
 #include "tables/kernel_configs.h"
 #include "tables/nvtx_dynamic_payloads.h"
 #include "tables/steps.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct nai_err *err) {
@@ -23,22 +21,16 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 
 int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
-  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS);
-  uint64_t tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(GPUS) |
-                    NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
-                    NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) |
-                    NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) | nai_parts_tables(needed | parts);
-  uint64_t hash;
-  if (nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
-    tables |= NAI_IN(DYNAMIC_PAYLOADS);
-  int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
+  uint64_t hash, tables = nai_parts_tables(parts) | NAI_IN(PROCESSES) | NAI_IN(GPUS);
+  if (!nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
+    tables &= ~NAI_IN(DYNAMIC_PAYLOADS);
+  if (!r->classes)
+    NAI_TRY(nai_kernel_classes_load(&r->classes, NULL, err));
+  NAI_TRY(nai_run_tell_classes(r->classes, run, err));
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
+  int rc = nai_run_model(out, run, &options, tables, 0, err);
   if (!rc)
-    rc = nai_run_tell_classes(r->classes, run, err);
-  if (!rc)
-    rc = nai_run_open_events(run, tables, err);
-  if (!rc)
-    rc = nai_run_model(out, run, &options, tables, needed | parts, err);
+    rc = nai_model_build(*out, parts, err);
   return rc == NAI_ESTALE
            ? nai_err_wrap(err, NAI_EINPUT,
                           "the event tables of \"%s\" cannot be read; make the run again with nsys-ai analyze",
@@ -55,37 +47,36 @@ static bool is(const char *op, const char *const *list) {
   return false;
 }
 
-static uint64_t hash_of(const struct nai_comm *c, const struct nai_comm_item *item) {
-  const struct nai_comm_name *name = nai_comm_name_of(c, item);
+static uint64_t hash_of(const struct nai_model *m, const struct nai_comm_item *item) {
+  const struct nai_comm_name *name = nai_comm_name_of(m, item);
   uint64_t hash = nai_hash_text(nai_hash_text(nai_hash_text(1, item->op), name->dtype), name->family);
   bool sized = item->sent >= 0 && item->received >= 0; /* what one sends, the other receives */
   hash = nai_hash_int(hash, sized ? item->sent + item->received : -1);
-  int64_t config = nai_at(&c->m->kernels.config, item->kernel);
+  int64_t config = nai_at(&m->kernels.config, item->kernel);
   for (int column = KERNEL_CONFIGS_grid_x; !sized && config >= 0 && column <= KERNEL_CONFIGS_grid_z; column++)
-    hash = nai_hash_int(hash, nai_get_i64(c->m->tables[NAI_IN_KERNEL_CONFIGS], config, column));
+    hash = nai_hash_int(hash, nai_get_i64(m->tables[NAI_IN_KERNEL_CONFIGS], config, column));
   return hash;
 }
 
 /* Kernels of a trace are of few kinds, and neighbours alike. */
-static int number_what(uint32_t *what, struct nai_ranks *r, const struct nai_comm *c, const struct nai_comm_item *item,
+static int number_what(uint32_t *what, struct nai_ranks *r, const struct nai_model *m, const struct nai_comm_item *item,
                        struct nai_err *err) {
   static const char *const together[] = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll", "SendRecv", NULL};
   static const char *const peers[] = {"SendRecv", "Send", "Recv", "Put", NULL};
   bool added;
-  *what = nai_keyset_add(&r->what_keys, (int64_t)hash_of(c, item), &added);
+  *what = nai_keyset_add(&r->what_keys, (int64_t)hash_of(m, item), &added);
   if (r->what_keys.oom)
     return nai_err_nomem(err);
   if (!added)
     return NAI_OK;
-  if (!nai_array_room(&r->whats, &r->what_capacity, *what, sizeof *r->whats))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(r->whats, r->what_capacity, *what, &r->arena, err));
   struct nai_rank_what *w = &r->whats[*what];
   *w = (struct nai_rank_what){.bytes = nai_comm_bytes(item),
                               .size = item->ranks,
                               .together = is(item->op, together),
                               .point_to_point = is(item->op, peers)};
-  int rc = nai_ranks_text(&w->op, r, item->op, err);
-  return rc ? rc : nai_ranks_text(&w->dtype, r, nai_comm_name_of(c, item)->dtype, err);
+  NAI_TRY(nai_ranks_text(&w->op, r, item->op, err));
+  return nai_ranks_text(&w->dtype, r, nai_comm_name_of(m, item)->dtype, err);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -93,67 +84,105 @@ static int number_what(uint32_t *what, struct nai_ranks *r, const struct nai_com
 /* A trace while its ranks are added. */
 struct trace {
   uint32_t source;
-  struct nai_comm comm;
+  struct nai_model *m;
   struct nai_keyset inits; /* communicators whose initialisation it has */
+  struct nai_key *items;   /* numbers in struct nai_comm, line by line; key: the line */
+  struct stretch {
+    uint32_t first, count; /* of items */
+  } * lines;
+  uint32_t line_count, line_capacity;
 };
 
 static int list_inits(struct trace *t, struct nai_err *err) {
+  const struct nai_comm *c = t->m->comm;
   bool added;
-  for (uint32_t thread = 0; thread < t->comm.m->thread_count; thread++)
-    for (uint32_t i = 0; i < t->comm.calls[thread].count; i++) {
-      const struct nai_comm_call *call = &t->comm.calls[thread].v[i];
-      if (call->kind == NAI_COMM_INIT && nai_payload_has(&call->payload, NAI_PAYLOAD_COMM))
-        nai_keyset_add(&t->inits, call->payload.value[NAI_PAYLOAD_COMM], &added);
-    }
+  for (uint32_t i = 0; i < c->init_count; i++)
+    if (nai_payload_has(&c->inits[i].payload, NAI_PAYLOAD_COMM))
+      nai_keyset_add(&t->inits, c->inits[i].payload.value[NAI_PAYLOAD_COMM], &added);
   return t->inits.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-/* Exchanges between ranks are a line of their own: which of them a rank has part in is not the same for all. */
-static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t, const struct nai_comm_line *from,
-                    bool exchanges, struct nai_err *err) {
-  const struct nai_comm *c = &t->comm;
-  struct nai_job_rank *rank = &r->ranks[number];
-  if (!nai_array_room(&r->lines, &r->line_capacity, r->line_count, sizeof *r->lines))
+/* A line is what a GPU runs of a communicator, where that is known; else of a stream. In order of their first items. */
+static int list_lines(struct trace *t, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_keyset comms = {.arena = arena}, lines = {.arena = arena};
+  const struct nai_comm *c = t->m->comm;
+  NAI_TRY(NAI_NEW(t->items, arena, c->count, err));
+  for (uint32_t i = 0; i < c->count; i++) {
+    const struct nai_comm_item *item = &c->items[i];
+    bool added;
+    uint32_t comm = item->known_comm ? nai_keyset_add(&comms, item->comm, &added) : 0;
+    int64_t line = item->known_comm ? nai_key_pair((int64_t)item->gpu + 1, comm) : (int64_t)item->stream;
+    t->items[i] = (struct nai_key){nai_keyset_add(&lines, line, &added), i};
+  }
+  if (comms.oom || lines.oom)
     return nai_err_nomem(err);
-  struct nai_rank_line *line = &r->lines[r->line_count++];
-  *line = (struct nai_rank_line){.rank = number,
-                                 .first = rank->call_count,
-                                 .point_to_point = exchanges,
-                                 .known_comm = from->known_comm,
-                                 .from_start = from->known_comm && nai_keyset_find(&t->inits, from->comm) != UINT32_MAX,
-                                 .comm = from->comm,
-                                 .size = c->items[from->items[0]].ranks,
-                                 .stream = c->streams[from->stream].id,
-                                 .group = NAI_NO_RANK,
-                                 .residual = NAI_NULL_I64};
-  int rc = NAI_OK;
-  for (uint32_t i = 0; i < from->count && !rc; i++) {
-    const struct nai_comm_item *item = &c->items[from->items[i]];
-    uint32_t what = 0;
-    rc = number_what(&what, r, c, item, err);
-    if (rc || r->whats[what].point_to_point != exchanges)
+  NAI_TRY(nai_sort_keys(t->items, c->count, err));
+  for (uint32_t i = 0; i < c->count; i++) {
+    if (t->items[i].key == t->line_count) {
+      NAI_TRY(NAI_ROOM(t->lines, t->line_capacity, t->line_count, arena, err));
+      t->lines[t->line_count++] = (struct stretch){.first = i};
+    }
+    t->lines[t->items[i].key].count++;
+  }
+  return NAI_OK;
+}
+
+static const struct nai_comm_item *item_of(const struct trace *t, uint32_t at) {
+  return &t->m->comm->items[t->items[at].value];
+}
+
+/* Exchanges between ranks are a line of their own: which of them a rank has part in is not the same for all. */
+static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t, struct stretch items, bool exchanges,
+                    struct nai_err *err) {
+  const struct nai_comm_item *first = item_of(t, items.first), *last = item_of(t, items.first + items.count - 1);
+  struct nai_job_rank *rank = &r->ranks[number];
+  NAI_TRY(NAI_ROOM(r->lines, r->line_capacity, r->line_count, &r->arena, err));
+  struct nai_rank_line *line = &r->lines[r->line_count];
+  *line =
+      (struct nai_rank_line){.rank = number,
+                             .first = rank->call_count,
+                             .point_to_point = exchanges,
+                             .known_comm = first->known_comm,
+                             .from_start = first->known_comm && nai_keyset_find(&t->inits, first->comm) != UINT32_MAX,
+                             .comm = first->comm,
+                             .size = first->ranks,
+                             .stream = t->m->comm->streams[last->stream].id,
+                             .group = NAI_NO_RANK};
+  for (uint32_t i = 0; i < items.count; i++) {
+    const struct nai_comm_item *item = item_of(t, items.first + i);
+    uint32_t what;
+    NAI_TRY(number_what(&what, r, t->m, item, err));
+    if (r->whats[what].point_to_point != exchanges)
       continue;
-    rank->calls[rank->call_count++] =
-        (struct nai_rank_call){.start = item->start, .end = item->end, .what = what, .item = from->items[i]};
+    rank->calls[rank->call_count++] = (struct nai_rank_call){.start = item->start, .end = item->end, .what = what};
     line->count++;
   }
-  r->line_count -= !line->count;
-  return rc;
+  r->line_count += line->count > 0;
+  return NAI_OK;
+}
+
+/* All lines that begin with a kernel of this rank. */
+static int add_lines(struct nai_ranks *r, uint32_t number, const struct trace *t, uint32_t of, struct nai_err *err) {
+  uint32_t count = 0;
+  for (uint32_t l = 0; l < t->line_count; l++)
+    count += item_of(t, t->lines[l].first)->rank == of ? t->lines[l].count : 0;
+  NAI_TRY(NAI_NEW(r->ranks[number].calls, &r->arena, count, err));
+  for (uint32_t l = 0; l < t->line_count; l++)
+    for (int exchanges = 0; exchanges < 2 && item_of(t, t->lines[l].first)->rank == of; exchanges++)
+      NAI_TRY(add_line(r, number, t, t->lines[l], exchanges, err));
+  return NAI_OK;
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-static int add_steps(struct nai_job_rank *rank, struct nai_run *run, struct nai_err *err) {
+static int add_steps(struct nai_ranks *r, struct nai_job_rank *rank, struct nai_err *err) {
+  struct nai_run *run = r->sources[rank->source].run;
   const struct nai_table *steps;
   uint64_t hash;
   if (!nai_manifest_table(&hash, &run->manifest, nai_steps_schema.name))
     return NAI_OK; /* a run without them */
-  int rc = nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, err);
-  if (rc)
-    return rc;
-  rank->steps = malloc(((size_t)steps->rows + 1) * sizeof *rank->steps);
-  if (!rank->steps)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, err));
+  NAI_TRY(NAI_NEW(rank->steps, &r->arena, (size_t)steps->rows, err));
   for (int64_t i = 0; i < steps->rows; i++) { /* by process, GPU, time */
     int64_t start = nai_get_i64(steps, i, STEPS_gpu_start_ns);
     if (nai_get_i64(steps, i, STEPS_device_id) == rank->device && nai_get_i64(steps, i, STEPS_pid) == rank->pid &&
@@ -165,76 +194,51 @@ static int add_steps(struct nai_job_rank *rank, struct nai_run *run, struct nai_
 
 static int add_kernels(struct nai_ranks *r, struct nai_job_rank *rank, const struct nai_model *m, uint32_t gpu,
                        struct nai_err *err) {
-  int rc = NAI_OK;
-  rank->kernels = malloc(((size_t)m->kernel_group_count + 1) * sizeof *rank->kernels);
-  if (!rank->kernels)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < m->kernel_group_count && !rc; i++) {
+  NAI_TRY(NAI_NEW(rank->kernels, &r->arena, m->kernel_group_count, err));
+  for (uint32_t i = 0; i < m->kernel_group_count; i++) {
     const struct nai_kernel_group *group = &m->kernel_groups[i];
     if (group->gpu != gpu || m->kernel_communication[group->name])
       continue;
     struct nai_rank_kernel *kernel = &rank->kernels[rank->kernel_count++];
     *kernel = (struct nai_rank_kernel){.calls = group->calls, .total_ns = group->total_ns};
-    rc = nai_ranks_text(&kernel->name, r, nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name), err);
+    NAI_TRY(nai_ranks_text(&kernel->name, r, nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name), err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, struct nai_err *err) {
-  const struct nai_comm *c = &t->comm;
-  if (!nai_array_room(&r->ranks, &r->rank_capacity, r->rank_count, sizeof *r->ranks))
-    return nai_err_nomem(err);
-  const struct nai_model *m = c->m;
-  const struct nai_gpu *gpu = &m->gpus[c->ranks[of].gpu];
-  uint32_t number = r->rank_count++, count = 0;
+  const struct nai_model *m = t->m;
+  const struct nai_gpu *gpu = &m->gpus[m->comm->ranks[of].gpu];
+  NAI_TRY(NAI_ROOM(r->ranks, r->rank_capacity, r->rank_count, &r->arena, err));
+  uint32_t number = r->rank_count++;
   struct nai_job_rank *rank = &r->ranks[number];
-  for (uint32_t g = c->ranks[of].gpu, i = c->first_of_gpu[g]; i < c->first_of_gpu[g + 1]; i++)
-    count += c->items[i].rank == of;
   *rank = (struct nai_job_rank){.source = t->source,
                                 .device = gpu->device_id,
-                                .pid = nai_model_pid(m, c->ranks[of].process),
-                                .number = nai_comm_own_rank(c, of),
-                                .comm_rank = of,
+                                .pid = nai_model_pid(m, m->comm->ranks[of].process),
+                                .number = nai_comm_own_rank(m->comm, of),
                                 .window_ns = gpu->window_end - gpu->window_start,
                                 .compute_ns = gpu->compute_ns,
                                 .residual = NAI_NULL_I64,
                                 .reference = NAI_NO_RANK,
                                 .behind_with = NAI_NO_STRING,
-                                .behind_range = NAI_NO_STRING,
-                                .calls = malloc(((size_t)count + 1) * sizeof *rank->calls)};
-  const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], c->ranks[of].gpu, GPUS_gpu_name);
-  int rc = rank->calls ? nai_ranks_text(&rank->gpu_name, r, name.null ? NULL : name.s, err) : nai_err_nomem(err);
-  for (uint32_t l = 0; l < c->line_count && !rc; l++)
-    for (int exchanges = 0; exchanges < 2 && !rc && c->items[c->lines[l].items[0]].rank == of; exchanges++)
-      rc = add_line(r, number, t, &c->lines[l], exchanges, err);
-  if (!rc)
-    rc = add_kernels(r, &r->ranks[number], m, c->ranks[of].gpu, err);
-  return rc ? rc : add_steps(&r->ranks[number], r->sources[t->source].run, err);
+                                .behind_range = NAI_NO_STRING};
+  const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], m->comm->ranks[of].gpu, GPUS_gpu_name);
+  NAI_TRY(nai_ranks_text(&rank->gpu_name, r, name.null ? NULL : name.s, err));
+  NAI_TRY(add_lines(r, number, t, of, err));
+  NAI_TRY(add_kernels(r, rank, m, m->comm->ranks[of].gpu, err));
+  return add_steps(r, rank, err);
 }
 
 static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) {
-  struct trace t = {.source = source};
-  struct nai_model *m;
-  int rc = nai_ranks_model(&m, r, source, NAI_PART(KERNEL_GROUPS), err);
-  if (!rc)
-    rc = nai_comm_collect(&t.comm, m, err);
-  bool any = !rc && t.comm.count;
-  if (any)
-    rc = nai_comm_read_calls(&t.comm, err);
-  if (any && !rc)
-    rc = nai_comm_find_issuers(&t.comm, err);
-  if (any && !rc)
-    rc = nai_comm_attribute(&t.comm, err);
-  if (any && !rc)
-    rc = nai_comm_lines(&t.comm, err);
-  if (any && !rc)
-    rc = list_inits(&t, err);
-  for (uint32_t i = 0; any && !rc && i < t.comm.rank_count; i++)
-    rc = add_rank(r, &t, i, err);
-  nai_comm_free(&t.comm);
-  nai_keyset_free(&t.inits);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct trace t = {.source = source, .inits.arena = &arena};
+  NAI_TRY(nai_ranks_model(&t.m, r, source, NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS), err));
+  NAI_TRY(list_inits(&t, err));
+  NAI_TRY(list_lines(&t, &arena, err));
+  for (uint32_t i = 0; i < t.m->comm->rank_count; i++)
+    NAI_TRY(add_rank(r, &t, i, err));
   nai_run_drop_model(r->sources[source].run);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- sources ---------------------------------------------------------------------------------- */
@@ -242,10 +246,8 @@ static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) 
 /* When time 0 of the trace was: the start of its session, of an export that holds UTC (time_offset_ns), too. */
 static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   const struct nai_table *capture;
-  int rc = nai_run_table(&capture, s->run, nai_capture_schema.name, &nai_capture_schema, err);
   s->utc = NAI_NULL_I64;
-  if (rc)
-    return rc;
+  NAI_TRY(nai_run_table(&capture, s->run, nai_capture_schema.name, &nai_capture_schema, err));
   int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns) : NAI_NULL_I64;
   if (epoch > 0) /* NULL is below */
     s->utc = epoch;
@@ -253,17 +255,19 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
 }
 
 int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, struct nai_err *err) {
-  if (!nai_array_room(&r->sources, &r->source_capacity, r->source_count, sizeof *r->sources)) {
+  uint32_t number = r->source_count;
+  int rc = NAI_ROOM(r->sources, r->source_capacity, number, &r->arena, err);
+  if (rc) {
     nai_run_close(run);
-    return nai_err_nomem(err);
+    return rc;
   }
-  uint32_t number = r->source_count++;
-  r->sources[number] = (struct nai_rank_source){.run = run, .path = path, .identity = run->manifest.identity};
+  r->sources[r->source_count++] =
+      (struct nai_rank_source){.run = run, .path = path, .identity = run->manifest.identity};
   for (uint32_t i = 0; i < number; i++)
     if (r->sources[i].identity == run->manifest.identity)
       return nai_err_set(err, NAI_EUSAGE, "\"%s\" and \"%s\" are the same trace: every rank is given once",
                          r->sources[i].path, path);
-  int rc = read_clock(&r->sources[number], err);
+  rc = read_clock(&r->sources[number], err);
   if (!rc)
     rc = add_ranks(r, number, err);
   return rc == NAI_ESTALE
@@ -271,32 +275,11 @@ int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, st
            : rc;
 }
 
-static void free_rank(struct nai_job_rank *rank) {
-  free(rank->label);
-  free(rank->calls);
-  free(rank->steps);
-  free(rank->kernels);
-}
-
 void nai_ranks_free(struct nai_ranks *r) {
   for (uint32_t i = 0; i < r->source_count; i++)
     nai_run_close(r->sources[i].run);
-  for (uint32_t i = 0; i < r->rank_count; i++)
-    free_rank(&r->ranks[i]);
-  for (uint32_t i = 0; i < r->group_count; i++) {
-    free(r->groups[i].late);
-    free(r->groups[i].skew);
-    free(r->groups[i].transfer);
-  }
-  free(r->sources);
-  free(r->ranks);
-  free(r->lines);
-  free(r->groups);
-  free(r->members);
-  free(r->whats);
-  free(r->late_by);
-  free(r->waited);
   nai_keyset_free(&r->what_keys);
   nai_strings_free(&r->names);
   nai_kernel_classes_free(r->classes);
+  nai_arena_free(&r->arena);
 }

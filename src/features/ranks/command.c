@@ -54,49 +54,50 @@ static const struct nai_cli_option options[] = {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static int publish_text(struct nai_publication *p, const char *name, struct nai_buf *text, int rc,
-                        struct nai_err *err) {
-  if (!rc)
-    rc = nai_publish_file(p, name, text, err);
-  nai_buf_free(text);
-  *text = (struct nai_buf){0};
-  return rc;
+static int publish_document(struct nai_publication *p, const char *name, nai_ranks_write_fn *write,
+                            const struct nai_ranks_report *report, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(write(&text, report, err));
+  return nai_publish_file(p, name, &text, err);
 }
 
-static int publish(const struct nai_ranks *ranks, const struct nai_ranks_tables *tables, const char *directory,
-                   struct nai_err *err) {
-  struct nai_publication p = {0};
-  struct nai_buf text = {0};
+static int publish_table(struct nai_publication *p, const struct nai_table *table, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
   char name[128];
-  int rc = nai_publish_begin(&p, directory, "ranks.json", nai_cmd_note, err);
-  if (!rc)
-    rc = publish_text(&p, "ranks.md", &text, nai_ranks_write_markdown(&text, ranks, tables, err), err);
-  if (!rc)
-    nai_ranks_write_json(&text, ranks, tables);
-  rc = publish_text(&p, "ranks.json", &text, rc, err);
-  if (!rc)
-    rc = publish_text(&p, "ranks.html", &text, nai_ranks_write_html(&text, ranks, tables, err), err);
-  for (int i = 0; i < NAI_RANKS_TABLES && !rc; i++) {
-    snprintf(name, sizeof name, "tables/%s.csv", tables->v[i]->schema->name);
-    nai_csv_table(&text, tables->v[i]);
-    rc = publish_text(&p, name, &text, rc, err);
-  }
-  if (!rc)
-    rc = nai_publish_commit(&p, err);
+  snprintf(name, sizeof name, "tables/%s.csv", table->schema->name);
+  nai_csv_table(&text, table);
+  return nai_publish_file(p, name, &text, err);
+}
+
+static int publish_files(struct nai_publication *p, const struct nai_ranks_report *report, const char *directory,
+                         struct nai_err *err) {
+  NAI_TRY(nai_publish_begin(p, directory, "ranks.json", nai_cmd_note, err));
+  NAI_TRY(publish_document(p, "ranks.md", nai_ranks_write_markdown, report, err));
+  NAI_TRY(publish_document(p, "ranks.json", nai_ranks_write_json, report, err));
+  NAI_TRY(publish_document(p, "ranks.html", nai_ranks_write_html, report, err));
+  for (int i = 0; i < NAI_RANKS_TABLES; i++)
+    NAI_TRY(publish_table(p, report->tables[i], err));
+  return nai_publish_commit(p, err);
+}
+
+static int publish(const struct nai_ranks_report *report, const char *directory, struct nai_err *err) {
+  struct nai_publication p = {0};
+  int rc = publish_files(&p, report, directory, err);
   nai_publish_end(&p);
   return rc;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static void put_json(struct nai_buf *out, const struct nai_ranks *ranks, const char *verdict, const char *directory) {
+static void put_json(struct nai_buf *out, const struct nai_ranks_report *report, const char *directory) {
+  const struct nai_ranks *ranks = report->ranks;
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "out", directory);
   nai_json_put_text(&json, "verdict", nai_ranks_verdict_name(ranks->verdict));
-  nai_json_put_text(&json, "text", verdict);
+  nai_json_put_text(&json, "text", report->verdict);
   nai_json_put_int(&json, "exit", nai_ranks_exit(ranks));
   nai_json_put_int(&json, "ranks", ranks->rank_count);
   nai_json_put_int(&json, "left_out", ranks->left_out);
@@ -106,22 +107,17 @@ static void put_json(struct nai_buf *out, const struct nai_ranks *ranks, const c
   nai_buf_putc(out, '\n');
 }
 
-static int print(const struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
-  struct nai_buf text = {0}, verdict = {0};
-  nai_ranks_put_verdict(&verdict, ranks);
+static int print(const struct nai_ranks_report *report, const struct ranks_args *args, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
   if (args->json) {
-    put_json(&text, ranks, nai_buf_str(&verdict), args->out);
+    put_json(&text, report, args->out);
   } else if (!args->quiet) {
-    nai_escape_terminal(&text, nai_buf_str(&verdict), verdict.len);
+    nai_escape_terminal(&text, report->verdict, strlen(report->verdict));
     nai_buf_puts(&text, "\n  ");
     nai_escape_terminal(&text, args->out, strlen(args->out));
     nai_buf_puts(&text, "/ranks.html, ranks.md, ranks.json\n");
   }
-  text.oom |= verdict.oom;
-  int rc = nai_cmd_print(&text, err);
-  nai_buf_free(&verdict);
-  nai_buf_free(&text);
-  return rc;
+  return nai_cmd_print(&text, err);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -131,8 +127,8 @@ static int add(struct nai_ranks *ranks, const char *path, struct nai_err *err) {
   struct nai_run *run;
   if (!nai_fs_exists(path))
     return nai_err_set(err, NAI_EINPUT, "there is no \"%s\"", path);
-  int rc = nai_cmd_source_open(&run, path, &source, err);
-  return rc ? rc : nai_ranks_add(ranks, run, path, err);
+  NAI_TRY(nai_cmd_source_open(&run, path, &source, err));
+  return nai_ranks_add(ranks, run, path, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -140,25 +136,16 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct ranks_args *args = memory;
   const struct nai_ranks_options how = {.clock_doubt_ns = args->clock_doubt_us * US,
                                         .number_follows = args->number_follows};
-  struct nai_ranks ranks = {0};
-  struct nai_ranks_tables tables = {0};
-  int rc = NAI_OK;
+  NAI_SCOPED(nai_ranks) ranks = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(nai_ranks_report) report = {0};
   (void)program;
-  for (size_t i = 0; i < count && !rc; i++)
-    rc = add(&ranks, operands[i], err);
-  if (!rc)
-    rc = nai_ranks_compare(&ranks, &how, err);
-  if (!rc)
-    rc = nai_ranks_tables_new(&tables, &ranks, err);
-  if (!rc)
-    rc = publish(&ranks, &tables, args->out, err);
-  if (!rc)
-    rc = print(&ranks, args, err);
-  if (!rc)
-    rc = nai_ranks_exit(&ranks);
-  nai_ranks_tables_free(&tables);
-  nai_ranks_free(&ranks);
-  return rc;
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(add(&ranks, operands[i], err));
+  NAI_TRY(nai_ranks_compare(&ranks, &how, err));
+  NAI_TRY(nai_ranks_report_make(&report, &ranks, err));
+  NAI_TRY(publish(&report, args->out, err));
+  NAI_TRY(print(&report, args, err));
+  return nai_ranks_exit(&ranks);
 }
 
 const struct nai_cli_command nai_cmd_ranks = {

@@ -1,8 +1,7 @@
 /* The verdict: is it a rank, all of them in turn, or the network? Then everything in order. */
-#include "features/ranks/internal.h"
+#include "features/ranks/ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
   WORTH_SHARE = 100, /* of the time, that a delay is worth a word */
@@ -70,23 +69,21 @@ static enum nai_ranks_verdict verdict_of(const struct nai_ranks *r) {
   return r->entropy >= in_turn ? NAI_RANKS_ROTATING : NAI_RANKS_UNEVEN;
 }
 
-/* By how much the persistent stragglers are late. */
+/* Sets by how much the persistent stragglers are late. */
 static int find_medians(struct nai_ranks *r, struct nai_err *err) {
-  int64_t *margins = malloc(((size_t)r->split + 1) * sizeof *margins);
-  int rc = margins ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; i < r->rank_count && !rc; i++) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  int64_t *margins;
+  NAI_TRY(NAI_NEW(margins, &arena, (size_t)r->split, err));
+  for (uint32_t i = 0; i < r->rank_count; i++) {
     uint32_t count = 0;
-    for (uint32_t g = 0; g < r->group_count && nai_ranks_is_persistent(r, &r->ranks[i]); g++) {
-      const struct nai_rank_group *group = &r->groups[g];
-      for (uint32_t k = 0; k < group->collectives; k++)
-        if (group->late[k] != NAI_NO_RANK && r->lines[r->members[group->first + group->late[k]]].rank == i)
-          margins[count++] = nai_ranks_moment(r, group, k).margin;
-    }
+    for (uint32_t g = 0; g < r->group_count && nai_ranks_is_persistent(r, &r->ranks[i]); g++)
+      for (uint32_t k = 0; k < r->groups[g].collectives; k++)
+        if (nai_ranks_late_rank(r, &r->groups[g], k) == i)
+          margins[count++] = nai_ranks_moment(r, &r->groups[g], k).margin;
     if (count)
       r->ranks[i].late_median_ns = (int64_t)nai_quantile_i64(margins, count, 0.5);
   }
-  free(margins);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_ranks_judge(struct nai_ranks *r, struct nai_err *err) {
@@ -106,14 +103,10 @@ int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *optio
     return nai_err_set(err, NAI_EINPUT,
                        r->rank_count ? "only one rank runs collectives: give the traces of the others, too"
                                      : "no trace has collectives");
-  int rc = nai_ranks_order(r, options, err);
-  if (!rc)
-    rc = nai_ranks_match(r, options, err);
-  if (!rc)
-    rc = nai_ranks_sum(r, err);
-  if (!rc)
-    rc = nai_ranks_kernels(r, err);
-  if (!rc)
-    rc = nai_ranks_explain(r, err);
-  return rc ? rc : nai_ranks_judge(r, err);
+  NAI_TRY(nai_ranks_order(r, options, err));
+  NAI_TRY(nai_ranks_match(r, options, err));
+  NAI_TRY(nai_ranks_sum(r, err));
+  NAI_TRY(nai_ranks_kernels(r, err));
+  NAI_TRY(nai_ranks_explain(r, err));
+  return nai_ranks_judge(r, err);
 }

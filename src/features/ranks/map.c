@@ -60,7 +60,7 @@ static void put_head(struct nai_buf *out, const struct scale *s) {
   }
 }
 
-void nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int64_t *values, const char *class) {
+int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int64_t *values, const char *class) {
   struct scale s = {.r = r, .row = r->rank_count > MANY ? ROW_MANY : ROW_FEW};
   s.cell = (double)(WIDTH - LEFT - RIGHT) / r->buckets;
   for (size_t i = 0; i < (size_t)r->rank_count * r->buckets; i++)
@@ -79,4 +79,5 @@ void nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int
       if (values[(size_t)i * r->buckets + b] > 0)
         put_cell(out, &s, i, b, values[(size_t)i * r->buckets + b]);
   nai_buf_puts(out, "</g></svg>");
+  return s.largest;
 }

@@ -1,12 +1,8 @@
 /* Groups: lines of different ranks that are one communicator. */
-#include "features/ranks/align.h"
-#include "features/ranks/internal.h"
+#include "features/ranks/ranks.h"
 
-#include "base/array.h"
 #include "base/hash.h"
-#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LINES = 1024 }; /* that could belong together where communicators are not known: each is laid over each */
@@ -30,35 +26,32 @@ struct attempt {
   struct nai_ranks *r;
   const struct nai_ranks_options *options;
   uint32_t *lines, count;
-  struct nai_rank_alignment *how; /* per line but the first */
 };
 
-static int lay(struct nai_rank_alignment *out, const struct attempt *t, uint32_t line, struct nai_err *err) {
-  struct nai_rank_side a = side_of(t->r, &t->r->lines[t->lines[0]]), b = side_of(t->r, &t->r->lines[line]);
-  return nai_ranks_align(out, &a, &b, t->r->whats, t->options->clock_doubt_ns, err);
+static struct nai_rank_line *line_at(const struct attempt *t, uint32_t i) { return &t->r->lines[t->lines[i]]; }
+
+static int lay(struct nai_rank_line *line, const struct attempt *t, struct nai_err *err) {
+  struct nai_rank_side a = side_of(t->r, line_at(t, 0)), b = side_of(t->r, line);
+  NAI_TRY(nai_ranks_align(&line->how, &a, &b, t->r->whats, t->options->clock_doubt_ns, err));
+  line->refused = line->how.refused;
+  return NAI_OK;
 }
 
 /* Of a rank's lines the one that fits joins; where several do, nothing tells which it is. */
 static int join_rank(struct attempt *t, const uint32_t *lines, uint32_t count, struct nai_err *err) {
-  struct nai_rank_alignment how, fitting;
   uint32_t one = NAI_NO_RANK, fit = 0;
-  int rc = NAI_OK;
-  for (uint32_t i = 0; i < count && !rc; i++) {
-    rc = lay(&how, t, lines[i], err);
-    t->r->lines[lines[i]].refused = how.refused;
-    if (rc || how.refused)
+  for (uint32_t i = 0; i < count; i++) {
+    NAI_TRY(lay(&t->r->lines[lines[i]], t, err));
+    if (t->r->lines[lines[i]].refused)
       continue;
     one = lines[i];
-    fitting = how;
     fit++;
   }
   for (uint32_t i = 0; fit > 1 && i < count; i++)
     if (!t->r->lines[lines[i]].refused)
       t->r->lines[lines[i]].refused = ambiguous;
-  if (rc || fit != 1)
-    return rc;
-  t->how[t->count] = fitting;
-  t->lines[t->count++] = one;
+  if (fit == 1)
+    t->lines[t->count++] = one;
   return NAI_OK;
 }
 
@@ -67,65 +60,52 @@ static int join_rank(struct attempt *t, const uint32_t *lines, uint32_t count, s
 /* Collectives that all lines have: numbers of the reference's calls. */
 static void common(const struct attempt *t, uint32_t *from, uint32_t *to) {
   *from = 0;
-  *to = t->r->lines[t->lines[0]].count;
+  *to = line_at(t, 0)->count;
   for (uint32_t i = 1; i < t->count; i++) {
-    const struct nai_rank_alignment *how = &t->how[i];
+    const struct nai_rank_alignment *how = &line_at(t, i)->how;
     *from = how->begin_a > *from ? how->begin_a : *from;
     *to = how->begin_a + how->count < *to ? how->begin_a + how->count : *to;
   }
 }
 
 static void take_line(struct attempt *t, struct nai_rank_group *group, uint32_t i, uint32_t from) {
-  struct nai_rank_line *line = &t->r->lines[t->lines[i]];
+  struct nai_rank_line *line = line_at(t, i);
+  if (!i)
+    line->how = (struct nai_rank_alignment){.method = NAI_RANK_REFERENCE, .residual = NAI_NULL_I64};
   line->group = t->r->group_count;
   line->refused = NULL;
-  line->method = NAI_RANK_REFERENCE;
-  line->begin = from;
-  line->residual = i ? t->how[i].residual : NAI_NULL_I64;
-  if (!i)
-    return;
-  const struct nai_rank_alignment *how = &t->how[i];
-  line->method = how->method;
-  line->begin = how->begin_b + (from - how->begin_a);
-  line->offset = how->offset;
-  line->drift = how->drift;
-  line->broke = how->broke;
-  line->broke_by_ends = how->broke_by_ends;
-  line->broke_at = how->begin_b + how->count;
-  line->broke_reference_at = how->begin_a + how->count;
-  group->residual = how->residual != NAI_NULL_I64 && how->residual > group->residual ? how->residual : group->residual;
+  line->begin = line->how.begin_b + (from - line->how.begin_a);
+  if (line->how.residual > group->residual) /* NULL is below */
+    group->residual = line->how.residual;
 }
 
 static int add_group(struct attempt *t, uint32_t from, uint32_t to, struct nai_err *err) {
   struct nai_ranks *r = t->r;
-  if (!nai_array_room(&r->groups, &r->group_capacity, r->group_count, sizeof *r->groups))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(r->groups, r->group_capacity, r->group_count, &r->arena, err));
   struct nai_rank_group *group = &r->groups[r->group_count];
-  *group = (struct nai_rank_group){.first = r->member_count,
-                                   .count = t->count,
-                                   .collectives = to - from,
-                                   .late = malloc(((size_t)(to - from) + 1) * sizeof *group->late),
-                                   .skew = malloc(((size_t)(to - from) + 1) * sizeof *group->skew),
-                                   .transfer = malloc(((size_t)(to - from) + 1) * sizeof *group->transfer)};
+  *group = (struct nai_rank_group){.first = r->member_count, .count = t->count, .collectives = to - from};
+  NAI_TRY(NAI_NEW(group->late, &r->arena, group->collectives, err));
+  NAI_TRY(NAI_NEW(group->skew, &r->arena, group->collectives, err));
+  NAI_TRY(NAI_NEW(group->transfer, &r->arena, group->collectives, err));
   for (uint32_t i = 0; i < t->count; i++) {
     take_line(t, group, i, from);
     r->members[r->member_count++] = t->lines[i];
   }
   r->group_count++;
-  return group->late && group->skew && group->transfer ? NAI_OK : nai_err_nomem(err);
+  return NAI_OK;
 }
 
 static int close_group(struct attempt *t, struct nai_err *err) {
   uint32_t from, to;
-  const char *refused = t->count < 2 ? alone : t->count > 2 && t->r->lines[t->lines[0]].point_to_point ? peers : NULL;
+  const char *refused = t->count < 2 ? alone : t->count > 2 && line_at(t, 0)->point_to_point ? peers : NULL;
   common(t, &from, &to);
   if (!refused && to <= from)
     refused = no_overlap;
   if (!refused)
     return add_group(t, from, to, err);
   for (uint32_t i = 0; i < t->count; i++)
-    if (!t->r->lines[t->lines[i]].refused)
-      t->r->lines[t->lines[i]].refused = refused;
+    if (!line_at(t, i)->refused)
+      line_at(t, i)->refused = refused;
   return NAI_OK;
 }
 
@@ -141,61 +121,60 @@ static void put_longest_first(const struct nai_ranks *r, uint32_t *lines, uint32
   lines[0] = first;
 }
 
-/* One round: the first line and what fits it. What is left is packed to the front of `lines`; its number is returned
- * in *left. */
+/* Packs what did not join to the front of `lines`; returns its number. */
+static uint32_t pack(uint32_t *lines, uint32_t count, const struct attempt *t) {
+  uint32_t left = 0;
+  for (uint32_t i = 1; i < count; i++) {
+    bool joined = false;
+    for (uint32_t k = 1; k < t->count && !joined; k++)
+      joined = t->lines[k] == lines[i];
+    if (!joined)
+      lines[left++] = lines[i];
+  }
+  return left;
+}
+
+/* One round: the first line and what fits it. *left of the lines, at the front, are for the next. */
 static int match_first(struct nai_ranks *r, const struct nai_ranks_options *options, uint32_t *lines, uint32_t count,
                        uint32_t *left, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct attempt t = {.r = r, .options = options};
+  const char *why = NULL; /* what spoke against the last one also speaks here */
   put_longest_first(r, lines, count);
-  t.lines = malloc(((size_t)count + 1) * sizeof *t.lines);
-  t.how = calloc((size_t)count + 1, sizeof *t.how);
-  int rc = t.lines && t.how ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    t.lines[t.count++] = lines[0];
-  for (uint32_t i = 1, n; i < count && !rc; i += n) {
+  NAI_TRY(NAI_NEW(t.lines, &arena, count, err));
+  t.lines[t.count++] = lines[0];
+  for (uint32_t i = 1, n; i < count; i += n) {
     uint32_t rank = r->lines[lines[i]].rank;
     for (n = 1; i + n < count && r->lines[lines[i + n]].rank == rank;)
       n++;
     if (rank != r->lines[lines[0]].rank)
-      rc = join_rank(&t, lines + i, n, err);
+      NAI_TRY(join_rank(&t, lines + i, n, err));
   }
-  const char *why = NULL; /* what spoke against the last one also speaks here */
   for (uint32_t i = 1; i < count && t.count == 1; i++)
     why = r->lines[lines[i]].refused ? r->lines[lines[i]].refused : why;
-  if (!rc)
-    rc = close_group(&t, err);
-  if (!rc && t.count == 1 && why)
+  NAI_TRY(close_group(&t, err));
+  if (t.count == 1 && why)
     r->lines[lines[0]].refused = why;
-  *left = 0;
-  for (uint32_t i = 1; i < count; i++) {
-    bool joined = false;
-    for (uint32_t k = 1; k < t.count && !joined; k++)
-      joined = t.lines[k] == lines[i];
-    if (!joined)
-      lines[(*left)++] = lines[i];
-  }
-  free(t.lines);
-  free(t.how);
-  return rc;
+  *left = pack(lines, count, &t);
+  return NAI_OK;
 }
 
 /* Lines of one communicator are one group; where ids are not known, several may run the same kinds of collectives. */
 static int match_all(struct nai_ranks *r, const struct nai_ranks_options *options, uint32_t *lines, uint32_t count,
                      struct nai_err *err) {
   bool known = r->lines[lines[0]].known_comm;
-  int rc = NAI_OK;
   if (!known && count > MAX_LINES) {
     for (uint32_t i = 0; i < count; i++)
       r->lines[lines[i]].refused = too_many;
     return NAI_OK;
   }
-  for (uint32_t left; count && !rc; count = known ? 0 : left) {
-    rc = match_first(r, options, lines, count, &left, err);
+  for (uint32_t left; count; count = known ? 0 : left) {
+    NAI_TRY(match_first(r, options, lines, count, &left, err));
     for (uint32_t i = 0; i < left; i++)
       if (!r->lines[lines[i]].refused)
         r->lines[lines[i]].refused = alone;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* What lines of one group have in common: the communicator, else the kinds of their collectives. */
@@ -222,22 +201,20 @@ const char *nai_ranks_refusal(const struct nai_ranks *r, uint32_t rank) {
 }
 
 int nai_ranks_match(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {
-  struct nai_key *keys = malloc(((size_t)r->line_count + 1) * sizeof *keys);
-  uint32_t *list = malloc(((size_t)r->line_count + 1) * sizeof *list);
-  uint32_t *seen = calloc((size_t)r->what_keys.count + 1, sizeof *seen);
-  r->members = malloc(((size_t)r->line_count + 1) * sizeof *r->members);
-  int rc = keys && list && seen && r->members ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; i < r->line_count && !rc; i++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_key *keys;
+  uint32_t *list, *seen;
+  NAI_TRY(NAI_NEW(r->members, &r->arena, r->line_count, err));
+  NAI_TRY(NAI_NEW(keys, &arena, r->line_count, err));
+  NAI_TRY(NAI_NEW(list, &arena, r->line_count, err));
+  NAI_TRY(NAI_NEW(seen, &arena, r->what_keys.count, err));
+  for (uint32_t i = 0; i < r->line_count; i++)
     keys[i] = (struct nai_key){key_of(r, &r->lines[i], seen, i + 1), i};
-  if (!rc)
-    rc = nai_sort_keys(keys, r->line_count, err); /* stable: by rank */
-  for (uint32_t i = 0, j; i < r->line_count && !rc; i = j) {
+  NAI_TRY(nai_sort_keys(keys, r->line_count, err)); /* stable: by rank */
+  for (uint32_t i = 0, j; i < r->line_count; i = j) {
     for (j = i; j < r->line_count && keys[j].key == keys[i].key; j++)
       list[j - i] = keys[j].value;
-    rc = match_all(r, options, list, j - i, err);
+    NAI_TRY(match_all(r, options, list, j - i, err));
   }
-  free(keys);
-  free(list);
-  free(seen);
-  return rc;
+  return NAI_OK;
 }

@@ -1,9 +1,8 @@
 /* Which rank is which: numbers, names, order. Never the order in which they were given. */
-#include "features/ranks/internal.h"
+#include "features/ranks/ranks.h"
 
 #include "base/buf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +79,8 @@ static void put_base_name(struct nai_buf *out, const char *path) {
 
 /* level 0: the number; 1: the name of the trace; 2: with GPU; 3: the path with GPU; 4: with process. Of one trace the
  * name says nothing. */
-static int set_label(struct nai_job_rank *rank, const struct nai_ranks *r, int level, struct nai_err *err) {
-  struct nai_buf text = {0};
+static int set_label(struct nai_job_rank *rank, struct nai_ranks *r, int level, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
   if (level == 0)
     nai_buf_printf(&text, "rank %lld", (long long)rank->number);
   else if (r->source_count > 1 && level >= 3)
@@ -92,42 +91,38 @@ static int set_label(struct nai_job_rank *rank, const struct nai_ranks *r, int l
     nai_buf_printf(&text, "%sGPU %d", text.len ? " " : "", rank->device);
   if (level >= 4)
     nai_buf_printf(&text, " process %lld", (long long)rank->pid);
-  int rc = nai_buf_check(&text, err);
-  free(rank->label);
-  rank->label = rc ? NULL : strdup(nai_buf_str(&text));
-  nai_buf_free(&text);
-  return rc ? rc : rank->label ? NAI_OK : nai_err_nomem(err);
+  rank->label = nai_arena_printf(&r->arena, "%s", nai_buf_str(&text));
+  NAI_TRY(nai_arena_check(&r->arena, err));
+  return nai_buf_check(&text, err);
 }
 
 /* The plainest labels that tell all ranks apart. */
 static int label(struct nai_ranks *r, struct nai_err *err) {
   bool unique = false;
-  int rc = NAI_OK;
-  for (int level = numbered(r->ranks, r->rank_count) ? 0 : 1; level <= 4 && !unique && !rc; level++) {
-    for (uint32_t i = 0; i < r->rank_count && !rc; i++)
-      rc = set_label(&r->ranks[i], r, level, err);
-    if (rc || level == 0)
-      return rc;
+  for (int level = numbered(r->ranks, r->rank_count) ? 0 : 1; level <= 4 && !unique; level++) {
+    for (uint32_t i = 0; i < r->rank_count; i++)
+      NAI_TRY(set_label(&r->ranks[i], r, level, err));
+    if (level == 0)
+      return NAI_OK;
     qsort(r->ranks, r->rank_count, sizeof *r->ranks, by_label);
     unique = true;
     for (uint32_t i = 1; i < r->rank_count; i++)
       unique = unique && strcmp(r->ranks[i].label, r->ranks[i - 1].label) != 0;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* Lines follow their ranks. */
 static int renumber(struct nai_ranks *r, struct nai_err *err) {
-  uint32_t *place = malloc(((size_t)r->rank_count + 1) * sizeof *place);
-  if (!place)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < r->rank_count; i++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  uint32_t *place;
+  NAI_TRY(NAI_NEW(place, &arena, r->rank_count, err));
+  for (uint32_t i = 0; i < r->rank_count; i++) {
     place[r->ranks[i].reference] = i;
+    r->ranks[i].reference = NAI_NO_RANK;
+  }
   for (uint32_t i = 0; i < r->line_count; i++)
     r->lines[i].rank = place[r->lines[i].rank];
-  for (uint32_t i = 0; i < r->rank_count; i++)
-    r->ranks[i].reference = NAI_NO_RANK;
-  free(place);
   return NAI_OK;
 }
 
@@ -143,10 +138,8 @@ int nai_ranks_order(struct nai_ranks *r, const struct nai_ranks_options *options
     if (options->number_follows)
       rank->number = number_in(r->sources[rank->source].path, options->number_follows);
   }
-  int rc = label(r, err);
-  if (!rc)
-    rc = renumber(r, err);
-  if (!rc)
-    qsort(r->lines, r->line_count, sizeof *r->lines, by_rank);
-  return rc;
+  NAI_TRY(label(r, err));
+  NAI_TRY(renumber(r, err));
+  qsort(r->lines, r->line_count, sizeof *r->lines, by_rank);
+  return NAI_OK;
 }

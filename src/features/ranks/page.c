@@ -2,150 +2,97 @@
 #include "features/ranks/write.h"
 
 #include "base/assets.h"
-#include "base/fmt.h"
-#include "base/sort.h"
 #include "index/index.h"
 #include "tables/collectives.h"
 #include "tables/transfers.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5 };
 
-static void put_buf(struct nai_view *map, const char *key, struct nai_buf *text, bool trusted) {
-  if (trusted)
-    nai_view_put_trusted(map, key, nai_buf_str(text));
-  else
-    nai_view_put_text(map, key, nai_buf_str(text));
-  nai_view_inherit(map, text);
-  nai_buf_free(text);
-  *text = (struct nai_buf){0};
-}
-
-/* A cell of a table as people read it, under its column's name. */
-static void put_cell(struct nai_view *map, const struct nai_table *t, int64_t row, int column) {
-  const struct nai_column_def *def = &t->schema->columns[column];
-  struct nai_value value = nai_table_value(t, row, column);
-  if (value.null && def->type == NAI_STR)
-    nai_view_put_text(map, def->name, NULL);
-  else
-    nai_view_put_value(map, def->name, def->unit, &value);
-}
-
+/* Cells as people read them, under their columns' names. */
 static void put_row(struct nai_view *list, const struct nai_table *t, int64_t row) {
   struct nai_view *map = nai_view_add_map(list);
-  for (int column = 0; column < (int)t->schema->column_count; column++)
-    put_cell(map, t, row, column);
+  for (int column = 0; column < (int)t->schema->column_count; column++) {
+    const struct nai_column_def *def = &t->schema->columns[column];
+    struct nai_value value = nai_table_value(t, row, column);
+    if (value.null && def->type == NAI_STR)
+      nai_view_put_text(map, def->name, NULL);
+    else
+      nai_view_put_value(map, def->name, def->unit, &value);
+  }
 }
 
-/* latest: ranks, the latest first. */
-static void put_texts(struct nai_view *root, const struct nai_ranks *r, const struct nai_key *latest) {
-  struct nai_buf text = {0};
-  nai_ranks_put_verdict(&text, r);
-  put_buf(root, "verdict", &text, false);
+static void put_words(struct nai_view *root, const struct nai_ranks_report *report) {
+  const struct nai_ranks *r = report->ranks;
+  nai_view_put_text(root, "verdict", report->verdict);
   nai_view_put_bool(root, "undecided", r->verdict == NAI_RANKS_UNDECIDED);
   nai_view_put_bool(root, "good", r->verdict == NAI_RANKS_BALANCED);
-  struct nai_view *reasons = nai_view_put_list(root, "reasons");
-  for (uint32_t n = 0; n < MAX_REASONS && n < r->rank_count; n++) {
-    nai_ranks_put_reason(&text, r, &r->ranks[latest[n].value]);
-    if (text.len || nai_buf_failed(&text))
-      put_buf(nai_view_add_map(reasons), "text", &text, false);
-  }
-  struct nai_view *caveats = nai_view_put_list(root, "caveats");
-  for (uint32_t i = 0; nai_ranks_put_caveat(&text, r, i); i++)
-    put_buf(nai_view_add_map(caveats), "text", &text, false);
-  nai_buf_free(&text);
+  struct nai_view *reasons = nai_view_put_list(root, "reasons"), *caveats = nai_view_put_list(root, "caveats");
+  for (uint32_t n = 0; n < MAX_REASONS && n < r->rank_count; n++)
+    if (*report->reasons[report->latest[n].value])
+      nai_view_put_text(nai_view_add_map(reasons), "text", report->reasons[report->latest[n].value]);
+  for (uint32_t i = 0; i < report->caveat_count; i++)
+    nai_view_put_text(nai_view_add_map(caveats), "text", report->caveats[i]);
 }
 
-/* All ranks, or those that are latest where there is no room. */
-static void put_ranks(struct nai_view *root, const struct nai_ranks *r, const struct nai_table *t,
-                      const struct nai_key *latest, int64_t most) {
-  struct nai_view *list = nai_view_put_list(root, "ranks");
-  bool all = r->rank_count <= most;
-  for (int64_t i = 0; i < r->rank_count && i < most; i++)
-    put_row(list, t, all ? i : (int64_t)latest[i].value);
-  if (!all)
-    nai_view_put_int(root, "more_ranks", r->rank_count - most);
-}
-
-static int order_by_lateness(struct nai_key **out, const struct nai_ranks *r, struct nai_err *err) {
-  struct nai_key *keys = *out = malloc(((size_t)r->rank_count + 1) * sizeof *keys);
-  if (!keys)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < r->rank_count; i++)
-    keys[i] = (struct nai_key){UINT64_MAX - (uint64_t)r->ranks[i].late_by_ns, i};
-  return nai_sort_keys(keys, r->rank_count, err);
-}
-
-/* Rows with the largest value of a column. */
-static int put_largest(struct nai_view *root, const char *key, const struct nai_table *t, int column, int64_t most,
-                       struct nai_err *err) {
-  struct nai_key *keys = malloc(((size_t)t->rows + 1) * sizeof *keys);
-  int rc = keys ? NAI_OK : nai_err_nomem(err);
-  for (int64_t i = 0; i < t->rows && !rc; i++) {
-    int64_t value = nai_get_i64(t, i, column);
-    keys[i] = (struct nai_key){UINT64_MAX - (uint64_t)(value > 0 ? value : 0), (uint32_t)i};
-  }
-  if (!rc)
-    rc = nai_sort_keys(keys, (size_t)t->rows, err);
-  struct nai_view *list = nai_view_put_list(root, key);
-  for (int64_t i = 0; i < t->rows && i < most && !rc; i++)
-    put_row(list, t, keys[i].value);
-  free(keys);
-  return rc;
-}
-
-static void put_rows(struct nai_view *root, const char *key, const struct nai_table *t, int64_t most) {
+/* order: NULL for that of the table. */
+static void put_rows(struct nai_view *root, const char *key, const struct nai_table *t, const struct nai_key *order,
+                     int64_t most) {
   struct nai_view *list = nai_view_put_list(root, key);
   for (int64_t i = 0; i < t->rows && i < most; i++)
-    put_row(list, t, i);
+    put_row(list, t, order ? (int64_t)order[i].value : i);
 }
 
-static void put_maps(struct nai_view *root, const struct nai_ranks *r) {
-  struct nai_buf text = {0};
-  int64_t late = 0, waited = 0;
-  for (size_t i = 0; i < (size_t)r->rank_count * r->buckets; i++) {
-    late = r->late_by[i] > late ? r->late_by[i] : late;
-    waited = r->waited[i] > waited ? r->waited[i] : waited;
+/* Rows by a column, the largest first. */
+static int order_by(struct nai_key **out, const struct nai_table *t, int column, struct nai_arena *arena,
+                    struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t value = nai_get_i64(t, i, column);
+    (*out)[i] = (struct nai_key){UINT64_MAX - (uint64_t)(value > 0 ? value : 0), (uint32_t)i};
   }
-  nai_view_put_int(root, "per_column", r->per_bucket);
-  nai_view_put_bool(root, "grouped", r->per_bucket > 1);
-  nai_ranks_put_map(&text, r, r->late_by, "map");
-  put_buf(root, "late_map", &text, true);
-  nai_fmt_duration(&text, (double)late);
-  put_buf(root, "late_most", &text, true);
-  nai_ranks_put_map(&text, r, r->waited, "map wait");
-  put_buf(root, "wait_map", &text, true);
-  nai_fmt_duration(&text, (double)waited);
-  put_buf(root, "wait_most", &text, true);
+  return nai_sort_keys(*out, (size_t)t->rows, err);
 }
 
-static int fill(struct nai_view *root, const struct nai_ranks *r, const struct nai_ranks_tables *tables, bool html,
-                struct nai_err *err) {
-  struct nai_key *latest = NULL;
-  int rc = order_by_lateness(&latest, r, err);
-  if (!rc)
-    put_texts(root, r, latest);
-  if (!rc)
-    put_ranks(root, r, tables->v[NAI_RANKS_RANKS], latest, html ? INT64_MAX : MAX_RANKS);
-  free(latest);
+/* The map, and its largest value, of values by rank and column. */
+static void put_map(struct nai_view *root, const char *map, const char *most, const struct nai_ranks *r,
+                    const int64_t *values, const char *class) {
+  NAI_SCOPED(nai_buf) svg = {0};
+  int64_t largest = nai_ranks_put_map(&svg, r, values, class);
+  nai_view_put_trusted(root, map, nai_buf_str(&svg));
+  nai_view_inherit(root, &svg);
+  nai_view_put_value(root, most, NAI_NS, &(struct nai_value){.type = NAI_I64, .i = largest});
+}
+
+static int fill(struct nai_view *root, const struct nai_ranks_report *report, bool html, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const struct nai_ranks *r = report->ranks;
+  struct nai_table *const *t = report->tables;
+  struct nai_key *slowest, *longest;
+  NAI_TRY(order_by(&slowest, t[NAI_RANKS_TRANSFERS], TRANSFERS_slow_excess_ns, &arena, err));
+  NAI_TRY(order_by(&longest, t[NAI_RANKS_COLLECTIVES], COLLECTIVES_skew_ns, &arena, err));
+  put_words(root, report);
   nai_view_put_trusted(root, "columns", r->by_step ? "step" : "collective");
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "collective_count", r->collectives);
   nai_view_put_bool(root, "matched", r->split > 0);
-  if (!rc)
-    rc = put_largest(root, "transfers", tables->v[NAI_RANKS_TRANSFERS], TRANSFERS_slow_excess_ns, MAX_COLLECTIVES, err);
-  if (!rc)
-    rc = put_largest(root, "collectives", tables->v[NAI_RANKS_COLLECTIVES], COLLECTIVES_skew_ns, MAX_COLLECTIVES, err);
-  put_rows(root, "mismatches", tables->v[NAI_RANKS_MISMATCHES], MAX_LINES);
-  nai_view_put_bool(root, "any_mismatch", tables->v[NAI_RANKS_MISMATCHES]->rows > 0);
-  if (html) {
-    put_rows(root, "lines", tables->v[NAI_RANKS_LINES], 16 * MAX_LINES);
-    put_maps(root, r);
+  put_rows(root, "transfers", t[NAI_RANKS_TRANSFERS], slowest, MAX_COLLECTIVES);
+  put_rows(root, "collectives", t[NAI_RANKS_COLLECTIVES], longest, MAX_COLLECTIVES);
+  put_rows(root, "mismatches", t[NAI_RANKS_MISMATCHES], NULL, MAX_LINES);
+  nai_view_put_bool(root, "any_mismatch", t[NAI_RANKS_MISMATCHES]->rows > 0);
+  if (html || r->rank_count <= MAX_RANKS) {
+    put_rows(root, "ranks", t[NAI_RANKS_RANKS], NULL, INT64_MAX);
+  } else { /* those that are latest */
+    put_rows(root, "ranks", t[NAI_RANKS_RANKS], report->latest, MAX_RANKS);
+    nai_view_put_int(root, "more_ranks", r->rank_count - MAX_RANKS);
   }
-  return rc;
+  if (!html)
+    return NAI_OK;
+  put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES);
+  nai_view_put_int(root, "per_column", r->per_bucket);
+  nai_view_put_bool(root, "grouped", r->per_bucket > 1);
+  put_map(root, "late_map", "late_most", r, r->late_by, "map");
+  put_map(root, "wait_map", "wait_most", r, r->waited, "map wait");
+  return NAI_OK;
 }
 
 static void put_style(struct nai_view *root, const char *key, const char *path) {
@@ -153,25 +100,20 @@ static void put_style(struct nai_view *root, const char *key, const char *path) 
   nai_view_put_borrowed(root, key, asset->data, (size_t)(asset->end - asset->data));
 }
 
-static int print(struct nai_buf *out, const struct nai_ranks *r, const struct nai_ranks_tables *tables, bool html,
-                 struct nai_err *err) {
-  struct nai_view *root = nai_view_new();
-  int rc = fill(root, r, tables, html, err);
+static int print(struct nai_buf *out, const struct nai_ranks_report *report, bool html, struct nai_err *err) {
+  NAI_OWNED(nai_view) *root = nai_view_new();
+  NAI_TRY(fill(root, report, html, err));
   put_style(root, "map_style", "templates/many/ranks.css");
   put_style(root, "map_style_sha256", "templates/many/ranks.css.sha256");
-  if (!rc)
-    rc = nai_index_render(out, html ? "ranks.html" : "ranks.md", root, html ? NAI_ESCAPE_HTML : NAI_ESCAPE_MARKDOWN,
-                          err);
-  nai_view_free(root);
-  return rc ? rc : nai_buf_check(out, err);
+  NAI_TRY(
+      nai_index_render(out, html ? "ranks.html" : "ranks.md", root, html ? NAI_ESCAPE_HTML : NAI_ESCAPE_MARKDOWN, err));
+  return nai_buf_check(out, err);
 }
 
-int nai_ranks_write_html(struct nai_buf *out, const struct nai_ranks *r, const struct nai_ranks_tables *tables,
-                         struct nai_err *err) {
-  return print(out, r, tables, true, err);
+int nai_ranks_write_html(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err) {
+  return print(out, report, true, err);
 }
 
-int nai_ranks_write_markdown(struct nai_buf *out, const struct nai_ranks *r, const struct nai_ranks_tables *tables,
-                             struct nai_err *err) {
-  return print(out, r, tables, false, err);
+int nai_ranks_write_markdown(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err) {
+  return print(out, report, false, err);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/keyset.h"
+#include "base/sort.h"
 #include "rundir/run.h"
 
 #define NAI_NO_RANK UINT32_MAX
@@ -21,7 +22,6 @@ struct nai_rank_what {
 struct nai_rank_call {
   int64_t start, end;
   uint32_t what; /* index in nai_ranks.whats */
-  uint32_t item; /* index in struct nai_comm of its trace */
 };
 
 /* How a line was matched with the reference of its group. */
@@ -35,6 +35,18 @@ enum nai_rank_method {
 };
 const char *nai_rank_method_name(enum nai_rank_method method);
 
+/* How a line lies over the reference of its group: calls begin_a + k of the reference and begin_b + k of the line are
+ * the same. */
+struct nai_rank_alignment {
+  enum nai_rank_method method;
+  const char *refused; /* a literal; NULL when they were aligned */
+  uint32_t begin_a, begin_b, count;
+  bool broke, broke_by_ends; /* why it goes no further, when that is not the end of a sequence */
+  int64_t offset;            /* the line's clock is ahead by so much: of UTC where both traces tell it */
+  int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt */
+  double drift;     /* parts of 1 that it is faster */
+};
+
 /* Kernels of one communicator on one rank, in their order; of one stream where the trace does not tell communicators.
  */
 struct nai_rank_line {
@@ -45,14 +57,8 @@ struct nai_rank_line {
   int32_t stream;
   uint32_t group;      /* of nai_ranks.groups; NAI_NO_RANK for none */
   const char *refused; /* why it is in none: a literal */
-  enum nai_rank_method method;
-  uint32_t begin;   /* the first of its kernels that was matched, counted in the line */
-  int64_t offset;   /* its clock is ahead of the reference's by so much: of UTC where both traces tell it */
-  int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off; how far ends are in doubt */
-  double drift;     /* parts of 1 that it is faster */
-  bool broke;       /* the two sequences differ, or ends part, at `broke_at` (counted in the line) */
-  bool broke_by_ends;
-  uint32_t broke_at, broke_reference_at;
+  struct nai_rank_alignment how;
+  uint32_t begin; /* the first of its kernels that was matched, counted in the line */
 };
 
 /* Lines that are one communicator, and its collectives: kernel `begin + k` of each line is collective k. */
@@ -73,11 +79,10 @@ struct nai_rank_kernel {
 
 struct nai_job_rank {
   uint32_t source;
-  char *label; /* unique: "rank 3", or a name */
+  const char *label; /* unique: "rank 3", or a name; the arena's */
   int32_t device;
   int64_t pid, number;         /* NAI_NULL_I64 unknown */
   uint32_t gpu_name;           /* text of nai_ranks.names */
-  uint32_t comm_rank;          /* index in struct nai_comm of its trace */
   struct nai_rank_call *calls; /* by line */
   uint32_t call_count;
   int64_t *steps; /* when each step begins on its GPU */
@@ -120,7 +125,9 @@ const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict);
 
 enum { NAI_RANKS_BUCKETS = 120 };
 
+/* {.arena = NAI_ARENA(NULL)} to begin with. */
 struct nai_ranks {
+  struct nai_arena arena; /* that all arrays are from */
   struct nai_rank_source *sources;
   uint32_t source_count, source_capacity;
   struct nai_job_rank *ranks; /* by number, else by name, once they are matched */
@@ -190,6 +197,11 @@ static inline const struct nai_rank_call *nai_ranks_call(const struct nai_ranks 
   return &r->ranks[line->rank].calls[line->first + line->begin + k];
 }
 
+/* The rank that came last to collective k of a group; NAI_NO_RANK when that is in doubt, or nobody waits. */
+static inline uint32_t nai_ranks_late_rank(const struct nai_ranks *r, const struct nai_rank_group *group, uint32_t k) {
+  return group->late[k] == NAI_NO_RANK ? NAI_NO_RANK : r->lines[r->members[group->first + group->late[k]]].rank;
+}
+
 /* Column of the map that collective k of a group is in. */
 uint32_t nai_ranks_bucket(const struct nai_ranks *ranks, const struct nai_rank_group *group, uint32_t k);
 
@@ -200,3 +212,51 @@ struct nai_rank_moment {
   uint32_t last;                          /* member that came last */
 };
 struct nai_rank_moment nai_ranks_moment(const struct nai_ranks *ranks, const struct nai_rank_group *group, uint32_t k);
+
+/* --- the steps of nai_ranks_compare ----------------------------------------------------------- */
+
+/* Numbers, labels and order of the ranks. */
+NAI_MUST_CHECK int nai_ranks_order(struct nai_ranks *ranks, const struct nai_ranks_options *options,
+                                   struct nai_err *err);
+/* Groups of lines, and their collectives. */
+NAI_MUST_CHECK int nai_ranks_match(struct nai_ranks *ranks, const struct nai_ranks_options *options,
+                                   struct nai_err *err);
+/* Sums over the collectives, and the map. */
+NAI_MUST_CHECK int nai_ranks_sum(struct nai_ranks *ranks, struct nai_err *err);
+/* What late ranks did meanwhile, from their runs. */
+NAI_MUST_CHECK int nai_ranks_explain(struct nai_ranks *ranks, struct nai_err *err);
+/* How long each rank's kernels take, against the same kernels of the others. */
+NAI_MUST_CHECK int nai_ranks_kernels(struct nai_ranks *ranks, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_judge(struct nai_ranks *ranks, struct nai_err *err);
+
+/* Collectives of a group by what they are: key the kind, value the collective. */
+NAI_MUST_CHECK int nai_ranks_by_kind(struct nai_key **out, const struct nai_ranks *ranks,
+                                     const struct nai_rank_group *group, struct nai_arena *arena, struct nai_err *err);
+/* Collectives of one kind that take more than twice `usual_ns`, while no rank waits for another as long as that adds;
+ * what they take beyond it. None of a few. */
+struct nai_rank_slow {
+  int64_t count, excess_ns;
+};
+struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const struct nai_key *keys, uint32_t count,
+                                    int64_t usual_ns);
+
+/* The model of a source with these parts, until nai_run_drop_model. */
+NAI_MUST_CHECK int nai_ranks_model(struct nai_model **out, struct nai_ranks *ranks, uint32_t source, uint32_t parts,
+                                   struct nai_err *err);
+/* Number of a text in ranks->names, NAI_NO_STRING for NULL. */
+NAI_MUST_CHECK int nai_ranks_text(uint32_t *id, struct nai_ranks *ranks, const char *text, struct nai_err *err);
+
+/* A line for nai_ranks_align. */
+struct nai_rank_side {
+  const struct nai_rank_call *calls;
+  uint32_t count;
+  int64_t utc;     /* of time 0; NAI_NULL_I64 unknown */
+  uint32_t source; /* sides of one trace have one clock */
+  bool from_start;
+};
+
+/* Which calls of two lines are the same? Nothing is matched in doubt. O(count), and a constant for the shifts tried.
+ * `whats`: of the calls. */
+NAI_MUST_CHECK int nai_ranks_align(struct nai_rank_alignment *out, const struct nai_rank_side *a,
+                                   const struct nai_rank_side *b, const struct nai_rank_what *whats,
+                                   int64_t clock_doubt_ns, struct nai_err *err);

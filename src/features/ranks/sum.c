@@ -1,9 +1,5 @@
 /* What the matched collectives add up to: by group, by rank, by step. */
-#include "features/ranks/internal.h"
-
-#include "base/sort.h"
-
-#include <stdlib.h>
+#include "features/ranks/ranks.h"
 
 enum {
   TIE_NS = 2000,     /* nobody is late by less, */
@@ -40,10 +36,6 @@ static bool in_doubt(const struct nai_rank_group *group, const struct nai_rank_m
   return m->margin < (residual > limit ? residual : limit);
 }
 
-static const struct nai_rank_what *what_of(const struct nai_ranks *r, const struct nai_rank_group *group, uint32_t k) {
-  return &r->whats[nai_ranks_call(r, group, 0, k)->what];
-}
-
 /* --- ranks ------------------------------------------------------------------------------------ */
 
 static void add_presence(struct nai_job_rank *rank, const struct nai_rank_call *call) {
@@ -67,7 +59,7 @@ static void add_member(struct nai_job_rank *rank, const struct nai_rank_call *ca
 }
 
 static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, uint32_t k) {
-  const struct nai_rank_what *what = what_of(r, group, k);
+  const struct nai_rank_what *what = &r->whats[nai_ranks_call(r, group, 0, k)->what];
   uint32_t bucket = nai_ranks_bucket(r, group, k);
   struct nai_rank_moment m = what->together ? nai_ranks_moment(r, group, k) : (struct nai_rank_moment){0};
   bool decided = what->together && !in_doubt(group, &m);
@@ -98,13 +90,11 @@ static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, ui
 /* --- slow transfers --------------------------------------------------------------------------- */
 
 int nai_ranks_by_kind(struct nai_key **out, const struct nai_ranks *r, const struct nai_rank_group *group,
-                      struct nai_err *err) {
-  struct nai_key *keys = *out = malloc(((size_t)group->collectives + 1) * sizeof *keys);
-  if (!keys)
-    return nai_err_nomem(err);
+                      struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, group->collectives, err));
   for (uint32_t k = 0; k < group->collectives; k++)
-    keys[k] = (struct nai_key){nai_ranks_call(r, group, 0, k)->what, k};
-  return nai_sort_keys(keys, group->collectives, err);
+    (*out)[k] = (struct nai_key){nai_ranks_call(r, group, 0, k)->what, k};
+  return nai_sort_keys(*out, group->collectives, err);
 }
 
 struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const struct nai_key *keys, uint32_t count,
@@ -120,10 +110,12 @@ struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const st
 }
 
 static int find_slow(struct nai_ranks *r, struct nai_rank_group *group, struct nai_err *err) {
-  struct nai_key *keys = NULL;
-  int64_t *transfers = malloc(((size_t)group->collectives + 1) * sizeof *transfers);
-  int rc = transfers ? nai_ranks_by_kind(&keys, r, group, err) : nai_err_nomem(err);
-  for (uint32_t i = 0, j; i < group->collectives && !rc; i = j) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_key *keys;
+  int64_t *transfers;
+  NAI_TRY(NAI_NEW(transfers, &arena, group->collectives, err));
+  NAI_TRY(nai_ranks_by_kind(&keys, r, group, &arena, err));
+  for (uint32_t i = 0, j; i < group->collectives; i = j) {
     for (j = i; j < group->collectives && keys[j].key == keys[i].key; j++)
       transfers[j - i] = group->transfer[keys[j].value];
     if (!r->whats[keys[i].key].together)
@@ -133,9 +125,7 @@ static int find_slow(struct nai_ranks *r, struct nai_rank_group *group, struct n
     group->slow_count += slow.count;
     group->slow_excess_ns += slow.excess_ns;
   }
-  free(keys);
-  free(transfers);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- the map ---------------------------------------------------------------------------------- */
@@ -164,9 +154,8 @@ static int size_map(struct nai_ranks *r, struct nai_err *err) {
   r->per_bucket = r->per_bucket ? r->per_bucket : 1;
   r->buckets = count / r->per_bucket + (count % r->per_bucket != 0);
   r->buckets = r->buckets ? r->buckets : 1;
-  r->late_by = calloc((size_t)r->rank_count * r->buckets + 1, sizeof *r->late_by);
-  r->waited = calloc((size_t)r->rank_count * r->buckets + 1, sizeof *r->waited);
-  return r->late_by && r->waited ? NAI_OK : nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(r->late_by, &r->arena, (size_t)r->rank_count * r->buckets, err));
+  return NAI_NEW(r->waited, &r->arena, (size_t)r->rank_count * r->buckets, err);
 }
 
 uint32_t nai_ranks_bucket(const struct nai_ranks *r, const struct nai_rank_group *group, uint32_t k) {
@@ -193,36 +182,35 @@ static void read_clocks(struct nai_ranks *r) {
     const struct nai_rank_group *group = &r->groups[line->group];
     uint32_t reference = r->lines[r->members[group->first]].rank;
     bool known = rank->reference != NAI_NO_RANK && rank->residual != NAI_NULL_I64;
-    bool tells = line->rank == reference || line->residual != NAI_NULL_I64;
+    bool tells = line->rank == reference || line->how.residual != NAI_NULL_I64;
     if (known && (!tells || !is_larger(group, from)))
       continue;
     from = group;
     rank->reference = reference;
-    rank->offset = line->offset;
-    rank->residual = line->rank == reference ? 0 : line->residual;
-    rank->drift = line->drift;
+    rank->offset = line->how.offset;
+    rank->residual = line->rank == reference ? 0 : line->how.residual;
+    rank->drift = line->how.drift;
   }
 }
 
 int nai_ranks_sum(struct nai_ranks *r, struct nai_err *err) {
-  int rc = size_map(r, err);
-  for (uint32_t g = 0; g < r->group_count && !rc; g++) {
+  NAI_TRY(size_map(r, err));
+  for (uint32_t g = 0; g < r->group_count; g++) {
     struct nai_rank_group *group = &r->groups[g];
     for (uint32_t k = 0; k < group->collectives; k++)
       add_collective(r, group, k);
-    rc = find_slow(r, group, err);
+    NAI_TRY(find_slow(r, group, err));
     r->delay_ns += group->delay_ns;
     r->decided += group->decided;
     r->slow_count += group->slow_count;
     r->slow_excess_ns += group->slow_excess_ns;
     r->residual = group->residual > r->residual ? group->residual : r->residual;
   }
-  if (!rc)
-    read_clocks(r);
+  read_clocks(r);
   for (uint32_t i = 0; i < r->rank_count; i++) {
     int64_t span = r->ranks[i].last_end - r->ranks[i].first_start;
     r->span_ns = span > r->span_ns ? span : r->span_ns;
     r->left_out += !r->ranks[i].matched;
   }
-  return rc;
+  return NAI_OK;
 }

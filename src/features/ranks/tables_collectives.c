@@ -1,13 +1,11 @@
 /* Tables about collectives of ranks: rank_ops, transfers, collectives. */
-#include "features/ranks/tables_internal.h"
+#include "features/ranks/write.h"
 
-#include "analyses/comm/comm.h"
-#include "features/ranks/internal.h"
+#include "model/comm/comm.h"
 #include "tables/collectives.h"
 #include "tables/rank_ops.h"
 #include "tables/transfers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- operations of ranks ---------------------------------------------------------------------- */
@@ -44,17 +42,15 @@ static uint32_t find_op(const struct ops *o, uint32_t what) {
   return op;
 }
 
-static int list_ops(struct ops *o, struct nai_err *err) {
-  size_t kinds = (size_t)o->r->what_keys.count + 1;
-  o->of_what = malloc(kinds * sizeof *o->of_what);
-  o->first = malloc(kinds * sizeof *o->first);
-  o->sums = calloc(kinds, sizeof *o->sums);
-  if (!o->of_what || !o->first || !o->sums)
-    return nai_err_nomem(err);
-  for (uint32_t w = 0; w < o->r->what_keys.count; w++)
+static int list_ops(struct ops *o, struct nai_arena *arena, struct nai_err *err) {
+  uint32_t kinds = o->r->what_keys.count;
+  NAI_TRY(NAI_NEW(o->of_what, arena, kinds, err));
+  NAI_TRY(NAI_NEW(o->first, arena, kinds, err));
+  NAI_TRY(NAI_NEW(o->sums, arena, kinds, err));
+  for (uint32_t w = 0; w < kinds; w++)
     if (find_op(o, w) == o->count)
       add_op(o, w);
-  for (uint32_t w = 0; w < o->r->what_keys.count; w++)
+  for (uint32_t w = 0; w < kinds; w++)
     o->of_what[w] = find_op(o, w);
   return NAI_OK;
 }
@@ -73,47 +69,32 @@ static void add_line(struct ops *o, const struct nai_rank_line *line) {
 
 static void put_rank(struct nai_table *t, struct ops *o, const char *label) {
   for (uint32_t i = 0; i < o->count; i++) {
-    const struct nai_rank_what *what = &o->r->whats[o->first[i]];
-    if (!o->sums[i].count)
-      continue;
-    int64_t row = nai_table_add_row(t);
-    nai_set_str(t, row, RANK_OPS_rank, label);
-    nai_set_str(t, row, RANK_OPS_op, op_name(o->r, o->first[i]));
-    nai_set_i64(t, row, RANK_OPS_count, o->sums[i].count);
-    nai_set_i64(t, row, RANK_OPS_duration_ns, o->sums[i].duration);
-    if (what->together) {
-      nai_set_i64(t, row, RANK_OPS_wait_ns, o->sums[i].wait);
-      nai_set_i64(t, row, RANK_OPS_transfer_ns, o->sums[i].duration - o->sums[i].wait);
-    }
+    struct op_sums s = o->sums[i];
+    bool together = o->r->whats[o->first[i]].together;
+    if (s.count)
+      NAI_ADD(RANK_OPS, t, .rank = label, .op = op_name(o->r, o->first[i]), .count = s.count, .duration_ns = s.duration,
+              .wait_ns = together ? s.wait : NAI_NULL_I64,
+              .transfer_ns = together ? s.duration - s.wait : NAI_NULL_I64);
     o->sums[i] = (struct op_sums){0};
   }
 }
 
 int nai_ranks_put_ops(struct nai_table *t, const struct nai_ranks *r, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct ops o = {.r = r};
-  int rc = list_ops(&o, err);
-  for (uint32_t i = 0, l = 0; i < r->rank_count && !rc; i++) {
+  NAI_TRY(list_ops(&o, &arena, err));
+  for (uint32_t i = 0, l = 0; i < r->rank_count; i++) {
     for (; l < r->line_count && r->lines[l].rank == i; l++)
       if (r->lines[l].group != NAI_NO_RANK)
         add_line(&o, &r->lines[l]);
     put_rank(t, &o, r->ranks[i].label);
   }
-  free(o.of_what);
-  free(o.first);
-  free(o.sums);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- collectives ------------------------------------------------------------------------------ */
 
-static void put_kind(struct nai_table *t, int64_t row, const int columns[3], const struct nai_ranks *r,
-                     const struct nai_rank_what *what) {
-  const char *op = nai_ranks_name(r, what->op);
-  nai_set_str(t, row, columns[0], op ? op : "unknown");
-  nai_set_str(t, row, columns[1], nai_ranks_name(r, what->dtype));
-  if (what->bytes >= 0)
-    nai_set_i64(t, row, columns[2], what->bytes);
-}
+static int64_t bytes_or_null(const struct nai_rank_what *what) { return what->bytes >= 0 ? what->bytes : NAI_NULL_I64; }
 
 static struct nai_comm_rates rates_of(const struct nai_ranks *r, const struct nai_rank_group *group,
                                       const struct nai_rank_what *what, int64_t ns) {
@@ -122,100 +103,74 @@ static struct nai_comm_rates rates_of(const struct nai_ranks *r, const struct na
 }
 
 static void put_collective(struct nai_table *t, const struct nai_ranks *r, uint32_t g, uint32_t k) {
-  static const int kind[] = {COLLECTIVES_op, COLLECTIVES_dtype, COLLECTIVES_message_bytes};
   const struct nai_rank_group *group = &r->groups[g];
   const struct nai_rank_call *call = nai_ranks_call(r, group, 0, k);
+  const struct nai_rank_what *what = &r->whats[call->what];
   struct nai_rank_moment m = nai_ranks_moment(r, group, k);
-  struct nai_comm_rates rates = rates_of(r, group, &r->whats[call->what], m.transfer);
-  int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, COLLECTIVES_group, g);
-  nai_set_i64(t, row, COLLECTIVES_number, k);
-  put_kind(t, row, kind, r, &r->whats[call->what]);
-  nai_set_i64(t, row, COLLECTIVES_member_count, group->count);
-  nai_set_i64(t, row, COLLECTIVES_step, (int64_t)nai_ranks_bucket(r, group, k) * r->per_bucket);
-  nai_set_i64(t, row, COLLECTIVES_reference_start_ns, call->start);
-  nai_set_i64(t, row, COLLECTIVES_transfer_ns, m.transfer);
-  nai_set_i64(t, row, COLLECTIVES_skew_ns, m.skew);
-  nai_set_i64(t, row, COLLECTIVES_wait_ns, m.wait);
-  nai_set_i64(t, row, COLLECTIVES_duration_ns, m.duration);
-  if (group->late[k] != NAI_NO_RANK) {
-    nai_set_str(t, row, COLLECTIVES_late_rank,
-                r->ranks[r->lines[r->members[group->first + group->late[k]]].rank].label);
-    nai_set_i64(t, row, COLLECTIVES_late_by_ns, m.margin);
-  }
-  nai_set_f64(t, row, COLLECTIVES_algbw, rates.algorithm);
-  nai_set_f64(t, row, COLLECTIVES_busbw, rates.bus);
+  struct nai_comm_rates rates = rates_of(r, group, what, m.transfer);
+  uint32_t late = nai_ranks_late_rank(r, group, k);
+  NAI_ADD(COLLECTIVES, t, .group = g, .number = k, .op = op_name(r, call->what),
+          .dtype = nai_ranks_name(r, what->dtype), .message_bytes = bytes_or_null(what), .member_count = group->count,
+          .step = (int64_t)nai_ranks_bucket(r, group, k) * r->per_bucket, .reference_start_ns = call->start,
+          .transfer_ns = m.transfer, .skew_ns = m.skew, .wait_ns = m.wait, .duration_ns = m.duration,
+          .late_rank = late == NAI_NO_RANK ? NULL : r->ranks[late].label,
+          .late_by_ns = late == NAI_NO_RANK ? NAI_NULL_I64 : m.margin, .algbw = rates.algorithm, .busbw = rates.bus);
 }
 
 int nai_ranks_put_collectives(struct nai_table *t, const struct nai_ranks *r, struct nai_err *err) {
-  uint32_t count = 0;
-  struct nai_key *keys = malloc(((size_t)r->split + 1) * sizeof *keys);
-  uint32_t *first = malloc(((size_t)r->group_count + 1) * sizeof *first);
-  int rc = keys && first ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t g = 0, n = 0; g < r->group_count && !rc; n += r->groups[g++].collectives) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_key *keys;
+  uint32_t *first, count = 0;
+  NAI_TRY(NAI_NEW(keys, &arena, (size_t)r->split, err));
+  NAI_TRY(NAI_NEW(first, &arena, r->group_count, err));
+  for (uint32_t g = 0, n = 0; g < r->group_count; n += r->groups[g++].collectives) {
     first[g] = n;
     for (uint32_t k = 0; k < r->groups[g].collectives; k++)
       if (r->whats[nai_ranks_call(r, &r->groups[g], 0, k)->what].together)
         keys[count++] = (struct nai_key){UINT64_MAX - (uint64_t)r->groups[g].skew[k], n + k};
   }
-  if (!rc)
-    rc = nai_sort_keys(keys, count, err);
-  for (uint32_t i = 0; i < count && i < NAI_RANKS_MOST_COLLECTIVES && !rc; i++) {
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (uint32_t i = 0; i < count && i < NAI_RANKS_MOST_COLLECTIVES; i++) {
     uint32_t g = r->group_count - 1;
     while (first[g] > keys[i].value)
       g--;
     put_collective(t, r, g, keys[i].value - first[g]);
   }
-  free(keys);
-  free(first);
-  static const struct nai_sort_by order[] = {{COLLECTIVES_group, false}, {COLLECTIVES_number, false}};
-  return rc ? rc : nai_table_sort_by(t, order, 2, err);
+  return NAI_OK;
 }
 
 /* --- transfers -------------------------------------------------------------------------------- */
 
 static void put_transfer(struct nai_table *t, const struct nai_ranks *r, uint32_t g, const struct nai_key *keys,
                          uint32_t count, int64_t *room) {
-  static const int kind[] = {TRANSFERS_op, TRANSFERS_dtype, TRANSFERS_message_bytes};
   const struct nai_rank_group *group = &r->groups[g];
   const struct nai_rank_what *what = &r->whats[keys[0].key];
-  int64_t row = nai_table_add_row(t), longest = 0;
+  int64_t longest = 0, size = r->lines[r->members[group->first]].size;
   for (uint32_t i = 0; i < count; i++) {
     room[i] = group->transfer[keys[i].value];
     longest = room[i] > longest ? room[i] : longest;
   }
-  double usual = nai_quantile_i64(room, count, 0.25), median = nai_quantile_i64(room, count, 0.5);
-  struct nai_rank_slow slow = nai_ranks_slow(group, keys, count, (int64_t)usual);
-  nai_set_i64(t, row, TRANSFERS_group, g);
-  put_kind(t, row, kind, r, what);
-  if (r->lines[r->members[group->first]].size > 0)
-    nai_set_i64(t, row, TRANSFERS_rank_count, r->lines[r->members[group->first]].size);
-  nai_set_i64(t, row, TRANSFERS_count, count);
-  nai_set_i64(t, row, TRANSFERS_usual_ns, (int64_t)usual);
-  nai_set_i64(t, row, TRANSFERS_median_ns, (int64_t)median);
-  nai_set_i64(t, row, TRANSFERS_max_ns, longest);
-  nai_set_i64(t, row, TRANSFERS_slow_count, slow.count);
-  nai_set_i64(t, row, TRANSFERS_slow_excess_ns, slow.excess_ns);
-  nai_set_f64(t, row, TRANSFERS_busbw, rates_of(r, group, what, (int64_t)median).bus);
+  int64_t usual = (int64_t)nai_quantile_i64(room, count, 0.25), median = (int64_t)nai_quantile_i64(room, count, 0.5);
+  struct nai_rank_slow slow = nai_ranks_slow(group, keys, count, usual);
+  NAI_ADD(TRANSFERS, t, .group = g, .op = op_name(r, (uint32_t)keys[0].key), .dtype = nai_ranks_name(r, what->dtype),
+          .message_bytes = bytes_or_null(what), .rank_count = size > 0 ? size : NAI_NULL_I64, .count = count,
+          .usual_ns = usual, .median_ns = median, .max_ns = longest, .slow_count = slow.count,
+          .slow_excess_ns = slow.excess_ns, .busbw = rates_of(r, group, what, median).bus);
 }
 
 int nai_ranks_put_transfers(struct nai_table *t, const struct nai_ranks *r, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t g = 0; g < r->group_count && !rc; g++) {
-    struct nai_key *keys = NULL;
-    int64_t *room = malloc(((size_t)r->groups[g].collectives + 1) * sizeof *room);
-    rc = room ? nai_ranks_by_kind(&keys, r, &r->groups[g], err) : nai_err_nomem(err);
-    for (uint32_t i = 0, j; i < r->groups[g].collectives && !rc; i = j) {
+  for (uint32_t g = 0; g < r->group_count; g++) {
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+    struct nai_key *keys;
+    int64_t *room;
+    NAI_TRY(NAI_NEW(room, &arena, r->groups[g].collectives, err));
+    NAI_TRY(nai_ranks_by_kind(&keys, r, &r->groups[g], &arena, err));
+    for (uint32_t i = 0, j; i < r->groups[g].collectives; i = j) {
       for (j = i; j < r->groups[g].collectives && keys[j].key == keys[i].key;)
         j++;
       if (r->whats[keys[i].key].together)
         put_transfer(t, r, g, keys + i, j - i, room);
     }
-    free(keys);
-    free(room);
   }
-  static const struct nai_sort_by order[] = {{TRANSFERS_group, false}, {TRANSFERS_op, false},
-                                             {TRANSFERS_dtype, false}, {TRANSFERS_message_bytes, false},
-                                             {TRANSFERS_count, true},  {TRANSFERS_max_ns, true}};
-  return rc ? rc : nai_table_sort_by(t, order, 6, err);
+  return NAI_OK;
 }

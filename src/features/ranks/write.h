@@ -1,20 +1,44 @@
-/* What is written of a comparison of ranks. */
+/* What is written of a comparison of ranks: tables, words, documents. Internal to src/features/ranks. */
 #pragma once
 
-#include "features/ranks/tables.h"
+#include "features/ranks/ranks.h"
 
-/* One line: who is late, by how much, and how far that is in doubt. Plain text with names of the trace in it. */
-void nai_ranks_put_verdict(struct nai_buf *out, const struct nai_ranks *ranks);
-/* What a late rank did while others waited for it; nothing when that is not known. */
-void nai_ranks_put_reason(struct nai_buf *out, const struct nai_ranks *ranks, const struct nai_job_rank *rank);
-/* Why something could not be answered, or is less sure than it looks: `number` from 0, false when there are no more. */
-bool nai_ranks_put_caveat(struct nai_buf *out, const struct nai_ranks *ranks, uint32_t number);
+enum nai_ranks_table {
+  NAI_RANKS_RANKS,       /* a row per rank */
+  NAI_RANKS_STEPS,       /* per rank and step */
+  NAI_RANKS_OPS,         /* per rank and operation */
+  NAI_RANKS_LINES,       /* per rank and communicator: how it was matched, clocks */
+  NAI_RANKS_TRANSFERS,   /* per communicator and kind of collective */
+  NAI_RANKS_COLLECTIVES, /* those that ranks wait longest in */
+  NAI_RANKS_MISMATCHES,  /* where sequences part */
+  NAI_RANKS_TABLES
+};
+enum { NAI_RANKS_MOST_COLLECTIVES = 10000 }; /* rows of that table */
+enum { NAI_RANKS_MAX_CAVEATS = 16 };
 
-/* The map of ranks and steps as SVG of a class: what is drawn, [rank * buckets + bucket]. */
-void nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, const int64_t *values, const char *class);
+struct nai_ranks_report {
+  const struct nai_ranks *ranks;
+  struct nai_key *latest; /* ranks, those that are late most first; the ranks' arena's */
+  struct nai_table *tables[NAI_RANKS_TABLES];
+  /* In words, plain text with names of the trace in it; the ranks' arena's. */
+  const char *verdict;  /* one line: who is late, by how much, and how far that is in doubt */
+  const char **reasons; /* per rank: what it did while others waited for it; "" when that is not known */
+  const char *caveats[NAI_RANKS_MAX_CAVEATS]; /* why something could not be answered, or is less sure than it looks */
+  uint32_t caveat_count;
+};
+NAI_MUST_CHECK int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *ranks, struct nai_err *err);
+void nai_ranks_report_free(struct nai_ranks_report *report);
 
-void nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks *ranks, const struct nai_ranks_tables *tables);
-NAI_MUST_CHECK int nai_ranks_write_html(struct nai_buf *out, const struct nai_ranks *ranks,
-                                        const struct nai_ranks_tables *tables, struct nai_err *err);
-NAI_MUST_CHECK int nai_ranks_write_markdown(struct nai_buf *out, const struct nai_ranks *ranks,
-                                            const struct nai_ranks_tables *tables, struct nai_err *err);
+/* Its parts. */
+NAI_MUST_CHECK int nai_ranks_put_words(struct nai_ranks_report *report, struct nai_ranks *ranks, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_put_ops(struct nai_table *table, const struct nai_ranks *ranks, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_put_transfers(struct nai_table *table, const struct nai_ranks *ranks, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_put_collectives(struct nai_table *table, const struct nai_ranks *ranks,
+                                             struct nai_err *err);
+
+/* The map of ranks and steps as SVG of a class: what is drawn, [rank * buckets + bucket]. Returns the largest. */
+int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, const int64_t *values, const char *class);
+
+/* Documents, appended. */
+typedef int nai_ranks_write_fn(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err);
+nai_ranks_write_fn nai_ranks_write_json, nai_ranks_write_html, nai_ranks_write_markdown;

@@ -1,21 +1,12 @@
 /* ranks.json (docs/ranks.schema.json). */
 #include "features/ranks/write.h"
 
-#include "base/fmt.h"
 #include "table/json.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static void put_real(struct nai_json *json, const char *key, double value) {
-  char text[40] = "";
-  if (isfinite(value))
-    snprintf(text, sizeof text, "%.9g", value);
-  nai_json_key(json, key);
-  nai_json_decimal(json, text);
-}
-
-static void put_rows(struct nai_json *json, const char *key, const struct nai_ranks *r, const int64_t *values) {
+static void put_numbers(struct nai_json *json, const char *key, const struct nai_ranks *r, const int64_t *values) {
   nai_json_key(json, key);
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < r->rank_count; i++) {
@@ -27,51 +18,44 @@ static void put_rows(struct nai_json *json, const char *key, const struct nai_ra
   nai_json_end(json);
 }
 
+/* Labels of all ranks, or of persistent stragglers. */
+static void put_labels(struct nai_json *json, const char *key, const struct nai_ranks *r, bool all) {
+  nai_json_key(json, key);
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    if (all || nai_ranks_is_persistent(r, &r->ranks[i]))
+      nai_json_text(json, r->ranks[i].label);
+  nai_json_end(json);
+}
+
 static void put_map(struct nai_json *json, const struct nai_ranks *r) {
   nai_json_key(json, "map");
   nai_json_begin_object(json, NAI_JSON_LINES);
   nai_json_put_text(json, "columns_are", r->by_step ? "steps" : "collectives");
   nai_json_put_int(json, "per_column", r->per_bucket);
-  nai_json_key(json, "ranks");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
-  for (uint32_t i = 0; i < r->rank_count; i++)
-    nai_json_text(json, r->ranks[i].label);
-  nai_json_end(json);
-  put_rows(json, "late_by_ns", r, r->late_by);
-  put_rows(json, "wait_ns", r, r->waited);
+  put_labels(json, "ranks", r, true);
+  put_numbers(json, "late_by_ns", r, r->late_by);
+  put_numbers(json, "wait_ns", r, r->waited);
   nai_json_end(json);
 }
 
-static void put_texts(struct nai_json *json, const struct nai_ranks *r) {
-  struct nai_buf text = {0};
-  nai_json_key(json, "reasons");
+/* Those that are not empty. */
+static void put_texts(struct nai_json *json, const char *key, const char *const *texts, uint32_t count) {
+  nai_json_key(json, key);
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (uint32_t i = 0; i < r->rank_count; i++) {
-    nai_buf_clear(&text);
-    nai_ranks_put_reason(&text, r, &r->ranks[i]);
-    if (text.len)
-      nai_json_text(json, nai_buf_str(&text));
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (*texts[i])
+      nai_json_text(json, texts[i]);
   nai_json_end(json);
-  nai_json_key(json, "caveats");
-  nai_json_begin_array(json, NAI_JSON_LINES);
-  nai_buf_clear(&text);
-  for (uint32_t i = 0; nai_ranks_put_caveat(&text, r, i); i++) {
-    nai_json_text(json, nai_buf_str(&text));
-    nai_buf_clear(&text);
-  }
-  nai_json_end(json);
-  json->out->oom |= text.oom;
-  nai_buf_free(&text);
 }
 
-static void put_summary(struct nai_json *json, const struct nai_ranks *r) {
-  struct nai_buf verdict = {0};
-  nai_ranks_put_verdict(&verdict, r);
+static void put_summary(struct nai_json *json, const struct nai_ranks_report *report) {
+  const struct nai_ranks *r = report->ranks;
+  char evenness[40] = "";
+  if (isfinite(r->entropy))
+    snprintf(evenness, sizeof evenness, "%.9g", r->entropy);
   nai_json_put_text(json, "verdict", nai_ranks_verdict_name(r->verdict));
-  nai_json_put_text(json, "text", nai_buf_str(&verdict));
-  json->out->oom |= verdict.oom;
-  nai_buf_free(&verdict);
+  nai_json_put_text(json, "text", report->verdict);
   nai_json_put_int(json, "exit", nai_ranks_exit(r));
   nai_json_put_int(json, "rank_count", r->rank_count);
   nai_json_put_int(json, "left_out_count", r->left_out);
@@ -86,34 +70,32 @@ static void put_summary(struct nai_json *json, const struct nai_ranks *r) {
   nai_json_put_int(json, "slow_count", r->slow_count);
   nai_json_put_int(json, "slow_excess_ns", r->slow_excess_ns);
   nai_json_put_int(json, "doubt_ns", r->residual);
-  put_real(json, "evenness", r->entropy);
-  nai_json_key(json, "persistent");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
-  for (uint32_t i = 0; i < r->rank_count; i++)
-    if (nai_ranks_is_persistent(r, &r->ranks[i]))
-      nai_json_text(json, r->ranks[i].label);
-  nai_json_end(json);
+  nai_json_key(json, "evenness");
+  nai_json_decimal(json, evenness);
+  put_labels(json, "persistent", r, false);
 }
 
-void nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks *r, const struct nai_ranks_tables *tables) {
+int nai_ranks_write_json(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err) {
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "version", NAI_VERSION);
-  put_summary(&json, r);
-  put_texts(&json, r);
-  put_map(&json, r);
+  put_summary(&json, report);
+  put_texts(&json, "reasons", report->reasons, report->ranks->rank_count);
+  put_texts(&json, "caveats", report->caveats, report->caveat_count);
+  put_map(&json, report->ranks);
   nai_json_key(&json, "tables");
   nai_json_begin_object(&json, NAI_JSON_LINES);
   for (int i = 0; i < NAI_RANKS_TABLES; i++) {
     if (i == NAI_RANKS_STEPS) /* that is the map */
       continue;
-    nai_json_key(&json, tables->v[i]->schema->name);
-    nai_json_table(&json, tables->v[i], NAI_RANKS_MOST_COLLECTIVES);
+    nai_json_key(&json, report->tables[i]->schema->name);
+    nai_json_table(&json, report->tables[i], NAI_RANKS_MOST_COLLECTIVES);
   }
   nai_json_end(&json);
   nai_json_end(&json);
   nai_json_finish(&json);
   nai_buf_putc(out, '\n');
+  return nai_buf_check(out, err);
 }

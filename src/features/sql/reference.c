@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { T_NAME, T_KIND, T_TITLE };
+enum { T_NAME, T_KIND, T_TITLE, T_CANNOT_KNOW };
 enum { C_TABLE, C_NAME, C_TYPE, C_UNIT, C_REFERS, C_HIDDEN, C_DESCRIPTION };
 static const char tables_statement[] =
-    "select name, kind, description from nai_tables order by kind = 'view' desc, kind = 'table' desc, name";
+    "select name, kind, description, cannot_know from nai_tables order by kind = 'view' desc, kind = 'table' desc, name";
 static const char columns_statement[] =
     "select c.table_name, c.name, c.type, c.unit, c.refers, c.hidden, c.description from nai_columns c "
     "join nai_tables t on t.name = c.table_name order by t.kind = 'view' desc, t.kind = 'table' desc, t.name, c.position";
@@ -44,6 +44,9 @@ static void put_table(struct nai_buf *out, const struct nai_query_rows *tables, 
   const char *name = nai_query_cell_text(tables, table, T_NAME);
   nai_buf_printf(out, "\n### %s\n\n", name);
   put_text(out, nai_query_cell_text(tables, table, T_TITLE));
+  const char *cannot_know = nai_query_cell_text(tables, table, T_CANNOT_KNOW);
+  nai_buf_puts(out, *cannot_know ? ". Cannot know: " : "");
+  put_text(out, cannot_know);
   nai_buf_puts(out, ".\n\n| column | type | unit | meaning |\n|---|---|---|---|\n");
   for (; *row < columns->rows && strcmp(nai_query_cell_text(columns, *row, C_TABLE), name) == 0; ++*row)
     put_column(out, columns, *row);

@@ -25,6 +25,7 @@
  * @property {PackedColumn[]} [packed]  in the place of rows, until they are unpacked
  * @property {string} title
  * @property {string} [description]
+ * @property {string} [cannot_know]
  * @property {Column[]} columns
  * @property {Cell[][]} rows
  * @property {number} [row_count]  rows of the table, where the page has only the first

@@ -193,9 +193,10 @@ export class TablesView {
     const table = this.table();
     if (!table) return;
     this.title.textContent = table.title;
+    const about = [table.description, table.cannot_know && `Cannot know: ${table.cannot_know}`].filter(Boolean).join('. ');
     this.description.textContent = table.row_count
-      ? `${table.description ?? ''}. This page has the first ${integer(table.rows.length)} of ${counted(table.row_count, 'row')}; tables/${this.current}.csv has all.`
-      : (table.description ?? '');
+      ? `${about}. This page has the first ${integer(table.rows.length)} of ${counted(table.row_count, 'row')}; tables/${this.current}.csv has all.`
+      : about;
     this.choice.show(this.current);
     this.meaning.disabled = this.current === SCHEMA;
     const redundant = redundantColumns(table, this.app.model.timeline.gpus.length);

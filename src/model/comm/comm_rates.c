@@ -1,5 +1,5 @@
 /* Rates of collectives as nccl-tests defines them. */
-#include "analyses/comm/comm.h"
+#include "model/comm/comm.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,4 +40,9 @@ struct nai_comm_rates nai_comm_rates(const char *op, int64_t bytes, int64_t rank
                                                                            : 1);
   }
   return rates;
+}
+
+struct nai_comm_rates nai_comm_rates_of(const struct nai_comm_item *item) {
+  int64_t ns = item->set == NAI_NO_ROW ? item->end - item->start : item->transfer;
+  return nai_comm_rates(item->op, nai_comm_bytes(item), item->ranks, ns);
 }

@@ -1,13 +1,11 @@
 /* NCCL's own NVTX ranges: which collectives a thread called, in which groups, and what their payloads say. */
-#include "analyses/comm/comm.h"
-#include "base/array.h"
+#include "model/comm/comm_build.h"
+
 #include "base/sort.h"
 #include "tables/nvtx_domains.h"
 #include "tables/nvtx_dynamic_payloads.h"
-#include "tables/nvtx_events.h"
 #include "tables/nvtx_payloads.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -56,22 +54,20 @@ struct by_row {
 };
 
 struct reader {
-  struct nai_comm *c;
+  struct nai_model *m;
   const struct call_name **names; /* by string of nvtx_events; NULL for other names */
-  struct nai_column domain, row_offset;
   struct nai_payload_schemas *schemas;
   struct by_row attached; /* nvtx_payloads */
   struct by_row dynamic;  /* nvtx_dynamic_payloads */
 };
 
-static int sort_payloads(struct by_row *rows, const struct nai_table *t, int column, struct nai_err *err) {
+static int sort_payloads(struct by_row *rows, const struct nai_table *t, int column, struct nai_arena *arena,
+                         struct nai_err *err) {
   rows->table = t;
   if (!t || !t->rows)
     return NAI_OK;
   const struct nai_column row = nai_table_column(t, column);
-  rows->keys = malloc((size_t)t->rows * sizeof *rows->keys);
-  if (!rows->keys)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(rows->keys, arena, (size_t)t->rows, err));
   for (int64_t i = 0; i < t->rows; i++)
     rows->keys[rows->count++] = (struct nai_key){nai_key_from_i64(nai_at(&row, (uint64_t)i)), (uint32_t)i};
   return nai_sort_keys(rows->keys, rows->count, err);
@@ -79,7 +75,7 @@ static int sort_payloads(struct by_row *rows, const struct nai_table *t, int col
 
 /* Rows of a range's payloads: keys *first to *end - 1. */
 static void payloads_of(size_t *first, size_t *end, const struct by_row *rows, const struct reader *r, uint32_t range) {
-  int64_t offset = nai_at(&r->row_offset, range);
+  int64_t offset = nai_at(&r->m->nvtx.export_row_offset, range);
   *first = *end = 0;
   if (!rows->count || offset == NAI_NULL_I64)
     return;
@@ -89,74 +85,82 @@ static void payloads_of(size_t *first, size_t *end, const struct by_row *rows, c
     ++*end;
 }
 
-static int64_t domain_id(const struct reader *r, uint32_t range) {
-  const struct nai_table *domains = r->c->m->tables[NAI_IN_NVTX_DOMAINS];
-  int64_t row = nai_at(&r->domain, range);
-  return domains && row >= 0 && row < domains->rows ? nai_get_i64(domains, row, NVTX_DOMAINS_domain_id) : NAI_NULL_I64;
+/* Row of a range's domain, -1 unknown. */
+static int64_t domain_of(const struct nai_model *m, uint32_t range) {
+  const struct nai_table *domains = m->tables[NAI_IN_NVTX_DOMAINS];
+  int64_t row = nai_at(&m->nvtx.domain, range);
+  return domains && row >= 0 && row < domains->rows ? row : -1;
+}
+
+static int64_t domain_id(const struct nai_model *m, uint32_t range) {
+  int64_t row = domain_of(m, range);
+  return row < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_NVTX_DOMAINS], row, NVTX_DOMAINS_domain_id);
 }
 
 /* What the exporter has read: several payloads of a range add to each other. */
 static bool read_dynamic(struct reader *r, struct nai_comm_call *call, uint32_t range) {
-  const struct nai_table *t = r->dynamic.table;
   size_t first, end;
   payloads_of(&first, &end, &r->dynamic, r, range);
   for (size_t i = first; i < end; i++) {
-    int64_t row = r->dynamic.keys[i].value;
-    const char *json = nai_get_str(t, row, NVTX_DYNAMIC_PAYLOADS_json);
+    struct NVTX_DYNAMIC_PAYLOADS_row row = NVTX_DYNAMIC_PAYLOADS_at(r->dynamic.table, r->dynamic.keys[i].value);
     struct nai_payload one;
-    r->c->payloads[nai_payload_read_fields(&one, r->schemas, nai_get_i64(t, row, NVTX_DYNAMIC_PAYLOADS_domain_id),
-                                           nai_get_i64(t, row, NVTX_DYNAMIC_PAYLOADS_schema_id), json, strlen(json))]++;
+    r->m->comm->payloads[nai_payload_read_fields(&one, r->schemas, row.domain_id, row.schema_id, row.json,
+                                                 strlen(row.json))]++;
     nai_payload_add(&call->payload, &one);
   }
-  call->redop = first < end ? nai_payload_redop(&call->payload, r->schemas, domain_id(r, range)) : NULL;
+  call->redop = first < end ? nai_payload_redop(&call->payload, r->schemas, domain_id(r->m, range)) : NULL;
   return first < end;
 }
 
 static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t range) {
-  const struct nai_table *t = r->attached.table;
   size_t first, end;
   payloads_of(&first, &end, &r->attached, r, range);
   if (first == end)
     return;
-  int64_t row = r->attached.keys[first].value;
-  int64_t kind = nai_get_i64(t, row, NVTX_PAYLOADS_kind);
+  const struct nai_table *t = r->attached.table;
+  int64_t row = r->attached.keys[first].value, kind = nai_get_i64(t, row, NVTX_PAYLOADS_kind);
   enum nai_payload_verdict verdict = NAI_PAYLOAD_BAD_HEADER;
   if (kind == NAI_PAYLOAD_BLOB) {
     const char *hex = nai_get_str(t, row, NVTX_PAYLOADS_blob);
-    verdict = nai_payload_read_hex(&call->payload, r->schemas, domain_id(r, range), hex, strlen(hex));
-    call->redop = nai_payload_redop(&call->payload, r->schemas, domain_id(r, range));
+    verdict = nai_payload_read_hex(&call->payload, r->schemas, domain_id(r->m, range), hex, strlen(hex));
+    call->redop = nai_payload_redop(&call->payload, r->schemas, domain_id(r->m, range));
   } else if (kind == NAI_PAYLOAD_JSON) {
     const char *json = nai_get_str(t, row, NVTX_PAYLOADS_json);
     verdict = nai_payload_read_json(&call->payload, json, strlen(json));
   } else {
     return; /* a number, which NCCL does not attach */
   }
-  r->c->payloads[verdict]++;
+  r->m->comm->payloads[verdict]++;
 }
 
 /* --- calls of a thread ------------------------------------------------------------------------ */
 
 /* Ranges of NCCL's domain. A trace may not name its domains; the names of ranges then have to do. */
-static bool is_nccl(const struct reader *r, uint32_t range) {
-  const struct nai_table *domains = r->c->m->tables[NAI_IN_NVTX_DOMAINS];
-  int64_t row = nai_at(&r->domain, range);
-  const char *name = domains && row >= 0 && row < domains->rows ? nai_get_str(domains, row, NVTX_DOMAINS_name) : "";
+static bool is_nccl(const struct nai_model *m, uint32_t range) {
+  int64_t row = domain_of(m, range);
+  const char *name = row < 0 ? "" : nai_get_str(m->tables[NAI_IN_NVTX_DOMAINS], row, NVTX_DOMAINS_name);
   return !*name || strcmp(name, "NCCL") == 0;
 }
 
+static int keep_init(struct nai_model *m, uint32_t thread, const struct nai_comm_call *call, struct nai_err *err) {
+  struct nai_comm *c = m->comm;
+  NAI_TRY(NAI_ROOM(c->inits, c->init_capacity, c->init_count, &m->arena, err));
+  c->inits[c->init_count++] = (struct nai_comm_init){call->start, call->end, m->thread_process[thread], call->payload};
+  return NAI_OK;
+}
+
 static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
-  const struct nai_model *m = r->c->m;
+  struct nai_model *m = r->m;
   const struct nai_groups *g = &m->nvtx_by_thread;
-  struct nai_comm_calls *calls = &r->c->calls[thread];
+  struct nai_comm_calls *calls = &m->work->comm_calls[thread];
   int64_t until = INT64_MIN;
   uint32_t depth = 0, first = 0;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t range = g->order[i];
     const struct call_name *name = r->names[nai_at_text(&m->nvtx.name, range)];
-    if (!name || nai_at(&m->nvtx.start_ns, range) < until || !is_nccl(r, range))
+    if (!name || nai_at(&m->nvtx.start_ns, range) < until || !is_nccl(m, range))
       continue;
-    if (!nai_array_room(&calls->v, &calls->capacity, calls->count, sizeof *calls->v))
-      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(calls->v, calls->capacity, calls->count, &m->work->arenas[NAI_PART_COMM], err));
     struct nai_comm_call *call = &calls->v[calls->count++];
     *call = (struct nai_comm_call){.start = nai_at(&m->nvtx.start_ns, range),
                                    .end = nai_at(&m->nvtx.end_ns, range),
@@ -168,42 +172,35 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
     if (name->kind == NAI_COMM_GROUP_START && depth++ == 0)
       first = calls->count;
     /* The end of a group that began before the capture: what was in it is not known. */
-    if (name->kind == NAI_COMM_GROUP_END && depth > 0 && --depth == 0) {
-      call->first = first;
-      call->last = calls->count - 1;
-    }
+    if (name->kind == NAI_COMM_GROUP_END && depth > 0 && --depth == 0)
+      call->in_group = calls->count - 1 - first;
+    if (name->kind == NAI_COMM_INIT)
+      NAI_TRY(keep_init(m, thread, call, err));
   }
   return NAI_OK;
 }
 
 static int open_reader(struct reader *r, struct nai_err *err) {
-  const struct nai_model *m = r->c->m;
-  const struct nai_table *nvtx = m->tables[NAI_IN_NVTX];
-  r->domain = nai_table_column(nvtx, NVTX_EVENTS_domain);
-  r->row_offset = nai_table_column(nvtx, NVTX_EVENTS_export_row_offset);
-  r->names = calloc((size_t)nvtx->strings.count + 1, sizeof *r->names);
-  if (!r->names)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < nvtx->strings.count; i++)
-    r->names[i] = find_name(nai_strings_get(&nvtx->strings, i));
-  int rc = nai_payload_schemas_new(&r->schemas, m->tables[NAI_IN_PAYLOAD_SCHEMAS], m->tables[NAI_IN_PAYLOAD_ENTRIES],
-                                   m->tables[NAI_IN_PAYLOAD_ENUMS], err);
-  if (!rc)
-    rc = sort_payloads(&r->attached, m->tables[NAI_IN_NVTX_PAYLOADS], NVTX_PAYLOADS_export_row, err);
-  return rc ? rc
-            : sort_payloads(&r->dynamic, m->tables[NAI_IN_DYNAMIC_PAYLOADS], NVTX_DYNAMIC_PAYLOADS_export_row, err);
+  struct nai_model *m = r->m;
+  struct nai_arena *work = &m->work->arenas[NAI_PART_COMM];
+  const struct nai_strings *strings = &m->tables[NAI_IN_NVTX]->strings;
+  NAI_TRY(NAI_NEW(r->names, work, strings->count, err));
+  for (uint32_t i = 0; i < strings->count; i++)
+    r->names[i] = find_name(nai_strings_get(strings, i));
+  NAI_TRY(sort_payloads(&r->attached, m->tables[NAI_IN_NVTX_PAYLOADS], NVTX_PAYLOADS_export_row, work, err));
+  return sort_payloads(&r->dynamic, m->tables[NAI_IN_DYNAMIC_PAYLOADS], NVTX_DYNAMIC_PAYLOADS_export_row, work, err);
 }
 
-int nai_comm_read_calls(struct nai_comm *c, struct nai_err *err) {
-  struct reader r = {.c = c};
-  if (!c->m->nvtx.n)
+int nai_comm_read_calls(struct nai_model *m, struct nai_err *err) {
+  NAI_OWNED(nai_payload_schemas) *schemas = NULL;
+  NAI_TRY(NAI_NEW(m->work->comm_calls, &m->work->arenas[NAI_PART_COMM], m->thread_count, err));
+  if (!m->nvtx.n)
     return NAI_OK;
-  int rc = open_reader(&r, err);
-  for (uint32_t t = 0; !rc && t < c->m->thread_count; t++)
-    rc = read_thread(&r, t, err);
-  free(r.names);
-  free(r.attached.keys);
-  free(r.dynamic.keys);
-  nai_payload_schemas_free(r.schemas);
-  return rc;
+  NAI_TRY(nai_payload_schemas_new(&schemas, m->tables[NAI_IN_PAYLOAD_SCHEMAS], m->tables[NAI_IN_PAYLOAD_ENTRIES],
+                                  m->tables[NAI_IN_PAYLOAD_ENUMS], err));
+  struct reader r = {.m = m, .schemas = schemas};
+  NAI_TRY(open_reader(&r, err));
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    NAI_TRY(read_thread(&r, t, err));
+  return NAI_OK;
 }

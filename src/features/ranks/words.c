@@ -1,0 +1,220 @@
+/* The verdict, its reasons and its caveats: the values in them; the words are those of templates/many/ranks.txt. */
+#include "features/ranks/write.h"
+
+#include "index/index.h"
+#include "table/kernel_name.h"
+
+#include <math.h>
+
+enum { MAX_NAMED = 3, MAX_CHARS = 72 };
+
+/* A view that stays, while sentence after sentence is switched on in it. */
+struct speech {
+  const struct nai_ranks *r;
+  struct nai_ranks_report *to;
+  struct nai_view *root;
+  struct nai_arena *arena;
+};
+
+static void put_ns(struct nai_view *map, const char *key, int64_t ns) {
+  nai_view_put_value(map, key, NAI_NS, &(struct nai_value){.type = NAI_I64, .i = ns});
+}
+
+static void put_pct(struct nai_view *map, const char *key, double pct) {
+  nai_view_put_value(map, key, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = pct});
+}
+
+static void put_share(struct nai_view *map, const char *key, int64_t part, int64_t all) {
+  put_pct(map, key, all > 0 ? 100 * (double)part / (double)all : 0);
+}
+
+static int say(const char **out, const struct speech *s, const char *sentence, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_index_render(&text, "ranks.txt", s->root, NAI_ESCAPE_NONE, err));
+  nai_view_put_bool(s->root, sentence, false);
+  NAI_TRY(nai_buf_check(&text, err));
+  *out = nai_arena_printf(s->arena, "%.*s", text.len ? (int)text.len - 1 : 0, nai_buf_str(&text)); /* no line break */
+  return nai_arena_check(s->arena, err);
+}
+
+/* --- verdict ---------------------------------------------------------------------------------- */
+
+static void put_sums(struct nai_view *root, const struct nai_ranks *r) {
+  put_ns(root, "doubt", r->residual);
+  put_ns(root, "delay", r->delay_ns);
+  put_ns(root, "delay_each", r->decided ? r->delay_ns / r->decided : 0);
+  put_share(root, "delay_share", r->delay_ns, r->span_ns);
+  put_ns(root, "slow_excess", r->slow_excess_ns);
+  put_share(root, "slow_share", r->slow_excess_ns, r->span_ns);
+  nai_view_put_int(root, "slow_count", r->slow_count);
+  nai_view_put_int(root, "split_count", r->split);
+  nai_view_put_int(root, "decided_count", r->decided);
+  nai_view_put_int(root, "rank_count", r->rank_count);
+  nai_view_put_int(root, "left_out", r->left_out);
+  nai_view_put_text(root, "refusal", nai_ranks_refusal(r, NAI_NO_RANK));
+}
+
+static struct nai_view *add_rank(struct nai_view *list, const struct nai_job_rank *rank, bool another) {
+  struct nai_view *map = nai_view_add_map(list);
+  nai_view_put_bool(map, "another", another);
+  nai_view_put_text(map, "label", rank->label);
+  nai_view_put_int(map, "late_count", rank->late_count);
+  put_ns(map, "late_by", rank->late_by_ns);
+  return map;
+}
+
+static void put_stragglers(struct nai_view *root, const struct nai_ranks *r) {
+  struct nai_view *list = nai_view_put_list(root, "stragglers");
+  int named = 0;
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    const struct nai_job_rank *rank = &r->ranks[i];
+    if (!nai_ranks_is_persistent(r, rank) || named++ >= MAX_NAMED)
+      continue;
+    struct nai_rank_interval share = nai_ranks_late_share(rank);
+    struct nai_view *map = add_rank(list, rank, named > 1);
+    nai_view_put_int(map, "split_count", rank->split);
+    nai_view_put_int(map, "low_pct", (int64_t)floor(100 * share.low));
+    nai_view_put_int(map, "high_pct", (int64_t)ceil(100 * share.high));
+    put_ns(map, "late_median", rank->late_median_ns);
+    put_share(map, "late_share", rank->late_by_ns, r->span_ns);
+    put_ns(map, "caused_wait", rank->caused_wait_ns);
+  }
+  if (named > MAX_NAMED)
+    nai_view_put_int(root, "more_stragglers", named - MAX_NAMED);
+}
+
+/* The ranks whose lateness adds up to most. */
+static void put_latest(struct nai_view *root, const struct nai_ranks *r, const struct nai_key *latest) {
+  struct nai_view *list = nai_view_put_list(root, "latest");
+  for (uint32_t n = 0; n < MAX_NAMED && n < r->rank_count; n++) {
+    const struct nai_job_rank *rank = &r->ranks[latest[n].value];
+    if (rank->late_by_ns)
+      nai_view_put_bool(add_rank(list, rank, n > 0), "several", rank->late_count != 1);
+  }
+}
+
+static int say_verdict(const struct speech *s, struct nai_err *err) {
+  const char *name = nai_ranks_verdict_name(s->r->verdict), *left_out;
+  put_sums(s->root, s->r);
+  put_stragglers(s->root, s->r);
+  put_latest(s->root, s->r, s->to->latest);
+  nai_view_put_bool(s->root, name, true);
+  NAI_TRY(say(&s->to->verdict, s, name, err));
+  if (!s->r->left_out || s->r->verdict == NAI_RANKS_UNDECIDED)
+    return NAI_OK;
+  nai_view_put_bool(s->root, "some_left_out", true);
+  NAI_TRY(say(&left_out, s, "some_left_out", err));
+  s->to->verdict = nai_arena_printf(s->arena, "%s %s", s->to->verdict, left_out);
+  return nai_arena_check(s->arena, err);
+}
+
+/* --- reasons ---------------------------------------------------------------------------------- */
+
+static int say_reason(const char **reason, const struct speech *s, const struct nai_job_rank *rank,
+                      struct nai_err *err) {
+  NAI_SCOPED(nai_buf) with = {0};
+  const char *name = nai_ranks_name(s->r, rank->behind_with);
+  *reason = "";
+  if (!rank->behind_ns)
+    return NAI_OK;
+  struct nai_view *map = nai_view_put_map(s->root, "behind");
+  nai_view_put_text(map, "label", rank->label);
+  put_ns(map, "time", rank->behind_ns);
+  nai_view_put_bool(map, "idle", 2 * rank->behind_idle_ns > rank->behind_ns);
+  put_ns(map, "idle_time", rank->behind_idle_ns);
+  nai_view_put_text(map, "cause", rank->idle_cause);
+  if (name)
+    nai_kernel_name_short(&with, name, MAX_CHARS);
+  nai_view_inherit(map, &with);
+  nai_view_put_bool(map, "ran", name != NULL);
+  nai_view_put_text(map, "kernel", nai_buf_str(&with));
+  put_ns(map, "kernel_time", rank->behind_with_ns);
+  nai_view_put_bool(map, "in_range", rank->behind_range != NAI_NO_STRING);
+  nai_view_put_text(map, "range", nai_ranks_name(s->r, rank->behind_range));
+  if (rank->slowness > 1.03)
+    put_pct(map, "slower_by", 100 * (rank->slowness - 1));
+  return say(reason, s, "behind", err);
+}
+
+/* --- caveats ---------------------------------------------------------------------------------- */
+
+static bool several_gpus(const struct nai_ranks *r) {
+  for (uint32_t i = 1; i < r->rank_count; i++)
+    if (r->ranks[i].gpu_name != r->ranks[0].gpu_name)
+      return true;
+  return false;
+}
+
+static const struct nai_rank_line *broken(const struct nai_ranks *r) {
+  for (uint32_t l = 0; l < r->line_count; l++)
+    if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.broke)
+      return &r->lines[l];
+  return NULL;
+}
+
+static bool any_guessed(const struct nai_ranks *r) {
+  for (uint32_t g = 0; g < r->group_count; g++)
+    if (!r->lines[r->members[r->groups[g].first]].known_comm)
+      return true;
+  return false;
+}
+
+static int add_caveat(const struct speech *s, const char *sentence, bool holds, struct nai_err *err) {
+  if (!holds)
+    return NAI_OK;
+  nai_view_put_bool(s->root, sentence, true);
+  return say(&s->to->caveats[s->to->caveat_count++], s, sentence, err);
+}
+
+static int add_refused(const struct speech *s, struct nai_err *err) {
+  for (uint32_t i = 0; i < s->r->rank_count && s->to->caveat_count < MAX_NAMED; i++) {
+    const char *why = s->r->ranks[i].matched ? NULL : nai_ranks_refusal(s->r, i);
+    nai_view_put_text(s->root, "refused_label", s->r->ranks[i].label);
+    nai_view_put_text(s->root, "refused_why", why);
+    NAI_TRY(add_caveat(s, "not_compared", why != NULL, err));
+  }
+  return NAI_OK;
+}
+
+static int say_caveats(const struct speech *s, struct nai_err *err) {
+  const struct nai_ranks *r = s->r;
+  const struct nai_rank_line *line = broken(r);
+  int64_t calls = 0, matched = 0;
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    matched += r->ranks[i].matched;
+    calls += r->ranks[i].call_count;
+  }
+  NAI_TRY(add_refused(s, err));
+  nai_view_put_int(s->root, "missing_count", r->missing);
+  nai_view_put_bool(s->root, "several_missing", r->missing != 1);
+  NAI_TRY(add_caveat(s, "missing", r->missing > 0, err));
+  nai_view_put_text(s->root, "broken_label", line ? r->ranks[line->rank].label : NULL);
+  nai_view_put_int(s->root, "broken_at", line ? line->how.begin_b + line->how.count : 0);
+  nai_view_put_bool(s->root, "broken_by_ends", line && line->how.broke_by_ends);
+  NAI_TRY(add_caveat(s, "broken", line != NULL, err));
+  nai_view_put_int(s->root, "unmatched_count", calls - matched);
+  nai_view_put_int(s->root, "call_count", calls);
+  NAI_TRY(add_caveat(s, "unmatched", matched < calls, err));
+  NAI_TRY(add_caveat(s, "several_gpus", several_gpus(r), err));
+  NAI_TRY(add_caveat(s, "guessed", any_guessed(r), err));
+  nai_view_put_int(s->root, "not_split_count", r->collectives - r->split);
+  return add_caveat(s, "not_split", r->split < r->collectives, err);
+}
+
+static int order_by_lateness(struct nai_key **out, struct nai_ranks *r, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, &r->arena, r->rank_count, err));
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    (*out)[i] = (struct nai_key){UINT64_MAX - (uint64_t)r->ranks[i].late_by_ns, i};
+  return nai_sort_keys(*out, r->rank_count, err);
+}
+
+int nai_ranks_put_words(struct nai_ranks_report *report, struct nai_ranks *r, struct nai_err *err) {
+  NAI_OWNED(nai_view) *root = nai_view_new();
+  const struct speech s = {.r = r, .to = report, .root = root, .arena = &r->arena};
+  NAI_TRY(order_by_lateness(&report->latest, r, err));
+  NAI_TRY(say_verdict(&s, err));
+  NAI_TRY(NAI_NEW(report->reasons, s.arena, r->rank_count, err));
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    NAI_TRY(say_reason(&report->reasons[i], &s, &r->ranks[i], err));
+  return say_caveats(&s, err);
+}

@@ -1,0 +1,253 @@
+/* What was each communication kernel asked to do? From the range of NCCL's around the call that issued it: its launch;
+ * of a kernel of a CUDA graph the call that was captured. */
+#include "model/comm/comm_build.h"
+
+#include "base/buf.h"
+#include "base/sort.h"
+#include "model/graphs/graph_origin.h"
+
+#include <string.h>
+
+/* --- the range around the call ---------------------------------------------------------------- */
+
+static bool in_graph(const struct nai_model *m, const struct nai_comm_item *item) {
+  return nai_at_i32(&m->kernels.graph_id, item->kernel) != NAI_NULL_I32;
+}
+
+/* Nodes of graphs seen so far. */
+struct seen {
+  struct nai_keyset ids, keys; /* node ids; process << 32 | number of the id */
+};
+
+static bool is_new(struct seen *seen, int32_t process, int64_t node) {
+  bool added;
+  uint32_t id = nai_keyset_add(&seen->ids, node, &added);
+  nai_keyset_add(&seen->keys, nai_key_pair(process, id), &added);
+  return added;
+}
+
+/* NULL for none. Those of a thread do not overlap. */
+static struct nai_comm_call *range_around(const struct nai_model *m, uint32_t api) {
+  int32_t thread = api == NAI_NO_ROW ? -1 : nai_at_i32(&m->apis.thread, api);
+  if (thread < 0)
+    return NULL;
+  const struct nai_comm_calls *calls = &m->work->comm_calls[thread];
+  int64_t t = nai_at(&m->apis.start_ns, api);
+  size_t i = nai_bisect(calls->v, calls->count, sizeof *calls->v, offsetof(struct nai_comm_call, start), t + 1);
+  return i && calls->v[i - 1].end > t ? &calls->v[i - 1] : NULL;
+}
+
+/* ranges[item]; and how many kernels each range launched: of a node of a graph the first run counts. */
+static int find_ranges(struct nai_comm_call **ranges, struct nai_model *m, struct nai_err *err) {
+  struct nai_arena *work = &m->work->arenas[NAI_PART_COMM];
+  NAI_SCOPED(nai_graph_nodes) nodes = {0};
+  struct seen seen = {{.arena = work}, {.arena = work}};
+  bool captured = m->tables[NAI_IN_GRAPH_NODES]->rows > 0;
+  for (uint32_t i = 0; i < m->comm->count; i++) {
+    const struct nai_comm_item *item = &m->comm->items[i];
+    int32_t process = nai_at_i32(&m->kernels.process, item->kernel);
+    int64_t node = nai_at(&m->kernels.graph_node_id, item->kernel);
+    uint32_t api = m->kernel_api[item->kernel];
+    bool first_run = true;
+    if (captured && in_graph(m, item) && process >= 0 && node != NAI_NULL_I64) {
+      if (!nodes.m) /* most traces have none */
+        NAI_TRY(nai_graph_nodes_new(&nodes, m, err));
+      (void)nai_graph_node_call(&api, &nodes, process, node);
+      first_run = is_new(&seen, process, node);
+    }
+    ranges[i] = range_around(m, api);
+    if (ranges[i])
+      ranges[i]->kernels += first_run;
+  }
+  return seen.ids.oom || seen.keys.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* --- what was called in it -------------------------------------------------------------------- */
+
+/* The collectives behind a range that launches are itself, or those of the group that it ends: among the calls from
+ * first_of on, up to itself, those that count. */
+static const struct nai_comm_call *first_of(const struct nai_comm_call *call) { return call - call->in_group; }
+
+static bool counts(const struct nai_comm_call *call) { return call->kind == NAI_COMM_COLLECTIVE; }
+
+/* "Send x2, Recv x2": what was called, in order of first appearance. Names of collectives are few, and each is one text
+ * in memory. NAI_NO_STRING for none. */
+static int put_calls(uint32_t *text_id, struct nai_comm *c, const struct nai_comm_call *last, struct nai_err *err) {
+  enum { MOST = 16 };
+  const char *ops[MOST];
+  uint32_t times[MOST], n = 0;
+  NAI_SCOPED(nai_buf) text = {0};
+  for (const struct nai_comm_call *call = first_of(last); call <= last; call++) {
+    uint32_t k = 0;
+    while (k < n && ops[k] != call->op)
+      k++;
+    if (!counts(call) || k == MOST)
+      continue;
+    if (k == n) {
+      ops[n] = call->op;
+      times[n++] = 0;
+    }
+    times[k]++;
+  }
+  for (uint32_t k = 0; k < n; k++)
+    nai_buf_printf(&text, times[k] > 1 ? "%s%s x%u" : "%s%s", k ? ", " : "", ops[k], times[k]);
+  *text_id = n && !text.oom ? nai_strings_add(&c->texts, nai_buf_str(&text), text.len) : NAI_NO_STRING;
+  return n && *text_id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* What holds for all collectives behind a kernel. */
+struct summary {
+  uint32_t count;
+  bool sized, one_comm, one_peer, alike;
+  int64_t sent, received;
+  const struct nai_comm_call *first;
+};
+
+static bool same_value(const struct nai_payload *a, const struct nai_payload *b, enum nai_payload_field field) {
+  return nai_payload_has(a, field) == nai_payload_has(b, field) &&
+         (!nai_payload_has(a, field) || a->value[field] == b->value[field]);
+}
+
+static struct summary sum_up(const struct nai_comm_call *last) {
+  struct summary s = {.sized = true, .one_comm = true, .one_peer = true, .alike = true};
+  for (const struct nai_comm_call *call = first_of(last); call <= last; call++) {
+    if (!counts(call))
+      continue;
+    s.count++;
+    s.first = s.first ? s.first : call;
+    s.one_comm = s.one_comm && same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_COMM);
+    s.one_peer = s.one_peer && nai_payload_has(&call->payload, NAI_PAYLOAD_PEER) &&
+                 same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_PEER);
+    s.alike = s.alike && strcmp(call->op, s.first->op) == 0 &&
+              same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_BYTES);
+    s.sized = s.sized && nai_payload_has(&call->payload, NAI_PAYLOAD_BYTES);
+    int64_t bytes = s.sized ? call->payload.value[NAI_PAYLOAD_BYTES] : 0;
+    if (strcmp(call->op, "Recv") != 0)
+      s.sent += bytes;
+    if (strcmp(call->op, "Send") != 0)
+      s.received += bytes;
+  }
+  return s;
+}
+
+/* Several kernels of one group share its collectives only where those are alike: nothing tells whose is whose. */
+static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const struct nai_comm_call *call,
+                         const struct summary *s) {
+  bool mine = call->kernels == 1, shared = s->alike && s->count % call->kernels == 0;
+  if (s->one_comm && nai_payload_has(&s->first->payload, NAI_PAYLOAD_COMM)) {
+    item->known_comm = true;
+    item->comm = s->first->payload.value[NAI_PAYLOAD_COMM];
+  }
+  if (s->one_peer)
+    item->peer = s->first->payload.value[NAI_PAYLOAD_PEER];
+  if (s->count == 1 && s->first->redop)
+    item->redop = s->first->redop;
+  if (s->sized && (mine || shared)) {
+    item->sent = s->sent / call->kernels;
+    item->received = s->received / call->kernels;
+    c->sized++;
+  }
+}
+
+/* Kernels of one group follow each other: what was found for the last one often holds for the next. */
+struct attribution {
+  const struct nai_comm_call *call;
+  struct summary summary;
+  uint32_t text;
+};
+
+static int take_records(const struct nai_model *m, struct nai_comm_item *item, const struct nai_comm_call *call,
+                        struct attribution *a, struct nai_err *err) {
+  struct nai_comm *c = m->comm;
+  const struct summary *s = &a->summary;
+  if (!call || (call->kind != NAI_COMM_COLLECTIVE && call->kind != NAI_COMM_GROUP_END))
+    return NAI_OK;
+  if (call != a->call) {
+    a->call = call;
+    a->summary = sum_up(call);
+    NAI_TRY(put_calls(&a->text, c, call, err));
+  }
+  if (!s->count)
+    return NAI_OK;
+  c->attributed++;
+  c->in_groups += call->kind == NAI_COMM_GROUP_END;
+  c->captured += in_graph(m, item);
+  item->calls = a->text;
+  take_summary(c, item, call, s);
+  if (!item->op) { /* a generic kernel: what was called says what it does */
+    bool point_to_point = strcmp(s->first->op, "Send") == 0 || strcmp(s->first->op, "Recv") == 0;
+    item->op = point_to_point ? "SendRecv" : s->alike ? s->first->op : NULL;
+  }
+  return NAI_OK;
+}
+
+/* --- sizes of communicators ------------------------------------------------------------------- */
+
+/* Ranks of each communicator: as its initialisation says, else as many processes as use it here. */
+struct sizes {
+  struct nai_keyset comms;
+  int64_t *told;
+  uint32_t *seen;
+};
+
+static int list_comms(struct sizes *s, const struct nai_comm *c, struct nai_arena *work, struct nai_err *err) {
+  bool added;
+  s->comms.arena = work;
+  for (uint32_t i = 0; i < c->count; i++)
+    if (c->items[i].known_comm)
+      nai_keyset_add(&s->comms, c->items[i].comm, &added);
+  if (s->comms.oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(s->told, work, s->comms.count, err));
+  return NAI_NEW(s->seen, work, s->comms.count, err);
+}
+
+static void ask_inits(struct sizes *s, const struct nai_comm *c) {
+  for (uint32_t i = 0; i < c->init_count; i++) {
+    const struct nai_payload *p = &c->inits[i].payload;
+    if (!nai_payload_has(p, NAI_PAYLOAD_COMM) || !nai_payload_has(p, NAI_PAYLOAD_RANKS) ||
+        p->value[NAI_PAYLOAD_RANKS] < 1)
+      continue;
+    uint32_t at = nai_keyset_find(&s->comms, p->value[NAI_PAYLOAD_COMM]);
+    if (at != UINT32_MAX)
+      s->told[at] = p->value[NAI_PAYLOAD_RANKS];
+  }
+}
+
+static int count_users(struct sizes *s, const struct nai_comm *c, struct nai_arena *work, struct nai_err *err) {
+  struct nai_keyset users = {.arena = work}; /* communicator and rank */
+  for (uint32_t i = 0; i < c->count; i++) {
+    bool added = false;
+    if (!c->items[i].known_comm)
+      continue;
+    uint32_t at = nai_keyset_find(&s->comms, c->items[i].comm);
+    nai_keyset_add(&users, nai_key_pair(at, c->items[i].rank), &added);
+    s->seen[at] += added;
+  }
+  return users.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int size_comms(struct nai_model *m, struct nai_err *err) {
+  struct nai_arena *work = &m->work->arenas[NAI_PART_COMM];
+  struct nai_comm *c = m->comm;
+  struct sizes s = {0};
+  NAI_TRY(list_comms(&s, c, work, err));
+  ask_inits(&s, c);
+  NAI_TRY(count_users(&s, c, work, err));
+  for (uint32_t i = 0; i < c->count; i++) {
+    uint32_t at = c->items[i].known_comm ? nai_keyset_find(&s.comms, c->items[i].comm) : UINT32_MAX;
+    if (at != UINT32_MAX && (s.told[at] || s.seen[at] > 1))
+      c->items[i].ranks = s.told[at] ? s.told[at] : s.seen[at];
+  }
+  return NAI_OK;
+}
+
+int nai_comm_attribute(struct nai_model *m, struct nai_err *err) {
+  struct attribution last = {.text = NAI_NO_STRING};
+  struct nai_comm_call **ranges;
+  NAI_TRY(NAI_NEW(ranges, &m->work->arenas[NAI_PART_COMM], m->comm->count, err));
+  NAI_TRY(find_ranges(ranges, m, err));
+  for (uint32_t i = 0; i < m->comm->count; i++)
+    NAI_TRY(take_records(m, &m->comm->items[i], ranges[i], &last, err));
+  return size_comms(m, err);
+}

@@ -1,0 +1,53 @@
+/* How the part COMM is built, in this order. Internal to src/model. */
+#pragma once
+
+#include "model/build.h"
+#include "model/comm/comm.h"
+
+/* A range of NCCL's on a thread. */
+enum nai_comm_call_kind { NAI_COMM_COLLECTIVE, NAI_COMM_GROUP_START, NAI_COMM_GROUP_END, NAI_COMM_INIT };
+struct nai_comm_call {
+  int64_t start, end;
+  const char *op; /* of a collective */
+  uint8_t kind;
+  struct nai_payload payload;
+  uint32_t in_group; /* of the end of a group: its collectives lie among so many calls in front of it */
+  uint32_t kernels;  /* launched inside */
+  const char *redop;
+};
+/* Those of a thread, in order; they do not overlap. */
+struct nai_comm_calls {
+  struct nai_comm_call *v;
+  uint32_t count, capacity;
+};
+
+/* The calls of NCCL, and what their payloads say; of them inits stay. */
+NAI_MUST_CHECK int nai_comm_read_calls(struct nai_model *model, struct nai_err *err);
+/* What each kernel was asked to do, by the call that issued it. */
+NAI_MUST_CHECK int nai_comm_attribute(struct nai_model *model, struct nai_err *err);
+/* pair of all items. */
+NAI_MUST_CHECK int nai_comm_pairs(struct nai_model *model, struct nai_err *err);
+/* Sorts the kernels into lines, matches those of different GPUs, and splits what their kernels took. */
+NAI_MUST_CHECK int nai_comm_match(struct nai_model *model, struct nai_err *err);
+/* exposed, charged, active_charged of all items. */
+NAI_MUST_CHECK int nai_comm_expose(struct nai_model *model, struct nai_err *err);
+
+/* Lines of different GPUs laid over the first of them: partners[k * stride + i] = item of line i that belongs to the
+ * k-th of the first one, NAI_NO_ROW for none. */
+struct nai_comm_cluster {
+  struct nai_comm *comm;
+  struct nai_comm_line **lines;
+  uint32_t count, stride, rows;
+  uint32_t *partners;
+};
+/* Whether the kernels in column `line` of partners end together with the first line's; by how much its clock is ahead
+ * (correction), and the median absolute deviation of that (mad), go to *to. */
+NAI_MUST_CHECK int nai_comm_clock(bool *together, struct nai_comm_line *to, const struct nai_comm_cluster *cluster,
+                                  uint32_t line, struct nai_err *err);
+/* One communicator, whose lines are known to belong together: makes sets and splits what their kernels took. */
+void nai_comm_split(struct nai_comm_cluster *cluster);
+
+/* Shares exposed time among the kernels that run at each instant, so that shares add up to it: shares[i] of item
+ * first + i, of the items of one GPU in start order. */
+NAI_MUST_CHECK int nai_comm_charge(int64_t *shares, const struct nai_comm_item *items, uint32_t count,
+                                   const struct nai_intervals *exposed, struct nai_arena *arena, struct nai_err *err);
