@@ -31,15 +31,14 @@ void nai_arena_free(struct nai_arena *arena) {
 }
 
 static int get_large(void **out, struct nai_arena *arena, size_t bytes, struct nai_err *err) {
-  struct nai_arena_block *block = calloc(1, sizeof *block);
-  int rc = block ? nai_spill_array_new(&block->large, arena->directory, bytes, err) : nai_err_nomem(err);
-  if (rc) {
-    free(block);
-    return rc;
-  }
+  NAI_FREED struct nai_arena_block *block = calloc(1, sizeof *block);
+  if (!block)
+    return nai_err_nomem(err);
+  NAI_TRY(nai_spill_array_new(&block->large, arena->directory, bytes, err));
   block->next = arena->large;
-  arena->large = block;
   *out = block->large;
+  arena->large = block;
+  block = NULL;
   return NAI_OK;
 }
 
@@ -91,7 +90,7 @@ static void drop_large(struct nai_arena *arena, const void *memory) {
 }
 
 int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes, struct nai_err *err) {
-  void *old, *fresh;
+  void *old, *fresh = NULL;
   memcpy(&old, array, sizeof old);
   NAI_TRY(nai_arena_get(&fresh, arena, bytes, 1, err));
   if (old_bytes)

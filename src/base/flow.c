@@ -1,12 +1,13 @@
 #include "base/flow.h"
 
 #include "base/array.h"
+#include "base/scope.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 uint32_t nai_flow_add(struct nai_flow *flow, nai_task_fn *run, void *ctx, int arg) {
-  if (!nai_array_room((void **)&flow->tasks, &flow->task_capacity, flow->task_count, sizeof *flow->tasks)) {
+  if (!nai_array_room(&flow->tasks, &flow->task_capacity, flow->task_count, sizeof *flow->tasks)) {
     flow->oom = true;
     return 0;
   }
@@ -15,11 +16,9 @@ uint32_t nai_flow_add(struct nai_flow *flow, nai_task_fn *run, void *ctx, int ar
 }
 
 void nai_flow_after(struct nai_flow *flow, uint32_t task, uint32_t earlier) {
-  if (flow->oom ||
-      !nai_array_room((void **)&flow->edges, &flow->edge_capacity, flow->edge_count, sizeof *flow->edges)) {
-    flow->oom = true;
+  flow->oom |= !nai_array_room(&flow->edges, &flow->edge_capacity, flow->edge_count, sizeof *flow->edges);
+  if (flow->oom)
     return;
-  }
   flow->edges[flow->edge_count] = (struct nai_flow_edge){task, flow->tasks[earlier].releases};
   flow->tasks[earlier].releases = flow->edge_count++;
   flow->tasks[task].waits++;
@@ -101,8 +100,9 @@ static void *work(void *arg) {
 }
 
 int nai_flow_run(struct nai_flow *flow, int threads, struct nai_err *err) {
-  struct runner r = {.flow = flow, .failed = flow->task_count};
-  if (flow->oom || !(r.ready = malloc(((size_t)flow->task_count + 1) * sizeof *r.ready)))
+  NAI_FREED uint32_t *ready = flow->oom ? NULL : malloc(((size_t)flow->task_count + 1) * sizeof *ready);
+  struct runner r = {.flow = flow, .failed = flow->task_count, .ready = ready};
+  if (!ready)
     return nai_err_nomem(err);
   pthread_mutex_init(&r.lock, NULL);
   pthread_cond_init(&r.changed, NULL);
@@ -119,7 +119,6 @@ int nai_flow_run(struct nai_flow *flow, int threads, struct nai_err *err) {
     pthread_join(others[i], NULL);
   pthread_mutex_destroy(&r.lock);
   pthread_cond_destroy(&r.changed);
-  free(r.ready);
   if (r.failed == flow->task_count)
     return NAI_OK;
   if (err)

@@ -4,7 +4,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/scope.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +49,17 @@ bool nai_fs_exists_at(int directory, const char *path);
  * leaves it open. */
 bool nai_fs_is_absent(int failed);
 
+/* Declare a descriptor or a directory that is closed where its scope is left, errno staying as it is; -1 and NULL are
+ * none: NAI_CLOSED int fd = open(...); NAI_CLOSED_DIR DIR *entries = nai_fs_entries(directory, name); */
+#define NAI_CLOSED __attribute__((cleanup(nai_close_descriptor)))
+#define NAI_CLOSED_DIR __attribute__((cleanup(nai_close_directory)))
+void nai_close_descriptor(const int *fd);
+void nai_close_directory(DIR *const *directory);
+/* The entries of a directory that is no link; NULL with errno set. */
+DIR *nai_fs_entries(int directory, const char *name);
+/* Whether `path`, below `directory` or AT_FDCWD, is the file that is open as `fd`. `flags`: AT_SYMLINK_NOFOLLOW or 0.
+ */
+bool nai_fs_is_same(int fd, int directory, const char *path, int flags);
 /* Whether something has that name, or it cannot be told that nothing has: then opening it says why. */
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);

@@ -33,10 +33,8 @@ int nai_sink_aside(struct nai_file_sink *sink, const char *directory, struct nai
 
 int nai_sink_read(struct nai_map *map, struct nai_file_sink *sink, struct nai_err *err) {
   nai_buf_flush(&sink->text);
-  int rc = nai_buf_check(&sink->text, err);
+  NAI_TRY(nai_buf_check(&sink->text, err));
   size_t size = nai_buf_position(&sink->text);
-  if (rc)
-    return rc;
   if (!sink->text.sink || !size) {
     *map = (struct nai_map){(const unsigned char *)nai_buf_str(&sink->text), size};
     return NAI_OK;

@@ -29,25 +29,22 @@ static int flush(struct nai_spool *s, size_t behind, struct nai_err *err) {
 int nai_spool_put(struct nai_spool *s, const void *data, size_t bytes, const char *directory, struct nai_err *err) {
   nai_buf_put(&s->pending, data, bytes);
   s->bytes += bytes;
-  int rc = nai_buf_check(&s->pending, err);
-  if (rc || s->pending.len < PENDING_BYTES)
-    return rc;
-  rc = open_file(s, directory, err);
-  return rc ? rc : flush(s, 0, err);
+  NAI_TRY(nai_buf_check(&s->pending, err));
+  if (s->pending.len < PENDING_BYTES)
+    return NAI_OK;
+  NAI_TRY(open_file(s, directory, err));
+  return flush(s, 0, err);
 }
 
 int nai_spool_read(struct nai_spool *s, struct nai_err *err) {
   static const char word[WORD];
   nai_buf_put(&s->pending, word, sizeof word);
-  int rc = nai_buf_check(&s->pending, err);
-  if (!rc && s->fd)
-    rc = flush(s, sizeof word, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_buf_check(&s->pending, err));
   if (!s->fd) {
     s->data = (const unsigned char *)s->pending.data;
     return NAI_OK;
   }
+  NAI_TRY(flush(s, sizeof word, err));
   void *data = mmap(NULL, s->bytes + WORD, PROT_READ, MAP_SHARED, s->fd - 1, 0);
   int failed = data == MAP_FAILED ? errno : 0;
   close(s->fd - 1); /* the mapping keeps the file; there may be more spools than files a process may have open */

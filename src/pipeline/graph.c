@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/memory.h"
-#include "table/hash.h"
 
 #include <limits.h>
 #include <pthread.h>

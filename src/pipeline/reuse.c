@@ -5,7 +5,6 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "table/hash.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #include "table/kernel_name.h"
 
 #include "base/array.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "table/kernel_name_parse.h"
 
@@ -176,13 +177,16 @@ static bool shorten(struct nai_buf *out, struct tree *t, const char *name, size_
   return true;
 }
 
+static void tree_free(struct tree *t) {
+  free(t->name.match);
+  free(t->nodes);
+  nai_buf_free(&t->words);
+}
+
 void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_chars) {
-  struct tree tree = {.max = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
+  NAI_SCOPED(tree) tree = {.max = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
   size_t len = strlen(name);
   if (!shorten(out, &tree, name, len))
     nai_text_cut(out, name, len, tree.max);
   out->oom |= tree.oom || tree.words.oom;
-  free(tree.name.match);
-  free(tree.nodes);
-  nai_buf_free(&tree.words);
 }

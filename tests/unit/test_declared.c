@@ -5,7 +5,6 @@
 
 #include "pipeline/analyze.h"
 #include "rundir/run.h"
-#include "table/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
