@@ -1,57 +1,12 @@
-#include "trace/direct/direct_record.h"
+/* Decoding the records of leaf pages. */
+#include "trace/direct/record.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SMALL_TYPES = 128 }; /* serial types of one byte */
-
-/* Bytes of a value by its serial type, for types of one byte. */
-#define TEXT_SIZES_16(n) \
-  n, n, n + 1, n + 1, n + 2, n + 2, n + 3, n + 3, n + 4, n + 4, n + 5, n + 5, n + 6, n + 6, n + 7, n + 7
-static const uint8_t small_sizes[SMALL_TYPES] = {0,
-                                                 1,
-                                                 2,
-                                                 3,
-                                                 4,
-                                                 6,
-                                                 8,
-                                                 8,
-                                                 0,
-                                                 0,
-                                                 0,
-                                                 0,
-                                                 0,
-                                                 0,
-                                                 1,
-                                                 1,
-                                                 TEXT_SIZES_16(2),
-                                                 TEXT_SIZES_16(10),
-                                                 TEXT_SIZES_16(18),
-                                                 TEXT_SIZES_16(26),
-                                                 TEXT_SIZES_16(34),
-                                                 TEXT_SIZES_16(42),
-                                                 TEXT_SIZES_16(50)};
-
-/* What a column's declaration rules out: SQLite would not have stored it. */
-static bool is_ruled_out(const struct nai_db_column *column, uint64_t type) {
-  if (column->rowid_alias) /* NULL stands in its place */
-    return type != 0;
-  return (type == 0 && column->not_null) || (type >= 1 && type <= 9 && column->text_affinity);
-}
-
-/* Whether a row may end before its column number i. */
-static bool may_be_absent(const struct nai_db_table *table, int i) {
-  const struct nai_db_column *column = &table->columns[i];
-  return table->altered && (column->added_with_default || !is_ruled_out(column, 0));
-}
-
-void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
+void nai_record_plan(struct nai_record_plan *plan, const struct nai_pages *pages, const struct nai_db_table *table,
                      const int *columns, int column_count) {
-  *plan = (struct nai_record_plan){.direct = direct, .table_columns = table->column_count, .columns = table->columns};
-  while (plan->absent_columns < table->column_count &&
-         may_be_absent(table, table->column_count - 1 - plan->absent_columns))
-    plan->absent_columns++;
+  *plan = (struct nai_record_plan){.pages = pages};
   for (int slot = 0; slot < column_count; slot++) {
     const struct nai_db_column *column = &table->columns[columns[slot]];
     if (column->rowid_alias) {
@@ -66,36 +21,29 @@ void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *dire
     plan->wanted[at].column = columns[slot];
     plan->wanted[at].slot = slot;
   }
-  if (plan->wanted_count)
-    plan->stored_columns = plan->wanted[plan->wanted_count - 1].column + 1;
+  int last = plan->wanted_count ? plan->wanted[plan->wanted_count - 1].column : -1;
+  plan->rules = nai_row_rules_of(table, last + 1);
 }
 
-int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_record_plan *plan, struct nai_err *err) {
-  size_t columns = (size_t)plan->stored_columns + 1;
+int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_record_plan *plan,
+                           struct nai_arena *arena, struct nai_err *err) {
+  int columns = plan->rules.looked_at;
   *reader = (struct nai_record_reader){.plan = plan};
-  reader->types = calloc(columns, sizeof *reader->types);
-  reader->offsets = calloc(columns, sizeof *reader->offsets);
+  NAI_TRY(NAI_NEW(reader->types, arena, (size_t)columns, err));
+  NAI_TRY(NAI_NEW(reader->offsets, arena, (size_t)columns, err));
   /* The header's length, one byte per column, and one for a text whose length takes two. */
-  reader->key_bytes = (uint32_t)plan->stored_columns + 2;
+  reader->key_bytes = (uint32_t)columns + 2;
   reader->shape_bytes = sizeof(struct nai_shape) + (size_t)plan->wanted_count * sizeof(struct nai_shape_step);
   reader->key_words = (int)(reader->key_bytes + 7) / 8;
-  if (reader->key_bytes <= 8 * NAI_SHAPE_WORDS)
-    reader->shapes = calloc(NAI_SHAPES, reader->shape_bytes); /* goes slower without */
-  if (reader->types && reader->offsets)
-    return NAI_OK;
-  nai_record_reader_free(reader);
-  return nai_err_nomem(err);
+  if (reader->key_bytes <= 8 * NAI_SHAPE_WORDS && /* goes slower without */
+      nai_arena_get(&reader->shapes, arena, NAI_SHAPES, reader->shape_bytes, NULL) != NAI_OK)
+    reader->shapes = NULL;
+  return NAI_OK;
 }
 
 void nai_record_reader_free(struct nai_record_reader *reader) {
-  free(reader->types);
-  free(reader->offsets);
-  free(reader->shapes);
-  nai_buf_free(&reader->header);
+  nai_buf_free(&reader->head);
   nai_buf_free(&reader->spill);
-  reader->types = NULL;
-  reader->offsets = NULL;
-  reader->shapes = NULL;
 }
 
 static inline uint64_t load_be64(const unsigned char *p) {
@@ -136,94 +84,6 @@ static inline void finish_real(struct nai_cell *cell) {
   memcpy(&cell->real, &cell->i, sizeof cell->real);
   if (cell->real != cell->real) /* SQLite reads NaN as NULL */
     cell->type = NAI_CELL_NULL;
-}
-
-/* Whether a header's types from p on, which `columns` columns are left for, make a row that ends with its payload when
- * their values begin at `at`. Nobody asked for these values, but a type before them that damage has changed moves the
- * end. */
-static inline bool ends_with_payload(const unsigned char *p, const unsigned char *stop,
-                                     const struct nai_record_plan *plan, int columns, uint64_t at,
-                                     uint64_t payload_bytes) {
-  for (; p < stop; columns--) {
-    uint64_t type = *p++;
-    if (__builtin_expect(type < SMALL_TYPES, 1)) {
-      at += small_sizes[type];
-      continue;
-    }
-    p += nai_varint(&type, p - 1) - 1;
-    if (type > UINT32_MAX)
-      return false;
-    at += nai_serial_bytes(type);
-  }
-  return p == stop && columns >= 0 && columns <= plan->absent_columns && at == payload_bytes;
-}
-
-bool nai_record_fits(const struct nai_payload *payload, const struct nai_db_table *table) {
-  uint64_t header_bytes, type;
-  const unsigned char *p = payload->data + nai_varint(&header_bytes, payload->data);
-  if (header_bytes > payload->local)
-    return header_bytes <= payload->bytes;
-  const unsigned char *stop = payload->data + header_bytes;
-  int i = 0;
-  for (; p < stop && i < table->column_count; i++) {
-    p += nai_varint(&type, p);
-    if (is_ruled_out(&table->columns[i], type))
-      return false;
-  }
-  for (; i < table->column_count; i++) /* a row older than these columns */
-    if (!may_be_absent(table, i))
-      return false;
-  return p == stop;
-}
-
-/* What a record's header came to. */
-struct header {
-  uint64_t end;       /* where in the payload the last value looked at ends */
-  uint32_t looked_at; /* how many bytes of the header said so */
-  int columns;        /* of how many columns */
-};
-
-/* Fills types and offsets of the columns from a record header. NULL, or what is wrong. */
-static const char *read_header(struct header *out, struct nai_record_reader *reader, const unsigned char *data,
-                               uint32_t prefix, uint64_t header_bytes, uint64_t payload_bytes) {
-  const unsigned char *p = data + prefix, *stop = data + header_bytes;
-  int columns = reader->plan->stored_columns;
-  uint64_t *restrict types = reader->types;
-  uint32_t *restrict offsets = reader->offsets;
-  uint64_t at = header_bytes;
-  bool reserved = false, ruled_out = false;
-  int seen = 0;
-  for (int i = 0; i < columns; i++) {
-    if (p >= stop) { /* a row older than this column */
-      types[i] = 0;
-      offsets[i] = 0;
-      continue;
-    }
-    seen++;
-    uint64_t type = *p++;
-    offsets[i] = (uint32_t)at;
-    if (__builtin_expect(type < SMALL_TYPES, 1)) {
-      at += small_sizes[type];
-      reserved |= (type & ~1ull) == 10;
-    } else {
-      p += nai_varint(&type, p - 1) - 1;
-      if (type > UINT32_MAX)
-        return "a value is longer than its row";
-      at += nai_serial_bytes(type);
-      if (at > payload_bytes)
-        return "a value is longer than its row";
-    }
-    types[i] = type;
-    ruled_out |= is_ruled_out(&reader->plan->columns[i], type);
-  }
-  *out = (struct header){at, (uint32_t)(p - data), seen};
-  if (p > stop || at > payload_bytes)
-    return "a value is longer than its row";
-  if (!ends_with_payload(p, stop, reader->plan, reader->plan->table_columns - seen, at, payload_bytes))
-    return "a row does not end with its last value";
-  if (ruled_out)
-    return "a value is none that its column can hold";
-  return reserved ? "a value has a reserved type" : NULL;
 }
 
 /* Cells that are not simply what is stored. */
@@ -304,8 +164,8 @@ static inline bool has_right_end(struct nai_shape *shape, const struct nai_recor
     others |= (le64toh(rest[i]) & shape->rest_mask[i]) ^ shape->rest[i];
   if (__builtin_expect(!others, 1))
     return true;
-  if (!ends_with_payload(types, payload->data + header_bytes, plan, plan->table_columns - shape->columns, shape->end,
-                         payload->bytes))
+  if (!nai_record_ends(types, payload->data + header_bytes, &plan->rules, plan->rules.table_columns - shape->columns,
+                       shape->end, payload->bytes))
     return false;
   if (header_bytes - shape->looked_at > sizeof rest)
     return true;
@@ -340,27 +200,56 @@ static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *
   }
 }
 
-/* Remembers what read_header has found out. */
-static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const unsigned char *data,
-                       const struct header *header, uint32_t header_bytes) {
+/* Remembers what a record's head came to. */
+static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const struct nai_record_head *head) {
   for (int i = 0; i < reader->key_words; i++)
-    shape->key[i] = key_word(reader, data, i);
-  shape->end = (uint32_t)header->end;
-  shape->looked_at = header->looked_at;
-  shape->columns = header->columns;
-  int left = (int)(header_bytes - header->looked_at);
+    shape->key[i] = key_word(reader, head->data, i);
+  shape->end = (uint32_t)head->end;
+  shape->looked_at = head->looked_at;
+  shape->columns = head->columns;
+  int left = (int)(head->bytes - head->looked_at);
   for (int i = 0; i < NAI_SHAPE_REST_WORDS; i++, left -= 8)
     shape->rest_mask[i] = left >= 8 ? ~0ull : left <= 0 ? 0 : (1ull << 8 * left) - 1;
   shape->payload_bytes = UINT64_MAX;
   plan_steps(shape, reader);
 }
 
-/* Values one by one from where nai_overflow_gather_values found them. */
+/* Where the value of each wanted column lies: data[k] for wanted[k]. Values outside of the leaf are copied. */
+static int gather_values(const unsigned char **data, struct nai_record_reader *reader,
+                         const struct nai_payload *payload, struct nai_err *err) {
+  const struct nai_record_plan *plan = reader->plan;
+  struct nai_chain chain = nai_chain_start(plan->pages, payload);
+  uint64_t needed = 0, bytes[NAI_SCAN_MAX_COLUMNS];
+  for (int i = 0; i < plan->wanted_count; i++) {
+    int column = plan->wanted[i].column;
+    uint64_t n = nai_serial_bytes(reader->types[column]);
+    n = n > NAI_CELL_MAX_BYTES ? NAI_CELL_MAX_BYTES : n;
+    bool local = reader->offsets[column] + n <= payload->local;
+    data[i] = local ? payload->data + reader->offsets[column] : NULL;
+    bytes[i] = n;
+    needed += local ? 0 : n + 8; /* decoding loads 8 bytes whatever the length */
+  }
+  nai_buf_clear(&reader->spill);
+  char *to = nai_buf_reserve(&reader->spill, (size_t)needed + 8);
+  if (!to)
+    return nai_err_nomem(err);
+  for (int i = 0; i < plan->wanted_count; i++) {
+    if (data[i])
+      continue;
+    NAI_TRY(nai_chain_copy(&chain, to, reader->offsets[plan->wanted[i].column], bytes[i], err));
+    memset(to + bytes[i], 0, 8);
+    data[i] = (const unsigned char *)to;
+    to += bytes[i] + 8;
+  }
+  return NAI_OK;
+}
+
+/* Values one by one from where gather_values found them. */
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
   reader->nulls = reader->integers = 0;
-  int rc = nai_overflow_gather_values(values, reader, payload, err);
-  for (int i = 0; i < reader->plan->wanted_count && !rc; i++) {
+  NAI_TRY(gather_values(values, reader, payload, err));
+  for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];
     struct nai_shape_step step;
     plan_step(&step, reader->types[wanted->column]);
@@ -368,31 +257,20 @@ static int read_long_row(struct nai_record_reader *reader, const struct nai_payl
     if (step.type == NAI_CELL_REAL)
       finish_real(&reader->cells[wanted->slot]);
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* A record that the kept shapes do not serve. */
 static int read_new_record(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_shape *shape,
                            struct nai_err *err) {
-  enum { MAX_HEADER = 98307 }; /* SQLite's limit: 32767 columns of 3 bytes and its own length */
-  const unsigned char *data = payload->data;
-  struct header header;
-  uint64_t header_bytes;
-  uint32_t prefix = nai_varint(&header_bytes, data);
-  if (header_bytes < prefix || header_bytes > payload->bytes || header_bytes > MAX_HEADER)
-    return nai_direct_damaged(err, payload->page, "a row's header is longer than the row");
-  if (header_bytes > payload->local) {
-    int rc = nai_overflow_gather_header(&data, reader, payload, header_bytes, err);
-    if (rc)
-      return rc;
-  }
-  const char *wrong = read_header(&header, reader, data, prefix, header_bytes, payload->bytes);
-  if (wrong)
-    return nai_direct_damaged(err, payload->page, wrong);
-  if (header.end > payload->local || !shape || header.looked_at > reader->key_bytes)
+  const struct nai_record_plan *plan = reader->plan;
+  struct nai_record_head head;
+  NAI_TRY(
+      nai_record_head(&head, reader->types, reader->offsets, &plan->rules, plan->pages, payload, &reader->head, err));
+  if (head.end > payload->local || !shape || head.looked_at > reader->key_bytes)
     return read_long_row(reader, payload, err);
-  keep_shape(shape, reader, data, &header, (uint32_t)header_bytes);
-  take_shape(reader, shape, data);
+  keep_shape(shape, reader, &head);
+  take_shape(reader, shape, payload->data);
   return NAI_OK;
 }
 
@@ -400,11 +278,8 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
                               struct nai_err *err) {
   struct nai_shape *shape = NULL;
   uint32_t header_bytes = payload->data[0];
-  if (__builtin_expect(payload->link, 0)) {
-    int rc = nai_overflow_check(reader->plan->direct, payload, err);
-    if (rc)
-      return rc;
-  }
+  if (__builtin_expect(payload->link, 0))
+    NAI_TRY(nai_overflow_check(reader->plan->pages, payload, err));
   if (reader->shapes && header_bytes - 1 < 127 && header_bytes <= payload->local) {
     bool known;
     if (header_bytes != reader->masked_bytes)
@@ -416,10 +291,9 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
       return NAI_OK;
     }
   }
-  int rc = read_new_record(reader, payload, shape, err);
-  if (!rc)
-    finish_row(reader, rowid);
-  return rc;
+  NAI_TRY(read_new_record(reader, payload, shape, err));
+  finish_row(reader, rowid);
+  return NAI_OK;
 }
 
 int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
@@ -430,40 +304,21 @@ int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *
 int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leaves *leaves, uint32_t leaf,
                          const unsigned char *data, int64_t *rows, int64_t rows_limit, bool *stopped, nai_row_fn *fn,
                          void *ctx, struct nai_err *err) {
-  const struct nai_direct *direct = reader->plan->direct;
-  const int64_t *below = leaf ? &leaves->last[leaf - 1] : NULL, last = leaves->last[leaf];
-  uint32_t page = leaves->pages[leaf], cells;
-  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
-  if (rc)
-    return rc;
-  if (cells > rows_limit - *rows)
-    return nai_direct_damaged(err, page, "it has more cells than before");
-  const unsigned char *pointers = data + nai_page_header(page) + 8;
-  uint32_t first = nai_page_header(page) + 8 + 2 * cells;
-  struct nai_payload payload = {.page = page};
-  int64_t previous = below ? *below : INT64_MIN, rowid;
-  struct nai_page_fill fill = {direct->usable_bytes, true};
-  for (uint32_t i = 0; i < cells; i++) {
-    uint32_t at = nai_be16(pointers + 2 * i);
-    if (at < first || at > direct->usable_bytes - 4)
-      return nai_direct_damaged(err, page, "a cell lies outside of the page");
-    const char *wrong = nai_leaf_cell(&rowid, &payload, direct, data, at);
-    if (wrong)
-      return nai_direct_damaged(err, page, wrong);
-    if ((rowid <= previous && (i || below)) || rowid > last)
-      return nai_direct_damaged(err, page, "its rowids are out of order");
-    previous = rowid;
-    nai_page_fill_add(&fill, at, nai_cell_bytes(&payload, data + at));
-    rc = read_record(reader, &payload, rowid, err);
-    if (rc)
-      return rc;
-    rc = fn(ctx, rowid, reader->cells, err);
+  struct nai_leaf_walk walk;
+  struct nai_payload payload;
+  int64_t rowid = 0;
+  NAI_TRY(nai_leaf_walk(&walk, reader->plan->pages, leaves, leaf, data, err));
+  if (walk.cells > rows_limit - *rows)
+    return nai_page_damaged(err, walk.page, "it has more cells than before");
+  while (walk.next < walk.cells) {
+    NAI_TRY(nai_leaf_next(&walk, &rowid, &payload, err));
+    NAI_TRY(read_record(reader, &payload, rowid, err));
+    int rc = fn(ctx, rowid, reader->cells, err);
     if (rc) {
       *stopped = true;
       return rc;
     }
   }
-  *rows += cells;
-  const char *wrong = nai_page_settle(&fill, direct, page, data);
-  return wrong ? nai_direct_damaged(err, page, wrong) : NAI_OK;
+  *rows += walk.cells;
+  return nai_leaf_end(&walk, err);
 }

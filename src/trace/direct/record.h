@@ -1,15 +1,13 @@
-/* Decoding the records of leaf pages. Internal to src/trace. */
+/* The leaf reader: rows of rowid tables straight from the pages of the mapped file. docs/readers.md says how. Internal
+ * to src/trace. */
 #pragma once
 
-#include "trace/direct/direct.h"
+#include "trace/pages/pages.h"
 
 /* Which columns of a table's records go where. Made once, used by any number of threads. */
 struct nai_record_plan {
-  const struct nai_direct *direct;
-  int stored_columns; /* leading columns of a record that have to be looked at */
-  int table_columns;  /* all that a record may have */
-  int absent_columns; /* so many of the last ones may be missing: those of a row older than they are */
-  const struct nai_db_column *columns;
+  const struct nai_pages *pages;
+  struct nai_row_rules rules;
   int wanted_count;
   struct nai_wanted {
     int column, slot;
@@ -17,7 +15,7 @@ struct nai_record_plan {
   uint64_t aliases, reals;        /* slots of cells that are the rowid, not stored; whose integers are read as REAL */
 };
 
-void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
+void nai_record_plan(struct nai_record_plan *plan, const struct nai_pages *pages, const struct nai_db_table *table,
                      const int *columns, int column_count);
 
 /* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the
@@ -58,60 +56,15 @@ struct nai_record_reader {
   int key_words;
   uint64_t key_mask[NAI_SHAPE_WORDS]; /* of the words of a header of masked_bytes */
   uint32_t masked_bytes;
-  uint64_t *types;              /* serial type of each looked-at column */
-  uint32_t *offsets;            /* and where in the payload its value begins */
-  struct nai_buf header, spill; /* parts of records gathered from overflow pages */
+  uint64_t *types;            /* serial type of each looked-at column */
+  uint32_t *offsets;          /* and where in the payload its value begins */
+  struct nai_buf head, spill; /* parts of records gathered from overflow pages */
 };
 
+/* Its arrays are the arena's; nai_record_reader_free frees the rest. */
 NAI_MUST_CHECK int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_record_plan *plan,
-                                          struct nai_err *err);
+                                          struct nai_arena *arena, struct nai_err *err);
 void nai_record_reader_free(struct nai_record_reader *reader);
-
-/* A payload as it lies in the file: `local` bytes at `data`, the rest in a chain of overflow pages. */
-struct nai_payload {
-  const unsigned char *data;
-  uint64_t bytes;
-  uint32_t local;
-  uint32_t link;          /* where in its page the number of its first overflow page stands; 0 when all is local */
-  uint32_t overflow_page; /* that number */
-  uint32_t page;          /* the leaf, for messages */
-};
-
-/* The cell at byte `at` of a leaf page: its rowid and payload. NULL, or what is wrong. */
-static inline const char *nai_leaf_cell(int64_t *rowid, struct nai_payload *payload, const struct nai_direct *direct,
-                                        const unsigned char *data, uint32_t at) {
-  uint64_t bytes, key;
-  const unsigned char *p = data + at;
-  p += nai_varint(&bytes, p);
-  p += nai_varint(&key, p);
-  uint32_t begin = (uint32_t)(p - data), local = (uint32_t)bytes, link = 0;
-  if (__builtin_expect(bytes > direct->max_local, 0)) {
-    if (bytes > INT32_MAX)
-      return "a cell is longer than SQLite allows";
-    link = 4;
-    uint32_t rest = (uint32_t)((bytes - direct->min_local) % (direct->usable_bytes - 4));
-    local = direct->min_local + rest;
-    local = local > direct->max_local ? direct->min_local : local;
-  }
-  if (begin + local + link > direct->usable_bytes)
-    return "a cell reaches beyond the page's end";
-  *rowid = (int64_t)key;
-  payload->data = p;
-  payload->bytes = bytes;
-  payload->local = local;
-  payload->link = link ? begin + local : 0;
-  payload->overflow_page = link ? nai_be32(p + local) : 0;
-  return NULL;
-}
-
-/* Bytes of the cell at `cell` whose payload nai_leaf_cell has found: SQLite gives a cell no fewer than 4. */
-static inline uint32_t nai_cell_bytes(const struct nai_payload *payload, const unsigned char *cell) {
-  uint32_t bytes = (uint32_t)(payload->data - cell) + payload->local + (payload->link ? 4 : 0);
-  return bytes < 4 ? 4 : bytes;
-}
-
-/* Whether the row is one that the table's declaration allows, so far as the row's head tells. */
-bool nai_record_fits(const struct nai_payload *payload, const struct nai_db_table *table);
 
 /* Calls fn for the rows of leaf number `leaf`, whose page's content is at `data`; they must lie where `leaves` says.
  * *rows grows by their number and must not exceed rows_limit. */
@@ -121,34 +74,3 @@ NAI_MUST_CHECK int nai_record_read_leaf(struct nai_record_reader *reader, const 
 /* Decodes one record into reader->cells. */
 NAI_MUST_CHECK int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
                                    struct nai_err *err);
-
-/* direct_window.c */
-/* Leaf pages of one part, read in stretches: filling a small buffer over and over is faster than taking a page fault
- * for every few pages of the map, and leaves the pages in the processor's cache. */
-struct nai_window {
-  const struct nai_direct *direct;
-  unsigned char *buffer; /* followed by NAI_DIRECT_SLACK bytes */
-  uint32_t first_page, pages;
-};
-NAI_MUST_CHECK int nai_window_open(struct nai_window *window, const struct nai_direct *direct, struct nai_err *err);
-void nai_window_close(struct nai_window *window);
-/* Content of leaf i, valid until the next call; leaves up to `end` are going to follow. */
-NAI_MUST_CHECK int nai_window_leaf(const unsigned char **data, struct nai_window *window,
-                                   const struct nai_leaves *leaves, uint32_t i, uint32_t end, struct nai_err *err);
-
-/* direct_overflow.c */
-/* Whether the chain of a payload that does not end on its leaf is as long as it has to be and nobody else's. */
-NAI_MUST_CHECK int nai_overflow_check(const struct nai_direct *direct, const struct nai_payload *payload,
-                                      struct nai_err *err);
-/* Makes the record's first `bytes` bytes contiguous (*data, with NAI_DIRECT_SLACK readable bytes behind). */
-NAI_MUST_CHECK int nai_overflow_gather_header(const unsigned char **data, struct nai_record_reader *reader,
-                                              const struct nai_payload *payload, uint64_t bytes, struct nai_err *err);
-/* Where the value of each wanted column lies: data[k] for wanted[k]. Values outside of the leaf are copied. */
-NAI_MUST_CHECK int nai_overflow_gather_values(const unsigned char **data, struct nai_record_reader *reader,
-                                              const struct nai_payload *payload, struct nai_err *err);
-
-/* Bytes of a value of serial type `type`. */
-static inline uint64_t nai_serial_bytes(uint64_t type) {
-  static const uint8_t sizes[12] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
-  return type >= 12 ? (type - 12) / 2 : sizes[type];
-}
