@@ -12,7 +12,7 @@
 
 struct nai_arena_block;
 
-/* NAI_ARENA(directory) to begin with. */
+/* NAI_ARENA(directory) to begin with; one that is zeroed, as a mutex may be with glibc, is NAI_ARENA(NULL). */
 struct nai_arena {
   const char *directory; /* where large arrays lie, NULL: in memory; borrowed */
   pthread_mutex_t lock;

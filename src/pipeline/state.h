@@ -3,15 +3,16 @@
 
 #include "config/config.h"
 #include "config/patterns.h"
-#include "trace/ingest.h"
 #include "pipeline/analyze.h"
-#include "rundir/outdir.h"
 #include "pipeline/skills.h"
 #include "report/mustache.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
+#include "rundir/outdir.h"
 #include "rundir/run.h"
+#include "trace/ingest.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 struct nai_state {
@@ -32,14 +33,14 @@ struct nai_state {
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES]; /* of the tables that rules can name */
   uint64_t config[NAI_CONFIG_COUNT];                       /* hash of each item of the configuration */
 
-  struct nai_outdir out;      /* what is rendered */
-  struct nai_outdir apart;    /* with --stages: the run, its tables and manifest; else unused */
+  struct nai_outdir *out;     /* what is rendered */
+  struct nai_outdir *apart;   /* with --stages: the run, its tables and manifest; else NULL */
   struct nai_outdir *home;    /* where the run is: one of the two */
   struct nai_strings outputs; /* files that were rendered, relative to out */
   struct nai_run *run;        /* this one, in the work directory of home */
   pthread_mutex_t lock;       /* for `run` while nodes run side by side */
   struct nai_run *earlier;    /* the one that lies in the target of home, NULL for none */
-  char *stages_dir;           /* of this run */
+  char stages_dir[PATH_MAX];  /* of this run */
   uint64_t wanted;            /* event tables that some node reads: NAI_IN(...) */
 
   struct nai_result *result;
@@ -60,5 +61,12 @@ NAI_MUST_CHECK int nai_state_write_stamp(struct nai_state *state, struct nai_err
 NAI_MUST_CHECK int nai_state_stage(struct nai_state *state, int stage, struct nai_err *err);
 /* Event tables that any node of the stages reads. */
 uint64_t nai_state_wanted(const struct nai_stage *stages);
+/* The nodes of all stages before `end`, in order: struct nai_node_walk w = {.stages = stages, .end = NAI_STAGE_COUNT};
+ * while ((node = nai_next_node(&w))) ... NULL behind the last. */
+struct nai_node_walk {
+  const struct nai_stage *stages;
+  int end, stage, next; /* `stage`: of the node returned last */
+};
+const struct nai_node *nai_next_node(struct nai_node_walk *walk);
 /* render.c: every output file into the work directory. */
 NAI_MUST_CHECK int nai_state_render(struct nai_state *state, struct nai_err *err);

@@ -28,8 +28,7 @@ int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source
                     NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
                     NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) |
                     NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) | nai_parts_tables(needed | parts);
-  uint64_t hash;
-  if (nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
+  if (nai_run_has(run, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
     tables |= NAI_IN(DYNAMIC_PAYLOADS);
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
@@ -145,8 +144,7 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
 
 static int add_steps(struct nai_job_rank *rank, struct nai_run *run, struct nai_err *err) {
   const struct nai_table *steps;
-  uint64_t hash;
-  if (!nai_manifest_table(&hash, &run->manifest, nai_steps_schema.name))
+  if (!nai_run_has(run, nai_steps_schema.name))
     return NAI_OK; /* a run without them */
   int rc = nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, err);
   if (rc)
@@ -258,9 +256,9 @@ int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, st
     return nai_err_nomem(err);
   }
   uint32_t number = r->source_count++;
-  r->sources[number] = (struct nai_rank_source){.run = run, .path = path, .identity = run->manifest.identity};
+  r->sources[number] = (struct nai_rank_source){.run = run, .path = path, .identity = nai_run_manifest(run)->identity};
   for (uint32_t i = 0; i < number; i++)
-    if (r->sources[i].identity == run->manifest.identity)
+    if (r->sources[i].identity == nai_run_manifest(run)->identity)
       return nai_err_set(err, NAI_EUSAGE, "\"%s\" and \"%s\" are the same trace: every rank is given once",
                          r->sources[i].path, path);
   int rc = read_clock(&r->sources[number], err);
