@@ -1,22 +1,18 @@
 #include "base/flow.h"
 
-#include "base/array.h"
-#include "base/scope.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 
 uint32_t nai_flow_add(struct nai_flow *flow, nai_task_fn *run, void *ctx, int arg) {
-  if (!nai_array_room(&flow->tasks, &flow->task_capacity, flow->task_count, sizeof *flow->tasks)) {
-    flow->oom = true;
+  flow->oom |= NAI_ROOM(flow->tasks, flow->task_capacity, flow->task_count, &flow->arena, NULL) != NAI_OK;
+  if (flow->oom)
     return 0;
-  }
   flow->tasks[flow->task_count] = (struct nai_flow_task){run, ctx, arg, 0, NAI_FLOW_END};
   return flow->task_count++;
 }
 
 void nai_flow_after(struct nai_flow *flow, uint32_t task, uint32_t earlier) {
-  flow->oom |= !nai_array_room(&flow->edges, &flow->edge_capacity, flow->edge_count, sizeof *flow->edges);
+  flow->oom |= NAI_ROOM(flow->edges, flow->edge_capacity, flow->edge_count, &flow->arena, NULL) != NAI_OK;
   if (flow->oom)
     return;
   flow->edges[flow->edge_count] = (struct nai_flow_edge){task, flow->tasks[earlier].releases};
@@ -25,8 +21,7 @@ void nai_flow_after(struct nai_flow *flow, uint32_t task, uint32_t earlier) {
 }
 
 void nai_flow_free(struct nai_flow *flow) {
-  free(flow->tasks);
-  free(flow->edges);
+  nai_arena_free(&flow->arena);
   *flow = (struct nai_flow){0};
 }
 

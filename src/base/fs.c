@@ -68,6 +68,35 @@ int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at) {
   return 0;
 }
 
+ssize_t nai_fs_read_upto(int fd, void *data, size_t len, uint64_t at) {
+  size_t done = 0;
+  while (done < len) {
+    ssize_t n = pread(fd, (char *)data + done, len - done, (off_t)(at + done));
+    if (n < 0 && errno != EINTR)
+      return -1;
+    if (n == 0)
+      break;
+    done += n > 0 ? (size_t)n : 0;
+  }
+  return (ssize_t)done;
+}
+
+int nai_fs_copy(int from, int to) {
+  char chunk[65536];
+  for (off_t at = 0;;) {
+    ssize_t n = copy_file_range(from, &at, to, NULL, 1 << 30, 0); /* shares blocks where the file system can */
+    if (n > 0)
+      continue;
+    if (n == 0 && at > 0)
+      return 0;
+    ssize_t got = nai_fs_read_upto(from, chunk, sizeof chunk, (uint64_t)at);
+    int failed = got < 0 ? errno : nai_fs_write_all(to, chunk, (size_t)got);
+    if (failed || got == 0)
+      return failed;
+    at += got;
+  }
+}
+
 int nai_fs_reserve(int fd, uint64_t bytes) {
   int failed;
   do {

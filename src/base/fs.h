@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Whole content of a regular file of at most `max` bytes, appended to `out`. `code` is the error code to report. */
 NAI_MUST_CHECK int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err);
@@ -26,6 +27,10 @@ int nai_fs_write_all(int fd, const void *data, size_t len);
 NAI_MUST_CHECK int nai_fs_reserve(int fd, uint64_t bytes);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
+/* As many of `len` bytes at an offset as an open file has; -1 with errno set on failure. */
+ssize_t nai_fs_read_upto(int fd, void *data, size_t len, uint64_t at);
+/* Writes the whole content of an open file to another one. 0 or errno. */
+int nai_fs_copy(int from, int to);
 /* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it
  * cannot. */
 int nai_fs_unnamed(const char *directory);

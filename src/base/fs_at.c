@@ -52,27 +52,13 @@ int nai_fs_read_at(struct nai_buf *out, int directory, const char *path, size_t 
   return nai_fs_read_fd(out, fd, path, max, code, err);
 }
 
-/* 0 or errno. */
-static int copy_bytes(int from, int to) {
-  char chunk[65536];
-  for (uint64_t at = 0;;) {
-    ssize_t n = pread(from, chunk, sizeof chunk, (off_t)at);
-    if (n < 0 && errno == EINTR)
-      continue;
-    int failed = n < 0 ? errno : nai_fs_write_at(to, chunk, (size_t)n, at);
-    if (failed || n == 0)
-      return failed;
-    at += (uint64_t)n;
-  }
-}
-
 /* A new file: writing into an old one could write into whatever else it is linked to. */
 static int copy_to(int fd, const char *to, struct nai_err *err) {
   unlink(to);
   int copy = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (copy < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", to);
-  int failed = copy_bytes(fd, copy);
+  int failed = nai_fs_copy(fd, copy);
   if (close(copy) != 0 && !failed)
     failed = errno;
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", to) : NAI_OK;

@@ -1,9 +1,8 @@
 /* Skills as part of a report: read and checked with the rest of the configuration, asked after the analyses. */
-#include "pipeline/skills.h"
+#include "pipeline/state.h"
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "pipeline/state.h"
 #include "tables/skill_answers.h"
 
 #include <string.h>

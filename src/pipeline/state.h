@@ -4,16 +4,29 @@
 #include "config/config.h"
 #include "config/patterns.h"
 #include "pipeline/analyze.h"
-#include "pipeline/skills.h"
 #include "report/mustache.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
 #include "rundir/outdir.h"
 #include "rundir/run.h"
+#include "skills/skill.h"
 #include "trace/ingest.h"
 
 #include <limits.h>
 #include <pthread.h>
+
+/* Skills that the report is asked to hold, each a table of the run. */
+struct nai_state_skills {
+  struct nai_skill *list[NAI_MAX_SKILLS]; /* in the order they were asked for */
+  size_t count;
+  struct nai_schema *schemas[NAI_MAX_SKILLS];           /* of their tables */
+  const struct nai_schema *outputs[NAI_MAX_SKILLS + 2]; /* what was answered, then each table; ends with NULL */
+  struct nai_rules_extra rules[NAI_MAX_SKILLS];         /* those that have rules */
+  size_t rule_count;
+  struct nai_node node;
+  const struct nai_node *nodes[2];
+  uint64_t hash; /* of files and parameters */
+};
 
 struct nai_state {
   const struct nai_options *options;
@@ -48,6 +61,10 @@ struct nai_state {
 
 /* config.c: loads phase map, kernel classes, workload patterns, GPU facts, rules and metrics, and hashes them. */
 NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err);
+/* skills.c: reads and checks the skills of the options. None: everything stays zero. */
+NAI_MUST_CHECK int nai_state_skills_load(struct nai_state_skills *skills, const struct nai_options *options,
+                                         struct nai_err *err);
+void nai_state_skills_free(struct nai_state_skills *skills);
 /* nodes.c: nai_report_schemas with the tables of skills. */
 size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *state,
                          int before_stage);

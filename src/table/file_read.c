@@ -26,16 +26,11 @@ static int read_into_memory(struct nai_backing *b, int fd, const char *name, str
   b->data = malloc(b->size + 1);
   if (!b->data)
     return nai_err_nomem(err);
-  for (size_t done = 0; done < b->size;) {
-    ssize_t n = read(fd, b->data + done, b->size - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
-    if (n == 0)
-      return nai_err_set(err, NAI_ESTALE, "\"%s\" became shorter while it was read", name);
-    done += (size_t)n;
-  }
+  ssize_t n = nai_fs_read_upto(fd, b->data, b->size, 0);
+  if (n < 0)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
+  if ((size_t)n < b->size)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" became shorter while it was read", name);
   return NAI_OK;
 }
 

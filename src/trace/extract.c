@@ -163,7 +163,7 @@ static void lay_out_part(struct extraction *x, struct nai_part *p, const struct 
   p->scan = &x->scans[intake->scan];
   p->scan_part = scan_part;
   p->trace = x->trace;
-  p->reading = p->arena = (struct nai_arena)NAI_ARENA(NULL);
+  p->reading = p->arena = p->rows_arena = (struct nai_arena)NAI_ARENA(NULL);
   p->options = x->options;
   p->time_offset_ns = nai_get_i64(x->out->tables[NAI_IN_CAPTURE], 0, CAPTURE_time_offset_ns);
   p->limit = p->scan->part_rows[scan_part];

@@ -2,8 +2,6 @@
  * would be as large as the trace. */
 #include "trace/extraction.h"
 
-#include "base/array.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +13,7 @@ int nai_part_open(struct nai_part *p, struct nai_err *err) {
   for (uint32_t c = 0; c < columns; c++)
     p->extent[c] = NAI_EMPTY_EXTENT;
   p->row = p->open_cells;
+  nai_sink_spool(&p->spool, p->options->directory);
   p->names.directory = p->raw.directory = p->options->directory;
   p->err = err;
   return NAI_OK;
@@ -33,8 +32,7 @@ int nai_part_pack(struct nai_part *p, struct nai_err *err) {
   bool has_devices = nai_source_column(p->source, NAI_DEVICES) >= 0;
   if (!p->open_rows)
     return NAI_OK;
-  if (!nai_array_room(&p->chunks, &p->chunk_capacity, p->chunk_count, sizeof *p->chunks))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(p->chunks, p->chunk_capacity, p->chunk_count, &p->rows_arena, err));
   struct nai_chunk *chunk = &p->chunks[p->chunk_count++];
   unsigned char cells[NAI_OPEN_ROWS * 8 + 8];
   *chunk = (struct nai_chunk){.rows = p->open_rows};
@@ -46,21 +44,22 @@ int nai_part_pack(struct nai_part *p, struct nai_err *err) {
     struct nai_extent extent = extent_of(nai_part_cell(p, c), chunk->rows);
     nai_extent_join(&p->extent[c], &extent);
     chunk->columns[c] = nai_column_for(schema->columns[c].type, &extent);
-    chunk->at[c] = p->spool.bytes;
+    chunk->at[c] = nai_buf_position(&p->spool.text);
     nai_pack(cells, &chunk->columns[c], nai_part_cell(p, c), chunk->rows);
-    size_t bytes = (size_t)chunk->rows * chunk->columns[c].width;
-    NAI_TRY(nai_spool_put(&p->spool, cells, bytes, p->options->directory, err));
+    nai_buf_put(&p->spool.text, cells, (size_t)chunk->rows * chunk->columns[c].width);
   }
-  return NAI_OK;
+  return nai_buf_check(&p->spool.text, err);
 }
 
 int nai_part_settle(struct nai_part *p, struct nai_err *err) {
+  struct nai_map all;
   NAI_TRY(nai_part_pack(p, err));
-  NAI_TRY(nai_spool_read(&p->spool, err));
+  nai_buf_put(&p->spool.text, &(uint64_t){0}, sizeof(uint64_t)); /* cells are read by words */
+  NAI_TRY(nai_sink_read(&all, &p->spool, err));
   for (uint32_t i = 0; i < p->chunk_count; i++)
     for (int c = 0; c < NAI_MAX_EVENT_COLUMNS; c++)
       if (p->chunks[i].columns[c].width)
-        p->chunks[i].columns[c].cells = p->spool.data + p->chunks[i].at[c];
+        p->chunks[i].columns[c].cells = all.data + p->chunks[i].at[c];
   return NAI_OK;
 }
 
@@ -75,8 +74,8 @@ void nai_part_close(struct nai_part *p) {
 }
 
 void nai_part_free_rows(struct nai_part *p) {
-  nai_spool_free(&p->spool);
-  free(p->chunks);
+  nai_file_sink_free(&p->spool);
+  nai_arena_free(&p->rows_arena);
   p->chunks = NULL;
   p->chunk_count = p->chunk_capacity = 0;
 }

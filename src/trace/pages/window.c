@@ -1,7 +1,8 @@
 #include "trace/pages/pages.h"
 
+#include "base/fs.h"
+
 #include <errno.h>
-#include <unistd.h>
 
 enum {
   WINDOW_BYTES = 256 << 10, /* fits the second-level cache; larger ones are no faster */
@@ -15,19 +16,13 @@ int nai_window_open(struct nai_window *window, const struct nai_pages *pages, st
 }
 
 static int fill(struct nai_window *window, uint32_t first_page, uint32_t page_count, struct nai_err *err) {
-  size_t page_size = window->pages->page_size, bytes = page_count * page_size, done = 0;
+  size_t page_size = window->pages->page_size, bytes = page_count * page_size;
   window->page_count = 0;
-  while (done < bytes) {
-    ssize_t n = pread(window->pages->fd, window->buffer + done, bytes - done,
-                      (off_t)((first_page - 1) * (uint64_t)page_size + done));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the file at page %u", first_page);
-    if (n == 0)
-      return nai_err_set(err, NAI_EINPUT, "the file was truncated while it was being read");
-    done += (size_t)n;
-  }
+  ssize_t n = nai_fs_read_upto(window->pages->fd, window->buffer, bytes, (first_page - 1) * (uint64_t)page_size);
+  if (n < 0)
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the file at page %u", first_page);
+  if ((size_t)n < bytes)
+    return nai_err_set(err, NAI_EINPUT, "the file was truncated while it was being read");
   window->first_page = first_page;
   window->page_count = page_count;
   return NAI_OK;

@@ -5,7 +5,7 @@
 
 #include "trace/ingest.h"
 #include "base/keyset.h"
-#include "base/spool.h"
+#include "base/sink.h"
 #include "tables/kernel_configs.h"
 
 enum { NAI_MAX_FIELDS = 48, NAI_MAX_FEEDS = 4, NAI_MAX_EVENT_COLUMNS = 24 };
@@ -92,9 +92,10 @@ struct nai_part {
   int64_t *open_cells;                   /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
   int64_t *row;                          /* of these: where the row that is being read goes */
   uint32_t open_rows;
+  struct nai_arena rows_arena; /* until they are written */
   struct nai_chunk *chunks;
   uint32_t chunk_count, chunk_capacity;
-  struct nai_spool spool;                          /* the chunks' cells */
+  struct nai_file_sink spool;                      /* the chunks' cells */
   struct nai_extent extent[NAI_MAX_EVENT_COLUMNS]; /* of the packed rows' cells */
   /* dictionaries of this part; cells hold their local indexes until the parts are merged */
   struct nai_arena reading; /* for as long as it is read */

@@ -35,21 +35,6 @@ bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_
   return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns;
 }
 
-ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset) {
-  size_t done = 0;
-  while (done < len) {
-    ssize_t n = pread(fd, (char *)data + done, len - done, (off_t)(offset + done));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return -1;
-    if (n == 0)
-      break;
-    done += (size_t)n;
-  }
-  return (ssize_t)done;
-}
-
 static bool ends_with(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
   return n > m && strcmp(text + n - m, end) == 0;
@@ -158,7 +143,7 @@ int nai_file_open(int *out, struct nai_file_stamp *stamp, struct nai_sqlite_head
   if (!S_ISREG(st.st_mode))
     return nai_err_set(err, NAI_EINPUT, S_ISDIR(st.st_mode) ? "\"%s\" is a directory" : "\"%s\" is not a regular file",
                        path);
-  ssize_t n = nai_file_read_at(fd, head, sizeof head, 0);
+  ssize_t n = nai_fs_read_upto(fd, head, sizeof head, 0);
   if (n < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot read \"%s\"", path);
   if (n == 0)

@@ -33,7 +33,7 @@ static int hash_part(void *ctx, int task, struct nai_err *err) {
   XXH3_64bits_reset(state);
   for (uint64_t done = 0; done < part->len;) {
     uint64_t left = part->len - done;
-    ssize_t n = nai_file_read_at(part->fd, chunk, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, part->offset + done);
+    ssize_t n = nai_fs_read_upto(part->fd, chunk, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, part->offset + done);
     if (n < 0)
       return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the file");
     if (n == 0)

@@ -29,8 +29,6 @@ NAI_MUST_CHECK int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct n
 /* Stamp of `path`, all zero when it does not exist. NAI_EINPUT when it is no regular file. */
 NAI_MUST_CHECK int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err);
 bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_stamp *b);
-/* As many of `len` bytes at `offset` as the file has; -1 with errno set on failure. */
-ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset);
 
 /* trace_scratch.c: a copy of database and WAL below $TMPDIR (or /tmp). */
 /* Sets trace->scratch and *copy, the database's path. */

@@ -10,27 +10,11 @@
 #define DATABASE "trace.sqlite"
 
 /* 0 or errno. */
-static int copy_bytes(int from, int to) {
-  char chunk[65536];
-  for (off_t at = 0;;) {
-    ssize_t n = copy_file_range(from, &at, to, NULL, 1 << 30, 0); /* shares blocks where the file system can */
-    if (n > 0)
-      continue;
-    if (n == 0 && at > 0)
-      return 0;
-    ssize_t got = nai_file_read_at(from, chunk, sizeof chunk, (uint64_t)at);
-    int failed = got < 0 ? errno : nai_fs_write_all(to, chunk, (size_t)got);
-    if (failed || got == 0)
-      return failed;
-    at += got;
-  }
-}
-
 static int copy_file(int from, int directory, const char *to) {
   int fd = openat(directory, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)
     return errno;
-  int failed = copy_bytes(from, fd);
+  int failed = nai_fs_copy(from, fd);
   return close(fd) != 0 && !failed ? errno : failed;
 }
 
