@@ -15,15 +15,6 @@ static void job_free(struct job *job) {
   nai_manifest_free(&job->inputs);
 }
 
-const struct nai_node *nai_next_node(struct nai_node_walk *w) {
-  for (; w->stage < w->end; w->stage++, w->next = 0) {
-    const struct nai_node *const *nodes = w->stages[w->stage].nodes;
-    if (nodes && nodes[w->next])
-      return nodes[w->next++];
-  }
-  return NULL;
-}
-
 uint64_t nai_state_wanted(const struct nai_stage *stages) {
   const struct nai_node *node;
   uint64_t tables = 0;

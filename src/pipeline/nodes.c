@@ -194,6 +194,15 @@ const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
     {"render", NULL, false},
 };
 
+const struct nai_node *nai_next_node(struct nai_node_walk *w) {
+  for (; w->stage < w->end; w->stage++, w->next = 0) {
+    const struct nai_node *const *nodes = w->stages[w->stage].nodes;
+    if (nodes && nodes[w->next])
+      return nodes[w->next++];
+  }
+  return NULL;
+}
+
 size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *s,
                          int before_stage) {
   size_t n = nai_report_schemas(list, before_stage);
