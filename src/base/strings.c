@@ -3,7 +3,6 @@
 #include "base/spill_array.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,11 +1,14 @@
 /* The driver of an analysis: configuration, trace, stages, outputs, and putting the whole in place. */
 #include "pipeline/analyze.h"
 
+#include "base/fs.h"
+#include "base/hash.h"
 #include "pipeline/state.h"
 #include "rundir/publish.h"
 #include "tables/readers.h"
 #include "tables/run_info.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +25,40 @@ static double now_seconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
+
+/* --- which trace it is -------------------------------------------------------------------------
+ * stages/trace-stamp: what the trace's file was like when its content was hashed, and that hash. A later run on the
+ * same file need not read all of it again. The only file of a run that differs between copies of a trace. */
+
+/* The identity that the earlier run found in this very file. */
+static bool recall(uint64_t *identity, const struct nai_state *s) {
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_err ignored;
+  uint64_t stamp = 0;
+  return s->earlier &&
+         nai_fs_read_at(&text, nai_run_directory(s->earlier), NAI_STAMP_PATH, 256, NAI_ESTALE, &ignored) == NAI_OK &&
+         sscanf(nai_buf_str(&text), "%16" SCNx64 " %16" SCNx64, &stamp, identity) == 2 &&
+         stamp == nai_trace_stamp(s->trace);
+}
+
+static int identify(struct nai_state *s, struct nai_err *err) {
+  if (!recall(&s->trace->identity, s))
+    NAI_TRY(nai_trace_identify(s->trace, s->options->threads, err));
+  s->config[NAI_CONFIG_TRACE] = nai_hash_text(nai_hash_int(0, (int64_t)s->trace->identity), s->trace->file_name);
+  nai_run_manifest_to_fill(s->run)->identity = s->trace->identity;
+  return NAI_OK;
+}
+
+static int write_stamp(struct nai_state *s, struct nai_err *err) {
+  char path[PATH_MAX], text[64];
+  int len =
+      snprintf(text, sizeof text, "%016" PRIx64 " %016" PRIx64 "\n", nai_trace_stamp(s->trace), s->trace->identity);
+  snprintf(path, sizeof path, "%s/" NAI_STAMP_PATH, nai_outdir_work(s->home));
+  nai_manifest_add_file(nai_run_manifest_to_fill(s->run), NAI_STAMP_PATH);
+  return nai_fs_write(path, text, (size_t)len, err);
+}
+
+/* --- manifests -------------------------------------------------------------------------------- */
 
 /* Puts nodes and the names of table files into the manifest in the order of the stages, or removes the files where
  * stages are not to be kept. */
@@ -79,6 +116,8 @@ static int write_manifests(struct nai_state *s, struct nai_err *err) {
   return nai_publish_manifest(s->home, m, nai_run_find_loaded(s->run, nai_readers_schema.name), err);
 }
 
+/* --- directories and runs --------------------------------------------------------------------- */
+
 static int open_trace(struct nai_state *s, struct nai_err *err) {
   struct nai_trace_options options = {s->options->reader, s->options->check};
   return nai_trace_open(&s->trace, s->options->trace, &options, err);
@@ -116,7 +155,7 @@ static int open_runs(struct nai_state *s, struct nai_err *err) {
   int rc = there < 0 ? NAI_OK : nai_run_open_at(&s->earlier, there, nai_outdir_target(s->home), err);
   if (rc && rc != NAI_EINPUT) /* that: whatever lies there cannot be reused */
     return rc;
-  NAI_TRY(nai_state_identify(s, err));
+  NAI_TRY(identify(s, err));
   return describe_run(nai_run_manifest_to_fill(s->run), s, err);
 }
 
@@ -158,7 +197,7 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
   NAI_TRY(nai_trace_unchanged(s->trace, err));
   NAI_TRY(settle_tables(s, last, err));
   if (s->options->keep_stages)
-    NAI_TRY(nai_state_write_stamp(s, err));
+    NAI_TRY(write_stamp(s, err));
   NAI_TRY(write_manifests(s, err));
   if (s->home != s->out)
     NAI_TRY(nai_outdir_commit(s->home, err));

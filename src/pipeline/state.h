@@ -70,9 +70,6 @@ size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], c
                          int before_stage);
 /* render.c: loads and checks the templates of all outputs, the user's and the built-in ones. */
 NAI_MUST_CHECK int nai_state_templates(struct nai_state *state, struct nai_err *err);
-/* stamp.c: finds out which trace this is; writes that down for the next run. */
-NAI_MUST_CHECK int nai_state_identify(struct nai_state *state, struct nai_err *err);
-NAI_MUST_CHECK int nai_state_write_stamp(struct nai_state *state, struct nai_err *err);
 /* graph.c: brings all tables of a stage into the run: from the earlier run where they were made from the same, else by
  * running their nodes. */
 NAI_MUST_CHECK int nai_state_stage(struct nai_state *state, int stage, struct nai_err *err);

@@ -155,9 +155,7 @@ int nai_outdir_begin(struct nai_outdir **out, const char *path, const struct nai
   if (!made->calls.patience_s)
     made->calls.patience_s = NAI_OUTDIR_PATIENCE_S;
   NAI_TRY(begin(made, path, err));
-  *out = made;
-  made = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, made);
 }
 
 const char *nai_outdir_target(const struct nai_outdir *out) { return out->target; }

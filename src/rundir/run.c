@@ -42,9 +42,7 @@ int nai_run_new(struct nai_run **out, struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   *out = NULL;
   NAI_TRY(make(&run, "", err));
-  *out = run;
-  run = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, run);
 }
 
 /* The directory `name` below `at`. */
@@ -55,9 +53,7 @@ static int make_in(struct nai_run **out, int at, const char *name, const char *p
   run->directory = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (run->directory < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot open the run \"%s\"", path);
-  *out = run;
-  run = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, run);
 }
 
 int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
@@ -82,9 +78,7 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
                        "; make one with nsys-ai analyze TRACE "
                        "--out DIR",
                        path);
-  *out = run;
-  run = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, run);
 }
 
 /* The directory that `path` leads to, locked: one that was replaced before the lock was there may be being removed. The

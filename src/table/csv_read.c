@@ -121,9 +121,7 @@ int nai_csv_read(struct nai_csv **out, const char *path, size_t max, struct nai_
   NAI_TRY(read_text(csv, text.len, err));
   if (!csv->row_count)
     return fail(csv, 1, err, "the file is empty; expected a line with the names of the columns");
-  *out = csv;
-  csv = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, csv);
 }
 
 void nai_csv_free(struct nai_csv *csv) {

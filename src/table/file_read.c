@@ -186,9 +186,7 @@ static int make_table(struct nai_table **out, struct nai_backing **backing, cons
   table->rows = table->capacity = (int64_t)header->rows;
   table->key = header->key;
   NAI_TRY(fill(table, d, name, err));
-  *out = table;
-  table = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, table);
 }
 
 int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name, const struct nai_schema *schema,

@@ -152,9 +152,7 @@ int nai_table_create(struct nai_table **out, const struct nai_schema *schema, in
   if (!any)
     table->packed[0] = nai_column_of(schema->columns[0].type, NULL, 1, nai_column_base(&table->packed[0]));
   NAI_TRY(create_file(table, path, err));
-  *out = table;
-  table = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, table);
 }
 
 void nai_writer_begin(struct nai_column_writer *w, const struct nai_table *table, int column, int64_t row) {

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;

@@ -20,9 +20,7 @@ int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struc
   if (!table || !(table->columns = calloc(schema->column_count + 1, sizeof *table->columns)))
     return nai_err_nomem(err);
   table->schema = schema;
-  *out = table;
-  table = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, table);
 }
 
 void nai_table_keep_in(struct nai_table *table, const char *directory) {

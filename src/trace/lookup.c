@@ -59,9 +59,7 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
   if (keyed)
     NAI_TRY(nai_lookup_open_keyed(out, by_rowid, trace, key_column, err)); /* the scan has named the table */
   else
-    *out = by_rowid;
-  by_rowid = NULL;
-  return NAI_OK;
+    return NAI_GIVE(out, by_rowid);
 }
 
 int nai_string_open(struct nai_lookup **out, struct nai_trace *trace, struct nai_err *err) {
@@ -80,7 +78,7 @@ int nai_string_get(bool *found, struct nai_cell *cell, struct nai_lookup *string
 }
 
 int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
-  int rc = lookup->ops->get(found, cell, lookup, key, err);
+  int rc = lookup->get(found, cell, lookup, key, err);
   if (!rc)
     return NAI_OK;
   nai_err_wrap(err, rc, "row %lld", (long long)key);
@@ -89,7 +87,7 @@ int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup
 
 void nai_lookup_close(struct nai_lookup *lookup) {
   if (lookup)
-    lookup->ops->close(lookup);
+    lookup->close(lookup);
 }
 
 static int get_sqlite(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
@@ -118,19 +116,16 @@ static void close_sqlite(struct nai_lookup *lookup) {
   free(self);
 }
 
-static const struct nai_lookup_ops sqlite_ops = {.get = get_sqlite, .close = close_sqlite};
-
 int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct sqlite_lookup *self = calloc(1, sizeof *self);
   if (!self)
     return nai_err_nomem(err);
   self->base = *base;
-  self->base.ops = &sqlite_ops;
+  self->base.get = get_sqlite;
+  self->base.close = close_sqlite;
   NAI_OWNED(nai_lookup) *owned = &self->base;
   NAI_TRY(nai_trace_borrow(&self->loan, base->trace, err));
   NAI_TRY(nai_scan_prepare(&self->stmt, self->loan.db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table,
                            base->column, err));
-  *out = owned;
-  owned = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, owned);
 }

@@ -5,14 +5,10 @@
 
 #include <pthread.h>
 
-struct nai_lookup_ops {
-  int (*get)(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err);
-  void (*close)(struct nai_lookup *lookup); /* frees the lookup too */
-};
-
 /* First member of each kind's own structure. */
 struct nai_lookup {
-  const struct nai_lookup_ops *ops;
+  int (*get)(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err);
+  void (*close)(struct nai_lookup *lookup); /* frees the lookup too */
   const struct nai_trace *trace;
   const struct nai_db_table *table;
   int column;

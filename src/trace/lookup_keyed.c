@@ -73,16 +73,14 @@ static int get_keyed(bool *found, struct nai_cell *cell, struct nai_lookup *look
   /* The first of equal keys has the lowest rowid. */
   size_t at = nai_bisect(pairs, self->map->count, sizeof *pairs, offsetof(struct pair, key), key);
   *found = at < self->map->count && pairs[at].key == key;
-  return *found ? self->by_rowid->ops->get(found, cell, self->by_rowid, pairs[at].rowid, err) : NAI_OK;
+  return *found ? self->by_rowid->get(found, cell, self->by_rowid, pairs[at].rowid, err) : NAI_OK;
 }
 
 static void close_keyed(struct nai_lookup *lookup) {
   struct keyed_lookup *self = (struct keyed_lookup *)lookup;
-  self->by_rowid->ops->close(self->by_rowid);
+  self->by_rowid->close(self->by_rowid);
   free(self);
 }
-
-static const struct nai_lookup_ops keyed_ops = {.get = get_keyed, .close = close_keyed};
 
 int nai_lookup_open_keyed(struct nai_lookup **out, struct nai_lookup *by_rowid, struct nai_trace *trace, int key_column,
                           struct nai_err *err) {
@@ -92,7 +90,8 @@ int nai_lookup_open_keyed(struct nai_lookup **out, struct nai_lookup *by_rowid, 
   if (!self)
     return nai_err_nomem(err);
   *self = (struct keyed_lookup){.base = *by_rowid, .map = map, .by_rowid = by_rowid};
-  self->base.ops = &keyed_ops;
+  self->base.get = get_keyed;
+  self->base.close = close_keyed;
   *out = &self->base;
   return NAI_OK;
 }

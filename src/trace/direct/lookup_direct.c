@@ -96,21 +96,18 @@ static void close_direct(struct nai_lookup *lookup) {
   free(self);
 }
 
-static const struct nai_lookup_ops direct_ops = {.get = get_direct, .close = close_direct};
-
 int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct nai_pages *pages = base->trace->pages;
   struct direct_lookup *self = calloc(1, sizeof *self);
   if (!self)
     return nai_err_nomem(err);
   *self = (struct direct_lookup){.base = *base, .arena = NAI_ARENA(NULL), .pages = pages};
-  self->base.ops = &direct_ops;
+  self->base.get = get_direct;
+  self->base.close = close_direct;
   NAI_OWNED(nai_lookup) *owned = &self->base;
   nai_record_plan(&self->plan, pages, base->table, &base->column, 1);
   NAI_TRY(NAI_NEW(self->rowids, &self->arena, pages->usable_bytes / 6 + 1, err));
   NAI_TRY(nai_record_reader_init(&self->reader, &self->plan, &self->arena, err));
   NAI_TRY(nai_leaves_share(&self->leaves, pages, (uint32_t)base->table->rootpage, err));
-  *out = owned;
-  owned = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, owned);
 }

@@ -2,7 +2,6 @@
 #include "trace/direct/record.h"
 #include "trace/scan_internal.h"
 
-#include <string.h>
 
 struct direct_scan {
   const struct nai_pages *pages;

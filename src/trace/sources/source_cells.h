@@ -147,7 +147,8 @@ static inline int put_time(struct nai_part *p, const struct nai_cell *cells) {
  *
  * How: as a number of 32 or 64 bits; as bytes; as a thread; as a name or an API function's ("#id" when its text is
  * missing); as a text, which need not be there; as a device of the process in the field `process`; as a process, in a
- * table without devices. OWN: the feed's row function looks at the field itself. */
+ * table without devices. KIND: as what the feed says, without a column of the export. OWN: the feed's row function
+ * looks at the field itself. */
 
 #define NAI_PUT_I32(L, T, column) put_i32(p, T##_##column, int_or(p, cells, L##_##column, INT64_MAX));
 #define NAI_PUT_I64(L, T, column) put_i64(p, T##_##column, int_or(p, cells, L##_##column, NAI_NULL_I64));
@@ -159,6 +160,7 @@ static inline int put_time(struct nai_part *p, const struct nai_cell *cells) {
 #define NAI_PUT_DEVICE(L, T, column) \
   put_device(p, T##_##column, int_or(p, cells, L##_process, 0), int_or(p, cells, L##_##column, -1));
 #define NAI_PUT_PROCESS(L, T, column) put_device(p, T##_##column, int_or(p, cells, L##_##column, 0), -1);
+#define NAI_PUT_KIND(L, T, column) put_i32(p, T##_##column, p->intake->feed->kind);
 #define NAI_PUT_OWN(L, T, column)
 
 #define NAI_FIELD_NUMBER(L, T, column, how, need_of_it, ...) L##_##column,

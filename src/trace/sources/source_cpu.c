@@ -35,6 +35,7 @@ const struct nai_source nai_source_osrt = {.table = NAI_IN_OSRT,
 #define SEEN(F, L, T)                            \
   F(L, T, start, OWN, REQUIRED, "start")         \
   F(L, T, thread, THREAD, OPTIONAL, "globalTid") \
+  F(L, T, global_tid, I64, EXTRA, "globalTid")   \
   F(L, T, cpu, I32, OPTIONAL, "cpu")
 
 #define SCHED_FIELDS(F, L, T)                         \
@@ -46,7 +47,6 @@ NAI_FIELDS(sched, SCHED_FIELDS, SCHED_EVENTS, put_time)
 
 static int sched_row(struct nai_part *p, const struct nai_cell *cells) {
   bool in = int_or(p, cells, sched_is_in, 0) != 0;
-  put_i64(p, SCHED_EVENTS_global_tid, int_or(p, cells, sched_thread, NAI_NULL_I64));
   put_i32(p, SCHED_EVENTS_is_in, in);
   put_i32(p, SCHED_EVENTS_thread_block, in ? INT64_MAX : int_or(p, cells, sched_thread_block, INT64_MAX));
   return put_sched(p, cells);
@@ -65,22 +65,18 @@ const struct nai_source nai_source_sched = {.table = NAI_IN_SCHED,
   F(L, T, callchain_id, I64, OPTIONAL, "id")
 NAI_FIELDS(sample, SAMPLE_FIELDS, SAMPLE_EVENTS, put_time)
 
-static int sample_row(struct nai_part *p, const struct nai_cell *cells) {
-  put_i64(p, SAMPLE_EVENTS_global_tid, int_or(p, cells, sample_thread, NAI_NULL_I64));
-  return put_sample(p, cells);
-}
-
 const struct nai_source nai_source_samples = {.table = NAI_IN_SAMPLES,
                                               .capability = "CPU samples",
                                               .disables = "what code threads were in",
                                               .witness = true,
-                                              .feeds = {NAI_FEED(sample, sample_row, 0, "COMPOSITE_EVENTS")}};
+                                              .feeds = {NAI_FEED(sample, put_sample, 0, "COMPOSITE_EVENTS")}};
 
 /* --- callchains ------------------------------------------------------------------------------- */
 
 #define FRAME_FIELDS(F, L, T)                       \
   F(L, T, callchain_id, I64, ABOUT, "id")           \
   F(L, T, depth, I32, REQUIRED, "stackDepth")       \
+  F(L, T, kind, KIND, EXTRA, NULL)                  \
   F(L, T, symbol, TEXT, OPTIONAL, "symbol")         \
   F(L, T, module, TEXT, OPTIONAL, "module")         \
   F(L, T, kernel_mode, I32, OPTIONAL, "kernelMode") \
@@ -93,16 +89,11 @@ static int check_depth(const struct nai_part *p, const struct nai_cell *cells) {
 }
 NAI_FIELDS(frame, FRAME_FIELDS, CALLCHAIN_FRAMES, check_depth)
 
-static int frame_row(struct nai_part *p, const struct nai_cell *cells) {
-  put_i32(p, CALLCHAIN_FRAMES_kind, p->intake->feed->kind);
-  return put_frame(p, cells);
-}
-
 const struct nai_source nai_source_callchains = {
     .table = NAI_IN_CALLCHAINS,
     .capability = "callchains",
     .disables = "which code samples and calls came from",
     .witness = true,
-    .feeds = {NAI_FEED(frame, frame_row, NAI_CALLCHAIN_SAMPLE, "SAMPLING_CALLCHAINS"),
-              NAI_FEED(frame, frame_row, NAI_CALLCHAIN_CUDA, "CUDA_CALLCHAINS"),
-              NAI_FEED(frame, frame_row, NAI_CALLCHAIN_OSRT, "OSRT_CALLCHAINS")}};
+    .feeds = {NAI_FEED(frame, put_frame, NAI_CALLCHAIN_SAMPLE, "SAMPLING_CALLCHAINS"),
+              NAI_FEED(frame, put_frame, NAI_CALLCHAIN_CUDA, "CUDA_CALLCHAINS"),
+              NAI_FEED(frame, put_frame, NAI_CALLCHAIN_OSRT, "OSRT_CALLCHAINS")}};

@@ -110,6 +110,7 @@ const struct nai_source nai_source_kernels = {
 #define COPY_FIELDS(F, L, T)                             \
   ACTIVITY(F, L, T)                                      \
   F(L, T, bytes, OWN, OPTIONAL, "bytes")                 \
+  F(L, T, kind, KIND, EXTRA, NULL)                       \
   F(L, T, copy_kind, I32, OPTIONAL, "copyKind")          \
   F(L, T, src_kind, I32, OPTIONAL, "srcKind")            \
   F(L, T, dst_kind, I32, OPTIONAL, "dstKind")            \
@@ -123,6 +124,7 @@ NAI_FIELDS(copy, COPY_FIELDS, MEMOP_EVENTS, put_times)
 #define SET_FIELDS(F, L, T)                     \
   ACTIVITY(F, L, T)                             \
   F(L, T, bytes, OWN, OPTIONAL, "bytes")        \
+  F(L, T, kind, KIND, EXTRA, NULL)              \
   F(L, T, copy_kind, I32, OPTIONAL, "copyKind") \
   F(L, T, src_kind, I32, OPTIONAL, "srcKind")   \
   F(L, T, dst_kind, I32, OPTIONAL, "memKind")
@@ -132,7 +134,6 @@ _Static_assert((int)copy_bytes == (int)set_bytes, "put_memop reads both");
 /* What both kinds have beside their fields. */
 static void put_memop(struct nai_part *p, const struct nai_cell *cells, bool migration) {
   int64_t node = int_or(p, cells, copy_graph_node_id, 0);
-  put_i32(p, MEMOP_EVENTS_kind, p->intake->feed->kind);
   put_i32(p, MEMOP_EVENTS_migration, migration);
   put_i32(p, MEMOP_EVENTS_graph_id, graph_of(p, cells, copy_graph_id, node));
   put_i64(p, MEMOP_EVENTS_graph_node_id, node ? node : NAI_NULL_I64);

@@ -36,22 +36,18 @@ const struct nai_source nai_source_apis = {
 
 #define OVERHEAD_FIELDS(F, L, T)                     \
   CALL(F, L, T, NAME)                                \
+  F(L, T, source, KIND, EXTRA, NULL)                 \
   F(L, T, overhead_type, I32, EXTRA, "overheadType") \
   F(L, T, correlation_id, I64, EXTRA, "correlationId")
 NAI_FIELDS(overhead, OVERHEAD_FIELDS, OVERHEAD_EVENTS, put_times)
-
-static int overhead_row(struct nai_part *p, const struct nai_cell *cells) {
-  put_i32(p, OVERHEAD_EVENTS_source, p->intake->feed->kind);
-  return put_overhead(p, cells);
-}
 
 const struct nai_source nai_source_overhead = {
     .table = NAI_IN_OVERHEAD,
     .capability = "profiler overhead",
     .disables = "the share of time the profiler itself took",
-    .feeds = {NAI_FEED(overhead, overhead_row, NAI_OVERHEAD_PROFILER, "PROFILER_OVERHEAD"),
-              NAI_FEED(overhead, overhead_row, NAI_OVERHEAD_CUDA, "CUPTI_ACTIVITY_KIND_OVERHEAD"),
-              NAI_FEED(overhead, overhead_row, NAI_OVERHEAD_JIT, "CUPTI_ACTIVITY_KIND_JIT")}};
+    .feeds = {NAI_FEED(overhead, put_overhead, NAI_OVERHEAD_PROFILER, "PROFILER_OVERHEAD"),
+              NAI_FEED(overhead, put_overhead, NAI_OVERHEAD_CUDA, "CUPTI_ACTIVITY_KIND_OVERHEAD"),
+              NAI_FEED(overhead, put_overhead, NAI_OVERHEAD_JIT, "CUPTI_ACTIVITY_KIND_JIT")}};
 
 /* --- creation of graphs ----------------------------------------------------------------------- */
 
@@ -107,23 +103,19 @@ const struct nai_source nai_source_jit = {.table = NAI_IN_JIT,
 
 /* --- libraries -------------------------------------------------------------------------------- */
 
-#define LIBRARY_FIELDS(F, L, T) \
-  CALL(F, L, T, NAME)           \
+#define LIBRARY_FIELDS(F, L, T)       \
+  CALL(F, L, T, NAME)                 \
+  F(L, T, library, KIND, EXTRA, NULL) \
   F(L, T, event_class, I32, OPTIONAL, "eventClass")
 NAI_FIELDS(library, LIBRARY_FIELDS, LIBRARY_EVENTS, put_times)
-
-static int library_row(struct nai_part *p, const struct nai_cell *cells) {
-  put_i32(p, LIBRARY_EVENTS_library, p->intake->feed->kind);
-  return put_library(p, cells);
-}
 
 const struct nai_source nai_source_libraries = {
     .table = NAI_IN_LIBRARIES,
     .capability = "library calls",
     .disables = "which cuBLAS and cuDNN functions launched kernels",
     .witness = true,
-    .feeds = {NAI_FEED(library, library_row, NAI_LIBRARY_CUBLAS, "CUBLAS_EVENTS"),
-              NAI_FEED(library, library_row, NAI_LIBRARY_CUDNN, "CUDNN_EVENTS")}};
+    .feeds = {NAI_FEED(library, put_library, NAI_LIBRARY_CUBLAS, "CUBLAS_EVENTS"),
+              NAI_FEED(library, put_library, NAI_LIBRARY_CUDNN, "CUDNN_EVENTS")}};
 
 /* --- MPI -------------------------------------------------------------------------------------- */
 
@@ -131,6 +123,7 @@ const struct nai_source nai_source_libraries = {
   TIMES(F, L, T)                                                \
   F(L, T, thread, THREAD, OPTIONAL, "globalTid")                \
   F(L, T, name, NAME, OPTIONAL, "textId")                       \
+  F(L, T, kind, KIND, EXTRA, NULL)                              \
   F(L, T, communicator, I64, OPTIONAL, "commHandle")            \
   F(L, T, communicator_uid, I64, OPTIONAL, "commUid")           \
   F(L, T, bytes, BYTES, OPTIONAL, "size")                       \
@@ -148,21 +141,16 @@ static int put_call_times(struct nai_part *p, const struct nai_cell *cells) {
 }
 NAI_FIELDS(mpi, MPI_FIELDS, MPI_EVENTS, put_call_times)
 
-static int mpi_row(struct nai_part *p, const struct nai_cell *cells) {
-  put_i32(p, MPI_EVENTS_kind, p->intake->feed->kind);
-  return put_mpi(p, cells);
-}
-
 const struct nai_source nai_source_mpi = {
     .table = NAI_IN_MPI,
     .capability = "MPI calls",
     .disables = "time spent in MPI",
     .brings = NAI_IN(MPI_RANKS),
     .witness = true,
-    .feeds = {NAI_FEED(mpi, mpi_row, NAI_MPI_P2P, "MPI_P2P_EVENTS"),
-              NAI_FEED(mpi, mpi_row, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),
-              NAI_FEED(mpi, mpi_row, NAI_MPI_START_WAIT, "MPI_START_WAIT_EVENTS"),
-              NAI_FEED(mpi, mpi_row, NAI_MPI_OTHER, "MPI_OTHER_EVENTS")}};
+    .feeds = {NAI_FEED(mpi, put_mpi, NAI_MPI_P2P, "MPI_P2P_EVENTS"),
+              NAI_FEED(mpi, put_mpi, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),
+              NAI_FEED(mpi, put_mpi, NAI_MPI_START_WAIT, "MPI_START_WAIT_EVENTS"),
+              NAI_FEED(mpi, put_mpi, NAI_MPI_OTHER, "MPI_OTHER_EVENTS")}};
 
 /* --- diagnostics ------------------------------------------------------------------------------ */
 

@@ -71,6 +71,7 @@ const struct nai_source nai_source_memory_pools = {.table = NAI_IN_MEMORY_POOLS,
 #define CPU_FAULT_FIELDS(F, L, T)                           \
   F(L, T, start, OWN, REQUIRED, "start")                    \
   F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid") \
+  F(L, T, kind, KIND, EXTRA, NULL)                          \
   F(L, T, address, I64, ABOUT, "address")                   \
   F(L, T, name, TEXT, OPTIONAL, "CpuInstruction")           \
   F(L, T, module, TEXT, OPTIONAL, "module")
@@ -81,7 +82,6 @@ static int cpu_fault_row(struct nai_part *p, const struct nai_cell *cells) {
   if (verdict != NAI_KEEP)
     return verdict;
   put_i64(p, UM_FAULT_EVENTS_end_ns, *nai_part_cell(p, UM_FAULT_EVENTS_start_ns));
-  put_i32(p, UM_FAULT_EVENTS_kind, NAI_FAULT_CPU);
   put_device(p, UM_FAULT_EVENTS_device_id, int_or(p, cells, cpu_fault_process, 0), -1);
   put_null(p, UM_FAULT_EVENTS_faults);
   put_null(p, UM_FAULT_EVENTS_access_type);
@@ -92,13 +92,13 @@ static int cpu_fault_row(struct nai_part *p, const struct nai_cell *cells) {
   TIMES(F, L, T)                                            \
   F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid") \
   F(L, T, device_id, DEVICE, OPTIONAL, "deviceId")          \
+  F(L, T, kind, KIND, EXTRA, NULL)                          \
   F(L, T, address, I64, ABOUT, "address")                   \
   F(L, T, faults, I64, OPTIONAL, "numberOfPageFaults")      \
   F(L, T, access_type, I32, OPTIONAL, "faultAccessType")
 NAI_FIELDS(gpu_fault, GPU_FAULT_FIELDS, UM_FAULT_EVENTS, put_times)
 
 static int gpu_fault_row(struct nai_part *p, const struct nai_cell *cells) {
-  put_i32(p, UM_FAULT_EVENTS_kind, NAI_FAULT_GPU);
   put_null(p, UM_FAULT_EVENTS_name);
   put_null(p, UM_FAULT_EVENTS_module);
   return put_gpu_fault(p, cells);
@@ -109,5 +109,5 @@ const struct nai_source nai_source_um_faults = {
     .capability = "page faults of unified memory",
     .disables = "who touched pages that had to move",
     .witness = true,
-    .feeds = {NAI_FEED(cpu_fault, cpu_fault_row, 0, "CUDA_UM_CPU_PAGE_FAULT_EVENTS"),
-              NAI_FEED(gpu_fault, gpu_fault_row, 0, "CUDA_UM_GPU_PAGE_FAULT_EVENTS")}};
+    .feeds = {NAI_FEED(cpu_fault, cpu_fault_row, NAI_FAULT_CPU, "CUDA_UM_CPU_PAGE_FAULT_EVENTS"),
+              NAI_FEED(gpu_fault, gpu_fault_row, NAI_FAULT_GPU, "CUDA_UM_GPU_PAGE_FAULT_EVENTS")}};

@@ -123,9 +123,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
   int rc = open_trace(trace, &header, err);
   if (rc)
     return nai_err_wrap(err, rc, "cannot read trace \"%s\"", path);
-  *out = trace;
-  trace = NULL;
-  return NAI_OK;
+  return NAI_GIVE(out, trace);
 }
 
 int nai_trace_unchanged(const struct nai_trace *trace, struct nai_err *err) {
