@@ -26,35 +26,34 @@ void nai_arena_free(struct nai_arena *arena) {
     next = block->next;
     free(block);
   }
-  arena->large = arena->small = NULL;
   pthread_mutex_destroy(&arena->lock);
+  *arena = (struct nai_arena)NAI_ARENA(arena->directory);
 }
 
 static int get_large(void **out, struct nai_arena *arena, size_t bytes, struct nai_err *err) {
-  struct nai_arena_block *block = calloc(1, sizeof *block);
-  int rc = block ? nai_spill_array_new(&block->large, arena->directory, bytes, err) : nai_err_nomem(err);
-  if (rc) {
-    free(block);
-    return rc;
-  }
+  NAI_FREED struct nai_arena_block *block = calloc(1, sizeof *block);
+  if (!block)
+    return nai_err_nomem(err);
+  NAI_TRY(nai_spill_array_new(&block->large, arena->directory, bytes, err));
   block->next = arena->large;
-  arena->large = block;
   *out = block->large;
+  arena->large = block;
+  block = NULL;
   return NAI_OK;
 }
 
 static void *get_small(struct nai_arena *arena, size_t bytes) {
   struct nai_arena_block *block = arena->small;
   if (!block || block->used + bytes > BLOCK) {
-    block = calloc(1, sizeof *block + BLOCK);
+    block = malloc(sizeof *block + BLOCK);
     if (!block)
       return NULL;
-    block->next = arena->small;
+    *block = (struct nai_arena_block){.next = arena->small};
     arena->small = block;
   }
   void *memory = block->bytes + block->used;
   block->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-  return memory;
+  return memset(memory, 0, bytes);
 }
 
 int nai_arena_get(void *out, struct nai_arena *arena, size_t count, size_t size, struct nai_err *err) {
@@ -118,12 +117,14 @@ int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size,
 
 const char *nai_arena_printf(struct nai_arena *arena, const char *fmt, ...) {
   va_list args, again;
-  char *text = NULL;
+  char *text = NULL, most[128]; /* texts are shorter */
   va_start(args, fmt);
   va_copy(again, args);
-  int length = vsnprintf(NULL, 0, fmt, args);
+  int length = vsnprintf(most, sizeof most, fmt, args);
   bool made = length >= 0 && NAI_NEW(text, arena, (size_t)length + 1, NULL) == NAI_OK;
-  if (made)
+  if (made && (size_t)length < sizeof most)
+    memcpy(text, most, (size_t)length);
+  else if (made)
     vsnprintf(text, (size_t)length + 1, fmt, again);
   va_end(again);
   va_end(args);

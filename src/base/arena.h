@@ -12,7 +12,7 @@
 
 struct nai_arena_block;
 
-/* NAI_ARENA(directory) to begin with. */
+/* NAI_ARENA(directory) to begin with; one that is zeroed, as a mutex may be with glibc, is NAI_ARENA(NULL). */
 struct nai_arena {
   const char *directory; /* where large arrays lie, NULL: in memory; borrowed */
   pthread_mutex_t lock;
@@ -22,7 +22,7 @@ struct nai_arena {
 #define NAI_ARENA(where) \
   { .directory = (where), .lock = PTHREAD_MUTEX_INITIALIZER }
 
-/* Frees everything, the latest first. */
+/* Frees everything, the latest first; it may be used again. */
 void nai_arena_free(struct nai_arena *arena);
 /* Puts the address of `count` zeroed elements of `size` bytes into the pointer at `out`: never NULL, and 8 bytes behind
  * the last may be read, as nai_at does (table/column.h). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <string.h>
 
 struct nai_asset {
   const char *path; /* relative to the source tree, e.g. "rules/default.yaml" */
@@ -11,4 +12,9 @@ struct nai_asset {
 extern const struct nai_asset nai_assets[]; /* ends with path == NULL */
 
 /* The asset at exactly `path`, or NULL. Length is end - data; data[length] is NUL. */
-const struct nai_asset *nai_asset_find(const char *path);
+static inline const struct nai_asset *nai_asset_find(const char *path) {
+  for (const struct nai_asset *asset = nai_assets; asset->path; asset++)
+    if (strcmp(asset->path, path) == 0)
+      return asset;
+  return NULL;
+}

@@ -1,5 +1,6 @@
 #include "base/escape.h"
 
+#include "base/scope.h"
 #include "base/text.h"
 
 #include <stdint.h>
@@ -225,12 +226,8 @@ static size_t fence_length(const char *text, size_t len) {
 }
 
 static void put_fence(struct nai_buf *out, size_t length) {
-  char *at = nai_buf_reserve(out, length);
-  if (!at)
-    return;
-  memset(at, '`', length);
-  out->len += length;
-  out->data[out->len] = '\0';
+  for (size_t i = 0; i < length && !nai_buf_failed(out); i++)
+    nai_buf_putc(out, '`');
 }
 
 static void put_code_span(struct nai_buf *out, const char *text, size_t len) {
@@ -307,7 +304,7 @@ void nai_escape_csv_guard(struct nai_buf *out, const char *text, size_t len) {
 }
 
 void nai_escape_terminal(struct nai_buf *out, const char *text, size_t len) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, text, len);
   size_t at = out->len;
   while (at > 0 && (out->data[at - 1] == ' ' || out->data[at - 1] == ':'))
@@ -323,5 +320,4 @@ void nai_escape_terminal(struct nai_buf *out, const char *text, size_t len) {
     previous = c;
   }
   out->oom |= clean.oom;
-  nai_buf_free(&clean);
 }

@@ -1,33 +1,27 @@
 #include "base/flow.h"
 
-#include "base/array.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 
 uint32_t nai_flow_add(struct nai_flow *flow, nai_task_fn *run, void *ctx, int arg) {
-  if (!nai_array_room((void **)&flow->tasks, &flow->task_capacity, flow->task_count, sizeof *flow->tasks)) {
-    flow->oom = true;
+  flow->oom |= NAI_ROOM(flow->tasks, flow->task_capacity, flow->task_count, &flow->arena, NULL) != NAI_OK;
+  if (flow->oom)
     return 0;
-  }
   flow->tasks[flow->task_count] = (struct nai_flow_task){run, ctx, arg, 0, NAI_FLOW_END};
   return flow->task_count++;
 }
 
 void nai_flow_after(struct nai_flow *flow, uint32_t task, uint32_t earlier) {
-  if (flow->oom ||
-      !nai_array_room((void **)&flow->edges, &flow->edge_capacity, flow->edge_count, sizeof *flow->edges)) {
-    flow->oom = true;
+  flow->oom |= NAI_ROOM(flow->edges, flow->edge_capacity, flow->edge_count, &flow->arena, NULL) != NAI_OK;
+  if (flow->oom)
     return;
-  }
   flow->edges[flow->edge_count] = (struct nai_flow_edge){task, flow->tasks[earlier].releases};
   flow->tasks[earlier].releases = flow->edge_count++;
   flow->tasks[task].waits++;
 }
 
 void nai_flow_free(struct nai_flow *flow) {
-  free(flow->tasks);
-  free(flow->edges);
+  nai_arena_free(&flow->arena);
   *flow = (struct nai_flow){0};
 }
 
@@ -101,8 +95,9 @@ static void *work(void *arg) {
 }
 
 int nai_flow_run(struct nai_flow *flow, int threads, struct nai_err *err) {
-  struct runner r = {.flow = flow, .failed = flow->task_count};
-  if (flow->oom || !(r.ready = malloc(((size_t)flow->task_count + 1) * sizeof *r.ready)))
+  NAI_FREED uint32_t *ready = flow->oom ? NULL : malloc(((size_t)flow->task_count + 1) * sizeof *ready);
+  struct runner r = {.flow = flow, .failed = flow->task_count, .ready = ready};
+  if (!ready)
     return nai_err_nomem(err);
   pthread_mutex_init(&r.lock, NULL);
   pthread_cond_init(&r.changed, NULL);
@@ -119,7 +114,6 @@ int nai_flow_run(struct nai_flow *flow, int threads, struct nai_err *err) {
     pthread_join(others[i], NULL);
   pthread_mutex_destroy(&r.lock);
   pthread_cond_destroy(&r.changed);
-  free(r.ready);
   if (r.failed == flow->task_count)
     return NAI_OK;
   if (err)

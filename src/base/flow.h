@@ -1,6 +1,7 @@
 /* A graph of tasks: each runs when the ones it waits for have, on as many threads as there are. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/threads.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct nai_flow_edge {
 
 /* Zeroed to begin with. Sticky on out-of-memory: nai_flow_run reports it. */
 struct nai_flow {
+  struct nai_arena arena;
   struct nai_flow_task *tasks;
   struct nai_flow_edge *edges;
   uint32_t task_count, task_capacity, edge_count, edge_capacity;

@@ -1,6 +1,5 @@
 #include "base/fs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,61 +13,45 @@
 /* A device that fails is no mistake in what was asked for. */
 static int code_of(int failed, int code) { return failed == EIO && code == NAI_EUSAGE ? NAI_EIO : code; }
 
-/* O_NONBLOCK: opening a FIFO must not hang; the type check below refuses it. */
-static int open_regular(int *fd, struct stat *st, const char *path, int code, struct nai_err *err) {
-  do
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  while (*fd < 0 && errno == EINTR);
-  if (*fd < 0)
-    return nai_err_sys(err, code_of(errno, code), errno, "cannot open \"%s\"", path);
-  if (fstat(*fd, st) != 0) {
-    code = nai_err_sys(err, code_of(errno, code), errno, "cannot examine \"%s\"", path);
-  } else if (!S_ISREG(st->st_mode)) {
-    code = nai_err_set(err, code, "\"%s\" is not a regular file", path);
-  } else {
-    return NAI_OK;
+/* -1 where it failed. O_NONBLOCK: opening a FIFO must not hang; the type check below refuses it. */
+static int open_regular(const char *path) {
+  for (;;) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != EINTR)
+      return fd;
   }
-  close(*fd);
-  *fd = -1;
-  return code;
 }
 
 int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path, size_t max, int code, struct nai_err *err) {
-  int rc = NAI_OK;
-  size_t total = 0;
-  for (;;) {
-    char *at = nai_buf_reserve(out, 65536);
-    if (!at) {
-      rc = nai_err_nomem(err);
-      break;
-    }
-    ssize_t n = read(fd, at, 65536);
+  enum { CHUNK = 65536 };
+  for (size_t total = 0; total <= max;) {
+    char *at = nai_buf_reserve(out, CHUNK);
+    if (!at)
+      return nai_err_nomem(err);
+    ssize_t n = read(fd, at, CHUNK);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      rc = nai_err_sys(err, code_of(errno, code), errno, "cannot read \"%s\"", path);
-    if (n <= 0)
-      break;
+      return nai_err_sys(err, code_of(errno, code), errno, "cannot read \"%s\"", path);
+    if (n == 0)
+      return NAI_OK;
     out->len += (size_t)n;
     out->data[out->len] = '\0';
     total += (size_t)n;
-    if (total > max) {
-      rc = nai_err_set(err, code, "\"%s\" is larger than the limit of %zu bytes", path, max);
-      break;
-    }
   }
-  return rc;
+  return nai_err_set(err, code, "\"%s\" is larger than the limit of %zu bytes", path, max);
 }
 
 int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err) {
-  int fd;
   struct stat st;
-  int rc = open_regular(&fd, &st, path, code, err);
-  if (rc)
-    return rc;
-  rc = nai_fs_read_fd(out, fd, path, max, code, err);
-  close(fd);
-  return rc;
+  NAI_CLOSED int fd = open_regular(path);
+  if (fd < 0)
+    return nai_err_sys(err, code_of(errno, code), errno, "cannot open \"%s\"", path);
+  if (fstat(fd, &st) != 0)
+    return nai_err_sys(err, code_of(errno, code), errno, "cannot examine \"%s\"", path);
+  if (!S_ISREG(st.st_mode))
+    return nai_err_set(err, code, "\"%s\" is not a regular file", path);
+  return nai_fs_read_fd(out, fd, path, max, code, err);
 }
 
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at) {
@@ -83,6 +66,35 @@ int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at) {
     }
   }
   return 0;
+}
+
+ssize_t nai_fs_read_upto(int fd, void *data, size_t len, uint64_t at) {
+  size_t done = 0;
+  while (done < len) {
+    ssize_t n = pread(fd, (char *)data + done, len - done, (off_t)(at + done));
+    if (n < 0 && errno != EINTR)
+      return -1;
+    if (n == 0)
+      break;
+    done += n > 0 ? (size_t)n : 0;
+  }
+  return (ssize_t)done;
+}
+
+int nai_fs_copy(int from, int to) {
+  char chunk[65536];
+  for (off_t at = 0;;) {
+    ssize_t n = copy_file_range(from, &at, to, NULL, 1 << 30, 0); /* shares blocks where the file system can */
+    if (n > 0)
+      continue;
+    if (n == 0 && at > 0)
+      return 0;
+    ssize_t got = nai_fs_read_upto(from, chunk, sizeof chunk, (uint64_t)at);
+    int failed = got < 0 ? errno : nai_fs_write_all(to, chunk, (size_t)got);
+    if (failed || got == 0)
+      return failed;
+    at += got;
+  }
 }
 
 int nai_fs_reserve(int fd, uint64_t bytes) {
@@ -135,32 +147,27 @@ int nai_fs_mkdir(const char *path, struct nai_err *err) {
 }
 
 int nai_fs_mkdir_all(const char *path, struct nai_err *err) {
-  char *copy = strdup(path);
+  NAI_FREED char *copy = strdup(path);
   if (!copy)
     return nai_err_nomem(err);
-  int rc = NAI_OK;
-  for (char *slash = *copy ? strchr(copy + 1, '/') : NULL; slash && !rc; slash = strchr(slash + 1, '/')) {
+  for (char *slash = *copy ? strchr(copy + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
-    rc = nai_fs_mkdir(copy, err);
+    NAI_TRY(nai_fs_mkdir(copy, err));
     *slash = '/';
   }
-  free(copy);
-  return rc ? rc : nai_fs_mkdir(path, err);
+  return nai_fs_mkdir(path, err);
 }
 
-/* Removes the entries of the directory `fd` depth first with an explicit stack: names in a tree are not ours to trust.
- */
-static int remove_entries(int top) {
+/* Removes the entries of a directory depth first with an explicit stack: names in a tree are not ours to trust. 0 or
+ * errno. */
+static int remove_entries(const char *top) {
   enum { MAX_DEPTH = 64 };
   DIR *stack[MAX_DEPTH];
   char names[MAX_DEPTH][256];
   int depth = 0, failed = 0;
-  stack[0] = fdopendir(top);
-  if (!stack[0]) {
-    failed = errno;
-    close(top);
-    return failed;
-  }
+  stack[0] = nai_fs_entries(AT_FDCWD, top);
+  if (!stack[0])
+    return errno;
   while (depth >= 0) {
     struct dirent *entry = readdir(stack[depth]);
     int dir = dirfd(stack[depth]);
@@ -174,12 +181,9 @@ static int remove_entries(int top) {
       continue;
     if (unlinkat(dir, entry->d_name, 0) == 0 || errno == ENOENT) /* somebody else was quicker */
       continue;
-    int fd = depth + 1 < MAX_DEPTH ? openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    DIR *inner = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *inner = depth + 1 < MAX_DEPTH ? nai_fs_entries(dir, entry->d_name) : NULL;
     if (!inner) {
       failed = errno == ENOENT ? failed : errno;
-      if (fd >= 0)
-        close(fd);
       continue;
     }
     memcpy(names[depth], entry->d_name, strlen(entry->d_name) + 1);
@@ -191,11 +195,14 @@ static int remove_entries(int top) {
 int nai_fs_remove_tree(const char *path, struct nai_err *err) {
   if (unlink(path) == 0 || errno == ENOENT)
     return NAI_OK;
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  int failed = fd < 0 ? errno : remove_entries(fd);
+  int failed = remove_entries(path);
   if (!failed && rmdir(path) != 0)
     failed = errno;
   return failed && failed != ENOENT ? nai_err_sys(err, NAI_EIO, failed, "cannot remove \"%s\"", path) : NAI_OK;
+}
+
+bool nai_fs_is_absent(int failed) {
+  return failed == ENOENT || failed == ENOTDIR || failed == ELOOP || failed == EINVAL;
 }
 
 bool nai_fs_exists(const char *path) {
@@ -208,9 +215,41 @@ bool nai_fs_is_dir(const char *path) {
   return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool nai_fs_is_same(int fd, int directory, const char *path, int flags) {
+  struct stat a, b;
+  return fstat(fd, &a) == 0 && fstatat(directory, path, &b, flags) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool nai_fs_join(char *out, size_t size, const char *directory, const char *name) {
+  int n = snprintf(out, size, "%s/%s", directory, name);
+  return n >= 0 && (size_t)n < size;
+}
+
 const char *nai_fs_basename(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
+}
+
+void nai_close_descriptor(const int *fd) {
+  int kept = errno;
+  if (*fd >= 0)
+    close(*fd);
+  errno = kept;
+}
+
+void nai_close_directory(DIR *const *directory) {
+  int kept = errno;
+  if (*directory)
+    closedir(*directory);
+  errno = kept;
+}
+
+DIR *nai_fs_entries(int directory, const char *name) {
+  int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+  if (!entries)
+    nai_close_descriptor(&fd);
+  return entries;
 }
 
 void nai_map_close(struct nai_map *map) {

@@ -4,10 +4,13 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/scope.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Whole content of a regular file of at most `max` bytes, appended to `out`. `code` is the error code to report. */
 NAI_MUST_CHECK int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err);
@@ -24,6 +27,10 @@ int nai_fs_write_all(int fd, const void *data, size_t len);
 NAI_MUST_CHECK int nai_fs_reserve(int fd, uint64_t bytes);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
+/* As many of `len` bytes at an offset as an open file has; -1 with errno set on failure. */
+ssize_t nai_fs_read_upto(int fd, void *data, size_t len, uint64_t at);
+/* Writes the whole content of an open file to another one. 0 or errno. */
+int nai_fs_copy(int from, int to);
 /* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it
  * cannot. */
 int nai_fs_unnamed(const char *directory);
@@ -47,6 +54,17 @@ bool nai_fs_exists_at(int directory, const char *path);
  * leaves it open. */
 bool nai_fs_is_absent(int failed);
 
+/* Declare a descriptor or a directory that is closed where its scope is left, errno staying as it is; -1 and NULL are
+ * none: NAI_CLOSED int fd = open(...); NAI_CLOSED_DIR DIR *entries = nai_fs_entries(directory, name); */
+#define NAI_CLOSED __attribute__((cleanup(nai_close_descriptor)))
+#define NAI_CLOSED_DIR __attribute__((cleanup(nai_close_directory)))
+void nai_close_descriptor(const int *fd);
+void nai_close_directory(DIR *const *directory);
+/* The entries of a directory that is no link; NULL with errno set. */
+DIR *nai_fs_entries(int directory, const char *name);
+/* Whether `path`, below `directory` or AT_FDCWD, is the file that is open as `fd`. `flags`: AT_SYMLINK_NOFOLLOW or 0.
+ */
+bool nai_fs_is_same(int fd, int directory, const char *path, int flags);
 /* Whether something has that name, or it cannot be told that nothing has: then opening it says why. */
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);

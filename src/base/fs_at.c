@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,9 +21,7 @@ static int open_above(const char **name, int directory, const char *path) {
       part[len] = '\0';
       next = openat(above, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }
-    int failed = errno;
-    close(above);
-    errno = failed;
+    nai_close_descriptor(&above);
     above = next;
   }
   *name = path;
@@ -34,52 +31,25 @@ static int open_above(const char **name, int directory, const char *path) {
 static int open_regular_in(int above, const char *name) {
   struct stat st;
   int fd = openat(above, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0)
-    return -1;
-  int failed = fstat(fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+  int failed = fd < 0 || fstat(fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
   if (!failed)
     return fd;
-  close(fd);
+  nai_close_descriptor(&fd);
   errno = failed;
   return -1;
 }
 
 int nai_fs_open_at(int directory, const char *path) {
   const char *name;
-  int above = open_above(&name, directory, path);
-  if (above < 0)
-    return -1;
-  int fd = open_regular_in(above, name), failed = errno;
-  close(above);
-  errno = failed;
-  return fd;
+  NAI_CLOSED int above = open_above(&name, directory, path);
+  return above < 0 ? -1 : open_regular_in(above, name);
 }
 
 int nai_fs_read_at(struct nai_buf *out, int directory, const char *path, size_t max, int code, struct nai_err *err) {
-  int fd = nai_fs_open_at(directory, path);
+  NAI_CLOSED int fd = nai_fs_open_at(directory, path);
   if (fd < 0)
     return nai_err_sys(err, code, errno, "cannot open \"%s\"", path);
-  int rc = nai_fs_read_fd(out, fd, path, max, code, err);
-  close(fd);
-  return rc;
-}
-
-static bool same_file(int fd, const char *path) {
-  struct stat a, b;
-  return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-static int copy_bytes(int from, int to) {
-  char chunk[65536];
-  for (uint64_t at = 0;;) {
-    ssize_t n = pread(from, chunk, sizeof chunk, (off_t)at);
-    if (n < 0 && errno == EINTR)
-      continue;
-    int failed = n < 0 ? errno : nai_fs_write_at(to, chunk, (size_t)n, at);
-    if (failed || n == 0)
-      return failed;
-    at += (uint64_t)n;
-  }
+  return nai_fs_read_fd(out, fd, path, max, code, err);
 }
 
 /* A new file: writing into an old one could write into whatever else it is linked to. */
@@ -88,7 +58,7 @@ static int copy_to(int fd, const char *to, struct nai_err *err) {
   int copy = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (copy < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", to);
-  int failed = copy_bytes(fd, copy);
+  int failed = nai_fs_copy(fd, copy);
   if (close(copy) != 0 && !failed)
     failed = errno;
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", to) : NAI_OK;
@@ -96,27 +66,16 @@ static int copy_to(int fd, const char *to, struct nai_err *err) {
 
 int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, struct nai_err *err) {
   const char *name;
-  int rc = NAI_OK, fd = -1, above = open_above(&name, directory, from);
-  if (above >= 0)
-    fd = open_regular_in(above, name);
+  NAI_CLOSED int above = open_above(&name, directory, from);
+  NAI_CLOSED int fd = above < 0 ? -1 : open_regular_in(above, name);
   if (fd < 0)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot open \"%s\"", from);
-  else if ((linkat(above, name, AT_FDCWD, to, 0) != 0 && errno != EEXIST) || !same_file(fd, to))
-    rc = copy_to(fd, to, err); /* also when the name was given to another file meanwhile */
-  if (fd >= 0)
-    close(fd);
-  if (above >= 0)
-    close(above);
-  return rc;
-}
-
-bool nai_fs_is_absent(int failed) {
-  return failed == ENOENT || failed == ENOTDIR || failed == ELOOP || failed == EINVAL;
+    return nai_err_sys(err, NAI_EIO, errno, "cannot open \"%s\"", from);
+  bool linked = linkat(above, name, AT_FDCWD, to, 0) == 0 || errno == EEXIST;
+  /* Copied also when the name was given to another file meanwhile. */
+  return linked && nai_fs_is_same(fd, AT_FDCWD, to, AT_SYMLINK_NOFOLLOW) ? NAI_OK : copy_to(fd, to, err);
 }
 
 bool nai_fs_exists_at(int directory, const char *path) {
-  int fd = nai_fs_open_at(directory, path);
-  if (fd >= 0)
-    close(fd);
+  NAI_CLOSED int fd = nai_fs_open_at(directory, path);
   return fd >= 0;
 }

@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include "base/fs.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -11,10 +13,8 @@
 
 /* The beginning of a small file as a string. */
 static bool read_start(char *text, size_t size, const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  NAI_CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-  if (fd >= 0)
-    close(fd);
   text[n > 0 ? n : 0] = '\0';
   return n > 0;
 }

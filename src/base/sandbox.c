@@ -1,5 +1,7 @@
 #include "base/sandbox.h"
 
+#include "base/fs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +11,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #if defined(__linux__) && __has_include(<linux/landlock.h>) && __has_include(<linux/seccomp.h>)
 
@@ -38,11 +39,8 @@ static bool allow(int ruleset, int directory, uint64_t rights) {
 }
 
 static bool allow_path(int ruleset, const char *path, uint64_t rights) {
-  int directory = open(path, O_PATH | O_CLOEXEC);
-  bool allowed = allow(ruleset, directory, rights);
-  if (directory >= 0)
-    close(directory);
-  return allowed;
+  NAI_CLOSED int directory = open(path, O_PATH | O_CLOEXEC);
+  return allow(ruleset, directory, rights);
 }
 
 /* The nearest directory above `path` that exists, -1 for none. */
@@ -65,11 +63,8 @@ static int open_above(const char *path) {
 }
 
 static bool allow_above(int ruleset, const char *path, uint64_t rights) {
-  int above = path ? open_above(path) : -1;
-  bool allowed = allow(ruleset, above, rights);
-  if (above >= 0)
-    close(above);
-  return allowed;
+  NAI_CLOSED int above = path ? open_above(path) : -1;
+  return allow(ruleset, above, rights);
 }
 
 static void restrict_files(const struct nai_sandbox *sandbox) {
@@ -77,7 +72,7 @@ static void restrict_files(const struct nai_sandbox *sandbox) {
   if (version < 2) /* the first one forbids renaming from one directory to another altogether */
     return;
   const struct ruleset handled = {all_of_version_1 | refer | (version >= 3 ? truncate_file : 0), version >= 4 ? 3 : 0};
-  int ruleset =
+  NAI_CLOSED int ruleset =
       (int)syscall(SYS_landlock_create_ruleset, &handled, version >= 4 ? sizeof handled : sizeof handled.files, 0);
   if (ruleset < 0)
     return;
@@ -92,7 +87,6 @@ static void restrict_files(const struct nai_sandbox *sandbox) {
   }
   if (whole) /* else what is allowed would be refused, and a wrong reason told */
     syscall(SYS_landlock_restrict_self, ruleset, 0);
-  close(ruleset);
 }
 
 /* --- system calls ----------------------------------------------------------------------------- */

@@ -17,7 +17,10 @@
 #define NAI_FREED __attribute__((cleanup(nai_free_pointer)))
 static inline void nai_free_pointer(void *pointer) { free(*(void **)pointer); }
 /* Declares a pointer to such a struct: NAI_OWNED(nai_table) *table = NULL; initialise it. Its header says
- * NAI_OWNER(nai_table). */
+ * NAI_OWNER(nai_table), or NAI_OWNER_BY(nai_run, nai_run_close) where another function frees it. */
 #define NAI_OWNED(name) __attribute__((cleanup(name##_free_owned))) struct name
-#define NAI_OWNER(name) \
-  static inline void name##_free_owned(struct name **owned) { name##_free(*owned); }
+/* Hands on what such a pointer owns, as the last thing of a function that did not fail: return NAI_GIVE(out, table); */
+#define NAI_GIVE(out, owned) (*(out) = (owned), (owned) = NULL, 0)
+#define NAI_OWNER(name) NAI_OWNER_BY(name, name##_free)
+#define NAI_OWNER_BY(name, free_function) \
+  static inline void name##_free_owned(struct name **owned) { free_function(*owned); }

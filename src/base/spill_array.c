@@ -3,13 +3,10 @@
 #include "base/fs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, MIN_FILE_BYTES = 1 << 19 };
 
@@ -24,19 +21,13 @@ static struct header *header_of(void *memory) { return (struct header *)memory -
 /* 0 or errno. */
 static int map_file(void **out, const char *directory, size_t bytes) {
   size_t total = bytes + PAGE;
-  char *mapping = NULL;
-  int fd = nai_fs_unnamed(directory), failed = fd < 0 ? errno : 0;
-  if (!failed)
-    failed = nai_fs_reserve(fd, total);
-  if (!failed) {
-    mapping = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapping == MAP_FAILED)
-      failed = errno;
-  }
-  if (fd >= 0)
-    close(fd);
-  if (failed)
-    return failed;
+  NAI_CLOSED int fd = nai_fs_unnamed(directory);
+  if (fd < 0)
+    return errno;
+  NAI_TRY(nai_fs_reserve(fd, total));
+  char *mapping = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (mapping == MAP_FAILED)
+    return errno;
   *out = mapping + PAGE;
   header_of(*out)->mapped_bytes = total;
   return 0;

@@ -3,7 +3,6 @@
 #include "base/spill_array.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -150,13 +149,4 @@ const char *nai_strings_get(const struct nai_strings *s, uint32_t id) {
 
 size_t nai_strings_len(const struct nai_strings *s, uint32_t id) {
   return id < s->count ? (size_t)(s->offsets[id + 1] - s->offsets[id] - 1) : 0;
-}
-
-int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_strings *from, struct nai_err *err) {
-  for (uint32_t id = 0; id < from->count; id++) {
-    map[id] = nai_strings_add(into, nai_strings_get(from, id), nai_strings_len(from, id));
-    if (map[id] == NAI_NO_STRING)
-      return nai_err_nomem(err);
-  }
-  return NAI_OK;
 }

@@ -29,6 +29,3 @@ uint32_t nai_strings_find(const struct nai_strings *strings, const char *text, s
 /* Text of an id (NUL-terminated, borrowed until the next add); "" for ids out of range. */
 const char *nai_strings_get(const struct nai_strings *strings, uint32_t id);
 size_t nai_strings_len(const struct nai_strings *strings, uint32_t id);
-/* Adds every text of `from` to `into`, in order; map[i] = id in `into` of text i. */
-NAI_MUST_CHECK int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_strings *from,
-                                     struct nai_err *err);

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "base/lock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,10 +36,7 @@ static bool choose_name(struct nai_temporary *t, const char *directory, int dire
                           directory, MAX_OF_NAME, name, RANDOM_DIGITS, random) < sizeof t->path;
 }
 
-static bool is_still(int fd, const char *path) {
-  struct stat a, b;
-  return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
+static bool is_still(int fd, const char *path) { return nai_fs_is_same(fd, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW); }
 
 /* Between its creation and its lock somebody who sweeps may have taken it for a leftover: then false. */
 static bool hold(const struct nai_temporary *t) {
@@ -69,29 +65,31 @@ static void take_permissions(int fd, const char *path) {
     return;
 }
 
+/* 0 or errno; EAGAIN: the name was taken, or it was swept before it was locked. */
+static int make_file(struct nai_temporary *t) {
+  t->fd = open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (t->fd < 0)
+    return errno == EEXIST ? EAGAIN : errno;
+  if (hold(t))
+    return 0;
+  unlink(t->path); /* if it is there still */
+  forget(t);
+  return EAGAIN;
+}
+
 int nai_temporary_file(struct nai_temporary *t, const char *path, struct nai_err *err) {
   const char *name = nai_fs_basename(path);
-  int failed = 0;
-  for (int i = 0; i < TRIES && !failed; i++) {
+  int failed = EAGAIN;
+  for (int i = 0; i < TRIES && failed == EAGAIN; i++) {
     *t = none;
-    if (!choose_name(t, path, (int)(name - path), name)) {
-      failed = ENAMETOOLONG;
-      break;
-    }
-    t->fd = open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (t->fd < 0) {
-      failed = errno == EEXIST ? 0 : errno;
-    } else if (hold(t)) {
-      take_permissions(t->fd, path);
-      return NAI_OK;
-    }
-    if (!failed && t->fd >= 0)
-      unlink(t->path); /* if it is there still */
-    if (!failed)
-      forget(t);
+    failed = choose_name(t, path, (int)(name - path), name) ? make_file(t) : ENAMETOOLONG;
+  }
+  if (!failed) {
+    take_permissions(t->fd, path);
+    return NAI_OK;
   }
   *t = none;
-  return nai_err_sys(err, NAI_EIO, failed ? failed : EEXIST, "cannot write \"%s\"", path);
+  return nai_err_sys(err, NAI_EIO, failed == EAGAIN ? EEXIST : failed, "cannot write \"%s\"", path);
 }
 
 /* 0 or errno; EAGAIN: it was swept before it was locked. */
@@ -161,6 +159,17 @@ bool nai_temporary_remove(struct nai_temporary *t) {
   return gone;
 }
 
+int nai_fs_replace(const char *path, const void *data, size_t len, struct nai_err *err) {
+  struct nai_temporary aside;
+  NAI_TRY(nai_temporary_file(&aside, path, err));
+  int failed = nai_fs_write_all(aside.fd, data, len);
+  if (!failed)
+    failed = nai_temporary_become(&aside, path);
+  if (failed)
+    nai_temporary_remove(&aside);
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path) : NAI_OK;
+}
+
 /* --- sweeping --------------------------------------------------------------------------------- */
 
 /* .NAME.RANDOM.nsys-ai-tmp */
@@ -175,39 +184,32 @@ static bool has_name(const char *name) {
 /* A directory without a mark was killed before it had one, or is somebody else's: then it is not empty. */
 static void sweep_directory(const char *path, int fd) {
   struct nai_err ignored;
-  int mark = openat(fd, NAI_TEMPORARY_MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  NAI_CLOSED int mark = openat(fd, NAI_TEMPORARY_MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (mark < 0)
     rmdir(path);
   else if (nai_lock(mark, LOCK_EX, 0, NULL, NULL) == 0 && is_still(fd, path) &&
            nai_fs_remove_tree(path, &ignored) != NAI_OK) {
     /* It stays: it harms nobody. */
   }
-  if (mark >= 0)
-    close(mark);
 }
 
 static void sweep_one(const char *directory, const char *name) {
   char path[PATH_MAX];
   struct stat st;
-  int fd =
-      nai_fs_join(path, sizeof path, directory, name) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-  if (fd < 0)
+  if (!nai_fs_join(path, sizeof path, directory, name))
     return;
-  if (fstat(fd, &st) != 0 || st.st_uid != geteuid()) {
-    /* somebody else's */
-  } else if (S_ISDIR(st.st_mode)) {
+  NAI_CLOSED int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0 || fstat(fd, &st) != 0 || st.st_uid != geteuid()) /* somebody else's */
+    return;
+  if (S_ISDIR(st.st_mode))
     sweep_directory(path, fd);
-  } else if (S_ISREG(st.st_mode) && nai_lock(fd, LOCK_EX, 0, NULL, NULL) == 0 && is_still(fd, path)) {
+  else if (S_ISREG(st.st_mode) && nai_lock(fd, LOCK_EX, 0, NULL, NULL) == 0 && is_still(fd, path))
     unlink(path);
-  }
-  close(fd);
 }
 
 void nai_temporary_sweep(const char *path) {
-  DIR *directory = opendir(path);
+  NAI_CLOSED_DIR DIR *directory = opendir(path);
   for (const struct dirent *e; directory && (e = readdir(directory));)
     if (has_name(e->d_name))
       sweep_one(path, e->d_name);
-  if (directory)
-    closedir(directory);
 }

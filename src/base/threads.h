@@ -3,6 +3,17 @@
 
 #include "base/err.h"
 
+#include <pthread.h>
+
+/* Locks a mutex until its scope is left. */
+#define NAI_LOCKED(mutex) \
+  __attribute__((cleanup(nai_unlock_mutex), unused)) pthread_mutex_t *locked = nai_lock_mutex(mutex)
+static inline pthread_mutex_t *nai_lock_mutex(pthread_mutex_t *mutex) {
+  pthread_mutex_lock(mutex);
+  return mutex;
+}
+static inline void nai_unlock_mutex(pthread_mutex_t **mutex) { pthread_mutex_unlock(*mutex); }
+
 enum { NAI_MAX_THREADS = 256 };
 
 /* Work on task `task` (0..tasks-1); fills err and returns its code on failure. */

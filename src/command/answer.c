@@ -210,11 +210,11 @@ int nai_cmd_print_answer(struct nai_buf *out, const struct nai_skill *skill, con
 
 int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err) {
   static const char begin[] = "no such ";
-  if (rc != NAI_EUSAGE || !strstr(err->msg, begin) || nai_manifest_is_of_this_program(&run->manifest))
+  if (rc != NAI_EUSAGE || !strstr(err->msg, begin) || nai_manifest_is_of_this_program(nai_run_manifest(run)))
     return rc;
   return nai_err_set(err, NAI_EINPUT,
-                     "the run \"%s\" was made by another build of nsys-ai: analyse its trace again (%s)", run->path,
-                     strstr(err->msg, begin));
+                     "the run \"%s\" was made by another build of nsys-ai: analyse its trace again (%s)",
+                     nai_run_path(run), strstr(err->msg, begin));
 }
 
 int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,

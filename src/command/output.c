@@ -129,7 +129,7 @@ static bool is_of_run(const char *path, const char *directory, struct nai_err *e
   size_t length = whole ? strlen(whole) : 0;
   struct nai_run *run = NULL;
   bool is = whole && strncmp(path, whole, length) == 0 && path[length] == '/' &&
-            nai_run_open(&run, whole, err) == NAI_OK && nai_manifest_lists(&run->manifest, path + length + 1);
+            nai_run_open(&run, whole, err) == NAI_OK && nai_manifest_lists(nai_run_manifest(run), path + length + 1);
   nai_run_close(run);
   free(whole);
   return is;

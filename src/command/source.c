@@ -106,7 +106,7 @@ static int analyze_apart(const char *trace, const char *out, const struct nai_cm
 
 /* Opens every table, so that their files need no name any longer. */
 static int hold_all(struct nai_run *run, struct nai_err *err) {
-  const struct nai_manifest *m = &run->manifest;
+  const struct nai_manifest *m = nai_run_manifest(run);
   const struct nai_table *table;
   int rc = NAI_OK;
   for (uint32_t n = 0; n < m->node_count && !rc; n++)

@@ -292,8 +292,8 @@ int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, con
   int rc = open_capture(&c, directory, err);
   if (!rc && c.utc_ns != NAI_NULL_I64 && nai_get_i64(index->runs, row, RUNS_utc_ns) == NAI_NULL_I64)
     nai_set_i64(index->runs, row, RUNS_utc_ns, c.utc_ns);
-  if (!rc && !*nai_get_str(index->runs, row, RUNS_tool_version) && c.run->manifest.version)
-    nai_set_str(index->runs, row, RUNS_tool_version, c.run->manifest.version);
+  if (!rc && !*nai_get_str(index->runs, row, RUNS_tool_version) && nai_run_manifest(c.run)->version)
+    nai_set_str(index->runs, row, RUNS_tool_version, nai_run_manifest(c.run)->version);
   if (!rc)
     rc = add_tables(&adding, c.tables, err);
   nai_run_close(c.run);

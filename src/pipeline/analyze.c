@@ -8,9 +8,8 @@
 #include "tables/readers.h"
 #include "tables/run_info.h"
 
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,13 +17,7 @@
 void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->verdict);
   nai_buf_free(&result->summary);
-  for (size_t i = 0; i < result->list_count; i++) {
-    free(result->list[i].id);
-    free(result->list[i].scope);
-    free(result->list[i].title);
-  }
-  free(result->list);
-  free(result->nodes);
+  nai_arena_free(&result->arena);
 }
 
 static double now_seconds(void) {
@@ -33,150 +26,137 @@ static double now_seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* --- which trace it is -------------------------------------------------------------------------
+ * stages/trace-stamp: what the trace's file was like when its content was hashed, and that hash. A later run on the
+ * same file need not read all of it again. The only file of a run that differs between copies of a trace. */
+
+/* The identity that the earlier run found in this very file. */
+static bool recall(uint64_t *identity, const struct nai_state *s) {
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_err ignored;
+  uint64_t stamp = 0;
+  return s->earlier &&
+         nai_fs_read_at(&text, nai_run_directory(s->earlier), NAI_STAMP_PATH, 256, NAI_ESTALE, &ignored) == NAI_OK &&
+         sscanf(nai_buf_str(&text), "%16" SCNx64 " %16" SCNx64, &stamp, identity) == 2 &&
+         stamp == nai_trace_stamp(s->trace);
+}
+
+static int identify(struct nai_state *s, struct nai_err *err) {
+  if (!recall(&s->trace->identity, s))
+    NAI_TRY(nai_trace_identify(s->trace, s->options->threads, err));
+  s->config[NAI_CONFIG_TRACE] = nai_hash_text(nai_hash_int(0, (int64_t)s->trace->identity), s->trace->file_name);
+  nai_run_manifest_to_fill(s->run)->identity = s->trace->identity;
+  return NAI_OK;
+}
+
+static int write_stamp(struct nai_state *s, struct nai_err *err) {
+  char path[PATH_MAX], text[64];
+  int len =
+      snprintf(text, sizeof text, "%016" PRIx64 " %016" PRIx64 "\n", nai_trace_stamp(s->trace), s->trace->identity);
+  snprintf(path, sizeof path, "%s/" NAI_STAMP_PATH, nai_outdir_work(s->home));
+  nai_manifest_add_file(nai_run_manifest_to_fill(s->run), NAI_STAMP_PATH);
+  return nai_fs_write(path, text, (size_t)len, err);
+}
+
+/* --- manifests -------------------------------------------------------------------------------- */
+
 /* Puts nodes and the names of table files into the manifest in the order of the stages, or removes the files where
  * stages are not to be kept. */
 static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *err) {
-  struct nai_manifest *m = &s->run->manifest;
+  struct nai_manifest *m = nai_run_manifest_to_fill(s->run);
+  const struct nai_node_walk all = {.stages = s->stages, .end = last_stage + 1};
+  const struct nai_node *node;
   uint32_t put = 0;
-  for (int stage = 0; stage <= last_stage; stage++)
-    for (int n = 0; s->stages[stage].nodes && s->stages[stage].nodes[n]; n++)
-      nai_manifest_put_next(m, s->stages[stage].nodes[n]->name, &put);
-  for (int stage = 0; stage <= last_stage; stage++)
-    for (int n = 0; s->stages[stage].nodes && s->stages[stage].nodes[n]; n++)
-      for (const struct nai_schema *const *schema = s->stages[stage].nodes[n]->outputs; *schema; schema++) {
-        char path[PATH_MAX], name[128];
-        uint64_t content;
-        if (!nai_manifest_table(&content, m, (*schema)->name))
-          continue;
-        snprintf(name, sizeof name, "stages/%s.ntab", (*schema)->name);
-        if (s->options->keep_stages)
-          nai_manifest_add_file(m, name);
-        else if (nai_run_table_path(path, sizeof path, s->run, (*schema)->name))
-          unlink(path);
-      }
+  for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
+    nai_manifest_put_next(m, node->name, &put);
+  for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
+    for (const struct nai_schema *const *schema = node->outputs; *schema; schema++) {
+      char path[PATH_MAX], name[128];
+      if (!nai_run_has(s->run, (*schema)->name))
+        continue;
+      snprintf(name, sizeof name, "stages/%s.ntab", (*schema)->name);
+      if (s->options->keep_stages)
+        nai_manifest_add_file(m, name);
+      else if (nai_run_table_path(path, sizeof path, s->run, (*schema)->name))
+        unlink(path);
+    }
   nai_manifest_add_file(m, NAI_MANIFEST_PATH);
   return nai_manifest_check(m, err);
 }
 
 /* What was asked, for whoever opens the run later. */
 static int describe_run(struct nai_manifest *m, const struct nai_state *s, struct nai_err *err) {
-  m->version = strdup(NAI_VERSION);
-  m->trace = strdup(s->trace->file_name);
-  int rc = m->version && m->trace ? NAI_OK : nai_err_nomem(err);
-  return rc ? rc : nai_options_describe(&m->options, s->options, err);
+  m->version = NAI_VERSION;
+  m->trace = s->trace->file_name;
+  return nai_options_describe(&m->options, s->options, err);
 }
 
-static int write_manifest(const struct nai_outdir *out, const struct nai_manifest *manifest,
-                          const struct nai_table *readers, struct nai_err *err) {
-  struct nai_buf text = {0};
-  char path[PATH_MAX];
-  nai_manifest_print(&text, manifest, readers);
-  snprintf(path, sizeof path, "%s/" NAI_MANIFEST_PATH, out->work);
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = nai_fs_write(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
-}
-
-static int list_outputs(struct nai_manifest *manifest, const struct nai_state *s, struct nai_err *err) {
+static void list_outputs(struct nai_manifest *manifest, const struct nai_state *s) {
   for (uint32_t i = 0; i < s->outputs.count; i++)
     nai_manifest_add_file(manifest, nai_strings_get(&s->outputs, i));
-  return nai_manifest_check(manifest, err);
 }
 
 /* Of a directory with nothing but what is rendered: whose files they are, and of which trace. */
 static int write_outputs_manifest(const struct nai_state *s, struct nai_err *err) {
-  struct nai_manifest manifest = {.identity = s->run->manifest.identity};
-  int rc = describe_run(&manifest, s, err);
-  if (!rc)
-    rc = list_outputs(&manifest, s, err);
+  NAI_SCOPED(nai_manifest) manifest = {.identity = s->trace->identity};
+  NAI_TRY(describe_run(&manifest, s, err));
+  list_outputs(&manifest, s);
   nai_manifest_add_file(&manifest, NAI_MANIFEST_PATH);
-  if (!rc)
-    rc = nai_manifest_check(&manifest, err);
-  if (!rc)
-    rc = write_manifest(&s->out, &manifest, NULL, err);
-  nai_manifest_free(&manifest);
-  return rc;
+  return nai_publish_manifest(s->out, &manifest, NULL, err);
 }
 
 static int write_manifests(struct nai_state *s, struct nai_err *err) {
-  struct nai_manifest *m = &s->run->manifest;
-  int rc = s->home == &s->out ? list_outputs(m, s, err) : write_outputs_manifest(s, err);
+  struct nai_manifest *m = nai_run_manifest_to_fill(s->run);
+  if (s->home == s->out)
+    list_outputs(m, s);
+  else
+    NAI_TRY(write_outputs_manifest(s, err));
   if (!s->options->keep_stages)
     nai_manifest_forget_nodes(m);
-  return rc ? rc : write_manifest(s->home, m, nai_run_find_loaded(s->run, nai_readers_schema.name), err);
+  return nai_publish_manifest(s->home, m, nai_run_find_loaded(s->run, nai_readers_schema.name), err);
 }
 
-static void pass_note(void *ctx, const char *line) {
-  const struct nai_state *s = ctx;
-  if (s->options->note)
-    s->options->note(line);
-}
+/* --- directories and runs --------------------------------------------------------------------- */
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
   struct nai_trace_options options = {s->options->reader, s->options->check};
   return nai_trace_open(&s->trace, s->options->trace, &options, err);
 }
 
-/* Refuses to replace what is no run by one, and a run's report by the tables of --stages alone. */
-static int check_kind(const struct nai_outdir *out, const struct nai_state *s, const char *path, const char *option,
-                      struct nai_err *err) {
-  struct nai_manifest earlier;
-  if (!out->exists)
-    return NAI_OK;
-  int rc = nai_manifest_read(&earlier, out->earlier, err);
-  bool run = earlier.identity || earlier.node_count || !earlier.ours;
-  if (!rc && !run)
-    rc = nai_err_set(err, NAI_EUSAGE,
-                     "%s \"%s\" holds what another command wrote, which would be lost; give another directory", option,
-                     path);
-  if (!rc && out == &s->apart && nai_manifest_lists(&earlier, "report.json"))
-    rc = nai_err_set(err, NAI_EUSAGE, "%s \"%s\" holds a report, which would be lost; give another directory", option,
-                     path);
-  nai_manifest_free(&earlier);
-  return rc;
+/* What is no run would be replaced by one. */
+static const char *loss_of_others(const struct nai_manifest *earlier, const void *ctx) {
+  (void)ctx;
+  return earlier->identity || earlier->node_count || !earlier->ours ? NULL : "what another command wrote";
 }
 
-/* Begins to write a directory, with a place for its manifest. */
-static int open_outdir(struct nai_outdir *out, struct nai_state *s, const char *path, const char *option,
-                       struct nai_err *err) {
-  const struct nai_outdir_calls calls = {.list = nai_publish_list,
-                                         .note = pass_note,
-                                         .ctx = s,
-                                         .option = option,
-                                         .apart = out == &s->out ? NULL : &s->out};
-  char stages[PATH_MAX];
-  int rc = nai_outdir_begin(out, path, &calls, err);
-  if (!rc)
-    rc = check_kind(out, s, path, option, err);
-  if (rc)
-    return rc;
-  snprintf(stages, sizeof stages, "%s/stages", out->work);
-  return nai_fs_mkdir(stages, err);
+/* The same, or a run's report by the tables of --stages alone. */
+static const char *loss_of_report(const struct nai_manifest *earlier, const void *ctx) {
+  const char *others = loss_of_others(earlier, ctx);
+  return others ? others : nai_manifest_lists(earlier, "report.json") ? "a report" : NULL;
 }
 
 static int open_outdirs(struct nai_state *s, struct nai_err *err) {
-  int rc = open_outdir(&s->out, s, s->options->out, "--out", err);
-  s->home = s->options->stages ? &s->apart : &s->out;
-  if (!rc && s->options->stages)
-    rc = open_outdir(&s->apart, s, s->options->stages, "--stages", err);
-  if (!rc && asprintf(&s->stages_dir, "%s/stages", s->home->work) < 0) {
-    s->stages_dir = NULL;
-    rc = nai_err_nomem(err);
+  struct nai_outdir_calls calls = {.list = nai_publish_list, .note = s->options->note, .option = "--out"};
+  NAI_TRY(nai_publish_open(&s->out, s->options->out, &calls, loss_of_others, NULL, err));
+  s->home = s->out;
+  if (s->options->stages) {
+    calls.option = "--stages";
+    calls.apart = s->out;
+    NAI_TRY(nai_publish_open(&s->apart, s->options->stages, &calls, loss_of_report, NULL, err));
+    s->home = s->apart;
   }
-  return rc;
+  snprintf(s->stages_dir, sizeof s->stages_dir, "%s/stages", nai_outdir_work(s->home));
+  return NAI_OK;
 }
 
 static int open_runs(struct nai_state *s, struct nai_err *err) {
-  int rc = nai_run_create(&s->run, s->home->work, err);
-  if (!rc && s->home->exists)
-    rc = nai_run_open_at(&s->earlier, s->home->earlier, s->home->target, err);
-  if (rc == NAI_EINPUT && s->run) /* whatever lies there cannot be reused */
-    rc = NAI_OK;
-  if (!rc)
-    rc = nai_state_identify(s, err);
-  return rc ? rc : describe_run(&s->run->manifest, s, err);
+  int there = nai_outdir_earlier(s->home);
+  NAI_TRY(nai_run_create(&s->run, nai_outdir_work(s->home), err));
+  int rc = there < 0 ? NAI_OK : nai_run_open_at(&s->earlier, there, nai_outdir_target(s->home), err);
+  if (rc && rc != NAI_EINPUT) /* that: whatever lies there cannot be reused */
+    return rc;
+  NAI_TRY(identify(s, err));
+  return describe_run(nai_run_manifest_to_fill(s->run), s, err);
 }
 
 static int last_stage(const struct nai_state *s) {
@@ -200,31 +180,31 @@ static int check_trim(const struct nai_state *s, struct nai_err *err) {
   return nai_err_set(err, NAI_EUSAGE, "--trim: no GPU work, CUDA call or range lies in that time");
 }
 
+static int run_stage(struct nai_state *s, int stage, struct nai_err *err) {
+  NAI_TRY(s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err));
+  return stage == NAI_STAGE_ANALYZE ? check_trim(s, err) : NAI_OK;
+}
+
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
-  int last = last_stage(s), rc = NAI_OK;
-  for (int stage = 0; stage <= last && !rc; stage++) {
+  int last = last_stage(s);
+  for (int stage = 0; stage <= last; stage++) {
     double start = now_seconds();
     if (progress)
       progress(progress_ctx, stage);
-    rc = s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err);
-    if (!rc && stage == NAI_STAGE_ANALYZE)
-      rc = check_trim(s, err);
+    NAI_TRY(run_stage(s, stage, err));
     s->result->seconds[stage] = now_seconds() - start;
   }
-  if (!rc)
-    rc = nai_trace_unchanged(s->trace, err);
-  if (!rc)
-    rc = settle_tables(s, last, err);
-  if (!rc && s->options->keep_stages)
-    rc = nai_state_write_stamp(s, err);
-  if (!rc)
-    rc = write_manifests(s, err);
-  if (!rc && s->home != &s->out)
-    rc = nai_outdir_commit(s->home, err);
-  return rc ? rc : nai_outdir_commit(&s->out, err);
+  NAI_TRY(nai_trace_unchanged(s->trace, err));
+  NAI_TRY(settle_tables(s, last, err));
+  if (s->options->keep_stages)
+    NAI_TRY(write_stamp(s, err));
+  NAI_TRY(write_manifests(s, err));
+  if (s->home != s->out)
+    NAI_TRY(nai_outdir_commit(s->home, err));
+  return nai_outdir_commit(s->out, err);
 }
 
-static void free_state(struct nai_state *s) {
+static void nai_state_free(struct nai_state *s) {
   nai_run_close(s->run);
   nai_run_close(s->earlier);
   nai_phase_map_free(s->phases);
@@ -236,32 +216,26 @@ static void free_state(struct nai_state *s) {
   nai_metrics_free(s->metrics);
   nai_state_skills_free(&s->skills);
   nai_templates_free(s->templates);
-  nai_outdir_end(&s->apart);
-  nai_outdir_end(&s->out);
+  nai_outdir_end(s->apart);
+  nai_outdir_end(s->out);
   nai_strings_free(&s->outputs);
   nai_trace_close(s->trace);
-  free(s->stages_dir);
 }
 
 int nai_analyze_stages(struct nai_result *result, const struct nai_options *options, const struct nai_stage *stages,
                        nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
-  struct nai_state state = {.options = options,
-                            .stages = stages,
-                            .result = result,
-                            .wanted = nai_state_wanted(stages),
-                            .lock = PTHREAD_MUTEX_INITIALIZER};
+  NAI_SCOPED(nai_state)
+  state = {.options = options,
+           .stages = stages,
+           .result = result,
+           .wanted = nai_state_wanted(stages),
+           .lock = PTHREAD_MUTEX_INITIALIZER};
   *result = (struct nai_result){.worst = -1};
-  int rc = nai_state_config(&state, err);
-  if (!rc)
-    rc = open_trace(&state, err);
-  if (!rc)
-    rc = open_outdirs(&state, err);
-  if (!rc)
-    rc = open_runs(&state, err);
-  if (!rc)
-    rc = run_stages(&state, progress, progress_ctx, err);
-  free_state(&state);
-  return rc;
+  NAI_TRY(nai_state_config(&state, err));
+  NAI_TRY(open_trace(&state, err));
+  NAI_TRY(open_outdirs(&state, err));
+  NAI_TRY(open_runs(&state, err));
+  return run_stages(&state, progress, progress_ctx, err);
 }
 
 int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
@@ -270,8 +244,6 @@ int nai_analyze(struct nai_result *result, const struct nai_options *options, na
 }
 
 int nai_analyze_check(const struct nai_options *options, struct nai_err *err) {
-  struct nai_state state = {.options = options, .stages = nai_stages};
-  int rc = nai_state_config(&state, err);
-  free_state(&state);
-  return rc;
+  NAI_SCOPED(nai_state) state = {.options = options, .stages = nai_stages};
+  return nai_state_config(&state, err);
 }

@@ -33,14 +33,15 @@ struct nai_node_result {
 };
 
 struct nai_result_finding {
-  int severity;        /* 0..3: info to high */
-  int64_t at_stake_ns; /* on its worst GPU; NAI_NULL_I64: no price */
-  double pct;          /* of that GPU's active time; NaN: unknown */
-  char *id, *scope;    /* rule; "GPUs 0-3", "process 144" or "run" */
-  char *title;         /* one line of text, as clean as the trace's names are */
+  int severity;           /* 0..3: info to high */
+  int64_t at_stake_ns;    /* on its worst GPU; NAI_NULL_I64: no price */
+  double pct;             /* of that GPU's active time; NaN: unknown */
+  const char *id, *scope; /* rule; "GPUs 0-3", "process 144" or "run" */
+  const char *title;      /* one line of text, as clean as the trace's names are */
 };
 
 struct nai_result {
+  struct nai_arena arena;          /* of the lists */
   struct nai_result_finding *list; /* every finding, the most important first */
   size_t list_count;
   int findings[4];                 /* how many of each severity */

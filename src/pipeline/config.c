@@ -1,17 +1,15 @@
 /* Everything the user configures: read once, checked before any work, and hashed as it was read. */
 #include "pipeline/state.h"
 
+#include "base/fs.h"
 #include "base/hash.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 /* A directory that is not there would quietly mean the built-in templates. */
 static int check_templates(const char *path, struct nai_err *err) {
-  struct stat st;
-  if (!path || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
-    return NAI_OK;
-  return nai_err_set(err, NAI_EUSAGE, "--templates \"%s\" is no directory", path);
+  return !path || nai_fs_is_dir(path) ? NAI_OK
+                                      : nai_err_set(err, NAI_EUSAGE, "--templates \"%s\" is no directory", path);
 }
 
 static uint64_t hash_selection(const struct nai_options *o) {
@@ -20,42 +18,38 @@ static uint64_t hash_selection(const struct nai_options *o) {
   return nai_hash_bytes(hash, o->gpus, o->gpu_count * sizeof *o->gpus);
 }
 
-int nai_state_config(struct nai_state *s, struct nai_err *err) {
+static int load(struct nai_state *s, struct nai_err *err) {
   const struct nai_options *o = s->options;
-  int rc = nai_state_skills_load(&s->skills, o, err);
+  NAI_TRY(nai_state_skills_load(&s->skills, o, err));
   size_t schemas = nai_state_schemas(s->schemas, s, NAI_STAGE_RECOMMEND);
   if (s->skills.count) {
     memcpy(s->own_stages, s->stages, sizeof s->own_stages);
     s->own_stages[NAI_STAGE_SKILLS].nodes = s->skills.nodes;
     s->stages = s->own_stages;
   }
-  if (!rc)
-    rc = check_templates(o->templates, err);
-  if (!rc)
-    rc = nai_state_templates(s, err);
-  if (!rc)
-    rc = nai_kernel_classes_load(&s->classes, o->kernel_classes, err);
-  if (!rc)
-    rc = nai_workload_patterns_load(&s->workload, o->workload, err);
-  if (!rc)
-    rc = nai_gpu_facts_load(&s->gpu_facts, o->gpu_facts, err);
-  if (!rc)
-    rc = nai_flops_read(&s->flops, &o->flops, err);
-  if (!rc && o->step)
-    rc = nai_patterns_new(&s->step, err);
-  if (!rc && o->step)
-    rc = nai_patterns_add_regex(s->step, "step", "--step", o->step, err);
-  if (!rc && o->phase_map)
-    rc = nai_phase_map_load(&s->phases, o->phase_map, err);
-  if (!rc)
-    rc = nai_rules_load_with(&s->rules, o->rules, o->rule_count, s->skills.rules, s->skills.rule_count, s->schemas,
-                             schemas, err);
-  if (!rc)
-    rc = nai_metrics_load(&s->metrics, o->metrics, o->metric_count, s->schemas, schemas, err);
-  if (!rc && o->nvtx_coverage_warn_threshold >= 0)
-    rc = nai_rules_set_parameter(s->rules, "nvtx_coverage_warn_threshold", o->nvtx_coverage_warn_threshold, err);
-  if (rc)
-    return rc;
+  NAI_TRY(check_templates(o->templates, err));
+  NAI_TRY(nai_state_templates(s, err));
+  NAI_TRY(nai_kernel_classes_load(&s->classes, o->kernel_classes, err));
+  NAI_TRY(nai_workload_patterns_load(&s->workload, o->workload, err));
+  NAI_TRY(nai_gpu_facts_load(&s->gpu_facts, o->gpu_facts, err));
+  NAI_TRY(nai_flops_read(&s->flops, &o->flops, err));
+  if (o->step) {
+    NAI_TRY(nai_patterns_new(&s->step, err));
+    NAI_TRY(nai_patterns_add_regex(s->step, "step", "--step", o->step, err));
+  }
+  if (o->phase_map)
+    NAI_TRY(nai_phase_map_load(&s->phases, o->phase_map, err));
+  NAI_TRY(nai_rules_load_with(&s->rules, o->rules, o->rule_count, s->skills.rules, s->skills.rule_count, s->schemas,
+                              schemas, err));
+  NAI_TRY(nai_metrics_load(&s->metrics, o->metrics, o->metric_count, s->schemas, schemas, err));
+  return o->nvtx_coverage_warn_threshold < 0
+           ? NAI_OK
+           : nai_rules_set_parameter(s->rules, "nvtx_coverage_warn_threshold", o->nvtx_coverage_warn_threshold, err);
+}
+
+int nai_state_config(struct nai_state *s, struct nai_err *err) {
+  const struct nai_options *o = s->options;
+  NAI_TRY(load(s, err));
   s->config[NAI_CONFIG_SELECTION] = hash_selection(o);
   s->config[NAI_CONFIG_SOURCES] = s->wanted;
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);

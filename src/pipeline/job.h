@@ -3,6 +3,7 @@
 
 #include "base/flow.h"
 #include "pipeline/state.h"
+#include "table/table.h"
 
 enum { JOB_MAX_TABLES = NAI_REPORT_MAX_TABLES };
 

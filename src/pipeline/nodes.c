@@ -12,12 +12,10 @@
 #include "tables/labels.h"
 #include "tables/metrics.h"
 #include "tables/probe_notes.h"
+#include "tables/run_info.h"
 #include "tables/timeline_places.h"
 #include "tables/viewer_data.h"
 #include "viewer/viewer.h"
-#include "tables/run_info.h"
-
-#include <stdlib.h>
 
 /* --- probe, extract --------------------------------------------------------------------------- */
 
@@ -34,12 +32,10 @@ static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, int
 
 static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
-  struct nai_ingest in = {0};
-  int rc = nai_probe(&in, s->trace, s->wanted, err);
-  if (!rc)
-    hand_over(io, &in, 0, FIRST_OF_EXTRACT);
-  nai_ingest_free(&in);
-  return rc;
+  NAI_SCOPED(nai_ingest) in = {0};
+  NAI_TRY(nai_probe(&in, s->trace, s->wanted, err));
+  hand_over(io, &in, 0, FIRST_OF_EXTRACT);
+  return NAI_OK;
 }
 
 static const struct nai_node probe = {.name = "probe",
@@ -52,7 +48,7 @@ static const struct nai_node probe = {.name = "probe",
 static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
   const struct nai_options *o = s->options;
-  struct nai_ingest in = {0};
+  NAI_SCOPED(nai_ingest) in = {0};
   const struct nai_ingest_options options = {.threads = o->threads,
                                              .trim = o->trim,
                                              .trim_start_ns = o->trim_start_ns,
@@ -69,10 +65,9 @@ static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
     rc = nai_extract(&in, s->trace, &options, err);
   for (int i = 0; i < FIRST_OF_EXTRACT; i++)
     in.tables[i] = NULL;
-  if (!rc)
-    hand_over(io, &in, FIRST_OF_EXTRACT, NAI_IN_COUNT);
-  nai_ingest_free(&in);
-  return rc;
+  NAI_TRY(rc);
+  hand_over(io, &in, FIRST_OF_EXTRACT, NAI_IN_COUNT);
+  return NAI_OK;
 }
 
 static const struct nai_node extract = {.name = "extract",
@@ -131,9 +126,7 @@ static void add_places(struct nai_table *places, int64_t most, const struct nai_
     int64_t a = nai_get_i64(table, i, start), b = nai_get_i64(table, i, end);
     if (a == NAI_NULL_I64 || b == NAI_NULL_I64 || b < a || b - a > window_ns / 10)
       continue;
-    int64_t row = nai_table_add_row(places);
-    nai_set_i64(places, row, TIMELINE_PLACES_start_ns, a);
-    nai_set_i64(places, row, TIMELINE_PLACES_end_ns, b);
+    NAI_ADD(TIMELINE_PLACES, places, .start_ns = a, .end_ns = b);
   }
 }
 
@@ -165,15 +158,12 @@ static const struct nai_node places = {.name = "timeline_places",
 
 static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_table *at = io->in[0];
-  struct nai_interval *list = malloc(((size_t)at->rows + 1) * sizeof *list);
-  if (!list)
-    return nai_err_nomem(err);
+  struct nai_interval *list;
+  NAI_TRY(NAI_NEW(list, io->arena, (size_t)at->rows, err));
   for (int64_t i = 0; i < at->rows; i++)
     list[i] =
         (struct nai_interval){nai_get_i64(at, i, TIMELINE_PLACES_start_ns), nai_get_i64(at, i, TIMELINE_PLACES_end_ns)};
-  int rc = nai_viewer_data(&io->out[0], io->model, list, (size_t)at->rows, err);
-  free(list);
-  return rc;
+  return nai_viewer_data(&io->out[0], io->model, list, (size_t)at->rows, err);
 }
 
 static const struct nai_node timeline = {.name = "timeline",
@@ -204,6 +194,15 @@ const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
     {"render", NULL, false},
 };
 
+const struct nai_node *nai_next_node(struct nai_node_walk *w) {
+  for (; w->stage < w->end; w->stage++, w->next = 0) {
+    const struct nai_node *const *nodes = w->stages[w->stage].nodes;
+    if (nodes && nodes[w->next])
+      return nodes[w->next++];
+  }
+  return NULL;
+}
+
 size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *s,
                          int before_stage) {
   size_t n = nai_report_schemas(list, before_stage);
@@ -222,4 +221,28 @@ size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], 
       for (int o = 0; nai_stages[s].nodes[i]->outputs[o]; o++)
         list[n++] = nai_stages[s].nodes[i]->outputs[o];
   return n;
+}
+
+/* --- a run without rows ----------------------------------------------------------------------- */
+
+static int hold_empty(struct nai_run *run, const struct nai_schema *schema, struct nai_err *err) {
+  struct nai_table *table;
+  if (nai_run_find_loaded(run, schema->name))
+    return NAI_OK;
+  NAI_TRY(nai_table_new(&table, schema, err));
+  return nai_run_add(run, table, err);
+}
+
+int nai_empty_run(struct nai_run **out, struct nai_err *err) {
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
+  size_t count = nai_report_schemas(schemas, NAI_STAGE_RENDER);
+  NAI_OWNED(nai_run) *run = NULL;
+  *out = NULL;
+  NAI_TRY(nai_run_new(&run, err));
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(hold_empty(run, schemas[i], err));
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    if (NAI_IN_DEFAULT & NAI_IN_BIT(i))
+      NAI_TRY(hold_empty(run, nai_event_tables[i], err));
+  return NAI_GIVE(out, run);
 }

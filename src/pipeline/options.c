@@ -1,93 +1,88 @@
 #include "pipeline/options.h"
 
-#include "base/buf.h"
 #include "base/fmt.h"
 #include "base/fs.h"
 
 #include <inttypes.h>
 
+/* Options being told: each is put together in `text`. */
+struct description {
+  struct nai_strings *out;
+  struct nai_buf text;
+};
+
 /* Adds what has been put together, which is emptied. */
-static int add(struct nai_strings *out, struct nai_buf *text, struct nai_err *err) {
-  int rc = nai_buf_check(text, err);
-  if (!rc && nai_strings_add(out, nai_buf_str(text), text->len) == NAI_NO_STRING)
-    rc = nai_err_nomem(err);
-  text->len = 0;
-  return rc;
+static void add(struct description *d) {
+  d->text.oom |= nai_strings_add(d->out, nai_buf_str(&d->text), d->text.len) == NAI_NO_STRING;
+  d->text.len = 0;
 }
 
-static int add_file(struct nai_strings *out, struct nai_buf *text, const char *option, const char *path,
-                    struct nai_err *err) {
-  if (!path)
-    return NAI_OK;
-  nai_buf_printf(text, "%s %s", option, nai_fs_basename(path));
-  return add(out, text, err);
+/* Adds an option with its value, if it has one. */
+static void add_text(struct description *d, const char *option, const char *value) {
+  if (!value)
+    return;
+  nai_buf_printf(&d->text, "%s %s", option, value);
+  add(d);
 }
 
-static int describe_flops(struct nai_strings *out, struct nai_buf *text, const struct nai_flops_options *o,
-                          struct nai_err *err) {
-  const char *const given[][2] = {{"--flops-per-step", o->per_step}, {"--model", o->model}, {"--dtype", o->dtype}};
-  int rc = NAI_OK;
-  for (size_t i = 0; !rc && i < sizeof given / sizeof *given; i++)
-    if (given[i][1]) {
-      nai_buf_printf(text, "%s %s", given[i][0], given[i][1]);
-      rc = add(out, text, err);
-    }
-  if (!rc && o->peak_tflops > 0) {
-    nai_buf_puts(text, "--peak-tflops ");
-    nai_fmt_real(text, o->peak_tflops, 6);
-    rc = add(out, text, err);
-  }
-  return rc;
+static void add_file(struct description *d, const char *option, const char *path) {
+  add_text(d, option, path ? nai_fs_basename(path) : NULL);
+}
+
+static void add_files(struct description *d, const char *option, const char *const *paths, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    add_file(d, option, paths[i]);
+}
+
+static void add_real(struct description *d, const char *option, double value) {
+  nai_buf_printf(&d->text, "%s ", option);
+  nai_fmt_real(&d->text, value, 6);
+  add(d);
+}
+
+static void add_trim(struct description *d, const struct nai_options *o) {
+  nai_buf_puts(&d->text, "--trim ");
+  nai_fmt_scaled(&d->text, o->trim_start_ns, 9);
+  nai_buf_putc(&d->text, ' ');
+  nai_fmt_scaled(&d->text, o->trim_end_ns, 9);
+  add(d);
+}
+
+static void add_flops(struct description *d, const struct nai_flops_options *o) {
+  add_text(d, "--flops-per-step", o->per_step);
+  add_text(d, "--model", o->model);
+  add_text(d, "--dtype", o->dtype);
+  if (o->peak_tflops > 0)
+    add_real(d, "--peak-tflops", o->peak_tflops);
 }
 
 int nai_options_describe(struct nai_strings *out, const struct nai_options *o, struct nai_err *err) {
-  struct nai_buf text = {0};
-  int rc = NAI_OK;
-  if (o->trim) {
-    nai_buf_puts(&text, "--trim ");
-    nai_fmt_scaled(&text, o->trim_start_ns, 9);
-    nai_buf_putc(&text, ' ');
-    nai_fmt_scaled(&text, o->trim_end_ns, 9);
-    rc = add(out, &text, err);
+  struct description d = {.out = out};
+  if (o->trim)
+    add_trim(&d, o);
+  for (size_t i = 0; i < o->gpu_count; i++) {
+    nai_buf_printf(&d.text, "--gpu %" PRId64, o->gpus[i]);
+    add(&d);
   }
-  for (size_t i = 0; !rc && i < o->gpu_count; i++) {
-    nai_buf_printf(&text, "--gpu %" PRId64, o->gpus[i]);
-    rc = add(out, &text, err);
+  add_file(&d, "--phase-map", o->phase_map);
+  add_file(&d, "--kernel-classes", o->kernel_classes);
+  add_file(&d, "--workload", o->workload);
+  add_file(&d, "--gpu-facts", o->gpu_facts);
+  add_flops(&d, &o->flops);
+  add_text(&d, "--step", o->step);
+  add_files(&d, "--rules", o->rules, o->rule_count);
+  add_files(&d, "--metrics", o->metrics, o->metric_count);
+  add_files(&d, "--skill", o->skills, o->skill_count);
+  for (size_t i = 0; i < o->skill_parameter_count; i++)
+    add_text(&d, "--skill-param", o->skill_parameters[i]);
+  if (!o->map_nvtx) {
+    nai_buf_puts(&d.text, "--no-nvtx-kernel-map");
+    add(&d);
   }
-  if (!rc)
-    rc = add_file(out, &text, "--phase-map", o->phase_map, err);
-  if (!rc)
-    rc = add_file(out, &text, "--kernel-classes", o->kernel_classes, err);
-  if (!rc)
-    rc = add_file(out, &text, "--workload", o->workload, err);
-  if (!rc)
-    rc = add_file(out, &text, "--gpu-facts", o->gpu_facts, err);
-  if (!rc)
-    rc = describe_flops(out, &text, &o->flops, err);
-  if (!rc && o->step) {
-    nai_buf_printf(&text, "--step %s", o->step);
-    rc = add(out, &text, err);
-  }
-  for (size_t i = 0; !rc && i < o->rule_count; i++)
-    rc = add_file(out, &text, "--rules", o->rules[i], err);
-  for (size_t i = 0; !rc && i < o->metric_count; i++)
-    rc = add_file(out, &text, "--metrics", o->metrics[i], err);
-  for (size_t i = 0; !rc && i < o->skill_count; i++)
-    rc = add_file(out, &text, "--skill", o->skills[i], err);
-  for (size_t i = 0; !rc && i < o->skill_parameter_count; i++) {
-    nai_buf_printf(&text, "--skill-param %s", o->skill_parameters[i]);
-    rc = add(out, &text, err);
-  }
-  if (!rc && !o->map_nvtx) {
-    nai_buf_puts(&text, "--no-nvtx-kernel-map");
-    rc = add(out, &text, err);
-  }
-  if (!rc && o->nvtx_coverage_warn_threshold >= 0) {
-    nai_buf_puts(&text, "--nvtx-coverage-warn-threshold ");
-    nai_fmt_real(&text, o->nvtx_coverage_warn_threshold, 6);
-    rc = add(out, &text, err);
-  }
-  nai_buf_free(&text);
+  if (o->nvtx_coverage_warn_threshold >= 0)
+    add_real(&d, "--nvtx-coverage-warn-threshold", o->nvtx_coverage_warn_threshold);
+  int rc = nai_buf_check(&d.text, err);
+  nai_buf_free(&d.text);
   return rc;
 }
 

@@ -10,9 +10,7 @@
 #include "tables/viewer_data.h"
 #include "viewer/viewer.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* NAME.mustache of the user's directory, else the built-in template. "report.html" is stored without the suffix. */
@@ -50,11 +48,11 @@ static const char *viewer_block(const struct nai_state *s, const char *name) {
 }
 
 int nai_state_templates(struct nai_state *s, struct nai_err *err) {
-  int rc = nai_templates_new(&s->templates, load_template, s, err);
-  for (int i = 0; nai_outputs[i] && !rc; i++)
+  NAI_TRY(nai_templates_new(&s->templates, load_template, s, err));
+  for (int i = 0; nai_outputs[i]; i++)
     if (nai_outputs[i]->template)
-      rc = nai_templates_check(s->templates, nai_outputs[i]->template, err);
-  return rc;
+      NAI_TRY(nai_templates_check(s->templates, nai_outputs[i]->template, err));
+  return NAI_OK;
 }
 
 /* One file: a format, of one table where it has a file per table. */
@@ -99,7 +97,7 @@ static int render_file(const struct rendering *r, int task, struct nai_err *err)
   struct nai_file_sink sink;
   char path[PATH_MAX];
   context.table = file->table;
-  snprintf(path, sizeof path, "%s/%s", r->s->out.work, file->path);
+  snprintf(path, sizeof path, "%s/%s", nai_outdir_work(r->s->out), file->path);
   int rc = nai_sink_create(&sink, path, err);
   if (!rc)
     rc = file->output->print(&sink.text, &context, err);
@@ -121,23 +119,21 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
   const struct nai_table *findings = nai_run_find_loaded(s->run, nai_findings_schema.name);
   int64_t count = findings ? findings->rows : 0;
   enum nai_severity severity;
-  result->list = calloc((size_t)count + 1, sizeof *result->list);
-  if (!result->list)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(result->list, &result->arena, (size_t)count, err));
   for (int64_t i = 0; i < count; i++) {
     int level = (int)nai_report_severity(findings, i);
-    struct nai_result_finding *finding = &result->list[result->list_count++];
-    *finding = (struct nai_result_finding){.severity = level,
-                                           .at_stake_ns = nai_get_i64(findings, i, FINDINGS_at_stake_ns),
-                                           .pct = nai_get_f64(findings, i, FINDINGS_pct_of_active),
-                                           .id = strdup(nai_get_str(findings, i, FINDINGS_id)),
-                                           .scope = strdup(nai_get_str(findings, i, FINDINGS_scope)),
-                                           .title = strdup(nai_get_str(findings, i, FINDINGS_title))};
-    if (!finding->id || !finding->scope || !finding->title)
-      return nai_err_nomem(err);
+    struct FINDINGS_row row = FINDINGS_at(findings, i);
+    result->list[result->list_count++] =
+        (struct nai_result_finding){.severity = level,
+                                    .at_stake_ns = row.at_stake_ns,
+                                    .pct = row.pct_of_active,
+                                    .id = nai_arena_printf(&result->arena, "%s", row.id),
+                                    .scope = nai_arena_printf(&result->arena, "%s", row.scope),
+                                    .title = nai_arena_printf(&result->arena, "%s", row.title)};
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }
+  NAI_TRY(nai_arena_check(&result->arena, err));
   nai_report_verdict(&result->verdict, &severity, report);
   nai_report_summary(&result->summary, report);
   return nai_buf_check(&result->verdict, err);
@@ -160,12 +156,11 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
     if ((tables[report.table_count] = nai_run_find_loaded(s->run, schemas[i]->name)))
       report.table_count++;
   plan(&r);
-  snprintf(dir, sizeof dir, "%s/tables", s->out.work);
-  int rc = nai_fs_mkdir(dir, err);
-  if (!rc)
-    rc = nai_parallel(s->options->threads, r.count + 1, render_task, &r, err);
-  for (int i = 0; i < r.count && !rc; i++)
+  snprintf(dir, sizeof dir, "%s/tables", nai_outdir_work(s->out));
+  NAI_TRY(nai_fs_mkdir(dir, err));
+  NAI_TRY(nai_parallel(s->options->threads, r.count + 1, render_task, &r, err));
+  for (int i = 0; i < r.count; i++)
     if (nai_strings_add(&s->outputs, r.files[i].path, strlen(r.files[i].path)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
-  return rc ? rc : sum_up(s, &report, err);
+      return nai_err_nomem(err);
+  return sum_up(s, &report, err);
 }

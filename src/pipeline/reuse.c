@@ -5,9 +5,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "table/hash.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,13 +30,12 @@ bool nai_job_find_inputs(struct job *job) {
 
 /* The key of the nodes that make event tables stands for the content of all of them. */
 static void add_events(struct nai_manifest *to, const struct nai_state *s) {
-  for (int i = 0; i < NAI_STAGE_COUNT; i++)
-    for (int n = 0; s->stages[i].nodes && s->stages[i].nodes[n]; n++) {
-      const struct nai_node *node = s->stages[i].nodes[n];
-      const struct nai_manifest_node *made = node->late ? nai_manifest_node(&s->run->manifest, node->name) : NULL;
-      if (made)
-        nai_manifest_add_input(to, node->name, made->key);
-    }
+  const struct nai_node *node;
+  for (struct nai_node_walk w = {.stages = s->stages, .end = NAI_STAGE_COUNT}; (node = nai_next_node(&w));) {
+    const struct nai_manifest_node *made = node->late ? nai_manifest_node(nai_run_manifest(s->run), node->name) : NULL;
+    if (made)
+      nai_manifest_add_input(to, node->name, made->key);
+  }
 }
 
 void nai_job_describe(struct job *job) {
@@ -53,9 +50,8 @@ void nai_job_describe(struct job *job) {
   if (node->parts || node->tables)
     add_events(m, job->s);
   for (int i = 0; job->in[i]; i++) {
-    uint64_t content = 0;
-    if (!nai_manifest_table(&content, &job->s->run->manifest, job->in[i]->schema->name))
-      content = 0;
+    uint64_t content = 0; /* of a table that the run does not list */
+    nai_manifest_table(&content, nai_run_manifest(job->s->run), job->in[i]->schema->name);
     nai_manifest_add_input(m, job->in[i]->schema->name, content);
   }
   job->key = m->node_count ? m->nodes[0].key : 0;
@@ -85,10 +81,9 @@ static int take_table(struct job *job, int output, struct nai_err *err) {
   snprintf(from, sizeof from, "stages/%.200s.ntab", schema->name);
   if (!nai_run_table_path(to, sizeof to, s->run, schema->name))
     return NAI_ESTALE;
-  int rc = nai_fs_link_or_copy_at(s->earlier->directory, from, to, err);
-  return rc || (job->node->late && &job->node->outputs[output] >= job->node->late)
-           ? rc
-           : nai_run_table(&table, s->run, schema->name, schema, err);
+  NAI_TRY(nai_fs_link_or_copy_at(nai_run_directory(s->earlier), from, to, err));
+  bool late = job->node->late && &job->node->outputs[output] >= job->node->late;
+  return late ? NAI_OK : nai_run_table(&table, s->run, schema->name, schema, err);
 }
 
 void nai_job_drop_outputs(struct job *job) {
@@ -107,41 +102,43 @@ void nai_job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest 
     nai_manifest_add_table(to, nai_manifest_name(tables, tables->entries[i].name), tables->entries[i].hash);
 }
 
-/* True when the node's tables are those of the earlier run; else job->reason says why not. */
-static bool take_over(struct job *job) {
-  char *reason = job->reason;
-  const size_t size = sizeof job->reason;
-  struct nai_run *earlier = job->s->earlier;
+/* Takes over all tables of the node; false where one cannot be. */
+static bool take_tables(struct job *job, const struct nai_manifest_node *old) {
+  const struct nai_manifest *earlier = nai_run_manifest(job->s->earlier);
+  struct nai_manifest *m = nai_run_manifest_to_fill(job->s->run);
   struct nai_err ignored;
-  const struct nai_manifest_node *old = earlier ? nai_manifest_node(&earlier->manifest, job->node->name) : NULL;
-  if (!old) {
-    snprintf(reason, size, earlier && earlier->manifest.node_count ? "it is new" : "no earlier run");
-    return false;
-  }
-  if (old->key != job->key) {
-    find_reason(reason, size, &earlier->manifest, old, &job->inputs);
-    return false;
-  }
-  nai_job_repeat_manifest(&job->s->run->manifest, &job->inputs, &earlier->manifest,
-                          old); /* tables are opened against it */
+  nai_job_repeat_manifest(m, &job->inputs, earlier, old); /* tables are opened against it */
   for (int o = 0; o < job->outputs; o++) {
-    uint64_t content;
-    if (!nai_manifest_table(&content, &earlier->manifest, job->node->outputs[o]->name))
-      continue; /* an optional table that the earlier run was not asked for either */
-    if (take_table(job, o, &ignored) != NAI_OK) {
-      snprintf(reason, size, "table %.40s is missing or damaged", job->node->outputs[o]->name);
-      nai_job_drop_outputs(job);
-      nai_manifest_remove_last(&job->s->run->manifest);
-      return false;
-    }
+    const char *name = job->node->outputs[o]->name;
+    if (!nai_run_has(job->s->earlier, name)) /* an optional table that the earlier run was not asked for either */
+      continue;
+    if (take_table(job, o, &ignored) == NAI_OK)
+      continue;
+    snprintf(job->reason, sizeof job->reason, "table %.40s is missing or damaged", name);
+    nai_job_drop_outputs(job);
+    nai_manifest_remove_last(m);
+    return false;
   }
   return true;
+}
+
+/* True when the node's tables are those of the earlier run; else job->reason says why not. */
+static bool take_over(struct job *job) {
+  const struct nai_manifest *earlier = job->s->earlier ? nai_run_manifest(job->s->earlier) : NULL;
+  const struct nai_manifest_node *old = earlier ? nai_manifest_node(earlier, job->node->name) : NULL;
+  if (old && old->key == job->key)
+    return take_tables(job, old);
+  if (old)
+    find_reason(job->reason, sizeof job->reason, earlier, old, &job->inputs);
+  else
+    snprintf(job->reason, sizeof job->reason, earlier && earlier->node_count ? "it is new" : "no earlier run");
+  return false;
 }
 
 int nai_job_decide(struct job *job, struct nai_err *err) {
   job->decided = true;
   nai_job_describe(job);
-  int rc = nai_manifest_check(&job->inputs, err);
-  job->taken = !rc && take_over(job);
-  return rc;
+  NAI_TRY(nai_manifest_check(&job->inputs, err));
+  job->taken = take_over(job);
+  return NAI_OK;
 }

@@ -19,8 +19,10 @@ static struct job *maker_of(const struct job_set *set, const char *table) {
 static bool inputs_come(const struct job_set *set, const struct job *job) {
   const char *name;
   for (size_t i = 0; (name = nai_job_input(job, i)); i++) {
-    const struct job *maker = nai_run_find_loaded(set->s->run, name) ? NULL : maker_of(set, name);
-    if (!nai_run_find_loaded(set->s->run, name) && !(maker && maker->coming))
+    if (nai_run_find_loaded(set->s->run, name))
+      continue;
+    const struct job *maker = maker_of(set, name);
+    if (!maker || !maker->coming)
       return false;
   }
   return true;
@@ -34,29 +36,28 @@ static void send(struct job_set *set, struct job *job) {
 
 /* Decides of the jobs whose inputs are there whether they run; of those taken over others may be the readers. */
 static int decide(struct job_set *set, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (bool more = true; !rc && more;) {
+  for (bool more = true; more;) {
     more = false;
-    for (int i = 0; !rc && i < set->count; i++) {
+    for (int i = 0; i < set->count; i++) {
       struct job *job = &set->jobs[i];
       if (job->decided || !nai_job_find_inputs(job))
         continue;
-      rc = nai_job_decide(job, err);
+      NAI_TRY(nai_job_decide(job, err));
       more |= job->taken;
-      if (!rc && !job->taken)
+      if (!job->taken)
         send(set, job);
     }
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* Takes over what can be, and finds the jobs that go into the next flow: those that have to run, then those that read
  * their tables. Of the latter only those for which no more of the model is built: they may turn out not to run. */
 int nai_job_set_choose(struct job_set *set, struct nai_err *err) {
-  int rc = decide(set, err);
+  NAI_TRY(decide(set, err));
   uint32_t parts = nai_parts_needed(set->parts);
   uint64_t tables = set->tables;
-  for (bool more = true; !rc && more;) {
+  for (bool more = true; more;) {
     more = false;
     for (int i = 0; i < set->count; i++) {
       struct job *job = &set->jobs[i];
@@ -67,7 +68,7 @@ int nai_job_set_choose(struct job_set *set, struct nai_err *err) {
       more = true;
     }
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* What waits for a job, the job included, takes so long: the longest such path starts first. */

@@ -1,12 +1,10 @@
 /* Skills as part of a report: read and checked with the rest of the configuration, asked after the analyses. */
-#include "pipeline/skills.h"
-
-#include "base/hash.h"
 #include "pipeline/state.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
 #include "tables/skill_answers.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- reading --------------------------------------------------------------------------------------- */
@@ -21,11 +19,11 @@ static int read_skill(struct nai_skill **out, const char *name, struct nai_err *
   struct nai_page *page = NULL;
   if (!is_file(name))
     return nai_skills_builtin(out, name, err);
-  int rc = nai_skills_read(out, &page, name, err);
-  if (!rc && page)
-    rc = nai_err_set(err, NAI_EUSAGE, "%s: a page is no part of a report; --skill takes skills", name);
+  NAI_TRY(nai_skills_read(out, &page, name, err));
+  bool is_page = page;
   nai_page_free(page);
-  return rc;
+  return is_page ? nai_err_set(err, NAI_EUSAGE, "%s: a page is no part of a report; --skill takes skills", name)
+                 : NAI_OK;
 }
 
 static bool is_of(const char *parameter, const char *id) {
@@ -47,7 +45,6 @@ static size_t parameters_of(const char *out[NAI_SKILL_MAX_PARAMETERS], const str
 static int check_parameters(const struct nai_state_skills *s, const struct nai_options *o, struct nai_err *err) {
   struct nai_query_parameter ignored[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
   const char *given[NAI_SKILL_MAX_PARAMETERS];
-  int rc = NAI_OK;
   for (size_t i = 0; i < o->skill_parameter_count; i++) {
     bool known = false;
     for (size_t k = 0; k < s->count; k++)
@@ -57,15 +54,15 @@ static int check_parameters(const struct nai_state_skills *s, const struct nai_o
                          "--skill-param \"%s\": expected SKILL.NAME=VALUE, of a skill given with --skill",
                          o->skill_parameters[i]);
   }
-  for (size_t k = 0; k < s->count && !rc; k++) {
+  for (size_t k = 0; k < s->count; k++) {
     size_t count;
     const struct nai_skill_request request = {.parameters = given,
                                               .parameter_count = parameters_of(given, s->list[k], o)};
-    rc = nai_skill_bind(ignored, &count, s->list[k], &request, err);
+    int rc = nai_skill_bind(ignored, &count, s->list[k], &request, err);
     if (rc)
-      rc = nai_err_wrap(err, rc, "--skill %s", s->list[k]->id);
+      return nai_err_wrap(err, rc, "--skill %s", s->list[k]->id);
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* Its id is the name of a table of its own. */
@@ -82,21 +79,17 @@ static int check_id(const struct nai_state_skills *s, size_t index, struct nai_r
 }
 
 static int add(struct nai_state_skills *s, const char *name, struct nai_run *tables, struct nai_err *err) {
-  int rc = read_skill(&s->list[s->count], name, err);
-  if (rc)
-    return rc;
+  NAI_TRY(read_skill(&s->list[s->count], name, err));
   const struct nai_skill *skill = s->list[s->count++];
-  rc = check_id(s, s->count - 1, tables, err);
-  if (!rc)
-    rc = nai_skill_check(skill, tables, err);
-  if (!rc)
-    rc = nai_skill_schema(&s->schemas[s->count - 1], skill, err);
+  NAI_TRY(check_id(s, s->count - 1, tables, err));
+  NAI_TRY(nai_skill_check(skill, tables, err));
+  NAI_TRY(nai_skill_schema(&s->schemas[s->count - 1], skill, err));
   s->outputs[s->count] = s->schemas[s->count - 1];
-  if (!rc && skill->has_rules)
+  if (skill->has_rules)
     s->rules[s->rule_count++] =
         (struct nai_rules_extra){skill->doc->file, nai_buf_str(&skill->file), skill->id, skill->file.len};
   s->hash = nai_hash_bytes(s->hash, nai_buf_str(&skill->file), skill->file.len);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- asking ---------------------------------------------------------------------------------------- */
@@ -105,21 +98,19 @@ static void put_plain(struct nai_buf *out, const char *text, size_t len) { nai_b
 
 static void put_answer(struct nai_table *answers, const struct nai_skill *skill,
                        const struct nai_skill_answer *answer) {
-  const char *slash = strrchr(skill->source, '/');
-  struct nai_buf text = {0};
-  int64_t row = nai_table_add_row(answers);
-  nai_set_str(answers, row, SKILL_ANSWERS_skill, skill->id);
-  nai_set_str(answers, row, SKILL_ANSWERS_title, skill->title);
-  nai_set_str(answers, row, SKILL_ANSWERS_source, slash ? slash + 1 : skill->source);
-  nai_set_i64(answers, row, SKILL_ANSWERS_row_count, answer->table ? answer->table->rows : NAI_NULL_I64);
-  nai_set_i64(answers, row, SKILL_ANSWERS_left_out, answer->left_out);
-  nai_set_str(answers, row, SKILL_ANSWERS_reason, answer->table ? NULL : nai_buf_str(&answer->reason));
+  NAI_SCOPED(nai_buf) text = {0};
+  struct SKILL_ANSWERS_row row = NAI_ROW(SKILL_ANSWERS, .skill = skill->id, .title = skill->title,
+                                         .source = nai_fs_basename(skill->source), .left_out = answer->left_out);
+  if (answer->table)
+    row.row_count = answer->table->rows;
+  else
+    row.reason = nai_buf_str(&answer->reason);
   if (answer->table && answer->table->rows && skill->line) {
     nai_skill_put_line(&text, skill, answer->table, put_plain);
-    nai_set_str(answers, row, SKILL_ANSWERS_text, nai_buf_str(&text));
+    row.text = nai_buf_str(&text);
   }
   answers->oom |= text.oom;
-  nai_buf_free(&text);
+  SKILL_ANSWERS_add(answers, &row);
 }
 
 /* One after the other: each is a process of its own, which nothing else should run beside when it is started. A skill
@@ -128,38 +119,30 @@ static int run_skills(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
   const struct nai_state_skills *skills = &s->skills;
   const char *given[NAI_SKILL_MAX_PARAMETERS];
-  int rc = nai_table_new(&io->out[0], &nai_skill_answers_schema, err);
-  for (size_t i = 0; i < skills->count && !rc; i++) {
+  NAI_TRY(nai_table_new(&io->out[0], &nai_skill_answers_schema, err));
+  for (size_t i = 0; i < skills->count; i++) {
     const struct nai_skill *skill = skills->list[i];
     const struct nai_skill_request request = {
         .run = s->run, .parameters = given, .parameter_count = parameters_of(given, skill, s->options)};
-    struct nai_skill_answer answer;
-    rc = nai_skill_ask(&answer, skill, &request, err);
+    NAI_SCOPED(nai_skill_answer) answer = {0};
+    int rc = nai_skill_ask(&answer, skill, &request, err);
     if (rc)
       return nai_err_wrap(err, rc, "%s", skill->id);
     put_answer(io->out[0], skill, &answer);
+    io->out[i + 1] = answer.table;
     if (!answer.table)
-      rc = nai_table_new_copy(&io->out[i + 1], skills->schemas[i], err);
-    else
-      io->out[i + 1] = answer.table;
+      NAI_TRY(nai_table_new_copy(&io->out[i + 1], skills->schemas[i], err));
     answer.table = NULL;
-    nai_skill_answer_free(&answer);
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_state_skills_load(struct nai_state_skills *s, const struct nai_options *o, struct nai_err *err) {
-  struct nai_run *tables = NULL;
+  NAI_OWNED(nai_run) *tables = NULL;
   if (!o->skill_count && !o->skill_parameter_count)
     return NAI_OK;
-  int rc = nai_empty_run(&tables, err);
+  NAI_TRY(nai_empty_run(&tables, err));
   s->outputs[0] = &nai_skill_answers_schema;
-  for (size_t i = 0; i < o->skill_count && !rc; i++)
-    rc = add(s, o->skills[i], tables, err);
-  if (!rc)
-    rc = check_parameters(s, o, err);
-  for (size_t i = 0; i < o->skill_parameter_count; i++)
-    s->hash = nai_hash_text(s->hash, o->skill_parameters[i]);
   s->node =
       (struct nai_node){.name = "skills",
                         .outputs = s->outputs,
@@ -168,8 +151,11 @@ int nai_state_skills_load(struct nai_state_skills *s, const struct nai_options *
                         .creates = true,
                         .run = run_skills};
   s->nodes[0] = &s->node;
-  nai_run_close(tables);
-  return rc;
+  for (size_t i = 0; i < o->skill_count; i++)
+    NAI_TRY(add(s, o->skills[i], tables, err));
+  for (size_t i = 0; i < o->skill_parameter_count; i++)
+    s->hash = nai_hash_text(s->hash, o->skill_parameters[i]);
+  return check_parameters(s, o, err);
 }
 
 void nai_state_skills_free(struct nai_state_skills *s) {

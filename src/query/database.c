@@ -28,10 +28,11 @@ static int add_stored(struct nai_database *db, const char *name, struct nai_err 
 }
 
 static int list_tables(struct nai_database *db, struct nai_err *err) {
-  const struct nai_manifest *m = &db->run->manifest;
+  const struct nai_manifest *m = nai_run_manifest(db->run);
   int rc = NAI_OK;
-  for (uint32_t i = 0; i < db->run->table_count && !rc; i++)
-    rc = add_stored(db, db->run->tables[i]->schema->name, err);
+  const struct nai_table *loaded;
+  for (uint32_t i = 0; (loaded = nai_run_loaded(db->run, i)) && !rc; i++)
+    rc = add_stored(db, loaded->schema->name, err);
   for (uint32_t n = 0; n < m->node_count && !rc; n++)
     for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end && !rc; t++)
       rc = add_stored(db, nai_manifest_name(m, m->entries[t].name), err);
@@ -76,7 +77,7 @@ void nai_database_close(struct nai_database *db) {
 }
 
 bool nai_query_has(const struct nai_run *run, const char *table) {
-  const struct nai_manifest *m = &run->manifest;
+  const struct nai_manifest *m = nai_run_manifest(run);
   for (int i = 0; nai_derived_tables[i]; i++)
     if (strcmp(nai_derived_tables[i]->schema->name, table) == 0)
       return true;

@@ -16,7 +16,7 @@
 /* A run says with which options it was made. */
 static bool maps_nvtx(const struct nai_run *run) {
   static const char option[] = "--no-nvtx-kernel-map";
-  return nai_strings_find(&run->manifest.options, option, strlen(option)) == NAI_NO_STRING;
+  return nai_strings_find(&nai_run_manifest(run)->options, option, strlen(option)) == NAI_NO_STRING;
 }
 
 /* The event tables, some of which a statement may have opened before, unchecked. */
@@ -32,7 +32,7 @@ int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t 
   int rc = nai_database_classes(db, err);
   const struct nai_model_options options = {
       .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
-  if (!rc && !db->run->model)
+  if (!rc && !nai_run_held_model(db->run))
     rc = open_events(db->run, all, err);
   if (!rc)
     rc = nai_run_model(out, db->run, &options, all, parts, err);

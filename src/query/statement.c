@@ -98,9 +98,7 @@ static void suggest_column(struct nai_buf *out, struct nai_database *db, const c
 static void suggest_table(struct nai_buf *out, const struct nai_database *db, const char *word) {
   const char *best = NULL;
   int distance = 1 << 20;
-  uint64_t content;
-  if (nai_manifest_table(&content, &db->run->manifest, "capture") &&
-      !nai_manifest_table(&content, &db->run->manifest, "findings")) {
+  if (nai_run_has(db->run, "capture") && !nai_run_has(db->run, "findings")) {
     nai_buf_puts(out, "; the run stopped early (--stage) and lacks tables: analyse its trace again without");
     return;
   }

@@ -150,7 +150,7 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
   int rc = nai_database_open(&db, query->run, err);
   if (!rc)
     rc = nai_raw_attach(&db, query, err);
-  nai_sandbox_enter(&(struct nai_sandbox){.readable = query->run->directory}); /* the export is open by now */
+  nai_sandbox_enter(&(struct nai_sandbox){.readable = nai_run_directory(query->run)}); /* the export is open by now */
   if (!rc && nai_sql_guard(&db.sql, memory) != SQLITE_OK)
     rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sql.sqlite));
   if (!rc)

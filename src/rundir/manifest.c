@@ -1,6 +1,5 @@
 #include "rundir/manifest.h"
 
-#include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -12,16 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void nai_manifest_free(struct nai_manifest *m) {
-  free(m->version);
-  free(m->trace);
   nai_strings_free(&m->options);
   nai_strings_free(&m->names);
   nai_strings_free(&m->files);
-  free(m->entries);
-  free(m->nodes);
+  nai_arena_free(&m->arena);
   *m = (struct nai_manifest){0};
 }
 
@@ -38,7 +33,7 @@ static uint32_t add_text(struct nai_manifest *m, struct nai_strings *to, const c
 }
 
 static bool add_entry(struct nai_manifest *m, const char *name, uint64_t hash) {
-  m->oom |= !nai_array_room(&m->entries, &m->entry_capacity, m->entry_count, sizeof *m->entries);
+  m->oom |= NAI_ROOM(m->entries, m->entry_capacity, m->entry_count, &m->arena, NULL) != NAI_OK;
   if (m->oom || !m->node_count)
     return false;
   m->entries[m->entry_count++] = (struct nai_manifest_entry){add_text(m, &m->names, name), hash};
@@ -46,7 +41,7 @@ static bool add_entry(struct nai_manifest *m, const char *name, uint64_t hash) {
 }
 
 void nai_manifest_add_node(struct nai_manifest *m, const char *name) {
-  m->oom |= !nai_array_room(&m->nodes, &m->node_capacity, m->node_count, sizeof *m->nodes);
+  m->oom |= NAI_ROOM(m->nodes, m->node_capacity, m->node_count, &m->arena, NULL) != NAI_OK;
   if (m->oom)
     return;
   uint32_t at = m->entry_count;
@@ -126,9 +121,9 @@ const struct nai_manifest_node *nai_manifest_maker(const struct nai_manifest *m,
 bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *m, const char *table) {
   const struct nai_manifest_node *maker;
   const struct nai_manifest_entry *entry = find_table(&maker, m, table);
-  if (entry)
+  if (entry && hash)
     *hash = entry->hash;
-  return entry != NULL;
+  return entry;
 }
 
 bool nai_manifest_lists(const struct nai_manifest *m, const char *file) {
@@ -171,13 +166,17 @@ static void read_files(struct nai_manifest *m, const struct nai_yaml *doc) {
     nai_strings_free(&m->files);
 }
 
+static const char *read_text(struct nai_manifest *m, const struct nai_yaml *doc, const char *key) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, nai_yaml_root(doc), key);
+  return node ? nai_arena_printf(&m->arena, "%s", node->text) : NULL;
+}
+
 static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
-  const struct nai_yaml_node *root = nai_yaml_root(doc), *version = nai_yaml_get(doc, root, "version"),
-                             *trace = nai_yaml_get(doc, root, "trace"), *identity = nai_yaml_get(doc, root, "identity"),
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *identity = nai_yaml_get(doc, root, "identity"),
                              *nodes = nai_yaml_get(doc, root, "nodes");
-  m->version = version ? strdup(version->text) : NULL;
-  m->trace = trace ? strdup(trace->text) : NULL;
-  m->oom |= (version && !m->version) || (trace && !m->trace);
+  m->version = read_text(m, doc, "version");
+  m->trace = read_text(m, doc, "trace");
+  m->oom |= m->arena.oom;
   m->identity = identity ? read_hex(identity) : 0;
   read_texts(m, &m->options, doc, "options");
   for (const struct nai_yaml_node *n = nodes ? nai_yaml_first(doc, nodes) : NULL; n; n = nai_yaml_next(doc, n)) {
@@ -187,34 +186,36 @@ static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
   }
 }
 
+static void read_parsed(struct nai_manifest *m, const struct nai_yaml *doc) {
+  struct nai_err ignored;
+  if (nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored))
+    return;
+  int64_t major = read_major(doc);
+  if (major)
+    read_files(m, doc); /* files are the program's own whichever version wrote them */
+  if (m->ours && major == NAI_MANIFEST_MAJOR)
+    read_doc(m, doc);
+}
+
 static int read_file(struct nai_buf *text, int directory, struct nai_err *err) {
-  int fd = nai_fs_open_at(directory, NAI_MANIFEST_PATH);
+  NAI_CLOSED int fd = nai_fs_open_at(directory, NAI_MANIFEST_PATH);
   if (fd < 0)
     return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot open \"" NAI_MANIFEST_PATH "\"");
-  int rc = nai_fs_read_fd(text, fd, NAI_MANIFEST_PATH, NAI_YAML_MAX_BYTES, NAI_EIO, err);
-  close(fd);
-  return rc;
+  return nai_fs_read_fd(text, fd, NAI_MANIFEST_PATH, NAI_YAML_MAX_BYTES, NAI_EIO, err);
 }
 
 int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_yaml *doc = NULL;
   struct nai_err ignored;
   *m = (struct nai_manifest){0};
-  int rc = read_file(&text, directory, err);
-  int damaged = rc ? rc : nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored);
+  NAI_TRY(read_file(&text, directory, err));
+  int damaged = nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored);
   m->oom = damaged == NAI_ELIMIT;
-  if (!damaged && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
-    int64_t major = read_major(doc);
-    if (major)
-      read_files(m, doc); /* files are the program's own whichever version wrote them */
-    if (m->ours && major == NAI_MANIFEST_MAJOR)
-      read_doc(m, doc);
-  }
+  if (!damaged)
+    read_parsed(m, doc);
   nai_yaml_free(doc);
-  nai_buf_free(&text);
-  if (!rc)
-    rc = nai_manifest_check(m, err);
+  int rc = nai_manifest_check(m, err);
   if (rc)
     nai_manifest_free(m);
   return rc;
@@ -231,11 +232,10 @@ static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
 /* Names of files and words of command lines may hold any character. As everything of ours that people read they are
  * written clean, which is also how a manifest has to be to be read back. */
 static void put_clean(struct nai_json *json, const char *text) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, text ? text : "", text ? strlen(text) : 0);
   nai_json_text(json, text ? nai_buf_str(&clean) : NULL);
   json->out->oom |= clean.oom;
-  nai_buf_free(&clean);
 }
 
 static void put_texts(struct nai_json *json, const char *key, const struct nai_strings *texts) {

@@ -2,11 +2,9 @@
  * what a later run may reuse, and which files of a directory are a run's own. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "table/table.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Where it lies in an artifacts directory: also what marks a directory as one. */
 #define NAI_MANIFEST_PATH "stages/manifest.json"
@@ -31,9 +29,10 @@ struct nai_manifest_node {
 
 /* Zeroed to begin with. Sticky on out-of-memory. */
 struct nai_manifest {
-  char *version, *trace;      /* of the program; the trace's file name; NULL when unknown */
-  uint64_t identity;          /* of the trace */
-  struct nai_strings options; /* "--trim 1 2": what was asked, where it is not the default */
+  struct nai_arena arena;
+  const char *version, *trace; /* of the program; the trace's file name; NULL when unknown */
+  uint64_t identity;           /* of the trace */
+  struct nai_strings options;  /* "--trim 1 2": what was asked, where it is not the default */
   struct nai_strings names;
   struct nai_manifest_entry *entries;
   uint32_t entry_count, entry_capacity;
@@ -68,7 +67,7 @@ bool nai_manifest_is_of_this_program(const struct nai_manifest *manifest);
 /* The node of that name; the node that made that table. NULL when there is none. */
 const struct nai_manifest_node *nai_manifest_node(const struct nai_manifest *manifest, const char *name);
 const struct nai_manifest_node *nai_manifest_maker(const struct nai_manifest *manifest, const char *table);
-/* The hash of the table's content. False when there is no such table. */
+/* The hash of the table's content, where `hash` is not NULL. False when there is no such table. */
 bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *manifest, const char *table);
 /* Whether the run wrote a file of that path. */
 bool nai_manifest_lists(const struct nai_manifest *manifest, const char *file);

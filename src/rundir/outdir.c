@@ -27,45 +27,44 @@ static bool is_sticky(const struct nai_outdir *out, int target) {
 /* The target is an earlier run's, whose files go to `ours`, or empty. */
 static int check_is_run(struct nai_strings *ours, const struct nai_outdir *out, int target, struct nai_err *err) {
   bool known = false, empty = false;
-  int rc = nai_outdir_list(ours, &known, out, target, err);
-  if (!rc && !known)
-    rc = nai_outdir_is_empty(&empty, target, out->given, err);
-  return rc || known || empty ? rc
-                              : nai_err_set(err, NAI_EUSAGE,
-                                            "%s holds files that are not from an earlier run, or from a version of "
-                                            "nsys-ai that kept no list of them; give a new directory, or remove this "
-                                            "one if nothing in it is needed; nothing was changed",
-                                            out->given);
+  NAI_TRY(nai_outdir_list(ours, &known, out, target, err));
+  if (!known)
+    NAI_TRY(nai_outdir_is_empty(&empty, target, out->given, err));
+  return known || empty ? NAI_OK
+                        : nai_err_set(err, NAI_EUSAGE,
+                                      "%s holds files that are not from an earlier run, or from a version of "
+                                      "nsys-ai that kept no list of them; give a new directory, or remove this "
+                                      "one if nothing in it is needed; nothing was changed",
+                                      out->given);
 }
 
-/* Opens the target when it can be replaced; *target is -1 when there is none. With `work` >= 0 links are tried there.
- */
+/* Whether a target can be replaced. With `work` >= 0 links are tried there. */
+static int check_target(const struct nai_outdir *out, int target, int work, struct nai_err *err) {
+  NAI_SCOPED(nai_strings) ours = {0};
+  if (nai_outdir_is_mount(out->parent, out->name))
+    return nai_err_set(err, NAI_EUSAGE, "%s is a mount point, which cannot be replaced; give a directory below it",
+                       out->given);
+  NAI_TRY(check_is_run(&ours, out, target, err));
+  if (is_sticky(out, target))
+    return nai_err_set(err, NAI_EIO, "%s belongs to another user and cannot be replaced", out->given);
+  return nai_outdir_check(target, &ours, work, out->given, err);
+}
+
+/* Opens the target when it can be replaced; *target is -1 when there is none. */
 static int open_target(int *target, const struct nai_outdir *out, int work, struct nai_err *err) {
-  struct nai_strings ours = {0};
-  *target = nai_outdir_open(out->parent, out->name);
-  if (*target < 0 && errno == ENOENT)
+  NAI_CLOSED int there = nai_outdir_open(out->parent, out->name);
+  *target = -1;
+  if (there < 0 && errno == ENOENT)
     return NAI_OK;
-  if (*target < 0 && (errno == ENOTDIR || errno == ELOOP))
+  if (there < 0 && (errno == ENOTDIR || errno == ELOOP))
     return nai_err_set(err, NAI_EUSAGE, "%s is no directory; give the name of a new or earlier artifacts directory",
                        out->given);
-  if (*target < 0)
+  if (there < 0)
     return nai_err_sys(err, NAI_EIO, errno, "%s", out->given);
-  int rc;
-  if (nai_outdir_is_mount(out->parent, out->name))
-    rc = nai_err_set(err, NAI_EUSAGE, "%s is a mount point, which cannot be replaced; give a directory below it",
-                     out->given);
-  else if ((rc = check_is_run(&ours, out, *target, err))) {
-    /* refused */
-  } else if (is_sticky(out, *target))
-    rc = nai_err_set(err, NAI_EIO, "%s belongs to another user and cannot be replaced", out->given);
-  else
-    rc = nai_outdir_check(*target, &ours, work, out->given, err);
-  nai_strings_free(&ours);
-  if (rc) {
-    close(*target);
-    *target = -1;
-  }
-  return rc;
+  NAI_TRY(check_target(out, there, work, err));
+  *target = there;
+  there = -1;
+  return NAI_OK;
 }
 
 static void choose_unique(struct nai_outdir *out) {
@@ -90,17 +89,17 @@ static int make_work(struct nai_outdir *out, struct nai_err *err) {
   }
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot create a directory beside %s", out->given);
-  if (asprintf(&out->work, "%.*s%s", (int)(out->name - out->target), out->target, name) < 0) {
-    out->work = NULL;
+  const char *work = nai_arena_printf(&out->arena, "%s%s", out->above, name);
+  if (out->arena.oom) {
     unlinkat(out->parent, name, AT_REMOVEDIR);
     return nai_err_nomem(err);
   }
+  out->work = work;
   out->fresh = nai_outdir_open(out->parent, name);
-  int mark =
+  NAI_CLOSED int mark =
       out->fresh < 0 ? -1 : openat(out->fresh, NAI_OUTDIR_WORK_MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (mark < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create a file in a directory beside %s", out->given);
-  close(mark);
   if (nai_lock(out->fresh, LOCK_EX, 0, NULL, NULL) != 0) {
     /* A file system without locks. */
   }
@@ -108,22 +107,15 @@ static int make_work(struct nai_outdir *out, struct nai_err *err) {
 }
 
 static int begin_locked(struct nai_outdir *out, struct nai_err *err) {
-  int again, rc = nai_outdir_put_back(out, err);
-  if (!rc)
-    rc = open_target(&out->earlier, out, -1, err);
-  if (rc)
-    return rc;
-  out->exists = out->earlier >= 0;
-  if (out->exists && nai_lock(out->earlier, LOCK_SH, 0, NULL, NULL) != 0) {
+  NAI_CLOSED int again = -1;
+  NAI_TRY(nai_outdir_put_back(out, err));
+  NAI_TRY(open_target(&out->earlier, out, -1, err));
+  if (out->earlier >= 0 && nai_lock(out->earlier, LOCK_SH, 0, NULL, NULL) != 0) {
     /* Then its files may vanish while they are being reused, which is found out and costs some time. */
   }
   nai_outdir_sweep(out, true);
-  rc = make_work(out, err);
-  if (!rc)
-    rc = open_target(&again, out, out->fresh, err);
-  if (!rc && again >= 0)
-    close(again);
-  return rc;
+  NAI_TRY(make_work(out, err));
+  return open_target(&again, out, out->fresh, err);
 }
 
 /* Each is replaced as a whole, so one in the other would be gone or come back. */
@@ -139,28 +131,38 @@ static int check_apart(const struct nai_outdir *out, struct nai_err *err) {
                      out->calls.apart->given);
 }
 
-int nai_outdir_begin(struct nai_outdir *out, const char *path, const struct nai_outdir_calls *calls,
-                     struct nai_err *err) {
-  *out = (struct nai_outdir){.earlier = -1, .parent = -1, .fresh = -1, .calls = *calls};
-  if (!out->calls.rename)
-    out->calls.rename = renameat2;
-  if (!out->calls.option)
-    out->calls.option = "--out";
-  if (!out->calls.patience_s)
-    out->calls.patience_s = NAI_OUTDIR_PATIENCE_S;
-  int rc = nai_outdir_set_names(out, path, err);
-  if (!rc)
-    rc = check_apart(out, err);
-  if (!rc)
-    rc = nai_outdir_open_parent(out, err);
-  if (!rc)
-    rc = nai_outdir_lock(out, err);
-  if (rc)
-    return rc;
-  rc = begin_locked(out, err);
+static int begin(struct nai_outdir *out, const char *path, struct nai_err *err) {
+  NAI_TRY(nai_outdir_set_names(out, path, err));
+  NAI_TRY(check_apart(out, err));
+  NAI_TRY(nai_outdir_open_parent(out, err));
+  NAI_TRY(nai_outdir_lock(out, err));
+  int rc = begin_locked(out, err);
   nai_unlock(out->parent);
   return rc;
 }
+
+int nai_outdir_begin(struct nai_outdir **out, const char *path, const struct nai_outdir_calls *calls,
+                     struct nai_err *err) {
+  NAI_OWNED(nai_outdir) *made = *out = NULL;
+  made = malloc(sizeof *made);
+  if (!made)
+    return nai_err_nomem(err);
+  *made = (struct nai_outdir){.arena = NAI_ARENA(NULL), .calls = *calls, .earlier = -1, .parent = -1, .fresh = -1};
+  if (!made->calls.rename)
+    made->calls.rename = renameat2;
+  if (!made->calls.option)
+    made->calls.option = "--out";
+  if (!made->calls.patience_s)
+    made->calls.patience_s = NAI_OUTDIR_PATIENCE_S;
+  NAI_TRY(begin(made, path, err));
+  return NAI_GIVE(out, made);
+}
+
+const char *nai_outdir_target(const struct nai_outdir *out) { return out->target; }
+
+const char *nai_outdir_work(const struct nai_outdir *out) { return out->work; }
+
+int nai_outdir_earlier(const struct nai_outdir *out) { return out->earlier; }
 
 /* --- commit ----------------------------------------------------------------------------------- */
 
@@ -190,7 +192,7 @@ static int exchange_with(const struct nai_outdir *out, int old, const char *work
   int failed = exchange(out, work);
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot put the new run in the place of %s", out->given);
-  if (nai_outdir_same(old, out->parent, work))
+  if (nai_fs_is_same(old, out->parent, work, AT_SYMLINK_NOFOLLOW))
     return NAI_OK;
   failed = exchange(out, work);
   return failed ? nai_err_sys(err, NAI_EIO, failed,
@@ -203,65 +205,52 @@ static int exchange_with(const struct nai_outdir *out, int old, const char *work
  * while anybody still reads from the directory, that is left to a later run. */
 static void dismiss(struct nai_outdir *out, int old, const struct nai_strings *ours, const char *work) {
   char left[NAME_MAX + 16];
-  int lock;
-  if (out->earlier >= 0)
-    close(out->earlier);
+  NAI_CLOSED int lock = -1;
+  nai_close_descriptor(&out->earlier);
   out->earlier = -1;
   nai_outdir_adopt(old, ours, out->fresh);
   nai_unlock(out->fresh);
   if (nai_outdir_claim(&lock, old) != EWOULDBLOCK &&
       !nai_outdir_clean(out->parent, work, old, ours, out->fresh, left, sizeof left) && *left)
     nai_outdir_note_left(out, work, left);
-  if (lock >= 0)
-    close(lock);
 }
 
 static int replace(struct nai_outdir *out, int old, const char *work, struct nai_err *err) {
-  struct nai_strings ours = {0};
-  int rc = nai_outdir_list(&ours, NULL, out, old, err);
-  if (!rc)
-    rc = nai_outdir_link(old, &ours, out->fresh, out->given, err);
-  if (!rc)
-    rc = exchange_with(out, old, work, err);
-  if (!rc)
-    dismiss(out, old, &ours, work);
-  nai_strings_free(&ours);
-  return rc;
+  NAI_SCOPED(nai_strings) ours = {0};
+  NAI_TRY(nai_outdir_list(&ours, NULL, out, old, err));
+  NAI_TRY(nai_outdir_link(old, &ours, out->fresh, out->given, err));
+  NAI_TRY(exchange_with(out, old, work, err));
+  dismiss(out, old, &ours, work);
+  return NAI_OK;
 }
 
-static int commit_locked(struct nai_outdir *out, struct nai_err *err) {
+/* Puts the work directory in the target's place. */
+static int put_in_place(struct nai_outdir *out, struct nai_err *err) {
   char work[NAME_MAX + 1];
-  int old = -1, rc = nai_outdir_put_back(out, err);
-  if (!rc)
-    rc = open_target(&old, out, -1, err);
-  if (rc)
-    return rc;
+  NAI_CLOSED int old = -1;
+  NAI_TRY(nai_outdir_put_back(out, err));
+  NAI_TRY(open_target(&old, out, -1, err));
   nai_outdir_name(work, out, NAI_OUTDIR_WORK, out->unique);
   /* From here on the run's own list says what is its own, so that names of the user's files do not matter. */
   if (unlinkat(out->fresh, NAI_OUTDIR_WORK_MARK, 0) != 0 && errno != ENOENT)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot finish \"%s\"", out->work);
-  else if (old >= 0)
-    rc = replace(out, old, work, err);
-  else {
-    int failed = nai_outdir_move_free(out, work, out->name);
-    rc = failed ? nai_err_sys(err, NAI_EIO, failed, "cannot put %s in place", out->given) : NAI_OK;
-  }
+    return nai_err_sys(err, NAI_EIO, errno, "cannot finish \"%s\"", out->work);
   if (old >= 0)
-    close(old);
-  return rc;
+    return replace(out, old, work, err);
+  int failed = nai_outdir_move_free(out, work, out->name);
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot put %s in place", out->given) : NAI_OK;
+}
+
+static int commit_locked(struct nai_outdir *out, struct nai_err *err) {
+  NAI_TRY(put_in_place(out, err));
+  out->work = NULL;
+  nai_unlock(out->fresh);
+  nai_outdir_sweep(out, false); /* what runs displaced while others read from it */
+  return NAI_OK;
 }
 
 int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err) {
-  int rc = nai_outdir_lock(out, err);
-  if (rc)
-    return rc;
-  rc = commit_locked(out, err);
-  if (!rc) {
-    free(out->work);
-    out->work = NULL;
-    nai_unlock(out->fresh);
-    nai_outdir_sweep(out, false); /* what runs displaced while others read from it */
-  }
+  NAI_TRY(nai_outdir_lock(out, err));
+  int rc = commit_locked(out, err);
   nai_unlock(out->parent);
   return rc;
 }
@@ -270,30 +259,22 @@ int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err) {
 
 static void discard_work(const struct nai_outdir *out) {
   char work[NAME_MAX + 1], left[NAME_MAX + 16];
-  struct nai_strings ours = {0};
+  NAI_SCOPED(nai_strings) ours = {0};
+  NAI_CLOSED int target = nai_outdir_open(out->parent, out->name);
   nai_outdir_name(work, out, NAI_OUTDIR_WORK, out->unique);
-  int target = nai_outdir_open(out->parent, out->name);
   if (nai_outdir_list(&ours, NULL, out, out->fresh, NULL) == NAI_OK &&
       !nai_outdir_clean(out->parent, work, out->fresh, &ours, target, left, sizeof left) && *left)
     nai_outdir_note_left(out, work, left);
-  nai_strings_free(&ours);
-  if (target >= 0)
-    close(target);
 }
 
 void nai_outdir_end(struct nai_outdir *out) {
-  if (!out->given)
+  if (!out)
     return;
   if (out->work && out->fresh >= 0)
     discard_work(out);
-  if (out->earlier >= 0)
-    close(out->earlier);
-  if (out->fresh >= 0)
-    close(out->fresh);
-  if (out->parent >= 0)
-    close(out->parent);
-  free(out->work);
-  free(out->target);
-  free(out->given);
-  *out = (struct nai_outdir){.earlier = -1, .parent = -1, .fresh = -1};
+  nai_close_descriptor(&out->earlier);
+  nai_close_descriptor(&out->fresh);
+  nai_close_descriptor(&out->parent);
+  nai_arena_free(&out->arena);
+  free(out);
 }

@@ -4,8 +4,6 @@
 #include "rundir/outdir.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Directories beside the target are named .STEM.TAG.XXXXXX: where runs write and what they displaced, and an earlier
  * run that had to make room for a moment where two directories cannot be exchanged in one step. */
@@ -13,12 +11,26 @@
 #define NAI_OUTDIR_ASIDE "nsys-ai-old"
 enum { NAI_OUTDIR_PATIENCE_S = 60, NAI_OUTDIR_UNIQUE = 6 };
 
+struct nai_outdir {
+  struct nai_arena arena;
+  struct nai_outdir_calls calls;
+  const char *given;  /* --out "PATH" as the user wrote it, for messages */
+  const char *target; /* `above` and `name` */
+  const char *above;  /* the directory that holds target and work, with a slash */
+  const char *name;
+  const char *work; /* NULL before it is made, and once it is committed */
+  int parent;       /* `above`; locked while entries in it change hands */
+  int fresh;        /* the work directory, locked while this run lives */
+  int earlier;
+  char stem[192]; /* what names of work directories are made of */
+  char unique[8]; /* this run's part of them */
+};
+
 /* outdir_place.c: names, moves and locks. */
 void nai_outdir_note(const struct nai_outdir *out, const char *fmt, ...) NAI_PRINTF(2, 3);
 void nai_outdir_name(char name[NAME_MAX + 1], const struct nai_outdir *out, const char *tag, const char *unique);
 /* Absolute path of something beside the target, for messages. */
 const char *nai_outdir_beside(char path[PATH_MAX], const struct nai_outdir *out, const char *name);
-bool nai_outdir_same(int fd, int parent, const char *name);
 /* A directory that is no link; -1 with errno set. */
 int nai_outdir_open(int parent, const char *name);
 /* Renames within the parent; 0 or errno. */

@@ -4,13 +4,11 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/lock.h"
-#include "rundir/stages_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -23,7 +21,7 @@ void nai_outdir_note(const struct nai_outdir *out, const char *fmt, ...) {
   vsnprintf(line, sizeof line, fmt, args);
   va_end(args);
   if (out->calls.note)
-    out->calls.note(out->calls.ctx, line);
+    out->calls.note(line);
 }
 
 void nai_outdir_name(char name[NAME_MAX + 1], const struct nai_outdir *out, const char *tag, const char *unique) {
@@ -31,14 +29,8 @@ void nai_outdir_name(char name[NAME_MAX + 1], const struct nai_outdir *out, cons
 }
 
 const char *nai_outdir_beside(char path[PATH_MAX], const struct nai_outdir *out, const char *name) {
-  snprintf(path, PATH_MAX, "%.*s%s", (int)(out->name - out->target), out->target, name);
+  snprintf(path, PATH_MAX, "%s%s", out->above, name);
   return path;
-}
-
-bool nai_outdir_same(int fd, int parent, const char *name) {
-  struct stat a, b;
-  return fstat(fd, &a) == 0 && fstatat(parent, name, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev &&
-         a.st_ino == b.st_ino;
 }
 
 int nai_outdir_open(int parent, const char *name) {
@@ -56,76 +48,65 @@ int nai_outdir_move_free(const struct nai_outdir *out, const char *from, const c
   return nai_outdir_cannot(failed) ? nai_outdir_move(out, from, to, 0) : failed;
 }
 
-/* Absolute path with links resolved; the last component may not exist yet. */
-static char *resolve(const char *path, const char *given, struct nai_err *err) {
-  char *whole = realpath(path, NULL);
-  if (whole)
-    return whole;
-  if (errno == ENOMEM || errno == EIO) { /* it may well exist */
-    nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", path);
-    return NULL;
-  }
-  char *copy = strdup(path), *parent = NULL, *result = NULL;
-  if (!copy) {
-    nai_err_nomem(err);
-    goto out;
-  }
-  size_t len = strlen(copy);
-  while (len > 1 && copy[len - 1] == '/')
+/* A path whose last component does not exist yet; what is above it is made. */
+static int resolve_new(char **out, const char *path, const char *given, struct nai_err *err) {
+  NAI_FREED char *copy = strdup(path), *parent = NULL;
+  if (!copy)
+    return nai_err_nomem(err);
+  for (size_t len = strlen(copy); len > 1 && copy[len - 1] == '/';)
     copy[--len] = '\0';
   char *slash = strrchr(copy, '/');
   const char *name = slash ? slash + 1 : copy;
   if (slash)
     *slash = '\0';
   const char *above = slash ? (*copy ? copy : "/") : ".";
-  if (nai_fs_mkdir_all(above, err))
-    goto out;
+  NAI_TRY(nai_fs_mkdir_all(above, err));
   parent = realpath(above, NULL);
-  if (!parent) {
-    nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", above);
-    goto out;
-  }
+  if (!parent)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", above);
   if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-    nai_err_set(err, NAI_EUSAGE, "%s: not a directory name", given);
-  else if (asprintf(&result, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < 0) {
-    result = NULL;
-    nai_err_nomem(err);
-  }
-out:
-  free(copy);
-  free(parent);
-  return result;
+    return nai_err_set(err, NAI_EUSAGE, "%s: not a directory name", given);
+  if (asprintf(out, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) >= 0)
+    return NAI_OK;
+  *out = NULL;
+  return nai_err_nomem(err);
+}
+
+/* Absolute path with links resolved; the last component may not exist yet. */
+static int resolve(char **out, const char *path, const char *given, struct nai_err *err) {
+  *out = realpath(path, NULL);
+  if (*out)
+    return NAI_OK;
+  if (errno == ENOMEM || errno == EIO) /* it may well exist */
+    return nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", path);
+  return resolve_new(out, path, given, err);
 }
 
 int nai_outdir_set_names(struct nai_outdir *out, const char *path, struct nai_err *err) {
   enum { LONG_NAME = 180, KEPT_OF_IT = 160 };
+  NAI_FREED char *whole = NULL;
   if (strlen(path) > PATH_MAX - 512)
     return nai_err_set(err, NAI_EUSAGE, "%s: the path is too long", out->calls.option);
-  struct nai_err failed = {.code = NAI_EIO};
-  if (asprintf(&out->given, "%s \"%s\"", out->calls.option, path) < 0) {
-    out->given = NULL;
-    return nai_err_nomem(err);
-  }
-  out->target = resolve(path, out->given, &failed);
-  if (!out->target)
-    return nai_err_set(err, failed.code, "%s", failed.msg);
-  out->name = strrchr(out->target, '/') + 1;
-  if (!*out->name)
+  out->given = nai_arena_printf(&out->arena, "%s \"%s\"", out->calls.option, path);
+  NAI_TRY(nai_arena_check(&out->arena, err));
+  NAI_TRY(resolve(&whole, path, out->given, err));
+  const char *name = strrchr(whole, '/') + 1;
+  if (!*name)
     return nai_err_set(err, NAI_EUSAGE, "%s: not a directory name", out->given);
-  size_t len = strlen(out->name);
+  out->target = nai_arena_printf(&out->arena, "%s", whole);
+  out->above = nai_arena_printf(&out->arena, "%.*s", (int)(name - whole), whole);
+  out->name = nai_arena_printf(&out->arena, "%s", name);
+  size_t len = strlen(name);
   if (len <= LONG_NAME)
-    snprintf(out->stem, sizeof out->stem, "%s", out->name);
+    snprintf(out->stem, sizeof out->stem, "%s", name);
   else
-    snprintf(out->stem, sizeof out->stem, "%.*s~%016llx", KEPT_OF_IT, out->name,
-             (unsigned long long)nai_hash_bytes(0, out->name, len));
-  return NAI_OK;
+    snprintf(out->stem, sizeof out->stem, "%.*s~%016llx", KEPT_OF_IT, name,
+             (unsigned long long)nai_hash_bytes(0, name, len));
+  return nai_arena_check(&out->arena, err);
 }
 
 int nai_outdir_open_parent(struct nai_outdir *out, struct nai_err *err) {
-  char saved = *out->name;
-  *out->name = '\0';
-  out->parent = open(out->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  *out->name = saved;
+  out->parent = open(out->above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return out->parent >= 0
            ? NAI_OK
            : nai_err_sys(err, NAI_EIO, errno, "%s: cannot read the directory it is to be in", out->given);
@@ -145,6 +126,11 @@ int nai_outdir_lock(struct nai_outdir *out, struct nai_err *err) {
                      out->given, out->calls.patience_s);
 }
 
+int nai_stages_lock(int *lock, int directory, int operation) {
+  *lock = nai_outdir_open(directory, "stages");
+  return *lock < 0 ? errno : nai_lock(*lock, operation, 0, NULL, NULL);
+}
+
 int nai_outdir_claim(int *lock, int directory) {
   *lock = -1;
   int failed = nai_lock(directory, LOCK_EX, 0, NULL, NULL); /* runs that take tables over, and the one that writes it */
@@ -156,5 +142,5 @@ int nai_outdir_claim(int *lock, int directory) {
 int nai_outdir_list(struct nai_strings *files, bool *known, const struct nai_outdir *out, int directory,
                     struct nai_err *err) {
   bool ignored;
-  return out->calls.list(out->calls.ctx, files, known ? known : &ignored, directory, err);
+  return out->calls.list(files, known ? known : &ignored, directory, err);
 }

@@ -1,11 +1,11 @@
 /* What killed runs left beside the artifacts directory. */
 #include "rundir/outdir_internal.h"
 
-#include <dirent.h>
+#include "base/fs.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The next directory of a tag beside the target; its `unique` part is copied. */
 static bool next_of(char unique[NAI_OUTDIR_UNIQUE + 1], DIR *parent, const struct nai_outdir *out, const char *tag) {
@@ -21,24 +21,13 @@ static bool next_of(char unique[NAI_OUTDIR_UNIQUE + 1], DIR *parent, const struc
   return false;
 }
 
-static DIR *look_beside(const struct nai_outdir *out) {
-  int fd = nai_outdir_open(out->parent, ".");
-  DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-  if (fd >= 0 && !dir)
-    close(fd);
-  return dir;
-}
-
 int nai_outdir_put_back(const struct nai_outdir *out, struct nai_err *err) {
   char unique[NAI_OUTDIR_UNIQUE + 1], name[NAME_MAX + 1], path[PATH_MAX];
   struct stat st;
   if (fstatat(out->parent, out->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
     return NAI_OK;
-  DIR *dir = look_beside(out);
-  bool found = dir && next_of(unique, dir, out, NAI_OUTDIR_ASIDE);
-  if (dir)
-    closedir(dir);
-  if (!found)
+  NAI_CLOSED_DIR DIR *beside = nai_fs_entries(out->parent, ".");
+  if (!beside || !next_of(unique, beside, out, NAI_OUTDIR_ASIDE))
     return NAI_OK;
   nai_outdir_name(name, out, NAI_OUTDIR_ASIDE, unique);
   int failed = nai_outdir_move_free(out, name, out->name);
@@ -59,38 +48,35 @@ void nai_outdir_note_left(const struct nai_outdir *out, const char *name, const 
 /* Removes a leftover unless its owner lives or anybody still reads from it: both hold a lock. */
 static void sweep_one(const struct nai_outdir *out, const char *name, int target, bool tell) {
   char left[NAME_MAX + 16];
-  struct nai_strings ours = {0};
-  int lock, fd = nai_outdir_open(out->parent, name);
-  if (fd < 0)
+  NAI_SCOPED(nai_strings) ours = {0};
+  NAI_CLOSED int directory = nai_outdir_open(out->parent, name);
+  NAI_CLOSED int lock = -1;
+  if (directory < 0 || nai_outdir_claim(&lock, directory) != 0 ||
+      nai_outdir_list(&ours, NULL, out, directory, NULL) != NAI_OK)
     return;
-  if (nai_outdir_claim(&lock, fd) == 0 && nai_outdir_list(&ours, NULL, out, fd, NULL) == NAI_OK &&
-      !nai_outdir_clean(out->parent, name, fd, &ours, target, left, sizeof left) && *left && tell)
+  if (!nai_outdir_clean(out->parent, name, directory, &ours, target, left, sizeof left) && *left && tell)
     nai_outdir_note_left(out, name, left);
-  nai_strings_free(&ours);
-  if (lock >= 0)
-    close(lock);
-  close(fd);
 }
 
-void nai_outdir_sweep(const struct nai_outdir *out, bool tell) {
+/* Under its name such a directory is complete and may be put back, so it gets another one before it is taken apart. */
+static void rename_aside(const struct nai_outdir *out) {
   char unique[NAI_OUTDIR_UNIQUE + 1], name[NAME_MAX + 1], aside[NAME_MAX + 1];
-  int target = nai_outdir_open(out->parent, out->name);
-  DIR *dir = target >= 0 ? look_beside(out) : NULL;
-  /* Under this name a directory is complete and may be put back, so it gets another one before it is taken apart. */
-  while (dir && next_of(unique, dir, out, NAI_OUTDIR_ASIDE)) {
+  NAI_CLOSED_DIR DIR *beside = nai_fs_entries(out->parent, ".");
+  while (beside && next_of(unique, beside, out, NAI_OUTDIR_ASIDE)) {
     nai_outdir_name(aside, out, NAI_OUTDIR_ASIDE, unique);
     nai_outdir_name(name, out, NAI_OUTDIR_WORK, unique);
     nai_outdir_move_free(out, aside, name);
   }
-  if (dir)
-    closedir(dir);
-  dir = look_beside(out);
-  while (dir && next_of(unique, dir, out, NAI_OUTDIR_WORK)) {
+}
+
+void nai_outdir_sweep(const struct nai_outdir *out, bool tell) {
+  char unique[NAI_OUTDIR_UNIQUE + 1], name[NAME_MAX + 1];
+  NAI_CLOSED int target = nai_outdir_open(out->parent, out->name);
+  if (target >= 0)
+    rename_aside(out);
+  NAI_CLOSED_DIR DIR *beside = nai_fs_entries(out->parent, ".");
+  while (beside && next_of(unique, beside, out, NAI_OUTDIR_WORK)) {
     nai_outdir_name(name, out, NAI_OUTDIR_WORK, unique);
     sweep_one(out, name, target, tell);
   }
-  if (dir)
-    closedir(dir);
-  if (target >= 0)
-    close(target);
 }

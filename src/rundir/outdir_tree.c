@@ -1,10 +1,10 @@
 #include "rundir/outdir_internal.h"
 
-#include <dirent.h>
+#include "base/fs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,14 +33,6 @@ static bool examine(struct entry *e) {
   return statx(e->dir, e->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &e->st) == 0;
 }
 
-static DIR *open_dir(int at, const char *name) {
-  int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-  if (fd >= 0 && !dir)
-    close(fd);
-  return dir;
-}
-
 static const char *inside_of(const struct entry *e) {
   if (*e->below || !S_ISDIR(e->st.stx_mode) || is_mount(&e->st))
     return NULL;
@@ -65,7 +57,7 @@ static int next_entry(struct entry *e, DIR *dir) {
 }
 
 static int walk(int at, const char *name, const char *below, visit_fn *visit, void *ctx) {
-  DIR *dir = open_dir(at, name);
+  NAI_CLOSED_DIR DIR *dir = nai_fs_entries(at, name);
   int stop = dir ? 0 : UNREADABLE;
   while (!stop) {
     struct entry e = {.below = below};
@@ -75,10 +67,6 @@ static int walk(int at, const char *name, const char *below, visit_fn *visit, vo
     const char *inside = more > 0 ? inside_of(&e) : NULL;
     stop = more < 0 ? UNREADABLE : inside ? walk(e.dir, e.name, inside, visit, ctx) : visit(ctx, &e);
   }
-  int failed = errno;
-  if (dir)
-    closedir(dir);
-  errno = failed;
   return stop;
 }
 
@@ -163,15 +151,11 @@ static int check_access(int at, const char *name, const char *given, struct nai_
 }
 
 int nai_outdir_check(int directory, const struct nai_strings *ours, int work, const char *given, struct nai_err *err) {
+  static const char *const directories[] = {".", "tables", "stages"};
   struct check check = {ours, work, given, err};
-  int rc = check_access(directory, ".", given, err);
-  if (!rc)
-    rc = check_access(directory, "tables", given, err);
-  if (!rc)
-    rc = check_access(directory, "stages", given, err);
-  if (rc)
-    return rc;
-  rc = walk(directory, ".", "", check_entry, &check);
+  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+    NAI_TRY(check_access(directory, directories[i], given, err));
+  int rc = walk(directory, ".", "", check_entry, &check);
   return rc == UNREADABLE ? nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", given) : rc;
 }
 
@@ -253,17 +237,13 @@ static void take_permissions(int directory, int fresh, const char *path) {
 static void take_access_lists(int directory, int fresh, const char *path) {
   static const char *const lists[] = {"system.posix_acl_access", "system.posix_acl_default"};
   char list[4096];
-  int from = openat(directory, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  int to = openat(fresh, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  NAI_CLOSED int from = nai_outdir_open(directory, path);
+  NAI_CLOSED int to = nai_outdir_open(fresh, path);
   for (size_t i = 0; from >= 0 && to >= 0 && i < sizeof lists / sizeof *lists; i++) {
     ssize_t length = fgetxattr(from, lists[i], list, sizeof list);
     if (length > 0 && fsetxattr(to, lists[i], list, (size_t)length, 0) != 0)
       break;
   }
-  if (from >= 0)
-    close(from);
-  if (to >= 0)
-    close(to);
 }
 
 static int link_entry(void *ctx, const struct entry *e) {
@@ -363,10 +343,8 @@ bool nai_outdir_is_mount(int directory, const char *name) {
 
 int nai_outdir_is_empty(bool *empty, int directory, const char *given, struct nai_err *err) {
   struct entry e = {.below = ""};
-  DIR *dir = open_dir(directory, ".");
-  int more = dir ? next_entry(&e, dir) : -1, failed = errno;
-  if (dir)
-    closedir(dir);
+  NAI_CLOSED_DIR DIR *dir = nai_fs_entries(directory, ".");
+  int more = dir ? next_entry(&e, dir) : -1;
   *empty = more == 0;
-  return more < 0 ? nai_err_sys(err, NAI_EIO, failed, "cannot look through %s", given) : NAI_OK;
+  return more < 0 ? nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", given) : NAI_OK;
 }

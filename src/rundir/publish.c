@@ -1,127 +1,118 @@
 #include "rundir/publish.h"
 
 #include "base/fs.h"
-#include "table/table.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+static int add(struct nai_strings *files, const char *name, struct nai_err *err) {
+  return nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
 
 /* Where the list is lost: table files say themselves what they are. */
 static int list_tables(struct nai_strings *files, int directory, struct nai_err *err) {
   char name[NAME_MAX + 16];
-  int fd = openat(directory, "stages", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), failed = errno;
-  DIR *stages = fd >= 0 ? fdopendir(fd) : NULL;
-  if (!stages) {
-    if (fd >= 0)
-      close(fd);
-    return fd < 0 && nai_fs_is_absent(failed)
-             ? NAI_OK
-             : nai_err_sys(err, NAI_EIO, fd < 0 ? failed : ENOMEM, "cannot look through \"stages\"");
-  }
-  int rc = NAI_OK;
-  for (const struct dirent *e; !rc && (e = readdir(stages));) {
+  NAI_CLOSED_DIR DIR *stages = nai_fs_entries(directory, "stages");
+  if (!stages)
+    return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot look through \"stages\"");
+  for (const struct dirent *e; (e = readdir(stages));) {
     snprintf(name, sizeof name, "stages/%s", e->d_name);
-    if (nai_table_is_file_at(directory, name) && nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
+    if (nai_table_is_file_at(directory, name))
+      NAI_TRY(add(files, name, err));
   }
-  closedir(stages);
-  return rc;
+  return NAI_OK;
 }
 
-int nai_publish_list(void *ctx, struct nai_strings *files, bool *known, int directory, struct nai_err *err) {
-  (void)ctx;
-  struct nai_manifest manifest;
-  int rc = nai_manifest_read(&manifest, directory, err);
-  if (!rc && !manifest.ours)
-    rc = list_tables(files, directory, err);
+int nai_publish_list(struct nai_strings *files, bool *known, int directory, struct nai_err *err) {
+  NAI_SCOPED(nai_manifest) manifest = {0};
+  NAI_TRY(nai_manifest_read(&manifest, directory, err));
+  if (!manifest.ours)
+    NAI_TRY(list_tables(files, directory, err));
   *known = manifest.ours || files->count;
-  for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
-    const char *name = nai_strings_get(&manifest.files, i);
-    if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
-  }
-  nai_manifest_free(&manifest);
-  return rc;
+  for (uint32_t i = 0; i < manifest.files.count; i++)
+    NAI_TRY(add(files, nai_strings_get(&manifest.files, i), err));
+  return NAI_OK;
 }
 
-static void pass_note(void *ctx, const char *line) {
-  const struct nai_publication *p = ctx;
-  if (p->note)
-    p->note(line);
+static int check_loss(const struct nai_outdir *out, const char *path, const struct nai_outdir_calls *calls,
+                      nai_publish_loss_fn *loss, const void *ctx, struct nai_err *err) {
+  NAI_SCOPED(nai_manifest) earlier = {0};
+  if (nai_outdir_earlier(out) < 0)
+    return NAI_OK;
+  NAI_TRY(nai_manifest_read(&earlier, nai_outdir_earlier(out), err));
+  const char *lost = loss(&earlier, ctx);
+  return lost ? nai_err_set(err, NAI_EUSAGE, "%s \"%s\" holds %s, which would be lost; give another directory",
+                            calls->option, path, lost)
+              : NAI_OK;
+}
+
+/* Path of a file in the work directory. */
+static int path_of(char path[PATH_MAX], const struct nai_outdir *out, const char *name, struct nai_err *err) {
+  return nai_fs_join(path, PATH_MAX, nai_outdir_work(out), name)
+           ? NAI_OK
+           : nai_err_set(err, NAI_EIO, "the path of \"%s\" is too long", name);
+}
+
+int nai_publish_open(struct nai_outdir **out, const char *path, const struct nai_outdir_calls *calls,
+                     nai_publish_loss_fn *loss, const void *ctx, struct nai_err *err) {
+  char stages[PATH_MAX];
+  NAI_TRY(nai_outdir_begin(out, path, calls, err));
+  NAI_TRY(check_loss(*out, path, calls, loss, ctx, err));
+  NAI_TRY(path_of(stages, *out, "stages", err));
+  return nai_fs_mkdir(stages, err);
 }
 
 /* Something else in the target would be replaced by what is none of its kind. */
-static int check_kind(const struct nai_publication *p, const char *main_file, const char *path, struct nai_err *err) {
-  struct nai_manifest earlier;
-  if (!p->out.exists)
-    return NAI_OK;
-  int rc = nai_manifest_read(&earlier, p->out.earlier, err);
-  bool run = earlier.node_count || earlier.identity;
-  if (!rc && (run || (earlier.ours && !nai_manifest_lists(&earlier, main_file))))
-    rc = nai_err_set(err, NAI_EUSAGE, "--out \"%s\" holds %s, which would be lost; give another directory", path,
-                     run ? "a run or its report" : "what another command wrote");
-  nai_manifest_free(&earlier);
-  return rc;
+static const char *loss_of(const struct nai_manifest *earlier, const void *main_file) {
+  if (earlier->node_count || earlier->identity)
+    return "a run or its report";
+  return earlier->ours && !nai_manifest_lists(earlier, main_file) ? "what another command wrote" : NULL;
 }
 
 int nai_publish_begin(struct nai_publication *p, const char *path, const char *main_file,
                       void (*note)(const char *line), struct nai_err *err) {
-  char stages[PATH_MAX];
-  *p = (struct nai_publication){.note = note};
-  const struct nai_outdir_calls calls = {.list = nai_publish_list, .note = pass_note, .ctx = p, .option = "--out"};
-  int rc = nai_outdir_begin(&p->out, path, &calls, err);
-  if (!rc)
-    rc = check_kind(p, main_file, path, err);
-  if (rc)
-    return rc;
-  if ((size_t)snprintf(stages, sizeof stages, "%s/stages", p->out.work) >= sizeof stages)
-    return nai_err_set(err, NAI_EIO, "the path of \"%s\" is too long", path);
-  p->manifest.version = strdup(NAI_VERSION);
-  return p->manifest.version ? nai_fs_mkdir(stages, err) : nai_err_nomem(err);
+  const struct nai_outdir_calls calls = {.list = nai_publish_list, .note = note, .option = "--out"};
+  *p = (struct nai_publication){.manifest = {.version = NAI_VERSION}};
+  return nai_publish_open(&p->out, path, &calls, loss_of, main_file, err);
 }
 
-static int write_file(const struct nai_publication *p, const char *name, const struct nai_buf *text,
-                      struct nai_err *err) {
+static int write_file(const struct nai_outdir *out, const char *name, const struct nai_buf *text, struct nai_err *err) {
   char path[PATH_MAX];
-  const char *slash = strrchr(name, '/');
-  int rc = nai_buf_check(text, err);
-  if (!rc && (size_t)snprintf(path, sizeof path, "%s/%s", p->out.work, name) >= sizeof path)
-    rc = nai_err_set(err, NAI_EIO, "the path of \"%s\" is too long", name);
-  if (!rc && slash) {
-    size_t end = strlen(path) - strlen(slash);
-    path[end] = '\0';
-    rc = nai_fs_mkdir(path, err);
-    path[end] = '/';
+  NAI_TRY(nai_buf_check(text, err));
+  NAI_TRY(path_of(path, out, name, err));
+  if (strchr(name, '/')) {
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    NAI_TRY(nai_fs_mkdir(path, err));
+    *slash = '/';
   }
-  return rc ? rc : nai_fs_write(path, nai_buf_str(text), text->len, err);
+  return nai_fs_write(path, nai_buf_str(text), text->len, err);
 }
 
 int nai_publish_file(struct nai_publication *p, const char *name, const struct nai_buf *text, struct nai_err *err) {
-  int rc = write_file(p, name, text, err);
-  if (!rc)
-    nai_manifest_add_file(&p->manifest, name);
-  return rc;
+  NAI_TRY(write_file(p->out, name, text, err));
+  nai_manifest_add_file(&p->manifest, name);
+  return NAI_OK;
+}
+
+int nai_publish_manifest(const struct nai_outdir *out, const struct nai_manifest *manifest,
+                         const struct nai_table *readers, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_manifest_check(manifest, err));
+  nai_manifest_print(&text, manifest, readers);
+  return write_file(out, NAI_MANIFEST_PATH, &text, err);
 }
 
 int nai_publish_commit(struct nai_publication *p, struct nai_err *err) {
-  struct nai_buf text = {0};
   nai_manifest_add_file(&p->manifest, NAI_MANIFEST_PATH);
-  int rc = nai_manifest_check(&p->manifest, err);
-  if (!rc) {
-    nai_manifest_print(&text, &p->manifest, NULL);
-    rc = write_file(p, NAI_MANIFEST_PATH, &text, err);
-  }
-  nai_buf_free(&text);
-  return rc ? rc : nai_outdir_commit(&p->out, err);
+  NAI_TRY(nai_publish_manifest(p->out, &p->manifest, NULL, err));
+  return nai_outdir_commit(p->out, err);
 }
 
 void nai_publish_end(struct nai_publication *p) {
-  nai_outdir_end(&p->out);
+  nai_outdir_end(p->out);
   nai_manifest_free(&p->manifest);
+  p->out = NULL;
 }

@@ -6,9 +6,8 @@
 #include "rundir/outdir.h"
 
 struct nai_publication {
-  struct nai_outdir out;
+  struct nai_outdir *out;
   struct nai_manifest manifest;
-  void (*note)(const char *line);
 };
 
 /* Makes the place where files are written until nai_publish_commit. Refuses a target that holds a run, or something
@@ -22,7 +21,18 @@ NAI_MUST_CHECK int nai_publish_file(struct nai_publication *publication, const c
 NAI_MUST_CHECK int nai_publish_commit(struct nai_publication *publication, struct nai_err *err);
 /* Removes what was not committed, and frees. Accepts a zeroed struct. */
 void nai_publish_end(struct nai_publication *publication);
+static inline void nai_publication_free(struct nai_publication *p) {
+  nai_publish_end(p);
+} /* NAI_SCOPED(nai_publication) */
 
 /* Files of a directory that its manifest lists; where that is lost, its table files: nai_outdir_calls.list. */
-NAI_MUST_CHECK int nai_publish_list(void *ctx, struct nai_strings *files, bool *known, int directory,
-                                    struct nai_err *err);
+NAI_MUST_CHECK int nai_publish_list(struct nai_strings *files, bool *known, int directory, struct nai_err *err);
+
+/* Begins a directory whose files nai_publish_list lists, with a place for its manifest. `loss` says what of an earlier
+ * one would be lost ("a report"), which is refused then; NULL when nothing would. */
+typedef const char *nai_publish_loss_fn(const struct nai_manifest *earlier, const void *ctx);
+NAI_MUST_CHECK int nai_publish_open(struct nai_outdir **out, const char *path, const struct nai_outdir_calls *calls,
+                                    nai_publish_loss_fn *loss, const void *ctx, struct nai_err *err);
+/* Writes the manifest that the directory needs before it is committed; `readers` as nai_manifest_print has it. */
+NAI_MUST_CHECK int nai_publish_manifest(const struct nai_outdir *out, const struct nai_manifest *manifest,
+                                        const struct nai_table *readers, struct nai_err *err);

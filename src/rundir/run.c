@@ -1,9 +1,8 @@
 #include "rundir/run.h"
 
-#include "base/array.h"
 #include "base/fs.h"
 #include "config/kernel_classes.h"
-#include "rundir/stages_lock.h"
+#include "rundir/outdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 const char *const nai_run_compared[] = {
@@ -20,60 +18,67 @@ const char *const nai_run_compared[] = {
     "step_idle",        "step_summary", "idle_causes",  "kernel_paths", "data_quality",    "findings",  "pids",
     "memory_transfers", "nvtx_ranges",  "nvtx_phases",  "nvtx_tree",    "gpu_metrics",     "processes", NULL};
 
-static void close_if(int fd) {
-  if (fd >= 0)
-    close(fd);
+struct nai_run {
+  struct nai_arena arena;
+  const char *path;
+  int directory;
+  int lock; /* keeps its files from being removed meanwhile; -1: none */
+  struct nai_manifest manifest;
+  struct nai_table **tables; /* those read or made so far */
+  uint32_t table_count, table_capacity;
+  struct nai_model *model; /* NULL until asked for */
+};
+
+static int make(struct nai_run **out, const char *path, struct nai_err *err) {
+  struct nai_run *run = *out = malloc(sizeof *run);
+  if (!run)
+    return nai_err_nomem(err);
+  *run = (struct nai_run){.arena = NAI_ARENA(NULL), .directory = -1, .lock = -1};
+  run->path = nai_arena_printf(&run->arena, "%s", path);
+  return nai_arena_check(&run->arena, err);
 }
 
-/* Takes `directory`, also on failure; -1: errno says why it could not be opened, which is a `code`. */
-static int create(struct nai_run **out, int directory, const char *path, int code, struct nai_err *err) {
-  int failed = errno;
-  struct nai_run *run = *out = calloc(1, sizeof *run);
-  if (run) {
-    run->directory = directory;
-    run->lock = -1;
-  }
-  if (directory >= 0 && run && (run->path = strdup(path)))
-    return NAI_OK;
-  if (!run)
-    close_if(directory);
-  int rc = directory < 0 ? nai_err_sys(err, code, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
-  nai_run_close(run);
+int nai_run_new(struct nai_run **out, struct nai_err *err) {
+  NAI_OWNED(nai_run) *run = NULL;
   *out = NULL;
-  return rc;
+  NAI_TRY(make(&run, "", err));
+  return NAI_GIVE(out, run);
+}
+
+/* The directory `name` below `at`. */
+static int make_in(struct nai_run **out, int at, const char *name, const char *path, struct nai_err *err) {
+  NAI_OWNED(nai_run) *run = NULL;
+  *out = NULL;
+  NAI_TRY(make(&run, path, err));
+  run->directory = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (run->directory < 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot open the run \"%s\"", path);
+  return NAI_GIVE(out, run);
 }
 
 int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
-  return create(out, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, NAI_EIO, err);
+  return make_in(out, AT_FDCWD, path, path, err);
 }
 
 int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
-  /* Opened anew: a duplicate would share the locks on it. */
-  int rc = create(out, openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, NAI_EIO, err);
-  if (rc)
-    return rc;
-  rc = nai_manifest_read(&(*out)->manifest, (*out)->directory, err);
-  if (!rc && (*out)->manifest.node_count)
-    return NAI_OK;
-  bool apart = !rc && (*out)->manifest.trace; /* of --no-stages, or of --stages DIR */
-  nai_run_close(*out);
+  NAI_OWNED(nai_run) *run = NULL;
   *out = NULL;
-  return rc ? nai_err_wrap(err, rc, "cannot open the run \"%s\"", path)
-       : apart
-           ? nai_err_set(
-                 err, NAI_EINPUT,
-                 "\"%s\" has reports but no tables: its run was made with --no-stages, or with --stages and another directory",
-                 path)
-           : nai_err_set(err, NAI_EINPUT,
-                         "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
-                         "; make one with nsys-ai analyze TRACE "
-                         "--out DIR",
-                         path);
-}
-
-static bool leads_to(const char *path, int directory) {
-  struct stat a, b;
-  return stat(path, &a) == 0 && fstat(directory, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  NAI_TRY(make_in(&run, directory, ".", path, err)); /* opened anew: a duplicate would share the locks on it */
+  int rc = nai_manifest_read(&run->manifest, run->directory, err);
+  if (rc)
+    return nai_err_wrap(err, rc, "cannot open the run \"%s\"", path);
+  if (!run->manifest.node_count && run->manifest.trace) /* of --no-stages, or of --stages DIR */
+    return nai_err_set(
+        err, NAI_EINPUT,
+        "\"%s\" has reports but no tables: its run was made with --no-stages, or with --stages and another directory",
+        path);
+  if (!run->manifest.node_count)
+    return nai_err_set(err, NAI_EINPUT,
+                       "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
+                       "; make one with nsys-ai analyze TRACE "
+                       "--out DIR",
+                       path);
+  return NAI_GIVE(out, run);
 }
 
 /* The directory that `path` leads to, locked: one that was replaced before the lock was there may be being removed. The
@@ -81,35 +86,34 @@ static bool leads_to(const char *path, int directory) {
 static int open_locked(int *lock, const char *path) {
   enum { TRIES = 10 };
   for (int tries = 1;; tries++) {
-    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *lock = -1;
+    NAI_CLOSED int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    NAI_CLOSED int held = -1;
     if (directory < 0)
       return -1;
     /* Without a lock it is no run, there are no locks, or it is being removed, which is seen next. */
-    int failed = nai_stages_lock(lock, directory, LOCK_SH);
-    bool none_left = failed == EMFILE || failed == ENFILE;
-    if (!none_left && (leads_to(path, directory) || tries == TRIES))
-      return directory;
-    close_if(*lock);
-    close(directory);
-    if (none_left) {
+    int failed = nai_stages_lock(&held, directory, LOCK_SH), found = directory;
+    if (failed == EMFILE || failed == ENFILE) {
       errno = failed;
       return -1;
     }
+    if (!nai_fs_is_same(directory, AT_FDCWD, path, 0) && tries < TRIES)
+      continue;
+    *lock = held;
+    held = directory = -1;
+    return found;
   }
 }
 
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
-  int lock, directory = open_locked(&lock, path);
+  NAI_CLOSED int lock = -1;
+  NAI_CLOSED int directory = open_locked(&lock, path);
+  *out = NULL;
   if (directory < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open the run \"%s\"", path);
-  int rc = nai_run_open_at(out, directory, path, err);
-  if (rc)
-    close_if(lock);
-  else
-    (*out)->lock = lock;
-  close(directory);
-  return rc;
+  NAI_TRY(nai_run_open_at(out, directory, path, err));
+  (*out)->lock = lock;
+  lock = -1;
+  return NAI_OK;
 }
 
 void nai_run_drop_model(struct nai_run *run) {
@@ -125,13 +129,24 @@ void nai_run_close(struct nai_run *run) {
   nai_run_drop_model(run);
   for (uint32_t i = 0; i < run->table_count; i++)
     nai_table_free(run->tables[i]);
-  free(run->tables);
   nai_manifest_free(&run->manifest);
-  close_if(run->lock);
-  close_if(run->directory);
-  free(run->path);
+  nai_close_descriptor(&run->lock);
+  nai_close_descriptor(&run->directory);
+  nai_arena_free(&run->arena);
   free(run);
 }
+
+const struct nai_manifest *nai_run_manifest(const struct nai_run *run) { return &run->manifest; }
+
+struct nai_manifest *nai_run_manifest_to_fill(struct nai_run *run) {
+  return &run->manifest;
+}
+
+bool nai_run_has(const struct nai_run *run, const char *name) { return nai_manifest_table(NULL, &run->manifest, name); }
+
+const char *nai_run_path(const struct nai_run *run) { return run->path; }
+
+int nai_run_directory(const struct nai_run *run) { return run->directory; }
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
@@ -147,6 +162,10 @@ struct nai_table *nai_run_find_loaded(const struct nai_run *run, const char *nam
   return table ? *table : NULL;
 }
 
+const struct nai_table *nai_run_loaded(const struct nai_run *run, uint32_t i) {
+  return i < run->table_count ? run->tables[i] : NULL;
+}
+
 int64_t nai_run_utc(const struct nai_run *run) {
   const struct nai_table *capture = nai_run_find_loaded(run, "capture");
   int64_t utc, epoch = capture && capture->rows ? nai_cell_i64(capture, 0, "utc_epoch_ns") : NAI_NULL_I64;
@@ -156,14 +175,16 @@ int64_t nai_run_utc(const struct nai_run *run) {
 }
 
 int nai_run_add(struct nai_run *run, struct nai_table *table, struct nai_err *err) {
-  struct nai_table **old = find(run, table->schema->name);
-  if (old && *old != table)
-    nai_table_free(*old);
-  if (!old && !nai_array_room(&run->tables, &run->table_capacity, run->table_count, sizeof(struct nai_table *))) {
-    nai_table_free(table);
-    return nai_err_nomem(err);
+  NAI_OWNED(nai_table) *owned = table;
+  struct nai_table **place = find(run, table->schema->name);
+  if (!place) {
+    NAI_TRY(NAI_ROOM(run->tables, run->table_capacity, run->table_count, &run->arena, err));
+    place = &run->tables[run->table_count++];
+  } else if (*place != table) {
+    nai_table_free(*place);
   }
-  *(old ? old : &run->tables[run->table_count++]) = table;
+  *place = table;
+  owned = NULL;
   return NAI_OK;
 }
 
@@ -183,13 +204,11 @@ void nai_run_remove(struct nai_run *run, const char *name) {
     unlink(path);
 }
 
-int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name, const struct nai_schema *schema,
-                  struct nai_err *err) {
-  *out = nai_run_find_loaded(run, name);
-  if (*out)
-    return NAI_OK;
+/* Reads a table of the run's and puts it into it. */
+static int read_table(const struct nai_table **out, struct nai_run *run, const char *name,
+                      const struct nai_schema *schema, struct nai_err *err) {
   char file[NAME_MAX + 16];
-  struct nai_table *table = NULL;
+  NAI_OWNED(nai_table) *table = NULL;
   const struct nai_manifest_node *maker = nai_manifest_maker(&run->manifest, name);
   if (run->manifest.oom) /* what is missing may be there */
     return nai_err_nomem(err);
@@ -199,16 +218,20 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
   int rc = nai_table_open_at(&table, run->directory, file, schema, err);
   if (rc)
-    rc = nai_err_wrap(err, rc, "cannot read the run \"%s\"", run->path);
-  if (!rc && table->key != maker->key) {
-    nai_table_free(table);
-    rc = nai_err_set(err, NAI_ESTALE, "%s/%s is not the table this run made", run->path, file);
-  }
-  if (!rc)
-    rc = nai_run_add(run, table, err);
-  if (!rc)
-    *out = table;
-  return rc;
+    return nai_err_wrap(err, rc, "cannot read the run \"%s\"", run->path);
+  if (table->key != maker->key)
+    return nai_err_set(err, NAI_ESTALE, "%s/%s is not the table this run made", run->path, file);
+  struct nai_table *read = table;
+  table = NULL;
+  NAI_TRY(nai_run_add(run, read, err));
+  *out = read;
+  return NAI_OK;
+}
+
+int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name, const struct nai_schema *schema,
+                  struct nai_err *err) {
+  *out = nai_run_find_loaded(run, name);
+  return *out ? NAI_OK : read_table(out, run, name, schema, err);
 }
 
 int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
@@ -225,41 +248,52 @@ int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, cons
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_find_loaded(run, name); }
 
 int nai_run_check(struct nai_run *run, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
-    rc = nai_table_check_refs(run->tables[i], look_up, run, err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
-    rc = nai_table_check_cells(run->tables[i], err);
-  return rc;
+  for (uint32_t i = 0; i < run->table_count; i++)
+    NAI_TRY(nai_table_check_refs(run->tables[i], look_up, run, err));
+  for (uint32_t i = 0; i < run->table_count; i++)
+    NAI_TRY(nai_table_check_cells(run->tables[i], err));
+  return NAI_OK;
 }
 
 int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
   uint32_t held = run->table_count;
   const struct nai_table *table;
-  int rc = NAI_OK;
-  for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
+  for (int i = 0; i < NAI_IN_COUNT; i++)
     if (tables & NAI_IN_BIT(i))
-      rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
+      NAI_TRY(nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err));
   /* What this program has just made is right; tables from files may hold anything. */
-  return rc || run->table_count == held ? rc : nai_run_check(run, err);
+  return run->table_count == held ? NAI_OK : nai_run_check(run, err);
+}
+
+static int open_model(struct nai_run *run, const struct nai_model_options *options, uint64_t tables,
+                      struct nai_err *err) {
+  struct nai_table *held[NAI_IN_COUNT];
+  NAI_TRY(nai_run_open_events(run, tables, err));
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
+  run->model = malloc(sizeof *run->model);
+  if (!run->model)
+    return nai_err_nomem(err);
+  nai_model_open(run->model, held, options);
+  return NAI_OK;
 }
 
 int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options, uint64_t tables,
                   uint32_t parts, struct nai_err *err) {
-  struct nai_table *held[NAI_IN_COUNT];
-  int rc = run->model ? NAI_OK : nai_run_open_events(run, tables | nai_parts_tables(parts), err);
-  if (rc)
-    return rc;
-  if (!run->model) {
-    for (int i = 0; i < NAI_IN_COUNT; i++)
-      held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
-    run->model = malloc(sizeof *run->model);
-    if (!run->model)
-      return nai_err_nomem(err);
-    nai_model_open(run->model, held, options);
-  }
+  if (!run->model)
+    NAI_TRY(open_model(run, options, tables | nai_parts_tables(parts), err));
   *out = run->model;
   return parts ? nai_model_build(run->model, parts, err) : NAI_OK;
+}
+
+struct nai_model *nai_run_held_model(const struct nai_run *run) {
+  return run->model;
+}
+
+struct nai_model *nai_run_exchange_model(struct nai_run *run, struct nai_model *model) {
+  struct nai_model *held = run->model;
+  run->model = model;
+  return held;
 }
 
 /* Options stand in the manifest with their values. */
@@ -272,14 +306,19 @@ static bool has_own_classes(const struct nai_run *run) {
   return false;
 }
 
-int nai_run_tell_classes(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err) {
+/* By the names of columns: the table may be another version's. */
+static int tell(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err) {
   const struct nai_table *kernels;
-  if (!has_own_classes(run))
-    return NAI_OK;
-  int rc = nai_run_table(&kernels, run, "kernels", NULL, err);
-  for (int64_t i = 0; !rc && i < kernels->rows; i++)
-    if (*nai_cell_str(kernels, i, "category"))
-      rc = nai_kernel_classes_tell(classes, nai_cell_str(kernels, i, "kernel_name"),
-                                   nai_cell_str(kernels, i, "category"), err);
+  NAI_TRY(nai_run_table(&kernels, run, "kernels", NULL, err));
+  for (int64_t i = 0; i < kernels->rows; i++) {
+    const char *category = nai_cell_str(kernels, i, "category");
+    if (*category)
+      NAI_TRY(nai_kernel_classes_tell(classes, nai_cell_str(kernels, i, "kernel_name"), category, err));
+  }
+  return NAI_OK;
+}
+
+int nai_run_tell_classes(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err) {
+  int rc = has_own_classes(run) ? tell(classes, run, err) : NAI_OK;
   return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
 }

@@ -6,15 +6,7 @@
 #include "model/model.h"
 #include "rundir/manifest.h"
 
-struct nai_run {
-  char *path;    /* of the artifacts directory, for messages */
-  int directory; /* that directory, open: it stays this run's when another directory gets its name */
-  int lock;      /* keeps its files from being removed meanwhile; -1: none */
-  struct nai_manifest manifest;
-  struct nai_table **tables; /* those read or made so far */
-  uint32_t table_count, table_capacity;
-  struct nai_model *model; /* NULL until asked for */
-};
+struct nai_run;
 
 /* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
  * compared. */
@@ -28,7 +20,20 @@ NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct n
 NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);
 /* A run without tables, to be filled; `path` exists and holds a directory stages/. */
 NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
+/* A run in no directory, of the tables that are put into it. */
+NAI_MUST_CHECK int nai_run_new(struct nai_run **out, struct nai_err *err);
 void nai_run_close(struct nai_run *run);
+static inline void nai_run_free_owned(struct nai_run **run) { nai_run_close(*run); } /* NAI_OWNED(nai_run) */
+
+/* What was asked of it, and what it made; the latter to be filled by who makes the run. */
+const struct nai_manifest *nai_run_manifest(const struct nai_run *run);
+struct nai_manifest *nai_run_manifest_to_fill(struct nai_run *run);
+/* Whether it made a table of that name. */
+bool nai_run_has(const struct nai_run *run, const char *name);
+/* Path of the artifacts directory, for messages; and that directory, open: it stays this run's when another directory
+ * gets its name. -1: none. */
+const char *nai_run_path(const struct nai_run *run);
+int nai_run_directory(const struct nai_run *run);
 
 /* A table: held already, or read from stages/. With `schema` it has exactly those columns, whatever version wrote it.
  * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */
@@ -40,6 +45,8 @@ NAI_MUST_CHECK int nai_run_table_if_any(const struct nai_table **out, struct nai
                                         const struct nai_schema *schema, struct nai_err *err);
 /* The table if it is held, else NULL. */
 struct nai_table *nai_run_find_loaded(const struct nai_run *run, const char *name);
+/* The i-th table that is held, NULL behind the last. */
+const struct nai_table *nai_run_loaded(const struct nai_run *run, uint32_t i);
 /* When its capture began, ns since 1970: the session may have begun long before. NAI_NULL_I64 where that is not known,
  * or the table capture is not held. */
 int64_t nai_run_utc(const struct nai_run *run);
@@ -61,5 +68,9 @@ NAI_MUST_CHECK int nai_run_tell_classes(struct nai_kernel_classes *classes, stru
 NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err);
 /* Checks the cells of all tables that are held, and that rows they refer to are there. NAI_ESTALE. */
 NAI_MUST_CHECK int nai_run_check(struct nai_run *run, struct nai_err *err);
+/* The model if it has been asked for, else NULL. */
+struct nai_model *nai_run_held_model(const struct nai_run *run);
+/* Puts a model, or none, in the place of the one that is held, which is the caller's until it is put back. */
+struct nai_model *nai_run_exchange_model(struct nai_run *run, struct nai_model *model);
 /* Forgets the model, whose event tables are going to change. */
 void nai_run_drop_model(struct nai_run *run);

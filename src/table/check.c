@@ -40,20 +40,21 @@ static int check_column(const struct nai_table *table, int column, struct nai_er
   const struct nai_column_def *def = &table->schema->columns[column];
   struct nai_column c = nai_table_column(table, column);
   bool time = def->role == NAI_ROLE_START || def->role == NAI_ROLE_END;
-  int rc = def->filled ? check_filled(table, column, err) : NAI_OK;
-  if (!rc && def->values && !nai_column_within(&c, table->rows, 0, def->values - 1))
-    rc = fail(table, column, 0, "or one behind it is none of its values", err);
-  if (!rc && def->filled && time && !nai_column_within(&c, table->rows, -TIME_LIMIT, TIME_LIMIT))
-    rc = fail(table, column, 0, "or one behind it is no time of a capture", err);
-  return rc;
+  if (def->filled)
+    NAI_TRY(check_filled(table, column, err));
+  if (def->values && !nai_column_within(&c, table->rows, 0, def->values - 1))
+    return fail(table, column, 0, "or one behind it is none of its values", err);
+  if (def->filled && time && !nai_column_within(&c, table->rows, -TIME_LIMIT, TIME_LIMIT))
+    return fail(table, column, 0, "or one behind it is no time of a capture", err);
+  return NAI_OK;
 }
 
 int nai_table_check_cells(const struct nai_table *table, struct nai_err *err) {
   const struct nai_schema *schema = table->schema;
-  int start = nai_schema_role(schema, NAI_ROLE_START), end = nai_schema_role(schema, NAI_ROLE_END), rc = NAI_OK;
-  for (int c = 0; !rc && c < (int)schema->column_count; c++)
+  int start, end;
+  for (int c = 0; c < (int)schema->column_count; c++)
     if (schema->columns[c].filled || schema->columns[c].values)
-      rc = check_column(table, c, err);
-  bool events = start >= 0 && end >= 0 && schema->columns[start].filled && schema->columns[end].filled;
-  return rc || !events ? rc : check_durations(table, start, end, err);
+      NAI_TRY(check_column(table, c, err));
+  bool events = nai_schema_place(&start, &end, schema) && schema->columns[start].filled && schema->columns[end].filled;
+  return events ? check_durations(table, start, end, err) : NAI_OK;
 }

@@ -39,7 +39,7 @@ void nai_csv_text(struct nai_buf *out, struct nai_buf *scratch, const char *text
 
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
-  struct nai_buf scratch = {0};
+  NAI_SCOPED(nai_buf) scratch = {0};
   const char *separator = "";
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); separator = ",") {
     char name[NAI_COLUMN_NAME_MAX];
@@ -60,5 +60,4 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
     }
     nai_buf_putc(out, '\n');
   }
-  nai_buf_free(&scratch);
 }

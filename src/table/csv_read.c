@@ -1,6 +1,5 @@
 #include "table/csv_read.h"
 
-#include "base/array.h"
 #include "base/buf.h"
 #include "base/fs.h"
 
@@ -32,10 +31,9 @@ static void on_cell(void *cell, size_t len, void *ctx) {
   struct nai_csv *csv = r->csv;
   if (r->rc)
     return;
-  if (!nai_array_room(&csv->cells, &csv->cell_capacity, csv->cell_count, sizeof *csv->cells)) {
-    r->rc = nai_err_nomem(r->err);
+  r->rc = NAI_ROOM(csv->cells, csv->cell_capacity, csv->cell_count, &csv->arena, r->err);
+  if (r->rc)
     return;
-  }
   if (len)
     memcpy(r->to, cell, len);
   r->to[len] = '\0';
@@ -60,9 +58,9 @@ static void on_row(int end, void *ctx) {
   if (csv->row_count && row.count != csv->rows[0].count)
     r->rc = nai_err_set(r->err, NAI_EUSAGE, "%s:%u: expected %u cells, as in the first line, got %u", csv->name,
                         row.line, csv->rows[0].count, row.count);
-  else if (!nai_array_room(&csv->rows, &csv->row_capacity, csv->row_count, sizeof *csv->rows))
-    r->rc = nai_err_nomem(r->err);
   else
+    r->rc = NAI_ROOM(csv->rows, csv->row_capacity, csv->row_count, &csv->arena, r->err);
+  if (!r->rc)
     csv->rows[csv->row_count++] = row;
 }
 
@@ -107,28 +105,30 @@ static int read_text(struct nai_csv *csv, size_t len, struct nai_err *err) {
 }
 
 int nai_csv_read(struct nai_csv **out, const char *path, size_t max, struct nai_err *err) {
-  struct nai_buf text = {0};
-  struct nai_csv *csv = *out = calloc(1, sizeof *csv);
-  if (!csv || !(csv->name = strdup(path)))
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_OWNED(nai_csv) *csv = calloc(1, sizeof *csv);
+  *out = NULL;
+  if (!csv)
     return nai_err_nomem(err);
-  int rc = nai_fs_read(&text, path, max, NAI_EUSAGE, err);
+  csv->arena = (struct nai_arena)NAI_ARENA(NULL);
+  csv->name = nai_arena_printf(&csv->arena, "%s", path);
+  NAI_TRY(nai_arena_check(&csv->arena, err));
+  NAI_TRY(nai_fs_read(&text, path, max, NAI_EUSAGE, err));
+  if (memchr(nai_buf_str(&text), 0, text.len))
+    return fail(csv, 1, err, "not a text file: it holds a NUL byte");
   csv->text = text.data;
-  if (!rc && memchr(nai_buf_str(&text), 0, text.len))
-    rc = fail(csv, 1, err, "not a text file: it holds a NUL byte");
-  if (!rc)
-    rc = read_text(csv, text.len, err);
-  if (!rc && !csv->row_count)
-    rc = fail(csv, 1, err, "the file is empty; expected a line with the names of the columns");
-  return rc;
+  text.data = NULL;
+  NAI_TRY(read_text(csv, text.len, err));
+  if (!csv->row_count)
+    return fail(csv, 1, err, "the file is empty; expected a line with the names of the columns");
+  return NAI_GIVE(out, csv);
 }
 
 void nai_csv_free(struct nai_csv *csv) {
   if (!csv)
     return;
-  free(csv->name);
   free(csv->text);
-  free(csv->cells);
-  free(csv->rows);
+  nai_arena_free(&csv->arena);
   free(csv);
 }
 

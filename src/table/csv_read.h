@@ -2,7 +2,7 @@
  * own writer put in front of = + - @ (base/escape.h) is taken away again. */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +13,9 @@ struct nai_csv_row {
 };
 
 struct nai_csv {
-  char *name; /* as it appears in messages */
-  char *text; /* that the cells lie in */
+  struct nai_arena arena; /* of all but the text */
+  const char *name;       /* as it appears in messages */
+  char *text;             /* that the cells lie in */
   const char **cells;
   uint32_t cell_count, cell_capacity;
   struct nai_csv_row *rows; /* the first one holds the names of the columns */
@@ -25,6 +26,7 @@ struct nai_csv {
  * or is no CSV, and for rows with another number of cells than the first. */
 NAI_MUST_CHECK int nai_csv_read(struct nai_csv **out, const char *path, size_t max, struct nai_err *err);
 void nai_csv_free(struct nai_csv *csv);
+NAI_OWNER(nai_csv)
 
 /* Number of the column of that name, -1 when there is none. */
 int nai_csv_column(const struct nai_csv *csv, const char *name);

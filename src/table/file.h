@@ -55,9 +55,8 @@ void nai_descriptor_put(struct nai_buf *out, const struct nai_descriptor *descri
 NAI_MUST_CHECK int nai_descriptor_read(struct nai_descriptor *out, const void *bytes, size_t size, struct nai_err *err);
 void nai_descriptor_free(struct nai_descriptor *descriptor);
 
-/* A table object without storage. */
-NAI_MUST_CHECK int nai_table_alloc(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
-/* A table whose columns are to lie in a file. */
-NAI_MUST_CHECK int nai_backing_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
-/* Unmaps the file behind a table and what was allocated with it. */
-void nai_backing_release(struct nai_table *table);
+/* Of no file yet; a table that has one frees it. */
+NAI_MUST_CHECK int nai_backing_new(struct nai_backing **out, struct nai_err *err);
+/* Unmaps the file, and frees what was allocated with it. */
+void nai_backing_free(struct nai_backing *backing);
+NAI_OWNER(nai_backing)

@@ -33,13 +33,12 @@ static void put_section(struct nai_buf *out, const char *name, const struct nai_
 }
 
 static void put_prints(struct nai_buf *out, unsigned display_units) {
-  struct nai_buf names = {0};
+  NAI_SCOPED(nai_buf) names = {0};
   for (int unit = 0; unit < NAI_UNIT_COUNT; unit++)
     if (display_units >> unit & 1)
       nai_buf_printf(&names, "%s%s", names.len ? " " : "", nai_unit_name((enum nai_unit)unit));
   put_text(out, "prints", nai_buf_str(&names));
   out->oom |= names.oom;
-  nai_buf_free(&names);
 }
 
 static void put_column(struct nai_buf *out, const struct nai_column_def *def, const struct nai_file_column *column) {
@@ -65,7 +64,7 @@ static void put_record(struct nai_buf *out, const char *kind, struct nai_buf *fi
 }
 
 void nai_descriptor_put(struct nai_buf *out, const struct nai_descriptor *d) {
-  struct nai_buf fields = {0};
+  NAI_SCOPED(nai_buf) fields = {0};
   put_text(&fields, "name", d->schema.name);
   put_text(&fields, "title", d->schema.title);
   put_text(&fields, "description", d->schema.description);
@@ -78,7 +77,6 @@ void nai_descriptor_put(struct nai_buf *out, const struct nai_descriptor *d) {
   put_section(&fields, "offsets", &d->text_offsets);
   put_section(&fields, "bytes", &d->texts);
   put_record(out, "texts", &fields);
-  nai_buf_free(&fields);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -123,18 +121,19 @@ static bool is_record(struct bytes record) {
   return true;
 }
 
-static bool read_number(uint64_t *out, struct bytes record, const char *name) {
+static bool read_value(void *out, size_t bytes, struct bytes record, const char *name) {
   struct bytes value = field(record, name);
-  if (value.len == sizeof *out)
-    memcpy(out, value.at, sizeof *out);
-  return value.len == sizeof *out;
+  if (value.len == bytes)
+    memcpy(out, value.at, bytes);
+  return value.len == bytes;
+}
+
+static bool read_number(uint64_t *out, struct bytes record, const char *name) {
+  return read_value(out, sizeof *out, record, name);
 }
 
 static bool read_section(struct nai_section *out, struct bytes record, const char *name) {
-  struct bytes value = field(record, name);
-  if (value.len == sizeof *out)
-    memcpy(out, value.at, sizeof *out);
-  return value.len == sizeof *out;
+  return read_value(out, sizeof *out, record, name);
 }
 
 /* Copies a text. There is room for all: what a record has around its texts is more than their NULs. */
@@ -230,11 +229,9 @@ int nai_descriptor_read(struct nai_descriptor *d, const void *bytes, size_t size
                                .columns = calloc(MAX_COLUMNS, sizeof *d->columns),
                                .texts_of_schema = malloc(2 * size + 1)};
   d->schema.columns = d->defs;
-  if (d->defs && d->columns && d->texts_of_schema && read_records(d, (struct bytes){bytes, size}))
-    return NAI_OK;
-  int rc = d->defs && d->columns && d->texts_of_schema ? NAI_ESTALE : nai_err_nomem(err);
-  nai_descriptor_free(d);
-  return rc;
+  if (!d->defs || !d->columns || !d->texts_of_schema)
+    return nai_err_nomem(err);
+  return read_records(d, (struct bytes){bytes, size}) ? NAI_OK : NAI_ESTALE;
 }
 
 void nai_descriptor_free(struct nai_descriptor *d) {

@@ -19,40 +19,6 @@
  * shortens one. */
 enum { MAPPED_BYTES = 1 << 20 };
 
-int nai_backing_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
-  struct nai_table *table;
-  int rc = nai_table_alloc(&table, schema, err);
-  if (rc)
-    return rc;
-  table->backing = calloc(1, sizeof *table->backing);
-  if (!table->backing) {
-    nai_table_free(table);
-    return nai_err_nomem(err);
-  }
-  table->backing->fd = -1;
-  *out = table;
-  return NAI_OK;
-}
-
-void nai_backing_release(struct nai_table *table) {
-  struct nai_backing *backing = table->backing;
-  if (backing->data && backing->heap)
-    free(backing->data);
-  else if (backing->data)
-    munmap(backing->data, backing->size);
-  if (backing->fd >= 0)
-    close(backing->fd);
-  if (backing->borrowed_strings) {
-    table->strings.bytes = NULL;
-    table->strings.offsets = NULL;
-  }
-  free(backing->nulls);
-  free(backing->path);
-  free(backing->offsets);
-  free(backing);
-  table->backing = NULL;
-}
-
 /* --- the file ---------------------------------------------------------------------------------- */
 
 static int read_into_memory(struct nai_backing *b, int fd, const char *name, struct nai_err *err) {
@@ -60,43 +26,33 @@ static int read_into_memory(struct nai_backing *b, int fd, const char *name, str
   b->data = malloc(b->size + 1);
   if (!b->data)
     return nai_err_nomem(err);
-  for (size_t done = 0; done < b->size;) {
-    ssize_t n = read(fd, b->data + done, b->size - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
-    if (n == 0)
-      return nai_err_set(err, NAI_ESTALE, "\"%s\" became shorter while it was read", name);
-    done += (size_t)n;
-  }
+  ssize_t n = nai_fs_read_upto(fd, b->data, b->size, 0);
+  if (n < 0)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
+  if ((size_t)n < b->size)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" became shorter while it was read", name);
   return NAI_OK;
 }
 
 static int load(struct nai_backing *b, int directory_fd, const char *name, struct nai_err *err) {
   struct stat st;
-  int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = NAI_OK;
+  NAI_CLOSED int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return nai_err_sys(err, NAI_ESTALE, errno, "cannot open \"%s\"", name);
-  if (fstat(fd, &st) != 0) {
-    rc = nai_err_sys(err, NAI_ESTALE, errno, "cannot examine \"%s\"", name);
-  } else if (!S_ISREG(st.st_mode)) {
-    rc = nai_err_set(err, NAI_ESTALE, "\"%s\" is not a regular file", name);
-  } else if (st.st_size < (off_t)sizeof(struct nai_table_header)) {
-    rc = nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", name);
-  } else {
-    b->size = (size_t)st.st_size;
-    if (b->size < MAPPED_BYTES) {
-      rc = read_into_memory(b, fd, name, err);
-    } else {
-      void *data = mmap(NULL, b->size, PROT_READ, MAP_PRIVATE, fd, 0);
-      b->data = data == MAP_FAILED ? NULL : data;
-      if (!b->data)
-        rc = nai_err_sys(err, NAI_ESTALE, errno, "cannot map \"%s\"", name);
-    }
-  }
-  close(fd);
-  return rc;
+  if (fstat(fd, &st) != 0)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot examine \"%s\"", name);
+  if (!S_ISREG(st.st_mode))
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a regular file", name);
+  if (st.st_size < (off_t)sizeof(struct nai_table_header))
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", name);
+  b->size = (size_t)st.st_size;
+  if (b->size < MAPPED_BYTES)
+    return read_into_memory(b, fd, name, err);
+  void *data = mmap(NULL, b->size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot map \"%s\"", name);
+  b->data = data;
+  return NAI_OK;
 }
 
 static int check_header(struct nai_table_header *header, const struct nai_backing *b, const char *name,
@@ -218,53 +174,33 @@ static int fill(struct nai_table *table, const struct nai_descriptor *d, const c
 }
 
 /* The table of a file that was loaded; takes the backing over. */
-static int make_table(struct nai_table **out, struct nai_backing *b, const struct nai_table_header *header,
+static int make_table(struct nai_table **out, struct nai_backing **backing, const struct nai_table_header *header,
                       const struct nai_descriptor *d, const struct nai_schema *schema, const char *name,
                       struct nai_err *err) {
-  struct nai_table *table;
+  NAI_OWNED(nai_table) *table = NULL;
   if (schema && strcmp(schema->name, d->schema.name) != 0)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" holds table \"%s\", not \"%s\"", name, d->schema.name, schema->name);
-  int rc = schema ? nai_table_alloc(&table, schema, err) : nai_table_new_copy(&table, &d->schema, err);
-  if (rc)
-    return rc;
-  table->backing = malloc(sizeof *b);
-  if (!table->backing) {
-    nai_table_free(table);
-    return nai_err_nomem(err);
-  }
-  *table->backing = *b;
-  b->data = NULL;
+  NAI_TRY(schema ? nai_table_new(&table, schema, err) : nai_table_new_copy(&table, &d->schema, err));
+  table->backing = *backing;
+  *backing = NULL;
   table->rows = table->capacity = (int64_t)header->rows;
   table->key = header->key;
-  rc = fill(table, d, name, err);
-  if (rc)
-    nai_table_free(table);
-  else
-    *out = table;
-  return rc;
+  NAI_TRY(fill(table, d, name, err));
+  return NAI_GIVE(out, table);
 }
 
 int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name, const struct nai_schema *schema,
                       struct nai_err *err) {
-  struct nai_backing b = {.fd = -1};
   struct nai_table_header header;
-  struct nai_descriptor d = {0};
-  int rc = load(&b, directory_fd, name, err);
-  if (!rc)
-    rc = check_header(&header, &b, name, err);
-  if (!rc) {
-    rc = nai_descriptor_read(&d, b.data + header.descriptor_offset, (size_t)header.descriptor_bytes, err);
-    if (rc == NAI_ESTALE)
-      nai_err_set(err, rc, "\"%s\" is damaged", name);
-  }
-  if (!rc)
-    rc = make_table(out, &b, &header, &d, schema, name, err);
-  nai_descriptor_free(&d);
-  if (b.data && b.heap)
-    free(b.data);
-  else if (b.data)
-    munmap(b.data, b.size);
-  return rc;
+  NAI_SCOPED(nai_descriptor) d = {0};
+  NAI_OWNED(nai_backing) *b = NULL;
+  NAI_TRY(nai_backing_new(&b, err));
+  NAI_TRY(load(b, directory_fd, name, err));
+  NAI_TRY(check_header(&header, b, name, err));
+  int rc = nai_descriptor_read(&d, b->data + header.descriptor_offset, (size_t)header.descriptor_bytes, err);
+  if (rc)
+    return rc == NAI_ESTALE ? nai_err_set(err, rc, "\"%s\" is damaged", name) : rc;
+  return make_table(out, &b, &header, &d, schema, name, err);
 }
 
 int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema, struct nai_err *err) {
@@ -273,10 +209,7 @@ int nai_table_open(struct nai_table **out, const char *path, const struct nai_sc
 
 bool nai_table_is_file_at(int directory, const char *name) {
   char magic[sizeof NAI_TABLE_MAGIC];
-  int fd = nai_fs_open_at(directory, name);
-  bool is = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-            memcmp(magic, NAI_TABLE_MAGIC, sizeof magic) == 0;
-  if (fd >= 0)
-    close(fd);
-  return is;
+  NAI_CLOSED int fd = nai_fs_open_at(directory, name);
+  return fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+         memcmp(magic, NAI_TABLE_MAGIC, sizeof magic) == 0;
 }

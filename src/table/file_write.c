@@ -42,32 +42,33 @@ static int describe(struct nai_buf *out, struct nai_table_header *header, const 
                     const uint64_t *offsets, uint64_t strings_at, struct nai_err *err) {
   const struct nai_strings *strings = &table->strings;
   uint64_t offset_bytes = strings->count ? ((uint64_t)strings->count + 1) * 8 : 0;
-  struct nai_descriptor d = {.schema = *table->schema,
-                             .columns = calloc((size_t)table->schema->column_count + 1, sizeof *d.columns),
-                             .text_count = strings->count,
-                             .text_offsets = section_of(strings_at, strings->offsets, offset_bytes),
-                             .texts = section_of(strings_at + offset_bytes, strings->bytes, strings->bytes_len)};
-  if (!d.columns)
+  NAI_FREED struct nai_file_column *columns = calloc((size_t)table->schema->column_count + 1, sizeof *columns);
+  if (!columns)
     return nai_err_nomem(err);
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     uint32_t width = cell_width(table, c);
     const void *cells = table->packed ? table->packed[c].cells : table->columns[c];
-    d.columns[c] = (struct nai_file_column){.width = width,
-                                            .base = table->packed ? nai_column_base(&table->packed[c]) : 0,
-                                            .cells = section_of(offsets[c], cells, (uint64_t)table->rows * width)};
+    columns[c] = (struct nai_file_column){.width = width,
+                                          .base = table->packed ? nai_column_base(&table->packed[c]) : 0,
+                                          .cells = section_of(offsets[c], cells, (uint64_t)table->rows * width)};
   }
-  nai_descriptor_put(out, &d);
-  free(d.columns);
-  *header = (struct nai_table_header){.major = NAI_TABLE_MAJOR,
+  nai_descriptor_put(out, &(struct nai_descriptor){
+                              .schema = *table->schema,
+                              .columns = columns,
+                              .text_count = strings->count,
+                              .text_offsets = section_of(strings_at, strings->offsets, offset_bytes),
+                              .texts = section_of(strings_at + offset_bytes, strings->bytes, strings->bytes_len)});
+  uint64_t descriptor_at = strings_at + offset_bytes + strings->bytes_len;
+  *header = (struct nai_table_header){.magic = NAI_TABLE_MAGIC,
+                                      .major = NAI_TABLE_MAJOR,
                                       .minor = NAI_TABLE_MINOR,
                                       .byte_order = NAI_TABLE_BYTE_ORDER,
                                       .rows = (uint64_t)table->rows,
-                                      .key = table->key};
-  memcpy(header->magic, NAI_TABLE_MAGIC, sizeof header->magic);
-  header->descriptor_offset = strings_at + offset_bytes + strings->bytes_len;
-  header->descriptor_bytes = out->len;
-  header->descriptor_hash = XXH3_64bits(nai_buf_str(out), out->len);
-  header->file_bytes = header->descriptor_offset + out->len;
+                                      .key = table->key,
+                                      .descriptor_offset = descriptor_at,
+                                      .descriptor_bytes = out->len,
+                                      .descriptor_hash = XXH3_64bits(nai_buf_str(out), out->len),
+                                      .file_bytes = descriptor_at + out->len};
   header->header_hash = XXH3_64bits(header, offsetof(struct nai_table_header, header_hash));
   return nai_buf_check(out, err);
 }
@@ -92,28 +93,26 @@ static void put_file(struct nai_buf *file, const struct nai_table *table, const 
   nai_buf_put(file, nai_buf_str(descriptor), descriptor->len);
 }
 
-int nai_table_write(struct nai_table *table, const char *path, uint64_t key, struct nai_err *err) {
-  table->key = key;
-  struct nai_buf descriptor = {0};
-  struct nai_table_header header = {0};
+static int write_table(const struct nai_table *table, const char *path, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) descriptor = {0};
+  struct nai_table_header header;
   struct nai_file_sink sink;
-  uint64_t *offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *offsets);
-  int rc = offsets ? nai_table_check(table, err) : nai_err_nomem(err);
-  if (rc)
-    goto out;
+  NAI_TRY(nai_table_check(table, err));
+  NAI_FREED uint64_t *offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *offsets);
+  if (!offsets)
+    return nai_err_nomem(err);
   uint64_t end = lay_out(offsets, table);
-  if ((rc = describe(&descriptor, &header, table, offsets, end, err)))
-    goto out;
-  rc = nai_sink_create(&sink, path, err);
+  NAI_TRY(describe(&descriptor, &header, table, offsets, end, err));
+  int rc = nai_sink_create(&sink, path, err);
   if (!rc)
     put_file(&sink.text, table, &header, offsets, end, &descriptor);
-  rc = nai_sink_finish(&sink, rc, err);
-out:
-  if (rc)
-    nai_err_wrap(err, rc, "cannot write table \"%s\"", table->schema->name);
-  free(offsets);
-  nai_buf_free(&descriptor);
-  return rc;
+  return nai_sink_finish(&sink, rc, err);
+}
+
+int nai_table_write(struct nai_table *table, const char *path, uint64_t key, struct nai_err *err) {
+  table->key = key;
+  int rc = write_table(table, path, err);
+  return rc ? nai_err_wrap(err, rc, "cannot write table \"%s\"", table->schema->name) : NAI_OK;
 }
 
 /* --- tables made in a file -------------------------------------------------------------------- */
@@ -136,28 +135,24 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
 
 int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
                      const struct nai_extent *extents, const char *path, uint64_t key, struct nai_err *err) {
-  struct nai_table *table = NULL;
-  int rc = nai_backing_new(&table, schema, err);
-  if (rc)
-    return rc;
+  NAI_OWNED(nai_table) *table = NULL;
+  bool any = false;
+  NAI_TRY(nai_table_new(&table, schema, err));
+  NAI_TRY(nai_backing_new(&table->backing, err));
   table->rows = table->capacity = rows;
   table->key = key;
   table->packed = calloc((size_t)schema->column_count + 1, sizeof *table->packed);
-  bool any = false;
-  for (uint32_t c = 0; table->packed && c < schema->column_count; c++) {
+  if (!table->packed)
+    return nai_err_nomem(err);
+  for (uint32_t c = 0; c < schema->column_count; c++) {
     table->packed[c] = nai_column_for(schema->columns[c].type, &extents[c]);
     any |= table->packed[c].width > 0;
   }
   /* A file is at least as long as it has rows, so that no short one can claim to have billions. */
-  if (table->packed && !any)
+  if (!any)
     table->packed[0] = nai_column_of(schema->columns[0].type, NULL, 1, nai_column_base(&table->packed[0]));
-  rc = table->packed ? create_file(table, path, err) : nai_err_nomem(err);
-  if (rc) {
-    nai_table_free(table);
-    return rc;
-  }
-  *out = table;
-  return NAI_OK;
+  NAI_TRY(create_file(table, path, err));
+  return NAI_GIVE(out, table);
 }
 
 void nai_writer_begin(struct nai_column_writer *w, const struct nai_table *table, int column, int64_t row) {
@@ -170,11 +165,8 @@ void nai_writer_begin(struct nai_column_writer *w, const struct nai_table *table
 int nai_writer_put(struct nai_column_writer *w, const int64_t *values, int64_t count, struct nai_err *err) {
   const struct nai_column *c = &w->table->packed[w->column];
   for (int64_t n; count; values += n, count -= n) {
-    if (w->held == NAI_WRITER_CELLS) {
-      int rc = nai_writer_end(w, err);
-      if (rc)
-        return rc;
-    }
+    if (w->held == NAI_WRITER_CELLS)
+      NAI_TRY(nai_writer_end(w, err));
     n = count < NAI_WRITER_CELLS - w->held ? count : NAI_WRITER_CELLS - w->held;
     nai_pack(w->cells + w->held * c->width, c, values, (size_t)n);
     w->held += n;
@@ -210,35 +202,26 @@ static int write_rest(const struct nai_table *table, const struct nai_table_head
   const struct nai_strings *strings = &table->strings;
   int fd = table->backing->fd;
   uint64_t at = table->backing->size, offset_bytes = strings->count ? ((uint64_t)strings->count + 1) * 8 : 0;
-  int failed = nai_fs_write_at(fd, strings->offsets, offset_bytes, at);
-  if (!failed)
-    failed = nai_fs_write_at(fd, strings->bytes, strings->bytes_len, at + offset_bytes);
-  if (!failed)
-    failed = nai_fs_write_at(fd, nai_buf_str(descriptor), descriptor->len, header->descriptor_offset);
-  return failed ? failed : nai_fs_write_at(fd, header, sizeof *header, 0);
+  NAI_TRY(nai_fs_write_at(fd, strings->offsets, offset_bytes, at));
+  NAI_TRY(nai_fs_write_at(fd, strings->bytes, strings->bytes_len, at + offset_bytes));
+  NAI_TRY(nai_fs_write_at(fd, nai_buf_str(descriptor), descriptor->len, header->descriptor_offset));
+  return nai_fs_write_at(fd, header, sizeof *header, 0);
 }
 
 int nai_table_seal(struct nai_table *table, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
-  struct nai_buf descriptor = {0};
-  struct nai_table_header header = {0};
-  int rc = nai_table_check(table, err);
-  if (!rc)
-    rc = map_columns(table, err);
-  if (rc)
-    return rc;
-  rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err);
+  NAI_SCOPED(nai_buf) descriptor = {0};
+  struct nai_table_header header;
+  NAI_TRY(nai_table_check(table, err));
+  NAI_TRY(map_columns(table, err));
+  int rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err);
   /* Hashing has mapped every column; those that nobody reads need not stay in the process. */
   (void)madvise(backing->data, backing->size, MADV_DONTNEED);
   if (rc)
-    goto out;
+    return rc;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)
     failed = errno;
   backing->fd = -1;
-  if (failed)
-    rc = nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path);
-out:
-  nai_buf_free(&descriptor);
-  return rc;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path) : NAI_OK;
 }

@@ -3,7 +3,6 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void nai_intervals_free(struct nai_intervals *set) {
   if (!set)

@@ -36,7 +36,7 @@ static void put_differences(struct nai_json *json, const struct nai_table *table
 
 /* Distinct texts in the order they come up, and which of them each row has. */
 static bool put_texts(struct nai_json *json, const struct nai_table *table, int column, int64_t rows) {
-  uint32_t *number = calloc((size_t)table->strings.count + 1, sizeof *number); /* string id -> number + 1 */
+  NAI_FREED uint32_t *number = calloc((size_t)table->strings.count + 1, sizeof *number); /* string id -> number + 1 */
   const struct nai_column ids = nai_table_column(table, column);
   uint32_t count = 0;
   if (!number)
@@ -61,7 +61,6 @@ static bool put_texts(struct nai_json *json, const struct nai_table *table, int 
       nai_json_int(json, (int64_t)number[id] - 1);
   }
   nai_json_end(json);
-  free(number);
   return true;
 }
 

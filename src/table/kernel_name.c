@@ -1,6 +1,6 @@
 #include "table/kernel_name.h"
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "table/kernel_name_parse.h"
 
@@ -19,6 +19,7 @@ struct node {
 };
 
 struct tree {
+  struct nai_arena arena;
   struct nai_parsed_name name;
   struct nai_buf words;
   struct node *nodes;
@@ -28,10 +29,9 @@ struct tree {
 };
 
 static uint32_t add_node(struct tree *t) {
-  if (!nai_array_room(&t->nodes, &t->capacity, t->count, sizeof *t->nodes)) {
-    t->oom = true;
+  t->oom |= NAI_ROOM(t->nodes, t->capacity, t->count, &t->arena, NULL) != NAI_OK;
+  if (t->oom)
     return 0;
-  }
   t->nodes[t->count] = (struct node){0};
   return t->count++;
 }
@@ -176,13 +176,16 @@ static bool shorten(struct nai_buf *out, struct tree *t, const char *name, size_
   return true;
 }
 
+static void tree_free(struct tree *t) {
+  free(t->name.match);
+  nai_arena_free(&t->arena);
+  nai_buf_free(&t->words);
+}
+
 void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_chars) {
-  struct tree tree = {.max = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
+  NAI_SCOPED(tree) tree = {.arena = NAI_ARENA(NULL), .max = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
   size_t len = strlen(name);
   if (!shorten(out, &tree, name, len))
     nai_text_cut(out, name, len, tree.max);
   out->oom |= tree.oom || tree.words.oom;
-  free(tree.name.match);
-  free(tree.nodes);
-  nai_buf_free(&tree.words);
 }

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "base/strings.h"
 #include "table/kernel_name.h"
 #include "table/kernel_name_parse.h"
@@ -18,6 +19,7 @@ struct entry {
 };
 
 struct set {
+  struct nai_arena arena;
   struct entry *entries;
   size_t count, max_chars;
   struct nai_buf texts;     /* short forms, each followed by NUL */
@@ -25,6 +27,13 @@ struct set {
   struct nai_strings bases; /* short forms that got numbers */
   uint32_t *last_number;    /* by base id */
 };
+
+static void set_free(struct set *set) {
+  nai_buf_free(&set->texts);
+  nai_strings_free(&set->taken);
+  nai_strings_free(&set->bases);
+  nai_arena_free(&set->arena);
+}
 
 static int by_short_form(const void *pa, const void *pb, void *ctx) {
   const struct entry *a = pa, *b = pb;
@@ -71,7 +80,7 @@ static void distinguish(struct set *set, struct entry *group, size_t count) {
   }
   while (tail > 0 && nai_is_word(first->name[first->len - tail]))
     tail--;
-  struct nai_buf part = {0};
+  NAI_SCOPED(nai_buf) part = {0};
   for (size_t i = 0; i < count; i++) {
     nai_buf_clear(&part);
     nai_name_simplify(&part, group[i].name + head, group[i].len - head - tail);
@@ -84,14 +93,13 @@ static void distinguish(struct set *set, struct entry *group, size_t count) {
     settle(set, &group[i], text);
   }
   set->texts.oom |= part.oom;
-  nai_buf_free(&part);
 }
 
 /* The last resort: a number. */
 static void number(struct set *set, struct entry *entry) {
   char suffix[16];
   int width = snprintf(suffix, sizeof suffix, " #%zu", set->count + 1);
-  struct nai_buf base = {0};
+  NAI_SCOPED(nai_buf) base = {0};
   nai_kernel_name_short(&base, entry->name, set->max_chars - (size_t)width);
   uint32_t id = nai_strings_add(&set->bases, nai_buf_str(&base), base.len);
   set->texts.oom |= base.oom || id == NAI_NO_STRING;
@@ -104,7 +112,6 @@ static void number(struct set *set, struct entry *entry) {
     nai_buf_putc(&set->texts, '\0');
     settle(set, entry, text);
   }
-  nai_buf_free(&base);
 }
 
 /* Unique short forms first, so that no distinction made up for others takes them away. */
@@ -128,26 +135,23 @@ static void settle_all(struct set *set) {
 }
 
 /* One block: `count` pointers, then the texts. */
-static char **pack(const struct set *set, const uint32_t *ids, size_t count) {
+static int pack(char ***out, struct set *set, const uint32_t *ids, size_t count, struct nai_err *err) {
+  char **by_id;
   size_t bytes = 0;
+  NAI_TRY(NAI_NEW(by_id, &set->arena, set->count, err));
   for (size_t i = 0; i < set->count; i++)
     bytes += strlen(set->texts.data + set->entries[i].text) + 1;
-  char **out = malloc(count * sizeof *out + bytes + 1);
-  char **by_id = malloc((set->count + 1) * sizeof *by_id);
-  if (out && by_id) {
-    char *at = (char *)(out + count);
-    for (size_t i = 0; i < set->count; i++) {
-      by_id[set->entries[i].id] = at;
-      at = stpcpy(at, set->texts.data + set->entries[i].text) + 1;
-    }
-    for (size_t i = 0; i < count; i++)
-      out[i] = by_id[ids[i]];
-  } else {
-    free(out);
-    out = NULL;
+  *out = malloc(count * sizeof **out + bytes + 1);
+  if (!*out)
+    return nai_err_nomem(err);
+  char *at = (char *)(*out + count);
+  for (size_t i = 0; i < set->count; i++) {
+    by_id[set->entries[i].id] = at;
+    at = stpcpy(at, set->texts.data + set->entries[i].text) + 1;
   }
-  free(by_id);
-  return out;
+  for (size_t i = 0; i < count; i++)
+    (*out)[i] = by_id[ids[i]];
+  return NAI_OK;
 }
 
 static int add_entries(struct set *set, uint32_t *ids, struct nai_strings *distinct, const char *const *names,
@@ -158,10 +162,8 @@ static int add_entries(struct set *set, uint32_t *ids, struct nai_strings *disti
       return nai_err_nomem(err);
   }
   set->count = distinct->count;
-  set->entries = calloc(set->count + 1, sizeof *set->entries);
-  set->last_number = calloc(set->count + 1, sizeof *set->last_number);
-  if (!set->entries || !set->last_number)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(set->entries, &set->arena, set->count, err));
+  NAI_TRY(NAI_NEW(set->last_number, &set->arena, set->count, err));
   for (uint32_t id = 0; id < set->count; id++) {
     set->entries[id] =
         (struct entry){nai_strings_get(distinct, id), nai_strings_len(distinct, id), id, set->texts.len, false};
@@ -172,24 +174,13 @@ static int add_entries(struct set *set, uint32_t *ids, struct nai_strings *disti
 }
 
 int nai_kernel_names_short(char ***out, const char *const *names, size_t count, size_t max_chars, struct nai_err *err) {
-  struct set set = {.max_chars = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
-  struct nai_strings distinct = {0};
-  uint32_t *ids = malloc((count + 1) * sizeof *ids);
-  int rc = ids ? add_entries(&set, ids, &distinct, names, count, err) : nai_err_nomem(err);
-  if (rc)
-    goto out;
+  NAI_SCOPED(set) set = {.arena = NAI_ARENA(NULL), .max_chars = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
+  NAI_SCOPED(nai_strings) distinct = {0};
+  uint32_t *ids;
+  NAI_TRY(NAI_NEW(ids, &set.arena, count, err));
+  NAI_TRY(add_entries(&set, ids, &distinct, names, count, err));
   qsort_r(set.entries, set.count, sizeof *set.entries, by_short_form, &set);
   settle_all(&set);
-  rc = nai_buf_check(&set.texts, err);
-  if (!rc && !(*out = pack(&set, ids, count)))
-    rc = nai_err_nomem(err);
-out:
-  free(ids);
-  free(set.entries);
-  free(set.last_number);
-  nai_buf_free(&set.texts);
-  nai_strings_free(&set.taken);
-  nai_strings_free(&set.bases);
-  nai_strings_free(&distinct);
-  return rc;
+  NAI_TRY(nai_buf_check(&set.texts, err));
+  return pack(out, &set, ids, count, err);
 }

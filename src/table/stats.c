@@ -1,12 +1,11 @@
 #include "table/stats.h"
 
+#include "base/arena.h"
 #include "base/array.h"
-#include "base/spill_array.h"
 #include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
@@ -112,10 +111,9 @@ static int open_buckets(struct group *g, struct nai_err *err) {
 
 static int keep(struct group *g, int64_t value, struct nai_err *err) {
   if (g->kept == KEPT) {
-    int rc = open_buckets(g, err);
-    if (!rc)
-      g->buckets[bucket_of(value)]++;
-    return rc;
+    NAI_TRY(open_buckets(g, err));
+    g->buckets[bucket_of(value)]++;
+    return NAI_OK;
   }
   if (g->sums.count == 1) /* many names occur once: that value is in the sums */
     return NAI_OK;
@@ -132,8 +130,7 @@ typedef int on_block(struct group *groups, uint32_t count, const uint32_t *group
 
 static int count_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value,
                        struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t i = 0; i < count && !rc; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     if (group[i] == NAI_NO_GROUP)
       continue;
     struct group *g = &groups[group[i]];
@@ -141,9 +138,9 @@ static int count_block(struct group *groups, uint32_t count, const uint32_t *gro
     if (g->buckets)
       g->buckets[bucket_of(value[i])]++;
     else
-      rc = keep(g, value[i], err);
+      NAI_TRY(keep(g, value[i], err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int collect_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value,
@@ -160,13 +157,12 @@ static int collect_block(struct group *groups, uint32_t count, const uint32_t *g
 static int for_each_block(struct group *groups, const struct nai_values *values, on_block *fn, struct nai_err *err) {
   uint32_t group[NAI_VALUES_BLOCK];
   int64_t value[NAI_VALUES_BLOCK];
-  int rc = NAI_OK;
-  for (uint32_t first = 0, count; !rc && first < values->rows; first += count) {
+  for (uint32_t first = 0, count; first < values->rows; first += count) {
     count = values->rows - first < NAI_VALUES_BLOCK ? values->rows - first : NAI_VALUES_BLOCK;
     values->block(values->ctx, first, count, group, value);
-    rc = fn(groups, count, group, value, err);
+    NAI_TRY(fn(groups, count, group, value, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* The bucket of the value at a rank; *below: values in buckets before it. */
@@ -226,29 +222,33 @@ static struct nai_stats finish(struct group *g) {
   return s;
 }
 
-int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
-  void *memory;
-  int rc = nai_spill_array_new(&memory, values->directory, ((size_t)groups + 1) * sizeof(struct group), err);
-  struct group *all = memory;
-  if (!rc)
-    rc = for_each_block(all, values, count_block, err);
+static int make_stats(struct nai_stats *stats, struct group *all, uint32_t groups, const struct nai_values *values,
+                      struct nai_err *err) {
   bool again = false;
-  for (uint32_t g = 0; !rc && g < groups; g++) {
+  NAI_TRY(for_each_block(all, values, count_block, err));
+  for (uint32_t g = 0; g < groups; g++) {
     if (!all[g].buckets || all[g].sums.min == all[g].sums.max)
       continue;
-    rc = want_buckets(&all[g], err);
+    NAI_TRY(want_buckets(&all[g], err));
     again = true;
   }
-  if (!rc && again)
-    rc = for_each_block(all, values, collect_block, err);
-  for (uint32_t g = 0; !rc && g < groups; g++)
+  if (again)
+    NAI_TRY(for_each_block(all, values, collect_block, err));
+  for (uint32_t g = 0; g < groups; g++)
     stats[g] = finish(&all[g]);
-  for (uint32_t g = 0; all && g < groups; g++) {
+  return NAI_OK;
+}
+
+int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(values->directory);
+  struct group *all;
+  NAI_TRY(NAI_NEW(all, &arena, groups, err));
+  int rc = make_stats(stats, all, groups, values, err);
+  for (uint32_t g = 0; g < groups; g++) {
     free(all[g].values);
     free(all[g].buckets);
     free(all[g].wanted);
   }
-  nai_spill_array_free(all);
   return rc;
 }
 

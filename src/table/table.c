@@ -1,5 +1,6 @@
 #include "table/table.h"
 
+#include "base/hash.h"
 #include "base/spill_array.h"
 #include "table/file.h"
 
@@ -9,24 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 size_t nai_type_size(enum nai_type type) { return type == NAI_I64 || type == NAI_F64 ? 8 : 4; }
 
-int nai_table_alloc(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
-  struct nai_table *table = calloc(1, sizeof *table);
-  if (table)
-    table->columns = calloc(schema->column_count + 1, sizeof *table->columns);
-  if (!table || !table->columns) {
-    free(table);
-    return nai_err_nomem(err);
-  }
-  table->schema = schema;
-  *out = table;
-  return NAI_OK;
-}
-
 int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
-  return nai_table_alloc(out, schema, err);
+  NAI_FREED struct nai_table *table = calloc(1, sizeof *table);
+  if (!table || !(table->columns = calloc(schema->column_count + 1, sizeof *table->columns)))
+    return nai_err_nomem(err);
+  table->schema = schema;
+  return NAI_GIVE(out, table);
 }
 
 void nai_table_keep_in(struct nai_table *table, const char *directory) {
@@ -34,27 +28,48 @@ void nai_table_keep_in(struct nai_table *table, const char *directory) {
 }
 
 int nai_table_new_copy(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
-  struct nai_schema *copy;
-  int rc = nai_schema_copy(&copy, schema, err);
-  if (rc)
-    return rc;
-  rc = nai_table_alloc(out, copy, err);
-  if (rc)
-    nai_schema_free(copy);
-  else
-    (*out)->own_schema = copy;
-  return rc;
+  NAI_OWNED(nai_schema) *copy = NULL;
+  NAI_TRY(nai_schema_copy(&copy, schema, err));
+  NAI_TRY(nai_table_new(out, copy, err));
+  (*out)->own_schema = copy;
+  copy = NULL;
+  return NAI_OK;
+}
+
+int nai_backing_new(struct nai_backing **out, struct nai_err *err) {
+  *out = calloc(1, sizeof **out);
+  if (!*out)
+    return nai_err_nomem(err);
+  (*out)->fd = -1;
+  return NAI_OK;
+}
+
+void nai_backing_free(struct nai_backing *backing) {
+  if (!backing)
+    return;
+  if (backing->data && backing->heap)
+    free(backing->data);
+  else if (backing->data)
+    munmap(backing->data, backing->size);
+  if (backing->fd >= 0)
+    close(backing->fd);
+  free(backing->nulls);
+  free(backing->path);
+  free(backing->offsets);
+  free(backing);
 }
 
 void nai_table_free(struct nai_table *table) {
   if (!table)
     return;
-  if (table->backing)
-    nai_backing_release(table);
-  else
-    for (uint32_t c = 0; c < table->schema->column_count; c++)
-      nai_spill_array_free(table->columns[c]);
+  for (uint32_t c = 0; !table->backing && c < table->schema->column_count; c++)
+    nai_spill_array_free(table->columns[c]);
+  if (table->backing && table->backing->borrowed_strings) { /* they are the file's */
+    table->strings.bytes = NULL;
+    table->strings.offsets = NULL;
+  }
   nai_strings_free(&table->strings);
+  nai_backing_free(table->backing);
   free(table->columns);
   free(table->packed);
   nai_schema_free(table->own_schema);
@@ -97,8 +112,7 @@ static int check_value_ref(const struct nai_table *table, int column, const stru
 }
 
 int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int c = 0; !rc && c < (int)table->schema->column_count; c++) {
+  for (int c = 0; c < (int)table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
     char name[NAI_COLUMN_NAME_MAX];
     if (!def->refers || def->type > NAI_I32)
@@ -108,11 +122,11 @@ int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *loo
     const struct nai_table *to = lookup(ctx, name);
     int key = to && value ? nai_schema_column(to->schema, value + 1) : -1;
     if (to && !value)
-      rc = check_ref(table, c, to, err);
+      NAI_TRY(check_ref(table, c, to, err));
     else if (key >= 0 && to->schema->columns[key].key)
-      rc = check_value_ref(table, c, to, key, err);
+      NAI_TRY(check_value_ref(table, c, to, key, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_table_check(const struct nai_table *table, struct nai_err *err) {
@@ -389,13 +403,10 @@ int nai_table_sort_by(struct nai_table *table, const struct nai_sort_by *by, int
   size_t n = (size_t)table->rows;
   if (n < 2)
     return NAI_OK;
-  int64_t *rows = nai_spill_array_grow(NULL, table->directory, 0, n * sizeof *rows);
-  int64_t *other = nai_spill_array_grow(NULL, table->directory, 0, n * sizeof *other);
-  if (!rows || !other) {
-    nai_spill_array_free(rows);
-    nai_spill_array_free(other);
+  int64_t *rows = nai_spill_array_grow(NULL, table->directory, 0, 2 * n * sizeof *rows);
+  if (!rows)
     return nai_err_nomem(err);
-  }
+  int64_t *other = rows + n;
   const int64_t *sorted = sorted_rows(rows, other, n, &order);
   char *scratch = (char *)(sorted == rows ? other : rows); /* 8 bytes per row */
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
@@ -406,11 +417,19 @@ int nai_table_sort_by(struct nai_table *table, const struct nai_sort_by *by, int
     memcpy(data, scratch, n * size);
   }
   nai_spill_array_free(rows);
-  nai_spill_array_free(other);
   return NAI_OK;
 }
 
 void nai_table_truncate(struct nai_table *table, int64_t rows) {
   if (rows < table->rows)
     table->rows = rows;
+}
+
+uint64_t nai_table_hash(const struct nai_table *table) {
+  uint64_t hash = nai_hash_int(nai_hash_text(0, table->schema->name), table->rows);
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    hash = nai_hash_text(hash, table->schema->columns[c].name);
+    hash = nai_hash_bytes(hash, table->columns[c], (size_t)table->rows * nai_type_size(table->schema->columns[c].type));
+  }
+  return nai_hash_bytes(hash, table->strings.bytes, table->strings.bytes_len);
 }

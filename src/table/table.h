@@ -127,3 +127,5 @@ NAI_MUST_CHECK int nai_table_sort_by(struct nai_table *table, const struct nai_s
                                      struct nai_err *err);
 /* Keeps the first `rows` rows. */
 void nai_table_truncate(struct nai_table *table, int64_t rows);
+/* Hash of the content of a table in memory: equal for tables with the same columns, cells and dictionary. */
+uint64_t nai_table_hash(const struct nai_table *table);

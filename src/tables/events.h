@@ -117,10 +117,12 @@ extern const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1]; /* the
 #define NAI_IN_BIT(table) (UINT64_C(1) << (table))
 #define NAI_IN(table) NAI_IN_BIT(NAI_IN_##table) /* NAI_IN(KERNELS) */
 #define NAI_IN_ALL (NAI_IN_BIT(NAI_IN_COUNT) - 1)
-/* What the analyses of today read. */
-#define NAI_IN_DEFAULT                                                                                     \
-  (NAI_IN_BIT(NAI_IN_NVTX_SIZES + 1) - 1 + NAI_IN_BIT(NAI_IN_OSRT + 1) - NAI_IN_BIT(NAI_IN_FIRST_EVENTS) + \
-   NAI_IN_BIT(NAI_IN_GRAPH_NODES))
+/* What is meant where nobody names any: the work of GPUs, calls, ranges, and what those refer to. */
+#define NAI_IN_DEFAULT                                                                                            \
+  (NAI_IN(CAPTURE) | NAI_IN(LABELS) | NAI_IN(PROBE_NOTES) | NAI_IN(CAPABILITIES) | NAI_IN(EXTRACT_NOTES) |        \
+   NAI_IN(READERS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) |                \
+   NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_SIZES) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | \
+   NAI_IN(SYNCS) | NAI_IN(NVTX) | NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(GRAPH_NODES))
 _Static_assert(NAI_IN_COUNT < 64, "a set of tables is a 64-bit number");
 
 /* The check of a table that is left out because the file is damaged there. Its rows count as dropped. */

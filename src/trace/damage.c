@@ -25,50 +25,47 @@ struct extent {
 
 /* Rows that can be reached. A page that is met twice would bring the same rows again: they end the walk. */
 static int walk(struct extent *extent, sqlite3 *db, const struct nai_db_table *table, struct nai_err *err) {
-  sqlite3_stmt *stmt = NULL;
+  NAI_OWNED(sqlite3_stmt) *stmt = NULL;
+  const char *sql = table->rowid_name ? "SELECT @ FROM main.$ NOT INDEXED" : "SELECT 0 FROM main.$";
   int64_t last = INT64_MIN;
-  int rc = nai_scan_prepare(&stmt, db, table->rowid_name ? "SELECT @ FROM main.$ NOT INDEXED" : "SELECT 0 FROM main.$",
-                            table, 0, err);
-  for (int step; !rc && (step = sqlite3_step(stmt)) != SQLITE_DONE; extent->found++) {
+  NAI_TRY(nai_scan_prepare(&stmt, db, sql, table, 0, err));
+  for (int step; (step = sqlite3_step(stmt)) != SQLITE_DONE; extent->found++) {
     int64_t rowid = table->rowid_name && step == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : extent->found;
     if (step == SQLITE_NOMEM)
-      rc = nai_err_nomem(err);
+      return nai_err_nomem(err);
     if (step != SQLITE_ROW || rowid <= last)
       break;
     last = rowid;
   }
-  sqlite3_finalize(stmt);
-  return rc;
+  return NAI_OK;
 }
 
 static int find_last(struct extent *extent, sqlite3 *db, const struct nai_db_table *table, uint64_t file_bytes,
                      struct nai_err *err) {
-  sqlite3_stmt *stmt = NULL;
+  NAI_OWNED(sqlite3_stmt) *stmt = NULL;
   if (!table->rowid_name)
     return NAI_OK;
-  int rc = nai_scan_prepare(&stmt, db, "SELECT max(@) FROM main.$ NOT INDEXED", table, 0, err);
-  if (!rc && sqlite3_step(stmt) == SQLITE_ROW)
+  NAI_TRY(nai_scan_prepare(&stmt, db, "SELECT max(@) FROM main.$ NOT INDEXED", table, 0, err));
+  if (sqlite3_step(stmt) == SQLITE_ROW)
     extent->last = sqlite3_column_int64(stmt, 0);
   if (extent->last < 0 || (uint64_t)extent->last > file_bytes) /* no row takes less than a byte */
     extent->last = 0;
-  sqlite3_finalize(stmt);
-  return rc;
+  return NAI_OK;
+}
+
+static int measure(struct extent *extent, const struct nai_trace *trace, const struct nai_db_table *table,
+                   struct nai_err *err) {
+  NAI_OWNED(sqlite3) *db = NULL;
+  /* A connection that has met the damage before keeps pages that it did not look through: it may come further. */
+  NAI_TRY(nai_trace_connect(&db, trace, err));
+  NAI_TRY(walk(extent, db, table, err));
+  return find_last(extent, db, table, trace->size_bytes, err);
 }
 
 int nai_damage_note(struct nai_table *notes, struct nai_trace *trace, const char *name, struct nai_err *err) {
-  const struct nai_db_table *table = nai_trace_table(trace, name);
   struct extent extent = {0};
-  sqlite3 *db = NULL;
-  struct nai_buf detail = {0};
-  /* A connection that has met the damage before keeps pages that it did not look through: it may come further. */
-  int rc = nai_trace_connect(&db, trace, err);
-  if (!rc)
-    rc = walk(&extent, db, table, err);
-  if (!rc)
-    rc = find_last(&extent, db, table, trace->size_bytes, err);
-  sqlite3_close(db);
-  if (rc)
-    return rc;
+  NAI_SCOPED(nai_buf) detail = {0};
+  NAI_TRY(measure(&extent, trace, nai_trace_table(trace, name), err));
   nai_buf_puts(&detail, "the table is damaged and left out as a whole; ");
   if (extent.found)
     nai_fmt_count(&detail, extent.found);
@@ -79,12 +76,10 @@ int nai_damage_note(struct nai_table *notes, struct nai_trace *trace, const char
     nai_fmt_count(&detail, extent.last);
   }
   nai_buf_puts(&detail, " rows can be found; the numbers of other tables do not depend on it");
-  rc = nai_buf_check(&detail, err);
-  if (!rc)
-    nai_ingest_note(notes, NAI_CHECK_DAMAGE, "error", name, extent.last > extent.found ? extent.last : extent.found,
-                    detail.data);
-  nai_buf_free(&detail);
-  return rc;
+  NAI_TRY(nai_buf_check(&detail, err));
+  nai_ingest_note(notes, NAI_CHECK_DAMAGE, "error", name, extent.last > extent.found ? extent.last : extent.found,
+                  detail.data);
+  return NAI_OK;
 }
 
 /* --- leaving it out --------------------------------------------------------------------------- */
@@ -129,17 +124,14 @@ static bool is_noted(const struct nai_table *notes, const char *table) {
 
 int nai_damage_settle(struct extraction *x, struct nai_err *err) {
   struct nai_table *const *tables = x->out->tables;
-  int rc = NAI_OK;
   hear_parts(x);
   spread(x);
   drop_parts(x);
-  for (int s = 0; !rc && s < x->scan_count; s++) {
+  for (int s = 0; s < x->scan_count; s++) {
     const char *table = x->scans[s].table;
     if (x->scan_damaged[s] && !is_noted(tables[NAI_IN_PROBE_NOTES], table) &&
         !is_noted(tables[NAI_IN_EXTRACT_NOTES], table))
-      rc = nai_damage_note(tables[NAI_IN_EXTRACT_NOTES], x->trace, table, err);
+      NAI_TRY(nai_damage_note(tables[NAI_IN_EXTRACT_NOTES], x->trace, table, err));
   }
-  nai_probe_take_back(tables[NAI_IN_CAPABILITIES], tables[NAI_IN_PROBE_NOTES]);
-  nai_probe_take_back(tables[NAI_IN_CAPABILITIES], tables[NAI_IN_EXTRACT_NOTES]);
-  return rc ? rc : nai_table_check(tables[NAI_IN_CAPABILITIES], err);
+  return NAI_OK;
 }

@@ -15,47 +15,28 @@ enum { MAX_PAYLOADS = 1 << 26, MAX_NAMES = 100000, NAME_BYTES = 400 };
 
 /* Names of fields as tables have them, and as the program does: those that no name of a column can hold. */
 struct translation {
+  struct nai_arena *arena;
   struct pair {
-    char *original, *sanitized;
+    const char *original, *sanitized;
   } * pairs;
-  size_t count;
+  uint32_t count, capacity;
 };
 
 static int on_translation(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   struct translation *t = ctx;
-  char *original, *sanitized = NULL;
-  int rc = nai_small_text(&original, &cells[0], NAME_BYTES, err);
-  if (!rc)
-    rc = nai_small_text(&sanitized, &cells[1], NAME_BYTES, err);
-  if (!rc && original && sanitized && t->count < MAX_NAMES) {
-    t->pairs[t->count++] = (struct pair){original, sanitized};
+  struct pair pair = {nai_small_text(t->arena, &cells[0], NAME_BYTES), nai_small_text(t->arena, &cells[1], NAME_BYTES)};
+  NAI_TRY(nai_arena_check(t->arena, err));
+  if (!pair.original || !pair.sanitized)
     return NAI_OK;
-  }
-  free(original);
-  free(sanitized);
-  return rc;
-}
-
-static int read_translation(struct translation *t, struct nai_trace *trace, struct nai_err *err) {
-  static const char *const names[] = {"originalName", "sanitizedName", NULL};
-  t->pairs = calloc(MAX_NAMES, sizeof *t->pairs);
-  if (!t->pairs)
-    return nai_err_nomem(err);
-  return nai_small_scan(trace, "NVTX_EXPORT_TRANSLATION", names, MAX_NAMES, on_translation, t, err);
-}
-
-static void free_translation(struct translation *t) {
-  for (size_t i = 0; i < t->count; i++) {
-    free(t->pairs[i].original);
-    free(t->pairs[i].sanitized);
-  }
-  free(t->pairs);
+  NAI_TRY(NAI_ROOM(t->pairs, t->capacity, t->count, t->arena, err));
+  t->pairs[t->count++] = pair;
+  return NAI_OK;
 }
 
 /* What the program calls a column's field; NULL where two fields became one name, or the name would need escaping. */
 static const char *original_name(const struct translation *t, const char *column) {
   const char *found = NULL;
-  for (size_t i = 0; i < t->count; i++)
+  for (uint32_t i = 0; i < t->count; i++)
     if (strcasecmp(t->pairs[i].sanitized, column) == 0) {
       if (found && strcmp(found, t->pairs[i].original) != 0)
         return NULL;
@@ -74,6 +55,8 @@ struct payloads {
   struct nai_buf json;
 };
 
+static void payloads_free(struct payloads *p) { nai_buf_free(&p->json); }
+
 static int on_payload(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   struct payloads *p = ctx;
   if (cells[0].type != NAI_CELL_INT)
@@ -83,11 +66,8 @@ static int on_payload(void *ctx, const struct nai_cell *cells, struct nai_err *e
     if (cells[i].type == NAI_CELL_INT)
       nai_buf_printf(&p->json, "%c\"%s\":%" PRId64, p->json.len ? ',' : '{', p->fields[i], cells[i].i);
   nai_buf_puts(&p->json, p->json.len ? "}" : "{}");
-  int64_t row = nai_table_add_row(p->table);
-  nai_set_i64(p->table, row, NVTX_DYNAMIC_PAYLOADS_export_row, cells[0].i);
-  nai_set_i64(p->table, row, NVTX_DYNAMIC_PAYLOADS_domain_id, p->domain);
-  nai_set_i64(p->table, row, NVTX_DYNAMIC_PAYLOADS_schema_id, p->schema);
-  nai_set_str(p->table, row, NVTX_DYNAMIC_PAYLOADS_json, nai_buf_str(&p->json));
+  NAI_ADD(NVTX_DYNAMIC_PAYLOADS, p->table, .export_row = cells[0].i, .domain_id = p->domain, .schema_id = p->schema,
+          .json = nai_buf_str(&p->json));
   return nai_buf_check(&p->json, err);
 }
 
@@ -130,18 +110,18 @@ static int read_table(struct payloads *p, struct nai_trace *trace, const struct 
 }
 
 int nai_put_dynamic_payloads(struct extraction *x, struct nai_table *table, struct nai_err *err) {
-  struct payloads p = {.table = table};
-  struct translation names = {0};
-  int rc = NAI_OK;
-  for (int i = 0; !rc && i < x->trace->table_count; i++) {
+  static const char *const columns[] = {"originalName", "sanitizedName", NULL};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(payloads) p = {.table = table};
+  struct translation names = {.arena = &arena};
+  bool read = false;
+  for (int i = 0; i < x->trace->table_count; i++) {
     if (!read_name(&p, x->trace->tables[i].name))
       continue;
-    if (!names.pairs)
-      rc = read_translation(&names, x->trace, err);
-    if (!rc)
-      rc = read_table(&p, x->trace, &x->trace->tables[i], &names, err);
+    if (!read)
+      NAI_TRY(nai_small_scan(x->trace, "NVTX_EXPORT_TRANSLATION", columns, MAX_NAMES, on_translation, &names, err));
+    read = true;
+    NAI_TRY(read_table(&p, x->trace, &x->trace->tables[i], &names, err));
   }
-  free_translation(&names);
-  nai_buf_free(&p.json);
-  return rc;
+  return NAI_OK;
 }

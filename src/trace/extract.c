@@ -21,12 +21,9 @@ static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *c
   if (!p->read++)
     p->first_rowid = rowid;
   p->last_rowid = rowid;
-  int rc = NAI_OK;
-  int verdict = p->intake->feed->row(p, p->open_rows, rowid, cells, &rc, err);
-  if (rc) {
-    p->row_failed = true;
-    return rc;
-  }
+  int verdict = p->intake->feed->row(p, cells);
+  if (p->failed)
+    return p->failed;
   if (p->oom || p->threads.oom || p->devices.oom)
     return nai_err_nomem(err);
   if (verdict != NAI_KEEP) {
@@ -35,49 +32,43 @@ static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *c
     return NAI_OK;
   }
   p->rows++;
+  p->row++;
   return ++p->open_rows == NAI_OPEN_ROWS ? nai_part_pack(p, err) : NAI_OK;
 }
 
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (struct nai_part *p = ctx; p && !rc; p = p->shares)
-    rc = feed_part(p, rowid, cells, err);
-  return rc;
+  for (struct nai_part *p = ctx; p; p = p->shares)
+    NAI_TRY(feed_part(p, rowid, cells, err));
+  return NAI_OK;
 }
-
-struct reading {
-  struct extraction *x;
-  struct nai_part **order; /* the first of those that share their rows */
-};
 
 static int read_rows(struct nai_part *first, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (struct nai_part *p = first; p && !rc; p = p->shares)
-    rc = nai_part_open(p, err);
-  if (!rc)
-    rc = nai_scan_run(first->scan, first->scan_part, on_row, first, err);
-  for (struct nai_part *p = first; p && !rc; p = p->shares)
-    rc = nai_part_settle(p, err);
   for (struct nai_part *p = first; p; p = p->shares)
-    nai_part_close(p);
-  return rc;
+    NAI_TRY(nai_part_open(p, err));
+  NAI_TRY(nai_scan_run(first->scan, first->scan_part, on_row, first, err));
+  for (struct nai_part *p = first; p; p = p->shares)
+    NAI_TRY(nai_part_settle(p, err));
+  return NAI_OK;
 }
 
+static int fail(const struct nai_trace *trace, const struct nai_scan *scan, int code, struct nai_err *err) {
+  return nai_err_wrap(err, code, "cannot read table: trace=\"%s\", table=\"%s\"", trace->path, scan->table);
+}
+
+/* `ctx`: the first of those parts that share their rows, in the order of reading. */
 static int read_part(void *ctx, int task, struct nai_err *err) {
-  struct reading *reading = ctx;
-  struct nai_part *first = reading->order[task];
+  struct nai_part *first = ((struct nai_part **)ctx)[task];
   int rc = read_rows(first, err);
   bool borne = rc != NAI_OK;
-  for (struct nai_part *p = first; p && borne; p = p->shares)
-    borne = !p->row_failed && nai_damage_is_borne(p->why, p->source, rc, err);
+  for (struct nai_part *p = first; p; p = p->shares) {
+    nai_part_close(p);
+    borne = borne && !p->failed && nai_damage_is_borne(p->why, p->source, rc, err);
+  }
   for (struct nai_part *p = first; p && borne; p = p->shares)
     p->damaged = true;
   if (!rc || borne)
     return NAI_OK;
-  if (rc == NAI_EIO) /* what cannot be written says so itself */
-    return rc;
-  return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", reading->x->trace->path,
-                      first->scan->table);
+  return rc == NAI_EIO ? rc : fail(first->trace, first->scan, rc, err); /* what cannot be written says so itself */
 }
 
 static int compare_parts(const void *pa, const void *pb) {
@@ -87,17 +78,14 @@ static int compare_parts(const void *pa, const void *pb) {
 
 /* Reads all parts, the longest first: no thread waits long for another's last one. */
 static int read_parts(struct extraction *x, struct nai_err *err) {
-  struct reading reading = {x, malloc(((size_t)x->part_count + 1) * sizeof(struct nai_part *))};
-  if (!reading.order)
-    return nai_err_nomem(err);
+  struct nai_part **order;
   int tasks = 0;
+  NAI_TRY(NAI_NEW(order, &x->arena, (size_t)x->part_count, err));
   for (int i = 0; i < x->part_count; i++)
     if (x->parts[i].leads)
-      reading.order[tasks++] = &x->parts[i];
-  qsort(reading.order, (size_t)tasks, sizeof(struct nai_part *), compare_parts);
-  int rc = nai_parallel(x->options->threads, tasks, read_part, &reading, err);
-  free(reading.order);
-  return rc;
+      order[tasks++] = &x->parts[i];
+  qsort(order, (size_t)tasks, sizeof *order, compare_parts);
+  return nai_parallel(x->options->threads, tasks, read_part, order, err);
 }
 
 /* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a
@@ -146,31 +134,27 @@ static void add_intake(struct extraction *x, const struct nai_source *source, co
 
 static int open_scan(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {
   struct nai_scan *scan = &x->scans[intake->scan];
-  if (!scan->ops && !x->scan_damaged[intake->scan]) {
+  if (!scan->run && !x->scan_damaged[intake->scan]) {
     int rc = nai_scan_open(scan, x->trace, x->options->threads * PARTS_PER_THREAD, err);
     if (nai_damage_is_borne(scan->reason, intake->source, rc, err)) {
       x->scan_damaged[intake->scan] = true;
       scan->parts = 0;
     } else if (rc) {
-      return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, scan->table);
+      return fail(x->trace, scan, rc, err);
     }
   }
   x->part_count += scan->parts;
   return NAI_OK;
 }
 
-bool nai_wanted(const struct extraction *x, enum nai_input_table table) { return x->tables & NAI_IN_BIT(table); }
-
 static int open_scans(struct extraction *x, struct nai_err *err) {
-  int rc = NAI_OK;
   for (int s = 0; s < nai_source_count; s++)
-    for (int f = 0; nai_wanted(x, nai_sources[s]->table) && nai_source_applies(nai_sources[s], x->trace) &&
-                    f < nai_sources[s]->feed_count;
-         f++)
-      add_intake(x, nai_sources[s], &nai_sources[s]->feeds[f]);
-  for (int i = 0; i < x->intake_count && !rc; i++)
-    rc = open_scan(x, &x->intakes[i], err);
-  return rc;
+    if (nai_wanted(x, nai_sources[s]->table) && nai_source_applies(nai_sources[s], x->trace))
+      for (const struct nai_feed *feed = nai_sources[s]->feeds; feed->row; feed++)
+        add_intake(x, nai_sources[s], feed);
+  for (int i = 0; i < x->intake_count; i++)
+    NAI_TRY(open_scan(x, &x->intakes[i], err));
+  return NAI_OK;
 }
 
 static void lay_out_part(struct extraction *x, struct nai_part *p, const struct nai_intake *intake, int scan_part) {
@@ -179,6 +163,7 @@ static void lay_out_part(struct extraction *x, struct nai_part *p, const struct 
   p->scan = &x->scans[intake->scan];
   p->scan_part = scan_part;
   p->trace = x->trace;
+  p->reading = p->arena = p->rows_arena = (struct nai_arena)NAI_ARENA(NULL);
   p->options = x->options;
   p->time_offset_ns = nai_get_i64(x->out->tables[NAI_IN_CAPTURE], 0, CAPTURE_time_offset_ns);
   p->limit = p->scan->part_rows[scan_part];
@@ -187,9 +172,7 @@ static void lay_out_part(struct extraction *x, struct nai_part *p, const struct 
 
 /* Makes the parts: of each source all of its feeds, one after the other. */
 static int lay_out_parts(struct extraction *x, struct nai_err *err) {
-  x->parts = calloc((size_t)x->part_count + 1, sizeof *x->parts);
-  if (!x->parts)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(x->parts, &x->arena, (size_t)x->part_count, err));
   struct nai_part *next = x->parts, *of_scan[NAI_MAX_SCANS] = {NULL}; /* of_scan: parts of the scan's latest intake */
   int64_t limit = 0;
   for (int i = 0; i < x->intake_count; i++) {
@@ -216,6 +199,21 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
 
 /* --- closing up ------------------------------------------------------------------------------- */
 
+static bool is_there(const struct nai_table *gpus, int64_t device) {
+  for (int64_t g = 0; g < gpus->rows; g++)
+    if (nai_get_i64(gpus, g, GPUS_device_id) == device)
+      return true;
+  return false;
+}
+
+static int refuse_gpu(const struct nai_table *gpus, int64_t device, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) list = {0};
+  for (int64_t g = 0; g < gpus->rows; g++)
+    nai_buf_printf(&list, "%s%" PRId64, g ? ", " : "", nai_get_i64(gpus, g, GPUS_device_id));
+  return nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the trace has no such GPU; it has: %s", device,
+                     list.len ? nai_buf_str(&list) : "none");
+}
+
 static void move_row(struct nai_table *table, int64_t to, int64_t from) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     size_t size = nai_type_size(table->schema->columns[c].type);
@@ -226,36 +224,21 @@ static void move_row(struct nai_table *table, int64_t to, int64_t from) {
 
 /* The GPUs --gpu names must be there; the others leave the table of GPUs. */
 static int keep_gpus(struct extraction *x, struct nai_err *err) {
-  const struct nai_table *gpus = x->out->tables[NAI_IN_GPUS];
-  for (int i = 0; i < x->options->gpu_count; i++) {
-    bool known = false;
-    for (int64_t g = 0; g < gpus->rows; g++)
-      known |= nai_get_i64(gpus, g, GPUS_device_id) == x->options->gpus[i];
-    if (known)
-      continue;
-    struct nai_buf list = {0};
-    for (int64_t g = 0; g < gpus->rows; g++)
-      nai_buf_printf(&list, "%s%" PRId64, g ? ", " : "", nai_get_i64(gpus, g, GPUS_device_id));
-    nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the trace has no such GPU; it has: %s", x->options->gpus[i],
-                list.len ? nai_buf_str(&list) : "none");
-    nai_buf_free(&list);
-    return NAI_EUSAGE;
-  }
-  if (x->options->gpu_count) {
-    struct nai_table *all = x->out->tables[NAI_IN_GPUS];
-    int64_t kept = 0;
-    for (int64_t row = 0; row < all->rows; row++)
-      if (nai_keeps_gpu(x->options, nai_get_i64(all, row, GPUS_device_id)))
-        move_row(all, kept++, row);
-    nai_table_truncate(all, kept);
-  }
+  struct nai_table *gpus = x->out->tables[NAI_IN_GPUS];
+  int64_t kept = 0;
+  for (int i = 0; i < x->options->gpu_count; i++)
+    if (!is_there(gpus, x->options->gpus[i]))
+      return refuse_gpu(gpus, x->options->gpus[i], err);
+  for (int64_t row = 0; row < gpus->rows; row++)
+    if (nai_keeps_gpu(x->options, nai_get_i64(gpus, row, GPUS_device_id)))
+      move_row(gpus, kept++, row);
+  nai_table_truncate(gpus, kept);
   return NAI_OK;
 }
 
-static void free_extraction(struct extraction *x) {
+static void extraction_free(struct extraction *x) {
   for (int i = 0; i < x->part_count && x->parts; i++)
     nai_part_free(&x->parts[i]);
-  free(x->parts);
   for (int i = 0; i < x->scan_count; i++)
     nai_scan_close(&x->scans[i]);
   nai_identity_free(&x->identity);
@@ -264,41 +247,34 @@ static void free_extraction(struct extraction *x) {
     nai_strings_free(&x->names[i]);
     nai_strings_free(&x->records[i]);
     nai_strings_free(&x->record_names[i]);
-    free(x->record_name[i]);
   }
+  nai_arena_free(&x->arena);
 }
 
 int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct nai_ingest_options *options,
                 struct nai_err *err) {
-  struct extraction x = {.out = out, .trace = trace, .options = options};
+  NAI_SCOPED(extraction) x = {.arena = NAI_ARENA(NULL), .out = out, .trace = trace, .options = options};
+  struct nai_table **tables = out->tables;
   x.tables = nai_ingest_closure(options->tables ? options->tables : NAI_IN_DEFAULT);
-  int rc = NAI_OK;
-  for (int i = NAI_IN_EXTRACT_NOTES; !rc && i < NAI_IN_FIRST_EVENTS; i++)
+  for (int i = NAI_IN_EXTRACT_NOTES; i < NAI_IN_FIRST_EVENTS; i++)
     if (nai_wanted(&x, i))
-      rc = nai_table_new(&out->tables[i], nai_event_tables[i], err);
-  if (!rc)
-    rc = open_scans(&x, err);
-  if (!rc)
-    rc = lay_out_parts(&x, err);
-  if (!rc)
-    rc = read_parts(&x, err);
-  if (!rc)
-    rc = nai_damage_settle(&x, err);
-  if (!rc)
-    rc = nai_merge(&x, err);
-  if (!rc)
-    rc = keep_gpus(&x, err);
-  if (!rc)
-    rc = nai_write_events(&x, err);
-  for (int i = 0; !rc && i < x.intake_count; i++)
-    rc = nai_note_intake(&x, &x.intakes[i], err);
-  if (!rc)
-    rc = nai_describe(&x, err);
-  if (!rc)
-    nai_small_note(out->tables[NAI_IN_EXTRACT_NOTES], trace);
-  for (int i = NAI_IN_EXTRACT_NOTES; !rc && i < NAI_IN_FIRST_EVENTS; i++)
+      NAI_TRY(nai_table_new(&tables[i], nai_event_tables[i], err));
+  NAI_TRY(open_scans(&x, err));
+  NAI_TRY(lay_out_parts(&x, err));
+  NAI_TRY(read_parts(&x, err));
+  NAI_TRY(nai_damage_settle(&x, err));
+  nai_probe_take_back(tables[NAI_IN_CAPABILITIES], tables[NAI_IN_PROBE_NOTES]);
+  nai_probe_take_back(tables[NAI_IN_CAPABILITIES], tables[NAI_IN_EXTRACT_NOTES]);
+  NAI_TRY(nai_table_check(tables[NAI_IN_CAPABILITIES], err));
+  NAI_TRY(nai_merge(&x, err));
+  NAI_TRY(keep_gpus(&x, err));
+  NAI_TRY(nai_write_events(&x, err));
+  for (int i = 0; i < x.intake_count; i++)
+    NAI_TRY(nai_note_intake(&x, &x.intakes[i], err));
+  NAI_TRY(nai_describe(&x, err));
+  nai_small_note(tables[NAI_IN_EXTRACT_NOTES], trace);
+  for (int i = NAI_IN_EXTRACT_NOTES; i < NAI_IN_FIRST_EVENTS; i++)
     if (nai_wanted(&x, i))
-      rc = nai_table_check(out->tables[i], err);
-  free_extraction(&x);
-  return rc;
+      NAI_TRY(nai_table_check(tables[i], err));
+  return NAI_OK;
 }

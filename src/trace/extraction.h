@@ -7,6 +7,7 @@
 enum { NAI_MAX_SCANS = 48 }; /* feeds of all sources */
 
 struct extraction {
+  struct nai_arena arena;
   struct nai_ingest *out;
   struct nai_trace *trace;
   const struct nai_ingest_options *options;
@@ -45,20 +46,20 @@ bool nai_damage_is_borne(char why[160], const struct nai_source *source, int rc,
 /* Says of a damaged table how much is lost. */
 NAI_MUST_CHECK int nai_damage_note(struct nai_table *notes, struct nai_trace *trace, const char *name,
                                    struct nai_err *err);
-/* probe.c: capabilities that come from a table that notes call damaged are none. */
-void nai_probe_take_back(struct nai_table *capabilities, const struct nai_table *notes);
-/* Leaves out the scans of damaged tables, with a note and with a word in the table of capabilities for each. */
+/* Leaves out the scans of damaged tables, with a note for each. */
 NAI_MUST_CHECK int nai_damage_settle(struct extraction *x, struct nai_err *err);
 
 /* Merges the parts' dictionaries in part order, which makes ids the same for any number of threads and parts. Sets each
  * part's remap, names, records, sizes and last_ns. */
 NAI_MUST_CHECK int nai_merge(struct extraction *x, struct nai_err *err);
 
-/* extract_notes.c: what one intake's parts counted, which reader read them. NAI_EINPUT for sums no capture can have. */
+/* notes.c: what one intake's parts counted, which reader read them. NAI_EINPUT for sums no capture can have. */
 NAI_MUST_CHECK int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err);
 
 /* Whether a table is to be made. */
-bool nai_wanted(const struct extraction *x, enum nai_input_table table);
+static inline bool nai_wanted(const struct extraction *x, enum nai_input_table table) {
+  return x->tables & NAI_IN_BIT(table);
+}
 /* describe.c: the small tables that were asked for, from the merged records and from tables of the export. */
 NAI_MUST_CHECK int nai_describe(struct extraction *x, struct nai_err *err);
 
@@ -70,5 +71,9 @@ NAI_MUST_CHECK int nai_put_dynamic_payloads(struct extraction *x, struct nai_tab
 
 /* Writes the event tables from the parts' rows, which it frees. Rows of GPUs that --gpu leaves out are dropped. */
 NAI_MUST_CHECK int nai_write_events(struct extraction *x, struct nai_err *err);
+/* probe.c: capabilities that come from a table that notes call damaged are none. */
+void nai_probe_take_back(struct nai_table *capabilities, const struct nai_table *notes);
+/* capture.c: fills the table `capture`, and notes what it says of the capture's faults. */
+NAI_MUST_CHECK int nai_probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err);
 /* Whether --gpu asks for this GPU. */
 bool nai_keeps_gpu(const struct nai_ingest_options *options, int64_t device);

@@ -1,12 +1,10 @@
 /* What an export says of the machine's GPUs: TARGET_INFO_GPU, or its older forms. */
-#include "trace/gpu_rows.h"
+#include "trace/identity.h"
 
-#include "base/array.h"
 #include "trace/small.h"
 #include "trace/sources/source.h"
 #include "tables/gpus.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Numbers a GPU is described by, and what they are called in TARGET_INFO_GPU and, before 2021.3, TARGET_INFO_CUDA_GPU.
@@ -62,8 +60,7 @@ static bool is_number(int number, int64_t value) {
 static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   static const char no_uuid[] = "00000000-0000-0000-0000-000000000000";
   struct nai_gpu_rows *gpus = ctx;
-  if (!nai_array_room(&gpus->rows, &gpus->capacity, gpus->count, sizeof *gpus->rows))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(gpus->rows, gpus->capacity, gpus->count, gpus->arena, err));
   struct nai_gpu_row *facts = &gpus->rows[gpus->count++];
   *facts = (struct nai_gpu_row){.id = nai_small_int(&cells[ID], -1), .ordinal = nai_small_int(&cells[ORDINAL], -1)};
   for (int i = 0; i < NAI_GPU_NUMBERS; i++) {
@@ -71,16 +68,11 @@ static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) 
     facts->numbers[i] = is_number(i, value) ? value * (gpus->older ? gpu_numbers[i].older_scale : 1) : NAI_NULL_I64;
   }
   for (int i = 0; i < NAI_GPU_TEXTS; i++) {
-    int rc =
-        nai_small_text(&facts->texts[i], &cells[FIRST_TEXT + i], gpu_texts[i].column == GPUS_gpu_name ? 200 : 64, err);
-    if (rc)
-      return rc;
-    if (facts->texts[i] && strcmp(facts->texts[i], no_uuid) == 0) {
-      free(facts->texts[i]);
-      facts->texts[i] = NULL;
-    }
+    size_t max = gpu_texts[i].column == GPUS_gpu_name ? 200 : 64;
+    const char *text = nai_small_text(gpus->arena, &cells[FIRST_TEXT + i], max);
+    facts->texts[i] = text && strcmp(text, no_uuid) == 0 ? NULL : text;
   }
-  return NAI_OK;
+  return nai_arena_check(gpus->arena, err);
 }
 
 static void name_gpu_cells(const char *names[GPU_CELLS + 1], bool older) {
@@ -104,14 +96,9 @@ static bool runs_cuda(const struct nai_gpu_row *facts) {
 /* Drops rows that are no CUDA GPUs. */
 static void keep_cuda_gpus(struct nai_gpu_rows *gpus) {
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < gpus->count; i++) {
-    if (runs_cuda(&gpus->rows[i])) {
+  for (uint32_t i = 0; i < gpus->count; i++)
+    if (runs_cuda(&gpus->rows[i]))
       gpus->rows[kept++] = gpus->rows[i];
-      continue;
-    }
-    for (int t = 0; t < NAI_GPU_TEXTS; t++)
-      free(gpus->rows[i].texts[t]);
-  }
   gpus->count = kept;
 }
 
@@ -121,8 +108,8 @@ int nai_gpu_rows_read(struct nai_gpu_rows *gpus, struct nai_trace *trace, struct
   /* In early 2021 there was a table of that name without properties beside the older one. */
   gpus->older = !newer || (newer->plain && nai_db_column(newer, "id") < 0);
   name_gpu_cells(names, gpus->older);
-  int rc =
-      nai_small_scan(trace, gpus->older ? "TARGET_INFO_CUDA_GPU" : "TARGET_INFO_GPU", names, 4096, on_gpu, gpus, err);
+  const char *table = gpus->older ? "TARGET_INFO_CUDA_GPU" : "TARGET_INFO_GPU";
+  NAI_TRY(nai_small_scan(trace, table, names, 4096, on_gpu, gpus, err));
   keep_cuda_gpus(gpus);
   gpus->ordinals_told = gpus->count > 0;
   for (size_t i = 0; i < gpus->count; i++) {
@@ -130,7 +117,7 @@ int nai_gpu_rows_read(struct nai_gpu_rows *gpus, struct nai_trace *trace, struct
     for (size_t k = 0; k < i; k++) /* not for exports that write the same number for all */
       gpus->ordinals_told &= gpus->rows[i].ordinal != gpus->rows[k].ordinal;
   }
-  return rc;
+  return NAI_OK;
 }
 
 void nai_gpu_rows_put(struct nai_table *table, int64_t row, const struct nai_gpu_rows *gpus,
@@ -141,11 +128,4 @@ void nai_gpu_rows_put(struct nai_table *table, int64_t row, const struct nai_gpu
     nai_set_i64(table, row, gpu_numbers[i].column, facts->numbers[i]);
   for (int i = 0; i < NAI_GPU_TEXTS; i++)
     nai_set_str(table, row, gpu_texts[i].column, facts->texts[i]);
-}
-
-void nai_gpu_rows_free(struct nai_gpu_rows *gpus) {
-  for (size_t i = 0; i < gpus->count; i++)
-    for (int t = 0; t < NAI_GPU_TEXTS; t++)
-      free(gpus->rows[i].texts[t]);
-  free(gpus->rows);
 }

@@ -2,18 +2,15 @@
 #include "trace/identity.h"
 
 #include "base/sort.h"
-#include "trace/gpu_rows.h"
+#include "tables/gpus.h"
+#include "tables/processes.h"
 #include "trace/small.h"
 #include "trace/sources/source.h"
-#include "tables/gpus.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t pid_of(int64_t key) { return (int64_t)((uint64_t)key >> 24 & 0xffffff); }
-static int64_t low_bits(int64_t key) { return key & 0xffffff; }
 
 enum { MAX_GPUS = 4096 }; /* more cannot be right, and every GPU has a section of its own in the reports */
 
@@ -34,15 +31,28 @@ struct resolving {
   bool any_mapped; /* the export maps ordinals of processes to GPUs */
 };
 
+static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+static int by_ordinal(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  int c = compare(x->ordinal, y->ordinal);
+  c = c ? c : compare(x->process, y->process);
+  return c ? c : compare(x->index, y->index);
+}
+
 static int by_pid(const void *a, const void *b) {
   const struct pair *x = a, *y = b;
-  if (x->pid != y->pid)
-    return x->pid < y->pid ? -1 : 1;
-  if (x->ordinal != y->ordinal)
-    return x->ordinal < y->ordinal ? -1 : 1;
-  if (x->process != y->process)
-    return x->process < y->process ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
+  return x->pid != y->pid ? compare(x->pid, y->pid) : by_ordinal(a, b);
+}
+
+static int by_process(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  return x->process != y->process ? compare(x->process, y->process) : by_ordinal(a, b);
+}
+
+static int by_device(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  return x->device != y->device ? compare(x->device, y->device) : by_process(a, b);
 }
 
 struct looked_up {
@@ -70,25 +80,6 @@ static int on_cuda_device(void *ctx, const struct nai_cell *cells, struct nai_er
     r->pairs[i].mapped = r->any_mapped = true;
   }
   return NAI_OK;
-}
-
-static int by_ordinal(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  if (x->ordinal != y->ordinal)
-    return x->ordinal < y->ordinal ? -1 : 1;
-  if (x->process != y->process)
-    return x->process < y->process ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
-static int by_process(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_ordinal(a, b);
-}
-
-static int by_device(const void *a, const void *b) {
-  const struct pair *x = a, *y = b;
-  return x->device != y->device ? (x->device < y->device ? -1 : 1) : by_process(a, b);
 }
 
 /* The machine has one GPU, and no process can have used another. */
@@ -122,7 +113,7 @@ static void number_ordinal(struct pair *pairs, size_t count, struct nai_keyset *
 /* Without a map to physical GPUs, an ordinal used by one process is one GPU; used by several it stays split, because
  * CUDA_VISIBLE_DEVICES can make distinct GPUs all 0. Further ones get ordinal + 1000, + 2000, ... */
 static int number_unmapped(struct resolving *r, struct nai_err *err) {
-  struct nai_keyset taken = {0};
+  NAI_SCOPED(nai_keyset) taken = {0};
   bool added;
   for (size_t i = 0; i < r->pair_count; i++)
     if (r->pairs[i].mapped)
@@ -133,9 +124,7 @@ static int number_unmapped(struct resolving *r, struct nai_err *err) {
       ;
     number_ordinal(r->pairs + i, j - i, &taken, is_only_gpu(r, r->pairs[i].ordinal));
   }
-  int rc = taken.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_keyset_free(&taken);
-  return rc;
+  return taken.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* Rows without a device belong to the only GPU of their process, when it has just one. */
@@ -185,81 +174,65 @@ static const struct nai_gpu_row *facts_of(const char **by, const struct resolvin
   return found;
 }
 
-static void add_facts(struct nai_table *table, int64_t row, const struct resolving *r, const struct pair *pair) {
+static void add_gpu(struct nai_table *table, const struct resolving *r, const struct pair *pair) {
   const char *by;
   const struct nai_gpu_row *facts = facts_of(&by, r, pair);
-  nai_set_str(table, row, GPUS_identified_by, by);
-  if (!facts)
-    return;
-  nai_gpu_rows_put(table, row, &r->machine, facts);
-}
-
-static void add_gpu(struct nai_table *table, const struct resolving *r, const struct pair *pair) {
   char label[96];
-  int64_t row = nai_table_add_row(table);
   if (pair->device < 0)
     snprintf(label, sizeof label, "GPU unknown");
   else if (pair->split)
     snprintf(label, sizeof label, "GPU %" PRId64 " (pid %" PRId64 ")", pair->ordinal, pair->pid);
   else
     snprintf(label, sizeof label, "GPU %" PRId64, pair->device);
-  nai_set_i64(table, row, GPUS_device_id, pair->device);
-  nai_set_str(table, row, GPUS_label, label);
-  nai_set_i64(table, row, GPUS_cuda_device, pair->ordinal == NAI_DEVICE_UNKNOWN ? NAI_NULL_I64 : pair->ordinal);
-  nai_set_i64(table, row, GPUS_pid, pair->split ? pair->pid : NAI_NULL_I64);
-  nai_set_i64(table, row, GPUS_mapped, pair->mapped);
-  add_facts(table, row, r, pair);
+  int64_t row = NAI_ADD(GPUS, table, .device_id = pair->device, .label = label,
+                        .cuda_device = pair->ordinal == NAI_DEVICE_UNKNOWN ? NAI_NULL_I64 : pair->ordinal,
+                        .pid = pair->split ? pair->pid : NAI_NULL_I64, .mapped = pair->mapped, .identified_by = by);
+  if (facts)
+    nai_gpu_rows_put(table, row, &r->machine, facts);
 }
 
-int nai_identity_resolve_gpus(struct nai_identity *identity, const int64_t *processes, size_t process_count,
-                              struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
-  uint32_t n = identity->devices.count;
-  struct resolving r = {.pairs = calloc((size_t)n + 1, sizeof *r.pairs), .pair_count = n};
-  identity->device_process = malloc(((size_t)n + 1) * sizeof(int32_t));
-  identity->device_id = malloc(((size_t)n + 1) * sizeof(int32_t));
-  int rc = NAI_OK;
-  if (!r.pairs || !identity->device_process || !identity->device_id) {
-    rc = nai_err_nomem(err);
-    goto out;
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    int64_t key = identity->devices.keys[i];
-    int32_t process = nai_identity_row(processes, process_count, key);
-    identity->device_process[i] = process;
-    r.pairs[i] = (struct pair){.index = i, .process = process, .ordinal = low_bits(key), .device = -1};
-    r.pairs[i].pid = process < 0 ? 0 : pid_of(processes[process]);
-  }
-  qsort(r.pairs, n, sizeof *r.pairs, by_pid);
-  rc = nai_small_scan(trace, "TARGET_INFO_CUDA_DEVICE", (const char *const[]){"gpuId", "cudaId", "pid", NULL}, 100000,
-                      on_cuda_device, &r, err);
-  if (!rc)
-    rc = nai_gpu_rows_read(&r.machine, trace, err);
-  if (!rc)
-    rc = number_unmapped(&r, err);
-  if (rc)
-    goto out;
-  adopt_unknown(&r);
-  qsort(r.pairs, n, sizeof *r.pairs, by_device);
-  int64_t split = 0;
+static int put_gpus(struct nai_identity *identity, const struct resolving *r, struct nai_ingest *out,
+                    const struct nai_trace *trace, struct nai_err *err) {
   struct nai_table *gpus = out->tables[NAI_IN_GPUS];
-  for (size_t i = 0; i < n; i++) {
-    if (i == 0 || r.pairs[i].device != r.pairs[i - 1].device)
-      add_gpu(gpus, &r, &r.pairs[i]);
-    if (gpus->rows > MAX_GPUS) {
-      rc = nai_err_set(err, NAI_EINPUT, "\"%s\": work on more than %d GPUs; the device ids cannot be right",
-                       trace->path, MAX_GPUS);
-      goto out;
-    }
-    split += r.pairs[i].split;
-    identity->device_id[r.pairs[i].index] = (int32_t)r.pairs[i].device;
+  int64_t split = 0;
+  for (size_t i = 0; i < r->pair_count; i++) {
+    if (i == 0 || r->pairs[i].device != r->pairs[i - 1].device)
+      add_gpu(gpus, r, &r->pairs[i]);
+    if (gpus->rows > MAX_GPUS)
+      return nai_err_set(err, NAI_EINPUT, "\"%s\": work on more than %d GPUs; the device ids cannot be right",
+                         trace->path, MAX_GPUS);
+    split += r->pairs[i].split;
+    identity->device_id[r->pairs[i].index] = (int32_t)r->pairs[i].device;
   }
   if (split)
     nai_ingest_note(
         out->tables[NAI_IN_EXTRACT_NOTES], "gpus-split-by-process", "warning", "TARGET_INFO_CUDA_DEVICE", split,
         "several processes use the same CUDA ordinal and the export does not say which physical GPU that is: "
         "each process's GPU is shown on its own, and may be one shared GPU");
-out:
-  nai_gpu_rows_free(&r.machine);
-  free(r.pairs);
-  return rc;
+  return NAI_OK;
+}
+
+int nai_identity_resolve_gpus(struct nai_identity *identity, struct nai_ingest *out, struct nai_trace *trace,
+                              struct nai_err *err) {
+  static const char *const columns[] = {"gpuId", "cudaId", "pid", NULL};
+  const struct nai_table *processes = out->tables[NAI_IN_PROCESSES];
+  uint32_t n = identity->devices.count;
+  struct resolving r = {.pair_count = n, .machine = {.arena = &identity->arena}};
+  NAI_TRY(NAI_NEW(r.pairs, &identity->arena, n, err));
+  NAI_TRY(NAI_NEW(identity->device_id, &identity->arena, n, err));
+  for (uint32_t i = 0; i < n; i++) {
+    int32_t process = identity->device_process[i];
+    r.pairs[i] = (struct pair){.index = i,
+                               .process = process,
+                               .pid = process < 0 ? 0 : nai_get_i64(processes, process, PROCESSES_pid),
+                               .ordinal = nai_low_bits_of(identity->devices.keys[i]),
+                               .device = -1};
+  }
+  qsort(r.pairs, n, sizeof *r.pairs, by_pid);
+  NAI_TRY(nai_small_scan(trace, "TARGET_INFO_CUDA_DEVICE", columns, 100000, on_cuda_device, &r, err));
+  NAI_TRY(nai_gpu_rows_read(&r.machine, trace, err));
+  NAI_TRY(number_unmapped(&r, err));
+  adopt_unknown(&r);
+  qsort(r.pairs, n, sizeof *r.pairs, by_device);
+  return put_gpus(identity, &r, out, trace, err);
 }

@@ -1,30 +1,26 @@
-#include "trace/direct/direct.h"
+#include "base/threads.h"
 #include "trace/lookup_internal.h"
+#include "trace/pages/pages.h"
 #include "trace/scan_internal.h"
 
 #include <stdlib.h>
 
 struct sqlite_lookup {
   struct nai_lookup base;
-  sqlite3 *db;
+  struct nai_loan loan;
   sqlite3_stmt *stmt;
   struct nai_buf long_value;
 };
 
-int nai_lookups_new(struct nai_lookups **out, struct nai_err *err) {
-  *out = calloc(1, sizeof **out);
-  if (!*out)
-    return nai_err_nomem(err);
-  pthread_mutex_init(&(*out)->lock, NULL);
+int nai_lookups_new(struct nai_trace *trace, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(trace->lookups, &trace->arena, 1, err));
+  pthread_mutex_init(&trace->lookups->lock, NULL);
   return NAI_OK;
 }
 
-void nai_lookups_free(struct nai_lookups *lookups) {
-  if (!lookups)
-    return;
-  nai_key_maps_free(lookups->key_maps);
-  pthread_mutex_destroy(&lookups->lock);
-  free(lookups);
+void nai_lookups_free(struct nai_trace *trace) {
+  if (trace->lookups)
+    pthread_mutex_destroy(&trace->lookups->lock);
 }
 
 /* A lookup meets few of a table's rows, and takes a row that is not where it belongs for one that is not there: where
@@ -32,44 +28,57 @@ void nai_lookups_free(struct nai_lookups *lookups) {
  * looked at first, whichever is the reader. */
 static int check_once(const struct nai_lookup *base, struct nai_err *err) {
   struct nai_lookups *shared = base->trace->lookups;
-  pthread_mutex_lock(&shared->lock);
-  int rc = shared->checked == base->table ? NAI_OK : nai_scan_check(base->trace, base->table, &base->column, 1, err);
-  if (!rc)
-    shared->checked = base->table;
-  pthread_mutex_unlock(&shared->lock);
-  return rc;
+  NAI_LOCKED(&shared->lock);
+  if (shared->checked != base->table)
+    NAI_TRY(nai_pages_check(base->trace, base->table, &base->column, 1, err));
+  shared->checked = base->table;
+  return NAI_OK;
+}
+
+static int open_by_rowid(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
+  const struct nai_db_table *table = base->table;
+  if (!table || !table->plain || !table->rowid_name)
+    return nai_err_set(err, NAI_EINPUT, "it is not a plain table with rowids");
+  if (base->column < 0 || base->column >= table->column_count || table->columns[base->column].hidden)
+    return nai_err_set(err, NAI_EINPUT, "it has no stored column number %d", base->column);
+  NAI_TRY(check_once(base, err));
+  bool by_sqlite =
+      base->trace->options.reader == NAI_READER_SQLITE || nai_pages_refuse(base->trace, table, &base->column, 1);
+  return by_sqlite ? nai_lookup_open_sqlite(out, base, err) : nai_lookup_open_direct(out, base, err);
 }
 
 int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char *table, int value_column,
                     struct nai_err *err) {
-  struct nai_lookup base = {.trace = trace, .table = nai_trace_table(trace, table), .column = value_column};
-  struct nai_lookup *by_rowid = NULL;
-  int rc = NAI_OK;
-  if (!base.table || !base.table->plain || !base.table->rowid_name)
-    rc = nai_err_set(err, NAI_EINPUT, "it is not a plain table with rowids");
-  else if (value_column < 0 || value_column >= base.table->column_count || base.table->columns[value_column].hidden)
-    rc = nai_err_set(err, NAI_EINPUT, "it has no stored column number %d", value_column);
-  else
-    rc = check_once(&base, err);
-  if (!rc)
-    rc = trace->options.reader == NAI_READER_SQLITE || nai_direct_refuses(trace, base.table, &value_column, 1)
-           ? nai_lookup_open_sqlite(&by_rowid, &base, err)
-           : nai_lookup_open_direct(&by_rowid, &base, err);
+  const struct nai_lookup base = {.trace = trace, .table = nai_trace_table(trace, table), .column = value_column};
+  NAI_OWNED(nai_lookup) *by_rowid = NULL;
+  int rc = open_by_rowid(&by_rowid, &base, err);
   if (rc)
     return nai_scan_fail(table, rc, err);
   int key_column = nai_db_column(base.table, "id");
-  if (key_column < 0 || base.table->columns[key_column].rowid_alias) {
-    *out = by_rowid;
+  bool keyed = key_column >= 0 && !base.table->columns[key_column].rowid_alias;
+  if (keyed)
+    NAI_TRY(nai_lookup_open_keyed(out, by_rowid, trace, key_column, err)); /* the scan has named the table */
+  else
+    return NAI_GIVE(out, by_rowid);
+}
+
+int nai_string_open(struct nai_lookup **out, struct nai_trace *trace, struct nai_err *err) {
+  const struct nai_db_table *table = nai_trace_table(trace, "StringIds");
+  int value = table ? nai_db_column(table, "value") : -1;
+  return value < 0 ? NAI_OK : nai_lookup_open(out, trace, table->name, value, err);
+}
+
+int nai_string_get(bool *found, struct nai_cell *cell, struct nai_lookup *strings, int64_t id, struct nai_err *err) {
+  *found = false;
+  if (!strings)
     return NAI_OK;
-  }
-  rc = nai_lookup_open_keyed(out, by_rowid, trace, key_column, err);
-  if (rc)
-    nai_lookup_close(by_rowid);
-  return rc; /* the scan has named the table */
+  NAI_TRY(nai_lookup_get(found, cell, strings, id, err));
+  *found = *found && nai_cell_is_text(cell);
+  return NAI_OK;
 }
 
 int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
-  int rc = lookup->ops->get(found, cell, lookup, key, err);
+  int rc = lookup->get(found, cell, lookup, key, err);
   if (!rc)
     return NAI_OK;
   nai_err_wrap(err, rc, "row %lld", (long long)key);
@@ -78,7 +87,7 @@ int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup
 
 void nai_lookup_close(struct nai_lookup *lookup) {
   if (lookup)
-    lookup->ops->close(lookup);
+    lookup->close(lookup);
 }
 
 static int get_sqlite(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
@@ -91,37 +100,32 @@ static int get_sqlite(bool *found, struct nai_cell *cell, struct nai_lookup *loo
   case SQLITE_ROW:
     return nai_cell_from_sqlite(cell, self->stmt, 0, err);
   case SQLITE_TOOBIG:
-    return nai_cell_long_prefix(cell, &self->long_value, self->db, lookup->table, lookup->column, key, err);
+    return nai_cell_long_prefix(cell, &self->long_value, self->loan.db, lookup->table, lookup->column, key, err);
   case SQLITE_DONE:
     return NAI_OK;
   default:
-    return nai_sqlite_fail(err, self->db, step, "cannot read it");
+    return nai_sqlite_fail(err, self->loan.db, step, "cannot read it");
   }
 }
 
 static void close_sqlite(struct nai_lookup *lookup) {
   struct sqlite_lookup *self = (struct sqlite_lookup *)lookup;
   sqlite3_finalize(self->stmt);
-  nai_trace_return(lookup->trace, self->db);
+  nai_loan_free(&self->loan);
   nai_buf_free(&self->long_value);
   free(self);
 }
-
-static const struct nai_lookup_ops sqlite_ops = {.get = get_sqlite, .close = close_sqlite};
 
 int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct sqlite_lookup *self = calloc(1, sizeof *self);
   if (!self)
     return nai_err_nomem(err);
   self->base = *base;
-  self->base.ops = &sqlite_ops;
-  int rc = nai_trace_borrow(&self->db, base->trace, err);
-  if (!rc)
-    rc = nai_scan_prepare(&self->stmt, self->db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table,
-                          base->column, err);
-  if (rc)
-    close_sqlite(&self->base);
-  else
-    *out = &self->base;
-  return rc;
+  self->base.get = get_sqlite;
+  self->base.close = close_sqlite;
+  NAI_OWNED(nai_lookup) *owned = &self->base;
+  NAI_TRY(nai_trace_borrow(&self->loan, base->trace, err));
+  NAI_TRY(nai_scan_prepare(&self->stmt, self->loan.db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table,
+                           base->column, err));
+  return NAI_GIVE(out, owned);
 }

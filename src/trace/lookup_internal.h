@@ -5,14 +5,10 @@
 
 #include <pthread.h>
 
-struct nai_lookup_ops {
-  int (*get)(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err);
-  void (*close)(struct nai_lookup *lookup); /* frees the lookup too */
-};
-
 /* First member of each kind's own structure. */
 struct nai_lookup {
-  const struct nai_lookup_ops *ops;
+  int (*get)(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err);
+  void (*close)(struct nai_lookup *lookup); /* frees the lookup too */
   const struct nai_trace *trace;
   const struct nai_db_table *table;
   int column;
@@ -24,8 +20,8 @@ struct nai_lookups {
   const struct nai_db_table *checked; /* all its rows were looked at */
   struct nai_key_map *key_maps;       /* lookup_keyed.c */
 };
-NAI_MUST_CHECK int nai_lookups_new(struct nai_lookups **out, struct nai_err *err);
-void nai_lookups_free(struct nai_lookups *lookups);
+NAI_MUST_CHECK int nai_lookups_new(struct nai_trace *trace, struct nai_err *err);
+void nai_lookups_free(struct nai_trace *trace);
 
 NAI_MUST_CHECK int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err);
 NAI_MUST_CHECK int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err);
@@ -34,4 +30,3 @@ NAI_MUST_CHECK int nai_lookup_open_direct(struct nai_lookup **out, const struct 
  */
 NAI_MUST_CHECK int nai_lookup_open_keyed(struct nai_lookup **out, struct nai_lookup *by_rowid, struct nai_trace *trace,
                                          int key_column, struct nai_err *err);
-void nai_key_maps_free(struct nai_key_map *first);

@@ -1,11 +1,9 @@
 #include "trace/names.h"
 
-#include "base/array.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -41,20 +39,25 @@ static size_t api_length(const char *text, size_t len) {
   return len;
 }
 
-static uint32_t add_clean(struct nai_part *part, const char *text, size_t len) {
-  uint32_t id;
-  if (len <= NAME_MAX_BYTES && nai_text_is_clean(text, len)) {
-    id = nai_strings_add(&part->names, text, len);
-  } else {
-    struct nai_buf clean = {0};
-    nai_text_clean(&clean, text, len < NAME_MAX_BYTES ? len : NAME_MAX_BYTES);
-    if (len > NAME_MAX_BYTES)
-      nai_buf_printf(&clean, "... (%zu bytes, hash %016" PRIx64 ")", len, (uint64_t)XXH3_64bits(text, len));
-    id = clean.oom ? NAI_NO_STRING : nai_strings_add(&part->names, nai_buf_str(&clean), clean.len);
-    nai_buf_free(&clean);
-  }
+/* Makes array[index] exist for as long as the part is read. */
+#define HAS_ROOM(part, array, capacity, index) \
+  (NAI_ROOM(array, capacity, index, &(part)->reading, NULL) == NAI_OK || !((part)->oom = true))
+
+static uint32_t add(struct nai_part *part, struct nai_strings *to, const char *text, size_t len) {
+  uint32_t id = nai_strings_add(to, text, len);
   part->oom |= id == NAI_NO_STRING;
   return id;
+}
+
+static uint32_t add_clean(struct nai_part *part, const char *text, size_t len) {
+  if (len <= NAME_MAX_BYTES && nai_text_is_clean(text, len))
+    return add(part, &part->names, text, len);
+  NAI_SCOPED(nai_buf) clean = {0};
+  nai_text_clean(&clean, text, len < NAME_MAX_BYTES ? len : NAME_MAX_BYTES);
+  if (len > NAME_MAX_BYTES)
+    nai_buf_printf(&clean, "... (%zu bytes, hash %016" PRIx64 ")", len, (uint64_t)XXH3_64bits(text, len));
+  part->oom |= clean.oom;
+  return clean.oom ? NAI_NO_STRING : add(part, &part->names, nai_buf_str(&clean), clean.len);
 }
 
 static uint32_t add_canonical(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
@@ -89,8 +92,7 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
   enum { SIZES_MAX_BYTES = 512 };
   if (part->too_many_sizes || len == 0 || len > SIZES_MAX_BYTES || !nai_text_is_clean(text, len))
     return NAI_NO_STRING;
-  uint32_t id = nai_strings_add(&part->sizes, text, len);
-  part->oom |= id == NAI_NO_STRING;
+  uint32_t id = add(part, &part->sizes, text, len);
   part->too_many_sizes = part->sizes.count > NAI_MAX_SIZES;
   return id;
 }
@@ -117,22 +119,16 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
   }
 }
 
-static uint32_t name_of_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
   if (part->oom) /* an array may be shorter than what it belongs to */
     return NAI_NO_STRING;
   uint32_t before = part->raw.count;
-  uint32_t raw = nai_strings_add(&part->raw, text, len);
+  uint32_t raw = add(part, &part->raw, text, len);
   if (raw < before)
     return part->raw_names[raw];
-  if (raw == NAI_NO_STRING || !nai_array_room(&part->raw_names, &part->raw_capacity, raw, sizeof *part->raw_names)) {
-    part->oom = true;
+  if (raw == NAI_NO_STRING || !HAS_ROOM(part, part->raw_names, part->raw_capacity, raw))
     return NAI_NO_STRING;
-  }
   return part->raw_names[raw] = add_canonical(part, text, len, kind);
-}
-
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
-  return name_of_text(part, text, len, kind);
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
@@ -141,7 +137,7 @@ uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, con
   if (length < len)
     read_suffix(suffix, part, text + length, text + len);
   /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
-  return name_of_text(part, text, length, NAI_NAME_PLAIN);
+  return nai_name_by_text(part, text, length, NAI_NAME_PLAIN);
 }
 
 uint32_t nai_name_missing(struct nai_part *part, int64_t id) {
@@ -150,24 +146,14 @@ uint32_t nai_name_missing(struct nai_part *part, int64_t id) {
   return add_clean(part, text, (size_t)n);
 }
 
-static int string_table(struct nai_part *part, struct nai_err *err) {
-  const struct nai_db_table *table = nai_trace_table(part->trace, "StringIds");
-  int value = table ? nai_db_column(table, "value") : -1;
-  if (value < 0)
-    return NAI_OK;
-  return nai_lookup_open(&part->lookup, part->trace, table->name, value, err);
-}
-
-/* The text of StringIds row `id`; false when there is none, and once *rc says that something failed. */
-static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
+/* The text of StringIds row `id`; false when there is none, and once something failed. */
+static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id) {
   bool found = false;
-  if (*rc) /* a row may have several names */
-    return false;
-  if (!part->lookup && (*rc = string_table(part, err)))
-    return false;
-  if (part->lookup && (*rc = nai_lookup_get(&found, cell, part->lookup, id, err)))
-    return false;
-  return found && (cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB);
+  if (!part->failed && !part->lookup) /* a row may have several names */
+    part->failed = nai_string_open(&part->lookup, part->trace, part->err);
+  if (!part->failed)
+    part->failed = nai_string_get(&found, cell, part->lookup, id, part->err);
+  return found && !part->failed;
 }
 
 /* Index of the id in name_ids, UINT32_MAX when out of memory. */
@@ -176,70 +162,59 @@ static uint32_t index_of_id(bool *added, struct nai_part *part, int64_t id) {
   if (part->oom)
     return UINT32_MAX;
   uint32_t index = nai_keyset_add(&part->name_ids, id, added);
-  if (part->name_ids.oom ||
-      (*added && !nai_array_room(&part->id_names, &part->id_capacity, index, sizeof *part->id_names))) {
-    part->oom = true;
+  part->oom |= part->name_ids.oom;
+  if (part->oom || (*added && !HAS_ROOM(part, part->id_names, part->id_capacity, index)))
     return UINT32_MAX;
-  }
   if (*added)
     part->id_names[index] = NAI_NO_STRING;
   return index;
 }
 
-uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind, int *rc, struct nai_err *err) {
+uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind) {
   bool added;
   struct nai_cell cell;
   uint32_t index = index_of_id(&added, part, id);
   if (index == UINT32_MAX)
     return NAI_NO_STRING;
-  if (added && look_up(&cell, part, id, rc, err))
+  if (added && look_up(&cell, part, id))
     part->id_names[index] = add_canonical(part, cell.data, cell.len, kind);
   return part->id_names[index];
 }
 
-uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
+uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64_t id) {
   bool added;
   struct nai_cell cell;
   uint32_t index = index_of_id(&added, part, id);
   *suffix = NAI_NO_SUFFIX;
-  if (index == UINT32_MAX)
+  if (index == UINT32_MAX || (added && !HAS_ROOM(part, part->id_suffixes, part->suffix_capacity, index)))
     return NAI_NO_STRING;
-  if (added && !nai_array_room(&part->id_suffixes, &part->suffix_capacity, index, sizeof *part->id_suffixes)) {
-    part->oom = true;
-    return NAI_NO_STRING;
-  }
-  if (added) {
+  if (added)
     part->id_suffixes[index] = NAI_NO_SUFFIX;
-    if (look_up(&cell, part, id, rc, err)) {
-      size_t length = nvtx_length(cell.data, cell.len);
-      read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
-      part->id_names[index] = add_clean(part, cell.data, length);
-    }
+  if (added && look_up(&cell, part, id)) {
+    size_t length = nvtx_length(cell.data, cell.len);
+    read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
+    part->id_names[index] = add_clean(part, cell.data, length);
   }
   *suffix = part->id_suffixes[index];
   return part->id_names[index];
 }
 
-void nai_record_named(struct nai_part *part, uint32_t record, const struct nai_cell *id, const struct nai_cell *text,
-                      int *rc, struct nai_err *err) {
+void nai_record_named(struct nai_part *part, uint32_t record, const struct nai_cell *id, const struct nai_cell *text) {
   enum { RECORD_NAME_MAX_BYTES = 400 };
   struct nai_cell cell = *text;
   uint32_t have = part->record_capacity;
-  if (record == NAI_NO_STRING ||
-      !nai_array_room(&part->record_name, &part->record_capacity, record, sizeof *part->record_name)) {
-    part->oom = true;
+  part->oom |= record == NAI_NO_STRING ||
+               NAI_ROOM(part->record_name, part->record_capacity, record, &part->arena, NULL) != NAI_OK;
+  if (part->oom)
     return;
-  }
   for (; have < part->record_capacity; have++)
     part->record_name[have] = NAI_NO_STRING;
   if (part->record_name[record] != NAI_NO_STRING)
     return;
-  if (!(text->type == NAI_CELL_TEXT && text->len) &&
-      (id->type != NAI_CELL_INT || !look_up(&cell, part, id->i, rc, err)))
+  if (!(text->type == NAI_CELL_TEXT && text->len) && (id->type != NAI_CELL_INT || !look_up(&cell, part, id->i)))
     return;
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, cell.data, cell.len < RECORD_NAME_MAX_BYTES ? cell.len : RECORD_NAME_MAX_BYTES);
-  part->record_name[record] = nai_strings_add(&part->record_names, nai_buf_str(&clean), clean.len);
-  part->oom |= clean.oom || part->record_name[record] == NAI_NO_STRING;
-  nai_buf_free(&clean);
+  part->record_name[record] = add(part, &part->record_names, nai_buf_str(&clean), clean.len);
+  part->oom |= clean.oom;
 }

@@ -2,26 +2,21 @@
  * would be as large as the trace. */
 #include "trace/extraction.h"
 
-#include "base/array.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 int nai_part_open(struct nai_part *p, struct nai_err *err) {
-  int columns = (int)nai_event_tables[p->source->table]->column_count;
-  p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells);
-  for (int c = 0; c < columns; c++)
+  uint32_t columns = nai_event_tables[p->source->table]->column_count;
+  p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells); /* a megabyte not to be zeroed */
+  if (!p->open_cells)
+    return nai_err_nomem(err);
+  for (uint32_t c = 0; c < columns; c++)
     p->extent[c] = NAI_EMPTY_EXTENT;
+  p->row = p->open_cells;
+  nai_sink_spool(&p->spool, p->options->directory);
   p->names.directory = p->raw.directory = p->options->directory;
-  return p->open_cells ? NAI_OK : nai_err_nomem(err);
-}
-
-static struct nai_chunk *new_chunk(struct nai_part *p) {
-  if (!nai_array_room(&p->chunks, &p->chunk_capacity, p->chunk_count, sizeof *p->chunks))
-    return NULL;
-  struct nai_chunk *chunk = &p->chunks[p->chunk_count];
-  *chunk = (struct nai_chunk){.rows = p->open_rows};
-  return chunk;
+  p->err = err;
+  return NAI_OK;
 }
 
 /* What open cells hold. Many columns are the same in every row, which is seen soonest by comparing bytes. */
@@ -33,57 +28,54 @@ static struct nai_extent extent_of(const int64_t *cells, uint32_t count) {
 }
 
 int nai_part_pack(struct nai_part *p, struct nai_err *err) {
-  const struct nai_source *s = p->source;
-  const struct nai_schema *schema = nai_event_tables[s->table];
-  bool has_devices = nai_source_column(s, NAI_DEVICES) >= 0;
-  struct nai_chunk *chunk = p->open_rows ? new_chunk(p) : NULL;
-  if (!chunk)
-    return p->open_rows ? nai_err_nomem(err) : NAI_OK;
+  const struct nai_schema *schema = nai_event_tables[p->source->table];
+  bool has_devices = nai_source_column(p->source, NAI_DEVICES) >= 0;
+  if (!p->open_rows)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(p->chunks, p->chunk_capacity, p->chunk_count, &p->rows_arena, err));
+  struct nai_chunk *chunk = &p->chunks[p->chunk_count++];
   unsigned char cells[NAI_OPEN_ROWS * 8 + 8];
-  int rc = NAI_OK;
-  for (int c = 0; !rc && c < (int)schema->column_count; c++) {
-    if (s->dictionary[c] == NAI_PROCESSES && has_devices) /* follows from the device: write.c */
+  *chunk = (struct nai_chunk){.rows = p->open_rows};
+  p->row = p->open_cells;
+  p->open_rows = 0;
+  for (int c = 0; c < (int)schema->column_count; c++) {
+    if (has_devices && nai_dictionary_of(p->source, c) == NAI_PROCESSES) /* follows from the device: write.c */
       continue;
-    struct nai_extent extent = extent_of(nai_part_cell(p, c, 0), chunk->rows);
+    struct nai_extent extent = extent_of(nai_part_cell(p, c), chunk->rows);
     nai_extent_join(&p->extent[c], &extent);
     chunk->columns[c] = nai_column_for(schema->columns[c].type, &extent);
-    chunk->at[c] = p->spool.bytes;
-    nai_pack(cells, &chunk->columns[c], nai_part_cell(p, c, 0), chunk->rows);
-    rc = nai_spool_put(&p->spool, cells, (size_t)chunk->rows * chunk->columns[c].width, p->options->directory, err);
+    chunk->at[c] = nai_buf_position(&p->spool.text);
+    nai_pack(cells, &chunk->columns[c], nai_part_cell(p, c), chunk->rows);
+    nai_buf_put(&p->spool.text, cells, (size_t)chunk->rows * chunk->columns[c].width);
   }
-  p->chunk_count++;
-  p->open_rows = 0;
-  return rc;
+  return nai_buf_check(&p->spool.text, err);
 }
 
 int nai_part_settle(struct nai_part *p, struct nai_err *err) {
-  int rc = nai_part_pack(p, err);
-  if (!rc)
-    rc = nai_spool_read(&p->spool, err);
-  for (uint32_t i = 0; !rc && i < p->chunk_count; i++)
+  struct nai_map all;
+  NAI_TRY(nai_part_pack(p, err));
+  nai_buf_put(&p->spool.text, &(uint64_t){0}, sizeof(uint64_t)); /* cells are read by words */
+  NAI_TRY(nai_sink_read(&all, &p->spool, err));
+  for (uint32_t i = 0; i < p->chunk_count; i++)
     for (int c = 0; c < NAI_MAX_EVENT_COLUMNS; c++)
       if (p->chunks[i].columns[c].width)
-        p->chunks[i].columns[c].cells = p->spool.data + p->chunks[i].at[c];
-  return rc;
+        p->chunks[i].columns[c].cells = all.data + p->chunks[i].at[c];
+  return NAI_OK;
 }
 
 void nai_part_close(struct nai_part *p) {
-  free(p->open_cells);
-  p->open_cells = NULL;
   nai_lookup_close(p->lookup);
   p->lookup = NULL;
   nai_strings_free(&p->raw);
   nai_keyset_free(&p->name_ids);
-  free(p->raw_names);
-  free(p->id_names);
-  free(p->id_suffixes);
-  p->raw_names = p->id_names = NULL;
-  p->id_suffixes = NULL;
+  nai_arena_free(&p->reading);
+  free(p->open_cells);
+  p->open_cells = NULL;
 }
 
 void nai_part_free_rows(struct nai_part *p) {
-  nai_spool_free(&p->spool);
-  free(p->chunks);
+  nai_file_sink_free(&p->spool);
+  nai_arena_free(&p->rows_arena);
   p->chunks = NULL;
   p->chunk_count = p->chunk_capacity = 0;
 }
@@ -91,16 +83,10 @@ void nai_part_free_rows(struct nai_part *p) {
 void nai_part_free(struct nai_part *p) {
   nai_part_close(p);
   nai_part_free_rows(p);
-  free(p->remap.names);
-  free(p->remap.threads);
-  free(p->remap.device_ids);
-  free(p->remap.device_processes);
-  free(p->remap.records);
-  free(p->remap.sizes);
+  nai_arena_free(&p->arena);
   nai_strings_free(&p->names);
   nai_strings_free(&p->records);
   nai_strings_free(&p->record_names);
-  free(p->record_name);
   nai_strings_free(&p->sizes);
   nai_keyset_free(&p->threads);
   nai_keyset_free(&p->devices);

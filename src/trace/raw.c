@@ -16,9 +16,9 @@ static bool is_version_of(const char *name, const char *of) {
 }
 
 static bool is_source(const char *name, const struct nai_source *source) {
-  for (int f = 0; f < source->feed_count; f++)
-    for (size_t t = 0; t < sizeof source->feeds[f].tables / sizeof *source->feeds[f].tables; t++)
-      if (source->feeds[f].tables[t] && is_version_of(name, source->feeds[f].tables[t]))
+  for (const struct nai_feed *feed = source->feeds; feed->row; feed++)
+    for (size_t t = 0; t < sizeof feed->tables / sizeof *feed->tables; t++)
+      if (feed->tables[t] && is_version_of(name, feed->tables[t]))
         return true;
   return false;
 }

@@ -1,9 +1,9 @@
 /* Reading the rows of one table of an export, in parts that may run on different threads. Two readers stand behind this
- * interface: the SQLite library (always right) and the leaf reader (direct.c: b-tree leaf pages straight from a memory
- * map). Which one served a table, and why, is recorded. */
+ * interface: the SQLite library and the leaf reader (src/trace/direct: b-tree leaf pages straight from the file). Which
+ * one served a table, and why, is recorded. */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +20,10 @@ struct nai_cell {
   const char *data; /* TEXT/BLOB, not NUL-terminated, valid only during the callback */
 };
 
+static inline bool nai_cell_is_text(const struct nai_cell *cell) {
+  return cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB;
+}
+
 enum {
   NAI_CELL_MAX_BYTES = 1 << 20,
   NAI_SCAN_MAX_COLUMNS = 48,
@@ -29,7 +33,7 @@ enum {
 
 enum nai_reader_choice { NAI_READER_AUTO, NAI_READER_SQLITE, NAI_READER_DIRECT };
 
-struct nai_trace; /* an open export: ingest/trace.h */
+struct nai_trace; /* an open export: trace/trace/trace.h */
 
 /* Called once per row, in rowid order within a part. cells[k] is column columns[k] of the scan, cells[NAI_NO_CELL]
  * is NULL. Nonzero stops the scan. */
@@ -45,12 +49,8 @@ struct nai_scan {
   const char *reader; /* "direct" or "sqlite" */
   char reason[160];   /* why not direct; "" when direct */
   void *impl;         /* the reader's own */
-  const struct nai_scan_ops *ops;
-};
-
-struct nai_scan_ops {
-  int (*run)(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx, struct nai_err *err);
-  void (*close)(struct nai_scan *scan);
+  int (*run)(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx, struct nai_err *err); /* NULL: not open */
+  struct nai_arena arena; /* of all that opening makes */
 };
 
 /* Prepares a scan split into at most `max_parts` parts. `scan->table/columns/column_count` are set by the caller and
@@ -72,3 +72,10 @@ NAI_MUST_CHECK int nai_lookup_open(struct nai_lookup **out, struct nai_trace *tr
 NAI_MUST_CHECK int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key,
                                   struct nai_err *err);
 void nai_lookup_close(struct nai_lookup *lookup);
+NAI_OWNER_BY(nai_lookup, nai_lookup_close)
+
+/* The texts of StringIds; *out is NULL where the export has none. */
+NAI_MUST_CHECK int nai_string_open(struct nai_lookup **out, struct nai_trace *trace, struct nai_err *err);
+/* *found = whether there is such a row, and it is a text. `strings` may be NULL: then there is none. */
+NAI_MUST_CHECK int nai_string_get(bool *found, struct nai_cell *cell, struct nai_lookup *strings, int64_t id,
+                                  struct nai_err *err);

@@ -3,21 +3,13 @@
 
 #include "trace/trace/trace_internal.h"
 
-/* Set scan->parts, part_rows, ops and impl. The table is plain, its columns exist and are stored. */
+/* Set scan->parts, part_rows, run and impl. The table is plain, its columns exist and are stored. */
 NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace,
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
 NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace,
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
 
-/* direct_scan.c: SQLite believes what pages and the heads of rows say, though rows may be missing then, or values be
- * others. NAI_EINPUT where the file's own reader, which looks, would refuse a row or a page; where that cannot read it,
- * where SQLite's quick_check finds something. */
-NAI_MUST_CHECK int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *table, const int *columns,
-                                  int column_count, struct nai_err *err);
-
-/* The same of the table that says which tables there are. */
-NAI_MUST_CHECK int nai_schema_check(const struct nai_trace *trace, struct nai_err *err);
-
+/* scan_cell.c */
 /* Puts "cannot read table "name"" in front of err. */
 int nai_scan_fail(const char *table, int code, struct nai_err *err);
 
@@ -25,7 +17,6 @@ int nai_scan_fail(const char *table, int code, struct nai_err *err);
 NAI_MUST_CHECK int nai_scan_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql, const struct nai_db_table *table,
                                     int column, struct nai_err *err);
 
-/* scan_cell.c: values of SQLite as cells. */
 /* Column `column` of the current row. NAI_ELIMIT when out of memory. */
 NAI_MUST_CHECK int nai_cell_from_sqlite(struct nai_cell *cell, sqlite3_stmt *stmt, int column, struct nai_err *err);
 /* A cell too long for SQLITE_LIMIT_LENGTH: its type and first NAI_CELL_MAX_BYTES, into `buf`. */

@@ -3,9 +3,6 @@
 #include "base/text.h"
 #include "trace/ingest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct small {
   const struct nai_scan *scan;
   const struct nai_db_table *table;
@@ -18,13 +15,11 @@ struct small {
 
 enum { ENOUGH = 1 }; /* positive: stops the scan without being an error */
 
-static bool is_text(const struct nai_cell *cell) { return cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB; }
-
 /* SQLite keeps a text where an integer is declared. Exporters write none: the row is another table's, as on a damaged
  * page, or somebody's who edited the trace. */
 static bool is_mistyped(const struct small *small, const struct nai_cell *cells) {
   for (int i = 0; i < small->scan->column_count; i++)
-    if (small->table->columns[small->scan->columns[i]].integer_affinity && is_text(&cells[i]))
+    if (small->table->columns[small->scan->columns[i]].integer_affinity && nai_cell_is_text(&cells[i]))
       return true;
   return false;
 }
@@ -80,22 +75,19 @@ void nai_small_note(struct nai_table *notes, struct nai_trace *trace) {
   }
 }
 
-int nai_small_text(char **text, const struct nai_cell *cell, size_t max, struct nai_err *err) {
-  struct nai_buf clean = {0};
-  *text = NULL;
-  if (!is_text(cell))
-    return NAI_OK;
+const char *nai_small_text(struct nai_arena *arena, const struct nai_cell *cell, size_t max) {
+  NAI_SCOPED(nai_buf) clean = {0};
+  if (!nai_cell_is_text(cell))
+    return NULL;
   nai_text_clean(&clean, cell->data, cell->len < max ? cell->len : max);
-  *text = clean.oom ? NULL : strdup(nai_buf_str(&clean));
-  nai_buf_free(&clean);
-  return *text ? NAI_OK : nai_err_nomem(err);
+  arena->oom |= clean.oom;
+  return nai_arena_printf(arena, "%s", nai_buf_str(&clean));
 }
 
 void nai_small_put_text(struct nai_table *table, int64_t row, int column, const struct nai_cell *cell, size_t max) {
-  char *text;
-  table->oom |= nai_small_text(&text, cell, max, NULL) != NAI_OK;
-  nai_set_str(table, row, column, text);
-  free(text);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  nai_set_str(table, row, column, nai_small_text(&arena, cell, max));
+  table->oom |= arena.oom;
 }
 
 int64_t nai_small_int(const struct nai_cell *cell, int64_t otherwise) {

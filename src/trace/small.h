@@ -1,8 +1,9 @@
 /* Reading the small descriptive tables of an export. Internal to src/trace. */
 #pragma once
 
-#include "trace/trace/trace.h"
+#include "base/arena.h"
 #include "table/table.h"
+#include "trace/trace/trace.h"
 
 enum { NAI_SMALL_COLUMNS = 32 };
 
@@ -18,8 +19,8 @@ NAI_MUST_CHECK int nai_small_scan(struct nai_trace *trace, const char *table, co
  * `notes`. */
 void nai_small_note(struct nai_table *notes, struct nai_trace *trace);
 
-/* The cell's text cleaned for output and cut to `max` bytes (malloc'd); NULL for other types. NAI_ELIMIT. */
-NAI_MUST_CHECK int nai_small_text(char **text, const struct nai_cell *cell, size_t max, struct nai_err *err);
+/* The cell's text cleaned for output and cut to `max` bytes; NULL for other types. Out of memory shows in the arena. */
+const char *nai_small_text(struct nai_arena *arena, const struct nai_cell *cell, size_t max);
 /* The same as a cell of a table, NULL for other types. Out of memory shows in the table. */
 void nai_small_put_text(struct nai_table *table, int64_t row, int column, const struct nai_cell *cell, size_t max);
 /* Integer value or `otherwise`. */

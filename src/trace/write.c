@@ -25,7 +25,7 @@ struct origin {
 static struct origin origin_of(const struct nai_part *p, int column) {
   const struct nai_remap *m = &p->remap;
   int devices;
-  switch ((enum nai_dictionary)p->source->dictionary[column]) {
+  switch (nai_dictionary_of(p->source, column)) {
   case NAI_NAMES:
     return (struct origin){column, m->names, p->names.count};
   case NAI_THREADS:
@@ -47,7 +47,7 @@ static struct origin origin_of(const struct nai_part *p, int column) {
 
 /* Texts of sizes are no column where there were too many. */
 static bool is_left_out(const struct extraction *x, const struct nai_part *p, int column) {
-  return p->source->dictionary[column] == NAI_SIZES && x->too_many_sizes;
+  return x->too_many_sizes && nai_dictionary_of(p->source, column) == NAI_SIZES;
 }
 
 /* --- what the columns have to hold ------------------------------------------------------------ */
@@ -120,9 +120,7 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
   struct nai_table **table = &x->out->tables[source->table];
-  int rc = nai_table_create(table, schema, rows, extents, path, x->options->key, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_table_create(table, schema, rows, extents, path, x->options->key, err));
   (*table)->strings = x->names[source->table];
   x->names[source->table] = (struct nai_strings){0};
   return NAI_OK;
@@ -168,20 +166,19 @@ static int write_column(struct nai_column_writer *writer, const struct extractio
                         struct nai_err *err) {
   int64_t cells[NAI_OPEN_ROWS];
   uint32_t rows[NAI_OPEN_ROWS];
-  int rc = NAI_OK;
   bool closes_ranges = p->source->table == NAI_IN_NVTX && column == NVTX_EVENTS_end_ns;
   if (nai_table_column(x->out->tables[p->source->table], column).width == 0 && !closes_ranges)
     return NAI_OK; /* all rows have the same value, which the descriptor holds */
   nai_writer_begin(writer, x->out->tables[p->source->table], column, p->first);
-  for (uint32_t i = 0; !rc && i < p->chunk_count; i++) {
+  for (uint32_t i = 0; i < p->chunk_count; i++) {
     const struct nai_chunk *chunk = &p->chunks[i];
     uint32_t kept = is_filtered(p) ? select_rows(rows, p, chunk) : chunk->rows;
     make_cells(cells, x, p, chunk, column);
     for (uint32_t k = 0; kept < chunk->rows && k < kept; k++)
       cells[k] = cells[rows[k]];
-    rc = nai_writer_put(writer, cells, kept, err);
+    NAI_TRY(nai_writer_put(writer, cells, kept, err));
   }
-  return rc ? rc : nai_writer_end(writer, err);
+  return nai_writer_end(writer, err);
 }
 
 struct writing {
@@ -189,15 +186,19 @@ struct writing {
   int *order; /* of the parts */
 };
 
+static int write_columns(const struct extraction *x, struct nai_part *p, struct nai_err *err) {
+  NAI_FREED struct nai_column_writer *writer = malloc(sizeof *writer);
+  if (!writer)
+    return nai_err_nomem(err);
+  for (int c = 0; c < (int)nai_event_tables[p->source->table]->column_count; c++)
+    NAI_TRY(write_column(writer, x, p, c, err));
+  return NAI_OK;
+}
+
 static int write_part(void *ctx, int task, struct nai_err *err) {
   const struct writing *w = ctx;
-  struct extraction *x = w->x;
-  struct nai_part *p = &x->parts[w->order[task]];
-  struct nai_column_writer *writer = malloc(sizeof *writer);
-  int rc = writer ? NAI_OK : nai_err_nomem(err);
-  for (int c = 0; !rc && c < (int)nai_event_tables[p->source->table]->column_count; c++)
-    rc = write_column(writer, x, p, c, err);
-  free(writer);
+  struct nai_part *p = &w->x->parts[w->order[task]];
+  int rc = write_columns(w->x, p, err);
   nai_part_free_rows(p);
   return rc;
 }
@@ -221,15 +222,12 @@ static void order_parts(int *order, const struct extraction *x) {
 }
 
 int nai_write_events(struct extraction *x, struct nai_err *err) {
-  struct writing w = {x, malloc(((size_t)x->part_count + 1) * sizeof *w.order)};
-  int rc = w.order ? NAI_OK : nai_err_nomem(err);
-  for (int s = 0; !rc && s < nai_source_count; s++)
+  struct writing w = {.x = x};
+  NAI_TRY(NAI_NEW(w.order, &x->arena, (size_t)x->part_count, err));
+  for (int s = 0; s < nai_source_count; s++)
     if (nai_wanted(x, nai_sources[s]->table))
-      rc = create_table(x, nai_sources[s], err);
-  if (!rc) {
-    order_parts(w.order, x);
-    rc = nai_parallel(x->options->threads, x->part_count, write_part, &w, err);
-  }
-  free(w.order);
-  return rc ? rc : nai_parallel(x->options->threads, NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, seal_table, x, err);
+      NAI_TRY(create_table(x, nai_sources[s], err));
+  order_parts(w.order, x);
+  NAI_TRY(nai_parallel(x->options->threads, x->part_count, write_part, &w, err));
+  return nai_parallel(x->options->threads, NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, seal_table, x, err);
 }

@@ -51,7 +51,7 @@ static void make_base(struct base *b, const char *scenario) {
   analyze(b->as_it_was, scenario, "1");
   analyze(b->forged, scenario, "2");
   bases_must(nai_run_open(&b->run, b->forged, &err), &err);
-  const struct nai_manifest *m = &b->run->manifest;
+  const struct nai_manifest *m = nai_run_manifest(b->run);
   for (uint32_t n = 0; n < m->node_count; n++)
     for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end && b->count < MAX_TABLES; t++) {
       const char *name = nai_manifest_name(m, m->entries[t].name);

@@ -53,7 +53,7 @@ static void analyze(struct nai_run *run, const struct nai_node *node) {
     bases_must(nai_table_new(&out[n], node->outputs[n], &err), &err);
   for (int i = 0; node->inputs && node->inputs[i]; i++)
     in[i] = nai_run_find_loaded(run, node->inputs[i]->name);
-  const struct nai_node_io io = {.out = out, .in = in, .model = run->model};
+  const struct nai_node_io io = {.out = out, .in = in, .model = nai_run_held_model(run)};
   int rc = nai_node_run(node, io, &err); /* may refuse, must not crash */
   for (int i = 0; i < n; i++)
     if (rc)
@@ -70,7 +70,6 @@ static bool is_ready(const struct nai_run *run, const struct nai_node *node) {
 }
 
 static void analyze_all(struct nai_run *run) {
-  struct nai_table *held[NAI_IN_COUNT];
   struct nai_err err = {0};
   struct nai_flops flops = {0};
   const struct nai_model_options options = {.classes = classes,
@@ -80,11 +79,8 @@ static void analyze_all(struct nai_run *run) {
                                             .map_nvtx = true,
                                             .page_events = 1500000,
                                             .worker_count = 1};
-  for (int i = 0; i < NAI_IN_COUNT; i++)
-    held[i] = nai_run_find_loaded(run, nai_event_tables[i]->name);
-  run->model = malloc(sizeof *run->model);
-  nai_model_open(run->model, held, &options);
-  if (nai_model_build(run->model, (1u << NAI_PART_COUNT) - 1, &err))
+  struct nai_model *model;
+  if (nai_run_model(&model, run, &options, 0, (1u << NAI_PART_COUNT) - 1, &err))
     return;
   for (bool any = true; any;) {
     any = false;
@@ -101,8 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!classes)
     make_bases();
   const struct nai_ingest *base = &bases[size ? data[0] % BASES : 0];
-  struct nai_run *run = calloc(1, sizeof *run);
-  run->directory = -1;
+  struct nai_run *run;
+  bases_must(nai_run_new(&run, &err), &err);
   for (int i = 0; i < NAI_IN_COUNT; i++)
     bases_must(nai_run_add(run, changes_copy(base->tables[i]), &err), &err);
   for (size_t at = 1; at + sizeof(struct change) <= size && at < 1 + 8 * sizeof(struct change);

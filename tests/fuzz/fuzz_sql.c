@@ -11,8 +11,9 @@ static int stop(void *left) { return --*(int *)left <= 0; }
 
 /* A run of event tables with three rows each. */
 static struct nai_run *make_run(void) {
-  struct nai_run *run = calloc(1, sizeof *run);
-  run->directory = -1;
+  struct nai_run *run;
+  if (nai_run_new(&run, NULL))
+    abort();
   for (int i = 0; i < NAI_IN_COUNT; i++) {
     struct nai_table *table;
     if (nai_table_new(&table, nai_event_tables[i], NULL))

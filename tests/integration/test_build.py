@@ -99,7 +99,7 @@ class Binary(unittest.TestCase):
 class Layers(unittest.TestCase):
     """scripts/lint-layers on small trees, each with one mistake."""
 
-    def lint(self, files, replace=("", "")):
+    def lint(self, files, replace=("", ""), objects=()):
         root = fresh_dir("layers")
         shutil.copy(SOURCE / "CMakeLists.txt", root)
         text = (root / "CMakeLists.txt").read_text()
@@ -108,7 +108,12 @@ class Layers(unittest.TestCase):
         for name, content in files.items():
             (root / "src" / name).parent.mkdir(parents=True, exist_ok=True)
             (root / "src" / name).write_text(content)
-        done = subprocess.run([SOURCE / "scripts" / "lint-layers", root], capture_output=True, text=True, check=False)
+        for name in objects:
+            made = root / "build" / "CMakeFiles" / "nai_cli.dir" / "src" / f"{name}.o"
+            made.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["cc", "-c", f"-I{root / 'src'}", "-o", made, root / "src" / name], check=True)
+        build = ["--build", root / "build"] if objects else []
+        done = subprocess.run([SOURCE / "scripts" / "lint-layers", root, *build], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
     def test_mistakes(self):
@@ -135,6 +140,14 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.lint({"base/internal.h": header, "base/a.c": '#include "base/internal.h"\n'})[0], 0)
         own = {"analyses/one/a.c": node + '#include "analyses/one/b.h"\n', "analyses/one/b.c": "int nai_helper(int a) {\n"}
         self.assertEqual(self.lint(own)[0], 0)
+
+    def test_circles(self):
+        files = {"base/err.h": "", "base/a.c": "#include <xxhash.h>\n", "cli/a.c": '#include "base/err.h"\nint b(void);\nint a(void) { return b(); }\n',
+                 "cli/b.c": "int b(void) { return 1; }\n"}
+        names = ("cli/a.c", "cli/b.c")
+        self.assertEqual(self.lint(files, objects=names)[0], 0)
+        files["cli/b.c"] = "int a(void);\nint b(void) { return a(); }\n"
+        self.assertEqual(self.lint(files, objects=names), (1, "src/cli: a circle of a.c, b.c\n"))
 
 
 @support.unsanitized("once is enough")

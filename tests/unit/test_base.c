@@ -8,7 +8,7 @@
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/sort.h"
-#include "base/spool.h"
+#include "base/sink.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -159,20 +159,6 @@ static void test_strings_with_the_same_ends(void **state) {
         }
   assert_int_equal(strings.count, LONGEST * (LONGEST - 1) / 2 * VARIANTS);
   nai_strings_free(&strings);
-}
-
-static void test_strings_merge(void **state) {
-  (void)state;
-  struct nai_strings a = {0}, b = {0};
-  uint32_t map[2];
-  nai_strings_add(&a, "one", 3);
-  nai_strings_add(&b, "two", 3);
-  nai_strings_add(&b, "one", 3);
-  assert_int_equal(nai_strings_merge(map, &a, &b, NULL), 0);
-  assert_int_equal(map[0], 1);
-  assert_int_equal(map[1], 0);
-  nai_strings_free(&a);
-  nai_strings_free(&b);
 }
 
 /* --- sort ------------------------------------------------------------------------------------- */
@@ -514,40 +500,42 @@ static void test_parallel(void **state) {
   assert_true(nai_cpu_count() >= 1);
 }
 
-/* What is put comes back, from memory and from a file, with bytes to read behind it. */
+/* What is put comes back, from memory and from a file. */
 static void test_spool(void **state) {
   (void)state;
   char directory[] = "/tmp/nai-spool-XXXXXX";
   assert_non_null(mkdtemp(directory));
   static const size_t sizes[] = {0, 1, 4096, 100000, 131072, 1000000, 3000001};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    struct nai_spool spool = {0};
+    struct nai_file_sink spool;
+    struct nai_map map;
     struct nai_err err = {0};
     char piece[997];
+    nai_sink_spool(&spool, directory);
     for (size_t at = 0, n; at < sizes[i]; at += n) {
       n = sizes[i] - at < sizeof piece ? sizes[i] - at : sizeof piece;
       for (size_t k = 0; k < n; k++)
         piece[k] = (char)((at + k) * 7 % 251);
-      assert_int_equal(nai_spool_put(&spool, piece, n, directory, &err), 0);
+      nai_buf_put(&spool.text, piece, n);
     }
-    assert_int_equal(nai_spool_read(&spool, &err), 0);
-    assert_int_equal(spool.bytes, sizes[i]);
-    int sum = 0;
+    assert_int_equal(nai_sink_read(&map, &spool, &err), 0);
+    assert_int_equal(map.size, sizes[i]);
+    assert_int_equal(spool.fd, -1);
     for (size_t k = 0; k < sizes[i]; k++)
-      if (spool.data[k] != k * 7 % 251)
+      if (map.data[k] != k * 7 % 251)
         fail_msg("byte %zu of %zu", k, sizes[i]);
-    for (size_t k = 0; k < 8; k++)
-      sum += spool.data[sizes[i] + k];
-    assert_int_equal(sum, 0);
-    nai_spool_free(&spool);
+    nai_file_sink_free(&spool);
   }
-  struct nai_spool unused = {0}, lost = {0};
+  struct nai_file_sink unused = {0}, lost;
+  struct nai_map map;
   struct nai_err err = {0};
-  nai_spool_free(&unused);
+  nai_file_sink_free(&unused);
   static char much[200000];
-  assert_int_equal(nai_spool_put(&lost, much, sizeof much, "/nonexistent", &err), NAI_EIO);
+  nai_sink_spool(&lost, "/nonexistent");
+  nai_buf_put(&lost.text, much, sizeof much);
+  assert_int_equal(nai_sink_read(&map, &lost, &err), NAI_EIO);
   assert_non_null(strstr(err.msg, "/nonexistent"));
-  nai_spool_free(&lost);
+  nai_file_sink_free(&lost);
   assert_int_equal(rmdir(directory), 0); /* no file is left */
 }
 
@@ -705,7 +693,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_err),
     cmocka_unit_test(test_strings_against_a_list),
     cmocka_unit_test(test_strings_with_the_same_ends),
-    cmocka_unit_test(test_strings_merge),
     cmocka_unit_test(test_sort_is_stable_and_right),
     cmocka_unit_test(test_quantiles_against_sorting),
     cmocka_unit_test(test_exact_numbers),

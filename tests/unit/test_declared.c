@@ -5,7 +5,6 @@
 
 #include "pipeline/analyze.h"
 #include "rundir/run.h"
-#include "table/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +36,9 @@ static void open_subject(struct subject *s, const char *scenario) {
   ok(nai_analyze(&result, &options, NULL, NULL, err));
   nai_result_free(&result);
   ok(nai_run_open(&s->run, out, err));
-  uint64_t content, there = 0;
+  uint64_t there = 0;
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    there |= nai_manifest_table(&content, &s->run->manifest, nai_event_tables[i]->name) ? NAI_IN_BIT(i) : 0;
+    there |= nai_run_has(s->run, nai_event_tables[i]->name) ? NAI_IN_BIT(i) : 0;
   ok(nai_run_open_events(s->run, there, err));
 }
 

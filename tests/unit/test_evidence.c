@@ -330,10 +330,10 @@ static void test_catalogue(void **state) {
     const struct nai_source *source = nai_sources[s];
     const struct nai_schema *schema = nai_event_tables[source->table];
     assert_in_range(schema->column_count, 1, NAI_MAX_EVENT_COLUMNS);
-    for (int f = 0; f < source->feed_count; f++)
-      assert_in_range(source->feeds[f].field_count, 1, NAI_MAX_FIELDS);
+    for (const struct nai_feed *feed = source->feeds; feed->row; feed++)
+      assert_in_range(feed->field_count, 1, NAI_MAX_FIELDS);
     for (uint32_t c = 0; c < schema->column_count; c++)
-      assert_int_equal(schema->columns[c].type == NAI_STR, source->dictionary[c] == NAI_NAMES);
+      assert_int_equal(schema->columns[c].type == NAI_STR, nai_dictionary_of(source, (int)c) == NAI_NAMES);
     for (int other = 0; other < s; other++)
       assert_int_not_equal(nai_sources[other]->table, source->table);
     if (source->records)

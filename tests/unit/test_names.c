@@ -14,8 +14,8 @@ static void part_free(struct nai_part *p) {
   nai_strings_free(&p->raw);
   nai_strings_free(&p->sizes);
   nai_keyset_free(&p->name_ids);
-  free(p->raw_names);
-  free(p->id_names);
+  nai_arena_free(&p->reading);
+  nai_arena_free(&p->arena);
 }
 
 static void test_api(void **state) {

@@ -67,14 +67,10 @@ static int entries(const char *path) {
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void note(void *ctx, const char *line) {
-  (void)ctx;
-  strncat(said, line, sizeof said - strlen(said) - 1);
-}
+static void note(const char *line) { strncat(said, line, sizeof said - strlen(said) - 1); }
 
 /* The manifest of these tests: one name per line. */
-static int list(void *ctx, struct nai_strings *files, bool *known, int directory, struct nai_err *err) {
-  (void)ctx;
+static int list(struct nai_strings *files, bool *known, int directory, struct nai_err *err) {
   struct nai_buf text = {0};
   struct nai_err missing;
   if (nai_fs_read_at(&text, directory, NAI_MANIFEST_PATH, 10000, NAI_EIO, &missing) == 0 && text.len)
@@ -96,19 +92,19 @@ static void fill(const struct nai_outdir *out, const char *text) {
                {"report.md", NULL}};
   char path[512];
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    snprintf(path, sizeof path, "%s/%s", out->work, files[i].path);
+    snprintf(path, sizeof path, "%s/%s", nai_outdir_work(out), files[i].path);
     put(path, files[i].text ? files[i].text : text);
   }
 }
 
 static int run_with(const char *name, const char *text, const struct nai_outdir_calls *how, struct nai_err *err) {
-  struct nai_outdir out;
+  struct nai_outdir *out;
   int rc = nai_outdir_begin(&out, at(name), how, err);
   if (!rc) {
-    fill(&out, text);
-    rc = nai_outdir_commit(&out, err);
+    fill(out, text);
+    rc = nai_outdir_commit(out, err);
   }
-  nai_outdir_end(&out);
+  nai_outdir_end(out);
   return rc;
 }
 
@@ -229,15 +225,15 @@ static void test_what_cannot_be_linked(void **state) {
 /* What changes while a run is at work is looked at before the swap. */
 static void test_changed_meanwhile(void **state) {
   (void)state;
-  struct nai_outdir out;
+  struct nai_outdir *out;
   struct nai_err failure;
   run_once("out", "one");
   ok(nai_outdir_begin(&out, at("out"), &calls, err));
-  fill(&out, "two");
+  fill(out, "two");
   put(at("out/photos/me.jpg"), "precious");
   put(at("out/late"), "a late file");
-  assert_int_equal(nai_outdir_commit(&out, &failure), NAI_EUSAGE);
-  nai_outdir_end(&out);
+  assert_int_equal(nai_outdir_commit(out, &failure), NAI_EUSAGE);
+  nai_outdir_end(out);
   expect("out/report.md", "one");
   expect("out/photos/me.jpg", "precious");
   expect("out/late", "a late file");
@@ -348,9 +344,9 @@ static void test_without_exchange(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     swaps_left = 1000;
-    struct nai_outdir out;
+    struct nai_outdir *out;
     ok(nai_outdir_begin(&out, at("out"), &how, err));
-    nai_outdir_end(&out);
+    nai_outdir_end(out);
     expect("out/report.md", kill_after < 2 ? "old" : "new");
     expect("out/mine", "mine");
     assert_int_equal(entries(root), 1);
@@ -363,21 +359,21 @@ static void test_without_exchange(void **state) {
 /* What a run began with can be read until its end, although another run replaced it; then it goes. */
 static void test_earlier_stays_readable(void **state) {
   (void)state;
-  struct nai_outdir out;
+  struct nai_outdir *out;
   struct nai_buf text = {0};
   ok(nai_outdir_begin(&out, at("out"), &calls, err));
-  assert_int_equal(out.earlier, -1);
-  nai_outdir_end(&out);
+  assert_int_equal(nai_outdir_earlier(out), -1);
+  nai_outdir_end(out);
   run_once("out", "one");
   ok(nai_outdir_begin(&out, at("out"), &calls, err));
   run_once("out", "two");
   run_once("out", "three");
-  ok(nai_fs_read_at(&text, out.earlier, "report.md", 100, NAI_EIO, err));
+  ok(nai_fs_read_at(&text, nai_outdir_earlier(out), "report.md", 100, NAI_EIO, err));
   assert_string_equal(text.data, "one");
   nai_buf_free(&text);
-  fill(&out, "four");
-  ok(nai_outdir_commit(&out, err));
-  nai_outdir_end(&out);
+  fill(out, "four");
+  ok(nai_outdir_commit(out, err));
+  nai_outdir_end(out);
   expect("out/report.md", "four");
   assert_int_equal(entries(root), 1);
 }
@@ -406,18 +402,18 @@ static void test_empty_directory(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  struct nai_outdir out;
+  struct nai_outdir *out;
   struct nai_err err = {0};
   put(at("file"), "precious");
   assert_int_equal(nai_outdir_begin(&out, at("file"), &calls, &err), NAI_EUSAGE);
-  nai_outdir_end(&out);
+  nai_outdir_end(out);
   expect("file", "precious");
   put(at("dir/precious"), "keep");
   assert_int_equal(nai_outdir_begin(&out, at("dir"), &calls, &err), NAI_EUSAGE);
-  nai_outdir_end(&out);
+  nai_outdir_end(out);
   expect("dir/precious", "keep");
   assert_int_equal(nai_outdir_begin(&out, at("file/below"), &calls, &err), NAI_EIO);
-  nai_outdir_end(&out);
+  nai_outdir_end(out);
   assert_int_equal(entries(root), 2);
 }
 
@@ -433,10 +429,10 @@ static void test_link(void **state) {
 
 static void test_uncommitted(void **state) {
   (void)state;
-  struct nai_outdir out;
+  struct nai_outdir *out;
   run_once("out", "old");
   ok(nai_outdir_begin(&out, at("out"), &calls, err));
-  nai_outdir_end(&out);
+  nai_outdir_end(out);
   expect("out/report.md", "old");
   assert_int_equal(entries(root), 1);
 }

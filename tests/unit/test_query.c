@@ -9,9 +9,8 @@
 
 /* Every event table without rows, held. */
 static struct nai_run *empty_run(void) {
-  struct nai_run *run = calloc(1, sizeof *run);
-  assert_non_null(run);
-  run->directory = -1;
+  struct nai_run *run;
+  assert_int_equal(nai_run_new(&run, NULL), 0);
   for (int i = 0; i < NAI_IN_COUNT; i++) {
     struct nai_table *table;
     assert_int_equal(nai_table_new(&table, nai_event_tables[i], NULL), 0);

@@ -87,7 +87,7 @@ static void must_be_noticed(enum nai_reader_choice choice, bool alone, const cha
   if (nai_trace_open(&trace, path, &options, &err))
     fail_msg("%s", err.msg);
   if (alone)
-    assert_non_null(trace->direct_refused = strdup("it is not to"));
+    trace->pages_refused = "it is not to";
   int rc = dump_scan(&rows, reader, trace, nai_trace_table(trace, table), IN_ORDER, 2, &err);
   if (rc != NAI_EINPUT || !strstr(err.msg, message) || !strstr(err.msg, table))
     fail_msg("%d \"%s\", expected \"%s\"", rc, err.msg, message);

@@ -36,7 +36,7 @@ static const struct nai_table *table(const char *name, const struct nai_schema *
 
 static void test_manifest(void **state) {
   (void)state;
-  const struct nai_manifest *m = &stored->manifest;
+  const struct nai_manifest *m = nai_run_manifest(stored);
   assert_string_equal(m->version, "0.1.0");
   assert_string_equal(m->trace, "minimal.sqlite");
   assert_true(m->identity != 0);
@@ -59,9 +59,8 @@ static void test_tables_as_they_are(void **state) {
 static void test_tables_as_they_are_now(void **state) {
   (void)state;
   for (int i = 0; i < NAI_IN_COUNT; i++) {
-    uint64_t content;
     char path[4096];
-    if (!nai_manifest_table(&content, &stored->manifest, nai_event_tables[i]->name))
+    if (!nai_run_has(stored, nai_event_tables[i]->name))
       continue;
     assert_true(nai_run_table_path(path, sizeof path, stored, nai_event_tables[i]->name));
     FILE *file = fopen(path, "rb");

@@ -96,15 +96,11 @@ static int put_in_place(const struct nai_batch_scratch *s, const struct nai_batc
                         struct nai_err *err) {
   static const struct nai_outdir_calls calls = {.list = nai_publish_list, .option = "the directory"};
   char target[PATH_MAX];
-  struct nai_outdir out;
+  NAI_OWNED(nai_outdir) *out = NULL;
   nai_batch_path(target, sizeof target, b, "items", b->manifest.items[item].id, "");
-  int rc = nai_outdir_begin(&out, target, &calls, err);
-  if (!rc)
-    rc = copy_tree(s->out, out.work, err);
-  if (!rc)
-    rc = nai_outdir_commit(&out, err);
-  nai_outdir_end(&out);
-  return rc;
+  NAI_TRY(nai_outdir_begin(&out, target, &calls, err));
+  NAI_TRY(copy_tree(s->out, nai_outdir_work(out), err));
+  return nai_outdir_commit(out, err);
 }
 
 int nai_batch_scratch_end(struct nai_batch_scratch *s, const struct nai_batch *b, uint32_t item, bool keep,

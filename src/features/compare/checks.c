@@ -112,7 +112,7 @@ static int check_content(struct nai_comparison *c, struct nai_err *err) {
       all[n++] = &c->sides[s].captures[i];
   for (uint32_t i = 1; !rc && i < n; i++)
     for (uint32_t j = 0; !rc && j < i; j++)
-      if (all[i]->run->manifest.identity == all[j]->run->manifest.identity) {
+      if (nai_run_manifest(all[i]->run)->identity == nai_run_manifest(all[j]->run)->identity) {
         rc =
             nai_check_add(c,
                           &(struct nai_check){

@@ -70,7 +70,7 @@ static void cuda_versions(struct nai_buf *out, const struct nai_capture *capture
 }
 
 static void options_given(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_strings *o = &capture->run->manifest.options;
+  const struct nai_strings *o = &nai_run_manifest(capture->run)->options;
   for (uint32_t i = 0; i < o->count; i++)
     nai_buf_printf(out, "%s%s", i ? " " : "", nai_strings_get(o, i));
   if (!o->count)

@@ -20,10 +20,9 @@ static const struct {
 
 int nai_page_tables_open(struct nai_run *run, struct nai_err *err) {
   const struct nai_table *table;
-  uint64_t content;
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < sizeof shown / sizeof *shown; i++)
-    if (nai_manifest_table(&content, &run->manifest, shown[i].table))
+    if (nai_run_has(run, shown[i].table))
       rc = nai_run_table(&table, run, shown[i].table, NULL, err);
   return rc;
 }
@@ -36,8 +35,7 @@ static void put_shown(struct nai_json *json, const struct nai_capture *capture,
     const struct nai_table *table;
     struct nai_table *rows = NULL;
     struct nai_err ignored;
-    uint64_t content;
-    if (!nai_manifest_table(&content, &capture->run->manifest, shown[i].table))
+    if (!nai_run_has(capture->run, shown[i].table))
       continue;
     int rc = nai_run_table(&table, capture->run, shown[i].table, NULL, &ignored);
     if (!rc)

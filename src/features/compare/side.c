@@ -44,7 +44,6 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
   struct nai_side *s = &c->sides[side];
   bool room = nai_array_room(&s->captures, &s->capacity, s->count, sizeof *s->captures);
   char *label = label_of(path, 1), *longer = label_of(path, 2);
-  uint64_t content;
   if (!room || !label || !longer) {
     free(label);
     free(longer);
@@ -54,11 +53,11 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
   s->captures[s->count++] = (struct nai_capture){run, label, longer};
   static const char *const needed[] = {"metrics", "kernel_paths", "steps", "gpu_utilization"};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (!nai_manifest_table(&content, &run->manifest, needed[i]))
+    if (!nai_run_has(run, needed[i]))
       return nai_err_set(err, NAI_EINPUT,
                          "the run \"%s\" has no table \"%s\": it was made by another version (%s), or stopped early; "
                          "analyse its trace again",
-                         path, needed[i], run->manifest.version ? run->manifest.version : "unknown");
+                         path, needed[i], nai_run_manifest(run)->version ? nai_run_manifest(run)->version : "unknown");
   for (const char *const *name = nai_run_compared; *name; name++) {
     const struct nai_table *table;
     int rc = nai_run_table_if_any(&table, run, *name, NULL, err);
@@ -107,7 +106,7 @@ static int by_time(const void *pa, const void *pb) {
   int64_t x = nai_run_utc(a->run), y = nai_run_utc(b->run);
   if (x != y)
     return x < y ? -1 : 1;
-  uint64_t i = a->run->manifest.identity, j = b->run->manifest.identity;
+  uint64_t i = nai_run_manifest(a->run)->identity, j = nai_run_manifest(b->run)->identity;
   return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
 }
 

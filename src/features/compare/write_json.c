@@ -39,7 +39,7 @@ static void put_side(struct nai_json *json, const char *key, const struct nai_si
   nai_json_key(json, "captures");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < side->count; i++) {
-    snprintf(hash, sizeof hash, "%016" PRIx64, side->captures[i].run->manifest.identity);
+    snprintf(hash, sizeof hash, "%016" PRIx64, nai_run_manifest(side->captures[i].run)->identity);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "id", side->captures[i].label);
     nai_json_put_text(json, "xxh3", hash);
@@ -49,7 +49,7 @@ static void put_side(struct nai_json *json, const char *key, const struct nai_si
       nai_json_text(json, NULL);
     else
       nai_json_int(json, utc);
-    nai_json_put_text(json, "program", side->captures[i].run->manifest.version);
+    nai_json_put_text(json, "program", nai_run_manifest(side->captures[i].run)->version);
     nai_json_end(json);
   }
   nai_json_end(json);

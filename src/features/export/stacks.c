@@ -182,7 +182,7 @@ static void put_frames(struct nai_json *json, const struct nai_strings *frames) 
 
 int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, const struct nai_cmd_timeline *how,
                            struct nai_err *err) {
-  const char *trace = run->manifest.trace ? run->manifest.trace : "";
+  const char *trace = nai_run_manifest(run)->trace ? nai_run_manifest(run)->trace : "";
   struct stacks s;
   struct nai_strings frames = {0};
   struct nai_json json;

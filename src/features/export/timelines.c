@@ -7,9 +7,8 @@
 
 /* Whether the run has all of those event tables: what analyses did not need was not read from the trace. */
 static bool has(const struct nai_run *run, uint64_t tables) {
-  uint64_t hash;
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    if (tables & NAI_IN_BIT(i) && !nai_manifest_table(&hash, &run->manifest, nai_event_tables[i]->name))
+    if (tables & NAI_IN_BIT(i) && !nai_run_has(run, nai_event_tables[i]->name))
       return false;
   return true;
 }

@@ -130,9 +130,9 @@ static int print_labels(struct nai_buf *out, const struct nai_store_add *a, stru
 static int check_captures(const struct nai_store_add *a, struct nai_err *err) {
   for (int i = 0; i < a->capture_count; i++)
     for (int k = 0; k < i; k++)
-      if (a->captures[i]->manifest.identity == a->captures[k]->manifest.identity)
-        return nai_err_set(err, NAI_EUSAGE, "\"%s\" and \"%s\" are of the same trace", a->captures[k]->path,
-                           a->captures[i]->path);
+      if (nai_run_manifest(a->captures[i])->identity == nai_run_manifest(a->captures[k])->identity)
+        return nai_err_set(err, NAI_EUSAGE, "\"%s\" and \"%s\" are of the same trace", nai_run_path(a->captures[k]),
+                           nai_run_path(a->captures[i]));
   if (!a->capture_count && !a->refused && !a->id && a->utc_ns == NAI_NULL_I64)
     return nai_err_set(err, NAI_EUSAGE,
                        "a night without captures needs --time UTC or --id ID: nothing else tells it from other nights");
@@ -140,7 +140,8 @@ static int check_captures(const struct nai_store_add *a, struct nai_err *err) {
 }
 
 static int by_identity(const void *pa, const void *pb) {
-  uint64_t a = (*(struct nai_run *const *)pa)->manifest.identity, b = (*(struct nai_run *const *)pb)->manifest.identity;
+  uint64_t a = nai_run_manifest(*(struct nai_run *const *)pa)->identity,
+           b = nai_run_manifest(*(struct nai_run *const *)pb)->identity;
   return (a > b) - (a < b);
 }
 
@@ -150,7 +151,7 @@ static char *make_id(const struct nai_store_add *a, int64_t utc_ns) {
   struct nai_buf text = {0};
   uint64_t hash = 0;
   for (int i = 0; i < a->capture_count; i++)
-    hash = nai_hash_int(hash, (int64_t)a->captures[i]->manifest.identity);
+    hash = nai_hash_int(hash, (int64_t)nai_run_manifest(a->captures[i])->identity);
   if (!a->capture_count)
     hash = nai_hash_int(nai_hash_text(hash, a->error), (int64_t)a->refused);
   nai_store_put_utc(&text, utc_ns);
@@ -234,7 +235,7 @@ static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
   for (int i = 0; i < a->capture_count && !rc; i++) {
     rc = nai_store_check_capture(a->captures[i], err);
     if (rc == NAI_EINPUT)
-      nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", a->captures[i]->path);
+      nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", nai_run_path(a->captures[i]));
   }
   return rc;
 }
@@ -242,12 +243,12 @@ static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
 /* Files may be absent that the store would have pruned. */
 static int copy_file(const char *to, const struct nai_run *from, const char *name, struct nai_err *err) {
   char path[PATH_MAX];
-  if (!nai_fs_exists_at(from->directory, name) && nai_fs_is_absent(errno))
+  if (!nai_fs_exists_at(nai_run_directory(from), name) && nai_fs_is_absent(errno))
     return nai_store_may_prune(name)
              ? NAI_OK
              : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyse its trace again: it has no \"%s\"",
-                           from->path, name);
-  return nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(from->directory, name, path, err)
+                           nai_run_path(from), name);
+  return nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(nai_run_directory(from), name, path, err)
                                                   : too_long(err);
 }
 
@@ -260,8 +261,8 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
   for (size_t i = 0; i < sizeof directories / sizeof *directories && !rc; i++) {
     rc = nai_fs_join(path, sizeof path, to, directories[i]) ? nai_fs_mkdir_all(path, err) : too_long(err);
   }
-  for (uint32_t i = 0; i < from->manifest.files.count && !rc; i++) {
-    const char *name = nai_strings_get(&from->manifest.files, i);
+  for (uint32_t i = 0; i < nai_run_manifest(from)->files.count && !rc; i++) {
+    const char *name = nai_strings_get(&nai_run_manifest(from)->files, i);
     if (strcmp(name, NAI_STAMP_PATH) != 0)
       rc = copy_file(to, from, name, err);
   }

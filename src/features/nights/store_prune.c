@@ -39,12 +39,12 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
   int rc = nai_run_open(&run, directory, err);
   if (rc)
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
-  for (uint32_t i = 0; i < run->manifest.files.count && !rc; i++) {
-    const char *file = nai_strings_get(&run->manifest.files, i);
-    int fd = nai_store_may_prune(file) ? nai_fs_open_at(run->directory, file) : -1; /* through no link */
+  for (uint32_t i = 0; i < nai_run_manifest(run)->files.count && !rc; i++) {
+    const char *file = nai_strings_get(&nai_run_manifest(run)->files, i);
+    int fd = nai_store_may_prune(file) ? nai_fs_open_at(nai_run_directory(run), file) : -1; /* through no link */
     if (fd < 0)
       continue;
-    if (fstat(fd, &st) == 0 && (dry_run || unlinkat(run->directory, file, 0) == 0))
+    if (fstat(fd, &st) == 0 && (dry_run || unlinkat(nai_run_directory(run), file, 0) == 0))
       *bytes += st.st_size;
     else
       rc = nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s/%s\"", directory, file);

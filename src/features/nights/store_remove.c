@@ -34,7 +34,7 @@ static int list_capture(struct nai_strings *ours, const struct nai_store *store,
   int rc = nai_run_open(&opened, path, err);
   if (rc)
     return nai_err_wrap(err, rc, "it cannot be told what lies in \"%s\"; remove that directory yourself", path);
-  const struct nai_strings *files = &opened->manifest.files;
+  const struct nai_strings *files = &nai_run_manifest(opened)->files;
   for (uint32_t i = 0; i <= files->count && !rc; i++) {
     int n = snprintf(path, sizeof path, "captures/%d/%s", capture,
                      i < files->count ? nai_strings_get(files, i) : NAI_MANIFEST_PATH);

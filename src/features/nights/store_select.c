@@ -87,7 +87,7 @@ static int find_judged(bool *found, const struct nai_store *store, const struct 
       continue;
     rc = nai_run_open(&capture, path, err);
     for (size_t i = 0; i < judged->count && !rc; i++)
-      *found |= judged->runs[i]->manifest.identity == capture->manifest.identity;
+      *found |= nai_run_manifest(judged->runs[i])->identity == nai_run_manifest(capture)->identity;
     nai_run_close(capture);
     if (rc == NAI_EINPUT) /* there is none; whether one that cannot be read is meant, nobody knows */
       rc = NAI_OK;

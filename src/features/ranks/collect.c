@@ -21,8 +21,8 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 
 int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
-  uint64_t hash, tables = nai_parts_tables(parts) | NAI_IN(PROCESSES) | NAI_IN(GPUS);
-  if (!nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
+  uint64_t tables = nai_parts_tables(parts) | NAI_IN(PROCESSES) | NAI_IN(GPUS);
+  if (!nai_run_has(run, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
     tables &= ~NAI_IN(DYNAMIC_PAYLOADS);
   if (!r->classes)
     NAI_TRY(nai_kernel_classes_load(&r->classes, NULL, err));
@@ -178,8 +178,7 @@ static int add_lines(struct nai_ranks *r, uint32_t number, const struct trace *t
 static int add_steps(struct nai_ranks *r, struct nai_job_rank *rank, struct nai_err *err) {
   struct nai_run *run = r->sources[rank->source].run;
   const struct nai_table *steps;
-  uint64_t hash;
-  if (!nai_manifest_table(&hash, &run->manifest, nai_steps_schema.name))
+  if (!nai_run_has(run, nai_steps_schema.name))
     return NAI_OK; /* a run without them */
   NAI_TRY(nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, err));
   NAI_TRY(NAI_NEW(rank->steps, &r->arena, (size_t)steps->rows, err));
@@ -262,9 +261,9 @@ int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, st
     return rc;
   }
   r->sources[r->source_count++] =
-      (struct nai_rank_source){.run = run, .path = path, .identity = run->manifest.identity};
+      (struct nai_rank_source){.run = run, .path = path, .identity = nai_run_manifest(run)->identity};
   for (uint32_t i = 0; i < number; i++)
-    if (r->sources[i].identity == run->manifest.identity)
+    if (r->sources[i].identity == nai_run_manifest(run)->identity)
       return nai_err_set(err, NAI_EUSAGE, "\"%s\" and \"%s\" are the same trace: every rank is given once",
                          r->sources[i].path, path);
   rc = read_clock(&r->sources[number], err);

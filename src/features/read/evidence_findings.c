@@ -57,9 +57,9 @@ static void put_skipped(struct nai_json *json, const struct nai_query_rows *rows
 }
 
 static void put_head(struct nai_json *json, const struct nai_run *run) {
-  const char *trace = run->manifest.trace ? run->manifest.trace : "";
+  const char *trace = nai_run_manifest(run)->trace ? nai_run_manifest(run)->trace : "";
   struct nai_buf id = {0};
-  nai_buf_printf(&id, "%016" PRIx64, run->manifest.identity);
+  nai_buf_printf(&id, "%016" PRIx64, nai_run_manifest(run)->identity);
   nai_json_put_text(json, "schema_version", "0.1");
   nai_json_put_text(json, "producer", "nsys-ai");
   nai_json_put_text(json, "producer_version", NAI_VERSION);

@@ -97,7 +97,7 @@ static bool explain_rule(int *rc, struct nai_buf *out, struct nai_run *run, cons
     nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
   else if (page && nai_cmd_page_format(ask->format) == NAI_ROWS_MARKDOWN)
     nai_buf_put(out, page->data, (size_t)(page->end - page->data));
-  if (known && (run->manifest.node_count || nai_cmd_page_format(ask->format) != NAI_ROWS_TABLE)) {
+  if (known && (nai_run_manifest(run)->node_count || nai_cmd_page_format(ask->format) != NAI_ROWS_TABLE)) {
     nai_buf_puts(out, page && nai_cmd_page_format(ask->format) == NAI_ROWS_TABLE ? "\n" : "");
     *rc = nai_cmd_print_page(out, "explain_rule", run, what, ask, err);
   }
@@ -109,7 +109,7 @@ static bool explain_rule(int *rc, struct nai_buf *out, struct nai_run *run, cons
 int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
                          struct nai_err *err) {
   int rc;
-  if (strspn(what, "0123456789") == strlen(what) && run->manifest.node_count) {
+  if (strspn(what, "0123456789") == strlen(what) && nai_run_manifest(run)->node_count) {
     const struct nai_table *findings;
     rc = nai_run_table(&findings, run, nai_findings_schema.name, &nai_findings_schema, err);
     int64_t number = strtoll(what, NULL, 10);

@@ -158,7 +158,7 @@ int nai_cmd_put_markdown(struct nai_buf *out, struct nai_run *run, struct nai_er
   struct tree t = {.args = &args};
   int rc = nai_cmd_tree_collect(&t, run, err);
   if (!rc)
-    rc = put_tree(out, &t, run->manifest.trace ? run->manifest.trace : "", err);
+    rc = put_tree(out, &t, nai_run_manifest(run)->trace ? nai_run_manifest(run)->trace : "", err);
   nai_cmd_tree_free(&t);
   return rc;
 }

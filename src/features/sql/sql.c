@@ -202,7 +202,7 @@ static int open_raw(struct nai_trace **raw, const char *path, const struct nai_r
   int rc = nai_trace_open(raw, path, &how, err);
   if (!rc)
     rc = nai_trace_identify(*raw, nai_cpu_count(), err);
-  if (!rc && (*raw)->identity != source->manifest.identity)
+  if (!rc && (*raw)->identity != nai_run_manifest(source)->identity)
     rc = nai_err_set(err, NAI_EUSAGE, "--raw \"%s\" is not the trace that the run was made from", path);
   return rc;
 }
@@ -239,7 +239,7 @@ static int run_statement(const struct sql_args *args, struct nai_run *source, co
 }
 
 static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err) {
-  const struct nai_manifest *m = &source->manifest;
+  const struct nai_manifest *m = nai_run_manifest(source);
   uint32_t capacity = 0, n = 0;
   for (uint32_t i = 0; i < m->node_count; i++)
     for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end; t++) {

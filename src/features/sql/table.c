@@ -148,7 +148,7 @@ static int print_file(const char *path, const struct table_args *args, struct na
 
 /* Names of a run's tables, from the manifest. Returns their number, at most `room`. */
 static size_t list_names(const char **names, size_t room, const struct nai_run *run) {
-  const struct nai_manifest *m = &run->manifest;
+  const struct nai_manifest *m = nai_run_manifest(run);
   size_t n = 0;
   for (uint32_t i = 0; i < m->node_count; i++)
     for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end && n < room; t++)
@@ -180,14 +180,13 @@ static int print_run(const char *source, const char *name, const struct table_ar
   const char *names[MAX_NAMES];
   struct nai_run *run = NULL;
   const struct nai_table *table;
-  uint64_t content;
   int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){0}, err);
   if (rc)
     return rc;
   size_t count = list_names(names, MAX_NAMES, run);
   if (!name) {
     rc = list_tables(run, names, count, err);
-  } else if (!nai_manifest_table(&content, &run->manifest, name)) {
+  } else if (!nai_run_has(run, name)) {
     const char *near = nai_text_suggest(name, names, count);
     rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");

@@ -179,10 +179,10 @@ static int open_model(struct nai_model **out, struct nai_run *run, struct nai_ke
                       struct nai_err *err) {
   const struct nai_model_options how = {.classes = classes, .worker_count = nai_cpu_count(), .map_nvtx = true};
   uint32_t parts = NAI_TERM_PARTS;
-  uint64_t hash, optional = nai_parts_tables(nai_parts_needed(NAI_TERM_OPTIONAL_PARTS));
+  uint64_t optional = nai_parts_tables(nai_parts_needed(NAI_TERM_OPTIONAL_PARTS));
   bool all = true;
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    all = all && (!(optional & NAI_IN_BIT(i)) || nai_manifest_table(&hash, &run->manifest, nai_event_tables[i]->name));
+    all = all && (!(optional & NAI_IN_BIT(i)) || nai_run_has(run, nai_event_tables[i]->name));
   int rc = nai_run_model(out, run, &how, NAI_TERM_TABLES, parts | (all ? NAI_TERM_OPTIONAL_PARTS : 0), err);
   if (rc == NAI_ESTALE)
     rc = nai_err_wrap(err, NAI_EINPUT, "the run's event tables cannot be read; make it again with nsys-ai analyze");
@@ -193,12 +193,11 @@ static int open_model(struct nai_model **out, struct nai_run *run, struct nai_ke
  * forget it: the one that is shown is kept out of their way. */
 static int explain(struct nai_buf *out, void *ctx, const char *name, struct nai_err *err) {
   struct nai_run *run = ctx;
-  struct nai_model *shown = run->model;
   struct nai_cmd_ask ask = {0};
   nai_cmd_ask_init(&ask);
-  run->model = NULL;
+  struct nai_model *shown = nai_run_exchange_model(run, NULL);
   int rc = nai_cmd_explain_name(out, run, name, &ask, err);
-  run->model = shown;
+  nai_run_exchange_model(run, shown);
   return rc;
 }
 
@@ -249,8 +248,8 @@ static int open_and_show(struct nai_run *run, struct view_args *args, int *ended
     rc = collect_places(&places, &args->view, run, err);
   if (!rc) {
     args->view.model = model;
-    args->view.title = run->manifest.trace ? run->manifest.trace : "";
-    args->view.identity = run->manifest.identity;
+    args->view.title = nai_run_manifest(run)->trace ? nai_run_manifest(run)->trace : "";
+    args->view.identity = nai_run_manifest(run)->identity;
     args->view.bookmarks = bookmarks;
     args->view.explain = explain;
     args->view.ctx = run;

@@ -1,12 +1,13 @@
 #include "base/sort.h"
-#include "trace/direct/direct_record.h"
+#include "trace/direct/record.h"
 #include "trace/lookup_internal.h"
 
 #include <stdlib.h>
 
 struct direct_lookup {
   struct nai_lookup base;
-  const struct nai_direct *direct;
+  struct nai_arena arena;
+  const struct nai_pages *pages;
   const struct nai_leaves *leaves;
   struct nai_record_plan plan;
   struct nai_record_reader reader;
@@ -21,45 +22,26 @@ static uint32_t find_leaf(const struct nai_leaves *leaves, int64_t key) {
   return (uint32_t)nai_bisect(leaves->last, leaves->count - 1, sizeof *leaves->last, 0, key);
 }
 
-static uint32_t cell_at(const struct nai_direct *direct, uint32_t page, uint32_t cell) {
-  return nai_be16(nai_direct_page(direct, page) + nai_page_header(page) + 8 + 2 * cell);
-}
-
 /* Goes to a leaf. Checking all its rowids here makes sure that a damaged page is reported instead of searched. */
 static int enter_leaf(struct direct_lookup *self, uint32_t leaf, struct nai_err *err) {
-  const struct nai_direct *direct = self->direct;
-  const struct nai_leaves *leaves = self->leaves;
-  uint32_t page = leaves->pages[leaf], cells;
-  const unsigned char *data = nai_direct_page(direct, page);
+  const struct nai_pages *pages = self->pages;
+  struct nai_leaf_walk walk;
   struct nai_payload payload;
   if (self->entered && self->leaf == leaf)
     return NAI_OK;
   self->entered = false;
   self->cells = 0;
-  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
-  if (rc)
-    return rc;
-  if (cells > direct->usable_bytes / 6) /* 2 bytes of pointer and at least 4 of cell each */
-    return nai_direct_damaged(err, page, "it has more cells than fit");
-  struct nai_page_fill fill = {direct->usable_bytes, true};
-  for (uint32_t i = 0; i < cells; i++) {
-    uint32_t at = cell_at(direct, page, i);
-    const char *wrong = at > direct->usable_bytes - 4 ? "a cell lies outside of the page"
-                                                      : nai_leaf_cell(&self->rowids[i], &payload, direct, data, at);
-    if (wrong)
-      return nai_direct_damaged(err, page, wrong);
-    nai_page_fill_add(&fill, at, nai_cell_bytes(&payload, data + at));
-    int64_t rowid = self->rowids[i];
-    bool ascends = i ? rowid > self->rowids[i - 1] : !leaf || rowid > leaves->last[leaf - 1];
-    if (!ascends || rowid > leaves->last[leaf])
-      return nai_direct_damaged(err, page, "its rowids are out of order");
+  NAI_TRY(nai_leaf_walk(&walk, pages, self->leaves, leaf, nai_page_at(pages, self->leaves->pages[leaf]), err));
+  if (walk.cells > pages->usable_bytes / 6) /* 2 bytes of pointer and at least 4 of cell each */
+    return nai_page_damaged(err, walk.page, "it has more cells than fit");
+  while (walk.next < walk.cells) {
+    uint32_t cell = walk.next;
+    NAI_TRY(nai_leaf_next(&walk, &self->rowids[cell], &payload, err));
   }
-  const char *wrong = nai_page_settle(&fill, direct, page, data);
-  if (wrong)
-    return nai_direct_damaged(err, page, wrong);
+  NAI_TRY(nai_leaf_end(&walk, err));
   self->entered = true;
   self->leaf = leaf;
-  self->cells = cells;
+  self->cells = walk.cells;
   return NAI_OK;
 }
 
@@ -78,47 +60,54 @@ static bool find_cell(uint32_t *cell, const struct direct_lookup *self, int64_t 
   return *cell < self->cells && self->rowids[*cell] == key;
 }
 
+static int read_cell(struct nai_cell *cell, struct direct_lookup *self, uint32_t index, int64_t key,
+                     struct nai_err *err) {
+  uint32_t page = self->leaves->pages[self->leaf];
+  const unsigned char *data = nai_page_at(self->pages, page);
+  struct nai_payload payload = {.page = page};
+  int64_t rowid;
+  uint32_t at = nai_be16(data + nai_page_header(page) + 8 + 2 * index);
+  const char *wrong = nai_leaf_cell(&rowid, &payload, self->pages, data, at);
+  if (wrong)
+    return nai_page_damaged(err, page, wrong);
+  NAI_TRY(nai_record_read(&self->reader, &payload, key, err));
+  *cell = self->reader.cells[0];
+  return NAI_OK;
+}
+
+static int find(bool *found, struct nai_cell *cell, struct direct_lookup *self, int64_t key, struct nai_err *err) {
+  uint32_t index;
+  if (!in_same_leaf(self, key))
+    NAI_TRY(enter_leaf(self, find_leaf(self->leaves, key), err));
+  *found = in_same_leaf(self, key) && find_cell(&index, self, key);
+  return *found ? read_cell(cell, self, index, key, err) : NAI_OK;
+}
+
 static int get_direct(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
   struct direct_lookup *self = (struct direct_lookup *)lookup;
-  uint32_t index;
-  int rc = in_same_leaf(self, key) ? NAI_OK : enter_leaf(self, find_leaf(self->leaves, key), err);
-  *found = !rc && in_same_leaf(self, key) && find_cell(&index, self, key);
-  if (*found) {
-    uint32_t page = self->leaves->pages[self->leaf];
-    struct nai_payload payload = {.page = page};
-    int64_t rowid;
-    const char *wrong = nai_leaf_cell(&rowid, &payload, self->direct, nai_direct_page(self->direct, page),
-                                      cell_at(self->direct, page, index));
-    rc = wrong ? nai_direct_damaged(err, page, wrong) : nai_record_read(&self->reader, &payload, key, err);
-    *cell = self->reader.cells[0];
-  }
-  return nai_direct_intact(self->direct, rc, err);
+  *found = false;
+  return nai_pages_intact(self->pages, find(found, cell, self, key, err), err);
 }
 
 static void close_direct(struct nai_lookup *lookup) {
   struct direct_lookup *self = (struct direct_lookup *)lookup;
   nai_record_reader_free(&self->reader);
-  free(self->rowids);
+  nai_arena_free(&self->arena);
   free(self);
 }
 
-static const struct nai_lookup_ops direct_ops = {.get = get_direct, .close = close_direct};
-
 int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
+  struct nai_pages *pages = base->trace->pages;
   struct direct_lookup *self = calloc(1, sizeof *self);
   if (!self)
     return nai_err_nomem(err);
-  self->base = *base;
-  self->base.ops = &direct_ops;
-  self->direct = base->trace->direct;
-  nai_record_plan(&self->plan, self->direct, base->table, &base->column, 1);
-  self->rowids = calloc(self->direct->usable_bytes / 6 + 1, sizeof *self->rowids);
-  int rc = self->rowids ? nai_record_reader_init(&self->reader, &self->plan, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_direct_shared_leaves(&self->leaves, base->trace->direct, (uint32_t)base->table->rootpage, err);
-  if (rc)
-    close_direct(&self->base);
-  else
-    *out = &self->base;
-  return rc;
+  *self = (struct direct_lookup){.base = *base, .arena = NAI_ARENA(NULL), .pages = pages};
+  self->base.get = get_direct;
+  self->base.close = close_direct;
+  NAI_OWNED(nai_lookup) *owned = &self->base;
+  nai_record_plan(&self->plan, pages, base->table, &base->column, 1);
+  NAI_TRY(NAI_NEW(self->rowids, &self->arena, pages->usable_bytes / 6 + 1, err));
+  NAI_TRY(nai_record_reader_init(&self->reader, &self->plan, &self->arena, err));
+  NAI_TRY(nai_leaves_share(&self->leaves, pages, (uint32_t)base->table->rootpage, err));
+  return NAI_GIVE(out, owned);
 }

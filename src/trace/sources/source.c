@@ -35,9 +35,27 @@ const struct nai_source *const nai_sources[] = {
 const int nai_source_count = sizeof nai_sources / sizeof *nai_sources;
 _Static_assert(sizeof nai_sources / sizeof *nai_sources == NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, "a source per table");
 
+enum nai_dictionary nai_dictionary_of(const struct nai_source *source, int column) {
+  static const struct {
+    const char *refers;
+    enum nai_dictionary to;
+  } known[] = {{"threads", NAI_THREADS},
+               {"processes", NAI_PROCESSES},
+               {"gpus.device_id", NAI_DEVICES},
+               {"nvtx_sizes", NAI_SIZES}};
+  const struct nai_column_def *def = &nai_event_tables[source->table]->columns[column];
+  if (def->type == NAI_STR)
+    return NAI_NAMES;
+  for (size_t i = 0; def->refers && i < sizeof known / sizeof *known; i++)
+    if (strcmp(def->refers, known[i].refers) == 0)
+      return known[i].to;
+  bool record = def->refers && source->records && strcmp(def->refers, nai_event_tables[source->records]->name) == 0;
+  return record ? NAI_RECORDS : NAI_VALUES;
+}
+
 int nai_source_column(const struct nai_source *source, enum nai_dictionary dictionary) {
-  for (int c = 0; c < NAI_MAX_EVENT_COLUMNS; c++)
-    if (source->dictionary[c] == dictionary)
+  for (int c = 0; c < (int)nai_event_tables[source->table]->column_count; c++)
+    if (nai_dictionary_of(source, c) == dictionary)
       return c;
   return -1;
 }
@@ -97,7 +115,7 @@ const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int col
     }
     if (column >= 0)
       columns[(*column_count)++] = column;
-    else if (feed->fields[f].need == NAI_REQUIRED) {
+    else if (feed->fields[f].need == NAI_REQUIRED || feed->fields[f].need == NAI_ABOUT) {
       snprintf(why, 160, "table %s has no column \"%s\"", feed->tables[0], feed->fields[f].names[0]);
       return NULL;
     }

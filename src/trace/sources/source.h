@@ -5,12 +5,13 @@
 
 #include "trace/ingest.h"
 #include "base/keyset.h"
-#include "base/spool.h"
+#include "base/sink.h"
 #include "tables/kernel_configs.h"
 
 enum { NAI_MAX_FIELDS = 48, NAI_MAX_FEEDS = 4, NAI_MAX_EVENT_COLUMNS = 24 };
 
-/* What the cells of a column are while a part is read: numbers of a dictionary of the part, or the values. */
+/* What the cells of a column are while a part is read: numbers of a dictionary of the part, or the values. Follows from
+ * what the column is declared to refer to (nai_dictionary_of). */
 enum nai_dictionary {
   NAI_VALUES,
   NAI_NAMES,     /* text */
@@ -81,18 +82,24 @@ struct nai_part {
   const struct nai_ingest_options *options;
   int64_t time_offset_ns; /* subtracted from every time */
   /* where to write: the newest rows lie open, those before them packed */
-  bool damaged, row_failed; /* nothing of it is to be used (`why`); the fault is not its table's but a name's */
+  bool damaged; /* nothing of it is to be used (`why`) */
   char why[160];
+  int failed; /* to look a name up, which is no fault of its table's: the code of what `err` says */
+  struct nai_err *err;
   int64_t read, first_rowid, last_rowid; /* rows of the export; rowids of the first and the last */
   int64_t limit, rows;                   /* rows read, at most limit of them */
   int64_t first;                         /* the first one's number in the table; known once all is read */
   int64_t *open_cells;                   /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
+  int64_t *row;                          /* of these: where the row that is being read goes */
   uint32_t open_rows;
+  struct nai_arena rows_arena; /* until they are written */
   struct nai_chunk *chunks;
   uint32_t chunk_count, chunk_capacity;
-  struct nai_spool spool;                          /* the chunks' cells */
+  struct nai_file_sink spool;                      /* the chunks' cells */
   struct nai_extent extent[NAI_MAX_EVENT_COLUMNS]; /* of the packed rows' cells */
   /* dictionaries of this part; cells hold their local indexes until the parts are merged */
+  struct nai_arena reading; /* for as long as it is read */
+  struct nai_arena arena;
   struct nai_strings names; /* clean, canonical names */
   struct nai_strings raw;   /* raw texts seen, raw_names[i] = name of raw text i */
   uint32_t *raw_names, raw_capacity;
@@ -109,7 +116,7 @@ struct nai_part {
   uint32_t *record_name, record_capacity; /* of record i, NAI_NO_STRING for none */
   struct nai_strings sizes;
   bool too_many_sizes;       /* more than NAI_MAX_SIZES: none are kept */
-  struct nai_lookup *lookup; /* StringIds, opened on first use */
+  struct nai_lookup *lookup; /* StringIds, opened on first use; NULL also where the export has none */
   struct nai_remap remap;    /* known once merged */
   /* what was noticed */
   int64_t dropped[NAI_DROP_COUNT];
@@ -121,18 +128,23 @@ struct nai_part {
 
 enum { NAI_DEVICE_UNKNOWN = 0xffffff };
 
-/* Where a row function puts a cell of open row `at`. */
-static inline int64_t *nai_part_cell(const struct nai_part *p, int column, int64_t at) {
-  return &p->open_cells[(size_t)column * NAI_OPEN_STRIDE + (size_t)at];
+/* Where a row function puts a cell. */
+static inline int64_t *nai_part_cell(const struct nai_part *p, int column) {
+  return &p->row[(size_t)column * NAI_OPEN_STRIDE];
+}
+
+/* The process of a serialized id of a process or thread. */
+static inline int64_t nai_process_key(int64_t global_id) {
+  return (int64_t)((uint64_t)global_id & 0xFFFFFFFFFF000000u);
 }
 
 /* No capture spans more than 2^50 ns (13 days) or lies beyond 2^61 ns (73 years). */
 #define NAI_TIME_LIMIT ((int64_t)1 << 61)
 #define NAI_DURATION_LIMIT ((int64_t)1 << 50)
 
-/* Adds what is not negative; stays at the largest number once there. */
-static inline void nai_sum_add(uint64_t *sum, int64_t value) {
-  if (__builtin_add_overflow(*sum, (uint64_t)value, sum))
+/* Stays at the largest number once there. */
+static inline void nai_sum_add(uint64_t *sum, uint64_t value) {
+  if (__builtin_add_overflow(*sum, value, sum))
     *sum = UINT64_MAX;
 }
 
@@ -149,6 +161,7 @@ enum nai_need {
   NAI_OPTIONAL,
   NAI_EXTRA, /* optional, and no loss worth a word */
   NAI_REQUIRED,
+  NAI_ABOUT,   /* required, and a row in which it is no integer is dropped: it does not say what it is about */
   NAI_FOREIGN, /* a table that has this column is another one */
 };
 
@@ -161,25 +174,22 @@ struct nai_feed {
   const char *tables[3]; /* candidates, first present wins; also NAME_V<n>, highest n first */
   const struct nai_field *fields;
   int field_count;
-  /* Fills row `at` of the part's open rows. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is
-   * impossible: out of memory is part->oom. `err` receives lookup failures, reported through *rc. */
-  int (*row)(struct nai_part *part, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
-             struct nai_err *err);
+  /* Fills the part's open row. NAI_KEEP, NAI_SKIP or a drop reason; failures are part->failed and part->oom. */
+  int (*row)(struct nai_part *part, const struct nai_cell *cells);
+  int kind; /* for the row function, where feeds share one */
 };
 
 struct nai_source {
   enum nai_input_table table;
-  const char *capability;                    /* e.g. "kernels" */
-  const char *disables;                      /* what an analysis lacks without it */
-  uint8_t dictionary[NAI_MAX_EVENT_COLUMNS]; /* enum nai_dictionary of each column */
-  enum nai_input_table records;              /* the table its records become; 0 for none */
-  bool vital;                                /* without its rows numbers of other tables would be wrong */
-  uint64_t brings;                           /* set of small tables that it refers to or that tell how to read it */
+  const char *capability;       /* e.g. "kernels" */
+  const char *disables;         /* what an analysis lacks without it */
+  enum nai_input_table records; /* the table its records become; 0 for none */
+  bool vital;                   /* without its rows numbers of other tables would be wrong */
+  uint64_t brings;              /* set of small tables that it refers to or that tell how to read it */
   /* Tells about processes, threads and GPUs that other sources introduce; does not say how long the trace is. */
   bool witness;
   const char *only_with; /* read only from exports with this table, without which it has nothing to tell; or NULL */
-  struct nai_feed feeds[NAI_MAX_FEEDS];
-  int feed_count;
+  struct nai_feed feeds[NAI_MAX_FEEDS + 1]; /* end with one without a row function */
 };
 
 /* source_gpu.c, source_memory.c, source_host.c, source_cpu.c, source_nvtx.c */
@@ -192,6 +202,8 @@ extern const struct nai_source nai_source_kernels, nai_source_memops, nai_source
 extern const struct nai_source *const nai_sources[];
 extern const int nai_source_count;
 
+/* Whose numbers the cells of a column are. */
+enum nai_dictionary nai_dictionary_of(const struct nai_source *source, int column);
 /* The column that holds a dictionary's numbers, -1 for none. */
 int nai_source_column(const struct nai_source *source, enum nai_dictionary dictionary);
 /* Whether an export has what the source is about at all. */

@@ -2,7 +2,7 @@
  * "Opening"). */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 #include "base/temporary.h"
 #include "trace/reader.h"
 
@@ -16,7 +16,7 @@ struct nai_trace_options {
 };
 
 struct nai_db_column {
-  char *name;
+  const char *name;
   bool rowid_alias;        /* INTEGER PRIMARY KEY: the value is the rowid */
   bool hidden;             /* generated or hidden (table_xinfo.hidden != 0): not a plain stored column */
   bool added_with_default; /* declared with a non-NULL default: short records take it */
@@ -25,7 +25,7 @@ struct nai_db_column {
 };
 
 struct nai_db_table {
-  char *name;
+  const char *name;
   const char *kind;       /* "table", "view", "virtual table": for messages */
   const char *rowid_name; /* a name SQL reaches the rowid by; NULL: without rowid, or every such name is a column's */
   int64_t rootpage;       /* 0 for views and virtual tables */
@@ -44,13 +44,14 @@ struct nai_file_stamp {
 };
 
 struct nai_trace {
-  char *path;            /* as given */
-  const char *file_name; /* last component */
-  char *real_path;       /* absolute, links resolved */
-  int fd;                /* the file itself, held open so that a replacement cannot slip in between */
+  struct nai_arena arena; /* of all that is not closed */
+  const char *path;       /* as given */
+  const char *file_name;  /* last component */
+  const char *real_path;  /* absolute, links resolved */
+  int fd;                 /* the file itself, held open so that a replacement cannot slip in between */
   struct nai_file_stamp stamp, wal_stamp;
   struct nai_temporary scratch; /* of the copy that is read in place of a file with a live WAL, else none */
-  char *uri;                    /* what further connections open: read-only, percent-encoded */
+  const char *uri;              /* what further connections open: read-only, percent-encoded */
   struct nai_trace_options options;
   uint64_t size_bytes;
   uint64_t identity; /* after nai_trace_identify: same value = same trace */
@@ -59,11 +60,11 @@ struct nai_trace {
   uint32_t table_capacity;
   uint32_t *roots; /* pages where the trees of tables and indexes begin */
   uint32_t root_count, root_capacity;
-  char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
-  void *db;              /* sqlite3 *, for the thread that opened the trace */
-  struct nai_pool *pool; /* idle further connections */
+  const char *pages_refused;   /* why its pages cannot be read (live WAL, not UTF-8, ...), NULL when they can */
+  void *db;                    /* sqlite3 *, for the thread that opened the trace */
+  struct nai_pool *pool;       /* idle further connections */
   struct nai_lookups *lookups; /* what the lookups on this trace share */
-  struct nai_direct *direct;   /* the leaf reader's state (mapped file), NULL when refused */
+  struct nai_pages *pages;     /* the mapped file; of no use where refused */
 };
 
 /* NAI_EINPUT for anything but a readable SQLite 3 database, NAI_ELIMIT; the message names the file and says what to do.
@@ -71,6 +72,7 @@ struct nai_trace {
 NAI_MUST_CHECK int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_trace_options *options,
                                   struct nai_err *err);
 void nai_trace_close(struct nai_trace *trace);
+NAI_OWNER_BY(nai_trace, nai_trace_close)
 /* Sets `identity`, a hash of every byte of the file and of its WAL. It reads the whole file, on `threads` threads; the
  * value does not depend on their number, nor on where the file lies. */
 NAI_MUST_CHECK int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err);

@@ -1,8 +1,7 @@
+#include "base/threads.h"
 #include "trace/trace/trace_internal.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_open(sqlite3 *db) {
@@ -71,7 +70,7 @@ void nai_sql_identifier(struct nai_buf *out, const char *name) {
 /* The library may be built to take any file name that begins with "file:" for a URI, so all names are made URIs here:
  * absolute and percent-encoded, which leaves nothing in them to interpret. */
 int nai_trace_set_uri(struct nai_trace *trace, const char *absolute_path, bool immutable, struct nai_err *err) {
-  struct nai_buf buf = {0};
+  NAI_SCOPED(nai_buf) buf = {0};
   nai_buf_puts(&buf, "file://");
   for (const unsigned char *p = (const unsigned char *)absolute_path; *p; p++) {
     bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("/-._", *p);
@@ -80,13 +79,9 @@ int nai_trace_set_uri(struct nai_trace *trace, const char *absolute_path, bool i
     else
       nai_buf_printf(&buf, "%%%02X", *p);
   }
-  nai_buf_puts(&buf, immutable ? "?mode=ro&immutable=1" : "?mode=ro");
-  int rc = nai_buf_check(&buf, err);
-  if (rc)
-    nai_buf_free(&buf);
-  else
-    trace->uri = buf.data;
-  return rc;
+  NAI_TRY(nai_buf_check(&buf, err));
+  trace->uri = nai_arena_printf(&trace->arena, "%s%s", buf.data, immutable ? "?mode=ro&immutable=1" : "?mode=ro");
+  return nai_arena_check(&trace->arena, err);
 }
 
 /* Nothing in the schema gets to run: no triggers, views, extensions or functions with side effects; nothing is written.
@@ -153,37 +148,34 @@ struct nai_pool {
 };
 
 int nai_trace_new_pool(struct nai_trace *trace, struct nai_err *err) {
-  trace->pool = calloc(1, sizeof *trace->pool);
-  if (!trace->pool)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(trace->pool, &trace->arena, 1, err));
   pthread_mutex_init(&trace->pool->lock, NULL);
   return NAI_OK;
 }
 
-int nai_trace_borrow(sqlite3 **out, const struct nai_trace *trace, struct nai_err *err) {
-  struct nai_pool *pool = trace->pool;
-  sqlite3 *db = NULL;
-  pthread_mutex_lock(&pool->lock);
-  if (pool->count)
-    db = pool->idle[--pool->count];
-  pthread_mutex_unlock(&pool->lock);
-  if (!db)
-    return nai_trace_connect(out, trace, err);
-  *out = db;
-  return NAI_OK;
+static sqlite3 *take_idle(struct nai_pool *pool) {
+  NAI_LOCKED(&pool->lock);
+  return pool->count ? pool->idle[--pool->count] : NULL;
 }
 
-void nai_trace_return(const struct nai_trace *trace, sqlite3 *db) {
-  struct nai_pool *pool = trace->pool;
-  if (!db)
-    return;
-  pthread_mutex_lock(&pool->lock);
-  if (pool->count < (int)(sizeof pool->idle / sizeof *pool->idle)) {
-    pool->idle[pool->count++] = db;
-    db = NULL;
-  }
-  pthread_mutex_unlock(&pool->lock);
-  sqlite3_close(db);
+int nai_trace_borrow(struct nai_loan *out, const struct nai_trace *trace, struct nai_err *err) {
+  *out = (struct nai_loan){trace, take_idle(trace->pool)};
+  return out->db ? NAI_OK : nai_trace_connect(&out->db, trace, err);
+}
+
+/* Whether there is room for it. */
+static bool put_idle(struct nai_pool *pool, sqlite3 *db) {
+  NAI_LOCKED(&pool->lock);
+  if (pool->count == (int)(sizeof pool->idle / sizeof *pool->idle))
+    return false;
+  pool->idle[pool->count++] = db;
+  return true;
+}
+
+void nai_loan_free(struct nai_loan *loan) {
+  if (loan->db && !put_idle(loan->trace->pool, loan->db))
+    sqlite3_close(loan->db);
+  loan->db = NULL;
 }
 
 void nai_trace_free_pool(struct nai_trace *trace) {
@@ -192,5 +184,4 @@ void nai_trace_free_pool(struct nai_trace *trace) {
   for (int i = 0; i < trace->pool->count; i++)
     sqlite3_close(trace->pool->idle[i]);
   pthread_mutex_destroy(&trace->pool->lock);
-  free(trace->pool);
 }

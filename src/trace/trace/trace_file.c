@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -33,21 +32,6 @@ int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_er
 
 bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_stamp *b) {
   return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns;
-}
-
-ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset) {
-  size_t done = 0;
-  while (done < len) {
-    ssize_t n = pread(fd, (char *)data + done, len - done, (off_t)(offset + done));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return -1;
-    if (n == 0)
-      break;
-    done += (size_t)n;
-  }
-  return (ssize_t)done;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -109,20 +93,16 @@ static int refuse_foreign(const char *path, const unsigned char *head, size_t le
   if (!suffix)
     return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path,
                        looks_like(head, len));
-  struct nai_buf command = {0}, output = {0};
+  NAI_SCOPED(nai_buf) command = {0}, output = {0};
   nai_buf_put(&output, path, strlen(path) - strlen(suffix));
   nai_buf_puts(&output, ".sqlite");
   nai_buf_puts(&command, "nsys export --type sqlite --output ");
   put_shell_word(&command, nai_buf_str(&output), output.len);
   nai_buf_putc(&command, ' ');
   put_shell_word(&command, path, strlen(path));
-  int rc = nai_buf_check(&command, err);
-  if (!rc)
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is an Nsight Systems report, not its SQLite export; create that with: %s",
+  NAI_TRY(nai_buf_check(&command, err));
+  return nai_err_set(err, NAI_EINPUT, "\"%s\" is an Nsight Systems report, not its SQLite export; create that with: %s",
                      path, command.data);
-  nai_buf_free(&output);
-  nai_buf_free(&command);
-  return rc;
 }
 
 static uint32_t big_endian(const unsigned char *p, int bytes) {
@@ -149,46 +129,31 @@ static int read_header(struct nai_sqlite_header *header, const unsigned char *he
   return NAI_OK;
 }
 
-int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_header *header, const char *path,
+int nai_file_open(int *out, struct nai_file_stamp *stamp, struct nai_sqlite_header *header, const char *path,
                   struct nai_err *err) {
   unsigned char head[NAI_SQLITE_HEADER_BYTES];
   struct stat st;
-  int rc;
-  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: a FIFO must not hang the program */
-  if (*fd < 0)
+  /* O_NONBLOCK: a FIFO must not hang the program */
+  NAI_CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path);
-  if (fstat(*fd, &st) != 0) {
-    rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
-    goto fail;
-  }
-  if (!S_ISREG(st.st_mode)) {
-    rc = nai_err_set(err, NAI_EINPUT, S_ISDIR(st.st_mode) ? "\"%s\" is a directory" : "\"%s\" is not a regular file",
-                     path);
-    goto fail;
-  }
-  ssize_t n = nai_file_read_at(*fd, head, sizeof head, 0);
-  if (n < 0) {
-    rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot read \"%s\"", path);
-    goto fail;
-  }
-  if (n == 0) {
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is empty", path);
-    goto fail;
-  }
-  if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0) {
-    rc = refuse_foreign(path, head, (size_t)n, err);
-    goto fail;
-  }
-  if (n < NAI_SQLITE_HEADER_BYTES) {
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is damaged: only the first %zd bytes of an SQLite database", path, n);
-    goto fail;
-  }
+  if (fstat(fd, &st) != 0)
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
+  if (!S_ISREG(st.st_mode))
+    return nai_err_set(err, NAI_EINPUT, S_ISDIR(st.st_mode) ? "\"%s\" is a directory" : "\"%s\" is not a regular file",
+                       path);
+  ssize_t n = nai_fs_read_upto(fd, head, sizeof head, 0);
+  if (n < 0)
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot read \"%s\"", path);
+  if (n == 0)
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is empty", path);
+  if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0)
+    return refuse_foreign(path, head, (size_t)n, err);
+  if (n < NAI_SQLITE_HEADER_BYTES)
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is damaged: only the first %zd bytes of an SQLite database", path, n);
   *stamp = stamp_of(&st);
-  rc = read_header(header, head, stamp->size_bytes, path, err);
-  if (!rc)
-    return NAI_OK;
-fail:
-  close(*fd);
-  *fd = -1;
-  return rc;
+  NAI_TRY(read_header(header, head, stamp->size_bytes, path, err));
+  *out = fd;
+  fd = -1;
+  return NAI_OK;
 }

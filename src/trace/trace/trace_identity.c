@@ -1,11 +1,11 @@
 /* What tells one trace from another. */
+#include "base/fs.h"
 #include "base/threads.h"
 #include "trace/trace/trace_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 #ifdef NAI_XXH_DISPATCH
 #include <xxh_x86dispatch.h> /* the same functions, with the widest vectors of this processor */
 #else
@@ -21,73 +21,68 @@ struct part {
   uint64_t offset, len, hash;
 };
 
+struct XXH3_state_s;
+NAI_OWNER_BY(XXH3_state_s, XXH3_freeState)
+
 static int hash_part(void *ctx, int task, struct nai_err *err) {
   struct part *part = &((struct part *)ctx)[task];
-  char *chunk = malloc(CHUNK_BYTES);
-  XXH3_state_t *state = XXH3_createState();
-  int rc = chunk && state ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    XXH3_64bits_reset(state);
-  for (uint64_t done = 0; done < part->len && !rc;) {
+  NAI_FREED char *chunk = malloc(CHUNK_BYTES);
+  NAI_OWNED(XXH3_state_s) *state = XXH3_createState();
+  if (!chunk || !state)
+    return nai_err_nomem(err);
+  XXH3_64bits_reset(state);
+  for (uint64_t done = 0; done < part->len;) {
     uint64_t left = part->len - done;
-    ssize_t n = nai_file_read_at(part->fd, chunk, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, part->offset + done);
+    ssize_t n = nai_fs_read_upto(part->fd, chunk, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, part->offset + done);
     if (n < 0)
-      rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot read the file");
-    if (n <= 0)
+      return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the file");
+    if (n == 0)
       break; /* shorter than its stamp says: nai_trace_unchanged reports it */
     XXH3_64bits_update(state, chunk, (size_t)n);
     done += (uint64_t)n;
   }
-  if (!rc)
-    part->hash = XXH3_64bits_digest(state);
-  XXH3_freeState(state);
-  free(chunk);
-  return rc;
+  part->hash = XXH3_64bits_digest(state);
+  return NAI_OK;
 }
 
 static int hash_file(uint64_t *identity, int fd, uint64_t size_bytes, int threads, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const uint64_t count = (size_bytes + part_bytes - 1) / part_bytes;
-  struct part *parts = calloc(count + 1, sizeof *parts);
-  uint64_t *hashes = calloc(count + 2, sizeof *hashes);
-  int rc = parts && hashes && count < INT32_MAX ? NAI_OK : nai_err_nomem(err);
-  for (uint64_t i = 0; i < count && !rc; i++) {
+  struct part *parts;
+  uint64_t *hashes;
+  if (count >= INT32_MAX)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(parts, &arena, count, err));
+  NAI_TRY(NAI_NEW(hashes, &arena, count + 2, err));
+  for (uint64_t i = 0; i < count; i++) {
     uint64_t left = size_bytes - i * part_bytes;
     parts[i] = (struct part){.fd = fd, .offset = i * part_bytes, .len = left < part_bytes ? left : part_bytes};
   }
-  if (!rc)
-    rc = nai_parallel(threads, (int)count, hash_part, parts, err);
-  if (!rc) {
-    hashes[0] = *identity;
-    hashes[1] = size_bytes;
-    for (uint64_t i = 0; i < count; i++)
-      hashes[i + 2] = parts[i].hash;
-    *identity = XXH3_64bits(hashes, (count + 2) * sizeof *hashes);
-  }
-  free(parts);
-  free(hashes);
-  return rc;
+  NAI_TRY(nai_parallel(threads, (int)count, hash_part, parts, err));
+  hashes[0] = *identity;
+  hashes[1] = size_bytes;
+  for (uint64_t i = 0; i < count; i++)
+    hashes[i + 2] = parts[i].hash;
+  *identity = XXH3_64bits(hashes, (count + 2) * sizeof *hashes);
+  return NAI_OK;
 }
 
-static int hash_wal(struct nai_trace *trace, int threads, struct nai_err *err) {
-  struct nai_buf path = {0};
-  int fd = -1;
+static int hash_all(struct nai_trace *trace, int threads, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) path = {0};
+  NAI_TRY(hash_file(&trace->identity, trace->fd, trace->size_bytes, threads, err));
+  if (!trace->wal_stamp.size_bytes)
+    return NAI_OK;
   nai_buf_printf(&path, "%s-wal", trace->real_path);
-  int rc = nai_buf_check(&path, err);
-  if (!rc && (fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-    rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path.data);
-  if (!rc)
-    rc = hash_file(&trace->identity, fd, trace->wal_stamp.size_bytes, threads, err);
-  if (fd >= 0)
-    close(fd);
-  nai_buf_free(&path);
-  return rc;
+  NAI_TRY(nai_buf_check(&path, err));
+  NAI_CLOSED int fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path.data);
+  return hash_file(&trace->identity, fd, trace->wal_stamp.size_bytes, threads, err);
 }
 
 int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err) {
   trace->identity = 0;
-  int rc = hash_file(&trace->identity, trace->fd, trace->size_bytes, threads, err);
-  if (!rc && trace->wal_stamp.size_bytes)
-    rc = hash_wal(trace, threads, err);
+  int rc = hash_all(trace, threads, err);
   return rc ? nai_err_wrap(err, rc, "cannot read trace \"%s\"", trace->path) : NAI_OK;
 }
 

@@ -29,12 +29,11 @@ NAI_MUST_CHECK int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct n
 /* Stamp of `path`, all zero when it does not exist. NAI_EINPUT when it is no regular file. */
 NAI_MUST_CHECK int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err);
 bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_stamp *b);
-/* As many of `len` bytes at `offset` as the file has; -1 with errno set on failure. */
-ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset);
 
 /* trace_scratch.c: a copy of database and WAL below $TMPDIR (or /tmp). */
-/* Sets trace->scratch; *copy (the database's path) is the caller's to free. */
-NAI_MUST_CHECK int nai_scratch_copy(char **copy, struct nai_trace *trace, const char *wal_path, struct nai_err *err);
+/* Sets trace->scratch and *copy, the database's path. */
+NAI_MUST_CHECK int nai_scratch_copy(const char **copy, struct nai_trace *trace, const char *wal_path,
+                                    struct nai_err *err);
 
 /* trace_connection.c: connections to what is read. */
 /* Sets trace->uri. `immutable` tells SQLite that nobody writes, so that it needs no files beside the database. */
@@ -42,9 +41,13 @@ NAI_MUST_CHECK int nai_trace_set_uri(struct nai_trace *trace, const char *absolu
                                      struct nai_err *err);
 NAI_MUST_CHECK int nai_trace_new_pool(struct nai_trace *trace, struct nai_err *err);
 void nai_trace_free_pool(struct nai_trace *trace);
-/* A connection for this thread alone until it is returned; no statement may be left open. NULL may be returned too. */
-NAI_MUST_CHECK int nai_trace_borrow(sqlite3 **out, const struct nai_trace *trace, struct nai_err *err);
-void nai_trace_return(const struct nai_trace *trace, sqlite3 *db);
+/* A connection for this thread alone until it is returned; no statement may be left open then. */
+struct nai_loan {
+  const struct nai_trace *trace;
+  sqlite3 *db;
+};
+NAI_MUST_CHECK int nai_trace_borrow(struct nai_loan *out, const struct nai_trace *trace, struct nai_err *err);
+void nai_loan_free(struct nai_loan *loan); /* returns it; accepts a zeroed struct */
 /* A read-only connection with the same restrictions as the first. The caller closes it. */
 NAI_MUST_CHECK int nai_trace_connect(sqlite3 **out, const struct nai_trace *trace, struct nai_err *err);
 /* The errno of a disk that cannot be read, which SQLite calls damage (SQLITE_IOERR_CORRUPTFS); 0 for none. */
@@ -58,6 +61,8 @@ NAI_MUST_CHECK int nai_sqlite_prepare(sqlite3_stmt **out, sqlite3 *db, const cha
 /* Appends "name" as an SQL identifier. */
 void nai_sql_identifier(struct nai_buf *out, const char *name);
 
-/* trace_schema.c: fills trace->tables from trace->db. */
+NAI_OWNER_BY(sqlite3_stmt, sqlite3_finalize)
+NAI_OWNER_BY(sqlite3, sqlite3_close)
+
+/* trace_schema.c: fills trace->tables and trace->roots from trace->db. */
 NAI_MUST_CHECK int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err);
-void nai_trace_free_schema(struct nai_trace *trace);

@@ -1,7 +1,5 @@
-#include "base/array.h"
 #include "trace/trace/trace_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_any_of(const char *type, const char *const *patterns) {
@@ -50,8 +48,17 @@ static int find_rowid_name(struct nai_db_table *table, sqlite3 *db, struct nai_e
 }
 
 struct statements {
-  sqlite3_stmt *columns, *key_index;
+  sqlite3_stmt *tables, *roots, *columns, *key_index;
 };
+
+static void statements_free(struct statements *s) {
+  sqlite3_finalize(s->tables);
+  sqlite3_finalize(s->roots);
+  sqlite3_finalize(s->columns);
+  sqlite3_finalize(s->key_index);
+}
+
+static const char reading[] = "cannot read the schema";
 
 /* INTEGER PRIMARY KEY is the rowid unless declared DESC, which SQLite then keeps in an index of its own. */
 static int find_rowid_alias(struct nai_db_table *table, int key_column, sqlite3 *db, sqlite3_stmt *key_index,
@@ -60,7 +67,7 @@ static int find_rowid_alias(struct nai_db_table *table, int key_column, sqlite3 
   int step = sqlite3_step(key_index);
   sqlite3_reset(key_index);
   if (step != SQLITE_ROW && step != SQLITE_DONE)
-    return nai_sqlite_fail(err, db, step, "cannot read the schema");
+    return nai_sqlite_fail(err, db, step, reading);
   struct nai_db_column *column = &table->columns[key_column];
   column->rowid_alias = step == SQLITE_DONE;
   if (column->rowid_alias)
@@ -68,44 +75,42 @@ static int find_rowid_alias(struct nai_db_table *table, int key_column, sqlite3 
   return NAI_OK;
 }
 
-static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct statements *stmts, struct nai_err *err) {
+static int add_column(struct nai_db_table *table, uint32_t *capacity, struct nai_trace *trace, sqlite3_stmt *row,
+                      struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(table->columns, *capacity, (uint32_t)table->column_count, &trace->arena, err));
+  const char *default_value = column_text(row, 2);
+  struct nai_db_column *column = &table->columns[table->column_count++];
+  *column = (struct nai_db_column){.name = nai_arena_printf(&trace->arena, "%s", column_text(row, 0)),
+                                   .hidden = sqlite3_column_int(row, 4) != 0,
+                                   .added_with_default = *default_value && sqlite3_stricmp(default_value, "NULL") != 0,
+                                   .not_null = sqlite3_column_int(row, 5) != 0};
+  set_affinity(column, column_text(row, 1));
+  return out_of_memory(trace->db) ? nai_err_nomem(err) : nai_arena_check(&trace->arena, err);
+}
+
+static int read_columns(struct nai_db_table *table, struct nai_trace *trace, const struct statements *stmts,
+                        struct nai_err *err) {
+  sqlite3_stmt *row = stmts->columns;
   uint32_t capacity = 0;
-  int keys = 0, key_column = -1, step;
-  sqlite3_bind_text(stmts->columns, 1, table->name, -1, SQLITE_STATIC);
-  while ((step = sqlite3_step(stmts->columns)) == SQLITE_ROW) {
-    if (!nai_array_room(&table->columns, &capacity, (uint32_t)table->column_count, sizeof *table->columns))
-      break;
-    struct nai_db_column *column = &table->columns[table->column_count];
-    const char *type = column_text(stmts->columns, 1);
-    const char *default_value = column_text(stmts->columns, 2);
-    *column =
-        (struct nai_db_column){.name = strdup(column_text(stmts->columns, 0)),
-                               .hidden = sqlite3_column_int(stmts->columns, 4) != 0,
-                               .added_with_default = *default_value && sqlite3_stricmp(default_value, "NULL") != 0,
-                               .not_null = sqlite3_column_int(stmts->columns, 5) != 0};
-    set_affinity(column, type);
-    if (!column->name)
-      break;
-    table->column_count++;
-    if (out_of_memory(db))
-      break;
-    if (sqlite3_column_int(stmts->columns, 3)) {
+  int keys = 0, key_column = -1, step, rc = NAI_OK;
+  sqlite3_bind_text(row, 1, table->name, -1, SQLITE_STATIC);
+  while (!rc && (step = sqlite3_step(row)) == SQLITE_ROW) {
+    if (sqlite3_column_int(row, 3)) {
       keys++;
-      key_column = sqlite3_stricmp(type, "INTEGER") == 0 ? table->column_count - 1 : -1;
+      key_column = sqlite3_stricmp(column_text(row, 1), "INTEGER") == 0 ? table->column_count : -1;
     }
+    rc = add_column(table, &capacity, trace, row, err);
   }
-  sqlite3_reset(stmts->columns);
-  if (step == SQLITE_ROW)
-    return nai_err_nomem(err);
-  if (step != SQLITE_DONE)
-    return nai_sqlite_fail(err, db, step, "cannot read the schema");
-  table->plain = table->column_count > 0;
-  int rc = find_rowid_name(table, db, err);
+  sqlite3_reset(row);
   if (rc)
     return rc;
+  if (step != SQLITE_DONE)
+    return nai_sqlite_fail(err, trace->db, step, reading);
+  table->plain = table->column_count > 0;
+  NAI_TRY(find_rowid_name(table, trace->db, err));
   if (keys != 1 || key_column < 0 || table->without_rowid)
     return NAI_OK;
-  return find_rowid_alias(table, key_column, db, stmts->key_index, err);
+  return find_rowid_alias(table, key_column, trace->db, stmts->key_index, err);
 }
 
 /* Exporters end a declaration with a line of its own; ALTER TABLE puts what it adds right before the last bracket. */
@@ -122,78 +127,55 @@ static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err
   if (trace->table_count == NAI_TRACE_MAX_TABLES)
     return nai_err_set(err, NAI_EINPUT, "the database has more than %d tables: it is no trace export",
                        NAI_TRACE_MAX_TABLES);
-  if (!nai_array_room(&trace->tables, &trace->table_capacity, (uint32_t)trace->table_count, sizeof *trace->tables))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(trace->tables, trace->table_capacity, (uint32_t)trace->table_count, &trace->arena, err));
   struct nai_db_table *table = &trace->tables[trace->table_count++];
-  *table = (struct nai_db_table){.name = strdup(column_text(list, 1)),
+  *table = (struct nai_db_table){.name = nai_arena_printf(&trace->arena, "%s", column_text(list, 1)),
                                  .rootpage = sqlite3_column_int64(list, 2),
                                  .altered = may_be_altered(column_text(list, 3))};
   bool view = strcmp(column_text(list, 0), "view") == 0;
   table->kind = view ? "view" : table->rootpage > 0 ? "table" : "virtual table";
   if (view)
     table->rootpage = 0;
-  return table->name && !out_of_memory(trace->db) ? NAI_OK : nai_err_nomem(err);
+  return out_of_memory(trace->db) ? nai_err_nomem(err) : nai_arena_check(&trace->arena, err);
 }
 
-/* Also those of indexes, and of tables that no name leads to. */
-static int read_roots(struct nai_trace *trace, struct nai_err *err) {
-  sqlite3_stmt *stmt = NULL;
-  int step = SQLITE_DONE;
-  int rc =
-      nai_sqlite_prepare(&stmt, trace->db, "SELECT rootpage FROM sqlite_schema WHERE rootpage BETWEEN 1 AND 4294967294",
-                         "cannot read the schema", err);
-  while (!rc && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
-    if (!nai_array_room(&trace->roots, &trace->root_capacity, trace->root_count, sizeof *trace->roots))
-      rc = nai_err_nomem(err);
-    else
-      trace->roots[trace->root_count++] = (uint32_t)sqlite3_column_int64(stmt, 0);
-  }
-  if (!rc && step != SQLITE_DONE)
-    rc = nai_sqlite_fail(err, trace->db, step, "cannot read the schema");
-  sqlite3_finalize(stmt);
-  return rc;
+static int add_root(struct nai_trace *trace, sqlite3_stmt *row, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(trace->roots, trace->root_capacity, trace->root_count, &trace->arena, err));
+  trace->roots[trace->root_count++] = (uint32_t)sqlite3_column_int64(row, 0);
+  return NAI_OK;
+}
+
+static int for_each_row(struct nai_trace *trace, sqlite3_stmt *stmt,
+                        int (*add)(struct nai_trace *trace, sqlite3_stmt *row, struct nai_err *err),
+                        struct nai_err *err) {
+  int step;
+  while ((step = sqlite3_step(stmt)) == SQLITE_ROW)
+    NAI_TRY(add(trace, stmt, err));
+  return step == SQLITE_DONE ? NAI_OK : nai_sqlite_fail(err, trace->db, step, reading);
 }
 
 int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err) {
-  static const char what[] = "cannot read the schema";
+  NAI_SCOPED(statements) stmts = {0};
   sqlite3 *db = trace->db;
-  sqlite3_stmt *list = NULL;
-  struct statements stmts = {0};
-  int step = SQLITE_DONE;
-  int rc = nai_sqlite_prepare(
-      &list, db, "SELECT type, name, rootpage, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid",
-      what, err);
-  while (!rc && (step = sqlite3_step(list)) == SQLITE_ROW)
-    rc = add_table(trace, list, err);
-  if (!rc && step != SQLITE_DONE)
-    rc = nai_sqlite_fail(err, db, step, what);
-  if (!rc)
-    rc = read_roots(trace, err);
-  if (!rc)
-    rc = nai_sqlite_prepare(
-        &stmts.columns, db,
-        "SELECT name, type, dflt_value, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?1) ORDER BY cid", what, err);
-  if (!rc)
-    rc = nai_sqlite_prepare(&stmts.key_index, db, "SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", what, err);
-  for (int i = 0; i < trace->table_count && !rc; i++)
+  NAI_TRY(nai_sqlite_prepare(
+      &stmts.tables, db,
+      "SELECT type, name, rootpage, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid", reading,
+      err));
+  NAI_TRY(for_each_row(trace, stmts.tables, add_table, err));
+  /* Also those of indexes, and of tables that no name leads to. */
+  NAI_TRY(nai_sqlite_prepare(
+      &stmts.roots, db, "SELECT rootpage FROM sqlite_schema WHERE rootpage BETWEEN 1 AND 4294967294", reading, err));
+  NAI_TRY(for_each_row(trace, stmts.roots, add_root, err));
+  NAI_TRY(nai_sqlite_prepare(
+      &stmts.columns, db,
+      "SELECT name, type, dflt_value, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?1) ORDER BY cid", reading, err));
+  NAI_TRY(nai_sqlite_prepare(&stmts.key_index, db, "SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", reading,
+                             err));
+  for (int i = 0; i < trace->table_count; i++)
     if (trace->tables[i].rootpage >
-        0) /* SQLite would compile a view and run a virtual table's module to list columns */
-      rc = read_columns(&trace->tables[i], db, &stmts, err);
-  sqlite3_finalize(list);
-  sqlite3_finalize(stmts.columns);
-  sqlite3_finalize(stmts.key_index);
-  return rc;
-}
-
-void nai_trace_free_schema(struct nai_trace *trace) {
-  for (int i = 0; i < trace->table_count; i++) {
-    for (int c = 0; c < trace->tables[i].column_count; c++)
-      free(trace->tables[i].columns[c].name);
-    free(trace->tables[i].columns);
-    free(trace->tables[i].name);
-  }
-  free(trace->tables);
-  free(trace->roots);
+        0) /* SQLite would compile views and run modules of virtual tables to list columns */
+      NAI_TRY(read_columns(&trace->tables[i], trace, &stmts, err));
+  return NAI_OK;
 }
 
 const struct nai_db_table *nai_trace_table(const struct nai_trace *trace, const char *name) {

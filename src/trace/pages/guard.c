@@ -1,6 +1,6 @@
 /* Reading a mapped file that another process truncates raises SIGBUS. The handler puts zero pages in place of what is
  * gone, so that the reader goes on, finds no valid page there, and reports the loss. */
-#include "trace/direct/direct.h"
+#include "trace/pages/pages.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -5,6 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+void nai_ingest_note(struct nai_table *notes, const char *check, const char *severity, const char *source,
+                     int64_t count, const char *detail) {
+  const struct PROBE_NOTES_row note = {check, severity, source, count, detail};
+  nai_table_add(notes, notes->schema, &note); /* of probe, or of extract, which has the same columns */
+}
+
 static const struct {
   const char *check, *detail;
 } drops[NAI_DROP_COUNT] = {
@@ -58,11 +64,6 @@ struct noticed {
   uint64_t total_ns, total_bytes; /* saturating */
 };
 
-static void add_up(uint64_t *sum, uint64_t value) {
-  if (__builtin_add_overflow(*sum, value, sum))
-    *sum = UINT64_MAX;
-}
-
 static struct noticed add_parts(const struct extraction *x, const struct nai_intake *intake) {
   struct noticed all = {0};
   for (int i = 0; i < x->part_count; i++) {
@@ -76,8 +77,8 @@ static struct noticed add_parts(const struct extraction *x, const struct nai_int
     all.bad_sizes += p->bad_sizes;
     all.long_payloads += p->long_payloads;
     all.rows += p->limit;
-    add_up(&all.total_ns, p->total_ns);
-    add_up(&all.total_bytes, p->total_bytes);
+    nai_sum_add(&all.total_ns, p->total_ns);
+    nai_sum_add(&all.total_bytes, p->total_bytes);
   }
   return all;
 }
@@ -98,22 +99,12 @@ static void note(struct nai_table *notes, const char *check, const char *severit
     nai_ingest_note(notes, check, severity, table, count, detail);
 }
 
-static void put_reader(struct nai_table *readers, const struct nai_scan *scan, int64_t rows) {
-  int64_t row = nai_table_add_row(readers);
-  nai_set_str(readers, row, READERS_source_table, scan->table);
-  nai_set_str(readers, row, READERS_reader, scan->reader);
-  nai_set_i64(readers, row, READERS_rows, rows);
-  nai_set_str(readers, row, READERS_reason, scan->reason);
-}
-
 int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {
   const struct nai_scan *scan = &x->scans[intake->scan];
   struct nai_table *notes = x->out->tables[NAI_IN_EXTRACT_NOTES];
   const struct noticed all = add_parts(x, intake);
   bool first = !read_before(x, intake);
-  int rc = check_sums(&all, scan->table, err);
-  if (rc)
-    return rc;
+  NAI_TRY(check_sums(&all, scan->table, err));
   for (int d = 0; d < NAI_DROP_COUNT; d++)
     note(notes, drops[d].check, "warning", scan->table, all.dropped[d], drops[d].detail);
   if (first)
@@ -126,6 +117,7 @@ int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struc
        "payloads of more than 4 KiB; their size is kept, their bytes are not");
   note(notes, "clipped-rows", "info", scan->table, all.clipped, "cut at the edges of the trimmed window");
   if (first)
-    put_reader(x->out->tables[NAI_IN_READERS], scan, all.rows);
+    NAI_ADD(READERS, x->out->tables[NAI_IN_READERS], .source_table = scan->table, .reader = scan->reader,
+            .rows = all.rows, .reason = scan->reason);
   return NAI_OK;
 }

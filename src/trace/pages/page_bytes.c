@@ -2,9 +2,8 @@
  * to a cell, to a free block, or is one of the fragments that are counted in the header (file format, section 1.6;
  * PRAGMA integrity_check asks the same). A number of cells, a pointer, a length that is not what SQLite wrote leaves
  * bytes that nothing owns, or that two own: rows that would be missing without a word. */
-#include "trace/direct/direct_record.h"
+#include "trace/pages/pages.h"
 
-#include <string.h>
 
 enum { MAX_PAGE_BYTES = 65536, FREE_BLOCK_HEAD = 4 };
 
@@ -32,27 +31,27 @@ static bool take(struct page_use *use, uint32_t from, uint32_t count) {
 }
 
 /* Bytes of the cell at byte `at`; 0 where it reaches beyond the page. */
-static uint32_t cell_bytes(const struct nai_direct *direct, const unsigned char *data, uint32_t at, bool leaf) {
+static uint32_t cell_bytes(const struct nai_pages *pages, const unsigned char *data, uint32_t at, bool leaf) {
   uint64_t key;
   int64_t rowid;
   struct nai_payload payload;
-  if (at > direct->usable_bytes - 4)
+  if (at > pages->usable_bytes - 4)
     return 0;
   if (!leaf)
     return 4 + nai_varint(&key, data + at + 4);
-  return nai_leaf_cell(&rowid, &payload, direct, data, at) ? 0 : nai_cell_bytes(&payload, data + at);
+  return nai_leaf_cell(&rowid, &payload, pages, data, at) ? 0 : nai_cell_bytes(&payload, data + at);
 }
 
-const char *nai_page_account(const struct nai_direct *direct, uint32_t page, const unsigned char *data) {
+const char *nai_page_account(const struct nai_pages *pages, uint32_t page, const unsigned char *data) {
   static const char overlap[] = "its cells and free blocks overlap";
   const unsigned char *header = data + nai_page_header(page);
   bool leaf = header[0] == NAI_PAGE_LEAF;
   uint32_t cells = nai_be16(header + 3), pointers = nai_page_header(page) + (leaf ? 8 : 12);
-  struct page_use use = {.begin = nai_page_content(header), .end = direct->usable_bytes};
+  struct page_use use = {.begin = nai_page_content(header), .end = pages->usable_bytes};
   if (use.begin > use.end || use.begin < pointers + 2 * cells)
     return "its content does not begin where it says";
   for (uint32_t i = 0; i < cells; i++) {
-    uint32_t at = nai_be16(data + pointers + 2 * i), bytes = cell_bytes(direct, data, at, leaf);
+    uint32_t at = nai_be16(data + pointers + 2 * i), bytes = cell_bytes(pages, data, at, leaf);
     if (!bytes || !take(&use, at, bytes))
       return overlap;
   }

@@ -1,0 +1,292 @@
+/* The table `capture`: what the export says of itself and of how it was captured. Its tables of facts hold names of
+ * machines, command lines, paths, users and environment variables, so only named facts of plain numbers, switches and
+ * single words are taken. Driver and options of the profiler are for comparisons: what differs in these may explain a
+ * difference. */
+#include "trace/extraction.h"
+#include "trace/small.h"
+
+#include "tables/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FACTS = 10000, NAME_MAX_BYTES = 96, VALUE_MAX = 64, TEXT_MAX = 400, OPTIONS_MAX = 4000 };
+
+struct capture {
+  struct CAPTURE_row row;
+  struct nai_arena *arena; /* of its texts */
+  struct nai_table *notes;
+};
+
+static bool consists_of(const char *text, const char *characters) {
+  return *text && strspn(text, characters) == strlen(text);
+}
+
+/* A row of a table of name/value pairs; false where either is no text. */
+static bool read_fact(const char **name, const char **value, struct nai_arena *arena, const struct nai_cell *cells,
+                      size_t max) {
+  *name = nai_small_text(arena, &cells[0], NAME_MAX_BYTES);
+  *value = nai_small_text(arena, &cells[1], max);
+  return *name && *value;
+}
+
+/* --- the export ------------------------------------------------------------------------------- */
+
+/* META_DATA_EXPORT (EXPORT_META_DATA until 2023). */
+static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  struct capture *c = ctx;
+  const char *name, *value;
+  if (!read_fact(&name, &value, c->arena, cells, TEXT_MAX))
+    return nai_arena_check(c->arena, err);
+  if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
+    c->row.product_version = value;
+  else if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
+    c->row.schema_version = value;
+  else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0 && strcmp(value, "true") == 0)
+    c->row.time_offset_ns = -1; /* resolved once the session start is known */
+  else if (*value &&
+           (strcmp(name, "EXPORT_PARAM_TABLES_TO_EXPORT") == 0 || strcmp(name, "EXPORT_PARAM_TIMES_TO_EXPORT") == 0)) {
+    c->row.partial_export = 1;
+    nai_ingest_note(c->notes, "partial-export", "warning", "META_DATA_EXPORT", 1,
+                    "the export holds only selected tables or times; what is missing was not looked at");
+  }
+  return nai_arena_check(c->arena, err);
+}
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+static bool is_time(int64_t ns) { return ns > -NAI_TIME_LIMIT && ns < NAI_TIME_LIMIT; }
+
+static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  struct capture *c = ctx;
+  int64_t utc = nai_small_int(&cells[0], NAI_NULL_I64), clock = nai_small_int(&cells[1], NAI_NULL_I64);
+  c->row.utc_epoch_ns = utc > 0 && utc < NAI_TIME_LIMIT ? utc : NAI_NULL_I64;
+  c->row.capture_start_ns = is_time(clock) ? clock : NAI_NULL_I64;
+  return NAI_OK;
+}
+
+/* startTime and stopTime are on the system clock: they mean something only where the export says what that clock was
+ * when the session began, which on_session_start has put into capture_start_ns. */
+static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  struct capture *c = ctx;
+  int64_t duration = nai_small_int(&cells[0], 0), clock = c->row.capture_start_ns;
+  int64_t start = nai_small_int(&cells[1], NAI_NULL_I64), stop = nai_small_int(&cells[2], NAI_NULL_I64);
+  bool told = clock != NAI_NULL_I64 && is_time(start) && is_time(stop) && stop >= start;
+  c->row.duration_ns = duration > 0 ? duration : NAI_NULL_I64;
+  c->row.capture_start_ns = told ? start - clock : NAI_NULL_I64;
+  c->row.capture_stop_ns = told ? stop - clock : NAI_NULL_I64;
+  return NAI_OK;
+}
+
+/* Only texts that are one word are taken: anything longer could be a command line or hold a secret. */
+static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  enum { TYPES_MAX = 511 };
+  struct capture *c = ctx;
+  const char *name, *value, *types = c->row.event_types;
+  if (!read_fact(&name, &value, c->arena, cells, VALUE_MAX) ||
+      !consists_of(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"))
+    return nai_arena_check(c->arena, err);
+  if (strcmp(name, "START_TRIGGER") == 0)
+    c->row.start_trigger = value;
+  if (strcmp(name, "STOP_TRIGGER") == 0)
+    c->row.stop_trigger = value;
+  if (strcmp(name, "CAPTURE_EVENT_TYPE") == 0) {
+    types = types ? nai_arena_printf(c->arena, "%s, %s", types, value) : value;
+    c->row.event_types = nai_arena_printf(c->arena, "%.*s", TYPES_MAX, types);
+  }
+  return nai_arena_check(c->arena, err);
+}
+
+/* --- driver, system ---------------------------------------------------------------------------- */
+
+/* "5452906" is 545.29.06, "59174" 591.74; later exporters print the points themselves. */
+static const char *driver_version(struct nai_arena *arena, const char *value) {
+  size_t len = strlen(value);
+  bool plain = consists_of(value, "0123456789");
+  if (plain && len == 7)
+    return nai_arena_printf(arena, "%.3s.%.2s.%.2s", value, value + 3, value + 5);
+  if (plain && len == 5)
+    return nai_arena_printf(arena, "%.3s.%.2s", value, value + 3);
+  return nai_arena_printf(arena, "%.31s", value);
+}
+
+/* L4X is Linux, the release of its kernel tells which; others (Windows, L4T, ...) name themselves. */
+static void take_platform(struct CAPTURE_row *capture, const char *name, const char *value) {
+  enum { LONGEST = 16 };
+  bool known = capture->platform && *capture->platform;
+  if (strcmp(name, "SoftwarePlatform") == 0 && strcmp(value, "L4X") != 0 && strlen(value) <= LONGEST &&
+      consists_of(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"))
+    capture->platform = value;
+  if (strcmp(name, "SoftwareReleaseVersion") == 0 && !known)
+    capture->platform = strcasestr(value, "microsoft") ? "WSL2" : "Linux";
+}
+
+static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  struct capture *c = ctx;
+  const char *name, *value;
+  if (!read_fact(&name, &value, c->arena, cells, VALUE_MAX))
+    return nai_arena_check(c->arena, err);
+  if (strcmp(name, "NvDriverVersion") == 0 && consists_of(value, "0123456789."))
+    c->row.driver_version = driver_version(c->arena, value);
+  if (strcmp(name, "CudaDriverVersion") == 0 && consists_of(value, "0123456789") && strlen(value) < 7) {
+    int number = atoi(value);
+    c->row.cuda_driver_version = nai_arena_printf(c->arena, "%d.%d", number / 1000, number % 1000 / 10);
+  }
+  take_platform(&c->row, name, value);
+  return nai_arena_check(c->arena, err);
+}
+
+/* --- options of the profiler ------------------------------------------------------------------ */
+
+/* Options that decide what is recorded and what that costs: prefixes of their names, without the process. */
+static bool is_option(const char *name) {
+  static const char *const prefixes[] = {"COLLECT_",
+                                         "USE_",
+                                         "SAMPLE_",
+                                         "TRACE_",
+                                         "CUDA_FLUSH_",
+                                         "CUDA_SKIP_",
+                                         "CUDA_GRAPH_TRACE_OPTIONS:",
+                                         "CUDA_BACKTRACE_OPTIONS:",
+                                         "LINUX_PERF_OPTIONS:COLLECT_",
+                                         "LINUX_PERF_OPTIONS:SAMPLING_PERIOD",
+                                         "OS_RUNTIME_OPTIONS:",
+                                         "GPU_METRICS_OPTIONS:FREQUENCY"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+      return consists_of(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
+  return false;
+}
+
+/* "PROCESS_0:COLLECT_X" -> "COLLECT_X" */
+static const char *without_process(const char *name) {
+  const char *colon = strchr(name, ':');
+  return strncmp(name, "PROCESS_", 8) == 0 && colon ? colon + 1 : name;
+}
+
+/* A switch that is on, a number other than 0, how graphs are traced. */
+static bool is_setting(const char *name, const char *value) {
+  if (strcmp(name, "CUDA_GRAPH_TRACE_OPTIONS:MODE") == 0)
+    return strcmp(value, "Graph") == 0 || strcmp(value, "Node") == 0;
+  return strcmp(value, "true") == 0 || (consists_of(value, "0123456789") && strcmp(value, "0") != 0);
+}
+
+struct options {
+  struct nai_arena *arena;
+  struct nai_strings texts;
+};
+
+static void options_free(struct options *o) { nai_strings_free(&o->texts); }
+
+static int on_option(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  struct options *o = ctx;
+  const char *name, *value;
+  if (!read_fact(&name, &value, o->arena, cells, VALUE_MAX))
+    return nai_arena_check(o->arena, err);
+  const char *option = without_process(name);
+  if (!is_option(option) || !is_setting(option, value))
+    return nai_arena_check(o->arena, err);
+  bool on = strcmp(value, "true") == 0;
+  const char *text = nai_arena_printf(o->arena, "%s%s%s", option, on ? "" : "=", on ? "" : value);
+  NAI_TRY(nai_arena_check(o->arena, err));
+  return nai_strings_add(&o->texts, text, strlen(text)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* As many as there is room for, in order. */
+static int take_options(struct CAPTURE_row *capture, const struct options *o, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  const char **list;
+  uint32_t count = o->texts.count;
+  NAI_TRY(NAI_NEW(list, o->arena, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    list[i] = nai_strings_get(&o->texts, i);
+  qsort(list, count, sizeof *list, by_text);
+  for (uint32_t i = 0; i < count && text.len + strlen(list[i]) + 3 < OPTIONS_MAX; i++)
+    nai_buf_printf(&text, "%s%s", i ? " " : "", list[i]);
+  NAI_TRY(nai_buf_check(&text, err));
+  capture->profiler_options = count ? nai_arena_printf(o->arena, "%s", nai_buf_str(&text)) : NULL;
+  return nai_arena_check(o->arena, err);
+}
+
+/* --- messages of nsys ------------------------------------------------------------------------- */
+
+/* Equal notes are one, with their number. */
+static void count_note(struct nai_table *notes, const char *check, const char *severity, const char *detail) {
+  int64_t row = 0;
+  while (row < notes->rows && (strcmp(nai_get_str(notes, row, PROBE_NOTES_check), check) != 0 ||
+                               strcmp(nai_get_str(notes, row, PROBE_NOTES_severity), severity) != 0 ||
+                               strcmp(nai_get_str(notes, row, PROBE_NOTES_detail), detail) != 0))
+    row++;
+  if (row < notes->rows)
+    nai_set_i64(notes, row, PROBE_NOTES_count, nai_get_i64(notes, row, PROBE_NOTES_count) + 1);
+  else
+    nai_ingest_note(notes, check, severity, "DIAGNOSTIC_EVENT", 1, detail);
+}
+
+/* Warnings and errors; MAX_DIAGNOSTICS different ones are told apart. A row without a severity is none that nsys wrote.
+ */
+static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_table *notes = ctx;
+  int64_t code = nai_small_int(&cells[0], 0);
+  if (cells[0].type != NAI_CELL_INT)
+    count_note(notes, NAI_CHECK_WITHOUT_VALUE, "warning", NAI_DETAIL_WITHOUT_VALUE);
+  if (code != WARNING && code != ERROR)
+    return NAI_OK;
+  const char *text = nai_small_text(&arena, &cells[1], TEXT_MAX);
+  count_note(notes, "diagnostic", code == ERROR ? "error" : "warning",
+             notes->rows >= MAX_DIAGNOSTICS ? "further diagnostics"
+             : text                         ? text
+                                            : "");
+  return nai_arena_check(&arena, err);
+}
+
+/* Half of them would be as good as none. */
+static int probe_diagnostics(struct nai_table *notes, struct nai_trace *trace, struct nai_err *err) {
+  const struct nai_db_table *table = nai_trace_table(trace, "DIAGNOSTIC_EVENT");
+  int64_t before = notes->rows;
+  if (!table || nai_db_column(table, "severity") < 0)
+    return NAI_OK;
+  int rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
+                          on_diagnostic, notes, err);
+  if (rc != NAI_EINPUT || !err->damaged || notes->oom)
+    return rc;
+  nai_table_truncate(notes, before);
+  return nai_damage_note(notes, trace, table->name, err);
+}
+
+int nai_probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
+  static const char *const pairs[] = {"name", "value", NULL};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(options) options = {.arena = &arena};
+  struct capture c = {.row = NAI_ROW(CAPTURE, .size_bytes = (int64_t)trace->size_bytes, .time_offset_ns = 0,
+                                     .partial_export = 0),
+                      .arena = &arena,
+                      .notes = out->tables[NAI_IN_PROBE_NOTES]};
+  struct CAPTURE_row *row = &c.row;
+  struct nai_cell file = {.type = NAI_CELL_TEXT, .data = trace->file_name, .len = (uint32_t)strlen(trace->file_name)};
+  row->file = nai_small_text(&arena, &file, TEXT_MAX);
+  const char *facts = nai_trace_table(trace, "META_DATA_EXPORT") ? "META_DATA_EXPORT" : "EXPORT_META_DATA";
+  NAI_TRY(nai_small_scan(trace, facts, pairs, MAX_FACTS, on_export_fact, &c, err));
+  NAI_TRY(nai_small_scan(trace, "TARGET_INFO_SESSION_START_TIME",
+                         (const char *const[]){"utcEpochNs", "systemClockNs", NULL}, 1, on_session_start, &c, err));
+  NAI_TRY(nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", "startTime", "stopTime", NULL}, 1,
+                         on_details, &c, err));
+  if (!nai_trace_table(trace, "ANALYSIS_DETAILS"))
+    row->capture_start_ns = NAI_NULL_I64;
+  NAI_TRY(nai_small_scan(trace, "META_DATA_CAPTURE", pairs, MAX_FACTS, on_capture_fact, &c, err));
+  NAI_TRY(nai_small_scan(trace, "TARGET_INFO_SYSTEM_ENV", pairs, MAX_FACTS, on_environment, &c, err));
+  NAI_TRY(nai_small_scan(trace, "META_DATA_CAPTURE", pairs, MAX_FACTS, on_option, &options, err));
+  NAI_TRY(take_options(row, &options, err));
+  NAI_TRY(probe_diagnostics(c.notes, trace, err));
+  /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
+  if (row->time_offset_ns < 0)
+    row->time_offset_ns = row->utc_epoch_ns == NAI_NULL_I64 ? 0 : row->utc_epoch_ns;
+  CAPTURE_add(out->tables[NAI_IN_CAPTURE], row);
+  return nai_arena_check(&arena, err);
+}
