@@ -25,6 +25,7 @@ extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ran
 
 /* What exists only while parts are built. */
 struct nai_model_work {
+  uint32_t built;                          /* parts */
   struct nai_arena arenas[NAI_PART_COUNT]; /* of each part, freed once it is built; what stays is model->arena's */
   struct nai_groups gpu_kernels, gpu_memops, gpu_graphs; /* rows by index of their GPU */
   struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
@@ -32,8 +33,16 @@ struct nai_model_work {
   struct nai_step_work *steps;
 };
 
-/* Streams and processes of a GPU whose operations are in order. */
-NAI_MUST_CHECK int nai_gpu_number_streams(struct nai_gpu *gpu, const struct nai_model *model, struct nai_err *err);
+/* Whether a name is, begins with, or holds one of `words`, which end with NULL. */
+enum nai_match { NAI_EQUALS, NAI_BEGINS, NAI_BEGINS_ANY_CASE, NAI_HOLDS, NAI_HOLDS_ANY_CASE };
+bool nai_name_matches(const char *name, enum nai_match how, const char *const *words);
+#define NAI_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* By name alone. */
+enum nai_api_class nai_api_class_of(const char *name);
+
+/* Rows by GPU in `work`; then a GPU's operations in order, its streams and processes. */
+NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_model *model, struct nai_err *err);
+NAI_MUST_CHECK int nai_gpu_order_ops(struct nai_gpu *gpu, uint32_t index, struct nai_model *model, struct nai_err *err);
 
 /* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;
  * untouched when the thread has no ranges). */

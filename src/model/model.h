@@ -179,7 +179,6 @@ struct nai_model {
   int page_events;
   int worker_count;
   const char *scratch_dir;
-  uint32_t built;         /* parts */
   struct nai_arena arena; /* what the parts are made of */
 
   struct KERNEL_EVENTS_columns kernels;
@@ -234,7 +233,7 @@ struct nai_model {
   struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
 
-  struct nai_model_work *work; /* while parts are built */
+  struct nai_model_work *work; /* private to src/model (build.h) */
 };
 
 /* Looks at the event tables: all of them, or those the wanted parts read. Nothing is built yet. */

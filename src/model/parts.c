@@ -1,8 +1,6 @@
 /* The parts of the model: what they are made from, and building those that are asked for. */
 #include "model/build.h"
 
-#include <stdlib.h>
-
 static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_NAMES] = &nai_part_names,
     [NAI_PART_LAUNCHES] = &nai_part_launches,
@@ -96,22 +94,19 @@ int nai_model_plan(struct nai_model *m, struct nai_flow *flow, uint32_t wanted, 
       m->work->arenas[p] = (struct nai_arena)NAI_ARENA(m->scratch_dir);
   }
   for (int p = 0; p < NAI_PART_COUNT; p++)
-    done[p] = wanted & ~m->built & 1u << p ? plan_part(flow, m, p, done) : NAI_FLOW_END;
+    done[p] = wanted & ~m->work->built & 1u << p ? plan_part(flow, m, p, done) : NAI_FLOW_END;
   return flow->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-void nai_model_built(struct nai_model *m, uint32_t wanted) { m->built |= nai_parts_needed(wanted); }
+void nai_model_built(struct nai_model *m, uint32_t wanted) { m->work->built |= nai_parts_needed(wanted); }
 
 int nai_model_build(struct nai_model *m, uint32_t wanted, struct nai_err *err) {
-  struct nai_flow flow = {0};
+  NAI_SCOPED(nai_flow) flow = {0};
   uint32_t done[NAI_PART_COUNT];
-  int rc = nai_model_plan(m, &flow, wanted, done, err);
-  if (!rc)
-    rc = nai_flow_run(&flow, m->worker_count, err);
-  if (!rc)
-    nai_model_built(m, wanted);
-  nai_flow_free(&flow);
-  return rc;
+  NAI_TRY(nai_model_plan(m, &flow, wanted, done, err));
+  NAI_TRY(nai_flow_run(&flow, m->worker_count, err));
+  nai_model_built(m, wanted);
+  return NAI_OK;
 }
 
 void nai_model_free(struct nai_model *m) {
