@@ -33,6 +33,9 @@ struct nai_model_work {
   struct nai_step_work *steps;
 };
 
+/* Frees the working memory that a part has had so far. */
+void nai_part_forget(struct nai_model *model, enum nai_model_part part);
+
 /* Whether a name is, begins with, or holds one of `words`, which end with NULL. */
 enum nai_match { NAI_EQUALS, NAI_BEGINS, NAI_BEGINS_ANY_CASE, NAI_HOLDS, NAI_HOLDS_ANY_CASE };
 bool nai_name_matches(const char *name, enum nai_match how, const char *const *words);
@@ -44,8 +47,8 @@ enum nai_api_class nai_api_class_of(const char *name);
 NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_model *model, struct nai_err *err);
 NAI_MUST_CHECK int nai_gpu_order_ops(struct nai_gpu *gpu, uint32_t index, struct nai_model *model, struct nai_err *err);
 
-/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;
- * untouched when the thread has no ranges). */
+/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree in the part's working memory
+ * (parents local; untouched when the thread has no ranges). */
 NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
                                  uint32_t thread, struct nai_err *err);
 /* The kernel sums of the nodes. */

@@ -36,20 +36,6 @@ struct nai_nvtx_node {
   int64_t inclusive_graph_ns, inclusive_copy_ns;
 };
 
-/* Which push/pop ranges of a thread are open, now and then (nvtx_open.h). */
-struct nai_open_entry {
-  uint32_t range, parent; /* row of nvtx_events; entry of the range around it, NAI_NO_ROW for none */
-};
-struct nai_checkpoint {
-  uint32_t place, top; /* index in nvtx_by_thread.order; entry of the innermost range open before that one */
-};
-struct nai_checkpoints {
-  struct nai_checkpoint *v;
-  uint32_t count, capacity, next_place;
-  struct nai_open_entry *entries;
-  uint32_t entry_count, entry_capacity;
-};
-
 /* What an API function does to its thread (docs/analyses.md, "Synchronisation" and "Idle gaps"). */
 enum nai_api_class {
   NAI_API_OTHER,
@@ -207,7 +193,7 @@ struct nai_model {
   uint32_t *first_node;                /* per thread: its first node; thread_count + 1 entries */
   uint8_t *nvtx_depth;                 /* per range: push/pop ranges around it, 255 for more; unset for marks */
   uint32_t *crossing;                  /* per thread: push/pop ranges that overlap another without lying in it */
-  struct nai_checkpoints *checkpoints; /* per thread */
+  struct nai_checkpoints *checkpoints; /* per thread (nvtx/nvtx_open.h) */
   uint32_t *api_node; /* node of the innermost NVTX range on the call's thread that contains its start, counted
                        * from the thread's first node; NAI_NO_ROW for none */
 

@@ -59,11 +59,16 @@ static int nothing(void *model, int task, struct nai_err *err) {
   return NAI_OK;
 }
 
+void nai_part_forget(struct nai_model *m, enum nai_model_part part) {
+  nai_arena_free(&m->work->arenas[part]);
+  m->work->arenas[part] = (struct nai_arena)NAI_ARENA(m->scratch_dir);
+}
+
 static int end_part(void *model, int part, struct nai_err *err) {
   struct nai_model *m = model;
   if (parts[part]->end)
     NAI_TRY(parts[part]->end(m, 0, err));
-  nai_arena_free(&m->work->arenas[part]);
+  nai_part_forget(m, (enum nai_model_part)part);
   return NAI_OK;
 }
 
