@@ -91,7 +91,7 @@ static void drop_large(struct nai_arena *arena, const void *memory) {
 }
 
 int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes, struct nai_err *err) {
-  void *old, *fresh;
+  void *old, *fresh = NULL;
   memcpy(&old, array, sizeof old);
   NAI_TRY(nai_arena_get(&fresh, arena, bytes, 1, err));
   if (old_bytes)
@@ -114,6 +114,17 @@ int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size,
   NAI_TRY(nai_arena_resize(array, arena, (size_t)*capacity * size, (size_t)grown * size, err));
   *capacity = grown;
   return NAI_OK;
+}
+
+bool nai_arena_or_spill(void *array, struct nai_arena *arena, const char *directory, size_t old_bytes, size_t bytes) {
+  if (arena)
+    return nai_arena_resize(array, arena, old_bytes, bytes, NULL) == NAI_OK;
+  void *memory;
+  memcpy(&memory, array, sizeof memory);
+  memory = nai_spill_array_grow(memory, directory, old_bytes, bytes);
+  if (memory)
+    memcpy(array, &memory, sizeof memory);
+  return memory != NULL;
 }
 
 const char *nai_arena_printf(struct nai_arena *arena, const char *fmt, ...) {

@@ -98,8 +98,7 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 /* Calls and ranges of a thread, both by start: at each call, the innermost range that is open. */
 static int sweep_thread(int32_t *range_row, const struct nai_model *m, uint32_t thread, struct nai_err *err) {
   const struct nai_groups *calls = &m->api_by_thread, *ranges = &m->nvtx_by_thread;
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct nai_open_cursor cursor = {.begun.arena = &arena};
+  struct nai_open_cursor cursor = {0};
   uint32_t place = ranges->first[thread], end = ranges->first[thread + 1], parent;
   int rc = place < end ? nai_open_find(&cursor, m, thread, place, err) : NAI_OK;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1] && place <= end && !rc; i++) {
@@ -111,6 +110,7 @@ static int sweep_thread(int32_t *range_row, const struct nai_model *m, uint32_t 
     uint32_t open = rc || ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
     range_row[api] = open == NAI_NO_ROW ? NAI_NULL_I32 : (int32_t)open;
   }
+  nai_open_cursor_free(&cursor);
   return rc;
 }
 

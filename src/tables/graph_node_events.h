@@ -11,3 +11,4 @@
   C(T, graph_node_id, ID, "node: kernel_events.graph_node_id")                                              \
   C(T, original_graph_node_id, ID, "node it was cloned from, NULL for none")
 NAI_TABLE(GRAPH_NODE_EVENTS, graph_node_events, "Graph nodes", "One creation of a CUDA graph node")
+NAI_EVENT_COLUMNS(GRAPH_NODE_EVENTS)

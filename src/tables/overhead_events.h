@@ -12,5 +12,6 @@
     "lazy load, 8 command buffer full; NULL in older exports, where the name tells")                                \
   C(T, correlation_id, ID, "API call it lies in, NULL or 0 for none")
 NAI_TABLE(OVERHEAD_EVENTS, overhead_events, "Overhead", "One stretch of profiler or CUDA driver overhead")
+NAI_EVENT_COLUMNS(OVERHEAD_EVENTS)
 
 enum { NAI_OVERHEAD_PROFILER, NAI_OVERHEAD_CUDA, NAI_OVERHEAD_JIT };

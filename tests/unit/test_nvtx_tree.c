@@ -152,11 +152,11 @@ static int depth_of(const struct truth *t, int range) {
 
 /* The range that contains the one at `place` of its thread's order, found as idle gaps find it. */
 static uint32_t parent_at(const struct nai_model *m, uint32_t thread, uint32_t place) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct nai_open_cursor cursor = {.begun.arena = &arena};
+  struct nai_open_cursor cursor = {0};
   uint32_t parent;
   ok(nai_open_find(&cursor, m, thread, place, err));
   ok(nai_open_begin(&parent, &cursor, m->nvtx_by_thread.order[place], err));
+  nai_open_cursor_free(&cursor);
   return parent;
 }
 

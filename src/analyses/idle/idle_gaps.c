@@ -248,8 +248,7 @@ static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const s
                     struct nai_err *err) {
   struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
   struct nai_intervals host = {0};
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct host_code h = {.m = m, .open.begun.arena = &arena};
+  struct host_code h = {.m = m};
   int rc = heap.v ? NAI_OK : nai_err_nomem(err);
   if (!rc)
     find_longest(&heap, m);
@@ -264,6 +263,7 @@ static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const s
   }
   free(heap.v);
   nai_intervals_free(&host);
+  nai_open_cursor_free(&h.open);
   return rc;
 }
 

@@ -1,17 +1,15 @@
 #include "model/cpu/collections.h"
 
 #include "base/sort.h"
+#include "model/build.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+void nai_collections_free(struct nai_collections *c) { nai_arena_free(&c->arena); }
 
 /* Exactly these: many names hold the letters. */
 static bool is_collection(const char *name) {
-  static const char *const names[] = {"gc.collect", "GC", "garbage collection"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(name, names[i]) == 0)
-      return true;
-  return false;
+  return nai_name_matches(name, NAI_EQUALS, NAI_WORDS("gc.collect", "GC", "garbage collection"));
 }
 
 static int by_thread_and_start(const void *pa, const void *pb) {
@@ -34,41 +32,37 @@ static void join(struct nai_collections *c) {
   c->count = kept;
 }
 
-static uint32_t ranges_named(const bool *wanted, const struct nai_model *m, struct nai_collection *to) {
-  uint32_t count = 0;
+static int take_ranges(struct nai_collections *c, const struct nai_model *m, const bool *wanted, struct nai_err *err) {
+  uint32_t capacity = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++) {
     int32_t thread = nai_at_i32(&m->nvtx.thread, i);
     if (thread < 0 || !wanted[nai_at_text(&m->nvtx.name, i)])
       continue;
-    if (to)
-      to[count] = (struct nai_collection){(uint32_t)thread, nai_at(&m->nvtx.start_ns, i), nai_at(&m->nvtx.end_ns, i)};
-    count++;
+    NAI_TRY(NAI_ROOM(c->v, capacity, c->count, &c->arena, err));
+    c->v[c->count++] =
+        (struct nai_collection){(uint32_t)thread, nai_at(&m->nvtx.start_ns, i), nai_at(&m->nvtx.end_ns, i)};
   }
-  return count;
+  return NAI_OK;
 }
 
 int nai_collections_find(struct nai_collections *out, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_NVTX];
-  uint32_t names = m->nvtx.n ? t->strings.count : 0;
-  bool any = false, *wanted = calloc((size_t)names + 1, sizeof *wanted);
-  *out = (struct nai_collections){0};
-  if (!wanted)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < names; i++)
-    any |= wanted[i] = is_collection(nai_strings_get(&t->strings, i));
-  uint32_t count = any ? ranges_named(wanted, m, NULL) : 0;
-  out->v = count ? malloc(count * sizeof *out->v) : NULL;
-  int rc = count && !out->v ? nai_err_nomem(err) : NAI_OK;
-  if (out->v) {
-    out->count = ranges_named(wanted, m, out->v);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  *out = (struct nai_collections){.arena = NAI_ARENA(m->scratch_dir)};
+  if (!m->nvtx.n)
+    return NAI_OK;
+  const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
+  bool any = false, *wanted;
+  NAI_TRY(NAI_NEW(wanted, &arena, names->count, err));
+  for (uint32_t i = 0; i < names->count; i++)
+    any |= wanted[i] = is_collection(nai_strings_get(names, i));
+  if (!any)
+    return NAI_OK;
+  NAI_TRY(take_ranges(out, m, wanted, err));
+  if (out->count)
     qsort(out->v, out->count, sizeof *out->v, by_thread_and_start);
-    join(out);
-  }
-  free(wanted);
-  return rc;
+  join(out);
+  return NAI_OK;
 }
-
-void nai_collections_free(struct nai_collections *c) { free(c->v); }
 
 struct collected_before {
   const struct nai_collection *v;

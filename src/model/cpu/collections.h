@@ -11,6 +11,7 @@ struct nai_collection {
 struct nai_collections {
   struct nai_collection *v;
   uint32_t count;
+  struct nai_arena arena; /* private */
 };
 /* Looks at the rows of ranges only if a range has such a name. Needs part NAMES. */
 NAI_MUST_CHECK int nai_collections_find(struct nai_collections *out, const struct nai_model *model,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "model/model.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
 
 /* Layers of evidence; an earlier one wins over a later one. */
 enum nai_layer {
@@ -36,6 +38,8 @@ struct nai_call_mark {
 enum { NAI_CALLS_PER_MARK = 32 };
 
 struct nai_evidence {
+  struct OVERHEAD_EVENTS_columns overheads;
+  struct OSRT_EVENTS_columns osrt;
   struct nai_layer_list *profiler, *loading; /* per thread */
   struct nai_layer_list *flush;              /* per process */
   struct nai_call_mark *marks;               /* one per NAI_CALLS_PER_MARK calls of a thread, the first empty */

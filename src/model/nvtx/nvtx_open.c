@@ -50,6 +50,8 @@ static const struct nai_checkpoint *checkpoint_before(const struct nai_checkpoin
 
 /* --- cursors ---------------------------------------------------------------------------------- */
 
+void nai_open_cursor_free(struct nai_open_cursor *c) { nai_arena_free(&c->arena); }
+
 /* The innermost range that counts as open, NAI_NO_ROW for none. */
 static uint32_t top(const struct nai_open_cursor *c) {
   if (c->begun.depth)
@@ -73,6 +75,7 @@ int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t
   c->thread = thread;
   c->entry = from ? from->top : NAI_NO_ROW;
   c->begun.depth = 0;
+  c->begun.arena = &c->arena;
   for (; at < place; at++)
     if (nai_at_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
       NAI_TRY(nai_open_begin(&parent, c, ranges->order[at], err));

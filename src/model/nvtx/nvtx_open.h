@@ -46,13 +46,15 @@ struct nai_checkpoints {
 NAI_MUST_CHECK int nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place,
                                        struct nai_open_ranges *open, struct nai_arena *arena, struct nai_err *err);
 
-/* A moment of a thread, and the ranges open then. Begin with {.begun.arena = arena} and nai_open_find. */
+/* A moment of a thread, and the ranges open then. Begin with zeroed memory and nai_open_find. */
 struct nai_open_cursor {
   const struct nai_model *model;
   uint32_t thread;
   uint32_t entry; /* in the thread's checkpoints: the innermost range that was open at the checkpoint and still is */
   struct nai_open_ranges begun; /* since the checkpoint; inside of `entry` */
+  struct nai_arena arena;       /* that they are from */
 };
+void nai_open_cursor_free(struct nai_open_cursor *cursor);
 /* Goes to the thread's range at `place` in nvtx_by_thread; ranges that have ended by then may still count as open. */
 NAI_MUST_CHECK int nai_open_find(struct nai_open_cursor *cursor, const struct nai_model *model, uint32_t thread,
                                  uint32_t place, struct nai_err *err);
