@@ -15,7 +15,6 @@ struct nai_part_def {
   int (*tasks)(const struct nai_model *); /* how many */
   nai_task_fn *task;
   nai_task_fn *end;
-  void (*free)(struct nai_model *);           /* also of a part that was never begun */
   int64_t (*bytes)(const struct nai_model *); /* of anonymous memory, temporary included; NULL: little */
 };
 extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,
@@ -55,5 +54,4 @@ NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_co
 NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
 
 /* Callchains of the part CPU. */
-struct nai_cpu;
-NAI_MUST_CHECK int nai_cpu_chains_build(struct nai_cpu *cpu, const struct nai_model *model, struct nai_err *err);
+NAI_MUST_CHECK int nai_cpu_chains_build(struct nai_model *model, struct nai_err *err);

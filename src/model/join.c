@@ -15,7 +15,7 @@ struct process_index {
 static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
 
 /* The index that a call belongs to, NULL for none. */
-static struct process_index *index_of(struct process_index *index, const struct nai_model *m, uint32_t api) {
+static inline struct process_index *index_of(struct process_index *index, const struct nai_model *m, uint32_t api) {
   int32_t process = m->thread_process[nai_at_i32(&m->apis.thread, api)];
   return process < 0 || !joinable(nai_at(&m->apis.correlation_id, api)) ? NULL : &index[process];
 }

@@ -115,9 +115,6 @@ int nai_model_build(struct nai_model *m, uint32_t wanted, struct nai_err *err) {
 }
 
 void nai_model_free(struct nai_model *m) {
-  for (int p = 0; p < NAI_PART_COUNT; p++)
-    if (parts[p]->free)
-      parts[p]->free(m);
   for (int p = 0; m->work && p < NAI_PART_COUNT; p++)
     nai_arena_free(&m->work->arenas[p]);
   nai_arena_free(&m->arena);

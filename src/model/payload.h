@@ -2,6 +2,7 @@
  * by schemas of the trace; fields are known by what their entries are called. */
 #pragma once
 
+#include "base/arena.h"
 #include "table/table.h"
 
 enum nai_payload_field {
@@ -44,6 +45,7 @@ NAI_MUST_CHECK int nai_payload_schemas_new(struct nai_payload_schemas **out, con
                                            const struct nai_table *entries, const struct nai_table *enums,
                                            struct nai_err *err);
 void nai_payload_schemas_free(struct nai_payload_schemas *schemas);
+NAI_OWNER(nai_payload_schemas)
 
 /* Reads the blob of a range of domain `domain_id`; several payloads one behind the other add to each other. Nothing is
  * known of one that is not NAI_PAYLOAD_READ. Any bytes are safe. */

@@ -11,3 +11,4 @@
   C(T, cpu_cycles, CELL(I64, COUNT), "0 for stacks taken on a context switch")                              \
   C(T, callchain_id, ID, "callchain_frames of kind 0", .refers = "callchain_frames.callchain_id")
 NAI_TABLE(SAMPLE_EVENTS, sample_events, "CPU samples", "One sample of a thread")
+NAI_EVENT_COLUMNS(SAMPLE_EVENTS)

@@ -12,3 +12,4 @@
     "1 running, 2 interruptible, 3 uninterruptible, 6 unscheduled, 7 waiting; NULL in older exports")       \
   C(T, thread_block, ID32, "why it stopped; only where is_in is 0")
 NAI_TABLE(SCHED_EVENTS, sched_events, "Scheduling", "One thread that begins or stops running on a CPU")
+NAI_EVENT_COLUMNS(SCHED_EVENTS)

@@ -136,11 +136,10 @@ static void print_function(struct nai_buf *out, const char *signature) {
     depth -= (c == '>' || c == ')') && depth;
     start = c == ' ' && !depth && i < end ? i + 1 : start;
   }
-  struct nai_buf name = {0};
+  NAI_SCOPED(nai_buf) name = {0};
   nai_buf_put(&name, signature + start, end - start);
   nai_kernel_name_short(out, end > start ? nai_buf_str(&name) : signature, NAME_CHARS);
   out->oom |= name.oom;
-  nai_buf_free(&name);
 }
 
 static void separate(struct nai_buf *out, size_t from) {

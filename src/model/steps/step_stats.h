@@ -15,7 +15,8 @@ struct nai_step_stats {
   int64_t total_ns;                                  /* of steady steps */
   int64_t spread_ns, excess_ns; /* what steady steps, outliers are longer than the median; summed */
   int64_t warm_up_ns;
-  double cv_pct; /* NaN for fewer than two steady steps */
+  double cv_pct;          /* NaN for fewer than two steady steps */
+  struct nai_arena arena; /* private */
 };
 enum { NAI_OUTLIER_FEWEST = 5, NAI_DRIFT_FEWEST = 20 };
 NAI_MUST_CHECK int nai_step_stats_new(struct nai_step_stats *out, const struct nai_process_steps *steps,

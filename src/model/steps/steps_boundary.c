@@ -5,8 +5,6 @@
  */
 #include "model/steps/steps_periods.h"
 
-#include "base/sort.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,13 +40,11 @@ static uint32_t launched_from(const struct launched *l, int64_t t) {
   return (uint32_t)nai_keys_from(l->ops, l->count, nai_key_from_i64(t));
 }
 
-static int list_launched(struct launched *l, struct nai_err *err) {
+static int list_launched(struct launched *l, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_model *m = l->search->m;
   uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count;
-  l->ops = malloc(((size_t)l->gpu->op_count + 1) * sizeof *l->ops);
-  l->optimizer = calloc((size_t)names + 1, 1);
-  if (!l->ops || !l->optimizer)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(l->ops, arena, l->gpu->op_count, err));
+  NAI_TRY(NAI_NEW(l->optimizer, arena, names, err));
   for (uint32_t i = 0; i < l->gpu->op_count; i++)
     if (nai_model_op_process(m, &l->gpu->ops[i]) == (int32_t)l->search->process)
       l->ops[l->count++] = (struct nai_key){nai_key_from_i64(time_of(m, &l->gpu->ops[i])), i};
@@ -157,7 +153,7 @@ static uint32_t first_token(const struct launched *l, int64_t *room) {
   uint32_t best = l->period->marker;
   int64_t longest = -1;
   for (uint32_t t = 0; t < q->token_count; t++) {
-    uint32_t n = q->first[t + 1] - q->first[t];
+    uint32_t n = nai_step_occurrences(q, t);
     if (n + 1 < l->period->count || n > l->period->count + 1)
       continue;
     for (uint32_t i = 0; i < n; i++)
@@ -244,7 +240,7 @@ static bool by_waiting(struct nai_step_evidence *e, const struct launched *l, st
       (!same_each(l, SIGN_WAIT, room) && !same_each(l, SIGN_RESULT, room)))
     return false;
   const struct nai_step_sequence *q = l->sequence;
-  uint32_t token = first_token(l, room), n = q->first[token + 1] - q->first[token];
+  uint32_t token = first_token(l, room), n = nai_step_occurrences(q, token);
   for (uint32_t i = 0; i < n; i++)
     seams[i] = seam_of(l, nai_step_occurrence(q, token, i));
   struct cut cut = choose_cut(l, seams, n, room);
@@ -286,29 +282,26 @@ static bool is_even(const struct nai_step_evidence *e, const struct launched *l,
 }
 
 int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_search *s,
-                        const struct nai_step_sequence *q, const struct nai_step_period *p, struct nai_err *err) {
+                        const struct nai_step_sequence *q, const struct nai_step_period *p, struct nai_arena *arena,
+                        struct nai_err *err) {
   struct launched l = {.search = s, .gpu = &s->m->gpus[q->gpu], .sequence = q, .period = p};
+  struct seam *seams;
+  int64_t *room;
   *out = (struct nai_step_evidence){0};
-  int rc = list_launched(&l, err);
-  int64_t *room = malloc((2 * (size_t)l.count + 2 * (size_t)q->count + 2) * sizeof *room);
-  struct seam *seams = malloc(((size_t)q->count + 1) * sizeof *seams);
-  out->starts = malloc(((size_t)l.count + 2) * sizeof *out->starts);
-  if (!rc && (!room || !seams || !out->starts))
-    rc = nai_err_nomem(err);
-  if (!rc && by_optimizer(out, &l, room)) {
+  NAI_TRY(list_launched(&l, arena, err));
+  NAI_TRY(NAI_NEW(room, arena, 2 * ((size_t)l.count + q->count), err));
+  NAI_TRY(NAI_NEW(seams, arena, q->count, err));
+  NAI_TRY(NAI_NEW(out->starts, arena, (size_t)l.count + 1, err));
+  if (by_optimizer(out, &l, room)) {
     out->name = "optimizer kernels once per period";
     out->confidence = 80;
-  } else if (!rc && by_waiting(out, &l, seams, room)) {
+  } else if (by_waiting(out, &l, seams, room)) {
     out->name = "input copies and waits in every period";
     out->confidence = 60;
   }
-  if (!rc && out->count)
+  if (out->count)
     add_ends(out, &l);
-  if (!rc && out->name && !is_even(out, &l, room))
+  if (out->name && !is_even(out, &l, room))
     out->name = NULL;
-  free(l.ops);
-  free(l.optimizer);
-  free(seams);
-  free(room);
-  return rc;
+  return NAI_OK;
 }

@@ -1,7 +1,7 @@
 /* What finding steps is made of. Internal to src/model. */
 #pragma once
 
-#include "base/buf.h"
+#include "base/sort.h"
 #include "model/build.h"
 #include "model/steps/steps.h"
 #include "model/steps/steps_names.h"
@@ -17,13 +17,15 @@ struct nai_step_search {
   const struct nai_step_names *names; /* of ranges; empty without ranges or with --step */
   struct nai_process_steps *out;
   struct nai_steps *found; /* lists and units of this process alone */
+  struct nai_arena *arena; /* until the process is done; what stays is the model's */
   uint8_t *called;         /* per API call of the trace: a step has counted it; a process sets those of its own */
 };
 
 /* Launches of [from, to). */
-uint32_t nai_step_launches(const struct nai_step_search *search, int64_t from, int64_t to);
-/* Appends `name` with every run of digits as '#'. */
-void nai_step_canonical(struct nai_buf *out, const char *name);
+static inline uint32_t nai_step_launches(const struct nai_step_search *s, int64_t from, int64_t to) {
+  return (uint32_t)(nai_bisect(s->launches, s->launch_count, sizeof *s->launches, 0, to) -
+                    nai_bisect(s->launches, s->launch_count, sizeof *s->launches, 0, from));
+}
 /* steps_user.c, steps_nvtx.c: fill `out` if they find steps; its method tells. */
 NAI_MUST_CHECK int nai_steps_by_user(struct nai_step_search *search, struct nai_err *err);
 NAI_MUST_CHECK int nai_steps_by_ranges(struct nai_step_search *search, struct nai_err *err);
@@ -32,7 +34,7 @@ NAI_MUST_CHECK int nai_steps_by_optimizer(struct nai_step_search *search, struct
 /* Also lists what repeats without being steps, whether there are steps already or not. */
 NAI_MUST_CHECK int nai_steps_by_kernels(struct nai_step_search *search, struct nai_err *err);
 /* The steps that ranges (rows of nvtx_events of one thread, by start, none inside another) begin. */
-NAI_MUST_CHECK int nai_steps_from_ranges(struct nai_process_steps *out, const struct nai_model *model,
-                                         const uint32_t *ranges, uint32_t count, struct nai_err *err);
+NAI_MUST_CHECK int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *model, const uint32_t *ranges,
+                                         uint32_t count, struct nai_err *err);
 /* steps_gpu.c: windows, partition and sums of a process's steps on the GPUs it used. */
 NAI_MUST_CHECK int nai_steps_on_gpus(struct nai_step_search *search, struct nai_err *err);

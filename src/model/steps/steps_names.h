@@ -1,6 +1,7 @@
 /* What range names say about steps. Internal to src/model. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/strings.h"
 #include "model/model.h"
 
@@ -9,8 +10,13 @@ struct nai_step_names {
   struct nai_strings texts;
   uint32_t *canonical; /* per string of nvtx_events: string of `texts` */
 };
-NAI_MUST_CHECK int nai_step_names_new(struct nai_step_names *out, const struct nai_model *model, struct nai_err *err);
-void nai_step_names_free(struct nai_step_names *names);
+NAI_MUST_CHECK int nai_step_names_find(struct nai_step_names *out, const struct nai_model *model,
+                                       struct nai_arena *arena, struct nai_err *err);
+/* Appends `name` with every run of digits as '#'. */
+void nai_step_canonical(struct nai_buf *out, const char *name);
+/* *out = a text that stays with the model. */
+NAI_MUST_CHECK int nai_step_keep(const char **out, struct nai_model *model, const struct nai_buf *text,
+                                 struct nai_err *err);
 
 enum nai_step_word {
   NAI_WORD_NONE,
