@@ -305,6 +305,8 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 }
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
+/* The same, where operations before number `first` start earlier, and few others do. */
+uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
 static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
   enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];

@@ -46,7 +46,7 @@ struct nai_evidence {
   struct nai_groups osrt_by_thread;          /* outermost OS runtime calls; no rows at all without any */
 };
 
-/* A moment of a thread that moves on. Zeroed memory is one to begin with. */
+/* A moment of a thread that moves on. To begin with, `model` is NULL. */
 struct nai_moment {
   const struct nai_model *model;
   uint32_t thread;

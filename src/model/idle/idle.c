@@ -147,10 +147,11 @@ static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_
       span.start, span.end, g, number, op, op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &gpu->ops[op])};
 }
 
-/* The first operation that starts when a gap ends ends it, even one without length. */
+/* The first operation that starts when a gap ends ends it, even one without length. Each interval before the gap has an
+ * operation at least. */
 struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
   const struct nai_gpu *gpu = &m->gpus[g];
-  return gap_of(m, g, number, nai_model_op_from(m, gpu, nai_idle_span(gpu, number).end));
+  return gap_of(m, g, number, nai_model_op_behind(m, gpu, number, nai_idle_span(gpu, number).end));
 }
 
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {

@@ -200,7 +200,8 @@ static void split_again(struct nai_idle_split *split, struct nai_idle_shares *sh
                         const struct nai_model *m, const struct nai_idle_gap *gap, const struct nai_interval *within) {
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   struct nai_idle_charge charge = {.wait = NAI_NO_ROW};
-  struct nai_moment at = {0};
+  struct nai_moment at;
+  at.model = NULL;
   if (drain)
     charge = nai_idle_charge_to(m, drain->wait, drain->left);
   nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit, within);
