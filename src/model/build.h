@@ -39,6 +39,10 @@ void nai_part_forget(struct nai_model *model, enum nai_model_part part);
 enum nai_match { NAI_EQUALS, NAI_BEGINS, NAI_BEGINS_ANY_CASE, NAI_HOLDS, NAI_HOLDS_ANY_CASE };
 bool nai_name_matches(const char *name, enum nai_match how, const char *const *words);
 #define NAI_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* How many tasks a part has: one per GPU, thread, process. */
+int nai_each_gpu(const struct nai_model *model);
+int nai_each_thread(const struct nai_model *model);
+int nai_each_process(const struct nai_model *model);
 /* By name alone. */
 enum nai_api_class nai_api_class_of(const char *name);
 

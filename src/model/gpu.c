@@ -114,8 +114,6 @@ static int begin_gpus(void *ctx, int task, struct nai_err *err) {
   return nai_gpu_rows_collect(m, err);
 }
 
-static int gpu_count(const struct nai_model *m) { return (int)m->gpu_count; }
-
 static int build_gpu(void *ctx, int index, struct nai_err *err) {
   struct nai_model *m = ctx;
   struct nai_gpu *gpu = &m->gpus[index];
@@ -132,7 +130,7 @@ const struct nai_part_def nai_part_gpus = {.name = "GPU timelines",
                                            .needs = NAI_PART(NAMES),
                                            .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(GPUS),
                                            .begin = begin_gpus,
-                                           .tasks = gpu_count,
+                                           .tasks = nai_each_gpu,
                                            .task = build_gpu,
                                            .bytes = gpus_bytes};
 

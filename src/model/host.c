@@ -19,8 +19,6 @@ static int begin_blocked(void *ctx, int task, struct nai_err *err) {
   return NAI_NEW(m->blocked, &m->arena, m->thread_count, err);
 }
 
-static int thread_count(const struct nai_model *m) { return (int)m->thread_count; }
-
 static int find_blocked(void *ctx, int thread, struct nai_err *err) {
   struct nai_model *m = ctx;
   const struct nai_groups *calls = &m->api_by_thread;
@@ -35,5 +33,5 @@ static int find_blocked(void *ctx, int thread, struct nai_err *err) {
 const struct nai_part_def nai_part_blocked = {.name = "blocked",
                                               .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
                                               .begin = begin_blocked,
-                                              .tasks = thread_count,
+                                              .tasks = nai_each_thread,
                                               .task = find_blocked};

@@ -80,69 +80,49 @@ static int compare_met(const void *pa, const void *pb) {
   return 0;
 }
 
-enum { MAX_OWN_LANES = 512 }; /* of one GPU; streams beyond share one lane per kind */
+/* Of one GPU; streams beyond share one lane per kind, which follow the others. */
+enum { MAX_OWN_LANES = 512, MAX_LANES = MAX_OWN_LANES + NAI_LANE_GRAPH + 1 };
 
-/* Adds a lane of a GPU; *next = where in the rows the first of its operations goes. */
-static int add_gpu_lane(uint32_t *next, struct builder *b, const struct key *key, int32_t device_id, uint32_t count,
+static int add_gpu_lane(struct builder *b, const struct key *key, int32_t device_id, uint32_t count,
                         struct nai_err *err) {
-  *next = b->used;
+  const struct nai_lane lane = {.kind = (enum nai_lane_kind)key->kind,
+                                .gpu = device_id,
+                                .process = key->process,
+                                .thread = -1,
+                                .context = key->context,
+                                .stream = key->stream,
+                                .rows = b->rows + b->used,
+                                .count = count};
   b->used += count;
-  return add_lane(b,
-                  (struct nai_lane){.kind = (enum nai_lane_kind)key->kind,
-                                    .gpu = device_id,
-                                    .process = key->process,
-                                    .thread = -1,
-                                    .context = key->context,
-                                    .stream = key->stream,
-                                    .rows = b->rows + *next,
-                                    .count = count},
-                  err);
-}
-
-/* Where the operations of each key go. */
-struct places {
-  uint32_t **next;             /* per key: a counter of one of the lanes below */
-  uint32_t own[MAX_OWN_LANES]; /* place in the rows */
-  uint32_t shared[NAI_LANE_GRAPH + 1];
-};
-
-/* Adds the lanes of the keys, in their order. */
-static int add_lanes(struct places *places, struct builder *b, struct met *met, uint32_t count, int32_t device_id,
-                     struct nai_err *err) {
-  uint32_t shared_count[NAI_LANE_GRAPH + 1] = {0};
-  qsort(met, count, sizeof *met, compare_met);
-  for (uint32_t i = 0; i < count; i++) {
-    const struct key *key = &met[i].key;
-    bool own = i < MAX_OWN_LANES;
-    places->next[met[i].id] = own ? &places->own[i] : &places->shared[key->kind];
-    if (own)
-      NAI_TRY(add_gpu_lane(&places->own[i], b, key, device_id, met[i].count, err));
-    else
-      shared_count[key->kind] += met[i].count;
-  }
-  for (int kind = NAI_LANE_KERNEL; kind <= NAI_LANE_GRAPH; kind++)
-    NAI_TRY(
-        add_gpu_lane(&places->shared[kind], b, &(struct key){kind, -1, -1, -1}, device_id, shared_count[kind], err));
-  return NAI_OK;
+  return add_lane(b, lane, err);
 }
 
 /* The GPU's operations split into lanes, each still in start order: a stable counting sort by lane. */
 static int add_gpu(struct builder *b, const struct nai_gpu *gpu, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(b->m->scratch_dir);
-  uint32_t keys = gpu->stream_count * TYPES, n = 0;
-  struct met *met;
-  struct places *places;
+  uint32_t keys = gpu->stream_count * TYPES, n = 0, next[MAX_LANES] = {0}, *lane_of;
+  struct met *met, *lanes;
   NAI_TRY(NAI_NEW(met, &arena, keys, err));
-  NAI_TRY(NAI_NEW(places, &arena, 1, err));
-  NAI_TRY(NAI_NEW(places->next, &arena, keys, err));
+  NAI_TRY(NAI_NEW(lanes, &arena, MAX_LANES, err));
+  NAI_TRY(NAI_NEW(lane_of, &arena, keys, err));
   for (uint32_t i = 0; i < gpu->op_count; i++)
     met[number_of(&gpu->ops[i])].count++;
   for (uint32_t k = 0; k < keys; k++)
     if (met[k].count)
       met[n++] = (struct met){key_of(gpu, k), k, met[k].count};
-  NAI_TRY(add_lanes(places, b, met, n, gpu->device_id, err));
+  qsort(met, n, sizeof *met, compare_met);
+  for (uint32_t i = 0; i < n; i++) {
+    bool own = i < MAX_OWN_LANES;
+    struct met *lane = &lanes[lane_of[met[i].id] = own ? i : MAX_OWN_LANES + (uint32_t)met[i].key.kind];
+    lane->key = own ? met[i].key : (struct key){met[i].key.kind, -1, -1, -1};
+    lane->count += met[i].count;
+  }
+  for (uint32_t i = 0; i < MAX_LANES; i++) {
+    next[i] = b->used;
+    NAI_TRY(add_gpu_lane(b, &lanes[i].key, gpu->device_id, lanes[i].count, err));
+  }
   for (uint32_t i = 0; i < gpu->op_count; i++)
-    b->rows[(*places->next[number_of(&gpu->ops[i])])++] = gpu->ops[i].row;
+    b->rows[next[lane_of[number_of(&gpu->ops[i])]]++] = gpu->ops[i].row;
   return NAI_OK;
 }
 

@@ -54,6 +54,10 @@ int64_t nai_parts_bytes(const struct nai_model *m, uint32_t wanted) {
   return bytes;
 }
 
+int nai_each_gpu(const struct nai_model *m) { return (int)m->gpu_count; }
+int nai_each_thread(const struct nai_model *m) { return (int)m->thread_count; }
+int nai_each_process(const struct nai_model *m) { return (int)m->process_count; }
+
 static int nothing(void *model, int task, struct nai_err *err) {
   (void)model, (void)task, (void)err;
   return NAI_OK;

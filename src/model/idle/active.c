@@ -136,8 +136,6 @@ static int begin(void *ctx, int task, struct nai_err *err) {
   return NAI_NEW(m->active, &m->arena, m->gpu_count, err);
 }
 
-static int count_tasks(const struct nai_model *m) { return (int)m->gpu_count; }
-
 static int divide_window(void *ctx, int task, struct nai_err *err) {
   struct nai_model *m = ctx;
   struct nai_gpu_active *a = &m->active[task];
@@ -156,5 +154,5 @@ const struct nai_part_def nai_part_active = {.name = "active time",
                                              .needs = NAI_PART(GPUS),
                                              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
                                              .begin = begin,
-                                             .tasks = count_tasks,
+                                             .tasks = nai_each_gpu,
                                              .task = divide_window};

@@ -153,8 +153,6 @@ static int begin_evidence(void *ctx, int task, struct nai_err *err) {
   return group_osrt(m, err);
 }
 
-static int thread_count(const struct nai_model *m) { return (int)m->thread_count; }
-
 static int end_evidence(void *ctx, int task, struct nai_err *err) {
   (void)task;
   struct nai_model *m = ctx;
@@ -182,7 +180,7 @@ const struct nai_part_def nai_part_evidence = {.name = "evidence",
                                                .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                                                          NAI_IN(OVERHEAD) | NAI_IN(OSRT),
                                                .begin = begin_evidence,
-                                               .tasks = thread_count,
+                                               .tasks = nai_each_thread,
                                                .task = mark_thread,
                                                .end = end_evidence,
                                                .bytes = evidence_bytes};

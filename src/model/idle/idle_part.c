@@ -135,8 +135,6 @@ static int begin_idle(void *ctx, int task, struct nai_err *err) {
   return NAI_NEW(m->idle, &m->arena, m->gpu_count, err);
 }
 
-static int gpu_count(const struct nai_model *m) { return (int)m->gpu_count; }
-
 /* A byte per gap, and up to 32 for gaps that the host is late in, which are few. */
 static int64_t idle_bytes(const struct nai_model *m) { return ((int64_t)m->kernels.n + m->memops.n + m->graphs.n) * 8; }
 
@@ -145,6 +143,6 @@ const struct nai_part_def nai_part_idle = {.name = "idle gaps",
                                            .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                      NAI_IN(OVERHEAD),
                                            .begin = begin_idle,
-                                           .tasks = gpu_count,
+                                           .tasks = nai_each_gpu,
                                            .task = split_gpu,
                                            .bytes = idle_bytes};

@@ -4,6 +4,7 @@
 
 #include "base/sort.h"
 #include "base/text.h"
+#include "model/build.h"
 #include "model/idle/evidence.h"
 #include "model/idle/idle.h"
 
@@ -21,44 +22,22 @@ static void set_what(struct nai_pause_cause *out, const char *name, const char *
 enum host_cause { INPUT_WAIT, SLEEP, WAIT, FILE_READ, OS_CALL, HOST_REST, HOST_CAUSES };
 static const char *const host_words[HOST_CAUSES] = {"input_wait", "sleep", "wait", "file_read", "os_call", "host_code"};
 
+static const struct {
+  enum host_cause cause;
+  const char *const *calls;
+} host_calls[] = {
+    {INPUT_WAIT, NAI_WORDS("getc", "fgetc", "getchar", "fgets", "getline", "scanf")},
+    {SLEEP, NAI_WORDS("nanosleep", "clock_nanosleep", "usleep", "sleep")},
+    {WAIT,
+     NAI_WORDS("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "pthread_cond_wait",
+               "pthread_cond_timedwait", "pthread_join", "sem_wait", "sem_timedwait", "futex", "waitpid", "wait4")},
+    {FILE_READ, NAI_WORDS("read", "pread", "pread64", "readv", "fread")},
+};
+
 static enum host_cause host_cause_of(const char *name) {
-  static const struct {
-    const char *name;
-    enum host_cause cause;
-  } calls[] = {
-      {"getc", INPUT_WAIT},
-      {"fgetc", INPUT_WAIT},
-      {"getchar", INPUT_WAIT},
-      {"fgets", INPUT_WAIT},
-      {"getline", INPUT_WAIT},
-      {"scanf", INPUT_WAIT},
-      {"nanosleep", SLEEP},
-      {"clock_nanosleep", SLEEP},
-      {"usleep", SLEEP},
-      {"sleep", SLEEP},
-      {"poll", WAIT},
-      {"ppoll", WAIT},
-      {"select", WAIT},
-      {"pselect", WAIT},
-      {"epoll_wait", WAIT},
-      {"epoll_pwait", WAIT},
-      {"pthread_cond_wait", WAIT},
-      {"pthread_cond_timedwait", WAIT},
-      {"pthread_join", WAIT},
-      {"sem_wait", WAIT},
-      {"sem_timedwait", WAIT},
-      {"futex", WAIT},
-      {"waitpid", WAIT},
-      {"wait4", WAIT},
-      {"read", FILE_READ},
-      {"pread", FILE_READ},
-      {"pread64", FILE_READ},
-      {"readv", FILE_READ},
-      {"fread", FILE_READ},
-  };
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (strcmp(calls[i].name, name) == 0)
-      return calls[i].cause;
+  for (size_t i = 0; i < sizeof host_calls / sizeof *host_calls; i++)
+    if (nai_name_matches(name, NAI_EQUALS, host_calls[i].calls))
+      return host_calls[i].cause;
   return OS_CALL;
 }
 

@@ -1,49 +1,7 @@
 /* Which NVTX ranges the work of GPUs belongs to: those around the API calls that launched it. */
 #include "model/build.h"
 
-static struct nai_nvtx_node *node_of(struct nai_model *m, uint32_t api) {
-  return api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
-}
-
-static void attribute_work(struct nai_model *m) {
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    struct nai_nvtx_node *node = node_of(m, m->kernel_api[k]);
-    if (!node)
-      continue;
-    node->kernel_ns += nai_kernel_ns(m, k);
-    node->kernel_count++;
-  }
-  for (uint32_t g = 0; g < m->graphs.n; g++) {
-    struct nai_nvtx_node *node = node_of(m, m->graph_api[g]);
-    if (node)
-      node->graph_ns += nai_graph_ns(m, g);
-  }
-  for (uint32_t i = 0; i < m->memops.n; i++) {
-    struct nai_nvtx_node *node = node_of(m, m->memop_api[i]);
-    if (node)
-      node->copy_ns += nai_memop_ns(m, i);
-  }
-  for (uint32_t i = 0; i < m->node_count; i++) {
-    struct nai_nvtx_node *node = &m->nodes[i];
-    node->inclusive_kernel_ns = node->kernel_ns;
-    node->inclusive_kernel_count = node->kernel_count;
-    node->inclusive_graph_ns = node->graph_ns;
-    node->inclusive_copy_ns = node->copy_ns;
-  }
-  for (uint32_t i = m->node_count; i-- > 0;) { /* children come after parents */
-    const struct nai_nvtx_node *node = &m->nodes[i];
-    if (node->parent == NAI_NO_ROW)
-      continue;
-    m->nodes[node->parent].inclusive_kernel_ns += node->inclusive_kernel_ns;
-    m->nodes[node->parent].inclusive_kernel_count += node->inclusive_kernel_count;
-    m->nodes[node->parent].inclusive_graph_ns += node->inclusive_graph_ns;
-    m->nodes[node->parent].inclusive_copy_ns += node->inclusive_copy_ns;
-  }
-}
-
-/* --- start/end ranges ------------------------------------------------------------------------- */
-
-/* What calls launched: of one call, or of all of the thread's calls before one in start order. */
+/* What calls launched: of one call, of ranges, or of all of the thread's calls before one in start order. */
 struct launched {
   int64_t kernel_ns, kernel_count, graph_ns, copy_ns;
 };
@@ -54,6 +12,41 @@ static void add_launched(struct launched *sum, const struct launched *more, int 
   sum->graph_ns += sign * more->graph_ns;
   sum->copy_ns += sign * more->copy_ns;
 }
+
+static void add_inclusive(struct nai_nvtx_node *node, const struct launched *more) {
+  node->inclusive_kernel_ns += more->kernel_ns;
+  node->inclusive_kernel_count += more->kernel_count;
+  node->inclusive_graph_ns += more->graph_ns;
+  node->inclusive_copy_ns += more->copy_ns;
+}
+
+static struct nai_nvtx_node *node_of(struct nai_model *m, uint32_t api) {
+  return api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+}
+
+static void attribute_work(struct nai_model *m) {
+  struct nai_nvtx_node *node;
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    if ((node = node_of(m, m->kernel_api[k]))) {
+      node->kernel_ns += nai_kernel_ns(m, k);
+      node->kernel_count++;
+    }
+  for (uint32_t g = 0; g < m->graphs.n; g++)
+    if ((node = node_of(m, m->graph_api[g])))
+      node->graph_ns += nai_graph_ns(m, g);
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if ((node = node_of(m, m->memop_api[i])))
+      node->copy_ns += nai_memop_ns(m, i);
+  for (uint32_t i = m->node_count; i-- > 0;) { /* children come after parents */
+    node = &m->nodes[i];
+    add_inclusive(node, &(struct launched){node->kernel_ns, node->kernel_count, node->graph_ns, node->copy_ns});
+    if (node->parent != NAI_NO_ROW)
+      add_inclusive(&m->nodes[node->parent], &(struct launched){node->inclusive_kernel_ns, node->inclusive_kernel_count,
+                                                                node->inclusive_graph_ns, node->inclusive_copy_ns});
+  }
+}
+
+/* --- start/end ranges ------------------------------------------------------------------------- */
 
 /* Sums up to each call, and to the end. */
 static int sum_launched(struct launched **out, const struct nai_model *m, const struct launched *of_call,
@@ -131,10 +124,9 @@ static int attribute_start_end(struct nai_model *m, uint32_t thread, const struc
       add_launched(&all, &sums[calls_before(m, thread, own.v[k].end)], 1);
       add_launched(&all, &sums[calls_before(m, thread, own.v[k].start)], -1);
     }
-    nodes[i].inclusive_kernel_ns = all.kernel_ns;
-    nodes[i].inclusive_kernel_count = all.kernel_count;
-    nodes[i].inclusive_graph_ns = all.graph_ns;
-    nodes[i].inclusive_copy_ns = all.copy_ns;
+    nodes[i].inclusive_kernel_ns = nodes[i].inclusive_kernel_count = 0;
+    nodes[i].inclusive_graph_ns = nodes[i].inclusive_copy_ns = 0;
+    add_inclusive(&nodes[i], &all);
   }
   return NAI_OK;
 }

@@ -40,8 +40,6 @@ static int begin_tree(void *ctx, int task, struct nai_err *err) {
   return NAI_NEW(w->node_counts, &w->arenas[NAI_PART_NVTX_TREE], m->thread_count, err);
 }
 
-static int thread_count(const struct nai_model *m) { return (int)m->thread_count; }
-
 static int nest_thread(void *ctx, int thread, struct nai_err *err) {
   struct nai_model *m = ctx;
   return nai_nvtx_nest(&m->work->nodes[thread], &m->work->node_counts[thread], m, (uint32_t)thread, err);
@@ -90,7 +88,7 @@ const struct nai_part_def nai_part_nvtx_tree = {.name = "NVTX tree",
                                                 .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
                                                 .config = NAI_CONFIG(MAP_NVTX),
                                                 .begin = begin_tree,
-                                                .tasks = thread_count,
+                                                .tasks = nai_each_thread,
                                                 .task = nest_thread,
                                                 .end = end_tree,
                                                 .bytes = tree_bytes};

@@ -57,6 +57,15 @@ static void find_warm_up(struct nai_step_stats *s, const struct nai_process_step
 
 /* --- spread ----------------------------------------------------------------------------------- */
 
+double nai_step_cv_pct(const int64_t *ns, uint32_t n) {
+  double sum = 0, squares = 0;
+  for (uint32_t i = 0; i < n; i++)
+    sum += (double)ns[i];
+  for (uint32_t i = 0; i < n; i++)
+    squares += ((double)ns[i] - sum / n) * ((double)ns[i] - sum / n);
+  return n > 1 && sum > 0 ? 100 * sqrt(squares / (n - 1)) / (sum / n) : NAN;
+}
+
 int64_t nai_step_median(int64_t *room, const struct nai_step_stats *s, const struct nai_process_steps *steps,
                         const struct nai_step_list *list, nai_step_value_fn *value) {
   uint32_t n = 0;
@@ -73,7 +82,6 @@ static int64_t duration(const struct nai_process_steps *steps, const struct nai_
 
 static void measure(struct nai_step_stats *s, const struct nai_process_steps *steps, const struct nai_step_list *list,
                     int64_t *room) {
-  double sum = 0, squares = 0;
   uint32_t n = 0;
   s->median_ns = nai_step_median(room, s, steps, list, duration);
   s->p90_ns = s->mad_ns = s->min_ns = s->max_ns = NAI_NULL_I64;
@@ -85,19 +93,15 @@ static void measure(struct nai_step_stats *s, const struct nai_process_steps *st
     if (s->state[i] != NAI_STEP_STEADY)
       continue;
     room[n++] = ns;
-    sum += (double)ns;
     s->total_ns += ns;
     s->spread_ns += ns > s->median_ns ? ns - s->median_ns : 0;
     s->min_ns = s->min_ns == NAI_NULL_I64 || ns < s->min_ns ? ns : s->min_ns;
     s->max_ns = ns > s->max_ns ? ns : s->max_ns;
   }
   s->p90_ns = (int64_t)llround(nai_quantile_i64(room, n, 0.9));
-  for (uint32_t i = 0; i < n; i++) {
-    squares += ((double)room[i] - sum / n) * ((double)room[i] - sum / n);
+  s->cv_pct = nai_step_cv_pct(room, n);
+  for (uint32_t i = 0; i < n; i++)
     room[i] = llabs(room[i] - s->median_ns);
-  }
-  if (n > 1 && sum > 0)
-    s->cv_pct = 100 * sqrt(squares / (n - 1)) / (sum / n);
   s->mad_ns = median_of(room, n);
 }
 

@@ -27,6 +27,8 @@ void nai_step_stats_free(struct nai_step_stats *stats);
 NAI_MUST_CHECK int nai_step_drift(double *out, const struct nai_step_stats *stats, const struct nai_step_list *list,
                                   struct nai_err *err);
 
+/* Coefficient of variation, percent: NaN for fewer than two. */
+double nai_step_cv_pct(const int64_t *ns, uint32_t count);
 static inline int64_t nai_step_ns(const struct nai_gpu_step *step) { return step->end - step->start; }
 /* Median of a whole number of steady steps, given as `value` of a step; the lower one of two. NAI_NULL_I64 without
  * steady steps. `room` has space for all steps. */

@@ -85,8 +85,6 @@ static int begin_steps(void *ctx, int task, struct nai_err *err) {
   return !m->nvtx.n || m->step ? NAI_OK : nai_step_names_find(&w->names, m, arena, err);
 }
 
-static int process_count(const struct nai_model *m) { return (int)m->process_count; }
-
 /* Puts together what the processes have. */
 static int end_steps(void *ctx, int task, struct nai_err *err) {
   (void)task;
@@ -121,7 +119,7 @@ const struct nai_part_def nai_part_steps = {.name = "steps",
                                                       NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),
                                             .config = NAI_CONFIG(STEP),
                                             .begin = begin_steps,
-                                            .tasks = process_count,
+                                            .tasks = nai_each_process,
                                             .task = search_process,
                                             .end = end_steps,
                                             .bytes = steps_bytes};

@@ -35,6 +35,12 @@ static int64_t sequence_time(const struct launched *l, uint32_t place) {
   return time_of(l->search->m, &l->gpu->ops[l->sequence->op[place]]);
 }
 
+/* From one repetition's begin to the next one's. */
+static struct nai_interval repetition(const struct launched *l, uint32_t number) {
+  return (struct nai_interval){sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, number)),
+                               sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, number + 1))};
+}
+
 /* The first operation launched at t or later. */
 static uint32_t launched_from(const struct launched *l, int64_t t) {
   return (uint32_t)nai_keys_from(l->ops, l->count, nai_key_from_i64(t));
@@ -53,6 +59,13 @@ static int list_launched(struct launched *l, struct nai_arena *arena, struct nai
   return nai_sort_keys(l->ops, l->count, err);
 }
 
+/* The upper median. There is room for as many numbers behind them. */
+static int64_t usual_of(int64_t *v, uint32_t n) {
+  memcpy(v + n, v, n * sizeof *v);
+  nai_select_i64(v + n, n, n / 2);
+  return v[n + n / 2];
+}
+
 static void add_start(struct nai_step_evidence *e, int64_t t) {
   if (!e->count || t > e->starts[e->count - 1])
     e->starts[e->count++] = t;
@@ -69,10 +82,9 @@ static bool is_optimizer(const struct launched *l, uint32_t i) {
 static bool once_each(const struct launched *l, const int64_t *moments, uint32_t count) {
   uint32_t full = l->period->count - 1, once = 0;
   for (uint32_t r = 0; r < full; r++) {
-    int64_t from = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r));
-    int64_t to = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r + 1));
-    size_t first = nai_bisect(moments, count, sizeof *moments, 0, from);
-    once += nai_bisect(moments, count, sizeof *moments, 0, to) == first + 1;
+    struct nai_interval at = repetition(l, r);
+    size_t first = nai_bisect(moments, count, sizeof *moments, 0, at.start);
+    once += nai_bisect(moments, count, sizeof *moments, 0, at.end) == first + 1;
   }
   return once * 100 >= full * SAME_PCT;
 }
@@ -125,17 +137,14 @@ enum boundary_sign { SIGN_WAIT, SIGN_INPUT, SIGN_RESULT };
 static bool same_each(const struct launched *l, enum boundary_sign sign, int64_t *room) {
   uint32_t full = l->period->count - 1, same = 0;
   for (uint32_t r = 0; r < full; r++) {
-    int64_t from = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r));
-    int64_t to = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r + 1));
-    room[r] =
-        sign == SIGN_WAIT ? waits_between(l, from, to) : copies_between(l, sign == SIGN_INPUT ? HTOD : DTOH, from, to);
+    struct nai_interval at = repetition(l, r);
+    room[r] = sign == SIGN_WAIT ? waits_between(l, at.start, at.end)
+                                : copies_between(l, sign == SIGN_INPUT ? HTOD : DTOH, at.start, at.end);
   }
-  int64_t *usual = room + full;
-  memcpy(usual, room, full * sizeof *room);
-  nai_select_i64(usual, full, full / 2);
+  int64_t usual = usual_of(room, full);
   for (uint32_t r = 0; r < full; r++)
-    same += room[r] == usual[full / 2];
-  return usual[full / 2] > 0 && same * 100 >= full * SAME_PCT;
+    same += room[r] == usual;
+  return usual > 0 && same * 100 >= full * SAME_PCT;
 }
 
 static int64_t gap_before(const struct launched *l, uint32_t place) {
@@ -273,11 +282,9 @@ static bool is_even(const struct nai_step_evidence *e, const struct launched *l,
     room[n++] = launched_from(l, e->starts[i + 1]) - launched_from(l, e->starts[i]);
   if (!n)
     return false;
-  int64_t *usual = room + n;
-  memcpy(usual, room, n * sizeof *room);
-  nai_select_i64(usual, n, n / 2);
+  int64_t usual = usual_of(room, n);
   for (uint32_t i = 0; i < n; i++)
-    near += llabs(room[i] - usual[n / 2]) * 4 <= usual[n / 2];
+    near += llabs(room[i] - usual) * 4 <= usual;
   return near * 100 >= n * SAME_PCT;
 }
 

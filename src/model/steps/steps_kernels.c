@@ -2,8 +2,8 @@
 #include "model/steps/steps_periods.h"
 
 #include "base/text.h"
+#include "model/steps/step_stats.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,16 +78,11 @@ static int measure(struct nai_repeating_unit *u, const struct nai_model *m, cons
   uint32_t full = p->count - 1, last = nai_step_occurrence(q, p->marker, full) + p->length - 1;
   const struct nai_op *ops = m->gpus[q->gpu].ops;
   int64_t *ns;
-  double sum = 0, squares = 0;
   NAI_TRY(NAI_NEW(ns, &arena, full, err));
-  for (uint32_t r = 0; r < full; r++) {
+  for (uint32_t r = 0; r < full; r++)
     ns[r] = nai_model_op_start(m, &ops[q->op[nai_step_occurrence(q, p->marker, r + 1)]]) -
             nai_model_op_start(m, &ops[q->op[nai_step_occurrence(q, p->marker, r)]]);
-    sum += (double)ns[r];
-  }
-  for (uint32_t r = 0; r < full; r++)
-    squares += ((double)ns[r] - sum / full) * ((double)ns[r] - sum / full);
-  u->cv_pct = full > 1 && sum > 0 ? 100 * sqrt(squares / (full - 1)) / (sum / full) : NAN;
+  u->cv_pct = nai_step_cv_pct(ns, full);
   nai_select_i64(ns, full, (full - 1) / 2);
   u->median_ns = ns[(full - 1) / 2];
   last = last < q->count ? last : q->count - 1;

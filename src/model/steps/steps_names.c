@@ -1,7 +1,5 @@
 /* What range names say about steps. */
-#include "model/steps/steps_names.h"
-
-#include "model/build.h"
+#include "model/steps/steps_build.h"
 
 #include <stdlib.h>
 #include <string.h>

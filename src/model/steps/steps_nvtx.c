@@ -4,7 +4,6 @@
  * count are sorted out in one pass; the few that are left are looked at one by one.
  */
 #include "model/steps/steps_build.h"
-#include "model/steps/steps_names.h"
 
 #include "base/text.h"
 #include "tables/nvtx_domains.h"
