@@ -8,13 +8,13 @@
  */
 struct nai_part_def {
   const char *name;
-  uint32_t needs;                         /* parts */
-  uint64_t tables;                        /* event tables it reads itself: bits 1 << enum nai_ingest_table */
-  uint32_t config;                        /* bits of enum nai_config */
-  nai_task_fn *begin;                     /* these three take the model as context; NULL: nothing to do */
-  int (*tasks)(const struct nai_model *); /* how many */
-  nai_task_fn *task;
-  nai_task_fn *end;
+  uint32_t needs;  /* parts */
+  uint64_t tables; /* event tables it reads itself: bits 1 << enum nai_ingest_table */
+  uint32_t config; /* bits of enum nai_config */
+  int (*begin)(struct nai_model *, struct nai_err *); /* NULL, and `end`: nothing to do */
+  int (*tasks)(const struct nai_model *);             /* how many */
+  nai_task_fn *task;                                  /* takes the model as context */
+  int (*end)(struct nai_model *, struct nai_err *);
   int64_t (*bytes)(const struct nai_model *); /* of anonymous memory, temporary included; NULL: little */
 };
 extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,

@@ -105,9 +105,7 @@ static int build_unions(struct nai_gpu *gpu, struct nai_model *m, struct nai_err
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-static int begin_gpus(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_gpus(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(m->gpus, &m->arena, m->gpu_count, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     m->gpus[g].device_id = nai_model_device(m, g);
@@ -136,9 +134,7 @@ const struct nai_part_def nai_part_gpus = {.name = "GPU timelines",
 
 /* --- GPUs of processes ------------------------------------------------------------------------ */
 
-static int find_process_gpus(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int find_process_gpus(struct nai_model *m, struct nai_err *err) {
   struct nai_arena *arena = &m->work->arenas[NAI_PART_PROCESS_GPUS];
   struct nai_groups *groups = &m->process_gpus;
   int32_t *process;
@@ -169,9 +165,8 @@ static void widen(struct nai_model *m, int64_t start, int64_t end) {
   m->window_end = end > m->window_end ? end : m->window_end;
 }
 
-static int find_window(void *ctx, int task, struct nai_err *err) {
-  (void)task, (void)err;
-  struct nai_model *m = ctx;
+static int find_window(struct nai_model *m, struct nai_err *err) {
+  (void)err;
   m->window_start = INT64_MAX;
   m->window_end = INT64_MIN;
   for (uint32_t g = 0; g < m->gpu_count; g++)

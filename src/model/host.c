@@ -1,9 +1,7 @@
 /* What threads did, in order: API calls, and when they waited for a GPU. */
 #include "model/build.h"
 
-static int group_calls(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int group_calls(struct nai_model *m, struct nai_err *err) {
   const struct nai_row_order by = {m->apis.start_ns, m->apis.end_ns, m->apis.name, &m->tables[NAI_IN_APIS]->strings};
   return nai_groups_build(&m->api_by_thread, m->apis.n, &m->apis.thread, m->thread_count, &by, &m->arena, err);
 }
@@ -13,9 +11,7 @@ static int64_t calls_bytes(const struct nai_model *m) { return (int64_t)m->apis.
 const struct nai_part_def nai_part_calls = {
     .name = "calls", .tables = NAI_IN(APIS) | NAI_IN(THREADS), .begin = group_calls, .bytes = calls_bytes};
 
-static int begin_blocked(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_blocked(struct nai_model *m, struct nai_err *err) {
   return NAI_NEW(m->blocked, &m->arena, m->thread_count, err);
 }
 

@@ -134,9 +134,7 @@ static void find_owners(const struct nai_model *m) {
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;
 }
 
-static int join_launches(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int join_launches(struct nai_model *m, struct nai_err *err) {
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
   const struct MEMOP_EVENTS_columns *c = &m->memops;
   const struct GRAPH_EVENTS_columns *g = &m->graphs;

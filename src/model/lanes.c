@@ -179,9 +179,7 @@ static int make_room(struct builder *b, struct nai_err *err) {
   return NAI_NEW(b->rows, &b->m->arena, ops + mixed, err);
 }
 
-static int build_lanes(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int build_lanes(struct nai_model *m, struct nai_err *err) {
   struct builder b = {.m = m};
   const struct nai_groups *calls = &m->api_by_thread;
   NAI_TRY(make_room(&b, err));

@@ -15,9 +15,7 @@ bool nai_name_matches(const char *name, enum nai_match how, const char *const *w
   return false;
 }
 
-static int classify_names(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int classify_names(struct nai_model *m, struct nai_err *err) {
   const struct nai_strings *kernels = &m->tables[NAI_IN_KERNELS]->strings, *apis = &m->tables[NAI_IN_APIS]->strings;
   NAI_TRY(NAI_NEW(m->kernel_category, &m->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(m->kernel_communication, &m->arena, kernels->count, err));

@@ -58,9 +58,8 @@ int nai_each_gpu(const struct nai_model *m) { return (int)m->gpu_count; }
 int nai_each_thread(const struct nai_model *m) { return (int)m->thread_count; }
 int nai_each_process(const struct nai_model *m) { return (int)m->process_count; }
 
-static int nothing(void *model, int task, struct nai_err *err) {
-  (void)model, (void)task, (void)err;
-  return NAI_OK;
+static int begin_part(void *model, int part, struct nai_err *err) {
+  return parts[part]->begin ? parts[part]->begin(model, err) : NAI_OK;
 }
 
 void nai_part_forget(struct nai_model *m, enum nai_model_part part) {
@@ -71,7 +70,7 @@ void nai_part_forget(struct nai_model *m, enum nai_model_part part) {
 static int end_part(void *model, int part, struct nai_err *err) {
   struct nai_model *m = model;
   if (parts[part]->end)
-    NAI_TRY(parts[part]->end(m, 0, err));
+    NAI_TRY(parts[part]->end(m, err));
   nai_part_forget(m, (enum nai_model_part)part);
   return NAI_OK;
 }
@@ -79,7 +78,7 @@ static int end_part(void *model, int part, struct nai_err *err) {
 /* begin, then the tasks, then end. Returns the number of the last. */
 static uint32_t plan_part(struct nai_flow *flow, struct nai_model *m, int number, const uint32_t done[NAI_PART_COUNT]) {
   const struct nai_part_def *part = parts[number];
-  uint32_t begin = nai_flow_add(flow, part->begin ? part->begin : nothing, m, 0);
+  uint32_t begin = nai_flow_add(flow, begin_part, m, number);
   for (int p = 0; p < NAI_PART_COUNT; p++)
     if (part->needs & 1u << p && done[p] != NAI_FLOW_END)
       nai_flow_after(flow, begin, done[p]);

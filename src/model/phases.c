@@ -94,9 +94,7 @@ static void add_work(const struct nai_model *m) {
       sum->copy_ns += nai_memop_ns(m, i);
 }
 
-static int build_phases(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int build_phases(struct nai_model *m, struct nai_err *err) {
   if (!m->phases)
     return NAI_OK;
   const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;

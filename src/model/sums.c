@@ -27,9 +27,7 @@ static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *
   return NAI_OK;
 }
 
-static int group_kernels(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int group_kernels(struct nai_model *m, struct nai_err *err) {
   struct nai_keyset keys = {.arena = &m->work->arenas[NAI_PART_KERNEL_GROUPS]}; /* index of the GPU << 32 | name */
   int32_t device = 0;
   uint32_t gpu = 0, capacity = 0;
@@ -55,9 +53,7 @@ static struct nai_process_sum *sum_of(struct nai_model *m, int64_t process) {
   return &m->process_sums[process < 0 ? m->process_count : (uint32_t)process];
 }
 
-static int sum_processes(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int sum_processes(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(m->process_sums, &m->arena, (size_t)m->process_count + 1, err));
   for (uint32_t k = 0; k < m->kernels.n; k++) {
     struct nai_process_sum *sum = sum_of(m, nai_at(&m->kernels.process, k));

@@ -109,9 +109,7 @@ static int find_period(struct nai_model *m, struct nai_err *err) {
 
 /* --- the part --------------------------------------------------------------------------------- */
 
-static int begin_cpu(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_cpu(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(m->cpu, &m->arena, 1, err));
   struct nai_cpu *cpu = m->cpu;
   struct SCHED_EVENTS_columns *sched = &cpu->sched_events;

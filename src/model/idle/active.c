@@ -130,11 +130,7 @@ static void find_kinds(struct nai_gpu_active *a) {
   }
 }
 
-static int begin(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  return NAI_NEW(m->active, &m->arena, m->gpu_count, err);
-}
+static int begin(struct nai_model *m, struct nai_err *err) { return NAI_NEW(m->active, &m->arena, m->gpu_count, err); }
 
 static int divide_window(void *ctx, int task, struct nai_err *err) {
   struct nai_model *m = ctx;

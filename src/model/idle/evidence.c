@@ -139,9 +139,7 @@ static int group_osrt(struct nai_model *m, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int begin_evidence(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_evidence(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(m->evidence, &m->arena, 1, err));
   struct nai_evidence *e = m->evidence;
   e->overheads = OVERHEAD_EVENTS_columns_of(m->tables[NAI_IN_OVERHEAD]);
@@ -153,9 +151,7 @@ static int begin_evidence(void *ctx, int task, struct nai_err *err) {
   return group_osrt(m, err);
 }
 
-static int end_evidence(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int end_evidence(struct nai_model *m, struct nai_err *err) {
   const struct OVERHEAD_EVENTS_columns *c = &m->evidence->overheads;
   uint32_t *order;
   NAI_TRY(NAI_NEW(m->overhead_kind, &m->arena, c->n, err));

@@ -129,9 +129,7 @@ static int split_gpu(void *ctx, int index, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int begin_idle(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_idle(struct nai_model *m, struct nai_err *err) {
   return NAI_NEW(m->idle, &m->arena, m->gpu_count, err);
 }
 

@@ -2,9 +2,7 @@
 #include "model/build.h"
 #include "model/nvtx/nvtx_open.h"
 
-static int group_ranges(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int group_ranges(struct nai_model *m, struct nai_err *err) {
   uint32_t marks = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
     marks += nai_at_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
@@ -27,9 +25,7 @@ const struct nai_part_def nai_part_ranges = {
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-static int begin_tree(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_tree(struct nai_model *m, struct nai_err *err) {
   struct nai_model_work *w = m->work;
   NAI_TRY(NAI_NEW(m->first_node, &m->arena, (size_t)m->thread_count + 1, err));
   NAI_TRY(NAI_NEW(m->crossing, &m->arena, m->thread_count, err));
@@ -69,9 +65,7 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int end_tree(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int end_tree(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(collect_nodes(m, err));
   nai_part_forget(m, NAI_PART_NVTX_TREE);
   return m->map_nvtx ? nai_nvtx_attribute(m, err) : NAI_OK;

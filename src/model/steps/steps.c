@@ -70,9 +70,7 @@ static int search_process(void *ctx, int process, struct nai_err *err) {
 
 /* --- the part --------------------------------------------------------------------------------- */
 
-static int begin_steps(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin_steps(struct nai_model *m, struct nai_err *err) {
   struct nai_arena *arena = &m->work->arenas[NAI_PART_STEPS];
   NAI_TRY(NAI_NEW(m->steps, &m->arena, 1, err));
   NAI_TRY(NAI_NEW(m->steps->processes, &m->arena, m->process_count, err));
@@ -86,9 +84,7 @@ static int begin_steps(void *ctx, int task, struct nai_err *err) {
 }
 
 /* Puts together what the processes have. */
-static int end_steps(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int end_steps(struct nai_model *m, struct nai_err *err) {
   struct nai_steps *all = m->steps;
   const struct nai_steps *found = m->work->steps->found, *end = found + m->process_count;
   uint32_t lists = 0, units = 0;

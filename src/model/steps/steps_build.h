@@ -61,6 +61,9 @@ NAI_MUST_CHECK int nai_steps_by_ranges(struct nai_step_search *search, struct na
 NAI_MUST_CHECK int nai_steps_by_optimizer(struct nai_step_search *search, struct nai_err *err);
 /* Also lists what repeats without being steps, whether there are steps already or not. */
 NAI_MUST_CHECK int nai_steps_by_kernels(struct nai_step_search *search, struct nai_err *err);
+/* Rows of the thread's ranges, of those with a name that is wanted (per string of nvtx_events), that lie in no other
+ * one; how many. */
+uint32_t nai_step_ranges(uint32_t *rows, const struct nai_model *model, uint32_t thread, const uint8_t *wanted);
 /* The steps that ranges (rows of nvtx_events of one thread, by start, none inside another) begin. */
 NAI_MUST_CHECK int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *model, const uint32_t *ranges,
                                          uint32_t count, struct nai_err *err);

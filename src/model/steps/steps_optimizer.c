@@ -16,23 +16,8 @@ static bool is_optimizer_step(const char *canonical) {
 /* Ends of optimizer ranges of one thread that lie in no other one. */
 struct ends {
   uint32_t *rows; /* of nvtx_events */
-  uint32_t count, capacity, thread;
+  uint32_t count, thread;
 };
-
-static int collect(struct ends *e, const struct nai_step_search *s, const uint8_t *optimizer, struct nai_err *err) {
-  const struct nai_model *m = s->m;
-  const struct nai_groups *g = &m->nvtx_by_thread;
-  int64_t until = INT64_MIN;
-  for (uint32_t i = g->first[e->thread]; i < g->first[e->thread + 1]; i++) {
-    uint32_t row = g->order[i];
-    if (!optimizer[s->names->canonical[nai_at_text(&m->nvtx.name, row)]] || nai_at(&m->nvtx.start_ns, row) < until)
-      continue;
-    NAI_TRY(NAI_ROOM(e->rows, e->capacity, e->count, s->arena, err));
-    e->rows[e->count++] = row;
-    until = nai_at(&m->nvtx.end_ns, row);
-  }
-  return NAI_OK;
-}
 
 static int64_t end_of(const struct nai_step_search *s, const struct ends *e, uint32_t i) {
   return nai_at(&s->m->nvtx.end_ns, e->rows[i]);
@@ -81,15 +66,23 @@ static int take(struct nai_step_search *s, const struct ends *e, uint32_t usual,
 
 int nai_steps_by_optimizer(struct nai_step_search *s, struct nai_err *err) {
   const struct nai_strings *texts = &s->names->texts;
-  uint8_t *optimizer;
+  uint32_t names = s->m->tables[NAI_IN_NVTX]->strings.count;
+  struct ends e = {0};
+  uint8_t *canonical, *optimizer;
   bool any = false;
-  NAI_TRY(NAI_NEW(optimizer, s->arena, texts->count, err));
+  NAI_TRY(NAI_NEW(canonical, s->arena, texts->count, err));
+  NAI_TRY(NAI_NEW(optimizer, s->arena, names, err));
   for (uint32_t i = 0; i < texts->count; i++)
-    any |= optimizer[i] = is_optimizer_step(nai_strings_get(texts, i));
-  for (uint32_t t = 0; any && !s->out->count && t < s->thread_count; t++) {
-    struct ends e = {.thread = s->threads[t]};
+    any |= canonical[i] = is_optimizer_step(nai_strings_get(texts, i));
+  if (!any)
+    return NAI_OK;
+  for (uint32_t i = 0; i < names; i++)
+    optimizer[i] = canonical[s->names->canonical[i]];
+  NAI_TRY(NAI_NEW(e.rows, s->arena, s->m->nvtx.n, err));
+  for (uint32_t t = 0; !s->out->count && t < s->thread_count; t++) {
     uint32_t usual = 0;
-    NAI_TRY(collect(&e, s, optimizer, err));
+    e.thread = s->threads[t];
+    e.count = nai_step_ranges(e.rows, s->m, e.thread, optimizer);
     if (e.count >= FEWEST)
       NAI_TRY(count_usual(&usual, s, &e, err));
     if (usual)

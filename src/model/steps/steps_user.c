@@ -15,14 +15,13 @@ int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *m, co
   return NAI_OK;
 }
 
-/* Rows of the thread's matching ranges that lie in no other; how many. */
-static uint32_t collect(uint32_t *rows, const struct nai_model *m, uint32_t thread, const uint8_t *matches) {
+uint32_t nai_step_ranges(uint32_t *rows, const struct nai_model *m, uint32_t thread, const uint8_t *wanted) {
   const struct nai_groups *g = &m->nvtx_by_thread;
   uint32_t n = 0;
   int64_t until = INT64_MIN;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (!matches[nai_at_text(&m->nvtx.name, row)] || nai_at(&m->nvtx.start_ns, row) < until)
+    if (!wanted[nai_at_text(&m->nvtx.name, row)] || nai_at(&m->nvtx.start_ns, row) < until)
       continue;
     until = nai_at(&m->nvtx.end_ns, row);
     rows[n++] = row;
@@ -41,7 +40,7 @@ int nai_steps_by_user(struct nai_step_search *s, struct nai_err *err) {
   for (uint32_t i = 0; i < names->count; i++)
     matches[i] = nai_patterns_match(m->step, nai_strings_get(names, i)) >= 0;
   for (uint32_t t = 0; t < s->thread_count; t++) {
-    uint32_t n = collect(rows, m, s->threads[t], matches);
+    uint32_t n = nai_step_ranges(rows, m, s->threads[t], matches);
     if (n > best) {
       best = n;
       s->out->thread = s->threads[t];
@@ -51,7 +50,7 @@ int nai_steps_by_user(struct nai_step_search *s, struct nai_err *err) {
     s->out->why = "no range of this process matches --step";
     return NAI_OK;
   }
-  collect(rows, m, s->out->thread, matches);
+  nai_step_ranges(rows, m, s->out->thread, matches);
   s->out->method = NAI_STEPS_USER;
   s->out->confidence = 100;
   nai_step_canonical(&name, nai_model_range_name(m, rows[0]));
