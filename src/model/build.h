@@ -22,13 +22,18 @@ extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ran
     nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_cpu,
     nai_part_steps, nai_part_active;
 
+/* A thread's part of the NVTX tree: parents are numbers in it. */
+struct nai_thread_nodes {
+  struct nai_nvtx_node *v;
+  uint32_t count;
+};
+
 /* What exists only while parts are built. */
 struct nai_model_work {
   uint32_t built;                          /* parts */
   struct nai_arena arenas[NAI_PART_COUNT]; /* of each part, freed once it is built; what stays is model->arena's */
   struct nai_groups gpu_kernels, gpu_memops, gpu_graphs; /* rows by index of their GPU */
-  struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
-  uint32_t *node_counts;
+  struct nai_thread_nodes *nodes;                        /* per thread */
   struct nai_step_work *steps;
 };
 
@@ -50,10 +55,9 @@ enum nai_api_class nai_api_class_of(const char *name);
 NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_model *model, struct nai_err *err);
 NAI_MUST_CHECK int nai_gpu_order_ops(struct nai_gpu *gpu, uint32_t index, struct nai_model *model, struct nai_err *err);
 
-/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree in the part's working memory
- * (parents local; untouched when the thread has no ranges). */
-NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
-                                 uint32_t thread, struct nai_err *err);
+/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its nodes. */
+NAI_MUST_CHECK int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *model, uint32_t thread,
+                                 struct nai_err *err);
 /* The kernel sums of the nodes. */
 NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
 

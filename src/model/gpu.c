@@ -32,40 +32,35 @@ struct removal {
   int64_t at;
 };
 
-static void take_away(struct removal *r, int64_t start, int64_t end) {
-  for (; r->next < r->from->count; r->next++) {
-    const struct nai_interval *v = &r->from->v[r->next];
-    nai_intervals_add(r->rest, v->start > r->at ? v->start : r->at, v->end < start ? v->end : start);
-    if (v->end > end) { /* it goes on behind what is taken away */
-      r->at = end;
-      return;
+static void take_away(struct removal both[2], int64_t start, int64_t end) {
+  for (struct removal *r = both; r < both + 2; r++)
+    for (; r->next < r->from->count; r->next++) {
+      const struct nai_interval *v = &r->from->v[r->next];
+      nai_intervals_add(r->rest, v->start > r->at ? v->start : r->at, v->end < start ? v->end : start);
+      if (v->end > end) { /* it goes on behind what is taken away */
+        r->at = end;
+        break;
+      }
     }
-  }
 }
 
 static bool is_copy(const struct nai_op *op) { return op->type == NAI_OP_COPY || op->type == NAI_OP_SET; }
 
 /* compute_ns, and what of both sets is beside compute. */
-static void subtract_compute(struct nai_gpu *gpu, struct removal *communication, struct removal *copy,
-                             const struct nai_model *m) {
+static void subtract_compute(struct nai_gpu *gpu, struct removal both[2], const struct nai_model *m) {
   struct running_union compute = {0};
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
     if (is_copy(op) || op->communication || start == end)
       continue;
-    if (compute.any && start > compute.end) {
-      take_away(communication, compute.start, compute.end);
-      take_away(copy, compute.start, compute.end);
-    }
+    if (compute.any && start > compute.end)
+      take_away(both, compute.start, compute.end);
     extend(&compute, start, end);
   }
-  if (compute.any) {
-    take_away(communication, compute.start, compute.end);
-    take_away(copy, compute.start, compute.end);
-  }
-  take_away(communication, INT64_MAX, INT64_MAX); /* all that is behind */
-  take_away(copy, INT64_MAX, INT64_MAX);
+  if (compute.any)
+    take_away(both, compute.start, compute.end);
+  take_away(both, INT64_MAX, INT64_MAX); /* all that is behind */
   gpu->compute_ns = union_total(&compute);
 }
 
@@ -98,8 +93,10 @@ static int build_unions(struct nai_gpu *gpu, struct nai_model *m, struct nai_err
   gpu->graph_ns = union_total(&graphs_only);
   gpu->communication_ns = nai_intervals_total_ns(&communication);
   gpu->copy_ns = nai_intervals_total_ns(&copy);
-  subtract_compute(gpu, &(struct removal){&communication, &gpu->exposed_communication, 0, INT64_MIN},
-                   &(struct removal){&copy, &beside_compute, 0, INT64_MIN}, m);
+  subtract_compute(gpu,
+                   (struct removal[]){{&communication, &gpu->exposed_communication, 0, INT64_MIN},
+                                      {&copy, &beside_compute, 0, INT64_MIN}},
+                   m);
   nai_intervals_subtract(&gpu->exposed_copy, &beside_compute, &communication);
   bool oom = gpu->all.oom || communication.oom || copy.oom || gpu->exposed_communication.oom || gpu->exposed_copy.oom;
   return oom ? nai_err_nomem(err) : NAI_OK;

@@ -2,8 +2,8 @@
 
 #include "model/build.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* Functions by what their names begin with: what one does to its thread, and what it is for. Of longer and shorter
  * beginnings the longer ones come first. */
@@ -39,32 +39,22 @@ static size_t family_of(const char *name) {
 enum nai_call_kind nai_call_kind_of(const char *name) { return families[family_of(name)].kind; }
 
 enum nai_api_class nai_api_class_of(const char *name) {
-  static const struct {
-    const char *name;
-    enum nai_api_class class;
-  } known[] = {
-      {"cudaDeviceSynchronize", NAI_API_BLOCKING},
-      {"cudaThreadSynchronize", NAI_API_BLOCKING},
-      {"cudaStreamSynchronize", NAI_API_BLOCKING},
-      {"cudaEventSynchronize", NAI_API_BLOCKING},
-      {"cuCtxSynchronize", NAI_API_BLOCKING},
-      {"cuStreamSynchronize", NAI_API_BLOCKING},
-      {"cuEventSynchronize", NAI_API_BLOCKING},
-      {"cudaStreamWaitEvent", NAI_API_ORDERING},
-      {"cuStreamWaitEvent", NAI_API_ORDERING},
-      {"cuStreamWaitValue", NAI_API_ORDERING},
-      {"cuStreamWaitValue32", NAI_API_ORDERING},
-      {"cuStreamWaitValue64", NAI_API_ORDERING},
-      {"cudaEventQuery", NAI_API_POLL},
-      {"cudaStreamQuery", NAI_API_POLL},
-      {"cuEventQuery", NAI_API_POLL},
-      {"cuStreamQuery", NAI_API_POLL},
-  };
-  size_t len = strlen(name);
-  size_t base = len > 3 && name[len - 3] == '_' && name[len - 2] == 'v' ? len - 3 : len; /* cuCtxSynchronize_v2 */
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strlen(known[i].name) == base && memcmp(known[i].name, name, base) == 0)
-      return known[i].class;
+  static const char *const waits[] = {"cudaDeviceSynchronize", "cudaThreadSynchronize",
+                                      "cudaStreamSynchronize", "cudaEventSynchronize",
+                                      "cuCtxSynchronize",      "cuStreamSynchronize",
+                                      "cuEventSynchronize",    NULL};
+  static const char *const orders[] = {"cudaStreamWaitEvent", "cuStreamWaitEvent",   "cuStreamWaitValue",
+                                       "cuStreamWaitValue32", "cuStreamWaitValue64", NULL};
+  static const char *const polls[] = {"cudaEventQuery", "cudaStreamQuery", "cuEventQuery", "cuStreamQuery", NULL};
+  char base[64]; /* driver functions may carry a version: cuCtxSynchronize_v2 */
+  size_t len = strlen(name), end = len > 3 && name[len - 3] == '_' && name[len - 2] == 'v' ? len - 3 : len;
+  snprintf(base, sizeof base, "%.*s", (int)end, name);
+  if (nai_name_matches(base, NAI_EQUALS, waits))
+    return NAI_API_BLOCKING;
+  if (nai_name_matches(base, NAI_EQUALS, orders))
+    return NAI_API_ORDERING;
+  if (nai_name_matches(base, NAI_EQUALS, polls))
+    return NAI_API_POLL;
   if ((strcasestr(name, "memcpy") || strcasestr(name, "memset")) && !strcasestr(name, "async"))
     return NAI_API_BLOCKING_COPY;
   return families[family_of(name)].class;

@@ -20,12 +20,7 @@ struct first_touch {
 };
 
 /* Sizes of a class: from a power of two up to the next. */
-static int class_of(int64_t bytes) {
-  int class = 0;
-  for (; bytes > 1; bytes >>= 1)
-    class ++;
-  return class;
-}
+static int class_of(int64_t bytes) { return bytes > 1 ? CLASSES - 1 - __builtin_clzll((uint64_t)bytes) : 0; }
 
 static void learn_rate(struct first_touch *f, const uint32_t *rows, uint32_t n, int class) {
   for (uint32_t i = 0; i < n; i++) {

@@ -16,7 +16,7 @@ struct progress {
 struct sweep {
   struct nai_model *m;
   struct nai_arena *arena;
-  struct nai_column start, end, kind, name; /* of nvtx_events */
+  const struct NVTX_EVENTS_columns *ranges;
   uint32_t thread;
   struct nai_open_ranges
       nested; /* push/pop ranges as a stack: the parent of a range is the one that was on top when it began */
@@ -45,9 +45,10 @@ static uint32_t next_slot(const struct sweep *x, uint32_t slot) { return (slot +
   NAI_TRY(nai_arena_resize(&(array), x->arena, (size_t)old *(per_node) * sizeof *(array), \
                            (size_t)x->node_capacity * (per_node) * sizeof *(array), err))
 static int grow_nodes(struct sweep *x, struct nai_err *err) {
-  enum { FIRST_NODES = 64 };
+  enum { FIRST = 64, RANGES = 4096 };
+  const uint32_t *first = &x->m->nvtx_by_thread.first[x->thread];
   uint32_t old = x->node_capacity;
-  x->node_capacity = old ? old * 2 : FIRST_NODES;
+  x->node_capacity = old ? old * 2 : first[1] - first[0] < RANGES ? FIRST : RANGES / 4; /* mostly the names repeat */
   GROW(x->nodes, 1);
   GROW(x->progress, 1);
   GROW(x->open_of_name, 1); /* a thread has no more names than nodes */
@@ -171,11 +172,11 @@ static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, 
 }
 
 static int enter(struct sweep *x, uint32_t range, int64_t start, struct nai_err *err) {
-  int64_t end = nai_at(&x->end, range);
-  bool start_end = nai_at_i32(&x->kind, range) != NAI_NVTX_PUSH_POP;
+  int64_t end = nai_at(&x->ranges->end_ns, range);
+  bool start_end = nai_at_i32(&x->ranges->kind, range) != NAI_NVTX_PUSH_POP;
   const struct nai_open_range *parent = start_end ? NULL : find_parent(x, start, end);
   uint32_t node;
-  NAI_TRY(node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_at_text(&x->name, range), start_end, err));
+  NAI_TRY(node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_at_text(&x->ranges->name, range), start_end, err));
   x->m->nvtx_depth[range] = (uint8_t)(start_end ? 0 : x->nested.depth < UINT8_MAX ? x->nested.depth : UINT8_MAX);
   count_instance(x, node, range, start, end);
   if (end == start) /* contains nothing */
@@ -197,7 +198,7 @@ static int sweep(struct sweep *x, struct nai_err *err) {
   while (c < c_end || r < r_end) {
     int64_t call_start = c < c_end ? nai_at(&call_starts, calls->order[c]) : INT64_MAX;
     for (; r < r_end; r++) { /* a call that starts with a range lies in it */
-      int64_t start = nai_at(&x->start, ranges->order[r]);
+      int64_t start = nai_at(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)
         break;
       NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
@@ -213,10 +214,8 @@ static int sweep(struct sweep *x, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *m, uint32_t thread,
-                  struct nai_err *err) {
+int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t thread, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  const struct NVTX_EVENTS_columns *v = &m->nvtx;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
   if (ranges->first[thread] == ranges->first[thread + 1]) {
     for (uint32_t c = calls->first[thread]; c < calls->first[thread + 1]; c++)
@@ -225,19 +224,16 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   }
   struct sweep x = {.m = m,
                     .arena = &arena,
-                    .start = v->start_ns,
-                    .end = v->end_ns,
-                    .kind = v->kind,
-                    .name = v->name,
+                    .ranges = &m->nvtx,
                     .thread = thread,
                     .nested.arena = &arena,
                     .async.arena = &arena,
                     .now = INT64_MIN,
                     .names.arena = &arena};
   NAI_TRY(sweep(&x, err));
-  NAI_TRY(NAI_NEW(*nodes, &m->work->arenas[NAI_PART_NVTX_TREE], x.node_count, err));
-  memcpy(*nodes, x.nodes, x.node_count * sizeof *x.nodes);
-  *node_count = x.node_count;
+  NAI_TRY(NAI_NEW(nodes->v, &m->work->arenas[NAI_PART_NVTX_TREE], x.node_count, err));
+  memcpy(nodes->v, x.nodes, x.node_count * sizeof *x.nodes);
+  nodes->count = x.node_count;
   return NAI_OK;
 }
 

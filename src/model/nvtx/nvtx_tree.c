@@ -26,40 +26,37 @@ const struct nai_part_def nai_part_ranges = {
 /* --- the tree --------------------------------------------------------------------------------- */
 
 static int begin_tree(struct nai_model *m, struct nai_err *err) {
-  struct nai_model_work *w = m->work;
   NAI_TRY(NAI_NEW(m->first_node, &m->arena, (size_t)m->thread_count + 1, err));
   NAI_TRY(NAI_NEW(m->crossing, &m->arena, m->thread_count, err));
   NAI_TRY(NAI_NEW(m->checkpoints, &m->arena, m->thread_count, err));
   NAI_TRY(NAI_NEW(m->nvtx_depth, &m->arena, m->nvtx.n, err));
   NAI_TRY(NAI_NEW(m->api_node, &m->arena, m->apis.n, err));
-  NAI_TRY(NAI_NEW(w->nodes, &w->arenas[NAI_PART_NVTX_TREE], m->thread_count, err));
-  return NAI_NEW(w->node_counts, &w->arenas[NAI_PART_NVTX_TREE], m->thread_count, err);
+  return NAI_NEW(m->work->nodes, &m->work->arenas[NAI_PART_NVTX_TREE], m->thread_count, err);
 }
 
 static int nest_thread(void *ctx, int thread, struct nai_err *err) {
   struct nai_model *m = ctx;
-  return nai_nvtx_nest(&m->work->nodes[thread], &m->work->node_counts[thread], m, (uint32_t)thread, err);
+  return nai_nvtx_nest(&m->work->nodes[thread], m, (uint32_t)thread, err);
 }
 
 /* nodes, first_node: the threads' parts one after the other. */
 static int collect_nodes(struct nai_model *m, struct nai_err *err) {
-  struct nai_nvtx_node *const *parts = m->work->nodes;
-  const uint32_t *part_counts = m->work->node_counts;
+  const struct nai_thread_nodes *parts = m->work->nodes;
   uint64_t total = 0;
   for (uint32_t t = 0; t < m->thread_count; t++)
-    total += part_counts[t];
+    total += parts[t].count;
   if (total >= NAI_NO_ROW)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 distinct NVTX call paths");
   NAI_TRY(NAI_NEW(m->nodes, &m->arena, total, err));
   for (uint32_t t = 0; t < m->thread_count; t++) {
     m->first_node[t] = m->node_count;
-    for (uint32_t i = 0; i < part_counts[t]; i++) {
+    for (uint32_t i = 0; i < parts[t].count; i++) {
       struct nai_nvtx_node *node = &m->nodes[m->node_count + i];
-      *node = parts[t][i];
+      *node = parts[t].v[i];
       if (node->parent != NAI_NO_ROW)
         node->parent += m->first_node[t];
     }
-    m->node_count += part_counts[t];
+    m->node_count += parts[t].count;
     m->first_node[t + 1] = m->node_count;
   }
   return NAI_OK;

@@ -230,8 +230,9 @@ static bool is_better(const struct judged *a, const struct judged *b) {
 /* --- the best --------------------------------------------------------------------------------- */
 
 struct best {
-  struct candidate candidate, refused; /* count 0: none */
+  struct candidate candidate, refused;
   struct judged judged, why_not;
+  uint32_t *rows; /* of `candidate` */
 };
 
 static int consider(struct best *best, const struct nai_step_search *s, const struct candidate *c,
@@ -243,9 +244,11 @@ static int consider(struct best *best, const struct nai_step_search *s, const st
   collect(rows, c, s);
   count_launches(launches, s, rows, c->count);
   struct judged j = judge(s, c, rows, launches);
-  if (j.steps && (!best->candidate.count || is_better(&j, &best->judged))) {
+  if (j.steps && (!best->rows || is_better(&j, &best->judged))) {
     best->candidate = *c;
     best->judged = j;
+    NAI_TRY(NAI_NEW(best->rows, s->arena, c->count, err));
+    memcpy(best->rows, rows, c->count * sizeof *rows);
   }
   if (!j.steps && (!best->refused.count || is_better(&j, &best->why_not))) {
     best->refused = *c;
@@ -277,8 +280,7 @@ static int conclude(const struct best *best, struct nai_step_search *s, struct n
   static const int confidence[] = {60, 70, 85, 95};
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_process_steps *out = s->out;
-  uint32_t *rows;
-  if (!best->candidate.count) {
+  if (!best->rows) {
     if (best->why_not.word != NAI_WORD_STEP)
       return NAI_OK;
     explain(&text, s, best);
@@ -289,9 +291,7 @@ static int conclude(const struct best *best, struct nai_step_search *s, struct n
   out->thread = best->candidate.thread;
   nai_buf_puts(&text, nai_strings_get(&s->names->texts, best->candidate.name));
   NAI_TRY(nai_step_keep(&out->name, s->m, &text, err));
-  NAI_TRY(NAI_NEW(rows, s->arena, best->candidate.count, err));
-  collect(rows, &best->candidate, s);
-  return nai_steps_from_ranges(out, s->m, rows, best->candidate.count, err);
+  return nai_steps_from_ranges(out, s->m, best->rows, best->candidate.count, err);
 }
 
 static int consider_thread(struct best *best, const struct nai_step_search *s, uint32_t thread, uint32_t *recent,
