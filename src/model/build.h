@@ -48,8 +48,6 @@ bool nai_name_matches(const char *name, enum nai_match how, const char *const *w
 int nai_each_gpu(const struct nai_model *model);
 int nai_each_thread(const struct nai_model *model);
 int nai_each_process(const struct nai_model *model);
-/* By name alone. */
-enum nai_api_class nai_api_class_of(const char *name);
 
 /* Rows by GPU in `work`; then a GPU's operations in order, its streams and processes. */
 NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_model *model, struct nai_err *err);

@@ -55,11 +55,8 @@ static void print_path(struct nai_buf *out, const struct nai_model *m, const str
   enum { LEVELS = 6 };
   const struct nai_nvtx_node *path[LEVELS];
   int depth = 0;
-  for (; depth < LEVELS; node = &m->nodes[node->parent]) {
+  for (; node && depth < LEVELS; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
     path[depth++] = node;
-    if (node->parent == NAI_NO_ROW)
-      break;
-  }
   while (depth-- > 0) {
     nai_buf_puts(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, path[depth]->name));
     nai_buf_puts(out, depth ? " > " : "");
