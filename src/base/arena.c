@@ -115,6 +115,17 @@ int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size,
   return NAI_OK;
 }
 
+bool nai_arena_or_spill(void *array, struct nai_arena *arena, const char *directory, size_t old_bytes, size_t bytes) {
+  if (arena)
+    return nai_arena_resize(array, arena, old_bytes, bytes, NULL) == NAI_OK;
+  void *memory;
+  memcpy(&memory, array, sizeof memory);
+  memory = nai_spill_array_grow(memory, directory, old_bytes, bytes);
+  if (memory)
+    memcpy(array, &memory, sizeof memory);
+  return memory != NULL;
+}
+
 const char *nai_arena_printf(struct nai_arena *arena, const char *fmt, ...) {
   va_list args, again;
   char *text = NULL, most[128]; /* texts are shorter */

@@ -39,6 +39,9 @@ NAI_MUST_CHECK int nai_arena_room(void *array, uint32_t *capacity, uint32_t inde
                                   struct nai_err *err);
 #define NAI_ROOM(array, capacity, index, arena, err) \
   nai_arena_room(&(array), &(capacity), (index), sizeof *(array), (arena), (err))
+/* The same for containers that may have no arena: then the array is one of base/spill_array.h, and what is new is not
+ * zeroed. False when out of memory. */
+bool nai_arena_or_spill(void *array, struct nai_arena *arena, const char *directory, size_t old_bytes, size_t bytes);
 /* A text of the arena's; "" when out of memory, which nai_arena_check tells. */
 const char *nai_arena_printf(struct nai_arena *arena, const char *fmt, ...) NAI_PRINTF(2, 3);
 /* NAI_ELIMIT when a text could not be made. */

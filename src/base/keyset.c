@@ -14,25 +14,15 @@ void nai_keyset_free(struct nai_keyset *set) {
   *set = (struct nai_keyset){.arena = set->arena};
 }
 
-static bool resize(struct nai_keyset *set, void *array, size_t old_bytes, size_t bytes) {
-  if (set->arena)
-    return nai_arena_resize(array, set->arena, old_bytes, bytes, NULL) == NAI_OK;
-  void *memory;
-  memcpy(&memory, array, sizeof memory);
-  memory = nai_spill_array_grow(memory, set->directory, old_bytes, bytes);
-  if (memory)
-    memcpy(array, &memory, sizeof memory);
-  return memory != NULL;
-}
-
 static bool grow(struct nai_keyset *set) {
   enum { FIRST = 32, MOST = 1 << 30 };
   uint32_t capacity = set->capacity ? set->capacity * 2 : FIRST;
   if (capacity > MOST)
     return false;
   size_t keys_bytes = capacity * sizeof *set->keys, slots_bytes = (size_t)capacity * 2 * sizeof *set->slots;
-  if (!resize(set, &set->keys, set->count * sizeof *set->keys, keys_bytes) ||
-      !resize(set, &set->slots, (size_t)set->capacity * 2 * sizeof *set->slots, slots_bytes))
+  size_t old_slots_bytes = (size_t)set->capacity * 2 * sizeof *set->slots;
+  if (!nai_arena_or_spill(&set->keys, set->arena, set->directory, set->count * sizeof *set->keys, keys_bytes) ||
+      !nai_arena_or_spill(&set->slots, set->arena, set->directory, old_slots_bytes, slots_bytes))
     return false;
   memset(set->slots, 0, slots_bytes);
   set->slot_mask = capacity * 2 - 1;

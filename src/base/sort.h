@@ -21,6 +21,17 @@ static inline size_t nai_search(size_t first, size_t end, bool (*before)(const v
   return first;
 }
 
+/* The same, in few steps where that is near `first`. */
+static inline size_t nai_search_near(size_t first, size_t end, bool (*before)(const void *ctx, size_t i),
+                                     const void *ctx) {
+  size_t behind = first;
+  for (size_t step = 1; behind < end && before(ctx, behind); step *= 2) {
+    first = behind + 1;
+    behind = end - behind > step ? behind + step : end;
+  }
+  return nai_search(first, behind, before, ctx);
+}
+
 struct nai_records {
   const unsigned char *bytes;
   size_t record_bytes, offset;

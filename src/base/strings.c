@@ -12,48 +12,44 @@ enum { WORD = 8, RECENT = 64 };
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)
     return;
-  nai_spill_array_free(strings->bytes);
-  nai_spill_array_free(strings->offsets);
-  nai_spill_array_free(strings->slots);
-  nai_spill_array_free(strings->hashes);
-  memset(strings, 0, sizeof *strings);
+  if (!strings->arena) {
+    nai_spill_array_free(strings->bytes);
+    nai_spill_array_free(strings->offsets);
+    nai_spill_array_free(strings->slots);
+    nai_spill_array_free(strings->hashes);
+  }
+  *strings = (struct nai_strings){.arena = strings->arena};
 }
 
+static bool resize(struct nai_strings *s, void *array, size_t old_bytes, size_t bytes) {
+  return nai_arena_or_spill(array, s->arena, s->directory, old_bytes, bytes);
+}
+
+static size_t slots_bytes(uint32_t slots) { return slots ? ((size_t)slots + RECENT) * sizeof(uint32_t) : 0; }
+
 static bool grow_slots(struct nai_strings *s) {
-  uint32_t slots = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
-  const size_t bytes = ((size_t)slots + RECENT) * sizeof(uint32_t);
-  uint32_t *fresh = nai_spill_array_grow(NULL, s->directory, 0, bytes);
-  if (!fresh)
+  uint32_t old = s->slots ? s->slot_mask + 1 : 0, slots = old ? old * 2 : 64;
+  if (!resize(s, &s->slots, slots_bytes(old), slots_bytes(slots)))
     return false;
-  memset(fresh, 0, bytes);
-  for (uint32_t id = 0; id < s->count; id++) {
-    uint32_t at = (uint32_t)s->hashes[id] & (slots - 1);
-    while (fresh[at])
-      at = (at + 1) & (slots - 1);
-    fresh[at] = id + 1;
-  }
-  nai_spill_array_free(s->slots);
-  s->slots = fresh;
+  memset(s->slots, 0, slots_bytes(slots));
   s->slot_mask = slots - 1;
+  for (uint32_t id = 0; id < s->count; id++) {
+    uint32_t at = (uint32_t)s->hashes[id] & s->slot_mask;
+    while (s->slots[at])
+      at = (at + 1) & s->slot_mask;
+    s->slots[at] = id + 1;
+  }
   return true;
 }
 
 static bool grow_ids(struct nai_strings *s) {
   uint32_t capacity = s->capacity ? s->capacity * 2 : 64;
-  if (capacity < s->capacity)
+  if (capacity < s->capacity || !resize(s, &s->offsets, s->offsets ? ((size_t)s->capacity + 1) * sizeof *s->offsets : 0,
+                                        ((size_t)capacity + 1) * sizeof *s->offsets))
     return false;
-  uint64_t *offsets =
-      nai_spill_array_grow(s->offsets, s->directory, s->offsets ? ((size_t)s->capacity + 1) * sizeof *offsets : 0,
-                           ((size_t)capacity + 1) * sizeof *offsets);
-  if (!offsets)
-    return false;
-  s->offsets = offsets;
   s->offsets[s->count] = s->bytes_len;
-  uint64_t *hashes = nai_spill_array_grow(s->hashes, s->directory, (size_t)s->capacity * sizeof *hashes,
-                                          (size_t)capacity * sizeof *hashes);
-  if (!hashes)
+  if (!resize(s, &s->hashes, (size_t)s->capacity * sizeof *s->hashes, (size_t)capacity * sizeof *s->hashes))
     return false;
-  s->hashes = hashes;
   s->capacity = capacity;
   return true;
 }
@@ -62,10 +58,8 @@ static bool grow_bytes(struct nai_strings *s, size_t extra) {
   size_t capacity = s->bytes_capacity ? s->bytes_capacity : 1024;
   while (capacity < s->bytes_len + extra)
     capacity *= 2;
-  char *bytes = nai_spill_array_grow(s->bytes, s->directory, s->bytes_len, capacity);
-  if (!bytes)
+  if (!resize(s, &s->bytes, s->bytes_capacity, capacity))
     return false;
-  s->bytes = bytes;
   s->bytes_capacity = capacity;
   return true;
 }

@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,9 +16,10 @@ struct nai_strings {
   uint32_t count, capacity;
   uint32_t *slots; /* open-addressing hash, id + 1, 0 = free; behind it those asked for lately (strings.c) */
   uint32_t slot_mask;
-  uint64_t *hashes;      /* of each text */
-  const char *directory; /* where large dictionaries lie (base/spill_array.h), or NULL; set it before the first text;
-                            borrowed */
+  uint64_t *hashes;        /* of each text */
+  const char *directory;   /* where large dictionaries lie (base/spill_array.h), or NULL; set it before the first text;
+                              borrowed */
+  struct nai_arena *arena; /* that its memory is from; NULL: its own, for nai_strings_free */
 };
 
 void nai_strings_free(struct nai_strings *strings);

@@ -1,12 +1,8 @@
 /* What threads did, in order: API calls, and when they waited for a GPU. */
 #include "model/build.h"
 
-#include <stdlib.h>
-
-static int group_calls(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  struct nai_row_order by = {m->apis.start_ns, m->apis.end_ns, m->apis.name, &m->tables[NAI_IN_APIS]->strings};
+static int group_calls(struct nai_model *m, struct nai_err *err) {
+  const struct nai_row_order by = {m->apis.start_ns, m->apis.end_ns, m->apis.name, &m->tables[NAI_IN_APIS]->strings};
   return nai_groups_build(&m->api_by_thread, m->apis.n, &m->apis.thread, m->thread_count, &by, &m->arena, err);
 }
 
@@ -15,34 +11,23 @@ static int64_t calls_bytes(const struct nai_model *m) { return (int64_t)m->apis.
 const struct nai_part_def nai_part_calls = {
     .name = "calls", .tables = NAI_IN(APIS) | NAI_IN(THREADS), .begin = group_calls, .bytes = calls_bytes};
 
-static int begin_blocked(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
-  return m->blocked ? NAI_OK : nai_err_nomem(err);
+static int begin_blocked(struct nai_model *m, struct nai_err *err) {
+  return NAI_NEW(m->blocked, &m->arena, m->thread_count, err);
 }
-
-static int thread_count(const struct nai_model *m) { return (int)m->thread_count; }
 
 static int find_blocked(void *ctx, int thread, struct nai_err *err) {
   struct nai_model *m = ctx;
   const struct nai_groups *calls = &m->api_by_thread;
+  struct nai_intervals *blocked = &m->blocked[thread];
+  blocked->arena = &m->arena;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++)
     if (nai_model_api_blocks(m, calls->order[i]))
-      nai_intervals_add(&m->blocked[thread], nai_at(&m->apis.start_ns, calls->order[i]),
-                        nai_at(&m->apis.end_ns, calls->order[i]));
-  return m->blocked[thread].oom ? nai_err_nomem(err) : NAI_OK;
-}
-
-static void free_blocked(struct nai_model *m) {
-  for (uint32_t t = 0; m->blocked && t < m->thread_count; t++)
-    nai_intervals_free(&m->blocked[t]);
-  free(m->blocked);
+      nai_intervals_add(blocked, nai_at(&m->apis.start_ns, calls->order[i]), nai_at(&m->apis.end_ns, calls->order[i]));
+  return blocked->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 const struct nai_part_def nai_part_blocked = {.name = "blocked",
                                               .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
                                               .begin = begin_blocked,
-                                              .tasks = thread_count,
-                                              .task = find_blocked,
-                                              .free = free_blocked};
+                                              .tasks = nai_each_thread,
+                                              .task = find_blocked};

@@ -3,57 +3,45 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* API rows of one process by correlation id. Ids of a process are dense, so a table indexed by id serves; where they
  * are not, sorted keys do. */
 struct process_index {
   int64_t lowest, highest; /* ids of its calls */
-  uint32_t *rows;          /* by id - lowest, where ids are dense */
+  uint32_t *rows;          /* by id - lowest, where ids are dense: row + 1, 0 for none */
   struct nai_key *keys;    /* otherwise sorted by id */
   size_t key_count, last;  /* last: the key found last; work follows the order of its calls, so the next one is near */
 };
 
 static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
 
-static void index_free(struct process_index *index, uint32_t count) {
-  for (uint32_t p = 0; index && p < count; p++) {
-    free(index[p].rows);
-    free(index[p].keys);
-  }
-  free(index);
+/* The index that a call belongs to, NULL for none. */
+static inline struct process_index *index_of(struct process_index *index, const struct nai_model *m, uint32_t api) {
+  int32_t process = m->thread_process[nai_at_i32(&m->apis.thread, api)];
+  return process < 0 || !joinable(nai_at(&m->apis.correlation_id, api)) ? NULL : &index[process];
 }
 
 /* Decides the form of each process's index and allocates it. */
 static int index_allocate(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
-  const struct API_EVENTS_columns *a = &m->apis;
+  struct nai_arena *arena = &m->work->arenas[NAI_PART_LAUNCHES];
   for (uint32_t p = 0; p < m->process_count; p++)
     index[p] = (struct process_index){.lowest = INT64_MAX, .highest = INT64_MIN};
-  for (uint32_t i = 0; i < a->n; i++) {
-    int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
-    if (process < 0 || !joinable(nai_at(&a->correlation_id, i)))
+  for (uint32_t i = 0; i < m->apis.n; i++) {
+    struct process_index *x = index_of(index, m, i);
+    int64_t id = nai_at(&m->apis.correlation_id, i);
+    if (!x)
       continue;
-    struct process_index *x = &index[process];
-    x->lowest = nai_at(&a->correlation_id, i) < x->lowest ? nai_at(&a->correlation_id, i) : x->lowest;
-    x->highest = nai_at(&a->correlation_id, i) > x->highest ? nai_at(&a->correlation_id, i) : x->highest;
+    x->lowest = id < x->lowest ? id : x->lowest;
+    x->highest = id > x->highest ? id : x->highest;
     x->key_count++;
   }
-  for (uint32_t p = 0; p < m->process_count; p++) {
-    struct process_index *x = &index[p];
+  for (struct process_index *x = index; x < index + m->process_count; x++) {
     uint64_t span = x->key_count ? (uint64_t)x->highest - (uint64_t)x->lowest : 0;
-    if (!x->key_count)
-      continue;
-    if (span / 8 <= x->key_count + 1024) {
-      x->rows = malloc((span + 1) * sizeof *x->rows);
-      if (x->rows)
-        memset(x->rows, 0xff, (span + 1) * sizeof *x->rows); /* NAI_NO_ROW */
-    } else {
-      x->keys = malloc(x->key_count * sizeof *x->keys);
+    if (x->key_count && span / 8 <= x->key_count + 1024) {
+      NAI_TRY(NAI_NEW(x->rows, arena, span + 1, err));
+    } else if (x->key_count) {
+      NAI_TRY(NAI_NEW(x->keys, arena, x->key_count, err));
       x->key_count = 0;
     }
-    if (!x->rows && !x->keys)
-      return nai_err_nomem(err);
   }
   return NAI_OK;
 }
@@ -61,37 +49,32 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
 /* Of sorted keys that repeat, keeps the earliest call's. */
 static void keep_earliest(struct process_index *x, const struct nai_column *start) {
   size_t kept = 0;
-  for (size_t i = 0; x->keys && i < x->key_count; i++)
+  for (size_t i = 0; i < x->key_count; i++)
     if (!kept || x->keys[kept - 1].key != x->keys[i].key)
       x->keys[kept++] = x->keys[i];
     else if (nai_at(start, x->keys[i].value) < nai_at(start, x->keys[kept - 1].value))
       x->keys[kept - 1] = x->keys[i];
-  if (x->keys)
-    x->key_count = kept;
+  x->key_count = kept;
 }
 
 static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
   const struct API_EVENTS_columns *a = &m->apis;
   for (uint32_t i = 0; i < a->n; i++) {
-    int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
-    if (process < 0 || !joinable(nai_at(&a->correlation_id, i)))
-      continue;
-    struct process_index *x = &index[process];
-    if (x->keys) {
+    struct process_index *x = index_of(index, m, i);
+    if (x && x->keys) {
       x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(nai_at(&a->correlation_id, i)), i};
-    } else {
+    } else if (x) {
       /* Ids are unique within a process; should one repeat, the earliest call has it. */
       uint32_t *row = &x->rows[nai_at(&a->correlation_id, i) - x->lowest];
-      if (*row == NAI_NO_ROW || nai_at(&a->start_ns, i) < nai_at(&a->start_ns, *row))
-        *row = i;
+      if (!*row || nai_at(&a->start_ns, i) < nai_at(&a->start_ns, *row - 1))
+        *row = i + 1;
     }
   }
-  for (uint32_t p = 0; p < m->process_count; p++) {
-    int rc = index[p].keys ? nai_sort_keys(index[p].keys, index[p].key_count, err) : NAI_OK;
-    if (rc)
-      return rc;
-    keep_earliest(&index[p], &a->start_ns);
-  }
+  for (struct process_index *x = index; x < index + m->process_count; x++)
+    if (x->keys) {
+      NAI_TRY(nai_sort_keys(x->keys, x->key_count, err));
+      keep_earliest(x, &a->start_ns);
+    }
   return NAI_OK;
 }
 
@@ -108,7 +91,7 @@ static size_t lower_bound(const struct process_index *x, uint64_t key) {
 static uint32_t find(struct process_index *x, int64_t correlation) {
   if (x->rows) {
     bool known = correlation >= x->lowest && correlation <= x->highest;
-    return known ? x->rows[correlation - x->lowest] : NAI_NO_ROW;
+    return known ? x->rows[correlation - x->lowest] - 1 : NAI_NO_ROW;
   }
   uint64_t key = nai_key_from_i64(correlation);
   size_t at = x->key_count ? lower_bound(x, key) : 0;
@@ -124,35 +107,21 @@ static bool is_migration(const struct nai_column *copy_kind, uint32_t row) {
   return kind >= 11 && kind <= 13;
 }
 
-static uint32_t *join(struct process_index *index, uint32_t n, const struct nai_column *correlation,
-                      const struct nai_column *process, const struct nai_column *copy_kind) {
-  uint32_t *api = malloc(((size_t)n + 1) * sizeof *api);
-  for (uint32_t i = 0; api && i < n; i++) {
+static int join(uint32_t **out, struct nai_model *m, struct process_index *index, uint32_t n,
+                const struct nai_column *correlation, const struct nai_column *process,
+                const struct nai_column *copy_kind, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, &m->arena, n, err));
+  uint32_t *api = *out;
+  for (uint32_t i = 0; i < n; i++) {
     int64_t id = nai_at(correlation, i);
     int32_t of = nai_at_i32(process, i);
     api[i] = of < 0 || !joinable(id) || is_migration(copy_kind, i) ? NAI_NO_ROW : find(&index[of], id);
   }
-  return api;
+  return NAI_OK;
 }
 
-static int join_launches(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  struct process_index *index = calloc((size_t)m->process_count + 1, sizeof *index);
-  int rc = index ? index_allocate(index, m, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = index_fill(index, m, err);
-  if (!rc) {
-    m->kernel_api = join(index, m->kernels.n, &m->kernels.correlation_id, &m->kernels.process, NULL);
-    m->memop_api = join(index, m->memops.n, &m->memops.correlation_id, &m->memops.process, &m->memops.copy_kind);
-    m->graph_api = join(index, m->graphs.n, &m->graphs.correlation_id, &m->graphs.process, NULL);
-    m->api_owns = calloc((size_t)m->apis.n + 1, 1);
-    if (!m->kernel_api || !m->memop_api || !m->graph_api || !m->api_owns)
-      rc = nai_err_nomem(err);
-  }
-  index_free(index, m->process_count);
-  if (rc)
-    return rc;
+/* What each call launched. */
+static void find_owners(const struct nai_model *m) {
   for (uint32_t i = 0; i < m->kernels.n; i++)
     if (m->kernel_api[i] != NAI_NO_ROW)
       m->api_owns[m->kernel_api[i]] |= 1 << NAI_OP_KERNEL;
@@ -163,14 +132,22 @@ static int join_launches(void *ctx, int task, struct nai_err *err) {
   for (uint32_t i = 0; i < m->graphs.n; i++)
     if (m->graph_api[i] != NAI_NO_ROW)
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;
-  return NAI_OK;
 }
 
-static void free_launches(struct nai_model *m) {
-  free(m->kernel_api);
-  free(m->memop_api);
-  free(m->graph_api);
-  free(m->api_owns);
+static int join_launches(struct nai_model *m, struct nai_err *err) {
+  const struct KERNEL_EVENTS_columns *k = &m->kernels;
+  const struct MEMOP_EVENTS_columns *c = &m->memops;
+  const struct GRAPH_EVENTS_columns *g = &m->graphs;
+  struct process_index *index;
+  NAI_TRY(NAI_NEW(index, &m->work->arenas[NAI_PART_LAUNCHES], m->process_count, err));
+  NAI_TRY(index_allocate(index, m, err));
+  NAI_TRY(index_fill(index, m, err));
+  NAI_TRY(join(&m->kernel_api, m, index, k->n, &k->correlation_id, &k->process, NULL, err));
+  NAI_TRY(join(&m->memop_api, m, index, c->n, &c->correlation_id, &c->process, &c->copy_kind, err));
+  NAI_TRY(join(&m->graph_api, m, index, g->n, &g->correlation_id, &g->process, NULL, err));
+  NAI_TRY(NAI_NEW(m->api_owns, &m->arena, m->apis.n, err));
+  find_owners(m);
+  return NAI_OK;
 }
 
 static int64_t launches_bytes(const struct nai_model *m) {
@@ -181,5 +158,4 @@ const struct nai_part_def nai_part_launches = {.name = "launches",
                                                .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
                                                          NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
                                                .begin = join_launches,
-                                               .free = free_launches,
                                                .bytes = launches_bytes};

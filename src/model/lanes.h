@@ -19,16 +19,15 @@ struct nai_lane {
   enum nai_lane_kind kind;
   int32_t gpu;                              /* device id, -1 for host lanes */
   int32_t process, thread, context, stream; /* rows of processes and threads; -1 where they do not apply */
-  const uint32_t *rows; /* row numbers of its event table, in start order: another part's, or in nai_lanes.rows */
-  uint32_t count;       /* one at least */
+  const uint32_t *rows;                     /* row numbers of its event table, in start order */
+  uint32_t count;                           /* one at least */
 };
 
 /* API calls by thread, then each GPU by process, context, stream and kind, then NVTX ranges by thread. */
 struct nai_lanes {
   struct nai_lane *v;
-  uint32_t count, capacity;
-  uint32_t *rows, used; /* rows of lanes that no other part has such a list for (base/spill_array.h) */
-  uint64_t total;       /* events in all lanes */
+  uint32_t count;
+  uint64_t total; /* events in all lanes */
 };
 
 /* Start and end columns of a lane's event table. */

@@ -83,6 +83,10 @@ uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *
   return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
 }
 
+uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t) {
+  return (uint32_t)nai_search_near(first, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
+}
+
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {
   return nai_strings_get(&m->tables[NAI_IN_APIS]->strings, nai_at_text(&m->apis.name, api));
 }

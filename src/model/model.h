@@ -36,20 +36,6 @@ struct nai_nvtx_node {
   int64_t inclusive_graph_ns, inclusive_copy_ns;
 };
 
-/* Which push/pop ranges of a thread are open, now and then (nvtx_open.h). */
-struct nai_open_entry {
-  uint32_t range, parent; /* row of nvtx_events; entry of the range around it, NAI_NO_ROW for none */
-};
-struct nai_checkpoint {
-  uint32_t place, top; /* index in nvtx_by_thread.order; entry of the innermost range open before that one */
-};
-struct nai_checkpoints {
-  struct nai_checkpoint *v;
-  uint32_t count, capacity, next_place;
-  struct nai_open_entry *entries;
-  uint32_t entry_count, entry_capacity;
-};
-
 /* What an API function does to its thread (docs/analyses.md, "Synchronisation" and "Idle gaps"). */
 enum nai_api_class {
   NAI_API_OTHER,
@@ -182,7 +168,6 @@ struct nai_model {
   int page_events;
   int worker_count;
   const char *scratch_dir;
-  uint32_t built;         /* parts */
   struct nai_arena arena; /* what the parts are made of */
 
   struct KERNEL_EVENTS_columns kernels;
@@ -211,7 +196,7 @@ struct nai_model {
   uint32_t *first_node;                /* per thread: its first node; thread_count + 1 entries */
   uint8_t *nvtx_depth;                 /* per range: push/pop ranges around it, 255 for more; unset for marks */
   uint32_t *crossing;                  /* per thread: push/pop ranges that overlap another without lying in it */
-  struct nai_checkpoints *checkpoints; /* per thread */
+  struct nai_checkpoints *checkpoints; /* per thread (nvtx/nvtx_open.h) */
   uint32_t *api_node; /* node of the innermost NVTX range on the call's thread that contains its start, counted
                        * from the thread's first node; NAI_NO_ROW for none */
 
@@ -242,7 +227,7 @@ struct nai_model {
   /* samples of metrics */
   struct nai_sampled *sampled;
 
-  struct nai_model_work *work; /* while parts are built */
+  struct nai_model_work *work; /* private to src/model (build.h) */
 };
 
 /* Looks at the event tables: all of them, or those the wanted parts read. Nothing is built yet. */
@@ -328,6 +313,8 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 }
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
+/* The same, where operations before number `first` start earlier, and few others do. */
+uint32_t nai_model_op_behind(const struct nai_model *model, const struct nai_gpu *gpu, uint32_t first, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
 static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
   enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];

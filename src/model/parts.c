@@ -1,8 +1,6 @@
 /* The parts of the model: what they are made from, and building those that are asked for. */
 #include "model/build.h"
 
-#include <stdlib.h>
-
 static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_NAMES] = &nai_part_names,
     [NAI_PART_LAUNCHES] = &nai_part_launches,
@@ -59,23 +57,31 @@ int64_t nai_parts_bytes(const struct nai_model *m, uint32_t wanted) {
   return bytes;
 }
 
-static int nothing(void *model, int task, struct nai_err *err) {
-  (void)model, (void)task, (void)err;
-  return NAI_OK;
+int nai_each_gpu(const struct nai_model *m) { return (int)m->gpu_count; }
+int nai_each_thread(const struct nai_model *m) { return (int)m->thread_count; }
+int nai_each_process(const struct nai_model *m) { return (int)m->process_count; }
+
+static int begin_part(void *model, int part, struct nai_err *err) {
+  return parts[part]->begin ? parts[part]->begin(model, err) : NAI_OK;
+}
+
+void nai_part_forget(struct nai_model *m, enum nai_model_part part) {
+  nai_arena_free(&m->work->arenas[part]);
+  m->work->arenas[part] = (struct nai_arena)NAI_ARENA(m->scratch_dir);
 }
 
 static int end_part(void *model, int part, struct nai_err *err) {
   struct nai_model *m = model;
   if (parts[part]->end)
-    NAI_TRY(parts[part]->end(m, 0, err));
-  nai_arena_free(&m->work->arenas[part]);
+    NAI_TRY(parts[part]->end(m, err));
+  nai_part_forget(m, (enum nai_model_part)part);
   return NAI_OK;
 }
 
 /* begin, then the tasks, then end. Returns the number of the last. */
 static uint32_t plan_part(struct nai_flow *flow, struct nai_model *m, int number, const uint32_t done[NAI_PART_COUNT]) {
   const struct nai_part_def *part = parts[number];
-  uint32_t begin = nai_flow_add(flow, part->begin ? part->begin : nothing, m, 0);
+  uint32_t begin = nai_flow_add(flow, begin_part, m, number);
   for (int p = 0; p < NAI_PART_COUNT; p++)
     if (part->needs & 1u << p && done[p] != NAI_FLOW_END)
       nai_flow_after(flow, begin, done[p]);
@@ -99,28 +105,22 @@ int nai_model_plan(struct nai_model *m, struct nai_flow *flow, uint32_t wanted, 
       m->work->arenas[p] = (struct nai_arena)NAI_ARENA(m->scratch_dir);
   }
   for (int p = 0; p < NAI_PART_COUNT; p++)
-    done[p] = wanted & ~m->built & 1u << p ? plan_part(flow, m, p, done) : NAI_FLOW_END;
+    done[p] = wanted & ~m->work->built & 1u << p ? plan_part(flow, m, p, done) : NAI_FLOW_END;
   return flow->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-void nai_model_built(struct nai_model *m, uint32_t wanted) { m->built |= nai_parts_needed(wanted); }
+void nai_model_built(struct nai_model *m, uint32_t wanted) { m->work->built |= nai_parts_needed(wanted); }
 
 int nai_model_build(struct nai_model *m, uint32_t wanted, struct nai_err *err) {
-  struct nai_flow flow = {0};
+  NAI_SCOPED(nai_flow) flow = {0};
   uint32_t done[NAI_PART_COUNT];
-  int rc = nai_model_plan(m, &flow, wanted, done, err);
-  if (!rc)
-    rc = nai_flow_run(&flow, m->worker_count, err);
-  if (!rc)
-    nai_model_built(m, wanted);
-  nai_flow_free(&flow);
-  return rc;
+  NAI_TRY(nai_model_plan(m, &flow, wanted, done, err));
+  NAI_TRY(nai_flow_run(&flow, m->worker_count, err));
+  nai_model_built(m, wanted);
+  return NAI_OK;
 }
 
 void nai_model_free(struct nai_model *m) {
-  for (int p = 0; p < NAI_PART_COUNT; p++)
-    if (parts[p]->free)
-      parts[p]->free(m);
   for (int p = 0; m->work && p < NAI_PART_COUNT; p++)
     nai_arena_free(&m->work->arenas[p]);
   nai_arena_free(&m->arena);

@@ -3,7 +3,6 @@
 
 #include "tables/events.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Types of entries, and the first id of what a program registers itself: nested schemas and enumerations. */
@@ -23,6 +22,7 @@ struct nai_payload_schemas {
   struct nai_strings ids;     /* domain and schema id, as bytes */
   struct nai_strings entries; /* domain, schema id and index, as bytes */
   struct layout *layouts;     /* by number of the id */
+  struct nai_arena arena;     /* what these are made of */
 };
 
 static const char *const names[NAI_PAYLOAD_FIELDS] = {
@@ -101,39 +101,35 @@ static int take_entries(struct nai_payload_schemas *s, const struct nai_table *t
   return NAI_OK;
 }
 
-int nai_payload_schemas_new(struct nai_payload_schemas **out, const struct nai_table *schemas,
-                            const struct nai_table *entries, const struct nai_table *enums, struct nai_err *err) {
-  struct nai_payload_schemas *s = calloc(1, sizeof *s);
-  int rc = s ? NAI_OK : nai_err_nomem(err);
-  *out = NULL;
-  if (!rc)
-    rc = collect_ids(s, schemas, NVTX_PAYLOAD_SCHEMAS_domain_id, NVTX_PAYLOAD_SCHEMAS_schema_id, err);
-  if (!rc)
-    rc = collect_ids(s, entries, NVTX_PAYLOAD_ENTRIES_domain_id, NVTX_PAYLOAD_ENTRIES_schema_id, err);
-  if (!rc && !(s->layouts = calloc((size_t)s->ids.count + 1, sizeof *s->layouts)))
-    rc = nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < s->ids.count; i++)
+static int fill(struct nai_payload_schemas *s, const struct nai_table *schemas, const struct nai_table *entries,
+                struct nai_err *err) {
+  NAI_TRY(collect_ids(s, schemas, NVTX_PAYLOAD_SCHEMAS_domain_id, NVTX_PAYLOAD_SCHEMAS_schema_id, err));
+  NAI_TRY(collect_ids(s, entries, NVTX_PAYLOAD_ENTRIES_domain_id, NVTX_PAYLOAD_ENTRIES_schema_id, err));
+  NAI_TRY(NAI_NEW(s->layouts, &s->arena, s->ids.count, err));
+  for (uint32_t i = 0; i < s->ids.count; i++)
     for (int f = 0; f < NAI_PAYLOAD_FIELDS; f++)
       s->layouts[i].offset[f] = -1;
-  if (!rc) {
-    s->enums = enums;
-    take_sizes(s, schemas);
-    rc = take_entries(s, entries, err);
-  }
-  if (rc) {
-    nai_payload_schemas_free(s);
-    return rc;
-  }
+  take_sizes(s, schemas);
+  return take_entries(s, entries, err);
+}
+
+int nai_payload_schemas_new(struct nai_payload_schemas **out, const struct nai_table *schemas,
+                            const struct nai_table *entries, const struct nai_table *enums, struct nai_err *err) {
+  NAI_OWNED(nai_payload_schemas) *s = calloc(1, sizeof *s);
+  *out = NULL;
+  if (!s)
+    return nai_err_nomem(err);
+  s->enums = enums;
+  s->ids.arena = s->entries.arena = &s->arena;
+  NAI_TRY(fill(s, schemas, entries, err));
   *out = s;
+  s = NULL;
   return NAI_OK;
 }
 
 void nai_payload_schemas_free(struct nai_payload_schemas *s) {
-  if (!s)
-    return;
-  nai_strings_free(&s->ids);
-  nai_strings_free(&s->entries);
-  free(s->layouts);
+  if (s)
+    nai_arena_free(&s->arena);
   free(s);
 }
 

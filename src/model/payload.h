@@ -2,6 +2,7 @@
  * by schemas of the trace; fields are known by what their entries are called. */
 #pragma once
 
+#include "base/arena.h"
 #include "table/table.h"
 
 enum nai_payload_field {

@@ -3,15 +3,12 @@
  * without a phase of its own in the one in which it started. */
 #include "model/build.h"
 
-#include <stdlib.h>
-
 /* A sweep over one thread's ranges and API calls. */
 struct sweep {
   const struct nai_model *m;
   const int *name_phase;
-  struct nai_phase_sum *sums;
   uint32_t *open; /* ranges with a phase by start; ended ones go when they come up */
-  uint32_t depth;
+  uint32_t depth, capacity;
   int64_t now; /* the thread's time is shared out up to here */
 };
 
@@ -25,7 +22,7 @@ static int advance(struct sweep *x, int64_t t) {
     uint32_t top = x->open[x->depth - 1];
     int64_t end = nai_at(&x->m->nvtx.end_ns, top), until = end < t ? end : t;
     if (until > x->now) {
-      x->sums[phase_of(x, top)].wall_ns += until - x->now;
+      x->m->phase_sums[phase_of(x, top)].wall_ns += until - x->now;
       x->now = until;
     }
     if (end > t)
@@ -36,100 +33,90 @@ static int advance(struct sweep *x, int64_t t) {
   return x->depth ? phase_of(x, x->open[x->depth - 1]) : -1;
 }
 
-static void count_range(struct nai_phase_sum *sum, const struct NVTX_EVENTS_columns *v, uint32_t range) {
-  int64_t length = nai_at(&v->end_ns, range) - nai_at(&v->start_ns, range);
-  int64_t longest =
-      sum->longest == NAI_NO_ROW ? -1 : nai_at(&v->end_ns, sum->longest) - nai_at(&v->start_ns, sum->longest);
-  if (length > longest || (length == longest && nai_at(&v->start_ns, range) < nai_at(&v->start_ns, sum->longest)))
+static void count_range(struct nai_phase_sum *sum, const struct nai_model *m, uint32_t range) {
+  int64_t length = nai_range_ns(m, range), longest = sum->longest == NAI_NO_ROW ? -1 : nai_range_ns(m, sum->longest);
+  if (length > longest ||
+      (length == longest && nai_at(&m->nvtx.start_ns, range) < nai_at(&m->nvtx.start_ns, sum->longest)))
     sum->longest = range;
   sum->ranges++;
 }
 
 /* A range begins. */
-static void enter(struct sweep *x, uint32_t range) {
+static int enter(struct sweep *x, uint32_t range, struct nai_err *err) {
   const struct NVTX_EVENTS_columns *v = &x->m->nvtx;
   int around = advance(x, nai_at(&v->start_ns, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
   if (phase >= 0)
-    count_range(&x->sums[phase], v, range);
-  if (own >= 0 && nai_at(&v->start_ns, range) < nai_at(&v->end_ns, range))
-    x->open[x->depth++] = range;
+    count_range(&x->m->phase_sums[phase], x->m, range);
+  if (own < 0 || nai_at(&v->start_ns, range) >= nai_at(&v->end_ns, range))
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(x->open, x->capacity, x->depth, &x->m->work->arenas[NAI_PART_PHASES], err));
+  x->open[x->depth++] = range;
+  return NAI_OK;
 }
 
-static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const struct nai_model *m,
-                        const int *name_phase, uint32_t thread, struct nai_err *err) {
+static int sweep_thread(struct sweep *x, uint32_t thread, struct nai_err *err) {
+  const struct nai_model *m = x->m;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
   uint32_t r = ranges->first[thread], r_end = ranges->first[thread + 1];
-  struct sweep x = {.m = m, .name_phase = name_phase, .sums = sums, .now = INT64_MIN};
-  x.open = malloc(((size_t)(r_end - r) + 1) * sizeof *x.open);
-  if (!x.open)
-    return nai_err_nomem(err);
+  x->now = INT64_MIN;
+  x->depth = 0;
   for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
     bool last = c == calls->first[thread + 1];
     int64_t t = last ? INT64_MAX : nai_at(&m->apis.start_ns, calls->order[c]);
     for (; r < r_end && nai_at(&m->nvtx.start_ns, ranges->order[r]) <= t;
          r++) /* a call that starts with a range lies in it */
-      enter(&x, ranges->order[r]);
-    int phase = advance(&x, t);
+      NAI_TRY(enter(x, ranges->order[r], err));
+    int phase = advance(x, t);
     if (!last)
-      phase_of_call[calls->order[c]] = phase;
+      m->call_phase[calls->order[c]] = phase;
   }
-  free(x.open);
   return NAI_OK;
 }
 
-/* sums of each phase. */
-static int sum_phases(struct nai_phase_sum *sums, struct nai_model *m, const int *name_phase, struct nai_err *err) {
-  int *phase_of_call = m->call_phase = malloc(((size_t)m->apis.n + 1) * sizeof *phase_of_call);
-  int rc = phase_of_call ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
-    rc = sweep_thread(phase_of_call, sums, m, name_phase, t, err);
-  for (uint32_t k = 0; !rc && k < m->kernels.n; k++) {
-    uint32_t api = m->kernel_api[k];
-    int phase = api == NAI_NO_ROW ? -1 : phase_of_call[api];
-    if (phase < 0)
-      continue;
-    sums[phase].kernel_ns += nai_kernel_ns(m, k);
-    sums[phase].kernels++;
-  }
-  for (uint32_t g = 0; !rc && g < m->graphs.n; g++)
-    if (m->graph_api[g] != NAI_NO_ROW && phase_of_call[m->graph_api[g]] >= 0)
-      sums[phase_of_call[m->graph_api[g]]].graph_ns += nai_graph_ns(m, g);
-  for (uint32_t i = 0; !rc && i < m->memops.n; i++)
-    if (m->memop_api[i] != NAI_NO_ROW && phase_of_call[m->memop_api[i]] >= 0)
-      sums[phase_of_call[m->memop_api[i]]].copy_ns += nai_memop_ns(m, i);
-  return rc;
+/* The phase of what a call launched, NULL for none. */
+static struct nai_phase_sum *sum_of(const struct nai_model *m, uint32_t api) {
+  int phase = api == NAI_NO_ROW ? -1 : m->call_phase[api];
+  return phase < 0 ? NULL : &m->phase_sums[phase];
 }
 
-static int build_phases(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static void add_work(const struct nai_model *m) {
+  struct nai_phase_sum *sum;
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    if ((sum = sum_of(m, m->kernel_api[k]))) {
+      sum->kernel_ns += nai_kernel_ns(m, k);
+      sum->kernels++;
+    }
+  for (uint32_t g = 0; g < m->graphs.n; g++)
+    if ((sum = sum_of(m, m->graph_api[g])))
+      sum->graph_ns += nai_graph_ns(m, g);
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if ((sum = sum_of(m, m->memop_api[i])))
+      sum->copy_ns += nai_memop_ns(m, i);
+}
+
+static int build_phases(struct nai_model *m, struct nai_err *err) {
   if (!m->phases)
     return NAI_OK;
-  uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
-  int count = nai_phase_map_count(m->phases);
-  int *name_phase = malloc(((size_t)names + 1) * sizeof *name_phase);
-  m->phase_sums = calloc((size_t)count + 1, sizeof *m->phase_sums);
-  int rc = m->phase_sums && name_phase ? NAI_OK : nai_err_nomem(err);
-  for (int p = 0; !rc && p < count; p++)
+  const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
+  uint32_t count = (uint32_t)nai_phase_map_count(m->phases);
+  int *name_phase;
+  NAI_TRY(NAI_NEW(name_phase, &m->work->arenas[NAI_PART_PHASES], names->count, err));
+  NAI_TRY(NAI_NEW(m->phase_sums, &m->arena, count, err));
+  NAI_TRY(NAI_NEW(m->call_phase, &m->arena, m->apis.n, err));
+  for (uint32_t p = 0; p < count; p++)
     m->phase_sums[p].longest = NAI_NO_ROW;
-  for (uint32_t i = 0; !rc && i < names; i++)
-    name_phase[i] = nai_phase_map_match(m->phases, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, i));
-  if (!rc)
-    rc = nai_phase_map_check(m->phases, err);
-  if (!rc)
-    rc = sum_phases(m->phase_sums, m, name_phase, err);
-  free(name_phase);
-  return rc;
-}
-
-static void free_phases(struct nai_model *m) {
-  free(m->phase_sums);
-  free(m->call_phase);
+  for (uint32_t i = 0; i < names->count; i++)
+    name_phase[i] = nai_phase_map_match(m->phases, nai_strings_get(names, i));
+  NAI_TRY(nai_phase_map_check(m->phases, err));
+  struct sweep x = {.m = m, .name_phase = name_phase};
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    NAI_TRY(sweep_thread(&x, t, err));
+  add_work(m);
+  return NAI_OK;
 }
 
 const struct nai_part_def nai_part_phases = {.name = "phases",
                                              .needs = NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(LAUNCHES),
                                              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
                                              .config = NAI_CONFIG(PHASE_MAP),
-                                             .begin = build_phases,
-                                             .free = free_phases};
+                                             .begin = build_phases};

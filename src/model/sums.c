@@ -1,24 +1,19 @@
 /* Sums over kernels that several analyses start from. */
 #include "model/build.h"
 
-#include "base/array.h"
-
-#include <stdlib.h>
-
 /* --- kernels by GPU and name ------------------------------------------------------------------ */
 
-/* The group of a kernel, added when it is the first of it. */
-static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu,
-                         uint32_t kernel) {
+/* Adds a kernel to its group, which it may begin. */
+static int add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu, uint32_t kernel,
+                        struct nai_err *err) {
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
   uint32_t name = nai_at_text(&k->name, kernel);
   bool added;
   uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
   if (keys->oom)
-    return false;
+    return nai_err_nomem(err);
   if (added) {
-    if (!nai_array_room(&m->kernel_groups, capacity, m->kernel_group_count, sizeof *m->kernel_groups))
-      return false;
+    NAI_TRY(NAI_ROOM(m->kernel_groups, *capacity, m->kernel_group_count, &m->arena, err));
     m->kernel_groups[m->kernel_group_count++] = (struct nai_kernel_group){.gpu = gpu, .name = name, .longest = kernel};
   }
   struct nai_kernel_group *group = &m->kernel_groups[index];
@@ -29,40 +24,28 @@ static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t 
   group->total_ns += length;
   group->graph_calls += nai_at_i32(&k->graph_id, kernel) != NAI_NULL_I32;
   m->kernel_group[kernel] = index;
-  return true;
+  return NAI_OK;
 }
 
-static int group_kernels(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  struct nai_keyset keys = {0}; /* index of the GPU << 32 | name */
+static int group_kernels(struct nai_model *m, struct nai_err *err) {
+  struct nai_keyset keys = {.arena = &m->work->arenas[NAI_PART_KERNEL_GROUPS]}; /* index of the GPU << 32 | name */
   int32_t device = 0;
   uint32_t gpu = 0, capacity = 0;
-  m->kernel_group = nai_cells_new(m->kernels.n, sizeof *m->kernel_group);
-  bool ok = m->kernel_group != NULL;
-  for (uint32_t i = 0; ok && i < m->kernels.n; i++) {
+  NAI_TRY(NAI_NEW(m->kernel_group, &m->arena, m->kernels.n, err));
+  for (uint32_t i = 0; i < m->kernels.n; i++) {
     if (i == 0 || nai_at_i32(&m->kernels.device_id, i) != device) {
       device = nai_at_i32(&m->kernels.device_id, i);
       gpu = nai_model_gpu_index(m, device);
     }
-    ok = add_to_group(m, &keys, &capacity, gpu, i);
+    NAI_TRY(add_to_group(m, &keys, &capacity, gpu, i, err));
   }
-  nai_keyset_free(&keys);
-  return ok ? NAI_OK : nai_err_nomem(err);
-}
-
-static void free_groups(struct nai_model *m) {
-  free(m->kernel_group);
-  free(m->kernel_groups);
+  return NAI_OK;
 }
 
 static int64_t groups_bytes(const struct nai_model *m) { return (int64_t)m->kernels.n * 12; }
 
-const struct nai_part_def nai_part_kernel_groups = {.name = "kernel groups",
-                                                    .tables = NAI_IN(KERNELS) | NAI_IN(GPUS),
-                                                    .begin = group_kernels,
-                                                    .free = free_groups,
-                                                    .bytes = groups_bytes};
+const struct nai_part_def nai_part_kernel_groups = {
+    .name = "kernel groups", .tables = NAI_IN(KERNELS) | NAI_IN(GPUS), .begin = group_kernels, .bytes = groups_bytes};
 
 /* --- processes -------------------------------------------------------------------------------- */
 
@@ -70,12 +53,8 @@ static struct nai_process_sum *sum_of(struct nai_model *m, int64_t process) {
   return &m->process_sums[process < 0 ? m->process_count : (uint32_t)process];
 }
 
-static int sum_processes(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  m->process_sums = calloc((size_t)m->process_count + 1, sizeof *m->process_sums);
-  if (!m->process_sums)
-    return nai_err_nomem(err);
+static int sum_processes(struct nai_model *m, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(m->process_sums, &m->arena, (size_t)m->process_count + 1, err));
   for (uint32_t k = 0; k < m->kernels.n; k++) {
     struct nai_process_sum *sum = sum_of(m, nai_at(&m->kernels.process, k));
     sum->kernels++;
@@ -98,11 +77,8 @@ static int sum_processes(void *ctx, int task, struct nai_err *err) {
   return NAI_OK;
 }
 
-static void free_processes(struct nai_model *m) { free(m->process_sums); }
-
 const struct nai_part_def nai_part_process_sums = {
     .name = "process sums",
     .needs = NAI_PART(CALLS) | NAI_PART(BLOCKED) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
-    .begin = sum_processes,
-    .free = free_processes};
+    .begin = sum_processes};

@@ -126,6 +126,15 @@ size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
   return nai_bisect(set->v, set->count, sizeof *set->v, offsetof(struct nai_interval, end), t + 1);
 }
 
+int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int64_t b) {
+  int64_t total = 0;
+  for (size_t i = nai_intervals_after(set, a); i < set->count && set->v[i].start < b; i++) {
+    int64_t start = set->v[i].start > a ? set->v[i].start : a, end = set->v[i].end < b ? set->v[i].end : b;
+    total += end > start ? end - start : 0;
+  }
+  return total;
+}
+
 /* --- covered time ----------------------------------------------------------------------------- */
 
 enum { SUM_EVERY = 64 };

@@ -38,6 +38,8 @@ int64_t nai_intervals_total_ns(const struct nai_intervals *set);
  * O(n log n); *oom is set, or left as it is. */
 void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
 int64_t nai_intervals_union_ns(struct nai_interval *v, size_t count, bool *oom);
+/* How much of [a, b) the set covers, ns. */
+int64_t nai_intervals_overlap_ns(const struct nai_intervals *set, int64_t a, int64_t b);
 /* First interval that ends after t (count when there is none). O(log n). */
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
 

@@ -10,6 +10,7 @@
   C(T, kernel_mode, ID32, "1 in the operating system, NULL where not told")                              \
   C(T, unresolved, ID32, "1 when the symbol is an address only")
 NAI_TABLE(CALLCHAIN_FRAMES, callchain_frames, "Callchain frames", "One frame of a callchain")
+NAI_EVENT_COLUMNS(CALLCHAIN_FRAMES)
 
 /* callchain_frames: ids of one kind mean nothing in another. */
 enum { NAI_CALLCHAIN_SAMPLE, NAI_CALLCHAIN_CUDA, NAI_CALLCHAIN_OSRT };

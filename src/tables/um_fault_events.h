@@ -14,6 +14,7 @@
   C(T, name, LABEL, "CPU function that touched the page, NULL for GPUs")                                        \
   C(T, module, LABEL, "its module, NULL for GPUs")
 NAI_TABLE(UM_FAULT_EVENTS, um_fault_events, "Page faults of unified memory", "One page fault of unified memory")
+NAI_EVENT_COLUMNS(UM_FAULT_EVENTS)
 
 /* um_fault_events: faults of CPUs (a moment) and of GPUs (groups of them). */
 enum { NAI_FAULT_CPU, NAI_FAULT_GPU };

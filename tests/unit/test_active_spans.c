@@ -1,8 +1,8 @@
 /* active_spans, gpu_active and losses against definitions written down the slow way. */
 #include "model_fixture.h"
 
+#include "model/idle/active.h"
 #include "model/kernels/modes.h"
-#include "model/idle/pauses.h"
 #include "tables/gpus.h"
 #include "tables/kernel_events.h"
 #include "tables/memop_events.h"
@@ -93,7 +93,7 @@ static void test_pauses_agree_with_the_slow_way(void **state) {
     fixture_build(&f);
     struct nai_span *spans;
     uint32_t count;
-    ok(nai_spans_find(&spans, &count, &f.m.gpus[0], err));
+    ok(nai_spans_find(&spans, &count, &f.m.gpus[0], &f.m.arena, err));
     int expected = slow_pauses(gaps, n, t - start);
     assert_int_equal(count, 2 * expected + 1);
     met += expected > 0;
@@ -101,7 +101,6 @@ static void test_pauses_agree_with_the_slow_way(void **state) {
     assert_int_equal(spans[count - 1].end, t);
     for (uint32_t i = 0; i + 1 < count; i++)
       assert_int_equal(spans[i].end, spans[i + 1].start);
-    free(spans);
     fixture_free(&f);
   }
   assert_true(met > 20); /* the test would be void otherwise */

@@ -5,7 +5,6 @@
 #include "model/steps/step_stats.h"
 #include "model/steps/steps.h"
 #include "model/steps/steps_build.h"
-#include "model/steps/steps_names.h"
 #include "tables/nvtx_domains.h"
 #include "tables/nvtx_events.h"
 #include "tables/threads.h"

@@ -1,4 +1,4 @@
-/* What a call to the CUDA API is for. */
+/* What a call to the CUDA API is for (names.c). */
 #pragma once
 
 /* By its name. */

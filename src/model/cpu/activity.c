@@ -3,10 +3,6 @@
 
 #include "base/array.h"
 #include "model/idle/idle.h"
-#include "tables/api_events.h"
-#include "tables/osrt_events.h"
-#include "tables/overhead_events.h"
-#include "tables/sample_events.h"
 #include "tables/threads.h"
 
 #include <stdlib.h>
@@ -75,7 +71,6 @@ static int overhead_at(const struct nai_moment *at, int64_t t, int64_t *next) {
 
 static void add_calls(struct nai_activity *a, struct nai_moment *at, const struct nai_model *m, uint32_t thread,
                       int64_t start, int64_t end) {
-  const struct nai_table *overheads = m->tables[NAI_IN_OVERHEAD];
   uint32_t last_call = NAI_NO_ROW, last_overhead = NAI_NO_ROW;
   nai_moment_find(at, m, thread, start);
   for (int64_t t = start, next; t < end; t = next) {
@@ -90,10 +85,9 @@ static void add_calls(struct nai_activity *a, struct nai_moment *at, const struc
       last_call = row;
     }
     if (overhead >= 0) {
-      const struct nai_column names = nai_table_column(overheads, OVERHEAD_EVENTS_name);
-      uint32_t row = at->row[overhead];
-      add(a, &(struct nai_activity_share){.layer = NAI_ACTIVITY_OVERHEAD, .id = nai_at_text(&names, row)}, next - t,
-          row != last_overhead, NULL);
+      uint32_t row = at->row[overhead], name = nai_at_text(&m->evidence->overheads.name, row);
+      add(a, &(struct nai_activity_share){.layer = NAI_ACTIVITY_OVERHEAD, .id = name}, next - t, row != last_overhead,
+          NULL);
       last_overhead = row;
     }
   }
@@ -102,29 +96,26 @@ static void add_calls(struct nai_activity *a, struct nai_moment *at, const struc
 /* --- OS runtime ------------------------------------------------------------------------------- */
 
 static void add_osrt_call(struct nai_activity *a, const struct nai_model *m, uint32_t row, int64_t ns) {
-  const struct nai_table *osrt = m->tables[NAI_IN_OSRT];
-  const struct nai_column name = nai_table_column(osrt, OSRT_EVENTS_name);
-  uint32_t id = nai_at_text(&name, row);
-  const struct nai_chain *chain =
-      nai_cpu_chain(m, NAI_CALLCHAIN_OSRT, nai_get_i64(osrt, row, OSRT_EVENTS_callchain_id));
-  struct nai_activity_share like = {
-      .layer = NAI_ACTIVITY_OSRT, .id = id, .class = nai_osrt_class(nai_strings_get(&osrt->strings, id))};
+  const struct OSRT_EVENTS_columns *c = &m->evidence->osrt;
+  uint32_t id = nai_at_text(&c->name, row);
+  const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_OSRT, nai_at(&c->callchain_id, row));
+  struct nai_activity_share like = {.layer = NAI_ACTIVITY_OSRT,
+                                    .id = id,
+                                    .class = nai_osrt_class(nai_strings_get(&m->tables[NAI_IN_OSRT]->strings, id))};
   a->gil_ns += chain && chain->flags & NAI_CHAIN_GIL ? ns : 0;
   add(a, &like, ns, 1, chain && chain->is_own ? chain : NULL);
 }
 
 /* The outermost calls of a thread do not overlap; should they, time is the earlier one's. */
 static void add_osrt(struct nai_activity *a, const struct nai_model *m, uint32_t thread, int64_t start, int64_t end) {
+  const struct OSRT_EVENTS_columns *c = &m->evidence->osrt;
   const struct nai_groups *g = nai_model_osrt_calls(m);
   if (!g)
     return;
-  const struct nai_table *osrt = m->tables[NAI_IN_OSRT];
-  const struct nai_column starts = nai_table_column(osrt, OSRT_EVENTS_start_ns),
-                          ends = nai_table_column(osrt, OSRT_EVENTS_end_ns);
   uint32_t first = g->first[thread], last = g->first[thread + 1];
-  uint32_t i = nai_rows_from(g->order, first, last, &starts, start);
-  for (i -= i > first; i < last && nai_at(&starts, g->order[i]) < end; i++) {
-    int64_t from = nai_at(&starts, g->order[i]), to = nai_at(&ends, g->order[i]);
+  uint32_t i = nai_rows_from(g->order, first, last, &c->start_ns, start);
+  for (i -= i > first; i < last && nai_at(&c->start_ns, g->order[i]) < end; i++) {
+    int64_t from = nai_at(&c->start_ns, g->order[i]), to = nai_at(&c->end_ns, g->order[i]);
     from = from > start ? from : start;
     to = to < end ? to : end;
     if (to <= from)
@@ -147,14 +138,12 @@ static void add_samples(struct nai_activity *a, const struct nai_model *m, int64
   const struct nai_cpu_thread *of = nai_cpu_find(rows, global_tid);
   if (!of)
     return;
-  const struct nai_table *t = m->tables[NAI_IN_SAMPLES];
-  const struct nai_column time = nai_table_column(t, SAMPLE_EVENTS_time_ns);
-  uint32_t last = of->first + of->count, i = nai_rows_from(rows->order, of->first, last, &time, start);
-  for (; i < last && nai_at(&time, rows->order[i]) < end; i++) {
+  const struct SAMPLE_EVENTS_columns *c = &m->cpu->sample_events;
+  uint32_t last = of->first + of->count, i = nai_rows_from(rows->order, of->first, last, &c->time_ns, start);
+  for (; i < last && nai_at(&c->time_ns, rows->order[i]) < end; i++) {
     if (!nai_sample_is_timed(m, rows->order[i]))
       continue;
-    const struct nai_chain *chain =
-        nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, rows->order[i], SAMPLE_EVENTS_callchain_id));
+    const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_at(&c->callchain_id, rows->order[i]));
     struct nai_activity_share like = like_chain(NAI_ACTIVITY_SAMPLES, chain);
     add(a, &like, 0, 1, NULL);
     a->samples++;
@@ -164,7 +153,7 @@ static void add_samples(struct nai_activity *a, const struct nai_model *m, int64
 }
 
 void nai_activity_add_launch(struct nai_activity *a, const struct nai_model *m, uint32_t launch) {
-  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], launch, API_EVENTS_callchain_id);
+  int64_t id = nai_at(&m->apis.callchain_id, launch);
   const struct nai_chain *chain = id > 0 ? nai_cpu_chain(m, NAI_CALLCHAIN_CUDA, id) : NULL;
   struct nai_activity_share like = like_chain(NAI_ACTIVITY_LAUNCH, chain);
   if (chain)

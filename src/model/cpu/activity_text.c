@@ -1,7 +1,7 @@
 /* What a thread did, in words; names of layers and classes. */
 #include "model/cpu/activity.h"
 
-#include "model/model.h"
+#include "model/build.h"
 #include "table/stats.h"
 #include "base/fmt.h"
 #include "table/kernel_name.h"
@@ -26,71 +26,25 @@ const char *nai_osrt_class_name(enum nai_osrt_class class) {
   return names[class];
 }
 
-/* By the beginning of the function's name; longer beginnings first where one begins another. */
+static const struct {
+  enum nai_osrt_class class;
+  const char *const *begins;
+} functions[] = {
+    {NAI_OSRT_LOCK, NAI_WORDS("pthread_mutex", "pthread_cond", "pthread_rwlock", "pthread_spin", "pthread_barrier",
+                              "sem_", "futex", "flock")},
+    {NAI_OSRT_PROCESS, NAI_WORDS("pthread_join", "pthread_create", "fork", "vfork", "wait", "exec", "system", "popen",
+                                 "pclose", "posix_spawn")},
+    {NAI_OSRT_POLL, NAI_WORDS("poll", "ppoll", "select", "pselect", "epoll")},
+    {NAI_OSRT_SLEEP, NAI_WORDS("nanosleep", "usleep", "sleep", "clock_nanosleep", "sched_yield")},
+    {NAI_OSRT_IO, NAI_WORDS("read", "pread", "write", "pwrite", "recv", "send", "open", "close", "fopen", "fclose",
+                            "fread", "fwrite", "fget", "fput", "getc", "putc", "fflush", "fsync", "fdatasync", "mmap",
+                            "munmap", "msync", "lseek", "accept", "connect", "io_", "getline", "sync", "getdelim")},
+};
+
 enum nai_osrt_class nai_osrt_class(const char *function) {
-  static const struct {
-    const char *begins;
-    enum nai_osrt_class class;
-  } known[] = {{"pthread_mutex", NAI_OSRT_LOCK},
-               {"pthread_cond", NAI_OSRT_LOCK},
-               {"pthread_rwlock", NAI_OSRT_LOCK},
-               {"pthread_spin", NAI_OSRT_LOCK},
-               {"pthread_barrier", NAI_OSRT_LOCK},
-               {"sem_", NAI_OSRT_LOCK},
-               {"futex", NAI_OSRT_LOCK},
-               {"flock", NAI_OSRT_LOCK},
-               {"pthread_join", NAI_OSRT_PROCESS},
-               {"pthread_create", NAI_OSRT_PROCESS},
-               {"fork", NAI_OSRT_PROCESS},
-               {"vfork", NAI_OSRT_PROCESS},
-               {"wait", NAI_OSRT_PROCESS},
-               {"exec", NAI_OSRT_PROCESS},
-               {"system", NAI_OSRT_PROCESS},
-               {"popen", NAI_OSRT_PROCESS},
-               {"pclose", NAI_OSRT_PROCESS},
-               {"posix_spawn", NAI_OSRT_PROCESS},
-               {"poll", NAI_OSRT_POLL},
-               {"ppoll", NAI_OSRT_POLL},
-               {"select", NAI_OSRT_POLL},
-               {"pselect", NAI_OSRT_POLL},
-               {"epoll", NAI_OSRT_POLL},
-               {"nanosleep", NAI_OSRT_SLEEP},
-               {"usleep", NAI_OSRT_SLEEP},
-               {"sleep", NAI_OSRT_SLEEP},
-               {"clock_nanosleep", NAI_OSRT_SLEEP},
-               {"sched_yield", NAI_OSRT_SLEEP},
-               {"read", NAI_OSRT_IO},
-               {"pread", NAI_OSRT_IO},
-               {"write", NAI_OSRT_IO},
-               {"pwrite", NAI_OSRT_IO},
-               {"recv", NAI_OSRT_IO},
-               {"send", NAI_OSRT_IO},
-               {"open", NAI_OSRT_IO},
-               {"close", NAI_OSRT_IO},
-               {"fopen", NAI_OSRT_IO},
-               {"fclose", NAI_OSRT_IO},
-               {"fread", NAI_OSRT_IO},
-               {"fwrite", NAI_OSRT_IO},
-               {"fget", NAI_OSRT_IO},
-               {"fput", NAI_OSRT_IO},
-               {"getc", NAI_OSRT_IO},
-               {"putc", NAI_OSRT_IO},
-               {"fflush", NAI_OSRT_IO},
-               {"fsync", NAI_OSRT_IO},
-               {"fdatasync", NAI_OSRT_IO},
-               {"mmap", NAI_OSRT_IO},
-               {"munmap", NAI_OSRT_IO},
-               {"msync", NAI_OSRT_IO},
-               {"lseek", NAI_OSRT_IO},
-               {"accept", NAI_OSRT_IO},
-               {"connect", NAI_OSRT_IO},
-               {"io_", NAI_OSRT_IO},
-               {"getline", NAI_OSRT_IO},
-               {"sync", NAI_OSRT_IO},
-               {"getdelim", NAI_OSRT_IO}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strncmp(function, known[i].begins, strlen(known[i].begins)) == 0)
-      return known[i].class;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (nai_name_matches(function, NAI_BEGINS, functions[i].begins))
+      return functions[i].class;
   return NAI_OSRT_OTHER;
 }
 
@@ -136,11 +90,10 @@ static void print_function(struct nai_buf *out, const char *signature) {
     depth -= (c == '>' || c == ')') && depth;
     start = c == ' ' && !depth && i < end ? i + 1 : start;
   }
-  struct nai_buf name = {0};
+  NAI_SCOPED(nai_buf) name = {0};
   nai_buf_put(&name, signature + start, end - start);
   nai_kernel_name_short(out, end > start ? nai_buf_str(&name) : signature, NAME_CHARS);
   out->oom |= name.oom;
-  nai_buf_free(&name);
 }
 
 static void separate(struct nai_buf *out, size_t from) {

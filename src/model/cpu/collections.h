@@ -3,16 +3,13 @@
 
 #include "model/model.h"
 
-struct nai_collection {
-  uint32_t thread;
-  int64_t start, end;
-};
-/* By thread and start; those of a thread do not overlap. Zeroed memory is none. */
+/* Zeroed memory is none. */
 struct nai_collections {
-  struct nai_collection *v;
-  uint32_t count;
+  struct nai_intervals *threads; /* per thread, where there are any */
+  uint32_t count;                /* ranges */
+  struct nai_arena arena;        /* private */
 };
-/* Looks at the rows of ranges only if a range has such a name. Needs part NAMES. */
+/* Looks at the rows of ranges only if a range has such a name. */
 NAI_MUST_CHECK int nai_collections_find(struct nai_collections *out, const struct nai_model *model,
                                         struct nai_err *err);
 void nai_collections_free(struct nai_collections *collections);

@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 #include "model/model.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
 
 /* Rows of sched_events or sample_events of one thread, by time. Threads that table `threads` does not have are there,
  * too. */
@@ -31,6 +33,8 @@ struct nai_chain {
 };
 
 struct nai_cpu {
+  struct SCHED_EVENTS_columns sched_events;
+  struct SAMPLE_EVENTS_columns sample_events;
   struct nai_cpu_rows sched, samples;
   struct nai_chain *chains; /* by kind and id */
   uint32_t chain_count;

@@ -6,7 +6,6 @@
 #include "tables/callchain_frames.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The better a frame, the higher. */
@@ -14,12 +13,10 @@ enum frame { NO_NAME, LIBRARY_NAME, STANDARD_CPP, OWN };
 enum { UNSEEN, MODULE_OWN, MODULE_LIBRARY, MODULE_COMPILER };
 
 struct chains {
-  const struct nai_table *t;
-  struct nai_column kind, id, depth, symbol, module, kernel, unresolved;
+  const struct nai_strings *strings;
+  struct CALLCHAIN_FRAMES_columns c;
   uint8_t *symbols, *modules; /* per string: 1 + enum frame, and what library it is; 0 not looked at yet */
 };
-
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 static const char *file_name(const char *path) {
   const char *slash = strrchr(path, '/'), *back = strrchr(path, '\\');
@@ -28,21 +25,17 @@ static const char *file_name(const char *path) {
 }
 
 static uint8_t module_of(const char *path) {
-  static const char *const compilers[] = {"ptxjitcompiler", "nvrtc", "nvJitLink", "libnvvm"};
-  static const char *const libraries[] = {"libc.so",     "libc-2.",      "libpthread", "ld-linux",  "ld-2.",
-                                          "libm.so",     "libm-2.",      "libdl",      "librt",     "libgcc_s",
-                                          "libstdc++",   "libc++",       "libcuda.so", "libcudart", "libcupti",
-                                          "libToolsInj", "libnvidia-ml", "linux-vdso", "ntdll",     "kernel32",
-                                          "KERNELBASE",  "ucrtbase",     "vcruntime",  "msvcp",     "nvcuda",
-                                          "cudart"};
+  static const char *const compilers[] = {"ptxjitcompiler", "nvrtc", "nvJitLink", "libnvvm", NULL};
+  static const char *const libraries[] = {
+      "libc.so",  "libc-2.",     "libpthread",   "ld-linux",   "ld-2.",  "libm.so",    "libm-2.",
+      "libdl",    "librt",       "libgcc_s",     "libstdc++",  "libc++", "libcuda.so", "libcudart",
+      "libcupti", "libToolsInj", "libnvidia-ml", "linux-vdso", "ntdll",  "kernel32",   "KERNELBASE",
+      "ucrtbase", "vcruntime",   "msvcp",        "nvcuda",     "cudart", NULL};
   const char *name = file_name(path);
-  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
-    if (strstr(name, compilers[i]))
-      return MODULE_COMPILER;
-  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-    if (strncasecmp(name, libraries[i], strlen(libraries[i])) == 0)
-      return MODULE_LIBRARY;
-  return path[0] == '[' ? MODULE_LIBRARY : MODULE_OWN; /* [kernel.kallsyms], [vdso], [Max depth] */
+  if (nai_name_matches(name, NAI_HOLDS, compilers))
+    return MODULE_COMPILER;
+  /* [kernel.kallsyms], [vdso], [Max depth] */
+  return nai_name_matches(name, NAI_BEGINS_ANY_CASE, libraries) || path[0] == '[' ? MODULE_LIBRARY : MODULE_OWN;
 }
 
 /* The name in a C++ signature: `float std::f<int>(int)` is std::f. */
@@ -52,130 +45,102 @@ static bool is_standard_cpp(const char *symbol) {
   for (size_t i = 0; i < length; i++)
     if (symbol[i] == ' ')
       word = symbol + i + 1;
-  return begins(word, "std::") || begins(word, "__gnu_cxx::");
+  return nai_name_matches(word, NAI_BEGINS, NAI_WORDS("std::", "__gnu_cxx::"));
 }
 
 static enum frame symbol_of(const char *symbol) {
-  if (!symbol[0] || begins(symbol, "0x") || symbol[0] == '[' || strcmp(symbol, "_start") == 0)
+  if (!symbol[0] || symbol[0] == '[' || strncmp(symbol, "0x", 2) == 0 || strcmp(symbol, "_start") == 0)
     return NO_NAME;
-  if (begins(symbol, "__cud") || begins(symbol, "libcudart_static") || begins(symbol, "cuda") ||
-      begins(symbol, "NSYS_OSRT") || (begins(symbol, "cu") && isupper((unsigned char)symbol[2])))
+  if (nai_name_matches(symbol, NAI_BEGINS, NAI_WORDS("__cud", "libcudart_static", "cuda", "NSYS_OSRT")) ||
+      (strncmp(symbol, "cu", 2) == 0 && isupper((unsigned char)symbol[2])))
     return LIBRARY_NAME;
   return is_standard_cpp(symbol) ? STANDARD_CPP : OWN;
 }
 
-static uint8_t look_up(uint8_t *known, uint32_t string, uint8_t value) { return known[string] = value; }
-
 static uint8_t module_class(const struct chains *c, uint32_t row) {
-  uint32_t module = nai_at_text(&c->module, row);
+  uint32_t module = nai_at_text(&c->c.module, row);
   if (module == NAI_NO_STRING)
     return MODULE_OWN;
-  return c->modules[module] ? c->modules[module]
-                            : look_up(c->modules, module, module_of(nai_strings_get(&c->t->strings, module)));
+  if (!c->modules[module])
+    c->modules[module] = module_of(nai_strings_get(c->strings, module));
+  return c->modules[module];
 }
 
 static enum frame frame_of(const struct chains *c, uint32_t row) {
-  uint32_t symbol = nai_at_text(&c->symbol, row);
-  if (symbol == NAI_NO_STRING || nai_at(&c->unresolved, row) == 1)
+  uint32_t symbol = nai_at_text(&c->c.symbol, row);
+  if (symbol == NAI_NO_STRING || nai_at(&c->c.unresolved, row) == 1)
     return NO_NAME;
   if (!c->symbols[symbol])
-    look_up(c->symbols, symbol, (uint8_t)(1 + symbol_of(nai_strings_get(&c->t->strings, symbol))));
+    c->symbols[symbol] = (uint8_t)(1 + symbol_of(nai_strings_get(c->strings, symbol)));
   enum frame frame = (enum frame)(c->symbols[symbol] - 1);
-  bool library = nai_at(&c->kernel, row) == 1 || module_class(c, row) == MODULE_LIBRARY;
+  bool library = nai_at(&c->c.kernel_mode, row) == 1 || module_class(c, row) == MODULE_LIBRARY;
   return frame != NO_NAME && library ? LIBRARY_NAME : frame;
 }
 
 static uint8_t flags_of(const char *symbol) {
-  static const char *const lock[] = {"take_gil", "PyEval_AcquireThread", "PyEval_AcquireLock"},
-                           *const garbage[] = {"gc_collect_main", "gc_collect_region", "collect_with_callback"};
-  for (size_t i = 0; i < sizeof lock / sizeof *lock; i++)
-    if (strcmp(symbol, lock[i]) == 0)
-      return NAI_CHAIN_GIL;
-  for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
-    if (strcmp(symbol, garbage[i]) == 0)
-      return NAI_CHAIN_GC;
-  return 0;
+  if (nai_name_matches(symbol, NAI_EQUALS, NAI_WORDS("take_gil", "PyEval_AcquireThread", "PyEval_AcquireLock")))
+    return NAI_CHAIN_GIL;
+  static const char *const garbage[] = {"gc_collect_main", "gc_collect_region", "collect_with_callback", NULL};
+  return nai_name_matches(symbol, NAI_EQUALS, garbage) ? NAI_CHAIN_GC : 0;
 }
 
 /* rows: frames of one chain, innermost first. */
-static struct nai_chain make_chain(const struct chains *c, const struct nai_key *rows, uint32_t count) {
-  struct nai_chain chain = {.id = nai_at(&c->id, rows[0].value), .function = NAI_NO_STRING};
+static struct nai_chain make_chain(const struct chains *c, const uint32_t *rows, uint32_t count) {
+  struct nai_chain chain = {.id = nai_at(&c->c.callchain_id, rows[0]), .function = NAI_NO_STRING};
   enum frame best = NO_NAME;
   bool compiles = false;
-  chain.kind = (uint8_t)nai_at(&c->kind, rows[0].value);
+  chain.kind = (uint8_t)nai_at(&c->c.kind, rows[0]);
   for (uint32_t i = 0; i < count && !compiles; i++) {
-    uint32_t row = rows[i].value, symbol = nai_at_text(&c->symbol, row);
-    enum frame frame = frame_of(c, row);
-    compiles = module_class(c, row) == MODULE_COMPILER;
+    uint32_t symbol = nai_at_text(&c->c.symbol, rows[i]);
+    enum frame frame = frame_of(c, rows[i]);
+    compiles = module_class(c, rows[i]) == MODULE_COMPILER;
     if (symbol != NAI_NO_STRING)
-      chain.flags |= flags_of(nai_strings_get(&c->t->strings, symbol));
+      chain.flags |= flags_of(nai_strings_get(c->strings, symbol));
     if (frame > best || compiles) {
       best = frame;
-      chain.function = compiles ? nai_at_text(&c->module, row) : symbol;
+      chain.function = compiles ? nai_at_text(&c->c.module, rows[i]) : symbol;
     }
   }
   chain.is_own = best >= STANDARD_CPP && !compiles;
   if (compiles || best == NO_NAME) {
-    chain.function = compiles ? chain.function : nai_at_text(&c->module, rows[0].value);
+    chain.function = compiles ? chain.function : nai_at_text(&c->c.module, rows[0]);
     chain.is_module = true;
   }
   return chain;
 }
 
-static int sort_pass(struct nai_key *keys, uint32_t n, const struct nai_column *by, struct nai_err *err) {
-  for (uint32_t i = 0; i < n; i++)
-    keys[i].key = nai_key_from_i64(nai_at(by, keys[i].value));
-  return nai_sort_keys(keys, n, err);
+/* The first of rows[first + 1 .. n) that is of another chain than rows[first]. */
+static uint32_t chain_end(const struct chains *c, const uint32_t *rows, uint32_t first, uint32_t n) {
+  uint32_t end = first + 1;
+  while (end < n && nai_at(&c->c.callchain_id, rows[end]) == nai_at(&c->c.callchain_id, rows[first]) &&
+         nai_at(&c->c.kind, rows[end]) == nai_at(&c->c.kind, rows[first]))
+    end++;
+  return end;
 }
 
-static bool same_chain(const struct chains *c, uint32_t a, uint32_t b) {
-  return nai_at(&c->id, a) == nai_at(&c->id, b) && nai_at(&c->kind, a) == nai_at(&c->kind, b);
-}
-
-static int make_chains(struct nai_cpu *cpu, const struct chains *c, struct nai_key *keys, uint32_t n,
-                       struct nai_err *err) {
-  uint32_t count = 0;
+int nai_cpu_chains_build(struct nai_model *m, struct nai_err *err) {
+  struct nai_arena *arena = &m->work->arenas[NAI_PART_CPU];
+  const struct nai_table *t = m->tables[NAI_IN_CALLCHAINS];
+  struct nai_cpu *cpu = m->cpu;
+  if (!t || !t->rows)
+    return NAI_OK;
+  struct chains c = {.strings = &t->strings, .c = CALLCHAIN_FRAMES_columns_of(t)};
+  const struct nai_column *const order[] = {&c.c.kind, &c.c.callchain_id, &c.c.depth};
+  uint32_t *rows, n = c.c.n, count = 0;
+  NAI_TRY(NAI_NEW(c.symbols, arena, t->strings.count, err));
+  NAI_TRY(NAI_NEW(c.modules, arena, t->strings.count, err));
+  NAI_TRY(NAI_NEW(rows, arena, n, err));
   for (uint32_t i = 0; i < n; i++)
-    count += i == 0 || !same_chain(c, keys[i - 1].value, keys[i].value);
-  cpu->chains = malloc(((size_t)count + 1) * sizeof *cpu->chains);
-  if (!cpu->chains)
-    return nai_err_nomem(err);
+    rows[i] = i;
+  NAI_TRY(nai_rows_arrange(rows, n, order, 3, err));
+  for (uint32_t i = 0; i < n; i = chain_end(&c, rows, i, n))
+    count++;
+  NAI_TRY(NAI_NEW(cpu->chains, &m->arena, count, err));
   for (uint32_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && same_chain(c, keys[i].value, keys[end].value); end++)
-      ;
-    cpu->chains[cpu->chain_count++] = make_chain(c, keys + i, end - i);
+    end = chain_end(&c, rows, i, n);
+    cpu->chains[cpu->chain_count++] = make_chain(&c, rows + i, end - i);
   }
   return NAI_OK;
-}
-
-int nai_cpu_chains_build(struct nai_cpu *cpu, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_CALLCHAINS];
-  uint32_t n = t ? (uint32_t)t->rows : 0;
-  if (!n)
-    return NAI_OK;
-  struct chains c = {.t = t,
-                     .kind = nai_table_column(t, CALLCHAIN_FRAMES_kind),
-                     .id = nai_table_column(t, CALLCHAIN_FRAMES_callchain_id),
-                     .depth = nai_table_column(t, CALLCHAIN_FRAMES_depth),
-                     .symbol = nai_table_column(t, CALLCHAIN_FRAMES_symbol),
-                     .module = nai_table_column(t, CALLCHAIN_FRAMES_module),
-                     .kernel = nai_table_column(t, CALLCHAIN_FRAMES_kernel_mode),
-                     .unresolved = nai_table_column(t, CALLCHAIN_FRAMES_unresolved),
-                     .symbols = calloc((size_t)t->strings.count + 1, 1),
-                     .modules = calloc((size_t)t->strings.count + 1, 1)};
-  struct nai_key *keys = malloc((size_t)n * sizeof *keys);
-  int rc = keys && c.symbols && c.modules ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < n; i++)
-    keys[i].value = i;
-  const struct nai_column *const by[] = {&c.depth, &c.id, &c.kind};
-  for (int pass = 0; !rc && pass < 3; pass++)
-    rc = sort_pass(keys, n, by[pass], err);
-  if (!rc)
-    rc = make_chains(cpu, &c, keys, n, err);
-  free(keys);
-  free(c.symbols);
-  free(c.modules);
-  return rc;
 }
 
 struct looked_up {

@@ -17,6 +17,7 @@ struct nai_graph_launch {
 struct nai_graph_launches {
   struct nai_graph_launch *v; /* by GPU, start */
   uint32_t count, capacity;
+  struct nai_arena arena; /* private */
 };
 NAI_MUST_CHECK int nai_graph_launches_find(struct nai_graph_launches *out, const struct nai_model *model,
                                            struct nai_err *err);

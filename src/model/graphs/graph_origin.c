@@ -1,7 +1,4 @@
 #include "model/graphs/graph_origin.h"
-#include "tables/graph_node_events.h"
-
-#include <stdlib.h>
 
 enum { MAX_CLONES = 16, SEVERAL = -2 };
 
@@ -10,34 +7,27 @@ static int64_t key_of(const struct nai_graph_nodes *n, int32_t process, int64_t 
   return id == UINT32_MAX ? -1 : nai_key_pair(process, id);
 }
 
+void nai_graph_nodes_free(struct nai_graph_nodes *n) { nai_arena_free(&n->arena); }
+
 int nai_graph_nodes_new(struct nai_graph_nodes *n, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_GRAPH_NODES];
   *n = (struct nai_graph_nodes){.m = m,
-                                .start = nai_table_column(t, GRAPH_NODE_EVENTS_start_ns),
-                                .thread = nai_table_column(t, GRAPH_NODE_EVENTS_thread),
-                                .node = nai_table_column(t, GRAPH_NODE_EVENTS_graph_node_id),
-                                .original = nai_table_column(t, GRAPH_NODE_EVENTS_original_graph_node_id),
-                                .row_of_key = malloc(((size_t)t->rows + 1) * sizeof *n->row_of_key)};
-  if (!n->row_of_key)
-    return nai_err_nomem(err);
-  for (int64_t i = 0; i < t->rows; i++) {
-    int32_t thread = nai_at_i32(&n->thread, i), process = thread < 0 ? -1 : m->thread_process[thread];
+                                .created = GRAPH_NODE_EVENTS_columns_of(m->tables[NAI_IN_GRAPH_NODES]),
+                                .ids.arena = &n->arena,
+                                .keys.arena = &n->arena,
+                                .arena = NAI_ARENA(m->scratch_dir)};
+  NAI_TRY(NAI_NEW(n->row_of_key, &n->arena, n->created.n, err));
+  for (uint32_t i = 0; i < n->created.n; i++) {
+    int32_t thread = nai_at_i32(&n->created.thread, i), process = thread < 0 ? -1 : m->thread_process[thread];
     bool added;
     if (process < 0)
       continue;
-    uint32_t id = nai_keyset_add(&n->ids, nai_at(&n->node, i), &added);
+    uint32_t id = nai_keyset_add(&n->ids, nai_at(&n->created.graph_node_id, i), &added);
     uint32_t key = nai_keyset_add(&n->keys, nai_key_pair(process, id), &added);
     if (n->ids.oom || n->keys.oom)
       return nai_err_nomem(err);
-    n->row_of_key[key] = added ? i : SEVERAL;
+    n->row_of_key[key] = added ? (int64_t)i : SEVERAL;
   }
   return NAI_OK;
-}
-
-void nai_graph_nodes_free(struct nai_graph_nodes *n) {
-  nai_keyset_free(&n->ids);
-  nai_keyset_free(&n->keys);
-  free(n->row_of_key);
 }
 
 /* The latest call of the thread that begins at or before t, if it lasts until then. */
@@ -65,10 +55,10 @@ enum nai_graph_origin nai_graph_node_call(uint32_t *api, const struct nai_graph_
     row = n->row_of_key[found];
     if (row == SEVERAL)
       return NAI_ORIGIN_AMBIGUOUS;
-    node = nai_at(&n->original, row);
+    node = nai_at(&n->created.original_graph_node_id, row);
   }
   if (node > 0 || row < 0) /* a chain without an end */
     return row < 0 ? NAI_ORIGIN_NOT_RECORDED : NAI_ORIGIN_AMBIGUOUS;
-  *api = call_around(n->m, nai_at_i32(&n->thread, row), nai_at(&n->start, row));
+  *api = call_around(n->m, nai_at_i32(&n->created.thread, row), nai_at(&n->created.start_ns, row));
   return *api == NAI_NO_ROW ? NAI_ORIGIN_NO_CALL : NAI_ORIGIN_FOUND;
 }

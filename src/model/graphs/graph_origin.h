@@ -3,15 +3,17 @@
 #pragma once
 
 #include "model/model.h"
+#include "tables/graph_node_events.h"
 
 enum nai_graph_origin { NAI_ORIGIN_FOUND, NAI_ORIGIN_NO_CALL, NAI_ORIGIN_NOT_RECORDED, NAI_ORIGIN_AMBIGUOUS };
 
 /* Creations of nodes by process and id. */
 struct nai_graph_nodes {
   const struct nai_model *m;
-  struct nai_column start, thread, node, original;
+  struct GRAPH_NODE_EVENTS_columns created;
   struct nai_keyset ids, keys; /* node ids; process << 32 | number of the id */
   int64_t *row_of_key;         /* row of graph_node_events; below 0 when there are several */
+  struct nai_arena arena;      /* private */
 };
 NAI_MUST_CHECK int nai_graph_nodes_new(struct nai_graph_nodes *nodes, const struct nai_model *model,
                                        struct nai_err *err);

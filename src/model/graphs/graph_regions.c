@@ -1,17 +1,20 @@
 #include "model/graphs/graph_regions.h"
 
+#include "model/build.h"
 #include "model/kernels/repeated.h"
-#include "base/array.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+void nai_regions_free(struct nai_regions *regions) { nai_arena_free(&regions->arena); }
 
 /* A thread's launches since something that no graph can hold. */
 struct run {
-  uint32_t *api; /* rows of api_events */
-  int64_t *token;
-  uint32_t *border; /* while repetition is sought */
-  uint32_t count, capacity, token_capacity, border_capacity;
+  struct launch {
+    uint32_t api;    /* row of api_events */
+    uint32_t border; /* while repetition is sought */
+    int64_t token;
+  } * v;
+  uint32_t count, capacity;
 };
 
 struct search {
@@ -22,6 +25,7 @@ struct search {
   uint8_t *breaks;        /* per api row: launches or copies what ends a stretch */
   bool *name_breaks;      /* per api name */
   struct nai_keyset keys; /* hash of thread and tokens -> sequence */
+  struct nai_arena *arena;
   struct run run;
 };
 
@@ -33,11 +37,8 @@ static int64_t mix(int64_t hash, int64_t value) {
 /* --- what ends a stretch ---------------------------------------------------------------------------- */
 
 static bool breaks_by_name(const char *name, enum nai_api_class class) {
-  static const char *const parts[] = {"Graph", "Capture", "HostFunc", "AddCallback"};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (strstr(name, parts[i]))
-      return true;
-  return class == NAI_API_BLOCKING || class == NAI_API_ALLOCATION || class == NAI_API_MODULE;
+  return class == NAI_API_BLOCKING || class == NAI_API_ALLOCATION || class == NAI_API_MODULE ||
+         nai_name_matches(name, NAI_HOLDS, NAI_WORDS("Graph", "Capture", "HostFunc", "AddCallback"));
 }
 
 /* Copies to the host are read there, those of pageable memory stop the thread. */
@@ -57,25 +58,20 @@ static bool precedes(const struct nai_model *m, uint32_t a, uint32_t b) {
   return start_a != start_b ? start_a < start_b : strcmp(nai_model_kernel_name(m, a), nai_model_kernel_name(m, b)) < 0;
 }
 
-static int begin(struct search *s, const struct nai_model *m, struct nai_regions *out, struct nai_err *err) {
+static int begin(struct search *s, struct nai_err *err) {
+  const struct nai_model *m = s->m;
   const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
-  *s = (struct search){.m = m,
-                       .out = out,
-                       .first_kernel = malloc(((size_t)m->apis.n + 1) * sizeof *s->first_kernel),
-                       .breaks = calloc((size_t)m->apis.n + 1, 1),
-                       .name_breaks = malloc((size_t)names->count + 1)};
-  out->of_api = malloc(((size_t)m->apis.n + 1) * sizeof *out->of_api);
-  if (!s->first_kernel || !s->breaks || !s->name_breaks || !out->of_api)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(s->first_kernel, s->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(s->breaks, s->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(s->name_breaks, s->arena, names->count, err));
+  NAI_TRY(NAI_NEW(s->out->of_api, &s->out->arena, m->apis.n, err));
   for (uint32_t i = 0; i < m->apis.n; i++)
-    s->first_kernel[i] = out->of_api[i] = NAI_NO_ROW;
+    s->first_kernel[i] = s->out->of_api[i] = NAI_NO_ROW;
   for (uint32_t i = 0; i < names->count; i++)
     s->name_breaks[i] = breaks_by_name(nai_strings_get(names, i), m->api_class[i]);
   for (uint32_t k = 0; k < m->kernels.n; k++) {
     uint32_t api = m->kernel_api[k];
-    if (api == NAI_NO_ROW)
-      continue;
-    if (s->first_kernel[api] == NAI_NO_ROW || precedes(m, k, s->first_kernel[api]))
+    if (api != NAI_NO_ROW && (s->first_kernel[api] == NAI_NO_ROW || precedes(m, k, s->first_kernel[api])))
       s->first_kernel[api] = k;
   }
   mark_copies(s);
@@ -93,98 +89,83 @@ static int64_t token_of(const struct search *s, uint32_t kernel) {
   return mix(mix(token, nai_at(&k->device_id, kernel)), nai_at(&k->stream_id, kernel));
 }
 
-static bool append(struct run *run, uint32_t api, int64_t token) {
-  if (!nai_array_room(&run->api, &run->capacity, run->count, sizeof *run->api) ||
-      !nai_array_room(&run->token, &run->token_capacity, run->count, sizeof *run->token) ||
-      !nai_array_room(&run->border, &run->border_capacity, run->count, sizeof *run->border))
-    return false;
-  run->api[run->count] = api;
-  run->token[run->count++] = token;
-  return true;
+static int append(struct search *s, uint32_t api, int64_t token, struct nai_err *err) {
+  struct run *run = &s->run;
+  NAI_TRY(NAI_ROOM(run->v, run->capacity, run->count, s->arena, err));
+  run->v[run->count++] = (struct launch){.api = api, .token = token};
+  return NAI_OK;
 }
 
 /* How many launches one pass has: the shortest unit of which the run is made by repetition, the last time maybe in
  * part; several of them where they are short; the run itself where there are no three of those. */
 static uint32_t pass_length(struct run *run) {
   enum { USUAL_NODES = 32 };
-  uint32_t *border = run->border; /* longest proper prefix of token[0..i] that is its suffix, too */
-  border[0] = 0;
+  struct launch *v = run->v;
+  v[0].border = 0; /* of launch i: longest proper prefix of the tokens up to it that is their suffix, too */
   for (uint32_t i = 1, k = 0; i < run->count; i++) {
-    while (k && run->token[i] != run->token[k])
-      k = border[k - 1];
-    k += run->token[i] == run->token[k];
-    border[i] = k;
+    while (k && v[i].token != v[k].token)
+      k = v[k - 1].border;
+    k += v[i].token == v[k].token;
+    v[i].border = k;
   }
-  uint32_t unit = run->count - border[run->count - 1], pass = (USUAL_NODES + unit - 1) / unit * unit;
+  uint32_t unit = run->count - v[run->count - 1].border, pass = (USUAL_NODES + unit - 1) / unit * unit;
   return run->count / pass >= NAI_REGION_REPEATS ? pass : run->count;
 }
 
-static bool add_region(struct search *s, uint32_t thread, uint32_t at, uint32_t n) {
+static int add_region(struct search *s, uint32_t thread, const struct launch *v, uint32_t n, struct nai_err *err) {
   struct nai_regions *out = s->out;
-  const uint32_t *api = s->run.api + at;
   int64_t hash = mix(mix(0, thread), n);
   bool added = false;
   for (uint32_t i = 0; i < n; i++)
-    hash = mix(hash, s->run.token[at + i]);
+    hash = mix(hash, v[i].token);
   uint32_t sequence = nai_keyset_add(&s->keys, hash, &added);
-  if (s->keys.oom || !nai_array_room(&out->v, &out->capacity, out->count, sizeof *out->v) ||
-      (added && !nai_array_room(&out->sequences, &out->sequence_capacity, sequence, sizeof *out->sequences)))
-    return false;
+  if (s->keys.oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(out->v, out->capacity, out->count, &out->arena, err));
+  NAI_TRY(NAI_ROOM(out->sequences, out->sequence_capacity, sequence, &out->arena, err));
   if (added) {
-    out->sequences[sequence] = (struct nai_sequence){thread, n, 0, s->first_kernel[*api], *api};
+    out->sequences[sequence] = (struct nai_sequence){thread, n, 0, s->first_kernel[v->api], v->api};
     out->sequence_count = sequence + 1;
   }
   out->sequences[sequence].count++;
   for (uint32_t i = 0; i < n; i++)
-    out->of_api[api[i]] = out->count;
-  out->v[out->count++] = (struct nai_region){sequence, api[0], api[n - 1]};
-  return true;
+    out->of_api[v[i].api] = out->count;
+  out->v[out->count++] = (struct nai_region){sequence, v[0].api, v[n - 1].api};
+  return NAI_OK;
 }
 
 /* The run is over: it is one pass, or several. */
-static bool end_run(struct search *s, uint32_t thread) {
-  bool ok = true;
-  if (s->run.count >= NAI_REGION_FEWEST_KERNELS) {
+static int end_run(struct search *s, uint32_t thread, struct nai_err *err) {
+  uint32_t count = s->run.count;
+  if (count >= NAI_REGION_FEWEST_KERNELS) {
     uint32_t unit = pass_length(&s->run);
-    for (uint32_t at = 0; ok && at + unit <= s->run.count; at += unit)
-      ok = add_region(s, thread, at, unit);
+    for (uint32_t at = 0; at + unit <= count; at += unit)
+      NAI_TRY(add_region(s, thread, s->run.v + at, unit, err));
   }
   s->run.count = 0;
-  return ok;
+  return NAI_OK;
 }
 
 static bool ends_run(const struct search *s, uint32_t api) {
   return s->breaks[api] || s->name_breaks[nai_at_text(&s->m->apis.name, api)] || nai_model_api_blocks(s->m, api);
 }
 
+static void search_free(struct search *s) { nai_shapes_free(&s->shapes); }
+
 int nai_regions_find(struct nai_regions *out, const struct nai_model *m, struct nai_err *err) {
-  struct search s;
-  int rc = begin(&s, m, out, err);
-  for (uint32_t t = 0; !rc && t < m->thread_count; t++) {
-    bool ok = true;
-    for (uint32_t i = m->api_by_thread.first[t]; ok && i < m->api_by_thread.first[t + 1]; i++) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  NAI_SCOPED(search) s = {.m = m, .out = out, .keys.arena = &arena, .arena = &arena};
+  *out = (struct nai_regions){.arena = NAI_ARENA(m->scratch_dir)};
+  NAI_TRY(begin(&s, err));
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    for (uint32_t i = m->api_by_thread.first[t]; i < m->api_by_thread.first[t + 1]; i++) {
       uint32_t api = m->api_by_thread.order[i];
       if (ends_run(&s, api))
-        ok = end_run(&s, t);
+        NAI_TRY(end_run(&s, t, err));
       else if (s.first_kernel[api] != NAI_NO_ROW)
-        ok = append(&s.run, api, token_of(&s, s.first_kernel[api]));
+        NAI_TRY(append(&s, api, token_of(&s, s.first_kernel[api]), err));
     }
-    rc = ok && end_run(&s, t) ? NAI_OK : nai_err_nomem(err);
+    NAI_TRY(end_run(&s, t, err));
   }
-  nai_shapes_free(&s.shapes);
-  nai_keyset_free(&s.keys);
-  free(s.first_kernel);
-  free(s.breaks);
-  free(s.name_breaks);
-  free(s.run.api);
-  free(s.run.token);
-  free(s.run.border);
-  return rc;
-}
-
-void nai_regions_free(struct nai_regions *regions) {
-  free(regions->v);
-  free(regions->sequences);
-  free(regions->of_api);
-  *regions = (struct nai_regions){0};
+  return NAI_OK;
 }

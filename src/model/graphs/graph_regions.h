@@ -22,7 +22,8 @@ struct nai_regions {
   uint32_t count, capacity;
   struct nai_sequence *sequences;
   uint32_t sequence_count, sequence_capacity;
-  uint32_t *of_api; /* per api row: its region, NAI_NO_ROW for none */
+  uint32_t *of_api;       /* per api row: its region, NAI_NO_ROW for none */
+  struct nai_arena arena; /* private */
 };
 NAI_MUST_CHECK int nai_regions_find(struct nai_regions *out, const struct nai_model *model, struct nai_err *err);
 void nai_regions_free(struct nai_regions *regions);

@@ -1,10 +1,86 @@
 /* What each GPU's window consists of: part ACTIVE. */
 #include "model/idle/active.h"
+
+#include "base/sort.h"
 #include "model/build.h"
 #include "model/idle/idle.h"
 #include "table/stats.h"
 
 #include <stdlib.h>
+
+/* --- pauses ----------------------------------------------------------------------------------- */
+
+enum { MIN_PAUSE_NS = 1000 * 1000, TIMES_OTHERS = 10, PART_OF_WINDOW = 10 };
+
+/* The 99th percentile of the first `count` lengths, which ascend in key order. */
+static double p99(const struct nai_key *by_length, size_t count) {
+  struct nai_rank rank = nai_rank_of(0.99, count);
+  int64_t low = (int64_t)by_length[rank.below].key;
+  return nai_interpolate(low, rank.fraction > 0 ? (int64_t)by_length[rank.below + 1].key : low, rank.fraction);
+}
+
+/* Number of pauses: they are the longest gaps, the last ones of `by_length`. */
+static size_t count_pauses(const struct nai_key *by_length, size_t gaps, int64_t window) {
+  size_t pauses = 0;
+  while (gaps - pauses > 1) { /* the only gap has no others to differ from */
+    size_t others = gaps - pauses - 1;
+    int64_t length = (int64_t)by_length[others].key;
+    if (length < MIN_PAUSE_NS || length < window / PART_OF_WINDOW ||
+        (double)length < TIMES_OTHERS * p99(by_length, others))
+      break;
+    window -= length;
+    pauses++;
+  }
+  return pauses;
+}
+
+static int compare_starts(const void *pa, const void *pb) {
+  const struct nai_span *a = pa, *b = pb;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Puts the pauses, of any order, at odd places and the work around them at even ones. */
+static void arrange(struct nai_span *spans, size_t pauses, const struct nai_gpu *gpu) {
+  qsort(spans, pauses, sizeof *spans, compare_starts);
+  for (size_t i = pauses; i-- > 0;)
+    spans[2 * i + 1] = spans[i];
+  for (size_t i = 0; i <= pauses; i++)
+    spans[2 * i] = (struct nai_span){i ? spans[2 * i - 1].end : gpu->window_start,
+                                     i < pauses ? spans[2 * i + 1].start : gpu->window_end, false};
+}
+
+int nai_spans_find(struct nai_span **spans, uint32_t *count, const struct nai_gpu *gpu, struct nai_arena *arena,
+                   struct nai_err *err) {
+  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(arena->directory);
+  struct nai_key *by_length;
+  size_t gaps = 0, pauses = 0;
+  int64_t longest = 0, window = gpu->window_end - gpu->window_start;
+  *count = 0;
+  if (!gpu->op_count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(by_length, &scratch, gpu->all.count + 1, err));
+  for (size_t i = 0; i <= gpu->all.count; i++) {
+    struct nai_interval gap = nai_idle_span(gpu, i);
+    if (gap.end <= gap.start)
+      continue;
+    longest = gap.end - gap.start > longest ? gap.end - gap.start : longest;
+    by_length[gaps++] = (struct nai_key){(uint64_t)(gap.end - gap.start), (uint32_t)i};
+  }
+  if (longest >= MIN_PAUSE_NS && longest >= window / PART_OF_WINDOW) { /* mostly not: nothing need be sorted */
+    NAI_TRY(nai_sort_keys(by_length, gaps, err));
+    pauses = count_pauses(by_length, gaps, window);
+  }
+  NAI_TRY(NAI_NEW(*spans, arena, 2 * pauses + 1, err));
+  for (size_t i = 0; i < pauses; i++) {
+    struct nai_interval gap = nai_idle_span(gpu, by_length[gaps - 1 - i].value);
+    (*spans)[i] = (struct nai_span){gap.start, gap.end, true};
+  }
+  arrange(*spans, pauses, gpu);
+  *count = (uint32_t)(2 * pauses + 1);
+  return NAI_OK;
+}
+
+/* --- active time ------------------------------------------------------------------------------ */
 
 enum { MIN_KERNEL_PCT = 5 };
 
@@ -58,49 +134,25 @@ static void find_kinds(struct nai_gpu_active *a) {
   }
 }
 
-static int begin(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  m->active = calloc((size_t)m->gpu_count + 1, sizeof *m->active);
-  return m->active ? NAI_OK : nai_err_nomem(err);
-}
-
-static int count_tasks(const struct nai_model *m) { return (int)m->gpu_count; }
+static int begin(struct nai_model *m, struct nai_err *err) { return NAI_NEW(m->active, &m->arena, m->gpu_count, err); }
 
 static int divide_window(void *ctx, int task, struct nai_err *err) {
   struct nai_model *m = ctx;
-  const struct nai_gpu *gpu = &m->gpus[task];
   struct nai_gpu_active *a = &m->active[task];
-  struct nai_span *found = NULL;
-  if (!gpu->op_count)
-    return NAI_OK;
-  int rc = nai_spans_find(&found, &a->count, gpu, err);
-  a->spans = rc ? NULL : calloc((size_t)a->count + 1, sizeof *a->spans);
-  if (!rc && !a->spans)
-    rc = nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < a->count; i++)
+  struct nai_span *found;
+  NAI_TRY(nai_spans_find(&found, &a->count, &m->gpus[task], &m->work->arenas[NAI_PART_ACTIVE], err));
+  NAI_TRY(NAI_NEW(a->spans, &m->arena, a->count, err));
+  for (uint32_t i = 0; i < a->count; i++)
     a->spans[i].at = found[i];
-  free(found);
-  if (rc)
-    return rc;
-  fill_spans(a, m, gpu);
+  a->active.arena = &m->arena;
+  fill_spans(a, m, &m->gpus[task]);
   find_kinds(a);
   return a->active.oom ? nai_err_nomem(err) : NAI_OK;
-}
-
-static void free_active(struct nai_model *m) {
-  for (uint32_t g = 0; m->active && g < m->gpu_count; g++) {
-    free(m->active[g].spans);
-    nai_intervals_free(&m->active[g].active);
-  }
-  free(m->active);
-  m->active = NULL;
 }
 
 const struct nai_part_def nai_part_active = {.name = "active time",
                                              .needs = NAI_PART(GPUS),
                                              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
                                              .begin = begin,
-                                             .tasks = count_tasks,
-                                             .task = divide_window,
-                                             .free = free_active};
+                                             .tasks = nai_each_gpu,
+                                             .task = divide_window};

@@ -1,7 +1,20 @@
 /* Active time: the part of a GPU's window that findings judge, without pauses, set-up and checks. Part ACTIVE. */
 #pragma once
 
-#include "model/idle/pauses.h"
+#include "model/model.h"
+
+/* A stretch of the window: work, or a pause. */
+struct nai_span {
+  int64_t start, end; /* ns */
+  bool pause;
+};
+
+/* The window of a GPU as work, pause, work, ..., work: at least one, and `count` is odd. A gap between operations is a
+ * pause when it is the longest one left, at least 10 % of the window without the pauses found before, at least 1 ms,
+ * and at least 10 times the 99th percentile of the other gaps that are left; the first that is not ends the search.
+ * Nothing for a GPU that did nothing. The spans are the arena's. */
+NAI_MUST_CHECK int nai_spans_find(struct nai_span **spans, uint32_t *count, const struct nai_gpu *gpu,
+                                  struct nai_arena *arena, struct nai_err *err);
 
 /* What a stretch of the window is: set-up lies before the first kernel, a check or warm-up has little of the kernel
  * time. */

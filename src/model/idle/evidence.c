@@ -1,28 +1,23 @@
 /* Evidence by thread: overhead rows in layers, and marks from which the calls around a moment are found. */
 #include "model/idle/evidence.h"
 
-#include "base/array.h"
 #include "base/sort.h"
 #include "model/build.h"
 #include "model/idle/idle.h"
-#include "tables/osrt_events.h"
-#include "tables/overhead_events.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Long enough to be no bookkeeping of the profiler's. */
-enum { UNKNOWN_IS_LOADING_NS = 20000 };
 
 /* --- marks on calls --------------------------------------------------------------------------- */
 
 static enum nai_layer layer_of_call(const struct nai_model *m, uint32_t call) {
+  static const enum nai_layer layers[] = {
+      [NAI_API_OTHER] = NAI_LAYER_OTHER,           [NAI_API_BLOCKING] = NAI_LAYER_WAIT,
+      [NAI_API_ORDERING] = NAI_LAYER_OTHER,        [NAI_API_POLL] = NAI_LAYER_OTHER,
+      [NAI_API_ALLOCATION] = NAI_LAYER_ALLOCATION, [NAI_API_MODULE] = NAI_LAYER_MODULE};
   enum nai_api_class class = m->api_class[nai_at_text(&m->apis.name, call)];
-  if (class == NAI_API_BLOCKING || (class == NAI_API_BLOCKING_COPY && nai_model_api_blocks(m, call)))
-    return NAI_LAYER_WAIT;
-  return class == NAI_API_ALLOCATION ? NAI_LAYER_ALLOCATION
-       : class == NAI_API_MODULE     ? NAI_LAYER_MODULE
-                                     : NAI_LAYER_OTHER;
+  if (class == NAI_API_BLOCKING_COPY)
+    return nai_model_api_blocks(m, call) ? NAI_LAYER_WAIT : NAI_LAYER_OTHER;
+  return layers[class];
 }
 
 /* The mark before the calls from `place`, which is a multiple of NAI_CALLS_PER_MARK from the thread's first call. */
@@ -31,12 +26,13 @@ static struct nai_call_mark *mark_at(const struct nai_model *m, uint32_t thread,
   return &m->evidence->marks[(size_t)first / NAI_CALLS_PER_MARK + thread + (place - first) / NAI_CALLS_PER_MARK];
 }
 
-static void add_call(struct nai_call_mark *mark, const struct nai_model *m, uint32_t call) {
+/* Of calls so far, which ends last, by layer. */
+static void note_call(int64_t *until, uint32_t *row, const struct nai_model *m, uint32_t call) {
   int layer = (int)layer_of_call(m, call) - NAI_LAYER_WAIT;
   int64_t end = nai_at(&m->apis.end_ns, call);
-  if (end > mark->until[layer]) {
-    mark->until[layer] = end;
-    mark->row[layer] = call;
+  if (end > until[layer]) {
+    until[layer] = end;
+    row[layer] = call;
   }
 }
 
@@ -53,19 +49,18 @@ static int mark_thread(void *ctx, int thread, struct nai_err *err) {
       *mark_at(m, (uint32_t)thread, i) = so_far;
     if (i == end)
       return NAI_OK;
-    add_call(&so_far, m, calls->order[i]);
+    note_call(so_far.until, so_far.row, m, calls->order[i]);
   }
 }
 
 /* --- overhead --------------------------------------------------------------------------------- */
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
 static enum nai_overhead_kind overhead_by_name(const char *name, bool driver) {
-  if (strstr(name, "ptxjitcompiler") || strcasestr(name, "module loading") || strcasestr(name, "lazy function loading"))
+  if (strstr(name, "ptxjitcompiler") ||
+      nai_name_matches(name, NAI_HOLDS_ANY_CASE, NAI_WORDS("module loading", "lazy function loading")))
     return NAI_OVERHEAD_LOADING;
-  if (driver || begins(name, "TLS allocation") || begins(name, "Chunk Allocation") || begins(name, "dlopen") ||
-      begins(name, "dlclose"))
+  if (driver ||
+      nai_name_matches(name, NAI_BEGINS, NAI_WORDS("TLS allocation", "Chunk Allocation", "dlopen", "dlclose")))
     return NAI_OVERHEAD_OTHER;
   if (strcmp(name, "Unknown") == 0)
     return NAI_OVERHEAD_UNNAMED;
@@ -82,16 +77,17 @@ static bool inside_launch(const struct nai_model *m, uint32_t thread, int64_t t,
 
 /* Older exporters call module loading inside launches and allocations "Unknown", and so a few microseconds of their
  * own. */
-static enum nai_overhead_kind overhead_of(const struct nai_model *m, const struct nai_table *t, uint32_t row) {
+static enum nai_overhead_kind overhead_of(const struct nai_model *m, uint32_t row) {
   enum { JIT = 2, MODULE_LOADING = 6, LAZY_LOADING = 7 };
-  int64_t source = nai_get_i64(t, row, OVERHEAD_EVENTS_source);
+  enum { UNKNOWN_IS_LOADING_NS = 20000 }; /* long enough to be no bookkeeping of the profiler's */
+  const struct OVERHEAD_EVENTS_columns *c = &m->evidence->overheads;
+  int64_t source = nai_at(&c->source, row), type = nai_at(&c->overhead_type, row);
+  int64_t start = nai_at(&c->start_ns, row), end = nai_at(&c->end_ns, row), thread = nai_at_i32(&c->thread, row);
   bool driver = source == NAI_OVERHEAD_CUDA;
-  int64_t type = nai_get_i64(t, row, OVERHEAD_EVENTS_overhead_type),
-          start = nai_get_i64(t, row, OVERHEAD_EVENTS_start_ns), end = nai_get_i64(t, row, OVERHEAD_EVENTS_end_ns);
-  int64_t thread = nai_get_i64(t, row, OVERHEAD_EVENTS_thread);
   if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
     return NAI_OVERHEAD_LOADING;
-  enum nai_overhead_kind kind = overhead_by_name(nai_get_str(t, row, OVERHEAD_EVENTS_name), driver);
+  const char *name = nai_strings_get(&m->tables[NAI_IN_OVERHEAD]->strings, nai_at_text(&c->name, row));
+  enum nai_overhead_kind kind = overhead_by_name(name, driver);
   if (kind != NAI_OVERHEAD_UNNAMED)
     return kind;
   if (end - start < UNKNOWN_IS_LOADING_NS)
@@ -99,12 +95,12 @@ static enum nai_overhead_kind overhead_of(const struct nai_model *m, const struc
   return thread >= 0 && inside_launch(m, (uint32_t)thread, start, end) ? NAI_OVERHEAD_LOADING : kind;
 }
 
-static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t row, struct nai_err *err) {
-  int64_t end = nai_get_i64(t, row, OVERHEAD_EVENTS_end_ns);
-  if (!nai_array_room(&list->v, &list->capacity, list->count, sizeof *list->v))
-    return nai_err_nomem(err);
+static int add_entry(struct nai_layer_list *list, struct nai_model *m, uint32_t row, struct nai_err *err) {
+  const struct OVERHEAD_EVENTS_columns *c = &m->evidence->overheads;
+  int64_t end = nai_at(&c->end_ns, row);
+  NAI_TRY(NAI_ROOM(list->v, list->capacity, list->count, &m->arena, err));
   struct nai_layer_entry *entry = &list->v[list->count++];
-  *entry = (struct nai_layer_entry){nai_get_i64(t, row, OVERHEAD_EVENTS_start_ns), end, row};
+  *entry = (struct nai_layer_entry){nai_at(&c->start_ns, row), end, row};
   if (list->count > 1 && entry[-1].until >= end) {
     entry->until = entry[-1].until;
     entry->row = entry[-1].row;
@@ -112,92 +108,63 @@ static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t
   return NAI_OK;
 }
 
-static int add_overhead(struct nai_model *m, const struct nai_table *t, uint32_t row, struct nai_err *err) {
+static int add_overhead(struct nai_model *m, uint32_t row, struct nai_err *err) {
   struct nai_evidence *e = m->evidence;
-  int64_t thread = nai_get_i64(t, row, OVERHEAD_EVENTS_thread);
-  enum nai_overhead_kind kind = overhead_of(m, t, row);
+  int32_t thread = nai_at_i32(&e->overheads.thread, row);
+  enum nai_overhead_kind kind = overhead_of(m, row);
   m->overhead_kind[row] = (uint8_t)kind;
   if (thread < 0 || kind == NAI_OVERHEAD_OTHER || kind == NAI_OVERHEAD_UNNAMED)
     return NAI_OK;
   int32_t process = m->thread_process[thread];
-  if (kind == NAI_OVERHEAD_FLUSH && process >= 0)
-    return grow(&e->flush[process], t, row, err);
-  return grow(kind == NAI_OVERHEAD_LOADING ? &e->loading[thread] : &e->profiler[thread], t, row, err);
+  return add_entry(kind == NAI_OVERHEAD_FLUSH && process >= 0 ? &e->flush[process]
+                   : kind == NAI_OVERHEAD_LOADING             ? &e->loading[thread]
+                                                              : &e->profiler[thread],
+                   m, row, err);
 }
 
 /* --- the part --------------------------------------------------------------------------------- */
 
 /* Outermost OS runtime calls by thread. */
 static int group_osrt(struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_OSRT];
-  uint32_t n = t ? (uint32_t)t->rows : 0;
-  if (!n)
+  struct nai_evidence *e = m->evidence;
+  const struct OSRT_EVENTS_columns *c = &e->osrt;
+  int32_t *thread;
+  if (!c->n)
     return NAI_OK;
-  int32_t *thread = malloc((size_t)n * sizeof *thread + 8);
-  if (!thread)
-    return nai_err_nomem(err);
-  const struct nai_column level = nai_table_column(t, OSRT_EVENTS_nesting_level),
-                          of = nai_table_column(t, OSRT_EVENTS_thread);
-  for (uint32_t i = 0; i < n; i++)
-    thread[i] = nai_at(&level, i) > 0 ? -1 : nai_at_i32(&of, i);
+  NAI_TRY(NAI_NEW(thread, &m->work->arenas[NAI_PART_EVIDENCE], c->n, err));
+  for (uint32_t i = 0; i < c->n; i++)
+    thread[i] = nai_at(&c->nesting_level, i) > 0 ? -1 : nai_at_i32(&c->thread, i);
   const struct nai_column group = nai_column_of_i32(thread);
-  const struct nai_row_order by = {.start = nai_table_column(t, OSRT_EVENTS_start_ns),
-                                   .end = nai_table_column(t, OSRT_EVENTS_end_ns)};
-  int rc = nai_groups_build(&m->evidence->osrt_by_thread, n, &group, m->thread_count, &by, &m->arena, err);
-  free(thread);
-  return rc;
+  const struct nai_row_order by = {.start = c->start_ns, .end = c->end_ns};
+  NAI_TRY(nai_groups_build(&e->osrt_by_thread, c->n, &group, m->thread_count, &by, &m->arena, err));
+  nai_part_forget(m, NAI_PART_EVIDENCE);
+  return NAI_OK;
 }
 
-static int begin_evidence(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  struct nai_evidence *e = m->evidence = calloc(1, sizeof *m->evidence);
-  if (!e)
-    return nai_err_nomem(err);
-  e->profiler = calloc((size_t)m->thread_count + 1, sizeof *e->profiler);
-  e->loading = calloc((size_t)m->thread_count + 1, sizeof *e->loading);
-  e->flush = calloc((size_t)m->process_count + 1, sizeof *e->flush);
-  e->marks = malloc(((size_t)m->apis.n / NAI_CALLS_PER_MARK + m->thread_count + 1) * sizeof *e->marks);
-  return e->profiler && e->loading && e->flush && e->marks ? group_osrt(m, err) : nai_err_nomem(err);
+static int begin_evidence(struct nai_model *m, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(m->evidence, &m->arena, 1, err));
+  struct nai_evidence *e = m->evidence;
+  e->overheads = OVERHEAD_EVENTS_columns_of(m->tables[NAI_IN_OVERHEAD]);
+  e->osrt = OSRT_EVENTS_columns_of(m->tables[NAI_IN_OSRT]);
+  NAI_TRY(NAI_NEW(e->profiler, &m->arena, m->thread_count, err));
+  NAI_TRY(NAI_NEW(e->loading, &m->arena, m->thread_count, err));
+  NAI_TRY(NAI_NEW(e->flush, &m->arena, m->process_count, err));
+  NAI_TRY(NAI_NEW(e->marks, &m->arena, (size_t)m->apis.n / NAI_CALLS_PER_MARK + m->thread_count + 1, err));
+  return group_osrt(m, err);
 }
 
-static int thread_count(const struct nai_model *m) { return (int)m->thread_count; }
-
-static int end_evidence(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
-  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  uint32_t n = t ? (uint32_t)t->rows : 0;
-  if (!n)
-    return NAI_OK;
-  uint32_t *order = malloc((size_t)n * sizeof *order);
-  const struct nai_row_order by = {.start = nai_table_column(t, OVERHEAD_EVENTS_start_ns),
-                                   .end = nai_table_column(t, OVERHEAD_EVENTS_end_ns)};
-  for (uint32_t i = 0; order && i < n; i++)
+static int end_evidence(struct nai_model *m, struct nai_err *err) {
+  const struct OVERHEAD_EVENTS_columns *c = &m->evidence->overheads;
+  uint32_t *order;
+  NAI_TRY(NAI_NEW(m->overhead_kind, &m->arena, c->n, err));
+  NAI_TRY(NAI_NEW(order, &m->work->arenas[NAI_PART_EVIDENCE], c->n, err));
+  for (uint32_t i = 0; i < c->n; i++)
     order[i] = i;
-  m->overhead_kind = malloc(n);
-  int rc = order && m->overhead_kind ? nai_rows_sort(order, n, &by, m->scratch_dir, err) : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < n; i++)
-    rc = add_overhead(m, t, order[i], err);
-  free(order);
-  return rc;
-}
-
-static void free_lists(struct nai_layer_list *lists, uint32_t count) {
-  for (uint32_t i = 0; lists && i < count; i++)
-    free(lists[i].v);
-  free(lists);
-}
-
-static void free_evidence(struct nai_model *m) {
-  free(m->overhead_kind);
-  if (!m->evidence)
-    return;
-  free_lists(m->evidence->profiler, m->thread_count);
-  free_lists(m->evidence->loading, m->thread_count);
-  free_lists(m->evidence->flush, m->process_count);
-  free(m->evidence->marks);
-  free(m->evidence);
+  const struct nai_row_order by = {.start = c->start_ns, .end = c->end_ns};
+  NAI_TRY(nai_rows_sort(order, c->n, &by, m->scratch_dir, err));
+  for (uint32_t i = 0; i < c->n; i++)
+    NAI_TRY(add_overhead(m, order[i], err));
+  return NAI_OK;
 }
 
 static int64_t evidence_bytes(const struct nai_model *m) {
@@ -211,10 +178,9 @@ const struct nai_part_def nai_part_evidence = {.name = "evidence",
                                                .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                                                          NAI_IN(OVERHEAD) | NAI_IN(OSRT),
                                                .begin = begin_evidence,
-                                               .tasks = thread_count,
+                                               .tasks = nai_each_thread,
                                                .task = mark_thread,
                                                .end = end_evidence,
-                                               .free = free_evidence,
                                                .bytes = evidence_bytes};
 
 const struct nai_groups *nai_model_osrt_calls(const struct nai_model *m) {
@@ -242,14 +208,8 @@ static void look_ahead(struct nai_moment *at) {
 }
 
 static void take_call(struct nai_moment *at) {
-  const struct nai_model *m = at->model;
-  uint32_t call = m->api_by_thread.order[at->call++];
-  enum nai_layer layer = layer_of_call(m, call);
-  int64_t end = nai_at(&m->apis.end_ns, call);
-  if (end > at->until[layer]) {
-    at->until[layer] = end;
-    at->row[layer] = call;
-  }
+  uint32_t call = at->model->api_by_thread.order[at->call++];
+  note_call(at->until + NAI_LAYER_WAIT, at->row + NAI_LAYER_WAIT, at->model, call);
   look_ahead(at);
 }
 

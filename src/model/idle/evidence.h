@@ -3,6 +3,8 @@
 #pragma once
 
 #include "model/model.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
 
 /* Layers of evidence; an earlier one wins over a later one. */
 enum nai_layer {
@@ -36,13 +38,15 @@ struct nai_call_mark {
 enum { NAI_CALLS_PER_MARK = 32 };
 
 struct nai_evidence {
+  struct OVERHEAD_EVENTS_columns overheads;
+  struct OSRT_EVENTS_columns osrt;
   struct nai_layer_list *profiler, *loading; /* per thread */
   struct nai_layer_list *flush;              /* per process */
   struct nai_call_mark *marks;               /* one per NAI_CALLS_PER_MARK calls of a thread, the first empty */
   struct nai_groups osrt_by_thread;          /* outermost OS runtime calls; no rows at all without any */
 };
 
-/* A moment of a thread that moves on. Zeroed memory is one to begin with. */
+/* A moment of a thread that moves on. To begin with, `model` is NULL. */
 struct nai_moment {
   const struct nai_model *model;
   uint32_t thread;

@@ -55,11 +55,8 @@ static void print_path(struct nai_buf *out, const struct nai_model *m, const str
   enum { LEVELS = 6 };
   const struct nai_nvtx_node *path[LEVELS];
   int depth = 0;
-  for (; depth < LEVELS; node = &m->nodes[node->parent]) {
+  for (; node && depth < LEVELS; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
     path[depth++] = node;
-    if (node->parent == NAI_NO_ROW)
-      break;
-  }
   while (depth-- > 0) {
     nai_buf_puts(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, path[depth]->name));
     nai_buf_puts(out, depth ? " > " : "");
@@ -139,18 +136,20 @@ struct nai_idle_gap nai_idle_first(uint32_t gpu) {
 }
 
 /* The gap of that number, which `op` ends. Only operations without length follow the last interval. */
-static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_t number, uint32_t op) {
+static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_t number, struct nai_interval span,
+                                  uint32_t op) {
   const struct nai_gpu *gpu = &m->gpus[g];
-  struct nai_interval span = nai_idle_span(gpu, number);
   op = number < gpu->all.count ? op : NAI_NO_ROW;
   return (struct nai_idle_gap){
       span.start, span.end, g, number, op, op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &gpu->ops[op])};
 }
 
-/* The first operation that starts when a gap ends ends it, even one without length. */
+/* The first operation that starts when a gap ends ends it, even one without length. Each interval before the gap has an
+ * operation at least. */
 struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
   const struct nai_gpu *gpu = &m->gpus[g];
-  return gap_of(m, g, number, nai_model_op_from(m, gpu, nai_idle_span(gpu, number).end));
+  struct nai_interval span = nai_idle_span(gpu, number);
+  return gap_of(m, g, number, span, nai_model_op_behind(m, gpu, number, span.end));
 }
 
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
@@ -162,7 +161,7 @@ bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
       continue;
     while (i < gpu->all.count && nai_model_op_start(m, &gpu->ops[op]) < span.end)
       op++;
-    *gap = gap_of(m, gap->gpu, i, op);
+    *gap = gap_of(m, gap->gpu, i, span, op);
     return true;
   }
   return false;

@@ -1,6 +1,5 @@
 /* Cuts one idle gap into causes: before the call that launched what ends it, inside that call, and after it. */
 #include "model/idle/idle_split.h"
-#include "tables/overhead_events.h"
 
 struct splitter {
   struct nai_idle_split *split;
@@ -62,8 +61,8 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
   uint32_t row = s->at->row[layer];
   if (layer >= NAI_LAYER_WAIT)
     return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_API, .id = nai_at_text(&s->m->apis.name, row)};
-  const struct nai_column names = nai_table_column(s->m->tables[NAI_IN_OVERHEAD], OVERHEAD_EVENTS_name);
-  return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&names, row)};
+  return (struct piece){
+      .cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&s->m->evidence->overheads.name, row)};
 }
 
 /* [start, end) of the thread, by the first of `layers` that is there, `otherwise` where none is. */
@@ -201,7 +200,8 @@ static void split_again(struct nai_idle_split *split, struct nai_idle_shares *sh
                         const struct nai_model *m, const struct nai_idle_gap *gap, const struct nai_interval *within) {
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   struct nai_idle_charge charge = {.wait = NAI_NO_ROW};
-  struct nai_moment at = {0};
+  struct nai_moment at;
+  at.model = NULL;
   if (drain)
     charge = nai_idle_charge_to(m, drain->wait, drain->left);
   nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit, within);

@@ -2,14 +2,13 @@
  * active_spans). */
 #include "model/idle/pause_cause.h"
 
-#include "base/array.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "model/build.h"
+#include "model/idle/evidence.h"
 #include "model/idle/idle.h"
-#include "tables/osrt_events.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void set_what(struct nai_pause_cause *out, const char *name, const char *more) {
@@ -23,44 +22,22 @@ static void set_what(struct nai_pause_cause *out, const char *name, const char *
 enum host_cause { INPUT_WAIT, SLEEP, WAIT, FILE_READ, OS_CALL, HOST_REST, HOST_CAUSES };
 static const char *const host_words[HOST_CAUSES] = {"input_wait", "sleep", "wait", "file_read", "os_call", "host_code"};
 
+static const struct {
+  enum host_cause cause;
+  const char *const *calls;
+} host_calls[] = {
+    {INPUT_WAIT, NAI_WORDS("getc", "fgetc", "getchar", "fgets", "getline", "scanf")},
+    {SLEEP, NAI_WORDS("nanosleep", "clock_nanosleep", "usleep", "sleep")},
+    {WAIT,
+     NAI_WORDS("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "pthread_cond_wait",
+               "pthread_cond_timedwait", "pthread_join", "sem_wait", "sem_timedwait", "futex", "waitpid", "wait4")},
+    {FILE_READ, NAI_WORDS("read", "pread", "pread64", "readv", "fread")},
+};
+
 static enum host_cause host_cause_of(const char *name) {
-  static const struct {
-    const char *name;
-    enum host_cause cause;
-  } calls[] = {
-      {"getc", INPUT_WAIT},
-      {"fgetc", INPUT_WAIT},
-      {"getchar", INPUT_WAIT},
-      {"fgets", INPUT_WAIT},
-      {"getline", INPUT_WAIT},
-      {"scanf", INPUT_WAIT},
-      {"nanosleep", SLEEP},
-      {"clock_nanosleep", SLEEP},
-      {"usleep", SLEEP},
-      {"sleep", SLEEP},
-      {"poll", WAIT},
-      {"ppoll", WAIT},
-      {"select", WAIT},
-      {"pselect", WAIT},
-      {"epoll_wait", WAIT},
-      {"epoll_pwait", WAIT},
-      {"pthread_cond_wait", WAIT},
-      {"pthread_cond_timedwait", WAIT},
-      {"pthread_join", WAIT},
-      {"sem_wait", WAIT},
-      {"sem_timedwait", WAIT},
-      {"futex", WAIT},
-      {"waitpid", WAIT},
-      {"wait4", WAIT},
-      {"read", FILE_READ},
-      {"pread", FILE_READ},
-      {"pread64", FILE_READ},
-      {"readv", FILE_READ},
-      {"fread", FILE_READ},
-  };
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (strcmp(calls[i].name, name) == 0)
-      return calls[i].cause;
+  for (size_t i = 0; i < sizeof host_calls / sizeof *host_calls; i++)
+    if (nai_name_matches(name, NAI_EQUALS, host_calls[i].calls))
+      return host_calls[i].cause;
   return OS_CALL;
 }
 
@@ -74,55 +51,55 @@ struct host {
   int64_t ns[HOST_CAUSES];
   struct tally *tallies;
   uint32_t count, capacity;
-  bool oom;
+  struct nai_arena *arena;
 };
 
-static void add_call(struct host *h, const char *name, int64_t ns) {
+static int add_call(struct host *h, const char *name, int64_t ns, struct nai_err *err) {
   uint32_t i = 0;
   h->ns[host_cause_of(name)] += ns;
   h->ns[HOST_REST] -= ns;
   while (i < h->count && strcmp(h->tallies[i].name, name) != 0)
     i++;
   if (i == h->count) {
-    if (!nai_array_room(&h->tallies, &h->capacity, h->count, sizeof *h->tallies)) {
-      h->oom = true;
-      return;
-    }
-    h->tallies[h->count++] = (struct tally){name, 0};
+    NAI_TRY(NAI_ROOM(h->tallies, h->capacity, h->count, h->arena, err));
+    h->tallies[h->count++].name = name;
   }
   h->tallies[i].ns += ns;
+  return NAI_OK;
 }
 
 /* Divides `own`, when the thread was in no CUDA call, among its outermost OS calls; of those that overlap the earlier
  * one is charged. */
-static void divide_host(struct host *h, const struct nai_model *m, int32_t thread, const struct nai_intervals *own) {
-  const struct nai_table *t = m->tables[NAI_IN_OSRT];
-  struct nai_column start = nai_table_column(t, OSRT_EVENTS_start_ns), end = nai_table_column(t, OSRT_EVENTS_end_ns);
+static int divide_host(struct host *h, const struct nai_model *m, int32_t thread, const struct nai_intervals *own,
+                       struct nai_err *err) {
+  const struct OSRT_EVENTS_columns *c = &m->evidence->osrt;
   const struct nai_groups *calls = nai_model_osrt_calls(m);
   h->ns[HOST_REST] = nai_intervals_total_ns(own);
   if (!calls || !own->count)
-    return;
+    return NAI_OK;
   int64_t at = own->v[0].start, until = own->v[own->count - 1].end;
   for (uint32_t k = calls->first[thread]; k < calls->first[thread + 1]; k++) {
     uint32_t row = calls->order[k];
-    int64_t from = nai_at(&start, row) > at ? nai_at(&start, row) : at, to = nai_at(&end, row);
+    int64_t start = nai_at(&c->start_ns, row), from = start > at ? start : at, to = nai_at(&c->end_ns, row);
     if (from >= until)
       break;
     if (to <= from)
       continue;
     int64_t ns = nai_intervals_overlap_ns(own, from, to);
     if (ns)
-      add_call(h, nai_get_str(t, row, OSRT_EVENTS_name), ns);
+      NAI_TRY(add_call(h, nai_strings_get(&m->tables[NAI_IN_OSRT]->strings, nai_at_text(&c->name, row)), ns, err));
     at = to;
   }
+  return NAI_OK;
 }
 
 static int tell_host(struct nai_pause_cause *out, const struct nai_model *m, int32_t thread,
                      const struct nai_intervals *own, struct nai_err *err) {
-  struct host h = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct host h = {.arena = &arena};
   enum host_cause cause = INPUT_WAIT;
   const struct tally *largest = NULL;
-  divide_host(&h, m, thread, own);
+  NAI_TRY(divide_host(&h, m, thread, own, err));
   for (int c = 1; c < HOST_CAUSES; c++)
     cause = h.ns[c] > h.ns[cause] ? (enum host_cause)c : cause;
   for (uint32_t i = 0; i < h.count; i++)
@@ -131,8 +108,7 @@ static int tell_host(struct nai_pause_cause *out, const struct nai_model *m, int
   out->cause = host_words[cause];
   out->ns = h.ns[cause];
   set_what(out, largest ? largest->name : "", "");
-  free(h.tallies);
-  return h.oom ? nai_err_nomem(err) : NAI_OK;
+  return NAI_OK;
 }
 
 /* --- in_launch_call: by whether it is the first of its kernel ---------------------------------- */
@@ -157,15 +133,13 @@ static int say_what(struct nai_pause_cause *out, const struct nai_model *m, cons
                     enum nai_idle_cause cause, const struct nai_idle_shares *shares, struct nai_err *err) {
   const struct nai_idle_drain *drain = cause == NAI_IDLE_QUEUE_DRAINED ? nai_idle_drain_of(m, gap) : NULL;
   struct nai_idle_culprit what = nai_idle_largest(shares, cause);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (drain)
     nai_buf_puts(&text, nai_model_api_name(m, drain->wait));
   else if (what.source != NAI_CULPRIT_REMARK)
     nai_idle_culprit_put(&text, m, &what);
   set_what(out, nai_buf_str(&text), "");
-  int rc = nai_buf_check(&text, err);
-  nai_buf_free(&text);
-  return rc;
+  return nai_buf_check(&text, err);
 }
 
 /* Within the cause of the gap, never across causes: the part that is told may be smaller than another cause. */
@@ -188,13 +162,9 @@ int nai_pause_explain(struct nai_pause_cause *out, const struct nai_model *m, co
   size_t number =
       nai_bisect(gpu->all.v, gpu->all.count, sizeof *gpu->all.v, offsetof(struct nai_interval, start), pause->end);
   struct nai_idle_gap gap = nai_idle_gap_at(m, (uint32_t)(gpu - m->gpus), (uint32_t)number);
-  struct nai_idle_shares shares = {0};
-  struct nai_intervals own = {0};
+  NAI_SCOPED(nai_idle_shares) shares = {0};
+  NAI_SCOPED(nai_intervals) own = {0};
   struct nai_idle_split split;
-  int rc = nai_idle_split_again(&split, &shares, &own, m, &gap, err);
-  if (!rc)
-    rc = tell(out, m, gpu, &gap, &split, &own, &shares, err);
-  nai_idle_shares_free(&shares);
-  nai_intervals_free(&own);
-  return rc;
+  NAI_TRY(nai_idle_split_again(&split, &shares, &own, m, &gap, err));
+  return tell(out, m, gpu, &gap, &split, &own, &shares, err);
 }

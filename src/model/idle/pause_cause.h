@@ -1,7 +1,7 @@
 /* What a pause of a GPU is recorded as. */
 #pragma once
 
-#include "model/idle/pauses.h"
+#include "model/idle/active.h"
 
 /* The cause that covers most of a pause, the part that it covers, and what is behind it ("" when nothing is). */
 struct nai_pause_cause {

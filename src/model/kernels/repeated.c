@@ -1,63 +1,27 @@
 #include "model/kernels/repeated.h"
 
-#include "base/array.h"
+#include "base/strings.h"
 #include "tables/kernel_configs.h"
 
-#include <stdlib.h>
-
-/* --- shapes ----------------------------------------------------------------------------------- */
-
-static int64_t mix(int64_t hash, int64_t value) {
-  uint64_t h = ((uint64_t)hash ^ (uint64_t)value) * UINT64_C(0x9E3779B97F4A7C15);
-  return (int64_t)(h ^ h >> 32);
-}
-
-enum { SHAPE_COLUMNS = 6 };
-
-static bool same_shape(const struct nai_table *configs, int64_t a, int64_t b) {
-  for (int c = 0; c < SHAPE_COLUMNS; c++)
-    if (nai_get_i64(configs, a, KERNEL_CONFIGS_grid_x + c) != nai_get_i64(configs, b, KERNEL_CONFIGS_grid_x + c))
-      return false;
-  return true;
-}
-
-/* Shapes that share a hash, which hardly ever happens, would count as one: the next hash is tried instead. */
-static uint32_t number_shape(struct nai_keyset *set, uint32_t *first, const struct nai_table *configs, int64_t row,
-                             bool *failed) {
-  int64_t hash = 0;
-  for (int c = 0; c < SHAPE_COLUMNS; c++)
-    hash = mix(hash, nai_get_i64(configs, row, KERNEL_CONFIGS_grid_x + c));
-  for (;; hash = mix(hash, 1)) {
-    bool added = false;
-    uint32_t shape = nai_keyset_add(set, hash, &added);
-    *failed = set->oom;
-    if (added && !*failed)
-      first[shape] = (uint32_t)row;
-    if (*failed || added || same_shape(configs, first[shape], row))
-      return shape;
-  }
-}
+void nai_shapes_free(struct nai_shapes *shapes) { nai_arena_free(&shapes->arena); }
 
 int nai_shapes_new(struct nai_shapes *shapes, const struct nai_model *m, struct nai_err *err) {
+  enum { COLUMNS = KERNEL_CONFIGS_block_z - KERNEL_CONFIGS_grid_x + 1 };
+  NAI_SCOPED(nai_strings) seen = {0}; /* grid and block, as bytes */
   const struct nai_table *configs = m->tables[NAI_IN_KERNEL_CONFIGS];
-  struct nai_keyset set = {0};
-  uint32_t *first = malloc(((size_t)configs->rows + 1) * sizeof *first);
-  *shapes = (struct nai_shapes){.of_config = malloc(((size_t)configs->rows + 1) * sizeof *shapes->of_config)};
-  bool failed = !first || !shapes->of_config;
-  for (int64_t i = 0; !failed && i < configs->rows; i++)
-    shapes->of_config[i] = number_shape(&set, first, configs, i, &failed);
-  shapes->count = set.count;
-  nai_keyset_free(&set);
-  free(first);
-  return failed ? nai_err_nomem(err) : NAI_OK;
+  *shapes = (struct nai_shapes){.arena = NAI_ARENA(m->scratch_dir)};
+  NAI_TRY(NAI_NEW(shapes->of_config, &shapes->arena, (size_t)configs->rows, err));
+  for (int64_t i = 0; i < configs->rows; i++) {
+    int64_t shape[COLUMNS];
+    for (int c = 0; c < COLUMNS; c++)
+      shape[c] = nai_get_i64(configs, i, KERNEL_CONFIGS_grid_x + c);
+    shapes->of_config[i] = nai_strings_add(&seen, (const char *)shape, sizeof shape);
+    if (shapes->of_config[i] == NAI_NO_STRING)
+      return nai_err_nomem(err);
+  }
+  shapes->count = seen.count;
+  return NAI_OK;
 }
-
-void nai_shapes_free(struct nai_shapes *shapes) {
-  free(shapes->of_config);
-  *shapes = (struct nai_shapes){0};
-}
-
-/* --- repetition ------------------------------------------------------------------------------- */
 
 bool nai_step_inside(size_t *next, const struct nai_intervals *set, int64_t t) {
   while (*next < set->count && set->v[*next].end <= t)
@@ -89,42 +53,33 @@ struct recent {
 
 int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, const struct nai_gpu *gpu,
                       const struct nai_shapes *shapes, const struct nai_intervals *inside, struct nai_err *err) {
-  struct nai_keyset set = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_keyset set = {.arena = &arena};
   struct tally *tallies = NULL;
-  struct recent *recent = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof *recent);
-  uint32_t capacity = 0;
+  struct recent *recent;
+  uint32_t capacity = 0, names = m->tables[NAI_IN_KERNELS]->strings.count;
   size_t next = 0;
-  int rc = recent ? NAI_OK : nai_err_nomem(err);
   *out = (struct nai_repetition){0};
-  for (uint32_t i = 0; !rc && i < gpu->op_count; i++) {
+  NAI_TRY(NAI_NEW(recent, &arena, (size_t)names + 1, err)); /* the last one: of graphs */
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     int64_t start = nai_model_op_start(m, op), ns = nai_model_op_end(m, op) - start;
     if ((op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || !nai_step_inside(&next, inside, start))
       continue;
     bool added = false;
     int64_t key = signature(m, op, shapes);
-    struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_at_text(&m->kernels.name, op->row)
-                                                            : m->tables[NAI_IN_KERNELS]->strings.count];
+    struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_at_text(&m->kernels.name, op->row) : names];
     if (last->signature != key)
       *last = (struct recent){key, nai_keyset_add(&set, key, &added)};
-    uint32_t at = last->tally;
-    if (!nai_array_room(&tallies, &capacity, at, sizeof *tallies)) {
-      rc = nai_err_nomem(err);
-      break;
-    }
-    if (added)
-      tallies[at] = (struct tally){0};
-    tallies[at].count++;
-    tallies[at].ns += ns;
+    if (set.oom)
+      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(tallies, capacity, last->tally, &arena, err));
+    tallies[last->tally].count++;
+    tallies[last->tally].ns += ns;
     out->count++;
     out->total_ns += ns;
   }
-  if (set.oom && !rc)
-    rc = nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < set.count; i++)
+  for (uint32_t i = 0; i < set.count; i++)
     out->repeated_ns += tallies[i].count >= NAI_REPEATS ? tallies[i].ns : 0;
-  free(recent);
-  free(tallies);
-  nai_keyset_free(&set);
-  return rc;
+  return NAI_OK;
 }

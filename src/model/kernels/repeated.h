@@ -6,6 +6,7 @@
 /* Shapes of launches: row of kernel_configs -> number of its grid and block. */
 struct nai_shapes {
   uint32_t *of_config, count;
+  struct nai_arena arena; /* private */
 };
 NAI_MUST_CHECK int nai_shapes_new(struct nai_shapes *shapes, const struct nai_model *model, struct nai_err *err);
 void nai_shapes_free(struct nai_shapes *shapes);

@@ -5,6 +5,8 @@
 #include "base/sort.h"
 #include "model/groups.h"
 
+#include <string.h>
+
 enum { TO_GPU = 1, MIN_EQUAL = 3, CLASSES = 64 };
 
 static const double much_longer = 1.5; /* than the usual copy of the size */
@@ -18,12 +20,7 @@ struct first_touch {
 };
 
 /* Sizes of a class: from a power of two up to the next. */
-static int class_of(int64_t bytes) {
-  int class = 0;
-  for (; bytes > 1; bytes >>= 1)
-    class ++;
-  return class;
-}
+static int class_of(int64_t bytes) { return bytes > 1 ? CLASSES - 1 - __builtin_clzll((uint64_t)bytes) : 0; }
 
 static void learn_rate(struct first_touch *f, const uint32_t *rows, uint32_t n, int class) {
   for (uint32_t i = 0; i < n; i++) {
@@ -56,14 +53,13 @@ int nai_first_touch(int64_t *ns, const struct nai_model *m, uint32_t *rows, uint
   const struct MEMOP_EVENTS_columns *c = &m->memops;
   const struct nai_column *const keys[] = {&c->process, &c->copy_kind, &c->bytes};
   struct first_touch f = {.ns = ns, .values = values, .m = m};
-  int rc = nai_rows_arrange(rows, n, keys, 3, err);
-  for (uint32_t i = 0, j; !rc && i < n; i = j) {
+  NAI_TRY(nai_rows_arrange(rows, n, keys, 3, err));
+  for (uint32_t i = 0, j; i < n; i = j) {
     bool to_gpu = nai_at(&c->copy_kind, rows[i]) == TO_GPU;
     int64_t bytes = nai_at(&c->bytes, rows[i]);
     int class = class_of(bytes);
     if (i == 0 || nai_at(&c->process, rows[i]) != nai_at(&c->process, rows[i - 1]))
-      for (int k = 0; k < CLASSES; k++)
-        f.to_gpu[k] = 0;
+      memset(f.to_gpu, 0, sizeof f.to_gpu);
     for (j = i + 1; j < n && nai_at(&c->process, rows[j]) == nai_at(&c->process, rows[i]) &&
                     nai_at(&c->copy_kind, rows[j]) == nai_at(&c->copy_kind, rows[i]) &&
                     (to_gpu ? class_of(nai_at(&c->bytes, rows[j])) == class : nai_at(&c->bytes, rows[j]) == bytes);
@@ -74,5 +70,5 @@ int nai_first_touch(int64_t *ns, const struct nai_model *m, uint32_t *rows, uint
     else
       compare(&f, rows + i, j - i);
   }
-  return rc;
+  return NAI_OK;
 }

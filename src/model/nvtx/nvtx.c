@@ -2,10 +2,6 @@
 #include "model/build.h"
 #include "model/nvtx/nvtx_open.h"
 
-#include "base/spill_array.h"
-#include "base/keyset.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /* What only the sweep has to know of a node. */
@@ -19,7 +15,8 @@ struct progress {
 /* Everything one thread's sweep needs. */
 struct sweep {
   struct nai_model *m;
-  struct nai_column start, end, kind, name; /* of nvtx_events */
+  struct nai_arena *arena;
+  const struct NVTX_EVENTS_columns *ranges;
   uint32_t thread;
   struct nai_open_ranges
       nested; /* push/pop ranges as a stack: the parent of a range is the one that was on top when it began */
@@ -32,95 +29,83 @@ struct sweep {
   struct progress *progress; /* per node */
   uint32_t last;             /* node of the range before */
   uint32_t node_count, node_capacity;
-  uint32_t *slots; /* hash of (parent, name, kind) -> node + 1 */
-  uint32_t slot_mask;
+  uint32_t *slots; /* hash of (parent, name, kind) -> node + 1; two per node that there is room for */
 };
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
 static uint32_t slot_of(const struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
   uint64_t key = ((uint64_t)parent << 33 | (uint64_t)name << 1 | start_end) * 0x9e3779b97f4a7c15u;
-  return (uint32_t)(key >> 32) & x->slot_mask;
+  return (uint32_t)(key >> 32) & (x->node_capacity * 2 - 1);
 }
 
-enum { FIRST_NODES = 64 };
+static uint32_t next_slot(const struct sweep *x, uint32_t slot) { return (slot + 1) & (x->node_capacity * 2 - 1); }
 
-static bool grow_nodes(struct sweep *x) {
-  uint32_t capacity = x->node_capacity ? x->node_capacity * 2 : FIRST_NODES;
-  const char *dir = x->m->scratch_dir;
-  size_t old = x->node_capacity;
-  struct nai_nvtx_node *nodes = nai_spill_array_grow(x->nodes, dir, old * sizeof *nodes, capacity * sizeof *nodes);
-  if (!nodes)
-    return false;
-  x->nodes = nodes;
-  struct progress *progress =
-      nai_spill_array_grow(x->progress, dir, old * sizeof *progress, capacity * sizeof *progress);
-  if (!progress)
-    return false;
-  x->progress = progress;
-  /* a thread has no more names than nodes */
-  uint32_t *open = nai_spill_array_grow(x->open_of_name, dir, old * sizeof *open, capacity * sizeof *open);
-  if (!open)
-    return false;
-  memset(open + x->node_capacity, 0, (size_t)(capacity - x->node_capacity) * sizeof *open);
-  x->open_of_name = open;
-  uint32_t *slots = nai_spill_array_grow(NULL, dir, 0, (size_t)capacity * 2 * sizeof *slots);
-  if (!slots)
-    return false;
-  memset(slots, 0, (size_t)capacity * 2 * sizeof *slots);
-  nai_spill_array_free(x->slots);
-  x->slots = slots;
-  x->slot_mask = capacity * 2 - 1;
-  x->node_capacity = capacity;
+#define GROW(array, per_node)                                                             \
+  NAI_TRY(nai_arena_resize(&(array), x->arena, (size_t)old *(per_node) * sizeof *(array), \
+                           (size_t)x->node_capacity * (per_node) * sizeof *(array), err))
+static int grow_nodes(struct sweep *x, struct nai_err *err) {
+  enum { FIRST = 64, RANGES = 4096 };
+  const uint32_t *first = &x->m->nvtx_by_thread.first[x->thread];
+  uint32_t old = x->node_capacity;
+  x->node_capacity = old ? old * 2 : first[1] - first[0] < RANGES ? FIRST : RANGES / 4; /* mostly the names repeat */
+  GROW(x->nodes, 1);
+  GROW(x->progress, 1);
+  GROW(x->open_of_name, 1); /* a thread has no more names than nodes */
+  GROW(x->slots, 2);
+  memset(x->slots, 0, (size_t)x->node_capacity * 2 * sizeof *x->slots);
   for (uint32_t i = 0; i < x->node_count; i++) {
-    uint32_t at = slot_of(x, nodes[i].parent, nodes[i].name, nodes[i].start_end);
-    while (slots[at])
-      at = (at + 1) & x->slot_mask;
-    slots[at] = i + 1;
+    uint32_t at = slot_of(x, x->nodes[i].parent, x->nodes[i].name, x->nodes[i].start_end);
+    while (x->slots[at])
+      at = next_slot(x, at);
+    x->slots[at] = i + 1;
   }
-  return true;
+  return NAI_OK;
 }
+#undef GROW
 
 static bool is_node(const struct sweep *x, uint32_t node, uint32_t parent, uint32_t name, bool start_end) {
   const struct nai_nvtx_node *n = &x->nodes[node];
   return n->parent == parent && n->name == name && n->start_end == start_end;
 }
 
-/* Node of a name below a parent node, made when new; NAI_NO_ROW when out of memory. */
-static uint32_t find_node(struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
-  if (x->node_count == x->node_capacity && !grow_nodes(x))
-    return NAI_NO_ROW;
+/* Node of a name below a parent node, made when new. */
+static int find_node(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t name, bool start_end,
+                     struct nai_err *err) {
+  if (x->node_count == x->node_capacity)
+    NAI_TRY(grow_nodes(x, err));
   uint32_t at = slot_of(x, parent, name, start_end);
-  for (; x->slots[at]; at = (at + 1) & x->slot_mask) {
-    if (is_node(x, x->slots[at] - 1, parent, name, start_end))
-      return x->slots[at] - 1;
+  for (; x->slots[at]; at = next_slot(x, at)) {
+    *node = x->slots[at] - 1;
+    if (is_node(x, *node, parent, name, start_end))
+      return NAI_OK;
   }
   bool added;
   uint32_t local = nai_keyset_add(&x->names, name, &added);
   if (x->names.oom)
-    return NAI_NO_ROW;
-  x->progress[x->node_count] = (struct progress){local, -1, INT64_MIN, x->node_count};
+    return nai_err_nomem(err);
+  *node = x->node_count++;
+  x->slots[at] = *node + 1;
+  x->progress[*node] = (struct progress){local, -1, INT64_MIN, *node};
   /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
-  x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent,
-                                                   .name = name,
-                                                   .thread = (int32_t)x->thread,
-                                                   .start_end = start_end,
-                                                   .outermost = start_end || !x->open_of_name[local],
-                                                   .longest = NAI_NO_ROW};
-  x->slots[at] = x->node_count + 1;
-  return x->node_count++;
+  x->nodes[*node] = (struct nai_nvtx_node){.parent = parent,
+                                           .name = name,
+                                           .thread = (int32_t)x->thread,
+                                           .start_end = start_end,
+                                           .outermost = start_end || !x->open_of_name[local],
+                                           .longest = NAI_NO_ROW};
+  return NAI_OK;
 }
 
 /* The same, where ranges mostly follow each other as they did before. */
-static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
-  uint32_t node = x->node_count ? x->progress[x->last].next : 0;
-  if (!x->node_count || !is_node(x, node, parent, name, start_end))
-    node = find_node(x, parent, name, start_end);
-  if (node != NAI_NO_ROW) {
-    x->progress[x->last].next = node;
-    x->last = node;
-  }
-  return node;
+static int node_for(uint32_t *node, struct sweep *x, uint32_t parent, uint32_t name, bool start_end,
+                    struct nai_err *err) {
+  *node = x->node_count ? x->progress[x->last].next : 0;
+  if (!x->node_count || !is_node(x, *node, parent, name, start_end))
+    NAI_TRY(find_node(node, x, parent, name, start_end, err));
+  x->progress[x->last].next = *node;
+  x->last = *node;
+  return NAI_OK;
 }
 
 static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int64_t start, int64_t end) {
@@ -186,39 +171,38 @@ static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, 
   return parent;
 }
 
-static bool enter(struct sweep *x, uint32_t range, int64_t start) {
-  int64_t end = nai_at(&x->end, range);
-  bool start_end = nai_at_i32(&x->kind, range) != NAI_NVTX_PUSH_POP;
+static int enter(struct sweep *x, uint32_t range, int64_t start, struct nai_err *err) {
+  int64_t end = nai_at(&x->ranges->end_ns, range);
+  bool start_end = nai_at_i32(&x->ranges->kind, range) != NAI_NVTX_PUSH_POP;
   const struct nai_open_range *parent = start_end ? NULL : find_parent(x, start, end);
-  uint32_t node = node_for(x, parent ? parent->node : NAI_NO_ROW, nai_at_text(&x->name, range), start_end);
-  if (node == NAI_NO_ROW)
-    return false;
+  uint32_t node;
+  NAI_TRY(node_for(&node, x, parent ? parent->node : NAI_NO_ROW, nai_at_text(&x->ranges->name, range), start_end, err));
   x->m->nvtx_depth[range] = (uint8_t)(start_end ? 0 : x->nested.depth < UINT8_MAX ? x->nested.depth : UINT8_MAX);
   count_instance(x, node, range, start, end);
   if (end == start) /* contains nothing */
-    return true;
+    return NAI_OK;
   if (!start_end)
     x->open_of_name[x->progress[node].name]++;
   if (start_end) /* ended ones would pile up on threads whose calls never ask for them */
     innermost_async(x, start);
-  return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW});
+  return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW}, err);
 }
 
 /* Goes through the thread's ranges and calls in start order. */
-static bool sweep(struct sweep *x) {
+static int sweep(struct sweep *x, struct nai_err *err) {
   struct nai_model *m = x->m;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
   const struct nai_column call_starts = m->apis.start_ns;
   uint32_t r = ranges->first[x->thread], r_end = ranges->first[x->thread + 1];
   uint32_t c = calls->first[x->thread], c_end = calls->first[x->thread + 1];
-  bool ok = true;
-  while (ok && (c < c_end || r < r_end)) {
+  while (c < c_end || r < r_end) {
     int64_t call_start = c < c_end ? nai_at(&call_starts, calls->order[c]) : INT64_MAX;
-    for (; ok && r < r_end; r++) { /* a call that starts with a range lies in it */
-      int64_t start = nai_at(&x->start, ranges->order[r]);
+    for (; r < r_end; r++) { /* a call that starts with a range lies in it */
+      int64_t start = nai_at(&x->ranges->start_ns, ranges->order[r]);
       if (start > call_start)
         break;
-      ok = nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested) && enter(x, ranges->order[r], start);
+      NAI_TRY(nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested, &m->arena, err));
+      NAI_TRY(enter(x, ranges->order[r], start, err));
     }
     if (c == c_end)
       continue;
@@ -227,41 +211,30 @@ static bool sweep(struct sweep *x) {
     m->api_node[calls->order[c++]] = inner ? inner->node : innermost_async(x, call_start);
   }
   advance(x, INT64_MAX);
-  return ok;
+  return NAI_OK;
 }
 
-int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *m, uint32_t thread,
-                  struct nai_err *err) {
-  const struct NVTX_EVENTS_columns *v = &m->nvtx;
+int nai_nvtx_nest(struct nai_thread_nodes *nodes, struct nai_model *m, uint32_t thread, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  struct sweep x = {.m = m,
-                    .start = v->start_ns,
-                    .end = v->end_ns,
-                    .kind = v->kind,
-                    .name = v->name,
-                    .thread = thread,
-                    .now = INT64_MIN,
-                    .names.directory = m->scratch_dir};
   if (ranges->first[thread] == ranges->first[thread + 1]) {
     for (uint32_t c = calls->first[thread]; c < calls->first[thread + 1]; c++)
       m->api_node[calls->order[c]] = NAI_NO_ROW;
     return NAI_OK;
   }
-  int rc = sweep(&x) ? NAI_OK : nai_err_nomem(err);
-  nai_open_free(&x.nested);
-  nai_open_free(&x.async);
-  nai_keyset_free(&x.names);
-  nai_spill_array_free(x.open_of_name);
-  nai_spill_array_free(x.progress);
-  nai_spill_array_free(x.slots);
-  if (x.nodes && x.node_capacity == FIRST_NODES) { /* there may be many threads with few nodes each */
-    size_t bytes = x.node_count * sizeof *x.nodes;
-    struct nai_nvtx_node *fitting = nai_spill_array_grow(x.nodes, m->scratch_dir, bytes, bytes);
-    x.nodes = fitting ? fitting : x.nodes;
-  }
-  *nodes = x.nodes;
-  *node_count = x.node_count;
-  return rc;
+  struct sweep x = {.m = m,
+                    .arena = &arena,
+                    .ranges = &m->nvtx,
+                    .thread = thread,
+                    .nested.arena = &arena,
+                    .async.arena = &arena,
+                    .now = INT64_MIN,
+                    .names.arena = &arena};
+  NAI_TRY(sweep(&x, err));
+  NAI_TRY(NAI_NEW(nodes->v, &m->work->arenas[NAI_PART_NVTX_TREE], x.node_count, err));
+  memcpy(nodes->v, x.nodes, x.node_count * sizeof *x.nodes);
+  nodes->count = x.node_count;
+  return NAI_OK;
 }
 
 struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {

@@ -1,47 +1,35 @@
 #include "model/nvtx/nvtx_open.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
-void nai_open_free(struct nai_open_ranges *open) {
-  free(open->v);
-  *open = (struct nai_open_ranges){0};
-}
-
 /* --- checkpoints ------------------------------------------------------------------------------ */
 
 enum { CHECKPOINT_EVERY = 256 }; /* ranges */
 
-/* The number of an entry for a range around which the entry `parent` is open, NAI_NO_ROW when out of memory. */
-static uint32_t add_entry(struct nai_checkpoints *c, uint32_t range, uint32_t parent) {
-  if (!nai_array_room(&c->entries, &c->entry_capacity, c->entry_count, sizeof *c->entries))
-    return NAI_NO_ROW;
-  c->entries[c->entry_count] = (struct nai_open_entry){range, parent};
-  return c->entry_count++;
+/* Makes an entry for the open range number `at`, which is inside of the one before. */
+static int add_entry(struct nai_checkpoints *c, struct nai_open_ranges *open, uint32_t at, struct nai_arena *arena,
+                     struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(c->entries, c->entry_capacity, c->entry_count, arena, err));
+  c->entries[c->entry_count] = (struct nai_open_entry){open->v[at].range, at ? open->v[at - 1].entry : NAI_NO_ROW};
+  open->v[at].entry = c->entry_count++;
+  return NAI_OK;
 }
 
-bool nai_checkpoint_note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open) {
-  if (place < c->next_place)
-    return true;
-  if (!nai_array_room(&c->v, &c->capacity, c->count, sizeof *c->v))
-    return false;
+static int note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open, struct nai_arena *arena,
+                struct nai_err *err) {
   uint32_t known = open->depth; /* a range is entered once, however many checkpoints it outlasts */
   while (known && open->v[known - 1].entry == NAI_NO_ROW)
     known--;
-  for (uint32_t i = known; i < open->depth; i++) {
-    open->v[i].entry = add_entry(c, open->v[i].range, i ? open->v[i - 1].entry : NAI_NO_ROW);
-    if (open->v[i].entry == NAI_NO_ROW)
-      return false;
-  }
+  for (uint32_t i = known; i < open->depth; i++)
+    NAI_TRY(add_entry(c, open, i, arena, err));
+  NAI_TRY(NAI_ROOM(c->v, c->capacity, c->count, arena, err));
   c->v[c->count++] = (struct nai_checkpoint){place, open->depth ? nai_open_top(open)->entry : NAI_NO_ROW};
   c->next_place = place < NAI_NO_ROW - CHECKPOINT_EVERY ? place + CHECKPOINT_EVERY : NAI_NO_ROW;
-  return true;
+  return NAI_OK;
 }
 
-void nai_checkpoints_free(struct nai_checkpoints *c) {
-  free(c->v);
-  free(c->entries);
-  *c = (struct nai_checkpoints){0};
+int nai_checkpoint_note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open,
+                        struct nai_arena *arena, struct nai_err *err) {
+  return place < c->next_place ? NAI_OK : note(c, place, open, arena, err);
 }
 
 struct checkpoint_place {
@@ -62,7 +50,7 @@ static const struct nai_checkpoint *checkpoint_before(const struct nai_checkpoin
 
 /* --- cursors ---------------------------------------------------------------------------------- */
 
-void nai_open_cursor_free(struct nai_open_cursor *c) { nai_open_free(&c->begun); }
+void nai_open_cursor_free(struct nai_open_cursor *c) { nai_arena_free(&c->arena); }
 
 /* The innermost range that counts as open, NAI_NO_ROW for none. */
 static uint32_t top(const struct nai_open_cursor *c) {
@@ -87,11 +75,11 @@ int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t
   c->thread = thread;
   c->entry = from ? from->top : NAI_NO_ROW;
   c->begun.depth = 0;
-  int rc = NAI_OK;
-  for (; !rc && at < place; at++)
+  c->begun.arena = &c->arena;
+  for (; at < place; at++)
     if (nai_at_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
-      rc = nai_open_begin(&parent, c, ranges->order[at], err);
-  return rc;
+      NAI_TRY(nai_open_begin(&parent, c, ranges->order[at], err));
+  return NAI_OK;
 }
 
 /* The rule is that of find_parent in nvtx.c. */
@@ -103,8 +91,9 @@ int nai_open_begin(uint32_t *parent, struct nai_open_cursor *c, uint32_t range, 
     leave(c);
     *parent = top(c);
   }
-  bool holds = start == end || nai_open_push(&c->begun, (struct nai_open_range){end, range, NAI_NO_ROW, NAI_NO_ROW});
-  return holds ? NAI_OK : nai_err_nomem(err);
+  if (start == end)
+    return NAI_OK;
+  return nai_open_push(&c->begun, (struct nai_open_range){end, range, NAI_NO_ROW, NAI_NO_ROW}, err);
 }
 
 uint32_t nai_open_at(struct nai_open_cursor *c, int64_t t) {

@@ -3,7 +3,6 @@
  * and what is open in between is found by sweeping on from there. */
 #pragma once
 
-#include "base/array.h"
 #include "model/model.h"
 
 struct nai_open_range {
@@ -15,25 +14,37 @@ struct nai_open_range {
 struct nai_open_ranges {
   struct nai_open_range *v; /* outermost first */
   uint32_t depth, capacity;
+  struct nai_arena *arena; /* that v is from */
 };
 
 /* The innermost open range, NULL when there is none. */
 static inline struct nai_open_range *nai_open_top(const struct nai_open_ranges *open) {
   return open->depth ? &open->v[open->depth - 1] : NULL;
 }
-static inline bool nai_open_push(struct nai_open_ranges *open,
-                                 struct nai_open_range range) { /* false when out of memory */
-  if (open->depth == open->capacity && !nai_array_room(&open->v, &open->capacity, open->depth, sizeof *open->v))
-    return false;
+NAI_MUST_CHECK static inline int nai_open_push(struct nai_open_ranges *open, struct nai_open_range range,
+                                               struct nai_err *err) {
+  if (open->depth == open->capacity)
+    NAI_TRY(NAI_ROOM(open->v, open->capacity, open->depth, open->arena, err));
   open->v[open->depth++] = range;
-  return true;
+  return NAI_OK;
 }
-void nai_open_free(struct nai_open_ranges *open);
 
-/* Notes what is open before the thread's range at `place` in nvtx_by_thread, where that is due. False when out of
- * memory. */
-bool nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place, struct nai_open_ranges *open);
-void nai_checkpoints_free(struct nai_checkpoints *checkpoints);
+/* What was open now and then. */
+struct nai_open_entry {
+  uint32_t range, parent; /* row of nvtx_events; entry of the range around it, NAI_NO_ROW for none */
+};
+struct nai_checkpoint {
+  uint32_t place, top; /* index in nvtx_by_thread.order; entry of the innermost range open before that one */
+};
+struct nai_checkpoints {
+  struct nai_checkpoint *v;
+  uint32_t count, capacity, next_place;
+  struct nai_open_entry *entries;
+  uint32_t entry_count, entry_capacity;
+};
+/* Notes what is open before the thread's range at `place` in nvtx_by_thread, where that is due. */
+NAI_MUST_CHECK int nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place,
+                                       struct nai_open_ranges *open, struct nai_arena *arena, struct nai_err *err);
 
 /* A moment of a thread, and the ranges open then. Begin with zeroed memory and nai_open_find. */
 struct nai_open_cursor {
@@ -41,6 +52,7 @@ struct nai_open_cursor {
   uint32_t thread;
   uint32_t entry; /* in the thread's checkpoints: the innermost range that was open at the checkpoint and still is */
   struct nai_open_ranges begun; /* since the checkpoint; inside of `entry` */
+  struct nai_arena arena;       /* that they are from */
 };
 void nai_open_cursor_free(struct nai_open_cursor *cursor);
 /* Goes to the thread's range at `place` in nvtx_by_thread; ranges that have ended by then may still count as open. */

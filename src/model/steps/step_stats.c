@@ -12,10 +12,7 @@ const char *nai_step_state_name(enum nai_step_state state) {
   return names[state];
 }
 
-void nai_step_stats_free(struct nai_step_stats *s) {
-  free(s->state);
-  free(s->outlier);
-}
+void nai_step_stats_free(struct nai_step_stats *s) { nai_arena_free(&s->arena); }
 
 /* The lower one of two middle values. Reorders v. */
 static int64_t median_of(int64_t *v, size_t count) {
@@ -60,6 +57,15 @@ static void find_warm_up(struct nai_step_stats *s, const struct nai_process_step
 
 /* --- spread ----------------------------------------------------------------------------------- */
 
+double nai_step_cv_pct(const int64_t *ns, uint32_t n) {
+  double sum = 0, squares = 0;
+  for (uint32_t i = 0; i < n; i++)
+    sum += (double)ns[i];
+  for (uint32_t i = 0; i < n; i++)
+    squares += ((double)ns[i] - sum / n) * ((double)ns[i] - sum / n);
+  return n > 1 && sum > 0 ? 100 * sqrt(squares / (n - 1)) / (sum / n) : NAN;
+}
+
 int64_t nai_step_median(int64_t *room, const struct nai_step_stats *s, const struct nai_process_steps *steps,
                         const struct nai_step_list *list, nai_step_value_fn *value) {
   uint32_t n = 0;
@@ -76,7 +82,6 @@ static int64_t duration(const struct nai_process_steps *steps, const struct nai_
 
 static void measure(struct nai_step_stats *s, const struct nai_process_steps *steps, const struct nai_step_list *list,
                     int64_t *room) {
-  double sum = 0, squares = 0;
   uint32_t n = 0;
   s->median_ns = nai_step_median(room, s, steps, list, duration);
   s->p90_ns = s->mad_ns = s->min_ns = s->max_ns = NAI_NULL_I64;
@@ -88,19 +93,15 @@ static void measure(struct nai_step_stats *s, const struct nai_process_steps *st
     if (s->state[i] != NAI_STEP_STEADY)
       continue;
     room[n++] = ns;
-    sum += (double)ns;
     s->total_ns += ns;
     s->spread_ns += ns > s->median_ns ? ns - s->median_ns : 0;
     s->min_ns = s->min_ns == NAI_NULL_I64 || ns < s->min_ns ? ns : s->min_ns;
     s->max_ns = ns > s->max_ns ? ns : s->max_ns;
   }
   s->p90_ns = (int64_t)llround(nai_quantile_i64(room, n, 0.9));
-  for (uint32_t i = 0; i < n; i++) {
-    squares += ((double)room[i] - sum / n) * ((double)room[i] - sum / n);
+  s->cv_pct = nai_step_cv_pct(room, n);
+  for (uint32_t i = 0; i < n; i++)
     room[i] = llabs(room[i] - s->median_ns);
-  }
-  if (n > 1 && sum > 0)
-    s->cv_pct = 100 * sqrt(squares / (n - 1)) / (sum / n);
   s->mad_ns = median_of(room, n);
 }
 
@@ -121,13 +122,11 @@ static void find_outliers(struct nai_step_stats *s, const struct nai_step_list *
 
 int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps *steps,
                        const struct nai_step_list *list, struct nai_err *err) {
-  int64_t *room = malloc(((size_t)list->count + 1) * sizeof *room);
-  *s = (struct nai_step_stats){.state = calloc((size_t)list->count + 1, 1),
-                               .outlier = calloc((size_t)list->count + 1, 1)};
-  if (!room || !s->state || !s->outlier) {
-    free(room);
-    return nai_err_nomem(err);
-  }
+  int64_t *room;
+  *s = (struct nai_step_stats){.arena = NAI_ARENA(NULL)};
+  NAI_TRY(NAI_NEW(room, &s->arena, list->count, err));
+  NAI_TRY(NAI_NEW(s->state, &s->arena, list->count, err));
+  NAI_TRY(NAI_NEW(s->outlier, &s->arena, list->count, err));
   if (list->count) {
     find_truncated(s, list, room);
     find_warm_up(s, steps, list, room);
@@ -139,7 +138,6 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
   measure(s, steps, list, room);
   if (s->median_ns != NAI_NULL_I64)
     find_outliers(s, list);
-  free(room);
   return NAI_OK;
 }
 
@@ -161,28 +159,25 @@ static double double_of(int64_t number) {
 
 int nai_step_drift(double *out, const struct nai_step_stats *s, const struct nai_step_list *list, struct nai_err *err) {
   enum { MOST = 512 };
-  uint32_t n = 0, count = s->states[NAI_STEP_STEADY], used = count < MOST ? count : MOST;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  uint32_t n = 0, count = s->states[NAI_STEP_STEADY], used = count < MOST ? count : MOST, *steady;
+  size_t pairs = 0;
+  int64_t *slopes;
   *out = NAN;
   if (count < NAI_DRIFT_FEWEST)
     return NAI_OK;
-  uint32_t *steady = calloc(count, sizeof *steady);
-  int64_t *slopes = malloc((size_t)used * (used - 1) / 2 * sizeof *slopes);
-  size_t pairs = 0;
-  int rc = steady && slopes ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < list->count; i++)
+  NAI_TRY(NAI_NEW(steady, &arena, count, err));
+  NAI_TRY(NAI_NEW(slopes, &arena, (size_t)used * (used - 1) / 2, err));
+  for (uint32_t i = 0; i < list->count; i++)
     if (s->state[i] == NAI_STEP_STEADY)
       steady[n++] = i;
-  for (uint32_t a = 0; !rc && a < used; a++)
+  for (uint32_t a = 0; a < used; a++)
     for (uint32_t b = a + 1; b < used; b++) {
       uint32_t from = steady[(uint64_t)a * n / used], to = steady[(uint64_t)b * n / used];
       int64_t change = nai_step_ns(&list->v[to]) - nai_step_ns(&list->v[from]);
       slopes[pairs++] = number_of((double)change / (double)(to - from));
     }
-  if (!rc) {
-    nai_select_i64(slopes, pairs, (pairs - 1) / 2);
-    *out = double_of(slopes[(pairs - 1) / 2]);
-  }
-  free(steady);
-  free(slopes);
-  return rc;
+  nai_select_i64(slopes, pairs, (pairs - 1) / 2);
+  *out = double_of(slopes[(pairs - 1) / 2]);
+  return NAI_OK;
 }

@@ -15,7 +15,8 @@ struct nai_step_stats {
   int64_t total_ns;                                  /* of steady steps */
   int64_t spread_ns, excess_ns; /* what steady steps, outliers are longer than the median; summed */
   int64_t warm_up_ns;
-  double cv_pct; /* NaN for fewer than two steady steps */
+  double cv_pct;          /* NaN for fewer than two steady steps */
+  struct nai_arena arena; /* private */
 };
 enum { NAI_OUTLIER_FEWEST = 5, NAI_DRIFT_FEWEST = 20 };
 NAI_MUST_CHECK int nai_step_stats_new(struct nai_step_stats *out, const struct nai_process_steps *steps,
@@ -26,6 +27,8 @@ void nai_step_stats_free(struct nai_step_stats *stats);
 NAI_MUST_CHECK int nai_step_drift(double *out, const struct nai_step_stats *stats, const struct nai_step_list *list,
                                   struct nai_err *err);
 
+/* Coefficient of variation, percent: NaN for fewer than two. */
+double nai_step_cv_pct(const int64_t *ns, uint32_t count);
 static inline int64_t nai_step_ns(const struct nai_gpu_step *step) { return step->end - step->start; }
 /* Median of a whole number of steady steps, given as `value` of a step; the lower one of two. NAI_NULL_I64 without
  * steady steps. `room` has space for all steps. */

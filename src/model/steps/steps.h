@@ -49,8 +49,8 @@ struct nai_process_steps {
   enum nai_step_method method;
   int confidence;     /* percent; 0 without steps */
   uint32_t thread;    /* of the ranges, NAI_NO_ROW without */
-  char *name;         /* of what was found: canonical, digits as '#'; NULL without steps */
-  char *why;          /* why there are no steps; NULL when there are, or when nothing repeats */
+  const char *name;   /* of what was found: canonical, digits as '#'; NULL without steps */
+  const char *why;    /* why there are no steps; NULL when there are, or when nothing repeats */
   struct nai_step *v; /* by start */
   uint32_t count;
 };
@@ -66,7 +66,7 @@ struct nai_repeating_unit {
   double cv_pct;
   uint32_t marker;   /* row of kernel_events: the first kernel of a repetition */
   const char *level; /* "layer", "microbatch", "unknown": a literal */
-  char *path;        /* NVTX path of the marker's launches, digits as '#'; NULL without */
+  const char *path;  /* NVTX path of the marker's launches, digits as '#'; NULL without */
 };
 
 struct nai_steps {

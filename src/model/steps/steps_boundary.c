@@ -5,8 +5,6 @@
  */
 #include "model/steps/steps_periods.h"
 
-#include "base/sort.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,24 +35,35 @@ static int64_t sequence_time(const struct launched *l, uint32_t place) {
   return time_of(l->search->m, &l->gpu->ops[l->sequence->op[place]]);
 }
 
+/* From one repetition's begin to the next one's. */
+static struct nai_interval repetition(const struct launched *l, uint32_t number) {
+  return (struct nai_interval){sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, number)),
+                               sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, number + 1))};
+}
+
 /* The first operation launched at t or later. */
 static uint32_t launched_from(const struct launched *l, int64_t t) {
   return (uint32_t)nai_keys_from(l->ops, l->count, nai_key_from_i64(t));
 }
 
-static int list_launched(struct launched *l, struct nai_err *err) {
+static int list_launched(struct launched *l, struct nai_arena *arena, struct nai_err *err) {
   const struct nai_model *m = l->search->m;
   uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count;
-  l->ops = malloc(((size_t)l->gpu->op_count + 1) * sizeof *l->ops);
-  l->optimizer = calloc((size_t)names + 1, 1);
-  if (!l->ops || !l->optimizer)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(l->ops, arena, l->gpu->op_count, err));
+  NAI_TRY(NAI_NEW(l->optimizer, arena, names, err));
   for (uint32_t i = 0; i < l->gpu->op_count; i++)
     if (nai_model_op_process(m, &l->gpu->ops[i]) == (int32_t)l->search->process)
       l->ops[l->count++] = (struct nai_key){nai_key_from_i64(time_of(m, &l->gpu->ops[i])), i};
   for (uint32_t i = 0; i < names; i++)
     l->optimizer[i] = strcmp(nai_kernel_classes_name(m->classes, m->kernel_category[i]), "optimizer") == 0;
   return nai_sort_keys(l->ops, l->count, err);
+}
+
+/* The upper median. There is room for as many numbers behind them. */
+static int64_t usual_of(int64_t *v, uint32_t n) {
+  memcpy(v + n, v, n * sizeof *v);
+  nai_select_i64(v + n, n, n / 2);
+  return v[n + n / 2];
 }
 
 static void add_start(struct nai_step_evidence *e, int64_t t) {
@@ -73,10 +82,9 @@ static bool is_optimizer(const struct launched *l, uint32_t i) {
 static bool once_each(const struct launched *l, const int64_t *moments, uint32_t count) {
   uint32_t full = l->period->count - 1, once = 0;
   for (uint32_t r = 0; r < full; r++) {
-    int64_t from = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r));
-    int64_t to = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r + 1));
-    size_t first = nai_bisect(moments, count, sizeof *moments, 0, from);
-    once += nai_bisect(moments, count, sizeof *moments, 0, to) == first + 1;
+    struct nai_interval at = repetition(l, r);
+    size_t first = nai_bisect(moments, count, sizeof *moments, 0, at.start);
+    once += nai_bisect(moments, count, sizeof *moments, 0, at.end) == first + 1;
   }
   return once * 100 >= full * SAME_PCT;
 }
@@ -129,17 +137,14 @@ enum boundary_sign { SIGN_WAIT, SIGN_INPUT, SIGN_RESULT };
 static bool same_each(const struct launched *l, enum boundary_sign sign, int64_t *room) {
   uint32_t full = l->period->count - 1, same = 0;
   for (uint32_t r = 0; r < full; r++) {
-    int64_t from = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r));
-    int64_t to = sequence_time(l, nai_step_occurrence(l->sequence, l->period->marker, r + 1));
-    room[r] =
-        sign == SIGN_WAIT ? waits_between(l, from, to) : copies_between(l, sign == SIGN_INPUT ? HTOD : DTOH, from, to);
+    struct nai_interval at = repetition(l, r);
+    room[r] = sign == SIGN_WAIT ? waits_between(l, at.start, at.end)
+                                : copies_between(l, sign == SIGN_INPUT ? HTOD : DTOH, at.start, at.end);
   }
-  int64_t *usual = room + full;
-  memcpy(usual, room, full * sizeof *room);
-  nai_select_i64(usual, full, full / 2);
+  int64_t usual = usual_of(room, full);
   for (uint32_t r = 0; r < full; r++)
-    same += room[r] == usual[full / 2];
-  return usual[full / 2] > 0 && same * 100 >= full * SAME_PCT;
+    same += room[r] == usual;
+  return usual > 0 && same * 100 >= full * SAME_PCT;
 }
 
 static int64_t gap_before(const struct launched *l, uint32_t place) {
@@ -157,7 +162,7 @@ static uint32_t first_token(const struct launched *l, int64_t *room) {
   uint32_t best = l->period->marker;
   int64_t longest = -1;
   for (uint32_t t = 0; t < q->token_count; t++) {
-    uint32_t n = q->first[t + 1] - q->first[t];
+    uint32_t n = nai_step_occurrences(q, t);
     if (n + 1 < l->period->count || n > l->period->count + 1)
       continue;
     for (uint32_t i = 0; i < n; i++)
@@ -244,7 +249,7 @@ static bool by_waiting(struct nai_step_evidence *e, const struct launched *l, st
       (!same_each(l, SIGN_WAIT, room) && !same_each(l, SIGN_RESULT, room)))
     return false;
   const struct nai_step_sequence *q = l->sequence;
-  uint32_t token = first_token(l, room), n = q->first[token + 1] - q->first[token];
+  uint32_t token = first_token(l, room), n = nai_step_occurrences(q, token);
   for (uint32_t i = 0; i < n; i++)
     seams[i] = seam_of(l, nai_step_occurrence(q, token, i));
   struct cut cut = choose_cut(l, seams, n, room);
@@ -277,38 +282,33 @@ static bool is_even(const struct nai_step_evidence *e, const struct launched *l,
     room[n++] = launched_from(l, e->starts[i + 1]) - launched_from(l, e->starts[i]);
   if (!n)
     return false;
-  int64_t *usual = room + n;
-  memcpy(usual, room, n * sizeof *room);
-  nai_select_i64(usual, n, n / 2);
+  int64_t usual = usual_of(room, n);
   for (uint32_t i = 0; i < n; i++)
-    near += llabs(room[i] - usual[n / 2]) * 4 <= usual[n / 2];
+    near += llabs(room[i] - usual) * 4 <= usual;
   return near * 100 >= n * SAME_PCT;
 }
 
 int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_search *s,
-                        const struct nai_step_sequence *q, const struct nai_step_period *p, struct nai_err *err) {
+                        const struct nai_step_sequence *q, const struct nai_step_period *p, struct nai_arena *arena,
+                        struct nai_err *err) {
   struct launched l = {.search = s, .gpu = &s->m->gpus[q->gpu], .sequence = q, .period = p};
+  struct seam *seams;
+  int64_t *room;
   *out = (struct nai_step_evidence){0};
-  int rc = list_launched(&l, err);
-  int64_t *room = malloc((2 * (size_t)l.count + 2 * (size_t)q->count + 2) * sizeof *room);
-  struct seam *seams = malloc(((size_t)q->count + 1) * sizeof *seams);
-  out->starts = malloc(((size_t)l.count + 2) * sizeof *out->starts);
-  if (!rc && (!room || !seams || !out->starts))
-    rc = nai_err_nomem(err);
-  if (!rc && by_optimizer(out, &l, room)) {
+  NAI_TRY(list_launched(&l, arena, err));
+  NAI_TRY(NAI_NEW(room, arena, 2 * ((size_t)l.count + q->count), err));
+  NAI_TRY(NAI_NEW(seams, arena, q->count, err));
+  NAI_TRY(NAI_NEW(out->starts, arena, (size_t)l.count + 1, err));
+  if (by_optimizer(out, &l, room)) {
     out->name = "optimizer kernels once per period";
     out->confidence = 80;
-  } else if (!rc && by_waiting(out, &l, seams, room)) {
+  } else if (by_waiting(out, &l, seams, room)) {
     out->name = "input copies and waits in every period";
     out->confidence = 60;
   }
-  if (!rc && out->count)
+  if (out->count)
     add_ends(out, &l);
-  if (!rc && out->name && !is_even(out, &l, room))
+  if (out->name && !is_even(out, &l, room))
     out->name = NULL;
-  free(l.ops);
-  free(l.optimizer);
-  free(seams);
-  free(room);
-  return rc;
+  return NAI_OK;
 }

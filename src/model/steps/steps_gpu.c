@@ -1,11 +1,16 @@
 /* The steps of a process on its GPUs: windows, what the GPU did in them, and sums over their work. */
 #include "model/steps/steps_build.h"
 
-#include "base/array.h"
 #include "model/idle/evidence.h"
 
-#include <stdlib.h>
-#include <string.h>
+uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t *near) {
+  if (*near < steps->count && steps->v[*near].start <= t && t < steps->v[*near].end)
+    return *near;
+  size_t after = nai_bisect(steps->v, steps->count, sizeof *steps->v, offsetof(struct nai_step, start), t + 1);
+  if (!after || t >= steps->v[after - 1].end)
+    return UINT32_MAX;
+  return *near = (uint32_t)after - 1;
+}
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
@@ -83,16 +88,6 @@ static uint32_t make_windows(struct nai_gpu_step *v, uint32_t count) {
 
 /* --- partition -------------------------------------------------------------------------------- */
 
-/* Time of a set inside [from, to). */
-static int64_t within(const struct nai_intervals *set, int64_t from, int64_t to) {
-  int64_t ns = 0;
-  for (size_t i = nai_intervals_after(set, from); i < set->count && set->v[i].start < to; i++) {
-    int64_t start = set->v[i].start > from ? set->v[i].start : from, end = set->v[i].end < to ? set->v[i].end : to;
-    ns += end - start;
-  }
-  return ns;
-}
-
 /* Idle time right before `to`. */
 static int64_t idle_before(const struct nai_intervals *busy, int64_t from, int64_t to) {
   size_t i = nai_intervals_after(busy, to - 1);
@@ -103,9 +98,9 @@ static int64_t idle_before(const struct nai_intervals *busy, int64_t from, int64
 }
 
 static void divide(struct nai_gpu_step *s, const struct nai_gpu *gpu, bool last) {
-  int64_t busy = within(&gpu->all, s->start, s->end);
-  s->exposed_comm_ns = within(&gpu->exposed_communication, s->start, s->end);
-  s->exposed_copy_ns = within(&gpu->exposed_copy, s->start, s->end);
+  int64_t busy = nai_intervals_overlap_ns(&gpu->all, s->start, s->end);
+  s->exposed_comm_ns = nai_intervals_overlap_ns(&gpu->exposed_communication, s->start, s->end);
+  s->exposed_copy_ns = nai_intervals_overlap_ns(&gpu->exposed_copy, s->start, s->end);
   s->compute_ns = busy - s->exposed_comm_ns - s->exposed_copy_ns;
   s->idle_ns = s->end - s->start - busy;
   s->end_idle_ns = last || s->end == s->start ? 0 : idle_before(&gpu->all, s->start, s->end);
@@ -114,10 +109,9 @@ static void divide(struct nai_gpu_step *s, const struct nai_gpu *gpu, bool last)
 static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, struct nai_err *err) {
   const struct nai_model *m = s->m;
   const struct nai_gpu *on = &m->gpus[gpu];
-  struct tally t = {m, s->out, calloc((size_t)s->out->count + 1, sizeof *t.v), s->called, used, 0};
+  struct tally t = {.m = m, .steps = s->out, .called = s->called, .used = used};
   struct nai_step_list *list = &s->found->lists[s->found->list_count];
-  if (!t.v)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(t.v, &s->m->arena, s->out->count, err));
   for (uint32_t i = 0; i < on->op_count; i++)
     if (on->streams[on->ops[i].stream].process == (int32_t)s->process)
       add_op(&t, &on->ops[i]);
@@ -178,20 +172,19 @@ static void add_thread(struct nai_process_steps *steps, const struct nai_model *
     steps->v[step].allocation_ns += nai_call_ns(m, api);
   }
   for (uint32_t i = 0; i < steps->count; i++)
-    steps->v[i].blocked_ns += within(&m->blocked[thread], steps->v[i].start, steps->v[i].end);
+    steps->v[i].blocked_ns += nai_intervals_overlap_ns(&m->blocked[thread], steps->v[i].start, steps->v[i].end);
   add_loading(steps, m, thread);
 }
 
 int nai_steps_on_gpus(struct nai_step_search *s, struct nai_err *err) {
   const struct nai_groups *gpus = &s->m->process_gpus;
   uint32_t first = gpus->first[s->process], end = gpus->first[s->process + 1];
-  uint8_t *used = calloc((size_t)s->m->tables[NAI_IN_KERNELS]->strings.count + 1, 1);
-  s->found->lists = calloc((size_t)(end - first) + 1, sizeof *s->found->lists);
-  int rc = used && s->found->lists ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = first; !rc && i < end; i++)
-    rc = add_list(s, gpus->order[i], used, err);
-  for (uint32_t t = 0; !rc && t < s->thread_count; t++)
+  uint8_t *used;
+  NAI_TRY(NAI_NEW(used, s->arena, s->m->tables[NAI_IN_KERNELS]->strings.count, err));
+  NAI_TRY(NAI_NEW(s->found->lists, &s->m->work->arenas[NAI_PART_STEPS], end - first, err));
+  for (uint32_t i = first; i < end; i++)
+    NAI_TRY(add_list(s, gpus->order[i], used, err));
+  for (uint32_t t = 0; t < s->thread_count; t++)
     add_thread(s->out, s->m, s->threads[t]);
-  free(used);
-  return rc;
+  return NAI_OK;
 }

@@ -1,41 +1,38 @@
 /* What range names say about steps. */
-#include "model/steps/steps_names.h"
-
-#include "base/spill_array.h"
-#include "base/buf.h"
 #include "model/steps/steps_build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int nai_step_names_new(struct nai_step_names *out, const struct nai_model *m, struct nai_err *err) {
+void nai_step_canonical(struct nai_buf *out, const char *name) {
+  for (bool digits = false; *name; name++) {
+    bool digit = *name >= '0' && *name <= '9';
+    if (!digit || !digits)
+      nai_buf_putc(out, digit ? '#' : *name);
+    digits = digit;
+  }
+}
+
+int nai_step_keep(const char **out, struct nai_model *m, const struct nai_buf *text, struct nai_err *err) {
+  NAI_TRY(nai_buf_check(text, err));
+  *out = nai_arena_printf(&m->arena, "%s", nai_buf_str(text));
+  return nai_arena_check(&m->arena, err);
+}
+
+int nai_step_names_find(struct nai_step_names *out, const struct nai_model *m, struct nai_arena *arena,
+                        struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
   const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
-  struct nai_buf text = {0};
-  bool oom = false;
-  void *canonical;
-  int rc = nai_spill_array_new(&canonical, m->scratch_dir, ((size_t)names->count + 1) * sizeof *out->canonical, err);
-  out->canonical = canonical;
-  out->texts.directory = m->scratch_dir;
-  for (uint32_t i = 0; !rc && !oom && i < names->count; i++) {
+  out->texts.arena = arena;
+  NAI_TRY(NAI_NEW(out->canonical, arena, names->count, err));
+  for (uint32_t i = 0; i < names->count; i++) {
     nai_buf_clear(&text);
     nai_step_canonical(&text, nai_strings_get(names, i));
     out->canonical[i] = nai_strings_add(&out->texts, nai_buf_str(&text), text.len);
-    oom = text.oom || out->canonical[i] == NAI_NO_STRING;
+    if (text.oom || out->canonical[i] == NAI_NO_STRING)
+      return nai_err_nomem(err);
   }
-  nai_buf_free(&text);
-  return oom ? nai_err_nomem(err) : rc;
-}
-
-void nai_step_names_free(struct nai_step_names *names) {
-  nai_strings_free(&names->texts);
-  nai_spill_array_free(names->canonical);
-}
-
-static bool has_word(const char *name, const char *const *words) {
-  for (; *words; words++)
-    if (strcasestr(name, *words))
-      return true;
-  return false;
+  return NAI_OK;
 }
 
 enum nai_step_word nai_step_word_of(const char *name) {
@@ -44,12 +41,11 @@ enum nai_step_word nai_step_word_of(const char *name) {
                                       "tile",        "head",        "optimizer", ".#",     NULL};
   static const char *const steps[] = {
       "step", "iter", "batch", "train", "forward_backward", "execute_model", "execute_context", "sample_#", NULL};
-  static const char *const epochs[] = {"epoch", NULL};
-  if (strncmp(name, "aten::", 6) == 0 || has_word(name, parts))
+  if (strncmp(name, "aten::", 6) == 0 || nai_name_matches(name, NAI_HOLDS_ANY_CASE, parts))
     return NAI_WORD_PART;
-  if (has_word(name, steps))
+  if (nai_name_matches(name, NAI_HOLDS_ANY_CASE, steps))
     return NAI_WORD_STEP;
-  return has_word(name, epochs) ? NAI_WORD_EPOCH : NAI_WORD_NONE;
+  return strcasestr(name, "epoch") ? NAI_WORD_EPOCH : NAI_WORD_NONE;
 }
 
 /* The number `which` in a name, -1 when there are not so many or when it is too large. */

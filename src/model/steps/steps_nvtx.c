@@ -4,13 +4,9 @@
  * count are sorted out in one pass; the few that are left are looked at one by one.
  */
 #include "model/steps/steps_build.h"
-#include "model/steps/steps_names.h"
 
-#include "base/array.h"
-#include "base/keyset.h"
 #include "base/text.h"
 #include "tables/nvtx_domains.h"
-#include "tables/nvtx_events.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,44 +55,38 @@ static bool may_be_step(const struct nai_step_search *s, uint32_t name) {
   return word == NAI_WORD_STEP || word == NAI_WORD_NONE;
 }
 
-static bool add_range(struct candidates *c, const struct nai_step_search *s, uint32_t thread, uint32_t row,
-                      const struct nai_column *domain) {
-  bool added;
-  int32_t in = nai_at_i32(domain, row);
-  uint32_t name = s->names->canonical[nai_at_text(&s->m->nvtx.name, row)];
-  uint32_t i = c->recent[name];
+static int add_range(struct candidates *c, const struct nai_step_search *s, uint32_t thread, uint32_t row,
+                     struct nai_err *err) {
+  const struct NVTX_EVENTS_columns *v = &s->m->nvtx;
+  int32_t in = nai_at_i32(&v->domain, row);
+  uint32_t name = s->names->canonical[nai_at_text(&v->name, row)], i = c->recent[name];
   if (i == NEVER)
-    return true;
+    return NAI_OK;
   if (i >= c->count || c->v[i].name != name || c->v[i].domain != in) {
-    i = nai_keyset_add(&c->keys, nai_key_pair(in, name), &added);
-    if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
-      return false;
-    if (added) {
-      c->v[i] = (struct candidate){.thread = thread, .name = name, .domain = in, .until = INT64_MIN};
-      c->count = i + 1;
-    }
-    c->recent[name] = i;
+    bool added;
+    i = c->recent[name] = nai_keyset_add(&c->keys, nai_key_pair(in, name), &added);
+    if (c->keys.oom)
+      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(c->v, c->capacity, i, c->keys.arena, err));
+    if (added)
+      c->v[c->count++] = (struct candidate){.thread = thread, .name = name, .domain = in, .until = INT64_MIN};
   }
-  int64_t start = nai_at(&s->m->nvtx.start_ns, row), end = nai_at(&s->m->nvtx.end_ns, row);
+  int64_t start = nai_at(&v->start_ns, row), end = nai_at(&v->end_ns, row);
   if (start < c->v[i].until)
-    return true; /* inside another one of the name */
+    return NAI_OK; /* inside another one of the name */
   if (++c->v[i].count == OFTEN && !may_be_step(s, name))
     c->recent[name] = NEVER;
   c->v[i].total_ns += end - start;
   c->v[i].until = end;
-  return true;
+  return NAI_OK;
 }
 
 static bool is_library(const struct nai_step_search *s, int32_t domain) {
-  static const char *const libraries[] = {"NCCL", "CCCL", "cub", "cuBLAS", "cuDNN", "cuFFT", "cuSPARSE", "cuSOLVER"};
+  static const char *const libraries[] = {"NCCL",  "CCCL",     "cub",      "cuBLAS", "cuDNN",
+                                          "cuFFT", "cuSPARSE", "cuSOLVER", NULL};
   const struct nai_table *t = s->m->tables[NAI_IN_NVTX_DOMAINS];
-  if (!t || domain < 0 || domain >= t->rows)
-    return false;
-  const char *name = nai_get_str(t, domain, NVTX_DOMAINS_name);
-  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-    if (strncasecmp(name, libraries[i], strlen(libraries[i])) == 0)
-      return true;
-  return false;
+  return t && domain >= 0 && domain < t->rows &&
+         nai_name_matches(nai_get_str(t, domain, NVTX_DOMAINS_name), NAI_BEGINS_ANY_CASE, libraries);
 }
 
 /* Whether a candidate is worth a second look. */
@@ -119,10 +109,8 @@ static int by_total(const void *pa, const void *pb, void *texts) {
 static int list_candidates(struct candidates *c, const struct nai_step_search *s, uint32_t thread,
                            struct nai_err *err) {
   const struct nai_groups *g = &s->m->nvtx_by_thread;
-  struct nai_column domain = nai_table_column(s->m->tables[NAI_IN_NVTX], NVTX_EVENTS_domain);
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++)
-    if (!add_range(c, s, thread, g->order[i], &domain))
-      return nai_err_nomem(err);
+    NAI_TRY(add_range(c, s, thread, g->order[i], err));
   uint32_t kept = 0;
   for (uint32_t i = 0; i < c->count; i++)
     if (is_likely(&c->v[i], s))
@@ -138,13 +126,12 @@ static int list_candidates(struct candidates *c, const struct nai_step_search *s
 static void collect(uint32_t *rows, const struct candidate *c, const struct nai_step_search *s) {
   const struct nai_model *m = s->m;
   const struct nai_groups *g = &m->nvtx_by_thread;
-  struct nai_column domain = nai_table_column(m->tables[NAI_IN_NVTX], NVTX_EVENTS_domain);
   int64_t until = INT64_MIN;
   uint32_t n = 0;
   for (uint32_t i = g->first[c->thread]; i < g->first[c->thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (s->names->canonical[nai_at_text(&m->nvtx.name, row)] != c->name || nai_at_i32(&domain, row) != c->domain ||
-        nai_at(&m->nvtx.start_ns, row) < until)
+    if (s->names->canonical[nai_at_text(&m->nvtx.name, row)] != c->name ||
+        nai_at_i32(&m->nvtx.domain, row) != c->domain || nai_at(&m->nvtx.start_ns, row) < until)
       continue;
     until = nai_at(&m->nvtx.end_ns, row);
     rows[n++] = row;
@@ -250,29 +237,23 @@ struct best {
 
 static int consider(struct best *best, const struct nai_step_search *s, const struct candidate *c,
                     struct nai_err *err) {
-  uint32_t *rows = malloc((size_t)c->count * sizeof *rows);
-  uint32_t *launches = malloc((size_t)c->count * sizeof *launches);
-  if (!rows || !launches) {
-    free(rows);
-    free(launches);
-    return nai_err_nomem(err);
-  }
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(s->m->scratch_dir);
+  uint32_t *rows, *launches;
+  NAI_TRY(NAI_NEW(rows, &arena, c->count, err));
+  NAI_TRY(NAI_NEW(launches, &arena, c->count, err));
   collect(rows, c, s);
   count_launches(launches, s, rows, c->count);
   struct judged j = judge(s, c, rows, launches);
-  free(launches);
   if (j.steps && (!best->rows || is_better(&j, &best->judged))) {
-    free(best->rows);
     best->candidate = *c;
     best->judged = j;
-    best->rows = rows;
-    return NAI_OK;
+    NAI_TRY(NAI_NEW(best->rows, s->arena, c->count, err));
+    memcpy(best->rows, rows, c->count * sizeof *rows);
   }
   if (!j.steps && (!best->refused.count || is_better(&j, &best->why_not))) {
     best->refused = *c;
     best->why_not = j;
   }
-  free(rows);
   return NAI_OK;
 }
 
@@ -297,43 +278,41 @@ static void explain(struct nai_buf *why, const struct nai_step_search *s, const 
 
 static int conclude(const struct best *best, struct nai_step_search *s, struct nai_err *err) {
   static const int confidence[] = {60, 70, 85, 95};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_process_steps *out = s->out;
-  struct nai_buf why = {0};
   if (!best->rows) {
     if (best->why_not.word != NAI_WORD_STEP)
       return NAI_OK;
-    explain(&why, s, best);
-    out->why = why.oom ? NULL : strdup(nai_buf_str(&why));
-    nai_buf_free(&why);
-    return out->why ? NAI_OK : nai_err_nomem(err);
+    explain(&text, s, best);
+    return nai_step_keep(&out->why, s->m, &text, err);
   }
   out->method = NAI_STEPS_NVTX;
   out->confidence = confidence[best->judged.rank];
   out->thread = best->candidate.thread;
-  out->name = strdup(nai_strings_get(&s->names->texts, best->candidate.name));
-  return out->name ? nai_steps_from_ranges(out, s->m, best->rows, best->candidate.count, err) : nai_err_nomem(err);
+  nai_buf_puts(&text, nai_strings_get(&s->names->texts, best->candidate.name));
+  NAI_TRY(nai_step_keep(&out->name, s->m, &text, err));
+  return nai_steps_from_ranges(out, s->m, best->rows, best->candidate.count, err);
+}
+
+static int consider_thread(struct best *best, const struct nai_step_search *s, uint32_t thread, uint32_t *recent,
+                           struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(s->m->scratch_dir);
+  struct candidates c = {.keys.arena = &arena, .recent = recent};
+  NAI_TRY(list_candidates(&c, s, thread, err));
+  for (uint32_t i = 0; i < c.count; i++)
+    NAI_TRY(consider(best, s, &c.v[i], err));
+  return NAI_OK;
 }
 
 int nai_steps_by_ranges(struct nai_step_search *s, struct nai_err *err) {
+  const struct nai_groups *g = &s->m->nvtx_by_thread;
   struct best best = {0};
+  uint32_t *recent;
   if (!s->m->nvtx.n || s->launch_count < FEWEST)
     return NAI_OK;
-  uint32_t *recent = calloc((size_t)s->names->texts.count + 1, sizeof *recent);
-  int rc = recent ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t t = 0; !rc && t < s->thread_count; t++) {
-    const struct nai_groups *g = &s->m->nvtx_by_thread;
-    struct candidates c = {.recent = recent};
-    if (g->first[s->threads[t] + 1] - g->first[s->threads[t]] < FEWEST)
-      continue;
-    rc = list_candidates(&c, s, s->threads[t], err);
-    for (uint32_t i = 0; !rc && i < c.count; i++)
-      rc = consider(&best, s, &c.v[i], err);
-    nai_keyset_free(&c.keys);
-    free(c.v);
-  }
-  if (!rc)
-    rc = conclude(&best, s, err);
-  free(best.rows);
-  free(recent);
-  return rc;
+  NAI_TRY(NAI_NEW(recent, s->arena, s->names->texts.count, err));
+  for (uint32_t t = 0; t < s->thread_count; t++)
+    if (g->first[s->threads[t] + 1] - g->first[s->threads[t]] >= FEWEST)
+      NAI_TRY(consider_thread(&best, s, s->threads[t], recent, err));
+  return conclude(&best, s, err);
 }

@@ -2,45 +2,22 @@
  * their own. */
 #include "model/steps/steps_build.h"
 
-#include "base/array.h"
-#include "base/sort.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 enum { FEWEST = 3, MAX_SPREAD_PCT = 25, LOOP_OF_ALL = 50 };
 
 static bool is_optimizer_step(const char *canonical) {
-  static const char *const others[] = {"zero_grad", "state", "load", "save", "add_param", "init"};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strcasestr(canonical, others[i]))
-      return false;
-  return strcasestr(canonical, "DeepSpeedEngine.step") || strcasestr(canonical, "optimizer");
+  static const char *const others[] = {"zero_grad", "state", "load", "save", "add_param", "init", NULL};
+  return !nai_name_matches(canonical, NAI_HOLDS_ANY_CASE, others) &&
+         (strcasestr(canonical, "DeepSpeedEngine.step") || strcasestr(canonical, "optimizer"));
 }
 
 /* Ends of optimizer ranges of one thread that lie in no other one. */
 struct ends {
   uint32_t *rows; /* of nvtx_events */
-  uint32_t count, capacity, thread;
+  uint32_t count, thread;
 };
-
-static int collect(struct ends *e, const struct nai_step_search *s, const uint8_t *optimizer, uint32_t thread,
-                   struct nai_err *err) {
-  const struct nai_model *m = s->m;
-  const struct nai_groups *g = &m->nvtx_by_thread;
-  int64_t until = INT64_MIN;
-  e->thread = thread;
-  for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
-    uint32_t row = g->order[i];
-    if (!optimizer[s->names->canonical[nai_at_text(&m->nvtx.name, row)]] || nai_at(&m->nvtx.start_ns, row) < until)
-      continue;
-    if (!nai_array_room(&e->rows, &e->capacity, e->count, sizeof *e->rows))
-      return nai_err_nomem(err);
-    e->rows[e->count++] = row;
-    until = nai_at(&m->nvtx.end_ns, row);
-  }
-  return NAI_OK;
-}
 
 static int64_t end_of(const struct nai_step_search *s, const struct ends *e, uint32_t i) {
   return nai_at(&s->m->nvtx.end_ns, e->rows[i]);
@@ -50,16 +27,14 @@ static int64_t end_of(const struct nai_step_search *s, const struct ends *e, uin
  * launches lie in them; else 0. */
 static int count_usual(uint32_t *out, const struct nai_step_search *s, const struct ends *e, struct nai_err *err) {
   uint32_t n = e->count - 1, near = 0;
-  int64_t *launches = malloc((size_t)n * sizeof *launches);
-  if (!launches)
-    return nai_err_nomem(err);
+  int64_t *launches;
+  NAI_TRY(NAI_NEW(launches, s->arena, n, err));
   for (uint32_t i = 0; i < n; i++)
     launches[i] = nai_step_launches(s, end_of(s, e, i), end_of(s, e, i + 1));
   nai_select_i64(launches, n, n / 2);
   int64_t usual = launches[n / 2];
   for (uint32_t i = 0; i < n; i++)
     near += llabs(launches[i] - usual) * 100 <= usual * MAX_SPREAD_PCT;
-  free(launches);
   bool most =
       (int64_t)nai_step_launches(s, end_of(s, e, 0), end_of(s, e, n)) * 100 >= (int64_t)LOOP_OF_ALL * s->launch_count;
   *out = near * 10 >= n * 9 && most ? (uint32_t)usual : 0;
@@ -71,9 +46,7 @@ static int take(struct nai_step_search *s, const struct ends *e, uint32_t usual,
   int64_t first = s->launches[0], last = s->launches[s->launch_count - 1] + 1;
   uint32_t head = nai_step_launches(s, first, end_of(s, e, 0));
   uint32_t tail = nai_step_launches(s, end_of(s, e, e->count - 1), last);
-  out->v = calloc((size_t)e->count + 1, sizeof *out->v);
-  if (!out->v)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(out->v, &s->m->arena, (size_t)e->count + 1, err));
   struct nai_step step = {.work_end = NAI_NULL_I64, .range = NAI_NO_ROW};
   for (uint32_t i = 0; i <= e->count; i++) {
     step.start = i ? end_of(s, e, i - 1) : first;
@@ -82,33 +55,38 @@ static int take(struct nai_step_search *s, const struct ends *e, uint32_t usual,
     if (launches && launches <= usual / 2 * 5)
       out->v[out->count++] = step;
   }
-  struct nai_buf name = {0};
+  NAI_SCOPED(nai_buf) name = {0};
   nai_buf_puts(&name, "end of ");
   nai_step_canonical(&name, nai_model_range_name(s->m, e->rows[0]));
-  out->name = name.oom ? NULL : strdup(nai_buf_str(&name));
-  nai_buf_free(&name);
   out->method = NAI_STEPS_NVTX;
   out->confidence = 75;
   out->thread = e->thread;
-  return out->name ? NAI_OK : nai_err_nomem(err);
+  return nai_step_keep(&out->name, s->m, &name, err);
 }
 
 int nai_steps_by_optimizer(struct nai_step_search *s, struct nai_err *err) {
-  uint8_t *optimizer = calloc((size_t)s->names->texts.count + 1, 1);
+  const struct nai_strings *texts = &s->names->texts;
+  uint32_t names = s->m->tables[NAI_IN_NVTX]->strings.count;
+  struct ends e = {0};
+  uint8_t *canonical, *optimizer;
   bool any = false;
-  int rc = optimizer ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < s->names->texts.count; i++)
-    any = (optimizer[i] = is_optimizer_step(nai_strings_get(&s->names->texts, i))) || any;
-  for (uint32_t t = 0; !rc && any && !s->out->count && t < s->thread_count; t++) {
-    struct ends e = {0};
-    rc = collect(&e, s, optimizer, s->threads[t], err);
+  NAI_TRY(NAI_NEW(canonical, s->arena, texts->count, err));
+  NAI_TRY(NAI_NEW(optimizer, s->arena, names, err));
+  for (uint32_t i = 0; i < texts->count; i++)
+    any |= canonical[i] = is_optimizer_step(nai_strings_get(texts, i));
+  if (!any)
+    return NAI_OK;
+  for (uint32_t i = 0; i < names; i++)
+    optimizer[i] = canonical[s->names->canonical[i]];
+  NAI_TRY(NAI_NEW(e.rows, s->arena, s->m->nvtx.n, err));
+  for (uint32_t t = 0; !s->out->count && t < s->thread_count; t++) {
     uint32_t usual = 0;
-    if (!rc && e.count >= FEWEST)
-      rc = count_usual(&usual, s, &e, err);
-    if (!rc && usual)
-      rc = take(s, &e, usual, err);
-    free(e.rows);
+    e.thread = s->threads[t];
+    e.count = nai_step_ranges(e.rows, s->m, e.thread, optimizer);
+    if (e.count >= FEWEST)
+      NAI_TRY(count_usual(&usual, s, &e, err));
+    if (usual)
+      NAI_TRY(take(s, &e, usual, err));
   }
-  free(optimizer);
-  return rc;
+  return NAI_OK;
 }

@@ -5,9 +5,6 @@
  */
 #include "model/steps/steps_periods.h"
 
-#include "base/keyset.h"
-#include "base/sort.h"
-
 #include <stdlib.h>
 
 enum {
@@ -29,9 +26,8 @@ struct stream {
 static int find_busiest(struct nai_step_sequence *q, struct stream *best, const struct nai_step_search *s, uint32_t g,
                         struct nai_err *err) {
   const struct nai_gpu *gpu = &s->m->gpus[g];
-  struct stream *v = calloc((size_t)gpu->stream_count + 1, sizeof *v);
-  if (!v)
-    return nai_err_nomem(err);
+  struct stream *v;
+  NAI_TRY(NAI_NEW(v, s->arena, gpu->stream_count, err));
   for (uint32_t i = gpu->op_count; i-- > 0;)
     if (counts(&gpu->ops[i])) {
       struct stream *stream = &v[gpu->ops[i].stream];
@@ -49,7 +45,6 @@ static int find_busiest(struct nai_step_sequence *q, struct stream *best, const 
     q->gpu = g;
     q->stream = n;
   }
-  free(v);
   return NAI_OK;
 }
 
@@ -60,8 +55,9 @@ static int64_t token_key(const struct nai_model *m, const struct nai_op *op) {
 }
 
 static int fill_sequence(struct nai_step_sequence *q, const struct nai_model *m, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(m->scratch_dir);
   const struct nai_gpu *gpu = &m->gpus[q->gpu];
-  struct nai_keyset tokens = {0};
+  struct nai_keyset tokens = {.arena = &scratch};
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     bool added;
@@ -71,46 +67,21 @@ static int fill_sequence(struct nai_step_sequence *q, const struct nai_model *m,
     q->token[q->count++] = nai_keyset_add(&tokens, token_key(m, op), &added);
   }
   q->token_count = tokens.count;
-  bool oom = tokens.oom;
-  nai_keyset_free(&tokens);
-  return oom ? nai_err_nomem(err) : NAI_OK;
+  return tokens.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-static int index_tokens(struct nai_step_sequence *q, struct nai_err *err) {
-  q->first = calloc((size_t)q->token_count + 2, sizeof *q->first);
-  q->at = malloc(((size_t)q->count + 1) * sizeof *q->at);
-  if (!q->first || !q->at)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < q->count; i++)
-    q->first[q->token[i] + 2]++;
-  for (uint32_t t = 0; t < q->token_count; t++)
-    q->first[t + 2] += q->first[t + 1];
-  for (uint32_t i = 0; i < q->count; i++)
-    q->at[q->first[q->token[i] + 1]++] = i;
-  return NAI_OK;
-}
-
-int nai_step_sequence_new(struct nai_step_sequence *q, const struct nai_step_search *s, struct nai_err *err) {
+int nai_step_sequence_find(struct nai_step_sequence *q, const struct nai_step_search *s, struct nai_err *err) {
   const struct nai_groups *gpus = &s->m->process_gpus;
   struct stream busiest = {0};
-  int rc = NAI_OK;
   *q = (struct nai_step_sequence){0};
-  for (uint32_t i = gpus->first[s->process]; !rc && i < gpus->first[s->process + 1]; i++)
-    rc = find_busiest(q, &busiest, s, gpus->order[i], err);
-  q->op = malloc(((size_t)busiest.all + 1) * sizeof *q->op);
-  q->token = malloc(((size_t)busiest.all + 1) * sizeof *q->token);
-  if (!rc && (!q->op || !q->token))
-    rc = nai_err_nomem(err);
-  if (!rc && busiest.all)
-    rc = fill_sequence(q, s->m, err);
-  return rc ? rc : index_tokens(q, err);
-}
-
-void nai_step_sequence_free(struct nai_step_sequence *q) {
-  free(q->op);
-  free(q->token);
-  free(q->first);
-  free(q->at);
+  for (uint32_t i = gpus->first[s->process]; i < gpus->first[s->process + 1]; i++)
+    NAI_TRY(find_busiest(q, &busiest, s, gpus->order[i], err));
+  NAI_TRY(NAI_NEW(q->op, s->arena, busiest.all, err));
+  NAI_TRY(NAI_NEW(q->token, s->arena, busiest.all, err));
+  if (busiest.all)
+    NAI_TRY(fill_sequence(q, s->m, err));
+  const struct nai_column token = nai_column_of_u32(q->token);
+  return nai_groups_collect(&q->places, q->count, &token, q->token_count, s->arena, err);
 }
 
 /* --- tokens at regular distances -------------------------------------------------------------- */
@@ -123,8 +94,8 @@ struct regular {
 static uint32_t tolerance(uint32_t length) { return length < 20 ? 0 : length < 50 ? 1 : length / 50; }
 
 static bool is_regular(struct regular *out, const struct nai_step_sequence *q, uint32_t token, int64_t *room) {
-  uint32_t n = q->first[token + 1] - q->first[token], near = 0;
-  const uint32_t *at = q->at + q->first[token];
+  uint32_t n = nai_step_occurrences(q, token), near = 0;
+  const uint32_t *at = q->places.order + q->places.first[token];
   if (n < FEWEST)
     return false;
   for (uint32_t i = 0; i + 1 < n; i++)
@@ -150,7 +121,7 @@ static int by_length(const void *pa, const void *pb) {
 /* How much the stretches from marker to marker are alike. `usual` and `seen` have a zeroed cell per token. */
 static void compare_repetitions(struct nai_step_period *p, const struct nai_step_sequence *q, uint32_t *usual,
                                 uint32_t *seen) {
-  const uint32_t *marks = q->at + q->first[p->marker];
+  const uint32_t *marks = q->places.order + q->places.first[p->marker];
   uint32_t full = p->count - 1, alike = 0, size = 0;
   uint64_t like = 0, all = 0;
   for (uint32_t i = marks[0]; i < marks[full]; i++)
@@ -181,7 +152,7 @@ static void compare_repetitions(struct nai_step_period *p, const struct nai_step
 static struct nai_step_period period_of(const struct regular *v, uint32_t n, const struct nai_step_sequence *q) {
   uint32_t best = 0;
   for (uint32_t i = 1; i < n; i++) {
-    uint32_t at = q->at[q->first[v[i].token]], best_at = q->at[q->first[v[best].token]];
+    uint32_t at = nai_step_occurrence(q, v[i].token, 0), best_at = nai_step_occurrence(q, v[best].token, 0);
     if (v[i].share != v[best].share   ? v[i].share > v[best].share
         : v[i].count != v[best].count ? v[i].count > v[best].count
                                       : at < best_at)
@@ -228,25 +199,25 @@ static uint32_t group_tokens(struct group *groups, const struct regular *v, uint
 
 int nai_step_periods(struct nai_step_period out[NAI_MAX_PERIODS], uint32_t *count, const struct nai_step_sequence *q,
                      struct nai_err *err) {
-  struct regular *v = malloc(((size_t)q->token_count + 1) * sizeof *v);
-  struct group *groups = malloc(((size_t)q->token_count + 1) * sizeof *groups);
-  int64_t *room = malloc(((size_t)q->count + 1) * sizeof *room);
-  uint32_t *cells = calloc((size_t)q->token_count * 2 + 1, sizeof *cells), n = 0;
-  int rc = v && groups && room && cells ? NAI_OK : nai_err_nomem(err);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct regular *v;
+  struct group *groups;
+  int64_t *room;
+  uint32_t *cells, n = 0;
   *count = 0;
-  for (uint32_t t = 0; !rc && t < q->token_count; t++)
+  NAI_TRY(NAI_NEW(v, &arena, (size_t)q->token_count + 1, err)); /* the last one is tried out and not kept */
+  NAI_TRY(NAI_NEW(groups, &arena, q->token_count, err));
+  NAI_TRY(NAI_NEW(room, &arena, q->count, err));
+  NAI_TRY(NAI_NEW(cells, &arena, (size_t)q->token_count * 2, err));
+  for (uint32_t t = 0; t < q->token_count; t++)
     n += is_regular(&v[n], q, t, room);
-  if (!rc && n >= FEWEST) {
-    qsort(v, n, sizeof *v, by_length);
-    uint32_t found = group_tokens(groups, v, n);
-    for (uint32_t g = 0; g < found; g++) {
-      out[*count] = period_of(v + groups[g].first, groups[g].count, q);
-      compare_repetitions(&out[(*count)++], q, cells, cells + q->token_count);
-    }
+  if (n < FEWEST)
+    return NAI_OK;
+  qsort(v, n, sizeof *v, by_length);
+  uint32_t found = group_tokens(groups, v, n);
+  for (uint32_t g = 0; g < found; g++) {
+    out[*count] = period_of(v + groups[g].first, groups[g].count, q);
+    compare_repetitions(&out[(*count)++], q, cells, cells + q->token_count);
   }
-  free(v);
-  free(groups);
-  free(room);
-  free(cells);
-  return rc;
+  return NAI_OK;
 }

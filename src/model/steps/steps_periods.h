@@ -9,7 +9,7 @@ struct nai_step_sequence {
   uint32_t *op;         /* index in the GPU's ops */
   uint32_t *token;      /* from 0 */
   uint32_t count, token_count;
-  uint32_t *first, *at; /* token t occurs at at[first[t]] .. at[first[t+1]-1] */
+  struct nai_groups places; /* where each token occurs */
 };
 
 /* A stretch of about `length` operations that is much the same each time. */
@@ -24,11 +24,13 @@ struct nai_step_period {
 enum { NAI_MAX_PERIODS = 16 };
 
 /* Of the process's busiest stream; no operations at all when it has none. */
-NAI_MUST_CHECK int nai_step_sequence_new(struct nai_step_sequence *out, const struct nai_step_search *search,
-                                         struct nai_err *err);
-void nai_step_sequence_free(struct nai_step_sequence *sequence);
+NAI_MUST_CHECK int nai_step_sequence_find(struct nai_step_sequence *out, const struct nai_step_search *search,
+                                          struct nai_err *err);
 static inline uint32_t nai_step_occurrence(const struct nai_step_sequence *s, uint32_t token, uint32_t i) {
-  return s->at[s->first[token] + i];
+  return s->places.order[s->places.first[token] + i];
+}
+static inline uint32_t nai_step_occurrences(const struct nai_step_sequence *s, uint32_t token) {
+  return s->places.first[token + 1] - s->places.first[token];
 }
 /* Largest first. */
 NAI_MUST_CHECK int nai_step_periods(struct nai_step_period out[NAI_MAX_PERIODS], uint32_t *count,
@@ -38,10 +40,10 @@ NAI_MUST_CHECK int nai_step_periods(struct nai_step_period out[NAI_MAX_PERIODS],
 struct nai_step_evidence {
   const char *name; /* what tells: a literal; NULL: nothing does */
   int confidence;   /* percent */
-  int64_t *starts;  /* on the host */
+  int64_t *starts;  /* on the host; the arena's */
   uint32_t count;
   int64_t end; /* of the last step */
 };
 NAI_MUST_CHECK int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_search *search,
                                        const struct nai_step_sequence *sequence, const struct nai_step_period *period,
-                                       struct nai_err *err);
+                                       struct nai_arena *arena, struct nai_err *err);

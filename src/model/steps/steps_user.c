@@ -1,14 +1,9 @@
 /* Steps that the user named: ranges whose name matches --step. */
 #include "model/steps/steps_build.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-int nai_steps_from_ranges(struct nai_process_steps *out, const struct nai_model *m, const uint32_t *ranges,
-                          uint32_t count, struct nai_err *err) {
-  out->v = calloc((size_t)count + 1, sizeof *out->v);
-  if (!out->v)
-    return nai_err_nomem(err);
+int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *m, const uint32_t *ranges, uint32_t count,
+                          struct nai_err *err) {
+  NAI_TRY(NAI_NEW(out->v, &m->arena, count, err));
   out->count = count;
   for (uint32_t i = 0; i < count; i++) {
     int64_t end = nai_at(&m->nvtx.end_ns, ranges[i]);
@@ -20,23 +15,13 @@ int nai_steps_from_ranges(struct nai_process_steps *out, const struct nai_model 
   return NAI_OK;
 }
 
-/* The names that match, each asked once. */
-static uint8_t *match_names(const struct nai_model *m) {
-  const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
-  uint8_t *matches = calloc((size_t)names->count + 1, 1);
-  for (uint32_t i = 0; matches && i < names->count; i++)
-    matches[i] = nai_patterns_match(m->step, nai_strings_get(names, i)) >= 0;
-  return matches;
-}
-
-/* Rows of the thread's matching ranges that lie in no other; how many. */
-static uint32_t collect(uint32_t *rows, const struct nai_model *m, uint32_t thread, const uint8_t *matches) {
+uint32_t nai_step_ranges(uint32_t *rows, const struct nai_model *m, uint32_t thread, const uint8_t *wanted) {
   const struct nai_groups *g = &m->nvtx_by_thread;
   uint32_t n = 0;
   int64_t until = INT64_MIN;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
     uint32_t row = g->order[i];
-    if (!matches[nai_at_text(&m->nvtx.name, row)] || nai_at(&m->nvtx.start_ns, row) < until)
+    if (!wanted[nai_at_text(&m->nvtx.name, row)] || nai_at(&m->nvtx.start_ns, row) < until)
       continue;
     until = nai_at(&m->nvtx.end_ns, row);
     rows[n++] = row;
@@ -45,34 +30,30 @@ static uint32_t collect(uint32_t *rows, const struct nai_model *m, uint32_t thre
 }
 
 int nai_steps_by_user(struct nai_step_search *s, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) name = {0};
   const struct nai_model *m = s->m;
-  const struct nai_groups *g = &m->nvtx_by_thread;
-  uint8_t *matches = m->nvtx.n ? match_names(m) : NULL;
-  uint32_t *rows = malloc(((size_t)m->nvtx.n + 1) * sizeof *rows), best = 0;
-  int rc = rows && (matches || !m->nvtx.n) ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t t = 0; !rc && m->nvtx.n && t < s->thread_count; t++) {
-    if (g->first[s->threads[t]] == g->first[s->threads[t] + 1])
-      continue;
-    uint32_t n = collect(rows, m, s->threads[t], matches);
+  const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
+  uint8_t *matches; /* per name, each asked once */
+  uint32_t *rows, best = 0;
+  NAI_TRY(NAI_NEW(matches, s->arena, names->count, err));
+  NAI_TRY(NAI_NEW(rows, s->arena, m->nvtx.n, err));
+  for (uint32_t i = 0; i < names->count; i++)
+    matches[i] = nai_patterns_match(m->step, nai_strings_get(names, i)) >= 0;
+  for (uint32_t t = 0; t < s->thread_count; t++) {
+    uint32_t n = nai_step_ranges(rows, m, s->threads[t], matches);
     if (n > best) {
       best = n;
       s->out->thread = s->threads[t];
     }
   }
-  if (!rc && best) {
-    collect(rows, m, s->out->thread, matches);
-    s->out->method = NAI_STEPS_USER;
-    s->out->confidence = 100;
-    struct nai_buf name = {0};
-    nai_step_canonical(&name, nai_model_range_name(m, rows[0]));
-    s->out->name = strdup(nai_buf_str(&name));
-    rc = name.oom || !s->out->name ? nai_err_nomem(err) : nai_steps_from_ranges(s->out, m, rows, best, err);
-    nai_buf_free(&name);
-  } else if (!rc) {
-    s->out->why = strdup("no range of this process matches --step");
-    rc = s->out->why ? NAI_OK : nai_err_nomem(err);
+  if (!best) {
+    s->out->why = "no range of this process matches --step";
+    return NAI_OK;
   }
-  free(matches);
-  free(rows);
-  return rc;
+  nai_step_ranges(rows, m, s->out->thread, matches);
+  s->out->method = NAI_STEPS_USER;
+  s->out->confidence = 100;
+  nai_step_canonical(&name, nai_model_range_name(m, rows[0]));
+  NAI_TRY(nai_step_keep(&s->out->name, s->m, &name, err));
+  return nai_steps_from_ranges(s->out, s->m, rows, best, err);
 }
