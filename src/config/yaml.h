@@ -57,6 +57,10 @@ const struct nai_yaml_node *nai_yaml_next(const struct nai_yaml *doc, const stru
 /* Member of a map or NULL. */
 const struct nai_yaml_node *nai_yaml_get(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key);
 
+/* A member that has to be there. */
+NAI_MUST_CHECK int nai_yaml_require(const struct nai_yaml_node **out, const struct nai_yaml *doc,
+                                    const struct nai_yaml_node *map, const char *key, struct nai_err *err);
+
 /* `file:line:column: message` at a value, at its key, or `offset` characters into a value on one line. */
 int nai_yaml_error(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err, const char *fmt,
                    ...) NAI_PRINTF(4, 5);

@@ -70,6 +70,12 @@ int nai_yaml_error_in(const struct nai_yaml *doc, const struct nai_yaml_node *no
   return rc;
 }
 
+int nai_yaml_require(const struct nai_yaml_node **out, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                     const char *key, struct nai_err *err) {
+  *out = nai_yaml_get(doc, map, key);
+  return *out ? NAI_OK : nai_yaml_error(doc, map, err, "\"%s\" is missing", key);
+}
+
 static bool is_null(const struct nai_yaml_node *node) {
   return node->kind == NAI_YAML_SCALAR && node->plain &&
          (!*node->text || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);

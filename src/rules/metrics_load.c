@@ -1,137 +1,276 @@
 /* Metric files to a metric set. */
-#include "base/array.h"
-#include "base/hash.h"
 #include "base/text.h"
+#include "config/quantity.h"
 #include "rules/metrics_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_METRICS = 500, MAX_FAMILY = 1000 };
-static const char default_metrics[] = "metrics/default.yaml";
-static const char *const combines[COMBINES + 1] = {"sum", "mean", "median", "p90", "cv", "max", "min", NULL};
 static const char *const betters[] = {"lower", "higher", "either", NULL};
 static const char *const kinds[] = {"exact", "noisy", NULL};
 static const char *const gates[] = {"gate", "guard", "context", "none", NULL};
 static const char *const absents[] = {"error", "zero", "ignore", NULL};
 
 void nai_metrics_free(struct nai_metric_set *set) {
-  if (!set)
-    return;
-  nai_rules_free(set->rules);
-  free(set->metrics.data);
-  free(set);
+  if (set)
+    nai_rules_free(set->rules);
 }
 
-/* One of `words` (ends with NULL), *index its place; `otherwise` when the map has no such key. */
-static int read_word(int *index, struct builder *b, const struct nai_yaml_node *map, const char *key,
-                     const char *const *words, int otherwise) {
-  const struct nai_yaml_node *node = nai_builder_get(b, map, key);
-  const char *text;
+/* One of `words` (ends with NULL); `otherwise` when the map has no such key, which must be there where that is NULL. */
+static int read_word(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
+                     const char *const *words, const char *otherwise, struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
   size_t count = 0;
-  *index = otherwise;
-  if (!node)
-    return otherwise < 0 ? nai_builder_require(&node, b, map, key) : 0;
-  int rc = nai_yaml_text(&text, b->doc, node, b->err);
-  if (rc)
-    return rc;
+  *out = otherwise;
+  if (!node && otherwise)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_require(&node, doc, map, key, err));
+  NAI_TRY(nai_yaml_text(out, doc, node, err));
   for (; words[count]; count++)
-    if (strcmp(words[count], text) == 0) {
-      *index = (int)count;
-      return 0;
+    if (strcmp(words[count], *out) == 0) {
+      *out = words[count];
+      return NAI_OK;
     }
-  const char *guess = nai_text_suggest(text, words, count);
-  struct nai_buf list = {0};
+  const char *guess = nai_text_suggest(*out, words, count);
+  NAI_SCOPED(nai_buf) list = {0};
   for (size_t i = 0; i < count; i++)
     nai_buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
-  rc = nai_yaml_error(b->doc, node, b->err, "\"%s\": expected one of %s%s%s%s", key, nai_buf_str(&list),
-                      guess ? "; did you mean \"" : "", guess ? guess : "", guess ? "\"?" : "");
-  nai_buf_free(&list);
-  return rc;
+  return nai_yaml_error(doc, node, err, "\"%s\": expected one of %s%s%s%s", key, nai_buf_str(&list),
+                        guess ? "; did you mean \"" : "", guess ? guess : "", guess ? "\"?" : "");
+}
+
+/* SQL that is one call of a function with one argument. */
+struct call {
+  const char *name, *argument;
+  size_t name_len, argument_len;
+};
+
+static bool is_call(const struct call *call, const char *name) {
+  return call->name_len == strlen(name) && strncmp(call->name, name, call->name_len) == 0;
+}
+
+/* False: it is something else. */
+static bool read_call(struct call *out, const char *sql) {
+  size_t len = strlen(sql);
+  char quote = '\0';
+  int depth = 0;
+  while (len && strchr(" \n", sql[len - 1]))
+    len--;
+  *out = (struct call){.name = sql, .name_len = strcspn(sql, "( ")};
+  out->argument = sql + out->name_len + 1;
+  if (!out->name_len || sql[out->name_len] != '(' || sql[len - 1] != ')' ||
+      strncmp(out->argument, "distinct", strlen("distinct")) == 0)
+    return false;
+  out->argument_len = (size_t)(sql + len - 1 - out->argument);
+  for (size_t i = 0; i < out->argument_len; i++) {
+    char c = out->argument[i];
+    quote = quote ? (c == quote ? '\0' : quote) : strchr("'\"`", c) ? c : '\0';
+    depth += !quote && c == '(' ? 1 : !quote && c == ')' ? -1 : 0;
+    if (depth < 0 || (!quote && !depth && c == ','))
+      return false;
+  }
+  return true;
+}
+
+/* --- the form that metrics had before ------------------------------------------------------------ */
+
+static void put_combined(struct nai_buf *out, const char *how, const char *text) {
+  if (strcmp(how, "cv") == 0)
+    nai_buf_printf(out, "100 * stddev(%s) / avg(%s)", text, text);
+  else
+    nai_buf_printf(out, "%s(%s)", strcmp(how, "mean") == 0 ? "avg" : how, text);
+}
+
+static const char *text_of(const struct nai_yaml_node *node, const char *otherwise) {
+  return node && node->kind == NAI_YAML_SCALAR && *node->text ? node->text : otherwise;
+}
+
+/* The new form of a source whose value is of one row, or has been converted already. */
+static int old_form(const struct nai_yaml *doc, const struct nai_yaml_node *map, const struct nai_yaml_node *at,
+                    bool converted, struct nai_err *err) {
+  const struct nai_yaml_node *gpus = nai_yaml_get(doc, map, "gpus"), *by = nai_yaml_get(doc, map, "by");
+  const char *combine = text_of(nai_yaml_get(doc, map, "combine"), "sum"),
+             *value = text_of(nai_yaml_get(doc, map, "value"), "x");
+  NAI_SCOPED(nai_buf) form = {0};
+  nai_buf_printf(&form, "value: %s", converted ? value : "");
+  if (!converted)
+    put_combined(&form, combine, value);
+  if (gpus) {
+    nai_buf_puts(&form, ", gpus: ");
+    put_combined(&form, text_of(gpus, "max"), "value");
+  }
+  if (by) {
+    nai_buf_puts(&form, ", order: ");
+    put_combined(&form, "sum", text_of(by, "x"));
+    nai_buf_puts(&form, " desc");
+  }
+  NAI_TRY(nai_buf_check(&form, err));
+  return nai_yaml_error(doc, at, err, "values are SQL over the rows: write \"%s\"%s", nai_buf_str(&form),
+                        strcmp(combine, "cv") == 0 ? " and \"unit: percent\"" : "");
+}
+
+static int refuse_old_form(const struct nai_yaml *doc, const struct nai_yaml_node *map, struct nai_err *err) {
+  static const char *const gone[] = {"combine", "by"};
+  const struct nai_yaml_node *with = nai_yaml_get(doc, map, "with"), *gpus = nai_yaml_get(doc, map, "gpus");
+  struct call call;
+  if (with)
+    return nai_yaml_error(doc, with, err, "rows of other tables are a SELECT in \"value\": (select sum(x) from t)");
+  for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+    if (nai_yaml_get(doc, map, gone[i]))
+      return old_form(doc, map, nai_yaml_get(doc, map, gone[i]), false, err);
+  if (!gpus || strchr(gpus->text, '('))
+    return NAI_OK;
+  return old_form(doc, map, gpus, read_call(&call, text_of(nai_yaml_get(doc, map, "value"), "")), err);
 }
 
 /* --- where a metric comes from ---------------------------------------------------------------- */
 
-/* The factor from a unit of expressions to its base unit, which *unit becomes. */
-static double base_scale(enum nai_unit *unit) {
-  static const double scale[NAI_UNIT_COUNT] = {[NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
-  if (scale[*unit] <= 0)
-    return 1;
-  double factor = scale[*unit];
-  *unit = NAI_NS;
-  return factor;
+/* What is selected of the rows of a GPU, or of all: the value, its quartiles, how many have one. */
+static int put_value(struct nai_buf *sql, const struct names *names, const struct nai_yaml_node *value,
+                     struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  struct call call;
+  NAI_TRY(nai_columns_put(&text, names, value, err));
+  NAI_TRY(nai_buf_check(&text, err));
+  bool plain = read_call(&call, nai_buf_str(&text));
+  bool quartiles = plain && (is_call(&call, "median") || is_call(&call, "avg"));
+  nai_buf_printf(sql, ", %s AS value", nai_buf_str(&text));
+  for (int q = 25; q <= 75; q += 50)
+    if (quartiles)
+      nai_buf_printf(sql, ", percentile(%.*s, %d) AS q%d", (int)call.argument_len, call.argument, q, q);
+    else
+      nai_buf_printf(sql, ", NULL AS q%d", q);
+  nai_buf_printf(sql, ", count(%.*s) AS n", plain ? (int)call.argument_len : 1, plain ? call.argument : "*");
+  return NAI_OK;
 }
 
-static int add_rule(struct rule **out, struct nai_rule_set *set, struct nai_err *err) {
-  if (!nai_array_room(&set->rules, &set->rule_capacity, set->rule_count, sizeof(struct rule *)))
-    return nai_err_nomem(err);
-  *out = set->rules[set->rule_count] = calloc(1, sizeof **out);
-  if (!*out)
-    return nai_err_nomem(err);
-  set->rule_count++;
-  return 0;
+/* The same of the values of several GPUs: the quartiles are those of the one whose value is taken. Not min(n): beside
+ * one max() or min() SQLite takes other columns from the row that has it. */
+static int put_gpus(struct nai_buf *sql, const struct names *names, const struct nai_yaml_node *gpus,
+                    struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  struct call call;
+  NAI_TRY(nai_columns_put(&text, names, gpus, err));
+  NAI_TRY(nai_buf_check(&text, err));
+  bool takes = read_call(&call, nai_buf_str(&text)) && (is_call(&call, "max") || is_call(&call, "min"));
+  nai_buf_printf(sql, ", %s, %s, percentile(n, 0)", nai_buf_str(&text),
+                 takes ? "q25, q75" : "iif(count(*) = 1, q25, NULL), iif(count(*) = 1, q75, NULL)");
+  return NAI_OK;
 }
 
-static int each_compile(struct metric_source *out, struct builder *b, const struct nai_yaml_node *node,
-                        const struct nai_yaml_node *map) {
-  const struct nai_yaml_node *limit = nai_builder_get(b, map, "limit");
-  const struct nai_schema *schema = out->rule->rows.schema;
-  struct nai_display_column column = {0};
-  const char *name;
-  int64_t most = 0;
-  enum nai_unit unit;
-  int rc = nai_yaml_text(&name, b->doc, node, b->err);
-  if (!rc)
-    rc = nai_names_column(&column, schema, b->doc, node, 0, name, strlen(name), b->err);
-  if (!rc && schema->columns[column.column].type != NAI_STR)
-    rc = nai_yaml_error(b->doc, node, b->err, "\"each\" needs a column that holds text");
-  if (!rc && limit)
-    rc = nai_yaml_int(&most, b->doc, limit, 1, MAX_FAMILY, b->err);
-  if (!rc && nai_builder_get(b, map, "by"))
-    rc = nai_number_compile(&out->by, &unit, &b->names, nai_builder_get(b, map, "by"), b->err);
-  out->each = column.column;
-  out->limit = (int)most;
-  return rc;
+/* A number over several rows. */
+static int aggregate_compile(enum nai_unit *unit, const struct names *names, const struct nai_yaml_node *map,
+                             const struct nai_yaml_node *node, struct nai_err *err) {
+  struct expression *number;
+  NAI_TRY(nai_number_compile(&number, names, node, err));
+  *unit = number->unit;
+  return number->aggregate ? NAI_OK : old_form(names->doc, map, node, false, err);
 }
 
-/* {table, where, with, value, combine, gpus, each, limit, by} */
-static int source_compile(struct metric_source *out, struct nai_metric_set *set, const struct metric *metric,
-                          const struct nai_yaml_node *node, struct nai_err *err) {
-  static const char *const keys[] = {"table", "where", "with", "value", "combine", "gpus", "each", "limit", "by", NULL};
-  struct builder b = {.doc = metric->doc, .names = {.set = set->rules, .doc = metric->doc}, .err = err};
-  const struct nai_yaml_node *value, *part;
-  int combine = COMBINE_SUM, gpus = COMBINE_MAX;
-  *out = (struct metric_source){.each = -1};
-  int rc = nai_yaml_expect_keys(b.doc, node, keys, err);
-  if (!rc)
-    rc = add_rule(&out->rule, set->rules, err);
-  if (rc)
-    return rc;
-  b.rule = out->rule;
-  /* The entry's own where must not hold `limit`, which here is about members of a family. */
-  rc = nai_selection_compile(&out->rule->rows, &b, node, "table", "this", MAX_FAMILY, MAX_FAMILY);
-  if (!rc && (part = nai_builder_get(&b, node, "where")))
-    rc = nai_condition_compile(&out->rule->where, &b.names, part, err);
-  if (!rc && (part = nai_builder_get(&b, node, "with")))
-    rc = nai_lookups_compile(&b, part);
-  if (!rc)
-    rc = nai_builder_require(&value, &b, node, "value");
-  if (!rc)
-    rc = nai_number_compile(&out->value, &out->unit, &b.names, value, err);
-  if (!rc)
-    rc = read_word(&combine, &b, node, "combine", combines, COMBINE_SUM);
-  out->by_gpu = !rc && nai_builder_get(&b, node, "gpus");
-  if (!rc)
-    rc = read_word(&gpus, &b, node, "gpus", combines, COMBINE_MAX);
-  if (!rc && (part = nai_builder_get(&b, node, "each")))
-    rc = each_compile(out, &b, part, node);
-  out->combine = (enum combine)combine;
-  out->gpus = (enum combine)gpus;
-  out->scale = rc || out->unit == NAI_UNIT_COUNT ? 1 : base_scale(&out->unit);
-  if (!rc && out->combine == COMBINE_CV)
-    out->unit = NAI_PCT;
-  return rc;
+/* SELECT member, value, q25, q75, n of the rows that meet `where`: one per member, or with `gpus` per member, GPU and
+ * process. */
+static int put_rows(struct nai_buf *sql, const struct names *names, const struct nai_yaml_node *map, const char *each,
+                    bool gpus, struct nai_err *err) {
+  static const enum nai_role roles[] = {NAI_ROLE_DEVICE, NAI_ROLE_PROCESS};
+  const struct nai_schema *schema = names->sources[0].schema;
+  const struct nai_yaml_node *where = nai_yaml_get(names->doc, map, "where");
+  const char *by = " GROUP BY ";
+  if (each)
+    nai_buf_printf(sql, "SELECT coalesce(\"%s\", '') AS member", each);
+  else
+    nai_buf_puts(sql, "SELECT '' AS member");
+  NAI_TRY(put_value(sql, names, nai_yaml_get(names->doc, map, "value"), err));
+  nai_buf_printf(sql, " FROM \"%s\" AS this", schema->name);
+  if (where) {
+    nai_buf_puts(sql, " WHERE ");
+    NAI_TRY(nai_columns_put(sql, names, where, err));
+  }
+  if (each) {
+    nai_buf_printf(sql, "%s1", by);
+    by = ", ";
+  }
+  for (size_t i = 0; gpus && i < sizeof roles / sizeof *roles; i++)
+    if (nai_schema_role(schema, roles[i]) >= 0) {
+      nai_buf_printf(sql, "%s\"%s\"", by, schema->columns[nai_schema_role(schema, roles[i])].name);
+      by = ", ";
+    }
+  return NAI_OK;
+}
+
+/* Only the first `limit` members in `order`, or those with the largest values. */
+static int put_limit(struct nai_buf *sql, const struct names *names, const struct nai_yaml_node *map,
+                     const struct nai_yaml_node *limit, struct nai_err *err) {
+  const struct nai_yaml_node *order = nai_yaml_get(names->doc, map, "order");
+  int64_t most;
+  NAI_TRY(nai_yaml_int(&most, names->doc, limit, 1, MAX_FAMILY, err));
+  nai_buf_puts(sql, " ORDER BY ");
+  if (order)
+    NAI_TRY(nai_columns_put(sql, names, order, err));
+  nai_buf_printf(sql, "%s, 1 LIMIT %d", order ? "" : "2 DESC", (int)most);
+  return NAI_OK;
+}
+
+/* The whole statement; `*unit` is that of one row's value. */
+static int put_statement(struct nai_buf *sql, enum nai_unit *unit, const struct names *rows,
+                         const struct nai_yaml_node *map, const char *each, struct nai_err *err) {
+  const struct nai_yaml_node *gpus = nai_yaml_get(rows->doc, map, "gpus"),
+                             *limit = nai_yaml_get(rows->doc, map, "limit");
+  const struct nai_column_def columns[] = {{.name = "value", .type = NAI_F64, .unit = *unit},
+                                           {.name = "n", .type = NAI_I64, .unit = NAI_COUNT}};
+  const struct nai_schema of_gpus = {"gpus", "", "", columns, 2};
+  struct names values = {.set = rows->set, .doc = rows->doc, .count = 1, .sources = {{.schema = &of_gpus}}};
+  nai_buf_puts(sql, limit ? "SELECT * FROM (" : "");
+  if (gpus) {
+    NAI_TRY(aggregate_compile(unit, &values, map, gpus, err));
+    nai_buf_puts(sql, "SELECT member");
+    NAI_TRY(put_gpus(sql, &values, gpus, err));
+    nai_buf_puts(sql, " FROM (");
+  }
+  NAI_TRY(put_rows(sql, rows, map, each, gpus != NULL, err));
+  nai_buf_puts(sql, gpus ? ") WHERE value IS NOT NULL" : "");
+  nai_buf_puts(sql, gpus && each ? " GROUP BY 1" : "");
+  if (limit)
+    NAI_TRY(put_limit(sql, gpus ? &values : rows, map, limit, err));
+  nai_buf_puts(sql, limit ? ")" : "");
+  nai_buf_puts(sql, each ? " ORDER BY 1" : "");
+  return NAI_OK;
+}
+
+static int member_column(const char **out, const struct nai_schema *schema, const struct nai_yaml *doc,
+                         const struct nai_yaml_node *each, struct nai_err *err) {
+  struct nai_display_column member = {0};
+  NAI_TRY(nai_names_column(&member, schema, doc, each, err));
+  *out = schema->columns[member.column].name;
+  return schema->columns[member.column].type == NAI_STR
+           ? NAI_OK
+           : nai_yaml_error(doc, each, err, "\"each\" needs a column that holds text");
+}
+
+/* {table, where, value, gpus, each, order, limit} */
+static int source_compile(struct metric_source *out, struct nai_rule_set *set, const struct metric *m,
+                          const struct nai_yaml_node *map, struct nai_err *err) {
+  static const char *const keys[] = {"table", "where", "value", "gpus", "each", "order", "limit", NULL};
+  const struct nai_yaml_node *table, *value, *each = nai_yaml_get(m->doc, map, "each"),
+                                             *where = nai_yaml_get(m->doc, map, "where");
+  const char *member = NULL;
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_TRY(refuse_old_form(m->doc, map, err));
+  NAI_TRY(nai_yaml_expect_keys(m->doc, map, keys, err));
+  NAI_TRY(nai_yaml_require(&table, m->doc, map, "table", err));
+  NAI_TRY(nai_names_table(&out->schema, set, m->doc, table, err));
+  NAI_TRY(nai_yaml_require(&value, m->doc, map, "value", err));
+  struct names rows = {.set = set, .doc = m->doc, .count = 1, .sources = {{.name = "this", .schema = out->schema}}};
+  if (where && m->doc != set->builtin)
+    NAI_TRY(nai_condition_compile(&out->statement, &rows, where, err));
+  NAI_TRY(aggregate_compile(&out->unit, &rows, map, value, err));
+  if (each)
+    NAI_TRY(member_column(&member, out->schema, m->doc, each, err));
+  out->each = each != NULL;
+  NAI_TRY(put_statement(&sql, &out->unit, &rows, map, member, err));
+  out->scale = nai_unit_scale(out->unit);
+  out->unit = out->scale > 1 ? NAI_NS : out->unit;
+  return nai_statement_keep(&out->statement, &rows, value, &sql, err);
 }
 
 /* --- a metric --------------------------------------------------------------------------------- */
@@ -140,9 +279,7 @@ static int source_compile(struct metric_source *out, struct nai_metric_set *set,
 static int read_amount(double *relative, double *absolute, double *of_step, const struct metric *m,
                        const struct nai_yaml_node *node, struct nai_err *err) {
   struct nai_quantity q;
-  int rc = nai_quantity_read(&q, m->doc, node, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_quantity_read(&q, m->doc, node, err));
   if (q.kind == NAI_QUANTITY_PERCENT)
     *relative = q.number;
   else if (q.kind == NAI_QUANTITY_OF_STEP && of_step && m->unit == NAI_NS)
@@ -151,7 +288,7 @@ static int read_amount(double *relative, double *absolute, double *of_step, cons
     *absolute = q.number;
   else
     return nai_yaml_error(m->doc, node, err, "\"%s\" does not fit a metric in %s", node->text, nai_unit_name(m->unit));
-  return 0;
+  return NAI_OK;
 }
 
 /* `5%`, or {relative: 5%, absolute: 1ms}. */
@@ -159,106 +296,88 @@ static int read_limits(double *relative, double *absolute, double *of_step, cons
                        const struct nai_yaml_node *node, struct nai_err *err) {
   static const char *const keys[] = {"relative", "absolute", NULL};
   if (!node)
-    return 0;
+    return NAI_OK;
   if (node->kind == NAI_YAML_SCALAR)
     return read_amount(relative, absolute, of_step, m, node, err);
-  int rc = nai_yaml_expect_keys(m->doc, node, keys, err);
-  for (const struct nai_yaml_node *n = nai_yaml_first(m->doc, node); !rc && n; n = nai_yaml_next(m->doc, n))
-    rc = read_amount(relative, absolute, of_step, m, n, err);
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(m->doc, node, keys, err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(m->doc, node); n; n = nai_yaml_next(m->doc, n))
+    NAI_TRY(read_amount(relative, absolute, of_step, m, n, err));
+  return NAI_OK;
 }
 
-/* The unit of the metric: that of its expressions, which have to agree; `unit` names that of plain numbers. */
-static int settle_unit(struct metric *m, struct builder *b) {
+/* The unit of the metric: that of its values, which have to agree; `unit` names that of plain numbers. */
+static int settle_unit(struct metric *m, struct nai_err *err) {
   static const char *const units[] = {"percent", "count", "ns", "bytes", "gb_per_s", NULL};
   static const enum nai_unit values[] = {NAI_PCT, NAI_COUNT, NAI_NS, NAI_BYTES, NAI_GB_PER_S};
-  int given;
+  const char *given;
+  NAI_TRY(read_word(&given, m->doc, m->node, "unit", units, "count", err));
   m->unit = NAI_UNIT_COUNT;
-  int rc = read_word(&given, b, m->node, "unit", units, 1);
-  for (int i = 0; !rc && i < BASES; i++) {
-    if (!m->has_source[i] || m->sources[i].unit == NAI_UNIT_COUNT)
+  for (int i = 0; i < BASES; i++) {
+    enum nai_unit unit = m->sources[i].schema ? m->sources[i].unit : NAI_UNIT_COUNT;
+    if (unit == NAI_UNIT_COUNT)
       continue;
-    if (m->unit != NAI_UNIT_COUNT && m->unit != m->sources[i].unit)
-      return nai_yaml_error(b->doc, m->node, b->err, "\"%s\": %s and %s do not go together", m->id,
-                            nai_unit_name(m->unit), nai_unit_name(m->sources[i].unit));
-    m->unit = m->sources[i].unit;
+    if (m->unit != NAI_UNIT_COUNT && m->unit != unit)
+      return nai_yaml_error(m->doc, m->node, err, "\"%s\": %s and %s do not go together", m->id, nai_unit_name(m->unit),
+                            nai_unit_name(unit));
+    m->unit = unit;
   }
-  if (!rc && m->unit == NAI_UNIT_COUNT)
-    m->unit = values[given];
-  return rc;
+  for (int i = 0; m->unit == NAI_UNIT_COUNT; i++)
+    if (strcmp(units[i], given) == 0)
+      m->unit = values[i];
+  return NAI_OK;
 }
 
-static int sources_compile(struct metric *m, struct nai_metric_set *set, struct builder *b) {
+static int sources_compile(struct metric *m, struct nai_rule_set *set, struct nai_err *err) {
   static const char *const keys[BASES] = {"step", "rate", "total"};
   bool any = false;
-  int rc = 0;
-  for (int i = 0; !rc && i < BASES; i++) {
-    const struct nai_yaml_node *node = nai_builder_get(b, m->node, keys[i]);
+  for (int i = 0; i < BASES; i++) {
+    const struct nai_yaml_node *node = nai_yaml_get(m->doc, m->node, keys[i]);
     if (!node)
       continue;
-    rc = source_compile(&m->sources[i], set, m, node, b->err);
-    m->has_source[i] = any = true;
-    if (!rc && (m->sources[i].each >= 0) != (strstr(m->id, "{}") != NULL))
-      rc = nai_yaml_error(b->doc, node, b->err, "an id with {} and \"each\" need each other");
+    any = true;
+    NAI_TRY(source_compile(&m->sources[i], set, m, node, err));
+    if (m->sources[i].each != (strstr(m->id, "{}") != NULL))
+      return nai_yaml_error(m->doc, node, err, "an id with {} and \"each\" need each other");
   }
-  if (!rc && !any)
-    rc = nai_yaml_error(b->doc, m->node, b->err, "one of step, rate, total is missing");
-  return rc;
+  return any ? NAI_OK : nai_yaml_error(m->doc, m->node, err, "one of step, rate, total is missing");
 }
 
-static int metric_compile(struct metric *m, struct nai_metric_set *set, struct nai_err *err) {
+static int metric_compile(struct metric *m, struct nai_rule_set *set, struct nai_err *err) {
   static const char *const keys[] = {"id",   "title", "unit",  "better", "kind",   "gate",     "noise", "budget",
                                      "step", "rate",  "total", "needs",  "absent", "disabled", NULL};
-  struct builder b = {.doc = m->doc, .names = {.set = set->rules, .doc = m->doc}, .err = err};
-  const struct nai_yaml_node *part = NULL;
-  int better = 0, kind = 0, gate = 0, absent = 0;
-  int rc = nai_yaml_expect_keys(m->doc, m->node, keys, err);
-  if (!rc)
-    rc = nai_builder_require(&part, &b, m->node, "title");
-  if (!rc)
-    rc = nai_yaml_text(&m->title, m->doc, part, err);
-  if (!rc)
-    rc = read_word(&better, &b, m->node, "better", betters, -1);
-  if (!rc)
-    rc = read_word(&kind, &b, m->node, "kind", kinds, -1);
-  if (!rc)
-    rc = read_word(&gate, &b, m->node, "gate", gates, -1);
-  if (!rc)
-    rc = read_word(&absent, &b, m->node, "absent", absents, 0);
-  if (!rc && (part = nai_builder_get(&b, m->node, "needs")))
-    rc = nai_yaml_text(&m->needs, m->doc, part, err);
-  if (!rc)
-    rc = sources_compile(m, set, &b);
-  if (!rc)
-    rc = settle_unit(m, &b);
+  const struct nai_yaml_node *title, *needs = nai_yaml_get(m->doc, m->node, "needs");
+  NAI_TRY(nai_yaml_expect_keys(m->doc, m->node, keys, err));
+  NAI_TRY(nai_yaml_require(&title, m->doc, m->node, "title", err));
+  NAI_TRY(nai_yaml_text(&m->title, m->doc, title, err));
+  NAI_TRY(read_word(&m->better, m->doc, m->node, "better", betters, NULL, err));
+  NAI_TRY(read_word(&m->kind, m->doc, m->node, "kind", kinds, NULL, err));
+  NAI_TRY(read_word(&m->gate, m->doc, m->node, "gate", gates, NULL, err));
+  NAI_TRY(read_word(&m->absent, m->doc, m->node, "absent", absents, "error", err));
+  if (needs)
+    NAI_TRY(nai_yaml_text(&m->needs, m->doc, needs, err));
+  NAI_TRY(sources_compile(m, set, err));
+  NAI_TRY(settle_unit(m, err));
   m->noise_pct = m->noise = m->budget_pct = m->budget = m->budget_step_pct = NAN;
-  if (!rc)
-    rc = read_limits(&m->noise_pct, &m->noise, NULL, m, nai_builder_get(&b, m->node, "noise"), err);
-  if (!rc)
-    rc = read_limits(&m->budget_pct, &m->budget, &m->budget_step_pct, m, nai_builder_get(&b, m->node, "budget"), err);
-  if (rc) /* where there is no word, there is no number of one */
-    return rc;
-  m->better = betters[better];
-  m->kind = kinds[kind];
-  m->gate = gates[gate];
-  m->absent = absents[absent];
-  return NAI_OK;
+  NAI_TRY(read_limits(&m->noise_pct, &m->noise, NULL, m, nai_yaml_get(m->doc, m->node, "noise"), err));
+  return read_limits(&m->budget_pct, &m->budget, &m->budget_step_pct, m, nai_yaml_get(m->doc, m->node, "budget"), err);
 }
 
 /* --- a set ------------------------------------------------------------------------------------ */
 
+static struct metric *find(const struct nai_metric_set *set, const char *id) {
+  for (uint32_t i = 0; i < set->metrics.count; i++)
+    if (strcmp(set->metrics.at[i].id, id) == 0)
+      return &set->metrics.at[i];
+  return NULL;
+}
+
 static int file_metric(struct nai_metric_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                        struct nai_err *err) {
-  struct metric *metric = NULL;
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.-{}";
   const struct nai_yaml_node *id;
   bool off;
-  int rc =
-      nai_entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789_.-{}", "a-z, 0-9, _ . and -", err);
-  if (rc)
-    return rc;
-  for (uint32_t i = 0; i < set->metrics.count; i++)
-    if (strcmp(POOL_AT(set->metrics, struct metric, i)->id, id->text) == 0)
-      metric = POOL_AT(set->metrics, struct metric, i);
+  NAI_TRY(nai_entry_read(&id, &off, doc, node, letters, "a-z, 0-9, _ . and -", err));
+  struct metric *metric = find(set, id->text);
   if (metric && metric->doc == doc)
     return nai_yaml_error(doc, id, err, "duplicate id \"%s\" (first on line %u)", id->text, metric->node->line);
   if (!metric && off)
@@ -267,80 +386,62 @@ static int file_metric(struct nai_metric_set *set, const struct nai_yaml *doc, c
     return nai_yaml_error(doc, node, err, "more than %d metrics", MAX_METRICS);
   if (metric && off) {
     metric->disabled = true;
-    return 0;
+    return NAI_OK;
   }
-  if (!metric)
-    metric = nai_pool_add(&set->metrics, sizeof *metric);
-  if (!metric)
-    return nai_err_nomem(err);
+  if (!metric) {
+    NAI_TRY(LIST_ROOM(set->metrics, &set->rules->arena, err));
+    metric = &set->metrics.at[set->metrics.count++];
+  }
   *metric = (struct metric){.id = id->text, .doc = doc, .node = node};
-  return 0;
+  return NAI_OK;
 }
 
 static int read_doc(struct nai_metric_set *set, const struct nai_yaml *doc, struct nai_err *err) {
   static const char *const keys[] = {"metrics", NULL};
-  const struct nai_yaml_node *root = nai_yaml_root(doc);
-  int rc = nai_yaml_expect_keys(doc, root, keys, err);
-  const struct nai_yaml_node *list = rc ? NULL : nai_yaml_get(doc, root, "metrics");
-  if (!rc && !list)
-    rc = nai_yaml_error(doc, root, err, "\"metrics\" is missing");
-  if (!rc)
-    rc = nai_yaml_expect(doc, list, NAI_YAML_LIST, err);
-  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(doc, list); !rc && n; n = nai_yaml_next(doc, n))
-    rc = file_metric(set, doc, n, err);
-  return rc;
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *list;
+  NAI_TRY(nai_yaml_expect_keys(doc, root, keys, err));
+  NAI_TRY(nai_yaml_require(&list, doc, root, "metrics", err));
+  NAI_TRY(nai_yaml_expect(doc, list, NAI_YAML_LIST, err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(doc, list); n; n = nai_yaml_next(doc, n))
+    NAI_TRY(file_metric(set, doc, n, err));
+  return NAI_OK;
 }
 
-static int begin(struct nai_metric_set **out, const struct nai_schema *const *schemas, size_t schema_count,
-                 struct nai_err *err) {
-  struct nai_metric_set *set = *out = calloc(1, sizeof *set);
-  if (!set)
-    return nai_err_nomem(err);
-  set->rules = calloc(1, sizeof *set->rules);
-  if (!set->rules)
-    return nai_err_nomem(err);
-  return nai_rule_set_open(set->rules, schemas, schema_count, err);
-}
-
-static int finish(struct nai_metric_set **out, int rc, struct nai_err *err) {
-  struct nai_metric_set *set = *out;
-  for (size_t i = 0; !rc && i < set->rules->doc_count; i++)
-    rc = read_doc(set, set->rules->docs[i], err);
-  for (uint32_t i = 0; !rc && i < set->metrics.count; i++)
-    if (!POOL_AT(set->metrics, struct metric, i)->disabled)
-      rc = metric_compile(POOL_AT(set->metrics, struct metric, i), set, err);
-  if (rc) {
-    nai_metrics_free(set);
-    *out = NULL;
-  }
-  return rc;
+/* Takes over what has read the documents. */
+static int compile(struct nai_metric_set **out, struct nai_rule_set **documents, struct nai_err *err) {
+  struct nai_rule_set *rules = *documents;
+  struct nai_metric_set *set = NULL;
+  NAI_TRY(NAI_NEW(set, &rules->arena, 1, err));
+  set->rules = rules;
+  for (size_t i = 0; i < rules->doc_count; i++)
+    NAI_TRY(read_doc(set, rules->docs[i], err));
+  for (uint32_t i = 0; i < set->metrics.count; i++)
+    if (!set->metrics.at[i].disabled)
+      NAI_TRY(metric_compile(&set->metrics.at[i], rules, err));
+  *out = set;
+  *documents = NULL;
+  return NAI_OK;
 }
 
 int nai_metrics_parse(struct nai_metric_set **out, const char *file, const char *text, size_t len,
                       const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
-  int rc = begin(out, schemas, schema_count, err);
-  if (!rc)
-    rc = nai_yaml_parse(&(*out)->rules->docs[(*out)->rules->doc_count++], file, text, len, err);
-  return finish(out, rc, err);
+  NAI_OWNED(nai_rule_set) *rules = NULL;
+  *out = NULL;
+  NAI_TRY(nai_rule_set_new(&rules, schemas, schema_count, err));
+  NAI_TRY(nai_rule_set_parse(rules, file, text, len, err));
+  return compile(out, &rules, err);
 }
 
 int nai_metrics_load(struct nai_metric_set **out, const char *const *paths, size_t path_count,
                      const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
+  NAI_OWNED(nai_rule_set) *rules = NULL;
   *out = NULL;
   if (path_count >= MAX_DOCS)
     return nai_err_set(err, NAI_EUSAGE, "more than %d metric files", MAX_DOCS - 1);
-  int rc = begin(out, schemas, schema_count, err);
-  struct nai_rule_set *docs = rc ? NULL : (*out)->rules;
-  if (!rc)
-    rc = nai_yaml_load_builtin(&docs->docs[docs->doc_count++], default_metrics, err);
-  for (size_t i = 0; !rc && i < path_count; i++)
-    rc = nai_yaml_load(&docs->docs[docs->doc_count++], paths[i], err);
-  return finish(out, rc, err);
+  NAI_TRY(nai_rule_set_new(&rules, schemas, schema_count, err));
+  NAI_TRY(nai_rule_set_read_builtin(rules, "metrics/default.yaml", err));
+  NAI_TRY(nai_rule_set_read(rules, paths, path_count, err));
+  return compile(out, &rules, err);
 }
 
-uint64_t nai_metrics_hash(const struct nai_metric_set *set) {
-  uint64_t hash = 0;
-  for (size_t i = 0; i < set->rules->doc_count; i++)
-    hash = nai_hash_int(hash, (int64_t)set->rules->docs[i]->hash);
-  return hash;
-}
+uint64_t nai_metrics_hash(const struct nai_metric_set *set) { return nai_rule_set_texts_hash(set->rules); }

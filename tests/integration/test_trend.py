@@ -409,7 +409,7 @@ class Store(unittest.TestCase):
         work = fresh_dir()
         store, metrics = work / "s", work / "m.yaml"
         metrics.write_text("metrics:\n  - {id: kernel.category.gemm.per_step, title: mine, better: lower, kind: noisy, gate: none, "
-                           "total: {table: kernels, value: total_time_ns}}\n", encoding="ascii")
+                           "total: {table: kernels, value: sum(total_time_ns)}}\n", encoding="ascii")
         done = run("analyze", self.nights / "night-0000.sqlite", "--metrics", metrics, "--out", work / "r", "-q")
         self.assertEqual(done.returncode, 0, done.stderr)
         done = run("store", "add", work / "r", "--store", store)
