@@ -166,9 +166,7 @@ int nai_yaml_expect(const struct nai_yaml *doc, const struct nai_yaml_node *node
 
 int nai_yaml_expect_keys(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *const *allowed,
                          struct nai_err *err) {
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_MAP, err));
   size_t count = 0;
   while (allowed[count])
     count++;
