@@ -2,7 +2,7 @@
  * Builders are sticky on out-of-memory: they accept NULL, return NULL, and nai_view_check tells at the end. */
 #pragma once
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "table/schema.h"
 
 #include <stdbool.h>
@@ -41,16 +41,20 @@ struct nai_view {
 /* A new root: an empty map. NULL when out of memory, which all functions below accept. */
 struct nai_view *nai_view_new(void);
 void nai_view_free(struct nai_view *root);
+NAI_OWNER(nai_view)
 /* 0, or NAI_ELIMIT when anything in the tree could not be stored. */
 NAI_MUST_CHECK int nai_view_check(const struct nai_view *root, struct nai_err *err);
 
 /* Entries of a map. Keys and texts are copied. A key put a second time replaces the first value. NULL text is null. */
 void nai_view_put_text(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_FOREIGN */
 void nai_view_put_code(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_CODE */
-/* What a text was printed into takes its being out of memory along: call it for every nai_buf whose text goes into a
- * view.
- */
+/* Memory ran out on the way to what should be in the view; or it did when the text was printed, which does not go into
+ * it as a buffer. */
+void nai_view_fail(struct nai_view *view);
 void nai_view_inherit(struct nai_view *view, const struct nai_buf *text);
+/* What was printed, as a text of that kind. */
+void nai_view_put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, const struct nai_buf *text);
+void nai_view_add_buf(struct nai_view *list, enum nai_text_kind kind, const struct nai_buf *text);
 void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_TRUSTED */
 /* Trusted text that is not copied and must outlive the tree: for megabytes. */
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len);
