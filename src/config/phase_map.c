@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "config/patterns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +40,9 @@ void nai_phase_map_builtins(struct nai_buf *out) {
 }
 
 static const struct nai_asset *find_builtin(const char *word) {
-  const char *name;
-  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
-    size_t len = builtin_name(&name, asset);
-    if (len && len == strlen(word) && strncmp(name, word, len) == 0)
-      return asset;
-  }
-  return NULL;
+  char path[BUILTIN_MAX];
+  snprintf(path, sizeof path, "%s%.*s%s", folder, BUILTIN_MAX / 2, word, suffix);
+  return nai_asset_find(path);
 }
 
 static int unknown_name(const char *word, struct nai_err *err) {

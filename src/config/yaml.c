@@ -271,10 +271,6 @@ int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, si
   return parse(out, file, text, len, false, err);
 }
 
-int nai_yaml_parse_own(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
-  return parse(out, file, text, len, true, err);
-}
-
 static int load(struct nai_yaml **out, const char *path, bool any_text, struct nai_err *err) {
   NAI_SCOPED(nai_buf) text = {0};
   *out = NULL;

@@ -44,8 +44,6 @@ NAI_MUST_CHECK int nai_yaml_parse(struct nai_yaml **out, const char *file, const
 NAI_MUST_CHECK int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err);
 /* The same of what the program itself wrote as JSON (table/json.h): names of files and words of command lines in it
  * may hold any character, so it is not refused for invisible ones. Such a text is cleaned before it is shown. */
-NAI_MUST_CHECK int nai_yaml_parse_own(struct nai_yaml **out, const char *file, const char *text, size_t len,
-                                      struct nai_err *err);
 NAI_MUST_CHECK int nai_yaml_load_own(struct nai_yaml **out, const char *path, struct nai_err *err);
 /* The same of a file that is built into the program (base/assets.h). */
 NAI_MUST_CHECK int nai_yaml_load_builtin(struct nai_yaml **out, const char *path, struct nai_err *err);

@@ -102,39 +102,25 @@ static bool has_pauses(const struct nai_report *report) {
   return false;
 }
 
+/* A grouping by its name, table, time and keys. */
+#define GROUPING(groups, id, time, ...) \
+  groups, &nai_##id##_schema, {__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int), time
+
 static void put_groups(struct nai_view *tables, const struct nai_report *report, int top) {
   static const struct nai_grouping groupings[] = {
-      {"kernel_groups", &nai_kernels_schema, {KERNELS_kernel_name}, 1, KERNELS_total_time_ns},
-      {"shape_groups",
-       &nai_kernel_shape_schema,
-       {KERNEL_SHAPE_kernel_name, KERNEL_SHAPE_grid, KERNEL_SHAPE_block},
-       3,
-       KERNEL_SHAPE_total_time_ns},
-      {"communication_groups",
-       &nai_kernels_schema,
-       {KERNELS_kernel_name},
-       1,
-       KERNELS_total_time_ns,
-       "communication",
+      {GROUPING("kernel_groups", kernels, KERNELS_total_time_ns, KERNELS_kernel_name)},
+      {GROUPING("shape_groups", kernel_shape, KERNEL_SHAPE_total_time_ns, KERNEL_SHAPE_kernel_name, KERNEL_SHAPE_grid,
+                KERNEL_SHAPE_block)},
+      {GROUPING("communication_groups", kernels, KERNELS_total_time_ns, KERNELS_kernel_name), "communication",
        KERNELS_category},
-      {"comm_groups", &nai_comm_ops_schema, {COMM_OPS_op, COMM_OPS_dtype, COMM_OPS_family}, 3, COMM_OPS_total_time_ns},
-      {"category_groups",
-       &nai_kernel_categories_schema,
-       {KERNEL_CATEGORIES_category},
-       1,
-       KERNEL_CATEGORIES_total_time_ns},
-      {"cause_groups", &nai_idle_causes_schema, {IDLE_CAUSES_cause}, 1, IDLE_CAUSES_total_ns},
-      {"pattern_groups",
-       &nai_idle_patterns_schema,
-       {IDLE_PATTERNS_cause, IDLE_PATTERNS_next_op, IDLE_PATTERNS_nvtx_range},
-       3,
-       IDLE_PATTERNS_total_ns},
-      {"transfer_groups",
-       &nai_memory_transfers_schema,
-       {MEMORY_TRANSFERS_direction, MEMORY_TRANSFERS_src_kind, MEMORY_TRANSFERS_dst_kind},
-       3,
-       MEMORY_TRANSFERS_total_time_ns},
-      {"tiny_groups", &nai_tiny_kernels_schema, {TINY_KERNELS_kernel_name}, 1, TINY_KERNELS_total_time_ns},
+      {GROUPING("comm_groups", comm_ops, COMM_OPS_total_time_ns, COMM_OPS_op, COMM_OPS_dtype, COMM_OPS_family)},
+      {GROUPING("category_groups", kernel_categories, KERNEL_CATEGORIES_total_time_ns, KERNEL_CATEGORIES_category)},
+      {GROUPING("cause_groups", idle_causes, IDLE_CAUSES_total_ns, IDLE_CAUSES_cause)},
+      {GROUPING("pattern_groups", idle_patterns, IDLE_PATTERNS_total_ns, IDLE_PATTERNS_cause, IDLE_PATTERNS_next_op,
+                IDLE_PATTERNS_nvtx_range)},
+      {GROUPING("transfer_groups", memory_transfers, MEMORY_TRANSFERS_total_time_ns, MEMORY_TRANSFERS_direction,
+                MEMORY_TRANSFERS_src_kind, MEMORY_TRANSFERS_dst_kind)},
+      {GROUPING("tiny_groups", tiny_kernels, TINY_KERNELS_total_time_ns, TINY_KERNELS_kernel_name)},
   };
   for (size_t i = 0; i < sizeof groupings / sizeof *groupings; i++)
     nai_report_put_groups(tables, report, &groupings[i], top);

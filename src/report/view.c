@@ -227,8 +227,6 @@ static void add_text(struct nai_view *list, enum nai_text_kind kind, const char 
 
 void nai_view_add_text(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_FOREIGN, text); }
 
-void nai_view_add_code(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_CODE, text); }
-
 void nai_view_add_trusted(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_TRUSTED, text); }
 
 struct nai_view *nai_view_add_map(struct nai_view *list) {

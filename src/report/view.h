@@ -69,7 +69,6 @@ struct nai_view *nai_view_put_list(struct nai_view *map, const char *key);
 
 /* Entries of a list, appended. */
 void nai_view_add_text(struct nai_view *list, const char *text);
-void nai_view_add_code(struct nai_view *list, const char *text);
 void nai_view_add_trusted(struct nai_view *list, const char *text);
 struct nai_view *nai_view_add_map(struct nai_view *list);
 struct nai_view *nai_view_add_list(struct nai_view *list);

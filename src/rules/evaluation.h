@@ -57,8 +57,6 @@ void nai_variants_render(struct nai_buf *out, const struct env *env, const struc
 /* The same as a text of the arena's, which tells when memory ran out. */
 const char *nai_variants_text(struct nai_arena *arena, const struct env *env, const struct variants *variants,
                               enum text_mode mode, const char *separator);
-/* A copy of what was printed. */
-const char *nai_text_keep(struct nai_arena *arena, const struct nai_buf *text);
 
 /* hits.c: which rows speak, before any text is made. */
 struct hit {

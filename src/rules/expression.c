@@ -22,14 +22,10 @@ struct reader {
   struct nai_err *err;
 };
 
-static bool is_of_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Bytes of a word. */
 static size_t span(const char *text) {
   size_t len = 0;
-  while (is_of_word(text[len]))
+  while (nai_is_of_word(text[len]))
     len++;
   return len;
 }
@@ -91,13 +87,12 @@ static bool is_word(const char *start, size_t len, const char *word) {
 }
 
 static bool is_keyword(const char *word, size_t len) {
-  static const char *const keywords[] = {"and",     "or",   "not",   "is",     "null",  "notnull",  "isnull", "in",
-                                         "like",    "glob", "case",  "when",   "then",  "else",     "end",    "between",
-                                         "exists",  "cast", "as",    "escape", "asc",   "desc",     "nulls",  "first",
-                                         "last",    "true", "false", "regexp", "match", "distinct", "from",   "collate",
-                                         "integer", "real", "text",  "select", "nocase"};
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-    if (is_word(word, len, keywords[i]))
+  static const char keywords[] =
+      "and or not is null notnull isnull in like glob case when then else end between exists "
+      "cast as escape asc desc nulls first last true false regexp match distinct from collate "
+      "integer real text select nocase ";
+  for (const char *at = keywords; *at; at += strcspn(at, " ") + 1)
+    if (strncasecmp(at, word, len) == 0 && at[len] == ' ')
       return true;
   return false;
 }
@@ -144,7 +139,7 @@ static int put_name(struct reader *r, const char *start, size_t len, size_t skip
 static int read_name(struct reader *r) {
   const char *start = r->at;
   size_t len = span(start), head = 0;
-  if (start[len] == '.' && is_of_word(start[len + 1])) {
+  if (start[len] == '.' && nai_is_of_word(start[len + 1])) {
     head = len;
     len += 1 + span(start + len + 1);
   }
@@ -209,7 +204,7 @@ static int read_text(struct reader *r, const struct nai_yaml_node *node) {
   while (*r->at) {
     if (*r->at >= '0' && *r->at <= '9')
       read_number(r);
-    else if (is_of_word(*r->at))
+    else if (nai_is_of_word(*r->at))
       NAI_TRY(read_name(r));
     else if (strchr("'\"`[", *r->at))
       NAI_TRY(read_quoted(r));
@@ -221,55 +216,21 @@ static int read_text(struct reader *r, const struct nai_yaml_node *node) {
 
 /* --- compiling ------------------------------------------------------------------------------------ */
 
-/* Where the word is that a message of SQLite's names: `near "WORD": ...` or `no such thing: WORD`. */
-static size_t offset_of(const char *message, const char *text) {
-  char word[64];
-  const char *near = strstr(message, "near \""), *colon = strstr(message, ": ");
-  const char *from = near ? near + strlen("near \"") : colon ? colon + strlen(": ") : "";
-  snprintf(word, sizeof word, "%.*s", (int)strcspn(from, near ? "\"" : "("), from);
-  size_t len = strlen(word);
-  for (const char *at = text; len && (at = strstr(at, word)) != NULL; at++)
-    if (!is_of_word(at[len]) || !is_of_word(*word))
-      return (size_t)(at - text);
-  return 0;
-}
-
-int nai_expression_error(const struct nai_rule_set *set, const struct expression *e, struct nai_err *err) {
-  const char *message = sqlite3_errmsg(set->sql->sqlite);
-  switch (sqlite3_errcode(set->sql->sqlite)) {
-  case SQLITE_NOMEM:
-    return nai_err_nomem(err);
-  case SQLITE_INTERRUPT:
-    message = "took too many steps: a rule compares few rows with few";
-  }
-  return nai_yaml_error_in(e->doc, e->node, e->node->text ? offset_of(message, e->node->text) : 0, err, "%s", message);
-}
-
-int nai_expression_prepare(struct expression *e, const struct nai_rule_set *set, struct nai_err *err) {
-  bool ready = e->statement || sqlite3_prepare_v3(set->sql->sqlite, e->sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                                  &e->statement, NULL) == SQLITE_OK;
-  return ready ? NAI_OK : nai_expression_error(set, e, err);
-}
-
-int nai_expression_check(struct expression *e, const struct nai_rule_set *set, struct nai_err *err) {
-  NAI_TRY(nai_expression_prepare(e, set, err));
-  sqlite3_finalize(e->statement); /* its plan is that of an empty table */
-  e->statement = NULL;
-  return NAI_OK;
-}
-
-static int keep(struct expression **out, const struct names *names, struct expression e, const struct nai_buf *sql,
-                struct nai_err *err) {
+static int keep(struct expression **out, const struct names *names, struct expression e, struct nai_err *err) {
   struct nai_rule_set *set = names->set;
-  NAI_TRY(nai_buf_check(sql, err));
   NAI_TRY(NAI_NEW(*out, &set->arena, 1, err));
-  e.sql = nai_arena_printf(&set->arena, "%s", nai_buf_str(sql));
   e.doc = names->doc;
   e.unit = NAI_UNIT_COUNT;
   e.next = set->expressions;
   **out = e;
   set->expressions = *out;
   return nai_arena_check(&set->arena, err);
+}
+
+/* What was read. */
+static struct expression expression_of(const struct reader *r, const struct nai_yaml_node *node) {
+  const char *sql = nai_text_keep(&r->names->set->arena, r->sql);
+  return (struct expression){.sql = sql, .node = node, .refs = r->refs, .sources = r->sources};
 }
 
 /* A value: all names are bound. */
@@ -280,7 +241,7 @@ static int value_compile(struct expression **out, bool needs_unit, const struct 
   nai_buf_puts(&sql, "SELECT (");
   NAI_TRY(read_text(&r, node));
   nai_buf_putc(&sql, ')');
-  NAI_TRY(keep(out, names, (struct expression){.node = node, .refs = r.refs, .sources = r.sources}, &sql, err));
+  NAI_TRY(keep(out, names, expression_of(&r, node), err));
   return needs_unit || names->doc != names->set->builtin ? nai_units_check(*out, names->set, err) : NAI_OK;
 }
 
@@ -352,8 +313,7 @@ int nai_rows_compile(struct selection *out, const struct names *names, const str
   if (order)
     NAI_TRY(put_order(&r, order));
   nai_buf_puts(&sql, order ? ", rowid" : "rowid");
-  NAI_TRY(keep(&out->rows, names,
-               (struct expression){.node = where ? where : order, .refs = r.refs, .sources = r.sources}, &sql, err));
+  NAI_TRY(keep(&out->rows, names, expression_of(&r, where ? where : order), err));
   return checked ? nai_expression_check(out->rows, names->set, err) : NAI_OK;
 }
 
@@ -364,7 +324,7 @@ int nai_columns_put(struct nai_buf *sql, const struct names *names, const struct
 }
 
 int nai_statement_keep(struct expression **out, const struct names *names, const struct nai_yaml_node *node,
-                       const struct nai_buf *sql, struct nai_err *err) {
-  NAI_TRY(keep(out, names, (struct expression){.node = node}, sql, err));
+                       const char *sql, struct nai_err *err) {
+  NAI_TRY(keep(out, names, (struct expression){.node = node, .sql = sql}, err));
   return names->doc != names->set->builtin ? nai_expression_check(*out, names->set, err) : NAI_OK;
 }

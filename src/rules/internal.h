@@ -20,6 +20,12 @@ enum { MAX_RULES = 1000, MAX_LOOKUPS = 16, MAX_SOURCES = MAX_LOOKUPS + 2, MAX_EV
   }
 #define LIST_ROOM(list, arena, err) NAI_ROOM((list).at, (list).capacity, (list).count, (arena), (err))
 
+/* A copy of what was printed, for which the arena tells when memory ran out. */
+static inline const char *nai_text_keep(struct nai_arena *arena, const struct nai_buf *text) {
+  arena->oom |= text->oom;
+  return nai_arena_printf(arena, "%s", nai_buf_str(text));
+}
+
 /* {{name|short}}: a kernel's name for people; {{name|function}}: without template arguments, as profilers take it. */
 enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION, FILTER_NOUN };
 
@@ -207,11 +213,16 @@ NAI_MUST_CHECK int nai_rows_compile(struct selection *out, const struct names *n
 /* Appends a text over the rows of source 0 alone, whose columns SQLite reads. */
 NAI_MUST_CHECK int nai_columns_put(struct nai_buf *sql, const struct names *names, const struct nai_yaml_node *node,
                                    struct nai_err *err);
-/* A statement that was put together so; mistakes are at `node`. */
+/* A statement that was put together so in the set's arena; mistakes are at `node`. */
 NAI_MUST_CHECK int nai_statement_keep(struct expression **out, const struct names *names,
-                                      const struct nai_yaml_node *node, const struct nai_buf *sql, struct nai_err *err);
-/* Prepares the statement unless it is: an error with its place when SQLite does not understand it. The latter is for
- * tables that are empty still: for those with rows another plan may be better. */
+                                      const struct nai_yaml_node *node, const char *sql, struct nai_err *err);
+/* A letter, digit or _, of which words of expressions are made. */
+static inline bool nai_is_of_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* statement.c: prepares the statement unless it is: an error with its place when SQLite does not understand it. The
+ * latter is for tables that are empty still: for those with rows another plan may be better. */
 NAI_MUST_CHECK int nai_expression_prepare(struct expression *e, const struct nai_rule_set *set, struct nai_err *err);
 NAI_MUST_CHECK int nai_expression_check(struct expression *e, const struct nai_rule_set *set, struct nai_err *err);
 /* Tells what SQLite just failed with, at the expression's place; no memory and too many steps as what they are. */

@@ -34,3 +34,8 @@ struct nai_metric_set {
   struct nai_rule_set *rules;
   struct metrics LIST_OF(struct metric) metrics;
 };
+
+/* metrics_source.c */
+NAI_MUST_CHECK int nai_metric_source_compile(struct metric_source *out, struct nai_rule_set *set,
+                                             const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                                             struct nai_err *err);

@@ -246,11 +246,6 @@ void nai_variants_render(struct nai_buf *out, const struct env *env, const struc
   }
 }
 
-const char *nai_text_keep(struct nai_arena *arena, const struct nai_buf *text) {
-  arena->oom |= text->oom;
-  return nai_arena_printf(arena, "%s", nai_buf_str(text));
-}
-
 const char *nai_variants_text(struct nai_arena *arena, const struct env *env, const struct variants *variants,
                               enum text_mode mode, const char *separator) {
   NAI_SCOPED(nai_buf) text = {0};
