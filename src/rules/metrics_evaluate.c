@@ -108,7 +108,7 @@ static int put_member(struct run *run, const struct metric *m, enum basis from, 
   enum basis basis = from == BASIS_SECOND && run->window_s <= 0 ? BASIS_TOTAL : from;
   double value = real_of(statement, METRIC_VALUE, source->scale), divide = basis == BASIS_SECOND ? run->window_s : 1;
   char member[MAX_MEMBER] = "";
-  if (!isfinite(value) || !sqlite3_column_int64(statement, METRIC_ROWS))
+  if (isnan(value) || !sqlite3_column_int64(statement, METRIC_ROWS))
     return NAI_OK;
   if (is_family(m)) {
     const char *text = (const char *)sqlite3_column_text(statement, METRIC_MEMBER);
