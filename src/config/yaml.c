@@ -40,12 +40,8 @@ struct parse {
 
 static void parse_free(struct parse *p) { free(p->ids); }
 
-static int error_at(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *message) {
-  return nai_err_set(err, NAI_EUSAGE, "%s:%zu:%zu: %s", doc->file, line, column, message);
-}
-
 static int error_mark(struct parse *p, yaml_mark_t mark, const char *message) {
-  return error_at(p->doc, mark.line + 1, mark.column + 1, p->err, message);
+  return nai_yaml_error_at(p->doc, mark.line + 1, mark.column + 1, p->err, "%s", message);
 }
 
 /* Reader errors (bad UTF-8, control characters) carry only a byte offset. */
@@ -59,7 +55,7 @@ static int error_offset(struct parse *p, size_t offset, const char *message) {
       column++;
     }
   }
-  return error_at(p->doc, line, column, p->err, message);
+  return nai_yaml_error_at(p->doc, line, column, p->err, "%s", message);
 }
 
 static int parser_error(struct parse *p, const yaml_parser_t *parser) {
@@ -250,12 +246,12 @@ static int parse(struct nai_yaml **out, const char *file, const char *text, size
   if (!doc || !(doc->file = strdup(file)))
     return nai_err_nomem(err);
   if (len > NAI_YAML_MAX_BYTES)
-    return nai_err_set(err, NAI_EUSAGE, "%s:1:1: larger than 1 MiB", file);
+    return nai_yaml_error_at(doc, 1, 1, err, "larger than 1 MiB");
   NAI_SCOPED(parse) p = {.doc = doc, .text = text, .len = len, .any_text = any_text, .err = err};
   doc->hash = nai_hash_bytes(0, text, len);
   NAI_TRY(take_events(&p));
   if (!doc->count)
-    return error_at(doc, 1, 1, err, "empty file");
+    return nai_yaml_error_at(doc, 1, 1, err, "empty file");
   for (uint32_t n = 0; n < doc->count; n++) {
     if (p.ids[n].key != NAI_NO_STRING)
       doc->nodes[n].key = nai_strings_get(&doc->strings, p.ids[n].key);

@@ -61,13 +61,16 @@ const struct nai_yaml_node *nai_yaml_get(const struct nai_yaml *doc, const struc
 NAI_MUST_CHECK int nai_yaml_require(const struct nai_yaml_node **out, const struct nai_yaml *doc,
                                     const struct nai_yaml_node *map, const char *key, struct nai_err *err);
 
-/* `file:line:column: message` at a value, at its key, or `offset` characters into a value on one line. */
-int nai_yaml_error(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err, const char *fmt,
-                   ...) NAI_PRINTF(4, 5);
-int nai_yaml_error_key(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err,
-                       const char *fmt, ...) NAI_PRINTF(4, 5);
-int nai_yaml_error_in(const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset, struct nai_err *err,
-                      const char *fmt, ...) NAI_PRINTF(5, 6);
+/* `file:line:column: message`: at a value, at its key, or `offset` characters into a value on one line. */
+int nai_yaml_error_at(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *fmt, ...)
+    NAI_PRINTF(5, 6);
+size_t nai_yaml_column(const struct nai_yaml_node *node, size_t offset);
+#define nai_yaml_error(doc, node, err, ...) nai_yaml_error_at(doc, (node)->line, (node)->column, err, __VA_ARGS__)
+#define nai_yaml_error_key(doc, node, err, ...)                         \
+  nai_yaml_error_at(doc, (node)->key ? (node)->key_line : (node)->line, \
+                    (node)->key ? (node)->key_column : (node)->column, err, __VA_ARGS__)
+#define nai_yaml_error_in(doc, node, offset, err, ...) \
+  nai_yaml_error_at(doc, (node)->line, nai_yaml_column(node, offset), err, __VA_ARGS__)
 
 /* Typed access. Errors read `file:line:column: "limit": expected a number, got a list`. */
 NAI_MUST_CHECK int nai_yaml_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *node,

@@ -127,23 +127,18 @@ static void set_text(struct nai_view *view, enum nai_text_kind kind, const char 
   view->text_kind = kind;
 }
 
-static void put_text(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text) {
+void nai_view_put(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text) {
   if (text)
     set_text(put(map, key, NAI_VIEW_TEXT), kind, text, strlen(text));
   else
     put(map, key, NAI_VIEW_NULL);
 }
 
-void nai_view_put_text(struct nai_view *map, const char *key, const char *text) {
-  put_text(map, key, NAI_TEXT_FOREIGN, text);
-}
-
-void nai_view_put_code(struct nai_view *map, const char *key, const char *text) {
-  put_text(map, key, NAI_TEXT_CODE, text);
-}
-
-void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text) {
-  put_text(map, key, NAI_TEXT_TRUSTED, text);
+void nai_view_add(struct nai_view *list, enum nai_text_kind kind, const char *text) {
+  if (text)
+    set_text(add(list, NAI_VIEW_TEXT), kind, text, strlen(text));
+  else
+    add(list, NAI_VIEW_NULL);
 }
 
 void nai_view_fail(struct nai_view *view) {
@@ -197,7 +192,7 @@ void nai_view_put_bool(struct nai_view *map, const char *key, bool truth) {
 void nai_view_put_int(struct nai_view *map, const char *key, int64_t number) {
   char text[24];
   snprintf(text, sizeof text, "%lld", (long long)number);
-  put_text(map, key, NAI_TEXT_TRUSTED, text);
+  nai_view_put_trusted(map, key, text);
 }
 
 void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit unit, const struct nai_value *value) {
@@ -217,17 +212,6 @@ struct nai_view *nai_view_put_map(struct nai_view *map, const char *key) {
 struct nai_view *nai_view_put_list(struct nai_view *map, const char *key) {
   return put(map, key, NAI_VIEW_LIST);
 }
-
-static void add_text(struct nai_view *list, enum nai_text_kind kind, const char *text) {
-  if (text)
-    set_text(add(list, NAI_VIEW_TEXT), kind, text, strlen(text));
-  else
-    add(list, NAI_VIEW_NULL);
-}
-
-void nai_view_add_text(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_FOREIGN, text); }
-
-void nai_view_add_trusted(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_TRUSTED, text); }
 
 struct nai_view *nai_view_add_map(struct nai_view *list) {
   return add(list, NAI_VIEW_MAP);

@@ -21,15 +21,9 @@ static void put_severities(struct nai_buf *out, const struct rule *rule) {
       nai_buf_printf(out, "%s%s", out->len > start ? "/" : "", nai_severity_name(s));
 }
 
-static void put_column(struct nai_buf *out, struct nai_buf *cell, size_t width) {
-  nai_buf_printf(out, "%-*s  ", (int)width, nai_buf_str(cell));
-  out->oom |= cell->oom;
-  nai_buf_clear(cell);
-}
-
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
   size_t id_width = 0, table_width = 0;
-  NAI_SCOPED(nai_buf) cell = {0};
+  NAI_SCOPED(nai_buf) severities = {0};
   for (uint32_t i = 0; i < set->rules.count; i++) {
     const struct rule *rule = set->rules.at[i];
     size_t id = strlen(rule->id), table = rule->disabled ? 0 : strlen(rule->rows.schema->name);
@@ -38,17 +32,16 @@ void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
   }
   for (uint32_t i = 0; i < set->rules.count; i++) {
     const struct rule *rule = set->rules.at[i];
-    nai_buf_puts(&cell, rule->id);
-    put_column(out, &cell, id_width);
+    nai_buf_clear(&severities);
     if (rule->disabled)
-      nai_buf_puts(&cell, "disabled");
+      nai_buf_puts(&severities, "disabled");
     else
-      put_severities(&cell, rule);
-    put_column(out, &cell, strlen("high/medium/low"));
-    nai_buf_puts(&cell, rule->disabled ? "" : rule->rows.schema->name);
-    put_column(out, &cell, table_width);
-    nai_buf_printf(out, "%s\n", first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
+      put_severities(&severities, rule);
+    nai_buf_printf(out, "%-*s  %-*s  %-*s  %s\n", (int)id_width, rule->id, (int)strlen("high/medium/low"),
+                   nai_buf_str(&severities), (int)table_width, rule->disabled ? "" : rule->rows.schema->name,
+                   first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
   }
+  out->oom |= severities.oom;
 }
 
 /* Prints text with every line indented; a text of several lines starts on its own line. */

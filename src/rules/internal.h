@@ -48,7 +48,7 @@ struct ref {
 };
 struct refs LIST_OF(struct ref);
 
-/* SQL in which names of rows, parameters and facts are bound: ?1 stands for the first of `refs`. Where one may be
+/* SQL in which names of rows, parameters and facts are bound: its variables are `refs`, in order. Where one may be
  * missing, NULL is a condition that always holds. */
 struct expression {
   const char *sql;

@@ -122,9 +122,9 @@ static int put_member(struct run *run, const struct metric *m, enum basis from, 
           .n = sqlite3_column_int64(statement, METRIC_ROWS),
           .q25 = real_of(statement, METRIC_Q25, source->scale) / divide,
           .q75 = real_of(statement, METRIC_Q75, source->scale) / divide, .basis = names[basis],
-          .source_table = source->schema->name, .noise_pct = m->noise_pct, .noise = m->noise,
-          .budget_pct = m->budget_pct, .budget = m->budget, .budget_step_pct = m->budget_step_pct, .absent = m->absent,
-          .needs = m->needs);
+          .source_table = source->schema->name, .noise_pct = m->noise.pct, .noise = m->noise.absolute,
+          .budget_pct = m->budget.pct, .budget = m->budget.absolute, .budget_step_pct = m->budget.step_pct,
+          .absent = m->absent, .needs = m->needs);
   return NAI_OK;
 }
 

@@ -18,6 +18,11 @@ struct metric_source {
 /* The quartiles are NULL where rows have none; the number of rows is that of the GPU with the fewest. */
 enum metric_column { METRIC_MEMBER, METRIC_VALUE, METRIC_Q25, METRIC_Q75, METRIC_ROWS };
 
+/* Amounts, NaN where not given: of the value, in its unit, of the step time. */
+struct amounts {
+  double pct, absolute, step_pct;
+};
+
 struct metric {
   const char *id, *title, *needs;
   const struct nai_yaml *doc;
@@ -25,7 +30,7 @@ struct metric {
   bool disabled;
   enum nai_unit unit; /* base unit */
   const char *better, *kind, *gate, *absent;
-  double noise_pct, noise, budget_pct, budget, budget_step_pct; /* NaN: not given */
+  struct amounts noise, budget;
   struct metric_source sources[BASES];
 };
 

@@ -42,33 +42,34 @@ static int read_word(const char **out, const struct nai_yaml *doc, const struct 
 
 /* --- a metric --------------------------------------------------------------------------------- */
 
-/* Files an amount under what it is a share of. */
-static int read_amount(double *relative, double *absolute, double *of_step, const struct metric *m,
-                       const struct nai_yaml_node *node, struct nai_err *err) {
+/* Files an amount under what it is a share of; only a budget may be one of the step time. */
+static int read_amount(struct amounts *out, const struct metric *m, const struct nai_yaml_node *node,
+                       struct nai_err *err) {
   struct nai_quantity q;
   NAI_TRY(nai_quantity_read(&q, m->doc, node, err));
   if (q.kind == NAI_QUANTITY_PERCENT)
-    *relative = q.number;
-  else if (q.kind == NAI_QUANTITY_OF_STEP && of_step && m->unit == NAI_NS)
-    *of_step = q.number;
+    out->pct = q.number;
+  else if (q.kind == NAI_QUANTITY_OF_STEP && out == &m->budget && m->unit == NAI_NS)
+    out->step_pct = q.number;
   else if (q.kind == NAI_QUANTITY_NUMBER || (q.kind == NAI_QUANTITY_UNIT && q.unit == m->unit))
-    *absolute = q.number;
+    out->absolute = q.number;
   else
     return nai_yaml_error(m->doc, node, err, "\"%s\" does not fit a metric in %s", node->text, nai_unit_name(m->unit));
   return NAI_OK;
 }
 
 /* `5%`, or {relative: 5%, absolute: 1ms}. */
-static int read_limits(double *relative, double *absolute, double *of_step, const struct metric *m,
-                       const struct nai_yaml_node *node, struct nai_err *err) {
+static int read_amounts(struct amounts *out, const struct metric *m, const char *key, struct nai_err *err) {
   static const char *const keys[] = {"relative", "absolute", NULL};
+  const struct nai_yaml_node *node = nai_yaml_get(m->doc, m->node, key);
+  *out = (struct amounts){NAN, NAN, NAN};
   if (!node)
     return NAI_OK;
   if (node->kind == NAI_YAML_SCALAR)
-    return read_amount(relative, absolute, of_step, m, node, err);
+    return read_amount(out, m, node, err);
   NAI_TRY(nai_yaml_expect_keys(m->doc, node, keys, err));
   for (const struct nai_yaml_node *n = nai_yaml_first(m->doc, node); n; n = nai_yaml_next(m->doc, n))
-    NAI_TRY(read_amount(relative, absolute, of_step, m, n, err));
+    NAI_TRY(read_amount(out, m, n, err));
   return NAI_OK;
 }
 
@@ -124,9 +125,8 @@ static int metric_compile(struct metric *m, struct nai_rule_set *set, struct nai
     NAI_TRY(nai_yaml_text(&m->needs, m->doc, needs, err));
   NAI_TRY(sources_compile(m, set, err));
   NAI_TRY(settle_unit(m, err));
-  m->noise_pct = m->noise = m->budget_pct = m->budget = m->budget_step_pct = NAN;
-  NAI_TRY(read_limits(&m->noise_pct, &m->noise, NULL, m, nai_yaml_get(m->doc, m->node, "noise"), err));
-  return read_limits(&m->budget_pct, &m->budget, &m->budget_step_pct, m, nai_yaml_get(m->doc, m->node, "budget"), err);
+  NAI_TRY(read_amounts(&m->noise, m, "noise", err));
+  return read_amounts(&m->budget, m, "budget", err);
 }
 
 /* --- a set ------------------------------------------------------------------------------------ */

@@ -122,10 +122,21 @@ static const char *spread_of(struct nai_arena *arena, const char *value) {
   return nai_arena_printf(arena, "NULL AS q25, NULL AS q75, count(%s) AS n", x);
 }
 
-/* What rows are grouped by: their member, with `gpus` also their GPU and process. */
-static const char *groups_of(struct nai_arena *arena, const struct nai_schema *schema, bool each, bool gpus) {
+/* Whether no two rows have the same text in this column. */
+static bool is_key(const struct nai_schema *schema, const char *column) {
+  int keys = 0;
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    keys += schema->columns[c].key;
+  return keys == 1 && schema->columns[nai_schema_column(schema, column)].key;
+}
+
+/* What rows are grouped by: their member, with `gpus` also their GPU and process. Where each row is a member they come
+ * in groups of one as they are, and need no sorting. */
+static const char *groups_of(struct nai_arena *arena, const struct nai_schema *schema, const char *member, bool gpus) {
   static const enum nai_role roles[] = {NAI_ROLE_DEVICE, NAI_ROLE_PROCESS};
-  const char *by = each ? " GROUP BY 1" : "";
+  if (member && is_key(schema, member))
+    return " GROUP BY this.rowid";
+  const char *by = member ? nai_arena_printf(arena, " GROUP BY \"%s\"", member) : "";
   for (size_t i = 0; gpus && i < sizeof roles / sizeof *roles; i++) {
     int column = nai_schema_role(schema, roles[i]);
     if (column >= 0)

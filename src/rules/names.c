@@ -25,6 +25,7 @@ static struct word word_at(const struct nai_yaml *doc, const struct nai_yaml_nod
 /* Which candidate the word is; else `unknown KIND "name"PLACE`, with the nearest one if one is near. */
 static int pick(uint32_t *number, const struct word *word, const char *kind, const char *place,
                 const char *const *candidates, size_t count, struct nai_err *err) {
+  *number = 0;
   for (size_t i = 0; i < count; i++)
     if (strcmp(candidates[i], word->text) == 0) {
       *number = (uint32_t)i;

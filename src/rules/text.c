@@ -20,38 +20,24 @@ static int add_literal(struct refs *pieces, const struct names *names, const cha
   return len ? add_piece(pieces, names, &literal, err) : NAI_OK;
 }
 
-/* Cuts `|filter` off the end of a placeholder if it is there. Any other word there is a noun that a count goes with. */
-static void take_filter(struct ref *ref, size_t *len, const char *name) {
-  static const struct {
-    const char *word;
-    enum filter filter;
-  } filters[] = {{"short", FILTER_SHORT}, {"function", FILTER_FUNCTION}};
-  const char *bar = memrchr(name, '|', *len);
-  *ref = (struct ref){.filter = FILTER_NONE};
-  if (!bar)
-    return;
-  ref->noun = bar + 1;
-  ref->noun_len = (uint32_t)(*len - (size_t)(bar + 1 - name));
-  ref->filter = FILTER_NOUN;
-  *len = (size_t)(bar - name);
-  for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
-    if (ref->noun_len == strlen(filters[i].word) && memcmp(ref->noun, filters[i].word, ref->noun_len) == 0)
-      ref->filter = filters[i].filter;
-}
-
-/* A filter must fit what it is put behind. */
-static int check_filter(const struct ref *ref, const struct names *names, const struct nai_yaml_node *node,
-                        size_t offset, struct nai_err *err) {
-  if (ref->filter == FILTER_NONE)
-    return NAI_OK;
-  if (ref->filter != FILTER_NOUN)
-    return ref->is_text ? NAI_OK : nai_yaml_error_in(names->doc, node, offset, err, "a filter needs a text column");
+/* What stands behind the | of a placeholder: a filter of texts, or a noun that a count goes with. */
+static int filter_compile(struct ref *ref, const struct names *names, const struct nai_yaml_node *node, size_t offset,
+                          const char *word, size_t len, struct nai_err *err) {
+  static const char *const filters[] = {[FILTER_SHORT] = "short", [FILTER_FUNCTION] = "function"};
+  for (int i = FILTER_SHORT; i <= FILTER_FUNCTION; i++)
+    if (len == strlen(filters[i]) && memcmp(word, filters[i], len) == 0) {
+      ref->filter = (enum filter)i;
+      return ref->is_text ? NAI_OK : nai_yaml_error_in(names->doc, node, offset, err, "a filter needs a text column");
+    }
   if (ref->is_text)
     return nai_yaml_error_in(names->doc, node, offset, err, "unknown filter: a text has short and function");
   if (ref->kind != REF_COLUMN || ref->unit != NAI_COUNT)
     return nai_yaml_error_in(names->doc, node, offset, err, "a noun needs a count to go with");
-  if (!ref->noun_len || ref->noun[ref->noun_len - 1] != 's')
+  if (!len || word[len - 1] != 's')
     return nai_yaml_error_in(names->doc, node, offset, err, "expected a noun in the plural, such as calls");
+  ref->filter = FILTER_NOUN;
+  ref->noun = word;
+  ref->noun_len = (uint32_t)len;
   return NAI_OK;
 }
 
@@ -62,14 +48,12 @@ static int placeholder_compile(struct refs *pieces, const struct names *names, c
     name++;
   while (name < end && end[-1] == ' ')
     end--;
-  struct ref ref, filter;
-  size_t len = (size_t)(end - name), offset = (size_t)(name - node->text);
-  take_filter(&filter, &len, name);
-  NAI_TRY(nai_names_resolve(&ref, names, node, offset, name, len, err));
-  ref.filter = filter.filter;
-  ref.noun = filter.noun;
-  ref.noun_len = filter.noun_len;
-  NAI_TRY(check_filter(&ref, names, node, offset, err));
+  const char *bar = memrchr(name, '|', (size_t)(end - name));
+  size_t offset = (size_t)(name - node->text);
+  struct ref ref;
+  NAI_TRY(nai_names_resolve(&ref, names, node, offset, name, (size_t)((bar ? bar : end) - name), err));
+  if (bar)
+    NAI_TRY(filter_compile(&ref, names, node, offset, bar + 1, (size_t)(end - bar - 1), err));
   if (ref.kind == REF_FACT)
     return nai_yaml_error_in(names->doc, node, offset, err, "a fact is for conditions only");
   return add_piece(pieces, names, &ref, err);
