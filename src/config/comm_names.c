@@ -18,40 +18,30 @@ static int add_section(struct nai_patterns *set, int section, const struct nai_y
                        const struct nai_yaml_node *node, struct nai_err *err) {
   if (section >= MAPS)
     return nai_patterns_add_class(set, sections[section], doc, node, err);
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
-  for (const struct nai_yaml_node *class = nai_yaml_first(doc, node); !rc && class; class = nai_yaml_next(doc, class))
-    rc = nai_patterns_add_class(set, class->key, doc, class, err);
-  return rc;
-}
-
-static int add_document(struct nai_comm_names *names, const struct nai_yaml *doc, struct nai_err *err) {
-  const struct nai_yaml_node *root = nai_yaml_root(doc);
-  int rc = nai_yaml_expect_keys(doc, root, sections, err);
-  for (int s = 0; !rc && s < SETS; s++) {
-    const struct nai_yaml_node *node = nai_yaml_get(doc, root, sections[s]);
-    rc = nai_patterns_new(&names->sets[s], err);
-    if (!rc && node)
-      rc = add_section(names->sets[s], s, doc, node, err);
-  }
-  names->hash = doc->hash;
-  return rc;
+  NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_MAP, err));
+  for (const struct nai_yaml_node *class = nai_yaml_first(doc, node); class; class = nai_yaml_next(doc, class))
+    NAI_TRY(nai_patterns_add_class(set, class->key, doc, class, err));
+  return NAI_OK;
 }
 
 int nai_comm_names_load(struct nai_comm_names **out, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  NAI_OWNED(nai_comm_names) *names = calloc(1, sizeof *names);
   *out = NULL;
-  struct nai_comm_names *names = calloc(1, sizeof *names);
-  int rc = names ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_yaml_load_builtin(&doc, "rules/comm-kernels.yaml", err);
-  if (!rc)
-    rc = add_document(names, doc, err);
-  nai_yaml_free(doc);
-  if (rc) {
-    nai_comm_names_free(names);
-    return rc;
+  if (!names)
+    return nai_err_nomem(err);
+  NAI_TRY(nai_yaml_load_builtin(&doc, "rules/comm-kernels.yaml", err));
+  const struct nai_yaml_node *root = nai_yaml_root(doc);
+  NAI_TRY(nai_yaml_expect_keys(doc, root, sections, err));
+  for (int s = 0; s < SETS; s++) {
+    const struct nai_yaml_node *node = nai_yaml_get(doc, root, sections[s]);
+    NAI_TRY(nai_patterns_new(&names->sets[s], err));
+    if (node)
+      NAI_TRY(add_section(names->sets[s], s, doc, node, err));
   }
+  names->hash = doc->hash;
   *out = names;
+  names = NULL;
   return NAI_OK;
 }
 
@@ -83,8 +73,7 @@ double nai_comm_names_link(const struct nai_comm_names *names, const char *gpu_n
 }
 
 int nai_comm_names_check(const struct nai_comm_names *names, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int s = 0; !rc && s < SETS; s++)
-    rc = nai_patterns_check(names->sets[s], err);
-  return rc;
+  for (int s = 0; s < SETS; s++)
+    NAI_TRY(nai_patterns_check(names->sets[s], err));
+  return NAI_OK;
 }

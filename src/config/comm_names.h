@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/scope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ struct nai_comm_name {
 /* The built-in patterns. */
 NAI_MUST_CHECK int nai_comm_names_load(struct nai_comm_names **out, struct nai_err *err);
 void nai_comm_names_free(struct nai_comm_names *names);
+NAI_OWNER(nai_comm_names)
 uint64_t nai_comm_names_hash(const struct nai_comm_names *names);
 
 /* Safe from several threads. */

@@ -44,16 +44,15 @@ static int read_pair(double values[KEYS], const char *pair, size_t len, struct n
  * half of it with a causal mask (PaLM, appendix B; Megatron-LM). */
 static int read_model(double *out, const char *text, struct nai_err *err) {
   double v[KEYS] = {0};
-  int rc = NAI_OK;
-  for (const char *at = text; !rc && at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-    rc = read_pair(v, at, strcspn(at, ","), err);
-  if (!rc && (v[PARAMS] <= 0 || v[TOKENS] <= 0))
-    rc = nai_err_set(err, NAI_EUSAGE, "--model: params and tokens (of one step, all GPUs together) are both needed");
+  for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    NAI_TRY(read_pair(v, at, strcspn(at, ","), err));
+  if (v[PARAMS] <= 0 || v[TOKENS] <= 0)
+    return nai_err_set(err, NAI_EUSAGE, "--model: params and tokens (of one step, all GPUs together) are both needed");
   bool some = v[LAYERS] > 0 || v[HIDDEN] > 0 || v[SEQ] > 0, all = v[LAYERS] > 0 && v[HIDDEN] > 0 && v[SEQ] > 0;
-  if (!rc && some != all)
-    rc = nai_err_set(err, NAI_EUSAGE, "--model: layers, hidden and seq are needed together");
+  if (some != all)
+    return nai_err_set(err, NAI_EUSAGE, "--model: layers, hidden and seq are needed together");
   *out = 6 * v[PARAMS] * v[TOKENS] + (v[CAUSAL] > 0 ? 6 : 12) * v[LAYERS] * v[HIDDEN] * v[SEQ] * v[TOKENS];
-  return rc;
+  return NAI_OK;
 }
 
 int nai_flops_read(struct nai_flops *out, const struct nai_flops_options *o, struct nai_err *err) {

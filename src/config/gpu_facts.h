@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/scope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +40,7 @@ struct nai_gpu_facts;
 /* The built-in facts; entries of the file `user_path` (may be NULL) come before them. */
 NAI_MUST_CHECK int nai_gpu_facts_load(struct nai_gpu_facts **out, const char *user_path, struct nai_err *err);
 void nai_gpu_facts_free(struct nai_gpu_facts *facts);
+NAI_OWNER(nai_gpu_facts)
 uint64_t nai_gpu_facts_hash(const struct nai_gpu_facts *facts); /* of the texts they were read from */
 
 /* Limits of a compute capability, NULL when it is not known. Borrowed. */

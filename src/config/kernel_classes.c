@@ -12,10 +12,11 @@
 /* The two categories the program itself knows; everything else is only a name. */
 static const char fallback[] = "other", communication[] = "communication";
 
+enum { CATEGORIES, TRAITS, ARITHMETIC, UNEVEN, DTYPES, SETS };
+
 struct nai_kernel_classes {
   uint64_t hash;
-  struct nai_patterns *patterns;
-  struct nai_patterns *traits, *arithmetic, *uneven, *dtypes;
+  struct nai_patterns *sets[SETS];
   struct nai_comm_names *comm;
   int fallback, communication;
   struct nai_strings told; /* names whose category is known, by number: */
@@ -23,69 +24,33 @@ struct nai_kernel_classes {
   uint32_t told_capacity;
 };
 
-static int add_file(struct nai_kernel_classes *classes, const char *path, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
-  int rc = nai_yaml_load(&doc, path, err);
-  if (!rc)
-    rc = nai_patterns_add(classes->patterns, doc, err);
-  if (!rc)
-    classes->hash = nai_hash_int(classes->hash, (int64_t)doc->hash);
-  nai_yaml_free(doc);
-  return rc;
-}
-
-static int add_builtin(struct nai_kernel_classes *classes, struct nai_patterns **to, const char *path,
-                       struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
-  int rc = *to ? NAI_OK : nai_patterns_new(to, err);
-  if (!rc)
-    rc = nai_yaml_load_builtin(&doc, path, err);
-  if (!rc)
-    rc = nai_patterns_add(*to, doc, err);
-  if (!rc)
-    classes->hash = nai_hash_int(classes->hash, (int64_t)doc->hash);
-  nai_yaml_free(doc);
-  return rc;
-}
-
 int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_path, struct nai_err *err) {
-  struct nai_kernel_classes *classes = calloc(1, sizeof *classes);
+  static const char *const files[SETS] = {"rules/kernel-classes.yaml", "rules/kernel-traits.yaml",
+                                          "rules/kernel-arithmetic.yaml", "rules/uneven-kernels.yaml",
+                                          "rules/kernel-dtypes.yaml"};
+  NAI_OWNED(nai_kernel_classes) *classes = calloc(1, sizeof *classes);
   *out = NULL;
-  int rc = classes ? nai_patterns_new(&classes->patterns, err) : nai_err_nomem(err);
-  if (!rc && user_path)
-    rc = add_file(classes, user_path, err);
-  if (!rc)
-    rc = add_builtin(classes, &classes->patterns, "rules/kernel-classes.yaml", err);
-  if (!rc)
-    rc = add_builtin(classes, &classes->traits, "rules/kernel-traits.yaml", err);
-  if (!rc)
-    rc = nai_comm_names_load(&classes->comm, err);
-  if (!rc)
-    rc = add_builtin(classes, &classes->arithmetic, "rules/kernel-arithmetic.yaml", err);
-  if (!rc)
-    rc = add_builtin(classes, &classes->uneven, "rules/uneven-kernels.yaml", err);
-  if (!rc)
-    rc = add_builtin(classes, &classes->dtypes, "rules/kernel-dtypes.yaml", err);
-  if (rc) {
-    nai_kernel_classes_free(classes);
-    return rc;
-  }
+  if (!classes)
+    return nai_err_nomem(err);
+  if (user_path)
+    NAI_TRY(nai_patterns_load(&classes->sets[CATEGORIES], &classes->hash, user_path, false, err));
+  for (int i = 0; i < SETS; i++)
+    NAI_TRY(nai_patterns_load(&classes->sets[i], &classes->hash, files[i], true, err));
+  NAI_TRY(nai_comm_names_load(&classes->comm, err));
   classes->hash = nai_hash_int(classes->hash, (int64_t)nai_comm_names_hash(classes->comm));
-  classes->fallback = nai_patterns_find_class(classes->patterns, fallback);
-  classes->communication = nai_patterns_find_class(classes->patterns, communication);
+  classes->fallback = nai_patterns_find_class(classes->sets[CATEGORIES], fallback);
+  classes->communication = nai_patterns_find_class(classes->sets[CATEGORIES], communication);
   *out = classes;
-  return 0;
+  classes = NULL;
+  return NAI_OK;
 }
 
 void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
   if (!classes)
     return;
-  nai_patterns_free(classes->patterns);
-  nai_patterns_free(classes->traits);
+  for (int i = 0; i < SETS; i++)
+    nai_patterns_free(classes->sets[i]);
   nai_comm_names_free(classes->comm);
-  nai_patterns_free(classes->arithmetic);
-  nai_patterns_free(classes->uneven);
-  nai_patterns_free(classes->dtypes);
   nai_strings_free(&classes->told);
   free(classes->told_category);
   free(classes);
@@ -94,12 +59,10 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
 int nai_kernel_classes_tell(struct nai_kernel_classes *classes, const char *kernel_name, const char *category,
                             struct nai_err *err) {
   static const char matches_nothing[] = "(?!)";
-  int class = nai_patterns_find_class(classes->patterns, category);
+  int class = nai_patterns_find_class(classes->sets[CATEGORIES], category);
   if (class < 0) {
-    int rc = nai_patterns_add_regex(classes->patterns, category, "run", matches_nothing, err);
-    if (rc)
-      return rc;
-    class = nai_patterns_find_class(classes->patterns, category);
+    NAI_TRY(nai_patterns_add_regex(classes->sets[CATEGORIES], category, "run", matches_nothing, err));
+    class = nai_patterns_find_class(classes->sets[CATEGORIES], category);
   }
   uint32_t id = nai_strings_add(&classes->told, kernel_name, strlen(kernel_name));
   if (id == NAI_NO_STRING ||
@@ -114,20 +77,20 @@ int nai_kernel_classes_match(const struct nai_kernel_classes *classes, const cha
       classes->told.count ? nai_strings_find(&classes->told, kernel_name, strlen(kernel_name)) : NAI_NO_STRING;
   if (told != NAI_NO_STRING)
     return classes->told_category[told];
-  int category = nai_patterns_match(classes->patterns, kernel_name);
+  int category = nai_patterns_match(classes->sets[CATEGORIES], kernel_name);
   return category < 0 ? classes->fallback : category;
 }
 
 int nai_kernel_classes_check(const struct nai_kernel_classes *classes, struct nai_err *err) {
-  return nai_patterns_check(classes->patterns, err);
+  return nai_patterns_check(classes->sets[CATEGORIES], err);
 }
 
 int nai_kernel_classes_count(const struct nai_kernel_classes *classes) {
-  return nai_patterns_class_count(classes->patterns);
+  return nai_patterns_class_count(classes->sets[CATEGORIES]);
 }
 
 const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, int category) {
-  return nai_patterns_class(classes->patterns, category);
+  return nai_patterns_class(classes->sets[CATEGORIES], category);
 }
 
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes) { return classes->communication; }
@@ -149,18 +112,18 @@ static int class_among(const struct nai_patterns *set, const char *kernel_name, 
 
 enum nai_kernel_trait nai_kernel_classes_trait(const struct nai_kernel_classes *classes, const char *kernel_name) {
   static const char *const words[NAI_TRAIT_COUNT] = {"", "runtime", "fused", "cast"};
-  return (enum nai_kernel_trait)class_among(classes->traits, kernel_name, words, NAI_TRAIT_COUNT);
+  return (enum nai_kernel_trait)class_among(classes->sets[TRAITS], kernel_name, words, NAI_TRAIT_COUNT);
 }
 
 enum nai_arithmetic nai_kernel_classes_arithmetic(const struct nai_kernel_classes *classes, const char *kernel_name) {
   static const char *const words[NAI_ARITHMETIC_COUNT] = {"", "tensor", "fp32", "simt"};
-  return (enum nai_arithmetic)class_among(classes->arithmetic, kernel_name, words, NAI_ARITHMETIC_COUNT);
+  return (enum nai_arithmetic)class_among(classes->sets[ARITHMETIC], kernel_name, words, NAI_ARITHMETIC_COUNT);
 }
 
 int nai_kernel_classes_dtype(const struct nai_kernel_classes *classes, const char *kernel_name) {
-  int found = nai_patterns_match(classes->dtypes, kernel_name);
+  int found = nai_patterns_match(classes->sets[DTYPES], kernel_name);
   for (int i = 0; found >= 0 && i < NAI_DTYPE_COUNT; i++)
-    if (strcmp(nai_patterns_class(classes->dtypes, found), nai_dtype_name((enum nai_dtype)i)) == 0)
+    if (strcmp(nai_patterns_class(classes->sets[DTYPES], found), nai_dtype_name((enum nai_dtype)i)) == 0)
       return i;
   return -1;
 }
@@ -178,7 +141,7 @@ bool nai_kernel_classes_matrix(const struct nai_kernel_classes *classes, int cat
 }
 
 bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const char *kernel_name) {
-  return nai_patterns_match(classes->uneven, kernel_name) >= 0;
+  return nai_patterns_match(classes->sets[UNEVEN], kernel_name) >= 0;
 }
 
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category) {

@@ -3,6 +3,7 @@
 #include "config/patterns.h"
 
 #include "base/array.h"
+#include "base/hash.h"
 
 #include <pcre2.h>
 #include <stdatomic.h>
@@ -39,24 +40,23 @@ struct nai_patterns {
 };
 
 int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
-  struct nai_patterns *set = calloc(1, sizeof *set);
+  NAI_OWNED(nai_patterns) *set = calloc(1, sizeof *set);
   *out = NULL;
   if (!set)
     return nai_err_nomem(err);
   atomic_init(&set->gave_up, INT32_MAX);
   set->compile_context = pcre2_compile_context_create(NULL);
   set->match_context = pcre2_match_context_create(NULL);
-  if (!set->compile_context || !set->match_context) {
-    nai_patterns_free(set);
+  if (!set->compile_context || !set->match_context)
     return nai_err_nomem(err);
-  }
   pcre2_set_max_pattern_length(set->compile_context, REGEX_LENGTH_MAX);
   pcre2_set_parens_nest_limit(set->compile_context, 32);
   pcre2_set_match_limit(set->match_context, REGEX_MATCH_LIMIT);
   pcre2_set_depth_limit(set->match_context, REGEX_MATCH_LIMIT);
   pcre2_set_heap_limit(set->match_context, 4096); /* KiB */
   *out = set;
-  return 0;
+  set = NULL;
+  return NAI_OK;
 }
 
 void nai_patterns_free(struct nai_patterns *set) {
@@ -99,78 +99,71 @@ static int compile_regex(pcre2_code **out, PCRE2_UCHAR message[MESSAGE_SIZE], PC
   return 0;
 }
 
-static int compile(struct pattern *pattern, struct nai_patterns *set, const struct nai_yaml *doc,
-                   const struct nai_yaml_node *node, struct nai_err *err) {
-  if (++set->regex_count > REGEX_MAX)
-    return nai_yaml_error(doc, node, err, "more than %d regular expressions", REGEX_MAX);
-  PCRE2_SIZE offset = 0;
-  PCRE2_UCHAR message[MESSAGE_SIZE];
-  int rc = compile_regex(&pattern->regex, message, &offset, set, pattern->text, err);
-  return rc == NAI_EUSAGE ? nai_yaml_error_in(doc, node, 3 + offset, err, "bad regular expression: %s", (char *)message)
-                          : rc;
+/* Adds a pattern of the class `class_name`, whose expression is not compiled yet. */
+static int add(struct pattern **out, struct nai_patterns *set, const char *class_name, const char *file,
+               const char *text, struct nai_err *err) {
+  uint32_t origin = nai_strings_add(&set->files, file, strlen(file));
+  uint32_t class = nai_strings_add(&set->classes, class_name, strlen(class_name));
+  if (origin == NAI_NO_STRING || class == NAI_NO_STRING ||
+      !nai_array_room(&set->patterns, &set->capacity, (uint32_t)set->count, sizeof *set->patterns))
+    return nai_err_nomem(err);
+  struct pattern added = {.class = (int)class, .file = origin, .line = 1, .column = 1, .len = strlen(text)};
+  added.text = strdup(text);
+  if (!added.text)
+    return nai_err_nomem(err);
+  *out = &set->patterns[set->count];
+  set->patterns[set->count++] = added;
+  return NAI_OK;
 }
 
-static int add_pattern(struct nai_patterns *set, struct pattern pattern, const struct nai_yaml *doc,
+static int add_pattern(struct nai_patterns *set, const char *class_name, const struct nai_yaml *doc,
                        const struct nai_yaml_node *node, struct nai_err *err) {
   const char *text;
-  int rc = nai_yaml_text(&text, doc, node, err);
-  if (rc)
-    return rc;
+  struct pattern *added;
+  PCRE2_SIZE offset = 0;
+  PCRE2_UCHAR message[MESSAGE_SIZE];
+  NAI_TRY(nai_yaml_text(&text, doc, node, err));
   if (set->count == NAI_PATTERNS_MAX)
     return nai_yaml_error(doc, node, err, "more than %d patterns", NAI_PATTERNS_MAX);
-  if (!nai_array_room(&set->patterns, &set->capacity, (uint32_t)set->count, sizeof *set->patterns))
-    return nai_err_nomem(err);
   bool regex = strncmp(text, "re:", 3) == 0;
   text += regex ? 3 : 0;
   if (!*text)
     return nai_yaml_error(doc, node, err, "empty regular expression");
-  pattern.line = node->line;
-  pattern.column = node->column;
-  pattern.len = strlen(text);
-  pattern.text = strdup(text);
-  if (!pattern.text)
-    return nai_err_nomem(err);
-  set->patterns[set->count] = pattern;
-  struct pattern *added = &set->patterns[set->count++];
-  if (regex)
-    return compile(added, set, doc, node, err);
-  lower(added->text, text, added->len);
-  return 0;
+  NAI_TRY(add(&added, set, class_name, doc->file, text, err));
+  added->line = node->line;
+  added->column = node->column;
+  if (!regex) {
+    lower(added->text, text, added->len);
+    return NAI_OK;
+  }
+  if (++set->regex_count > REGEX_MAX)
+    return nai_yaml_error(doc, node, err, "more than %d regular expressions", REGEX_MAX);
+  int rc = compile_regex(&added->regex, message, &offset, set, text, err);
+  return rc == NAI_EUSAGE ? nai_yaml_error_in(doc, node, 3 + offset, err, "bad regular expression: %s", (char *)message)
+                          : rc;
 }
 
 int nai_patterns_add_class(struct nai_patterns *set, const char *class_name, const struct nai_yaml *doc,
                            const struct nai_yaml_node *node, struct nai_err *err) {
-  uint32_t file = nai_strings_add(&set->files, doc->file, strlen(doc->file));
-  uint32_t class = nai_strings_add(&set->classes, class_name, strlen(class_name));
-  if (file == NAI_NO_STRING || class == NAI_NO_STRING)
+  if (nai_strings_add(&set->classes, class_name, strlen(class_name)) == NAI_NO_STRING) /* perhaps without patterns */
     return nai_err_nomem(err);
-  struct pattern pattern = {.file = file, .class = (int)class};
   if (node->kind == NAI_YAML_SCALAR)
-    return add_pattern(set, pattern, doc, node, err);
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_LIST, err);
-  for (const struct nai_yaml_node *item = nai_yaml_first(doc, node); !rc && item; item = nai_yaml_next(doc, item))
-    rc = add_pattern(set, pattern, doc, item, err);
-  return rc;
+    return add_pattern(set, class_name, doc, node, err);
+  NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_LIST, err));
+  for (const struct nai_yaml_node *item = nai_yaml_first(doc, node); item; item = nai_yaml_next(doc, item))
+    NAI_TRY(add_pattern(set, class_name, doc, item, err));
+  return NAI_OK;
 }
 
 int nai_patterns_add_regex(struct nai_patterns *set, const char *class_name, const char *origin, const char *regex,
                            struct nai_err *err) {
-  uint32_t file = nai_strings_add(&set->files, origin, strlen(origin));
-  uint32_t class = nai_strings_add(&set->classes, class_name, strlen(class_name));
-  if (file == NAI_NO_STRING || class == NAI_NO_STRING ||
-      !nai_array_room(&set->patterns, &set->capacity, (uint32_t)set->count, sizeof *set->patterns))
-    return nai_err_nomem(err);
-  if (!*regex)
-    return nai_err_set(err, NAI_EUSAGE, "%s: empty regular expression", origin);
-  struct pattern *added = &set->patterns[set->count];
-  *added = (struct pattern){.class = (int)class, .file = file, .line = 1, .column = 1, .len = strlen(regex)};
-  added->text = strdup(regex);
-  if (!added->text)
-    return nai_err_nomem(err);
-  set->count++;
-  set->regex_count++;
+  struct pattern *added;
   PCRE2_SIZE offset = 0;
   PCRE2_UCHAR message[MESSAGE_SIZE];
+  if (!*regex)
+    return nai_err_set(err, NAI_EUSAGE, "%s: empty regular expression", origin);
+  NAI_TRY(add(&added, set, class_name, origin, regex, err));
+  set->regex_count++;
   int rc = compile_regex(&added->regex, message, &offset, set, regex, err);
   return rc == NAI_EUSAGE ? nai_err_set(err, NAI_EUSAGE, "%s \"%.200s\": bad regular expression at character %zu: %s",
                                         origin, regex, (size_t)offset + 1, (char *)message)
@@ -179,12 +172,21 @@ int nai_patterns_add_regex(struct nai_patterns *set, const char *class_name, con
 
 int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err) {
   const struct nai_yaml_node *root = nai_yaml_root(doc);
-  int rc = nai_yaml_expect(doc, root, NAI_YAML_MAP, err);
-  if (!rc && !root->count)
-    rc = nai_yaml_error(doc, root, err, "no patterns");
-  for (const struct nai_yaml_node *entry = nai_yaml_first(doc, root); !rc && entry; entry = nai_yaml_next(doc, entry))
-    rc = nai_patterns_add_class(set, entry->key, doc, entry, err);
-  return rc;
+  NAI_TRY(nai_yaml_expect(doc, root, NAI_YAML_MAP, err));
+  if (!root->count)
+    return nai_yaml_error(doc, root, err, "no patterns");
+  for (const struct nai_yaml_node *entry = nai_yaml_first(doc, root); entry; entry = nai_yaml_next(doc, entry))
+    NAI_TRY(nai_patterns_add_class(set, entry->key, doc, entry, err));
+  return NAI_OK;
+}
+
+int nai_patterns_load(struct nai_patterns **set, uint64_t *hash, const char *path, bool builtin, struct nai_err *err) {
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  if (!*set)
+    NAI_TRY(nai_patterns_new(set, err));
+  NAI_TRY(builtin ? nai_yaml_load_builtin(&doc, path, err) : nai_yaml_load(&doc, path, err));
+  *hash = nai_hash_int(*hash, (int64_t)doc->hash);
+  return nai_patterns_add(*set, doc, err);
 }
 
 /* Whether the expression matches; -1 when it gave up. Out of memory, nothing matches: nai_patterns_check tells. */

@@ -14,8 +14,12 @@ struct nai_patterns;
 
 NAI_MUST_CHECK int nai_patterns_new(struct nai_patterns **out, struct nai_err *err);
 void nai_patterns_free(struct nai_patterns *set);
+NAI_OWNER(nai_patterns)
 /* Compiles the patterns of a document behind those already there. Classes are numbered in order of first appearance. */
 NAI_MUST_CHECK int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err);
+/* The same of a file, or of one that is built in; makes *set where it is NULL. *hash takes in that of the text. */
+NAI_MUST_CHECK int nai_patterns_load(struct nai_patterns **set, uint64_t *hash, const char *path, bool builtin,
+                                     struct nai_err *err);
 /* The same for one class: `node` is its pattern or list of patterns. */
 NAI_MUST_CHECK int nai_patterns_add_class(struct nai_patterns *set, const char *class_name, const struct nai_yaml *doc,
                                           const struct nai_yaml_node *node, struct nai_err *err);

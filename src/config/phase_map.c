@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "config/patterns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,57 +40,38 @@ void nai_phase_map_builtins(struct nai_buf *out) {
 }
 
 static const struct nai_asset *find_builtin(const char *word) {
-  const char *name;
-  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
-    size_t len = builtin_name(&name, asset);
-    if (len && len == strlen(word) && strncmp(name, word, len) == 0)
-      return asset;
-  }
-  return NULL;
+  char path[BUILTIN_MAX];
+  snprintf(path, sizeof path, "%s%.*s%s", folder, BUILTIN_MAX / 2, word, suffix);
+  return nai_asset_find(path);
 }
 
 static int unknown_name(const char *word, struct nai_err *err) {
-  struct nai_buf names = {0};
+  NAI_SCOPED(nai_buf) names = {0};
   nai_phase_map_builtins(&names);
-  char *list[BUILTIN_MAX], *copy = strdup(nai_buf_str(&names)), *rest = copy;
+  NAI_FREED char *copy = strdup(nai_buf_str(&names));
+  char *list[BUILTIN_MAX], *rest = copy;
   size_t count = 0;
   for (char *name; copy && count < BUILTIN_MAX && (name = strtok_r(rest, ", ", &rest));)
     list[count++] = name;
   const char *guess = nai_text_suggest(word, (const char *const *)list, count);
-  int rc = guess ? nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\"; did you mean \"%s\"?", word, guess)
-                 : nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\": neither a file nor one of %s", word,
-                               nai_buf_str(&names));
-  free(copy);
-  nai_buf_free(&names);
-  return rc;
+  return guess ? nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\"; did you mean \"%s\"?", word, guess)
+               : nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\": neither a file nor one of %s", word,
+                             nai_buf_str(&names));
 }
 
 int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
-  struct nai_phase_map *map = NULL;
   const struct nai_asset *asset = find_builtin(path);
-  int rc;
+  NAI_OWNED(nai_phase_map) *map = NULL;
   *out = NULL;
-  if (asset)
-    rc = nai_yaml_parse(&doc, asset->path, asset->data, (size_t)(asset->end - asset->data), err);
-  else if (!strpbrk(path, "./") && !nai_fs_exists(path))
-    rc = unknown_name(path, err);
-  else
-    rc = nai_yaml_load(&doc, path, err);
-  if (rc)
-    return rc;
+  if (!asset && !strpbrk(path, "./") && !nai_fs_exists(path))
+    return unknown_name(path, err);
   map = calloc(1, sizeof *map);
-  rc = map ? nai_patterns_new(&map->patterns, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_patterns_add(map->patterns, doc, err);
-  if (!rc)
-    map->hash = doc->hash;
-  nai_yaml_free(doc);
-  if (rc)
-    nai_phase_map_free(map);
-  else
-    *out = map;
-  return rc;
+  if (!map)
+    return nai_err_nomem(err);
+  NAI_TRY(nai_patterns_load(&map->patterns, &map->hash, asset ? asset->path : path, asset != NULL, err));
+  *out = map;
+  map = NULL;
+  return NAI_OK;
 }
 
 void nai_phase_map_free(struct nai_phase_map *map) {

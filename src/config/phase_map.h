@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "base/err.h"
+#include "base/scope.h"
 
 #include <stdint.h>
 
@@ -12,6 +12,7 @@ struct nai_phase_map;
  * dot or slash that is neither is taken for a mistyped name and gets a suggestion. NAI_EUSAGE on any defect. */
 NAI_MUST_CHECK int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_err *err);
 void nai_phase_map_free(struct nai_phase_map *map);
+NAI_OWNER(nai_phase_map)
 
 /* Phase of a range name, or -1. Safe from several threads. */
 int nai_phase_map_match(const struct nai_phase_map *map, const char *name);

@@ -24,10 +24,7 @@ int nai_quantity_read(struct nai_quantity *out, const struct nai_yaml *doc, cons
                       struct nai_err *err) {
   const char *text;
   char *end;
-  int rc = nai_yaml_text(&text, doc, node, err);
-  *out = (struct nai_quantity){0};
-  if (rc)
-    return rc;
+  NAI_TRY(nai_yaml_text(&text, doc, node, err));
   size_t digits = strspn(text, "0123456789.");
   if (text[0] == '-')
     return nai_yaml_error(doc, node, err, "\"%s\" must not be negative", text);

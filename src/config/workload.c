@@ -21,87 +21,70 @@ struct nai_workload_patterns {
 const char *nai_workload_aspect_name(enum nai_workload_aspect aspect) { return aspects[aspect]; }
 const char *nai_workload_sign_name(enum nai_workload_sign sign) { return signs[sign]; }
 
+static int add_name(struct nai_workload_patterns *p, int aspect, const char *value, struct nai_err *err) {
+  bool added = nai_strings_add(&p->values[aspect], value, strlen(value)) != NAI_NO_STRING;
+  return added ? NAI_OK : nai_err_nomem(err);
+}
+
 /* The patterns of one value: a map from kinds of signs to patterns. */
 static int add_value(struct nai_workload_patterns *p, int aspect, const struct nai_yaml *doc,
                      const struct nai_yaml_node *value, struct nai_err *err) {
-  int rc = nai_yaml_expect_keys(doc, value, signs, err);
-  if (!rc && !value->count)
-    rc = nai_yaml_error(doc, value, err, "no patterns");
-  if (!rc && nai_strings_add(&p->values[aspect], value->key, strlen(value->key)) == NAI_NO_STRING)
-    rc = nai_err_nomem(err);
-  for (int s = 0; !rc && s < NAI_SIGN_COUNT; s++) {
+  NAI_TRY(nai_yaml_expect_keys(doc, value, signs, err));
+  if (!value->count)
+    return nai_yaml_error(doc, value, err, "no patterns");
+  NAI_TRY(add_name(p, aspect, value->key, err));
+  for (int s = 0; s < NAI_SIGN_COUNT; s++) {
     const struct nai_yaml_node *node = nai_yaml_get(doc, value, signs[s]);
-    if (node && !p->sets[aspect][s])
-      rc = nai_patterns_new(&p->sets[aspect][s], err);
-    if (node && !rc)
-      rc = nai_patterns_add_class(p->sets[aspect][s], value->key, doc, node, err);
+    struct nai_patterns **set = &p->sets[aspect][s];
+    if (!node)
+      continue;
+    if (!*set)
+      NAI_TRY(nai_patterns_new(set, err));
+    NAI_TRY(nai_patterns_add_class(*set, value->key, doc, node, err));
   }
-  return rc;
-}
-
-static int add_document(struct nai_workload_patterns *p, const struct nai_yaml *doc, struct nai_err *err) {
-  const struct nai_yaml_node *root = nai_yaml_root(doc);
-  int rc = nai_yaml_expect_keys(doc, root, aspects, err);
-  if (!rc && !root->count)
-    rc = nai_yaml_error(doc, root, err, "no patterns");
-  for (int a = 0; !rc && a < NAI_ASPECT_COUNT; a++) {
-    const struct nai_yaml_node *aspect = nai_yaml_get(doc, root, aspects[a]);
-    if (aspect)
-      rc = nai_yaml_expect(doc, aspect, NAI_YAML_MAP, err);
-    for (const struct nai_yaml_node *v = aspect && !rc ? nai_yaml_first(doc, aspect) : NULL; !rc && v;
-         v = nai_yaml_next(doc, v))
-      rc = add_value(p, a, doc, v, err);
-  }
-  if (!rc)
-    p->hash = nai_hash_int(p->hash, (int64_t)doc->hash);
-  return rc;
+  return NAI_OK;
 }
 
 /* The user's file; NULL: the built-in one. */
 static int add_file(struct nai_workload_patterns *p, const char *path, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
-  int rc = path ? nai_yaml_load(&doc, path, err) : nai_yaml_load_builtin(&doc, "rules/workload.yaml", err);
-  if (!rc)
-    rc = add_document(p, doc, err);
-  nai_yaml_free(doc);
-  return rc;
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  NAI_TRY(path ? nai_yaml_load(&doc, path, err) : nai_yaml_load_builtin(&doc, "rules/workload.yaml", err));
+  const struct nai_yaml_node *root = nai_yaml_root(doc);
+  NAI_TRY(nai_yaml_expect_keys(doc, root, aspects, err));
+  if (!root->count)
+    return nai_yaml_error(doc, root, err, "no patterns");
+  for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
+    const struct nai_yaml_node *aspect = nai_yaml_get(doc, root, aspects[a]);
+    if (!aspect)
+      continue;
+    NAI_TRY(nai_yaml_expect(doc, aspect, NAI_YAML_MAP, err));
+    for (const struct nai_yaml_node *v = nai_yaml_first(doc, aspect); v; v = nai_yaml_next(doc, v))
+      NAI_TRY(add_value(p, a, doc, v, err));
+  }
+  p->hash = nai_hash_int(p->hash, (int64_t)doc->hash);
+  return NAI_OK;
 }
 
 /* What matrix products and attention multiply is said in one place. */
 static int add_dtypes(struct nai_workload_patterns *p, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
   struct nai_patterns **set = &p->sets[NAI_ASPECT_PRECISION][NAI_SIGN_KERNELS];
-  int rc = nai_yaml_load_builtin(&doc, "rules/kernel-dtypes.yaml", err);
-  if (!rc && !*set)
-    rc = nai_patterns_new(set, err);
-  if (!rc)
-    rc = nai_patterns_add(*set, doc, err);
-  for (int i = 0; !rc && i < nai_patterns_class_count(*set); i++) {
-    const char *value = nai_patterns_class(*set, i);
-    if (nai_strings_add(&p->values[NAI_ASPECT_PRECISION], value, strlen(value)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
-  }
-  if (!rc)
-    p->hash = nai_hash_int(p->hash, (int64_t)doc->hash);
-  nai_yaml_free(doc);
-  return rc;
+  NAI_TRY(nai_patterns_load(set, &p->hash, "rules/kernel-dtypes.yaml", true, err));
+  for (int i = 0; i < nai_patterns_class_count(*set); i++)
+    NAI_TRY(add_name(p, NAI_ASPECT_PRECISION, nai_patterns_class(*set, i), err));
+  return NAI_OK;
 }
 
 int nai_workload_patterns_load(struct nai_workload_patterns **out, const char *user_path, struct nai_err *err) {
-  struct nai_workload_patterns *p = calloc(1, sizeof *p);
+  NAI_OWNED(nai_workload_patterns) *p = calloc(1, sizeof *p);
   *out = NULL;
-  int rc = p ? NAI_OK : nai_err_nomem(err);
-  if (!rc && user_path)
-    rc = add_file(p, user_path, err);
-  if (!rc)
-    rc = add_dtypes(p, err);
-  if (!rc)
-    rc = add_file(p, NULL, err);
-  if (rc) {
-    nai_workload_patterns_free(p);
-    return rc;
-  }
+  if (!p)
+    return nai_err_nomem(err);
+  if (user_path)
+    NAI_TRY(add_file(p, user_path, err));
+  NAI_TRY(add_dtypes(p, err));
+  NAI_TRY(add_file(p, NULL, err));
   *out = p;
+  p = NULL;
   return NAI_OK;
 }
 
@@ -137,9 +120,9 @@ int nai_workload_match(const struct nai_workload_patterns *p, enum nai_workload_
 }
 
 int nai_workload_patterns_check(const struct nai_workload_patterns *p, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int a = 0; !rc && a < NAI_ASPECT_COUNT; a++)
-    for (int s = 0; !rc && s < NAI_SIGN_COUNT; s++)
-      rc = p->sets[a][s] ? nai_patterns_check(p->sets[a][s], err) : NAI_OK;
-  return rc;
+  for (int a = 0; a < NAI_ASPECT_COUNT; a++)
+    for (int s = 0; s < NAI_SIGN_COUNT; s++)
+      if (p->sets[a][s])
+        NAI_TRY(nai_patterns_check(p->sets[a][s], err));
+  return NAI_OK;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/scope.h"
 
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct nai_workload_patterns;
 NAI_MUST_CHECK int nai_workload_patterns_load(struct nai_workload_patterns **out, const char *user_path,
                                               struct nai_err *err);
 void nai_workload_patterns_free(struct nai_workload_patterns *patterns);
+NAI_OWNER(nai_workload_patterns)
 uint64_t nai_workload_patterns_hash(
     const struct nai_workload_patterns *patterns); /* of the texts they were read from */
 

@@ -21,24 +21,27 @@ struct frame {
   uint32_t key_line, key_column;
 };
 
+/* Texts of a node; they become pointers once the dictionary stops moving. */
+struct ids {
+  uint32_t key, text;
+};
+
 struct parse {
   struct nai_yaml *doc;
   const char *text; /* the whole input, to locate reader errors */
   size_t len;
-  bool any_text; /* invisible characters, too */
-  uint32_t capacity;
-  uint32_t *key_ids, *text_ids; /* per node; become pointers once the dictionary stops moving */
+  bool any_text;   /* invisible characters, too */
+  struct ids *ids; /* per node */
+  uint32_t node_capacity, id_capacity;
   struct frame frames[NAI_YAML_MAX_DEPTH];
   int depth;
   struct nai_err *err;
 };
 
-static int error_at(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *message) {
-  return nai_err_set(err, NAI_EUSAGE, "%s:%zu:%zu: %s", doc->file, line, column, message);
-}
+static void parse_free(struct parse *p) { free(p->ids); }
 
 static int error_mark(struct parse *p, yaml_mark_t mark, const char *message) {
-  return error_at(p->doc, mark.line + 1, mark.column + 1, p->err, message);
+  return nai_yaml_error_at(p->doc, mark.line + 1, mark.column + 1, p->err, "%s", message);
 }
 
 /* Reader errors (bad UTF-8, control characters) carry only a byte offset. */
@@ -52,7 +55,7 @@ static int error_offset(struct parse *p, size_t offset, const char *message) {
       column++;
     }
   }
-  return error_at(p->doc, line, column, p->err, message);
+  return nai_yaml_error_at(p->doc, line, column, p->err, "%s", message);
 }
 
 static int parser_error(struct parse *p, const yaml_parser_t *parser) {
@@ -93,46 +96,37 @@ static int intern(uint32_t *id, struct parse *p, const yaml_event_t *event) {
   return *id == NAI_NO_STRING ? nai_err_nomem(p->err) : 0;
 }
 
-static int grow(struct parse *p) {
-  uint32_t nodes = p->capacity, keys = p->capacity, texts = p->capacity; /* the three arrays grow together */
-  if (!nai_array_room(&p->doc->nodes, &nodes, p->doc->count, sizeof *p->doc->nodes) ||
-      !nai_array_room(&p->key_ids, &keys, p->doc->count, sizeof *p->key_ids) ||
-      !nai_array_room(&p->text_ids, &texts, p->doc->count, sizeof *p->text_ids))
-    return nai_err_nomem(p->err);
-  p->capacity = nodes;
-  return 0;
-}
-
 /* Appends a node as the next child of the open list or map. */
 static int add_node(uint32_t *number, struct parse *p, enum nai_yaml_kind kind, const yaml_event_t *event) {
-  if (p->doc->count == NAI_YAML_MAX_NODES)
+  struct nai_yaml *doc = p->doc;
+  uint32_t n = *number = doc->count;
+  if (n == NAI_YAML_MAX_NODES)
     return error_mark(p, event->start_mark, "more than 65536 values");
-  int rc = grow(p);
-  if (rc)
-    return rc;
-  uint32_t n = p->doc->count++;
-  p->doc->nodes[n] = (struct nai_yaml_node){.kind = kind,
-                                            .line = (uint32_t)event->start_mark.line + 1,
-                                            .column = (uint32_t)event->start_mark.column + 1,
-                                            .text = ""};
-  p->key_ids[n] = p->text_ids[n] = NAI_NO_STRING;
-  *number = n;
+  if (!nai_array_room(&doc->nodes, &p->node_capacity, n, sizeof *doc->nodes) ||
+      !nai_array_room(&p->ids, &p->id_capacity, n, sizeof *p->ids))
+    return nai_err_nomem(p->err);
+  doc->nodes[n] = (struct nai_yaml_node){.kind = kind,
+                                         .line = (uint32_t)event->start_mark.line + 1,
+                                         .column = (uint32_t)event->start_mark.column + 1,
+                                         .text = ""};
+  p->ids[n] = (struct ids){NAI_NO_STRING, NAI_NO_STRING};
+  doc->count++;
   if (!p->depth)
-    return 0;
+    return NAI_OK;
   struct frame *frame = &p->frames[p->depth - 1];
-  struct nai_yaml_node *parent = &p->doc->nodes[frame->node];
+  struct nai_yaml_node *parent = &doc->nodes[frame->node];
   if (parent->kind == NAI_YAML_MAP) {
-    p->key_ids[n] = frame->key;
-    p->doc->nodes[n].key_line = frame->key_line;
-    p->doc->nodes[n].key_column = frame->key_column;
+    p->ids[n].key = frame->key;
+    doc->nodes[n].key_line = frame->key_line;
+    doc->nodes[n].key_column = frame->key_column;
     frame->key = NAI_NO_STRING;
   }
   if (parent->count++)
-    p->doc->nodes[frame->last_child].next = n;
+    doc->nodes[frame->last_child].next = n;
   else
     parent->first = n;
   frame->last_child = n;
-  return 0;
+  return NAI_OK;
 }
 
 /* Whether a map is open and waits for a key. */
@@ -152,14 +146,12 @@ static int take_scalar(struct parse *p, const yaml_event_t *event) {
     frame->key_column = (uint32_t)event->start_mark.column + 1;
     return intern(&frame->key, p, event);
   }
-  uint32_t n = 0;
-  int rc = add_node(&n, p, NAI_YAML_SCALAR, event);
-  if (rc)
-    return rc;
+  uint32_t n;
+  NAI_TRY(add_node(&n, p, NAI_YAML_SCALAR, event));
   yaml_scalar_style_t style = event->data.scalar.style;
   p->doc->nodes[n].plain = style == YAML_PLAIN_SCALAR_STYLE;
   p->doc->nodes[n].one_line = event->start_mark.line == event->end_mark.line;
-  return intern(&p->text_ids[n], p, event);
+  return intern(&p->ids[n].text, p, event);
 }
 
 static int open_node(struct parse *p, enum nai_yaml_kind kind, const yaml_event_t *event) {
@@ -167,82 +159,64 @@ static int open_node(struct parse *p, enum nai_yaml_kind kind, const yaml_event_
     return error_mark(p, event->start_mark, "a key must be text");
   if (p->depth == NAI_YAML_MAX_DEPTH)
     return error_mark(p, event->start_mark, "nested more than 64 levels deep");
-  uint32_t n = 0;
-  int rc = add_node(&n, p, kind, event);
-  if (!rc)
-    p->frames[p->depth++] = (struct frame){.node = n, .key = NAI_NO_STRING};
-  return rc;
+  uint32_t n;
+  NAI_TRY(add_node(&n, p, kind, event));
+  p->frames[p->depth++] = (struct frame){.node = n, .key = NAI_NO_STRING};
+  return NAI_OK;
+}
+
+static int refuse(struct parse *p, const yaml_event_t *event, const yaml_char_t *anchor, const yaml_char_t *tag) {
+  if (anchor)
+    return error_mark(p, event->start_mark, "anchors are not supported");
+  return tag ? error_mark(p, event->start_mark, "tags are not supported") : NAI_OK;
 }
 
 static int take_event(struct parse *p, const yaml_event_t *event) {
-  const yaml_char_t *anchor = NULL, *tag = NULL;
   switch (event->type) {
   case YAML_ALIAS_EVENT:
     return error_mark(p, event->start_mark, "aliases are not supported");
-  case YAML_SCALAR_EVENT:
-    anchor = event->data.scalar.anchor;
-    tag = event->data.scalar.tag;
-    break;
-  case YAML_SEQUENCE_START_EVENT:
-    anchor = event->data.sequence_start.anchor;
-    tag = event->data.sequence_start.tag;
-    break;
-  case YAML_MAPPING_START_EVENT:
-    anchor = event->data.mapping_start.anchor;
-    tag = event->data.mapping_start.tag;
-    break;
-  default:
-    break;
-  }
-  if (anchor)
-    return error_mark(p, event->start_mark, "anchors are not supported");
-  if (tag)
-    return error_mark(p, event->start_mark, "tags are not supported");
-  switch (event->type) {
   case YAML_DOCUMENT_START_EVENT:
-    return p->doc->count ? error_mark(p, event->start_mark, "a second document; one is expected") : 0;
+    return p->doc->count ? error_mark(p, event->start_mark, "a second document; one is expected") : NAI_OK;
   case YAML_SCALAR_EVENT:
+    NAI_TRY(refuse(p, event, event->data.scalar.anchor, event->data.scalar.tag));
     return take_scalar(p, event);
   case YAML_SEQUENCE_START_EVENT:
+    NAI_TRY(refuse(p, event, event->data.sequence_start.anchor, event->data.sequence_start.tag));
     return open_node(p, NAI_YAML_LIST, event);
   case YAML_MAPPING_START_EVENT:
+    NAI_TRY(refuse(p, event, event->data.mapping_start.anchor, event->data.mapping_start.tag));
     return open_node(p, NAI_YAML_MAP, event);
   case YAML_SEQUENCE_END_EVENT:
   case YAML_MAPPING_END_EVENT:
     p->depth--;
-    return 0;
+    return NAI_OK;
   default:
-    return 0;
+    return NAI_OK;
   }
 }
 
 /* The depth limit also bounds libyaml itself, whose cost per token grows with the nesting: events are taken one by one
  * and the scanner never runs more than one simple key (1024 characters) ahead of them. */
 static int take_events(struct parse *p) {
-  yaml_parser_t parser;
+  __attribute__((cleanup(yaml_parser_delete))) yaml_parser_t parser;
   if (!yaml_parser_initialize(&parser))
     return nai_err_nomem(p->err);
   yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&parser, (const unsigned char *)p->text, p->len);
-  int rc = 0;
-  for (bool end = false; !rc && !end;) {
-    yaml_event_t event;
-    if (!yaml_parser_parse(&parser, &event)) {
-      rc = parser_error(p, &parser);
-      break;
-    }
+  for (bool end = false; !end;) {
+    __attribute__((cleanup(yaml_event_delete))) yaml_event_t event;
+    if (!yaml_parser_parse(&parser, &event))
+      return parser_error(p, &parser);
     end = event.type == YAML_STREAM_END_EVENT;
-    rc = take_event(p, &event);
-    yaml_event_delete(&event);
+    NAI_TRY(take_event(p, &event));
   }
-  yaml_parser_delete(&parser);
-  return rc;
+  return NAI_OK;
 }
 
 /* Sorts (parent, key) pairs; equal neighbours are duplicates. The first in the file is reported. */
 static int check_duplicates(struct parse *p) {
-  struct nai_yaml *doc = p->doc;
-  struct nai_key *keys = malloc((doc->count + 1) * sizeof *keys);
+  const struct nai_yaml *doc = p->doc;
+  NAI_FREED struct nai_key *keys = malloc((doc->count + 1) * sizeof *keys);
   if (!keys)
     return nai_err_nomem(p->err);
   size_t count = 0;
@@ -250,78 +224,54 @@ static int check_duplicates(struct parse *p) {
     if (doc->nodes[n].kind != NAI_YAML_MAP)
       continue;
     for (uint32_t child = doc->nodes[n].first; child; child = doc->nodes[child].next)
-      keys[count++] = (struct nai_key){(uint64_t)n << 32 | p->key_ids[child], child};
+      keys[count++] = (struct nai_key){(uint64_t)n << 32 | p->ids[child].key, child};
   }
-  int rc = nai_sort_keys(keys, count, p->err);
+  NAI_TRY(nai_sort_keys(keys, count, p->err));
   const struct nai_yaml_node *first = NULL, *second = NULL;
-  for (size_t i = 1; !rc && i < count; i++) {
+  for (size_t i = 1; i < count; i++) {
     if (keys[i].key == keys[i - 1].key && (!second || keys[i].value < (uint32_t)(second - doc->nodes))) {
       first = &doc->nodes[keys[i - 1].value];
       second = &doc->nodes[keys[i].value];
     }
   }
-  free(keys);
-  if (second)
-    rc = nai_yaml_error_key(doc, second, p->err, "duplicate key \"%s\" (first on line %u)", second->key,
-                            first->key_line);
-  return rc;
+  return second ? nai_yaml_error_key(doc, second, p->err, "duplicate key \"%s\" (first on line %u)", second->key,
+                                     first->key_line)
+                : NAI_OK;
 }
 
 static int parse(struct nai_yaml **out, const char *file, const char *text, size_t len, bool any_text,
                  struct nai_err *err) {
-  struct parse p = {.text = text, .len = len, .any_text = any_text, .err = err};
-  int rc;
+  NAI_OWNED(nai_yaml) *doc = calloc(1, sizeof *doc);
   *out = NULL;
-  p.doc = calloc(1, sizeof *p.doc);
-  if (!p.doc || !(p.doc->file = strdup(file))) {
-    rc = nai_err_nomem(err);
-    goto out;
+  if (!doc || !(doc->file = strdup(file)))
+    return nai_err_nomem(err);
+  if (len > NAI_YAML_MAX_BYTES)
+    return nai_yaml_error_at(doc, 1, 1, err, "larger than 1 MiB");
+  NAI_SCOPED(parse) p = {.doc = doc, .text = text, .len = len, .any_text = any_text, .err = err};
+  doc->hash = nai_hash_bytes(0, text, len);
+  NAI_TRY(take_events(&p));
+  if (!doc->count)
+    return nai_yaml_error_at(doc, 1, 1, err, "empty file");
+  for (uint32_t n = 0; n < doc->count; n++) {
+    if (p.ids[n].key != NAI_NO_STRING)
+      doc->nodes[n].key = nai_strings_get(&doc->strings, p.ids[n].key);
+    doc->nodes[n].text = nai_strings_get(&doc->strings, p.ids[n].text);
   }
-  if (len > NAI_YAML_MAX_BYTES) {
-    rc = nai_err_set(err, NAI_EUSAGE, "%s:1:1: larger than 1 MiB", file);
-    goto out;
-  }
-  p.doc->hash = nai_hash_bytes(0, text, len);
-  rc = take_events(&p);
-  if (rc)
-    goto out;
-  if (!p.doc->count) {
-    rc = error_at(p.doc, 1, 1, err, "empty file");
-    goto out;
-  }
-  for (uint32_t n = 0; n < p.doc->count; n++) {
-    struct nai_yaml_node *node = &p.doc->nodes[n];
-    if (p.key_ids[n] != NAI_NO_STRING)
-      node->key = nai_strings_get(&p.doc->strings, p.key_ids[n]);
-    node->text = nai_strings_get(&p.doc->strings, p.text_ids[n]);
-  }
-  rc = check_duplicates(&p);
-out:
-  free(p.key_ids);
-  free(p.text_ids);
-  if (rc)
-    nai_yaml_free(p.doc);
-  else
-    *out = p.doc;
-  return rc;
+  NAI_TRY(check_duplicates(&p));
+  *out = doc;
+  doc = NULL;
+  return NAI_OK;
 }
 
 int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
   return parse(out, file, text, len, false, err);
 }
 
-int nai_yaml_parse_own(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
-  return parse(out, file, text, len, true, err);
-}
-
 static int load(struct nai_yaml **out, const char *path, bool any_text, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   *out = NULL;
-  int rc = nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err);
-  if (!rc)
-    rc = parse(out, path, nai_buf_str(&text), text.len, any_text, err);
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err));
+  return parse(out, path, nai_buf_str(&text), text.len, any_text, err);
 }
 
 int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err) { return load(out, path, false, err); }

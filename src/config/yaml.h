@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/scope.h"
 #include "base/strings.h"
 
 #include <stdbool.h>
@@ -43,12 +44,11 @@ NAI_MUST_CHECK int nai_yaml_parse(struct nai_yaml **out, const char *file, const
 NAI_MUST_CHECK int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err);
 /* The same of what the program itself wrote as JSON (table/json.h): names of files and words of command lines in it
  * may hold any character, so it is not refused for invisible ones. Such a text is cleaned before it is shown. */
-NAI_MUST_CHECK int nai_yaml_parse_own(struct nai_yaml **out, const char *file, const char *text, size_t len,
-                                      struct nai_err *err);
 NAI_MUST_CHECK int nai_yaml_load_own(struct nai_yaml **out, const char *path, struct nai_err *err);
 /* The same of a file that is built into the program (base/assets.h). */
 NAI_MUST_CHECK int nai_yaml_load_builtin(struct nai_yaml **out, const char *path, struct nai_err *err);
 void nai_yaml_free(struct nai_yaml *doc);
+NAI_OWNER(nai_yaml)
 
 const struct nai_yaml_node *nai_yaml_root(const struct nai_yaml *doc);
 /* Children in document order: for (n = nai_yaml_first(doc, map); n; n = nai_yaml_next(doc, n)). */
@@ -57,13 +57,20 @@ const struct nai_yaml_node *nai_yaml_next(const struct nai_yaml *doc, const stru
 /* Member of a map or NULL. */
 const struct nai_yaml_node *nai_yaml_get(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key);
 
-/* `file:line:column: message` at a value, at its key, or `offset` characters into a value on one line. */
-int nai_yaml_error(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err, const char *fmt,
-                   ...) NAI_PRINTF(4, 5);
-int nai_yaml_error_key(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err,
-                       const char *fmt, ...) NAI_PRINTF(4, 5);
-int nai_yaml_error_in(const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset, struct nai_err *err,
-                      const char *fmt, ...) NAI_PRINTF(5, 6);
+/* A member that has to be there. */
+NAI_MUST_CHECK int nai_yaml_require(const struct nai_yaml_node **out, const struct nai_yaml *doc,
+                                    const struct nai_yaml_node *map, const char *key, struct nai_err *err);
+
+/* `file:line:column: message`: at a value, at its key, or `offset` characters into a value on one line. */
+int nai_yaml_error_at(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *fmt, ...)
+    NAI_PRINTF(5, 6);
+size_t nai_yaml_column(const struct nai_yaml_node *node, size_t offset);
+#define nai_yaml_error(doc, node, err, ...) nai_yaml_error_at(doc, (node)->line, (node)->column, err, __VA_ARGS__)
+#define nai_yaml_error_key(doc, node, err, ...)                         \
+  nai_yaml_error_at(doc, (node)->key ? (node)->key_line : (node)->line, \
+                    (node)->key ? (node)->key_column : (node)->column, err, __VA_ARGS__)
+#define nai_yaml_error_in(doc, node, offset, err, ...) \
+  nai_yaml_error_at(doc, (node)->line, nai_yaml_column(node, offset), err, __VA_ARGS__)
 
 /* Typed access. Errors read `file:line:column: "limit": expected a number, got a list`. */
 NAI_MUST_CHECK int nai_yaml_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *node,

@@ -28,46 +28,30 @@ const struct nai_yaml_node *nai_yaml_get(const struct nai_yaml *doc, const struc
   return NULL;
 }
 
-NAI_PRINTF(5, 0)
-static int verror(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *fmt,
-                  va_list args) {
+int nai_yaml_error_at(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *fmt,
+                      ...) {
   char message[1024];
+  va_list args;
+  va_start(args, fmt);
   vsnprintf(message, sizeof message, fmt, args);
+  va_end(args);
   return nai_err_set(err, NAI_EUSAGE, "%s:%zu:%zu: %s", doc->file, line, column, message);
 }
 
-int nai_yaml_error(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err, const char *fmt,
-                   ...) {
-  va_list args;
-  va_start(args, fmt);
-  int rc = verror(doc, node->line, node->column, err, fmt, args);
-  va_end(args);
-  return rc;
-}
-
-int nai_yaml_error_key(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err,
-                       const char *fmt, ...) {
-  va_list args;
-  va_start(args, fmt);
-  int rc = node->key ? verror(doc, node->key_line, node->key_column, err, fmt, args)
-                     : verror(doc, node->line, node->column, err, fmt, args);
-  va_end(args);
-  return rc;
-}
-
-int nai_yaml_error_in(const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset, struct nai_err *err,
-                      const char *fmt, ...) {
+size_t nai_yaml_column(const struct nai_yaml_node *node, size_t offset) {
   size_t column = node->column;
-  if (node->one_line) {
-    column += node->plain ? 0 : 1; /* the quote */
-    for (size_t i = 0; i < offset && node->text[i]; i++)
-      column += ((unsigned char)node->text[i] & 0xc0) != 0x80;
-  }
-  va_list args;
-  va_start(args, fmt);
-  int rc = verror(doc, node->line, column, err, fmt, args);
-  va_end(args);
-  return rc;
+  if (!node->one_line)
+    return column;
+  column += node->plain ? 0 : 1; /* the quote */
+  for (size_t i = 0; i < offset && node->text[i]; i++)
+    column += ((unsigned char)node->text[i] & 0xc0) != 0x80;
+  return column;
+}
+
+int nai_yaml_require(const struct nai_yaml_node **out, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                     const char *key, struct nai_err *err) {
+  *out = nai_yaml_get(doc, map, key);
+  return *out ? NAI_OK : nai_yaml_error(doc, map, err, "\"%s\" is missing", key);
 }
 
 static bool is_null(const struct nai_yaml_node *node) {
@@ -160,9 +144,7 @@ int nai_yaml_expect(const struct nai_yaml *doc, const struct nai_yaml_node *node
 
 int nai_yaml_expect_keys(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *const *allowed,
                          struct nai_err *err) {
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_MAP, err));
   size_t count = 0;
   while (allowed[count])
     count++;

@@ -1,7 +1,6 @@
-#include "report/group.h"
+/* Rows that say the same of several GPUs, as one. */
+#include "report/report_view.h"
 
-#include "base/array.h"
-#include "base/fmt.h"
 #include "base/strings.h"
 #include "tables/gpu_utilization.h"
 #include "tables/kernels.h"
@@ -9,78 +8,57 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct group {
-  int64_t first; /* row */
   int64_t *rows; /* all its rows, in table order */
   uint32_t count, capacity;
 };
 
-/* The number of the row's group: of the texts that its rows share, each with its end. */
-static uint32_t group_of(struct nai_strings *groups, struct nai_buf *room, const struct nai_table *table, int64_t row,
+/* The groups of a table, of which the first `top` have their rows; all in an arena but the texts. */
+struct groups {
+  struct nai_strings texts; /* that the rows of each share, each with its end */
+  struct nai_buf room;
+  struct group *list;
+};
+
+static void groups_free(struct groups *groups) {
+  nai_strings_free(&groups->texts);
+  nai_buf_free(&groups->room);
+}
+
+/* The number of the row's group. */
+static uint32_t group_of(struct groups *groups, const struct nai_table *table, int64_t row,
                          const struct nai_grouping *g) {
-  nai_buf_clear(room);
-  for (size_t k = 0; k < sizeof g->keys / sizeof *g->keys && g->keys[k]; k++) {
-    const char *text = nai_cell_str(table, row, g->keys[k]);
-    nai_buf_put(room, text, strlen(text) + 1);
+  nai_buf_clear(&groups->room);
+  for (int k = 0; k < g->key_count; k++) {
+    const char *text = nai_get_str(table, row, g->keys[k]);
+    nai_buf_put(&groups->room, text, strlen(text) + 1);
   }
-  return room->oom ? NAI_NO_STRING : nai_strings_add(groups, nai_buf_str(room), room->len);
+  return groups->room.oom ? NAI_NO_STRING
+                          : nai_strings_add(&groups->texts, nai_buf_str(&groups->room), groups->room.len);
 }
 
-static bool add(struct group *group, int64_t row) {
-  if (!nai_array_room(&group->rows, &group->capacity, group->count, sizeof *group->rows))
-    return false;
-  group->rows[group->count++] = row;
-  return true;
-}
-
-static void put_ascii_space_as_nbsp(struct nai_buf *out, const char *text) {
-  for (; *text; text++)
-    nai_buf_puts(out, *text == ' ' ? "\xc2\xa0" : (const char[]){*text, '\0'});
-}
-
-void nai_report_print_value(struct nai_buf *out, enum nai_unit unit, const struct nai_value *value) {
-  struct nai_buf text = {0};
-  nai_value_print_human(&text, unit, value);
-  put_ascii_space_as_nbsp(out, nai_buf_str(&text));
-  out->oom |= text.oom;
-  nai_buf_free(&text);
-}
-
-/* "12.3-14.0 ms": the unit once where both have the same. */
-static void print_span(struct nai_buf *out, enum nai_unit unit, const struct nai_value *low,
-                       const struct nai_value *high) {
-  struct nai_buf a = {0}, b = {0};
-  nai_value_print_human(&a, unit, low);
-  nai_value_print_human(&b, unit, high);
-  const char *from = nai_buf_str(&a), *to = nai_buf_str(&b), *unit_a = strchr(from, ' '), *unit_b = strchr(to, ' ');
-  struct nai_buf text = {0};
-  if (strcmp(from, to) != 0) {
-    bool same = unit_a && unit_b && strcmp(unit_a, unit_b) == 0;
-    nai_buf_put(&text, from, same ? (size_t)(unit_a - from) : strlen(from));
-    nai_buf_puts(&text, "-");
+static int gather(struct groups *groups, const struct nai_table *table, const struct nai_grouping *g, int top,
+                  struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(groups->list, arena, (size_t)top, err));
+  for (int64_t row = 0; row < table->rows; row++) {
+    if (g->only && strcmp(nai_get_str(table, row, g->only_column), g->only) != 0)
+      continue;
+    uint32_t at = group_of(groups, table, row, g);
+    if (at == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    if (at >= (uint32_t)top)
+      continue;
+    struct group *group = &groups->list[at];
+    NAI_TRY(NAI_ROOM(group->rows, group->capacity, group->count, arena, err));
+    group->rows[group->count++] = row;
   }
-  nai_buf_puts(&text, to);
-  put_ascii_space_as_nbsp(out, nai_buf_str(&text));
-  out->oom |= a.oom | b.oom | text.oom;
-  nai_buf_free(&a);
-  nai_buf_free(&b);
-  nai_buf_free(&text);
+  return NAI_OK;
 }
 
-static void put_span(struct nai_view *view, const char *name, enum nai_unit unit, const struct nai_value *low,
-                     const struct nai_value *high) {
-  char key[NAI_COLUMN_NAME_MAX + 8];
-  struct nai_buf text = {0};
-  print_span(&text, unit, low, high);
-  snprintf(key, sizeof key, "%s_span", name);
-  nai_view_put_trusted(view, key, nai_buf_str(&text));
-  nai_view_inherit(view, &text);
-  nai_buf_free(&text);
-}
+/* --- what is said of a group ------------------------------------------------------------------------ */
 
 static bool less(const struct nai_value *a, const struct nai_value *b) {
   return a->type == NAI_F64 ? a->f < b->f : a->i < b->i;
@@ -92,7 +70,7 @@ static void put_spans(struct nai_view *view, const struct nai_table *table, cons
     struct nai_value low = {.null = true}, high = {.null = true};
     if (table->schema->columns[p.column].type == NAI_STR)
       continue;
-    for (size_t i = 0; i < group->count; i++) {
+    for (uint32_t i = 0; i < group->count; i++) {
       struct nai_value value = nai_table_value(table, group->rows[i], p.column);
       if (value.null)
         continue;
@@ -100,7 +78,7 @@ static void put_spans(struct nai_view *view, const struct nai_table *table, cons
       high = high.null || less(&high, &value) ? value : high;
     }
     if (!high.null)
-      put_span(view, nai_display_column_name(name, table->schema, &p), p.unit, &low, &high);
+      nai_report_put_span(view, nai_display_column_name(name, table->schema, &p), p.unit, &low, &high);
   }
 }
 
@@ -112,13 +90,15 @@ static int64_t window_of(const struct nai_report *report, int64_t device) {
   return 0;
 }
 
+static int64_t device_of(const struct nai_table *table, int64_t row) {
+  return nai_get_i64(table, row, nai_schema_role(table->schema, NAI_ROLE_DEVICE));
+}
+
 static void put_window_share(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
-                             const struct group *group) {
+                             const struct group *group, int total) {
   struct nai_value low = {.type = NAI_F64, .f = INFINITY}, high = {.type = NAI_F64, .f = -INFINITY};
-  int total = nai_schema_column(table->schema, "total_time_ns");
-  total = total >= 0 ? total : nai_schema_column(table->schema, "total_ns");
-  for (size_t i = 0; total >= 0 && i < group->count; i++) {
-    int64_t window = window_of(report, nai_cell_i64(table, group->rows[i], "device_id"));
+  for (uint32_t i = 0; total >= 0 && i < group->count; i++) {
+    int64_t window = window_of(report, device_of(table, group->rows[i]));
     int64_t ns = nai_get_i64(table, group->rows[i], total);
     if (window <= 0 || ns == NAI_NULL_I64)
       continue;
@@ -127,7 +107,7 @@ static void put_window_share(struct nai_view *view, const struct nai_report *rep
     high.f = pct > high.f ? pct : high.f;
   }
   if (high.f >= low.f)
-    put_span(view, "window_pct", NAI_PCT, &low, &high);
+    nai_report_put_span(view, "window_pct", NAI_PCT, &low, &high);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -135,7 +115,8 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-void nai_report_print_ids(struct nai_buf *out, const int64_t *ids, size_t count) {
+/* "0-3, 7" */
+static void print_ids(struct nai_buf *out, const int64_t *ids, size_t count) {
   for (size_t i = 0; i < count;) {
     size_t last = i;
     while (last + 1 < count && ids[last + 1] <= ids[last] + 1)
@@ -150,37 +131,30 @@ void nai_report_print_ids(struct nai_buf *out, const int64_t *ids, size_t count)
 }
 
 static void put_gpus(struct nai_view *view, const struct nai_table *table, const struct group *group) {
-  int64_t *ids = calloc(group->count + 1, sizeof *ids);
-  struct nai_buf text = {0};
+  NAI_FREED int64_t *ids = calloc(group->count + 1, sizeof *ids);
+  NAI_SCOPED(nai_buf) text = {.oom = !ids};
   size_t distinct = 0;
-  for (size_t i = 0; ids && i < group->count; i++)
-    ids[i] = nai_cell_i64(table, group->rows[i], "device_id");
-  text.oom = !ids;
-  if (ids) {
+  for (uint32_t i = 0; ids && i < group->count; i++)
+    ids[i] = device_of(table, group->rows[i]);
+  if (ids)
     qsort(ids, group->count, sizeof *ids, by_value);
-    for (size_t i = 0; i < group->count; i++)
-      if (!i || ids[i] != ids[distinct - 1])
-        ids[distinct++] = ids[i];
-    nai_report_print_ids(&text, ids, distinct);
-  }
-  nai_view_put_trusted(view, "gpus", nai_buf_str(&text));
-  nai_view_inherit(view, &text);
+  for (uint32_t i = 0; ids && i < group->count; i++)
+    if (!i || ids[i] != ids[distinct - 1])
+      ids[distinct++] = ids[i];
+  print_ids(&text, ids, distinct);
+  nai_view_put_buf(view, "gpus", NAI_TEXT_TRUSTED, &text);
   nai_view_put_int(view, "gpu_count", (int64_t)distinct);
-  nai_buf_free(&text);
-  free(ids);
 }
 
 /* A kernel all of whose executions fall into two modes has no median that ever happens: "modes" says which. */
-static void put_modes(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
+static void put_modes(struct nai_view *view, const struct nai_report *report, const struct nai_table *kernels,
                       int64_t row) {
   const struct nai_table *losses = nai_report_table(report, "losses");
-  if (strcmp(table->schema->name, nai_kernels_schema.name) != 0)
-    return;
   for (int64_t i = 0; i < losses->rows; i++)
     if (strcmp(nai_get_str(losses, i, LOSSES_what), "bimodal") == 0 &&
-        nai_get_i64(losses, i, LOSSES_device_id) == nai_get_i64(table, row, KERNELS_device_id) &&
-        nai_get_i64(losses, i, LOSSES_count) == nai_get_i64(table, row, KERNELS_call_count) &&
-        strcmp(nai_get_str(losses, i, LOSSES_example), nai_get_str(table, row, KERNELS_kernel_name)) == 0) {
+        nai_get_i64(losses, i, LOSSES_device_id) == nai_get_i64(kernels, row, KERNELS_device_id) &&
+        nai_get_i64(losses, i, LOSSES_count) == nai_get_i64(kernels, row, KERNELS_call_count) &&
+        strcmp(nai_get_str(losses, i, LOSSES_example), nai_get_str(kernels, row, KERNELS_kernel_name)) == 0) {
       nai_view_put_text(view, "modes", nai_get_str(losses, i, LOSSES_detail));
       return;
     }
@@ -188,39 +162,26 @@ static void put_modes(struct nai_view *view, const struct nai_report *report, co
 
 void nai_report_put_groups(struct nai_view *tables, const struct nai_report *report, const struct nai_grouping *g,
                            int top) {
-  const struct nai_table *table = nai_report_table(report, g->table);
-  struct group *groups = calloc((size_t)top + 1, sizeof *groups);
-  struct nai_strings all = {0}; /* groups, of which the first `top` have their rows */
-  struct nai_buf room = {0};
-  bool fits = groups != NULL;
-  for (int64_t row = 0; fits && row < table->rows; row++) {
-    if (g->only_column && strcmp(nai_cell_str(table, row, g->only_column), g->only) != 0)
-      continue;
-    uint32_t before = all.count, at = group_of(&all, &room, table, row, g);
-    fits = at != NAI_NO_STRING;
-    if (!fits || at >= (uint32_t)top)
-      continue;
-    if (at == before)
-      groups[at].first = row;
-    fits = add(&groups[at], row);
+  const struct nai_table *table = nai_report_table(report, g->table->name);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(groups) groups = {0};
+  if (gather(&groups, table, g, top, &arena, NULL)) {
+    nai_view_fail(tables);
+    return;
   }
-  int64_t count = all.count, shown = count < top ? count : top;
-  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits});
+  int64_t count = groups.texts.count, shown = count < top ? count : top;
   struct nai_view *view = nai_view_put_map(tables, g->name), *rows = nai_view_put_list(view, "rows");
   nai_view_put_bool(view, "any", count > 0);
   for (int64_t i = 0; i < shown; i++) {
+    const struct group *group = &groups.list[i];
     struct nai_view *row = nai_view_add_map(rows);
-    nai_report_put_row(row, report, table, groups[i].first);
-    put_modes(row, report, table, groups[i].first);
-    put_spans(row, table, &groups[i]);
-    put_window_share(row, report, table, &groups[i]);
-    put_gpus(row, table, &groups[i]);
+    nai_report_put_row(row, report, table, group->rows[0]);
+    if (g->table == &nai_kernels_schema)
+      put_modes(row, report, table, group->rows[0]);
+    put_spans(row, table, group);
+    put_window_share(row, report, table, group, g->total);
+    put_gpus(row, table, group);
   }
   if (count > shown)
     nai_view_put_int(view, "more", count - shown);
-  for (int64_t i = 0; groups && i < shown; i++)
-    free(groups[i].rows);
-  free(groups);
-  nai_strings_free(&all);
-  nai_buf_free(&room);
 }

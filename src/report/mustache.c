@@ -1,6 +1,3 @@
-#include "report/mustache.h"
-
-#include "base/array.h"
 #include "report/mustache_parse.h"
 
 #include <stdlib.h>
@@ -9,6 +6,7 @@
 struct nai_templates {
   nai_template_load_fn *load;
   void *ctx;
+  struct nai_arena arena; /* of the templates */
   struct template **list;
   uint32_t count, capacity;
 };
@@ -17,8 +15,7 @@ int nai_templates_new(struct nai_templates **out, nai_template_load_fn *load, vo
   struct nai_templates *set = calloc(1, sizeof *set);
   if (!set)
     return nai_err_nomem(err);
-  set->load = load;
-  set->ctx = ctx;
+  *set = (struct nai_templates){.load = load, .ctx = ctx, .arena = NAI_ARENA(NULL)};
   *out = set;
   return NAI_OK;
 }
@@ -26,27 +23,24 @@ int nai_templates_new(struct nai_templates **out, nai_template_load_fn *load, vo
 void nai_templates_free(struct nai_templates *set) {
   if (!set)
     return;
-  for (size_t i = 0; i < set->count; i++)
-    nai_template_free(set->list[i]);
-  free(set->list);
+  nai_arena_free(&set->arena);
   free(set);
 }
 
 static int load(struct template **out, struct nai_templates *set, const char *name, size_t len, struct nai_err *err) {
-  if (!nai_array_room(&set->list, &set->capacity, set->count, sizeof(struct template *)))
-    return nai_err_nomem(err);
-  struct template *fresh = calloc(1, sizeof *fresh);
-  if (fresh)
-    fresh->name = strndup(name, len);
-  int rc = fresh && fresh->name ? set->load(&fresh->text, set->ctx, fresh->name, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_buf_check(&fresh->text, err);
-  if (!rc)
-    rc = nai_template_parse(fresh, err);
-  if (rc) {
-    nai_template_free(fresh);
-    return rc;
-  }
+  struct nai_arena *arena = &set->arena;
+  struct template *fresh = NULL;
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(NAI_ROOM(set->list, set->capacity, set->count, arena, err));
+  NAI_TRY(NAI_NEW(fresh, arena, 1, err));
+  fresh->name = nai_arena_printf(arena, "%.*s", (int)len, name);
+  NAI_TRY(nai_arena_check(arena, err));
+  NAI_TRY(set->load(&text, set->ctx, fresh->name, err));
+  NAI_TRY(nai_buf_check(&text, err));
+  NAI_TRY(NAI_NEW(fresh->text, arena, text.len + 1, err));
+  memcpy(fresh->text, nai_buf_str(&text), text.len);
+  fresh->len = text.len;
+  NAI_TRY(nai_template_parse(fresh, arena, err));
   *out = set->list[set->count++] = fresh;
   return NAI_OK;
 }
@@ -60,9 +54,7 @@ static int get(struct template **out, struct nai_templates *set, const char *nam
   return load(out, set, name, len, err);
 }
 
-static const char *tag_text(const struct template *template, const struct tag *tag) {
-  return nai_buf_str(&template->text) + tag->at;
-}
+static const char *tag_text(const struct template *template, const struct tag *tag) { return template->text + tag->at; }
 
 static int get_partial(struct template **out, struct nai_templates *set, const struct template *from,
                        const struct tag *tag, struct nai_err *err) {
@@ -72,14 +64,14 @@ static int get_partial(struct template **out, struct nai_templates *set, const s
 
 int nai_templates_check(struct nai_templates *set, const char *name, struct nai_err *err) {
   struct template *ignored;
-  int rc = get(&ignored, set, name, strlen(name), err);
-  for (size_t i = 0; i < set->count && !rc; i++) {
+  NAI_TRY(get(&ignored, set, name, strlen(name), err));
+  for (size_t i = 0; i < set->count; i++) {
     const struct template *template = set->list[i];
-    for (uint32_t t = 0; t < template->count && !rc; t++)
+    for (uint32_t t = 0; t < template->count; t++)
       if (template->tags[t].kind == TAG_PARTIAL)
-        rc = get_partial(&ignored, set, template, &template->tags[t], err);
+        NAI_TRY(get_partial(&ignored, set, template, &template->tags[t], err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* What to go back to: the next entry of a list at the end of a section, or the tag behind a partial at its end. */
@@ -95,26 +87,25 @@ struct renderer {
   struct nai_templates *set;
   enum nai_escape_mode mode;
   struct nai_err *err;
+  struct nai_arena *arena;         /* of frames and context */
   const struct template *template; /* being rendered, at tag number `at` */
   uint32_t at;
   struct frame *frames;
   uint32_t frame_count, frame_capacity;
   const struct nai_view **context; /* innermost last */
   uint32_t context_count, context_capacity;
-  struct nai_buf indent; /* of the partials around, outermost first */
+  struct nai_buf *indent; /* of the partials around, outermost first */
   int partial_depth;
 };
 
 static int push_context(struct renderer *r, const struct nai_view *view) {
-  if (!nai_array_room(&r->context, &r->context_capacity, r->context_count, sizeof *r->context))
-    return nai_err_nomem(r->err);
+  NAI_TRY(NAI_ROOM(r->context, r->context_capacity, r->context_count, r->arena, r->err));
   r->context[r->context_count++] = view;
   return NAI_OK;
 }
 
 static int push_frame(struct renderer *r, const struct frame *frame) {
-  if (!nai_array_room(&r->frames, &r->frame_capacity, r->frame_count, sizeof *r->frames))
-    return nai_err_nomem(r->err);
+  NAI_TRY(NAI_ROOM(r->frames, r->frame_capacity, r->frame_count, r->arena, r->err));
   r->frames[r->frame_count++] = *frame;
   return NAI_OK;
 }
@@ -142,12 +133,10 @@ static int print_text(struct renderer *r, const struct tag *tag, const struct na
     view->print(r->out, view->print_ctx);
     return NAI_OK;
   }
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   view->print(&text, view->print_ctx);
   nai_escape(r->out, r->mode, nai_buf_str(&text), text.len);
-  int rc = nai_buf_check(&text, r->err);
-  nai_buf_free(&text);
-  return rc;
+  return nai_buf_check(&text, r->err);
 }
 
 static int interpolate(struct renderer *r, const struct tag *tag) {
@@ -180,8 +169,8 @@ static int begin_section(struct renderer *r, const struct tag *tag) {
   if (tag->kind == TAG_INVERTED)
     return NAI_OK;
   bool list = view->kind == NAI_VIEW_LIST;
-  int rc = push_context(r, list ? view->first : view);
-  return rc ? rc : push_frame(r, &(struct frame){.at = r->at, .over_list = list});
+  NAI_TRY(push_context(r, list ? view->first : view));
+  return push_frame(r, &(struct frame){.at = r->at, .over_list = list});
 }
 
 static void end_section(struct renderer *r, const struct tag *tag) {
@@ -204,30 +193,27 @@ static int begin_partial(struct renderer *r, const struct tag *tag) {
                               "partials are nested more than %d deep; does one include itself?",
                               NAI_MUSTACHE_MAX_PARTIAL_DEPTH);
   struct template *partial;
-  int rc = get_partial(&partial, r->set, r->template, tag, r->err);
-  if (!rc)
-    rc = push_frame(r, &(struct frame){.template = r->template, .at = r->at, .indent_bytes = r->indent.len});
-  if (rc)
-    return rc;
-  nai_buf_put(&r->indent, nai_buf_str(&r->template->text) + tag->tag_at - tag->indent_bytes, tag->indent_bytes);
+  NAI_TRY(get_partial(&partial, r->set, r->template, tag, r->err));
+  NAI_TRY(push_frame(r, &(struct frame){.template = r->template, .at = r->at, .indent_bytes = r->indent->len}));
+  nai_buf_put(r->indent, r->template->text + tag->tag_at - tag->indent_bytes, tag->indent_bytes);
   r->partial_depth++;
   r->template = partial;
   r->at = UINT32_MAX; /* the next tag is number 0 */
-  return nai_buf_check(&r->indent, r->err);
+  return nai_buf_check(r->indent, r->err);
 }
 
 static void end_partial(struct renderer *r) {
   const struct frame *frame = &r->frames[--r->frame_count];
   r->template = frame->template;
   r->at = frame->at;
-  r->indent.len = frame->indent_bytes;
+  r->indent->len = frame->indent_bytes;
   r->partial_depth--;
 }
 
 static int step(struct renderer *r, const struct tag *tag) {
   switch (tag->kind) {
   case TAG_LINE:
-    nai_buf_put(r->out, nai_buf_str(&r->indent), r->indent.len);
+    nai_buf_put(r->out, nai_buf_str(r->indent), r->indent->len);
     break;
   case TAG_TEXT:
     nai_buf_put(r->out, tag_text(r->template, tag), tag->len);
@@ -256,9 +242,7 @@ static int run(struct renderer *r) {
       end_partial(r);
     } else {
       const struct tag *tag = &r->template->tags[r->at];
-      int rc = step(r, tag);
-      if (rc)
-        return rc;
+      NAI_TRY(step(r, tag));
       if (nai_buf_failed(r->out))
         return nai_buf_check(r->out, r->err);
       if (++steps > NAI_MUSTACHE_MAX_STEPS || nai_buf_position(r->out) - start > NAI_MUSTACHE_MAX_OUTPUT)
@@ -271,17 +255,12 @@ static int run(struct renderer *r) {
 
 int nai_mustache_render(struct nai_buf *out, struct nai_templates *set, const char *name, const struct nai_view *root,
                         enum nai_escape_mode mode, struct nai_err *err) {
-  struct renderer r = {.out = out, .set = set, .mode = mode, .err = err};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_buf) indent = {0};
+  struct renderer r = {.out = out, .set = set, .mode = mode, .err = err, .arena = &arena, .indent = &indent};
   struct template *template = NULL;
-  int rc = get(&template, set, name, strlen(name), err);
-  if (!rc)
-    rc = push_context(&r, root);
-  if (!rc) {
-    r.template = template;
-    rc = run(&r);
-  }
-  free(r.frames);
-  free(r.context);
-  nai_buf_free(&r.indent);
-  return rc;
+  NAI_TRY(get(&template, set, name, strlen(name), err));
+  NAI_TRY(push_context(&r, root));
+  r.template = template;
+  return run(&r);
 }

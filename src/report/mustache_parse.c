@@ -1,17 +1,14 @@
 #include "report/mustache_parse.h"
 
-#include "base/array.h"
-#include "report/mustache.h"
-
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DELIMITER = 16, SHOWN_NAME = 64 };
 
 struct parser {
   struct template *t;
+  struct nai_arena *arena;
   struct nai_err *err;
   const char *text;
   size_t len;
@@ -22,15 +19,6 @@ struct parser {
   uint32_t sections[NAI_MUSTACHE_MAX_NESTING];
   int depth;
 };
-
-void nai_template_free(struct template *template) {
-  if (!template)
-    return;
-  free(template->name);
-  free(template->tags);
-  nai_buf_free(&template->text);
-  free(template);
-}
 
 int nai_template_error(const struct template *template, const struct tag *tag, struct nai_err *err, const char *fmt,
                        ...) {
@@ -47,8 +35,7 @@ static bool space(char c) { return blank(c) || c == '\n' || c == '\r'; }
 
 static int add(struct parser *p, const struct tag *tag) {
   struct template *t = p->t;
-  if (!nai_array_room(&t->tags, &t->capacity, t->count, sizeof *t->tags))
-    return nai_err_nomem(p->err);
+  NAI_TRY(NAI_ROOM(t->tags, t->capacity, t->count, p->arena, p->err));
   t->tags[t->count++] = *tag;
   return NAI_OK;
 }
@@ -57,17 +44,15 @@ static bool at_line_start(const struct parser *p, size_t at) { return at == 0 ||
 
 /* Stores literal text, one line a tag. */
 static int add_text(struct parser *p, size_t from, size_t to) {
-  int rc = NAI_OK;
-  while (from < to && !rc) {
+  while (from < to) {
     const char *newline = memchr(p->text + from, '\n', to - from);
     size_t end = newline ? (size_t)(newline - p->text) + 1 : to;
     if (at_line_start(p, from))
-      rc = add(p, &(struct tag){.kind = TAG_LINE});
-    if (!rc)
-      rc = add(p, &(struct tag){.kind = TAG_TEXT, .at = (uint32_t)from, .len = (uint32_t)(end - from)});
+      NAI_TRY(add(p, &(struct tag){.kind = TAG_LINE}));
+    NAI_TRY(add(p, &(struct tag){.kind = TAG_TEXT, .at = (uint32_t)from, .len = (uint32_t)(end - from)}));
     from = end;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* Line and column of a place that lies behind the one asked for before. */
@@ -186,12 +171,12 @@ static int parse_tag(struct parser *p, size_t at, size_t *next) {
   bool crlf = after + 1 < p->len && p->text[after] == '\r' && p->text[after + 1] == '\n';
   bool standalone = tag.kind != TAG_NAME && tag.kind != TAG_RAW && at_line_start(p, before) &&
                     (after == p->len || p->text[after] == '\n' || crlf);
-  int rc = add_text(p, p->text_from, standalone ? before : at);
-  if (!rc && !standalone && at_line_start(p, at))
-    rc = add(p, &(struct tag){.kind = TAG_LINE});
+  NAI_TRY(add_text(p, p->text_from, standalone ? before : at));
+  if (!standalone && at_line_start(p, at))
+    NAI_TRY(add(p, &(struct tag){.kind = TAG_LINE}));
   *next = p->text_from = !standalone ? end : after + (after < p->len) + crlf;
-  if (rc || sigil == '!')
-    return rc;
+  if (sigil == '!')
+    return NAI_OK;
   if (sigil == '=')
     return set_delimiters(p, &tag, from, to);
   trim(p, &from, &name_to);
@@ -199,30 +184,27 @@ static int parse_tag(struct parser *p, size_t at, size_t *next) {
   tag.len = (uint32_t)(name_to - from);
   if (standalone && tag.kind == TAG_PARTIAL)
     tag.indent_bytes = (uint32_t)(at - before);
-  rc = check_name(p, &tag);
-  if (!rc && tag.kind == TAG_CLOSE)
-    rc = close_section(p, &tag);
-  else if (!rc && (tag.kind == TAG_SECTION || tag.kind == TAG_INVERTED))
-    rc = open_section(p, &tag);
-  return rc ? rc : add(p, &tag);
+  NAI_TRY(check_name(p, &tag));
+  if (tag.kind == TAG_CLOSE)
+    NAI_TRY(close_section(p, &tag));
+  else if (tag.kind == TAG_SECTION || tag.kind == TAG_INVERTED)
+    NAI_TRY(open_section(p, &tag));
+  return add(p, &tag);
 }
 
-int nai_template_parse(struct template *template, struct nai_err *err) {
-  struct parser p = {.t = template, .err = err, .text = nai_buf_str(&template->text), .len = template->text.len};
-  strcpy(p.open, "{{");
-  strcpy(p.close, "}}");
-  p.line = 1;
+int nai_template_parse(struct template *template, struct nai_arena *arena, struct nai_err *err) {
+  struct parser p = {.t = template,
+                     .arena = arena,
+                     .err = err,
+                     .text = template->text,
+                     .len = template->len,
+                     .open = "{{",
+                     .close = "}}",
+                     .line = 1};
   if (p.len > NAI_MUSTACHE_MAX_BYTES)
     return nai_err_set(err, NAI_EUSAGE, "%s.mustache: larger than %d bytes", template->name, NAI_MUSTACHE_MAX_BYTES);
-  size_t next = 0, at;
-  int rc = NAI_OK;
-  while (!rc && (at = find(&p, next, p.open)) != SIZE_MAX)
-    rc = parse_tag(&p, at, &next);
-  if (!rc)
-    rc = add_text(&p, p.text_from, p.len);
-  if (!rc && p.depth) {
-    const struct tag *open = &template->tags[p.sections[p.depth - 1]];
-    rc = bad_name(&p, open, "section is not closed");
-  }
-  return rc;
+  for (size_t next = 0, at; (at = find(&p, next, p.open)) != SIZE_MAX;)
+    NAI_TRY(parse_tag(&p, at, &next));
+  NAI_TRY(add_text(&p, p.text_from, p.len));
+  return p.depth ? bad_name(&p, &template->tags[p.sections[p.depth - 1]], "section is not closed") : NAI_OK;
 }

@@ -1,7 +1,7 @@
 /* Parsed templates: a flat array of tags. Internal to src/report/mustache*.c. */
 #pragma once
 
-#include "base/buf.h"
+#include "report/mustache.h"
 
 #include <stdint.h>
 
@@ -26,15 +26,15 @@ struct tag {
 };
 
 struct template {
-  char *name;
-  struct nai_buf text;
+  const char *name;
+  char *text; /* with a NUL behind it, and perhaps others in it */
+  size_t len;
   struct tag *tags;
   uint32_t count, capacity;
 };
 
-/* Fills tags from name and text. */
-NAI_MUST_CHECK int nai_template_parse(struct template *template, struct nai_err *err);
-void nai_template_free(struct template *template); /* and what it holds */
+/* Fills tags from name and text; they lie in the arena. */
+NAI_MUST_CHECK int nai_template_parse(struct template *template, struct nai_arena *arena, struct nai_err *err);
 /* "NAME.mustache:LINE:COLUMN: " and the message, NAI_EUSAGE. */
 int nai_template_error(const struct template *template, const struct tag *tag, struct nai_err *err, const char *fmt,
                        ...) NAI_PRINTF(4, 5);

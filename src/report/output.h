@@ -1,5 +1,4 @@
-/* What a report can be written as: one struct nai_output per format, each in a file of its own. A new format is one
- * such file and one line in output.c. */
+/* What a report can be written as: one struct nai_output per format, all in output.c. */
 #pragma once
 
 #include "report/report.h"
@@ -28,7 +27,7 @@ struct nai_output {
   int (*print)(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err);
 };
 
-extern const struct nai_output nai_output_html, nai_output_json, nai_output_markdown, nai_output_csv;
+extern const struct nai_output nai_output_html;
 
 /* All formats, those that take longest first; ends with NULL. */
 extern const struct nai_output *const nai_outputs[];

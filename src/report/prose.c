@@ -1,48 +1,30 @@
 #include "report/prose.h"
 
+#include "base/arena.h"
 #include "base/text.h"
 
 #include <cmark.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Memory of one conversion. cmark cannot report a failed allocation, and its own allocator aborts: here the failure
  * jumps out of cmark instead, and everything is freed together. */
-struct chunk {
-  struct chunk *next;
-  size_t used, size;
-  max_align_t bytes[];
-};
-
 struct pool {
-  struct chunk *chunks;
+  struct nai_arena arena;
   jmp_buf failed;
 };
 
 /* cmark's allocator functions get no context. */
 static _Thread_local struct pool *current;
 
-enum { CHUNK_BYTES = 65536, ALIGNMENT = sizeof(max_align_t) };
+enum { ALIGNMENT = sizeof(max_align_t) };
 
 /* Zeroed memory; the size stands in front of it, for realloc. */
 static void *take(size_t bytes) {
-  if (bytes > SIZE_MAX / 2)
+  char *at = NULL;
+  if (bytes > SIZE_MAX / 2 || nai_arena_get(&at, &current->arena, ALIGNMENT + bytes, 1, NULL))
     longjmp(current->failed, 1);
-  size_t need = ((bytes + ALIGNMENT - 1) / ALIGNMENT + 1) * ALIGNMENT;
-  struct chunk *chunk = current->chunks;
-  if (!chunk || chunk->size - chunk->used < need) {
-    size_t size = need > CHUNK_BYTES ? need : CHUNK_BYTES;
-    chunk = calloc(1, sizeof *chunk + size);
-    if (!chunk)
-      longjmp(current->failed, 1);
-    chunk->size = size;
-    chunk->next = current->chunks;
-    current->chunks = chunk;
-  }
-  char *at = (char *)chunk->bytes + chunk->used;
-  chunk->used += need;
   memcpy(at, &bytes, sizeof bytes);
   return at + ALIGNMENT;
 }
@@ -107,17 +89,14 @@ static void convert(struct nai_buf *out, const char *markdown, size_t len) {
 }
 
 int nai_prose_html(struct nai_buf *out, const char *markdown, struct nai_err *err) {
-  struct pool pool = {0}, *outer = current;
+  struct pool pool = {.arena = NAI_ARENA(NULL)}, *outer = current;
   size_t start = out->len, len = nai_text_prefix(markdown, strlen(markdown), NAI_PROSE_MAX_BYTES);
   current = &pool;
   int failed = setjmp(pool.failed);
   if (!failed)
     convert(out, markdown, len);
   current = outer;
-  for (struct chunk *chunk = pool.chunks, *next; chunk; chunk = next) {
-    next = chunk->next;
-    free(chunk);
-  }
+  nai_arena_free(&pool.arena);
   if (!failed)
     return nai_buf_check(out, err);
   if (out->data) {

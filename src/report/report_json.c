@@ -1,7 +1,7 @@
 /* report.json: everything, versioned. Its schema is docs/report.schema.json. */
 #include "base/fmt.h"
 #include "table/json.h"
-#include "report/output.h"
+#include "report/report.h"
 #include "tables/capture.h"
 #include "tables/data_quality.h"
 #include "tables/evidence.h"
@@ -19,40 +19,38 @@ static void put_cell(struct nai_json *json, const struct nai_table *table, int64
   nai_json_value(json, value.null ? NAI_COUNT : table->schema->columns[column].unit, &value);
 }
 
-struct pair {
-  const char *key;
-  int column;
-};
-
-static void put_cells(struct nai_json *json, const struct nai_table *table, int64_t row, const struct pair *pairs,
-                      size_t n) {
+/* Under the names of the columns. */
+static void put_cells(struct nai_json *json, const struct nai_schema *schema, const struct nai_table *table,
+                      int64_t row, const int *columns, size_t n) {
   for (size_t i = 0; i < n; i++)
-    put_cell(json, table, row, pairs[i].column, pairs[i].key);
+    put_cell(json, table, row, columns[i], schema->columns[columns[i]].name);
 }
 
-#define PUT_CELLS(json, table, row, ...)                          \
-  put_cells(json, table, row, (const struct pair[]){__VA_ARGS__}, \
-            sizeof((const struct pair[]){__VA_ARGS__}) / sizeof(struct pair))
+#define PUT_CELLS(json, schema, table, row, ...) \
+  put_cells(json, &(schema), table, row, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+static void put_text(struct nai_json *json, const char *key, const struct nai_buf *text) {
+  nai_json_put_text(json, key, nai_buf_str(text));
+  json->out->oom |= text->oom;
+}
 
 static void put_trace(struct nai_json *json, const struct nai_report *report) {
-  const struct nai_table *capture = nai_report_table(report, "capture");
   nai_json_key(json, "trace");
   nai_json_begin_object(json, NAI_JSON_INLINE);
-  PUT_CELLS(json, capture, 0, {"file", CAPTURE_file}, {"size_bytes", CAPTURE_size_bytes},
-            {"product_version", CAPTURE_product_version}, {"schema_version", CAPTURE_schema_version});
+  PUT_CELLS(json, nai_capture_schema, nai_report_table(report, "capture"), 0, CAPTURE_file, CAPTURE_size_bytes,
+            CAPTURE_product_version, CAPTURE_schema_version);
   nai_json_end(json);
 }
 
 static void put_run(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *run = nai_report_table(report, "run_info"), *capture = nai_report_table(report, "capture");
-  struct nai_buf summary = {0};
+  NAI_SCOPED(nai_buf) summary = {0};
   nai_report_summary(&summary, report);
   nai_json_key(json, "run");
   nai_json_begin_object(json, NAI_JSON_LINES);
-  nai_json_put_text(json, "summary", nai_buf_str(&summary));
-  PUT_CELLS(json, run, 0, {"gpu_count", RUN_INFO_gpu_count}, {"process_count", RUN_INFO_process_count},
-            {"kernel_count", RUN_INFO_kernel_count}, {"window_start_ns", RUN_INFO_window_start_ns},
-            {"window_end_ns", RUN_INFO_window_end_ns});
+  put_text(json, "summary", &summary);
+  PUT_CELLS(json, nai_run_info_schema, run, 0, RUN_INFO_gpu_count, RUN_INFO_process_count, RUN_INFO_kernel_count,
+            RUN_INFO_window_start_ns, RUN_INFO_window_end_ns);
   struct nai_value window = nai_table_value(run, 0, RUN_INFO_window_ns);
   nai_json_put_int(json, "window_ns", window.null ? 0 : window.i);
   /* Beyond 2^53, so text: a JavaScript reader would lose its low digits. */
@@ -61,21 +59,17 @@ static void put_run(struct nai_json *json, const struct nai_report *report) {
   snprintf(text, sizeof text, "%" PRId64, utc.i);
   nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
   nai_json_end(json);
-  json->out->oom |= summary.oom;
-  nai_buf_free(&summary);
 }
 
 static void put_verdict(struct nai_json *json, const struct nai_report *report) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   enum nai_severity severity;
   nai_report_verdict(&text, &severity, report);
   nai_json_key(json, "verdict");
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "severity", nai_severity_name((int)severity));
-  nai_json_put_text(json, "text", nai_buf_str(&text));
+  put_text(json, "text", &text);
   nai_json_end(json);
-  json->out->oom |= text.oom;
-  nai_buf_free(&text);
 }
 
 static void put_links(struct nai_json *json, const char *links) {
@@ -84,12 +78,11 @@ static void put_links(struct nai_json *json, const char *links) {
   for (size_t n; *links; links += n) {
     links += strspn(links, " ");
     n = strcspn(links, " ");
-    struct nai_buf link = {0};
+    NAI_SCOPED(nai_buf) link = {0};
     nai_buf_put(&link, links, n);
     if (n)
       nai_json_text(json, nai_buf_str(&link));
     json->out->oom |= link.oom;
-    nai_buf_free(&link);
   }
   nai_json_end(json);
 }
@@ -114,9 +107,10 @@ static void put_evidence(struct nai_json *json, const struct nai_table *evidence
     if (nai_get_i64(evidence, i, EVIDENCE_finding) != finding)
       continue;
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    PUT_CELLS(json, evidence, i, {"text", EVIDENCE_text}, {"table", EVIDENCE_table_name}, {"row", EVIDENCE_row},
-              {"start_ns", EVIDENCE_start_ns}, {"end_ns", EVIDENCE_end_ns}, {"device_id", EVIDENCE_device_id},
-              {"pid", EVIDENCE_pid}, {"tid", EVIDENCE_tid}, {"name", EVIDENCE_name});
+    put_cell(json, evidence, i, EVIDENCE_text, "text");
+    put_cell(json, evidence, i, EVIDENCE_table_name, "table");
+    PUT_CELLS(json, nai_evidence_schema, evidence, i, EVIDENCE_row, EVIDENCE_start_ns, EVIDENCE_end_ns,
+              EVIDENCE_device_id, EVIDENCE_pid, EVIDENCE_tid, EVIDENCE_name);
     nai_json_end(json);
   }
   nai_json_end(json);
@@ -129,13 +123,12 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < findings->rows; i++) {
     nai_json_begin_object(json, NAI_JSON_LINES);
-    PUT_CELLS(json, findings, i, {"id", FINDINGS_id}, {"title", FINDINGS_title}, {"severity", FINDINGS_severity},
-              {"scope", FINDINGS_scope}, {"device_id", FINDINGS_device_id}, {"pid", FINDINGS_pid});
+    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_id, FINDINGS_title, FINDINGS_severity, FINDINGS_scope,
+              FINDINGS_device_id, FINDINGS_pid);
     put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
-    PUT_CELLS(json, findings, i, {"at_stake_ns", FINDINGS_at_stake_ns}, {"at_stake_low_ns", FINDINGS_at_stake_low_ns},
-              {"pct_of_active", FINDINGS_pct_of_active}, {"place", FINDINGS_place}, {"reason", FINDINGS_reason},
-              {"part_of", FINDINGS_part_of}, {"why", FINDINGS_why}, {"recommendation", FINDINGS_recommendation},
-              {"verify", FINDINGS_verify});
+    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_at_stake_ns, FINDINGS_at_stake_low_ns,
+              FINDINGS_pct_of_active, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of, FINDINGS_why,
+              FINDINGS_recommendation, FINDINGS_verify);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
     put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
     nai_json_end(json);
@@ -144,20 +137,19 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
 }
 
 /* "profiler-overhead (6 times, 6.01 ms): ...": a caveat that can be read on its own. */
-static void caveat_text(struct nai_buf *out, const struct nai_table *quality, int64_t row) {
-  struct nai_value duration = nai_table_value(quality, row, DATA_QUALITY_duration_ns);
-  int64_t count = nai_get_i64(quality, row, DATA_QUALITY_count);
-  nai_buf_puts(out, nai_get_str(quality, row, DATA_QUALITY_check));
-  if (count > 1 || !duration.null) {
+static void print_caveat(struct nai_buf *out, const struct DATA_QUALITY_row *caveat) {
+  bool timed = caveat->duration_ns != NAI_NULL_I64;
+  nai_buf_puts(out, caveat->check);
+  if (caveat->count > 1 || timed) {
     nai_buf_puts(out, " (");
-    nai_fmt_count(out, count);
-    if (!duration.null) {
-      nai_buf_puts(out, count == 1 ? " time, " : " times, ");
-      nai_fmt_duration(out, (double)duration.i);
+    nai_fmt_count(out, caveat->count);
+    if (timed) {
+      nai_buf_puts(out, caveat->count == 1 ? " time, " : " times, ");
+      nai_fmt_duration(out, (double)caveat->duration_ns);
     }
     nai_buf_putc(out, ')');
   }
-  nai_buf_printf(out, ": %s", nai_get_str(quality, row, DATA_QUALITY_detail));
+  nai_buf_printf(out, ": %s", caveat->detail);
 }
 
 static void put_caveats(struct nai_json *json, const struct nai_report *report) {
@@ -165,15 +157,15 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
   nai_json_key(json, "caveats");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < quality->rows; i++) {
-    struct nai_buf text = {0};
-    caveat_text(&text, quality, i);
+    const struct DATA_QUALITY_row caveat = DATA_QUALITY_at(quality, i);
+    NAI_SCOPED(nai_buf) text = {0};
+    print_caveat(&text, &caveat);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    PUT_CELLS(json, quality, i, {"id", DATA_QUALITY_check}, {"severity", DATA_QUALITY_severity},
-              {"count", DATA_QUALITY_count}, {"source_table", DATA_QUALITY_source_table});
-    nai_json_put_text(json, "text", nai_buf_str(&text));
+    put_cell(json, quality, i, DATA_QUALITY_check, "id");
+    PUT_CELLS(json, nai_data_quality_schema, quality, i, DATA_QUALITY_severity, DATA_QUALITY_count,
+              DATA_QUALITY_source_table);
+    put_text(json, "text", &text);
     nai_json_end(json);
-    json->out->oom |= text.oom;
-    nai_buf_free(&text);
   }
   nai_json_end(json);
 }
@@ -219,10 +211,3 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
   nai_json_finish(&json);
   nai_buf_putc(out, '\n');
 }
-
-static int print(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
-  nai_report_json(out, context->report, false);
-  return nai_buf_check(out, err);
-}
-
-const struct nai_output nai_output_json = {.name = "json", .path = "report.json", .print = print};

@@ -1,74 +1,26 @@
 /* What templates see. Every table is there in the same form, so a new analysis needs no line here. */
-#include "report/group.h"
-#include "report/report.h"
 #include "report/report_view.h"
 
-#include "base/fmt.h"
 #include "base/text.h"
-#include "table/kernel_name.h"
+#include "sql/sql.h"
 #include "tables/capture.h"
+#include "tables/comm_ops.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
-#include "tables/gpus.h"
+#include "tables/idle_causes.h"
+#include "tables/idle_patterns.h"
+#include "tables/kernel_categories.h"
+#include "tables/kernel_shape.h"
+#include "tables/kernels.h"
+#include "tables/memory_transfers.h"
 #include "tables/skill_answers.h"
-#include "sql/sql.h"
+#include "tables/tiny_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SHORT_MAX = 72 };
-
-static const char *gpu_label(const struct nai_report *report, int64_t device_id) {
-  const struct nai_table *gpus = nai_report_table(report, "gpus");
-  for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GPUS_device_id) == device_id)
-      return nai_get_str(gpus, i, GPUS_label);
-  return NULL;
-}
-
-/* A text also short and as code: NAME_short, NAME_code. Only kernels' names may lose what C++ puts around them: the
- * brackets of train::step(3) are part of a range's name. */
-static void put_forms(struct nai_view *row_view, const char *name, enum nai_role role, const char *text) {
-  struct nai_buf brief = {0};
-  char key[NAI_COLUMN_NAME_MAX + 8];
-  if (role == NAI_ROLE_KERNEL_NAME)
-    nai_kernel_name_short(&brief, text, SHORT_MAX);
-  else
-    nai_text_cut(&brief, text, strlen(text), SHORT_MAX);
-  snprintf(key, sizeof key, "%s_short", name);
-  nai_view_put_code(row_view, key, nai_buf_str(&brief));
-  snprintf(key, sizeof key, "%s_code", name);
-  nai_view_put_code(row_view, key, text);
-  nai_view_inherit(row_view, &brief);
-  nai_buf_free(&brief);
-}
-
-void nai_report_put_value(struct nai_view *view, const char *key, enum nai_unit unit, const struct nai_value *value) {
-  struct nai_buf text = {0};
-  if (value->null || value->type == NAI_STR) {
-    nai_view_put_value(view, key, unit, value);
-    return;
-  }
-  nai_report_print_value(&text, unit, value);
-  nai_view_put_trusted(view, key, nai_buf_str(&text));
-  nai_view_inherit(view, &text);
-  nai_buf_free(&text);
-}
-
-void nai_report_put_row(struct nai_view *row_view, const struct nai_report *report, const struct nai_table *table,
-                        int64_t row) {
-  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
-    struct nai_value value = nai_table_value(table, row, p.column);
-    char name[NAI_COLUMN_NAME_MAX];
-    nai_report_put_value(row_view, nai_display_column_name(name, table->schema, &p), p.unit, &value);
-    if (value.type == NAI_STR && !value.null)
-      put_forms(row_view, name, table->schema->columns[p.column].role, value.s);
-  }
-  int device = nai_schema_role(table->schema, NAI_ROLE_DEVICE);
-  if (device >= 0 && nai_get_i64(table, row, device) != NAI_NULL_I64)
-    nai_view_put_text(row_view, "gpu_label", gpu_label(report, nai_get_i64(table, row, device)));
-}
 
 /* "more": how many rows follow the `shown` ones, if any. */
 static void put_more(struct nai_view *view, int64_t rows, int64_t shown) {
@@ -97,17 +49,21 @@ static int64_t put_rows(struct nai_view *rows, const struct nai_report *report, 
   const struct nai_table *table = nai_report_table(report, name);
   struct nai_err err;
   int64_t kept = most < table->rows ? most : table->rows, total = 0;
-  int64_t *numbers = calloc((size_t)kept + 1, sizeof *numbers);
+  NAI_FREED int64_t *numbers = calloc((size_t)kept + 1, sizeof *numbers);
   if (table->rows && (!numbers || nai_sql_rows(numbers, kept, &total, sql, table, clause, &err)))
-    nai_view_inherit(rows, &(struct nai_buf){.oom = true}); /* the clauses are ours: nothing else fails */
+    nai_view_fail(rows); /* the clauses are ours: nothing but memory fails */
   for (int64_t i = 0; i < total && i < kept; i++) {
     struct nai_view *row = nai_view_add_map(rows);
     nai_report_put_row(row, report, table, numbers[i]);
     if (when)
       nai_view_put_trusted(row, "when", when);
   }
-  free(numbers);
   return total;
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
 }
 
 /* What GPUs spend their time on, when there are too many for a row each: the least, the median and the largest share.
@@ -119,27 +75,22 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
   static const char *const labels[] = {"least", "median", "most"};
   const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
   int64_t rows = gpus->rows < MOST ? gpus->rows : MOST;
+  const int64_t at[] = {0, (rows - 1) / 2, rows - 1};
+  double sorted[MOST];
   nai_view_put_bool(root, "many_gpus", gpus->rows > FEW_GPUS);
   nai_view_put_bool(root, "few_gpus", gpus->rows > 0 && gpus->rows <= FEW_GPUS);
-  double *sorted = gpus->rows > FEW_GPUS ? calloc((size_t)rows, sizeof *sorted) : NULL;
   struct nai_view *list = nai_view_put_list(root, "usual");
-  nai_view_inherit(root, &(struct nai_buf){.oom = gpus->rows > FEW_GPUS && !sorted});
-  for (size_t l = 0; sorted && l < 3; l++) {
+  for (size_t l = 0; gpus->rows > FEW_GPUS && l < sizeof labels / sizeof *labels; l++) {
     struct nai_view *row = nai_view_add_map(list);
     nai_view_put_text(row, "what", labels[l]);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-      for (int64_t i = 0; i < rows; i++) { /* insertion into the sorted part */
-        double value = nai_get_f64(gpus, i, columns[c]);
-        int64_t at = i;
-        for (; at > 0 && sorted[at - 1] > value; at--)
-          sorted[at] = sorted[at - 1];
-        sorted[at] = value;
-      }
-      struct nai_value value = {.type = NAI_F64, .f = sorted[l == 0 ? 0 : l == 1 ? (rows - 1) / 2 : rows - 1]};
+      for (int64_t i = 0; i < rows; i++)
+        sorted[i] = nai_get_f64(gpus, i, columns[c]);
+      qsort(sorted, (size_t)rows, sizeof *sorted, by_value);
+      struct nai_value value = {.type = NAI_F64, .f = sorted[at[l]]};
       nai_report_put_value(row, nai_gpu_utilization_schema.columns[columns[c]].name, NAI_PCT, &value);
     }
   }
-  free(sorted);
 }
 
 /* Whether what was active differs from the window on some GPU. */
@@ -151,17 +102,25 @@ static bool has_pauses(const struct nai_report *report) {
   return false;
 }
 
+/* A grouping by its name, table, time and keys. */
+#define GROUPING(groups, id, time, ...) \
+  groups, &nai_##id##_schema, {__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int), time
+
 static void put_groups(struct nai_view *tables, const struct nai_report *report, int top) {
   static const struct nai_grouping groupings[] = {
-      {"kernel_groups", "kernels", {"kernel_name"}, NULL, NULL},
-      {"shape_groups", "kernel_shape", {"kernel_name", "grid", "block"}, NULL, NULL},
-      {"communication_groups", "kernels", {"kernel_name"}, "category", "communication"},
-      {"comm_groups", "comm_ops", {"op", "dtype", "family"}, NULL, NULL},
-      {"category_groups", "kernel_categories", {"category"}, NULL, NULL},
-      {"cause_groups", "idle_causes", {"cause"}, NULL, NULL},
-      {"pattern_groups", "idle_patterns", {"cause", "next_op", "nvtx_range"}, NULL, NULL},
-      {"transfer_groups", "memory_transfers", {"direction", "src_kind", "dst_kind"}, NULL, NULL},
-      {"tiny_groups", "tiny_kernels", {"kernel_name"}, NULL, NULL},
+      {GROUPING("kernel_groups", kernels, KERNELS_total_time_ns, KERNELS_kernel_name)},
+      {GROUPING("shape_groups", kernel_shape, KERNEL_SHAPE_total_time_ns, KERNEL_SHAPE_kernel_name, KERNEL_SHAPE_grid,
+                KERNEL_SHAPE_block)},
+      {GROUPING("communication_groups", kernels, KERNELS_total_time_ns, KERNELS_kernel_name), "communication",
+       KERNELS_category},
+      {GROUPING("comm_groups", comm_ops, COMM_OPS_total_time_ns, COMM_OPS_op, COMM_OPS_dtype, COMM_OPS_family)},
+      {GROUPING("category_groups", kernel_categories, KERNEL_CATEGORIES_total_time_ns, KERNEL_CATEGORIES_category)},
+      {GROUPING("cause_groups", idle_causes, IDLE_CAUSES_total_ns, IDLE_CAUSES_cause)},
+      {GROUPING("pattern_groups", idle_patterns, IDLE_PATTERNS_total_ns, IDLE_PATTERNS_cause, IDLE_PATTERNS_next_op,
+                IDLE_PATTERNS_nvtx_range)},
+      {GROUPING("transfer_groups", memory_transfers, MEMORY_TRANSFERS_total_time_ns, MEMORY_TRANSFERS_direction,
+                MEMORY_TRANSFERS_src_kind, MEMORY_TRANSFERS_dst_kind)},
+      {GROUPING("tiny_groups", tiny_kernels, TINY_KERNELS_total_time_ns, TINY_KERNELS_kernel_name)},
   };
   for (size_t i = 0; i < sizeof groupings / sizeof *groupings; i++)
     nai_report_put_groups(tables, report, &groupings[i], top);
@@ -214,33 +173,32 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
   nai_view_put_bool(view, "any", total > 0);
 }
 
+static void put_answer_row(struct nai_view *cells, const struct nai_table *table, int64_t row) {
+  NAI_SCOPED(nai_buf) text = {0};
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
+    struct nai_value value = nai_table_value(table, row, p.column);
+    bool foreign = value.type == NAI_STR && !value.null;
+    nai_buf_clear(&text);
+    if (foreign)
+      nai_text_cut(&text, value.s, strlen(value.s), SHORT_MAX);
+    else
+      nai_report_print_value(&text, p.unit, &value);
+    nai_view_add_buf(cells, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
+  }
+}
+
 /* One answer of a skill, whatever its columns are. */
 static void put_answer(struct nai_view *view, const struct nai_table *table, int top) {
   struct nai_view *columns = nai_view_put_list(view, "columns"), *rows = nai_view_put_list(view, "rows");
-  struct nai_buf text = {0};
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
     struct nai_view *column = nai_view_add_map(columns);
     char name[NAI_COLUMN_NAME_MAX];
     nai_view_put_text(column, "name", nai_display_column_name(name, table->schema, &p));
     nai_view_put_trusted(column, "rule", table->schema->columns[p.column].type == NAI_STR ? "---" : "---:");
   }
-  for (int64_t row = 0; row < table->rows && row < top; row++) {
-    struct nai_view *cells = nai_view_put_list(nai_view_add_map(rows), "cells");
-    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
-      struct nai_value value = nai_table_value(table, row, p.column);
-      nai_buf_clear(&text);
-      if (value.type == NAI_STR && !value.null) {
-        nai_text_cut(&text, value.s, strlen(value.s), SHORT_MAX);
-        nai_view_add_text(cells, nai_buf_str(&text));
-      } else {
-        nai_report_print_value(&text, p.unit, &value);
-        nai_view_add_trusted(cells, nai_buf_str(&text));
-      }
-    }
-  }
+  for (int64_t row = 0; row < table->rows && row < top; row++)
+    put_answer_row(nai_view_put_list(nai_view_add_map(rows), "cells"), table, row);
   put_more(view, table->rows, top);
-  nai_view_inherit(view, &text);
-  nai_buf_free(&text);
 }
 
 /* {"skills": [{"skill", "title", "text", "reason", "table": {...}, NULL without rows}]} */
@@ -248,15 +206,14 @@ static void put_skills(struct nai_view *root, const struct nai_report *report, i
   const struct nai_table *answers = nai_report_table(report, "skill_answers");
   struct nai_view *list = nai_view_put_list(root, "skills");
   for (int64_t i = 0; i < answers->rows; i++) {
-    const char *id = nai_get_str(answers, i, SKILL_ANSWERS_skill),
-               *reason = nai_get_str(answers, i, SKILL_ANSWERS_reason);
-    const struct nai_table *table = nai_report_table(report, id);
+    const struct SKILL_ANSWERS_row answer = SKILL_ANSWERS_at(answers, i);
+    const struct nai_table *table = nai_report_table(report, answer.skill);
     struct nai_view *view = nai_view_add_map(list);
-    nai_view_put_text(view, "skill", id);
-    nai_view_put_text(view, "title", nai_get_str(answers, i, SKILL_ANSWERS_title));
-    nai_view_put_text(view, "text", nai_get_str(answers, i, SKILL_ANSWERS_text)); /* no section shows an empty one */
-    nai_view_put_text(view, "reason", reason);
-    nai_view_put_bool(view, "none", !table->rows && !*reason);
+    nai_view_put_text(view, "skill", answer.skill);
+    nai_view_put_text(view, "title", answer.title);
+    nai_view_put_text(view, "text", answer.text); /* no section shows an empty one */
+    nai_view_put_text(view, "reason", answer.reason);
+    nai_view_put_bool(view, "none", !table->rows && !*answer.reason);
     if (table->rows)
       put_answer(nai_view_put_map(view, "table"), table, top);
   }
@@ -268,50 +225,49 @@ static bool whole(const struct nai_table *table) {
   return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
 }
 
-/* A connection to the report's tables; false: out of memory. */
-static bool open_tables(struct nai_sql **out, const struct nai_report *report) {
-  const struct nai_schema **schemas = calloc(report->table_count + 1, sizeof *schemas);
-  struct nai_err err = {0};
-  int rc = schemas ? NAI_OK : nai_err_nomem(&err);
-  for (size_t i = 0; i < report->table_count && !rc; i++)
+/* A connection to the report's tables. */
+static int open_tables(struct nai_sql **out, const struct nai_report *report, struct nai_err *err) {
+  NAI_FREED const struct nai_schema **schemas = calloc(report->table_count + 1, sizeof *schemas);
+  if (!schemas)
+    return nai_err_nomem(err);
+  for (size_t i = 0; i < report->table_count; i++)
     schemas[i] = report->tables[i]->schema;
-  if (!rc)
-    rc = nai_sql_new(out, schemas, report->table_count, &err);
-  free(schemas);
-  return !rc;
+  return nai_sql_new(out, schemas, report->table_count, err);
+}
+
+static void put_tables(struct nai_view *tables, const struct nai_report *report, int top) {
+  NAI_OWNED(nai_sql) *sql = NULL;
+  struct nai_err err;
+  for (size_t i = 0; i < report->table_count; i++)
+    put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);
+  put_groups(tables, report, top);
+  if (open_tables(&sql, report, &err)) {
+    nai_view_fail(tables);
+    return;
+  }
+  put_sections(tables, report, sql, top);
+  put_cpu_work(tables, report, sql, top);
 }
 
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details) {
   struct nai_view *root = nai_view_new();
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) summary = {0};
+  NAI_SCOPED(nai_buf) verdict = {0};
   enum nai_severity severity;
+  nai_report_summary(&summary, report);
+  nai_report_verdict(&verdict, &severity, report);
   nai_view_put_text(root, "title", nai_get_str(nai_report_table(report, "capture"), 0, CAPTURE_file));
-  nai_report_summary(&text, report);
-  nai_view_put_text(root, "summary", nai_buf_str(&text));
-  nai_buf_clear(&text);
-  nai_report_verdict(&text, &severity, report);
-  nai_view_put_text(root, "verdict", nai_buf_str(&text));
+  nai_view_put_buf(root, "summary", NAI_TEXT_FOREIGN, &summary);
+  nai_view_put_buf(root, "verdict", NAI_TEXT_FOREIGN, &verdict);
   nai_view_put_text(root, "verdict_severity", nai_report_severity_label(severity));
   nai_view_put_text(root, "version", report->version);
   nai_view_put_bool(root, "details", details);
   nai_view_put_int(root, "top", top);
-  nai_view_inherit(root, &text);
-  nai_buf_free(&text);
   nai_report_put_findings(root, report);
   put_usual(root, report);
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));
   nai_view_put_bool(root, "has_gpus", nai_report_table(report, "gpu_utilization")->rows > 0);
-  struct nai_view *tables = nai_view_put_map(root, "tables");
-  for (size_t i = 0; i < report->table_count; i++)
-    put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);
-  put_groups(tables, report, top);
-  struct nai_sql *sql = NULL;
-  if (open_tables(&sql, report)) {
-    put_sections(tables, report, sql, top);
-    put_cpu_work(tables, report, sql, top);
-  } else
-    nai_view_inherit(root, &(struct nai_buf){.oom = true});
-  nai_sql_free(sql);
+  put_tables(nai_view_put_map(root, "tables"), report, top);
   return root;
 }

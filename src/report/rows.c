@@ -39,28 +39,6 @@ void nai_rows_number(struct nai_buf *out, enum nai_unit unit, const struct nai_v
 
 static bool is_text(const struct nai_value *value) { return value->type == NAI_STR && !value->null; }
 
-/* --- text table ------------------------------------------------------------------------------------ */
-
-static void add_cell(struct nai_rows *r, uint32_t column, const char *text, size_t len) {
-  int chars = (int)nai_text_chars(text, len);
-  if (r->widths && chars > r->widths[column])
-    r->widths[column] = chars;
-  nai_buf_put(&r->cells, text, len);
-  nai_buf_putc(&r->cells, '\0');
-}
-
-static void begin_table(struct nai_rows *r) {
-  r->widths = calloc((size_t)r->count + 1, sizeof *r->widths);
-  r->numbers = calloc((size_t)r->count + 1, sizeof *r->numbers);
-  r->cells.oom |= !r->widths || !r->numbers;
-  for (uint32_t i = 0; i < r->count && !r->cells.oom; i++) {
-    r->numbers[i] = true;
-    nai_buf_clear(&r->scratch);
-    nai_escape_terminal(&r->scratch, r->columns[i].name, strlen(r->columns[i].name));
-    add_cell(r, i, nai_buf_str(&r->scratch), r->scratch.len);
-  }
-}
-
 /* Of a computed column for people: what its name says. */
 static enum nai_unit guess_unit(const char *name) {
   static const struct {
@@ -88,17 +66,56 @@ static void put_human(struct nai_buf *out, const struct nai_rows_column *column,
     nai_value_print_human(out, unit, value);
 }
 
+/* As the format escapes it. */
+static void put_text(struct nai_rows *r, struct nai_buf *out, const char *text) {
+  size_t len = strlen(text);
+  if (r->format == NAI_ROWS_TABLE)
+    nai_escape_terminal(out, text, len);
+  else if (r->format == NAI_ROWS_CSV)
+    nai_csv_text(out, &r->scratch, text, len);
+  else
+    nai_escape_markdown(out, text, len);
+}
+
+static void put_cell(struct nai_rows *r, struct nai_buf *out, uint32_t column, const struct nai_value *cell) {
+  if (is_text(cell))
+    put_text(r, out, cell->s);
+  else if (r->human && r->format != NAI_ROWS_CSV)
+    put_human(out, &r->columns[column], cell);
+  else
+    nai_rows_number(out, r->columns[column].unit, cell);
+}
+
+/* --- text table ------------------------------------------------------------------------------------ */
+
+/* Keeps the cell that is in `scratch`. */
+static void keep_cell(struct nai_rows *r, uint32_t column) {
+  const char *text = nai_buf_str(&r->scratch);
+  int chars = (int)nai_text_chars(text, r->scratch.len);
+  if (r->widths && chars > r->widths[column])
+    r->widths[column] = chars;
+  nai_buf_put(&r->cells, text, r->scratch.len);
+  nai_buf_putc(&r->cells, '\0');
+}
+
+static void begin_table(struct nai_rows *r) {
+  r->widths = calloc((size_t)r->count + 1, sizeof *r->widths);
+  r->numbers = calloc((size_t)r->count + 1, sizeof *r->numbers);
+  r->cells.oom |= !r->widths || !r->numbers;
+  for (uint32_t i = 0; i < r->count && !r->cells.oom; i++) {
+    r->numbers[i] = true;
+    nai_buf_clear(&r->scratch);
+    put_text(r, &r->scratch, r->columns[i].name);
+    keep_cell(r, i);
+  }
+}
+
 static void put_table_row(struct nai_rows *r, const struct nai_value *cells) {
   for (uint32_t i = 0; i < r->count && !r->cells.oom; i++) {
     nai_buf_clear(&r->scratch);
-    if (is_text(&cells[i]))
-      nai_escape_terminal(&r->scratch, cells[i].s, strlen(cells[i].s));
-    else if (r->human)
-      put_human(&r->scratch, &r->columns[i], &cells[i]);
-    else
-      nai_rows_number(&r->scratch, r->columns[i].unit, &cells[i]);
+    put_cell(r, &r->scratch, i, &cells[i]);
     r->numbers[i] &= !is_text(&cells[i]);
-    add_cell(r, i, nai_buf_str(&r->scratch), r->scratch.len);
+    keep_cell(r, i);
   }
 }
 
@@ -112,10 +129,9 @@ static void put_last(struct nai_rows *r, const char *text, size_t len, int used)
   }
   size_t end = 0;
   for (int chars = 0; chars < room - 1 && end < len; chars++)
-    end += 1 + strspn(text + end + 1, "\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x90\x91\x92\x93"
-                                      "\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xa0\xa1\xa2\xa3\xa4\xa5\xa6\xa7"
-                                      "\xa8\xa9\xaa\xab\xac\xad\xae\xaf\xb0\xb1\xb2\xb3\xb4\xb5\xb6\xb7\xb8\xb9\xba\xbb"
-                                      "\xbc\xbd\xbe\xbf");
+    do
+      end++;
+    while (((unsigned char)text[end] & 0xc0) == 0x80);
   nai_buf_put(r->out, text, end);
   nai_buf_puts(r->out, "…");
 }
@@ -152,10 +168,7 @@ static void end_table(struct nai_rows *r) {
 static void put_csv_row(struct nai_rows *r, const struct nai_value *cells) {
   for (uint32_t i = 0; i < r->count; i++) {
     nai_buf_puts(r->out, i ? "," : "");
-    if (is_text(&cells[i]))
-      nai_csv_text(r->out, &r->scratch, cells[i].s, strlen(cells[i].s));
-    else
-      nai_rows_number(r->out, r->columns[i].unit, &cells[i]);
+    put_cell(r, r->out, i, &cells[i]);
   }
   nai_buf_putc(r->out, '\n');
 }
@@ -211,12 +224,7 @@ static void put_markdown_row(struct nai_rows *r, const struct nai_value *cells) 
   nai_buf_putc(r->out, '|');
   for (uint32_t i = 0; i < r->count; i++) {
     nai_buf_putc(r->out, ' ');
-    if (is_text(&cells[i]))
-      nai_escape_markdown(r->out, cells[i].s, strlen(cells[i].s));
-    else if (r->human)
-      put_human(r->out, &r->columns[i], &cells[i]);
-    else
-      nai_rows_number(r->out, r->columns[i].unit, &cells[i]);
+    put_cell(r, r->out, i, &cells[i]);
     nai_buf_puts(r->out, " |");
   }
   nai_buf_putc(r->out, '\n');
@@ -227,7 +235,7 @@ static void begin_markdown(struct nai_rows *r) {
   nai_buf_putc(r->out, '|');
   for (uint32_t i = 0; i < r->count; i++) {
     nai_buf_putc(r->out, ' ');
-    nai_escape_markdown(r->out, r->columns[i].name, strlen(r->columns[i].name));
+    put_text(r, r->out, r->columns[i].name);
     nai_buf_puts(r->out, " |");
   }
   nai_buf_puts(r->out, "\n|");
@@ -239,7 +247,7 @@ static void begin_markdown(struct nai_rows *r) {
 static void begin_csv(struct nai_rows *r) {
   for (uint32_t i = 0; i < r->count; i++) {
     nai_buf_puts(r->out, i ? "," : "");
-    nai_csv_text(r->out, &r->scratch, r->columns[i].name, strlen(r->columns[i].name));
+    put_text(r, r->out, r->columns[i].name);
   }
   nai_buf_putc(r->out, '\n');
 }

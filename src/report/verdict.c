@@ -38,11 +38,11 @@ static bool put_framework(struct nai_buf *out, const struct nai_report *report) 
   const struct nai_table *workload = nai_report_table(report, "workload");
   bool any = false;
   for (int64_t i = 0; i < workload->rows; i++) {
-    const char *value = nai_get_str(workload, i, WORKLOAD_value);
-    if (strcmp(nai_get_str(workload, i, WORKLOAD_aspect), "framework") != 0 || strcmp(value, "unknown") == 0 ||
-        strcmp(value, "cuda") == 0 || !(nai_get_f64(workload, i, WORKLOAD_confidence) >= 50))
+    const struct WORKLOAD_row sign = WORKLOAD_at(workload, i);
+    if (strcmp(sign.aspect, "framework") != 0 || strcmp(sign.value, "unknown") == 0 ||
+        strcmp(sign.value, "cuda") == 0 || !(sign.confidence >= 50))
       continue;
-    nai_buf_printf(out, "%s%s", any ? ", " : "", written(value));
+    nai_buf_printf(out, "%s%s", any ? ", " : "", written(sign.value));
     any = true;
   }
   return any;
@@ -56,6 +56,8 @@ static bool found(const struct nai_report *report, const char *check, const char
       return strcmp(nai_get_str(health, i, CAPTURE_HEALTH_state), state) == 0;
   return false;
 }
+
+/* --- what GPUs did -------------------------------------------------------------------------------- */
 
 struct part {
   int active, window; /* columns of gpu_active and gpu_utilization */
@@ -110,22 +112,19 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
   nai_buf_putc(out, '.');
 }
 
-static bool leads(const struct nai_table *findings, int64_t row) {
-  return nai_get_i64(findings, row, FINDINGS_leads) == 1;
-}
+/* --- losses --------------------------------------------------------------------------------------- */
 
 /* The next finding that costs time, from `row` on; -1 for none. */
 static int64_t next_loss(const struct nai_table *findings, int64_t row) {
   for (; row < findings->rows; row++)
-    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && !leads(findings, row))
+    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && nai_get_i64(findings, row, FINDINGS_leads) != 1)
       return row;
   return -1;
 }
 
-static void put_share(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
-  double pct = nai_get_f64(findings, row, FINDINGS_pct_of_active);
-  if (!isnan(pct))
-    nai_fmt_percent(out, pct);
+static void put_share(struct nai_buf *out, const struct FINDINGS_row *finding) {
+  if (!isnan(finding->pct_of_active))
+    nai_fmt_percent(out, finding->pct_of_active);
 }
 
 /* A title within a sentence: without its capital, unless that belongs to a name. */
@@ -139,10 +138,9 @@ static void put_within(struct nai_buf *out, const char *title) {
 }
 
 /* What a share is of: a pause is no part of the active time. */
-static void put_base(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
-  const char *base = nai_get_str(findings, row, FINDINGS_share_of);
-  if (*base)
-    nai_buf_printf(out, " of the %s", base);
+static void put_base(struct nai_buf *out, const struct FINDINGS_row *finding) {
+  if (*finding->share_of)
+    nai_buf_printf(out, " of the %s", finding->share_of);
 }
 
 /* The loss that is named behind the first one; -1: none is worth it. */
@@ -153,78 +151,84 @@ static int64_t second_loss(const struct nai_table *findings, int64_t first) {
   return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
 }
 
+/* "; then: title (place, 12 %)" */
+static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, const struct FINDINGS_row *second) {
+  const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
+  nai_buf_puts(out, "; then: ");
+  put_within(out, second->title);
+  if (second->at_stake_ns == NAI_NULL_I64)
+    return;
+  nai_buf_printf(out, " (%s%s", place, *place ? ", " : "");
+  put_share(out, second);
+  if (strcmp(second->share_of, first->share_of) != 0)
+    put_base(out, second);
+  nai_buf_putc(out, ')');
+}
+
 static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
-  struct nai_value ns = nai_table_value(findings, row, FINDINGS_at_stake_ns);
-  const char *scope = nai_get_str(findings, row, FINDINGS_scope), *place = nai_get_str(findings, row, FINDINGS_place);
-  nai_buf_puts(out, nai_get_str(findings, row, FINDINGS_title));
-  if (*place)
-    nai_buf_printf(out, " (%s)", place);
-  if (!ns.null) {
-    nai_buf_puts(out, ": at most ");
-    nai_fmt_duration(out, (double)ns.i);
-    if (strcmp(scope, "run") != 0)
-      nai_buf_printf(out, " on %s", scope);
-    nai_buf_puts(out, ", ");
-    put_share(out, findings, row);
-    put_base(out, findings, row);
-  }
+  const struct FINDINGS_row first = FINDINGS_at(findings, row);
   int64_t next = second_loss(findings, row);
+  nai_buf_puts(out, first.title);
+  if (*first.place)
+    nai_buf_printf(out, " (%s)", first.place);
+  if (first.at_stake_ns != NAI_NULL_I64) {
+    nai_buf_puts(out, ": at most ");
+    nai_fmt_duration(out, (double)first.at_stake_ns);
+    if (strcmp(first.scope, "run") != 0)
+      nai_buf_printf(out, " on %s", first.scope);
+    nai_buf_puts(out, ", ");
+    put_share(out, &first);
+    put_base(out, &first);
+  }
   if (next >= 0) {
-    nai_buf_puts(out, "; then: ");
-    const char *where = strcmp(nai_get_str(findings, next, FINDINGS_scope), "run") == 0
-                          ? nai_get_str(findings, next, FINDINGS_place)
-                          : "";
-    put_within(out, nai_get_str(findings, next, FINDINGS_title));
-    if (!nai_table_value(findings, next, FINDINGS_at_stake_ns).null) {
-      nai_buf_printf(out, " (%s%s", where, *where ? ", " : "");
-      put_share(out, findings, next);
-      if (strcmp(nai_get_str(findings, next, FINDINGS_share_of), nai_get_str(findings, row, FINDINGS_share_of)) != 0)
-        put_base(out, findings, next);
-      nai_buf_putc(out, ')');
-    }
+    const struct FINDINGS_row second = FINDINGS_at(findings, next);
+    put_second(out, &first, &second);
   }
   nai_buf_putc(out, '.');
 }
 
-/* A larger loss that was rated lower, with the reason: else the reader wonders why the first finding is not that one.
- */
+/* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
+ * finding is not that one. */
 static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss) {
   int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_at_stake_ns), at = -1;
   for (int64_t i = 0; i < findings->rows; i++) {
-    struct nai_value ns = nai_table_value(findings, i, FINDINGS_at_stake_ns);
-    if (i == loss || ns.null || ns.i <= most || !*nai_get_str(findings, i, FINDINGS_reason) ||
-        *nai_get_str(findings, i, FINDINGS_part_of) || isnan(nai_get_f64(findings, i, FINDINGS_pct_of_active)))
+    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+    if (i == loss || finding.at_stake_ns == NAI_NULL_I64 || finding.at_stake_ns <= most || !*finding.reason ||
+        *finding.part_of || isnan(finding.pct_of_active))
       continue;
-    most = ns.i;
+    most = finding.at_stake_ns;
     at = i;
   }
   if (at < 0)
     return;
+  const struct FINDINGS_row larger = FINDINGS_at(findings, at);
   if (loss >= 0 && at == second_loss(findings, loss)) { /* just named */
-    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", nai_get_str(findings, at, FINDINGS_reason));
+    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", larger.reason);
     return;
   }
   nai_buf_puts(out, " More time, but rated lower: ");
-  put_within(out, nai_get_str(findings, at, FINDINGS_title));
+  put_within(out, larger.title);
   nai_buf_puts(out, " (");
-  put_share(out, findings, at);
-  nai_buf_printf(out, "; %s).", nai_get_str(findings, at, FINDINGS_reason));
+  put_share(out, &larger);
+  nai_buf_printf(out, "; %s).", larger.reason);
 }
+
+/* --- the capture ---------------------------------------------------------------------------------- */
 
 /* Tables of which data_quality has that check, behind `words`: "NVTX_EVENTS (1,204 rows). " */
 static void put_tables(struct nai_buf *out, const struct nai_table *quality, const char *check, const char *words) {
   bool any = false;
   for (int64_t i = 0; i < quality->rows; i++) {
-    int64_t rows = nai_get_i64(quality, i, DATA_QUALITY_count);
-    if (strcmp(nai_get_str(quality, i, DATA_QUALITY_check), check) != 0)
+    const struct DATA_QUALITY_row row = DATA_QUALITY_at(quality, i);
+    if (strcmp(row.check, check) != 0)
       continue;
-    nai_buf_printf(out, "%s%s", any ? ", " : words, nai_get_str(quality, i, DATA_QUALITY_source_table));
+    nai_buf_printf(out, "%s%s", any ? ", " : words, row.source_table);
     any = true;
-    if (rows <= 0) /* nobody can tell any more */
+    if (row.count <= 0) /* nobody can tell any more */
       continue;
     nai_buf_puts(out, " (");
-    nai_fmt_count(out, rows);
-    nai_buf_puts(out, rows == 1 ? " row)" : " rows)");
+    nai_fmt_count(out, row.count);
+    nai_buf_puts(out, row.count == 1 ? " row)" : " rows)");
   }
   if (any)
     nai_buf_puts(out, ". ");
@@ -248,36 +252,42 @@ static void put_longest_range(struct nai_buf *out, const struct nai_report *repo
              : most;
   if (!ranges->rows)
     return;
-  const char *name = nai_get_str(ranges, most, NVTX_RANGES_range_name);
+  const struct NVTX_RANGES_row range = NVTX_RANGES_at(ranges, most);
   nai_buf_puts(out, " The range with most time is ");
-  nai_text_cut(out, name, strlen(name), NAME_MAX_BYTES);
+  nai_text_cut(out, range.range_name, strlen(range.range_name), NAME_MAX_BYTES);
   nai_buf_puts(out, ": ");
-  nai_fmt_duration(out, (double)nai_get_i64(ranges, most, NVTX_RANGES_total_time_ns));
+  nai_fmt_duration(out, (double)range.total_time_ns);
   nai_buf_puts(out, " in ");
-  nai_fmt_count(out, nai_get_i64(ranges, most, NVTX_RANGES_count));
-  nai_buf_puts(out, nai_get_i64(ranges, most, NVTX_RANGES_count) == 1 ? " execution." : " executions.");
+  nai_fmt_count(out, range.count);
+  nai_buf_puts(out, range.count == 1 ? " execution." : " executions.");
+}
+
+/* How to read the others: "A; b". False: there are none. */
+static bool put_leading(struct nai_buf *out, const struct nai_table *findings) {
+  int64_t i = 0;
+  for (; i < findings->rows && nai_get_i64(findings, i, FINDINGS_leads) == 1; i++) {
+    const char *title = nai_get_str(findings, i, FINDINGS_title);
+    nai_buf_puts(out, i ? "; " : "");
+    if (i)
+      put_within(out, title);
+    else
+      nai_buf_puts(out, title);
+  }
+  return i > 0;
 }
 
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   /* Copies without the kernels that were launched say nothing on time that was lost. */
-  bool recorded = !found(report, "gpu_activity_recorded", "problem"), led = false;
+  bool recorded = !found(report, "gpu_activity_recorded", "problem");
   bool gpus = recorded && nai_report_table(report, "gpu_utilization")->rows > 0;
+  int64_t loss = next_loss(findings, 0);
   *severity = NAI_SEVERITY_INFO;
   for (int64_t i = 0; i < findings->rows; i++)
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
   put_missing(out, report);
-  for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
-    if (led) {
-      nai_buf_puts(out, "; ");
-      put_within(out, nai_get_str(findings, i, FINDINGS_title));
-    } else {
-      nai_buf_puts(out, nai_get_str(findings, i, FINDINGS_title));
-    }
-    led = true;
-  }
-  int64_t loss = next_loss(findings, 0);
+  bool led = put_leading(out, findings);
   if (led)
     nai_buf_putc(out, '.');
   else if (gpus)

@@ -1,19 +1,14 @@
 #include "report/view.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* All nodes and texts of a tree, freed together. */
-struct block {
-  struct block *next;
-  size_t used, size;
-  max_align_t bytes[];
-};
-
+/* All nodes and texts of a tree, freed together: pieces of blocks of an arena, which are cheaper than its own. */
 struct nai_view_owner {
-  struct block *blocks; /* the current one first */
+  struct nai_arena arena;
+  char *at; /* what is left of the block */
+  size_t left;
   bool oom;
 };
 
@@ -21,37 +16,26 @@ enum { BLOCK_BYTES = 16384 };
 
 static void *take(struct nai_view_owner *owner, size_t bytes) {
   size_t need = (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
-  struct block *block = owner->blocks;
-  if (need < bytes || owner->oom)
+  char *taken = NULL;
+  if (owner->oom || need < bytes)
     return NULL;
-  if (!block || block->size - block->used < need) {
-    size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES;
-    struct block *fresh = size + sizeof *fresh < size ? NULL : malloc(size + sizeof *fresh);
-    if (!fresh) {
-      owner->oom = true;
-      return NULL;
-    }
-    *fresh = (struct block){.size = size};
-    if (block && need > BLOCK_BYTES) { /* a big text must not close a block that still has room */
-      fresh->next = block->next;
-      block->next = fresh;
-    } else {
-      fresh->next = block;
-      owner->blocks = fresh;
-    }
-    block = fresh;
+  if (need > owner->left) { /* a big text has a block of its own */
+    char **block = need > BLOCK_BYTES ? &taken : &owner->at;
+    owner->oom = nai_arena_get(block, &owner->arena, need > BLOCK_BYTES ? need : BLOCK_BYTES, 1, NULL);
+    if (owner->oom || taken)
+      return taken;
+    owner->left = BLOCK_BYTES;
   }
-  void *at = (char *)block->bytes + block->used;
-  block->used += need;
-  return at;
+  taken = owner->at;
+  owner->at += need;
+  owner->left -= need;
+  return taken;
 }
 
 static char *copy(struct nai_view_owner *owner, const char *text, size_t len) {
   char *at = take(owner, len + 1);
-  if (at) {
+  if (at)
     memcpy(at, text, len);
-    at[len] = '\0';
-  }
   return at;
 }
 
@@ -64,7 +48,10 @@ static struct nai_view *new_node(struct nai_view_owner *owner, enum nai_view_kin
 
 struct nai_view *nai_view_new(void) {
   struct nai_view_owner *owner = calloc(1, sizeof *owner);
-  struct nai_view *root = owner ? new_node(owner, NAI_VIEW_MAP) : NULL;
+  if (!owner)
+    return NULL;
+  owner->arena = (struct nai_arena)NAI_ARENA(NULL);
+  struct nai_view *root = new_node(owner, NAI_VIEW_MAP);
   if (!root)
     free(owner);
   return root;
@@ -74,10 +61,7 @@ void nai_view_free(struct nai_view *root) {
   if (!root)
     return;
   struct nai_view_owner *owner = root->owner;
-  for (struct block *block = owner->blocks, *next; block; block = next) {
-    next = block->next;
-    free(block);
-  }
+  nai_arena_free(&owner->arena);
   free(owner);
 }
 
@@ -143,37 +127,41 @@ static void set_text(struct nai_view *view, enum nai_text_kind kind, const char 
   view->text_kind = kind;
 }
 
-static void put_text(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text) {
+void nai_view_put(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text) {
   if (text)
     set_text(put(map, key, NAI_VIEW_TEXT), kind, text, strlen(text));
   else
     put(map, key, NAI_VIEW_NULL);
 }
 
-void nai_view_put_text(struct nai_view *map, const char *key, const char *text) {
-  put_text(map, key, NAI_TEXT_FOREIGN, text);
+void nai_view_add(struct nai_view *list, enum nai_text_kind kind, const char *text) {
+  if (text)
+    set_text(add(list, NAI_VIEW_TEXT), kind, text, strlen(text));
+  else
+    add(list, NAI_VIEW_NULL);
 }
 
-void nai_view_put_code(struct nai_view *map, const char *key, const char *text) {
-  put_text(map, key, NAI_TEXT_CODE, text);
-}
-
-void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text) {
-  put_text(map, key, NAI_TEXT_TRUSTED, text);
-}
-
-void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {
-  if (view && text->oom)
+void nai_view_fail(struct nai_view *view) {
+  if (view)
     view->owner->oom = true;
 }
 
-/* Stores what was printed into `text`, and frees it. */
-static struct nai_view *put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
-  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
-  nai_view_inherit(map, text);
+void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {
+  if (text->oom)
+    nai_view_fail(view);
+}
+
+static void set_buf(struct nai_view *view, enum nai_text_kind kind, const struct nai_buf *text) {
+  nai_view_inherit(view, text);
   set_text(view, kind, nai_buf_str(text), text->len);
-  nai_buf_free(text);
-  return view;
+}
+
+void nai_view_put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, const struct nai_buf *text) {
+  set_buf(put(map, key, NAI_VIEW_TEXT), kind, text);
+}
+
+void nai_view_add_buf(struct nai_view *list, enum nai_text_kind kind, const struct nai_buf *text) {
+  set_buf(add(list, NAI_VIEW_TEXT), kind, text);
 }
 
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len) {
@@ -202,16 +190,17 @@ void nai_view_put_bool(struct nai_view *map, const char *key, bool truth) {
 }
 
 void nai_view_put_int(struct nai_view *map, const char *key, int64_t number) {
-  struct nai_buf text = {0};
-  nai_buf_printf(&text, "%lld", (long long)number);
-  put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+  char text[24];
+  snprintf(text, sizeof text, "%lld", (long long)number);
+  nai_view_put_trusted(map, key, text);
 }
 
 void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit unit, const struct nai_value *value) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_value_print_human(&text, unit, value);
   bool foreign = value->type == NAI_STR && !value->null;
-  struct nai_view *view = put_buf(map, key, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
+  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
+  set_buf(view, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
   if (view)
     view->absent = value->null;
 }
@@ -223,19 +212,6 @@ struct nai_view *nai_view_put_map(struct nai_view *map, const char *key) {
 struct nai_view *nai_view_put_list(struct nai_view *map, const char *key) {
   return put(map, key, NAI_VIEW_LIST);
 }
-
-static void add_text(struct nai_view *list, enum nai_text_kind kind, const char *text) {
-  if (text)
-    set_text(add(list, NAI_VIEW_TEXT), kind, text, strlen(text));
-  else
-    add(list, NAI_VIEW_NULL);
-}
-
-void nai_view_add_text(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_FOREIGN, text); }
-
-void nai_view_add_code(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_CODE, text); }
-
-void nai_view_add_trusted(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_TRUSTED, text); }
 
 struct nai_view *nai_view_add_map(struct nai_view *list) {
   return add(list, NAI_VIEW_MAP);

@@ -2,8 +2,7 @@
  * Builders are sticky on out-of-memory: they accept NULL, return NULL, and nai_view_check tells at the end. */
 #pragma once
 
-#include "base/buf.h"
-#include "base/scope.h"
+#include "base/arena.h"
 #include "table/schema.h"
 
 #include <stdbool.h>
@@ -47,13 +46,23 @@ NAI_OWNER(nai_view)
 NAI_MUST_CHECK int nai_view_check(const struct nai_view *root, struct nai_err *err);
 
 /* Entries of a map. Keys and texts are copied. A key put a second time replaces the first value. NULL text is null. */
-void nai_view_put_text(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_FOREIGN */
-void nai_view_put_code(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_CODE */
-/* What a text was printed into takes its being out of memory along: call it for every nai_buf whose text goes into a
- * view.
- */
+void nai_view_put(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text);
+static inline void nai_view_put_text(struct nai_view *map, const char *key, const char *text) {
+  nai_view_put(map, key, NAI_TEXT_FOREIGN, text);
+}
+static inline void nai_view_put_code(struct nai_view *map, const char *key, const char *text) {
+  nai_view_put(map, key, NAI_TEXT_CODE, text);
+}
+static inline void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text) {
+  nai_view_put(map, key, NAI_TEXT_TRUSTED, text);
+}
+/* Memory ran out on the way to what should be in the view; or it did when the text was printed, which does not go into
+ * it as a buffer. */
+void nai_view_fail(struct nai_view *view);
 void nai_view_inherit(struct nai_view *view, const struct nai_buf *text);
-void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_TRUSTED */
+/* What was printed, as a text of that kind. */
+void nai_view_put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, const struct nai_buf *text);
+void nai_view_add_buf(struct nai_view *list, enum nai_text_kind kind, const struct nai_buf *text);
 /* Trusted text that is not copied and must outlive the tree: for megabytes. */
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len);
 /* Trusted text that is printed anew wherever a template shows it. `ctx` must outlive the tree. */
@@ -66,9 +75,10 @@ struct nai_view *nai_view_put_map(struct nai_view *map, const char *key);
 struct nai_view *nai_view_put_list(struct nai_view *map, const char *key);
 
 /* Entries of a list, appended. */
-void nai_view_add_text(struct nai_view *list, const char *text);
-void nai_view_add_code(struct nai_view *list, const char *text);
-void nai_view_add_trusted(struct nai_view *list, const char *text);
+void nai_view_add(struct nai_view *list, enum nai_text_kind kind, const char *text);
+static inline void nai_view_add_text(struct nai_view *list, const char *text) {
+  nai_view_add(list, NAI_TEXT_FOREIGN, text);
+}
 struct nai_view *nai_view_add_map(struct nai_view *list);
 struct nai_view *nai_view_add_list(struct nai_view *list);
 

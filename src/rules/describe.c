@@ -1,8 +1,6 @@
 /* Rule sets as text: `rules list` and `rules explain ID`. */
-#include "base/text.h"
 #include "rules/evaluation.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The part of a rule that its title always says: a title may be a list of variants. */
@@ -23,36 +21,27 @@ static void put_severities(struct nai_buf *out, const struct rule *rule) {
       nai_buf_printf(out, "%s%s", out->len > start ? "/" : "", nai_severity_name(s));
 }
 
-static void put_column(struct nai_buf *out, struct nai_buf *cell, size_t width) {
-  nai_buf_printf(out, "%-*s  ", (int)width, nai_buf_str(cell));
-  out->oom |= cell->oom;
-  nai_buf_clear(cell);
-}
-
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
   size_t id_width = 0, table_width = 0;
-  struct nai_buf cell = {0};
-  for (uint32_t i = 0; i < set->rule_count; i++) {
-    const struct rule *rule = set->rules[i];
+  NAI_SCOPED(nai_buf) severities = {0};
+  for (uint32_t i = 0; i < set->rules.count; i++) {
+    const struct rule *rule = set->rules.at[i];
     size_t id = strlen(rule->id), table = rule->disabled ? 0 : strlen(rule->rows.schema->name);
     id_width = id > id_width ? id : id_width;
     table_width = table > table_width ? table : table_width;
   }
-  for (uint32_t i = 0; i < set->rule_count; i++) {
-    const struct rule *rule = set->rules[i];
-    nai_buf_puts(&cell, rule->id);
-    put_column(out, &cell, id_width);
+  for (uint32_t i = 0; i < set->rules.count; i++) {
+    const struct rule *rule = set->rules.at[i];
+    nai_buf_clear(&severities);
     if (rule->disabled)
-      nai_buf_puts(&cell, "disabled");
+      nai_buf_puts(&severities, "disabled");
     else
-      put_severities(&cell, rule);
-    put_column(out, &cell, strlen("high/medium/low"));
-    nai_buf_puts(&cell, rule->disabled ? "" : rule->rows.schema->name);
-    put_column(out, &cell, table_width);
-    nai_buf_puts(out, first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
-    nai_buf_putc(out, '\n');
+      put_severities(&severities, rule);
+    nai_buf_printf(out, "%-*s  %-*s  %-*s  %s\n", (int)id_width, rule->id, (int)strlen("high/medium/low"),
+                   nai_buf_str(&severities), (int)table_width, rule->disabled ? "" : rule->rows.schema->name,
+                   first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
   }
-  nai_buf_free(&cell);
+  out->oom |= severities.oom;
 }
 
 /* Prints text with every line indented; a text of several lines starts on its own line. */
@@ -93,20 +82,23 @@ static void put_tree(struct nai_buf *out, const struct nai_yaml *doc, const stru
   }
 }
 
+/* Whether the text names the parameter. */
+static bool mentions(const char *text, const char *parameter) {
+  size_t len = strlen(parameter);
+  for (const char *at = text; (at = strstr(at, "param.")) != NULL;) {
+    at += strlen("param.");
+    if (strncmp(at, parameter, len) == 0 && (!at[len] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[len])))
+      return true;
+  }
+  return false;
+}
+
 /* Parameters the rule's text mentions, with the values in force. */
 static void put_parameters(struct nai_buf *out, const struct nai_rule_set *set, const char *rule_text) {
   const char *heading = "\nparameters:\n";
   for (uint32_t i = 0; i < set->parameters.count; i++) {
-    const struct parameter *parameter = POOL_AT(set->parameters, struct parameter, i);
-    size_t len = strlen(parameter->name);
-    const char *at = rule_text;
-    while ((at = strstr(at, "param.")) != NULL) {
-      at += strlen("param.");
-      if (strncmp(at, parameter->name, len) == 0 &&
-          (!at[len] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[len])))
-        break;
-    }
-    if (!at)
+    const struct parameter *parameter = &set->parameters.at[i];
+    if (!mentions(rule_text, parameter->name))
       continue;
     nai_buf_printf(out, "%s  %s = ", heading, parameter->name);
     nai_number_print(out, parameter->value);
@@ -116,20 +108,12 @@ static void put_parameters(struct nai_buf *out, const struct nai_rule_set *set, 
 }
 
 int nai_rules_explain(struct nai_buf *out, const struct nai_rule_set *set, const char *id, struct nai_err *err) {
-  const struct rule *rule = NULL;
-  const char **candidates = calloc(set->rule_count + 1, sizeof *candidates);
-  if (!candidates)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < set->rule_count; i++) {
-    candidates[i] = set->rules[i]->id;
-    if (strcmp(candidates[i], id) == 0)
-      rule = set->rules[i];
-  }
-  const char *guess = nai_text_suggest(id, candidates, set->rule_count);
-  free(candidates);
+  const struct rule *rule = nai_names_rule(set, id);
+  const char *guess = rule ? NULL : nai_names_suggest_rule(set, id);
+  if (guess)
+    return nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"; did you mean \"%s\"?", id, guess);
   if (!rule)
-    return guess ? nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"; did you mean \"%s\"?", id, guess)
-                 : nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"", id);
+    return nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"", id);
   nai_buf_printf(out, "%s (%s, line %u)%s\n", rule->id, rule->doc->file, rule->node->line,
                  rule->disabled ? ", disabled" : "");
   if (!rule->disabled) {
@@ -138,12 +122,10 @@ int nai_rules_explain(struct nai_buf *out, const struct nai_rule_set *set, const
     put_severities(out, rule);
     nai_buf_putc(out, '\n');
   }
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   put_tree(&text, rule->doc, rule->node);
+  NAI_TRY(nai_buf_check(&text, err));
   put_parameters(out, set, nai_buf_str(&text));
-  nai_buf_putc(out, '\n');
-  nai_buf_put(out, text.data, text.len);
-  int rc = nai_buf_check(&text, err);
-  nai_buf_free(&text);
-  return rc ? rc : nai_buf_check(out, err);
+  nai_buf_printf(out, "\n%s", nai_buf_str(&text));
+  return nai_buf_check(out, err);
 }

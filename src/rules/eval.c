@@ -1,39 +1,90 @@
-/* Values of names, conditions and numbers, and rows of selections. */
+/* Values of names, conditions and numbers, and rows of selections, over the tables of a run. */
 #include "rules/evaluation.h"
 
-#include <math.h>
-#include <string.h>
+/* --- tables ---------------------------------------------------------------------------------------- */
+
+static bool is_of(const struct nai_table *table, const struct nai_schema *schema) {
+  return table->schema == schema || nai_schema_equal(table->schema, schema);
+}
+
+static int show(const struct nai_rule_set *set, const struct nai_table *table, struct nai_err *err) {
+  struct nai_sql_table *t = table ? nai_sql_find(set->sql, table->schema->name) : NULL;
+  if (!t)
+    return NAI_OK;
+  if (!is_of(table, t->source->schema))
+    return nai_err_set(err, NAI_ESTALE, "table \"%s\" differs from the schema its rules were checked against", t->name);
+  return nai_sql_show(t, table, err);
+}
+
+int nai_rules_enter(const struct nai_rule_set *set, const struct nai_rules_input *input, struct nai_err *err) {
+  set->sql->failure.code = NAI_OK;
+  for (size_t i = 0; i < input->table_count; i++)
+    NAI_TRY(show(set, input->tables[i], err));
+  return NAI_OK;
+}
+
+int nai_rules_leave(const struct nai_rule_set *set, int rc, struct nai_err *err) {
+  struct nai_err again = {0};
+  for (uint32_t i = 0; i < set->sql->table_count; i++)
+    if (set->sql->tables[i].facts && nai_sql_show(&set->sql->tables[i], NULL, &again) && !rc)
+      rc = nai_err_nomem(err);
+  if (rc || !set->sql->failure.code)
+    return rc;
+  *err = set->sql->failure;
+  return err->code;
+}
+
+const struct nai_table *nai_rules_table(const struct nai_rules_input *input, const struct nai_schema *schema) {
+  for (size_t i = 0; i < input->table_count; i++)
+    if (input->tables[i] && is_of(input->tables[i], schema))
+      return input->tables[i];
+  return NULL;
+}
+
+static void open_table(struct env *env, const struct selection *rows) {
+  env->tables[rows->source] = nai_rules_table(env->input, rows->schema);
+}
+
+void nai_env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
+                  const struct nai_rules_input *input) {
+  *env = (struct env){.set = set, .input = input, .subject = "", .device_id = NAI_NULL_I64, .saving = NO_SAVING};
+  for (int i = 0; i < MAX_SOURCES; i++)
+    env->rows[i] = -1;
+  open_table(env, &rule->rows);
+  for (int i = 0; i < rule->lookup_count; i++) {
+    const struct selection *rows = &rule->lookups[i].rows;
+    open_table(env, rows);
+    if (rule->lookups[i].sum)
+      env->sums[rows->source] = rows;
+  }
+}
+
+/* --- expressions ----------------------------------------------------------------------------------- */
 
 /* The first failure is what evaluation ends with (nai_rules_leave); until then what fails is NULL. */
-static void fail(const struct env *env, struct formula formula) {
+static void fail(const struct env *env, const struct expression *e) {
   struct nai_err *failure = &env->set->sql->failure;
   if (!failure->code)
-    nai_expression_error(env->set, POOL_AT(env->set->expressions, struct expression, formula.number - 1), failure);
+    nai_expression_error(env->set, e, failure);
 }
 
 /* Whether there is a further row. */
-static bool step(const struct env *env, struct formula formula, sqlite3_stmt *statement) {
+static bool step(const struct env *env, const struct expression *e, sqlite3_stmt *statement) {
   int rc = statement ? sqlite3_step(statement) : SQLITE_DONE;
   if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-    fail(env, formula);
+    fail(env, e);
   return rc == SQLITE_ROW;
 }
 
-static struct nai_value stake_value(const struct env *env, enum stake stake) {
-  if (stake == STAKE_PCT)
-    return (struct nai_value){.type = NAI_F64, .f = env->stake_pct, .null = isnan(env->stake_pct)};
-  int64_t ns = stake == STAKE_NS ? env->stake_ns : env->stake_low_ns;
+static struct nai_value saving_value(const struct saving *saving, enum saving_part part) {
+  double pct = nai_saving_pct(saving);
+  if (part == SAVING_PCT)
+    return (struct nai_value){.type = NAI_F64, .f = pct, .null = isnan(pct)};
+  int64_t ns = part == SAVING_NS ? saving->ns : saving->low_ns;
   return (struct nai_value){.type = NAI_I64, .i = ns, .null = ns == NAI_NULL_I64};
 }
 
-/* Whether a row of the fact's table, of this GPU where both name one, meets its condition. */
-static bool fact_holds(const struct env *env, uint32_t number) {
-  const struct fact *fact = POOL_AT(env->set->facts, struct fact, number);
-  int64_t row;
-  return nai_selection_rows(&row, 1, env, &fact->rows) > 0;
-}
-
-static sqlite3_stmt *begin(const struct env *env, struct formula formula);
+static sqlite3_stmt *begin(const struct env *env, struct expression *e);
 
 /* A column of all rows of a selection, added up: 0 for none. */
 static struct nai_value sum_value(const struct env *env, const struct ref *ref) {
@@ -50,6 +101,12 @@ static struct nai_value sum_value(const struct env *env, const struct ref *ref) 
   return whole ? (struct nai_value){.type = NAI_I64, .i = (int64_t)sum} : (struct nai_value){.type = NAI_F64, .f = sum};
 }
 
+/* Whether a row of the fact's table, of this GPU where both name one, meets its condition. */
+static bool fact_holds(const struct env *env, const struct fact *fact) {
+  int64_t row;
+  return nai_selection_rows(&row, 1, env, &fact->rows) > 0;
+}
+
 struct nai_value nai_env_value(const struct env *env, const struct ref *ref) {
   struct nai_value value = {.type = ref->is_text ? NAI_STR : NAI_F64};
   switch (ref->kind) {
@@ -61,7 +118,7 @@ struct nai_value nai_env_value(const struct env *env, const struct ref *ref) {
     value.null = true;
     break;
   case REF_PARAMETER:
-    value.f = POOL_AT(env->set->parameters, struct parameter, ref->parameter)->value;
+    value.f = env->set->parameters.at[ref->number].value;
     break;
   case REF_SUBJECT:
     value.s = env->subject;
@@ -69,10 +126,10 @@ struct nai_value nai_env_value(const struct env *env, const struct ref *ref) {
   case REF_TEXT:
     value.s = ref->text;
     break;
-  case REF_STAKE:
-    return stake_value(env, ref->stake);
+  case REF_SAVING:
+    return saving_value(&env->saving, ref->saving);
   case REF_FACT:
-    value.f = fact_holds(env, ref->fact);
+    value.f = fact_holds(env, &env->set->facts.at[ref->number]);
     break;
   case REF_DEVICE:
     return (struct nai_value){.type = NAI_I64, .i = env->device_id, .null = env->device_id == NAI_NULL_I64};
@@ -90,35 +147,35 @@ static int bind(sqlite3_stmt *statement, int index, const struct env *env, const
     return sqlite3_bind_text(statement, index, value.s, -1, SQLITE_TRANSIENT);
   if (value.type != NAI_F64 && !scaled)
     return sqlite3_bind_int64(statement, index, value.i);
-  bool printed = ref->kind == REF_COLUMN || ref->kind == REF_STAKE;
+  bool printed = ref->kind == REF_COLUMN || ref->kind == REF_SAVING;
   return sqlite3_bind_double(statement, index, printed ? nai_value_number(ref->unit, &value) : value.f);
 }
 
 /* The statement with the values of its names, ready to be stepped; NULL after a failure, its own or an earlier one. */
-static sqlite3_stmt *begin(const struct env *env, struct formula formula) {
-  struct expression *e = POOL_AT(env->set->expressions, struct expression, formula.number - 1);
+static sqlite3_stmt *begin(const struct env *env, struct expression *e) {
   struct nai_err *failure = &env->set->sql->failure;
   if (failure->code)
     return NULL;
   nai_sql_count_steps(env->set->sql);
-  sqlite3_stmt *statement = nai_expression_prepare(env->set, e, failure);
-  for (uint32_t i = 0; statement && i < e->refs.count; i++)
-    if (bind(statement, (int)i + 1, env, POOL_AT(env->set->pieces, struct ref, e->refs.first + i)) != SQLITE_OK)
-      fail(env, formula);
-  return statement;
+  if (nai_expression_prepare(e, env->set, failure))
+    return NULL;
+  for (uint32_t i = 0; i < e->refs.count; i++)
+    if (bind(e->statement, (int)i + 1, env, &e->refs.at[i]) != SQLITE_OK)
+      fail(env, e);
+  return e->statement;
 }
 
-double nai_formula_value(const struct env *env, struct formula formula) {
-  sqlite3_stmt *statement = formula.number ? begin(env, formula) : NULL;
+double nai_expression_number(const struct env *env, struct expression *number) {
+  sqlite3_stmt *statement = number ? begin(env, number) : NULL;
   double value = NAN;
-  if (step(env, formula, statement) && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+  if (step(env, number, statement) && sqlite3_column_type(statement, 0) != SQLITE_NULL)
     value = sqlite3_column_double(statement, 0);
   sqlite3_reset(statement);
   return value;
 }
 
-bool nai_formula_holds(const struct env *env, struct formula condition) {
-  double value = condition.number ? nai_formula_value(env, condition) : 1;
+bool nai_expression_holds(const struct env *env, struct expression *condition) {
+  double value = condition ? nai_expression_number(env, condition) : 1;
   return !isnan(value) && value != 0;
 }
 
@@ -129,4 +186,14 @@ int nai_selection_rows(int64_t *rows, int limit, const struct env *env, const st
     rows[count++] = sqlite3_column_int64(statement, 0);
   sqlite3_reset(statement);
   return count;
+}
+
+void nai_env_look_up(struct env *env, const struct rule *rule, bool all) {
+  for (int i = 0; i < rule->lookup_count; i++) {
+    const struct selection *rows = &rule->lookups[i].rows;
+    bool constant = rows->rows->sources == 0;
+    int64_t found;
+    if (!rule->lookups[i].sum && (all || !constant))
+      env->rows[rows->source] = nai_selection_rows(&found, 1, env, rows) ? found : -1;
+  }
 }

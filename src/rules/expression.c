@@ -16,12 +16,19 @@ struct reader {
   int own;                  /* the source whose columns SQLite reads itself; -1: all names are bound */
   bool select[MAX_NESTING]; /* per open parenthesis: it holds a SELECT, whose names are its own */
   int depth, selects;
-  struct expression *out;
-  uint32_t sources;
+  struct nai_buf *sql;
+  struct refs refs; /* bound */
+  uint32_t sources; /* of them */
   struct nai_err *err;
 };
 
-static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+/* Bytes of a word. */
+static size_t span(const char *text) {
+  size_t len = 0;
+  while (nai_is_of_word(text[len]))
+    len++;
+  return len;
+}
 
 static int fail_at(const struct reader *r, const char *at, const char *message) {
   return nai_yaml_error_in(r->names->doc, r->node, (size_t)(at - r->text), r->err, "%s", message);
@@ -67,25 +74,25 @@ static void put_condition(struct nai_buf *out, const struct nai_yaml *doc, const
 }
 
 static int old_form(const struct names *names, const struct nai_yaml_node *node, struct nai_err *err) {
-  struct nai_buf form = {0};
+  NAI_SCOPED(nai_buf) form = {0};
   put_condition(&form, names->doc, node);
-  int rc = nai_buf_check(&form, err);
-  if (!rc)
-    rc = nai_yaml_error(names->doc, node, err, "conditions are SQL: write \"%s\"", nai_buf_str(&form));
-  nai_buf_free(&form);
-  return rc;
+  NAI_TRY(nai_buf_check(&form, err));
+  return nai_yaml_error(names->doc, node, err, "conditions are SQL: write \"%s\"", nai_buf_str(&form));
 }
 
 /* --- words ---------------------------------------------------------------------------------------- */
 
+static bool is_word(const char *start, size_t len, const char *word) {
+  return strncasecmp(start, word, len) == 0 && !word[len];
+}
+
 static bool is_keyword(const char *word, size_t len) {
-  static const char *const keywords[] = {"and",     "or",   "not",   "is",     "null",  "notnull",  "isnull", "in",
-                                         "like",    "glob", "case",  "when",   "then",  "else",     "end",    "between",
-                                         "exists",  "cast", "as",    "escape", "asc",   "desc",     "nulls",  "first",
-                                         "last",    "true", "false", "regexp", "match", "distinct", "from",   "collate",
-                                         "integer", "real", "text",  "select", "nocase"};
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-    if (strlen(keywords[i]) == len && strncasecmp(keywords[i], word, len) == 0)
+  static const char keywords[] =
+      "and or not is null notnull isnull in like glob case when then else end between exists "
+      "cast as escape asc desc nulls first last true false regexp match distinct from collate "
+      "integer real text select nocase ";
+  for (const char *at = keywords; *at; at += strcspn(at, " ") + 1)
+    if (strncasecmp(at, word, len) == 0 && at[len] == ' ')
       return true;
   return false;
 }
@@ -94,71 +101,67 @@ static bool is_keyword(const char *word, size_t len) {
 static bool is_row(const struct names *names, const char *name, size_t head) {
   static const char *const own[] = {"param", "fact"};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-    if (strlen(own[i]) == head && strncmp(own[i], name, head) == 0)
+    if (strncmp(own[i], name, head) == 0 && !own[i][head])
       return true;
   for (int i = 0; i < names->count; i++)
-    if (names->sources[i].name && strlen(names->sources[i].name) == head &&
-        strncmp(names->sources[i].name, name, head) == 0)
+    if (names->sources[i].name && strncmp(names->sources[i].name, name, head) == 0 && !names->sources[i].name[head])
       return true;
   return false;
 }
 
 static int bind_ref(struct reader *r, const struct ref *ref) {
-  struct ref *slot = nai_pool_add(&r->names->set->pieces, sizeof *slot);
-  if (!slot)
-    return nai_err_nomem(r->err);
-  *slot = *ref;
-  nai_buf_printf(&r->out->sql, "?%u", ++r->out->refs.count);
-  return 0;
+  NAI_TRY(LIST_ROOM(r->refs, &r->names->set->arena, r->err));
+  r->refs.at[r->refs.count++] = *ref;
+  nai_buf_putc(r->sql, '?'); /* the next number */
+  return NAI_OK;
 }
 
-static int read_name(struct reader *r) {
-  const char *start = r->at;
-  size_t len = strspn(start, name_characters), head = 0;
-  if (start[len] == '.' && start[len + 1] && strchr(name_characters, start[len + 1])) {
-    head = len;
-    len += 1 + strspn(start + len + 1, name_characters);
-  }
-  r->at += len;
-  bool calls = !head && *(r->at + strspn(r->at, " \t\n")) == '(';
-  if (!head && !calls && len == strlen("contains") && strncasecmp(start, "contains", len) == 0)
-    return old_form(r->names, r->node, r->err);
-  if (!head && len == strlen("select") && strncasecmp(start, "select", len) == 0 && r->depth &&
-      !r->select[r->depth - 1]) {
-    r->select[r->depth - 1] = true;
-    r->selects++;
-  }
-  bool bound = !calls && (head ? !r->selects || is_row(r->names, start, head) : !r->selects && !is_keyword(start, len));
+/* Puts what a name stands for: a column that SQLite reads, or a variable. */
+static int put_name(struct reader *r, const char *start, size_t len, size_t skip) {
   struct ref ref = {0};
-  int rc = bound ? nai_names_resolve(&ref, r->names, r->node, (size_t)(start - r->text), start, len, r->err) : 0;
-  if (rc)
-    return rc;
+  NAI_TRY(nai_names_resolve(&ref, r->names, r->node, (size_t)(start - r->text), start, len, r->err));
   ref.offset = (uint32_t)(start - r->text);
-  if (bound && ref.kind == REF_COLUMN && ref.source == r->own) { /* some columns are called like a word of SQL */
-    size_t skip = head ? head + 1 : 0;
-    nai_buf_printf(&r->out->sql, "%.*s\"%.*s\"", (int)skip, start, (int)(len - skip), start + skip);
-    return 0;
-  }
-  if (!bound) {
-    nai_buf_put(&r->out->sql, start, len);
-    return 0;
+  if (ref.kind == REF_COLUMN && ref.source == r->own) { /* some columns are called like a word of SQL */
+    nai_buf_printf(r->sql, "%.*s\"%.*s\"", (int)skip, start, (int)(len - skip), start + skip);
+    return NAI_OK;
   }
   if (ref.kind == REF_SUBJECT)
     return fail_at(r, start, "\"subject\" is for texts only");
   if (ref.kind == REF_FACT && r->names->fact)
     return fail_at(r, start, "a fact names no other fact");
-  if (ref.kind == REF_STAKE && ref.unit == NAI_NS && strncmp(start + len - 3, "_ns", 3) != 0)
+  if (ref.kind == REF_SAVING && ref.unit == NAI_NS && strncmp(start + len - 3, "_ns", 3) != 0)
     return fail_at(r, start, "a time that is compared says its unit: at_stake_ms");
   if (ref.kind == REF_COLUMN)
     r->sources |= 1u << ref.source;
   return bind_ref(r, &ref);
 }
 
+static int read_name(struct reader *r) {
+  const char *start = r->at;
+  size_t len = span(start), head = 0;
+  if (start[len] == '.' && nai_is_of_word(start[len + 1])) {
+    head = len;
+    len += 1 + span(start + len + 1);
+  }
+  r->at += len;
+  bool calls = !head && *(r->at + strspn(r->at, " \t\n")) == '(';
+  if (!head && !calls && is_word(start, len, "contains"))
+    return old_form(r->names, r->node, r->err);
+  if (!head && is_word(start, len, "select") && r->depth && !r->select[r->depth - 1]) {
+    r->select[r->depth - 1] = true;
+    r->selects++;
+  }
+  if (!calls && (head ? !r->selects || is_row(r->names, start, head) : !r->selects && !is_keyword(start, len)))
+    return put_name(r, start, len, head ? head + 1 : 0);
+  nai_buf_put(r->sql, start, len);
+  return NAI_OK;
+}
+
 static int read_quoted(struct reader *r) {
   const char quote = *r->at == '[' ? ']' : *r->at, *end = strchr(r->at + 1, quote);
   if (!end)
     return fail_at(r, r->at, quote == '\'' ? "missing closing '" : "missing closing quote");
-  nai_buf_put(&r->out->sql, r->at, (size_t)(end + 1 - r->at));
+  nai_buf_put(r->sql, r->at, (size_t)(end + 1 - r->at));
   r->at = end + 1; /* a doubled quote begins the rest of the text */
   return 0;
 }
@@ -177,186 +180,151 @@ static int read_sign(struct reader *r) {
   } else if (strncmp(r->at, "--", 2) == 0 || strncmp(r->at, "/*", 2) == 0) {
     return fail_at(r, r->at, "comments belong to YAML");
   }
-  nai_buf_putc(&r->out->sql, *r->at++);
+  nai_buf_putc(r->sql, *r->at++);
   return 0;
 }
 
 static void read_number(struct reader *r) {
   const char *start = r->at;
-  r->at += strspn(r->at, name_characters);
+  r->at += span(r->at);
   if (*r->at == '.')
-    r->at += 1 + strspn(r->at + 1, name_characters);
+    r->at += 1 + span(r->at + 1);
   if ((*r->at == '+' || *r->at == '-') && (r->at[-1] == 'e' || r->at[-1] == 'E'))
-    r->at += 1 + strspn(r->at + 1, name_characters);
-  nai_buf_put(&r->out->sql, start, (size_t)(r->at - start));
+    r->at += 1 + span(r->at + 1);
+  nai_buf_put(r->sql, start, (size_t)(r->at - start));
 }
 
 /* Appends one text of the rule to the expression. */
 static int read_text(struct reader *r, const struct nai_yaml_node *node) {
-  int rc = node->kind == NAI_YAML_SCALAR ? nai_yaml_text(&r->text, r->names->doc, node, r->err)
-                                         : old_form(r->names, node, r->err);
+  if (node->kind != NAI_YAML_SCALAR)
+    return old_form(r->names, node, r->err);
+  NAI_TRY(nai_yaml_text(&r->text, r->names->doc, node, r->err));
   r->node = node;
   r->at = r->text;
-  while (!rc && *r->at) {
+  while (*r->at) {
     if (*r->at >= '0' && *r->at <= '9')
       read_number(r);
-    else if (strchr(name_characters, *r->at))
-      rc = read_name(r);
+    else if (nai_is_of_word(*r->at))
+      NAI_TRY(read_name(r));
     else if (strchr("'\"`[", *r->at))
-      rc = read_quoted(r);
+      NAI_TRY(read_quoted(r));
     else
-      rc = read_sign(r);
+      NAI_TRY(read_sign(r));
   }
-  if (!rc && r->depth)
-    rc = fail_at(r, r->at, "missing closing )");
-  return rc;
-}
-
-static struct reader begin(struct expression *e, const struct names *names, const struct nai_yaml_node *node, int own,
-                           struct nai_err *err) {
-  *e = (struct expression){.refs.first = names->set->pieces.count, .doc = names->doc, .node = node};
-  return (struct reader){.names = names, .out = e, .own = own, .err = err};
+  return r->depth ? fail_at(r, r->at, "missing closing )") : NAI_OK;
 }
 
 /* --- compiling ------------------------------------------------------------------------------------ */
 
-/* Where the word is that a message of SQLite's names: `near "WORD": ...` or `no such thing: WORD`. */
-static size_t offset_of(const char *message, const char *text) {
-  char word[64];
-  const char *near = strstr(message, "near \""), *colon = strstr(message, ": ");
-  const char *from = near ? near + strlen("near \"") : colon ? colon + strlen(": ") : "";
-  snprintf(word, sizeof word, "%.*s", (int)strcspn(from, near ? "\"" : "("), from);
-  size_t len = strlen(word);
-  for (const char *at = text; len && (at = strstr(at, word)) != NULL; at++)
-    if (!at[len] || !strchr(name_characters, at[len]) || !strchr(name_characters, *word))
-      return (size_t)(at - text);
-  return 0;
+static int keep(struct expression **out, const struct names *names, struct expression e, struct nai_err *err) {
+  struct nai_rule_set *set = names->set;
+  NAI_TRY(NAI_NEW(*out, &set->arena, 1, err));
+  e.doc = names->doc;
+  e.unit = NAI_UNIT_COUNT;
+  e.next = set->expressions;
+  **out = e;
+  set->expressions = *out;
+  return nai_arena_check(&set->arena, err);
 }
 
-int nai_expression_error(const struct nai_rule_set *set, const struct expression *e, struct nai_err *err) {
-  const char *message = sqlite3_errmsg(set->sql->sqlite);
-  switch (sqlite3_errcode(set->sql->sqlite)) {
-  case SQLITE_NOMEM:
-    return nai_err_nomem(err);
-  case SQLITE_INTERRUPT:
-    message = "took too many steps: a rule compares few rows with few";
-  }
-  return nai_yaml_error_in(e->doc, e->node, e->node->text ? offset_of(message, e->node->text) : 0, err, "%s", message);
-}
-
-sqlite3_stmt *nai_expression_prepare(const struct nai_rule_set *set, struct expression *e, struct nai_err *err) {
-  if (e->statement || sqlite3_prepare_v3(set->sql->sqlite, nai_buf_str(&e->sql), -1, SQLITE_PREPARE_PERSISTENT,
-                                         &e->statement, NULL) == SQLITE_OK)
-    return e->statement;
-  nai_expression_error(set, e, err);
-  return NULL;
-}
-
-static int keep(struct formula *out, struct nai_rule_set *set, struct expression *e, uint32_t sources,
-                struct nai_err *err) {
-  struct expression *slot = nai_pool_add(&set->expressions, sizeof *slot);
-  if (!slot)
-    return nai_err_nomem(err);
-  *slot = *e;
-  *out = (struct formula){set->expressions.count, sources};
-  return 0;
+/* What was read. */
+static struct expression expression_of(const struct reader *r, const struct nai_yaml_node *node) {
+  const char *sql = nai_text_keep(&r->names->set->arena, r->sql);
+  return (struct expression){.sql = sql, .node = node, .refs = r->refs, .sources = r->sources};
 }
 
 /* A value: all names are bound. */
-static int value_compile(struct formula *out, enum nai_unit *unit, bool needs_unit, const struct names *names,
+static int value_compile(struct expression **out, bool needs_unit, const struct names *names,
                          const struct nai_yaml_node *node, struct nai_err *err) {
-  struct expression e;
-  struct reader r = begin(&e, names, node, -1, err);
-  nai_buf_puts(&e.sql, "SELECT (");
-  int rc = read_text(&r, node);
-  nai_buf_putc(&e.sql, ')');
-  if (!rc)
-    rc = nai_buf_check(&e.sql, err);
-  if (!rc && (needs_unit || names->doc != names->set->builtin))
-    rc = nai_units_check(unit, names->set, &e, err);
-  if (!rc)
-    rc = keep(out, names->set, &e, r.sources, err);
-  if (rc)
-    nai_buf_free(&e.sql);
-  return rc;
+  NAI_SCOPED(nai_buf) sql = {0};
+  struct reader r = {.names = names, .own = -1, .sql = &sql, .err = err};
+  nai_buf_puts(&sql, "SELECT (");
+  NAI_TRY(read_text(&r, node));
+  nai_buf_putc(&sql, ')');
+  NAI_TRY(keep(out, names, expression_of(&r, node), err));
+  return needs_unit || names->doc != names->set->builtin ? nai_units_check(*out, names->set, err) : NAI_OK;
 }
 
-int nai_condition_compile(struct formula *out, const struct names *names, const struct nai_yaml_node *node,
+int nai_condition_compile(struct expression **out, const struct names *names, const struct nai_yaml_node *node,
                           struct nai_err *err) {
-  enum nai_unit unit;
-  *out = (struct formula){0};
+  *out = NULL;
   bool always = node->kind == NAI_YAML_SCALAR && node->plain && strcmp(node->text, "true") == 0;
-  return always ? 0 : value_compile(out, &unit, false, names, node, err);
+  return always ? NAI_OK : value_compile(out, false, names, node, err);
 }
 
-int nai_number_compile(struct formula *out, enum nai_unit *unit, const struct names *names,
-                       const struct nai_yaml_node *node, struct nai_err *err) {
-  int rc = value_compile(out, unit, true, names, node, err);
-  if (!rc && *unit == NAI_TEXT)
-    rc = nai_yaml_error(names->doc, node, err, "\"%s\" needs a number", node->key);
-  return rc;
+int nai_number_compile(struct expression **out, const struct names *names, const struct nai_yaml_node *node,
+                       struct nai_err *err) {
+  NAI_TRY(value_compile(out, true, names, node, err));
+  return (*out)->unit == NAI_TEXT ? nai_yaml_error(names->doc, node, err, "\"%s\" needs a number", node->key) : NAI_OK;
 }
 
-int nai_duration_compile(struct formula *out, double *ns, const struct names *names, const struct nai_yaml_node *node,
+double nai_unit_scale(enum nai_unit unit) {
+  return unit == NAI_US ? 1e3 : unit == NAI_MS ? 1e6 : unit == NAI_S ? 1e9 : 1;
+}
+
+int nai_duration_compile(struct expression **out, const struct names *names, const struct nai_yaml_node *node,
                          struct nai_err *err) {
-  static const double scale[NAI_UNIT_COUNT] = {[NAI_NS] = 1, [NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
-  enum nai_unit unit = NAI_UNIT_COUNT;
-  int rc = nai_number_compile(out, &unit, names, node, err);
-  if (rc)
-    return rc;
-  *ns = unit < NAI_UNIT_COUNT ? scale[unit] : 0;
-  return *ns > 0 ? 0 : nai_yaml_error(names->doc, node, err, "\"%s\" needs a duration", node->key);
+  NAI_TRY(nai_number_compile(out, names, node, err));
+  bool duration = (*out)->unit >= NAI_NS && (*out)->unit <= NAI_S;
+  return duration ? NAI_OK : nai_yaml_error(names->doc, node, err, "\"%s\" needs a duration", node->key);
 }
 
 static int put_order(struct reader *r, const struct nai_yaml_node *order) {
   if (order->kind != NAI_YAML_LIST)
     return read_text(r, order);
-  int rc = 0;
-  for (const struct nai_yaml_node *n = nai_yaml_first(r->names->doc, order); !rc && n;
-       n = nai_yaml_next(r->names->doc, n)) {
-    if (n != nai_yaml_first(r->names->doc, order))
-      nai_buf_puts(&r->out->sql, ", ");
-    rc = read_text(r, n);
+  const struct nai_yaml_node *first = nai_yaml_first(r->names->doc, order);
+  for (const struct nai_yaml_node *n = first; n; n = nai_yaml_next(r->names->doc, n)) {
+    nai_buf_puts(r->sql, n == first ? "" : ", ");
+    NAI_TRY(read_text(r, n));
   }
-  return rc;
+  return NAI_OK;
+}
+
+/* Rows of the finding's GPU, and those of none; all where the finding has none. */
+static int put_device(struct reader *r, const char *column) {
+  const struct ref device = {.kind = REF_DEVICE, .unit = NAI_ID};
+  nai_buf_printf(r->sql, " AND (\"%s\" IS NULL OR ", column);
+  NAI_TRY(bind_ref(r, &device));
+  nai_buf_printf(r->sql, " IS NULL OR \"%s\" = ", column);
+  NAI_TRY(bind_ref(r, &device));
+  nai_buf_putc(r->sql, ')');
+  return NAI_OK;
 }
 
 int nai_rows_compile(struct selection *out, const struct names *names, const struct nai_yaml_node *where,
                      const struct nai_yaml_node *order, const char *device, struct nai_err *err) {
-  struct expression e;
-  struct formula checked;
   const char *name = names->sources[out->source].name;
-  int rc = where ? nai_condition_compile(&checked, names, where, err) : 0;
-  struct reader r = begin(&e, names, where ? where : order, out->source, err);
-  nai_buf_printf(&e.sql, "SELECT rowid FROM \"%s\"", out->schema->name);
+  bool checked = names->doc != names->set->builtin && (where || order);
+  struct expression *condition;
+  if (where && checked)
+    NAI_TRY(nai_condition_compile(&condition, names, where, err));
+  NAI_SCOPED(nai_buf) sql = {0};
+  struct reader r = {.names = names, .own = out->source, .sql = &sql, .err = err};
+  nai_buf_printf(&sql, "SELECT rowid FROM \"%s\"", out->schema->name);
   if (name)
-    nai_buf_printf(&e.sql, " AS \"%s\"", name);
-  nai_buf_puts(&e.sql, " WHERE (");
-  if (!rc && where)
-    rc = read_text(&r, where);
-  nai_buf_puts(&e.sql, where ? ")" : "1)");
-  for (int i = 0; device && !rc && i < 2; i++) {
-    nai_buf_printf(&e.sql, i ? " OR \"%s\" = " : " AND (\"%s\" IS NULL OR ", device);
-    if (!i)
-      rc = bind_ref(&r, &(struct ref){.kind = REF_DEVICE, .unit = NAI_ID});
-    nai_buf_puts(&e.sql, i ? "" : " IS NULL");
-    if (!rc && i)
-      rc = bind_ref(&r, &(struct ref){.kind = REF_DEVICE, .unit = NAI_ID});
-    nai_buf_puts(&e.sql, i ? ")" : "");
-  }
-  nai_buf_puts(&e.sql, " ORDER BY ");
-  if (!rc && order)
-    rc = put_order(&r, order);
-  nai_buf_puts(&e.sql, order ? ", rowid" : "rowid");
-  if (!rc)
-    rc = nai_buf_check(&e.sql, err);
-  if (!rc && names->doc != names->set->builtin && (where || order) && !nai_expression_prepare(names->set, &e, err))
-    rc = err->code;
-  sqlite3_finalize(e.statement); /* its plan is that of an empty table */
-  e.statement = NULL;
-  if (!rc)
-    rc = keep(&out->rows, names->set, &e, r.sources, err);
-  if (rc)
-    nai_buf_free(&e.sql);
-  return rc;
+    nai_buf_printf(&sql, " AS \"%s\"", name);
+  nai_buf_puts(&sql, " WHERE (");
+  if (where)
+    NAI_TRY(read_text(&r, where));
+  nai_buf_puts(&sql, where ? ")" : "1)");
+  if (device)
+    NAI_TRY(put_device(&r, device));
+  nai_buf_puts(&sql, " ORDER BY ");
+  if (order)
+    NAI_TRY(put_order(&r, order));
+  nai_buf_puts(&sql, order ? ", rowid" : "rowid");
+  NAI_TRY(keep(&out->rows, names, expression_of(&r, where ? where : order), err));
+  return checked ? nai_expression_check(out->rows, names->set, err) : NAI_OK;
+}
+
+int nai_columns_put(struct nai_buf *sql, const struct names *names, const struct nai_yaml_node *node,
+                    struct nai_err *err) {
+  struct reader r = {.names = names, .sql = sql, .err = err};
+  return read_text(&r, node);
+}
+
+int nai_statement_keep(struct expression **out, const struct names *names, const struct nai_yaml_node *node,
+                       const char *sql, struct nai_err *err) {
+  NAI_TRY(keep(out, names, (struct expression){.node = node, .sql = sql}, err));
+  return names->doc != names->set->builtin ? nai_expression_check(*out, names->set, err) : NAI_OK;
 }

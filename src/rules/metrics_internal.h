@@ -1,28 +1,26 @@
 /* Compiled metrics. Internal to src/rules. */
 #pragma once
 
-#include "config/quantity.h"
 #include "rules/internal.h"
 #include "rules/metrics.h"
-
-/* How the values of several rows become one. */
-enum combine { COMBINE_SUM, COMBINE_MEAN, COMBINE_MEDIAN, COMBINE_P90, COMBINE_CV, COMBINE_MAX, COMBINE_MIN, COMBINES };
 
 /* What a value is a value of. In this order the first that has one counts. */
 enum basis { BASIS_STEP, BASIS_SECOND, BASIS_TOTAL, BASES };
 
 /* Where a metric comes from. */
 struct metric_source {
-  struct rule *rule; /* its rows and lookups; owned by the set */
-  struct formula value;
-  double scale; /* of one unit of the expression, to the base unit */
-  enum nai_unit unit;
-  enum combine combine; /* rows of one GPU and process, or all rows where `gpus` is not given */
-  bool by_gpu;
-  enum combine gpus; /* then those of several GPUs */
-  int each;          /* text column: a metric for each of its values; -1: none */
-  int limit;         /* of a family: the largest ones only; 0: all */
-  struct formula by; /* what is large, summed over a member's rows; none: the value */
+  const struct nai_schema *schema; /* NULL: no such basis */
+  struct expression *statement;    /* a row per member, by name: enum metric_column */
+  bool each;                       /* a metric for each member of a family */
+  double scale;                    /* of one unit of the value, to the base unit */
+  enum nai_unit unit;              /* base unit */
+};
+/* The quartiles are NULL where rows have none; the number of rows is that of the GPU with the fewest. */
+enum metric_column { METRIC_MEMBER, METRIC_VALUE, METRIC_Q25, METRIC_Q75, METRIC_ROWS };
+
+/* Amounts, NaN where not given: of the value, in its unit, of the step time. */
+struct amounts {
+  double pct, absolute, step_pct;
 };
 
 struct metric {
@@ -32,14 +30,17 @@ struct metric {
   bool disabled;
   enum nai_unit unit; /* base unit */
   const char *better, *kind, *gate, *absent;
-  double noise_pct, noise, budget_pct, budget, budget_step_pct; /* NaN: not given */
-  bool has_source[BASES];
+  struct amounts noise, budget;
   struct metric_source sources[BASES];
 };
 
+/* Lies in the arena of its `rules`, which have the documents and what is compiled of them. */
 struct nai_metric_set {
-  struct nai_rule_set *rules; /* its pools and documents */
-  struct pool metrics;        /* struct metric */
+  struct nai_rule_set *rules;
+  struct metrics LIST_OF(struct metric) metrics;
 };
 
-extern const char *const nai_metric_basis_names[BASES];
+/* metrics_source.c */
+NAI_MUST_CHECK int nai_metric_source_compile(struct metric_source *out, struct nai_rule_set *set,
+                                             const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                                             struct nai_err *err);

@@ -1,39 +1,55 @@
+/* What names in rules stand for: tables, columns, rows, parameters, facts. */
 #include "base/text.h"
 #include "rules/internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CANDIDATES = 256, MAX_NAME = 128 };
+enum { MAX_CANDIDATES = MAX_RULES, MAX_NAME = 128 };
 
-/* `unknown KIND "name"PLACE`, with the nearest candidate if there is one. */
-static int unknown(const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset, const char *kind,
-                   const char *name, const char *place, const char *const *candidates, size_t count,
-                   struct nai_err *err) {
-  const char *guess = nai_text_suggest(name, candidates, count);
+/* A name in a text of a document. */
+struct word {
+  const struct nai_yaml *doc;
+  const struct nai_yaml_node *node;
+  size_t offset;
+  char text[MAX_NAME]; /* what is longer names nothing */
+};
+
+static struct word word_at(const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset,
+                           const char *name, size_t len) {
+  struct word word = {.doc = doc, .node = node, .offset = offset};
+  memcpy(word.text, name, len < MAX_NAME ? len : MAX_NAME - 1);
+  return word;
+}
+
+/* Which candidate the word is; else `unknown KIND "name"PLACE`, with the nearest one if one is near. */
+static int pick(uint32_t *number, const struct word *word, const char *kind, const char *place,
+                const char *const *candidates, size_t count, struct nai_err *err) {
+  *number = 0;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(candidates[i], word->text) == 0) {
+      *number = (uint32_t)i;
+      return NAI_OK;
+    }
+  const char *guess = nai_text_suggest(word->text, candidates, count);
   if (guess)
-    return nai_yaml_error_in(doc, node, offset, err, "unknown %s \"%s\"%s; did you mean \"%s\"?", kind, name, place,
-                             guess);
-  return nai_yaml_error_in(doc, node, offset, err, "unknown %s \"%s\"%s", kind, name, place);
+    return nai_yaml_error_in(word->doc, word->node, word->offset, err, "unknown %s \"%s\"%s; did you mean \"%s\"?",
+                             kind, word->text, place, guess);
+  return nai_yaml_error_in(word->doc, word->node, word->offset, err, "unknown %s \"%s\"%s", kind, word->text, place);
 }
 
 int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
                     const struct nai_yaml_node *node, struct nai_err *err) {
   const char *name, *candidates[MAX_CANDIDATES];
-  int rc = nai_yaml_text(&name, doc, node, err);
-  if (rc)
-    return rc;
   size_t count = 0;
-  for (size_t i = 0; i < set->schema_count; i++) {
-    if (strcmp(set->schemas[i]->name, name) == 0) {
-      *out = set->schemas[i];
-      return 0;
-    }
-    if (count < MAX_CANDIDATES)
-      candidates[count++] = set->schemas[i]->name;
-  }
-  return unknown(doc, node, 0, "table", name, "", candidates, count, err);
+  uint32_t number;
+  NAI_TRY(nai_yaml_text(&name, doc, node, err));
+  struct word word = word_at(doc, node, 0, name, strlen(name));
+  for (; count < set->schema_count && count < MAX_CANDIDATES; count++)
+    candidates[count] = set->schemas[count]->name;
+  NAI_TRY(pick(&number, &word, "table", "", candidates, count, err));
+  *out = set->schemas[number];
+  return NAI_OK;
 }
 
 const struct nai_schema *nai_names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc) {
@@ -44,123 +60,145 @@ const struct nai_schema *nai_names_implied_table(const struct nai_rule_set *set,
   return NULL;
 }
 
-int nai_names_column(struct nai_display_column *out, const struct nai_schema *schema, const struct nai_yaml *doc,
-                     const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
-                     struct nai_err *err) {
-  char copy[MAX_NAME], place[MAX_NAME + 16];
-  char shown[MAX_CANDIDATES][NAI_COLUMN_NAME_MAX];
-  const char *candidates[MAX_CANDIDATES];
-  snprintf(copy, sizeof copy, "%.*s", (int)len, name);
-  if (len < sizeof copy && nai_display_column_find(out, schema, copy))
-    return 0;
+static int find_column(struct nai_display_column *out, const struct nai_schema *schema, const struct word *word,
+                       struct nai_err *err) {
+  char place[MAX_NAME + 16], shown[256][NAI_COLUMN_NAME_MAX];
+  const char *candidates[256];
+  uint32_t number;
+  if (nai_display_column_find(out, schema, word->text))
+    return NAI_OK;
   size_t count = 0;
-  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN;
-       count < MAX_CANDIDATES && nai_display_column_next(&p, schema); count++)
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; count < 256 && nai_display_column_next(&p, schema);
+       count++)
     candidates[count] = nai_display_column_name(shown[count], schema, &p);
   snprintf(place, sizeof place, " of table \"%s\"", schema->name);
-  return unknown(doc, node, offset, "column", copy, place, candidates, count, err);
+  return pick(&number, word, "column", place, candidates, count, err);
 }
 
-static int resolve_parameter(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
-                             size_t offset, const char *name, size_t len, struct nai_err *err) {
-  char copy[MAX_NAME];
+int nai_names_column(struct nai_display_column *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *node, struct nai_err *err) {
+  const char *name;
+  NAI_TRY(nai_yaml_text(&name, doc, node, err));
+  struct word word = word_at(doc, node, 0, name, strlen(name));
+  return find_column(out, schema, &word, err);
+}
+
+struct parameter *nai_names_parameter(const struct nai_rule_set *set, const char *name) {
+  for (uint32_t i = 0; i < set->parameters.count; i++)
+    if (strcmp(set->parameters.at[i].name, name) == 0)
+      return &set->parameters.at[i];
+  return NULL;
+}
+
+struct rule *nai_names_rule(const struct nai_rule_set *set, const char *id) {
+  for (uint32_t i = 0; i < set->rules.count; i++)
+    if (strcmp(set->rules.at[i]->id, id) == 0)
+      return set->rules.at[i];
+  return NULL;
+}
+
+const char *nai_names_suggest_rule(const struct nai_rule_set *set, const char *id) {
+  const char *candidates[MAX_RULES];
+  for (uint32_t i = 0; i < set->rules.count; i++)
+    candidates[i] = set->rules.at[i]->id;
+  return nai_text_suggest(id, candidates, set->rules.count);
+}
+
+int nai_names_unknown_rule(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                           struct nai_err *err) {
+  const char *guess = nai_names_suggest_rule(set, node->text);
+  return guess ? nai_yaml_error(doc, node, err, "unknown rule \"%s\"; did you mean \"%s\"?", node->text, guess)
+               : nai_yaml_error(doc, node, err, "unknown rule \"%s\"", node->text);
+}
+
+static int resolve_parameter(struct ref *out, const struct nai_rule_set *set, const struct word *word,
+                             struct nai_err *err) {
   const char *candidates[MAX_CANDIDATES];
-  size_t count = 0;
-  snprintf(copy, sizeof copy, "%.*s", (int)len, name);
-  for (uint32_t i = 0; i < names->set->parameters.count; i++) {
-    const struct parameter *parameter = POOL_AT(names->set->parameters, struct parameter, i);
-    if (strcmp(parameter->name, copy) == 0) {
-      *out = (struct ref){.kind = REF_PARAMETER, .parameter = i, .unit = NAI_UNIT_COUNT};
-      return 0;
-    }
-    if (count < MAX_CANDIDATES)
-      candidates[count++] = parameter->name;
-  }
-  return unknown(names->doc, node, offset, "parameter", copy, "", candidates, count, err);
+  for (uint32_t i = 0; i < set->parameters.count; i++)
+    candidates[i] = set->parameters.at[i].name;
+  *out = (struct ref){.kind = REF_PARAMETER, .unit = NAI_UNIT_COUNT};
+  return pick(&out->number, word, "parameter", "", candidates, set->parameters.count, err);
 }
 
-static int resolve_fact(struct ref *out, const struct names *names, const struct nai_yaml_node *node, size_t offset,
-                        const char *name, size_t len, struct nai_err *err) {
-  char copy[MAX_NAME];
+static int resolve_fact(struct ref *out, const struct nai_rule_set *set, const struct word *word, struct nai_err *err) {
   const char *candidates[MAX_CANDIDATES];
-  size_t count = 0;
-  snprintf(copy, sizeof copy, "%.*s", (int)len, name);
-  for (uint32_t i = 0; i < names->set->facts.count; i++) {
-    const struct fact *fact = POOL_AT(names->set->facts, struct fact, i);
-    if (strcmp(fact->name, copy) == 0) {
-      *out = (struct ref){.kind = REF_FACT, .fact = i, .unit = NAI_UNIT_COUNT};
-      return 0;
-    }
-    if (count < MAX_CANDIDATES)
-      candidates[count++] = fact->name;
-  }
-  return unknown(names->doc, node, offset, "fact", copy, "", candidates, count, err);
+  for (uint32_t i = 0; i < set->facts.count; i++)
+    candidates[i] = set->facts.at[i].name;
+  *out = (struct ref){.kind = REF_FACT, .unit = NAI_UNIT_COUNT};
+  return pick(&out->number, word, "fact", "", candidates, set->facts.count, err);
 }
 
-/* at_stake, at_stake_ns, at_stake_ms, at_stake_pct, at_stake_low, ...: what a finding knows of its price. */
-static bool resolve_stake(struct ref *out, const char *name, size_t len) {
+/* at_stake, at_stake_ns, at_stake_ms, at_stake_pct, at_stake_low, ...: what a finding knows of its saving. */
+static bool resolve_saving(struct ref *out, const char *name) {
   static const struct {
     const char *name;
-    enum stake stake;
+    enum saving_part part;
     enum nai_unit unit;
-  } stakes[] = {{"at_stake", STAKE_NS, NAI_NS},           {"at_stake_ns", STAKE_NS, NAI_NS},
-                {"at_stake_us", STAKE_NS, NAI_US},        {"at_stake_ms", STAKE_NS, NAI_MS},
-                {"at_stake_pct", STAKE_PCT, NAI_PCT},     {"at_stake_low", STAKE_LOW_NS, NAI_NS},
-                {"at_stake_low_ms", STAKE_LOW_NS, NAI_MS}};
-  for (size_t i = 0; i < sizeof stakes / sizeof *stakes; i++) {
-    if (strlen(stakes[i].name) != len || strncmp(stakes[i].name, name, len) != 0)
-      continue;
-    *out = (struct ref){.kind = REF_STAKE, .stake = stakes[i].stake, .unit = stakes[i].unit};
-    return true;
-  }
+  } savings[] = {{"at_stake", SAVING_NS, NAI_NS},           {"at_stake_ns", SAVING_NS, NAI_NS},
+                 {"at_stake_us", SAVING_NS, NAI_US},        {"at_stake_ms", SAVING_NS, NAI_MS},
+                 {"at_stake_pct", SAVING_PCT, NAI_PCT},     {"at_stake_low", SAVING_LOW_NS, NAI_NS},
+                 {"at_stake_low_ms", SAVING_LOW_NS, NAI_MS}};
+  for (size_t i = 0; i < sizeof savings / sizeof *savings; i++)
+    if (strcmp(savings[i].name, name) == 0) {
+      *out = (struct ref){.kind = REF_SAVING, .saving = savings[i].part, .unit = savings[i].unit};
+      return true;
+    }
   return false;
+}
+
+/* The source that `head` in front of a dot is. */
+static int find_source(int *source, const struct names *names, const struct word *head, struct nai_err *err) {
+  const char *candidates[MAX_SOURCES + 2];
+  int numbers[MAX_SOURCES];
+  uint32_t number, count = 0;
+  for (int i = 0; i < names->count; i++)
+    if (names->sources[i].name) {
+      numbers[count] = i;
+      candidates[count++] = names->sources[i].name;
+    }
+  candidates[count] = "param";
+  candidates[count + 1] = "fact";
+  NAI_TRY(pick(&number, head, "row", "", candidates, count + 2, err));
+  *source = numbers[number];
+  return NAI_OK;
+}
+
+static int resolve_column(struct ref *out, const struct names *names, int source, const struct word *word,
+                          struct nai_err *err) {
+  const struct nai_schema *schema = names->sources[source].schema;
+  struct nai_display_column column = {0};
+  NAI_TRY(find_column(&column, schema, word, err));
+  enum nai_type type = schema->columns[column.column].type;
+  if (names->sources[source].sum && type == NAI_STR)
+    return nai_yaml_error_in(names->doc, word->node, word->offset, err, "a sum has numbers only");
+  *out = (struct ref){.kind = REF_COLUMN,
+                      .source = source,
+                      .column = column.column,
+                      .unit = column.unit,
+                      .is_text = type == NAI_STR,
+                      .whole = type <= NAI_I32};
+  return NAI_OK;
 }
 
 int nai_names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node, size_t offset,
                       const char *name, size_t len, struct nai_err *err) {
   const char *dot = memchr(name, '.', len);
-  size_t head = dot ? (size_t)(dot - name) : 0, skip = dot ? head + 1 : 0;
+  size_t skip = dot ? (size_t)(dot + 1 - name) : 0;
+  struct word word = word_at(names->doc, node, offset + skip, name + skip, len - skip);
   int source = names->current;
-  if (!dot && len == strlen("subject") && strncmp(name, "subject", len) == 0) {
+  if (!dot && strcmp(word.text, "subject") == 0) {
     *out = (struct ref){.kind = REF_SUBJECT, .unit = NAI_TEXT, .is_text = true};
-    return 0;
+    return NAI_OK;
   }
-  if (!dot && names->priced && resolve_stake(out, name, len))
-    return 0;
-  if (dot && head == strlen("fact") && strncmp(name, "fact", head) == 0)
-    return resolve_fact(out, names, node, offset + skip, name + skip, len - skip, err);
-  if (dot && head == strlen("param") && strncmp(name, "param", head) == 0)
-    return resolve_parameter(out, names, node, offset + skip, name + skip, len - skip, err);
+  if (!dot && names->saving && resolve_saving(out, word.text))
+    return NAI_OK;
   if (dot) {
-    char copy[MAX_NAME];
-    const char *candidates[MAX_SOURCES + 2];
-    size_t count = 0;
-    snprintf(copy, sizeof copy, "%.*s", (int)head, name);
-    source = -1;
-    for (int i = 0; i < names->count; i++) {
-      if (!names->sources[i].name)
-        continue;
-      if (strcmp(names->sources[i].name, copy) == 0)
-        source = i;
-      candidates[count++] = names->sources[i].name;
-    }
-    candidates[count++] = "param";
-    candidates[count++] = "fact";
-    if (source < 0)
-      return unknown(names->doc, node, offset, "row", copy, "", candidates, count, err);
+    struct word head = word_at(names->doc, node, offset, name, skip - 1);
+    if (strcmp(head.text, "fact") == 0)
+      return resolve_fact(out, names->set, &word, err);
+    if (strcmp(head.text, "param") == 0)
+      return resolve_parameter(out, names->set, &word, err);
+    NAI_TRY(find_source(&source, names, &head, err));
   }
-  const struct nai_schema *schema = names->sources[source].schema;
-  struct nai_display_column column = {0};
-  int rc = nai_names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
-  if (rc)
-    return rc;
-  if (names->sources[source].sum && schema->columns[column.column].type == NAI_STR)
-    return nai_yaml_error_in(names->doc, node, offset + skip, err, "a sum has numbers only");
-  *out = (struct ref){.kind = REF_COLUMN,
-                      .source = source,
-                      .column = column.column,
-                      .unit = column.unit,
-                      .is_text = schema->columns[column.column].type == NAI_STR,
-                      .whole = schema->columns[column.column].type <= NAI_I32};
-  return 0;
+  return resolve_column(out, names, source, &word, err);
 }

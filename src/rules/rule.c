@@ -1,8 +1,7 @@
-/* One entry of `rules:` from YAML to its compiled form. */
+/* One entry of `rules:` or `facts:` from YAML to its compiled form. */
 #include "base/text.h"
 #include "rules/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
@@ -13,75 +12,267 @@ static const char *const rule_keys[] = {"id",    "title",    "title_many",     "
                                         "scope", "device",   "evidence",       "why",      "verify", "links",
                                         "limit", "disabled", "recommendation", "share_of", NULL};
 
-/* `severity: medium`, or a map from severity to condition. */
+/* What the parts of a rule share while they are compiled. */
+struct builder {
+  struct rule *rule;
+  const struct nai_yaml *doc;
+  struct names names;
+  struct nai_err *err;
+};
+
+static const struct nai_yaml_node *get(const struct builder *b, const struct nai_yaml_node *map, const char *key) {
+  return nai_yaml_get(b->doc, map, key);
+}
+
+static struct nai_arena *arena_of(const struct builder *b) { return &b->names.set->arena; }
+
+static int condition(struct expression **out, const struct builder *b, const struct nai_yaml_node *map,
+                     const char *key) {
+  const struct nai_yaml_node *node = get(b, map, key);
+  return node ? nai_condition_compile(out, &b->names, node, b->err) : NAI_OK;
+}
+
+/* --- rows of tables -------------------------------------------------------------------------------- */
+
+/* The table that `key` names, or a rule's own by the file that it stands in. */
+static int table_compile(const struct nai_schema **out, const struct builder *b, const struct nai_yaml_node *node,
+                         const char *key, bool own) {
+  const struct nai_yaml_node *table = get(b, node, key);
+  *out = own && !table ? nai_names_implied_table(b->names.set, b->doc) : NULL;
+  if (*out)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_require(&table, b->doc, node, key, b->err));
+  return nai_names_table(out, b->names.set, b->doc, table, b->err);
+}
+
+/* table, order, limit of a map, and `where` unless the rows are a rule's own, which are looked at one by one; adds the
+ * table as a source called `name`. `table_key` is the key that names the table. */
+static int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
+                             const char *table_key, const char *name, int64_t limit, int64_t max_limit) {
+  const struct nai_yaml_node *count = get(b, node, "limit");
+  bool own = name && strcmp(name, "this") == 0;
+  NAI_TRY(table_compile(&out->schema, b, node, table_key, own));
+  if (count)
+    NAI_TRY(nai_yaml_int(&limit, b->doc, count, 1, max_limit, b->err));
+  out->limit = (int)limit;
+  out->source = b->names.count++;
+  b->names.sources[out->source].name = name;
+  b->names.sources[out->source].schema = out->schema;
+  if (own)
+    return NAI_OK;
+  int outer = b->names.current, column = nai_schema_role(out->schema, NAI_ROLE_DEVICE);
+  b->names.current = out->source;
+  const char *device = b->names.fact && column >= 0 ? out->schema->columns[column].name : NULL;
+  NAI_TRY(nai_rows_compile(out, &b->names, get(b, node, "where"), get(b, node, "order"), device, b->err));
+  b->names.current = outer;
+  return NAI_OK;
+}
+
+int nai_fact_compile(struct fact *fact, struct nai_rule_set *set, struct nai_err *err) {
+  static const char *const keys[] = {"table", "where", NULL};
+  struct builder b = {.doc = fact->doc, .names = {.set = set, .doc = fact->doc, .fact = true}, .err = err};
+  NAI_TRY(nai_yaml_expect_keys(fact->doc, fact->node, keys, err));
+  return selection_compile(&fact->rows, &b, fact->node, "table", NULL, 1, 1);
+}
+
+static int check_lookup_name(const struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const taken[] = {"this", "param", "subject", "fact"};
+  if (strspn(node->key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(node->key))
+    return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" is no name: use a-z, 0-9 and _", node->key);
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (strcmp(node->key, taken[i]) == 0)
+      return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" has a meaning of its own", node->key);
+  return NAI_OK;
+}
+
+static int lookup_compile(struct lookup *out, struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const keys[] = {"table", "where", "order", NULL}, *const sum_keys[] = {"sum", "where", NULL};
+  NAI_TRY(check_lookup_name(b, node));
+  out->name = node->key;
+  out->sum = node->kind == NAI_YAML_MAP && get(b, node, "sum");
+  NAI_TRY(nai_yaml_expect_keys(b->doc, node, out->sum ? sum_keys : keys, b->err));
+  NAI_TRY(selection_compile(&out->rows, b, node, out->sum ? "sum" : "table", node->key, 1, 1));
+  b->names.sources[out->rows.source].sum = out->sum;
+  return NAI_OK;
+}
+
+static int lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
+  if (!with)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_expect(b->doc, with, NAI_YAML_MAP, b->err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, with); n; n = nai_yaml_next(b->doc, n)) {
+    if (b->rule->lookup_count == MAX_LOOKUPS)
+      return nai_yaml_error_key(b->doc, n, b->err, "more than %d rows to look up", MAX_LOOKUPS);
+    NAI_TRY(lookup_compile(&b->rule->lookups[b->rule->lookup_count++], b, n));
+  }
+  return NAI_OK;
+}
+
+/* --- saving ---------------------------------------------------------------------------------------- */
+
+static int explains_compile(struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const names[] = {"idle", "exposed_comm", "exposed_copy", "compute"};
+  enum { NAMES = sizeof names / sizeof *names };
+  const char *name;
+  NAI_TRY(nai_yaml_text(&name, b->doc, node, b->err));
+  for (int i = 0; i < NAMES; i++) {
+    if (strcmp(names[i], name) == 0) {
+      b->rule->explains = (enum loss)(LOSS_IDLE + i);
+      return NAI_OK;
+    }
+  }
+  const char *guess = nai_text_suggest(name, names, NAMES);
+  return guess ? nai_yaml_error(b->doc, node, b->err, "unknown loss \"%s\"; did you mean \"%s\"?", name, guess)
+               : nai_yaml_error(b->doc, node, b->err, "expected one of idle, exposed_comm, exposed_copy, compute");
+}
+
+/* `impact` is a saving that decides no severity; `severity` has to. */
+static int saving_compile(struct builder *b, const struct nai_yaml_node *node) {
+  struct rule *rule = b->rule;
+  const struct nai_yaml_node *impact = get(b, node, "impact"), *price = get(b, node, "price"),
+                             *explains = get(b, node, "explains"), *low = get(b, node, "price_low"),
+                             *base = get(b, node, "base"), *share_of = get(b, node, "share_of");
+  const struct nai_yaml_node *orphan = explains ? explains : low ? low : base;
+  if (impact && price)
+    return nai_yaml_error_key(b->doc, impact, b->err, "\"impact\" and \"price\" exclude each other");
+  if (orphan && !price)
+    return nai_yaml_error_key(b->doc, orphan, b->err, "\"%s\" needs a \"price\"", orphan->key);
+  if (share_of && !base)
+    return nai_yaml_error_key(b->doc, share_of, b->err, "\"share_of\" needs a \"base\"");
+  if (share_of)
+    NAI_TRY(nai_yaml_text(&rule->share_of, b->doc, share_of, b->err));
+  if (price || impact)
+    NAI_TRY(nai_duration_compile(&rule->saving, &b->names, price ? price : impact, b->err));
+  if (low)
+    NAI_TRY(nai_duration_compile(&rule->saving_low, &b->names, low, b->err));
+  if (base)
+    NAI_TRY(nai_duration_compile(&rule->base, &b->names, base, b->err));
+  return explains ? explains_compile(b, explains) : NAI_OK;
+}
+
+static int read_severity(int *severity, const struct builder *b, const struct nai_yaml_node *node) {
+  *severity = node->kind == NAI_YAML_SCALAR ? nai_severity_from_name(node->text) : -1;
+  return *severity >= 0 ? NAI_OK : nai_yaml_error(b->doc, node, b->err, "expected one of info, low, medium, high");
+}
+
+/* One item: {when: condition, to: severity, reason: text}. */
+static int lowering_compile(struct lowering *out, struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const keys[] = {"when", "to", "reason", NULL};
+  const struct nai_yaml_node *reason, *to;
+  out->to = -1;
+  NAI_TRY(nai_yaml_expect_keys(b->doc, node, keys, b->err));
+  NAI_TRY(nai_yaml_require(&reason, b->doc, node, "reason", b->err));
+  NAI_TRY(condition(&out->when, b, node, "when"));
+  if ((to = get(b, node, "to")))
+    NAI_TRY(read_severity(&out->to, b, to));
+  return nai_variants_compile(&out->reason, &b->names, reason, b->err);
+}
+
+static int add_lowering(struct builder *b, const struct nai_yaml_node *node) {
+  struct lowerings *list = &b->rule->lowerings;
+  NAI_TRY(LIST_ROOM(*list, arena_of(b), b->err));
+  return lowering_compile(&list->at[list->count++], b, node);
+}
+
+/* Those of the rule files' own `lower`, compiled for this rule. */
+static int add_default_lowerings(struct builder *b) {
+  const struct nai_rule_set *set = b->names.set;
+  const struct nai_yaml *doc = b->doc;
+  if (!set->lower)
+    return NAI_OK;
+  b->doc = b->names.doc = set->lower_doc;
+  NAI_TRY(nai_yaml_expect(b->doc, set->lower, NAI_YAML_LIST, b->err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, set->lower); n; n = nai_yaml_next(b->doc, n))
+    NAI_TRY(add_lowering(b, n));
+  b->doc = b->names.doc = doc;
+  return NAI_OK;
+}
+
+static int lowerings_compile(struct builder *b, const struct nai_yaml_node *node) {
+  const struct nai_yaml_node *lower = get(b, node, "lower");
+  if (!lower)
+    return get(b, node, "price") ? add_default_lowerings(b) : NAI_OK;
+  NAI_TRY(nai_yaml_expect(b->doc, lower, NAI_YAML_LIST, b->err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, lower); n; n = nai_yaml_next(b->doc, n)) {
+    bool standard = n->kind == NAI_YAML_SCALAR && strcmp(n->text, "default") == 0;
+    NAI_TRY(standard ? add_default_lowerings(b) : add_lowering(b, n));
+  }
+  return NAI_OK;
+}
+
+/* `severity: medium`, or a map from severity to condition; without it the saving decides. */
 static int severity_compile(struct builder *b, const struct nai_yaml_node *node) {
   static const char *const names[] = {"info", "low", "medium", "high", NULL};
   struct rule *rule = b->rule;
-  if (node->kind == NAI_YAML_SCALAR) {
-    int severity = nai_severity_from_name(node->text);
-    if (severity < 0)
-      return nai_yaml_error(b->doc, node, b->err, "expected one of info, low, medium, high");
+  const struct nai_yaml_node *map = get(b, node, "severity");
+  int severity;
+  rule->has_ladder = !map && get(b, node, "price");
+  if (rule->has_ladder)
+    return NAI_OK;
+  if (!map)
+    return nai_yaml_error(b->doc, node, b->err, "\"severity\" or \"price\" is missing");
+  if (map->kind == NAI_YAML_SCALAR) {
+    NAI_TRY(read_severity(&severity, b, map));
     rule->has_severity[severity] = true;
-    return 0;
+    return NAI_OK;
   }
-  int rc = nai_yaml_expect_keys(b->doc, node, names, b->err);
-  if (!rc && !node->count)
-    rc = nai_yaml_error(b->doc, node, b->err, "no severities");
-  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, node); !rc && n; n = nai_yaml_next(b->doc, n)) {
-    int severity = nai_severity_from_name(n->key);
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, names, b->err));
+  if (!map->count)
+    return nai_yaml_error(b->doc, map, b->err, "no severities");
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, map); n; n = nai_yaml_next(b->doc, n)) {
+    severity = nai_severity_from_name(n->key);
+    struct expression **when = &rule->severity[severity];
     rule->has_severity[severity] = true;
-    rc = nai_condition_compile(&rule->severity[severity], &b->names, n, b->err);
-    rule->ladder_needs_lookups |= (rule->severity[severity].sources & ~1u) != 0;
+    NAI_TRY(nai_condition_compile(when, &b->names, n, b->err));
+    rule->ladder_needs_lookups |= *when && ((*when)->sources & ~1u) != 0;
   }
-  return rc;
+  return NAI_OK;
+}
+
+/* --- what it is about ------------------------------------------------------------------------------- */
+
+static int device_compile(struct builder *b, const struct nai_yaml_node *node) {
+  struct nai_display_column column;
+  NAI_TRY(nai_names_column(&column, b->rule->rows.schema, b->doc, node, b->err));
+  b->rule->device_column = column.column;
+  return column.unit == NAI_ID ? NAI_OK
+                               : nai_yaml_error(b->doc, node, b->err, "\"device\" needs a column that holds an id");
 }
 
 static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, const struct nai_yaml_node *device) {
+  static const char *const names[] = {[SCOPE_RUN] = "run", [SCOPE_GPU] = "gpu", [SCOPE_PROCESS] = "process"};
+  enum { NAMES = sizeof names / sizeof *names };
   struct rule *rule = b->rule;
+  int given = 0;
   rule->device_column = nai_schema_role(rule->rows.schema, NAI_ROLE_DEVICE);
   rule->pid_column = nai_schema_role(rule->rows.schema, NAI_ROLE_PROCESS);
-  if (device) {
-    const char *name;
-    struct nai_display_column column;
-    int rc = nai_yaml_text(&name, b->doc, device, b->err);
-    if (!rc)
-      rc = nai_names_column(&column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);
-    if (rc)
-      return rc;
-    rule->device_column = column.column;
-    if (column.unit != NAI_ID)
-      return nai_yaml_error(b->doc, device, b->err, "\"device\" needs a column that holds an id");
-  }
+  if (device)
+    NAI_TRY(device_compile(b, device));
   rule->scope = rule->device_column >= 0 ? SCOPE_GPU : rule->pid_column >= 0 ? SCOPE_PROCESS : SCOPE_RUN;
   if (!scope)
-    return 0;
-  if (scope->kind == NAI_YAML_SCALAR && strcmp(scope->text, "run") == 0)
-    rule->scope = SCOPE_RUN;
-  else if (scope->kind == NAI_YAML_SCALAR && strcmp(scope->text, "gpu") == 0)
-    rule->scope = SCOPE_GPU;
-  else if (scope->kind == NAI_YAML_SCALAR && strcmp(scope->text, "process") == 0)
-    rule->scope = SCOPE_PROCESS;
-  else
+    return NAI_OK;
+  while (given < NAMES && (scope->kind != NAI_YAML_SCALAR || strcmp(scope->text, names[given]) != 0))
+    given++;
+  if (given == NAMES)
     return nai_yaml_error(b->doc, scope, b->err, "expected one of run, gpu, process");
+  rule->scope = (enum scope)given;
   if (rule->scope == SCOPE_GPU && rule->device_column < 0)
     return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no GPU; name the column with \"device\"",
                           rule->rows.schema->name);
   if (rule->scope == SCOPE_PROCESS && rule->pid_column < 0)
     return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no process", rule->rows.schema->name);
-  return 0;
+  return NAI_OK;
 }
 
 /* The row named by `at`: a lookup of the rule. */
 static int anchor_compile(struct evidence_item *out, struct builder *b, const struct nai_yaml_node *at) {
   const char *name, *candidates[MAX_LOOKUPS];
-  int rc = nai_yaml_text(&name, b->doc, at, b->err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_yaml_text(&name, b->doc, at, b->err));
   for (int i = 0; i < b->rule->lookup_count; i++) {
     candidates[i] = b->rule->lookups[i].name;
     if (strcmp(candidates[i], name) == 0) {
       out->source = b->rule->lookups[i].rows.source;
-      return 0;
+      return NAI_OK;
     }
   }
   const char *guess = nai_text_suggest(name, candidates, (size_t)b->rule->lookup_count);
@@ -92,76 +283,60 @@ static int anchor_compile(struct evidence_item *out, struct builder *b, const st
 static int evidence_item_compile(struct evidence_item *out, struct builder *b, const struct nai_yaml_node *node) {
   static const char *const keys[] = {"text", "when", "at", "for", NULL};
   static const char *const for_keys[] = {"table", "where", "order", "limit", NULL};
-  *out = (struct evidence_item){0};
   if (node->kind == NAI_YAML_SCALAR)
     return nai_variants_compile(&out->text, &b->names, node, b->err);
-  const struct nai_yaml_node *text = NULL, *when = NULL, *at = NULL, *each = NULL;
-  int rc = nai_yaml_expect_keys(b->doc, node, keys, b->err);
-  if (!rc)
-    rc = nai_builder_require(&text, b, node, "text");
-  if (rc)
-    return rc;
-  when = nai_builder_get(b, node, "when");
-  at = nai_builder_get(b, node, "at");
-  each = nai_builder_get(b, node, "for");
+  const struct nai_yaml_node *text;
+  NAI_TRY(nai_yaml_expect_keys(b->doc, node, keys, b->err));
+  NAI_TRY(nai_yaml_require(&text, b->doc, node, "text", b->err));
+  const struct nai_yaml_node *at = get(b, node, "at"), *each = get(b, node, "for");
   if (at && each)
     return nai_yaml_error_key(b->doc, at, b->err, "\"at\" and \"for\" exclude each other");
-  if (when)
-    rc = nai_condition_compile(&out->when, &b->names, when, b->err);
-  if (!rc && at)
-    rc = anchor_compile(out, b, at);
+  NAI_TRY(condition(&out->when, b, node, "when"));
+  if (at)
+    NAI_TRY(anchor_compile(out, b, at));
   int sources = b->names.count, outer = b->names.current;
-  if (!rc && each) {
-    rc = nai_yaml_expect_keys(b->doc, each, for_keys, b->err);
-    if (!rc)
-      rc = nai_selection_compile(&out->rows, b, each, "table", NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS);
+  if (each) {
+    NAI_TRY(nai_yaml_expect_keys(b->doc, each, for_keys, b->err));
+    NAI_TRY(selection_compile(&out->rows, b, each, "table", NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS));
     out->each = true;
     out->source = b->names.current = out->rows.source;
   }
-  if (!rc)
-    rc = nai_variants_compile(&out->text, &b->names, text, b->err);
+  NAI_TRY(nai_variants_compile(&out->text, &b->names, text, b->err));
   b->names.count = sources;
   b->names.current = outer;
-  return rc;
+  return NAI_OK;
 }
 
 static int evidence_compile(struct builder *b, const struct nai_yaml_node *node) {
-  struct nai_rule_set *set = b->names.set;
-  int rc = nai_yaml_expect(b->doc, node, NAI_YAML_LIST, b->err);
-  b->rule->evidence.first = set->evidence.count;
-  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, node); !rc && n; n = nai_yaml_next(b->doc, n)) {
-    struct evidence_item item;
-    rc = evidence_item_compile(&item, b, n);
-    if (rc)
-      return rc;
-    struct evidence_item *slot = nai_pool_add(&set->evidence, sizeof *slot);
-    if (!slot)
-      return nai_err_nomem(b->err);
-    *slot = item;
-    b->rule->evidence.count++;
+  struct evidence_items *list = &b->rule->evidence;
+  if (!node)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_expect(b->doc, node, NAI_YAML_LIST, b->err));
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, node); n; n = nai_yaml_next(b->doc, n)) {
+    NAI_TRY(LIST_ROOM(*list, arena_of(b), b->err));
+    NAI_TRY(evidence_item_compile(&list->at[list->count++], b, n));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int links_compile(struct builder *b, const struct nai_yaml_node *node) {
-  const struct nai_yaml_node *n = node->kind == NAI_YAML_LIST ? nai_yaml_first(b->doc, node) : node;
-  for (; n; n = node->kind == NAI_YAML_LIST ? nai_yaml_next(b->doc, n) : NULL) {
-    const char *link;
-    int rc = nai_yaml_text(&link, b->doc, n, b->err);
-    if (rc)
-      return rc;
+  b->rule->links = "";
+  for (const struct nai_yaml_node *n = node && node->kind == NAI_YAML_LIST ? nai_yaml_first(b->doc, node) : node; n;
+       n = n == node ? NULL : nai_yaml_next(b->doc, n)) {
+    const char *link, *before = b->rule->links;
+    NAI_TRY(nai_yaml_text(&link, b->doc, n, b->err));
     if (strpbrk(link, " \n\t"))
       return nai_yaml_error(b->doc, n, b->err, "a link holds no spaces");
-    nai_buf_printf(&b->rule->links, "%s%s", b->rule->links.len ? " " : "", link);
+    b->rule->links = nai_arena_printf(arena_of(b), "%s%s%s", before, *before ? " " : "", link);
   }
-  return nai_buf_check(&b->rule->links, b->err);
+  return nai_arena_check(arena_of(b), b->err);
 }
 
 /* Texts, after everything they can refer to. */
 static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
   const struct {
     const char *key;
-    struct span *out;
+    struct variants *out;
     bool required;
   } texts[] = {{"title", &b->rule->title, true},
                {"title_many", &b->rule->title_many, false},
@@ -169,50 +344,33 @@ static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
                {"why", &b->rule->why, true},
                {"recommendation", &b->rule->recommendation, true},
                {"verify", &b->rule->verify, false}};
-  int rc = 0;
-  for (size_t i = 0; !rc && i < sizeof texts / sizeof *texts; i++) {
-    const struct nai_yaml_node *text = nai_builder_get(b, node, texts[i].key);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const struct nai_yaml_node *text = get(b, node, texts[i].key);
+    if (texts[i].required)
+      NAI_TRY(nai_yaml_require(&text, b->doc, node, texts[i].key, b->err));
     if (text)
-      rc = nai_variants_compile(texts[i].out, &b->names, text, b->err);
-    else if (texts[i].required)
-      rc = nai_builder_require(&text, b, node, texts[i].key);
+      NAI_TRY(nai_variants_compile(texts[i].out, &b->names, text, b->err));
   }
-  return rc;
+  return NAI_OK;
 }
 
-int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
-                     const struct nai_yaml_node *node, struct nai_err *err) {
+int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, struct nai_err *err) {
+  const struct nai_yaml *doc = rule->doc;
+  const struct nai_yaml_node *node = rule->node, *first = nai_yaml_get(doc, node, "first");
   struct builder b = {.rule = rule, .doc = doc, .names = {.set = set, .doc = doc}, .err = err};
-  const struct nai_yaml_node *severity, *part;
-  int rc = nai_yaml_expect_keys(doc, node, rule_keys, err);
-  if (!rc)
-    rc = nai_selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS);
-  if (!rc && (part = nai_builder_get(&b, node, "where")))
-    rc = nai_condition_compile(&rule->where, &b.names, part, err);
-  if (!rc && (part = nai_builder_get(&b, node, "with")))
-    rc = nai_lookups_compile(&b, part);
-  if (!rc && (part = nai_builder_get(&b, node, "when")))
-    rc = nai_condition_compile(&rule->when, &b.names, part, err);
-  if (!rc)
-    rc = nai_price_compile(&b, node);
-  b.names.priced = rule->price.number > 0;
-  severity = nai_builder_get(&b, node, "severity");
-  rule->has_ladder = !severity && nai_builder_get(&b, node, "price");
-  if (!rc && !severity && !rule->has_ladder)
-    rc = nai_yaml_error(doc, node, err, "\"severity\" or \"price\" is missing");
-  if (!rc && severity)
-    rc = severity_compile(&b, severity);
-  if (!rc)
-    rc = nai_lower_compile(&b, node);
-  if (!rc && (part = nai_builder_get(&b, node, "first")))
-    rc = nai_yaml_bool(&rule->first, doc, part, err);
-  if (!rc)
-    rc = scope_compile(&b, nai_builder_get(&b, node, "scope"), nai_builder_get(&b, node, "device"));
-  if (!rc && (part = nai_builder_get(&b, node, "evidence")))
-    rc = evidence_compile(&b, part);
-  if (!rc)
-    rc = texts_compile(&b, node);
-  if (!rc && (part = nai_builder_get(&b, node, "links")))
-    rc = links_compile(&b, part);
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(doc, node, rule_keys, err));
+  NAI_TRY(selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS));
+  NAI_TRY(condition(&rule->where, &b, node, "where"));
+  NAI_TRY(lookups_compile(&b, get(&b, node, "with")));
+  NAI_TRY(condition(&rule->when, &b, node, "when"));
+  NAI_TRY(saving_compile(&b, node));
+  b.names.saving = rule->saving != NULL;
+  NAI_TRY(severity_compile(&b, node));
+  NAI_TRY(lowerings_compile(&b, node));
+  if (first)
+    NAI_TRY(nai_yaml_bool(&rule->first, doc, first, err));
+  NAI_TRY(scope_compile(&b, get(&b, node, "scope"), get(&b, node, "device")));
+  NAI_TRY(evidence_compile(&b, get(&b, node, "evidence")));
+  NAI_TRY(texts_compile(&b, node));
+  return links_compile(&b, get(&b, node, "links"));
 }

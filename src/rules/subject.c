@@ -1,6 +1,6 @@
 /* What findings are about, in words. */
 #include "rules/evaluation.h"
-#include "tables/events.h"
+#include "tables/gpus.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,28 +16,18 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* A GPU whose name is not "GPU N", such as one that is told apart by process only; NULL for an ordinary one. */
-static const char *special_label(const struct nai_rules_input *input, int64_t device_id) {
-  for (size_t t = 0; t < input->table_count; t++) {
-    const struct nai_table *gpus = input->tables[t];
-    if (!gpus || !nai_schema_equal(gpus->schema, &nai_gpus_schema))
-      continue;
-    for (int64_t row = 0; row < gpus->rows; row++) {
-      const char *label = nai_get_str(gpus, row, GPUS_label);
-      if (nai_get_i64(gpus, row, GPUS_device_id) == device_id)
-        return strspn(label, "GPU 0123456789") == strlen(label) ? NULL : label;
-    }
+static const char *special_label(const struct nai_table *gpus, int64_t device_id) {
+  for (int64_t row = 0; gpus && row < gpus->rows; row++) {
+    const char *label = nai_get_str(gpus, row, GPUS_label);
+    if (nai_get_i64(gpus, row, GPUS_device_id) == device_id)
+      return strspn(label, "GPU 0123456789") == strlen(label) ? NULL : label;
   }
   return NULL;
 }
 
-int nai_subject_describe(struct nai_buf *out, const struct nai_rules_input *input, const struct hit *const *hits,
-                         uint32_t count, struct nai_err *err) {
-  static const char *const nouns[2][2] = {{"GPU", "GPUs"}, {"process", "processes"}};
-  int64_t *ids = malloc((count + 1) * sizeof *ids);
-  uint32_t used = 0, distinct = 0, plain = 0;
-  bool processes = hits[0]->rule->scope == SCOPE_PROCESS;
-  if (!ids)
-    return nai_err_nomem(err);
+/* The ids, ascending, each once; returns how many. */
+static uint32_t gather(int64_t *ids, const struct hit *const *hits, uint32_t count) {
+  uint32_t used = 0, distinct = 0;
   for (uint32_t i = 0; i < count; i++)
     if (subject_id(hits[i]) != NAI_NULL_I64)
       ids[used++] = subject_id(hits[i]);
@@ -45,18 +35,14 @@ int nai_subject_describe(struct nai_buf *out, const struct nai_rules_input *inpu
   for (uint32_t i = 0; i < used; i++)
     if (!i || ids[i] != ids[i - 1])
       ids[distinct++] = ids[i];
-  for (uint32_t i = 0; i < distinct; i++) {
-    const char *label = processes ? NULL : special_label(input, ids[i]);
-    if (label)
-      nai_buf_printf(out, "%s%s", out->len ? ", " : "", label);
-    else
-      ids[plain++] = ids[i];
-  }
-  if (plain)
-    nai_buf_printf(out, "%s%s", out->len ? ", " : "", nouns[processes][plain > 1]);
-  for (uint32_t i = 0; i < plain;) {
+  return distinct;
+}
+
+/* "0-3, 7" */
+static void put_ids(struct nai_buf *out, const int64_t *ids, uint32_t count) {
+  for (uint32_t i = 0; i < count;) {
     uint32_t last = i;
-    while (last + 1 < plain && ids[last + 1] == ids[last] + 1)
+    while (last + 1 < count && ids[last + 1] == ids[last] + 1)
       last++;
     if (last < i + 2)
       last = i;
@@ -65,6 +51,29 @@ int nai_subject_describe(struct nai_buf *out, const struct nai_rules_input *inpu
       nai_buf_printf(out, "-%" PRId64, ids[last]);
     i = last + 1;
   }
-  free(ids);
-  return 0;
+}
+
+int nai_subject_describe(const char **out, const struct nai_rules_input *input, const struct hit *const *hits,
+                         uint32_t count, struct nai_arena *arena, struct nai_err *err) {
+  static const char *const nouns[2][2] = {{"GPU", "GPUs"}, {"process", "processes"}};
+  NAI_FREED int64_t *ids = malloc((count + 1) * sizeof *ids);
+  NAI_SCOPED(nai_buf) text = {0};
+  uint32_t plain = 0;
+  bool processes = hits[0]->rule->scope == SCOPE_PROCESS;
+  if (!ids)
+    return nai_err_nomem(err);
+  const struct nai_table *gpus = processes ? NULL : nai_rules_table(input, &nai_gpus_schema);
+  uint32_t distinct = gather(ids, hits, count);
+  for (uint32_t i = 0; i < distinct; i++) {
+    const char *label = special_label(gpus, ids[i]);
+    if (label)
+      nai_buf_printf(&text, "%s%s", text.len ? ", " : "", label);
+    else
+      ids[plain++] = ids[i];
+  }
+  if (plain)
+    nai_buf_printf(&text, "%s%s", text.len ? ", " : "", nouns[processes][plain > 1]);
+  put_ids(&text, ids, plain);
+  *out = nai_text_keep(arena, &text);
+  return nai_arena_check(arena, err);
 }

@@ -3,17 +3,15 @@
  * that is not known makes a value of no unit, which fits all: of it nothing is said. */
 #include "rules/internal.h"
 
-#include "base/array.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const enum nai_unit plain = NAI_UNIT_COUNT; /* fits every unit */
-enum { MAX_REGISTERS = 1000 };
+enum { MAX_REGISTERS = 256 };
 
+enum { WORD = 16 };
 struct operation {
-  char name[16], what[16];
+  char name[WORD], what[WORD];
   int p1, p2, p3;
 };
 
@@ -31,9 +29,7 @@ struct check {
   struct nai_err *err;
 };
 
-static const struct ref *ref_at(const struct check *c, uint32_t number) {
-  return POOL_AT(c->set->pieces, struct ref, c->e->refs.first + number - 1);
-}
+static const struct ref *ref_at(const struct check *c, uint32_t number) { return &c->e->refs.at[number - 1]; }
 
 /* A parameter has the unit that its name ends in. */
 static enum nai_unit unit_of_parameter(const char *name) {
@@ -53,7 +49,7 @@ static struct content content_of(const struct check *c, uint32_t number) {
   const struct ref *ref = ref_at(c, number);
   struct content content = {.unit = ref->unit, .ref = number};
   if (ref->kind == REF_PARAMETER)
-    content.unit = unit_of_parameter(POOL_AT(c->set->parameters, struct parameter, ref->parameter)->name);
+    content.unit = unit_of_parameter(c->set->parameters.at[ref->number].name);
   else if (ref->kind == REF_COLUMN && !ref->is_text)
     content.whole = ref->unit != NAI_US && ref->unit != NAI_MS && ref->unit != NAI_S && ref->whole;
   return content;
@@ -97,8 +93,11 @@ static bool is(const struct operation *o, const char *const *names) {
   return false;
 }
 
+/* Of registers past the last nothing is known. */
 static struct content *at(struct check *c, int number) {
-  return &c->registers[number > 0 && number < MAX_REGISTERS ? number : 0];
+  bool known = number > 0 && number < MAX_REGISTERS;
+  c->registers[0].unit = plain;
+  return &c->registers[known ? number : 0];
 }
 
 static int calculate(struct check *c, const struct operation *o) {
@@ -107,19 +106,32 @@ static int calculate(struct check *c, const struct operation *o) {
   enum nai_unit unit = sum ? (left.unit == plain ? right.unit : left.unit) : scaled(left.unit, !quotient, right.unit);
   if (left.unit == NAI_TEXT || right.unit == NAI_TEXT)
     return fail(c, &left, &right, "texts cannot be calculated with");
-  if (sum && check_pair(c, &left, &right))
-    return NAI_EUSAGE;
+  if (sum)
+    NAI_TRY(check_pair(c, &left, &right));
   if (quotient && left.whole && right.whole && unit == plain) /* of a time less than a nanosecond is lost */
     return fail(c, &left, &right, "SQL drops the fraction of a quotient of whole numbers: write 1.0 * in front");
   *out = (struct content){unit, left.whole && right.whole, left.ref > right.ref ? left.ref : right.ref};
   return 0;
 }
 
+/* What a function makes of its first argument: a value of the same unit, or a plain number. */
+static struct content call(const char *function, struct content first) {
+  static const char *const same[] = {"abs(", "max(", "min(", "coalesce(", "ifnull(", "round(", "sum(", "union_ns("};
+  static const char *const reals[] = {"avg(", "total(", "median(", "p50(", "p90(", "p99(", "percentile(", "stddev("};
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+    if (strncmp(function, same[i], strlen(same[i])) == 0)
+      return first;
+  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+    if (strncmp(function, reals[i], strlen(reals[i])) == 0)
+      return (struct content){.unit = first.unit, .ref = first.ref};
+  return (struct content){.unit = plain};
+}
+
 static int follow(struct check *c, const struct operation *o) {
   static const char *const arithmetic[] = {"Add", "Subtract", "Multiply", "Divide", "Remainder", NULL};
   static const char *const comparisons[] = {"Eq", "Ne", "Lt", "Le", "Gt", "Ge", NULL};
   static const char *const copies[] = {"Copy", "SCopy", "Move", NULL};
-  static const char *const functions[] = {"Function", "PureFunc", NULL};
+  static const char *const functions[] = {"Function", "PureFunc", "AggStep", NULL};
   static const char *const logic[] = {"And", "Or", "Not", "IsTrue", "Concat", NULL};
   if (strcmp(o->name, "Variable") == 0)
     *at(c, o->p2) = content_of(c, (uint32_t)o->p1);
@@ -137,71 +149,60 @@ static int follow(struct check *c, const struct operation *o) {
     return calculate(c, o);
   else if (is(o, comparisons))
     return check_pair(c, at(c, o->p3), at(c, o->p1));
-  else if (is(o, functions)) {
-    static const char *const keep[] = {"abs(", "max(", "min(", "coalesce(", "ifnull(", "round("};
-    struct content first = *at(c, o->p2);
-    *at(c, o->p3) = (struct content){.unit = plain};
-    for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
-      if (strncmp(o->what, keep[i], strlen(keep[i])) == 0)
-        *at(c, o->p3) = first;
-  } else if (is(o, logic))
+  else if (is(o, functions))
+    *at(c, o->p3) = call(o->what, *at(c, o->p2));
+  else if (is(o, logic))
     *at(c, o->name[0] == 'N' || o->name[0] == 'I' ? o->p2 : o->p3) = (struct content){.unit = plain};
-  return 0;
+  return NAI_OK;
 }
 
-static int read_program(struct operation **out, uint32_t *count, struct check *c) {
-  struct nai_buf sql = {0};
-  sqlite3_stmt *explain = NULL;
+/* As much as fits. */
+static void copy(char out[WORD], const char *text) {
+  memcpy(out, text ? text : "", text ? strnlen(text, WORD - 1) : 0);
+}
+
+static void finalize(sqlite3_stmt **statement) { sqlite3_finalize(*statement); }
+
+static int read_program(struct operation **out, uint32_t *count, const struct check *c, struct nai_arena *arena) {
+  __attribute__((cleanup(finalize))) sqlite3_stmt *explain = NULL;
+  const char *sql = nai_arena_printf(arena, "EXPLAIN %s", c->e->sql);
   uint32_t capacity = 0;
-  nai_buf_printf(&sql, "EXPLAIN %s", nai_buf_str(&c->e->sql));
-  int rc = nai_buf_check(&sql, c->err);
-  if (!rc && sqlite3_prepare_v2(c->set->sql->sqlite, nai_buf_str(&sql), -1, &explain, NULL) != SQLITE_OK)
-    rc = nai_expression_error(c->set, c->e, c->err);
-  while (!rc && sqlite3_step(explain) == SQLITE_ROW) {
-    if (!nai_array_room(out, &capacity, *count, sizeof **out)) {
-      rc = nai_err_nomem(c->err);
-      break;
-    }
+  int step;
+  NAI_TRY(nai_arena_check(arena, c->err));
+  if (sqlite3_prepare_v2(c->set->sql->sqlite, sql, -1, &explain, NULL) != SQLITE_OK)
+    return nai_expression_error(c->set, c->e, c->err); /* a mistake is told here, with its place */
+  while ((step = sqlite3_step(explain)) == SQLITE_ROW) {
+    NAI_TRY(NAI_ROOM(*out, capacity, *count, arena, c->err));
     const char *name = (const char *)sqlite3_column_text(explain, 1),
                *what = (const char *)sqlite3_column_text(explain, 5);
     struct operation *o = &(*out)[(*count)++];
-    *o = (struct operation){.p1 = sqlite3_column_int(explain, 2),
-                            .p2 = sqlite3_column_int(explain, 3),
-                            .p3 = sqlite3_column_int(explain, 4)};
-    snprintf(o->name, sizeof o->name, "%s", name ? name : "");
-    snprintf(o->what, sizeof o->what, "%.15s", what ? what : "");
+    o->p1 = sqlite3_column_int(explain, 2);
+    o->p2 = sqlite3_column_int(explain, 3);
+    o->p3 = sqlite3_column_int(explain, 4);
+    copy(o->name, name);
+    copy(o->what, what);
   }
-  if (sqlite3_finalize(explain) != SQLITE_OK && !rc)
-    rc = nai_expression_error(c->set, c->e, c->err);
-  nai_buf_free(&sql);
-  return rc;
+  return step == SQLITE_DONE ? NAI_OK : nai_expression_error(c->set, c->e, c->err);
 }
 
-int nai_units_check(enum nai_unit *unit, const struct nai_rule_set *set, const struct expression *e,
-                    struct nai_err *err) {
-  struct expression whole = *e;
-  *unit = plain;
-  if (!nai_expression_prepare(set, &whole, err)) /* a mistake is told here, with its place */
-    return err->code;
-  sqlite3_finalize(whole.statement);
-  struct check *c = calloc(1, sizeof *c);
+int nai_units_check(struct expression *e, const struct nai_rule_set *set, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct check *c = NULL;
   struct operation *program = NULL;
   uint32_t count = 0;
-  if (!c)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(c, &arena, 1, err));
   *c = (struct check){.set = set, .e = e, .err = err};
   for (int i = 0; i < MAX_REGISTERS; i++)
     c->registers[i].unit = plain;
-  int rc = read_program(&program, &count, c);
+  NAI_TRY(read_program(&program, &count, c, &arena));
   /* It begins with what is constant, at its end. */
-  uint32_t first = !rc && count && program[0].p2 > 0 && (uint32_t)program[0].p2 < count ? (uint32_t)program[0].p2 : 0;
-  for (uint32_t i = 0; i < count && !rc; i++) {
+  uint32_t first = count && program[0].p2 > 0 && (uint32_t)program[0].p2 < count ? (uint32_t)program[0].p2 : 0;
+  for (uint32_t i = 0; i < count; i++) {
     const struct operation *o = &program[(first + i) % count];
-    rc = follow(c, o);
+    NAI_TRY(follow(c, o));
+    e->aggregate |= strcmp(o->name, "AggStep") == 0;
     if (strcmp(o->name, "ResultRow") == 0)
-      *unit = basic(at(c, o->p1)->unit);
+      e->unit = basic(at(c, o->p1)->unit);
   }
-  free(program);
-  free(c);
-  return rc;
+  return NAI_OK;
 }

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 enum { MAX_TOLD = 10 };
@@ -35,8 +34,9 @@ static void put_row(struct nai_buf *out, const struct env *env, const struct hit
 }
 
 static void put_saving(struct nai_buf *out, const struct env *env, const struct hit *hit) {
-  const struct nai_value ns = {.type = NAI_I64, .i = hit->stake_ns, .null = hit->stake_ns == NAI_NULL_I64};
-  const struct nai_value pct = {.type = NAI_F64, .f = env->stake_pct, .null = isnan(env->stake_pct)};
+  double share = nai_saving_pct(&env->saving);
+  const struct nai_value ns = {.type = NAI_I64, .i = hit->saving.ns, .null = hit->saving.ns == NAI_NULL_I64};
+  const struct nai_value pct = {.type = NAI_F64, .f = share, .null = isnan(share)};
   const char *whole = hit->rule->share_of ? hit->rule->share_of : "active time";
   nai_buf_puts(out, "saving ");
   nai_value_print_human(out, NAI_NS, &ns);
@@ -44,14 +44,15 @@ static void put_saving(struct nai_buf *out, const struct env *env, const struct 
     return;
   nai_buf_puts(out, ", ");
   nai_value_print_human(out, NAI_PCT, &pct);
-  nai_buf_printf(out, " of the %s", hit->rule->base.number && !hit->rule->share_of ? "rule's base" : whole);
+  nai_buf_printf(out, " of the %s", hit->rule->base && !hit->rule->share_of ? "rule's base" : whole);
 }
 
 static bool is_name(const char *c) { return *c && (*c == '_' || *c == '.' || isalnum((unsigned char)*c)); }
 
-static bool has_name(const struct expression *e, const struct env *env, uint32_t before, const char *name, size_t len) {
+/* Whether one of the first names is that one. */
+static bool has_name(const struct expression *e, uint32_t before, const char *name, size_t len) {
   for (uint32_t i = 0; i < before; i++) {
-    const char *other = e->node->text + POOL_AT(env->set->pieces, struct ref, e->refs.first + i)->offset;
+    const char *other = e->node->text + e->refs.at[i].offset;
     if (strncmp(other, name, len) == 0 && !is_name(other + len))
       return true;
   }
@@ -59,17 +60,16 @@ static bool has_name(const struct expression *e, const struct env *env, uint32_t
 }
 
 /* A condition with what its names stand for: "100.0 * lost_ns / active_ns >= param.pct (lost_ns 1.2 ms, ...)". */
-static void put_condition(struct nai_buf *out, const struct env *env, struct formula condition) {
-  const struct expression *e = POOL_AT(env->set->expressions, struct expression, condition.number - 1);
+static void put_condition(struct nai_buf *out, const struct env *env, const struct expression *e) {
   const char *before = " (";
   nai_buf_puts(out, e->node->text);
   for (uint32_t i = 0; i < e->refs.count; i++) {
-    const struct ref *ref = POOL_AT(env->set->pieces, struct ref, e->refs.first + i);
+    const struct ref *ref = &e->refs.at[i];
     const char *name = e->node->text + ref->offset;
     size_t len = 0;
     while (is_name(name + len))
       len++;
-    if (has_name(e, env, i, name, len))
+    if (has_name(e, i, name, len))
       continue;
     struct nai_value value = nai_env_value(env, ref);
     nai_buf_printf(out, "%s%.*s ", before, (int)len, name);
@@ -82,32 +82,42 @@ static void put_condition(struct nai_buf *out, const struct env *env, struct for
   nai_buf_puts(out, e->refs.count ? ")" : "");
 }
 
-static const struct hit *spoken(const struct hits *hits, uint32_t number, int64_t row) {
-  const struct rule_hits *mine = &hits->by_rule[number];
+static void put_severities(struct nai_buf *out, const struct env *env, const struct rule *rule) {
+  nai_buf_puts(out, "meets no condition of `severity`:");
+  for (int severity = NAI_SEVERITY_HIGH; severity >= NAI_SEVERITY_INFO; severity--)
+    if (rule->has_severity[severity]) {
+      nai_buf_printf(out, "\n    %s: ", nai_severity_name(severity));
+      put_condition(out, env, rule->severity[severity]);
+    }
+}
+
+/* "severity_min_ms = 1 ms": the threshold that the saving does not reach. */
+static void put_threshold(struct nai_buf *out, const struct nai_rule_set *set, const struct saving *saving) {
+  bool small = saving->ns == NAI_NULL_I64 || isnan(nai_saving_pct(saving)) || nai_saving_is_small(set, saving);
+  const char *name = small ? "severity_min_ms" : "severity_low_pct";
+  const struct parameter *parameter = nai_names_parameter(set, name);
+  if (!parameter)
+    return;
+  nai_buf_printf(out, "%s = ", name);
+  nai_number_print(out, parameter->value);
+  nai_buf_puts(out, small ? " ms" : " %");
+}
+
+static const struct hit *find_spoken(const struct hits *hits, const struct hit *hit) {
+  const struct rule_hits *mine = &hits->by_rule[hit->rule->number];
   for (uint32_t i = 0; i < mine->count; i++)
-    if (POOL_AT(hits->hits, struct hit, mine->first + i)->row == row)
-      return POOL_AT(hits->hits, struct hit, mine->first + i);
+    if (hits->all.at[mine->first + i].row == hit->row)
+      return &hits->all.at[mine->first + i];
   return NULL;
 }
 
-static void put_parameter(struct nai_buf *out, const struct nai_rule_set *set, const char *name, const char *unit) {
-  for (uint32_t i = 0; i < set->parameters.count; i++) {
-    const struct parameter *parameter = POOL_AT(set->parameters, struct parameter, i);
-    if (strcmp(parameter->name, name) != 0)
-      continue;
-    nai_buf_printf(out, "%s = ", name);
-    nai_number_print(out, parameter->value);
-    nai_buf_printf(out, " %s", unit);
-  }
-}
-
-static void put_reason(struct nai_buf *out, const struct env *env, const struct hits *hits, uint32_t number,
-                       const struct hit *hit, enum outcome outcome) {
-  const struct hit *found = spoken(hits, number, hit->row);
+static void put_reason(struct nai_buf *out, const struct env *env, const struct hits *hits, const struct hit *hit,
+                       enum outcome outcome) {
+  const struct hit *found = find_spoken(hits, hit), *silencer;
   if (found) {
-    nai_buf_printf(out, "speaks, %s%s", nai_severity_name(found->severity),
-                   found->stake_ns == NAI_NULL_I64 ? "" : "; ");
-    if (found->stake_ns != NAI_NULL_I64)
+    bool saves = found->saving.ns != NAI_NULL_I64;
+    nai_buf_printf(out, "speaks, %s%s", nai_severity_name(found->severity), saves ? "; " : "");
+    if (saves)
       put_saving(out, env, found);
   } else if (outcome == OUTCOME_WHEN) {
     nai_buf_puts(out, "does not meet `when`: ");
@@ -115,36 +125,24 @@ static void put_reason(struct nai_buf *out, const struct env *env, const struct 
   } else if (outcome == OUTCOME_SEVERITY && hit->rule->has_ladder) {
     put_saving(out, env, hit);
     nai_buf_puts(out, ": below ");
-    bool small = hit->stake_ns == NAI_NULL_I64 || isnan(nai_price_share(hit)) || nai_price_is_small(env->set, hit);
-    put_parameter(out, env->set, small ? "severity_min_ms" : "severity_low_pct", small ? "ms" : "%");
+    put_threshold(out, env->set, &hit->saving);
   } else if (outcome == OUTCOME_SEVERITY) {
-    nai_buf_puts(out, "meets no condition of `severity`:");
-    for (int severity = NAI_SEVERITY_HIGH; severity >= NAI_SEVERITY_INFO; severity--)
-      if (hit->rule->has_severity[severity]) {
-        nai_buf_printf(out, "\n    %s: ", nai_severity_name(severity));
-        put_condition(out, env, hit->rule->severity[severity]);
-      }
+    put_severities(out, env, hit->rule);
+  } else if ((silencer = nai_hits_silencer(hits, hit))) {
+    nai_buf_printf(out, "silent, because %s speaks", silencer->rule->id);
   } else {
-    const struct hit *by = nai_hits_silencer(hits, env->set, hit);
-    if (by) {
-      nai_buf_printf(out, "silent, because %s speaks", by->rule->id);
-    } else {
-      put_saving(out, env, hit);
-      nai_buf_puts(out, " at first, of which other findings about the same loss leave too little");
-    }
+    put_saving(out, env, hit);
+    nai_buf_puts(out, " at first, of which other findings about the same loss leave too little");
   }
   nai_buf_putc(out, '\n');
 }
 
-static int tell_rows(struct nai_buf *out, const struct hits *hits, const struct nai_rule_set *set, uint32_t number,
-                     const struct nai_rules_input *input, struct nai_err *err) {
-  const struct rule *rule = set->rules[number];
-  struct nai_buf rows = {0};
+static int tell_rows(struct nai_buf *out, const struct hits *hits, const struct nai_rule_set *set,
+                     const struct rule *rule, const struct nai_rules_input *input, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) rows = {0};
   struct env env;
   int64_t met = 0;
-  int rc = nai_env_open(&env, set, rule, input, err);
-  if (rc)
-    return rc;
+  nai_env_open(&env, set, rule, input);
   nai_env_look_up(&env, rule, true);
   int64_t count = env.tables[0] ? env.tables[0]->rows : 0;
   for (int64_t row = 0; row < count; row++) {
@@ -153,23 +151,21 @@ static int tell_rows(struct nai_buf *out, const struct hits *hits, const struct 
     if (outcome == OUTCOME_WHERE || met++ >= MAX_TOLD)
       continue;
     put_row(&rows, &env, &hit);
-    put_reason(&rows, &env, hits, number, &hit, outcome);
+    put_reason(&rows, &env, hits, &hit, outcome);
   }
   nai_buf_printf(out, "%s: table %s has %" PRId64 " rows, %" PRId64 " meet `where`: %s\n", rule->id,
                  rule->rows.schema->name, count, met, text_of(rule, "where"));
   nai_buf_puts(out, nai_buf_str(&rows));
   if (met > MAX_TOLD)
     nai_buf_printf(out, "  and %" PRId64 " more\n", met - MAX_TOLD);
-  rc = nai_buf_check(&rows, err);
-  nai_buf_free(&rows);
-  return rc;
+  return nai_buf_check(&rows, err);
 }
 
 int nai_rules_why(struct nai_buf *out, const struct nai_rule_set *set, const char *id,
                   const struct nai_rules_input *input, struct nai_err *err) {
-  uint32_t number;
-  struct hits hits = {0};
-  const struct rule *rule = nai_rule_find(set, id, &number);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct hits hits;
+  const struct rule *rule = nai_names_rule(set, id);
   if (!rule)
     return nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"", id);
   if (rule->disabled) {
@@ -178,10 +174,9 @@ int nai_rules_why(struct nai_buf *out, const struct nai_rule_set *set, const cha
   }
   int rc = nai_rules_enter(set, input, err);
   if (!rc)
-    rc = nai_hits_find(&hits, set, input, err);
+    rc = nai_hits_find(&hits, set, input, &arena, err);
   if (!rc)
-    rc = tell_rows(out, &hits, set, number, input, err);
-  rc = nai_rules_leave(set, rc, err);
-  nai_hits_free(&hits);
-  return rc ? rc : nai_buf_check(out, err);
+    rc = tell_rows(out, &hits, set, rule, input, err);
+  NAI_TRY(nai_rules_leave(set, rc, err));
+  return nai_buf_check(out, err);
 }

@@ -170,9 +170,8 @@ int nai_aggregates_add(sqlite3 *sqlite) {
       {"median", 1, 0.5, quantile_step, quantile_final}, {"percentile", 2, 0, percentile_step, percentile_final},
       {"stddev", 1, 0, stddev_step, stddev_final},
   };
-  int rc = SQLITE_OK;
-  for (size_t i = 0; i < sizeof list / sizeof *list && rc == SQLITE_OK; i++)
-    rc = sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, (void *)&list[i].q, NULL,
-                                    list[i].step, list[i].final, NULL);
-  return rc;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    NAI_TRY(sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, (void *)&list[i].q, NULL,
+                                       list[i].step, list[i].final, NULL));
+  return SQLITE_OK;
 }

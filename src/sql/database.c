@@ -6,66 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double divisor_of(const struct nai_column_def *def, enum nai_unit unit) {
-  if (def->type > NAI_I32)
-    return 1;
-  return unit == NAI_US ? 1e3 : unit == NAI_MS ? 1e6 : unit == NAI_S ? 1e9 : 1;
-}
-
-/* What outputs show of the table, then what is stored and not shown. */
-static int list_columns(struct nai_sql_table *t, struct nai_err *err) {
-  const struct nai_schema *schema = t->table->schema;
-  uint32_t capacity = 0;
-  t->column_count = 0;
-  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);) {
-    if (!nai_array_room(&t->columns, &capacity, (uint32_t)t->column_count, sizeof *t->columns))
-      return nai_err_nomem(err);
-    t->columns[t->column_count++] = (struct nai_sql_column){p, divisor_of(&schema->columns[p.column], p.unit)};
-  }
-  t->shown_count = t->column_count;
-  for (int c = 0; c < (int)schema->column_count; c++) {
-    const struct nai_column_def *def = &schema->columns[c];
-    if (!def->display_units || def->display_units & 1u << def->unit)
-      continue;
-    if (!nai_array_room(&t->columns, &capacity, (uint32_t)t->column_count, sizeof *t->columns))
-      return nai_err_nomem(err);
-    t->columns[t->column_count++] = (struct nai_sql_column){{c, def->unit}, divisor_of(def, def->unit)};
-  }
-  return NAI_OK;
-}
-
-int nai_sql_read(struct nai_sql_table *t, struct nai_err *err) {
-  if (t->facts) /* made last */
-    return NAI_OK;
-  int rc = t->table ? NAI_OK : t->source->open(t, err);
-  if (rc == NAI_ESTALE)
-    rc = err->code = NAI_EINPUT;
-  if (!rc)
-    rc = list_columns(t, err);
-  if (!rc && !(t->facts = calloc((size_t)t->table->schema->column_count + 1, sizeof *t->facts)))
-    rc = nai_err_nomem(err);
-  return rc;
-}
-
-int nai_sql_fill(struct nai_sql_table *t, int column, struct nai_err *err) {
-  uint32_t part = t->source->parts ? t->source->parts[column] : 0;
-  if ((t->built & part) == part)
-    return NAI_OK;
-  int rc = t->source->build(t, part, err);
-  if (!rc)
-    t->built |= part;
-  return rc;
-}
-
-int nai_sql_show(struct nai_sql_table *t, const struct nai_table *table, struct nai_err *err) {
-  int rc = nai_sql_read(t, err);
-  if (rc)
-    return rc;
-  nai_facts_clear(t);
-  t->table = table ? table : t->own;
-  return NAI_OK;
-}
-
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name) {
   for (uint32_t i = 0; i < sql->table_count; i++)
     if (sqlite3_stricmp(sql->tables[i].name, name) == 0)
@@ -99,20 +39,25 @@ int nai_sql_add(struct nai_sql *sql, const char *name, const struct nai_sql_sour
   return NAI_OK;
 }
 
+/* NAI_TRY here returns codes of SQLite. */
 static int create_modules(struct nai_sql *sql) {
-  const char **keep = malloc(((size_t)sql->table_count + 2) * sizeof *keep);
-  int rc = keep ? SQLITE_OK : SQLITE_NOMEM;
-  for (uint32_t i = 0; i < sql->table_count && rc == SQLITE_OK; i++) {
+  NAI_FREED const char **keep = calloc((size_t)sql->table_count + 2, sizeof *keep);
+  if (!keep)
+    return SQLITE_NOMEM;
+  for (uint32_t i = 0; i < sql->table_count; i++) {
     keep[i] = sql->tables[i].name;
-    rc = sqlite3_create_module(sql->sqlite, sql->tables[i].name, &nai_sql_module, &sql->tables[i]);
+    NAI_TRY(sqlite3_create_module(sql->sqlite, sql->tables[i].name, &nai_sql_module, &sql->tables[i]));
   }
-  if (rc == SQLITE_OK) {
-    keep[sql->table_count] = "json_each";
-    keep[sql->table_count + 1] = NULL;
-    rc = sqlite3_drop_modules(sql->sqlite, keep);
-  }
-  free(keep);
-  return rc;
+  keep[sql->table_count] = "json_each";
+  return sqlite3_drop_modules(sql->sqlite, keep);
+}
+
+static int open_sqlite(struct nai_sql *sql) {
+  static const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+  NAI_TRY(sqlite3_open_v2(":memory:", &sql->sqlite, flags, NULL));
+  NAI_TRY(create_modules(sql));
+  NAI_TRY(nai_functions_add(sql->sqlite));
+  return nai_aggregates_add(sql->sqlite);
 }
 
 int nai_sql_open_error(const struct nai_sql *sql, int code, struct nai_err *err) {
@@ -122,15 +67,7 @@ int nai_sql_open_error(const struct nai_sql *sql, int code, struct nai_err *err)
 }
 
 int nai_sql_open(struct nai_sql *sql, struct nai_err *err) {
-  int failed =
-      sqlite3_open_v2(":memory:", &sql->sqlite,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
-  if (!failed)
-    failed = create_modules(sql);
-  if (!failed)
-    failed = nai_functions_add(sql->sqlite);
-  if (!failed)
-    failed = nai_aggregates_add(sql->sqlite);
+  int failed = open_sqlite(sql);
   return failed ? nai_sql_open_error(sql, failed, err) : NAI_OK;
 }
 

@@ -41,7 +41,7 @@ static bool sort_rows(uint32_t *rows, uint32_t *other, uint32_t count, const str
                       const struct nai_facts *facts) {
   enum { BITS = 16, DIGITS = 1 << BITS };
   uint64_t largest = facts->min > facts->max ? 0 : (uint64_t)facts->max - (uint64_t)facts->min + 1;
-  uint32_t *counts = malloc((DIGITS + 1) * sizeof *counts);
+  NAI_FREED uint32_t *counts = malloc((DIGITS + 1) * sizeof *counts);
   bool swapped = false;
   for (int shift = 0; counts && shift < 64 && largest >> shift; shift += BITS) {
     const uint32_t *from = swapped ? other : rows;
@@ -57,42 +57,34 @@ static bool sort_rows(uint32_t *rows, uint32_t *other, uint32_t count, const str
   }
   if (swapped)
     memcpy(rows, other, count * sizeof *rows);
-  free(counts);
   return counts != NULL;
 }
 
-const uint32_t *nai_facts_order(struct nai_sql_table *t, int column) {
-  const struct nai_facts *facts = nai_facts_of(t, column);
-  if (facts->order || t->table->rows >= UINT32_MAX)
-    return facts->order;
-  uint32_t count = (uint32_t)t->table->rows;
+/* The rows of a table as `before` has them (NULL: in their own order), sorted by a column. */
+static uint32_t *order_by(struct nai_sql_table *t, int column, const uint32_t *before) {
+  uint32_t count = (uint32_t)t->table->rows, *sorted = NULL;
   struct nai_column c = nai_table_column(t->table, column);
-  uint32_t *rows = malloc(((size_t)count + 1) * sizeof *rows), *other = malloc(((size_t)count + 1) * sizeof *other);
+  NAI_FREED uint32_t *rows = malloc(((size_t)count + 1) * sizeof *rows);
+  NAI_FREED uint32_t *other = malloc(((size_t)count + 1) * sizeof *other);
   for (uint32_t i = 0; rows && i < count; i++)
-    rows[i] = i;
-  if (!rows || !other || !sort_rows(rows, other, count, &c, facts)) {
-    free(rows);
-    rows = NULL;
-  }
-  free(other);
-  return t->facts[column].order = rows;
+    rows[i] = before ? before[i] : i;
+  if (!rows || !other || !sort_rows(rows, other, count, &c, nai_facts_of(t, column)))
+    return NULL;
+  sorted = rows;
+  rows = NULL;
+  return sorted;
+}
+
+const uint32_t *nai_facts_order(struct nai_sql_table *t, int column) {
+  struct nai_facts *facts = &t->facts[column];
+  if (!facts->order && t->table->rows < UINT32_MAX)
+    facts->order = order_by(t, column, NULL);
+  return facts->order;
 }
 
 uint32_t *nai_facts_order_by_two(struct nai_sql_table *t, int first, int second) {
-  uint32_t count = (uint32_t)t->table->rows;
-  struct nai_column c = nai_table_column(t->table, first);
   const uint32_t *by_second = nai_facts_order(t, second);
-  uint32_t *rows = malloc(((size_t)count + 1) * sizeof *rows), *other = malloc(((size_t)count + 1) * sizeof *other);
-  bool done = by_second && rows && other;
-  if (done) {
-    memcpy(rows, by_second, count * sizeof *rows);
-    done = sort_rows(rows, other, count, &c, nai_facts_of(t, first));
-  }
-  free(other);
-  if (done)
-    return rows;
-  free(rows);
-  return NULL;
+  return by_second ? order_by(t, first, by_second) : NULL;
 }
 
 struct ordered {

@@ -38,12 +38,11 @@ static void bucket(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_int64(context, floor_of);
 }
 
-static void put_buf(sqlite3_context *context, struct nai_buf *text) {
+static void put_buf(sqlite3_context *context, const struct nai_buf *text) {
   if (text->oom)
     sqlite3_result_error_nomem(context);
   else
     sqlite3_result_text64(context, nai_buf_str(text), text->len, SQLITE_TRANSIENT, SQLITE_UTF8);
-  nai_buf_free(text);
 }
 
 /* contains(text, part): letters in either case. */
@@ -58,7 +57,7 @@ static void contains(sqlite3_context *context, int argc, sqlite3_value **argv) {
 static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv) {
   enum { SHORT_MAX = 72 };
   const char *name = (const char *)sqlite3_value_text(argv[0]);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   (void)argc;
   if (!name)
     return;
@@ -71,7 +70,7 @@ static void human(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const char *name = (const char *)sqlite3_value_text(argv[1]);
   enum nai_unit unit = NAI_TEXT;
   struct nai_value value = {.null = sqlite3_value_type(argv[0]) == SQLITE_NULL};
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   (void)argc;
   while (unit < NAI_UNIT_COUNT && (!name || strcmp(nai_unit_name(unit), name) != 0))
     unit++;
@@ -142,9 +141,8 @@ int nai_functions_add(sqlite3 *sqlite) {
     void (*call)(sqlite3_context *, int, sqlite3_value **);
   } list[] = {{"clip_ns", 4, clip_ns},       {"contains", 2, contains}, {"bucket", 2, bucket},
               {"short_name", 1, short_name}, {"human", 2, human},       {"regexp", 2, regexp}};
-  int rc = SQLITE_OK;
-  for (size_t i = 0; i < sizeof list / sizeof *list && rc == SQLITE_OK; i++)
-    rc = sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, NULL, list[i].call, NULL, NULL,
-                                    NULL);
-  return rc;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    NAI_TRY(sqlite3_create_function_v2(sqlite, list[i].name, list[i].arguments, flags, NULL, list[i].call, NULL, NULL,
+                                       NULL));
+  return SQLITE_OK;
 }

@@ -65,6 +65,7 @@ NAI_MUST_CHECK int nai_sql_guard(struct nai_sql *sql, int64_t memory_bytes);
 NAI_MUST_CHECK int nai_sql_new(struct nai_sql **out, const struct nai_schema *const *schemas, size_t count,
                                struct nai_err *err);
 void nai_sql_free(struct nai_sql *sql);
+NAI_OWNER(nai_sql)
 /* A statement of such a connection begins: its steps count from here. */
 void nai_sql_count_steps(struct nai_sql *sql);
 

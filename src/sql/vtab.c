@@ -30,7 +30,7 @@ static const char *declared_type(const struct nai_sql_table *t, int column) {
 }
 
 static int declare(sqlite3 *sqlite, const struct nai_sql_table *t, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_buf_puts(&text, "CREATE TABLE t(");
   for (int i = 0; i < t->column_count; i++) {
     char name[NAI_COLUMN_NAME_MAX];
@@ -39,16 +39,15 @@ static int declare(sqlite3 *sqlite, const struct nai_sql_table *t, struct nai_er
                    i < t->shown_count ? "" : " HIDDEN");
   }
   nai_buf_putc(&text, ')');
-  int rc = nai_buf_check(&text, err);
+  NAI_TRY(nai_buf_check(&text, err));
   t->sql->declaring = true;
-  int failed = rc ? SQLITE_OK : sqlite3_declare_vtab(sqlite, nai_buf_str(&text));
-  if (failed == SQLITE_NOMEM)
-    rc = nai_err_nomem(err);
-  else if (failed)
-    rc = nai_err_set(err, NAI_EINPUT, "table \"%s\" has columns SQL cannot have: %s", t->name, sqlite3_errmsg(sqlite));
+  int failed = sqlite3_declare_vtab(sqlite, nai_buf_str(&text));
   t->sql->declaring = false;
-  nai_buf_free(&text);
-  return rc;
+  if (failed == SQLITE_NOMEM)
+    return nai_err_nomem(err);
+  return failed ? nai_err_set(err, NAI_EINPUT, "table \"%s\" has columns SQL cannot have: %s", t->name,
+                              sqlite3_errmsg(sqlite))
+                : NAI_OK;
 }
 
 static int vtab_connect(sqlite3 *sqlite, void *table, int argc, const char *const *argv, sqlite3_vtab **out,

@@ -122,7 +122,7 @@ class Pairs(unittest.TestCase):
     def test_newer_definitions_hold(self):
         old = fresh_dir() / "old.yaml"
         old.write_text("metrics: [{id: gpu.busy, title: GPU busy, better: higher, kind: noisy, gate: gate, budget: {absolute: 2pt}, "
-                       "step: {table: step_summary, where: steady_steps > 0, value: 100 - idle_pct, combine: mean}}]")
+                       "step: {table: step_summary, where: steady_steps > 0, value: avg(100 - idle_pct)}}]")
         base = fresh_dir() / "base"
         self.assertEqual(run("analyze", trace("loop", "--seed", 1), "--metrics", old, "--out", base, "-q").returncode, 0)
         for sides, gate in (((base, analysed("loop", 2)), None), ((analysed("loop", 2), base), "pass")):
@@ -570,7 +570,7 @@ class ManyMetrics(unittest.TestCase):
         path = fresh_dir() / "metrics.yaml"
         path.write_text("metrics:\n" + "".join(
             f"  - id: {name}\n    title: {'a number that changes and has a long title ' * 4}{name}\n    better: lower\n    kind: exact\n"
-            f"    gate: gate\n    step: {{table: steps, where: state = 'steady', value: {value}, combine: median, gpus: sum}}\n"
+            f"    gate: gate\n    step: {{table: steps, where: state = 'steady', value: median({value}), gpus: sum(value)}}\n"
             for name in ids))
         return path
 

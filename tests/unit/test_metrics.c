@@ -5,6 +5,7 @@
 
 #include "columns.h"
 #include "tables/metrics.h"
+#include "tables/run_info.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,9 +24,7 @@ static const struct nai_column_def use_columns[] = {
     NAI_COUNT_COLUMN("calls", ""),
 };
 static const struct nai_schema use_schema = NAI_SCHEMA("use", "Use", "One kind on one GPU", use_columns);
-static const struct nai_column_def run_columns[] = {NAI_TIME_COLUMN("window_ns", "")};
-static const struct nai_schema run_schema = NAI_SCHEMA("run_info", "Run", "The run", run_columns);
-static const struct nai_schema *const schemas[] = {&step_schema, &use_schema, &run_schema};
+static const struct nai_schema *const schemas[] = {&step_schema, &use_schema, &nai_run_info_schema};
 
 struct tables {
   struct nai_table *steps, *use, *run;
@@ -55,8 +54,8 @@ static void add_use(struct nai_table *t, int64_t device, const char *kind, int64
 }
 
 static struct tables make(void) {
-  struct tables t = {table_of(&step_schema), table_of(&use_schema), table_of(&run_schema)};
-  nai_set_i64(t.run, nai_table_add_row(t.run), 0, 2000000000); /* 2 s */
+  struct tables t = {table_of(&step_schema), table_of(&use_schema), table_of(&nai_run_info_schema)};
+  NAI_ADD(RUN_INFO, t.run, .window_ns = 2000000000);
   return t;
 }
 
@@ -89,7 +88,8 @@ static double only(const struct tables *t, const char *body) {
   return value;
 }
 
-static void combines(void **state) {
+/* Any SQL over the rows; quartiles where it is one median or average, and of those rows that have a value. */
+static void values(void **state) {
   (void)state;
   struct tables t = make();
   for (int64_t i = 1; i <= 4; i++)
@@ -97,14 +97,28 @@ static void combines(void **state) {
   add_step(t.steps, 0, "warm-up", 999);
   static const struct {
     const char *how;
-    double value;
-  } cases[] = {{"sum", 100e6}, {"mean", 25e6}, {"median", 25e6},       {"p90", 37e6},
-               {"max", 40e6},  {"min", 10e6},  {"cv", 51.639777949432}};
+    double value, q25;
+  } cases[] = {{"sum(duration_ns)", 100e6, NAN},
+               {"avg( duration_ns )", 25e6, 17.5e6},
+               {"median(duration_ns)", 25e6, 17.5e6},
+               {"median(iif(duration_ms > 20, duration_ns, null))", 35e6, 32.5e6},
+               {"p90(duration_ms)", 37e6, NAN},
+               {"percentile(duration_ns, 50)", 25e6, NAN},
+               {"max(duration_ns)", 40e6, NAN},
+               {"min(this.duration_ns)", 10e6, NAN},
+               {"100 * stddev(duration_ns) / avg(duration_ns)", 51.639777949432, NAN},
+               {"count(*)", 4, NAN},
+               {"median(duration_ns) * (select count(*) from run_info)", 25e6, NAN}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char body[256];
-    snprintf(body, sizeof body, "id: a, step: {table: steps, where: state = 'steady', value: duration_ns, combine: %s}",
-             cases[i].how);
-    assert_true(fabs(only(&t, body) - cases[i].value) < 1e-3);
+    snprintf(body, sizeof body, "id: a, step: {table: steps, where: state = 'steady', value: '%s'}", cases[i].how);
+    struct nai_table *out = evaluate(&t, body);
+    assert_int_equal(out->rows, 1);
+    double q25 = nai_get_f64(out, 0, METRICS_q25);
+    assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - cases[i].value) < 1e-3);
+    assert_true(isnan(cases[i].q25) ? isnan(q25) : fabs(q25 - cases[i].q25) < 1e-3);
+    assert_int_equal(nai_get_i64(out, 0, METRICS_n), strstr(cases[i].how, "iif") ? 2 : 4);
+    nai_table_free(out);
   }
   drop(&t);
 }
@@ -117,14 +131,13 @@ static void gpus(void **state) {
     add_step(t.steps, 0, "steady", 10 + i);
   for (int i = 0; i < 5; i++)
     add_step(t.steps, 1, "steady", 20 + i);
-  struct nai_table *out = evaluate(&t, "id: a, step: {table: steps, value: duration_ns, combine: median, gpus: max}");
+  struct nai_table *out = evaluate(&t, "id: a, step: {table: steps, value: median(duration_ns), gpus: max(value)}");
   assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 22e6) < 1);
   assert_true(fabs(nai_get_f64(out, 0, METRICS_q25) - 21e6) < 1);
   assert_int_equal(nai_get_i64(out, 0, METRICS_n), 3);
   assert_string_equal(nai_get_str(out, 0, METRICS_basis), "step");
   nai_table_free(out);
-  assert_true(fabs(only(&t, "id: a, step: {table: steps, value: duration_ns, combine: median, gpus: mean}") - 16.5e6) <
-              1);
+  assert_true(fabs(only(&t, "id: a, step: {table: steps, value: median(duration_ns), gpus: avg(value)}") - 16.5e6) < 1);
   drop(&t);
 }
 
@@ -133,14 +146,14 @@ static void falls_back(void **state) {
   (void)state;
   struct tables t = make();
   static const char body[] =
-      "id: a, step: {table: steps, value: 1.0 * duration_ns / duration_ns}, rate: {table: use, value: calls}";
+      "id: a, step: {table: steps, value: sum(1.0 * duration_ns / duration_ns)}, rate: {table: use, value: sum(calls)}";
   add_use(t.use, 0, "x", 1, 30);
   struct nai_table *out = evaluate(&t, body);
   assert_string_equal(nai_get_str(out, 0, METRICS_basis), "second");
   assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 15) < 1e-9);
   nai_table_free(out);
   nai_table_truncate(t.run, 0);
-  out = evaluate(&t, "id: a, rate: {table: use, value: calls}");
+  out = evaluate(&t, "id: a, rate: {table: use, value: sum(calls)}");
   assert_string_equal(nai_get_str(out, 0, METRICS_basis), "total");
   assert_string_equal(nai_get_str(out, 0, METRICS_source_table), "use");
   assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 30) < 1e-9);
@@ -154,9 +167,9 @@ static void exact_is_per_step(void **state) {
   struct tables t = make();
   static const char text[] =
       "metrics:\n"
-      "  - {id: s, title: s, better: lower, kind: exact, gate: gate, step: {table: use, value: calls}}\n"
-      "  - {id: r, title: r, better: lower, kind: exact, gate: gate, rate: {table: use, value: calls}}\n"
-      "  - {id: t, title: t, better: lower, kind: exact, gate: gate, total: {table: use, value: calls}}\n";
+      "  - {id: s, title: s, better: lower, kind: exact, gate: gate, step: {table: use, value: sum(calls)}}\n"
+      "  - {id: r, title: r, better: lower, kind: exact, gate: gate, rate: {table: use, value: sum(calls)}}\n"
+      "  - {id: t, title: t, better: lower, kind: exact, gate: gate, total: {table: use, value: sum(calls)}}\n";
   static const char *const want[][2] = {{"exact", "gate"}, {"noisy", "none"}, {"exact", "none"}};
   const struct nai_table *const tables[] = {t.steps, t.use, t.run, NULL};
   struct nai_metric_set *set;
@@ -181,14 +194,16 @@ static void families(void **state) {
   add_use(t.use, 1, "b,\n=x", 7, 1);
   add_use(t.use, 0, "a", 20, 1);
   add_use(t.use, 0, "c", 1, 1);
-  struct nai_table *out = evaluate(&t, "id: 'k.{}.time', total: {table: use, each: kind, value: used_ns, limit: 2}");
+  struct nai_table *out =
+      evaluate(&t, "id: 'k.{}.time', total: {table: use, each: kind, value: sum(used_ns), limit: 2}");
   assert_int_equal(out->rows, 2);
   assert_string_equal(nai_get_str(out, 0, METRICS_metric), "k.a.time");
   assert_string_equal(nai_get_str(out, 1, METRICS_metric), "k.b___x.time");
   assert_string_equal(nai_get_str(out, 1, METRICS_family), "k.{}.time");
   assert_true(fabs(nai_get_f64(out, 1, METRICS_value) - 12e6) < 1);
   nai_table_free(out);
-  out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns / calls, limit: 1, by: calls}");
+  out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: sum(used_ns / calls), limit: 1, "
+                     "order: sum(calls) desc}");
   assert_int_equal(out->rows, 1); /* b has two calls */
   assert_string_equal(nai_get_str(out, 0, METRICS_metric), "k.b___x.n");
   nai_table_free(out);
@@ -201,20 +216,20 @@ static void ids_are_unique(void **state) {
   struct tables t = make();
   add_use(t.use, 0, "a", 20, 1);
   add_use(t.use, 0, "b", 10, 2);
-  struct nai_table *out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns}}\n"
+  struct nai_table *out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: sum(used_ns)}}\n"
                                        "  - {title: t, better: lower, kind: noisy, gate: none, id: '{}.b.n', "
-                                       "total: {table: use, each: kind, value: calls}}\n"
+                                       "total: {table: use, each: kind, value: sum(calls)}}\n"
                                        "  - {title: t, better: lower, kind: noisy, gate: none, id: k.a.n, "
-                                       "total: {table: use, value: calls}");
+                                       "total: {table: use, value: sum(calls)}");
   static const char *const ids[] = {"k.a~2.n", "k.b.n", "a.b.n", "b.b.n", "k.a.n"};
   assert_int_equal(out->rows, 5);
   for (int64_t i = 0; i < out->rows; i++)
     assert_string_equal(nai_get_str(out, i, METRICS_metric), ids[i]);
   nai_table_free(out);
   add_use(t.use, 1, "k", 5, 1);
-  out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns}}\n"
+  out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: sum(used_ns)}}\n"
                      "  - {title: t, better: lower, kind: noisy, gate: none, id: '{}.b.n', "
-                     "total: {table: use, each: kind, value: calls}");
+                     "total: {table: use, each: kind, value: sum(calls)}");
   assert_string_equal(nai_get_str(out, 1, METRICS_metric), "k.b.n");
   assert_string_equal(nai_get_str(out, out->rows - 1, METRICS_metric), "k~2.b.n");
   nai_table_free(out);
@@ -225,7 +240,7 @@ static void units_and_amounts(void **state) {
   (void)state;
   struct tables t = make();
   add_use(t.use, 0, "x", 3, 2);
-  struct nai_table *out = evaluate(&t, "id: a, total: {table: use, value: used_ms / calls}, noise: 2%, budget: "
+  struct nai_table *out = evaluate(&t, "id: a, total: {table: use, value: sum(used_ms / calls)}, noise: 2%, budget: "
                                        "{relative: 3%, absolute: 0.05ms}");
   assert_string_equal(nai_get_str(out, 0, METRICS_unit), "ns");
   assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 1.5e6) < 1e-6);
@@ -233,10 +248,10 @@ static void units_and_amounts(void **state) {
   assert_true(isnan(nai_get_f64(out, 0, METRICS_noise)));
   assert_true(fabs(nai_get_f64(out, 0, METRICS_budget) - 50000) < 1e-6);
   nai_table_free(out);
-  out = evaluate(&t, "id: a, unit: percent, total: {table: use, value: 100.0 * used_ns / used_ns}, budget: 2pt");
+  out = evaluate(&t, "id: a, unit: percent, total: {table: use, value: sum(100.0 * used_ns / used_ns)}, budget: 2pt");
   assert_string_equal(nai_get_str(out, 0, METRICS_unit), "percent");
   nai_table_free(out);
-  out = evaluate(&t, "id: a, total: {table: use, value: 1.0 * calls / 0}"); /* no number, no metric */
+  out = evaluate(&t, "id: a, total: {table: use, value: sum(1.0 * calls / 0)}"); /* no number, no metric */
   assert_int_equal(out->rows, 0);
   nai_table_free(out);
   drop(&t);
@@ -252,7 +267,7 @@ static void refused(const char *text, const char *message) {
 }
 
 #define METRIC(rest) "metrics:\n  - {id: a, title: t, better: lower, kind: noisy, gate: none, " rest "}\n"
-#define TOTAL "total: {table: use, value: calls}"
+#define TOTAL "total: {table: use, value: sum(calls)}"
 
 static void mistakes(void **state) {
   (void)state;
@@ -260,31 +275,62 @@ static void mistakes(void **state) {
   refused("metrics:\n  - {title: a}\n", "m.yaml:2:5: \"id\" is missing");
   refused(METRIC("x: 1"), "m.yaml:2:63: unknown key \"x\"");
   refused(METRIC("unit: ns"), "m.yaml:2:5: one of step, rate, total is missing");
-  refused(METRIC("total: {table: uses, value: calls}"), "m.yaml:2:78: unknown table \"uses\"; did you mean \"use\"?");
-  refused(METRIC("total: {table: use, value: call}"),
-          "m.yaml:2:90: unknown column \"call\" of table \"use\"; did you mean \"calls\"?");
-  refused(METRIC("total: {table: use, value: kind}"), "m.yaml:2:90: \"value\" needs a number");
-  refused(METRIC("total: {table: use, value: calls, each: kind}"),
+  refused(METRIC("total: {table: uses, value: sum(calls)}"),
+          "m.yaml:2:78: unknown table \"uses\"; did you mean \"use\"?");
+  refused(METRIC("total: {table: use, value: sum(call)}"),
+          "m.yaml:2:94: unknown column \"call\" of table \"use\"; did you mean \"calls\"?");
+  refused(METRIC("total: {table: use, value: max(kind)}"), "m.yaml:2:90: \"value\" needs a number");
+  refused(METRIC("total: {table: use, value: sum(used_ns) + sum(used_ms)}"),
+          "m.yaml:2:109: ns and ms do not go together");
+  refused(METRIC("total: {table: use, where: used_ns > used_ms, value: sum(calls)}"),
+          "m.yaml:2:100: ns and ms do not go together");
+  refused(METRIC("total: {table: use, value: sums(calls)}"), "m.yaml:2:90: no such function: sums");
+  refused(METRIC("total: {table: use, value: sum(calls) * * 2}"), "m.yaml:2:101: near \"*\": syntax error");
+  refused(METRIC("total: {table: use, value: sum(calls), gpus: max(values)}"),
+          "m.yaml:2:112: unknown column \"values\" of table \"gpus\"; did you mean \"value\"?");
+  refused(METRIC("total: {table: use, value: sum(calls), each: kind}"),
           "m.yaml:2:70: an id with {} and \"each\" need each other");
-  refused(METRIC("total: {table: use, value: calls, combine: middle}"),
-          "m.yaml:2:106: \"combine\": expected one of sum, mean, median, p90, cv, max, min");
-  refused(METRIC(TOTAL ", budget: -3%"), "m.yaml:2:106: \"-3%\" must not be negative");
+  refused(METRIC(TOTAL ", budget: -3%"), "m.yaml:2:111: \"-3%\" must not be negative");
   refused(METRIC(TOTAL ", budget: nan"),
-          "m.yaml:2:106: expected an amount such as 3%, 0.05ms, 64KiB or 5, got \"nan\"");
-  refused(METRIC(TOTAL ", budget: 3ms"), "m.yaml:2:106: \"3ms\" does not fit a metric in count");
+          "m.yaml:2:111: expected an amount such as 3%, 0.05ms, 64KiB or 5, got \"nan\"");
+  refused(METRIC(TOTAL ", budget: 3ms"), "m.yaml:2:111: \"3ms\" does not fit a metric in count");
   refused(
       METRIC(TOTAL ", noise: 1 parsec"),
-      "m.yaml:2:107: unknown unit \"parsec\"; use %, pt, %_of_step, ns, us, ms, s, B, KiB, MiB, GiB, KB, MB, GB or GB/s");
+      "m.yaml:2:112: unknown unit \"parsec\"; use %, pt, %_of_step, ns, us, ms, s, B, KiB, MiB, GiB, KB, MB, GB or GB/s");
   refused("metrics:\n  - {id: a, title: t, better: lower, kind: noise, gate: none, " TOTAL "}\n",
           "m.yaml:2:44: \"kind\": expected one of exact, noisy; did you mean \"noisy\"?");
   refused("metrics:\n  - {id: b, disabled: true}\n", "m.yaml:2:10: unknown metric \"b\"");
   refused("metrics:\n  - {id: A}\n", "m.yaml:2:10: an id is made of a-z, 0-9, _ . and -, 64 characters at most");
 }
 
+/* Files of before are told the new form of the source. */
+static void old_forms(void **state) {
+  (void)state;
+  refused(METRIC("total: {table: use, value: calls}"),
+          "m.yaml:2:90: values are SQL over the rows: write \"value: sum(calls)\"");
+  refused(METRIC("total: {table: use, value: used_ns / calls, combine: mean, gpus: max}"),
+          "m.yaml:2:116: values are SQL over the rows: write \"value: avg(used_ns / calls), gpus: max(value)\"");
+  refused(METRIC("total: {table: use, value: median(calls), gpus: mean}"),
+          "m.yaml:2:111: values are SQL over the rows: write \"value: median(calls), gpus: avg(value)\"");
+  refused(METRIC("total: {table: use, each: kind, value: used_ns, limit: 3, by: calls, combine: max}"),
+          "m.yaml:2:141: values are SQL over the rows: write \"value: max(used_ns), order: sum(calls) desc\"");
+  refused(METRIC("total: {table: use, value: calls, combine: cv}"),
+          "m.yaml:2:106: values are SQL over the rows: write \"value: 100 * stddev(calls) / avg(calls)\" and "
+          "\"unit: percent\"");
+  refused(METRIC("total: {table: use, with: {all: {sum: steps}}, value: calls / all.duration_ns}"),
+          "m.yaml:2:89: rows of other tables are a SELECT in \"value\": (select sum(x) from t)");
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(combines),          cmocka_unit_test(gpus),     cmocka_unit_test(falls_back),
-    cmocka_unit_test(exact_is_per_step), cmocka_unit_test(families), cmocka_unit_test(units_and_amounts),
-    cmocka_unit_test(ids_are_unique),    cmocka_unit_test(mistakes),
+    cmocka_unit_test(old_forms),
+    cmocka_unit_test(values),
+    cmocka_unit_test(gpus),
+    cmocka_unit_test(falls_back),
+    cmocka_unit_test(exact_is_per_step),
+    cmocka_unit_test(families),
+    cmocka_unit_test(units_and_amounts),
+    cmocka_unit_test(ids_are_unique),
+    cmocka_unit_test(mistakes),
 };
 
 UNIT_GROUP(metrics, NULL, NULL)

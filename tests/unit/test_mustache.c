@@ -29,7 +29,7 @@ static void add_json(struct nai_view *list, const json_t *value) {
   put_json(holder, "v", value);
   const struct nai_view *v = nai_view_get(holder, "v", 1);
   if (v->kind == NAI_VIEW_TEXT) {
-    nai_view_add_trusted(list, v->text);
+    nai_view_add(list, NAI_TEXT_TRUSTED, v->text);
   } else if (json_is_object(value)) {
     struct nai_view *map = nai_view_add_map(list);
     const char *k;
@@ -156,7 +156,7 @@ static struct nai_view *sample(void) {
   }
   struct nai_view *words = nai_view_put_list(root, "words");
   nai_view_add_text(words, "<x>");
-  nai_view_add_trusted(words, "<y>");
+  nai_view_add(words, NAI_TEXT_TRUSTED, "<y>");
   nai_view_put_list(root, "none");
   return root;
 }

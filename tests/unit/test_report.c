@@ -1,7 +1,7 @@
 /* What templates see of tables. */
 #include "unit.h"
 
-#include "report/group.h"
+#include "report/report_view.h"
 #include "report/output.h"
 #include "report/report.h"
 #include "columns.h"
@@ -82,7 +82,8 @@ static void test_groups_are_counted(void **state) {
   assert_int_equal(nai_table_check(table, NULL), 0);
   const struct nai_table *const tables[] = {table};
   const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = TOP};
-  const struct nai_grouping grouping = {.name = "things", .table = "things", .keys = {"kernel_name"}};
+  const struct nai_grouping grouping = {
+      .name = "things", .table = &schema, .keys = {KERNEL}, .key_count = 1, .total = TIME};
   struct nai_view *root = nai_view_new();
   nai_report_put_groups(root, &report, &grouping, TOP);
   assert_int_equal(nai_view_check(root, NULL), 0);

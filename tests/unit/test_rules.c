@@ -6,6 +6,7 @@
 
 #include "columns.h"
 #include "tables/events.h"
+#include "tables/gpu_utilization.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,14 +45,8 @@ static const struct nai_column_def sync_columns[] = {
 };
 static const struct nai_schema sync_schema = NAI_SCHEMA("sync", "Sync", "One API in one process", sync_columns);
 
-/* What prices are shares of. */
-enum { G_DEVICE, G_WINDOW, G_IDLE };
-static const struct nai_column_def util_columns[] = {
-    NAI_DEVICE_COLUMN(""), {"window_ns", NAI_I64, NAI_NS, ""}, {"idle_ns", NAI_I64, NAI_NS, ""}};
-static const struct nai_schema util_schema = NAI_SCHEMA("gpu_utilization", "Util", "One GPU", util_columns);
-
 static const struct nai_schema *const schemas[] = {&use_schema, &cause_schema, &sync_schema, &nai_gpus_schema,
-                                                   &util_schema};
+                                                   &nai_gpu_utilization_schema};
 enum { SCHEMAS = sizeof schemas / sizeof *schemas };
 
 static const int64_t ms = 1000000;
@@ -94,14 +89,10 @@ static struct tables make_tables(void) {
   assert_int_equal(nai_table_new(&t.causes, &cause_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.sync, &sync_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.gpus, &nai_gpus_schema, &err), 0);
-  assert_int_equal(nai_table_new(&t.util, &util_schema, &err), 0);
+  assert_int_equal(nai_table_new(&t.util, &nai_gpu_utilization_schema, &err), 0);
   static const int64_t idle_us[] = {41500, 25000, 90000};
-  for (int i = 0; i < 3; i++) {
-    int64_t row = nai_table_add_row(t.util);
-    nai_set_i64(t.util, row, G_DEVICE, i);
-    nai_set_i64(t.util, row, G_WINDOW, 100 * ms);
-    nai_set_i64(t.util, row, G_IDLE, idle_us[i] * 1000);
-  }
+  for (int i = 0; i < 3; i++) /* what savings are shares of */
+    NAI_ADD(GPU_UTILIZATION, t.util, .device_id = i, .window_ns = 100 * ms, .idle_ns = idle_us[i] * 1000);
   add_use(t.use, 0, 41.5, 0);
   add_use(t.use, 1, 25, 5);
   add_use(t.use, 2, 90, 60);
