@@ -6,6 +6,7 @@
  * The first pattern in file order that matches decides. Matching is safe from several threads. */
 #pragma once
 
+#include "base/scope.h"
 #include "config/yaml.h"
 
 enum { NAI_PATTERNS_MAX = 4096, NAI_PATTERN_SUBJECT_MAX = 16384 };
@@ -14,6 +15,7 @@ struct nai_patterns;
 
 NAI_MUST_CHECK int nai_patterns_new(struct nai_patterns **out, struct nai_err *err);
 void nai_patterns_free(struct nai_patterns *set);
+NAI_OWNER(nai_patterns)
 /* Compiles the patterns of a document behind those already there. Classes are numbered in order of first appearance. */
 NAI_MUST_CHECK int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err);
 /* The same for one class: `node` is its pattern or list of patterns. */

@@ -176,6 +176,10 @@ static struct nai_view *put_buf(struct nai_view *map, const char *key, enum nai_
   return view;
 }
 
+void nai_view_take(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
+  put_buf(map, key, kind, text);
+}
+
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len) {
   struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
   if (!view)

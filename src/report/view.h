@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/scope.h"
 #include "table/schema.h"
 
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct nai_view {
 /* A new root: an empty map. NULL when out of memory, which all functions below accept. */
 struct nai_view *nai_view_new(void);
 void nai_view_free(struct nai_view *root);
+NAI_OWNER(nai_view)
 /* 0, or NAI_ELIMIT when anything in the tree could not be stored. */
 NAI_MUST_CHECK int nai_view_check(const struct nai_view *root, struct nai_err *err);
 
@@ -52,6 +54,8 @@ void nai_view_put_code(struct nai_view *map, const char *key, const char *text);
  */
 void nai_view_inherit(struct nai_view *view, const struct nai_buf *text);
 void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_TRUSTED */
+/* What was printed into `text`, which is freed. */
+void nai_view_take(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text);
 /* Trusted text that is not copied and must outlive the tree: for megabytes. */
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len);
 /* Trusted text that is printed anew wherever a template shows it. `ctx` must outlive the tree. */
