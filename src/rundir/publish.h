@@ -22,6 +22,9 @@ NAI_MUST_CHECK int nai_publish_file(struct nai_publication *publication, const c
 NAI_MUST_CHECK int nai_publish_commit(struct nai_publication *publication, struct nai_err *err);
 /* Removes what was not committed, and frees. Accepts a zeroed struct. */
 void nai_publish_end(struct nai_publication *publication);
+static inline void nai_publication_free(struct nai_publication *p) {
+  nai_publish_end(p);
+} /* NAI_SCOPED(nai_publication) */
 
 /* Files of a directory that its manifest lists; where that is lost, its table files: nai_outdir_calls.list. */
 NAI_MUST_CHECK int nai_publish_list(void *ctx, struct nai_strings *files, bool *known, int directory,

@@ -15,11 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const nai_run_compared[] = {
-    "metrics",          "capture",      "capabilities", "gpus",         "gpu_utilization", "run_info",  "steps",
-    "step_idle",        "step_summary", "idle_causes",  "kernel_paths", "data_quality",    "findings",  "pids",
-    "memory_transfers", "nvtx_ranges",  "nvtx_phases",  "nvtx_tree",    "gpu_metrics",     "processes", NULL};
-
 static void close_if(int fd) {
   if (fd >= 0)
     close(fd);

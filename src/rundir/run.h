@@ -16,10 +16,6 @@ struct nai_run {
   struct nai_model *model; /* NULL until asked for */
 };
 
-/* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
- * compared. */
-extern const char *const nai_run_compared[];
-
 /* Opens a finished run. NAI_EINPUT when the directory holds none. As long as it is open its files stay, even if another
  * run takes its place. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
@@ -29,6 +25,7 @@ NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const ch
 /* A run without tables, to be filled; `path` exists and holds a directory stages/. */
 NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
 void nai_run_close(struct nai_run *run);
+static inline void nai_run_free_owned(struct nai_run **run) { nai_run_close(*run); } /* NAI_OWNED(nai_run) */
 
 /* A table: held already, or read from stages/. With `schema` it has exactly those columns, whatever version wrote it.
  * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */

@@ -95,7 +95,7 @@ static void check_json(struct nai_buf *text) {
 static void write_all(const struct nai_comparison *c) {
   struct nai_buf text = {0};
   struct nai_err err = {0};
-  nai_write_markdown(&text, c);
+  checked(nai_write_markdown(&text, c, &err), &err);
   nai_write_verdict(&text, c);
   nai_write_junit(&text, c, "series");
   nai_write_prometheus(&text, c, "series");
@@ -114,7 +114,7 @@ static void write_all(const struct nai_comparison *c) {
 static void compare(const struct base *b, bool forged_first) {
   const char *const paths[NAI_SIDES] = {forged_first ? b->forged : b->as_it_was,
                                         forged_first ? b->as_it_was : b->forged};
-  struct nai_comparison c = {0};
+  struct nai_comparison c = NAI_COMPARISON;
   struct nai_budgets budgets;
   struct nai_err err = {0};
   int rc = NAI_OK;

@@ -1,117 +1,97 @@
-/* What captures differ in that may explain a difference: options of the profiler, clocks. Never more than caveats. */
+/* How captures were made that may explain a difference: options of the profiler, clocks. Never more than caveats. */
+#include "base/strings.h"
 #include "features/compare/internal.h"
+#include "tables/capture.h"
+#include "tables/gpu_metrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- options of the profiler ------------------------------------------------------------------ */
 
+enum { MAX_OPTIONS = 256 };
+
 /* An option, and how many captures of each side have it. */
 struct options {
   struct nai_strings names;
-  uint32_t *captures[NAI_SIDES];
+  uint32_t captures[NAI_SIDES][MAX_OPTIONS];
   uint32_t known[NAI_SIDES]; /* captures that say their options */
 };
 
-static const char *options_of(const struct nai_capture *capture) {
-  return nai_cell_str(nai_capture_table(capture, "capture"), 0, "profiler_options");
-}
+static void options_free(struct options *o) { nai_strings_free(&o->names); }
 
-static int count_options(struct options *o, const struct nai_comparison *c, struct nai_err *err) {
-  enum { MOST = 256 };
-  for (int s = 0; s < NAI_SIDES; s++) {
-    o->captures[s] = calloc(MOST, sizeof *o->captures[s]);
-    if (!o->captures[s])
+static int count_options(struct options *o, int side, const char *text, struct nai_err *err) {
+  o->known[side] += *text != '\0';
+  for (size_t len; *text && o->names.count < MAX_OPTIONS; text += len + (text[len] == ' ')) {
+    len = strcspn(text, " ");
+    uint32_t at = nai_strings_add(&o->names, text, len);
+    if (at == NAI_NO_STRING)
       return nai_err_nomem(err);
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const char *text = options_of(&c->sides[s].captures[i]);
-      o->known[s] += *text != '\0';
-      for (size_t len; *text; text += len + (text[len] == ' ')) {
-        len = strcspn(text, " ");
-        if (o->names.count == MOST)
-          break;
-        uint32_t at = nai_strings_add(&o->names, text, len);
-        if (at == NAI_NO_STRING)
-          return nai_err_nomem(err);
-        if (at < MOST)
-          o->captures[s][at]++;
-      }
-    }
+    o->captures[side][at]++;
   }
   return NAI_OK;
 }
 
-int nai_check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
-  struct options o = {0};
-  struct nai_buf texts[NAI_SIDES] = {{0}};
-  int rc = count_options(&o, c, err);
-  /* Of a side that does not say its options nothing is known. */
-  bool known = !rc && o.known[NAI_BASE] == c->sides[NAI_BASE].count && o.known[NAI_NEW] == c->sides[NAI_NEW].count;
-  for (uint32_t i = 0; known && i < o.names.count; i++) {
-    if (o.captures[NAI_BASE][i] == o.known[NAI_BASE] && o.captures[NAI_NEW][i] == o.known[NAI_NEW])
-      continue;
-    for (int s = 0; s < NAI_SIDES; s++)
-      if (o.captures[s][i])
-        nai_buf_printf(&texts[s], "%s%s", texts[s].len ? ", " : "", nai_strings_get(&o.names, i));
+/* Of a side that does not say its options nothing is known. */
+static bool are_known(const struct options *o, const struct nai_comparison *c) {
+  return o->known[NAI_BASE] == c->sides[NAI_BASE].count && o->known[NAI_CANDIDATE] == c->sides[NAI_CANDIDATE].count;
+}
+
+static int check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(options) o = {0};
+  struct nai_check check = {NAI_CHECK_PROFILER_OPTIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "captured with different options of the profiler, which cost different amounts of time"};
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_capture_schema); nai_next_row(&r);)
+    NAI_TRY(count_options(&o, r.side, CAPTURE_at(r.table, r.row).profiler_options, err));
+  if (!are_known(&o, c))
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_SCOPED(nai_buf) text = {0};
+    for (uint32_t i = 0; i < o.names.count; i++)
+      if (o.captures[s][i] && (o.captures[s][i] < o.known[s] || o.captures[!s][i] < o.known[!s]))
+        nai_buf_printf(&text, "%s%s", text.len ? ", " : "", nai_strings_get(&o.names, i));
+    NAI_TRY(nai_check_text(&check.says[s], c, &text, err));
   }
-  if (!rc && (texts[NAI_BASE].len || texts[NAI_NEW].len)) {
-    for (int s = 0; s < NAI_SIDES; s++)
-      if (!texts[s].len)
-        nai_buf_puts(&texts[s], "without");
-    rc = nai_check_add_with(c, texts,
-                            (struct nai_check){.code = NAI_CHECK_PROFILER_OPTIONS,
-                                               .level = NAI_CHECK_SOFT,
-                                               .scope = NAI_SCOPE_NONE,
-                                               .reason =
-                                                   (char *)"captured with different options of the profiler, which "
-                                                           "cost different amounts of time"},
-                            err);
-  }
-  nai_check_free_texts(texts);
-  nai_strings_free(&o.names);
-  free(o.captures[NAI_BASE]);
-  free(o.captures[NAI_NEW]);
-  return rc;
+  if (!check.says[NAI_BASE] && !check.says[NAI_CANDIDATE])
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = check.says[s] ? check.says[s] : "without";
+  return nai_check_add(c, check, err);
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
 /* Mean over GPUs of a capture of the SMs' median clock while something ran, MHz; NaN where it was not sampled. */
 static double clock_of(const struct nai_capture *capture) {
-  const struct nai_table *t = nai_capture_table(capture, "gpu_metrics");
+  const struct nai_table *t = nai_capture_table(capture, &nai_gpu_metrics_schema);
   double sum = 0, n = 0;
-  for (int64_t row = 0; t && row < t->rows; row++) {
-    double mhz = nai_cell_f64(t, row, "p50");
-    if (strcmp(nai_cell_str(t, row, "during"), "busy") != 0 || isnan(mhz) ||
-        !strstr(nai_cell_str(t, row, "metric"), "GPC Clock Frequency"))
+  for (int64_t row = 0; row < t->rows; row++) {
+    struct GPU_METRICS_row sampled = GPU_METRICS_at(t, row);
+    if (strcmp(sampled.during, "busy") != 0 || isnan(sampled.p50) || !strstr(sampled.metric, "GPC Clock Frequency"))
       continue;
-    sum += mhz;
+    sum += sampled.p50;
     n++;
   }
   return n > 0 ? sum / n : NAN;
 }
 
-int nai_check_clock(struct nai_comparison *c, struct nai_err *err) {
-  const double most = 0.02;
-  struct nai_buf texts[NAI_SIDES] = {{0}};
+static int check_clock(struct nai_comparison *c, struct nai_err *err) {
+  const double allowed = 0.02;
   double mhz[NAI_SIDES] = {0, 0};
-  int rc = NAI_OK;
-  for (int s = 0; s < NAI_SIDES; s++) {
+  struct nai_check check = {NAI_CHECK_CLOCK, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "the SMs ran at different clocks while they worked: lock them, or look for power caps and "
+                            "heat"};
+  for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++)
       mhz[s] += clock_of(&c->sides[s].captures[i]) / c->sides[s].count;
-    nai_buf_printf(&texts[s], "%.0f MHz", mhz[s]);
-  }
-  if (fabs(mhz[NAI_NEW] / mhz[NAI_BASE] - 1) > most)
-    rc = nai_check_add_with(
-        c, texts,
-        (struct nai_check){.code = NAI_CHECK_CLOCK,
-                           .level = NAI_CHECK_SOFT,
-                           .scope = NAI_SCOPE_NONE,
-                           .reason =
-                               (char *)"the SMs ran at different clocks while they worked: lock them, or look for "
-                                       "power caps and heat"},
-        err);
-  nai_check_free_texts(texts);
-  return rc;
+  if (!(fabs(mhz[NAI_CANDIDATE] / mhz[NAI_BASE] - 1) > allowed))
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = nai_arena_printf(&c->arena, "%.0f MHz", mhz[s]);
+  return nai_check_add(c, check, err);
+}
+
+int nai_check_conditions(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(check_profiler_options(c, err));
+  return check_clock(c, err);
 }

@@ -1,7 +1,7 @@
 /* Sentences: amounts, the verdict line. */
-#include "features/compare/write.h"
-
 #include "base/fmt.h"
+#include "base/scope.h"
+#include "features/compare/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,16 +49,16 @@ static void put_signed_pct(struct nai_buf *out, double pct) {
 /* "(+6.6 %, 95 % CI +5.1 ... +8.0 %, 5 + 5 captures)" */
 static void put_doubt(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  bool relative = !isnan(j->pct) && strcmp(r->unit, "percent") != 0;
+  bool relative = !isnan(j->pct) && strcmp(r->def.unit, "percent") != 0;
   double scale = relative ? 100 / fabs(j->base) : 1;
   nai_buf_puts(out, " (");
   if (relative) {
     put_signed_pct(out, j->pct);
     nai_buf_puts(out, " %");
   } else {
-    nai_put_amount(out, r->unit, j->shift.shift, true);
+    nai_put_amount(out, r->def.unit, j->shift.shift, true);
   }
-  if (j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
+  if (j->shift.has_ci && strcmp(r->def.kind, "exact") != 0) {
     nai_buf_puts(out, ", 95 % CI ");
     if (relative) {
       put_signed_pct(out, j->shift.low * scale);
@@ -66,19 +66,23 @@ static void put_doubt(struct nai_buf *out, const struct nai_metric_result *r) {
       put_signed_pct(out, j->shift.high * scale);
       nai_buf_puts(out, " %");
     } else {
-      nai_put_amount(out, r->unit, j->shift.low, true);
+      nai_put_amount(out, r->def.unit, j->shift.low, true);
       nai_buf_puts(out, " ... ");
-      nai_put_amount(out, r->unit, j->shift.high, true);
+      nai_put_amount(out, r->def.unit, j->shift.high, true);
     }
   }
-  nai_buf_printf(out, ", %u + %u captures)", r->count[NAI_BASE], r->count[NAI_NEW]);
+  nai_buf_printf(out, ", %u + %u captures)", r->count[NAI_BASE], r->count[NAI_CANDIDATE]);
 }
 
 void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   bool limited = !isnan(j->limit);
   nai_buf_puts(out, limited ? "limit " : "");
-  nai_put_amount(out, r->unit, limited ? j->limit : j->verdict == NAI_VERDICT_NOTED ? (double)NAN : j->budget, false);
+  nai_put_amount(out, r->def.unit,
+                 limited                           ? j->limit
+                 : j->verdict == NAI_VERDICT_NOTED ? (double)NAN
+                                                   : j->budget,
+                 false);
 }
 
 void nai_put_decision(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r) {
@@ -97,7 +101,7 @@ static void put_budget(struct nai_buf *out, const struct nai_metric_result *r) {
   if (!isnan(j->limit) || isnan(j->budget) || j->verdict == NAI_VERDICT_NOTED)
     return;
   nai_buf_puts(out, ", budget ");
-  nai_put_amount(out, r->unit, j->budget, false);
+  nai_put_amount(out, r->def.unit, j->budget, false);
   if (j->budget_below_noise)
     nai_buf_puts(out, " (raised: below noise)");
 }
@@ -112,7 +116,7 @@ static uint32_t worse_beside(const struct nai_comparison *c, const struct nai_me
         (r->judgement.verdict != NAI_VERDICT_REGRESSED && r->judgement.verdict != NAI_VERDICT_CHANGED))
       continue;
     if (n++ < NAMED)
-      nai_buf_printf(names, "%s%s", n > 1 ? ", " : "", r->id);
+      nai_buf_printf(names, "%s%s", n > 1 ? ", " : "", r->def.metric);
   }
   return n;
 }
@@ -120,7 +124,7 @@ static uint32_t worse_beside(const struct nai_comparison *c, const struct nai_me
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_check *obstacle = nai_comparison_obstacle(c);
   const struct nai_metric_result *r = nai_headline(c);
-  struct nai_buf names = {0};
+  NAI_SCOPED(nai_buf) names = {0};
   if (obstacle) {
     nai_buf_printf(out, "Not comparable (%s): %s.", nai_check_name(obstacle->code), obstacle->reason);
     return;
@@ -130,12 +134,12 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
     return;
   }
   const struct nai_judgement *j = &r->judgement;
-  nai_buf_printf(out, "%s ", r->title);
+  nai_buf_printf(out, "%s ", r->def.title);
   if (c->sides[NAI_BASE].count) {
-    nai_put_amount(out, r->unit, j->base, false);
+    nai_put_amount(out, r->def.unit, j->base, false);
     nai_buf_puts(out, " -> ");
   }
-  nai_put_amount(out, r->unit, j->fresh, false);
+  nai_put_amount(out, r->def.unit, j->candidate, false);
   if (j->compared)
     put_doubt(out, r);
   nai_buf_printf(out, ": %s", nai_verdict_name(j->verdict));
@@ -149,5 +153,4 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
                    nai_buf_str(&names), others > 4 ? ", ..." : "");
   nai_buf_putc(out, '.');
   out->oom |= names.oom;
-  nai_buf_free(&names);
 }

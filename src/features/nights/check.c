@@ -79,7 +79,7 @@ static int add_baselines(struct nai_comparison *c, const struct check_args *args
   for (size_t b = 0; !rc && b < args->baseline_count; b++) { /* a run that is given twice is there twice */
     const char *selector = args->baselines[b];
     struct nai_strings paths = {0};
-    rc = args->store && !nai_fs_exists(selector) ? select_runs(&paths, &store, args, &c->sides[NAI_NEW], selector, err)
+    rc = args->store && !nai_fs_exists(selector) ? select_runs(&paths, &store, args, &c->sides[NAI_CANDIDATE], selector, err)
                                                  : nai_cmd_baseline(&paths, selector, err);
     for (uint32_t i = 0; !rc && i < paths.count; i++)
       rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
@@ -92,12 +92,12 @@ static int add_baselines(struct nai_comparison *c, const struct check_args *args
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct check_args *args = memory;
-  struct nai_comparison c = {0};
+  struct nai_comparison c = NAI_COMPARISON;
   struct nai_gate gate = {0};
   (void)program;
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < count; i++)
-    rc = nai_cmd_add_side(&c, NAI_NEW, operands[i], &args->common, err);
+    rc = nai_cmd_add_side(&c, NAI_CANDIDATE, operands[i], &args->common, err);
   if (!rc)
     rc = add_baselines(&c, args, err);
   if (!rc)
