@@ -3,10 +3,11 @@
 #pragma once
 
 #include "report/mustache.h"
-#include "rundir/run.h"
 #include "table/table.h"
 
 enum { NAI_INDEX_TOP_KERNELS = 50 };
+
+struct nai_run;
 
 struct nai_index {
   struct nai_table *runs, *metrics, *findings, *kernels;
@@ -63,39 +64,13 @@ bool nai_index_has_report(const struct nai_index *index, const char *path);
 /* Of a sorted index: appends index.html; appends a summary in Markdown. */
 NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
-/* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",
- * ...; "step", "second", "total". */
-void nai_index_put_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+/* A value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent", ...;
+ * "step", "second", "total". Appended; into a view. */
+void nai_index_print_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+void nai_index_put_value(struct nai_view *map, const char *key, const char *unit, const char *basis, double value);
 /* What a value is of: "per step", "per second" or "in total". */
 const char *nai_index_basis_words(const char *basis);
 /* Appends a page or a text made by a built-in template: asset templates/many/NAME.mustache. A page's view gets script
  * and style, with their hashes. */
 NAI_MUST_CHECK int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *view,
                                     enum nai_escape_mode mode, struct nai_err *err);
-/* A new SQLite file with these tables (the list ends with NULL) in the place of `path`. */
-NAI_MUST_CHECK int nai_index_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err);
-
-/* --- what pages sum up -------------------------------------------------------------------------- */
-
-/* A rule, and the runs it found something in; by severity, then by number of runs. */
-struct nai_index_rule {
-  const char *id, *title; /* the title of its worst finding */
-  int severity;
-  uint32_t runs;
-  int64_t at_stake_ns; /* the most in one run, NAI_NULL_I64: no price */
-  const char *path;    /* of that run's report */
-  const char *run;
-};
-NAI_MUST_CHECK int nai_index_rules(struct nai_index_rule **out, uint32_t *count, const struct nai_index *index,
-                                   struct nai_err *err);
-/* A metric over all runs, by name and by what it is a value of. */
-struct nai_index_spread {
-  const char *metric, *unit, *better, *basis, *gate;
-  uint32_t runs;              /* that have a value, in one capture or several */
-  double least, median, most; /* over all captures */
-  int64_t worst;              /* row of table metrics */
-};
-NAI_MUST_CHECK int nai_index_spreads(struct nai_index_spread **out, uint32_t *count, const struct nai_index *index,
-                                     struct nai_err *err);
-/* Rows of runs, the worst first: those that failed, then by severity and share of time. The caller frees it. */
-NAI_MUST_CHECK int nai_index_order(uint32_t **out, const struct nai_index *index, struct nai_err *err);

@@ -152,10 +152,10 @@ static void ask(const struct base *b, uint8_t which) {
   struct nai_answer answer = {0};
   struct nai_run *run = NULL;
   struct nai_err err = {0};
-  char *environment = NULL;
+  struct nai_buf environment = {0};
   bases_must(nai_run_open(&run, b->forged, &err), &err);
   checked(nai_store_environment(&environment, run, "", &err), &err);
-  free(environment);
+  nai_buf_free(&environment);
   checked(nai_question_ask(&answer, intents, run, questions[which % 4], "run", &err), &err);
   nai_answer_free(&answer);
   nai_run_close(run);

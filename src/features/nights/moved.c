@@ -1,7 +1,6 @@
-#include "features/nights/moved.h"
-
-#include "base/array.h"
+/* What else changed when a metric did. */
 #include "features/compare/stats.h"
+#include "features/nights/trend.h"
 #include "tables/index_kernels.h"
 #include "tables/runs.h"
 
@@ -57,16 +56,23 @@ static int64_t rows_of(int64_t *count, int64_t *captures, const struct nai_index
   return first;
 }
 
+struct values {
+  struct nai_arena arena;
+  struct value *list;
+  uint32_t count, capacity;
+};
+
+static void values_free(struct values *v) { nai_arena_free(&v->arena); }
+
 /* Appends the kernels of run `row` as those of run `number` beside the change. */
-static int take_run(struct value **list, uint32_t *capacity, uint32_t *n, const struct nai_index *index, uint32_t row,
-                    uint32_t number, struct nai_err *err) {
+static int take_run(struct values *to, const struct nai_index *index, uint32_t row, uint32_t number,
+                    struct nai_err *err) {
   int64_t count, captures, first = rows_of(&count, &captures, index, row);
   for (int64_t i = first; i < first + count; i++) {
-    double rate = nai_get_f64(index->kernels, i, INDEX_KERNELS_rate_ns);
-    if (!nai_array_room(list, capacity, *n, sizeof **list))
-      return nai_err_nomem(err);
-    (*list)[(*n)++] = (struct value){nai_get_str(index->kernels, i, INDEX_KERNELS_name), number,
-                                     isfinite(rate) ? rate / (double)captures : 0};
+    struct INDEX_KERNELS_row kernel = INDEX_KERNELS_at(index->kernels, i);
+    NAI_TRY(NAI_ROOM(to->list, to->capacity, to->count, &to->arena, err));
+    to->list[to->count++] =
+        (struct value){kernel.name, number, isfinite(kernel.rate_ns) ? kernel.rate_ns / (double)captures : 0};
   }
   return NAI_OK;
 }
@@ -79,14 +85,13 @@ static struct nai_trend_kernel sum_up(const struct value *values, uint32_t n, ui
   return (struct nai_trend_kernel){values[0].name, nai_median(sums, before), nai_median(sums + SIDE_RUNS, after)};
 }
 
-static uint32_t merge(struct nai_trend_kernel *kernels, struct value *values, uint32_t n, uint32_t before,
-                      uint32_t after) {
+static uint32_t merge(struct nai_trend_kernel *kernels, const struct values *v, uint32_t before, uint32_t after) {
   uint32_t kept = 0;
-  qsort(values, n, sizeof *values, by_name);
-  for (uint32_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && strcmp(values[i].name, values[j].name) == 0; j++)
+  qsort(v->list, v->count, sizeof *v->list, by_name);
+  for (uint32_t i = 0, j; i < v->count; i = j) {
+    for (j = i + 1; j < v->count && strcmp(v->list[i].name, v->list[j].name) == 0; j++)
       ;
-    kernels[kept++] = sum_up(values + i, j - i, before, after);
+    kernels[kept++] = sum_up(v->list + i, j - i, before, after);
   }
   qsort(kernels, kept, sizeof *kernels, by_difference);
   return kept;
@@ -95,26 +100,24 @@ static uint32_t merge(struct nai_trend_kernel *kernels, struct value *values, ui
 int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32_t *count,
                       const struct nai_trend *trend, const struct nai_trend_metric *m, const struct nai_change *change,
                       struct nai_err *err) {
-  struct value *values = NULL;
-  uint32_t n = 0, capacity = 0, before = change->at < SIDE_RUNS ? change->at : SIDE_RUNS;
+  NAI_SCOPED(values) values = {.arena = NAI_ARENA(NULL)};
+  struct nai_trend_kernel *kernels;
+  uint32_t before = change->at < SIDE_RUNS ? change->at : SIDE_RUNS;
   uint32_t after = m->count - change->at < SIDE_RUNS ? m->count - change->at : SIDE_RUNS;
   double total = 0;
-  int rc = NAI_OK;
   *count = 0;
-  for (uint32_t i = 0; i < before && !rc; i++)
-    rc = take_run(&values, &capacity, &n, trend->index, m->runs[change->at - 1 - i], i, err);
-  for (uint32_t i = 0; i < after && !rc; i++)
-    rc = take_run(&values, &capacity, &n, trend->index, m->runs[change->at + i], SIDE_RUNS + i, err);
-  struct nai_trend_kernel *kernels = malloc(((size_t)n + 1) * sizeof *kernels);
-  if (!rc && !kernels)
-    rc = nai_err_nomem(err);
-  n = rc || !n ? 0 : merge(kernels, values, n, before, after);
+  for (uint32_t i = 0; i < before; i++)
+    NAI_TRY(take_run(&values, trend->index, m->runs[change->at - 1 - i], i, err));
+  for (uint32_t i = 0; i < after; i++)
+    NAI_TRY(take_run(&values, trend->index, m->runs[change->at + i], SIDE_RUNS + i, err));
+  if (!values.count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(kernels, &values.arena, values.count, err));
+  uint32_t n = merge(kernels, &values, before, after);
   for (uint32_t i = 0; i < n; i++)
     total += kernels[i].before;
   for (uint32_t i = 0; i < n && i < NAI_TREND_MAX_KERNELS && fabs(kernels[i].after - kernels[i].before) >= 0.02 * total;
        i++)
     out[(*count)++] = kernels[i];
-  free(kernels);
-  free(values);
-  return rc;
+  return NAI_OK;
 }

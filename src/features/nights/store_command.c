@@ -177,14 +177,13 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     return nai_cmd_store_list(store, a, err);
   if (strcmp(words[0], "baseline") == 0)
     return nai_cmd_store_baseline(store, a, words + 1, count - 1, err);
-  int rc = NAI_OK;
   if (strcmp(words[0], "annotate") == 0)
-    rc = nai_store_annotate(store, words[1], a->kind, a->text, err);
+    NAI_TRY(nai_store_annotate(store, words[1], a->kind, a->text, err));
   else if (strcmp(words[0], "remove") == 0)
-    rc = nai_store_remove(store, words + 1, count - 1, err);
+    NAI_TRY(nai_store_remove(store, words + 1, count - 1, err));
   else if (strcmp(words[0], "prune") == 0)
-    rc = nai_cmd_store_prune(store, a, err);
-  return rc || (strcmp(words[0], "prune") == 0 && a->dry_run) ? rc : nai_cmd_store_write_index(store, err);
+    NAI_TRY(nai_cmd_store_prune(store, a, err));
+  return strcmp(words[0], "prune") == 0 && a->dry_run ? NAI_OK : nai_cmd_store_write_index(store, err);
 }
 
 /* Actions that change nothing, or not yet, leave everything as it is. */
@@ -196,15 +195,12 @@ static bool may_tidy(const struct store_args *a, const char *action) {
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct store_args *a = memory;
-  struct nai_store store;
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   (void)program;
-  int rc = nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err);
-  if (!rc && may_tidy(a, operands[0]))
+  NAI_TRY(nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err));
+  if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
-  if (!rc)
-    rc = act(&store, a, operands, count, err);
-  nai_store_close(&store);
-  return rc;
+  return act(&store, a, operands, count, err);
 }
 
 const struct nai_cli_command nai_cmd_store = {

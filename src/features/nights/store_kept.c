@@ -4,7 +4,6 @@
 #include "rundir/outdir.h"
 #include "tables/kernels.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,8 +40,7 @@ int nai_store_check_run(const struct nai_store *store, const struct nai_store_ru
   char path[PATH_MAX];
   for (int i = 0; i < run->captures; i++) {
     NAI_OWNED(nai_run) *capture = NULL;
-    if (!nai_store_directory(path, sizeof path, store, run, i))
-      return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
+    NAI_TRY(nai_store_directory(path, store, run, i, err));
     NAI_TRY(nai_run_open(&capture, path, err));
     NAI_TRY(nai_store_check_capture(capture, err));
   }

@@ -1,8 +1,8 @@
-#include "features/nights/trend_chart.h"
-
-#include "base/fmt.h"
+/* A metric's values as a drawing. */
 #include "base/escape.h"
+#include "base/fmt.h"
 #include "features/compare/stats.h"
+#include "features/nights/trend.h"
 #include "tables/runs.h"
 
 #include <math.h>
@@ -91,15 +91,14 @@ static void put_circle(struct nai_buf *out, const char *class, double x, double 
 }
 
 static void put_label(struct nai_buf *out, const struct nai_trend_metric *m, double value, double y) {
-  struct nai_buf text = {0};
-  nai_index_put_value(&text, m->unit, m->basis, value);
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_index_print_value(&text, m->unit, m->basis, value);
   nai_buf_printf(out, "<text x=\"%d\" text-anchor=\"end\" y=\"", LEFT - 4);
   put_number(out, y);
   nai_buf_puts(out, "\">");
   nai_escape_html(out, nai_buf_str(&text), text.len);
   nai_buf_puts(out, "</text>");
   out->oom |= text.oom;
-  nai_buf_free(&text);
 }
 
 void nai_trend_chart(struct nai_buf *out, const struct nai_trend *t, const struct nai_trend_metric *m) {
