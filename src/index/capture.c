@@ -89,88 +89,78 @@ static void add_findings(const struct adding *a) {
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* Rows of table kernels with one name: it has one per GPU. */
+/* A kernel on all GPUs. */
 struct kernel {
   const char *name;
-  int64_t first, count, total; /* first: the row with most time */
+  int64_t first, most; /* the row of table kernels with most time, and its time */
+  int64_t count, total;
+  int64_t rated; /* of total, what the rate is of */
 };
 
-static int by_name(const void *pa, const void *pb) {
-  const struct kernel *a = pa, *b = pb;
-  int order = strcmp(a->name, b->name);
-  return order ? order : (a->total < b->total) - (a->total > b->total);
-}
+struct kernels {
+  struct nai_strings names;
+  struct kernel *list;
+  uint32_t capacity;
+};
+
+static void kernels_free(struct kernels *k) { nai_strings_free(&k->names); }
 
 static int by_time(const void *pa, const void *pb) {
   const struct kernel *a = pa, *b = pb;
   return a->total != b->total ? (a->total < b->total) - (a->total > b->total) : strcmp(a->name, b->name);
 }
 
-static int by_name_only(const void *pa, const void *pb) {
-  return strcmp(((const struct kernel *)pa)->name, ((const struct kernel *)pb)->name);
-}
-
-/* One for each name; sorted by name. */
-static size_t sum_by_name(struct kernel *list, size_t n) {
-  size_t kept = 0;
-  qsort(list, n, sizeof *list, by_name);
-  for (size_t i = 0; i < n; i++) {
-    if (kept && strcmp(list[kept - 1].name, list[i].name) == 0) {
-      list[kept - 1].count += list[i].count;
-      list[kept - 1].total += list[i].total;
-    } else {
-      list[kept++] = list[i];
+/* Table kernels has a row per GPU. */
+static int read_kernels(struct kernels *to, struct adding *a, struct nai_err *err) {
+  for (int64_t i = 0; i < a->kernels->rows; i++) {
+    struct KERNELS_row row = KERNELS_at(a->kernels, i);
+    uint32_t at = nai_strings_add(&to->names, row.kernel_name, strlen(row.kernel_name));
+    if (at == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &a->arena, err));
+    struct kernel *k = &to->list[at];
+    if (!k->name || row.total_time_ns > k->most) {
+      k->first = i;
+      k->most = row.total_time_ns;
     }
+    k->name = row.kernel_name;
+    k->count += row.call_count;
+    k->total += row.total_time_ns;
   }
-  return kept;
-}
-
-/* What a capture's length does not change: time per steady step, or, in a capture without, per second. */
-struct rates {
-  struct kernel *steady; /* by name; NULL: no steps */
-  size_t count;
-  double per;
-};
-
-static int find_rates(struct rates *out, struct adding *a, struct nai_err *err) {
-  int64_t window_ns = a->info ? RUN_INFO_at(a->info, 0).window_ns : 0, steady = 0;
-  for (int64_t i = 0; a->steps && i < a->steps->rows; i++)
-    steady += strcmp(nai_get_str(a->steps, i, STEPS_state), "steady") == 0;
-  *out = (struct rates){.per = window_ns > 0 ? (double)window_ns / 1e9 : NAN};
-  if (!steady || !a->paths)
-    return NAI_OK;
-  out->per = (double)steady;
-  NAI_TRY(NAI_NEW(out->steady, &a->arena, (size_t)a->paths->rows, err));
-  for (int64_t i = 0; i < a->paths->rows; i++)
-    out->steady[i] = (struct kernel){.name = nai_get_str(a->paths, i, KERNEL_PATHS_kernel_name),
-                                     .total = nai_get_i64(a->paths, i, KERNEL_PATHS_steady_time_ns)};
-  out->count = sum_by_name(out->steady, (size_t)a->paths->rows);
   return NAI_OK;
 }
 
-static double rate_of(const struct rates *rates, const struct kernel *k) {
-  const struct kernel *found = k;
-  if (rates->steady)
-    found = bsearch(k, rates->steady, rates->count, sizeof *k, by_name_only);
-  return (found ? (double)found->total : 0) / rates->per;
+/* What a capture's length does not change: time per steady step, or, in a capture without, per second. Returns of how
+ * many of these. */
+static double find_rated(struct kernels *k, const struct adding *a) {
+  int64_t window_ns = a->info ? RUN_INFO_at(a->info, 0).window_ns : 0, steady = 0;
+  for (int64_t i = 0; a->steps && i < a->steps->rows; i++)
+    steady += strcmp(nai_get_str(a->steps, i, STEPS_state), "steady") == 0;
+  bool by_step = steady && a->paths;
+  for (uint32_t i = 0; !by_step && i < k->names.count; i++)
+    k->list[i].rated = k->list[i].total;
+  for (int64_t i = 0; by_step && i < a->paths->rows; i++) {
+    const char *name = nai_get_str(a->paths, i, KERNEL_PATHS_kernel_name);
+    uint32_t at = nai_strings_find(&k->names, name, strlen(name));
+    if (at != NAI_NO_STRING)
+      k->list[at].rated += nai_get_i64(a->paths, i, KERNEL_PATHS_steady_time_ns);
+  }
+  return by_step ? (double)steady : window_ns > 0 ? (double)window_ns / 1e9 : (double)NAN;
 }
 
 static int add_kernels(struct adding *a, struct nai_err *err) {
-  struct rates rates;
-  struct kernel *list;
-  NAI_TRY(find_rates(&rates, a, err));
-  NAI_TRY(NAI_NEW(list, &a->arena, (size_t)a->kernels->rows, err));
-  for (int64_t i = 0; i < a->kernels->rows; i++) {
-    struct KERNELS_row k = KERNELS_at(a->kernels, i);
-    list[i] = (struct kernel){k.kernel_name, i, k.call_count, k.total_time_ns};
-  }
-  size_t n = sum_by_name(list, (size_t)a->kernels->rows);
-  qsort(list, n, sizeof *list, by_time);
-  for (size_t i = 0; i < n && i < NAI_INDEX_TOP_KERNELS; i++) {
-    struct KERNELS_row first = KERNELS_at(a->kernels, list[i].first);
-    NAI_ADD(INDEX_KERNELS, a->index->kernels, .run_id = run_id(a), .capture = a->capture, .name = list[i].name,
-            .category = first.category, .kernel_count = list[i].count, .total_time_ns = list[i].total,
-            .median_ns = first.p50_duration_ns, .rate_ns = or_null(rate_of(&rates, &list[i])));
+  NAI_SCOPED(kernels) kernels = {0};
+  NAI_TRY(read_kernels(&kernels, a, err));
+  double per = find_rated(&kernels, a);
+  uint32_t n = kernels.names.count;
+  if (n)
+    qsort(kernels.list, n, sizeof *kernels.list, by_time);
+  for (uint32_t i = 0; i < n && i < NAI_INDEX_TOP_KERNELS; i++) {
+    const struct kernel *k = &kernels.list[i];
+    struct KERNELS_row first = KERNELS_at(a->kernels, k->first);
+    NAI_ADD(INDEX_KERNELS, a->index->kernels, .run_id = run_id(a), .capture = a->capture, .name = k->name,
+            .category = first.category, .kernel_count = k->count, .total_time_ns = k->total,
+            .median_ns = first.p50_duration_ns, .rate_ns = or_null((double)k->rated / per));
   }
   return NAI_OK;
 }

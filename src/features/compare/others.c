@@ -1,11 +1,9 @@
 /* What else differs: NVTX ranges, phases, copies, findings. */
 #include "base/strings.h"
 #include "features/compare/internal.h"
+#include "features/compare/ranges.h"
 #include "table/severity.h"
-#include "tables/compared_copies.h"
 #include "tables/compared_findings.h"
-#include "tables/compared_phases.h"
-#include "tables/compared_ranges.h"
 #include "tables/findings.h"
 #include "tables/memory_transfers.h"
 #include "tables/nvtx_phases.h"
@@ -57,49 +55,37 @@ static int read_entries(struct entries *e, const struct nai_comparison *c, const
   return NAI_OK;
 }
 
-static double delta(const struct entry *e) { return e->amount[NAI_CANDIDATE] - e->amount[NAI_BASE]; }
-
-static const char *state(const struct entry *e) {
-  return !e->has[NAI_BASE] ? "only_new" : !e->has[NAI_CANDIDATE] ? "only_base" : "both";
+static int fill(struct nai_table *out, const struct nai_comparison *c, const struct nai_schema *from, int name,
+                int count, int amount, struct nai_err *err) {
+  NAI_SCOPED(entries) all = {.arena = NAI_ARENA(NULL)};
+  NAI_TRY(read_entries(&all, c, from, name, count, amount, err));
+  for (uint32_t i = 0; i < all.names.count; i++) {
+    const struct entry *e = &all.list[i];
+    struct COMPARED_RANGES_row row =
+        NAI_ROW(COMPARED_RANGES, .range_name = nai_strings_get(&all.names, i), .base_count = e->count[NAI_BASE],
+                .new_count = e->count[NAI_CANDIDATE], .base_time_ns = e->amount[NAI_BASE],
+                .new_time_ns = e->amount[NAI_CANDIDATE], .delta_ns = e->amount[NAI_CANDIDATE] - e->amount[NAI_BASE],
+                .state = !e->has[NAI_BASE]      ? "only_new"
+                       : !e->has[NAI_CANDIDATE] ? "only_base"
+                                                : "both");
+    nai_table_add(out, out->schema, &row); /* which is like that of ranges */
+  }
+  return NAI_OK;
 }
 
 int nai_fill_ranges(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  NAI_SCOPED(entries) all = {.arena = NAI_ARENA(NULL)};
-  NAI_TRY(read_entries(&all, c, &nai_nvtx_ranges_schema, NVTX_RANGES_range_name, NVTX_RANGES_count,
-                       NVTX_RANGES_total_time_ns, err));
-  for (uint32_t i = 0; i < all.names.count; i++) {
-    const struct entry *e = &all.list[i];
-    NAI_ADD(COMPARED_RANGES, out, .range_name = nai_strings_get(&all.names, i), .base_count = e->count[NAI_BASE],
-            .new_count = e->count[NAI_CANDIDATE], .base_time_ns = e->amount[NAI_BASE],
-            .new_time_ns = e->amount[NAI_CANDIDATE], .delta_ns = delta(e), .state = state(e));
-  }
-  return NAI_OK;
+  return fill(out, c, &nai_nvtx_ranges_schema, NVTX_RANGES_range_name, NVTX_RANGES_count, NVTX_RANGES_total_time_ns,
+              err);
 }
 
 int nai_fill_phases(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  NAI_SCOPED(entries) all = {.arena = NAI_ARENA(NULL)};
-  NAI_TRY(read_entries(&all, c, &nai_nvtx_phases_schema, NVTX_PHASES_phase, NVTX_PHASES_kernel_count,
-                       NVTX_PHASES_gpu_time_ns, err));
-  for (uint32_t i = 0; i < all.names.count; i++) {
-    const struct entry *e = &all.list[i];
-    NAI_ADD(COMPARED_PHASES, out, .phase = nai_strings_get(&all.names, i), .base_count = e->count[NAI_BASE],
-            .new_count = e->count[NAI_CANDIDATE], .base_time_ns = e->amount[NAI_BASE],
-            .new_time_ns = e->amount[NAI_CANDIDATE], .delta_ns = delta(e), .state = state(e));
-  }
-  return NAI_OK;
+  return fill(out, c, &nai_nvtx_phases_schema, NVTX_PHASES_phase, NVTX_PHASES_kernel_count, NVTX_PHASES_gpu_time_ns,
+              err);
 }
 
 int nai_fill_copies(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  NAI_SCOPED(entries) all = {.arena = NAI_ARENA(NULL)};
-  NAI_TRY(read_entries(&all, c, &nai_memory_transfers_schema, MEMORY_TRANSFERS_direction, MEMORY_TRANSFERS_count,
-                       MEMORY_TRANSFERS_total_bytes, err));
-  for (uint32_t i = 0; i < all.names.count; i++) {
-    const struct entry *e = &all.list[i];
-    NAI_ADD(COMPARED_COPIES, out, .direction = nai_strings_get(&all.names, i), .base_count = e->count[NAI_BASE],
-            .new_count = e->count[NAI_CANDIDATE], .base_bytes = e->amount[NAI_BASE],
-            .new_bytes = e->amount[NAI_CANDIDATE], .delta_bytes = delta(e), .state = state(e));
-  }
-  return NAI_OK;
+  return fill(out, c, &nai_memory_transfers_schema, MEMORY_TRANSFERS_direction, MEMORY_TRANSFERS_count,
+              MEMORY_TRANSFERS_total_bytes, err);
 }
 
 /* --- findings --------------------------------------------------------------------------------- */

@@ -1,13 +1,11 @@
 /* compare.md: what a reviewer has to know first, then tables, within what a comment may hold. */
 #include "base/fmt.h"
 #include "features/compare/document.h"
+#include "features/compare/ranges.h"
 #include "features/compare/write.h"
 #include "table/kernel_name.h"
-#include "tables/compared_copies.h"
 #include "tables/compared_findings.h"
 #include "tables/compared_kernels.h"
-#include "tables/compared_phases.h"
-#include "tables/compared_ranges.h"
 #include "tables/compared_time.h"
 
 #include <math.h>
@@ -260,17 +258,6 @@ static int put_kernels(const struct nai_document *d, struct nai_err *err) {
 
 /* --- ranges, phases, copies ------------------------------------------------------------------- */
 
-/* Their tables have the same columns in the same order. */
-#define IS_LIKE_RANGES(T, name, base, candidate, delta)                                                                \
-  _Static_assert((int)T##_##name == COMPARED_RANGES_range_name && (int)T##_base_count == COMPARED_RANGES_base_count && \
-                     (int)T##_new_count == COMPARED_RANGES_new_count &&                                                \
-                     (int)T##_##base == COMPARED_RANGES_base_time_ns &&                                                \
-                     (int)T##_##candidate == COMPARED_RANGES_new_time_ns &&                                            \
-                     (int)T##_##delta == COMPARED_RANGES_delta_ns,                                                     \
-                 "read as rows of compared_ranges")
-IS_LIKE_RANGES(COMPARED_PHASES, phase, base_time_ns, new_time_ns, delta_ns);
-IS_LIKE_RANGES(COMPARED_COPIES, direction, base_bytes, new_bytes, delta_bytes);
-
 static int by_delta(const void *a, const void *b, void *table) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   double dx = fabs(nai_get_f64(table, x, COMPARED_RANGES_delta_ns)),
@@ -290,11 +277,11 @@ static int put_differences(const struct nai_document *d, struct nai_view *lists,
   int64_t *order;
   NAI_TRY(sort_rows(&order, t, by_delta, &arena, err));
   for (uint32_t i = 0, shown = 0; i < t->rows && shown < most(d, MAX_RANGES); i++) {
-    double delta = nai_get_f64(t, order[i], COMPARED_RANGES_delta_ns),
-           base = nai_get_f64(t, order[i], COMPARED_RANGES_base_time_ns);
-    if (!(fabs(delta) > 0))
+    struct COMPARED_RANGES_row range;
+    nai_table_read(&range, t, t->schema, order[i]);
+    if (!(fabs(range.delta_ns) > 0))
       break;
-    if (fabs(delta) < noise * base)
+    if (fabs(range.delta_ns) < noise * range.base_time_ns)
       continue;
     if (!shown++) {
       struct nai_view *map = nai_view_add_map(lists);
@@ -303,12 +290,12 @@ static int put_differences(const struct nai_document *d, struct nai_view *lists,
       rows = nai_view_put_list(map, "rows");
     }
     struct nai_view *row = nai_view_add_map(rows);
-    nai_document_code(d, row, "name", nai_get_str(t, order[i], COMPARED_RANGES_range_name));
-    nai_document_amount(row, "base_count", "count", nai_get_f64(t, order[i], COMPARED_RANGES_base_count), false);
-    nai_document_amount(row, "new_count", "count", nai_get_f64(t, order[i], COMPARED_RANGES_new_count), false);
-    nai_document_amount(row, "base", unit, base, false);
-    nai_document_amount(row, "new", unit, nai_get_f64(t, order[i], COMPARED_RANGES_new_time_ns), false);
-    nai_document_amount(row, "difference", unit, delta, true);
+    nai_document_code(d, row, "name", range.range_name);
+    nai_document_amount(row, "base_count", "count", range.base_count, false);
+    nai_document_amount(row, "new_count", "count", range.new_count, false);
+    nai_document_amount(row, "base", unit, range.base_time_ns, false);
+    nai_document_amount(row, "new", unit, range.new_time_ns, false);
+    nai_document_amount(row, "difference", unit, range.delta_ns, true);
   }
   return NAI_OK;
 }

@@ -27,18 +27,6 @@ uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, con
 
 enum { SIDE_RUNS = 4, SIDES = 2 };
 
-/* A kernel in one of the runs beside the change: mean of its captures. */
-struct value {
-  const char *name;
-  uint32_t run; /* before the change 0 to SIDE_RUNS - 1, after it from SIDE_RUNS on */
-  double ns;
-};
-
-static int by_name(const void *pa, const void *pb) {
-  const struct value *a = pa, *b = pb;
-  return strcmp(a->name, b->name);
-}
-
 static int by_difference(const void *pa, const void *pb) {
   const struct nai_trend_kernel *a = pa, *b = pb;
   double x = fabs(a->after - a->before), y = fabs(b->after - b->before);
@@ -56,68 +44,65 @@ static int64_t rows_of(int64_t *count, int64_t *captures, const struct nai_index
   return first;
 }
 
-struct values {
+/* What a kernel takes in the runs beside a change, means of their captures: before it in the first SIDE_RUNS numbers,
+ * after it in the others. */
+struct sum {
+  const char *name; /* of the index */
+  double ns[SIDES * SIDE_RUNS];
+};
+struct sums {
   struct nai_arena arena;
-  struct value *list;
-  uint32_t count, capacity;
+  struct nai_strings names;
+  struct sum *list;
+  uint32_t capacity;
 };
 
-static void values_free(struct values *v) { nai_arena_free(&v->arena); }
+static void sums_free(struct sums *s) {
+  nai_strings_free(&s->names);
+  nai_arena_free(&s->arena);
+}
 
-/* Appends the kernels of run `row` as those of run `number` beside the change. */
-static int take_run(struct values *to, const struct nai_index *index, uint32_t row, uint32_t number,
+/* Adds the kernels of run `row` as those of run `number` beside the change. */
+static int take_run(struct sums *to, const struct nai_index *index, uint32_t row, uint32_t number,
                     struct nai_err *err) {
   int64_t count, captures, first = rows_of(&count, &captures, index, row);
   for (int64_t i = first; i < first + count; i++) {
     struct INDEX_KERNELS_row kernel = INDEX_KERNELS_at(index->kernels, i);
-    NAI_TRY(NAI_ROOM(to->list, to->capacity, to->count, &to->arena, err));
-    to->list[to->count++] =
-        (struct value){kernel.name, number, isfinite(kernel.rate_ns) ? kernel.rate_ns / (double)captures : 0};
+    uint32_t at = nai_strings_add(&to->names, kernel.name, strlen(kernel.name));
+    if (at == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &to->arena, err));
+    to->list[at].name = kernel.name;
+    to->list[at].ns[number] += isfinite(kernel.rate_ns) ? kernel.rate_ns / (double)captures : 0;
   }
   return NAI_OK;
-}
-
-/* Medians of the runs before and after: one bad night among them is no kernel's doing. */
-static struct nai_trend_kernel sum_up(const struct value *values, uint32_t n, uint32_t before, uint32_t after) {
-  double sums[SIDES * SIDE_RUNS] = {0};
-  for (uint32_t i = 0; i < n; i++)
-    sums[values[i].run] += values[i].ns;
-  return (struct nai_trend_kernel){values[0].name, nai_median(sums, before), nai_median(sums + SIDE_RUNS, after)};
-}
-
-static uint32_t merge(struct nai_trend_kernel *kernels, const struct values *v, uint32_t before, uint32_t after) {
-  uint32_t kept = 0;
-  qsort(v->list, v->count, sizeof *v->list, by_name);
-  for (uint32_t i = 0, j; i < v->count; i = j) {
-    for (j = i + 1; j < v->count && strcmp(v->list[i].name, v->list[j].name) == 0; j++)
-      ;
-    kernels[kept++] = sum_up(v->list + i, j - i, before, after);
-  }
-  qsort(kernels, kept, sizeof *kernels, by_difference);
-  return kept;
 }
 
 int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32_t *count,
                       const struct nai_trend *trend, const struct nai_trend_metric *m, const struct nai_change *change,
                       struct nai_err *err) {
-  NAI_SCOPED(values) values = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(sums) sums = {.arena = NAI_ARENA(NULL)};
   struct nai_trend_kernel *kernels;
   uint32_t before = change->at < SIDE_RUNS ? change->at : SIDE_RUNS;
   uint32_t after = m->count - change->at < SIDE_RUNS ? m->count - change->at : SIDE_RUNS;
   double total = 0;
   *count = 0;
   for (uint32_t i = 0; i < before; i++)
-    NAI_TRY(take_run(&values, trend->index, m->runs[change->at - 1 - i], i, err));
+    NAI_TRY(take_run(&sums, trend->index, m->runs[change->at - 1 - i], i, err));
   for (uint32_t i = 0; i < after; i++)
-    NAI_TRY(take_run(&values, trend->index, m->runs[change->at + i], SIDE_RUNS + i, err));
-  if (!values.count)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(kernels, &values.arena, values.count, err));
-  uint32_t n = merge(kernels, &values, before, after);
+    NAI_TRY(take_run(&sums, trend->index, m->runs[change->at + i], SIDE_RUNS + i, err));
+  uint32_t n = sums.names.count;
+  NAI_TRY(NAI_NEW(kernels, &sums.arena, n, err));
+  for (uint32_t i = 0; i < n; i++) /* medians: one bad night among them is no kernel's doing */
+    kernels[i] = (struct nai_trend_kernel){sums.list[i].name, nai_median(sums.list[i].ns, before),
+                                           nai_median(sums.list[i].ns + SIDE_RUNS, after)};
+  qsort(kernels, n, sizeof *kernels, by_difference);
   for (uint32_t i = 0; i < n; i++)
     total += kernels[i].before;
-  for (uint32_t i = 0; i < n && i < NAI_TREND_MAX_KERNELS && fabs(kernels[i].after - kernels[i].before) >= 0.02 * total;
-       i++)
-    out[(*count)++] = kernels[i];
+  while (*count < n && *count < NAI_TREND_MAX_KERNELS &&
+         fabs(kernels[*count].after - kernels[*count].before) >= 0.02 * total) {
+    out[*count] = kernels[*count];
+    (*count)++;
+  }
   return NAI_OK;
 }

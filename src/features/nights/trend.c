@@ -214,10 +214,10 @@ static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct 
   for (uint32_t i = first; i < end; i++) {
     struct RUNS_row run = RUNS_at(runs, i);
     const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
-    bool failed = strcmp(run.status, "ok") != 0;
-    s->failed_count += failed;
+    bool ok = strcmp(run.status, "ok") == 0;
+    s->failed_count += !ok;
     s->ignored_count += known && known->ignored;
-    if (!failed && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
+    if (ok && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
       NAI_TRY(take_run(s, &metric_capacity, c, i, err));
   }
   return find_changes(s, c, err);

@@ -85,15 +85,15 @@ NAI_MUST_CHECK int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_K
                                      const struct nai_trend *trend, const struct nai_trend_metric *metric,
                                      const struct nai_change *change, struct nai_err *err);
 
-/* Appends a metric's values as an <svg>: by run, levels between changes, changes, spikes, annotated runs. */
-void nai_trend_chart(struct nai_buf *out, const struct nai_trend *trend, const struct nai_trend_metric *metric);
+/* Puts what draws a metric's values (template many/trend.svg): by run, levels between changes, changes, spikes,
+ * annotated runs. */
+void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *trend, const struct nai_trend_metric *metric);
 /* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (rundir/publish.h);
  * `links` is where the store lies from there. */
 NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,
                                    void (*note)(const char *line), struct nai_err *err);
-void nai_trend_json(struct nai_buf *out, const struct nai_trend *trend);
-NAI_MUST_CHECK int nai_trend_page(struct nai_buf *out, const struct nai_trend *trend, const char *links,
-                                  struct nai_err *err);
-NAI_MUST_CHECK int nai_trend_markdown(struct nai_buf *out, const struct nai_trend *trend, struct nai_err *err);
+/* Appends trend.html, or with NULL for `links` trend.md, without drawings and links. */
+NAI_MUST_CHECK int nai_trend_print(struct nai_buf *out, const struct nai_trend *trend, const char *links,
+                                   struct nai_err *err);
 /* All changes as a table, for index.sqlite: series, metric, good_run, bad_run, before, after, p. */
 NAI_MUST_CHECK int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *trend, struct nai_err *err);

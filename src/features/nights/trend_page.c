@@ -117,7 +117,6 @@ static void put_spikes(struct nai_view *map, const struct page *p, const struct 
 static int put_metric(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
                       struct nai_err *err) {
   struct nai_view *map = nai_view_add_map(list);
-  NAI_SCOPED(nai_buf) chart = {0};
   put_place(map, "place", p, m);
   nai_view_put_text(map, "metric", m->metric);
   nai_view_put_trusted(map, "per", nai_index_basis_words(m->basis));
@@ -139,8 +138,7 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   for (uint32_t i = 0; i < m->found.count; i++)
     NAI_TRY(put_change(changes, p, m, &m->found.changes[i], err));
   if (p->links)
-    nai_trend_chart(&chart, p->trend, m);
-  nai_view_take(map, "chart", NAI_TEXT_TRUSTED, &chart);
+    nai_trend_put_chart(map, p->trend, m);
   return NAI_OK;
 }
 
@@ -224,21 +222,13 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   return NAI_OK;
 }
 
-static int print(struct nai_buf *out, const struct nai_trend *t, const char *links, const char *name,
-                 enum nai_escape_mode mode, struct nai_err *err) {
+int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
   struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
   for (uint32_t i = 0; i < t->series_count; i++)
     NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links}, err));
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));
-  return nai_index_render(out, name, view, mode, err);
-}
-
-int nai_trend_page(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
-  return print(out, t, links, "trend.html", NAI_ESCAPE_HTML, err);
-}
-
-int nai_trend_markdown(struct nai_buf *out, const struct nai_trend *t, struct nai_err *err) {
-  return print(out, t, NULL, "trend.md", NAI_ESCAPE_MARKDOWN, err);
+  return links ? nai_index_render(out, "trend.html", view, NAI_ESCAPE_HTML, err)
+               : nai_index_render(out, "trend.md", view, NAI_ESCAPE_MARKDOWN, err);
 }

@@ -118,7 +118,7 @@ static void put_series(struct nai_json *json, const struct nai_trend *t, const s
   nai_json_end(json);
 }
 
-void nai_trend_json(struct nai_buf *out, const struct nai_trend *t) {
+static void print_json(struct nai_buf *out, const struct nai_trend *t) {
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -157,11 +157,11 @@ int nai_trend_write(const struct nai_trend *t, const char *directory, const char
   NAI_SCOPED(nai_publication) p = {0};
   NAI_SCOPED(nai_buf) json = {0}, markdown = {0}, page = {0};
   NAI_TRY(nai_publish_begin(&p, directory, "trend.json", note, err));
-  nai_trend_json(&json, t);
+  print_json(&json, t);
   NAI_TRY(nai_publish_file(&p, "trend.json", &json, err));
-  NAI_TRY(nai_trend_markdown(&markdown, t, err));
+  NAI_TRY(nai_trend_print(&markdown, t, NULL, err));
   NAI_TRY(nai_publish_file(&p, "trend.md", &markdown, err));
-  NAI_TRY(nai_trend_page(&page, t, links, err));
+  NAI_TRY(nai_trend_print(&page, t, links, err));
   NAI_TRY(nai_publish_file(&p, "trend.html", &page, err));
   return nai_publish_commit(&p, err);
 }
