@@ -66,6 +66,90 @@ void nai_document_metric(const struct nai_document *d, struct nai_view *list, co
   nai_view_take(map, "interval", NAI_TEXT_TRUSTED, &text);
 }
 
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+/* "+6.6" of a percentage, or an amount with its unit. */
+static void put_difference(struct nai_view *map, const char *key, const char *unit, bool relative, double value) {
+  NAI_SCOPED(nai_buf) text = {0};
+  if (relative) {
+    nai_buf_puts(&text, value < 0 ? "-" : "+");
+    nai_fmt_real(&text, fabs(value), fabs(value) < 10 ? 1 : 0);
+  } else {
+    nai_put_amount(&text, unit, value, true);
+  }
+  nai_view_take(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+/* By how much the headline differs, and how sure that is. */
+static void put_doubt(struct nai_view *root, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  const char *unit = r->def.unit;
+  bool relative = !isnan(j->pct) && strcmp(unit, "percent") != 0;
+  double scale = relative ? 100 / fabs(j->base) : 1;
+  struct nai_view *doubt = nai_view_put_map(root, "doubt");
+  put_difference(doubt, "change", unit, relative, relative ? j->pct : j->shift.shift);
+  nai_view_put_bool(doubt, "relative", relative);
+  nai_view_put_int(doubt, "base_count", r->count[NAI_BASE]);
+  nai_view_put_int(doubt, "new_count", r->count[NAI_CANDIDATE]);
+  if (!j->shift.has_ci || strcmp(r->def.kind, "exact") == 0)
+    return;
+  put_difference(doubt, "low", unit, relative, j->shift.low * scale);
+  put_difference(doubt, "high", unit, relative, j->shift.high * scale);
+}
+
+/* Other gated metrics that got worse. */
+static void put_worse(const struct nai_document *d, const struct nai_metric_result *head) {
+  enum { NAMED = 4 };
+  struct nai_view *list = nai_view_put_list(d->root, "worse");
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->c->result_count; i++) {
+    const struct nai_metric_result *r = &d->c->results[i];
+    if (r == head || !r->gated ||
+        (r->judgement.verdict != NAI_VERDICT_REGRESSED && r->judgement.verdict != NAI_VERDICT_CHANGED))
+      continue;
+    if (n++ >= NAMED)
+      continue;
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_bool(map, "first", n == 1);
+    nai_view_put_text(map, "id", r->def.metric);
+  }
+  nai_view_put_bool(d->root, "any_worse", n > 0);
+  nai_view_put_bool(d->root, "one_worse", n == 1);
+  nai_view_put_bool(d->root, "more_worse", n > NAMED);
+  nai_view_put_int(d->root, "worse_count", n);
+}
+
+static void put_headline(const struct nai_document *d, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  enum nai_verdict v = j->verdict;
+  nai_document_metric(d, nai_view_put_list(d->root, "headline"), r);
+  nai_view_put_bool(d->root, "has_base", d->c->sides[NAI_BASE].count > 0);
+  nai_view_put_trusted(d->root, "words", nai_verdict_name(v));
+  nai_view_put_bool(d->root, "says_why",
+                    v == NAI_VERDICT_ERROR || v == NAI_VERDICT_SUSPECT || v == NAI_VERDICT_NOT_PROVEN);
+  nai_view_put_bool(d->root, "limited", !isnan(j->limit));
+  nai_view_put_bool(d->root, "budgeted", isnan(j->limit) && !isnan(j->budget) && v != NAI_VERDICT_NOTED);
+  nai_view_put_bool(d->root, "raised", j->budget_below_noise);
+  if (j->compared)
+    put_doubt(d->root, r);
+  put_worse(d, r);
+}
+
+void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
+  NAI_SCOPED(nai_document) d = {c, nai_view_new(), 0, UINT32_MAX};
+  const struct nai_check *obstacle = nai_comparison_obstacle(c);
+  const struct nai_metric_result *head = nai_headline(c);
+  struct nai_err err;
+  if (obstacle) {
+    nai_view_put_trusted(d.root, "obstacle", nai_check_name(obstacle->code));
+    nai_view_put_text(d.root, "reason", obstacle->reason);
+  } else if (head) {
+    put_headline(&d, head);
+  }
+  if (nai_builtin_render(out, "compare.verdict", d.root, NAI_ESCAPE_NONE, &err) != NAI_OK)
+    out->oom = true; /* nothing else can fail: the template is ours */
+}
+
 /* --- what every format shows ------------------------------------------------------------------ */
 
 static void put_verdict(const struct nai_document *d) {

@@ -1,11 +1,11 @@
 /* Formats that CI systems read: JUnit XML, OpenMetrics text, Bencher's and github-action-benchmark's JSON, GitHub's
  * annotations. */
-#include "base/escape.h"
 #include "base/fmt.h"
 #include "base/scope.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "features/compare/write.h"
+#include "report/builtin.h"
 #include "table/json.h"
 
 #include <ctype.h>
@@ -13,14 +13,6 @@
 #include <string.h>
 
 /* --- JUnit ------------------------------------------------------------------------------------ */
-
-/* Text in XML: clean, so that no character is left that XML forbids. */
-static void put_xml(struct nai_buf *out, const char *text) {
-  NAI_SCOPED(nai_buf) clean = {0};
-  nai_text_clean(&clean, text, strlen(text));
-  nai_escape_html(out, nai_buf_str(&clean), clean.len);
-  out->oom |= clean.oom;
-}
 
 /* "41.2 ms -> 43.9 ms, regressed, budget 1.2 ms: reason" */
 static void put_sentence(struct nai_buf *out, const struct nai_metric_result *r) {
@@ -39,50 +31,48 @@ static void put_sentence(struct nai_buf *out, const struct nai_metric_result *r)
     nai_buf_printf(out, ": %s", j->reason);
 }
 
-static void put_case(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r,
-                     const char *series) {
+/* Text in XML: clean, so that no character is left that XML forbids. */
+static void put_clean(struct nai_view *map, const char *key, const char *text) {
+  NAI_SCOPED(nai_buf) clean = {0};
+  nai_text_clean(&clean, text, strlen(text));
+  nai_view_take(map, key, NAI_TEXT_FOREIGN, &clean);
+}
+
+static void put_case(struct nai_view *list, const struct nai_comparison *c, const struct nai_metric_result *r) {
   static const char *const elements[] = {NULL, NULL, "failure", "error", "skipped"};
   enum nai_outcome outcome = nai_gate_outcome(c, r);
+  struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
   put_sentence(&text, r);
-  nai_buf_puts(out, "    <testcase name=\"");
-  put_xml(out, r->def.metric);
-  nai_buf_puts(out, "\" classname=\"");
-  put_xml(out, series);
-  nai_buf_puts(out, "\" time=\"0\">\n");
-  if (elements[outcome]) {
-    nai_buf_printf(out, "      <%s message=\"", elements[outcome]);
-    put_xml(out, nai_buf_str(&text));
-    nai_buf_puts(out, outcome == NAI_OUTCOME_SKIP ? "\"/>\n" : "\"");
-    if (outcome != NAI_OUTCOME_SKIP)
-      nai_buf_printf(out, " type=\"%s\"/>\n", nai_verdict_code(r->judgement.verdict));
-  }
-  nai_buf_puts(out, "      <system-out>");
-  put_xml(out, nai_buf_str(&text));
-  nai_buf_puts(out, "</system-out>\n    </testcase>\n");
-  out->oom |= text.oom;
+  put_clean(map, "id", r->def.metric);
+  put_clean(map, "sentence", nai_buf_str(&text));
+  nai_view_inherit(map, &text);
+  nai_view_put_trusted(map, "element", elements[outcome]);
+  nai_view_put_trusted(map, "type", outcome == NAI_OUTCOME_SKIP ? NULL : nai_verdict_code(r->judgement.verdict));
 }
 
 void nai_write_junit(struct nai_buf *out, const struct nai_comparison *c, const char *series) {
-  struct nai_gate gate = nai_gate_of(c);
+  static const char *const keys[] = {"passed", "warned", "failures", "errors", "skipped"};
+  NAI_OWNED(nai_view) *root = nai_view_new();
   NAI_SCOPED(nai_buf) verdict = {0};
+  struct nai_gate gate = nai_gate_of(c);
+  struct nai_view *cases = nai_view_put_list(root, "cases");
+  struct nai_err err;
   uint32_t tests = 0;
-  for (int i = 0; i <= NAI_OUTCOME_SKIP; i++)
+  for (int i = 0; i <= NAI_OUTCOME_SKIP; i++) {
+    nai_view_put_int(root, keys[i], gate.counts[i]);
     tests += gate.counts[i];
+  }
+  nai_view_put_int(root, "tests", tests);
   nai_write_verdict(&verdict, c);
-  nai_buf_printf(out,
-                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%u\" failures=\"%u\" errors=\"%u\" "
-                 "time=\"0\">\n  <testsuite name=\"nsys-ai check\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
-                 "skipped=\"%u\" time=\"0\">\n    <properties>\n      <property name=\"verdict\" value=\"",
-                 tests, gate.counts[NAI_OUTCOME_FAIL], gate.counts[NAI_OUTCOME_UNDECIDED], tests,
-                 gate.counts[NAI_OUTCOME_FAIL], gate.counts[NAI_OUTCOME_UNDECIDED], gate.counts[NAI_OUTCOME_SKIP]);
-  put_xml(out, nai_buf_str(&verdict));
-  nai_buf_puts(out, "\"/>\n    </properties>\n");
+  put_clean(root, "verdict", nai_buf_str(&verdict));
+  nai_view_inherit(root, &verdict);
+  put_clean(root, "series", series);
   for (uint32_t i = 0; i < c->result_count; i++)
     if (c->results[i].gated)
-      put_case(out, c, &c->results[i], series);
-  nai_buf_puts(out, "  </testsuite>\n</testsuites>\n");
-  out->oom |= verdict.oom;
+      put_case(cases, c, &c->results[i]);
+  if (nai_builtin_render(out, "compare.junit.xml", root, NAI_ESCAPE_HTML, &err) != NAI_OK)
+    out->oom = true; /* nothing else can fail: the template is ours */
 }
 
 /* --- OpenMetrics ------------------------------------------------------------------------------ */
