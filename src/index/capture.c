@@ -11,7 +11,6 @@
 #include "tables/kernels.h"
 #include "tables/metrics.h"
 #include "tables/run_info.h"
-#include "tables/runs.h"
 #include "tables/steps.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "tables/index_findings.h"
 #include "tables/index_kernels.h"
 #include "tables/index_metrics.h"
-#include "tables/runs.h"
 
 #include <string.h>
 
@@ -28,25 +27,17 @@ void nai_index_free(struct nai_index *index) {
 }
 
 /* What comes from file names, manifests and messages is as clean in the index as what comes from traces. */
-static const char *clean(struct nai_arena *arena, const char *text) {
-  NAI_SCOPED(nai_buf) cleaned = {0};
-  if (!text || !*text)
-    return NULL;
-  nai_text_clean(&cleaned, text, strlen(text));
-  arena->oom |= cleaned.oom;
-  return nai_arena_printf(arena, "%s", nai_buf_str(&cleaned));
-}
-
-int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  int64_t row =
-      NAI_ADD(RUNS, index->runs, .run_id = clean(&arena, run->id), .series = clean(&arena, run->series),
-              .utc_ns = run->utc_ns, .labels_json = clean(&arena, run->labels), .status = clean(&arena, run->status),
-              .verdict = clean(&arena, run->verdict), .exit_code = run->exit >= 0 ? run->exit : NAI_NULL_I64,
-              .error = clean(&arena, run->error), .tool_version = clean(&arena, run->tool), .input_bytes = run->bytes,
-              .path = clean(&arena, run->path), .environment = clean(&arena, run->environment),
-              .note = clean(&arena, run->note), .record = clean(&arena, run->record));
-  index->runs->oom |= arena.oom;
+int64_t nai_index_add(struct nai_index *index, const struct RUNS_row *run) {
+  struct nai_table *t = index->runs;
+  int64_t row = RUNS_add(t, run);
+  for (int c = 0; c < RUNS_COLUMN_COUNT; c++) {
+    NAI_SCOPED(nai_buf) clean = {0};
+    if (t->schema->columns[c].type != NAI_STR)
+      continue;
+    nai_text_clean(&clean, nai_get_str(t, row, c), strlen(nai_get_str(t, row, c)));
+    nai_set_str(t, row, c, clean.len ? clean.data : NULL);
+    t->oom |= clean.oom;
+  }
   return row;
 }
 

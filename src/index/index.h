@@ -3,7 +3,7 @@
 #pragma once
 
 #include "report/mustache.h"
-#include "table/table.h"
+#include "tables/runs.h"
 
 enum { NAI_INDEX_TOP_KERNELS = 50 };
 
@@ -19,24 +19,12 @@ struct nai_index {
       *directory; /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
 };
 
-/* What is known of a run without its reports; all borrowed, NULL where unknown. */
-struct nai_index_run {
-  const char *id, *series;
-  int64_t utc_ns;     /* NAI_NULL_I64: unknown */
-  const char *labels; /* JSON object */
-  const char *status, *verdict;
-  int exit; /* -1: none */
-  const char *error, *tool;
-  int64_t bytes;
-  const char *path; /* of its report, relative to the index */
-  const char *environment, *note;
-  const char *record; /* hash of what is known of it elsewhere: an index with the same one holds the same run */
-};
-
 NAI_MUST_CHECK int nai_index_new(struct nai_index *out, struct nai_err *err);
 void nai_index_free(struct nai_index *index);
-/* Adds a run; returns its row. */
-int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run);
+/* Adds what is known of a run without its reports; returns its row. Texts need not be clean, and are unknown where they
+ * are empty. `path` is that of its report, relative to the index; `record` a hash of what is known of it elsewhere: an
+ * index with the same one holds the same run. */
+int64_t nai_index_add(struct nai_index *index, const struct RUNS_row *run);
 /* Adds what one of its captures, an artifacts directory, says: metrics, findings, kernels, and to the row what is
  * worst. `path` is where the capture lies from the index. NAI_EINPUT when the directory holds no run. */
 NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory,

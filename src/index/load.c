@@ -2,7 +2,6 @@
 #include "index/index.h"
 
 #include "base/fs.h"
-#include "tables/runs.h"
 
 #include <sqlite3.h>
 #include <string.h>

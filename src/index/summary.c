@@ -5,7 +5,6 @@
 #include "table/severity.h"
 #include "tables/index_findings.h"
 #include "tables/index_metrics.h"
-#include "tables/runs.h"
 
 #include <math.h>
 #include <stdlib.h>

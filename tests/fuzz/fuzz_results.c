@@ -137,7 +137,7 @@ static void add_to_index(const struct base *b) {
   struct nai_buf text = {0};
   struct nai_err err = {0};
   bases_must(nai_index_new(&index, &err), &err);
-  const struct nai_index_run run = {.id = "a", .series = "n/e", .utc_ns = NAI_NULL_I64, .exit = -1, .path = "a"};
+  const struct RUNS_row run = NAI_ROW(RUNS, .run_id = "a", .series = "n/e", .path = "a");
   int64_t row = nai_index_add(&index, &run);
   if (!checked(nai_index_add_capture(&index, row, 0, b->forged, "a", &err), &err) &&
       !checked(nai_index_sort(&index, &err), &err) && !checked(nai_index_page(&text, &index, &err), &err))

@@ -17,8 +17,7 @@ NAI_MUST_CHECK int nai_check_describe(const char **out, bool *agrees, struct nai
 /* Of a check, for people: "no", "not per step", "not by what needs it", "caveat". */
 const char *nai_check_word(const struct nai_check *check);
 
-/* Reasons that tables give. checks.c: what the captures hold, and lost; checks_equal.c: what has to be equal;
- * checks_capture.c: how they were made. */
+/* Reasons that tables give. checks_equal.c: what has to be equal; checks.c: all others. */
 NAI_MUST_CHECK int nai_check_captures(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int nai_check_contents(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int nai_check_equality(struct nai_comparison *c, struct nai_err *err);

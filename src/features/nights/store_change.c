@@ -118,17 +118,12 @@ static int add_night(struct nai_store *store, const struct store_args *a, const 
   qsort(paths, count, sizeof *paths, by_text);
   for (size_t i = 0; i < count; i++)
     NAI_TRY(open_capture(&night, paths[i], a, err));
-  const struct nai_store_add run = {.captures = night.captures,
-                                    .capture_count = night.count,
-                                    .name = a->series,
-                                    .id = a->id,
-                                    .utc_ns = a->utc_ns,
-                                    .error = a->failed ? a->failed : night.error,
-                                    .refused = night.refused,
-                                    .verdict = a->verdict,
-                                    .environment = a->environment,
-                                    .labels = a->labels,
-                                    .label_count = a->label_count};
+  struct nai_store_add run = a->add;
+  run.captures = night.captures;
+  run.capture_count = night.count;
+  run.error = run.error ? run.error : night.error;
+  run.refused = night.refused;
+  run.labels = a->labels;
   NAI_TRY(nai_store_add(&id, &added, store, &run, err));
   if (!a->quiet)
     printf("%s%s\n", nai_buf_str(&id), words[added]);

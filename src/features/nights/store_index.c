@@ -1,6 +1,5 @@
 /* The index of a store, from an earlier one as far as that still holds. */
 #include "features/nights/store_internal.h"
-#include "tables/runs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,19 +28,11 @@ static int add_run(struct nai_index *index, const struct nai_store *store, const
                    struct nai_err *err) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "runs/%s/%s/captures/0", run->series, run->id);
-  const struct nai_index_run row = {.id = run->id,
-                                    .series = run->series,
-                                    .utc_ns = run->utc_ns,
-                                    .labels = run->labels,
-                                    .status = run->status,
-                                    .verdict = run->verdict,
-                                    .exit = -1,
-                                    .error = run->error,
-                                    .bytes = run->bytes,
-                                    .path = run->captures ? path : NULL,
-                                    .environment = run->environment,
-                                    .note = run->note,
-                                    .record = run->record};
+  const struct RUNS_row row =
+      NAI_ROW(RUNS, .run_id = run->id, .series = run->series, .utc_ns = run->utc_ns, .labels_json = run->labels,
+              .status = run->status, .verdict = run->verdict, .error = run->error, .input_bytes = run->bytes,
+              .path = run->captures ? path : NULL, .environment = run->environment, .note = run->note,
+              .record = run->record);
   return add_captures(index, nai_index_add(index, &row), store, run, err);
 }
 

@@ -20,7 +20,7 @@ NAI_MUST_CHECK int nai_store_reopen(struct nai_store *store, struct nai_err *err
 NAI_MUST_CHECK int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena,
                                       struct nai_err *err);
-/* store_kept.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and
+/* store_prune.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and
  * the index read. */
 bool nai_store_may_prune(const char *file);
 /* Whether those tables can be read, of a capture and of all captures of a run. NAI_EINPUT where not. */
