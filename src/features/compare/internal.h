@@ -31,7 +31,7 @@ NAI_MUST_CHECK int nai_check_kernels(struct nai_comparison *c, struct nai_err *e
 /* results.c */
 NAI_MUST_CHECK int nai_results_find(struct nai_comparison *c, struct nai_err *err);
 
-/* Each fills a table of its schema. results_table.c, check.c, parts.c (the closed tree of times), kernels.c, others.c,
+/* Each fills a table of its schema. results.c, check.c, parts.c (the closed tree of times), kernels.c, others.c,
  * tree.c. */
 typedef int nai_compared_fill_fn(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err);
 nai_compared_fill_fn nai_fill_metrics, nai_fill_values, nai_fill_checks, nai_fill_time, nai_fill_kernels,

@@ -66,52 +66,64 @@ int nai_store_environment(struct nai_buf *out, struct nai_run *run, const char *
   return nai_buf_check(out, err);
 }
 
-static int find_environment(const char **out, const struct nai_store_add *a, struct nai_arena *arena,
-                            struct nai_err *err) {
+/* A run on its way into a store. */
+struct adding {
+  const struct nai_store *store;
+  struct nai_store_add call; /* with captures in order of their identities: one night is one run, however it is named */
+  struct nai_store_run run;
+  struct nai_arena arena; /* of its texts */
+};
+
+static void adding_free(struct adding *a) { nai_arena_free(&a->arena); }
+
+static int find_environment(struct adding *a, struct nai_err *err) {
   NAI_SCOPED(nai_buf) first = {0};
-  if (!a->capture_count)
+  if (!a->call.capture_count)
     nai_buf_puts(&first, "unknown");
-  for (int i = 0; i < a->capture_count; i++) {
+  for (int i = 0; i < a->call.capture_count; i++) {
     NAI_SCOPED(nai_buf) other = {0};
-    NAI_TRY(nai_store_environment(i ? &other : &first, a->captures[i], a->environment, err));
+    NAI_TRY(nai_store_environment(i ? &other : &first, a->call.captures[i], a->call.environment, err));
     if (i && strcmp(nai_buf_str(&other), nai_buf_str(&first)) != 0)
       return nai_err_set(err, NAI_EUSAGE, "captures of one run differ in what they ran on: \"%s\" and \"%s\"",
                          nai_buf_str(&first), nai_buf_str(&other));
   }
-  *out = nai_arena_printf(arena, "%s", nai_buf_str(&first));
+  a->run.environment = nai_arena_printf(&a->arena, "%s", nai_buf_str(&first));
   return nai_buf_check(&first, err);
 }
 
 /* --- describing ------------------------------------------------------------------------------- */
 
 /* The key of label number `i`, which is none of those before. */
-static int read_key(char key[NAI_STORE_NAME_MAX], const struct nai_store_add *a, size_t i, struct nai_err *err) {
-  size_t n = strcspn(a->labels[i], "=");
-  if (!a->labels[i][n] || n >= NAI_STORE_NAME_MAX)
-    return nai_err_set(err, NAI_EUSAGE, "--label \"%.100s\": expected KEY=VALUE", a->labels[i]);
-  snprintf(key, NAI_STORE_NAME_MAX, "%.*s", (int)n, a->labels[i]);
+static int read_key(char key[NAI_STORE_NAME_MAX], const char *const *labels, size_t i, struct nai_err *err) {
+  size_t n = strcspn(labels[i], "=");
+  if (!labels[i][n] || n >= NAI_STORE_NAME_MAX)
+    return nai_err_set(err, NAI_EUSAGE, "--label \"%.100s\": expected KEY=VALUE", labels[i]);
+  snprintf(key, NAI_STORE_NAME_MAX, "%.*s", (int)n, labels[i]);
   NAI_TRY(nai_store_check_name("the key of --label", key, err));
   for (size_t before = 0; before < i; before++)
-    if (strncmp(a->labels[before], a->labels[i], n + 1) == 0)
+    if (strncmp(labels[before], labels[i], n + 1) == 0)
       return nai_err_set(err, NAI_EUSAGE, "--label %.100s is given twice", key);
   return NAI_OK;
 }
 
-static int print_labels(struct nai_buf *out, const struct nai_store_add *a, struct nai_arena *arena,
-                        struct nai_err *err) {
+static int find_labels(struct adding *a, struct nai_err *err) {
+  const struct nai_store_add *call = &a->call;
   char keys[NAI_STORE_MAX_LABELS][NAI_STORE_NAME_MAX];
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
-  for (size_t i = 0; i < a->label_count; i++)
-    NAI_TRY(read_key(keys[i], a, i, err));
-  if (!a->label_count)
+  a->run.labels = "";
+  for (size_t i = 0; i < call->label_count; i++)
+    NAI_TRY(read_key(keys[i], call->labels, i, err));
+  if (!call->label_count)
     return NAI_OK;
-  nai_json_init(&json, out, false);
+  nai_json_init(&json, &text, false);
   nai_json_begin_object(&json, NAI_JSON_INLINE);
-  for (size_t i = 0; i < a->label_count; i++)
-    nai_json_put_text(&json, keys[i], nai_store_clean(arena, a->labels[i] + strlen(keys[i]) + 1));
+  for (size_t i = 0; i < call->label_count; i++)
+    nai_json_put_text(&json, keys[i], nai_store_clean(&a->arena, call->labels[i] + strlen(keys[i]) + 1));
   nai_json_end(&json);
   nai_json_finish(&json);
-  return nai_buf_check(out, err);
+  a->run.labels = nai_arena_printf(&a->arena, "%s", nai_buf_str(&text));
+  return nai_buf_check(&text, err);
 }
 
 /* A capture that counts twice would make the night surer than it is. */
@@ -142,65 +154,59 @@ static void print_utc(char out[32], int64_t utc_ns) {
   strftime(out, 32, "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &parts));
 }
 
-/* From the captures alone, in order of their identities: when the first began, and which they are; of a night without,
- * from what was refused. */
-static const char *make_id(const struct nai_store_add *a, int64_t utc_ns, struct nai_arena *arena) {
+/* From the captures alone: when the first began, and which they are; of a night without, from what was refused. */
+static const char *make_id(struct adding *a) {
+  const struct nai_store_add *call = &a->call;
   char utc[32];
   uint64_t hash = 0;
-  for (int i = 0; i < a->capture_count; i++)
-    hash = nai_hash_int(hash, (int64_t)a->captures[i]->manifest.identity);
-  if (!a->capture_count)
-    hash = nai_hash_int(nai_hash_text(hash, a->error), (int64_t)a->refused);
-  print_utc(utc, utc_ns);
-  return nai_arena_printf(arena, "%s%s%08x", utc, *utc ? "-" : "", (unsigned)(hash >> 32));
+  for (int i = 0; i < call->capture_count; i++)
+    hash = nai_hash_int(hash, (int64_t)call->captures[i]->manifest.identity);
+  if (!call->capture_count)
+    hash = nai_hash_int(nai_hash_text(hash, call->error), (int64_t)call->refused);
+  print_utc(utc, a->run.utc_ns);
+  return nai_arena_printf(&a->arena, "%s%s%08x", utc, *utc ? "-" : "", (unsigned)(hash >> 32));
 }
 
-static int find_utc(int64_t *utc_ns, const struct nai_store_add *a, struct nai_err *err) {
-  *utc_ns = a->utc_ns;
-  for (int i = 0; i < a->capture_count; i++) {
+static const char *series_of(struct adding *a) {
+  const char *name = a->call.name ? a->call.name : "default";
+  if (!a->call.capture_count)
+    return nai_arena_printf(&a->arena, "%s/unknown", name);
+  return nai_arena_printf(&a->arena, "%s/%08x", name, (unsigned)(nai_hash_text(0, a->run.environment) >> 32));
+}
+
+/* When the first capture began, and how large all are. */
+static int measure(struct adding *a, struct nai_err *err) {
+  const struct nai_table *capture;
+  a->run.utc_ns = a->call.utc_ns;
+  for (int i = 0; i < a->call.capture_count; i++) {
     int64_t utc;
-    NAI_TRY(nai_index_utc(&utc, a->captures[i], err));
-    if (a->utc_ns == NAI_NULL_I64 && utc != NAI_NULL_I64 && (*utc_ns == NAI_NULL_I64 || utc < *utc_ns))
-      *utc_ns = utc;
+    NAI_TRY(nai_index_utc(&utc, a->call.captures[i], err));
+    if (a->call.utc_ns == NAI_NULL_I64 && utc != NAI_NULL_I64 && (a->run.utc_ns == NAI_NULL_I64 || utc < a->run.utc_ns))
+      a->run.utc_ns = utc;
+    NAI_TRY(nai_run_table(&capture, a->call.captures[i], "capture", &nai_capture_schema, err));
+    int64_t size = CAPTURE_at(capture, 0).size_bytes;
+    a->run.bytes += size > 0 ? size : 0;
   }
   return NAI_OK;
 }
 
-static int add_bytes(int64_t *bytes, struct nai_run *run, struct nai_err *err) {
-  const struct nai_table *capture;
-  NAI_TRY(nai_run_table_if_any(&capture, run, "capture", &nai_capture_schema, err));
-  int64_t size = capture ? CAPTURE_at(capture, 0).size_bytes : 0;
-  *bytes += size > 0 ? size : 0;
-  return NAI_OK;
-}
-
-static const char *series_of(const struct nai_store_add *a, const char *environment, struct nai_arena *arena) {
-  const char *name = a->name ? a->name : "default";
-  return a->capture_count ? nai_arena_printf(arena, "%s/%08x", name, (unsigned)(nai_hash_text(0, environment) >> 32))
-                          : nai_arena_printf(arena, "%s/unknown", name);
-}
-
-static int describe(struct nai_store_run *run, const struct nai_store_add *a, struct nai_arena *arena,
-                    struct nai_err *err) {
-  NAI_SCOPED(nai_buf) labels = {0};
-  NAI_TRY(nai_store_check_name("the series", a->name ? a->name : "default", err));
-  NAI_TRY(check_captures(a, err));
-  if (a->id)
-    NAI_TRY(nai_store_check_name("the id", a->id, err));
-  NAI_TRY(find_environment(&run->environment, a, arena, err));
-  NAI_TRY(find_utc(&run->utc_ns, a, err));
-  NAI_TRY(print_labels(&labels, a, arena, err));
-  run->id = a->id ? a->id : make_id(a, run->utc_ns, arena);
-  run->series = series_of(a, run->environment, arena);
-  run->status = a->error ? "failed" : "ok";
-  run->error = a->error ? nai_store_clean(arena, a->error) : "";
-  run->verdict = a->verdict ? a->verdict : "";
-  run->labels = nai_arena_printf(arena, "%s", nai_buf_str(&labels));
-  run->note = "";
-  run->captures = a->capture_count;
-  for (int i = 0; i < a->capture_count; i++)
-    NAI_TRY(add_bytes(&run->bytes, a->captures[i], err));
-  return nai_arena_check(arena, err);
+static int describe(struct adding *a, struct nai_err *err) {
+  const struct nai_store_add *call = &a->call;
+  NAI_TRY(nai_store_check_name("the series", call->name ? call->name : "default", err));
+  NAI_TRY(check_captures(call, err));
+  if (call->id)
+    NAI_TRY(nai_store_check_name("the id", call->id, err));
+  NAI_TRY(find_environment(a, err));
+  NAI_TRY(measure(a, err));
+  NAI_TRY(find_labels(a, err));
+  a->run.id = call->id ? call->id : make_id(a);
+  a->run.series = series_of(a);
+  a->run.status = call->error ? "failed" : "ok";
+  a->run.error = call->error ? nai_store_clean(&a->arena, call->error) : "";
+  a->run.verdict = call->verdict ? call->verdict : "";
+  a->run.note = "";
+  a->run.captures = call->capture_count;
+  return nai_arena_check(&a->arena, err);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -209,10 +215,10 @@ static int describe(struct nai_store_run *run, const struct nai_store_add *a, st
 static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
   for (int i = 0; i < a->capture_count; i++) {
     int rc = nai_store_check_capture(a->captures[i], err);
+    if (rc == NAI_EINPUT)
+      return nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", a->captures[i]->path);
     if (rc)
-      return rc == NAI_EINPUT
-               ? nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", a->captures[i]->path)
-               : rc;
+      return rc;
   }
   return NAI_OK;
 }
@@ -246,29 +252,27 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
   return NAI_OK;
 }
 
-static int fill(const char *directory, const struct nai_store_run *run, const struct nai_store_add *a,
-                struct nai_err *err) {
+static int fill(const char *directory, const struct adding *a, struct nai_err *err) {
   char path[PATH_MAX];
   NAI_TRY(nai_fs_mkdir_all(directory, err));
-  for (int i = 0; i < a->capture_count; i++) {
+  for (int i = 0; i < a->call.capture_count; i++) {
     char name[32];
     snprintf(name, sizeof name, "captures/%d", i);
     NAI_TRY(nai_store_join(path, directory, name, err));
-    NAI_TRY(copy_capture(path, a->captures[i], err));
+    NAI_TRY(copy_capture(path, a->call.captures[i], err));
   }
   NAI_TRY(nai_store_join(path, directory, "run.json", err));
-  return nai_store_write_run(run, path, err);
+  return nai_store_write_run(&a->run, path, err);
 }
 
-static int put_in_place(const struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a,
-                        struct nai_err *err) {
+static int put_in_place(const struct adding *a, struct nai_err *err) {
   char path[PATH_MAX], series[PATH_MAX];
   struct nai_temporary aside = {0};
-  NAI_TRY(nai_store_directory(path, store, run, -1, err));
+  NAI_TRY(nai_store_directory(path, a->store, &a->run, -1, err));
   snprintf(series, sizeof series, "%.*s", (int)(nai_fs_basename(path) - path), path);
   NAI_TRY(nai_fs_mkdir_all(series, err));
   NAI_TRY(nai_temporary_beside(&aside, path, err));
-  int rc = fill(aside.path, run, a, err);
+  int rc = fill(aside.path, a, err);
   int failed = rc ? 0 : nai_temporary_become(&aside, path);
   nai_temporary_remove(&aside);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot create \"%s\"", path) : rc;
@@ -276,50 +280,49 @@ static int put_in_place(const struct nai_store *store, const struct nai_store_ru
 
 /* --- what is there already -------------------------------------------------------------------- */
 
-/* Whether the run's captures are these, in whatever order they were added. */
-static int has_captures(bool *same, const struct nai_store *store, const struct nai_store_run *there,
-                        const struct nai_store_add *a, struct nai_err *err) {
-  *same = there->captures == a->capture_count;
-  for (int i = 0; i < a->capture_count && *same; i++) {
+/* Whether a run's captures are these, in whatever order they were added. */
+static int has_captures(bool *same, const struct adding *a, const struct nai_store_run *there, struct nai_err *err) {
+  size_t count = (size_t)a->call.capture_count;
+  *same = there->captures == a->call.capture_count;
+  for (int i = 0; i < there->captures && *same; i++) {
     char path[PATH_MAX];
     NAI_OWNED(nai_run) *capture = NULL;
     *same = false;
-    NAI_TRY(nai_store_directory(path, store, there, i, err));
+    NAI_TRY(nai_store_directory(path, a->store, there, i, err));
     NAI_TRY(nai_run_open(&capture, path, err));
-    *same = bsearch(&capture, a->captures, (size_t)a->capture_count, sizeof capture, by_identity);
+    *same = bsearch(&capture, a->call.captures, count, sizeof capture, by_identity);
   }
   return NAI_OK;
 }
 
-/* Earlier versions made the id of the captures in the order of the call: the same night may be there under another.
- * What cannot be read is not this one. */
-static const struct nai_store_run *find_reordered(const struct nai_store *store, const struct nai_store_run *run,
-                                                  const struct nai_store_add *a) {
-  for (uint32_t i = 0; i < store->count && a->capture_count > 1 && !a->id; i++) {
-    const struct nai_store_run *there = &store->runs[i];
+/* The run of that id. Earlier versions made the id of the captures in the order of the call: the same night may be
+ * there under another. What cannot be read is not this one. */
+static const struct nai_store_run *find_there(const struct adding *a) {
+  const struct nai_store_run *found = nai_store_find(a->store, a->run.id);
+  for (uint32_t i = 0; i < a->store->count && !found && a->call.capture_count > 1 && !a->call.id; i++) {
+    const struct nai_store_run *there = &a->store->runs[i];
     struct nai_err ignored;
     bool same;
-    if (there->utc_ns == run->utc_ns && has_captures(&same, store, there, a, &ignored) == NAI_OK && same)
-      return there;
+    if (there->utc_ns == a->run.utc_ns && has_captures(&same, a, there, &ignored) == NAI_OK && same)
+      found = there;
   }
-  return NULL;
+  return found;
 }
 
 /* What is there is this run, of this series: --series and --environment that were left out are those of before; a run
  * that failed did so for the same reason. And it can still be compared: else this one, which could, would be lost
  * without a word. */
-static int check_there(const struct nai_store *store, const struct nai_store_run *there,
-                       const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
+static int check_there(const struct adding *a, const struct nai_store_run *there, struct nai_err *err) {
   bool same;
-  int rc = has_captures(&same, store, there, a, err);
+  int rc = has_captures(&same, a, there, err);
   if (rc)
     return nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
                         there->id);
-  same &= strcmp(there->error, run->error) == 0;
-  if (!same || ((a->name || a->environment) && strcmp(there->series, run->series) != 0))
+  same &= strcmp(there->error, a->run.error) == 0;
+  if (!same || ((a->call.name || a->call.environment) && strcmp(there->series, a->run.series) != 0))
     return nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
                        same ? "the" : "another", there->id, there->series);
-  rc = nai_store_check_run(store, there, err);
+  rc = nai_store_check_run(a->store, there, err);
   return rc == NAI_EINPUT
            ? nai_err_wrap(err, rc,
                           "the store has the run \"%.100s\" already, damaged; remove it (nsys-ai store remove), then "
@@ -329,44 +332,39 @@ static int check_there(const struct nai_store *store, const struct nai_store_run
 }
 
 /* A verdict or labels that are said of a run that is there take the place of those of before. */
-static int tell(enum nai_store_added *added, const struct nai_store *store, const struct nai_store_run *there,
-                const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
+static int tell(enum nai_store_added *added, const struct adding *a, const struct nai_store_run *there,
+                struct nai_err *err) {
   struct nai_store_run as = *there;
   char path[PATH_MAX], file[PATH_MAX];
-  as.verdict = a->verdict ? run->verdict : there->verdict;
-  as.labels = a->label_count ? run->labels : there->labels;
+  as.verdict = a->call.verdict ? a->run.verdict : there->verdict;
+  as.labels = a->call.label_count ? a->run.labels : there->labels;
   *added = NAI_STORE_SAME;
   if (strcmp(as.verdict, there->verdict) == 0 && strcmp(as.labels, there->labels) == 0)
     return NAI_OK;
   *added = NAI_STORE_TOLD;
-  NAI_TRY(nai_store_directory(path, store, there, -1, err));
+  NAI_TRY(nai_store_directory(path, a->store, there, -1, err));
   NAI_TRY(nai_store_join(file, path, "run.json", err));
   return nai_store_write_run(&as, file, err);
 }
 
-/* One night is one run, in whatever order its captures are named. */
 int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_store *store,
-                  const struct nai_store_add *a, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
-  struct nai_store_add sorted = *a;
+                  const struct nai_store_add *call, struct nai_err *err) {
+  NAI_SCOPED(adding) a = {.store = store, .call = *call, .arena = NAI_ARENA(NULL)};
   struct nai_run **captures;
-  NAI_TRY(NAI_NEW(captures, &arena, (size_t)a->capture_count, err));
-  memcpy(captures, a->captures, (size_t)a->capture_count * sizeof *captures);
-  qsort(captures, (size_t)a->capture_count, sizeof *captures, by_identity);
-  sorted.captures = captures;
-  NAI_TRY(check_readable(&sorted, err));
-  NAI_TRY(describe(&run, &sorted, &arena, err));
-  const struct nai_store_run *there = nai_store_find(store, run.id);
-  if (!there)
-    there = find_reordered(store, &run, &sorted);
-  nai_buf_puts(id, there ? there->id : run.id);
+  NAI_TRY(NAI_NEW(captures, &a.arena, (size_t)call->capture_count, err));
+  memcpy(captures, call->captures, (size_t)call->capture_count * sizeof *captures);
+  qsort(captures, (size_t)call->capture_count, sizeof *captures, by_identity);
+  a.call.captures = captures;
+  NAI_TRY(check_readable(&a.call, err));
+  NAI_TRY(describe(&a, err));
+  const struct nai_store_run *there = find_there(&a);
+  nai_buf_puts(id, there ? there->id : a.run.id);
   *added = NAI_STORE_NEW;
   if (there) {
-    NAI_TRY(check_there(store, there, &run, &sorted, err));
-    NAI_TRY(tell(added, store, there, &run, &sorted, err));
+    NAI_TRY(check_there(&a, there, err));
+    NAI_TRY(tell(added, &a, there, err));
   } else {
-    NAI_TRY(put_in_place(store, &run, &sorted, err));
+    NAI_TRY(put_in_place(&a, err));
   }
   NAI_TRY(nai_buf_check(id, err));
   return *added == NAI_STORE_SAME ? NAI_OK : nai_store_reopen(store, err);
