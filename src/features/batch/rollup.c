@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "index/index.h"
 #include "table/json.h"
+#include "tables/runs.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -285,14 +285,14 @@ static void put_command_text(struct nai_buf *out, const char *text, bool propert
 }
 
 void nai_write_annotations(struct nai_buf *out, const struct nai_comparison *c) {
-  enum { MOST = 10 };
+  enum { MAX_ANNOTATIONS = 10 };
   static const char *const kinds[] = {NULL, "warning", "error", "error", NULL};
   int put = 0;
   for (int pass = NAI_OUTCOME_UNDECIDED; pass >= NAI_OUTCOME_WARN; pass--) {
     int outcome = pass == NAI_OUTCOME_UNDECIDED ? NAI_OUTCOME_FAIL
                 : pass == NAI_OUTCOME_FAIL      ? NAI_OUTCOME_UNDECIDED
                                                 : pass;
-    for (uint32_t i = 0; i < c->result_count && put < MOST; i++) {
+    for (uint32_t i = 0; i < c->result_count && put < MAX_ANNOTATIONS; i++) {
       const struct nai_metric_result *r = &c->results[i];
       NAI_SCOPED(nai_buf) text = {0}, clean = {0};
       if (!r->gated || (int)nai_gate_outcome(c, r) != outcome)
