@@ -1,6 +1,6 @@
 #include "features/compare/stats.h"
 
-#include "base/scope.h"
+#include "base/arena.h"
 #include "table/stats.h"
 
 #include <math.h>
@@ -34,10 +34,11 @@ double nai_median(const double *values, size_t n) {
  * ranks; counts stay below 2^53 for count <= NAI_EXACT_MAX, so they are exact. */
 enum { MAX_SUM = NAI_EXACT_MAX * (NAI_EXACT_MAX + 1) };
 
-static int count_sums(double **out, const int *doubled, size_t count, size_t take, struct nai_err *err) {
-  double *ways = *out = calloc((take + 1) * (MAX_SUM + 1), sizeof *ways);
-  if (!ways)
-    return nai_err_nomem(err);
+static int count_sums(double **out, const int *doubled, size_t count, size_t take, struct nai_arena *arena,
+                      struct nai_err *err) {
+  double *ways;
+  NAI_TRY(NAI_NEW(ways, arena, (take + 1) * (MAX_SUM + 1), err));
+  *out = ways;
   ways[0] = 1;
   for (size_t item = 0; item < count; item++)
     for (size_t k = item + 1 < take ? item + 1 : take; k >= 1; k--)
@@ -79,12 +80,12 @@ static double normal_p(double twice, double ties, double m, double n) {
 
 int nai_mann_whitney(double *p, const double *a, size_t m, const double *b, size_t n, struct nai_err *err) {
   size_t count = m + n;
-  NAI_FREED struct ranked *all = malloc((count + 1) * sizeof *all);
-  NAI_FREED int *doubled = calloc(count + 1, sizeof *doubled);
-  NAI_FREED double *ways = NULL;
-  double twice = 0, ties = 0, low, high;
-  if (!all || !doubled)
-    return nai_err_nomem(err);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct ranked *all;
+  int *doubled;
+  double *ways, twice = 0, ties = 0, low, high;
+  NAI_TRY(NAI_NEW(all, &arena, count, err));
+  NAI_TRY(NAI_NEW(doubled, &arena, count, err));
   for (size_t i = 0; i < count; i++)
     all[i] = (struct ranked){i < m ? a[i] : b[i - m], i >= m};
   qsort(all, count, sizeof *all, by_ranked);
@@ -102,7 +103,7 @@ int nai_mann_whitney(double *p, const double *a, size_t m, const double *b, size
     *p = normal_p(twice, ties, (double)m, (double)n);
     return NAI_OK;
   }
-  NAI_TRY(count_sums(&ways, doubled, count, n, err));
+  NAI_TRY(count_sums(&ways, doubled, count, n, &arena, err));
   tails(&low, &high, ways, (int)twice);
   *p = fmin(1, 2 * fmin(low, high));
   return NAI_OK;
@@ -119,11 +120,11 @@ int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai
     return NAI_OK;
   }
   int doubled[NAI_EXACT_MAX];
-  NAI_FREED double *ways = NULL;
-  double choices = 0, below = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  double *ways, choices = 0, below = 0;
   for (size_t i = 0; i < m + n; i++)
     doubled[i] = 2 * (int)(i + 1);
-  NAI_TRY(count_sums(&ways, doubled, m + n, n, err));
+  NAI_TRY(count_sums(&ways, doubled, m + n, n, &arena, err));
   for (int s = 0; s <= MAX_SUM; s++)
     choices += ways[s];
   int least = (int)(n * (n + 1)); /* twice the smallest rank sum, where U is 0 */
@@ -141,12 +142,11 @@ int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai
 
 int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double *b, size_t n, struct nai_err *err) {
   size_t count = m * n;
-  NAI_FREED double *differences = malloc((count + 1) * sizeof *differences);
-  double above = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  double *differences, above = 0;
   long cut = -1;
   *out = (struct nai_shift){.p = 1};
-  if (!differences)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(differences, &arena, count, err));
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) {
       double d = b[j] - a[i];

@@ -60,11 +60,12 @@ int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err
 
 /* What one night brought: its captures, and the traces that could not be analysed. */
 struct night {
+  struct nai_arena arena;
   struct nai_run *captures[NAI_STORE_MAX_CAPTURES];
   struct nai_temporary directories[NAI_STORE_MAX_CAPTURES]; /* of traces */
   int count;
-  char *error;      /* of the first trace that was refused */
-  uint64_t refused; /* hash of all that were */
+  const char *error; /* of the first trace that was refused */
+  uint64_t refused;  /* hash of all that were */
 };
 
 static void night_free(struct night *night) {
@@ -72,7 +73,7 @@ static void night_free(struct night *night) {
     nai_run_close(night->captures[i]);
     nai_cmd_remove(&night->directories[i]);
   }
-  free(night->error);
+  nai_arena_free(&night->arena);
 }
 
 /* Tells the refused traces of two nights apart, which may have one name and one mistake. */
@@ -96,8 +97,9 @@ static int open_capture(struct night *night, const char *path, const struct stor
     night->count++;
   if (rc != NAI_EINPUT || !nai_cmd_is_trace(path) || !nai_fs_exists(path))
     return rc;
-  if (!night->error && !(night->error = strdup(err->msg)))
-    return nai_err_nomem(err);
+  if (!night->error)
+    night->error = nai_arena_printf(&night->arena, "%s", err->msg);
+  NAI_TRY(nai_arena_check(&night->arena, err));
   return hash_file(&night->refused, path, err);
 }
 
@@ -109,7 +111,7 @@ static int add_night(struct nai_store *store, const struct store_args *a, const 
                      struct nai_err *err) {
   static const char *const words[] = {
       [NAI_STORE_NEW] = "", [NAI_STORE_SAME] = " is there already", [NAI_STORE_TOLD] = ": what is said of it is new"};
-  NAI_SCOPED(night) night = {0};
+  NAI_SCOPED(night) night = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_buf) id = {0};
   const char *paths[NAI_STORE_MAX_CAPTURES];
   enum nai_store_added added;
