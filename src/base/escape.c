@@ -11,6 +11,8 @@ void nai_escape(struct nai_buf *out, enum nai_escape_mode mode, const char *text
     nai_escape_html(out, text, len);
   else if (mode == NAI_ESCAPE_MARKDOWN)
     nai_escape_markdown(out, text, len);
+  else if (mode == NAI_ESCAPE_TERMINAL)
+    nai_escape_terminal(out, text, len);
   else
     nai_buf_put(out, text, len);
 }

@@ -7,9 +7,10 @@
 #include <stddef.h>
 
 enum nai_escape_mode {
-  NAI_ESCAPE_NONE,    /* plain text */
-  NAI_ESCAPE_HTML,    /* element content and quoted attributes */
-  NAI_ESCAPE_MARKDOWN /* inline text of GitHub-flavoured Markdown, table cells included */
+  NAI_ESCAPE_NONE,     /* plain text */
+  NAI_ESCAPE_HTML,     /* element content and quoted attributes */
+  NAI_ESCAPE_MARKDOWN, /* inline text of GitHub-flavoured Markdown, table cells included */
+  NAI_ESCAPE_TERMINAL  /* a terminal, or a CI log */
 };
 
 /* By mode. */

@@ -6,6 +6,7 @@
  * The first pattern in file order that matches decides. Matching is safe from several threads. */
 #pragma once
 
+#include "base/scope.h"
 #include "config/yaml.h"
 
 enum { NAI_PATTERNS_MAX = 4096, NAI_PATTERN_SUBJECT_MAX = 16384 };

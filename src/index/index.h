@@ -3,10 +3,11 @@
 #pragma once
 
 #include "report/mustache.h"
-#include "rundir/run.h"
-#include "table/table.h"
+#include "tables/runs.h"
 
 enum { NAI_INDEX_TOP_KERNELS = 50 };
+
+struct nai_run;
 
 struct nai_index {
   struct nai_table *runs, *metrics, *findings, *kernels;
@@ -18,24 +19,12 @@ struct nai_index {
       *directory; /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
 };
 
-/* What is known of a run without its reports; all borrowed, NULL where unknown. */
-struct nai_index_run {
-  const char *id, *series;
-  int64_t utc_ns;     /* NAI_NULL_I64: unknown */
-  const char *labels; /* JSON object */
-  const char *status, *verdict;
-  int exit; /* -1: none */
-  const char *error, *tool;
-  int64_t bytes;
-  const char *path; /* of its report, relative to the index */
-  const char *environment, *note;
-  const char *record; /* hash of what is known of it elsewhere: an index with the same one holds the same run */
-};
-
 NAI_MUST_CHECK int nai_index_new(struct nai_index *out, struct nai_err *err);
 void nai_index_free(struct nai_index *index);
-/* Adds a run; returns its row. */
-int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run);
+/* Adds what is known of a run without its reports; returns its row. Texts need not be clean, and are unknown where they
+ * are empty. `path` is that of its report, relative to the index; `record` a hash of what is known of it elsewhere: an
+ * index with the same one holds the same run. */
+int64_t nai_index_add(struct nai_index *index, const struct RUNS_row *run);
 /* Adds what one of its captures, an artifacts directory, says: metrics, findings, kernels, and to the row what is
  * worst. `path` is where the capture lies from the index. NAI_EINPUT when the directory holds no run. */
 NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory,
@@ -63,39 +52,13 @@ bool nai_index_has_report(const struct nai_index *index, const char *path);
 /* Of a sorted index: appends index.html; appends a summary in Markdown. */
 NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
-/* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",
- * ...; "step", "second", "total". */
-void nai_index_put_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+/* A value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent", ...;
+ * "step", "second", "total". Appended; into a view. */
+void nai_index_print_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+void nai_index_put_value(struct nai_view *map, const char *key, const char *unit, const char *basis, double value);
 /* What a value is of: "per step", "per second" or "in total". */
 const char *nai_index_basis_words(const char *basis);
 /* Appends a page or a text made by a built-in template: asset templates/many/NAME.mustache. A page's view gets script
  * and style, with their hashes. */
 NAI_MUST_CHECK int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *view,
                                     enum nai_escape_mode mode, struct nai_err *err);
-/* A new SQLite file with these tables (the list ends with NULL) in the place of `path`. */
-NAI_MUST_CHECK int nai_index_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err);
-
-/* --- what pages sum up -------------------------------------------------------------------------- */
-
-/* A rule, and the runs it found something in; by severity, then by number of runs. */
-struct nai_index_rule {
-  const char *id, *title; /* the title of its worst finding */
-  int severity;
-  uint32_t runs;
-  int64_t at_stake_ns; /* the most in one run, NAI_NULL_I64: no price */
-  const char *path;    /* of that run's report */
-  const char *run;
-};
-NAI_MUST_CHECK int nai_index_rules(struct nai_index_rule **out, uint32_t *count, const struct nai_index *index,
-                                   struct nai_err *err);
-/* A metric over all runs, by name and by what it is a value of. */
-struct nai_index_spread {
-  const char *metric, *unit, *better, *basis, *gate;
-  uint32_t runs;              /* that have a value, in one capture or several */
-  double least, median, most; /* over all captures */
-  int64_t worst;              /* row of table metrics */
-};
-NAI_MUST_CHECK int nai_index_spreads(struct nai_index_spread **out, uint32_t *count, const struct nai_index *index,
-                                     struct nai_err *err);
-/* Rows of runs, the worst first: those that failed, then by severity and share of time. The caller frees it. */
-NAI_MUST_CHECK int nai_index_order(uint32_t **out, const struct nai_index *index, struct nai_err *err);

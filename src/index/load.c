@@ -2,7 +2,6 @@
 #include "index/index.h"
 
 #include "base/fs.h"
-#include "tables/runs.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -29,6 +28,8 @@ static void read_cell(struct nai_table *table, int64_t row, int column, sqlite3_
     nai_set_i64(table, row, column, sqlite3_column_int64(select, column));
 }
 
+static int compare_int(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
 /* Whether the row comes behind the one before by its key: texts and numbers, as SQLite orders them. */
 static bool is_in_order(const struct nai_table *table, int64_t row) {
   const struct nai_schema *schema = table->schema;
@@ -39,9 +40,7 @@ static bool is_in_order(const struct nai_table *table, int64_t row) {
     if (schema->columns[c].type == NAI_STR)
       order = strcmp(nai_get_str(table, row - 1, (int)c), nai_get_str(table, row, (int)c));
     else
-      order = nai_get_i64(table, row - 1, (int)c) < nai_get_i64(table, row, (int)c) ? -1
-            : nai_get_i64(table, row - 1, (int)c) > nai_get_i64(table, row, (int)c) ? 1
-                                                                                    : 0;
+      order = compare_int(nai_get_i64(table, row - 1, (int)c), nai_get_i64(table, row, (int)c));
   }
   return order < 0;
 }
@@ -66,20 +65,20 @@ static bool read_table(struct nai_table *table, sqlite3 *db) {
 
 int nai_index_load(bool *found, struct nai_index *out, const char *path, struct nai_err *err) {
   sqlite3 *db = NULL;
-  int rc = nai_index_new(out, err);
   *found = false;
-  if (rc || !nai_fs_exists(path))
-    return rc;
+  NAI_TRY(nai_index_new(out, err));
+  if (!nai_fs_exists(path))
+    return NAI_OK;
   struct nai_table *const tables[] = {out->runs, out->metrics, out->findings, out->kernels};
   bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE, "unix-none") == SQLITE_OK;
   for (size_t i = 0; i < sizeof tables / sizeof *tables && ok; i++)
     ok = read_table(tables[i], db);
   sqlite3_close(db);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
-    rc = nai_table_check(tables[i], err);
-  *found = ok && !rc;
-  if (ok || rc)
-    return rc;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    NAI_TRY(nai_table_check(tables[i], err));
+  *found = ok;
+  if (ok)
+    return NAI_OK;
   nai_index_free(out);
   return nai_index_new(out, err);
 }

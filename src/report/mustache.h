@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/escape.h"
+#include "base/scope.h"
 #include "report/view.h"
 
 enum {
@@ -25,6 +26,7 @@ struct nai_templates;
 NAI_MUST_CHECK int nai_templates_new(struct nai_templates **out, nai_template_load_fn *load, void *ctx,
                                      struct nai_err *err);
 void nai_templates_free(struct nai_templates *set);
+NAI_OWNER(nai_templates)
 /* Loads and parses `name` and all partials it can reach: finds mistakes before any work starts. */
 NAI_MUST_CHECK int nai_templates_check(struct nai_templates *set, const char *name, struct nai_err *err);
 

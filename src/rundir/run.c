@@ -13,11 +13,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-const char *const nai_run_compared[] = {
-    "metrics",          "capture",      "capabilities", "gpus",         "gpu_utilization", "run_info",  "steps",
-    "step_idle",        "step_summary", "idle_causes",  "kernel_paths", "data_quality",    "findings",  "pids",
-    "memory_transfers", "nvtx_ranges",  "nvtx_phases",  "nvtx_tree",    "gpu_metrics",     "processes", NULL};
-
 struct nai_run {
   struct nai_arena arena;
   const char *path;

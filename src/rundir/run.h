@@ -8,10 +8,6 @@
 
 struct nai_run;
 
-/* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
- * compared. */
-extern const char *const nai_run_compared[];
-
 /* Opens a finished run. NAI_EINPUT when the directory holds none. As long as it is open its files stay, even if another
  * run takes its place. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);

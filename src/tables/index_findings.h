@@ -1,15 +1,15 @@
 #pragma once
 #include "tables/declare.h"
 
-#define INDEX_FINDINGS_COLUMNS(C, T)                                       \
-  C(T, run_id, LABEL, "the run", .key = true)                              \
-  C(T, capture, ID, "capture of the run, from 0", .key = true)             \
-  C(T, finding, ID, "number in the capture's report, from 1", .key = true) \
-  C(T, rule, NAME, "rule that found it")                                   \
-  C(T, severity, LABEL, "high, medium, low or info")                       \
-  C(T, scope, LABEL, "what it is about")                                   \
-  C(T, title, LABEL, "the finding in one line")                            \
-  C(T, at_stake_ns, TIME, "time at stake on the worst GPU")                \
-  C(T, pct_of_active, PCT, "that, of the GPU's active time")               \
+#define INDEX_FINDINGS_COLUMNS(C, T)                                                   \
+  C(T, run_id, LABEL, "the run", .key = true, .order = 1)                              \
+  C(T, capture, ID, "capture of the run, from 0", .key = true, .order = 2)             \
+  C(T, finding, ID, "number in the capture's report, from 1", .key = true, .order = 3) \
+  C(T, rule, NAME, "rule that found it")                                               \
+  C(T, severity, LABEL, "high, medium, low or info")                                   \
+  C(T, scope, LABEL, "what it is about")                                               \
+  C(T, title, LABEL, "the finding in one line")                                        \
+  C(T, at_stake_ns, TIME, "time at stake on the worst GPU")                            \
+  C(T, pct_of_active, PCT, "that, of the GPU's active time")                           \
   C(T, path, LABEL, "directory of the report, from the index")
 NAI_TABLE_NAMED(INDEX_FINDINGS, index_findings, "findings", "Findings", "One finding of one capture")

@@ -95,7 +95,7 @@ static void check_json(struct nai_buf *text) {
 static void write_all(const struct nai_comparison *c) {
   struct nai_buf text = {0};
   struct nai_err err = {0};
-  nai_write_markdown(&text, c);
+  checked(nai_write_markdown(&text, c, &err), &err);
   nai_write_verdict(&text, c);
   nai_write_junit(&text, c, "series");
   nai_write_prometheus(&text, c, "series");
@@ -114,7 +114,7 @@ static void write_all(const struct nai_comparison *c) {
 static void compare(const struct base *b, bool forged_first) {
   const char *const paths[NAI_SIDES] = {forged_first ? b->forged : b->as_it_was,
                                         forged_first ? b->as_it_was : b->forged};
-  struct nai_comparison c = {0};
+  struct nai_comparison c = NAI_COMPARISON;
   struct nai_budgets budgets;
   struct nai_err err = {0};
   int rc = NAI_OK;
@@ -137,7 +137,7 @@ static void add_to_index(const struct base *b) {
   struct nai_buf text = {0};
   struct nai_err err = {0};
   bases_must(nai_index_new(&index, &err), &err);
-  const struct nai_index_run run = {.id = "a", .series = "n/e", .utc_ns = NAI_NULL_I64, .exit = -1, .path = "a"};
+  const struct RUNS_row run = NAI_ROW(RUNS, .run_id = "a", .series = "n/e", .path = "a");
   int64_t row = nai_index_add(&index, &run);
   if (!checked(nai_index_add_capture(&index, row, 0, b->forged, "a", &err), &err) &&
       !checked(nai_index_sort(&index, &err), &err) && !checked(nai_index_page(&text, &index, &err), &err))
@@ -152,10 +152,10 @@ static void ask(const struct base *b, uint8_t which) {
   struct nai_answer answer = {0};
   struct nai_run *run = NULL;
   struct nai_err err = {0};
-  char *environment = NULL;
+  struct nai_buf environment = {0};
   bases_must(nai_run_open(&run, b->forged, &err), &err);
   checked(nai_store_environment(&environment, run, "", &err), &err);
-  free(environment);
+  nai_buf_free(&environment);
   checked(nai_question_ask(&answer, intents, run, questions[which % 4], "run", &err), &err);
   nai_answer_free(&answer);
   nai_run_close(run);

@@ -121,7 +121,7 @@ static void use_store(void) {
     checked(nai_store_prune(&store, &all, &err), &err);
   }
   nai_strings_free(&names);
-  nai_store_close(&store);
+  nai_store_free(&store);
 }
 
 static void use_batch(void) {

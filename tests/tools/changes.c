@@ -15,6 +15,7 @@ int main(void) {
   size_t size = 0;
   while (values && getline(&line, &size, stdin) > 0) {
     struct nai_err err = {0};
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
     struct nai_trend_found found;
     uint32_t n = 0;
     char *word = strtok(line, " \n");
@@ -22,7 +23,7 @@ int main(void) {
     while ((word = strtok(NULL, " \n")) && n < MAX_VALUES)
       values[n++] = strtod(word, NULL);
     rule.history_noise = rule.exact ? NAN : nai_history_noise(values, n);
-    if (nai_trend_changes(&found, values, n, &rule, &err) != NAI_OK)
+    if (nai_trend_changes(&found, values, n, &rule, &arena, &err) != NAI_OK)
       return 1;
     printf("{\"changes\": [");
     for (uint32_t i = 0; i < found.count; i++)
@@ -33,7 +34,6 @@ int main(void) {
       if (found.spikes[i])
         printf("%s%u", any++ ? ", " : "", i);
     printf("]}\n");
-    nai_trend_found_free(&found);
   }
   free(line);
   free(values);

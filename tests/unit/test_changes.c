@@ -10,13 +10,22 @@
 static const struct nai_trend_rule noisy = {.noise_pct = NAN, .noise = NAN, .history_noise = NAN};
 static const struct nai_trend_rule exact = {.exact = true, .noise_pct = NAN, .noise = NAN, .history_noise = NAN};
 
+static struct nai_arena arena = NAI_ARENA(NULL); /* of what a test finds */
+
+static int free_found(void **state) {
+  (void)state;
+  nai_arena_free(&arena);
+  arena = (struct nai_arena)NAI_ARENA(NULL);
+  return 0;
+}
+
 /* A small, even noise, the same on every machine: -1 ... 1. */
 static double wobble(uint32_t i) { return (double)((i * 7919u + 13u) % 101u) / 50.0 - 1.0; }
 
 static struct nai_trend_found find(const double *v, uint32_t n, const struct nai_trend_rule *rule) {
   struct nai_trend_found found;
   struct nai_err err;
-  assert_int_equal(nai_trend_changes(&found, v, n, rule, &err), 0);
+  assert_int_equal(nai_trend_changes(&found, v, n, rule, &arena, &err), 0);
   return found;
 }
 
@@ -26,7 +35,6 @@ static void expect_changes(const double *v, uint32_t n, const struct nai_trend_r
   assert_int_equal(found.count, count);
   for (uint32_t i = 0; i < count; i++)
     assert_int_equal(found.changes[i].at, at[i]);
-  nai_trend_found_free(&found);
 }
 
 static void test_step(void **state) {
@@ -39,7 +47,6 @@ static void test_step(void **state) {
   assert_true(found.changes[0].before > 99 && found.changes[0].before < 101);
   assert_true(found.changes[0].after > 104 && found.changes[0].after < 106);
   assert_true(found.changes[0].p < 1e-9);
-  nai_trend_found_free(&found);
 }
 
 static void test_two_steps(void **state) {
@@ -60,7 +67,6 @@ static void test_spike_is_no_change(void **state) {
   assert_int_equal(found.count, 0);
   for (uint32_t i = 0; i < 60; i++)
     assert_int_equal(found.spikes[i], i == 30);
-  nai_trend_found_free(&found);
 }
 
 /* A spike beside a step hides nothing. */
@@ -88,7 +94,6 @@ static void test_ends(void **state) {
     v[i] = (i < 3 ? 100 : 120) + wobble(i);
   struct nai_trend_found found = find(v, 40, &noisy);
   assert_true(found.count <= 1);
-  nai_trend_found_free(&found);
 }
 
 static void test_constant(void **state) {
@@ -102,7 +107,6 @@ static void test_constant(void **state) {
   struct nai_trend_found found = find(v, 40, &exact);
   assert_int_equal(found.count, 0);
   assert_true(found.spikes[39]);
-  nai_trend_found_free(&found);
   for (uint32_t i = 30; i < 40; i++)
     v[i] = 8;
   expect_changes(v, 40, &exact, (const uint32_t[]){30}, 1);
@@ -139,7 +143,6 @@ static void test_ramp(void **state) {
   assert_true(found.count >= 2);
   for (uint32_t i = 0; i < found.count; i++)
     assert_true(found.changes[i].after > found.changes[i].before);
-  nai_trend_found_free(&found);
 }
 
 static void test_windows(void **state) {
@@ -181,10 +184,18 @@ static void test_e_divisive(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_step),           cmocka_unit_test(test_two_steps), cmocka_unit_test(test_spike_is_no_change),
-    cmocka_unit_test(test_spike_and_step), cmocka_unit_test(test_ends),      cmocka_unit_test(test_constant),
-    cmocka_unit_test(test_zero_level),     cmocka_unit_test(test_short),     cmocka_unit_test(test_ramp),
-    cmocka_unit_test(test_windows),        cmocka_unit_test(test_welch),     cmocka_unit_test(test_e_divisive),
+    cmocka_unit_test_teardown(test_step, free_found),
+    cmocka_unit_test_teardown(test_two_steps, free_found),
+    cmocka_unit_test_teardown(test_spike_is_no_change, free_found),
+    cmocka_unit_test_teardown(test_spike_and_step, free_found),
+    cmocka_unit_test_teardown(test_ends, free_found),
+    cmocka_unit_test_teardown(test_constant, free_found),
+    cmocka_unit_test_teardown(test_zero_level, free_found),
+    cmocka_unit_test_teardown(test_short, free_found),
+    cmocka_unit_test_teardown(test_ramp, free_found),
+    cmocka_unit_test_teardown(test_windows, free_found),
+    cmocka_unit_test_teardown(test_welch, free_found),
+    cmocka_unit_test_teardown(test_e_divisive, free_found),
 };
 
 UNIT_GROUP(changes, NULL, NULL)

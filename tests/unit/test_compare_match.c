@@ -77,11 +77,29 @@ static void tuning(void **state) {
 
 /* --- matching --------------------------------------------------------------------------------- */
 
+static struct nai_arena arena = NAI_ARENA(NULL); /* of the matches of a test */
+
+static int free_matches(void **state) {
+  (void)state;
+  nai_arena_free(&arena);
+  arena = (struct nai_arena)NAI_ARENA(NULL);
+  return 0;
+}
+
+static struct nai_kernel_uses uses_of(const struct nai_kernel_use *list, uint32_t count, double steps) {
+  return (struct nai_kernel_uses){(struct nai_kernel_use *)list, count, steps};
+}
+
 static struct nai_match match(const struct nai_kernel_use *a, uint32_t n, const struct nai_kernel_use *b, uint32_t m) {
+  const struct nai_kernel_uses uses[NAI_SIDES] = {uses_of(a, n, 1), uses_of(b, m, 1)};
   struct nai_match out;
-  assert_int_equal(nai_match_kernels(&out, a, n, 1, b, m, 1, NULL, NULL, NULL), 0);
+  assert_int_equal(nai_match_kernels(&out, uses, NULL, NULL, &arena, NULL), 0);
   return out;
 }
+
+static int64_t base_ns(const struct nai_match_row *row) { return row->of[NAI_BASE].ns; }
+static int64_t candidate_ns(const struct nai_match_row *row) { return row->of[NAI_CANDIDATE].ns; }
+static int64_t delta(const struct nai_match_row *row) { return candidate_ns(row) - base_ns(row); }
 
 /* Each kernel is in one row, and rows add up. */
 static void check_closed(const struct nai_match *m, const struct nai_kernel_use *a, uint32_t n,
@@ -95,27 +113,22 @@ static void check_closed(const struct nai_match *m, const struct nai_kernel_use 
   for (uint32_t i = 0; i < m->count; i++) {
     const struct nai_match_row *row = &m->rows[i];
     int64_t own[2] = {0};
-    for (uint32_t j = 0; j < row->base_count; j++) {
-      uint32_t at = m->base_members[row->base_first + j];
-      own[0] += a[at].ns;
-      assert_int_equal(seen[at]++, 0);
+    for (int s = 0; s < NAI_SIDES; s++) {
+      for (uint32_t j = 0; j < row->of[s].count; j++) {
+        uint32_t at = m->members[s][row->of[s].first + j];
+        own[s] += (s ? b : a)[at].ns;
+        assert_int_equal(seen[(s ? n : 0) + at]++, 0);
+      }
+      assert_int_equal(own[s], row->of[s].ns);
+      sums[s] += row->of[s].ns;
     }
-    for (uint32_t j = 0; j < row->new_count; j++) {
-      uint32_t at = m->new_members[row->new_first + j];
-      own[1] += b[at].ns;
-      assert_int_equal(seen[n + at]++, 0);
-    }
-    assert_int_equal(own[0], row->base_ns);
-    assert_int_equal(own[1], row->new_ns);
-    sums[0] += row->base_ns;
-    sums[1] += row->new_ns;
   }
   for (uint32_t i = 0; i < n + k; i++)
     assert_int_equal(seen[i], 1);
   assert_int_equal(sums[0], want[0]);
   assert_int_equal(sums[1], want[1]);
-  assert_int_equal(m->base_ns, want[0]);
-  assert_int_equal(m->new_ns, want[1]);
+  assert_int_equal(m->ns[NAI_BASE], want[0]);
+  assert_int_equal(m->ns[NAI_CANDIDATE], want[1]);
   for (int level = 0; level < NAI_LEVEL_COUNT; level++)
     sums[2] += m->level_ns[level];
   assert_int_equal(sums[2] + m->only_ns, want[0] + want[1]);
@@ -142,8 +155,7 @@ static void indices_renumbered(void **state) {
     assert_int_equal(m.rows[i].state, NAI_MATCH_RENAMED);
     assert_int_equal(m.rows[i].level, NAI_LEVEL_TOOLCHAIN);
   }
-  assert_int_equal(m.rows[0].new_ns - m.rows[0].base_ns, 20);
-  nai_match_free(&m);
+  assert_int_equal(delta(&m.rows[0]), 20);
 }
 
 /* Two GEMMs of one group: the one with the same name is matched first, only the other is a variant. */
@@ -158,8 +170,7 @@ static void retuned(void **state) {
   assert_int_equal(m.count, 2);
   assert_int_equal(m.rows[0].state, NAI_MATCH_KERNEL);
   assert_int_equal(m.rows[1].state, NAI_MATCH_RETUNED);
-  assert_int_equal(m.rows[1].new_ns - m.rows[1].base_ns, 50);
-  nai_match_free(&m);
+  assert_int_equal(delta(&m.rows[1]), 50);
 }
 
 static void fused(void **state) {
@@ -172,12 +183,10 @@ static void fused(void **state) {
   check_closed(&m, a, N(a), b, N(b));
   assert_int_equal(only_row(&m)->state, NAI_MATCH_MERGED);
   assert_int_equal(only_row(&m)->level, NAI_LEVEL_PLACE);
-  assert_int_equal(only_row(&m)->new_ns - only_row(&m)->base_ns, -160);
-  nai_match_free(&m);
+  assert_int_equal(delta(only_row(&m)), -160);
   m = match(b, N(b), a, N(a)); /* the other way around */
   assert_int_equal(only_row(&m)->state, NAI_MATCH_SPLIT);
-  assert_int_equal(only_row(&m)->new_ns - only_row(&m)->base_ns, 160);
-  nai_match_free(&m);
+  assert_int_equal(delta(only_row(&m)), 160);
 }
 
 /* Without NVTX: by category, only where launches say so. */
@@ -189,13 +198,11 @@ static void without_places(void **state) {
   struct nai_match m = match(a, N(a), b, N(b));
   assert_int_equal(only_row(&m)->state, NAI_MATCH_MERGED);
   assert_int_equal(only_row(&m)->level, NAI_LEVEL_CATEGORY);
-  nai_match_free(&m);
   m = match(a, N(a), c, N(c));
   check_closed(&m, a, N(a), c, N(c));
   assert_int_equal(m.count, 3); /* only here, only there: nothing is filled up with 0 */
   for (uint32_t i = 0; i < 3; i++)
-    assert_true(m.rows[i].state == NAI_MATCH_ONLY_BASE || m.rows[i].state == NAI_MATCH_ONLY_NEW);
-  nai_match_free(&m);
+    assert_true(m.rows[i].state == NAI_MATCH_ONLY_BASE || m.rows[i].state == NAI_MATCH_ONLY_CANDIDATE);
 }
 
 static void spelling(void **state) {
@@ -204,7 +211,6 @@ static void spelling(void **state) {
   static const struct nai_kernel_use b[] = {{"at::native::(anonymous namespace)::k<4>(int)", "copy", "", 1, 10}};
   struct nai_match m = match(a, 1, b, 1);
   assert_int_equal(only_row(&m)->state, NAI_MATCH_RENAMED);
-  nai_match_free(&m);
 }
 
 /* The same template, two functors: one is slower, and its row alone moves. */
@@ -216,9 +222,8 @@ static void functors(void **state) {
                                             {"vectorized<4, MulFunctor<float>>(int)", "elementwise", "", 10, 170}};
   struct nai_match m = match(a, 2, b, 2);
   assert_int_equal(m.count, 2);
-  assert_int_equal(m.rows[0].new_ns - m.rows[0].base_ns, 70);
-  assert_int_equal(m.rows[1].new_ns - m.rows[1].base_ns, 0);
-  nai_match_free(&m);
+  assert_int_equal(delta(&m.rows[0]), 70);
+  assert_int_equal(delta(&m.rows[1]), 0);
 }
 
 static const char *rename_all(const void *ctx, const char *name) {
@@ -230,10 +235,10 @@ static void aliases(void **state) {
   (void)state;
   static const struct nai_kernel_use a[] = {{"mine_v1_zq", "other", "", 1, 10}};
   static const struct nai_kernel_use b[] = {{"mine_w2", "other", "", 7, 70}};
+  const struct nai_kernel_uses uses[NAI_SIDES] = {uses_of(a, 1, 1), uses_of(b, 1, 7)};
   struct nai_match m;
-  assert_int_equal(nai_match_kernels(&m, a, 1, 1, b, 1, 7, rename_all, NULL, NULL), 0);
+  assert_int_equal(nai_match_kernels(&m, uses, rename_all, NULL, &arena, NULL), 0);
   assert_int_equal(only_row(&m)->level, NAI_LEVEL_NAME);
-  nai_match_free(&m);
 }
 
 /* --- random sets ------------------------------------------------------------------------------ */
@@ -285,14 +290,11 @@ static void totals_conserved(void **state) {
     assert_int_equal(m.count, back.count); /* mirrored */
     for (int level = 0; level < NAI_LEVEL_COUNT; level++)
       assert_int_equal(m.level_ns[level], back.level_ns[level]);
-    nai_match_free(&m);
-    nai_match_free(&back);
     m = match(a.uses, a.count, a.uses, a.count); /* against itself */
     for (uint32_t i = 0; i < m.count; i++) {
       assert_int_equal(m.rows[i].state, NAI_MATCH_KERNEL);
-      assert_int_equal(m.rows[i].base_ns, m.rows[i].new_ns);
+      assert_int_equal(base_ns(&m.rows[i]), candidate_ns(&m.rows[i]));
     }
-    nai_match_free(&m);
   }
 }
 
@@ -310,12 +312,10 @@ static void any_order(void **state) {
     struct nai_match m = match(a.uses, a.count, b.uses, b.count), other = match(turned, a.count, b.uses, b.count);
     assert_int_equal(m.count, other.count);
     for (uint32_t i = 0; i < m.count; i++) {
-      assert_int_equal(m.rows[i].base_ns, other.rows[i].base_ns);
-      assert_int_equal(m.rows[i].new_ns, other.rows[i].new_ns);
+      assert_int_equal(base_ns(&m.rows[i]), base_ns(&other.rows[i]));
+      assert_int_equal(candidate_ns(&m.rows[i]), candidate_ns(&other.rows[i]));
       assert_int_equal(m.rows[i].state, other.rows[i].state);
     }
-    nai_match_free(&m);
-    nai_match_free(&other);
   }
 }
 
@@ -331,16 +331,23 @@ static void many_names(void **state) {
   struct nai_match m = match(uses, COUNT, uses + COUNT, COUNT);
   check_closed(&m, uses, COUNT, uses + COUNT, COUNT);
   assert_int_equal(m.count, 150000);
-  nai_match_free(&m);
   free(uses);
   free(names);
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(toolchain),        cmocka_unit_test(tuning),    cmocka_unit_test(indices_renumbered),
-    cmocka_unit_test(retuned),          cmocka_unit_test(fused),     cmocka_unit_test(without_places),
-    cmocka_unit_test(spelling),         cmocka_unit_test(functors),  cmocka_unit_test(aliases),
-    cmocka_unit_test(totals_conserved), cmocka_unit_test(any_order), cmocka_unit_test(many_names),
+    cmocka_unit_test_teardown(toolchain, free_matches),
+    cmocka_unit_test_teardown(tuning, free_matches),
+    cmocka_unit_test_teardown(indices_renumbered, free_matches),
+    cmocka_unit_test_teardown(retuned, free_matches),
+    cmocka_unit_test_teardown(fused, free_matches),
+    cmocka_unit_test_teardown(without_places, free_matches),
+    cmocka_unit_test_teardown(spelling, free_matches),
+    cmocka_unit_test_teardown(functors, free_matches),
+    cmocka_unit_test_teardown(aliases, free_matches),
+    cmocka_unit_test_teardown(totals_conserved, free_matches),
+    cmocka_unit_test_teardown(any_order, free_matches),
+    cmocka_unit_test_teardown(many_names, free_matches),
 };
 
 UNIT_GROUP(compare_match, NULL, NULL)

@@ -52,16 +52,13 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
     print_labels(&labels, &b->manifest, item);
   snprintf(path, sizeof path, "items/%s", item->id);
   bool missing = status.outcome == NAI_BATCH_MISSING;
-  const struct nai_index_run run = {.id = item->id,
-                                    .series = item->group,
-                                    .utc_ns = NAI_NULL_I64,
-                                    .labels = nai_buf_str(&labels),
-                                    .status = nai_batch_outcome_name(status.outcome),
-                                    .exit = status.exit,
-                                    .error = missing ? "not analysed, or killed: finish with --resume" : status.error,
-                                    .tool = missing ? NULL : NAI_VERSION,
-                                    .bytes = item->stamp.bytes,
-                                    .path = status.outcome == NAI_BATCH_OK ? path : NULL};
+  const struct RUNS_row run =
+      NAI_ROW(RUNS, .run_id = item->id, .series = item->group, .labels_json = nai_buf_str(&labels),
+              .status = nai_batch_outcome_name(status.outcome),
+              .exit_code = status.exit >= 0 ? status.exit : NAI_NULL_I64,
+              .error = missing ? "not analysed, or killed: finish with --resume" : status.error,
+              .tool_version = missing ? NULL : NAI_VERSION, .input_bytes = item->stamp.bytes,
+              .path = status.outcome == NAI_BATCH_OK ? path : NULL);
   int64_t row = nai_index_add(index, &run);
   if (status.outcome == NAI_BATCH_OK)
     rc = add_report(index, row, b, i, path, &status, err);

@@ -21,13 +21,14 @@ void nai_budgets_free(struct nai_budgets *budgets) {
   *budgets = (struct nai_budgets){0};
 }
 
-/* `fail`, `warn`, and one of two words for the third. */
-static int read_policy(enum nai_policy *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
-                       const char *third, struct nai_err *err) {
+/* A member that is `fail`, `warn`, or `third`, if the map has it. */
+static int read_policy(enum nai_policy *out, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                       const char *key, const char *third, struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
   const char *text;
-  int rc = nai_yaml_text(&text, doc, node, err);
-  if (rc)
-    return rc;
+  if (!node)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_text(&text, doc, node, err));
   if (strcmp(text, "fail") == 0)
     *out = NAI_POLICY_FAIL;
   else if (strcmp(text, "warn") == 0)
@@ -43,75 +44,70 @@ static int read_captures(struct nai_budgets *b, const struct nai_yaml_node *map,
   static const char *const keys[] = {"minimum", "unreplicated", NULL};
   const struct nai_yaml_node *node;
   int64_t minimum = NAI_MIN_CAPTURES;
-  int rc = nai_yaml_expect_keys(b->doc, map, keys, err);
-  if (!rc && (node = nai_yaml_get(b->doc, map, "minimum")))
-    rc = nai_yaml_int(&minimum, b->doc, node, NAI_MIN_CAPTURES, 100, err);
-  if (!rc && (node = nai_yaml_get(b->doc, map, "unreplicated")))
-    rc = read_policy(&b->unreplicated, b->doc, node, "ignore", err);
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, keys, err));
+  if ((node = nai_yaml_get(b->doc, map, "minimum")))
+    NAI_TRY(nai_yaml_int(&minimum, b->doc, node, NAI_MIN_CAPTURES, 100, err));
   b->minimum = (uint32_t)minimum;
-  return rc;
+  return read_policy(&b->unreplicated, b->doc, map, "unreplicated", "ignore", err);
 }
 
 static int read_defaults(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
   static const char *const keys[] = {"confidence", NULL};
   const struct nai_yaml_node *node;
   double confidence = 0.95;
-  int rc = nai_yaml_expect_keys(b->doc, map, keys, err);
-  if (!rc && (node = nai_yaml_get(b->doc, map, "confidence"))) {
-    rc = nai_yaml_number(&confidence, b->doc, node, err);
-    if (!rc && fabs(confidence - 0.95) > 1e-9)
-      rc = nai_yaml_error(b->doc, node, err, "the only confidence there is is 0.95");
-  }
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, keys, err));
+  if ((node = nai_yaml_get(b->doc, map, "confidence")))
+    NAI_TRY(nai_yaml_number(&confidence, b->doc, node, err));
+  return fabs(confidence - 0.95) > 1e-9 ? nai_yaml_error(b->doc, node, err, "the only confidence there is is 0.95")
+                                        : NAI_OK;
 }
 
 static int read_on(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
   static const char *const keys[] = {"suspect", "error", "improved", NULL};
-  const struct nai_yaml_node *node;
-  int rc = nai_yaml_expect_keys(b->doc, map, keys, err);
-  if (!rc && (node = nai_yaml_get(b->doc, map, "suspect")))
-    rc = read_policy(&b->suspect, b->doc, node, "pass", err);
-  if (!rc && (node = nai_yaml_get(b->doc, map, "error")))
-    rc = read_policy(&b->error, b->doc, node, "pass", err);
-  if (!rc && (node = nai_yaml_get(b->doc, map, "improved")))
-    rc = read_policy(&b->improved, b->doc, node, "pass", err);
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(b->doc, map, keys, err));
+  NAI_TRY(read_policy(&b->suspect, b->doc, map, "suspect", "pass", err));
+  NAI_TRY(read_policy(&b->error, b->doc, map, "error", "pass", err));
+  return read_policy(&b->improved, b->doc, map, "improved", "pass", err);
 }
 
 static int read_relative(struct nai_budget *m, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                          struct nai_err *err) {
   struct nai_quantity q;
-  int rc = nai_quantity_read(&q, doc, node, err);
-  if (!rc && q.kind != NAI_QUANTITY_PERCENT)
-    rc = nai_yaml_error(doc, node, err, "\"relative\" needs a percentage, for example 3%%");
+  NAI_TRY(nai_quantity_read(&q, doc, node, err));
+  if (q.kind != NAI_QUANTITY_PERCENT)
+    return nai_yaml_error(doc, node, err, "\"relative\" needs a percentage, for example 3%%");
   m->relative_pct = q.number;
-  return rc;
+  return NAI_OK;
+}
+
+static enum nai_unit unit_of(const struct nai_quantity *q) {
+  return q->kind == NAI_QUANTITY_NUMBER ? NAI_UNIT_COUNT : q->unit;
 }
 
 static int read_absolute(struct nai_budget *m, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                          struct nai_err *err) {
   struct nai_quantity q;
-  int rc = nai_quantity_read(&q, doc, node, err);
-  if (!rc && q.kind == NAI_QUANTITY_PERCENT)
-    rc = nai_yaml_error(doc, node, err, "\"absolute\" needs an amount, for example 0.05ms or 2pt");
+  NAI_TRY(nai_quantity_read(&q, doc, node, err));
+  if (q.kind == NAI_QUANTITY_PERCENT)
+    return nai_yaml_error(doc, node, err, "\"absolute\" needs an amount, for example 0.05ms or 2pt");
   if (q.kind == NAI_QUANTITY_OF_STEP) {
     m->of_step_pct = q.number;
   } else {
     m->absolute = q.number;
-    m->unit = q.kind == NAI_QUANTITY_NUMBER ? NAI_UNIT_COUNT : q.unit;
+    m->unit = unit_of(&q);
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int read_limit(struct nai_budget *m, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                       struct nai_err *err) {
   struct nai_quantity q;
-  int rc = nai_quantity_read(&q, doc, node, err);
-  if (!rc && q.kind == NAI_QUANTITY_OF_STEP)
-    rc = nai_yaml_error(doc, node, err, "\"limit\" needs an amount that stands by itself");
+  NAI_TRY(nai_quantity_read(&q, doc, node, err));
+  if (q.kind == NAI_QUANTITY_OF_STEP)
+    return nai_yaml_error(doc, node, err, "\"limit\" needs an amount that stands by itself");
   m->limit = q.number;
-  m->limit_unit = q.kind == NAI_QUANTITY_NUMBER ? NAI_UNIT_COUNT : q.unit;
-  return rc;
+  m->limit_unit = unit_of(&q);
+  return NAI_OK;
 }
 
 static int read_metric(struct nai_budget *m, const struct nai_yaml *doc, const struct nai_yaml_node *map,
@@ -128,46 +124,46 @@ static int read_metric(struct nai_budget *m, const struct nai_yaml *doc, const s
                            .limit_unit = NAI_UNIT_COUNT,
                            .missing = NAI_POLICY_FAIL,
                            .severity = NAI_POLICY_FAIL};
-  int rc = nai_yaml_expect_keys(doc, map, keys, err);
-  if (!rc && (node = nai_yaml_get(doc, map, "relative")))
-    rc = read_relative(m, doc, node, err);
-  if (!rc && (node = nai_yaml_get(doc, map, "absolute")))
-    rc = read_absolute(m, doc, node, err);
-  if (!rc && (node = nai_yaml_get(doc, map, "limit")))
-    rc = read_limit(m, doc, node, err);
-  if (!rc && (node = nai_yaml_get(doc, map, "missing")))
-    rc = read_policy(&m->missing, doc, node, "ignore", err);
-  if (!rc && (node = nai_yaml_get(doc, map, "severity")))
-    rc = read_policy(&m->severity, doc, node, "ignore", err);
-  if (!rc && isnan(m->relative_pct) && isnan(m->absolute) && isnan(m->of_step_pct) && isnan(m->limit))
-    rc = nai_yaml_error_key(doc, map, err, "\"%s\": one of relative, absolute, limit is missing", map->key);
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(doc, map, keys, err));
+  if ((node = nai_yaml_get(doc, map, "relative")))
+    NAI_TRY(read_relative(m, doc, node, err));
+  if ((node = nai_yaml_get(doc, map, "absolute")))
+    NAI_TRY(read_absolute(m, doc, node, err));
+  if ((node = nai_yaml_get(doc, map, "limit")))
+    NAI_TRY(read_limit(m, doc, node, err));
+  NAI_TRY(read_policy(&m->missing, doc, map, "missing", "ignore", err));
+  NAI_TRY(read_policy(&m->severity, doc, map, "severity", "ignore", err));
+  return isnan(m->relative_pct) && isnan(m->absolute) && isnan(m->of_step_pct) && isnan(m->limit)
+           ? nai_yaml_error_key(doc, map, err, "\"%s\": one of relative, absolute, limit is missing", map->key)
+           : NAI_OK;
+}
+
+static int read_metrics(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
+  NAI_TRY(nai_yaml_expect(b->doc, map, NAI_YAML_MAP, err));
+  b->list = calloc((size_t)map->count + 1, sizeof *b->list);
+  if (!b->list)
+    return nai_err_nomem(err);
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, map); n; n = nai_yaml_next(b->doc, n))
+    NAI_TRY(read_metric(&b->list[b->count++], b->doc, n, err));
+  return NAI_OK;
 }
 
 static int read_document(struct nai_budgets *b, struct nai_err *err) {
+  static const struct {
+    const char *key;
+    int (*read)(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err);
+  } parts[] = {{"captures", read_captures}, {"defaults", read_defaults}, {"on", read_on}, {"metrics", read_metrics}};
   static const char *const keys[] = {"version", "captures", "defaults", "metrics", "on", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(b->doc), *node;
-  int64_t version = 1;
-  int rc = nai_yaml_expect_keys(b->doc, root, keys, err);
-  if (!rc && !(node = nai_yaml_get(b->doc, root, "version")))
-    rc = nai_yaml_error(b->doc, root, err, "\"version\" is missing; this program reads version 1");
-  else if (!rc)
-    rc = nai_yaml_int(&version, b->doc, node, 1, 1, err);
-  if (!rc && (node = nai_yaml_get(b->doc, root, "captures")))
-    rc = read_captures(b, node, err);
-  if (!rc && (node = nai_yaml_get(b->doc, root, "defaults")))
-    rc = read_defaults(b, node, err);
-  if (!rc && (node = nai_yaml_get(b->doc, root, "on")))
-    rc = read_on(b, node, err);
-  if (rc || !(node = nai_yaml_get(b->doc, root, "metrics")))
-    return rc;
-  rc = nai_yaml_expect(b->doc, node, NAI_YAML_MAP, err);
-  b->list = rc ? NULL : calloc((size_t)node->count + 1, sizeof *b->list);
-  if (!rc && !b->list)
-    return nai_err_nomem(err);
-  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(b->doc, node); !rc && n; n = nai_yaml_next(b->doc, n))
-    rc = read_metric(&b->list[b->count++], b->doc, n, err);
-  return rc;
+  int64_t version;
+  NAI_TRY(nai_yaml_expect_keys(b->doc, root, keys, err));
+  if (!(node = nai_yaml_get(b->doc, root, "version")))
+    return nai_yaml_error(b->doc, root, err, "\"version\" is missing; this program reads version 1");
+  NAI_TRY(nai_yaml_int(&version, b->doc, node, 1, 1, err));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if ((node = nai_yaml_get(b->doc, root, parts[i].key)))
+      NAI_TRY(parts[i].read(b, node, err));
+  return NAI_OK;
 }
 
 static int finish(struct nai_budgets *out, int rc, struct nai_err *err) {

@@ -1,314 +1,300 @@
-/* Can the two sides be compared? Reasons, each with a code: hard ones make metrics undecidable, soft ones are said. */
+/* Can the two sides be compared? What their captures hold, how they were made, and what they lost. */
+#include "base/strings.h"
 #include "features/compare/internal.h"
-
-#include "base/array.h"
-#include "base/fmt.h"
+#include "rundir/run.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/data_quality.h"
+#include "tables/gpu_metrics.h"
+#include "tables/run_info.h"
+#include "tables/step_summary.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_STEPS = 3 };
+enum { MIN_STEPS = 3 };
 
-const char *nai_check_name(enum nai_check_code code) {
-  static const char *const names[NAI_CHECK_COUNT] = {
-      [NAI_CHECK_NO_KERNELS] = "no_kernels",
-      [NAI_CHECK_SAME_CONTENT] = "same_content",
-      [NAI_CHECK_GPU_MODEL] = "gpu_model",
-      [NAI_CHECK_GPU_COUNT] = "gpu_count",
-      [NAI_CHECK_PROCESS_COUNT] = "process_count",
-      [NAI_CHECK_NO_STEPS] = "no_steps",
-      [NAI_CHECK_STEPS_MISSING] = "steps_missing",
-      [NAI_CHECK_STEP_METHOD] = "step_method",
-      [NAI_CHECK_FEW_STEPS] = "few_steady_steps",
-      [NAI_CHECK_GRAPH_MODE] = "graph_mode",
-      [NAI_CHECK_CAPABILITY] = "capability",
-      [NAI_CHECK_DATA_QUALITY] = "data_quality",
-      [NAI_CHECK_KERNELS_DIFFER] = "kernels_differ",
-      [NAI_CHECK_PRODUCT_VERSION] = "nsys_version",
-      [NAI_CHECK_DRIVER] = "driver",
-      [NAI_CHECK_CUDA] = "cuda_version",
-      [NAI_CHECK_PROFILER_OPTIONS] = "profiler_options",
-      [NAI_CHECK_CLOCK] = "sm_clock",
-      [NAI_CHECK_OPTIONS] = "options",
-      [NAI_CHECK_LAUNCHES] = "launches_per_step",
-      [NAI_CHECK_DRIFT] = "uniform_drift",
-  };
-  return code < NAI_CHECK_COUNT ? names[code] : NULL;
+static struct RUN_INFO_row info_of(const struct nai_capture *capture) {
+  return RUN_INFO_at(nai_capture_table(capture, &nai_run_info_schema), 0);
 }
 
-static char *copy(const char *text) { return text ? strdup(text) : NULL; }
+/* --- captures --------------------------------------------------------------------------------- */
 
-int nai_check_add(struct nai_comparison *c, const struct nai_check *check, struct nai_err *err) {
-  if (!nai_array_room(&c->checks, &c->check_capacity, c->check_count, sizeof *c->checks))
-    return nai_err_nomem(err);
-  struct nai_check *to = &c->checks[c->check_count++];
-  *to = *check;
-  if (c->options.allow & 1u << check->code)
-    to->level = NAI_CHECK_SOFT;
-  to->capability = copy(check->capability);
-  to->base = copy(check->base);
-  to->fresh = copy(check->fresh);
-  to->reason = copy(check->reason);
-  bool whole = to->reason && (to->base || !check->base) && (to->fresh || !check->fresh) &&
-               (to->capability || !check->capability);
-  return whole ? NAI_OK : nai_err_nomem(err);
+static bool has_work(const struct nai_capture *capture) {
+  struct RUN_INFO_row info = info_of(capture);
+  return nai_or_zero(info.kernel_count) + nai_or_zero(info.graph_envelope_count) > 0 && info.window_ns > 0;
 }
 
-/* A reason with what the sides say, which is freed; nothing is said of a side whose text is empty. */
-int nai_check_add_with(struct nai_comparison *c, struct nai_buf texts[NAI_SIDES], struct nai_check check,
-                       struct nai_err *err) {
-  int rc = nai_buf_check(&texts[NAI_BASE], err);
-  if (!rc)
-    rc = nai_buf_check(&texts[NAI_NEW], err);
-  check.base = texts[NAI_BASE].len ? texts[NAI_BASE].data : NULL;
-  check.fresh = texts[NAI_NEW].len ? texts[NAI_NEW].data : NULL;
-  return rc ? rc : nai_check_add(c, &check, err);
-}
-
-void nai_check_free_texts(struct nai_buf texts[NAI_SIDES]) {
-  nai_buf_free(&texts[NAI_BASE]);
-  nai_buf_free(&texts[NAI_NEW]);
-}
-
-/* --- what tables say -------------------------------------------------------------------------- */
-
-static int check_kernels(struct nai_comparison *c, struct nai_err *err) {
-  struct nai_buf texts[NAI_SIDES] = {{0}};
-  bool any = false;
-  int rc = NAI_OK;
-  for (int s = 0; s < NAI_SIDES; s++)
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_capture *capture = &c->sides[s].captures[i];
-      if (nai_capture_cell(capture, "run_info", "kernel_count") +
-                  nai_capture_cell(capture, "run_info", "graph_envelope_count") >
-              0 &&
-          nai_capture_cell(capture, "run_info", "window_ns") > 0)
-        continue;
-      nai_buf_printf(&texts[s], "%s%s", texts[s].len ? ", " : "", capture->label);
-      any = true;
-    }
-  if (any)
-    rc = nai_check_add_with(
-        c, texts,
-        (struct nai_check){.code = NAI_CHECK_NO_KERNELS,
-                           .level = NAI_CHECK_HARD,
-                           .scope = NAI_SCOPE_ALL,
-                           .reason = (char *)"captures in which no kernel ran: there is nothing to compare"},
-        err);
-  nai_check_free_texts(texts);
-  return rc;
+static int check_work(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_check check = {NAI_CHECK_NO_KERNELS, NAI_CHECK_HARD, NAI_SCOPE_ALL,
+                            "captures in which no kernel ran: there is nothing to compare"};
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_SCOPED(nai_buf) text = {0};
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      if (!has_work(&c->sides[s].captures[i]))
+        nai_buf_printf(&text, "%s%s", text.len ? ", " : "", c->sides[s].captures[i].label);
+    NAI_TRY(nai_check_text(&check.says[s], c, &text, err));
+  }
+  return check.says[NAI_BASE] || check.says[NAI_CANDIDATE] ? nai_check_add(c, check, err) : NAI_OK;
 }
 
 /* One trace twice is no second capture. */
 static int check_content(struct nai_comparison *c, struct nai_err *err) {
-  int rc = NAI_OK;
-  const struct nai_capture *all[2 * 1024];
+  const struct nai_capture *all[2 * NAI_VALUES_MAX];
   uint32_t n = 0;
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count && n < sizeof all / sizeof *all; i++)
       all[n++] = &c->sides[s].captures[i];
-  for (uint32_t i = 1; !rc && i < n; i++)
-    for (uint32_t j = 0; !rc && j < i; j++)
+  for (uint32_t i = 1; i < n; i++)
+    for (uint32_t j = 0; j < i; j++)
       if (nai_run_manifest(all[i]->run)->identity == nai_run_manifest(all[j]->run)->identity) {
-        rc =
-            nai_check_add(c,
-                          &(struct nai_check){
-                              NAI_CHECK_SAME_CONTENT, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, all[j]->label, all[i]->label,
-                              (char *)"the same trace twice: it is one capture, however often it is given"},
-                          err);
+        NAI_TRY(nai_check_add(c,
+                              (struct nai_check){NAI_CHECK_SAME_CONTENT, NAI_CHECK_HARD, NAI_SCOPE_ALL,
+                                                 "the same trace twice: it is one capture, however often it is given",
+                                                 .says = {all[j]->label, all[i]->label}},
+                              err));
         break;
       }
-  return rc;
+  return NAI_OK;
 }
 
-/* Then little can be judged, and a check that passes says little. */
+int nai_check_captures(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(check_work(c, err));
+  return nai_comparison_is_whole(c) ? check_content(c, err) : NAI_OK;
+}
+
+/* --- contents --------------------------------------------------------------------------------- */
+
+/* Without any little can be judged, and a check that passes says little. */
 static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
-  int64_t found = 0;
   for (int s = 0; s < NAI_SIDES; s++)
-    found += nai_side_rows(&c->sides[s], "step_summary", NULL, NULL);
-  if (found)
-    return NAI_OK;
-  return nai_check_add(c,
-                       &(struct nai_check){.code = NAI_CHECK_NO_STEPS,
-                                           .level = NAI_CHECK_SOFT,
-                                           .scope = NAI_SCOPE_NONE,
-                                           .reason = (char *)"no steps were found: times and counts per step cannot be "
-                                                             "judged; name the ranges with analyze --step"},
-                       err);
-}
-
-static int64_t least_steady(const struct nai_side *side) {
-  int64_t least = INT64_MAX;
-  for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *t = nai_capture_table(&side->captures[i], "step_summary");
-    for (int64_t row = 0; t && row < t->rows; row++) {
-      int64_t n = nai_cell_i64(t, row, "steady_steps");
-      least = n < least ? n : least;
-    }
-  }
-  return least;
+    if (nai_side_count(c->sides, s, &nai_step_summary_schema))
+      return NAI_OK;
+  return nai_check_add(
+      c,
+      (struct nai_check){NAI_CHECK_NO_STEPS, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                         "no steps were found: times and counts per step cannot be judged; name the ranges with "
+                         "analyze --step"},
+      err);
 }
 
 static int check_few_steps(struct nai_comparison *c, struct nai_err *err) {
-  char texts[NAI_SIDES][24] = {"", ""};
+  struct nai_check check = {NAI_CHECK_FEW_STEPS, NAI_CHECK_HARD, NAI_SCOPE_STEP,
+                            "fewer than 3 steady steps in a capture; capture more steps", .says = {"", ""}};
   bool few = false;
   for (int s = 0; s < NAI_SIDES; s++) {
-    int64_t least = least_steady(&c->sides[s]);
+    int64_t least = INT64_MAX;
+    for (struct nai_side_rows r = nai_rows_of_side(c->sides, s, &nai_step_summary_schema); nai_next_row(&r);) {
+      int64_t steady = nai_get_i64(r.table, r.row, STEP_SUMMARY_steady_steps);
+      least = steady < least ? steady : least;
+    }
     if (least != INT64_MAX)
-      snprintf(texts[s], sizeof texts[s], "%" PRId64, least);
-    few |= least < FEWEST_STEPS;
+      check.says[s] = nai_arena_printf(&c->arena, "%" PRId64, least);
+    few |= least < MIN_STEPS;
   }
-  if (!few)
-    return NAI_OK;
-  return nai_check_add(c,
-                       &(struct nai_check){NAI_CHECK_FEW_STEPS, NAI_CHECK_HARD, NAI_SCOPE_STEP, NULL, texts[0],
-                                           texts[1],
-                                           (char *)"fewer than 3 steady steps in a capture; capture more steps"},
-                       err);
+  return few ? nai_check_add(c, check, err) : NAI_OK;
 }
 
 static bool has_capability(const struct nai_capture *capture, const char *name) {
-  const struct nai_table *t = nai_capture_table(capture, "capabilities");
-  for (int64_t row = 0; t && row < t->rows; row++)
-    if (nai_cell_i64(t, row, "available") == 1 && strcmp(nai_cell_str(t, row, "capability"), name) == 0)
+  const struct nai_table *t = nai_capture_table(capture, &nai_capabilities_schema);
+  for (int64_t row = 0; row < t->rows; row++)
+    if (nai_get_i64(t, row, CAPABILITIES_available) == 1 &&
+        strcmp(nai_get_str(t, row, CAPABILITIES_capability), name) == 0)
       return true;
   return false;
 }
 
-/* Whether any metric of the side needs it. */
+/* Whether any metric needs it. */
 static bool is_needed(const struct nai_comparison *c, const char *name) {
-  for (int s = 0; s < NAI_SIDES; s++)
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], "metrics");
-      for (int64_t row = 0; t && row < t->rows; row++)
-        if (strcmp(nai_cell_str(t, row, "needs"), name) == 0)
-          return true;
-    }
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&r);)
+    if (strcmp(nai_get_str(r.table, r.row, METRICS_needs), name) == 0)
+      return true;
   return false;
 }
 
 static int check_capability(struct nai_comparison *c, const char *name, struct nai_err *err) {
-  uint32_t with[NAI_SIDES] = {0};
-  char texts[NAI_SIDES][64];
+  struct nai_check check = {NAI_CHECK_CAPABILITY, is_needed(c, name) ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
+                            NAI_SCOPE_CAPABILITY, .capability = name};
+  uint32_t have = 0;
   for (int s = 0; s < NAI_SIDES; s++) {
+    uint32_t with = 0;
     for (uint32_t i = 0; i < c->sides[s].count; i++)
-      with[s] += has_capability(&c->sides[s].captures[i], name);
-    snprintf(texts[s], sizeof texts[s], "%u of %u captures", with[s], c->sides[s].count);
+      with += has_capability(&c->sides[s].captures[i], name);
+    check.says[s] = nai_arena_printf(&c->arena, "%u of %u captures", with, c->sides[s].count);
+    have += with;
   }
-  uint32_t all = c->sides[0].count + c->sides[1].count, have = with[0] + with[1];
-  if (have == 0 || have == all)
+  if (have == 0 || have == c->sides[NAI_BASE].count + c->sides[NAI_CANDIDATE].count)
     return NAI_OK;
-  struct nai_buf reason = {0};
-  nai_buf_printf(&reason, "\"%s\" was recorded in some captures only", name);
-  int rc = nai_buf_check(&reason, err);
-  if (!rc)
-    rc = nai_check_add(c,
-                       &(struct nai_check){NAI_CHECK_CAPABILITY, is_needed(c, name) ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
-                                           NAI_SCOPE_CAPABILITY, (char *)name, texts[0], texts[1], reason.data},
-                       err);
-  nai_buf_free(&reason);
-  return rc;
+  check.reason = nai_arena_printf(&c->arena, "\"%s\" was recorded in some captures only", name);
+  return nai_check_add(c, check, err);
 }
 
 /* Each capability that some capture lists, once. */
 static int check_capabilities(struct nai_comparison *c, struct nai_err *err) {
-  struct nai_strings names = {0};
-  int rc = NAI_OK;
-  for (int s = 0; !rc && s < NAI_SIDES; s++)
-    for (uint32_t i = 0; !rc && i < c->sides[s].count; i++) {
-      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], "capabilities");
-      for (int64_t row = 0; !rc && t && row < t->rows; row++) {
-        const char *name = nai_cell_str(t, row, "capability");
-        uint32_t known = names.count;
-        if (nai_strings_add(&names, name, strlen(name)) == NAI_NO_STRING)
-          rc = nai_err_nomem(err);
-        else if (names.count > known)
-          rc = check_capability(c, name, err);
-      }
-    }
-  nai_strings_free(&names);
-  return rc;
+  NAI_SCOPED(nai_strings) names = {0};
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_capabilities_schema); nai_next_row(&r);) {
+    const char *name = nai_get_str(r.table, r.row, CAPABILITIES_capability);
+    uint32_t known = names.count;
+    if (nai_strings_add(&names, name, strlen(name)) == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    if (names.count > known)
+      NAI_TRY(check_capability(c, name, err));
+  }
+  return NAI_OK;
 }
 
+int nai_check_contents(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(check_any_steps(c, err));
+  NAI_TRY(check_few_steps(c, err));
+  return check_capabilities(c, err);
+}
+
+/* --- options of the profiler ------------------------------------------------------------------ */
+
+enum { MAX_OPTIONS = 256 };
+
+/* An option, and how many captures of each side have it. */
+struct options {
+  struct nai_strings names;
+  uint32_t captures[NAI_SIDES][MAX_OPTIONS];
+  uint32_t known[NAI_SIDES]; /* captures that say their options */
+};
+
+static void options_free(struct options *o) { nai_strings_free(&o->names); }
+
+static int count_options(struct options *o, int side, const char *text, struct nai_err *err) {
+  o->known[side] += *text != '\0';
+  for (size_t len; *text && o->names.count < MAX_OPTIONS; text += len + (text[len] == ' ')) {
+    len = strcspn(text, " ");
+    uint32_t at = nai_strings_add(&o->names, text, len);
+    if (at == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    o->captures[side][at]++;
+  }
+  return NAI_OK;
+}
+
+/* Of a side that does not say its options nothing is known. */
+static bool are_known(const struct options *o, const struct nai_comparison *c) {
+  return o->known[NAI_BASE] == c->sides[NAI_BASE].count && o->known[NAI_CANDIDATE] == c->sides[NAI_CANDIDATE].count;
+}
+
+static int check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(options) o = {0};
+  struct nai_check check = {NAI_CHECK_PROFILER_OPTIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "captured with different options of the profiler, which cost different amounts of time"};
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_capture_schema); nai_next_row(&r);)
+    NAI_TRY(count_options(&o, r.side, CAPTURE_at(r.table, r.row).profiler_options, err));
+  if (!are_known(&o, c))
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_SCOPED(nai_buf) text = {0};
+    for (uint32_t i = 0; i < o.names.count; i++)
+      if (o.captures[s][i] && (o.captures[s][i] < o.known[s] || o.captures[!s][i] < o.known[!s]))
+        nai_buf_printf(&text, "%s%s", text.len ? ", " : "", nai_strings_get(&o.names, i));
+    NAI_TRY(nai_check_text(&check.says[s], c, &text, err));
+  }
+  if (!check.says[NAI_BASE] && !check.says[NAI_CANDIDATE])
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = check.says[s] ? check.says[s] : "without";
+  return nai_check_add(c, check, err);
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+/* Mean over GPUs of a capture of the SMs' median clock while something ran, MHz; NaN where it was not sampled. */
+static double clock_of(const struct nai_capture *capture) {
+  const struct nai_table *t = nai_capture_table(capture, &nai_gpu_metrics_schema);
+  double sum = 0, n = 0;
+  for (int64_t row = 0; row < t->rows; row++) {
+    struct GPU_METRICS_row sampled = GPU_METRICS_at(t, row);
+    if (strcmp(sampled.during, "busy") != 0 || isnan(sampled.p50) || !strstr(sampled.metric, "GPC Clock Frequency"))
+      continue;
+    sum += sampled.p50;
+    n++;
+  }
+  return n > 0 ? sum / n : NAN;
+}
+
+static int check_clock(struct nai_comparison *c, struct nai_err *err) {
+  const double allowed = 0.02;
+  double mhz[NAI_SIDES] = {0, 0};
+  struct nai_check check = {NAI_CHECK_CLOCK, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "the SMs ran at different clocks while they worked: lock them, or look for power caps and "
+                            "heat"};
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      mhz[s] += clock_of(&c->sides[s].captures[i]) / c->sides[s].count;
+  if (!(fabs(mhz[NAI_CANDIDATE] / mhz[NAI_BASE] - 1) > allowed))
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = nai_arena_printf(&c->arena, "%.0f MHz", mhz[s]);
+  return nai_check_add(c, check, err);
+}
+
+int nai_check_conditions(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(check_profiler_options(c, err));
+  return check_clock(c, err);
+}
+
+/* --- losses ----------------------------------------------------------------------------------- */
+
 static void bad_rows(struct nai_buf *out, const struct nai_capture *capture) {
-  int64_t dropped = nai_capture_cell(capture, "run_info", "dropped_rows");
-  int64_t errors = nai_capture_cell(capture, "run_info", "diagnostics_errors");
+  struct RUN_INFO_row info = info_of(capture);
+  int64_t dropped = nai_or_zero(info.dropped_rows), errors = nai_or_zero(info.diagnostics_errors);
   if (dropped || errors)
     nai_buf_printf(out, "%" PRId64 " rows dropped, %" PRId64 " errors while capturing", dropped, errors);
 }
 
-/* Of the kernels, copies, sets, graphs, calls and ranges of a capture, how many are lost, in percent. */
-static double lost_pct(const struct nai_capture *capture) {
-  static const char *const kept[] = {"kernel_count", "memory_operation_count", "graph_envelope_count", "api_call_count",
-                                     "nvtx_range_count"};
+static bool is_loss(const struct DATA_QUALITY_row *row) {
   static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL",  "CUPTI_ACTIVITY_KIND_MEMCPY",
                                        "CUPTI_ACTIVITY_KIND_MEMSET",  "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                                        "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"};
-  const struct nai_table *quality = nai_capture_table(capture, "data_quality");
+  bool is_event = false;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    is_event |= strcmp(row->source_table, tables[i]) == 0;
+  return is_event && strncmp(row->check, "rows-", strlen("rows-")) == 0 && row->count > 0;
+}
+
+/* Of the kernels, copies, memsets, graphs, calls and ranges of a capture, how many are lost, in percent. */
+static double lost_pct(const struct nai_capture *capture) {
+  const struct nai_table *quality = nai_capture_table(capture, &nai_data_quality_schema);
+  struct RUN_INFO_row info = info_of(capture);
+  const int64_t kept[] = {info.kernel_count, info.memory_operation_count, info.graph_envelope_count,
+                          info.api_call_count, info.nvtx_range_count};
   double lost = 0, all = 0;
-  for (int64_t i = 0; quality && i < quality->rows; i++)
-    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
-      if (strncmp(nai_cell_str(quality, i, "check"), "rows-", strlen("rows-")) == 0 &&
-          strcmp(nai_cell_str(quality, i, "source_table"), tables[k]) == 0 && nai_cell_i64(quality, i, "count") > 0)
-        lost += (double)nai_cell_i64(quality, i, "count");
+  for (int64_t i = 0; i < quality->rows; i++) {
+    struct DATA_QUALITY_row row = DATA_QUALITY_at(quality, i);
+    lost += is_loss(&row) ? (double)row.count : 0;
+  }
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-    all += (double)nai_capture_cell(capture, "run_info", kept[i]);
+    all += (double)nai_or_zero(kept[i]);
   return lost > 0 ? 100 * lost / (all + lost) : 0;
 }
 
 /* What one capture lost and another did not looks like less work: more than a point of difference decides nothing. */
-static int check_quality(struct nai_comparison *c, struct nai_err *err) {
+int nai_check_quality(struct nai_comparison *c, struct nai_err *err) {
   enum { POINTS = 1 };
-  struct nai_buf texts[NAI_SIDES] = {{0}};
+  struct nai_check check = {NAI_CHECK_DATA_QUALITY, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "part of the data is missing or damaged"};
   double least = 100, most = 0;
   bool agrees;
-  int rc = NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++) {
-    nai_side_describe(&texts[s], &agrees, &c->sides[s], bad_rows);
+    NAI_TRY(nai_check_describe(&check.says[s], &agrees, c, s, bad_rows, err));
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
       double lost = lost_pct(&c->sides[s].captures[i]);
       least = fmin(least, lost);
       most = fmax(most, lost);
     }
   }
-  bool apart = most - least > POINTS;
-  if (texts[0].len || texts[1].len || texts[0].oom || texts[1].oom)
-    rc = nai_check_add_with(c, texts,
-                            (struct nai_check){.code = NAI_CHECK_DATA_QUALITY,
-                                               .level = apart ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
-                                               .scope = apart ? NAI_SCOPE_ALL : NAI_SCOPE_NONE,
-                                               .reason = apart ? (char *)"captures lost different shares of their rows"
-                                                               : (char *)"part of the data is missing or damaged"},
-                            err);
-  nai_check_free_texts(texts);
-  return rc;
-}
-
-int nai_checks_find(struct nai_comparison *c, struct nai_err *err) {
-  if (!c->sides[NAI_BASE].count || !c->sides[NAI_NEW].count)
-    return check_kernels(c, err);
-  int rc = check_kernels(c, err);
-  if (!rc)
-    rc = check_content(c, err);
-  if (!rc)
-    rc = nai_checks_of_equality(c, err);
-  if (!rc)
-    rc = check_any_steps(c, err);
-  if (!rc)
-    rc = check_few_steps(c, err);
-  if (!rc)
-    rc = check_capabilities(c, err);
-  if (!rc)
-    rc = nai_check_profiler_options(c, err);
-  if (!rc)
-    rc = nai_check_clock(c, err);
-  return rc ? rc : check_quality(c, err);
-}
-
-const char *nai_check_word(const struct nai_check *check) {
-  static const char *const words[] = {"no", "not per step", "not by what needs it", "no"};
-  return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
+  if (!check.says[NAI_BASE] && !check.says[NAI_CANDIDATE])
+    return NAI_OK;
+  if (most - least > POINTS) {
+    check.level = NAI_CHECK_HARD;
+    check.scope = NAI_SCOPE_ALL;
+    check.reason = "captures lost different shares of their rows";
+  }
+  return nai_check_add(c, check, err);
 }

@@ -62,8 +62,8 @@ static const struct nai_cli_option options[] = {
      .value = "RUN",
      .help = "captures of the new side, likewise",
      .type = &nai_cli_texts,
-     .at = offsetof(struct compare_args, sides[NAI_NEW]),
-     .count_at = offsetof(struct compare_args, counts[NAI_NEW]),
+     .at = offsetof(struct compare_args, sides[NAI_CANDIDATE]),
+     .count_at = offsetof(struct compare_args, counts[NAI_CANDIDATE]),
      .most = NAI_CMD_MAX_CAPTURES,
      .many = true,
      .hint = NAI_CLI_FILE},
@@ -87,10 +87,10 @@ static const struct nai_cli_option options[] = {
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct compare_args *args = memory;
   (void)operands;
-  bool sides = args->counts[NAI_BASE] || args->counts[NAI_NEW];
+  bool sides = args->counts[NAI_BASE] || args->counts[NAI_CANDIDATE];
   if (count && sides)
     return nai_err_set(err, NAI_EUSAGE, "give two runs, or --base and --new, not both");
-  if (sides && !(args->counts[NAI_BASE] && args->counts[NAI_NEW]))
+  if (sides && !(args->counts[NAI_BASE] && args->counts[NAI_CANDIDATE]))
     return nai_err_set(err, NAI_EUSAGE, "--base and --new need each other");
   return count == 2 || sides ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "two runs or traces are missing");
 }
@@ -98,21 +98,16 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct compare_args *args = memory;
-  struct nai_comparison c = {0};
+  NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
-  int rc = NAI_OK;
   (void)program;
   for (size_t s = 0; s < count; s++)
     args->sides[s][args->counts[s]++] = operands[s];
   for (int s = 0; s < NAI_SIDES; s++)
-    for (size_t i = 0; !rc && i < args->counts[s]; i++)
-      rc = nai_cmd_add_side(&c, (enum nai_side_id)s, args->sides[s][i], &args->common, err);
-  if (!rc)
-    rc = nai_cmd_compare_run(&gate, &c, &args->common, err);
-  if (!rc && args->fail_on == FAIL_REGRESSED)
-    rc = gate.exit;
-  nai_comparison_free(&c);
-  return rc;
+    for (size_t i = 0; i < args->counts[s]; i++)
+      NAI_TRY(nai_cmd_add_side(&c, (enum nai_side_id)s, args->sides[s][i], &args->common, err));
+  NAI_TRY(nai_cmd_compare_run(&gate, &c, &args->common, err));
+  return args->fail_on == FAIL_REGRESSED ? gate.exit : NAI_OK;
 }
 
 const struct nai_cli_command nai_cmd_compare = {

@@ -93,6 +93,3 @@ NAI_MUST_CHECK int nai_cmd_add_side(struct nai_comparison *c, enum nai_side_id s
 /* Compares, writes everything, prints. *gate: the outcome. */
 NAI_MUST_CHECK int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c,
                                        const struct nai_cmd_compare *args, struct nai_err *err);
-/* The runs that a baseline selector means: a run directory, a trace, or a directory of run directories, in the order of
- * their names. The one place that knows selectors. */
-NAI_MUST_CHECK int nai_cmd_baseline(struct nai_strings *paths, const char *selector, struct nai_err *err);

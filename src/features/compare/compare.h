@@ -2,24 +2,11 @@
  * Everything is read from the tables of runs; nothing here opens a trace. */
 #pragma once
 
+#include "config/patterns.h"
 #include "features/compare/budgets.h"
 #include "features/compare/match.h"
 #include "features/compare/verdict.h"
-#include "config/patterns.h"
-#include "rundir/run.h"
-
-enum nai_side_id { NAI_BASE, NAI_NEW, NAI_SIDES };
-
-/* A run with a name for people, without directories. */
-struct nai_capture {
-  struct nai_run *run; /* owned */
-  char *label;         /* as short as tells it from the others */
-  char *longer;        /* the same with the directory before it */
-};
-struct nai_side {
-  struct nai_capture *captures;
-  uint32_t count, capacity;
-};
+#include "tables/metrics.h"
 
 /* --- comparability ---------------------------------------------------------------------------- */
 
@@ -47,25 +34,27 @@ enum nai_check_code {
   NAI_CHECK_DRIFT,
   NAI_CHECK_COUNT
 };
-const char *nai_check_name(enum nai_check_code code); /* "same_content" */
+const char *nai_check_name(enum nai_check_code code); /* "same_content"; NULL past the last */
 enum nai_check_level { NAI_CHECK_SOFT, NAI_CHECK_HARD };
 /* What a hard reason makes undecidable. */
 enum nai_check_scope { NAI_SCOPE_ALL, NAI_SCOPE_STEP, NAI_SCOPE_CAPABILITY, NAI_SCOPE_NONE };
 
+/* Texts are literals, of the runs, or the comparison's. */
 struct nai_check {
   enum nai_check_code code;
   enum nai_check_level level;
   enum nai_check_scope scope;
-  char *capability; /* NAI_SCOPE_CAPABILITY */
-  char *base, *fresh, *reason;
+  const char *reason, *capability; /* of NAI_SCOPE_CAPABILITY */
+  const char *says[NAI_SIDES];     /* NULL: nothing */
 };
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-/* Texts are borrowed from the runs. */
 struct nai_metric_result {
-  const char *id, *title, *family, *unit, *better, *kind, *gate, *basis; /* family: "" for none */
-  double *values[NAI_SIDES];                                             /* per capture that has one, in order */
+  struct METRICS_row def;    /* of the first candidate that has it, else of the base; texts are borrowed from the run */
+  bool is_candidates;        /* which of the two */
+  int64_t *rows[NAI_SIDES];  /* per capture: its row of table metrics, -1: none */
+  double *values[NAI_SIDES]; /* per capture that has one, in order */
   uint32_t count[NAI_SIDES];
   struct nai_judgement judgement;
   bool gated, warn_only; /* asked about by the gate; a regression only warns */
@@ -80,22 +69,6 @@ struct nai_compare_options {
   const struct nai_patterns *aliases; /* kernels of a class have its name; NULL: none */
 };
 
-struct nai_comparison {
-  struct nai_side sides[NAI_SIDES];
-  struct nai_compare_options options;
-  bool by_step;               /* sums below are per GPU and steady step; else per GPU and run */
-  int64_t divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
-  struct nai_check *checks;
-  uint32_t check_count, check_capacity;
-  struct nai_metric_result *results;
-  uint32_t result_count;
-  struct nai_kernel_use *uses[NAI_SIDES];
-  uint32_t use_count[NAI_SIDES];
-  struct nai_match match;
-  /* for outputs; in this order */
-  struct nai_table *tables[16];
-  uint32_t table_count;
-};
 enum nai_comparison_table {
   NAI_COMPARED_METRICS,
   NAI_COMPARED_VALUES,
@@ -110,6 +83,24 @@ enum nai_comparison_table {
   NAI_COMPARED_COUNT
 };
 
+/* NAI_COMPARISON to begin with. */
+struct nai_comparison {
+  struct nai_arena arena; /* all that is made here */
+  struct nai_side sides[NAI_SIDES];
+  struct nai_compare_options options;
+  bool by_step;               /* sums below are per GPU and steady step; else per GPU and run */
+  int64_t divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
+  struct nai_check *checks;
+  uint32_t check_count, check_capacity;
+  struct nai_metric_result *results; /* in the order of their definitions */
+  uint32_t result_count;
+  struct nai_kernel_uses uses[NAI_SIDES];
+  struct nai_match match;
+  struct nai_table *tables[NAI_COMPARED_COUNT]; /* for outputs */
+};
+#define NAI_COMPARISON \
+  { .arena = NAI_ARENA(NULL) }
+
 /* Takes an open run into a side; the run is freed with the comparison, also on failure. NAI_EINPUT for a run without
  * the table of metrics. `path` names the run. */
 NAI_MUST_CHECK int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run,
@@ -119,6 +110,10 @@ NAI_MUST_CHECK int nai_compare(struct nai_comparison *c, const struct nai_compar
                                struct nai_err *err);
 void nai_comparison_free(struct nai_comparison *c);
 
+/* Whether both sides have captures. */
+bool nai_comparison_is_whole(const struct nai_comparison *c);
+/* What sums over a side are divided by, at least 1. */
+double nai_comparison_divisor(const struct nai_comparison *c, int side);
 /* A result by the id of its metric, NULL when there is none. */
 const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id);
 /* The first hard reason against comparing at all, NULL when there is none. */

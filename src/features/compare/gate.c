@@ -18,9 +18,9 @@ enum nai_outcome nai_gate_outcome(const struct nai_comparison *c, const struct n
     nai_budgets_default(&defaults);
     b = &defaults;
   }
-  const struct nai_budget *own = nai_budget_of(b, r->id);
-  bool missing = !r->count[NAI_BASE] || !r->count[NAI_NEW];
-  bool enough = r->count[NAI_BASE] >= b->minimum && r->count[NAI_NEW] >= b->minimum;
+  const struct nai_budget *own = nai_budget_of(b, r->def.metric);
+  bool missing = !r->count[NAI_BASE] || !r->count[NAI_CANDIDATE];
+  bool enough = r->count[NAI_BASE] >= b->minimum && r->count[NAI_CANDIDATE] >= b->minimum;
   switch (r->judgement.verdict) {
   case NAI_VERDICT_CHANGED:
   case NAI_VERDICT_REGRESSED:
@@ -63,7 +63,7 @@ struct nai_gate nai_gate_of(const struct nai_comparison *c) {
 
 bool nai_gate_caveat(const struct nai_metric_result *r) {
   enum nai_verdict v = r->judgement.verdict;
-  return strcmp(r->gate, "guard") == 0 &&
+  return strcmp(r->def.gate, "guard") == 0 &&
          (v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_SUSPECT);
 }
 
@@ -71,7 +71,7 @@ const struct nai_metric_result *nai_headline(const struct nai_comparison *c) {
   static const char *const ids[] = {"step.time.median", "gpu.window"};
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
     const struct nai_metric_result *r = nai_comparison_metric(c, ids[i]);
-    if (r && r->count[NAI_NEW] && (r->count[NAI_BASE] || !c->sides[NAI_BASE].count))
+    if (r && r->count[NAI_CANDIDATE] && (r->count[NAI_BASE] || !c->sides[NAI_BASE].count))
       return r;
   }
   return c->result_count ? &c->results[0] : NULL;

@@ -127,19 +127,19 @@ void nai_kernel_key_toolchain(struct nai_buf *out, const char *name, size_t len)
   else if (!memchr(name, '(', len) && !memchr(name, '<', len))
     len = without_specialisation(name, len);
   for (const char *end = name + len; at < end;) {
-    bool fresh = at == name + skip || !is_word(at[-1]);
+    bool begins = at == name + skip || !is_word(at[-1]);
     size_t n = fixed_length(&by, at, end);
-    if (!n && fresh)
+    if (!n && begins)
       n = truth_length(&by, at, end);
     if (n) {
       nai_buf_puts(out, by);
       at += n;
     } else if ((n = cast_length(at, end)) > 0) {
       at += n;
-    } else if (fresh && (n = hex_length(at, end)) > 0) {
+    } else if (begins && (n = hex_length(at, end)) > 0) {
       nai_buf_puts(out, "0x");
       at += n;
-    } else if (fresh && is_digit(*at)) {
+    } else if (begins && is_digit(*at)) {
       at += put_number(out, at, end);
     } else if (*at == ' ' && (at + 1 == end || strchr("*&>,)", at[1]) || (at > name && strchr(",<( ", at[-1])))) {
       at++; /* spaces that only some demanglers write */

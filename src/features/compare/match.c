@@ -1,9 +1,6 @@
 #include "features/compare/match.h"
 
-#include "base/array.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,18 +10,12 @@ const char *nai_match_state_name(enum nai_match_state state) {
   return names[state];
 }
 
-void nai_match_free(struct nai_match *match) {
-  free(match->rows);
-  free(match->base_members);
-  free(match->new_members);
-  *match = (struct nai_match){0};
-}
-
 /* A use on its way: keys are offsets into the text, made once. */
 struct item {
   const struct nai_kernel_use *use;
   uint32_t index;
-  bool fresh, done;
+  enum nai_side_id side;
+  bool done;
   size_t keys[NAI_LEVEL_TUNING + 1];
   const char *type;
 };
@@ -41,12 +32,13 @@ static const struct pass passes[] = {
 
 struct work {
   struct nai_match *match;
+  const struct nai_kernel_uses *uses; /* of each side */
   struct item *items;
   struct item **order;
   uint32_t count;
-  struct nai_buf text;
-  double steps[2];
-  uint32_t members[2]; /* put so far, base and new */
+  const struct nai_buf *text;
+  uint32_t members[NAI_SIDES]; /* put so far */
+  struct nai_arena *arena;     /* of the match */
   struct nai_err *err;
 };
 
@@ -56,7 +48,7 @@ struct order {
 };
 
 static const char *key_of(const struct work *w, const struct item *item, enum nai_match_level level) {
-  return nai_buf_str(&w->text) + item->keys[level];
+  return nai_buf_str(w->text) + item->keys[level];
 }
 
 /* By the keys of a pass: 0 for items of one group. */
@@ -78,8 +70,8 @@ static int compare_items(const void *pa, const void *pb, void *ctx) {
   int order = compare_keys(a, b, ctx);
   if (order)
     return order;
-  if (a->fresh != b->fresh)
-    return a->fresh ? 1 : -1;
+  if (a->side != b->side)
+    return a->side < b->side ? -1 : 1;
   order = strcmp(a->use->name, b->use->name);
   if (!order)
     order = strcmp(a->use->path, b->use->path);
@@ -87,37 +79,31 @@ static int compare_items(const void *pa, const void *pb, void *ctx) {
 }
 
 static void add_members(struct work *w, struct nai_match_row *row, struct item *const *items, uint32_t n) {
-  row->base_first = w->members[0];
-  row->new_first = w->members[1];
+  for (int s = 0; s < NAI_SIDES; s++)
+    row->of[s].first = w->members[s];
   for (uint32_t i = 0; i < n; i++) {
-    const struct nai_kernel_use *use = items[i]->use;
+    enum nai_side_id side = items[i]->side;
+    struct nai_match_part *part = &row->of[side];
+    w->match->members[side][w->members[side]++] = items[i]->index;
+    part->count++;
+    part->launches += items[i]->use->launches;
+    part->ns += items[i]->use->ns;
     items[i]->done = true;
-    if (items[i]->fresh) {
-      w->match->new_members[w->members[1]++] = items[i]->index;
-      row->new_launches += use->launches;
-      row->new_ns += use->ns;
-    } else {
-      w->match->base_members[w->members[0]++] = items[i]->index;
-      row->base_launches += use->launches;
-      row->base_ns += use->ns;
-    }
   }
-  row->base_count = w->members[0] - row->base_first;
-  row->new_count = w->members[1] - row->new_first;
 }
 
-static enum nai_match_state state_of(enum nai_match_level level, uint32_t base, uint32_t fresh) {
+static enum nai_match_state state_of(enum nai_match_level level, uint32_t base, uint32_t candidate) {
   if (!base)
-    return NAI_MATCH_ONLY_NEW;
-  if (!fresh)
+    return NAI_MATCH_ONLY_CANDIDATE;
+  if (!candidate)
     return NAI_MATCH_ONLY_BASE;
   if (level == NAI_LEVEL_NAME)
     return NAI_MATCH_KERNEL;
   if (level == NAI_LEVEL_TOOLCHAIN)
     return NAI_MATCH_RENAMED;
-  if (base == fresh && (level == NAI_LEVEL_TUNING || base == 1))
+  if (base == candidate && (level == NAI_LEVEL_TUNING || base == 1))
     return NAI_MATCH_RETUNED;
-  return base == 1 ? NAI_MATCH_SPLIT : fresh == 1 ? NAI_MATCH_MERGED : NAI_MATCH_REGROUPED;
+  return base == 1 ? NAI_MATCH_SPLIT : candidate == 1 ? NAI_MATCH_MERGED : NAI_MATCH_REGROUPED;
 }
 
 /* How many different names the items have; sorted by name. */
@@ -129,30 +115,26 @@ static uint32_t count_names(struct item *const *items, uint32_t n) {
 }
 
 static int add_row(struct work *w, enum nai_match_level level, struct item *const *items, uint32_t base,
-                   uint32_t fresh) {
+                   uint32_t candidate) {
   struct nai_match *m = w->match;
-  if (!nai_array_room(&m->rows, &m->capacity, m->count, sizeof *m->rows))
-    return nai_err_nomem(w->err);
+  NAI_TRY(NAI_ROOM(m->rows, m->capacity, m->count, w->arena, w->err));
   struct nai_match_row *row = &m->rows[m->count++];
   *row = (struct nai_match_row){.level = level};
-  add_members(w, row, items, base + fresh);
-  row->state = state_of(level, count_names(items, base), count_names(items + base, fresh));
-  int64_t ns = row->base_ns + row->new_ns;
-  if (base && fresh)
-    m->level_ns[level] += ns;
-  else
-    m->only_ns += ns;
+  add_members(w, row, items, base + candidate);
+  row->state = state_of(level, count_names(items, base), count_names(items + base, candidate));
+  *(base && candidate ? &m->level_ns[level] : &m->only_ns) += row->of[NAI_BASE].ns + row->of[NAI_CANDIDATE].ns;
   return NAI_OK;
 }
 
-/* Launches per step of items, and whether those of the two sides agree within 2 %. */
+/* Launches per step of items. */
 static double launches(const struct work *w, struct item *const *items, uint32_t n) {
   double sum = 0;
   for (uint32_t i = 0; i < n; i++)
-    sum += (double)items[i]->use->launches / w->steps[items[i]->fresh];
+    sum += (double)items[i]->use->launches / w->uses[items[i]->side].steps;
   return sum;
 }
 
+/* Within 2 %. */
 static bool agree(double a, double b) { return fabs(a - b) <= 0.02 * fmax(a, b); }
 
 /* Whether each name of a side is launched as often as the one name of the other side: what fusion leaves. Sorted by
@@ -170,34 +152,37 @@ static bool each_agrees(const struct work *w, struct item *const *many, uint32_t
 /* Names that fit make a block whatever they hold. At the same place (L3) one kernel for one or for several is a block,
  * several for several only with as many launches. Of a category alone (L4) only what is launched equally often is. */
 static bool is_block(const struct work *w, enum nai_match_level level, struct item *const *items, uint32_t base,
-                     uint32_t fresh) {
+                     uint32_t candidate) {
   if (level <= NAI_LEVEL_TUNING)
     return true;
-  struct item *const *news = items + base;
-  uint32_t a = count_names(items, base), b = count_names(news, fresh);
-  double in_base = launches(w, items, base), in_new = launches(w, news, fresh);
+  struct item *const *others = items + base;
+  uint32_t a = count_names(items, base), b = count_names(others, candidate);
+  double in_base = launches(w, items, base), in_candidate = launches(w, others, candidate);
   if (level == NAI_LEVEL_PLACE)
-    return (a == 1) != (b == 1) || agree(in_base, in_new);
-  return b == 1 ? each_agrees(w, items, base, in_new) : a == 1 && each_agrees(w, news, fresh, in_base);
+    return (a == 1) != (b == 1) || agree(in_base, in_candidate);
+  return b == 1 ? each_agrees(w, items, base, in_candidate) : a == 1 && each_agrees(w, others, candidate, in_base);
+}
+
+/* Puts what is left into w->order, sorted; returns how many. */
+static uint32_t sort_rest(struct work *w, struct order *order) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < w->count; i++)
+    if (!w->items[i].done && !(order->pass.level == NAI_LEVEL_PLACE && !*w->items[i].use->path))
+      w->order[left++] = &w->items[i];
+  qsort_r(w->order, left, sizeof *w->order, compare_items, order);
+  return left;
 }
 
 static int run_pass(struct work *w, struct pass pass) {
   struct order order = {w, pass};
-  uint32_t left = 0;
-  for (uint32_t i = 0; i < w->count; i++)
-    if (!w->items[i].done && !(pass.level == NAI_LEVEL_PLACE && !*w->items[i].use->path))
-      w->order[left++] = &w->items[i];
-  qsort_r(w->order, left, sizeof *w->order, compare_items, &order);
+  uint32_t left = sort_rest(w, &order);
   for (uint32_t i = 0, end; i < left; i = end) {
     uint32_t base = 0;
     for (end = i; end < left && compare_keys(w->order[i], w->order[end], &order) == 0; end++)
-      base += !w->order[end]->fresh;
-    uint32_t fresh = end - i - base;
-    if (!base || !fresh || !is_block(w, pass.level, w->order + i, base, fresh))
-      continue;
-    int rc = add_row(w, pass.level, w->order + i, base, fresh);
-    if (rc)
-      return rc;
+      base += w->order[end]->side == NAI_BASE;
+    uint32_t candidate = end - i - base;
+    if (base && candidate && is_block(w, pass.level, w->order + i, base, candidate))
+      NAI_TRY(add_row(w, pass.level, w->order + i, base, candidate));
   }
   return NAI_OK;
 }
@@ -205,44 +190,39 @@ static int run_pass(struct work *w, struct pass pass) {
 /* What nothing on the other side fits: a row per name, with all its places. */
 static int add_rest(struct work *w) {
   struct order order = {w, {NAI_LEVEL_NAME, false}};
-  uint32_t left = 0;
-  for (uint32_t i = 0; i < w->count; i++)
-    if (!w->items[i].done)
-      w->order[left++] = &w->items[i];
-  qsort_r(w->order, left, sizeof *w->order, compare_items, &order);
+  uint32_t left = sort_rest(w, &order);
   for (uint32_t i = 0, end; i < left; i = end) {
-    for (end = i + 1; end < left && w->order[end]->fresh == w->order[i]->fresh &&
-                      compare_keys(w->order[i], w->order[end], &order) == 0;)
+    enum nai_side_id side = w->order[i]->side;
+    for (end = i + 1;
+         end < left && w->order[end]->side == side && compare_keys(w->order[i], w->order[end], &order) == 0;)
       end++;
-    bool fresh = w->order[i]->fresh;
-    int rc = add_row(w, NAI_LEVEL_NAME, w->order + i, fresh ? 0 : end - i, fresh ? end - i : 0);
-    if (rc)
-      return rc;
+    uint32_t n = end - i;
+    NAI_TRY(add_row(w, NAI_LEVEL_NAME, w->order + i, side == NAI_BASE ? n : 0, side == NAI_BASE ? 0 : n));
   }
   return NAI_OK;
 }
 
-static void make_keys(struct work *w, struct item *item, nai_alias_fn *alias, const void *alias_ctx) {
+static void make_keys(struct nai_buf *text, struct item *item, nai_alias_fn *alias, const void *alias_ctx) {
   const char *other = alias ? alias(alias_ctx, item->use->name) : NULL, *name = other ? other : item->use->name;
-  item->keys[NAI_LEVEL_NAME] = w->text.len;
-  nai_buf_put(&w->text, name, strlen(name) + 1);
-  item->keys[NAI_LEVEL_TOOLCHAIN] = w->text.len;
-  nai_kernel_key_toolchain(&w->text, name, strlen(name));
-  nai_buf_putc(&w->text, '\0');
-  struct nai_buf tuned = {0};
-  const char *toolchain = nai_buf_str(&w->text) + item->keys[NAI_LEVEL_TOOLCHAIN];
-  if (!w->text.oom)
+  item->keys[NAI_LEVEL_NAME] = text->len;
+  nai_buf_put(text, name, strlen(name) + 1);
+  item->keys[NAI_LEVEL_TOOLCHAIN] = text->len;
+  nai_kernel_key_toolchain(text, name, strlen(name));
+  nai_buf_putc(text, '\0');
+  NAI_SCOPED(nai_buf) tuned = {0};
+  const char *toolchain = nai_buf_str(text) + item->keys[NAI_LEVEL_TOOLCHAIN];
+  if (!text->oom)
     nai_kernel_key_tuning(&tuned, toolchain, strlen(toolchain));
-  item->keys[NAI_LEVEL_TUNING] = w->text.len;
-  nai_buf_put(&w->text, nai_buf_str(&tuned), tuned.len);
-  nai_buf_putc(&w->text, '\0');
+  item->keys[NAI_LEVEL_TUNING] = text->len;
+  nai_buf_put(text, nai_buf_str(&tuned), tuned.len);
+  nai_buf_putc(text, '\0');
   item->type = nai_kernel_key_type(name);
-  w->text.oom |= tuned.oom;
-  nai_buf_free(&tuned);
+  text->oom |= tuned.oom;
 }
 
 static int64_t weight(const struct nai_match_row *row) {
-  return row->base_ns > row->new_ns ? row->base_ns : row->new_ns;
+  int64_t base = row->of[NAI_BASE].ns, candidate = row->of[NAI_CANDIDATE].ns;
+  return base > candidate ? base : candidate;
 }
 
 /* The longest first; equal ones keep the order in which they were matched, which is one of names. */
@@ -252,41 +232,35 @@ static int by_weight(const void *a, const void *b) {
     return weight(x) < weight(y) ? 1 : -1;
   if (x->level != y->level)
     return x->level < y->level ? -1 : 1;
-  if (x->base_first != y->base_first)
-    return x->base_first < y->base_first ? -1 : 1;
-  return (x->new_first > y->new_first) - (x->new_first < y->new_first);
+  for (int s = 0; s < NAI_SIDES; s++)
+    if (x->of[s].first != y->of[s].first)
+      return x->of[s].first < y->of[s].first ? -1 : 1;
+  return 0;
 }
 
-int nai_match_kernels(struct nai_match *out, const struct nai_kernel_use *base, uint32_t base_count, double base_steps,
-                      const struct nai_kernel_use *fresh, uint32_t new_count, double new_steps, nai_alias_fn *alias,
-                      const void *alias_ctx, struct nai_err *err) {
-  struct work w = {.match = out, .count = base_count + new_count, .steps = {base_steps, new_steps}, .err = err};
+int nai_match_kernels(struct nai_match *out, const struct nai_kernel_uses uses[NAI_SIDES], nai_alias_fn *alias,
+                      const void *alias_ctx, struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_buf) text = {0};
+  struct work w = {.match = out, .uses = uses, .text = &text, .arena = arena, .err = err};
+  size_t all = (size_t)uses[NAI_BASE].count + uses[NAI_CANDIDATE].count;
   *out = (struct nai_match){0};
-  w.items = calloc((size_t)w.count + 1, sizeof *w.items);
-  w.order = calloc((size_t)w.count + 1, sizeof(struct item *));
-  out->base_members = calloc((size_t)base_count + 1, sizeof *out->base_members);
-  out->new_members = calloc((size_t)new_count + 1, sizeof *out->new_members);
-  int rc = w.items && w.order && out->base_members && out->new_members ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < w.count; i++) {
-    bool is_new = i >= base_count;
-    w.items[i].use = is_new ? &fresh[i - base_count] : &base[i];
-    w.items[i].index = is_new ? i - base_count : i;
-    w.items[i].fresh = is_new;
-    *(is_new ? &out->new_ns : &out->base_ns) += w.items[i].use->ns;
-    make_keys(&w, &w.items[i], alias, alias_ctx);
+  NAI_TRY(NAI_NEW(w.items, &own, all, err));
+  NAI_TRY(NAI_NEW(w.order, &own, all, err));
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_TRY(NAI_NEW(out->members[s], arena, uses[s].count, err));
+    for (uint32_t i = 0; i < uses[s].count; i++) {
+      struct item *item = &w.items[w.count++];
+      *item = (struct item){.use = &uses[s].list[i], .index = i, .side = (enum nai_side_id)s};
+      out->ns[s] += item->use->ns;
+      make_keys(&text, item, alias, alias_ctx);
+    }
   }
-  if (!rc)
-    rc = nai_buf_check(&w.text, err);
-  for (size_t i = 0; !rc && i < sizeof passes / sizeof *passes; i++)
-    rc = run_pass(&w, passes[i]);
-  if (!rc)
-    rc = add_rest(&w);
-  if (!rc)
+  NAI_TRY(nai_buf_check(&text, err));
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    NAI_TRY(run_pass(&w, passes[i]));
+  NAI_TRY(add_rest(&w));
+  if (out->count)
     qsort(out->rows, out->count, sizeof *out->rows, by_weight);
-  nai_buf_free(&w.text);
-  free(w.items);
-  free(w.order);
-  if (rc)
-    nai_match_free(out);
-  return rc;
+  return NAI_OK;
 }

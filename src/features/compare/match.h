@@ -3,17 +3,19 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "features/compare/kernel_key.h"
-
-#include "base/err.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "features/compare/side.h"
 
 /* A kernel at one place of one side: name and path together are unique in it. Texts are borrowed. */
 struct nai_kernel_use {
   const char *name, *category, *path; /* path: "" for none */
   int64_t launches, ns;
+};
+struct nai_kernel_uses {
+  struct nai_kernel_use *list;
+  uint32_t count;
+  double steps; /* what launches are divided by before they are compared */
 };
 
 enum nai_match_state {
@@ -24,34 +26,33 @@ enum nai_match_state {
   NAI_MATCH_MERGED,    /* one does what several did */
   NAI_MATCH_REGROUPED, /* several do what several others did */
   NAI_MATCH_ONLY_BASE,
-  NAI_MATCH_ONLY_NEW,
+  NAI_MATCH_ONLY_CANDIDATE,
   NAI_MATCH_STATE_COUNT
 };
 const char *nai_match_state_name(enum nai_match_state state);
 
-/* A row: members by index, base[first..] of nai_match.base_members and so on. */
 struct nai_match_row {
   enum nai_match_level level;
   enum nai_match_state state;
-  uint32_t base_first, base_count, new_first, new_count;
-  int64_t base_launches, base_ns, new_launches, new_ns;
+  struct nai_match_part {
+    uint32_t first, count; /* of nai_match.members */
+    int64_t launches, ns;
+  } of[NAI_SIDES];
 };
 
 struct nai_match {
   struct nai_match_row *rows;
   uint32_t count, capacity;
-  uint32_t *base_members, *new_members; /* indices of uses, each once */
-  int64_t base_ns, new_ns;              /* of all */
-  int64_t level_ns[NAI_LEVEL_COUNT];    /* of both sides, in rows that have both, per level */
-  int64_t only_ns;                      /* of both sides, in rows of one */
+  uint32_t *members[NAI_SIDES];      /* indices of uses, each once */
+  int64_t ns[NAI_SIDES];             /* of all */
+  int64_t level_ns[NAI_LEVEL_COUNT]; /* of both sides, in rows that have both, per level */
+  int64_t only_ns;                   /* of both sides, in rows of one */
 };
 
 /* A user's rename, applied before the levels: `name` becomes another text, or NULL to keep it. */
 typedef const char *nai_alias_fn(const void *ctx, const char *name);
 
-/* base_steps, new_steps: what launches are divided by before they are compared. Rows come in a fixed order, whatever
- * the order of the uses. */
-NAI_MUST_CHECK int nai_match_kernels(struct nai_match *out, const struct nai_kernel_use *base, uint32_t base_count,
-                                     double base_steps, const struct nai_kernel_use *fresh, uint32_t new_count,
-                                     double new_steps, nai_alias_fn *alias, const void *alias_ctx, struct nai_err *err);
-void nai_match_free(struct nai_match *match);
+/* Rows come in a fixed order, whatever the order of the uses. Memory is the arena's. */
+NAI_MUST_CHECK int nai_match_kernels(struct nai_match *out, const struct nai_kernel_uses uses[NAI_SIDES],
+                                     nai_alias_fn *alias, const void *alias_ctx, struct nai_arena *arena,
+                                     struct nai_err *err);

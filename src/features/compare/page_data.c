@@ -1,9 +1,12 @@
 /* The data of compare.html that its script reads: the tables of the comparison, and what there is to know of the two
  * timelines (docs/viewer.md, "The page of a comparison"). */
-#include "features/compare/internal.h"
 #include "features/compare/timeline.h"
-
+#include "rundir/run.h"
 #include "table/json.h"
+#include "tables/capture.h"
+#include "tables/comm_instances.h"
+#include "tables/gpu_idle_gaps.h"
+#include "tables/steps.h"
 #include "viewer/slice.h"
 
 #include <inttypes.h>
@@ -13,50 +16,54 @@ enum { MAX_ROWS = 10000, MAX_TREE_ROWS = 20000 };
 
 /* Tables of a run that the timeline shows beside its events, and their columns of times. */
 static const struct {
-  const char *table, *start, *end;
-} shown[] = {{"steps", "gpu_start_ns", "gpu_end_ns"},
-             {"gpu_idle_gaps", "gap_start_ns", "gap_end_ns"},
-             {"comm_instances", "start_ns", "end_ns"}};
+  const struct nai_schema *schema;
+  int start, end;
+} shown[] = {{&nai_steps_schema, STEPS_gpu_start_ns, STEPS_gpu_end_ns},
+             {&nai_gpu_idle_gaps_schema, GPU_IDLE_GAPS_gap_start_ns, GPU_IDLE_GAPS_gap_end_ns},
+             {&nai_comm_instances_schema, COMM_INSTANCES_start_ns, COMM_INSTANCES_end_ns}};
+enum { SHOWN = sizeof shown / sizeof *shown };
 
 int nai_page_tables_open(struct nai_run *run, struct nai_err *err) {
   const struct nai_table *table;
-  int rc = NAI_OK;
-  for (size_t i = 0; !rc && i < sizeof shown / sizeof *shown; i++)
-    if (nai_run_has(run, shown[i].table))
-      rc = nai_run_table(&table, run, shown[i].table, NULL, err);
-  return rc;
+  for (int i = 0; i < SHOWN; i++)
+    if (nai_run_has(run, shown[i].schema->name))
+      NAI_TRY(nai_run_table(&table, run, shown[i].schema->name, shown[i].schema, err));
+  return NAI_OK;
 }
 
-static void put_shown(struct nai_json *json, const struct nai_capture *capture,
-                      const struct nai_pair_timeline *timeline) {
+static int find_shown(struct nai_table **rows, struct nai_run *run, int i, const struct nai_pair_timeline *timeline,
+                      struct nai_err *err) {
+  const struct nai_schema *schema = shown[i].schema;
+  const struct nai_table *table;
+  NAI_TRY(nai_run_table(&table, run, schema->name, schema, err));
+  return nai_slice_rows(rows, table, schema->columns[shown[i].start].name, schema->columns[shown[i].end].name,
+                        timeline->begin, timeline->end, err);
+}
+
+static void put_shown(struct nai_json *json, struct nai_run *run, const struct nai_pair_timeline *timeline) {
   nai_json_key(json, "tables");
   nai_json_begin_object(json, NAI_JSON_LINES);
-  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-    const struct nai_table *table;
-    struct nai_table *rows = NULL;
+  for (int i = 0; i < SHOWN; i++) {
+    NAI_OWNED(nai_table) *rows = NULL;
     struct nai_err ignored;
-    if (!nai_run_has(capture->run, shown[i].table))
+    if (!nai_run_has(run, shown[i].schema->name))
       continue;
-    int rc = nai_run_table(&table, capture->run, shown[i].table, NULL, &ignored);
-    if (!rc)
-      rc = nai_slice_rows(&rows, table, shown[i].start, shown[i].end, timeline->begin, timeline->end, &ignored);
+    int rc = find_shown(&rows, run, i, timeline, &ignored);
     json->out->oom |= rc == NAI_ELIMIT; /* a table that cannot be read is left out, but not for want of memory */
-    if (!rc) {
-      nai_json_key(json, shown[i].table);
-      nai_json_table_packed(json, rows, MAX_ROWS);
-    }
-    nai_table_free(rows);
+    if (rc)
+      continue;
+    nai_json_key(json, shown[i].schema->name);
+    nai_json_table_packed(json, rows, MAX_ROWS);
   }
   nai_json_end(json);
 }
 
 /* Times beyond 2^53 ns do not occur; those since the epoch do, so they are text. */
 static void put_epoch(struct nai_json *json, const struct nai_capture *capture) {
-  const struct nai_table *t = nai_capture_table(capture, "capture");
-  struct nai_value utc = nai_cell(t, 0, "utc_epoch_ns");
+  int64_t utc = CAPTURE_at(nai_capture_table(capture, &nai_capture_schema), 0).utc_epoch_ns;
   char text[24];
-  snprintf(text, sizeof text, "%" PRId64, utc.i);
-  nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
+  snprintf(text, sizeof text, "%" PRId64, utc);
+  nai_json_put_text(json, "utc_epoch_ns", utc == NAI_NULL_I64 ? NULL : text);
 }
 
 static void put_anchor(struct nai_json *json, const struct nai_pair_timeline *timeline) {
@@ -87,14 +94,13 @@ static void put_side(struct nai_json *json, const struct nai_side *side, const s
     }
     put_anchor(json, timeline);
     put_epoch(json, capture);
-    put_shown(json, capture, timeline);
+    put_shown(json, capture->run, timeline);
   }
   nai_json_end(json);
 }
 
 void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
                          const struct nai_pair_timeline timelines[NAI_SIDES]) {
-  static const char *const keys[NAI_SIDES] = {"base", "new"};
   struct nai_json json;
   nai_json_init(&json, out, true);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -102,12 +108,12 @@ void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
   nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&json, "per", c->by_step ? "step" : "run");
   for (int s = 0; s < NAI_SIDES; s++) {
-    nai_json_key(&json, keys[s]);
+    nai_json_key(&json, nai_side_names[s]);
     put_side(&json, &c->sides[s], &timelines[s]);
   }
   nai_json_key(&json, "tables");
   nai_json_begin_object(&json, NAI_JSON_LINES);
-  for (uint32_t i = 0; i < c->table_count; i++) {
+  for (int i = 0; i < NAI_COMPARED_COUNT; i++) {
     nai_json_key(&json, c->tables[i]->schema->name);
     nai_json_table_packed(&json, c->tables[i], i == NAI_COMPARED_TREE ? MAX_TREE_ROWS : MAX_ROWS);
   }

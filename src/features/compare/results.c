@@ -1,7 +1,8 @@
 /* Metrics of both sides, judged: the union of all captures' metrics, in the order of their definitions. */
+#include "base/strings.h"
 #include "features/compare/internal.h"
-
-#include "base/array.h"
+#include "tables/compared_metrics.h"
+#include "tables/compared_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,131 +11,133 @@
 
 static const char STEP_TIME[] = "step.time.median";
 
-/* One metric in all captures. */
-struct found {
-  const struct nai_table *table; /* what defines it: the first capture of the new side that has it, else of the base */
-  int64_t row;
-  bool is_new;
-  int64_t *rows[NAI_SIDES]; /* per capture: row in its table, -1: none */
-};
+static bool is(const char *text, const char *word) { return strcmp(text, word) == 0; }
 
-struct search {
-  struct nai_comparison *c;
-  struct nai_strings ids;
-  struct found *found;
-  uint32_t capacity;
-  struct nai_err *err;
-};
-
-static const struct nai_table *metrics_of(const struct nai_comparison *c, int side, uint32_t capture) {
-  return nai_capture_table(&c->sides[side].captures[capture], "metrics");
+const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id) {
+  for (uint32_t i = 0; i < c->result_count; i++)
+    if (is(c->results[i].def.metric, id))
+      return &c->results[i];
+  return NULL;
 }
-
-static const char *text(const struct found *f, const char *column) { return nai_cell_str(f->table, f->row, column); }
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-static int64_t *no_rows(uint32_t n) {
-  int64_t *rows = malloc(((size_t)n + 1) * sizeof *rows);
-  for (uint32_t i = 0; rows && i < n; i++)
-    rows[i] = -1;
-  return rows;
-}
-
-static int note_metric(struct search *s, int side, uint32_t capture, const struct nai_table *t, int64_t row) {
-  const char *id = nai_cell_str(t, row, "metric");
-  uint32_t known = s->ids.count, at = nai_strings_add(&s->ids, id, strlen(id));
-  if (at == NAI_NO_STRING || !nai_array_room(&s->found, &s->capacity, at, sizeof *s->found))
-    return nai_err_nomem(s->err);
-  struct found *f = &s->found[at];
-  if (s->ids.count > known) {
-    *f = (struct found){.table = t, .row = row};
-    for (int i = 0; i < NAI_SIDES; i++)
-      f->rows[i] = no_rows(s->c->sides[i].count);
+static int begin_metric(struct nai_metric_result *r, struct nai_comparison *c, struct nai_err *err) {
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_TRY(NAI_NEW(r->rows[s], &c->arena, c->sides[s].count, err));
+    NAI_TRY(NAI_NEW(r->values[s], &c->arena, c->sides[s].count, err));
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      r->rows[s][i] = -1;
   }
-  if (!f->rows[0] || !f->rows[1])
-    return nai_err_nomem(s->err);
-  if (side == NAI_NEW && !f->is_new) { /* runs of an older program may define a metric otherwise: the newer one holds */
-    f->is_new = true;
-    f->table = t;
-    f->row = row;
-  }
-  f->rows[side][capture] = row;
   return NAI_OK;
 }
 
-static int find_all(struct search *s) {
-  int rc = NAI_OK;
-  for (int side = 0; !rc && side < NAI_SIDES; side++)
-    for (uint32_t i = 0; !rc && i < s->c->sides[side].count; i++) {
-      const struct nai_table *t = metrics_of(s->c, side, i);
-      for (int64_t row = 0; !rc && t && row < t->rows; row++)
-        rc = note_metric(s, side, i, t, row);
-    }
-  return rc;
+static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(nai_strings) ids = {0};
+  uint32_t capacity = 0;
+  for (struct nai_side_rows rows = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&rows);) {
+    struct METRICS_row def = METRICS_at(rows.table, rows.row);
+    uint32_t at = nai_strings_add(&ids, def.metric, strlen(def.metric));
+    if (at == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(c->results, capacity, at, &c->arena, err));
+    struct nai_metric_result *r = &c->results[at];
+    bool is_known = at < c->result_count;
+    if (!is_known)
+      NAI_TRY(begin_metric(r, c, err));
+    /* Runs of an older program may define a metric otherwise: the newer one holds. */
+    if (!is_known || (rows.side == NAI_CANDIDATE && !r->is_candidates))
+      r->def = def;
+    r->is_candidates |= rows.side == NAI_CANDIDATE;
+    r->rows[rows.side][rows.capture] = rows.row;
+    c->result_count = ids.count;
+  }
+  return NAI_OK;
+}
+
+static int refuse_budget(struct nai_comparison *c, const struct nai_budget *budget, struct nai_err *err) {
+  const char **ids;
+  NAI_TRY(NAI_NEW(ids, &c->arena, c->result_count, err));
+  for (uint32_t i = 0; i < c->result_count; i++)
+    ids[i] = c->results[i].def.metric;
+  return nai_budget_unknown(c->options.budgets, budget, ids, c->result_count, err);
+}
+
+/* Every entry of the budgets names a metric and fits its unit. */
+static int check_budgets(struct nai_comparison *c, struct nai_err *err) {
+  const struct nai_budgets *b = c->options.budgets;
+  for (uint32_t i = 0; b && i < b->count; i++) {
+    const struct nai_metric_result *r = nai_comparison_metric(c, b->list[i].id);
+    if (r)
+      NAI_TRY(nai_budget_check(b, &b->list[i], r->def.unit, err));
+    else if (b->list[i].missing != NAI_POLICY_PASS)
+      return refuse_budget(c, &b->list[i], err);
+  }
+  return NAI_OK;
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
 static void undecided(struct nai_metric_result *r, enum nai_verdict verdict, const char *reason) {
-  nai_judge_undecided(&r->judgement, verdict, reason, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_NEW],
-                      r->count[NAI_NEW]);
+  nai_judge_undecided(&r->judgement, verdict, reason, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_CANDIDATE],
+                      r->count[NAI_CANDIDATE]);
 }
 
 /* A hard reason that makes this metric undecidable, NULL for none. */
-static const struct nai_check *obstacle(const struct nai_comparison *c, const struct found *f) {
+static const struct nai_check *obstacle(const struct nai_comparison *c, const struct nai_metric_result *r) {
   for (uint32_t i = 0; i < c->check_count; i++) {
     const struct nai_check *check = &c->checks[i];
     if (check->level != NAI_CHECK_HARD)
       continue;
-    if (check->scope == NAI_SCOPE_ALL || (check->scope == NAI_SCOPE_STEP && strcmp(text(f, "basis"), "step") == 0) ||
-        (check->scope == NAI_SCOPE_CAPABILITY && strcmp(text(f, "needs"), check->capability) == 0))
+    if (check->scope == NAI_SCOPE_ALL || (check->scope == NAI_SCOPE_STEP && is(r->def.basis, "step")) ||
+        (check->scope == NAI_SCOPE_CAPABILITY && is(r->def.needs, check->capability)))
       return check;
   }
   return NULL;
 }
 
+static const struct nai_table *metrics_of(const struct nai_comparison *c, int side, uint32_t capture) {
+  return nai_capture_table(&c->sides[side].captures[capture], &nai_metrics_schema);
+}
+
 /* The values of a side; a metric that means "nothing to count" where it is absent is 0 there. Returns how many captures
  * have none, and whether all have the basis of the metric. */
-static uint32_t read_values(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f,
-                            int side, bool *one_basis) {
-  bool zero = strcmp(text(f, "absent"), "zero") == 0;
+static uint32_t read_values(struct nai_metric_result *r, const struct nai_comparison *c, int side, bool *one_basis) {
+  bool zero = is(r->def.absent, "zero");
   uint32_t without = 0;
   for (uint32_t i = 0; i < c->sides[side].count; i++) {
-    int64_t row = f->rows[side][i];
+    int64_t row = r->rows[side][i];
     if (row < 0 && !zero) {
       without++;
       continue;
     }
     const struct nai_table *t = metrics_of(c, side, i);
-    r->values[side][r->count[side]++] = row < 0 ? 0 : nai_cell_f64(t, row, "value");
-    *one_basis &= row < 0 || strcmp(nai_cell_str(t, row, "basis"), text(f, "basis")) == 0;
+    r->values[side][r->count[side]++] = row < 0 ? 0 : nai_get_f64(t, row, METRICS_value);
+    *one_basis &= row < 0 || is(nai_get_str(t, row, METRICS_basis), r->def.basis);
   }
   return without;
 }
 
-static double cell_or_nan(const struct found *f, const char *column) { return nai_cell_f64(f->table, f->row, column); }
+/* Per second of the window, one part rises when another is saved, and what is exact per step depends in total on the
+ * length of the capture; context has no goal: judged only where somebody asks for it. */
+static bool is_judged(const struct METRICS_row *def) {
+  return !is(def->basis, "second") && !is(def->gate, "context") && !(is(def->kind, "exact") && is(def->basis, "total"));
+}
 
 /* Catalogue and budgets together; the step time is what %_of_step is of. */
-static struct nai_limits limits_of(const struct nai_comparison *c, const struct found *f, double step) {
-  const struct nai_budget *own = nai_budget_of(c->options.budgets, text(f, "metric"));
-  const char *better = text(f, "better");
+static struct nai_limits limits_of(const struct nai_comparison *c, const struct METRICS_row *def, double step) {
+  const struct nai_budget *own = nai_budget_of(c->options.budgets, def->metric);
   bool given = own && !(isnan(own->relative_pct) && isnan(own->absolute) && isnan(own->of_step_pct));
-  double of_step = given ? own->of_step_pct : cell_or_nan(f, "budget_step_pct");
-  /* Per second of the window, one part rises when another is saved, and what is exact per step depends in total on the
-   * length of the capture; context has no goal: judged only where somebody asks for it. */
-  bool exact = strcmp(text(f, "kind"), "exact") == 0;
-  bool judged = own || !(strcmp(text(f, "basis"), "second") == 0 || strcmp(text(f, "gate"), "context") == 0 ||
-                         (exact && strcmp(text(f, "basis"), "total") == 0));
-  struct nai_limits l = {.sign = !judged                       ? 0
-                               : strcmp(better, "lower") == 0  ? 1
-                               : strcmp(better, "higher") == 0 ? -1
-                                                               : 0,
-                         .exact = exact,
-                         .budget_pct = given ? own->relative_pct : cell_or_nan(f, "budget_pct"),
-                         .budget = given ? own->absolute : cell_or_nan(f, "budget"),
-                         .noise_pct = cell_or_nan(f, "noise_pct"),
-                         .noise = cell_or_nan(f, "noise"),
+  double of_step = given ? own->of_step_pct : def->budget_step_pct;
+  struct nai_limits l = {.sign = !own && !is_judged(def)   ? 0
+                               : is(def->better, "lower")  ? 1
+                               : is(def->better, "higher") ? -1
+                                                           : 0,
+                         .exact = is(def->kind, "exact"),
+                         .budget_pct = given ? own->relative_pct : def->budget_pct,
+                         .budget = given ? own->absolute : def->budget,
+                         .noise_pct = def->noise_pct,
+                         .noise = def->noise,
                          .history_noise = NAN,
                          .limit = own ? own->limit : NAN,
                          .minimum = c->options.budgets ? c->options.budgets->minimum : NAI_MIN_CAPTURES};
@@ -144,14 +147,15 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
 }
 
 /* A metric that is on one side only, or not in all captures. */
-static void one_sided(struct nai_metric_result *r, const struct found *f, uint32_t without) {
+static void one_sided(struct nai_metric_result *r, uint32_t without) {
   char reason[160];
-  if (strcmp(text(f, "absent"), "ignore") == 0) {
-    undecided(r, NAI_VERDICT_SKIPPED, r->count[NAI_BASE] ? "only in the base" : "only in the new side");
+  bool in_base = r->count[NAI_BASE] > 0;
+  if (is(r->def.absent, "ignore")) {
+    undecided(r, NAI_VERDICT_SKIPPED, in_base ? "only in the base" : "only in the new side");
     return;
   }
-  if (!r->count[NAI_BASE] || !r->count[NAI_NEW])
-    snprintf(reason, sizeof reason, "the %s has no value of this metric", r->count[NAI_BASE] ? "new side" : "base");
+  if (!in_base || !r->count[NAI_CANDIDATE])
+    snprintf(reason, sizeof reason, "the %s has no value of this metric", in_base ? "new side" : "base");
   else
     snprintf(reason, sizeof reason, "%u captures have no value of this metric", without);
   undecided(r, NAI_VERDICT_ERROR, reason);
@@ -165,8 +169,8 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
   struct nai_judgement *j = &r->judgement;
   bool is_one = false;
   for (size_t i = 0; i < sizeof remainders / sizeof *remainders; i++)
-    is_one |= strncmp(r->id, remainders[i], strlen(remainders[i])) == 0;
-  if (!is_one || strcmp(r->basis, "step") != 0 || nai_budget_of(c->options.budgets, r->id) || !step ||
+    is_one |= strncmp(r->def.metric, remainders[i], strlen(remainders[i])) == 0;
+  if (!is_one || !is(r->def.basis, "step") || nai_budget_of(c->options.budgets, r->def.metric) || !step ||
       !step->judgement.compared || (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
       step->judgement.shift.shift > j->budget)
     return;
@@ -175,73 +179,64 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
            "other parts of the step got shorter: the step itself does not take that much longer");
 }
 
-static int judge(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f, double step,
-                 struct nai_err *err) {
-  bool one_basis = true, ignore = strcmp(text(f, "absent"), "ignore") == 0;
-  uint32_t without = 0, *n = r->count;
-  for (int s = 0; s < NAI_SIDES; s++) {
-    r->values[s] = malloc(((size_t)c->sides[s].count + 1) * sizeof *r->values[s]);
-    if (!r->values[s])
-      return nai_err_nomem(err);
-    without += read_values(r, c, f, s, &one_basis);
-  }
-  struct nai_limits limits = limits_of(c, f, step);
-  const struct nai_check *check = c->sides[NAI_BASE].count ? obstacle(c, f) : NULL;
-  if (!c->sides[NAI_BASE].count) {
-    undecided(r, isnan(limits.limit) || !n[NAI_NEW] ? NAI_VERDICT_SKIPPED : NAI_VERDICT_WITHIN_BUDGET, "");
-  } else if (check) {
+static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, struct nai_limits limits,
+                      struct nai_err *err) {
+  const double *base = r->values[NAI_BASE];
+  uint32_t n = r->count[NAI_BASE];
+  if (n >= NAI_NOISE_MIN) /* a history of its own tells the noise */
+    limits.history_noise = nai_history_noise(base, n);
+  NAI_TRY(nai_judge(&r->judgement, &limits, base, n, r->values[NAI_CANDIDATE], r->count[NAI_CANDIDATE], err));
+  excuse_remainder(r, c);
+  return NAI_OK;
+}
+
+static int judge(struct nai_metric_result *r, const struct nai_comparison *c, double step, struct nai_err *err) {
+  const struct nai_budget *own = nai_budget_of(c->options.budgets, r->def.metric);
+  bool one_basis = true;
+  uint32_t without = 0;
+  /* What a file of budgets names is asked about. */
+  r->gated = own || is(r->def.gate, "gate");
+  r->warn_only = own && own->severity != NAI_POLICY_FAIL;
+  for (int s = 0; s < NAI_SIDES; s++)
+    without += read_values(r, c, s, &one_basis);
+  struct nai_limits limits = limits_of(c, &r->def, step);
+  bool has_base = c->sides[NAI_BASE].count > 0;
+  const struct nai_check *check = has_base ? obstacle(c, r) : NULL;
+  if (!has_base)
+    undecided(r, isnan(limits.limit) || !r->count[NAI_CANDIDATE] ? NAI_VERDICT_SKIPPED : NAI_VERDICT_WITHIN_BUDGET, "");
+  else if (check)
     undecided(r, NAI_VERDICT_ERROR, nai_check_name(check->code));
-  } else if (!n[NAI_BASE] || !n[NAI_NEW] || (without && !ignore)) {
-    one_sided(r, f, without);
-  } else if (!one_basis) {
+  else if (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE] || (without && !is(r->def.absent, "ignore")))
+    one_sided(r, without);
+  else if (!one_basis)
     undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
-  } else {
-    if (n[NAI_BASE] >= NAI_NOISE_MIN) /* a history of its own tells the noise */
-      limits.history_noise = nai_history_noise(r->values[NAI_BASE], n[NAI_BASE]);
-    int rc = nai_judge(&r->judgement, &limits, r->values[NAI_BASE], n[NAI_BASE], r->values[NAI_NEW], n[NAI_NEW], err);
-    if (!rc)
-      excuse_remainder(r, c);
-    return rc;
-  }
+  else
+    return judge_both(r, c, limits, err);
   /* A limit needs no base: one that lacks the metric, or cannot be compared with, does not lift it. */
   if (one_basis && (!check || check->scope != NAI_SCOPE_ALL))
     nai_judge_limit(&r->judgement, &limits);
   return NAI_OK;
 }
 
-static void describe(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f) {
-  const struct nai_budget *own = nai_budget_of(c->options.budgets, text(f, "metric"));
-  r->id = text(f, "metric");
-  r->title = text(f, "title");
-  r->family = text(f, "family");
-  r->unit = text(f, "unit");
-  r->better = text(f, "better");
-  r->kind = text(f, "kind");
-  r->gate = text(f, "gate");
-  r->basis = text(f, "basis");
-  /* What a file of budgets names is asked about; per second and in total, exact metrics are not exact. */
-  r->gated = own || strcmp(r->gate, "gate") == 0;
-  r->warn_only = own && own->severity != NAI_POLICY_FAIL;
-}
-
 /* Median of the base's step time, 0 when unknown. */
-static double step_of(const struct search *s) {
-  uint32_t at = nai_strings_find(&s->ids, STEP_TIME, strlen(STEP_TIME)), n = 0;
+static double base_step(const struct nai_comparison *c) {
+  const struct nai_metric_result *r = nai_comparison_metric(c, STEP_TIME);
   double values[64];
-  for (uint32_t i = 0; at != NAI_NO_STRING && i < s->c->sides[NAI_BASE].count && n < 64; i++)
-    if (s->found[at].rows[NAI_BASE][i] >= 0)
-      values[n++] = nai_cell_f64(metrics_of(s->c, NAI_BASE, i), s->found[at].rows[NAI_BASE][i], "value");
+  uint32_t n = 0;
+  for (uint32_t i = 0; r && i < c->sides[NAI_BASE].count && n < 64; i++)
+    if (r->rows[NAI_BASE][i] >= 0)
+      values[n++] = nai_get_f64(metrics_of(c, NAI_BASE, i), r->rows[NAI_BASE][i], METRICS_value);
   return n ? nai_median(values, n) : 0;
 }
 
 /* --- many metrics ----------------------------------------------------------------------------- */
 
-enum { FEWEST_FOR_Q = 6 }; /* captures of each side: with fewer, p cannot become small enough */
+enum { MIN_FOR_Q = 6 }; /* captures of each side: with fewer, p cannot become small enough */
 
 static bool is_explored(const struct nai_metric_result *r) {
   enum nai_verdict v = r->judgement.verdict;
-  return !r->gated && strcmp(r->kind, "noisy") == 0 && r->count[NAI_BASE] >= FEWEST_FOR_Q &&
-         r->count[NAI_NEW] >= FEWEST_FOR_Q && v != NAI_VERDICT_ERROR && v != NAI_VERDICT_SKIPPED;
+  return !r->gated && is(r->def.kind, "noisy") && r->count[NAI_BASE] >= MIN_FOR_Q &&
+         r->count[NAI_CANDIDATE] >= MIN_FOR_Q && v != NAI_VERDICT_ERROR && v != NAI_VERDICT_SKIPPED;
 }
 
 static int by_p(const void *a, const void *b) {
@@ -252,68 +247,71 @@ static int by_p(const void *a, const void *b) {
 
 /* Benjamini-Hochberg over the metrics that nobody asked about: the share of false ones among those as small. */
 static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {
-  struct nai_metric_result **list = calloc((size_t)c->result_count + 1, sizeof(struct nai_metric_result *));
+  struct nai_metric_result **list;
   size_t n = 0;
   double least = 1;
-  if (!list)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(list, &c->arena, c->result_count, err));
   for (uint32_t i = 0; i < c->result_count; i++) {
     c->results[i].q = NAN;
     if (is_explored(&c->results[i]))
       list[n++] = &c->results[i];
   }
-  qsort(list, n, sizeof(struct nai_metric_result *), by_p);
+  qsort(list, n, sizeof *list, by_p);
   for (size_t i = n; i-- > 0;) {
     least = fmin(least, list[i]->judgement.shift.p * (double)n / (double)(i + 1));
     list[i]->q = least;
   }
-  free(list);
   return NAI_OK;
 }
 
-/* Every entry of the budgets names a metric and fits its unit. */
-static int check_budgets(const struct search *s) {
-  const struct nai_budgets *b = s->c->options.budgets;
-  int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && b && i < b->count; i++) {
-    uint32_t at = nai_strings_find(&s->ids, b->list[i].id, strlen(b->list[i].id));
-    if (at != NAI_NO_STRING) {
-      rc = nai_budget_check(b, &b->list[i], text(&s->found[at], "unit"), s->err);
-      continue;
-    }
-    if (b->list[i].missing == NAI_POLICY_PASS)
-      continue;
-    const char **ids = malloc(((size_t)s->ids.count + 1) * sizeof *ids);
-    if (!ids)
-      return nai_err_nomem(s->err);
-    for (uint32_t j = 0; j < s->ids.count; j++)
-      ids[j] = nai_strings_get(&s->ids, j);
-    rc = nai_budget_unknown(b, &b->list[i], ids, s->ids.count, s->err);
-    free(ids);
-  }
-  return rc;
+int nai_results_find(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(find_metrics(c, err));
+  NAI_TRY(check_budgets(c, err));
+  double step = base_step(c);
+  for (uint32_t i = 0; i < c->result_count; i++)
+    NAI_TRY(judge(&c->results[i], c, step, err));
+  return correct_for_many(c, err);
 }
 
-int nai_results_find(struct nai_comparison *c, struct nai_err *err) {
-  struct search s = {.c = c, .err = err};
-  int rc = find_all(&s);
-  if (!rc)
-    rc = check_budgets(&s);
-  c->results = rc ? NULL : calloc((size_t)s.ids.count + 1, sizeof *c->results);
-  if (!rc && !c->results)
-    rc = nai_err_nomem(err);
-  double step = rc ? 0 : step_of(&s);
-  for (uint32_t i = 0; !rc && i < s.ids.count; i++) {
-    describe(&c->results[c->result_count++], c, &s.found[i]);
-    rc = judge(&c->results[i], c, &s.found[i], step, err);
+/* --- tables ----------------------------------------------------------------------------------- */
+
+/* NaN is NULL. */
+static double or_null(double value) { return isfinite(value) ? value : (double)NAN; }
+
+int nai_fill_metrics(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
+  (void)err;
+  for (uint32_t i = 0; i < c->result_count; i++) {
+    const struct nai_metric_result *r = &c->results[i];
+    const struct nai_judgement *j = &r->judgement;
+    struct COMPARED_METRICS_row row =
+        NAI_ROW(COMPARED_METRICS, .metric = r->def.metric, .title = r->def.title, .unit = r->def.unit,
+                .better = r->def.better, .kind = r->def.kind, .basis = r->def.basis, .gated = r->gated,
+                .base_captures = r->count[NAI_BASE], .new_captures = r->count[NAI_CANDIDATE],
+                .base_median = or_null(j->base), .new_median = or_null(j->candidate),
+                .verdict = nai_verdict_name(j->verdict), .reason = *j->reason ? j->reason : NULL,
+                .budget = or_null(j->budget), .noise = or_null(j->floor));
+    if (j->compared) {
+      row.shift = or_null(j->shift.shift);
+      row.shift_pct = or_null(j->pct);
+      row.p = or_null(j->shift.p);
+      row.q = or_null(r->q);
+      row.cliff_delta = or_null(j->shift.cliff);
+    }
+    if (j->compared && j->shift.has_ci) {
+      row.ci_low = or_null(j->shift.low);
+      row.ci_high = or_null(j->shift.high);
+    }
+    COMPARED_METRICS_add(out, &row);
   }
-  if (!rc)
-    rc = correct_for_many(c, err);
-  for (uint32_t i = 0; s.found && i < s.ids.count && i < s.capacity; i++) {
-    free(s.found[i].rows[0]);
-    free(s.found[i].rows[1]);
+  return NAI_OK;
+}
+
+int nai_fill_values(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
+  (void)err;
+  for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&r);) {
+    struct METRICS_row m = METRICS_at(r.table, r.row);
+    NAI_ADD(COMPARED_VALUES, out, .side = nai_side_names[r.side], .capture = c->sides[r.side].captures[r.capture].label,
+            .metric = m.metric, .unit = m.unit, .better = m.better, .value = or_null(m.value));
   }
-  free(s.found);
-  nai_strings_free(&s.ids);
-  return rc;
+  return NAI_OK;
 }

@@ -1,11 +1,53 @@
-/* Runs of both sides, and sums over them. */
-#include "features/compare/internal.h"
+/* Runs of both sides, and the rows of their tables. */
+#include "features/compare/compare.h"
+#include "rundir/run.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/data_quality.h"
+#include "tables/findings.h"
+#include "tables/gpu_metrics.h"
+#include "tables/gpu_utilization.h"
+#include "tables/gpus.h"
+#include "tables/idle_causes.h"
+#include "tables/kernel_paths.h"
+#include "tables/memory_transfers.h"
+#include "tables/nvtx_phases.h"
+#include "tables/nvtx_ranges.h"
+#include "tables/nvtx_tree.h"
+#include "tables/pids.h"
+#include "tables/processes.h"
+#include "tables/run_info.h"
+#include "tables/step_idle.h"
+#include "tables/step_summary.h"
+#include "tables/steps.h"
 
-#include "base/array.h"
-#include "base/fs.h"
-
-#include <stdlib.h>
 #include <string.h>
+
+const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
+
+const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
+                                                        &nai_capture_schema,
+                                                        &nai_capabilities_schema,
+                                                        &nai_gpus_schema,
+                                                        &nai_gpu_utilization_schema,
+                                                        &nai_run_info_schema,
+                                                        &nai_steps_schema,
+                                                        &nai_step_idle_schema,
+                                                        &nai_step_summary_schema,
+                                                        &nai_idle_causes_schema,
+                                                        &nai_kernel_paths_schema,
+                                                        &nai_data_quality_schema,
+                                                        &nai_findings_schema,
+                                                        &nai_pids_schema,
+                                                        &nai_memory_transfers_schema,
+                                                        &nai_nvtx_ranges_schema,
+                                                        &nai_nvtx_phases_schema,
+                                                        &nai_nvtx_tree_schema,
+                                                        &nai_gpu_metrics_schema,
+                                                        &nai_processes_schema,
+                                                        NULL};
+
+/* --- taking a run ----------------------------------------------------------------------------- */
 
 /* Where the last part of path[0, len) begins. */
 static size_t last_part(const char *path, size_t len) {
@@ -15,7 +57,7 @@ static size_t last_part(const char *path, size_t len) {
 }
 
 /* The last `parts` parts of a path, without the suffix of a trace; of a store's ID/captures/N the id. */
-static char *label_of(const char *path, int parts) {
+static const char *label_of(struct nai_arena *arena, const char *path, int parts) {
   static const char captures[] = "/captures";
   size_t len = strlen(path), inner = sizeof captures - 1;
   while (len > 1 && path[len - 1] == '/')
@@ -36,198 +78,114 @@ static char *label_of(const char *path, int parts) {
     if (len - start > n && memcmp(path + len - n, suffixes[i], n) == 0)
       len -= n;
   }
-  return strndup(path + start, len - start);
+  return nai_arena_printf(arena, "%.*s", (int)(len - start), path + start);
 }
 
-int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run, const char *path,
-                       struct nai_err *err) {
-  struct nai_side *s = &c->sides[side];
-  bool room = nai_array_room(&s->captures, &s->capacity, s->count, sizeof *s->captures);
-  char *label = label_of(path, 1), *longer = label_of(path, 2);
-  if (!room || !label || !longer) {
-    free(label);
-    free(longer);
-    nai_run_close(run);
-    return nai_err_nomem(err);
-  }
-  s->captures[s->count++] = (struct nai_capture){run, label, longer};
-  static const char *const needed[] = {"metrics", "kernel_paths", "steps", "gpu_utilization"};
-  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (!nai_run_has(run, needed[i]))
-      return nai_err_set(err, NAI_EINPUT,
-                         "the run \"%s\" has no table \"%s\": it was made by another version (%s), or stopped early; "
-                         "analyse its trace again",
-                         path, needed[i], nai_run_manifest(run)->version ? nai_run_manifest(run)->version : "unknown");
-  for (const char *const *name = nai_run_compared; *name; name++) {
+static bool is_of_events(const struct nai_schema *schema) {
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    if (nai_event_tables[i] == schema)
+      return true;
+  return false;
+}
+
+/* Those of events are the timeline's, which says when one is missing. */
+static int open_tables(struct nai_run *run, struct nai_err *err) {
+  for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++) {
     const struct nai_table *table;
-    int rc = nai_run_table_if_any(&table, run, *name, NULL, err);
-    if (rc)
-      return rc;
+    struct nai_table *none;
+    NAI_TRY(nai_run_table_if_any(&table, run, (*schema)->name, *schema, err));
+    if (table || is_of_events(*schema))
+      continue;
+    NAI_TRY(nai_table_new(&none, *schema, err));
+    NAI_TRY(nai_run_add(run, none, err));
   }
   return NAI_OK;
 }
 
-const struct nai_table *nai_capture_table(const struct nai_capture *capture, const char *name) {
-  return nai_run_find_loaded(capture->run, name);
-}
-
-static bool counts(const struct nai_table *table, int64_t row, const char *where, const char *is) {
-  return !where || strcmp(nai_cell_str(table, row, where), is) == 0;
-}
-
-int64_t nai_side_sum(const struct nai_side *side, const char *name, const char *column, const char *where,
-                     const char *is) {
-  int64_t sum = 0;
-  for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *table = nai_capture_table(&side->captures[i], name);
-    for (int64_t row = 0; table && row < table->rows; row++) {
-      int64_t cell = counts(table, row, where, is) ? nai_cell_i64(table, row, column) : NAI_NULL_I64;
-      sum += cell == NAI_NULL_I64 ? 0 : cell;
-    }
+int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run, const char *path,
+                       struct nai_err *err) {
+  static const struct nai_schema *const needed[] = {&nai_metrics_schema, &nai_kernel_paths_schema, &nai_steps_schema,
+                                                    &nai_gpu_utilization_schema};
+  struct nai_side *s = &c->sides[side];
+  int rc = NAI_ROOM(s->captures, s->capacity, s->count, &c->arena, err);
+  if (rc) {
+    nai_run_close(run);
+    return rc;
   }
-  return sum;
+  s->captures[s->count++] = (struct nai_capture){run, label_of(&c->arena, path, 1), label_of(&c->arena, path, 2)};
+  NAI_TRY(nai_arena_check(&c->arena, err));
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (!nai_run_has(run, needed[i]->name))
+      return nai_err_set(err, NAI_EINPUT,
+                         "the run \"%s\" has no table \"%s\": it was made by another version (%s), or stopped early; "
+                         "analyse its trace again",
+                         path, needed[i]->name, nai_run_manifest(run)->version ? nai_run_manifest(run)->version : "unknown");
+  return open_tables(run, err);
 }
 
-int64_t nai_side_rows(const struct nai_side *side, const char *name, const char *where, const char *is) {
-  int64_t rows = 0;
-  for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *table = nai_capture_table(&side->captures[i], name);
-    for (int64_t row = 0; table && row < table->rows; row++)
-      rows += counts(table, row, where, is);
-  }
-  return rows;
+/* --- rows ------------------------------------------------------------------------------------- */
+
+const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema) {
+  return nai_run_find_loaded(capture->run, schema->name);
 }
 
-/* --- order ------------------------------------------------------------------------------------ */
-
-/* By the time of capture, then by content: the order in which they are given says nothing. */
-static int by_time(const void *pa, const void *pb) {
-  const struct nai_capture *a = pa, *b = pb;
-  int64_t x = nai_run_utc(a->run), y = nai_run_utc(b->run);
-  if (x != y)
-    return x < y ? -1 : 1;
-  uint64_t i = nai_run_manifest(a->run)->identity, j = nai_run_manifest(b->run)->identity;
-  return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
+struct nai_side_rows nai_rows_of_side(const struct nai_side *sides, int side, const struct nai_schema *schema) {
+  return (struct nai_side_rows){.sides = sides, .schema = schema, .side = side, .end = side + 1, .row = -1};
 }
 
-static bool is_ambiguous(const struct nai_comparison *c, const struct nai_capture *capture) {
-  for (int s = 0; s < NAI_SIDES; s++)
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_capture *other = &c->sides[s].captures[i];
-      if (other != capture && strcmp(other->label, capture->label) == 0)
+struct nai_side_rows nai_all_rows(const struct nai_side *sides, const struct nai_schema *schema) {
+  return (struct nai_side_rows){.sides = sides, .schema = schema, .end = NAI_SIDES, .row = -1};
+}
+
+bool nai_next_row(struct nai_side_rows *r) {
+  for (; r->side < r->end; r->side++, r->capture = 0)
+    for (; r->capture < r->sides[r->side].count; r->capture++, r->row = -1) {
+      if (r->row < 0)
+        r->table = nai_capture_table(&r->sides[r->side].captures[r->capture], r->schema);
+      if (++r->row < r->table->rows)
         return true;
     }
   return false;
 }
 
-/* base/r1 and new/r1 rather than r1 twice. All are found before any is renamed. */
-static int tell_apart(struct nai_comparison *c, struct nai_err *err) {
-  uint32_t all = c->sides[NAI_BASE].count + c->sides[NAI_NEW].count, n = 0;
-  struct nai_capture **list = malloc((all + 1) * sizeof *list);
-  if (!list)
-    return nai_err_nomem(err);
-  for (int s = 0; s < NAI_SIDES; s++)
-    for (uint32_t i = 0; i < c->sides[s].count; i++)
-      if (is_ambiguous(c, &c->sides[s].captures[i]))
-        list[n++] = &c->sides[s].captures[i];
-  for (uint32_t i = 0; i < n; i++) {
-    char *label = list[i]->label;
-    list[i]->label = list[i]->longer;
-    list[i]->longer = label;
-  }
-  free(list);
-  return NAI_OK;
+int64_t nai_or_zero(int64_t value) { return value == NAI_NULL_I64 ? 0 : value; }
+
+int64_t nai_side_count(const struct nai_side *sides, int side, const struct nai_schema *schema) {
+  int64_t rows = 0;
+  for (uint32_t i = 0; i < sides[side].count; i++)
+    rows += nai_capture_table(&sides[side].captures[i], schema)->rows;
+  return rows;
 }
 
-/* --- driver ----------------------------------------------------------------------------------- */
-
-/* Per GPU and steady step where every capture has some, else per GPU and run. */
-static void choose_basis(struct nai_comparison *c) {
-  c->by_step = true;
-  for (int s = 0; s < NAI_SIDES; s++)
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_side one = {&c->sides[s].captures[i], 1};
-      c->by_step &= nai_side_rows(&one, "steps", "state", "steady") > 0;
-    }
-  for (int s = 0; s < NAI_SIDES; s++)
-    c->divisor[s] = c->by_step ? nai_side_rows(&c->sides[s], "steps", "state", "steady")
-                               : nai_side_rows(&c->sides[s], "gpu_utilization", NULL, NULL);
+int64_t nai_side_sum(const struct nai_side *sides, int side, const struct nai_schema *schema, int column) {
+  int64_t sum = 0;
+  for (struct nai_side_rows r = nai_rows_of_side(sides, side, schema); nai_next_row(&r);)
+    sum += nai_or_zero(nai_get_i64(r.table, r.row, column));
+  return sum;
 }
 
-int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options, struct nai_err *err) {
-  static int (*const makers[NAI_COMPARED_COUNT])(struct nai_table **, const struct nai_comparison *,
-                                                 struct nai_err *) = {
-      [NAI_COMPARED_METRICS] = nai_results_table,   [NAI_COMPARED_VALUES] = nai_values_table,
-      [NAI_COMPARED_CHECKS] = nai_checks_table,     [NAI_COMPARED_TIME] = nai_parts_table,
-      [NAI_COMPARED_KERNELS] = nai_kernels_table,   [NAI_COMPARED_RANGES] = nai_ranges_table,
-      [NAI_COMPARED_PHASES] = nai_phases_table,     [NAI_COMPARED_COPIES] = nai_copies_table,
-      [NAI_COMPARED_FINDINGS] = nai_findings_table, [NAI_COMPARED_TREE] = nai_tree_table};
-  c->options = *options;
-  for (int s = 0; s < NAI_SIDES; s++)
-    if (c->sides[s].count)
-      qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
-  choose_basis(c);
-  int rc = tell_apart(c, err);
-  if (!rc)
-    rc = nai_checks_find(c, err);
-  if (!rc)
-    rc = nai_kernels_match(c, err);
-  if (!rc)
-    rc = nai_checks_of_kernels(c, err);
-  if (!rc)
-    rc = nai_results_find(c, err);
-  for (int i = 0; !rc && i < NAI_COMPARED_COUNT; i++) {
-    rc = makers[i](&c->tables[i], c, err);
-    if (!rc)
-      rc = nai_table_check(c->tables[i], err);
-    c->table_count++;
-  }
-  return rc;
+static bool is_steady(const struct nai_side_rows *r) {
+  return strcmp(nai_get_str(r->table, r->row, STEPS_state), "steady") == 0;
 }
 
-void nai_comparison_free(struct nai_comparison *c) {
-  for (int s = 0; s < NAI_SIDES; s++) {
-    for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      nai_run_close(c->sides[s].captures[i].run);
-      free(c->sides[s].captures[i].label);
-      free(c->sides[s].captures[i].longer);
-    }
-    free(c->sides[s].captures);
-    free(c->uses[s]);
-  }
-  for (uint32_t i = 0; i < c->check_count; i++) {
-    free(c->checks[i].capability);
-    free(c->checks[i].base);
-    free(c->checks[i].fresh);
-    free(c->checks[i].reason);
-  }
-  free(c->checks);
-  for (uint32_t i = 0; i < c->result_count; i++)
-    for (int s = 0; s < NAI_SIDES; s++)
-      free(c->results[i].values[s]);
-  free(c->results);
-  nai_match_free(&c->match);
-  for (uint32_t i = 0; i < c->table_count; i++)
-    nai_table_free(c->tables[i]);
-  *c = (struct nai_comparison){0};
+int64_t nai_steady_count(const struct nai_side *sides, int side) {
+  int64_t steps = 0;
+  for (struct nai_side_rows r = nai_rows_of_side(sides, side, &nai_steps_schema); nai_next_row(&r);)
+    steps += is_steady(&r);
+  return steps;
 }
 
-const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id) {
-  for (uint32_t i = 0; i < c->result_count; i++)
-    if (strcmp(c->results[i].id, id) == 0)
-      return &c->results[i];
-  return NULL;
+int64_t nai_steady_sum(const struct nai_side *sides, int side, int column) {
+  int64_t sum = 0;
+  for (struct nai_side_rows r = nai_rows_of_side(sides, side, &nai_steps_schema); nai_next_row(&r);)
+    sum += is_steady(&r) ? nai_or_zero(nai_get_i64(r.table, r.row, column)) : 0;
+  return sum;
 }
 
-const struct nai_check *nai_comparison_obstacle(const struct nai_comparison *c) {
-  for (uint32_t i = 0; i < c->check_count; i++)
-    if (c->checks[i].level == NAI_CHECK_HARD && c->checks[i].scope == NAI_SCOPE_ALL)
-      return &c->checks[i];
-  return NULL;
+bool nai_comparison_is_whole(const struct nai_comparison *c) {
+  return c->sides[NAI_BASE].count && c->sides[NAI_CANDIDATE].count;
 }
 
-int64_t nai_capture_cell(const struct nai_capture *capture, const char *table, const char *column) {
-  const struct nai_table *t = nai_capture_table(capture, table);
-  int64_t value = t && t->rows ? nai_cell_i64(t, 0, column) : NAI_NULL_I64;
-  return value == NAI_NULL_I64 ? 0 : value;
+double nai_comparison_divisor(const struct nai_comparison *c, int side) {
+  return c->divisor[side] ? (double)c->divisor[side] : 1;
 }

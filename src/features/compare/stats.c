@@ -1,5 +1,6 @@
 #include "features/compare/stats.h"
 
+#include "base/arena.h"
 #include "table/stats.h"
 
 #include <math.h>
@@ -33,18 +34,17 @@ double nai_median(const double *values, size_t n) {
  * ranks; counts stay below 2^53 for count <= NAI_EXACT_MAX, so they are exact. */
 enum { MAX_SUM = NAI_EXACT_MAX * (NAI_EXACT_MAX + 1) };
 
-static int count_sums(double **out, const int *doubled, size_t count, size_t take, struct nai_err *err) {
-  double *ways = calloc((take + 1) * (MAX_SUM + 1), sizeof *ways);
-  *out = NULL;
-  if (!ways)
-    return nai_err_nomem(err);
+static int count_sums(double **out, const int *doubled, size_t count, size_t take, struct nai_arena *arena,
+                      struct nai_err *err) {
+  double *ways;
+  NAI_TRY(NAI_NEW(ways, arena, (take + 1) * (MAX_SUM + 1), err));
+  *out = ways;
   ways[0] = 1;
   for (size_t item = 0; item < count; item++)
     for (size_t k = item + 1 < take ? item + 1 : take; k >= 1; k--)
       for (int s = MAX_SUM; s >= doubled[item]; s--)
         ways[k * (MAX_SUM + 1) + (size_t)s] += ways[(k - 1) * (MAX_SUM + 1) + (size_t)(s - doubled[item])];
   memmove(ways, ways + take * (MAX_SUM + 1), (MAX_SUM + 1) * sizeof *ways);
-  *out = ways;
   return NAI_OK;
 }
 
@@ -80,12 +80,12 @@ static double normal_p(double twice, double ties, double m, double n) {
 
 int nai_mann_whitney(double *p, const double *a, size_t m, const double *b, size_t n, struct nai_err *err) {
   size_t count = m + n;
-  struct ranked *all = malloc((count + 1) * sizeof *all);
-  int *doubled = calloc(count + 1, sizeof *doubled);
-  double *ways = NULL, twice = 0, ties = 0, low, high;
-  int rc = all && doubled ? NAI_OK : nai_err_nomem(err);
-  if (rc)
-    goto out;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct ranked *all;
+  int *doubled;
+  double *ways, twice = 0, ties = 0, low, high;
+  NAI_TRY(NAI_NEW(all, &arena, count, err));
+  NAI_TRY(NAI_NEW(doubled, &arena, count, err));
   for (size_t i = 0; i < count; i++)
     all[i] = (struct ranked){i < m ? a[i] : b[i - m], i >= m};
   qsort(all, count, sizeof *all, by_ranked);
@@ -101,18 +101,12 @@ int nai_mann_whitney(double *p, const double *a, size_t m, const double *b, size
   }
   if (count > NAI_EXACT_MAX) {
     *p = normal_p(twice, ties, (double)m, (double)n);
-  } else {
-    rc = count_sums(&ways, doubled, count, n, err);
-    if (rc)
-      goto out;
-    tails(&low, &high, ways, (int)twice);
-    *p = fmin(1, 2 * fmin(low, high));
+    return NAI_OK;
   }
-out:
-  free(ways);
-  free(doubled);
-  free(all);
-  return rc;
+  NAI_TRY(count_sums(&ways, doubled, count, n, &arena, err));
+  tails(&low, &high, ways, (int)twice);
+  *p = fmin(1, 2 * fmin(low, high));
+  return NAI_OK;
 }
 
 int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai_err *err) {
@@ -126,12 +120,11 @@ int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai
     return NAI_OK;
   }
   int doubled[NAI_EXACT_MAX];
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   double *ways, choices = 0, below = 0;
   for (size_t i = 0; i < m + n; i++)
     doubled[i] = 2 * (int)(i + 1);
-  int rc = count_sums(&ways, doubled, m + n, n, err);
-  if (rc)
-    return rc;
+  NAI_TRY(count_sums(&ways, doubled, m + n, n, &arena, err));
   for (int s = 0; s <= MAX_SUM; s++)
     choices += ways[s];
   int least = (int)(n * (n + 1)); /* twice the smallest rank sum, where U is 0 */
@@ -142,7 +135,6 @@ int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai
     *cut = u;
     *coverage = 1 - 2 * below / choices;
   }
-  free(ways);
   return NAI_OK;
 }
 
@@ -150,10 +142,11 @@ int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai
 
 int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double *b, size_t n, struct nai_err *err) {
   size_t count = m * n;
-  double *differences = malloc((count + 1) * sizeof *differences), above = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  double *differences, above = 0;
+  long cut = -1;
   *out = (struct nai_shift){.p = 1};
-  if (!differences)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(differences, &arena, count, err));
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) {
       double d = b[j] - a[i];
@@ -163,15 +156,13 @@ int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double 
   qsort(differences, count, sizeof *differences, by_value);
   out->shift = nai_quantile(differences, count, 0.5);
   out->cliff = 2 * above / (double)count - 1;
-  long cut = -1;
-  int rc = nai_interval_cut(&cut, &out->coverage, m, n, err);
+  NAI_TRY(nai_interval_cut(&cut, &out->coverage, m, n, err));
   out->has_ci = cut >= 0;
   if (out->has_ci) {
     out->low = differences[cut];
     out->high = differences[count - 1 - (size_t)cut];
   }
-  free(differences);
-  return rc ? rc : nai_mann_whitney(&out->p, a, m, b, n, err);
+  return nai_mann_whitney(&out->p, a, m, b, n, err);
 }
 
 /* --- history ---------------------------------------------------------------------------------- */

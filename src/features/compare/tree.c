@@ -1,12 +1,13 @@
 /* Which ranges inside which others differ? The NVTX trees of all captures of a side as one, beside that of the other
  * side: equal chains of names are one node, whatever thread they are on. */
+#include "base/strings.h"
 #include "features/compare/internal.h"
-
-#include "base/array.h"
 #include "tables/compared_tree.h"
+#include "tables/gpu_utilization.h"
+#include "tables/nvtx_tree.h"
+#include "tables/step_summary.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 struct node {
@@ -18,102 +19,87 @@ struct node {
 };
 
 struct tree {
+  struct nai_arena arena;
   struct nai_strings keys, names; /* keys: "parent name", numbered as the nodes */
   struct node *nodes;
   uint32_t capacity;
 };
 
-static int64_t find_node(struct tree *tree, int64_t parent, const char *name, struct nai_err *err) {
-  struct nai_buf key = {0};
+static void tree_free(struct tree *tree) {
+  nai_strings_free(&tree->keys);
+  nai_strings_free(&tree->names);
+  nai_arena_free(&tree->arena);
+}
+
+static int find_node(int64_t *out, struct tree *tree, int64_t parent, const char *name, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) key = {0};
   nai_buf_printf(&key, "%lld ", (long long)parent);
   nai_buf_puts(&key, name);
+  NAI_TRY(nai_buf_check(&key, err));
   uint32_t known = tree->keys.count;
-  uint32_t at = key.oom ? NAI_NO_STRING : nai_strings_add(&tree->keys, nai_buf_str(&key), key.len);
-  nai_buf_free(&key);
+  uint32_t at = nai_strings_add(&tree->keys, nai_buf_str(&key), key.len);
   uint32_t text = nai_strings_add(&tree->names, name, strlen(name));
-  if (at == NAI_NO_STRING || text == NAI_NO_STRING ||
-      !nai_array_room(&tree->nodes, &tree->capacity, at, sizeof *tree->nodes)) {
-    (void)nai_err_nomem(err);
-    return -1;
-  }
+  if (at == NAI_NO_STRING || text == NAI_NO_STRING)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(tree->nodes, tree->capacity, at, &tree->arena, err));
   if (tree->keys.count > known)
     tree->nodes[at] =
         (struct node){.parent = parent, .depth = parent < 0 ? 0 : tree->nodes[parent].depth + 1, .name = text};
-  return at;
-}
-
-static double cell(const struct nai_table *t, int64_t row, const char *column) {
-  int64_t value = nai_cell_i64(t, row, column);
-  return value == NAI_NULL_I64 ? 0 : (double)value;
+  *out = at;
+  return NAI_OK;
 }
 
 /* Adds a capture's tree, whose parents come before their children. */
 static int add_tree(struct tree *tree, int side, const struct nai_table *t, struct nai_err *err) {
-  int64_t *node_of = t ? malloc(((size_t)t->rows + 1) * sizeof *node_of) : NULL;
-  int rc = !t || node_of ? NAI_OK : nai_err_nomem(err);
-  for (int64_t row = 0; t && !rc && row < t->rows; row++) {
-    int64_t parent = nai_cell_i64(t, row, "parent_id");
-    parent = parent >= 0 && parent < row ? node_of[parent] : -1;
-    int64_t at = node_of[row] = find_node(tree, parent, nai_cell_str(t, row, "range_name"), err);
-    if (at < 0) {
-      rc = NAI_ELIMIT;
-      break;
-    }
-    struct node *node = &tree->nodes[at];
+  int64_t *node_of;
+  NAI_TRY(NAI_NEW(node_of, &tree->arena, (size_t)t->rows, err));
+  for (int64_t row = 0; row < t->rows; row++) {
+    struct NVTX_TREE_row range = NVTX_TREE_at(t, row);
+    int64_t parent = range.parent_id >= 0 && range.parent_id < row ? node_of[range.parent_id] : -1;
+    NAI_TRY(find_node(&node_of[row], tree, parent, range.range_name, err));
+    struct node *node = &tree->nodes[node_of[row]];
     node->has[side] = true;
-    node->count[side] += cell(t, row, "count");
-    node->wall[side] += cell(t, row, "total_time_ns");
-    node->gpu[side] += cell(t, row, "attributed_kernel_time_ns");
+    node->count[side] += (double)nai_or_zero(range.count);
+    node->wall[side] += (double)nai_or_zero(range.total_time_ns);
+    node->gpu[side] += (double)nai_or_zero(range.attributed_kernel_time_ns);
   }
-  free(node_of);
-  return rc;
+  return NAI_OK;
 }
 
 /* What sums over a side are divided by: its steps of every state, for the trees hold all of them, else GPUs of runs. */
 static double divisor(const struct nai_comparison *c, int side) {
-  int64_t n = c->by_step ? nai_side_sum(&c->sides[side], "step_summary", "steps", NULL, NULL)
-                         : nai_side_rows(&c->sides[side], "gpu_utilization", NULL, NULL);
+  int64_t n = c->by_step ? nai_side_sum(c->sides, side, &nai_step_summary_schema, STEP_SUMMARY_steps)
+                         : nai_side_count(c->sides, side, &nai_gpu_utilization_schema);
   return n > 0 ? (double)n : 1;
 }
 
-static void put_pair(struct nai_table *table, int64_t row, const struct node *node, const double values[NAI_SIDES],
-                     const double per[NAI_SIDES], int base_column, int delta_column) {
-  for (int s = 0; s < NAI_SIDES; s++)
-    if (node->has[s])
-      nai_set_f64(table, row, base_column + s, values[s] / per[s]);
-  if (delta_column && node->has[NAI_BASE] && node->has[NAI_NEW])
-    nai_set_f64(table, row, delta_column, values[NAI_NEW] / per[NAI_NEW] - values[NAI_BASE] / per[NAI_BASE]);
-}
-
 static void put_tree(struct nai_table *table, const struct tree *tree, const struct nai_comparison *c) {
-  const double per[NAI_SIDES] = {divisor(c, NAI_BASE), divisor(c, NAI_NEW)};
+  const double per[NAI_SIDES] = {divisor(c, NAI_BASE), divisor(c, NAI_CANDIDATE)};
   for (uint32_t i = 0; i < tree->keys.count; i++) {
     const struct node *node = &tree->nodes[i];
-    int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, COMPARED_TREE_node_id, i);
-    nai_set_i64(table, row, COMPARED_TREE_parent_id, node->parent);
-    nai_set_i64(table, row, COMPARED_TREE_depth, node->depth);
-    nai_set_str(table, row, COMPARED_TREE_range_name, nai_strings_get(&tree->names, node->name));
-    nai_set_str(table, row, COMPARED_TREE_state,
-                !node->has[NAI_BASE]  ? "only_new"
-                : !node->has[NAI_NEW] ? "only_base"
-                                      : "both");
-    put_pair(table, row, node, node->count, per, COMPARED_TREE_base_count, 0);
-    put_pair(table, row, node, node->wall, per, COMPARED_TREE_base_time_ns, COMPARED_TREE_delta_ns);
-    put_pair(table, row, node, node->gpu, per, COMPARED_TREE_base_kernel_time_ns, COMPARED_TREE_kernel_delta_ns);
+    double count[NAI_SIDES], wall[NAI_SIDES], gpu[NAI_SIDES]; /* NULL on a side without it */
+    for (int s = 0; s < NAI_SIDES; s++) {
+      count[s] = node->has[s] ? node->count[s] / per[s] : (double)NAN;
+      wall[s] = node->has[s] ? node->wall[s] / per[s] : (double)NAN;
+      gpu[s] = node->has[s] ? node->gpu[s] / per[s] : (double)NAN;
+    }
+    NAI_ADD(COMPARED_TREE, table, .node_id = i, .parent_id = node->parent, .depth = node->depth,
+            .range_name = nai_strings_get(&tree->names, node->name),
+            .state = !node->has[NAI_BASE]      ? "only_new"
+                   : !node->has[NAI_CANDIDATE] ? "only_base"
+                                               : "both",
+            .base_count = count[NAI_BASE], .new_count = count[NAI_CANDIDATE], .base_time_ns = wall[NAI_BASE],
+            .new_time_ns = wall[NAI_CANDIDATE], .delta_ns = wall[NAI_CANDIDATE] - wall[NAI_BASE],
+            .base_kernel_time_ns = gpu[NAI_BASE], .new_kernel_time_ns = gpu[NAI_CANDIDATE],
+            .kernel_delta_ns = gpu[NAI_CANDIDATE] - gpu[NAI_BASE]);
   }
 }
 
-int nai_tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
-  struct tree tree = {0};
-  int rc = nai_table_new(out, &nai_compared_tree_schema, err);
+int nai_fill_tree(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(tree) tree = {.arena = NAI_ARENA(NULL)};
   for (int s = 0; s < NAI_SIDES; s++)
-    for (uint32_t i = 0; !rc && i < c->sides[s].count; i++)
-      rc = add_tree(&tree, s, nai_capture_table(&c->sides[s].captures[i], "nvtx_tree"), err);
-  if (!rc)
-    put_tree(*out, &tree, c);
-  nai_strings_free(&tree.keys);
-  nai_strings_free(&tree.names);
-  free(tree.nodes);
-  return rc;
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      NAI_TRY(add_tree(&tree, s, nai_capture_table(&c->sides[s].captures[i], &nai_nvtx_tree_schema), err));
+  put_tree(out, &tree, c);
+  return NAI_OK;
 }

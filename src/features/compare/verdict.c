@@ -1,8 +1,9 @@
 #include "features/compare/verdict.h"
 
+#include "base/scope.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const struct {
   const char *name, *code;
@@ -40,16 +41,16 @@ static double either(double pct, double absolute, double of) {
 
 /* An exact metric: values repeat, so one capture is enough and any spread is a mistake. */
 static void judge_exact(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m,
-                        const double *fresh, size_t n) {
-  double worse = l->sign * (fresh[0] - base[0]);
-  if (!all_equal(base, m, base[0]) || !all_equal(fresh, n, fresh[0])) {
+                        const double *candidate, size_t n) {
+  double worse = l->sign * (candidate[0] - base[0]);
+  if (!all_equal(base, m, base[0]) || !all_equal(candidate, n, candidate[0])) {
     out->verdict = NAI_VERDICT_ERROR;
     out->compared = false;
     snprintf(out->reason, sizeof out->reason,
              "an exact metric differs between captures of the %s side: these captures are not repetitions of one "
              "program",
              all_equal(base, m, base[0]) ? "new" : "base");
-  } else if (equal(base[0], fresh[0])) {
+  } else if (equal(base[0], candidate[0])) {
     out->verdict = NAI_VERDICT_SAME;
   } else if (l->sign > 0 || l->sign < 0) {
     out->verdict = worse > out->budget ? NAI_VERDICT_CHANGED
@@ -62,15 +63,15 @@ static void judge_exact(struct nai_judgement *out, const struct nai_limits *l, c
 
 /* One to three captures against at least NAI_HISTORY_MIN: each has to be above what the history allows. */
 static void judge_by_history(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m,
-                             const double *fresh, size_t n) {
+                             const double *candidate, size_t n) {
   double allowed = nai_history_limit(base, m, fmax(out->budget, out->floor)), least = INFINITY;
   for (size_t i = 0; i < n; i++)
-    least = fmin(least, l->sign * (fresh[i] - out->base));
+    least = fmin(least, l->sign * (candidate[i] - out->base));
   out->by_history = true;
   if (least > allowed) {
     out->verdict = NAI_VERDICT_REGRESSED;
     snprintf(out->reason, sizeof out->reason, "above what a history of %zu runs allows", m);
-  } else if (l->sign * (out->fresh - out->base) > out->budget) {
+  } else if (l->sign * (out->candidate - out->base) > out->budget) {
     out->verdict = NAI_VERDICT_SUSPECT;
     snprintf(out->reason, sizeof out->reason, "over budget, but within the spread of a history of %zu runs", m);
   } else {
@@ -107,10 +108,10 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
 }
 
 void nai_judge_undecided(struct nai_judgement *out, enum nai_verdict verdict, const char *why, const double *base,
-                         size_t m, const double *fresh, size_t n) {
+                         size_t m, const double *candidate, size_t n) {
   *out = (struct nai_judgement){.verdict = verdict,
                                 .base = nai_median(base, m),
-                                .fresh = nai_median(fresh, n),
+                                .candidate = nai_median(candidate, n),
                                 .pct = NAN,
                                 .budget = NAN,
                                 .floor = NAN,
@@ -119,20 +120,20 @@ void nai_judge_undecided(struct nai_judgement *out, enum nai_verdict verdict, co
 }
 
 void nai_judge_limit(struct nai_judgement *out, const struct nai_limits *l) {
-  if (isnan(l->limit) || isnan(out->fresh))
+  if (isnan(l->limit) || isnan(out->candidate))
     return;
   double sign = l->sign < 0 ? -1 : 1;
-  if (sign * out->fresh > sign * l->limit) {
+  if (sign * out->candidate > sign * l->limit) {
     out->verdict = NAI_VERDICT_REGRESSED;
     out->limit = l->limit;
     snprintf(out->reason, sizeof out->reason, "beyond the fixed limit");
   }
 }
 
-int nai_judge(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m, const double *fresh,
-              size_t n, struct nai_err *err) {
+int nai_judge(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m,
+              const double *candidate, size_t n, struct nai_err *err) {
   *out = (struct nai_judgement){
-      .compared = true, .base = nai_median(base, m), .fresh = nai_median(fresh, n), .pct = NAN, .limit = NAN};
+      .compared = true, .base = nai_median(base, m), .candidate = nai_median(candidate, n), .pct = NAN, .limit = NAN};
   out->budget = either(l->budget_pct, l->budget, out->base);
   out->floor =
       fmax(either(l->noise_pct, l->noise, out->base), isnan(l->history_noise) ? 0 : l->history_noise * fabs(out->base));
@@ -140,19 +141,17 @@ int nai_judge(struct nai_judgement *out, const struct nai_limits *l, const doubl
     out->budget = out->floor;
     out->budget_below_noise = true;
   }
-  int rc = nai_shift_of(&out->shift, base, m, fresh, n, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_shift_of(&out->shift, base, m, candidate, n, err));
   if (fabs(out->base) > 0)
     out->pct = 100 * out->shift.shift / fabs(out->base);
   if (l->exact)
-    judge_exact(out, l, base, m, fresh, n);
-  else if (all_equal(base, m, base[0]) && all_equal(fresh, n, base[0]))
+    judge_exact(out, l, base, m, candidate, n);
+  else if (all_equal(base, m, base[0]) && all_equal(candidate, n, base[0]))
     out->verdict = NAI_VERDICT_SAME;
   else if (!(l->sign > 0 || l->sign < 0))
     out->verdict = NAI_VERDICT_NOTED;
   else if (n < NAI_MIN_CAPTURES && m >= NAI_HISTORY_MIN)
-    judge_by_history(out, l, base, m, fresh, n);
+    judge_by_history(out, l, base, m, candidate, n);
   else
     judge_noisy(out, l, m, n);
   nai_judge_limit(out, l);

@@ -35,8 +35,8 @@ struct nai_limits {
 struct nai_judgement {
   enum nai_verdict verdict;
   bool compared;          /* with a base: shift and pct hold */
-  struct nai_shift shift; /* new - base, as values are: not turned to "worse" */
-  double base, fresh;     /* medians; NaN without values */
+  struct nai_shift shift; /* candidate - base, as values are: not turned to "worse" */
+  double base, candidate; /* medians; NaN without values */
   double pct;             /* of |base|; NaN where base is 0 */
   double budget, floor;   /* as they were applied */
   double limit;           /* the fixed one that was exceeded; NaN: none */
@@ -45,11 +45,11 @@ struct nai_judgement {
   char reason[160]; /* what it rests on, or what is missing; may be empty */
 };
 
-/* base: m values, fresh: n values, in the order of captures. */
+/* base: m values, candidate: n values, in the order of captures. */
 NAI_MUST_CHECK int nai_judge(struct nai_judgement *out, const struct nai_limits *limits, const double *base, size_t m,
-                             const double *fresh, size_t n, struct nai_err *err);
+                             const double *candidate, size_t n, struct nai_err *err);
 /* Of what no base decides: `why`, the medians, nothing compared. */
 void nai_judge_undecided(struct nai_judgement *out, enum nai_verdict verdict, const char *why, const double *base,
-                         size_t m, const double *fresh, size_t n);
-/* A new side beyond the fixed limit fails whatever was said of it before. */
+                         size_t m, const double *candidate, size_t n);
+/* A candidate beyond the fixed limit fails whatever was said of it before. */
 void nai_judge_limit(struct nai_judgement *out, const struct nai_limits *limits);

@@ -6,7 +6,7 @@
 
 /* A pull request's comment: its first line is the verdict, with number and doubt. Below NAI_MARKDOWN_MAX bytes. */
 enum { NAI_MARKDOWN_MAX = 60000 };
-void nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c);
+NAI_MUST_CHECK int nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err);
 /* Its first line alone, as plain text. */
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c);
 /* The page (template compare.html). Reads event tables of one capture a side. */
@@ -15,7 +15,7 @@ NAI_MUST_CHECK int nai_write_html(struct nai_buf *out, const struct nai_comparis
 void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c);
 /* One test case per gated metric; `series` is its class name. */
 void nai_write_junit(struct nai_buf *out, const struct nai_comparison *c, const char *series);
-/* OpenMetrics text, medians of the new side, in base units. */
+/* OpenMetrics text, medians of the candidate, in base units. */
 void nai_write_prometheus(struct nai_buf *out, const struct nai_comparison *c, const char *series);
 /* Bencher's metric format. */
 void nai_write_bmf(struct nai_buf *out, const struct nai_comparison *c, const char *series);

@@ -1,9 +1,9 @@
 /* compare.json: everything a gate needs, in one object. */
-#include "features/compare/internal.h"
-#include "features/compare/write.h"
-
 #include "base/fmt.h"
+#include "features/compare/write.h"
+#include "rundir/run.h"
 #include "table/json.h"
+#include "tables/compared_checks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@ enum { MAX_ROWS = 2000 };
 
 /* Six decimals at most, without zeros at the end. */
 static void number(struct nai_json *json, double value) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_fmt_real(&text, value, 6);
   while (text.len > 1 && memchr(text.data, '.', text.len) && text.data[text.len - 1] == '0')
     text.len--;
@@ -24,7 +24,6 @@ static void number(struct nai_json *json, double value) {
     text.data[text.len] = '\0';
   nai_json_decimal(json, nai_buf_str(&text));
   json->out->oom |= text.oom;
-  nai_buf_free(&text);
 }
 
 static void put_number(struct nai_json *json, const char *key, double value) {
@@ -32,9 +31,10 @@ static void put_number(struct nai_json *json, const char *key, double value) {
   number(json, value);
 }
 
-static void put_side(struct nai_json *json, const char *key, const struct nai_side *side) {
+static void put_side(struct nai_json *json, const struct nai_comparison *c, int s) {
+  const struct nai_side *side = &c->sides[s];
   char hash[24];
-  nai_json_key(json, key);
+  nai_json_key(json, nai_side_names[s]);
   nai_json_begin_object(json, NAI_JSON_LINES);
   nai_json_key(json, "captures");
   nai_json_begin_array(json, NAI_JSON_LINES);
@@ -56,25 +56,8 @@ static void put_side(struct nai_json *json, const char *key, const struct nai_si
   nai_json_end(json);
 }
 
-static void put_checks(struct nai_json *json, const struct nai_comparison *c) {
-  nai_json_key(json, "comparability");
-  nai_json_begin_array(json, NAI_JSON_LINES);
-  for (uint32_t i = 0; i < c->check_count; i++) {
-    const struct nai_check *check = &c->checks[i];
-    nai_json_begin_object(json, NAI_JSON_INLINE);
-    nai_json_put_text(json, "check", nai_check_name(check->code));
-    nai_json_put_text(json, "level", check->level == NAI_CHECK_HARD ? "hard" : "soft");
-    nai_json_put_text(json, "base", check->base);
-    nai_json_put_text(json, "new", check->fresh);
-    nai_json_put_text(json, "reason", check->reason);
-    nai_json_end(json);
-  }
-  nai_json_end(json);
-}
-
-static void put_values(struct nai_json *json, const char *key, const struct nai_metric_result *r, int side,
-                       double median) {
-  nai_json_key(json, key);
+static void put_values(struct nai_json *json, const struct nai_metric_result *r, int side, double median) {
+  nai_json_key(json, nai_side_names[side]);
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_int(json, "n", r->count[side]);
   put_number(json, "median", median);
@@ -88,13 +71,13 @@ static void put_values(struct nai_json *json, const char *key, const struct nai_
 
 static void put_metric(struct nai_json *json, const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  const char *const texts[][2] = {{"id", r->id},         {"title", r->title}, {"unit", r->unit},
-                                  {"better", r->better}, {"kind", r->kind},   {"basis", r->basis}};
+  const char *const texts[][2] = {{"id", r->def.metric},     {"title", r->def.title}, {"unit", r->def.unit},
+                                  {"better", r->def.better}, {"kind", r->def.kind},   {"basis", r->def.basis}};
   nai_json_begin_object(json, NAI_JSON_INLINE);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     nai_json_put_text(json, texts[i][0], texts[i][1]);
-  put_values(json, "base", r, NAI_BASE, j->base);
-  put_values(json, "new", r, NAI_NEW, j->fresh);
+  put_values(json, r, NAI_BASE, j->base);
+  put_values(json, r, NAI_CANDIDATE, j->candidate);
   put_number(json, "shift", j->compared ? j->shift.shift : NAN);
   put_number(json, "shift_pct", j->compared ? j->pct : NAN);
   nai_json_key(json, "ci");
@@ -118,14 +101,16 @@ static void put_metric(struct nai_json *json, const struct nai_comparison *c, co
   nai_json_end(json);
 }
 
-/* Rows of a table as objects by column name, in the units of CSV. */
-static void put_table(struct nai_json *json, const char *key, const struct nai_table *t) {
+/* Rows of a table as objects by column name, in the units of CSV, without column `but` (-1: with all). */
+static void put_table(struct nai_json *json, const char *key, const struct nai_table *t, int but) {
   char name[NAI_COLUMN_NAME_MAX];
   nai_json_key(json, key);
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t row = 0; row < t->rows && row < MAX_ROWS; row++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, t->schema);) {
+      if (p.column == but)
+        continue;
       struct nai_value value = nai_table_value(t, row, p.column);
       nai_json_key(json, nai_display_column_name(name, t->schema, &p));
       nai_json_value(json, p.unit, &value);
@@ -151,7 +136,7 @@ static void put_gate(struct nai_json *json, const struct nai_comparison *c) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     for (uint32_t i = 0; i < c->result_count; i++)
       if (c->results[i].gated && (int)nai_gate_outcome(c, &c->results[i]) == outcome)
-        nai_json_text(json, c->results[i].id);
+        nai_json_text(json, c->results[i].def.metric);
     nai_json_end(json);
   }
   nai_json_end(json);
@@ -175,33 +160,34 @@ static void put_settings(struct nai_json *json, const struct nai_comparison *c) 
 }
 
 void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c) {
+  static const struct {
+    const char *key;
+    enum nai_comparison_table table;
+  } parts[] = {{"partition", NAI_COMPARED_TIME}, {"kernels", NAI_COMPARED_KERNELS},
+               {"ranges", NAI_COMPARED_RANGES},  {"phases", NAI_COMPARED_PHASES},
+               {"copies", NAI_COMPARED_COPIES},  {"findings", NAI_COMPARED_FINDINGS}};
   struct nai_json json;
-  struct nai_buf verdict = {0};
+  NAI_SCOPED(nai_buf) verdict = {0};
   nai_write_verdict(&verdict, c);
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "format", "1.0");
   nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&json, "verdict", nai_buf_str(&verdict));
-  put_side(&json, "base", &c->sides[NAI_BASE]);
-  put_side(&json, "new", &c->sides[NAI_NEW]);
+  for (int s = 0; s < NAI_SIDES; s++)
+    put_side(&json, c, s);
   put_settings(&json, c);
-  put_checks(&json, c);
+  put_table(&json, "comparability", c->tables[NAI_COMPARED_CHECKS], COMPARED_CHECKS_affects);
   nai_json_key(&json, "metrics");
   nai_json_begin_array(&json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < c->result_count; i++)
     put_metric(&json, c, &c->results[i]);
   nai_json_end(&json);
-  put_table(&json, "partition", c->tables[NAI_COMPARED_TIME]);
-  put_table(&json, "kernels", c->tables[NAI_COMPARED_KERNELS]);
-  put_table(&json, "ranges", c->tables[NAI_COMPARED_RANGES]);
-  put_table(&json, "phases", c->tables[NAI_COMPARED_PHASES]);
-  put_table(&json, "copies", c->tables[NAI_COMPARED_COPIES]);
-  put_table(&json, "findings", c->tables[NAI_COMPARED_FINDINGS]);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    put_table(&json, parts[i].key, c->tables[parts[i].table], -1);
   put_gate(&json, c);
   nai_json_end(&json);
   nai_json_finish(&json);
   nai_buf_putc(out, '\n');
   out->oom |= verdict.oom;
-  nai_buf_free(&verdict);
 }

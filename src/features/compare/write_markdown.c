@@ -1,17 +1,20 @@
 /* compare.md: what a reviewer has to know first, then tables, within what a comment may hold. */
-#include "features/compare/internal.h"
-#include "features/compare/markdown.h"
-#include "features/compare/write.h"
-
 #include "base/fmt.h"
+#include "features/compare/document.h"
+#include "features/compare/ranges.h"
+#include "features/compare/write.h"
+#include "table/kernel_name.h"
 #include "tables/compared_findings.h"
+#include "tables/compared_kernels.h"
 #include "tables/compared_time.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_METRICS = 40, MAX_FINDINGS = 15 };
+enum { MAX_CHARS = 80, MAX_METRICS = 40, MAX_KERNELS = 20, MAX_RANGES = 10, MAX_FINDINGS = 15 };
+
+static uint32_t most(const struct nai_document *d, uint32_t rows) { return rows < d->rows ? rows : d->rows; }
 
 /* --- the second line -------------------------------------------------------------------------- */
 
@@ -29,82 +32,51 @@ static int64_t largest_child(const struct nai_table *t, const char *parent, doub
 }
 
 /* Numbers per step that changed: they say what the program does more or less often. */
-static void put_changed(struct nai_buf *out, const struct nai_comparison *c) {
+static void put_changed(const struct nai_document *d, struct nai_view *where) {
   enum { NAMED = 4 };
+  struct nai_view *list = nai_view_put_list(where, "changed");
   uint32_t changed = 0;
-  for (uint32_t i = 0; i < c->result_count; i++) {
-    const struct nai_metric_result *r = &c->results[i];
-    if (r->judgement.verdict != NAI_VERDICT_CHANGED || strcmp(r->basis, "step") != 0 || changed++ >= NAMED)
-      continue;
-    nai_buf_puts(out, "; ");
-    nai_markdown_put_text(out, r->title);
-    nai_buf_putc(out, ' ');
-    nai_put_amount(out, r->unit, r->judgement.base, false);
-    nai_buf_puts(out, " -> ");
-    nai_put_amount(out, r->unit, r->judgement.fresh, false);
+  for (uint32_t i = 0; i < d->c->result_count; i++) {
+    const struct nai_metric_result *r = &d->c->results[i];
+    if (r->judgement.verdict == NAI_VERDICT_CHANGED && strcmp(r->def.basis, "step") == 0 && changed++ < NAMED)
+      nai_document_metric(d, list, r);
   }
   if (changed > NAMED)
-    nai_buf_printf(out, "; %u more metrics changed", changed - NAMED);
+    nai_view_put_int(where, "more_changed", changed - NAMED);
 }
 
-static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
-  const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
-  double delta = t->rows ? nai_get_f64(t, 0, COMPARED_TIME_delta_ns) : 0;
+static void put_where(const struct nai_document *d) {
+  const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
+  struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
   const double worth = 0.01; /* of the whole: captures of one program differ by as much */
-  int64_t part = largest_child(t, "whole", delta), cause = -1;
-  if (part < 0 || fabs(delta) < worth * nai_get_f64(t, 0, COMPARED_TIME_base_time_ns))
+  int64_t row = largest_child(t, "whole", whole.delta_ns);
+  if (row < 0 || fabs(whole.delta_ns) < worth * whole.base_time_ns)
     return;
-  nai_markdown_put_ns(out, nai_get_f64(t, part, COMPARED_TIME_delta_ns), true);
-  nai_buf_puts(out, " of ");
-  nai_markdown_put_ns(out, delta, true);
-  nai_buf_printf(out, " per GPU and %s is %s", c->by_step ? "step" : "run", nai_get_str(t, part, COMPARED_TIME_title));
-  cause = largest_child(t, nai_get_str(t, part, COMPARED_TIME_part), nai_get_f64(t, part, COMPARED_TIME_delta_ns));
+  struct COMPARED_TIME_row part = COMPARED_TIME_at(t, row);
+  struct nai_view *where = nai_view_put_map(d->root, "where");
+  nai_document_amount(where, "difference", "ns", part.delta_ns, true);
+  nai_document_amount(where, "whole", "ns", whole.delta_ns, true);
+  nai_view_put_trusted(where, "per", d->c->by_step ? "step" : "run");
+  nai_view_put_trusted(where, "title", part.title);
+  int64_t cause = largest_child(t, part.part, part.delta_ns);
   if (cause >= 0) {
-    nai_buf_puts(out, ", most of it ");
-    nai_markdown_put_text(out, nai_get_str(t, cause, COMPARED_TIME_title));
-    nai_buf_puts(out, " (");
-    nai_markdown_put_ns(out, nai_get_f64(t, cause, COMPARED_TIME_delta_ns), true);
-    nai_buf_putc(out, ')');
+    struct nai_view *map = nai_view_put_map(where, "cause");
+    nai_document_text(d, map, "title", nai_get_str(t, cause, COMPARED_TIME_title));
+    nai_document_amount(map, "difference", "ns", nai_get_f64(t, cause, COMPARED_TIME_delta_ns), true);
   }
-  put_changed(out, c);
-  nai_buf_puts(out, ".\n\n");
+  put_changed(d, where);
 }
 
-/* --- sections --------------------------------------------------------------------------------- */
+/* --- metrics ---------------------------------------------------------------------------------- */
 
-static void put_checks(struct nai_buf *out, const struct nai_comparison *c) {
-  bool any = c->check_count > 0;
-  for (uint32_t i = 0; i < c->result_count; i++)
-    any |= nai_gate_caveat(&c->results[i]);
-  if (!any)
-    return;
-  nai_buf_puts(out, "## Can they be compared?\n\n");
-  for (uint32_t i = 0; i < c->check_count && !nai_markdown_full(out); i++) {
-    const struct nai_check *check = &c->checks[i];
-    nai_buf_printf(out, check->level == NAI_CHECK_HARD ? "- **%s** `%s`: " : "- %s `%s`: ", nai_check_word(check),
-                   nai_check_name(check->code));
-    nai_markdown_put_text(out, check->reason);
-    if (check->base || check->fresh) {
-      nai_buf_puts(out, " (");
-      nai_markdown_put_text(out, check->base ? check->base : "");
-      nai_buf_puts(out, check->base && check->fresh ? " against " : "");
-      nai_markdown_put_text(out, check->fresh ? check->fresh : "");
-      nai_buf_putc(out, ')');
+static void put_caveats(const struct nai_document *d) {
+  struct nai_view *list = nai_view_put_list(d->root, "caveats");
+  for (uint32_t i = 0, n = 0; i < d->c->result_count && n < d->rows; i++)
+    if (nai_gate_caveat(&d->c->results[i])) {
+      nai_document_metric(d, list, &d->c->results[i]);
+      n++;
     }
-    nai_buf_putc(out, '\n');
-  }
-  for (uint32_t i = 0; i < c->result_count && !nai_markdown_full(out); i++)
-    if (nai_gate_caveat(&c->results[i])) {
-      const struct nai_metric_result *r = &c->results[i];
-      nai_buf_puts(out, "- caveat ");
-      nai_markdown_put_code(out, r->id);
-      nai_buf_puts(out, ": ");
-      nai_put_amount(out, r->unit, r->judgement.base, false);
-      nai_buf_puts(out, " -> ");
-      nai_put_amount(out, r->unit, r->judgement.fresh, false);
-      nai_buf_putc(out, '\n');
-    }
-  nai_buf_putc(out, '\n');
+  nai_view_put_bool(d->root, "any_doubt", d->c->check_count > 0 || nai_view_truth(list));
 }
 
 /* Gated ones and context, and others that say something. */
@@ -116,7 +88,7 @@ static bool is_shown(const struct nai_metric_result *r) {
   case NAI_VERDICT_NOT_PROVEN:
   case NAI_VERDICT_NOTED:
   case NAI_VERDICT_ERROR:
-    return (r->gated || strcmp(r->gate, "context") == 0) && r->judgement.verdict != NAI_VERDICT_SKIPPED;
+    return (r->gated || strcmp(r->def.gate, "context") == 0) && r->judgement.verdict != NAI_VERDICT_SKIPPED;
   default:
     return true;
   }
@@ -124,181 +96,269 @@ static bool is_shown(const struct nai_metric_result *r) {
 
 /* What the gate asks about and finds in order needs no row of its own; step time has one always. */
 static bool is_in_order(const struct nai_metric_result *r, enum nai_verdict verdict) {
-  return r->gated && r->judgement.verdict == verdict && strcmp(r->id, "step.time.median") != 0;
+  return r->gated && r->judgement.verdict == verdict && strcmp(r->def.metric, "step.time.median") != 0;
 }
 
-/* Whether there was any. */
-static bool put_in_order(struct nai_buf *out, const struct nai_comparison *c, enum nai_verdict verdict,
+static void put_in_order(const struct nai_document *d, struct nai_view *lists, enum nai_verdict verdict,
                          const char *title) {
-  uint32_t shown = 0;
-  for (uint32_t i = 0; i < c->result_count && !nai_markdown_full(out); i++) {
-    if (!is_in_order(&c->results[i], verdict))
+  struct nai_view *map = NULL, *ids = NULL;
+  for (uint32_t i = 0, n = 0; i < d->c->result_count && n < d->rows; i++) {
+    if (!is_in_order(&d->c->results[i], verdict))
       continue;
-    nai_buf_puts(out, shown++ ? ", " : title);
-    nai_markdown_put_code(out, c->results[i].id);
+    if (!n++) {
+      map = nai_view_add_map(lists);
+      ids = nai_view_put_list(map, "ids");
+      nai_view_put_trusted(map, "title", title);
+    }
+    struct nai_view *id = nai_view_add_map(ids);
+    nai_view_put_bool(id, "first", n == 1);
+    nai_document_code(d, id, "id", d->c->results[i].def.metric);
   }
-  if (shown)
-    nai_buf_puts(out, ".\n");
-  return shown > 0;
 }
 
-static void put_metric(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r) {
-  const struct nai_judgement *j = &r->judgement;
-  nai_buf_puts(out, "| ");
-  nai_markdown_put_code(out, r->id);
-  nai_buf_printf(out, "%s | ", strcmp(r->basis, "second") == 0 ? " per second" : "");
-  nai_put_amount(out, r->unit, j->base, false);
-  nai_buf_puts(out, " | ");
-  nai_put_amount(out, r->unit, j->fresh, false);
-  nai_buf_puts(out, " | ");
-  nai_put_amount(out, r->unit, j->compared ? j->shift.shift : NAN, true);
-  if (j->compared && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
-    nai_put_pct(out, j->pct);
-  nai_buf_puts(out, " | ");
-  if (j->compared && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
-    nai_put_amount(out, r->unit, j->shift.low, true);
-    nai_buf_puts(out, " ... ");
-    nai_put_amount(out, r->unit, j->shift.high, true);
-  } else {
-    nai_buf_puts(out, "-");
-  }
-  nai_buf_puts(out, " | ");
-  nai_put_allowed(out, r);
-  nai_buf_puts(out, r->gated ? " | **" : " | ");
-  nai_put_decision(out, c, r);
-  nai_buf_puts(out, r->gated ? "** | " : " | ");
-  nai_markdown_put_text(out, j->reason);
-  nai_buf_puts(out, " |\n");
-}
-
-static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
+static void put_metrics(const struct nai_document *d) {
+  struct nai_view *in_order = nai_view_put_list(d->root, "in_order"), *list = nai_view_put_list(d->root, "metrics");
   uint32_t shown = 0, left = 0;
-  nai_buf_puts(out, "## Metrics\n\n");
-  bool any = put_in_order(out, c, NAI_VERDICT_SAME, "The same on both sides: ");
-  any |= put_in_order(out, c, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets: ");
-  for (uint32_t i = 0; i < c->result_count; i++) {
-    const struct nai_metric_result *r = &c->results[i];
+  put_in_order(d, in_order, NAI_VERDICT_SAME, "The same on both sides");
+  put_in_order(d, in_order, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets");
+  for (uint32_t i = 0; i < d->c->result_count; i++) {
+    const struct nai_metric_result *r = &d->c->results[i];
     if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
       continue;
-    if (shown == MAX_METRICS || nai_markdown_full(out)) {
+    if (shown == most(d, MAX_METRICS)) {
       left++;
       continue;
     }
-    if (!shown++)
-      nai_buf_printf(out,
-                     "%s| Metric | Base | New | Difference | 95 %% interval | Budget | Verdict | |\n"
-                     "|---|---:|---:|---:|---:|---:|---|---|\n",
-                     any ? "\n" : "");
-    put_metric(out, c, r);
+    nai_document_metric(d, list, r);
+    shown++;
   }
-  nai_buf_printf(out, "%s%s%s%u metrics compared; all are in `tables/compared_metrics.csv`.\n\n",
-                 any || shown ? "\n" : "",
-                 shown ? "Gated metrics are bold, with what a gate makes of their verdicts unless it is a pass. " : "",
-                 left ? "Not all are shown. " : "", c->result_count);
+  nai_view_put_bool(d->root, "any_in_order", nai_view_truth(in_order));
+  nai_view_put_bool(d->root, "any_metric", shown > 0);
+  nai_view_put_bool(d->root, "left_out", left > 0);
+  nai_view_put_int(d->root, "result_count", d->c->result_count);
 }
 
-static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
-  const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
-  nai_buf_printf(out,
-                 "## Where the time went\n\nPer GPU and %s; means, for only these add up. The parts of a part add up "
-                 "to it.\n\n| Part | Base | New | Difference | Of the whole |\n|---|---:|---:|---:|---:|\n",
-                 c->by_step ? "steady step" : "run");
-  for (int64_t row = 0; row < t->rows && !nai_markdown_full(out); row++) {
-    if (nai_get_i64(t, row, COMPARED_TIME_base_sum_ns) == 0 && nai_get_i64(t, row, COMPARED_TIME_new_sum_ns) == 0)
-      continue; /* nothing, on either side */
-    nai_buf_puts(out, "| ");
-    for (int64_t depth = nai_get_i64(t, row, COMPARED_TIME_depth); depth > 0; depth--)
-      nai_buf_puts(out, "&nbsp;&nbsp;&nbsp;");
-    nai_markdown_put_text(out, nai_get_str(t, row, COMPARED_TIME_title));
-    nai_buf_puts(out, " | ");
-    nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_TIME_base_time_ns), false);
-    nai_buf_puts(out, " | ");
-    nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_TIME_new_time_ns), false);
-    nai_buf_puts(out, " | ");
-    nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_TIME_delta_ns), true);
-    double pct = nai_get_f64(t, row, COMPARED_TIME_delta_pct_of_whole);
-    nai_buf_puts(out, " | ");
-    if (isnan(pct))
-      nai_buf_putc(out, '-');
-    else
-      nai_fmt_change(out, pct, 2);
-    nai_buf_puts(out, " |\n");
-  }
-  nai_buf_putc(out, '\n');
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+/* The rows of a table in an order. */
+static int sort_rows(int64_t **out, const struct nai_table *t, int (*by)(const void *, const void *, void *),
+                     struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++)
+    (*out)[i] = i;
+  qsort_r(*out, (size_t)t->rows, sizeof **out, by, (void *)t);
+  return NAI_OK;
 }
 
-/* How many captures of a side have a finding, of how many. */
-struct share {
-  int64_t runs, of;
-};
-
-static struct share share_of(const struct nai_comparison *c, const struct nai_table *t, int64_t row) {
-  enum nai_side_id side = nai_get_i64(t, row, COMPARED_FINDINGS_new_captures) ? NAI_NEW : NAI_BASE;
-  return (struct share){nai_get_i64(t, row,
-                                    side == NAI_NEW ? COMPARED_FINDINGS_new_captures : COMPARED_FINDINGS_base_captures),
-                        c->sides[side].count};
+/* By how much a row moves a side's time. */
+static double weight(const struct nai_table *t, int64_t row) {
+  double base = nai_get_f64(t, row, COMPARED_KERNELS_base_time_ns),
+         candidate = nai_get_f64(t, row, COMPARED_KERNELS_new_time_ns);
+  return fabs((isnan(candidate) ? 0 : candidate) - (isnan(base) ? 0 : base));
 }
 
-static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
-  const struct nai_table *t = c->tables[NAI_COMPARED_FINDINGS];
-  int shown = 0;
-  for (int64_t row = 0; row < t->rows && shown < MAX_FINDINGS && !nai_markdown_full(out); row++) {
-    const char *state = nai_get_str(t, row, COMPARED_FINDINGS_state);
-    struct share share = share_of(c, t, row);
-    if (strcmp(state, "same") == 0 || 2 * share.runs < share.of) /* what few captures have is no difference of sides */
+static int by_weight(const void *a, const void *b, void *table) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  double dx = weight(table, x), dy = weight(table, y);
+  return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
+}
+
+/* Differences below are not worth a reader's time: the captures differ by as much anyway. */
+static double least_worth(const struct nai_comparison *c) {
+  const double share = 0.001;
+  struct COMPARED_TIME_row whole = COMPARED_TIME_at(c->tables[NAI_COMPARED_TIME], 0);
+  return share * fmax(whole.base_time_ns, whole.new_time_ns);
+}
+
+static void put_kernel(const struct nai_document *d, struct nai_view *list, const struct COMPARED_KERNELS_row *k) {
+  struct nai_view *map = nai_view_add_map(list);
+  NAI_SCOPED(nai_buf) name = {0};
+  nai_kernel_name_short(&name, k->kernel, MAX_CHARS);
+  nai_document_code(d, map, "name", nai_buf_str(&name));
+  nai_view_inherit(map, &name);
+  nai_document_code(d, map, "path", k->nvtx_path);
+  nai_view_put_trusted(map, "state", k->state);
+  nai_view_put_trusted(map, "confidence", k->confidence);
+  nai_view_put_trusted(map, "change", k->change);
+  nai_document_amount(map, "base_calls", "count", k->base_calls, false);
+  nai_document_amount(map, "new_calls", "count", k->new_calls, false);
+  nai_document_amount(map, "base_time", "ns", k->base_time_ns, false);
+  nai_document_amount(map, "new_time", "ns", k->new_time_ns, false);
+  nai_document_amount(map, "difference", "ns", k->delta_ns, true);
+}
+
+/* How many rows are more than one name on both sides. */
+static void put_states(const struct nai_document *d) {
+  uint32_t counts[NAI_MATCH_STATE_COUNT] = {0}, shown = 0;
+  struct nai_view *list = nai_view_put_list(d->root, "states");
+  for (uint32_t i = 0; i < d->c->match.count; i++)
+    counts[d->c->match.rows[i].state]++;
+  for (int state = NAI_MATCH_KERNEL + 1; state < NAI_MATCH_STATE_COUNT; state++) {
+    if (!counts[state])
       continue;
-    if (!shown++)
-      nai_buf_puts(out, "## Findings\n\n");
-    nai_buf_printf(out, "- %s: `%s` ", state, nai_get_str(t, row, COMPARED_FINDINGS_id));
-    if (*nai_get_str(t, row, COMPARED_FINDINGS_base_severity))
-      nai_buf_printf(out, "%s", nai_get_str(t, row, COMPARED_FINDINGS_base_severity));
-    if (strcmp(state, "changed") == 0)
-      nai_buf_puts(out, " -> ");
-    nai_buf_printf(out, "%s: ", nai_get_str(t, row, COMPARED_FINDINGS_new_severity));
-    nai_markdown_put_text(out, nai_get_str(t, row, COMPARED_FINDINGS_title));
-    if (share.runs < share.of)
-      nai_buf_printf(out, " (in %" PRId64 " of %" PRId64 " captures)", share.runs, share.of);
-    nai_buf_putc(out, '\n');
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_bool(map, "first", !shown++);
+    nai_view_put_int(map, "count", counts[state]);
+    nai_view_put_trusted(map, "state",
+                         state == NAI_MATCH_ONLY_BASE        ? "gone"
+                         : state == NAI_MATCH_ONLY_CANDIDATE ? "new"
+                                                             : nai_match_state_name((enum nai_match_state)state));
   }
-  if (shown)
-    nai_buf_putc(out, '\n');
+  nai_view_put_bool(d->root, "any_state", shown > 0);
 }
 
-static void put_captures(struct nai_buf *out, const struct nai_comparison *c) {
-  enum { NAMED = 20 };
-  nai_buf_puts(out, "## Captures\n\n");
-  for (int s = 0; s < NAI_SIDES; s++) {
-    nai_buf_printf(out, "- %s:", s == NAI_BASE ? "base" : "new");
-    for (uint32_t i = 0; i < c->sides[s].count && i < NAMED && !nai_markdown_full(out); i++) {
-      nai_buf_puts(out, i ? ", " : " ");
-      nai_markdown_put_code(out, c->sides[s].captures[i].label);
+static void put_share(struct nai_view *map, const char *key, int64_t ns, double all) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_percent(&text, 100 * (double)ns / all);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+static void put_levels(const struct nai_document *d) {
+  const struct nai_match *m = &d->c->match;
+  double all = (double)m->ns[NAI_BASE] + (double)m->ns[NAI_CANDIDATE];
+  struct nai_view *list = nai_view_put_list(d->root, "levels");
+  uint32_t shown = 0;
+  nai_view_put_bool(d->root, "any_kernel_time", all > 0);
+  for (int level = 0; level < NAI_LEVEL_COUNT; level++) {
+    if (!m->level_ns[level])
+      continue;
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_bool(map, "first", !shown++);
+    nai_view_put_trusted(map, "level", nai_match_level_name((enum nai_match_level)level));
+    nai_view_put_trusted(map, "confidence", nai_match_level_confidence((enum nai_match_level)level));
+    put_share(map, "share", m->level_ns[level], all);
+  }
+  nai_view_put_bool(d->root, "any_level", shown > 0);
+  if (m->only_ns)
+    put_share(d->root, "one_side", m->only_ns, all);
+}
+
+static int put_kernels(const struct nai_document *d, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const struct nai_table *t = d->c->tables[NAI_COMPARED_KERNELS];
+  struct nai_view *list = nai_view_put_list(d->root, "kernels");
+  int64_t *order, worth = 0, differ = 0;
+  double least = least_worth(d->c);
+  NAI_TRY(sort_rows(&order, t, by_weight, &arena, err));
+  for (; differ < t->rows && weight(t, order[differ]) > 0; differ++)
+    worth += weight(t, order[differ]) >= least;
+  int64_t shown = worth < most(d, MAX_KERNELS) ? worth : most(d, MAX_KERNELS);
+  for (int64_t i = 0; i < shown; i++) {
+    struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i]);
+    put_kernel(d, list, &kernel);
+  }
+  nai_view_put_bool(d->root, "any_kernel", worth > 0);
+  nai_view_put_bool(d->root, "any_difference", differ > 0);
+  if (worth > shown)
+    nai_view_put_int(d->root, "more_kernels", worth - shown);
+  put_levels(d);
+  put_states(d);
+  return NAI_OK;
+}
+
+/* --- ranges, phases, copies ------------------------------------------------------------------- */
+
+static int by_delta(const void *a, const void *b, void *table) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  double dx = fabs(nai_get_f64(table, x, COMPARED_RANGES_delta_ns)),
+         dy = fabs(nai_get_f64(table, y, COMPARED_RANGES_delta_ns));
+  dx = isnan(dx) ? -1 : dx;
+  dy = isnan(dy) ? -1 : dy;
+  return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
+}
+
+/* What both sides have, those that differ most first; nothing when none differs. */
+static int put_differences(const struct nai_document *d, struct nai_view *lists, enum nai_comparison_table table,
+                           const char *title, const char *note, const char *unit, struct nai_err *err) {
+  const double noise = strcmp(unit, "ns") == 0 ? 0.01 : 0; /* of a range's own time */
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const struct nai_table *t = d->c->tables[table];
+  struct nai_view *rows = NULL;
+  int64_t *order;
+  NAI_TRY(sort_rows(&order, t, by_delta, &arena, err));
+  for (uint32_t i = 0, shown = 0; i < t->rows && shown < most(d, MAX_RANGES); i++) {
+    struct COMPARED_RANGES_row range;
+    nai_table_read(&range, t, t->schema, order[i]);
+    if (!(fabs(range.delta_ns) > 0))
+      break;
+    if (fabs(range.delta_ns) < noise * range.base_time_ns)
+      continue;
+    if (!shown++) {
+      struct nai_view *map = nai_view_add_map(lists);
+      nai_view_put_trusted(map, "title", title);
+      nai_view_put_trusted(map, "note", note);
+      rows = nai_view_put_list(map, "rows");
     }
-    nai_buf_printf(out, "%s\n", c->sides[s].count > NAMED ? ", ..." : "");
+    struct nai_view *row = nai_view_add_map(rows);
+    nai_document_code(d, row, "name", range.range_name);
+    nai_document_amount(row, "base_count", "count", range.base_count, false);
+    nai_document_amount(row, "new_count", "count", range.new_count, false);
+    nai_document_amount(row, "base", unit, range.base_time_ns, false);
+    nai_document_amount(row, "new", unit, range.new_time_ns, false);
+    nai_document_amount(row, "difference", unit, range.delta_ns, true);
   }
-  nai_buf_puts(out,
-               "\nA capture counts as one sample. The spread within a capture says nothing about the spread between "
-               "captures.\n");
+  return NAI_OK;
 }
 
-void nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c) {
-  struct nai_buf verdict = {0};
-  nai_write_verdict(&verdict, c);
-  nai_markdown_put_text(out, nai_buf_str(&verdict));
-  nai_buf_puts(out, "\n\n");
-  out->oom |= verdict.oom;
-  nai_buf_free(&verdict);
-  bool both = c->sides[NAI_BASE].count && c->sides[NAI_NEW].count;
-  if (both && !nai_comparison_obstacle(c))
-    put_where(out, c);
-  put_checks(out, c);
-  put_metrics(out, c);
-  if (both) {
-    put_time(out, c);
-    nai_markdown_put_kernels(out, c);
-    nai_markdown_put_differences(out, c->tables[NAI_COMPARED_RANGES], "NVTX ranges", "ns");
-    nai_markdown_put_differences(out, c->tables[NAI_COMPARED_PHASES], "Phases", "ns");
-    nai_markdown_put_differences(out, c->tables[NAI_COMPARED_COPIES], "Copies", "bytes");
-    put_findings(out, c);
+/* --- findings --------------------------------------------------------------------------------- */
+
+static void put_findings(const struct nai_document *d) {
+  const struct nai_table *t = d->c->tables[NAI_COMPARED_FINDINGS];
+  struct nai_view *list = nai_view_put_list(d->root, "findings");
+  uint32_t shown = 0;
+  for (int64_t i = 0; i < t->rows && shown < most(d, MAX_FINDINGS); i++) {
+    struct COMPARED_FINDINGS_row finding = COMPARED_FINDINGS_at(t, i);
+    int64_t captures = finding.new_captures ? finding.new_captures : finding.base_captures;
+    int64_t of = d->c->sides[finding.new_captures ? NAI_CANDIDATE : NAI_BASE].count;
+    if (strcmp(finding.state, "same") == 0 || 2 * captures < of) /* what few captures have is no difference of sides */
+      continue;
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_trusted(map, "state", finding.state);
+    nai_view_put_code(map, "rule", finding.id);
+    nai_view_put_trusted(map, "base_severity", finding.base_severity);
+    nai_view_put_trusted(map, "new_severity", finding.new_severity);
+    nai_view_put_bool(map, "changed", strcmp(finding.state, "changed") == 0);
+    nai_document_text(d, map, "title", finding.title);
+    nai_view_put_int(map, "captures", captures);
+    nai_view_put_int(map, "of", of);
+    nai_view_put_bool(map, "in_some", captures < of);
+    shown++;
   }
-  put_captures(out, c);
+  nai_view_put_bool(d->root, "any_finding", shown > 0);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int put_sides(const struct nai_document *d, struct nai_err *err) {
+  static const char note[] = "; all threads together, and ranges inside of others count, too";
+  struct nai_view *lists = nai_view_put_list(d->root, "differences");
+  NAI_TRY(put_kernels(d, err));
+  NAI_TRY(put_differences(d, lists, NAI_COMPARED_RANGES, "NVTX ranges", note, "ns", err));
+  NAI_TRY(put_differences(d, lists, NAI_COMPARED_PHASES, "Phases", "", "ns", err));
+  NAI_TRY(put_differences(d, lists, NAI_COMPARED_COPIES, "Copies", "", "bytes", err));
+  put_findings(d);
+  return NAI_OK;
+}
+
+static int render(struct nai_buf *out, const struct nai_comparison *c, uint32_t rows, struct nai_err *err) {
+  NAI_SCOPED(nai_document) d = nai_document_new(c, MAX_CHARS, rows);
+  bool both = nai_comparison_is_whole(c);
+  if (both && !nai_comparison_obstacle(c))
+    put_where(&d);
+  put_caveats(&d);
+  put_metrics(&d);
+  if (both)
+    NAI_TRY(put_sides(&d, err));
+  return nai_builtin_render(out, "compare.md", d.root, NAI_ESCAPE_MARKDOWN, err);
+}
+
+int nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err) {
+  enum { MANY = 256 }; /* rows of a list */
+  size_t before = out->len;
+  NAI_TRY(render(out, c, UINT32_MAX, err));
+  for (uint32_t rows = MANY; out->len - before >= NAI_MARKDOWN_MAX && rows; rows /= 2) {
+    out->len = before;
+    NAI_TRY(render(out, c, rows, err));
+  }
+  return NAI_OK;
 }

@@ -9,12 +9,6 @@
 static const double WEAK_P = 0.01, STRONG_P = 0.001, LEAST_RELATIVE = 0.02;
 enum { SPIKE_SD = 5 };
 
-void nai_trend_found_free(struct nai_trend_found *found) {
-  free(found->changes);
-  free(found->spikes);
-  *found = (struct nai_trend_found){0};
-}
-
 /* --- spikes ----------------------------------------------------------------------------------- */
 
 /* -1, 0, 1: below, within, above what the neighbours allow; `limit` is that bound. */
@@ -208,21 +202,20 @@ static void find_weak(struct points *points, const double *v, uint32_t count) {
 }
 
 int nai_trend_changes(struct nai_trend_found *out, const double *values, uint32_t count,
-                      const struct nai_trend_rule *rule, struct nai_err *err) {
-  double *tame = malloc(((size_t)count + 1) * sizeof *tame);
-  struct merging m = {tame, count, rule, {malloc(((size_t)count + 1) * sizeof(uint32_t)), 0}};
-  *out = (struct nai_trend_found){.spikes = calloc((size_t)count + 1, sizeof(bool))};
-  int rc = tame && m.points.at && out->spikes ? NAI_OK : nai_err_nomem(err);
-  if (!rc) {
-    tame_spikes(tame, out->spikes, values, count);
-    find_weak(&m.points, tame, count);
-    merge(&m);
-    out->changes = malloc(((size_t)m.points.count + 1) * sizeof *out->changes);
-    rc = out->changes ? NAI_OK : nai_err_nomem(err);
-  }
-  for (uint32_t i = 0; i < m.points.count && !rc; i++)
+                      const struct nai_trend_rule *rule, struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) own = NAI_ARENA(NULL);
+  struct merging m = {.count = count, .rule = rule};
+  double *tame;
+  *out = (struct nai_trend_found){0};
+  NAI_TRY(NAI_NEW(tame, &own, count, err));
+  NAI_TRY(NAI_NEW(m.points.at, &own, (size_t)count + 1, err));
+  NAI_TRY(NAI_NEW(out->spikes, arena, count, err));
+  m.v = tame;
+  tame_spikes(tame, out->spikes, values, count);
+  find_weak(&m.points, tame, count);
+  merge(&m);
+  NAI_TRY(NAI_NEW(out->changes, arena, m.points.count, err));
+  for (uint32_t i = 0; i < m.points.count; i++)
     out->changes[out->count++] = judge(&m, i);
-  free(tame);
-  free(m.points.at);
-  return rc;
+  return NAI_OK;
 }

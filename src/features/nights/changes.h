@@ -2,7 +2,7 @@
  * permutations, merging from the weakest, and a least magnitude (docs/nightly.md says why). */
 #pragma once
 
-#include "base/err.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,10 +35,9 @@ struct nai_trend_found {
   bool *spikes; /* per value: alone among its neighbours */
 };
 
-/* `values` are finite. The caller frees what is found. */
+/* `values` are finite. What is found is the arena's. */
 NAI_MUST_CHECK int nai_trend_changes(struct nai_trend_found *out, const double *values, uint32_t count,
-                                     const struct nai_trend_rule *rule, struct nai_err *err);
-void nai_trend_found_free(struct nai_trend_found *found);
+                                     const struct nai_trend_rule *rule, struct nai_arena *arena, struct nai_err *err);
 
 /* Two-sided p of Welch's test; 0 where both sides are constant and differ, 1 where they are equal or have fewer than
  * two values. */

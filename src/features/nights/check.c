@@ -1,10 +1,15 @@
 /* nsys-ai check: a gate for CI. */
-#include "features/compare/command.h"
-
 #include "base/fs.h"
 #include "base/strings.h"
+#include "features/compare/command.h"
 #include "features/nights/store.h"
+#include "rundir/manifest.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct check_args {
@@ -53,57 +58,107 @@ static int check(const void *memory, const char *const *operands, size_t count, 
                          "--baseline is missing; without one only fixed limits of --budgets are checked");
 }
 
-/* From a store. */
-static int select_runs(struct nai_strings *paths, const struct nai_store *store, const struct check_args *args,
-                       const struct nai_side *judged, const char *selector, struct nai_err *err) {
+/* --- baselines -------------------------------------------------------------------------------- */
+
+static int add(struct nai_strings *paths, const char *path, struct nai_err *err) {
+  return nai_strings_add(paths, path, strlen(path)) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+static bool is_run(const char *directory) {
+  char path[PATH_MAX];
+  return nai_fs_join(path, sizeof path, directory, NAI_MANIFEST_PATH) && nai_fs_exists(path);
+}
+
+static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+/* In the order of bytes, whatever the locale. */
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+/* The run directories in a directory. */
+static int add_runs_in(struct nai_strings *paths, const char *directory, struct nai_err *err) {
+  NAI_FREED struct dirent **entries = NULL;
+  int n = scandir(directory, &entries, visible, by_name), rc = NAI_OK;
+  if (n < 0)
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the baseline \"%s\"", directory);
+  for (int i = 0; i < n; i++) {
+    char path[PATH_MAX];
+    if (!rc && nai_fs_join(path, sizeof path, directory, entries[i]->d_name) && is_run(path))
+      rc = add(paths, path, err);
+    free(entries[i]);
+  }
+  if (!rc && !paths->count)
+    rc = nai_err_set(err, NAI_EINPUT, "the baseline \"%s\" is no run and holds none", directory);
+  return rc;
+}
+
+/* What a selector means without a store: a run directory, a trace, or a directory of run directories, in the order of
+ * their names. */
+static int find_runs(struct nai_strings *paths, const char *selector, struct nai_err *err) {
+  if (nai_fs_is_dir(selector) && !is_run(selector))
+    return add_runs_in(paths, selector, err);
+  if (nai_fs_exists(selector))
+    return add(paths, selector, err);
+  return nai_err_set(
+      err, NAI_EINPUT,
+      "there is no baseline \"%s\": give a run, a trace, or a directory of runs; last-good, median:N, run:ID "
+      "and names need --store",
+      selector);
+}
+
+static int add_paths(struct nai_comparison *c, const struct nai_strings *paths, const struct check_args *args,
+                     struct nai_err *err) {
+  for (uint32_t i = 0; i < paths->count; i++)
+    NAI_TRY(nai_cmd_add_side(c, NAI_BASE, nai_strings_get(paths, i), &args->common, err));
+  return NAI_OK;
+}
+
+/* What a selector means in a store. */
+static int add_selected(struct nai_comparison *c, const struct nai_store *store, const struct check_args *args,
+                        const char *selector, struct nai_err *err) {
+  const struct nai_side *judged = &c->sides[NAI_CANDIDATE];
+  NAI_SCOPED(nai_store_selection) selection = {0};
   struct nai_run *runs[NAI_CMD_MAX_CAPTURES];
-  struct nai_store_selection selection;
   for (uint32_t i = 0; i < judged->count; i++)
     runs[i] = judged->captures[i].run;
   const struct nai_store_judged of = {.series = args->common.series == default_series ? NULL : args->common.series,
                                       .runs = runs,
                                       .count = judged->count};
-  int rc = nai_store_select(&selection, store, selector, &of, err);
-  for (uint32_t i = 0; !rc && i < selection.count; i++)
-    if (nai_strings_add(paths, selection.directories[i], strlen(selection.directories[i])) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < selection.left_out.count; i++)
+  NAI_TRY(nai_store_select(&selection, store, selector, &of, err));
+  for (uint32_t i = 0; i < selection.left_out.count; i++)
     nai_cmd_note(nai_strings_get(&selection.left_out, i));
-  nai_store_selection_free(&selection);
-  return rc;
+  return add_paths(c, &selection.directories, args, err);
 }
 
 static int add_baselines(struct nai_comparison *c, const struct check_args *args, struct nai_err *err) {
-  struct nai_store store = {0};
-  int rc = args->store ? nai_store_open(&store, args->store, false, err) : NAI_OK;
-  for (size_t b = 0; !rc && b < args->baseline_count; b++) { /* a run that is given twice is there twice */
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
+  if (args->store)
+    NAI_TRY(nai_store_open(&store, args->store, false, err));
+  for (size_t b = 0; b < args->baseline_count; b++) { /* a run that is given twice is there twice */
     const char *selector = args->baselines[b];
-    struct nai_strings paths = {0};
-    rc = args->store && !nai_fs_exists(selector) ? select_runs(&paths, &store, args, &c->sides[NAI_NEW], selector, err)
-                                                 : nai_cmd_baseline(&paths, selector, err);
-    for (uint32_t i = 0; !rc && i < paths.count; i++)
-      rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
-    nai_strings_free(&paths);
+    NAI_SCOPED(nai_strings) paths = {0};
+    if (args->store && !nai_fs_exists(selector)) {
+      NAI_TRY(add_selected(c, &store, args, selector, err));
+    } else {
+      NAI_TRY(find_runs(&paths, selector, err));
+      NAI_TRY(add_paths(c, &paths, args, err));
+    }
   }
-  nai_store_close(&store);
-  return rc;
+  return NAI_OK;
 }
+
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct check_args *args = memory;
-  struct nai_comparison c = {0};
+  NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
   (void)program;
-  int rc = NAI_OK;
-  for (size_t i = 0; !rc && i < count; i++)
-    rc = nai_cmd_add_side(&c, NAI_NEW, operands[i], &args->common, err);
-  if (!rc)
-    rc = add_baselines(&c, args, err);
-  if (!rc)
-    rc = nai_cmd_compare_run(&gate, &c, &args->common, err);
-  nai_comparison_free(&c);
-  return rc ? rc : gate.exit;
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(nai_cmd_add_side(&c, NAI_CANDIDATE, operands[i], &args->common, err));
+  NAI_TRY(add_baselines(&c, args, err));
+  NAI_TRY(nai_cmd_compare_run(&gate, &c, &args->common, err));
+  return gate.exit;
 }
 
 const struct nai_cli_command nai_cmd_check = {

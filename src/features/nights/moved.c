@@ -1,7 +1,6 @@
-#include "features/nights/moved.h"
-
-#include "base/array.h"
+/* What else changed when a metric did. */
 #include "features/compare/stats.h"
+#include "features/nights/trend.h"
 #include "tables/index_kernels.h"
 #include "tables/runs.h"
 
@@ -28,18 +27,6 @@ uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, con
 
 enum { SIDE_RUNS = 4, SIDES = 2 };
 
-/* A kernel in one of the runs beside the change: mean of its captures. */
-struct value {
-  const char *name;
-  uint32_t run; /* before the change 0 to SIDE_RUNS - 1, after it from SIDE_RUNS on */
-  double ns;
-};
-
-static int by_name(const void *pa, const void *pb) {
-  const struct value *a = pa, *b = pb;
-  return strcmp(a->name, b->name);
-}
-
 static int by_difference(const void *pa, const void *pb) {
   const struct nai_trend_kernel *a = pa, *b = pb;
   double x = fabs(a->after - a->before), y = fabs(b->after - b->before);
@@ -57,64 +44,65 @@ static int64_t rows_of(int64_t *count, int64_t *captures, const struct nai_index
   return first;
 }
 
-/* Appends the kernels of run `row` as those of run `number` beside the change. */
-static int take_run(struct value **list, uint32_t *capacity, uint32_t *n, const struct nai_index *index, uint32_t row,
-                    uint32_t number, struct nai_err *err) {
+/* What a kernel takes in the runs beside a change, means of their captures: before it in the first SIDE_RUNS numbers,
+ * after it in the others. */
+struct sum {
+  const char *name; /* of the index */
+  double ns[SIDES * SIDE_RUNS];
+};
+struct sums {
+  struct nai_arena arena;
+  struct nai_strings names;
+  struct sum *list;
+  uint32_t capacity;
+};
+
+static void sums_free(struct sums *s) {
+  nai_strings_free(&s->names);
+  nai_arena_free(&s->arena);
+}
+
+/* Adds the kernels of run `row` as those of run `number` beside the change. */
+static int take_run(struct sums *to, const struct nai_index *index, uint32_t row, uint32_t number,
+                    struct nai_err *err) {
   int64_t count, captures, first = rows_of(&count, &captures, index, row);
   for (int64_t i = first; i < first + count; i++) {
-    double rate = nai_get_f64(index->kernels, i, INDEX_KERNELS_rate_ns);
-    if (!nai_array_room(list, capacity, *n, sizeof **list))
+    struct INDEX_KERNELS_row kernel = INDEX_KERNELS_at(index->kernels, i);
+    uint32_t at = nai_strings_add(&to->names, kernel.name, strlen(kernel.name));
+    if (at == NAI_NO_STRING)
       return nai_err_nomem(err);
-    (*list)[(*n)++] = (struct value){nai_get_str(index->kernels, i, INDEX_KERNELS_name), number,
-                                     isfinite(rate) ? rate / (double)captures : 0};
+    NAI_TRY(NAI_ROOM(to->list, to->capacity, at, &to->arena, err));
+    to->list[at].name = kernel.name;
+    to->list[at].ns[number] += isfinite(kernel.rate_ns) ? kernel.rate_ns / (double)captures : 0;
   }
   return NAI_OK;
-}
-
-/* Medians of the runs before and after: one bad night among them is no kernel's doing. */
-static struct nai_trend_kernel sum_up(const struct value *values, uint32_t n, uint32_t before, uint32_t after) {
-  double sums[SIDES * SIDE_RUNS] = {0};
-  for (uint32_t i = 0; i < n; i++)
-    sums[values[i].run] += values[i].ns;
-  return (struct nai_trend_kernel){values[0].name, nai_median(sums, before), nai_median(sums + SIDE_RUNS, after)};
-}
-
-static uint32_t merge(struct nai_trend_kernel *kernels, struct value *values, uint32_t n, uint32_t before,
-                      uint32_t after) {
-  uint32_t kept = 0;
-  qsort(values, n, sizeof *values, by_name);
-  for (uint32_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && strcmp(values[i].name, values[j].name) == 0; j++)
-      ;
-    kernels[kept++] = sum_up(values + i, j - i, before, after);
-  }
-  qsort(kernels, kept, sizeof *kernels, by_difference);
-  return kept;
 }
 
 int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32_t *count,
                       const struct nai_trend *trend, const struct nai_trend_metric *m, const struct nai_change *change,
                       struct nai_err *err) {
-  struct value *values = NULL;
-  uint32_t n = 0, capacity = 0, before = change->at < SIDE_RUNS ? change->at : SIDE_RUNS;
+  NAI_SCOPED(sums) sums = {.arena = NAI_ARENA(NULL)};
+  struct nai_trend_kernel *kernels;
+  uint32_t before = change->at < SIDE_RUNS ? change->at : SIDE_RUNS;
   uint32_t after = m->count - change->at < SIDE_RUNS ? m->count - change->at : SIDE_RUNS;
   double total = 0;
-  int rc = NAI_OK;
   *count = 0;
-  for (uint32_t i = 0; i < before && !rc; i++)
-    rc = take_run(&values, &capacity, &n, trend->index, m->runs[change->at - 1 - i], i, err);
-  for (uint32_t i = 0; i < after && !rc; i++)
-    rc = take_run(&values, &capacity, &n, trend->index, m->runs[change->at + i], SIDE_RUNS + i, err);
-  struct nai_trend_kernel *kernels = malloc(((size_t)n + 1) * sizeof *kernels);
-  if (!rc && !kernels)
-    rc = nai_err_nomem(err);
-  n = rc || !n ? 0 : merge(kernels, values, n, before, after);
+  for (uint32_t i = 0; i < before; i++)
+    NAI_TRY(take_run(&sums, trend->index, m->runs[change->at - 1 - i], i, err));
+  for (uint32_t i = 0; i < after; i++)
+    NAI_TRY(take_run(&sums, trend->index, m->runs[change->at + i], SIDE_RUNS + i, err));
+  uint32_t n = sums.names.count;
+  NAI_TRY(NAI_NEW(kernels, &sums.arena, n, err));
+  for (uint32_t i = 0; i < n; i++) /* medians: one bad night among them is no kernel's doing */
+    kernels[i] = (struct nai_trend_kernel){sums.list[i].name, nai_median(sums.list[i].ns, before),
+                                           nai_median(sums.list[i].ns + SIDE_RUNS, after)};
+  qsort(kernels, n, sizeof *kernels, by_difference);
   for (uint32_t i = 0; i < n; i++)
     total += kernels[i].before;
-  for (uint32_t i = 0; i < n && i < NAI_TREND_MAX_KERNELS && fabs(kernels[i].after - kernels[i].before) >= 0.02 * total;
-       i++)
-    out[(*count)++] = kernels[i];
-  free(kernels);
-  free(values);
-  return rc;
+  while (*count < n && *count < NAI_TREND_MAX_KERNELS &&
+         fabs(kernels[*count].after - kernels[*count].before) >= 0.02 * total) {
+    out[*count] = kernels[*count];
+    (*count)++;
+  }
+  return NAI_OK;
 }

@@ -16,43 +16,39 @@
 #include "index/index.h"
 #include "rundir/run.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 enum { NAI_STORE_MAX_CAPTURES = 64, NAI_STORE_NAME_MAX = 100, NAI_STORE_MAX_LABELS = 32 };
 
 /* A run as run.json has it. */
 struct nai_store_run {
-  char *id;
-  char *series;      /* NAME/ENVIRONMENT */
-  char *environment; /* in words: "1 x NVIDIA H100 80GB HBM3; nsys 2026.2" */
-  int64_t utc_ns;    /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
-  char *status;      /* "ok", or why there are no captures: "failed" */
-  char *error;       /* "" for none */
-  char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
-  char *labels;      /* JSON object, "" for none */
+  const char *id;
+  const char *series;      /* NAME/ENVIRONMENT */
+  const char *environment; /* in words: "1 x NVIDIA H100 80GB HBM3; nsys 2026.2" */
+  int64_t utc_ns;          /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
+  const char *status;      /* "ok", or why there are no captures: "failed" */
+  const char *error;       /* "" for none */
+  const char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
+  const char *labels;      /* JSON object, "" for none */
   int captures;
   int64_t bytes;          /* of all traces */
   char record[24];        /* hash of run.json and the run's annotations */
-  char *note;             /* annotations in one line, "" for none */
+  const char *note;       /* annotations in one line, "" for none */
   bool ignored, expected; /* annotations ignore; expected-change or environment */
 };
 
-struct nai_store_annotation {
-  char *run, *kind, *text;
-};
-
 struct nai_store {
-  char *path;                 /* absolute */
+  struct nai_arena arena;     /* of all texts */
+  const char *path;           /* absolute */
   struct nai_store_run *runs; /* by series, then UTC, then id */
   uint32_t count, capacity;
-  struct nai_store_annotation *annotations; /* in the order they were made */
-  uint32_t annotation_count, annotation_capacity;
 };
 
 /* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. NAI_EINPUT when the
  * record of a run cannot be read. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
-void nai_store_close(struct nai_store *store);
+void nai_store_free(struct nai_store *store);
 /* Removes what killed processes left half written. */
 void nai_store_sweep(const struct nai_store *store);
 /* Waits until nobody else changes what is said of runs, or the index; `*lock` is to be closed. NAI_EIO after a minute.
@@ -60,9 +56,12 @@ void nai_store_sweep(const struct nai_store *store);
 NAI_MUST_CHECK int nai_store_lock(int *lock, const struct nai_store *store, struct nai_err *err);
 /* NULL when there is none. */
 const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id);
-/* Directory of a run, or of one of its captures (-1: the run). False when the name is too long. */
-bool nai_store_directory(char *out, size_t size, const struct nai_store *store, const struct nai_store_run *run,
-                         int capture);
+/* Directory of a run, or of one of its captures (-1: the run). NAI_EUSAGE when the name is too long. */
+NAI_MUST_CHECK int nai_store_directory(char out[PATH_MAX], const struct nai_store *store,
+                                       const struct nai_store_run *run, int capture, struct nai_err *err);
+bool nai_store_is_good(const struct nai_store_run *run);
+/* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */
+bool nai_store_matches(const char *series, const char *wanted);
 
 /* --- adding ------------------------------------------------------------------------------------- */
 
@@ -84,15 +83,16 @@ enum nai_store_added {
   NAI_STORE_SAME, /* it is there already */
   NAI_STORE_TOLD  /* so it is, and its verdict or labels are those of this call now */
 };
-/* Adds a run; `*id` (the caller frees it) is its id. Captures are linked where possible, else copied. The same run
- * again is fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without
- * anything that tells it from others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT,
- * and so is a run that is there and cannot be any more. */
-NAI_MUST_CHECK int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store,
+/* Adds a run and appends its id. Captures are linked where possible, else copied. The same run again is
+ * fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without anything that
+ * tells it from others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT, and so is a
+ * run that is there and cannot be any more. */
+NAI_MUST_CHECK int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_store *store,
                                  const struct nai_store_add *run, struct nai_err *err);
-/* What a capture ran on: GPU models and their number, processes, the release of Nsight Systems, and `more` (or NULL).
- * Captures with other words belong to other series. The caller frees it. */
-NAI_MUST_CHECK int nai_store_environment(char **out, struct nai_run *run, const char *more, struct nai_err *err);
+/* What a capture ran on, appended: GPU models and their number, processes, the release of Nsight Systems, and `more`
+ * (or NULL). Captures with other words belong to other series. */
+NAI_MUST_CHECK int nai_store_environment(struct nai_buf *out, struct nai_run *run, const char *more,
+                                         struct nai_err *err);
 
 /* --- removing ----------------------------------------------------------------------------------- */
 
@@ -124,11 +124,8 @@ NAI_MUST_CHECK int nai_store_baselines(struct nai_strings *names, const struct n
 
 /* The captures that a selector stands for. */
 struct nai_store_selection {
-  char **directories; /* artifacts directories */
-  uint32_t count, capacity;
-  char *environment;           /* of the first run; NULL for a directory */
-  struct nai_strings left_out; /* for people, a line each: good runs that cannot be read */
-  char *what;                  /* for people: "median:7 (7 runs, 20260101T020000Z-... to ...)" */
+  struct nai_strings directories; /* artifacts directories */
+  struct nai_strings left_out;    /* for people, a line each: good runs that cannot be read */
 };
 /* What is to be compared with them, for last-good and median:N. */
 struct nai_store_judged {
@@ -137,16 +134,13 @@ struct nai_store_judged {
                                   their environment is meant */
   size_t count;
 };
-/* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. Good runs
- * are those that did not fail, that no gate failed, and that no annotation ignores; none from before the last change
- * that was expected, none of unknown time where one of known time is found, and none that cannot be read, where another
- * can. NAI_EUSAGE when the selector stands for nothing, NAI_EINPUT when only for what cannot be read. */
+/* NAME (a baseline), run:ID, last-good or median:N. Good runs are those that did not fail, that no gate failed, and
+ * that no annotation ignores; none from before the last change that was expected, none of unknown time where one of
+ * known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector stands for
+ * nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
                                     const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);
-bool nai_store_is_good(const struct nai_store_run *run);
-/* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */
-bool nai_store_matches(const char *series, const char *wanted);
 
 /* --- the index ---------------------------------------------------------------------------------- */
 

@@ -1,19 +1,20 @@
 /* Putting a run into a store. */
-#include "features/nights/store_internal.h"
-
-#include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/temporary.h"
 #include "base/text.h"
+#include "features/nights/store_internal.h"
 #include "table/json.h"
+#include "tables/capture.h"
+#include "tables/gpus.h"
+#include "tables/run_info.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* --- environment ------------------------------------------------------------------------------ */
 
@@ -21,11 +22,11 @@ static int by_text(const void *a, const void *b) { return strcmp(*(const char *c
 
 /* "2 x NVIDIA H100, 1 x NVIDIA A100": models in order of their names. */
 static int put_gpus(struct nai_buf *out, const struct nai_table *gpus, struct nai_err *err) {
-  const char **names = malloc(((size_t)gpus->rows + 1) * sizeof *names);
-  if (!names)
-    return nai_err_nomem(err);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names;
+  NAI_TRY(NAI_NEW(names, &arena, (size_t)gpus->rows, err));
   for (int64_t i = 0; i < gpus->rows; i++) {
-    names[i] = nai_cell_str(gpus, i, "gpu_name");
+    names[i] = nai_get_str(gpus, i, GPUS_gpu_name);
     names[i] = *names[i] ? names[i] : "GPU";
   }
   qsort(names, (size_t)gpus->rows, sizeof *names, by_text);
@@ -36,7 +37,6 @@ static int put_gpus(struct nai_buf *out, const struct nai_table *gpus, struct na
   }
   if (!gpus->rows)
     nai_buf_puts(out, "no GPU");
-  free(names);
   return NAI_OK;
 }
 
@@ -47,83 +47,83 @@ static void put_release(struct nai_buf *out, const char *version) {
     nai_buf_printf(out, "; nsys %.*s", end ? (int)(end - version) : (int)strlen(version), version);
 }
 
-int nai_store_environment(char **out, struct nai_run *run, const char *more, struct nai_err *err) {
-  const struct nai_table *gpus, *info, *capture;
-  struct nai_buf text = {0};
-  *out = NULL;
-  int rc = nai_run_table(&gpus, run, "gpus", NULL, err);
-  if (!rc)
-    rc = nai_run_table(&info, run, "run_info", NULL, err);
-  if (!rc)
-    rc = nai_run_table(&capture, run, "capture", NULL, err);
-  if (!rc)
-    rc = put_gpus(&text, gpus, err);
-  if (rc) {
-    nai_buf_free(&text);
-    return rc;
-  }
-  nai_buf_printf(&text, "; %" PRId64 " process%s", nai_cell_i64(info, 0, "process_count"),
-                 nai_cell_i64(info, 0, "process_count") == 1 ? "" : "es");
-  put_release(&text, nai_cell_str(capture, 0, "product_version"));
-  if (*nai_cell_str(capture, 0, "driver_version")) /* not in every export */
-    nai_buf_printf(&text, "; driver %s", nai_cell_str(capture, 0, "driver_version"));
+int nai_store_environment(struct nai_buf *out, struct nai_run *run, const char *more, struct nai_err *err) {
+  const struct nai_table *gpus, *info, *captures;
+  NAI_TRY(nai_run_table(&gpus, run, "gpus", &nai_gpus_schema, err));
+  NAI_TRY(nai_run_table(&info, run, "run_info", &nai_run_info_schema, err));
+  NAI_TRY(nai_run_table(&captures, run, "capture", &nai_capture_schema, err));
+  int64_t processes = RUN_INFO_at(info, 0).process_count;
+  struct CAPTURE_row capture = CAPTURE_at(captures, 0);
+  NAI_TRY(put_gpus(out, gpus, err));
+  nai_buf_printf(out, "; %" PRId64 " process%s", processes, processes == 1 ? "" : "es");
+  put_release(out, capture.product_version);
+  if (*capture.driver_version) /* not in every export */
+    nai_buf_printf(out, "; driver %s", capture.driver_version);
   if (more && *more) {
-    nai_buf_puts(&text, "; ");
-    nai_text_clean(&text, more, strlen(more));
+    nai_buf_puts(out, "; ");
+    nai_text_clean(out, more, strlen(more));
   }
-  rc = nai_buf_check(&text, err);
-  *out = text.data;
-  return rc;
+  return nai_buf_check(out, err);
 }
 
-static int environment_of(char **out, const struct nai_store_add *a, struct nai_err *err) {
-  if (!a->capture_count) {
-    *out = strdup("unknown");
-    return *out ? NAI_OK : nai_err_nomem(err);
+/* A run on its way into a store. */
+struct adding {
+  const struct nai_store *store;
+  struct nai_store_add call; /* with captures in order of their identities: one night is one run, however it is named */
+  struct nai_store_run run;
+  struct nai_arena arena; /* of its texts */
+};
+
+static void adding_free(struct adding *a) { nai_arena_free(&a->arena); }
+
+static int find_environment(struct adding *a, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) first = {0};
+  if (!a->call.capture_count)
+    nai_buf_puts(&first, "unknown");
+  for (int i = 0; i < a->call.capture_count; i++) {
+    NAI_SCOPED(nai_buf) other = {0};
+    NAI_TRY(nai_store_environment(i ? &other : &first, a->call.captures[i], a->call.environment, err));
+    if (i && strcmp(nai_buf_str(&other), nai_buf_str(&first)) != 0)
+      return nai_err_set(err, NAI_EUSAGE, "captures of one run differ in what they ran on: \"%s\" and \"%s\"",
+                         nai_buf_str(&first), nai_buf_str(&other));
   }
-  int rc = nai_store_environment(out, a->captures[0], a->environment, err);
-  for (int i = 1; i < a->capture_count && !rc; i++) {
-    char *other;
-    rc = nai_store_environment(&other, a->captures[i], a->environment, err);
-    if (!rc && strcmp(other, *out) != 0)
-      rc = nai_err_set(err, NAI_EUSAGE, "captures of one run differ in what they ran on: \"%s\" and \"%s\"", *out,
-                       other);
-    free(other);
-  }
-  return rc;
+  a->run.environment = nai_arena_printf(&a->arena, "%s", nai_buf_str(&first));
+  return nai_buf_check(&first, err);
 }
 
 /* --- describing ------------------------------------------------------------------------------- */
 
-static int print_labels(struct nai_buf *out, const struct nai_store_add *a, struct nai_err *err) {
+/* The key of label number `i`, which is none of those before. */
+static int read_key(char key[NAI_STORE_NAME_MAX], const char *const *labels, size_t i, struct nai_err *err) {
+  size_t n = strcspn(labels[i], "=");
+  if (!labels[i][n] || n >= NAI_STORE_NAME_MAX)
+    return nai_err_set(err, NAI_EUSAGE, "--label \"%.100s\": expected KEY=VALUE", labels[i]);
+  snprintf(key, NAI_STORE_NAME_MAX, "%.*s", (int)n, labels[i]);
+  NAI_TRY(nai_store_check_name("the key of --label", key, err));
+  for (size_t before = 0; before < i; before++)
+    if (strncmp(labels[before], labels[i], n + 1) == 0)
+      return nai_err_set(err, NAI_EUSAGE, "--label %.100s is given twice", key);
+  return NAI_OK;
+}
+
+static int find_labels(struct adding *a, struct nai_err *err) {
+  const struct nai_store_add *call = &a->call;
+  char keys[NAI_STORE_MAX_LABELS][NAI_STORE_NAME_MAX];
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
-  struct nai_buf clean = {0};
-  int rc = NAI_OK;
-  if (!a->label_count)
+  a->run.labels = "";
+  for (size_t i = 0; i < call->label_count; i++)
+    NAI_TRY(read_key(keys[i], call->labels, i, err));
+  if (!call->label_count)
     return NAI_OK;
-  nai_json_init(&json, out, false);
+  nai_json_init(&json, &text, false);
   nai_json_begin_object(&json, NAI_JSON_INLINE);
-  for (size_t i = 0; i < a->label_count && !rc; i++) {
-    char key[NAI_STORE_NAME_MAX];
-    size_t n = strcspn(a->labels[i], "=");
-    if (!a->labels[i][n] || n >= sizeof key)
-      rc = nai_err_set(err, NAI_EUSAGE, "--label \"%.100s\": expected KEY=VALUE", a->labels[i]);
-    snprintf(key, sizeof key, "%.*s", (int)n, a->labels[i]);
-    if (!rc)
-      rc = nai_store_check_name("the key of --label", key, err);
-    for (size_t before = 0; before < i && !rc; before++)
-      if (strncmp(a->labels[before], a->labels[i], n + 1) == 0)
-        rc = nai_err_set(err, NAI_EUSAGE, "--label %.100s is given twice", key);
-    nai_buf_clear(&clean);
-    nai_text_clean(&clean, a->labels[i] + n + 1, strlen(a->labels[i] + n + 1));
-    if (!rc)
-      nai_json_put_text(&json, key, nai_buf_str(&clean));
-  }
+  for (size_t i = 0; i < call->label_count; i++)
+    nai_json_put_text(&json, keys[i], nai_store_clean(&a->arena, call->labels[i] + strlen(keys[i]) + 1));
   nai_json_end(&json);
   nai_json_finish(&json);
-  out->oom |= clean.oom;
-  nai_buf_free(&clean);
-  return rc ? rc : nai_buf_check(out, err);
+  a->run.labels = nai_arena_printf(&a->arena, "%s", nai_buf_str(&text));
+  return nai_buf_check(&text, err);
 }
 
 /* A capture that counts twice would make the night surer than it is. */
@@ -145,99 +145,83 @@ static int by_identity(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-/* From the captures alone, in order of their identities: when the first began, and which they are; of a night without,
- * from what was refused. */
-static char *make_id(const struct nai_store_add *a, int64_t utc_ns) {
-  struct nai_buf text = {0};
+/* "20260105T020000Z" of a time; nothing for NAI_NULL_I64. */
+static void print_utc(char out[32], int64_t utc_ns) {
+  struct tm parts;
+  out[0] = '\0';
+  if (utc_ns == NAI_NULL_I64)
+    return;
+  time_t seconds = utc_ns / 1000000000 - (utc_ns % 1000000000 < 0);
+  strftime(out, 32, "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &parts));
+}
+
+/* From the captures alone: when the first began, and which they are; of a night without, from what was refused. */
+static const char *make_id(struct adding *a) {
+  const struct nai_store_add *call = &a->call;
+  char utc[32];
   uint64_t hash = 0;
-  for (int i = 0; i < a->capture_count; i++)
-    hash = nai_hash_int(hash, (int64_t)nai_run_manifest(a->captures[i])->identity);
-  if (!a->capture_count)
-    hash = nai_hash_int(nai_hash_text(hash, a->error), (int64_t)a->refused);
-  nai_store_put_utc(&text, utc_ns);
-  nai_buf_printf(&text, "%s%08x", text.len ? "-" : "", (unsigned)(hash >> 32));
-  return text.oom ? NULL : text.data;
+  for (int i = 0; i < call->capture_count; i++)
+    hash = nai_hash_int(hash, (int64_t)nai_run_manifest(call->captures[i])->identity);
+  if (!call->capture_count)
+    hash = nai_hash_int(nai_hash_text(hash, call->error), (int64_t)call->refused);
+  print_utc(utc, a->run.utc_ns);
+  return nai_arena_printf(&a->arena, "%s%s%08x", utc, *utc ? "-" : "", (unsigned)(hash >> 32));
 }
 
-static int add_bytes(int64_t *bytes, struct nai_run *run, struct nai_err *err) {
+static const char *series_of(struct adding *a) {
+  const char *name = a->call.name ? a->call.name : "default";
+  if (!a->call.capture_count)
+    return nai_arena_printf(&a->arena, "%s/unknown", name);
+  return nai_arena_printf(&a->arena, "%s/%08x", name, (unsigned)(nai_hash_text(0, a->run.environment) >> 32));
+}
+
+/* When the first capture began, and how large all are. */
+static int measure(struct adding *a, struct nai_err *err) {
   const struct nai_table *capture;
-  int rc = nai_run_table_if_any(&capture, run, "capture", NULL, err);
-  int64_t size = !rc && capture ? nai_cell_i64(capture, 0, "size_bytes") : 0;
-  *bytes += size > 0 ? size : 0;
-  return rc;
-}
-
-static int find_utc(int64_t *utc_ns, const struct nai_store_add *a, struct nai_err *err) {
-  *utc_ns = a->utc_ns;
-  for (int i = 0; i < a->capture_count; i++) {
+  a->run.utc_ns = a->call.utc_ns;
+  for (int i = 0; i < a->call.capture_count; i++) {
     int64_t utc;
-    int rc = nai_index_utc(&utc, a->captures[i], err);
-    if (rc)
-      return rc;
-    if (a->utc_ns == NAI_NULL_I64 && utc != NAI_NULL_I64 && (*utc_ns == NAI_NULL_I64 || utc < *utc_ns))
-      *utc_ns = utc;
+    NAI_TRY(nai_index_utc(&utc, a->call.captures[i], err));
+    if (a->call.utc_ns == NAI_NULL_I64 && utc != NAI_NULL_I64 && (a->run.utc_ns == NAI_NULL_I64 || utc < a->run.utc_ns))
+      a->run.utc_ns = utc;
+    NAI_TRY(nai_run_table(&capture, a->call.captures[i], "capture", &nai_capture_schema, err));
+    int64_t size = CAPTURE_at(capture, 0).size_bytes;
+    a->run.bytes += size > 0 ? size : 0;
   }
   return NAI_OK;
 }
 
-static const char *name_of(const struct nai_store_add *a) { return a->name ? a->name : "default"; }
-
-static char *series_of(const struct nai_store_add *a, const char *environment) {
-  char *series = NULL;
-  if (!a->capture_count)
-    return asprintf(&series, "%s/unknown", name_of(a)) < 0 ? NULL : series;
-  uint64_t hash = nai_hash_text(0, environment);
-  return asprintf(&series, "%s/%08x", name_of(a), (unsigned)(hash >> 32)) < 0 ? NULL : series;
-}
-
-static int describe(struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
-  struct nai_buf labels = {0}, error = {0};
-  int rc = nai_store_check_name("the series", name_of(a), err);
-  if (!rc)
-    rc = check_captures(a, err);
-  if (!rc && a->id)
-    rc = nai_store_check_name("the id", a->id, err);
-  if (!rc)
-    rc = environment_of(&run->environment, a, err);
-  if (!rc)
-    rc = find_utc(&run->utc_ns, a, err);
-  if (!rc)
-    rc = print_labels(&labels, a, err);
-  if (a->error)
-    nai_text_clean(&error, a->error, strlen(a->error));
-  if (!rc) {
-    run->id = a->id ? strdup(a->id) : make_id(a, run->utc_ns);
-    run->series = series_of(a, run->environment);
-    run->status = strdup(a->error ? "failed" : "ok");
-    run->error = strdup(nai_buf_str(&error));
-    run->verdict = strdup(a->verdict ? a->verdict : "");
-    run->labels = strdup(nai_buf_str(&labels));
-    run->note = strdup("");
-    run->captures = a->capture_count;
-    if (!run->id || !run->series || !run->status || !run->error || !run->verdict || !run->labels || !run->note ||
-        error.oom)
-      rc = nai_err_nomem(err);
-  }
-  for (int i = 0; i < a->capture_count && !rc; i++)
-    rc = add_bytes(&run->bytes, a->captures[i], err);
-  nai_buf_free(&labels);
-  nai_buf_free(&error);
-  return rc;
+static int describe(struct adding *a, struct nai_err *err) {
+  const struct nai_store_add *call = &a->call;
+  NAI_TRY(nai_store_check_name("the series", call->name ? call->name : "default", err));
+  NAI_TRY(check_captures(call, err));
+  if (call->id)
+    NAI_TRY(nai_store_check_name("the id", call->id, err));
+  NAI_TRY(find_environment(a, err));
+  NAI_TRY(measure(a, err));
+  NAI_TRY(find_labels(a, err));
+  a->run.id = call->id ? call->id : make_id(a);
+  a->run.series = series_of(a);
+  a->run.status = call->error ? "failed" : "ok";
+  a->run.error = call->error ? nai_store_clean(&a->arena, call->error) : "";
+  a->run.verdict = call->verdict ? call->verdict : "";
+  a->run.note = "";
+  a->run.captures = call->capture_count;
+  return nai_arena_check(&a->arena, err);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static int too_long(struct nai_err *err) { return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long"); }
-
 /* What cannot be read would be found out by every comparison to come, when the trace may be gone. */
 static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int i = 0; i < a->capture_count && !rc; i++) {
-    rc = nai_store_check_capture(a->captures[i], err);
+  for (int i = 0; i < a->capture_count; i++) {
+    int rc = nai_store_check_capture(a->captures[i], err);
     if (rc == NAI_EINPUT)
-      nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", nai_run_path(a->captures[i]));
+      return nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", a->captures[i]->path);
+    if (rc)
+      return rc;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* Files may be absent that the store would have pruned. */
@@ -247,9 +231,9 @@ static int copy_file(const char *to, const struct nai_run *from, const char *nam
     return nai_store_may_prune(name)
              ? NAI_OK
              : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyse its trace again: it has no \"%s\"",
-                           nai_run_path(from), name);
-  return nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(nai_run_directory(from), name, path, err)
-                                                  : too_long(err);
+                           from->path, name);
+  NAI_TRY(nai_store_join(path, to, name, err));
+  return nai_fs_link_or_copy_at(from->directory, name, path, err);
 }
 
 /* The files that the capture's manifest lists; whatever else lies in its directory is somebody else's. The stamp is of
@@ -257,114 +241,89 @@ static int copy_file(const char *to, const struct nai_run *from, const char *nam
 static int copy_capture(const char *to, const struct nai_run *from, struct nai_err *err) {
   static const char *const directories[] = {".", "stages", "tables"};
   char path[PATH_MAX];
-  int rc = NAI_OK;
-  for (size_t i = 0; i < sizeof directories / sizeof *directories && !rc; i++) {
-    rc = nai_fs_join(path, sizeof path, to, directories[i]) ? nai_fs_mkdir_all(path, err) : too_long(err);
+  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+    NAI_TRY(nai_store_join(path, to, directories[i], err));
+    NAI_TRY(nai_fs_mkdir_all(path, err));
   }
-  for (uint32_t i = 0; i < nai_run_manifest(from)->files.count && !rc; i++) {
+  for (uint32_t i = 0; i < nai_run_manifest(from)->files.count; i++) {
     const char *name = nai_strings_get(&nai_run_manifest(from)->files, i);
     if (strcmp(name, NAI_STAMP_PATH) != 0)
-      rc = copy_file(to, from, name, err);
+      NAI_TRY(copy_file(to, from, name, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
-static int fill(const char *directory, const struct nai_store_run *run, const struct nai_store_add *a,
-                struct nai_err *err) {
+static int fill(const char *directory, const struct adding *a, struct nai_err *err) {
   char path[PATH_MAX];
-  int rc = nai_fs_mkdir_all(directory, err);
-  for (int i = 0; i < a->capture_count && !rc; i++) {
+  NAI_TRY(nai_fs_mkdir_all(directory, err));
+  for (int i = 0; i < a->call.capture_count; i++) {
     char name[32];
     snprintf(name, sizeof name, "captures/%d", i);
-    rc = nai_fs_join(path, sizeof path, directory, name) ? copy_capture(path, a->captures[i], err) : too_long(err);
+    NAI_TRY(nai_store_join(path, directory, name, err));
+    NAI_TRY(copy_capture(path, a->call.captures[i], err));
   }
-  if (!rc)
-    rc = nai_fs_join(path, sizeof path, directory, "run.json") ? nai_store_write_run(run, path, err) : too_long(err);
-  return rc;
+  NAI_TRY(nai_store_join(path, directory, "run.json", err));
+  return nai_store_write_run(&a->run, path, err);
 }
 
-/* Whether the run's captures are these, in whatever order they were added. */
-static int has_captures(bool *same, const struct nai_store *store, const struct nai_store_run *there,
-                        const struct nai_store_add *a, struct nai_err *err) {
-  int rc = NAI_OK;
-  *same = there->captures == a->capture_count;
-  for (int i = 0; i < a->capture_count && *same && !rc; i++) {
-    char path[PATH_MAX];
-    struct nai_run *capture = NULL;
-    rc = nai_store_directory(path, sizeof path, store, there, i) ? nai_run_open(&capture, path, err) : too_long(err);
-    *same = !rc && bsearch(&capture, a->captures, (size_t)a->capture_count, sizeof capture, by_identity);
-    nai_run_close(capture);
-  }
-  return rc;
-}
-
-/* Whether the captures of an earlier run of that id are these, or it failed as this one did. */
-static int compare_with(bool *same, const struct nai_store *store, const struct nai_store_run *there,
-                        const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
-  int rc = has_captures(same, store, there, a, err);
-  *same &= strcmp(there->error, run->error) == 0;
-  return rc ? nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
-                           there->id)
-            : NAI_OK;
-}
-
-/* Earlier versions made the id of the captures in the order of the call: the same night may be there under another.
- * What cannot be read is not this one. */
-static const struct nai_store_run *find_reordered(const struct nai_store *store, const struct nai_store_run *run,
-                                                  const struct nai_store_add *a) {
-  for (uint32_t i = 0; i < store->count && a->capture_count > 1 && !a->id; i++) {
-    const struct nai_store_run *there = &store->runs[i];
-    struct nai_err ignored;
-    bool same;
-    if (there->utc_ns == run->utc_ns && has_captures(&same, store, there, a, &ignored) == NAI_OK && same)
-      return there;
-  }
-  return NULL;
-}
-
-static int put_in_place(struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a,
-                        struct nai_err *err) {
+static int put_in_place(const struct adding *a, struct nai_err *err) {
   char path[PATH_MAX], series[PATH_MAX];
   struct nai_temporary aside = {0};
-  if (!nai_store_directory(path, sizeof path, store, run, -1))
-    return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
+  NAI_TRY(nai_store_directory(path, a->store, &a->run, -1, err));
   snprintf(series, sizeof series, "%.*s", (int)(nai_fs_basename(path) - path), path);
-  int rc = nai_fs_mkdir_all(series, err);
-  if (!rc)
-    rc = nai_temporary_beside(&aside, path, err);
-  if (!rc)
-    rc = fill(aside.path, run, a, err);
+  NAI_TRY(nai_fs_mkdir_all(series, err));
+  NAI_TRY(nai_temporary_beside(&aside, path, err));
+  int rc = fill(aside.path, a, err);
   int failed = rc ? 0 : nai_temporary_become(&aside, path);
-  if (failed)
-    rc = nai_err_sys(err, NAI_EIO, failed, "cannot create \"%s\"", path);
   nai_temporary_remove(&aside);
-  return rc;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot create \"%s\"", path) : rc;
 }
 
-/* A verdict or labels that are said now of a run that is there take the place of those of before. */
-static int tell(bool *told, const struct nai_store *store, const struct nai_store_run *there,
-                const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
-  struct nai_store_run as = *there;
-  char path[PATH_MAX], file[PATH_MAX];
-  as.verdict = a->verdict ? run->verdict : there->verdict;
-  as.labels = a->label_count ? run->labels : there->labels;
-  *told = strcmp(as.verdict, there->verdict) != 0 || strcmp(as.labels, there->labels) != 0;
-  if (!*told)
-    return NAI_OK;
-  if (!nai_store_directory(path, sizeof path, store, there, -1) || !nai_fs_join(file, sizeof file, path, "run.json"))
-    return too_long(err);
-  return nai_store_write_run(&as, file, err);
+/* --- what is there already -------------------------------------------------------------------- */
+
+/* Whether a run's captures are these, in whatever order they were added. */
+static int has_captures(bool *same, const struct adding *a, const struct nai_store_run *there, struct nai_err *err) {
+  size_t count = (size_t)a->call.capture_count;
+  *same = there->captures == a->call.capture_count;
+  for (int i = 0; i < there->captures && *same; i++) {
+    char path[PATH_MAX];
+    NAI_OWNED(nai_run) *capture = NULL;
+    *same = false;
+    NAI_TRY(nai_store_directory(path, a->store, there, i, err));
+    NAI_TRY(nai_run_open(&capture, path, err));
+    *same = bsearch(&capture, a->call.captures, count, sizeof capture, by_identity);
+  }
+  return NAI_OK;
 }
 
-/* --series and --environment that were left out are those of before. */
-static bool is_elsewhere(const struct nai_store_run *there, const struct nai_store_run *run,
-                         const struct nai_store_add *a) {
-  return (a->name || a->environment) && strcmp(there->series, run->series) != 0;
+/* The run of that id. Earlier versions made the id of the captures in the order of the call: the same night may be
+ * there under another. What cannot be read is not this one. */
+static const struct nai_store_run *find_there(const struct adding *a) {
+  const struct nai_store_run *found = nai_store_find(a->store, a->run.id);
+  for (uint32_t i = 0; i < a->store->count && !found && a->call.capture_count > 1 && !a->call.id; i++) {
+    const struct nai_store_run *there = &a->store->runs[i];
+    struct nai_err ignored;
+    bool same;
+    if (there->utc_ns == a->run.utc_ns && has_captures(&same, a, there, &ignored) == NAI_OK && same)
+      found = there;
+  }
+  return found;
 }
 
-/* The run that is there can still be compared: else this one, which could, would be lost without a word. */
-static int check_stored(const struct nai_store *store, const struct nai_store_run *there, struct nai_err *err) {
-  int rc = nai_store_check_run(store, there, err);
+/* What is there is this run, of this series: --series and --environment that were left out are those of before; a run
+ * that failed did so for the same reason. And it can still be compared: else this one, which could, would be lost
+ * without a word. */
+static int check_there(const struct adding *a, const struct nai_store_run *there, struct nai_err *err) {
+  bool same;
+  int rc = has_captures(&same, a, there, err);
+  if (rc)
+    return nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
+                        there->id);
+  same &= strcmp(there->error, a->run.error) == 0;
+  if (!same || ((a->call.name || a->call.environment) && strcmp(there->series, a->run.series) != 0))
+    return nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
+                       same ? "the" : "another", there->id, there->series);
+  rc = nai_store_check_run(a->store, there, err);
   return rc == NAI_EINPUT
            ? nai_err_wrap(err, rc,
                           "the store has the run \"%.100s\" already, damaged; remove it (nsys-ai store remove), then "
@@ -373,53 +332,41 @@ static int check_stored(const struct nai_store *store, const struct nai_store_ru
            : rc;
 }
 
-/* What is there is this run, of this series. */
-static int check_there(const struct nai_store *store, const struct nai_store_run *there,
-                       const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
-  bool same;
-  int rc = compare_with(&same, store, there, run, a, err);
-  if (!rc && (!same || is_elsewhere(there, run, a)))
-    rc = nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s", same ? "the" : "another",
-                     there->id, there->series);
-  return rc ? rc : check_stored(store, there, err);
+/* A verdict or labels that are said of a run that is there take the place of those of before. */
+static int tell(enum nai_store_added *added, const struct adding *a, const struct nai_store_run *there,
+                struct nai_err *err) {
+  struct nai_store_run as = *there;
+  char path[PATH_MAX], file[PATH_MAX];
+  as.verdict = a->call.verdict ? a->run.verdict : there->verdict;
+  as.labels = a->call.label_count ? a->run.labels : there->labels;
+  *added = NAI_STORE_SAME;
+  if (strcmp(as.verdict, there->verdict) == 0 && strcmp(as.labels, there->labels) == 0)
+    return NAI_OK;
+  *added = NAI_STORE_TOLD;
+  NAI_TRY(nai_store_directory(path, a->store, there, -1, err));
+  NAI_TRY(nai_store_join(file, path, "run.json", err));
+  return nai_store_write_run(&as, file, err);
 }
 
-static int add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
-               struct nai_err *err) {
-  struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
-  bool told = false;
-  int rc = check_readable(a, err);
-  if (!rc)
-    rc = describe(&run, a, err);
-  const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
-  if (!rc && !there)
-    there = find_reordered(store, &run, a);
-  if (there)
-    rc = check_there(store, there, &run, a, err);
-  *added = there ? NAI_STORE_SAME : NAI_STORE_NEW;
-  if (!rc)
-    rc = there ? tell(&told, store, there, &run, a, err) : put_in_place(store, &run, a, err);
-  if (told)
-    *added = NAI_STORE_TOLD;
-  if (!rc && !(*id = strdup(there ? there->id : run.id)))
-    rc = nai_err_nomem(err);
-  nai_store_free_run(&run);
-  return !rc && *added != NAI_STORE_SAME ? nai_store_reopen(store, err) : rc;
-}
-
-/* One night is one run, in whatever order its captures are named. */
-int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
-                  struct nai_err *err) {
-  struct nai_store_add sorted = *a;
-  struct nai_run **captures = malloc(((size_t)a->capture_count + 1) * sizeof *captures);
-  *id = NULL;
-  if (!captures)
-    return nai_err_nomem(err);
-  for (int i = 0; i < a->capture_count; i++)
-    captures[i] = a->captures[i];
-  qsort(captures, (size_t)a->capture_count, sizeof *captures, by_identity);
-  sorted.captures = captures;
-  int rc = add(id, added, store, &sorted, err);
-  free(captures);
-  return rc;
+int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_store *store,
+                  const struct nai_store_add *call, struct nai_err *err) {
+  NAI_SCOPED(adding) a = {.store = store, .call = *call, .arena = NAI_ARENA(NULL)};
+  struct nai_run **captures;
+  NAI_TRY(NAI_NEW(captures, &a.arena, (size_t)call->capture_count, err));
+  memcpy(captures, call->captures, (size_t)call->capture_count * sizeof *captures);
+  qsort(captures, (size_t)call->capture_count, sizeof *captures, by_identity);
+  a.call.captures = captures;
+  NAI_TRY(check_readable(&a.call, err));
+  NAI_TRY(describe(&a, err));
+  const struct nai_store_run *there = find_there(&a);
+  nai_buf_puts(id, there ? there->id : a.run.id);
+  *added = NAI_STORE_NEW;
+  if (there) {
+    NAI_TRY(check_there(&a, there, err));
+    NAI_TRY(tell(added, &a, there, err));
+  } else {
+    NAI_TRY(put_in_place(&a, err));
+  }
+  NAI_TRY(nai_buf_check(id, err));
+  return *added == NAI_STORE_SAME ? NAI_OK : nai_store_reopen(store, err);
 }

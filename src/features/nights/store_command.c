@@ -7,7 +7,7 @@
 static void init(void *memory) {
   struct store_args *args = memory;
   args->keep_days = -1;
-  args->utc_ns = NAI_NULL_I64;
+  args->add.utc_ns = NAI_NULL_I64;
 }
 
 static const char *verdict_name(size_t index, const char *before) {
@@ -32,7 +32,7 @@ static int set_time(void *memory, const struct nai_cli_option *option, const cha
   time_t seconds = timegm(&parts); /* puts right what no calendar has, such as February 30 */
   if (parts.tm_mon != given.tm_mon || parts.tm_mday != given.tm_mday || parts.tm_sec != given.tm_sec)
     return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: there is no such time", option->name, values[0]);
-  if (__builtin_mul_overflow((int64_t)seconds, 1000000000, &args->utc_ns))
+  if (__builtin_mul_overflow((int64_t)seconds, 1000000000, &args->add.utc_ns))
     return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a time from 1678 to 2261", option->name, values[0]);
   return NAI_OK;
 }
@@ -52,37 +52,37 @@ static const struct nai_cli_option options[] = {
      .value = "NAME",
      .help = "add: what is measured; list: show these runs only",
      .type = &nai_cli_text,
-     AT(series),
+     AT(add.name),
      .otherwise = "default"},
     {.name = "id",
      .value = "ID",
      .help = "add: name of the run",
      .type = &nai_cli_text,
-     AT(id),
+     AT(add.id),
      .otherwise = "start of the capture and a hash of the traces"},
     {.name = "label",
      .value = "KEY=VALUE",
      .help = "add: what else there is to say of the run, such as commit=1a2b3c; repeatable",
      .type = &nai_cli_texts,
      AT(labels),
-     .count_at = offsetof(struct store_args, label_count),
+     .count_at = offsetof(struct store_args, add.label_count),
      .most = NAI_STORE_MAX_LABELS},
     {.name = "verdict",
      .value = "WORD",
      .help = "add: what a gate said; a run that failed it is kept, and is no baseline",
      .type = &nai_cli_word,
-     AT(verdict),
+     AT(add.verdict),
      .choices = verdict_name},
     {.name = "environment",
      .value = "TEXT",
      .help = "add: what the traces do not say of the machine, such as driver=575.51; another one is another series",
      .type = &nai_cli_text,
-     AT(environment)},
+     AT(add.environment)},
     {.name = "failed",
      .value = "REASON",
      .help = "add: the night failed, and this is why; no captures are needed then",
      .type = &nai_cli_text,
-     AT(failed)},
+     AT(add.error)},
     {.name = "time",
      .value = "UTC",
      .help = "add: when the run was, for one without captures",
@@ -124,13 +124,13 @@ static int check_options(const struct store_args *a, const char *action, struct 
     const char *option;
     bool given;
     const char *of, *or_of;
-  } uses[] = {{"series", a->series, "add", "list"},
-              {"id", a->id, "add", ""},
-              {"label", a->label_count, "add", ""},
-              {"verdict", a->verdict, "add", ""},
-              {"environment", a->environment, "add", ""},
-              {"failed", a->failed, "add", ""},
-              {"time", a->utc_ns != NAI_NULL_I64, "add", ""},
+  } uses[] = {{"series", a->add.name, "add", "list"},
+              {"id", a->add.id, "add", ""},
+              {"label", a->add.label_count, "add", ""},
+              {"verdict", a->add.verdict, "add", ""},
+              {"environment", a->add.environment, "add", ""},
+              {"failed", a->add.error, "add", ""},
+              {"time", a->add.utc_ns != NAI_NULL_I64, "add", ""},
               {"kind", a->kind, "annotate", ""},
               {"text", a->text, "annotate", ""},
               {"reason", a->reason, "baseline set", ""},
@@ -153,7 +153,7 @@ static int check(const void *memory, const char *const *words, size_t count, str
   const char *action = words[0];
   if (!a->store)
     return nai_err_set(err, NAI_EUSAGE, "--store DIR is missing");
-  if (strcmp(action, "add") == 0 && count < 2 && !a->failed)
+  if (strcmp(action, "add") == 0 && count < 2 && !a->add.error)
     return nai_err_set(err, NAI_EUSAGE,
                        "add: which run? Name an artifacts directory or a trace, or say --failed REASON");
   if (strcmp(action, "baseline") == 0 && !is_baseline_call(words, count))
@@ -177,14 +177,13 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     return nai_cmd_store_list(store, a, err);
   if (strcmp(words[0], "baseline") == 0)
     return nai_cmd_store_baseline(store, a, words + 1, count - 1, err);
-  int rc = NAI_OK;
   if (strcmp(words[0], "annotate") == 0)
-    rc = nai_store_annotate(store, words[1], a->kind, a->text, err);
+    NAI_TRY(nai_store_annotate(store, words[1], a->kind, a->text, err));
   else if (strcmp(words[0], "remove") == 0)
-    rc = nai_store_remove(store, words + 1, count - 1, err);
+    NAI_TRY(nai_store_remove(store, words + 1, count - 1, err));
   else if (strcmp(words[0], "prune") == 0)
-    rc = nai_cmd_store_prune(store, a, err);
-  return rc || (strcmp(words[0], "prune") == 0 && a->dry_run) ? rc : nai_cmd_store_write_index(store, err);
+    NAI_TRY(nai_cmd_store_prune(store, a, err));
+  return strcmp(words[0], "prune") == 0 && a->dry_run ? NAI_OK : nai_cmd_store_write_index(store, err);
 }
 
 /* Actions that change nothing, or not yet, leave everything as it is. */
@@ -196,15 +195,12 @@ static bool may_tidy(const struct store_args *a, const char *action) {
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct store_args *a = memory;
-  struct nai_store store;
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   (void)program;
-  int rc = nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err);
-  if (!rc && may_tidy(a, operands[0]))
+  NAI_TRY(nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err));
+  if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
-  if (!rc)
-    rc = act(&store, a, operands, count, err);
-  nai_store_close(&store);
-  return rc;
+  return act(&store, a, operands, count, err);
 }
 
 const struct nai_cli_command nai_cmd_store = {

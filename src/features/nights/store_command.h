@@ -5,11 +5,10 @@
 #include "features/nights/store.h"
 
 struct store_args {
-  const char *store, *series, *id, *failed, *verdict, *environment, *kind, *text, *reason;
+  const char *store, *kind, *text, *reason;
+  struct nai_store_add add; /* what the options say of a run; --series is of list, too */
   const char *labels[NAI_STORE_MAX_LABELS];
-  size_t label_count;
   int64_t keep_days; /* -1: not given */
-  int64_t utc_ns;
   bool dry_run, quiet;
 };
 

@@ -1,21 +1,19 @@
 /* The index of a store, from an earlier one as far as that still holds. */
 #include "features/nights/store_internal.h"
-#include "tables/runs.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 /* A capture that cannot be read is the run's fault; anything else ends the whole. */
 static int add_captures(struct nai_index *index, int64_t row, const struct nai_store *store,
                         const struct nai_store_run *run, struct nai_err *err) {
-  char directory[PATH_MAX], path[PATH_MAX];
+  char directory[PATH_MAX];
   struct nai_err failed = {0};
   int rc = NAI_OK;
   for (int i = 0; i < run->captures && !rc; i++) {
-    nai_store_directory(directory, sizeof directory, store, run, i);
-    snprintf(path, sizeof path, "runs/%s/%s/captures/%d", run->series, run->id, i);
-    rc = nai_index_add_capture(index, row, i, directory, path, &failed);
+    rc = nai_store_directory(directory, store, run, i, &failed);
+    if (!rc)
+      rc = nai_index_add_capture(index, row, i, directory, directory + strlen(store->path) + 1, &failed);
   }
   if (rc == NAI_ELIMIT)
     return nai_err_set(err, rc, "%s", failed.msg);
@@ -30,37 +28,27 @@ static int add_run(struct nai_index *index, const struct nai_store *store, const
                    struct nai_err *err) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "runs/%s/%s/captures/0", run->series, run->id);
-  const struct nai_index_run row = {.id = run->id,
-                                    .series = run->series,
-                                    .utc_ns = run->utc_ns,
-                                    .labels = run->labels,
-                                    .status = run->status,
-                                    .verdict = run->verdict,
-                                    .exit = -1,
-                                    .error = run->error,
-                                    .bytes = run->bytes,
-                                    .path = run->captures ? path : NULL,
-                                    .environment = run->environment,
-                                    .note = run->note,
-                                    .record = run->record};
+  const struct RUNS_row row =
+      NAI_ROW(RUNS, .run_id = run->id, .series = run->series, .utc_ns = run->utc_ns, .labels_json = run->labels,
+              .status = run->status, .verdict = run->verdict, .error = run->error, .input_bytes = run->bytes,
+              .path = run->captures ? path : NULL, .environment = run->environment, .note = run->note,
+              .record = run->record);
   return add_captures(index, nai_index_add(index, &row), store, run, err);
 }
 
 int nai_store_index(struct nai_index *out, const struct nai_store *store, struct nai_err *err) {
+  NAI_SCOPED(nai_index) earlier = {0};
   char path[PATH_MAX];
-  struct nai_index earlier = {0};
   bool found = false;
   snprintf(path, sizeof path, "%s/index.sqlite", store->path);
-  int rc = nai_index_new(out, err);
-  if (!rc)
-    rc = nai_index_load(&found, &earlier, path, err);
-  for (uint32_t i = 0; i < store->count && !rc; i++)
-    if (!found || !nai_index_copy(out, &earlier, store->runs[i].id, store->runs[i].record))
-      rc = add_run(out, store, &store->runs[i], err);
-  nai_index_free(&earlier);
+  NAI_TRY(nai_index_new(out, err));
   out->title = "Runs";
   out->what = "run";
   out->group = "series";
   out->directory = store->path;
-  return rc ? rc : nai_index_sort(out, err);
+  NAI_TRY(nai_index_load(&found, &earlier, path, err));
+  for (uint32_t i = 0; i < store->count; i++)
+    if (!found || !nai_index_copy(out, &earlier, store->runs[i].id, store->runs[i].record))
+      NAI_TRY(add_run(out, store, &store->runs[i], err));
+  return nai_index_sort(out, err);
 }

@@ -1,21 +1,27 @@
-/* What the files of this directory share. Internal to src/features/nights. */
+/* What the files of a store share. Internal to src/features/nights. */
 #pragma once
 
 #include "features/nights/store.h"
 
-/* open.c: what is there after a change. */
-NAI_MUST_CHECK int nai_store_reopen(struct nai_store *store, struct nai_err *err);
-/* names.c: whether a text may be a name of a file of ours: [A-Za-z0-9_][A-Za-z0-9._-]*, not too long. NAI_EUSAGE says
- * what `what` must look like. */
+/* store.c */
+/* "DIRECTORY/NAME"; NAI_EUSAGE when that is too long. */
+NAI_MUST_CHECK int nai_store_join(char out[PATH_MAX], const char *directory, const char *name, struct nai_err *err);
+/* Whether a text may be a name of a file of ours: [A-Za-z0-9_][A-Za-z0-9._-]*, not too long. NAI_EUSAGE says what
+ * `what` must look like. */
 NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, struct nai_err *err);
-/* "20260105T020000Z" of a time; nothing for NAI_NULL_I64. */
-void nai_store_put_utc(struct nai_buf *out, int64_t utc_ns);
-/* record.c: run.json. Nothing is written, and NAI_EUSAGE, where it could not be read back. */
+/* Adds a text to a list, if it is not there. */
+NAI_MUST_CHECK int nai_store_list(struct nai_strings *list, const char *text, struct nai_err *err);
+/* The arena's copy of a text without what cannot be shown. */
+const char *nai_store_clean(struct nai_arena *arena, const char *text);
+/* store_open.c: what is there after a change. */
+NAI_MUST_CHECK int nai_store_reopen(struct nai_store *store, struct nai_err *err);
+/* store_record.c: run.json. Nothing is written, and NAI_EUSAGE, where it could not be read back. Texts are the arena's.
+ */
 NAI_MUST_CHECK int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err);
-NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_err *err);
-void nai_store_free_run(struct nai_store_run *run);
-/* kept.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and the
- * index read. */
+NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena,
+                                      struct nai_err *err);
+/* store_prune.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and
+ * the index read. */
 bool nai_store_may_prune(const char *file);
 /* Whether those tables can be read, of a capture and of all captures of a run. NAI_EINPUT where not. */
 NAI_MUST_CHECK int nai_store_check_capture(struct nai_run *run, struct nai_err *err);

@@ -1,15 +1,61 @@
-/* Retention: what made the index stays, what can be made again from a trace may go. */
-#include "features/nights/store_internal.h"
-
+/* Retention: what the index and comparisons are made of stays, and can be read; what can be made again from a trace may
+ * go. */
 #include "base/fs.h"
+#include "features/compare/side.h"
+#include "features/nights/store_internal.h"
+#include "rundir/outdir.h"
+#include "tables/kernels.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* --- what stays ------------------------------------------------------------------------------- */
+
+/* Whether a file holds that table. */
+static bool is_table(const char *file, const struct nai_schema *schema) {
+  char path[128];
+  snprintf(path, sizeof path, "stages/%s.ntab", schema->name);
+  return strcmp(file, path) == 0;
+}
+
+/* What comparisons and the index read. The rest is for people, or made of events. */
+static bool is_kept(const char *file) {
+  bool kept = strcmp(file, NAI_MANIFEST_PATH) == 0 || is_table(file, &nai_kernels_schema);
+  for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++)
+    kept |= is_table(file, *schema);
+  return kept;
+}
+
+/* Lists of files may be forged. */
+bool nai_store_may_prune(const char *file) { return !is_kept(file) && nai_outdir_is_of_run(file) == 1; }
+
+static int check_table(struct nai_run *run, const struct nai_schema *schema, struct nai_err *err) {
+  const struct nai_table *table;
+  return nai_run_table_if_any(&table, run, schema->name, schema, err);
+}
+
+int nai_store_check_capture(struct nai_run *run, struct nai_err *err) {
+  for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++)
+    NAI_TRY(check_table(run, *schema, err));
+  return check_table(run, &nai_kernels_schema, err);
+}
+
+int nai_store_check_run(const struct nai_store *store, const struct nai_store_run *run, struct nai_err *err) {
+  char path[PATH_MAX];
+  for (int i = 0; i < run->captures; i++) {
+    NAI_OWNED(nai_run) *capture = NULL;
+    NAI_TRY(nai_store_directory(path, store, run, i, err));
+    NAI_TRY(nai_run_open(&capture, path, err));
+    NAI_TRY(nai_store_check_capture(capture, err));
+  }
+  return NAI_OK;
+}
+
+/* --- pruning ---------------------------------------------------------------------------------- */
 
 static bool is_named(const struct nai_strings *ids, const char *id) {
   return ids && nai_strings_find(ids, id, strlen(id)) != NAI_NO_STRING;
@@ -23,45 +69,46 @@ static bool is_recent(const struct nai_store_run *run, int64_t newest, int64_t k
 
 static int add_ids(void *ids, const char *name, const struct nai_store_baseline *baseline, struct nai_err *err) {
   (void)name;
-  for (uint32_t i = 0; i < baseline->ids.count; i++) {
-    const char *id = nai_strings_get(&baseline->ids, i);
-    if (nai_strings_add(ids, id, strlen(id)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
-  }
+  for (uint32_t i = 0; i < baseline->ids.count; i++)
+    NAI_TRY(nai_store_list(ids, nai_strings_get(&baseline->ids, i), err));
+  return NAI_OK;
+}
+
+static int prune_file(int64_t *bytes, const struct nai_run *run, const char *file, bool dry_run, struct nai_err *err) {
+  struct stat st;
+  int fd = nai_store_may_prune(file) ? nai_fs_open_at(nai_run_directory(run), file) : -1; /* through no link */
+  if (fd < 0)
+    return NAI_OK;
+  bool removed = fstat(fd, &st) == 0 && (dry_run || unlinkat(nai_run_directory(run), file, 0) == 0);
+  int failed = errno;
+  close(fd);
+  if (!removed)
+    return nai_err_sys(err, NAI_EIO, failed, "cannot remove \"%s/%s\"", nai_run_path(run), file);
+  *bytes += st.st_size;
   return NAI_OK;
 }
 
 static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, struct nai_err *err) {
-  struct nai_run *run = NULL;
+  NAI_OWNED(nai_run) *run = NULL;
   struct stat st;
   if (lstat(directory, &st) != 0 || !S_ISDIR(st.st_mode)) /* a link leads to somebody's own run */
     return NAI_OK;
   int rc = nai_run_open(&run, directory, err);
   if (rc)
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
-  for (uint32_t i = 0; i < nai_run_manifest(run)->files.count && !rc; i++) {
-    const char *file = nai_strings_get(&nai_run_manifest(run)->files, i);
-    int fd = nai_store_may_prune(file) ? nai_fs_open_at(nai_run_directory(run), file) : -1; /* through no link */
-    if (fd < 0)
-      continue;
-    if (fstat(fd, &st) == 0 && (dry_run || unlinkat(nai_run_directory(run), file, 0) == 0))
-      *bytes += st.st_size;
-    else
-      rc = nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s/%s\"", directory, file);
-    close(fd);
-  }
-  nai_run_close(run);
-  return rc;
+  for (uint32_t i = 0; i < nai_run_manifest(run)->files.count; i++)
+    NAI_TRY(prune_file(bytes, run, nai_strings_get(&nai_run_manifest(run)->files, i), dry_run, err));
+  return NAI_OK;
 }
 
 int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how, struct nai_err *err) {
-  struct nai_strings baselines = {0};
+  NAI_SCOPED(nai_strings) baselines = {0};
   int64_t newest = NAI_NULL_I64;
-  int rc = nai_store_each_baseline(store, add_ids, &baselines, err);
+  NAI_TRY(nai_store_each_baseline(store, add_ids, &baselines, err));
   for (uint32_t i = 0; i < store->count; i++)
     if (store->runs[i].utc_ns > newest)
       newest = store->runs[i].utc_ns;
-  for (uint32_t i = 0; i < store->count && !rc; i++) {
+  for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
     char directory[PATH_MAX];
     int64_t bytes = 0;
@@ -69,12 +116,11 @@ int nai_store_prune(const struct nai_store *store, const struct nai_store_prunin
         strcmp(run->verdict, "fail") == 0 || *run->note || is_named(&baselines, run->id) ||
         is_named(how->keep, run->id))
       continue;
-    for (int c = 0; c < run->captures && !rc; c++)
-      if (nai_store_directory(directory, sizeof directory, store, run, c))
-        rc = prune_capture(&bytes, directory, how->dry_run, err);
-    if (!rc && bytes && how->tell)
+    for (int c = 0; c < run->captures; c++)
+      if (nai_store_directory(directory, store, run, c, NULL) == NAI_OK)
+        NAI_TRY(prune_capture(&bytes, directory, how->dry_run, err));
+    if (bytes && how->tell)
       how->tell(how->ctx, run, bytes);
   }
-  nai_strings_free(&baselines);
-  return rc;
+  return NAI_OK;
 }

@@ -1,29 +1,14 @@
 /* run.json: what a store knows of a run beside its captures. */
-#include "features/nights/store_internal.h"
-
 #include "base/fs.h"
-#include "base/hash.h"
 #include "config/yaml.h"
+#include "features/nights/store_internal.h"
 #include "table/json.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAJOR = 1, MINOR = 0 };
-
-void nai_store_free_run(struct nai_store_run *run) {
-  free(run->id);
-  free(run->series);
-  free(run->environment);
-  free(run->status);
-  free(run->error);
-  free(run->verdict);
-  free(run->labels);
-  free(run->note);
-}
 
 static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   struct nai_json json;
@@ -49,26 +34,23 @@ static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
 
 /* A record that could not be read back would make the whole store unreadable. */
 int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err) {
-  struct nai_buf text = {0};
-  struct nai_yaml *doc = NULL;
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_OWNED(nai_yaml) *doc = NULL;
   print_run(&text, run);
-  int rc = nai_buf_check(&text, err);
-  if (!rc && text.len > NAI_YAML_MAX_BYTES)
-    rc = nai_err_set(err, NAI_EUSAGE,
-                     "the labels, the environment and the error of the run \"%s\" have more than 1 MiB together",
-                     run->id);
-  if (!rc && (rc = nai_yaml_parse(&doc, "run.json", nai_buf_str(&text), text.len, err)))
-    nai_err_wrap(err, rc, "the record of the run \"%s\" could not be read back", run->id);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_yaml_free(doc);
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_buf_check(&text, err));
+  if (text.len > NAI_YAML_MAX_BYTES)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "the labels, the environment and the error of the run \"%s\" have more than 1 MiB together",
+                       run->id);
+  int rc = nai_yaml_parse(&doc, "run.json", nai_buf_str(&text), text.len, err);
+  if (rc)
+    return nai_err_wrap(err, rc, "the record of the run \"%s\" could not be read back", run->id);
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
-static char *text_of(const struct nai_yaml *doc, const char *key) {
+static const char *text_of(struct nai_arena *arena, const struct nai_yaml *doc, const char *key) {
   const struct nai_yaml_node *node = nai_yaml_get(doc, nai_yaml_root(doc), key);
-  return strdup(node ? node->text : "");
+  return nai_arena_printf(arena, "%s", node ? node->text : "");
 }
 
 static int64_t int_of(const struct nai_yaml *doc, const char *key, int64_t otherwise) {
@@ -76,39 +58,26 @@ static int64_t int_of(const struct nai_yaml *doc, const char *key, int64_t other
   return node ? strtoll(node->text, NULL, 10) : otherwise;
 }
 
-static int check(const struct nai_store_run *run, const char *path, struct nai_err *err) {
-  if (run->captures < 0 || run->captures > NAI_STORE_MAX_CAPTURES)
-    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: %d captures", path, run->captures);
-  return NAI_OK;
-}
-
-int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
+int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena, struct nai_err *err) {
+  NAI_OWNED(nai_yaml) *doc = NULL;
   *out = (struct nai_store_run){0};
-  int rc = nai_yaml_load(&doc, path, err);
-  if (!rc)
-    rc = nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, err);
-  if (!rc && int_of(doc, "format_major", 0) != MAJOR)
-    rc = nai_err_set(err, NAI_EUSAGE, "\"%s\" is of another version of this program", path);
-  if (!rc) {
-    *out = (struct nai_store_run){.id = text_of(doc, "id"),
-                                  .series = text_of(doc, "series"),
-                                  .environment = text_of(doc, "environment"),
-                                  .utc_ns = int_of(doc, "utc_ns", NAI_NULL_I64),
-                                  .status = text_of(doc, "status"),
-                                  .error = text_of(doc, "error"),
-                                  .verdict = text_of(doc, "verdict"),
-                                  .labels = text_of(doc, "labels"),
-                                  .note = strdup(""),
-                                  .captures = (int)int_of(doc, "captures", 0),
-                                  .bytes = int_of(doc, "bytes", 0)};
-    snprintf(out->record, sizeof out->record, "%016" PRIx64, doc->hash);
-    if (!out->id || !out->series || !out->environment || !out->status || !out->error || !out->verdict || !out->labels ||
-        !out->note)
-      rc = nai_err_nomem(err);
-    else
-      rc = check(out, path, err);
-  }
-  nai_yaml_free(doc);
-  return rc;
+  NAI_TRY(nai_yaml_load(&doc, path, err));
+  NAI_TRY(nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, err));
+  if (int_of(doc, "format_major", 0) != MAJOR)
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is of another version of this program", path);
+  *out = (struct nai_store_run){.id = text_of(arena, doc, "id"),
+                                .series = text_of(arena, doc, "series"),
+                                .environment = text_of(arena, doc, "environment"),
+                                .utc_ns = int_of(doc, "utc_ns", NAI_NULL_I64),
+                                .status = text_of(arena, doc, "status"),
+                                .error = text_of(arena, doc, "error"),
+                                .verdict = text_of(arena, doc, "verdict"),
+                                .labels = text_of(arena, doc, "labels"),
+                                .note = "",
+                                .captures = (int)int_of(doc, "captures", 0),
+                                .bytes = int_of(doc, "bytes", 0)};
+  snprintf(out->record, sizeof out->record, "%016" PRIx64, doc->hash);
+  if (out->captures < 0 || out->captures > NAI_STORE_MAX_CAPTURES)
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: %d captures", path, out->captures);
+  return nai_arena_check(arena, err);
 }

@@ -1,51 +1,32 @@
 /* What a baseline selector stands for. */
 #include "features/nights/store_internal.h"
 
-#include "base/array.h"
-#include "base/fs.h"
-
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void nai_store_selection_free(struct nai_store_selection *s) {
-  for (uint32_t i = 0; i < s->count; i++)
-    free(s->directories[i]);
-  free(s->directories);
+  nai_strings_free(&s->directories);
   nai_strings_free(&s->left_out);
-  free(s->environment);
-  free(s->what);
-  *s = (struct nai_store_selection){0};
-}
-
-static int add_directory(struct nai_store_selection *s, const char *path, struct nai_err *err) {
-  if (!nai_array_room(&s->directories, &s->capacity, s->count, sizeof *s->directories))
-    return nai_err_nomem(err);
-  s->directories[s->count] = strdup(path);
-  return s->directories[s->count++] ? NAI_OK : nai_err_nomem(err);
 }
 
 static int add_run(struct nai_store_selection *s, const struct nai_store *store, const struct nai_store_run *run,
                    struct nai_err *err) {
   char path[PATH_MAX];
-  int rc = NAI_OK;
   if (!run->captures)
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
-  for (int i = 0; i < run->captures && !rc; i++)
-    rc = nai_store_directory(path, sizeof path, store, run, i)
-           ? add_directory(s, path, err)
-           : nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
-  if (!rc && !s->environment && !(s->environment = strdup(run->environment)))
-    rc = nai_err_nomem(err);
-  return rc;
+  for (int i = 0; i < run->captures; i++) {
+    NAI_TRY(nai_store_directory(path, store, run, i, err));
+    NAI_TRY(nai_store_list(&s->directories, path, err));
+  }
+  return NAI_OK;
 }
 
 /* --- the newest good runs --------------------------------------------------------------------- */
 
 /* What is known of an environment: the text of a stored run goes on with what --environment said. */
 static bool is_in(const struct nai_store_run *run, const char *environment) {
-  size_t n = environment ? strlen(environment) : 0;
+  size_t n = strlen(environment);
   return n && strncmp(run->environment, environment, n) == 0 && (!run->environment[n] || run->environment[n] == ';');
 }
 
@@ -78,21 +59,21 @@ static int find_series(const char **out, const struct nai_store *store, const ch
 /* A run of the store that is itself to be judged says nothing. */
 static int find_judged(bool *found, const struct nai_store *store, const struct nai_store_run *run,
                        const struct nai_store_judged *judged, struct nai_err *err) {
-  int rc = NAI_OK;
   *found = false;
-  for (int c = 0; c < run->captures && judged->count && !*found && !rc; c++) {
+  for (int c = 0; c < run->captures && judged->count && !*found; c++) {
+    NAI_OWNED(nai_run) *capture = NULL;
     char path[PATH_MAX];
-    struct nai_run *capture = NULL;
-    if (!nai_store_directory(path, sizeof path, store, run, c))
+    if (nai_store_directory(path, store, run, c, NULL))
       continue;
-    rc = nai_run_open(&capture, path, err);
-    for (size_t i = 0; i < judged->count && !rc; i++)
-      *found |= nai_run_manifest(judged->runs[i])->identity == nai_run_manifest(capture)->identity;
-    nai_run_close(capture);
+    int rc = nai_run_open(&capture, path, err);
     if (rc == NAI_EINPUT) /* there is none; whether one that cannot be read is meant, nobody knows */
-      rc = NAI_OK;
+      continue;
+    if (rc)
+      return rc;
+    for (size_t i = 0; i < judged->count; i++)
+      *found |= nai_run_manifest(judged->runs[i])->identity == nai_run_manifest(capture)->identity;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* The newest good runs of a series that can be read, the newest first: those of a known time, or those without. */
@@ -108,78 +89,62 @@ struct search {
 };
 
 /* One damaged run must not fail every night to come; nor be left out without a word. */
-static int leave_out(struct search *s, const struct nai_store_run *run, const struct nai_err *why,
-                     struct nai_err *err) {
-  char line[sizeof why->msg + 2 * NAI_STORE_NAME_MAX + 200];
-  int n = snprintf(line, sizeof line,
-                   "%.60s goes without the run \"%.100s\", which cannot be read; take it out of the store (nsys-ai "
-                   "store remove, or by moving its directory): %s",
-                   s->selector, run->id, why->msg);
-  return nai_strings_add(s->left_out, line, (size_t)n) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
-}
-
 static int take(struct search *s, const struct nai_store_run *run, struct nai_err *err) {
   struct nai_err why = {0};
+  char line[sizeof why.msg + 2 * NAI_STORE_NAME_MAX + 200];
   int rc = nai_store_check_run(s->store, run, &why);
-  if (rc == NAI_EINPUT)
-    return leave_out(s, run, &why, err);
-  if (rc)
+  if (rc && rc != NAI_EINPUT)
     return nai_err_set(err, rc, "%s", why.msg);
-  s->found[s->count++] = run;
-  return NAI_OK;
+  if (!rc) {
+    s->found[s->count++] = run;
+    return NAI_OK;
+  }
+  snprintf(line, sizeof line,
+           "%.60s goes without the run \"%.100s\", which cannot be read; take it out of the store (nsys-ai "
+           "store remove, or by moving its directory): %s",
+           s->selector, run->id, why.msg);
+  return nai_store_list(s->left_out, line, err);
 }
 
 static int find_newest(struct search *s, bool dated, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t i = s->store->count; !rc && i-- > 0 && s->count < s->most && !s->ended;) {
+  for (uint32_t i = s->store->count; i-- > 0 && s->count < s->most && !s->ended;) {
     const struct nai_store_run *run = &s->store->runs[i];
-    bool good = nai_store_is_good(run), is_judged = false;
+    bool is_judged = false;
     if (strcmp(run->series, s->series) != 0 || (run->utc_ns != NAI_NULL_I64) != dated)
       continue;
-    if (good)
-      rc = find_judged(&is_judged, s->store, run, s->judged, err);
-    if (!rc && good && !is_judged)
-      rc = take(s, run, err);
+    if (nai_store_is_good(run)) {
+      NAI_TRY(find_judged(&is_judged, s->store, run, s->judged, err));
+      if (!is_judged)
+        NAI_TRY(take(s, run, err));
+    }
     s->ended = run->expected;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* Oldest first, as a history is read. */
 static int add_newest(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
                       const struct nai_store_judged *judged, uint32_t most, struct nai_err *err) {
-  struct search search = {.selector = selector,
-                          .store = store,
-                          .judged = judged,
-                          .found = malloc((size_t)most * sizeof(struct nai_store_run *)),
-                          .most = most,
-                          .left_out = &s->left_out};
-  char *environment = NULL;
-  int rc = search.found ? NAI_OK : nai_err_nomem(err);
-  if (!rc && judged->count)
-    rc = nai_store_environment(&environment, judged->runs[0], NULL, err);
-  if (!rc)
-    rc = find_series(&search.series, store, selector, judged->series, environment, err);
-  if (!rc)
-    rc = find_newest(&search, true, err);
-  if (!rc && !search.count && !search.ended) /* what has no time may be older than all that have one */
-    rc = find_newest(&search, false, err);
-  if (!rc && !search.count && s->left_out.count)
-    rc = nai_err_set(err, NAI_EINPUT, "%s", nai_strings_get(&s->left_out, 0));
-  if (!rc && !search.count)
-    rc = nai_err_set(err, NAI_EUSAGE,
-                     "%s: no other run of the series %s is good, or none since its last expected-change", selector,
-                     search.series);
-  for (uint32_t i = search.count; !rc && i-- > 0;)
-    rc = add_run(s, store, search.found[i], err);
-  if (!rc && asprintf(&s->what, "%s (%u runs of %s, %s to %s)", selector, search.count, search.series,
-                      search.found[search.count - 1]->id, search.found[0]->id) < 0) {
-    s->what = NULL;
-    rc = nai_err_nomem(err);
-  }
-  free(search.found);
-  free(environment);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_buf) environment = {0};
+  struct search search = {
+      .selector = selector, .store = store, .judged = judged, .most = most, .left_out = &s->left_out};
+  NAI_TRY(NAI_NEW(search.found, &arena, most, err));
+  if (judged->count)
+    NAI_TRY(nai_store_environment(&environment, judged->runs[0], NULL, err));
+  NAI_TRY(find_series(&search.series, store, selector, judged->series, nai_buf_str(&environment), err));
+  NAI_TRY(find_newest(&search, true, err));
+  if (!search.count && !search.ended) /* what has no time may be older than all that have one */
+    NAI_TRY(find_newest(&search, false, err));
+  if (!search.count && s->left_out.count)
+    return nai_err_set(err, NAI_EINPUT, "%s", nai_strings_get(&s->left_out, 0));
+  if (!search.count)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "%s: no other run of the series %s is good, or none since its last expected-change", selector,
+                       search.series);
+  for (uint32_t i = search.count; i-- > 0;)
+    NAI_TRY(add_run(s, store, search.found[i], err));
+  return NAI_OK;
 }
 
 /* --- all kinds -------------------------------------------------------------------------------- */
@@ -190,14 +155,13 @@ static int select_run(struct nai_store_selection *s, const struct nai_store *sto
   return run ? add_run(s, store, run, err) : nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", id);
 }
 
-static int select_baseline(struct nai_store_selection *s, const struct nai_store *store, const char *name,
-                           struct nai_err *err) {
-  struct nai_store_baseline baseline;
-  int rc = nai_store_baseline(&baseline, store, name, err);
-  for (uint32_t i = 0; i < baseline.ids.count && !rc; i++)
-    rc = select_run(s, store, nai_strings_get(&baseline.ids, i), err);
-  nai_store_baseline_free(&baseline);
-  return rc ? nai_err_wrap(err, rc, "the baseline \"%.100s\"", name) : NAI_OK;
+static int add_baseline(struct nai_store_selection *s, const struct nai_store *store, const char *name,
+                        struct nai_err *err) {
+  NAI_SCOPED(nai_store_baseline) baseline = {0};
+  NAI_TRY(nai_store_baseline(&baseline, store, name, err));
+  for (uint32_t i = 0; i < baseline.ids.count; i++)
+    NAI_TRY(select_run(s, store, nai_strings_get(&baseline.ids, i), err));
+  return NAI_OK;
 }
 
 static int select_median(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
@@ -209,32 +173,14 @@ static int select_median(struct nai_store_selection *s, const struct nai_store *
   return add_newest(s, store, selector, judged, (uint32_t)most, err);
 }
 
-static bool is_run_directory(const char *path) {
-  char manifest[PATH_MAX];
-  return (size_t)snprintf(manifest, sizeof manifest, "%s/" NAI_MANIFEST_PATH, path) < sizeof manifest &&
-         nai_fs_exists(manifest);
-}
-
 int nai_store_select(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
                      const struct nai_store_judged *judged, struct nai_err *err) {
-  *s = (struct nai_store_selection){0};
-  int rc;
-  if (store && strcmp(selector, "last-good") == 0)
-    rc = add_newest(s, store, selector, judged, 1, err);
-  else if (store && strncmp(selector, "median:", 7) == 0)
-    rc = select_median(s, store, selector, judged, err);
-  else if (store && strncmp(selector, "run:", 4) == 0)
-    rc = select_run(s, store, selector + 4, err);
-  else if (is_run_directory(selector))
-    rc = add_directory(s, selector, err);
-  else if (store)
-    rc = select_baseline(s, store, selector, err);
-  else
-    rc = nai_err_set(err, NAI_EUSAGE, "\"%.200s\" is no artifacts directory; other baselines need --store DIR",
-                     selector);
-  if (!rc && !s->what && !(s->what = strdup(selector)))
-    rc = nai_err_nomem(err);
-  if (rc)
-    nai_store_selection_free(s);
-  return rc;
+  if (strcmp(selector, "last-good") == 0)
+    return add_newest(s, store, selector, judged, 1, err);
+  if (strncmp(selector, "median:", 7) == 0)
+    return select_median(s, store, selector, judged, err);
+  if (strncmp(selector, "run:", 4) == 0)
+    return select_run(s, store, selector + 4, err);
+  int rc = add_baseline(s, store, selector, err);
+  return rc ? nai_err_wrap(err, rc, "the baseline \"%.100s\"", selector) : NAI_OK;
 }

@@ -1,60 +1,49 @@
 /* What nsys-ai store prints of a store: its runs and its baselines. */
-#include "features/nights/store_command.h"
-
-#include "base/strings.h"
 #include "base/escape.h"
+#include "features/nights/store_command.h"
 
 #include <string.h>
 
 int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
-  struct nai_strings names = {0};
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_strings) names = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
-    if (!nai_store_matches(run->series, a->series))
+    if (!nai_store_matches(run->series, a->add.name))
       continue;
     nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->series, run->id, run->status, run->verdict);
     nai_escape_terminal(&text, *run->error ? run->error : run->note, strlen(*run->error ? run->error : run->note));
     nai_buf_putc(&text, '\n');
   }
-  int rc = nai_store_baselines(&names, store, err);
-  for (uint32_t i = 0; i < names.count && !rc; i++)
+  NAI_TRY(nai_store_baselines(&names, store, err));
+  for (uint32_t i = 0; i < names.count; i++)
     nai_buf_printf(&text, "baseline %s\n", nai_strings_get(&names, i));
-  if (!rc)
-    rc = nai_cmd_print(&text, err);
-  nai_strings_free(&names);
-  nai_buf_free(&text);
-  return rc;
+  return nai_cmd_print(&text, err);
+}
+
+static void put_lines(struct nai_buf *out, const struct nai_strings *lines) {
+  for (uint32_t i = 0; i < lines->count; i++)
+    nai_buf_printf(out, "%s\n", nai_strings_get(lines, i));
 }
 
 static int show_baseline(const struct nai_store *store, const char *name, struct nai_err *err) {
-  struct nai_store_baseline baseline;
-  struct nai_buf text = {0};
-  int rc = nai_store_baseline(&baseline, store, name, err);
-  for (uint32_t i = 0; i < baseline.ids.count && !rc; i++)
-    nai_buf_printf(&text, "%s\n", nai_strings_get(&baseline.ids, i));
-  if (!rc && *baseline.reason) {
+  NAI_SCOPED(nai_store_baseline) baseline = {0};
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_store_baseline(&baseline, store, name, err));
+  put_lines(&text, &baseline.ids);
+  if (*baseline.reason) {
     nai_escape_terminal(&text, baseline.reason, strlen(baseline.reason));
     nai_buf_putc(&text, '\n');
   }
-  if (!rc)
-    rc = nai_cmd_print(&text, err);
-  nai_store_baseline_free(&baseline);
-  nai_buf_free(&text);
-  return rc;
+  return nai_cmd_print(&text, err);
 }
 
 static int list_baselines(const struct nai_store *store, struct nai_err *err) {
-  struct nai_strings names = {0};
-  struct nai_buf text = {0};
-  int rc = nai_store_baselines(&names, store, err);
-  for (uint32_t i = 0; i < names.count; i++)
-    nai_buf_printf(&text, "%s\n", nai_strings_get(&names, i));
-  if (!rc)
-    rc = nai_cmd_print(&text, err);
-  nai_strings_free(&names);
-  nai_buf_free(&text);
-  return rc;
+  NAI_SCOPED(nai_strings) names = {0};
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_store_baselines(&names, store, err));
+  put_lines(&text, &names);
+  return nai_cmd_print(&text, err);
 }
 
 int nai_cmd_store_baseline(const struct nai_store *store, const struct store_args *a, const char *const *words,

@@ -1,6 +1,5 @@
 #include "features/nights/trend.h"
 
-#include "base/array.h"
 #include "features/compare/stats.h"
 #include "tables/index_metrics.h"
 #include "tables/runs.h"
@@ -18,23 +17,12 @@ const char *nai_trend_state_name(enum nai_trend_state state) {
   return names[state];
 }
 
-void nai_trend_free(struct nai_trend *trend) {
-  for (uint32_t s = 0; s < trend->series_count; s++) {
-    for (uint32_t i = 0; i < trend->series[s].metric_count; i++) {
-      free(trend->series[s].metrics[i].values);
-      free(trend->series[s].metrics[i].runs);
-      nai_trend_found_free(&trend->series[s].metrics[i].found);
-    }
-    free(trend->series[s].metrics);
-  }
-  free(trend->series);
-  free(trend->anchor);
-  *trend = (struct nai_trend){0};
-}
+void nai_trend_free(struct nai_trend *trend) { nai_arena_free(&trend->arena); }
 
 /* --- collecting ------------------------------------------------------------------------------- */
 
 struct collecting {
+  struct nai_arena *arena; /* of the trend */
   const struct nai_index *index;
   const struct nai_store *store;
   const struct nai_trend_options *options;
@@ -50,54 +38,43 @@ static bool is_wanted(const struct nai_trend_options *o, const char *metric, con
   return !o->metric_count && strcmp(gate, "gate") == 0;
 }
 
-static const char *cell(const struct collecting *c, int64_t row, int column) {
-  return nai_get_str(c->index->metrics, row, column);
-}
-
 /* The series' entry for a metric, by name and basis; new ones go to the end. A metric whose basis changes is two. */
 static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s, uint32_t *capacity,
-                       const struct collecting *c, int64_t row, struct nai_err *err) {
-  const char *name = cell(c, row, INDEX_METRICS_metric), *basis = cell(c, row, INDEX_METRICS_basis);
+                       const struct collecting *c, const struct INDEX_METRICS_row *row, struct nai_err *err) {
   for (uint32_t i = 0; i < s->metric_count; i++)
-    if (strcmp(s->metrics[i].metric, name) == 0 && strcmp(s->metrics[i].basis, basis) == 0) {
+    if (strcmp(s->metrics[i].metric, row->metric) == 0 && strcmp(s->metrics[i].basis, row->basis) == 0) {
       *out = &s->metrics[i];
       return NAI_OK;
     }
-  if (!nai_array_room(&s->metrics, capacity, s->metric_count, sizeof *s->metrics))
-    return nai_err_nomem(err);
-  *out = &s->metrics[s->metric_count++];
-  **out = (struct nai_trend_metric){.metric = name,
-                                    .unit = cell(c, row, INDEX_METRICS_unit),
-                                    .better = cell(c, row, INDEX_METRICS_better),
-                                    .basis = basis,
-                                    .gate = cell(c, row, INDEX_METRICS_gate),
-                                    .values = malloc(((size_t)s->run_count + 1) * sizeof(double)),
-                                    .runs = malloc(((size_t)s->run_count + 1) * sizeof(uint32_t))};
-  return (*out)->values && (*out)->runs ? NAI_OK : nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(s->metrics, *capacity, s->metric_count, c->arena, err));
+  struct nai_trend_metric *m = *out = &s->metrics[s->metric_count++];
+  *m = (struct nai_trend_metric){
+      .metric = row->metric, .unit = row->unit, .better = row->better, .basis = row->basis, .gate = row->gate};
+  NAI_TRY(NAI_NEW(m->values, c->arena, s->run_count, err));
+  return NAI_NEW(m->runs, c->arena, s->run_count, err);
 }
 
 /* What the newest run says of the metric itself. */
-static void take_rule(struct nai_trend_metric *m, const struct collecting *c, int64_t row) {
-  const struct nai_table *t = c->index->metrics;
-  m->gate = cell(c, row, INDEX_METRICS_gate);
-  m->rule.exact = strcmp(cell(c, row, INDEX_METRICS_kind), "exact") == 0;
-  m->rule.noise_pct = nai_get_f64(t, row, INDEX_METRICS_noise_pct);
-  m->rule.noise = nai_get_f64(t, row, INDEX_METRICS_noise);
-  m->budget_pct = nai_get_f64(t, row, INDEX_METRICS_budget_pct);
-  m->budget = nai_get_f64(t, row, INDEX_METRICS_budget);
+static void take_rule(struct nai_trend_metric *m, const struct INDEX_METRICS_row *row) {
+  m->gate = row->gate;
+  m->rule.exact = strcmp(row->kind, "exact") == 0;
+  m->rule.noise_pct = row->noise_pct;
+  m->rule.noise = row->noise;
+  m->budget_pct = row->budget_pct;
+  m->budget = row->budget;
 }
 
-/* Values of the metric of row `row` in the captures of its run, whose rows end before `end`. */
-static uint32_t find_values(double values[NAI_STORE_MAX_CAPTURES], const struct collecting *c, int64_t row,
-                            int64_t end) {
+/* The median of a metric's values in the captures of its run, whose rows are [row, end). */
+static double value_of(const struct nai_table *t, const struct INDEX_METRICS_row *metric, int64_t row, int64_t end) {
+  double values[NAI_STORE_MAX_CAPTURES];
   uint32_t n = 0;
-  for (int64_t other = row; other < end && n < NAI_STORE_MAX_CAPTURES; other++) {
-    double value = nai_get_f64(c->index->metrics, other, INDEX_METRICS_value);
-    if (isfinite(value) && strcmp(cell(c, other, INDEX_METRICS_metric), cell(c, row, INDEX_METRICS_metric)) == 0 &&
-        strcmp(cell(c, other, INDEX_METRICS_basis), cell(c, row, INDEX_METRICS_basis)) == 0)
+  for (; row < end && n < NAI_STORE_MAX_CAPTURES; row++) {
+    double value = nai_get_f64(t, row, INDEX_METRICS_value);
+    if (isfinite(value) && strcmp(nai_get_str(t, row, INDEX_METRICS_metric), metric->metric) == 0 &&
+        strcmp(nai_get_str(t, row, INDEX_METRICS_basis), metric->basis) == 0)
       values[n++] = value;
   }
-  return n;
+  return nai_median(values, n);
 }
 
 /* Rows of metrics are by run, capture, name; a run's captures of one metric are put together by name. A metric that
@@ -106,21 +83,20 @@ static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct
                     struct nai_err *err) {
   const struct nai_table *t = c->index->metrics;
   int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(c->index->runs, run, RUNS_run_id));
-  for (int64_t row = first; row < first + count && nai_get_i64(t, row, INDEX_METRICS_capture) == 0; row++) {
-    double values[NAI_STORE_MAX_CAPTURES];
+  for (int64_t i = first; i < first + count; i++) {
+    struct INDEX_METRICS_row row = INDEX_METRICS_at(t, i);
     struct nai_trend_metric *m = NULL;
-    if (!is_wanted(c->options, cell(c, row, INDEX_METRICS_metric), cell(c, row, INDEX_METRICS_gate)))
+    if (row.capture != 0)
+      break;
+    if (!is_wanted(c->options, row.metric, row.gate))
       continue;
-    uint32_t n = find_values(values, c, row, first + count);
-    double value = nai_median(values, n);
+    double value = value_of(t, &row, i, first + count);
     if (!isfinite(value)) /* as the median of no values is */
       continue;
-    int rc = find_metric(&m, s, capacity, c, row, err);
-    if (rc || !m)
-      return rc;
+    NAI_TRY(find_metric(&m, s, capacity, c, &row, err));
     if (m->count && m->runs[m->count - 1] == run) /* whatever the index holds, there is room for one value per run */
       continue;
-    take_rule(m, c, row);
+    take_rule(m, &row);
     m->values[m->count] = value;
     m->runs[m->count++] = run;
   }
@@ -213,66 +189,64 @@ static int by_name(const void *pa, const void *pb) {
 }
 
 static int find_changes(struct nai_trend_series *s, const struct collecting *c, struct nai_err *err) {
-  int rc = NAI_OK;
   if (s->metric_count)
     qsort(s->metrics, s->metric_count, sizeof *s->metrics, by_name);
-  for (uint32_t i = 0; i < s->metric_count && !rc; i++) {
+  for (uint32_t i = 0; i < s->metric_count; i++) {
     struct nai_trend_metric *m = &s->metrics[i];
     m->rule.history_noise = m->rule.exact ? NAN : nai_history_noise(m->values, m->count);
-    rc = nai_trend_changes(&m->found, m->values, m->count, &m->rule, err);
-    if (!rc && m->count)
+    NAI_TRY(nai_trend_changes(&m->found, m->values, m->count, &m->rule, c->arena, err));
+    if (m->count)
       judge(m, c);
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct collecting *c, uint32_t first,
                       uint32_t end, struct nai_err *err) {
   const struct nai_table *runs = c->index->runs;
   uint32_t metric_capacity = 0;
-  if (!nai_array_room(&trend->series, capacity, trend->series_count, sizeof *trend->series))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(trend->series, *capacity, trend->series_count, c->arena, err));
   struct nai_trend_series *s = &trend->series[trend->series_count++];
   *s = (struct nai_trend_series){.series = nai_get_str(runs, first, RUNS_series),
                                  .environment = nai_get_str(runs, first, RUNS_environment),
                                  .run_count = end - first,
                                  .first_run = first};
-  int rc = NAI_OK;
-  for (uint32_t run = first; run < end && !rc; run++) {
-    const struct nai_store_run *known = nai_store_find(c->store, nai_get_str(runs, run, RUNS_run_id));
-    bool failed = strcmp(nai_get_str(runs, run, RUNS_status), "ok") != 0;
-    s->failed_count += failed;
+  for (uint32_t i = first; i < end; i++) {
+    struct RUNS_row run = RUNS_at(runs, i);
+    const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
+    bool ok = strcmp(run.status, "ok") == 0;
+    s->failed_count += !ok;
     s->ignored_count += known && known->ignored;
-    if (!failed && !(known && known->ignored) && nai_get_i64(runs, run, RUNS_utc_ns) != NAI_NULL_I64)
-      rc = take_run(s, &metric_capacity, c, run, err);
+    if (ok && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
+      NAI_TRY(take_run(s, &metric_capacity, c, i, err));
   }
-  return rc ? rc : find_changes(s, c, err);
+  return find_changes(s, c, err);
 }
 
 int nai_trend_find(struct nai_trend *out, const struct nai_index *index, const struct nai_store *store,
                    const struct nai_trend_options *options, struct nai_err *err) {
-  const struct collecting c = {index, store, options};
+  const struct collecting c = {&out->arena, index, store, options};
   const struct nai_table *runs = index->runs;
   uint32_t capacity = 0, metrics = 0;
-  *out = (struct nai_trend){.index = index};
-  int rc = NAI_OK;
-  if (options->anchor && !(out->anchor = strdup(options->anchor_name)))
-    rc = nai_err_nomem(err);
-  for (uint32_t i = 0, j; i < runs->rows && !rc; i = j) {
+  *out = (struct nai_trend){.arena = NAI_ARENA(NULL), .index = index};
+  if (options->anchor)
+    out->anchor = nai_arena_printf(&out->arena, "%s", options->anchor_name);
+  NAI_TRY(nai_arena_check(&out->arena, err));
+  for (uint32_t i = 0, j; i < runs->rows; i = j) {
     const char *series = nai_get_str(runs, i, RUNS_series);
     for (j = i + 1; j < runs->rows && strcmp(nai_get_str(runs, j, RUNS_series), series) == 0; j++)
       ;
     if (nai_store_matches(series, options->series))
-      rc = add_series(out, &capacity, &c, i, j, err);
+      NAI_TRY(add_series(out, &capacity, &c, i, j, err));
   }
-  for (uint32_t i = 0; i < out->series_count && !rc; i++)
+  for (uint32_t i = 0; i < out->series_count; i++)
     metrics += out->series[i].metric_count;
-  if (!rc && !out->series_count)
-    rc = nai_err_set(err, NAI_EUSAGE, "the store has no run%s%s", options->series ? " of the series " : "",
-                     options->series ? options->series : "");
-  else if (!rc && !metrics && options->metric_count)
-    rc = nai_err_set(err, NAI_EUSAGE, "no run has a metric \"%.100s\"", options->metrics[0]);
-  return rc;
+  if (!out->series_count)
+    return nai_err_set(err, NAI_EUSAGE, "the store has no run%s%s", options->series ? " of the series " : "",
+                       options->series ? options->series : "");
+  if (!metrics && options->metric_count)
+    return nai_err_set(err, NAI_EUSAGE, "no run has a metric \"%.100s\"", options->metrics[0]);
+  return NAI_OK;
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */

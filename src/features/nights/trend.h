@@ -41,10 +41,11 @@ struct nai_trend_series {
 };
 
 struct nai_trend {
+  struct nai_arena arena; /* all that is made here */
   const struct nai_index *index;
   struct nai_trend_series *series;
   uint32_t series_count;
-  char *anchor; /* what creep is measured against, NULL: nothing */
+  const char *anchor; /* what creep is measured against, NULL: nothing */
 };
 
 struct nai_trend_options {
@@ -68,13 +69,31 @@ uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct n
 /* Whether a gated metric is in state fail or creep. */
 bool nai_trend_has_failed(const struct nai_trend *trend);
 
+/* What else changed when a metric did: other metrics of the series whose changes lie within one run of this one; each
+ * once. Tells how many were put into `out`, which has room for `room`. */
+uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, const struct nai_trend_series *series,
+                         const struct nai_trend_metric *metric, const struct nai_change *change);
+/* And kernels whose time differs between the runs before and after, by at least 2 % of all kernel time; the largest
+ * differences first. */
+struct nai_trend_kernel {
+  const char *name;     /* of the index */
+  double before, after; /* ns per GPU and steady step (without steps, per second), medians of up to four runs; 0: the
+                           kernel was not among the 50 largest */
+};
+enum { NAI_TREND_MAX_KERNELS = 5 };
+NAI_MUST_CHECK int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32_t *count,
+                                     const struct nai_trend *trend, const struct nai_trend_metric *metric,
+                                     const struct nai_change *change, struct nai_err *err);
+
+/* Puts what draws a metric's values (template many/trend.svg): by run, levels between changes, changes, spikes,
+ * annotated runs. */
+void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *trend, const struct nai_trend_metric *metric);
 /* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (rundir/publish.h);
  * `links` is where the store lies from there. */
 NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,
                                    void (*note)(const char *line), struct nai_err *err);
-void nai_trend_json(struct nai_buf *out, const struct nai_trend *trend);
-NAI_MUST_CHECK int nai_trend_page(struct nai_buf *out, const struct nai_trend *trend, const char *links,
-                                  struct nai_err *err);
-NAI_MUST_CHECK int nai_trend_markdown(struct nai_buf *out, const struct nai_trend *trend, struct nai_err *err);
+/* Appends trend.html, or with NULL for `links` trend.md, without drawings and links. */
+NAI_MUST_CHECK int nai_trend_print(struct nai_buf *out, const struct nai_trend *trend, const char *links,
+                                   struct nai_err *err);
 /* All changes as a table, for index.sqlite: series, metric, good_run, bad_run, before, after, p. */
 NAI_MUST_CHECK int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *trend, struct nai_err *err);

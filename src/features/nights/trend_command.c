@@ -1,13 +1,7 @@
 /* nsys-ai trend: how the metrics of a store went. */
 #include "command/command.h"
-
-#include "base/escape.h"
-#include "features/nights/store.h"
 #include "features/nights/trend.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_METRICS = 64 };
@@ -69,27 +63,30 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 
 /* A line per series, and one per metric that is not steady or has changed. */
 static int print_summary(const struct nai_trend *trend, const struct trend_args *a, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_OWNED(nai_view) *view = nai_view_new();
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_view *list = nai_view_put_list(view, "series");
   for (uint32_t s = 0; s < trend->series_count; s++) {
     const struct nai_trend_series *series = &trend->series[s];
-    nai_buf_printf(&text, "%s: %u %s, %u failed\n", series->series, series->run_count,
-                   series->run_count == 1 ? "run" : "runs", series->failed_count);
+    struct nai_view *map = nai_view_add_map(list), *metrics = nai_view_put_list(map, "metrics");
+    nai_view_put_trusted(map, "series", series->series);
+    nai_view_put_int(map, "runs", series->run_count);
+    nai_view_put_bool(map, "one_run", series->run_count == 1);
+    nai_view_put_int(map, "failed", series->failed_count);
     for (uint32_t i = 0; i < series->metric_count; i++) {
       const struct nai_trend_metric *m = &series->metrics[i];
       if (m->state < NAI_TREND_WARN && !m->found.count)
         continue;
-      nai_buf_puts(&text, "  ");
-      nai_escape_terminal(&text, m->metric, strlen(m->metric));
-      nai_buf_printf(&text, ": %s, %u change%s\n", nai_trend_state_name(m->state), m->found.count,
-                     m->found.count == 1 ? "" : "s");
+      struct nai_view *metric = nai_view_add_map(metrics);
+      nai_view_put_text(metric, "metric", m->metric);
+      nai_view_put_trusted(metric, "state", nai_trend_state_name(m->state));
+      nai_view_put_int(metric, "changes", m->found.count);
+      nai_view_put_bool(metric, "one_change", m->found.count == 1);
     }
   }
-  nai_buf_puts(&text, "  ");
-  nai_escape_terminal(&text, a->out, strlen(a->out));
-  nai_buf_puts(&text, "/trend.html, trend.md, trend.json\n");
-  int rc = nai_cmd_print(&text, err);
-  nai_buf_free(&text);
-  return rc;
+  nai_view_put_text(view, "out", a->out);
+  NAI_TRY(nai_index_render(&text, "trend.txt", view, NAI_ESCAPE_TERMINAL, err));
+  return nai_cmd_print(&text, err);
 }
 
 /* Where the store lies from the page: the page is opened as a file, so an absolute path will do. */
@@ -109,46 +106,32 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
                                         .metric_count = a->metric_count,
                                         .anchor = anchor,
                                         .anchor_name = a->anchor ? a->anchor : "release"};
-  struct nai_index index = {0};
-  struct nai_trend trend = {0};
-  struct nai_buf link = {0};
+  NAI_SCOPED(nai_index) index = {0};
+  NAI_SCOPED(nai_trend) trend = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(nai_buf) link = {0};
   put_link(&link, store->path);
-  int rc = nai_buf_check(&link, err);
-  if (!rc)
-    rc = nai_store_index(&index, store, err);
-  if (!rc)
-    rc = nai_trend_find(&trend, &index, store, &how, err);
-  if (!rc)
-    rc = nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err);
-  if (!rc && !a->quiet)
-    rc = print_summary(&trend, a, err);
-  if (!rc && a->gate && nai_trend_has_failed(&trend))
-    rc = 1;
-  nai_trend_free(&trend);
-  nai_index_free(&index);
-  nai_buf_free(&link);
-  return rc;
+  NAI_TRY(nai_buf_check(&link, err));
+  NAI_TRY(nai_store_index(&index, store, err));
+  NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));
+  NAI_TRY(nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err));
+  if (!a->quiet)
+    NAI_TRY(print_summary(&trend, a, err));
+  return a->gate && nai_trend_has_failed(&trend) ? 1 : NAI_OK;
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct trend_args *a = memory;
-  struct nai_store store;
-  struct nai_store_baseline anchor = {0};
-  struct nai_strings baselines = {0};
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(nai_store_baseline) anchor = {0};
+  NAI_SCOPED(nai_strings) baselines = {0};
   (void)operands, (void)count, (void)program;
-  int rc = nai_store_open(&store, a->store, false, err);
-  if (!rc)
-    rc = nai_store_baselines(&baselines, &store, err);
+  NAI_TRY(nai_store_open(&store, a->store, false, err));
+  NAI_TRY(nai_store_baselines(&baselines, &store, err));
   bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;
-  if (!rc && has_anchor)
-    rc = nai_store_baseline(&anchor, &store, a->anchor ? a->anchor : "release", err);
-  if (!rc)
-    rc = report(&store, has_anchor ? &anchor : NULL, a, err);
-  nai_store_baseline_free(&anchor);
-  nai_strings_free(&baselines);
-  nai_store_close(&store);
-  return rc;
+  if (has_anchor)
+    NAI_TRY(nai_store_baseline(&anchor, &store, a->anchor ? a->anchor : "release", err));
+  return report(&store, has_anchor ? &anchor : NULL, a, err);
 }
 
 const struct nai_cli_command nai_cmd_trend = {

@@ -1,11 +1,9 @@
 /* trend.html and trend.md: one view, two templates. */
 #include "base/fmt.h"
+#include "features/nights/trend.h"
 #include "tables/runs.h"
-#include "features/nights/trend_chart.h"
-#include "features/nights/moved.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,63 +15,72 @@ struct page {
   const char *links; /* NULL: no drawings and no links */
 };
 
-static void put_buf(struct nai_view *map, const char *key, struct nai_buf *text) {
-  nai_view_put_trusted(map, key, nai_buf_str(text));
-  nai_view_inherit(map, text);
-  nai_buf_free(text);
-}
-
 static void put_value(struct nai_view *map, const char *key, const struct nai_trend_metric *m, double value) {
-  struct nai_buf text = {0};
-  nai_index_put_value(&text, m->unit, m->basis, value);
-  nai_view_put_text(map, key, nai_buf_str(&text));
-  nai_view_inherit(map, &text);
-  nai_buf_free(&text);
+  nai_index_put_value(map, key, m->unit, m->basis, value);
 }
 
 /* "+6.6 %" */
 static void put_pct(struct nai_view *map, const char *key, double before, double after) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (before != 0 && isfinite(before)) {
     double pct = 100 * (after - before) / fabs(before);
     nai_buf_puts(&text, pct < 0 ? "-" : "+");
     nai_fmt_percent(&text, fabs(pct));
   }
-  put_buf(map, key, &text);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
 static void put_run(struct nai_view *map, const char *key, const struct page *p, uint32_t row) {
-  const struct nai_table *runs = p->trend->index->runs;
-  struct nai_view *run = nai_view_put_map(map, key);
-  struct nai_buf link = {0};
-  nai_view_put_text(run, "id", nai_get_str(runs, row, RUNS_run_id));
-  nai_view_put_text(run, "note", nai_get_str(runs, row, RUNS_note));
-  const char *path = nai_get_str(runs, row, RUNS_path);
-  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", path);
-  nai_view_put_text(run, "href", nai_index_has_report(p->trend->index, path) ? nai_buf_str(&link) : NULL);
-  nai_view_inherit(run, &link);
-  nai_buf_free(&link);
+  struct RUNS_row run = RUNS_at(p->trend->index->runs, row);
+  struct nai_view *view = nai_view_put_map(map, key);
+  NAI_SCOPED(nai_buf) link = {0};
+  nai_view_put_text(view, "id", run.run_id);
+  nai_view_put_text(view, "note", run.note);
+  if (!nai_index_has_report(p->trend->index, run.path))
+    return;
+  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", run.path);
+  nai_view_put_buf(view, "href", NAI_TEXT_FOREIGN, &link);
 }
 
 /* "f1-3": a metric's drawing on the page. */
 static void put_place(struct nai_view *map, const char *key, const struct page *p, const struct nai_trend_metric *m) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_buf_printf(&text, "f%td-%td", p->series - p->trend->series, m - p->series->metrics);
-  put_buf(map, key, &text);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+static void put_duration(struct nai_view *map, const char *key, double ns) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_duration(&text, ns);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+static int put_kernels(struct nai_view *map, const struct page *p, const struct nai_trend_metric *m,
+                       const struct nai_change *change, struct nai_err *err) {
+  struct nai_trend_kernel kernels[NAI_TREND_MAX_KERNELS];
+  struct nai_view *list = nai_view_put_list(map, "kernels");
+  uint32_t count;
+  NAI_TRY(nai_trend_kernels(kernels, &count, p->trend, m, change, err));
+  for (uint32_t i = 0; i < count; i++) {
+    struct nai_view *kernel = nai_view_add_map(list);
+    nai_view_put_code(kernel, "name", kernels[i].name);
+    put_duration(kernel, "before", kernels[i].before);
+    put_duration(kernel, "after", kernels[i].after);
+  }
+  return NAI_OK;
 }
 
 static int put_change(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
                       const struct nai_change *change, struct nai_err *err) {
   const struct nai_trend_metric *moved[MAX_MOVED];
-  struct nai_trend_kernel kernels[NAI_TREND_MAX_KERNELS];
-  uint32_t n = nai_trend_moved(moved, MAX_MOVED, p->series, m, change), count;
+  uint32_t n = nai_trend_moved(moved, MAX_MOVED, p->series, m, change);
   struct nai_view *map = nai_view_add_map(list);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   put_value(map, "before", m, change->before);
   put_value(map, "after", m, change->after);
   put_pct(map, "pct", change->before, change->after);
   nai_buf_printf(&text, change->p < 1e-4 ? "%.0e" : "%.4f", change->p);
-  put_buf(map, "p", &text);
+  nai_view_put_buf(map, "p", NAI_TEXT_TRUSTED, &text);
   nai_view_put_text(map, "metric", m->metric);
   nai_view_put_trusted(map, "direction",
                        strcmp(m->better, "either") == 0 ? "changed"
@@ -83,22 +90,8 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
   put_run(map, "bad", p, nai_trend_bad_run(m, change));
   for (uint32_t i = 0; i < n; i++)
     nai_buf_printf(&text, "%s%s", i ? ", " : "", moved[i]->metric);
-  nai_view_put_text(map, "moved", n ? nai_buf_str(&text) : NULL);
-  nai_view_inherit(map, &text);
-  nai_buf_free(&text);
-  int rc = nai_trend_kernels(kernels, &count, p->trend, m, change, err);
-  struct nai_view *of = nai_view_put_list(map, "kernels");
-  for (uint32_t i = 0; i < count && !rc; i++) {
-    struct nai_view *kernel = nai_view_add_map(of);
-    nai_view_put_code(kernel, "name", kernels[i].name);
-    nai_fmt_duration(&text, kernels[i].before);
-    put_buf(kernel, "before", &text);
-    text = (struct nai_buf){0};
-    nai_fmt_duration(&text, kernels[i].after);
-    put_buf(kernel, "after", &text);
-    text = (struct nai_buf){0};
-  }
-  return rc;
+  nai_view_put_buf(map, "moved", NAI_TEXT_FOREIGN, &text);
+  return put_kernels(map, p, m, change, err);
 }
 
 static void put_spike(struct nai_view *spike, const struct page *p, const struct nai_trend_metric *m, uint32_t i) {
@@ -124,8 +117,6 @@ static void put_spikes(struct nai_view *map, const struct page *p, const struct 
 static int put_metric(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
                       struct nai_err *err) {
   struct nai_view *map = nai_view_add_map(list);
-  struct nai_buf chart = {0};
-  int rc = NAI_OK;
   put_place(map, "place", p, m);
   nai_view_put_text(map, "metric", m->metric);
   nai_view_put_trusted(map, "per", nai_index_basis_words(m->basis));
@@ -144,12 +135,11 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   put_value(map, "anchor", m, m->anchor);
   put_spikes(map, p, m);
   struct nai_view *changes = nai_view_put_list(map, "changes");
-  for (uint32_t i = 0; i < m->found.count && !rc; i++)
-    rc = put_change(changes, p, m, &m->found.changes[i], err);
+  for (uint32_t i = 0; i < m->found.count; i++)
+    NAI_TRY(put_change(changes, p, m, &m->found.changes[i], err));
   if (p->links)
-    nai_trend_chart(&chart, p->trend, m);
-  put_buf(map, "chart", &chart);
-  return rc;
+    nai_trend_put_chart(map, p->trend, m);
+  return NAI_OK;
 }
 
 static int rank_of(const struct nai_trend_metric *m) {
@@ -194,24 +184,23 @@ static void put_worse(struct nai_view *list, const struct page *p, const struct 
 }
 
 static void put_failed(struct nai_view *map, const struct page *p) {
-  const struct nai_table *runs = p->trend->index->runs;
   struct nai_view *list = nai_view_put_list(map, "failed");
   for (uint32_t i = 0; i < p->series->run_count; i++) {
-    uint32_t row = p->series->first_run + i;
-    if (strcmp(nai_get_str(runs, row, RUNS_status), "ok") == 0)
+    struct RUNS_row run = RUNS_at(p->trend->index->runs, p->series->first_run + i);
+    if (strcmp(run.status, "ok") == 0)
       continue;
-    struct nai_view *run = nai_view_add_map(list);
-    nai_view_put_text(run, "id", nai_get_str(runs, row, RUNS_run_id));
-    nai_view_put_text(run, "error", nai_get_str(runs, row, RUNS_error));
+    struct nai_view *failed = nai_view_add_map(list);
+    nai_view_put_text(failed, "id", run.run_id);
+    nai_view_put_text(failed, "error", run.error);
   }
 }
 
 static int put_series(struct nai_view *list, struct nai_view *worse, const struct page *p, struct nai_err *err) {
   const struct nai_trend_series *s = p->series;
-  struct nai_view *map = nai_view_add_map(list);
-  const struct nai_trend_metric **order = malloc(((size_t)s->metric_count + 1) * sizeof *order);
+  struct nai_view *map = nai_view_add_map(list), *metrics = nai_view_put_list(map, "metrics");
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const struct nai_trend_metric **order;
   uint32_t changes = 0;
-  int rc = order ? NAI_OK : nai_err_nomem(err);
   nai_view_put_text(map, "series", s->series);
   nai_view_put_text(map, "environment", s->environment);
   nai_view_put_int(map, "runs", s->run_count);
@@ -220,40 +209,26 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   nai_view_put_int(map, "failed_count", s->failed_count);
   nai_view_put_int(map, "ignored_count", s->ignored_count);
   put_failed(map, p);
-  struct nai_view *metrics = nai_view_put_list(map, "metrics");
-  for (uint32_t i = 0; i < s->metric_count && !rc; i++)
+  NAI_TRY(NAI_NEW(order, &arena, s->metric_count, err));
+  for (uint32_t i = 0; i < s->metric_count; i++)
     order[i] = &s->metrics[i];
-  if (!rc)
-    qsort(order, s->metric_count, sizeof *order, by_urgency);
-  for (uint32_t i = 0; i < s->metric_count && !rc; i++) {
+  qsort(order, s->metric_count, sizeof *order, by_urgency);
+  for (uint32_t i = 0; i < s->metric_count; i++) {
     changes += order[i]->found.count;
     put_worse(worse, p, order[i]);
-    rc = put_metric(metrics, p, order[i], err);
+    NAI_TRY(put_metric(metrics, p, order[i], err));
   }
   nai_view_put_bool(map, "any_change", changes > 0);
-  free(order);
-  return rc;
+  return NAI_OK;
 }
 
-static int print(struct nai_buf *out, const struct nai_trend *t, const char *links, const char *name,
-                 enum nai_escape_mode mode, struct nai_err *err) {
-  struct nai_view *view = nai_view_new();
+int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
+  NAI_OWNED(nai_view) *view = nai_view_new();
   struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
-  int rc = NAI_OK;
-  for (uint32_t i = 0; i < t->series_count && !rc; i++)
-    rc = put_series(list, worse, &(struct page){t, &t->series[i], links}, err);
+  for (uint32_t i = 0; i < t->series_count; i++)
+    NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links}, err));
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));
-  if (!rc)
-    rc = nai_index_render(out, name, view, mode, err);
-  nai_view_free(view);
-  return rc;
-}
-
-int nai_trend_page(struct nai_buf *out, const struct nai_trend *t, const char *links, struct nai_err *err) {
-  return print(out, t, links, "trend.html", NAI_ESCAPE_HTML, err);
-}
-
-int nai_trend_markdown(struct nai_buf *out, const struct nai_trend *t, struct nai_err *err) {
-  return print(out, t, NULL, "trend.md", NAI_ESCAPE_MARKDOWN, err);
+  return links ? nai_index_render(out, "trend.html", view, NAI_ESCAPE_HTML, err)
+               : nai_index_render(out, "trend.md", view, NAI_ESCAPE_MARKDOWN, err);
 }

@@ -1,13 +1,10 @@
 /* trend.json, and the table of changes. */
 #include "features/nights/trend.h"
-
-#include "table/json.h"
 #include "rundir/publish.h"
+#include "table/json.h"
 #include "tables/changes.h"
 #include "tables/runs.h"
-#include "features/nights/moved.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +118,7 @@ static void put_series(struct nai_json *json, const struct nai_trend *t, const s
   nai_json_end(json);
 }
 
-void nai_trend_json(struct nai_buf *out, const struct nai_trend *t) {
+static void print_json(struct nai_buf *out, const struct nai_trend *t) {
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -140,47 +137,31 @@ void nai_trend_json(struct nai_buf *out, const struct nai_trend *t) {
 }
 
 int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *t, struct nai_err *err) {
-  int rc = nai_table_new(out, &nai_changes_schema, err);
-  for (uint32_t s = 0; s < t->series_count && !rc; s++)
+  NAI_TRY(nai_table_new(out, &nai_changes_schema, err));
+  for (uint32_t s = 0; s < t->series_count; s++)
     for (uint32_t i = 0; i < t->series[s].metric_count; i++) {
       const struct nai_trend_metric *m = &t->series[s].metrics[i];
       for (uint32_t c = 0; c < m->found.count; c++) {
         const struct nai_change *change = &m->found.changes[c];
-        int64_t row = nai_table_add_row(*out);
-        nai_set_str(*out, row, CHANGES_series, t->series[s].series);
-        nai_set_str(*out, row, CHANGES_metric, m->metric);
-        nai_set_str(*out, row, CHANGES_basis, m->basis);
-        nai_set_str(*out, row, CHANGES_good_run, run_id(t, nai_trend_good_run(m, change)));
-        nai_set_str(*out, row, CHANGES_bad_run, run_id(t, nai_trend_bad_run(m, change)));
-        nai_set_f64(*out, row, CHANGES_before, change->before);
-        nai_set_f64(*out, row, CHANGES_after, change->after);
-        nai_set_f64(*out, row, CHANGES_p, change->p);
+        NAI_ADD(CHANGES, *out, .series = t->series[s].series, .metric = m->metric, .basis = m->basis,
+                .good_run = run_id(t, nai_trend_good_run(m, change)),
+                .bad_run = run_id(t, nai_trend_bad_run(m, change)), .before = change->before, .after = change->after,
+                .p = change->p);
       }
     }
-  return rc ? rc : nai_table_check(*out, err);
+  return nai_table_check(*out, err);
 }
 
 int nai_trend_write(const struct nai_trend *t, const char *directory, const char *links, void (*note)(const char *line),
                     struct nai_err *err) {
-  struct nai_publication p = {0};
-  struct nai_buf json = {0}, markdown = {0}, page = {0};
-  int rc = nai_publish_begin(&p, directory, "trend.json", note, err);
-  nai_trend_json(&json, t);
-  if (!rc)
-    rc = nai_publish_file(&p, "trend.json", &json, err);
-  if (!rc)
-    rc = nai_trend_markdown(&markdown, t, err);
-  if (!rc)
-    rc = nai_publish_file(&p, "trend.md", &markdown, err);
-  if (!rc)
-    rc = nai_trend_page(&page, t, links, err);
-  if (!rc)
-    rc = nai_publish_file(&p, "trend.html", &page, err);
-  if (!rc)
-    rc = nai_publish_commit(&p, err);
-  nai_publish_end(&p);
-  nai_buf_free(&json);
-  nai_buf_free(&markdown);
-  nai_buf_free(&page);
-  return rc;
+  NAI_SCOPED(nai_publication) p = {0};
+  NAI_SCOPED(nai_buf) json = {0}, markdown = {0}, page = {0};
+  NAI_TRY(nai_publish_begin(&p, directory, "trend.json", note, err));
+  print_json(&json, t);
+  NAI_TRY(nai_publish_file(&p, "trend.json", &json, err));
+  NAI_TRY(nai_trend_print(&markdown, t, NULL, err));
+  NAI_TRY(nai_publish_file(&p, "trend.md", &markdown, err));
+  NAI_TRY(nai_trend_print(&page, t, links, err));
+  NAI_TRY(nai_publish_file(&p, "trend.html", &page, err));
+  return nai_publish_commit(&p, err);
 }

@@ -1,12 +1,15 @@
-/* Tables as an SQLite file: written under another name by one process, then renamed. No reader ever sees half of it and
- * nothing is locked, so the directory may be on a network. */
-#include "index/index.h"
-
+/* index.sqlite, index.csv and index.html. */
+#include "base/fs.h"
 #include "base/temporary.h"
+#include "index/index.h"
+#include "table/csv.h"
 
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+
+/* --- tables as an SQLite file ----------------------------------------------------------------- */
 
 static int fail(sqlite3 *db, const char *path, struct nai_err *err) {
   int failed = sqlite3_errcode(db) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
@@ -27,7 +30,7 @@ static const char *type_of(enum nai_type type) {
 
 /* Columns as they are stored (times in ns), the key as the primary key. Names are ours. */
 static int create_table(sqlite3 *db, const struct nai_schema *schema, const char *path, struct nai_err *err) {
-  struct nai_buf sql = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
   const char *separator = "";
   nai_buf_printf(&sql, "CREATE TABLE \"%s\"(", schema->name);
   for (uint32_t c = 0; c < schema->column_count; c++)
@@ -39,25 +42,19 @@ static int create_table(sqlite3 *db, const struct nai_schema *schema, const char
       separator = ", ";
     }
   nai_buf_puts(&sql, ")) WITHOUT ROWID");
-  int rc = nai_buf_check(&sql, err);
-  if (!rc)
-    rc = run_sql(db, nai_buf_str(&sql), path, err);
-  nai_buf_free(&sql);
-  return rc;
+  NAI_TRY(nai_buf_check(&sql, err));
+  return run_sql(db, nai_buf_str(&sql), path, err);
 }
 
 static int prepare_insert(sqlite3_stmt **out, sqlite3 *db, const struct nai_schema *schema, const char *path,
                           struct nai_err *err) {
-  struct nai_buf sql = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
   nai_buf_printf(&sql, "INSERT INTO \"%s\" VALUES(", schema->name);
   for (uint32_t c = 0; c < schema->column_count; c++)
     nai_buf_puts(&sql, c ? ", ?" : "?");
   nai_buf_putc(&sql, ')');
-  int rc = nai_buf_check(&sql, err);
-  if (!rc && sqlite3_prepare_v2(db, nai_buf_str(&sql), -1, out, NULL) != SQLITE_OK)
-    rc = fail(db, path, err);
-  nai_buf_free(&sql);
-  return rc;
+  NAI_TRY(nai_buf_check(&sql, err));
+  return sqlite3_prepare_v2(db, nai_buf_str(&sql), -1, out, NULL) == SQLITE_OK ? NAI_OK : fail(db, path, err);
 }
 
 static void bind(sqlite3_stmt *insert, int column, const struct nai_value *value) {
@@ -71,19 +68,24 @@ static void bind(sqlite3_stmt *insert, int column, const struct nai_value *value
     sqlite3_bind_int64(insert, column, value->i);
 }
 
-static int put_table(sqlite3 *db, const struct nai_table *table, const char *path, struct nai_err *err) {
-  sqlite3_stmt *insert = NULL;
-  int rc = create_table(db, table->schema, path, err);
-  if (!rc)
-    rc = prepare_insert(&insert, db, table->schema, path, err);
-  for (int64_t row = 0; row < table->rows && !rc; row++) {
+static int put_rows(sqlite3 *db, sqlite3_stmt *insert, const struct nai_table *table, const char *path,
+                    struct nai_err *err) {
+  for (int64_t row = 0; row < table->rows; row++) {
     for (uint32_t c = 0; c < table->schema->column_count; c++) {
       struct nai_value value = nai_table_value(table, row, (int)c);
       bind(insert, (int)c + 1, &value);
     }
     if (sqlite3_step(insert) != SQLITE_DONE || sqlite3_reset(insert) != SQLITE_OK)
-      rc = fail(db, path, err);
+      return fail(db, path, err);
   }
+  return NAI_OK;
+}
+
+static int put_table(sqlite3 *db, const struct nai_table *table, const char *path, struct nai_err *err) {
+  sqlite3_stmt *insert = NULL;
+  NAI_TRY(create_table(db, table->schema, path, err));
+  NAI_TRY(prepare_insert(&insert, db, table->schema, path, err));
+  int rc = put_rows(db, insert, table, path, err);
   sqlite3_finalize(insert);
   return rc;
 }
@@ -105,32 +107,54 @@ static int open_new(sqlite3 **db, const char *path, struct nai_err *err) {
   return nai_err_set(err, NAI_EIO, "cannot write \"%s\"", path);
 }
 
-static int write_file(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
+static int put_tables(sqlite3 *db, const char *path, const struct nai_table *const *tables, struct nai_err *err) {
   static const char begin[] =
       "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN";
-  sqlite3 *db = NULL;
-  int rc = open_new(&db, path, err);
-  if (!rc)
-    rc = run_sql(db, begin, path, err);
-  for (int i = 0; tables[i] && !rc; i++)
-    rc = put_table(db, tables[i], path, err);
-  if (!rc)
-    rc = run_sql(db, "COMMIT", path, err);
-  if (sqlite3_close(db) != SQLITE_OK && !rc)
-    rc = nai_err_set(err, NAI_EIO, "cannot write \"%s\"", path);
-  return rc;
+  NAI_TRY(run_sql(db, begin, path, err));
+  for (; *tables; tables++)
+    NAI_TRY(put_table(db, *tables, path, err));
+  return run_sql(db, "COMMIT", path, err);
 }
 
-int nai_index_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
+/* A new file in the place of `path`, written under another name by one process, then renamed: no reader ever sees half
+ * of it and nothing is locked, so the directory may be on a network. */
+static int write_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
   struct nai_temporary aside;
-  int rc = nai_temporary_file(&aside, path, err);
-  if (rc)
-    return rc;
-  rc = write_file(aside.path, tables, err);
+  sqlite3 *db = NULL;
+  NAI_TRY(nai_temporary_file(&aside, path, err));
+  int rc = open_new(&db, aside.path, err);
+  if (!rc)
+    rc = put_tables(db, aside.path, tables, err);
+  if (sqlite3_close(db) != SQLITE_OK && !rc)
+    rc = nai_err_set(err, NAI_EIO, "cannot write \"%s\"", aside.path);
   int failed = rc ? 0 : nai_temporary_become(&aside, path);
   if (failed)
     rc = nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path);
   if (rc)
     nai_temporary_remove(&aside);
   return rc;
+}
+
+/* --- all three -------------------------------------------------------------------------------- */
+
+static int write_text(const struct nai_buf *text, const char *directory, const char *name, struct nai_err *err) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  NAI_TRY(nai_buf_check(text, err));
+  return nai_fs_replace(path, nai_buf_str(text), text->len, err);
+}
+
+int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err) {
+  const struct nai_table *const tables[] = {index->runs,    index->metrics, index->findings,
+                                            index->kernels, index->more,    NULL};
+  NAI_SCOPED(nai_buf) csv = {0}, page = {0};
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/index.sqlite", directory);
+  index->directory = directory;
+  NAI_TRY(nai_index_sort(index, err));
+  NAI_TRY(write_sqlite(path, tables, err));
+  nai_csv_table(&csv, index->runs);
+  NAI_TRY(write_text(&csv, directory, "index.csv", err));
+  NAI_TRY(nai_index_page(&page, index, err));
+  return write_text(&page, directory, "index.html", err);
 }

@@ -1,0 +1,125 @@
+/* All of a comparison, in order. */
+#include "features/compare/internal.h"
+#include "rundir/run.h"
+#include "tables/compared_checks.h"
+#include "tables/compared_copies.h"
+#include "tables/compared_findings.h"
+#include "tables/compared_kernels.h"
+#include "tables/compared_metrics.h"
+#include "tables/compared_phases.h"
+#include "tables/compared_ranges.h"
+#include "tables/compared_time.h"
+#include "tables/compared_tree.h"
+#include "tables/compared_values.h"
+#include "tables/gpu_utilization.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By the time of capture, then by content: the order in which they are given says nothing. */
+static int by_time(const void *pa, const void *pb) {
+  const struct nai_capture *a = pa, *b = pb;
+  int64_t x = nai_run_utc(a->run), y = nai_run_utc(b->run);
+  if (x != y)
+    return x < y ? -1 : 1;
+  uint64_t i = nai_run_manifest(a->run)->identity, j = nai_run_manifest(b->run)->identity;
+  return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
+}
+
+static bool is_ambiguous(const struct nai_comparison *c, const struct nai_capture *capture) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_capture *other = &c->sides[s].captures[i];
+      if (other != capture && strcmp(other->label, capture->label) == 0)
+        return true;
+    }
+  return false;
+}
+
+/* base/r1 and new/r1 rather than r1 twice. All are found before any is renamed. */
+static int tell_apart(struct nai_comparison *c, struct nai_err *err) {
+  uint32_t n = 0;
+  struct nai_capture **list;
+  NAI_TRY(NAI_NEW(list, &c->arena, (size_t)c->sides[NAI_BASE].count + c->sides[NAI_CANDIDATE].count, err));
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      if (is_ambiguous(c, &c->sides[s].captures[i]))
+        list[n++] = &c->sides[s].captures[i];
+  for (uint32_t i = 0; i < n; i++) {
+    const char *label = list[i]->label;
+    list[i]->label = list[i]->longer;
+    list[i]->longer = label;
+  }
+  return NAI_OK;
+}
+
+/* Per GPU and steady step where every capture has some, else per GPU and run. */
+static void choose_basis(struct nai_comparison *c) {
+  c->by_step = true;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_side one = {&c->sides[s].captures[i], 1};
+      c->by_step &= nai_steady_count(&one, 0) > 0;
+    }
+  for (int s = 0; s < NAI_SIDES; s++)
+    c->divisor[s] =
+        c->by_step ? nai_steady_count(c->sides, s) : nai_side_count(c->sides, s, &nai_gpu_utilization_schema);
+}
+
+/* In their order: it is that of the output. */
+static int find_checks(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(nai_check_captures(c, err));
+  if (!nai_comparison_is_whole(c))
+    return NAI_OK;
+  NAI_TRY(nai_check_equality(c, err));
+  NAI_TRY(nai_check_contents(c, err));
+  NAI_TRY(nai_check_conditions(c, err));
+  return nai_check_quality(c, err);
+}
+
+static int make_tables(struct nai_comparison *c, struct nai_err *err) {
+  static const struct {
+    const struct nai_schema *schema;
+    nai_compared_fill_fn *fill;
+  } made[NAI_COMPARED_COUNT] = {[NAI_COMPARED_METRICS] = {&nai_compared_metrics_schema, nai_fill_metrics},
+                                [NAI_COMPARED_VALUES] = {&nai_compared_values_schema, nai_fill_values},
+                                [NAI_COMPARED_CHECKS] = {&nai_compared_checks_schema, nai_fill_checks},
+                                [NAI_COMPARED_TIME] = {&nai_compared_time_schema, nai_fill_time},
+                                [NAI_COMPARED_KERNELS] = {&nai_compared_kernels_schema, nai_fill_kernels},
+                                [NAI_COMPARED_RANGES] = {&nai_compared_ranges_schema, nai_fill_ranges},
+                                [NAI_COMPARED_PHASES] = {&nai_compared_phases_schema, nai_fill_phases},
+                                [NAI_COMPARED_COPIES] = {&nai_compared_copies_schema, nai_fill_copies},
+                                [NAI_COMPARED_FINDINGS] = {&nai_compared_findings_schema, nai_fill_findings},
+                                [NAI_COMPARED_TREE] = {&nai_compared_tree_schema, nai_fill_tree}};
+  for (int i = 0; i < NAI_COMPARED_COUNT; i++) {
+    NAI_TRY(nai_table_new(&c->tables[i], made[i].schema, err));
+    NAI_TRY(made[i].fill(c->tables[i], c, err));
+    NAI_TRY(nai_table_check(c->tables[i], err));
+    NAI_TRY(nai_table_sort(c->tables[i], err));
+  }
+  return NAI_OK;
+}
+
+int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options, struct nai_err *err) {
+  c->options = *options;
+  for (int s = 0; s < NAI_SIDES; s++)
+    if (c->sides[s].count)
+      qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
+  choose_basis(c);
+  NAI_TRY(tell_apart(c, err));
+  NAI_TRY(find_checks(c, err));
+  NAI_TRY(nai_kernels_match(c, err));
+  NAI_TRY(nai_check_kernels(c, err));
+  NAI_TRY(nai_results_find(c, err));
+  return make_tables(c, err);
+}
+
+void nai_comparison_free(struct nai_comparison *c) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      nai_run_close(c->sides[s].captures[i].run);
+  for (int i = 0; i < NAI_COMPARED_COUNT; i++)
+    nai_table_free(c->tables[i]);
+  nai_arena_free(&c->arena);
+  *c = (struct nai_comparison)NAI_COMPARISON;
+}

@@ -1,0 +1,230 @@
+#include "features/compare/document.h"
+
+#include "base/fmt.h"
+#include "base/text.h"
+#include "features/compare/internal.h"
+#include "features/compare/write.h"
+#include "tables/compared_time.h"
+
+#include <math.h>
+#include <string.h>
+
+void nai_document_free(struct nai_document *d) { nai_view_free(d->root); }
+
+static void put_cut(struct nai_view *map, const char *key, enum nai_text_kind kind, const char *text, size_t chars) {
+  NAI_SCOPED(nai_buf) cut = {0};
+  nai_text_cut(&cut, text, strlen(text), chars);
+  nai_view_put_buf(map, key, kind, &cut);
+}
+
+void nai_document_text(const struct nai_document *d, struct nai_view *map, const char *key, const char *text) {
+  if (text && d->chars)
+    put_cut(map, key, NAI_TEXT_FOREIGN, text, 3 * d->chars);
+  else
+    nai_view_put_text(map, key, text);
+}
+
+void nai_document_code(const struct nai_document *d, struct nai_view *map, const char *key, const char *text) {
+  if (d->chars)
+    put_cut(map, key, NAI_TEXT_CODE, text, d->chars);
+  else
+    nai_view_put_code(map, key, text);
+}
+
+void nai_document_amount(struct nai_view *map, const char *key, const char *unit, double value, bool sign) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_put_amount(&text, unit, value, sign);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+void nai_document_metric(const struct nai_document *d, struct nai_view *list, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  const char *unit = r->def.unit;
+  struct nai_view *map = nai_view_add_map(list);
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_document_text(d, map, "title", r->def.title);
+  nai_document_code(d, map, "id", r->def.metric);
+  nai_view_put_bool(map, "per_second", strcmp(r->def.basis, "second") == 0);
+  nai_view_put_bool(map, "gated", r->gated);
+  nai_view_put_trusted(map, "code", nai_verdict_code(j->verdict));
+  nai_document_text(d, map, "reason", j->reason);
+  nai_document_amount(map, "base", unit, j->base, false);
+  nai_document_amount(map, "new", unit, j->candidate, false);
+  nai_put_decision(&text, d->c, r);
+  nai_view_put_buf(map, "verdict", NAI_TEXT_TRUSTED, &text);
+  nai_put_allowed(&text, r);
+  nai_view_put_buf(map, "budget", NAI_TEXT_TRUSTED, &text);
+  nai_put_amount(&text, unit, j->compared ? j->shift.shift : (double)NAN, true);
+  if (j->compared && !isnan(j->pct) && strcmp(unit, "percent") != 0)
+    nai_put_pct(&text, j->pct);
+  nai_view_put_buf(map, "difference", NAI_TEXT_TRUSTED, &text);
+  if (j->compared && j->shift.has_ci && strcmp(r->def.kind, "exact") != 0) {
+    nai_put_amount(&text, unit, j->shift.low, true);
+    nai_buf_puts(&text, " ... ");
+    nai_put_amount(&text, unit, j->shift.high, true);
+  }
+  nai_view_put_buf(map, "interval", NAI_TEXT_TRUSTED, &text);
+}
+
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+/* "+6.6" of a percentage, or an amount with its unit. */
+static void put_difference(struct nai_view *map, const char *key, const char *unit, bool relative, double value) {
+  NAI_SCOPED(nai_buf) text = {0};
+  if (relative) {
+    nai_buf_puts(&text, value < 0 ? "-" : "+");
+    nai_fmt_real(&text, fabs(value), fabs(value) < 10 ? 1 : 0);
+  } else {
+    nai_put_amount(&text, unit, value, true);
+  }
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+/* By how much the headline differs, and how sure that is. */
+static void put_doubt(struct nai_view *root, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  const char *unit = r->def.unit;
+  bool relative = !isnan(j->pct) && strcmp(unit, "percent") != 0;
+  double scale = relative ? 100 / fabs(j->base) : 1;
+  struct nai_view *doubt = nai_view_put_map(root, "doubt");
+  put_difference(doubt, "change", unit, relative, relative ? j->pct : j->shift.shift);
+  nai_view_put_bool(doubt, "relative", relative);
+  nai_view_put_int(doubt, "base_count", r->count[NAI_BASE]);
+  nai_view_put_int(doubt, "new_count", r->count[NAI_CANDIDATE]);
+  if (!j->shift.has_ci || strcmp(r->def.kind, "exact") == 0)
+    return;
+  put_difference(doubt, "low", unit, relative, j->shift.low * scale);
+  put_difference(doubt, "high", unit, relative, j->shift.high * scale);
+}
+
+/* Other gated metrics that got worse. */
+static void put_worse(const struct nai_document *d, const struct nai_metric_result *head) {
+  enum { NAMED = 4 };
+  struct nai_view *list = nai_view_put_list(d->root, "worse");
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->c->result_count; i++) {
+    const struct nai_metric_result *r = &d->c->results[i];
+    if (r == head || !r->gated ||
+        (r->judgement.verdict != NAI_VERDICT_REGRESSED && r->judgement.verdict != NAI_VERDICT_CHANGED))
+      continue;
+    if (n++ >= NAMED)
+      continue;
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_bool(map, "first", n == 1);
+    nai_view_put_text(map, "id", r->def.metric);
+  }
+  nai_view_put_bool(d->root, "any_worse", n > 0);
+  nai_view_put_bool(d->root, "one_worse", n == 1);
+  nai_view_put_bool(d->root, "more_worse", n > NAMED);
+  nai_view_put_int(d->root, "worse_count", n);
+}
+
+static void put_headline(const struct nai_document *d, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  enum nai_verdict v = j->verdict;
+  nai_document_metric(d, nai_view_put_list(d->root, "headline"), r);
+  nai_view_put_bool(d->root, "has_base", d->c->sides[NAI_BASE].count > 0);
+  nai_view_put_trusted(d->root, "words", nai_verdict_name(v));
+  nai_view_put_bool(d->root, "says_why",
+                    v == NAI_VERDICT_ERROR || v == NAI_VERDICT_SUSPECT || v == NAI_VERDICT_NOT_PROVEN);
+  nai_view_put_bool(d->root, "limited", !isnan(j->limit));
+  nai_view_put_bool(d->root, "budgeted", isnan(j->limit) && !isnan(j->budget) && v != NAI_VERDICT_NOTED);
+  nai_view_put_bool(d->root, "raised", j->budget_below_noise);
+  if (j->compared)
+    put_doubt(d->root, r);
+  put_worse(d, r);
+}
+
+void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
+  NAI_SCOPED(nai_document) d = {c, nai_view_new(), 0, UINT32_MAX};
+  const struct nai_check *obstacle = nai_comparison_obstacle(c);
+  const struct nai_metric_result *head = nai_headline(c);
+  struct nai_err err;
+  if (obstacle) {
+    nai_view_put_trusted(d.root, "obstacle", nai_check_name(obstacle->code));
+    nai_view_put_text(d.root, "reason", obstacle->reason);
+  } else if (head) {
+    put_headline(&d, head);
+  }
+  if (nai_builtin_render(out, "compare.verdict", d.root, NAI_ESCAPE_NONE, &err) != NAI_OK)
+    out->oom = true; /* nothing else can fail: the template is ours */
+}
+
+/* --- what every format shows ------------------------------------------------------------------ */
+
+static void put_verdict(const struct nai_document *d) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_write_verdict(&text, d->c);
+  nai_document_text(d, d->root, "verdict", nai_buf_str(&text));
+  nai_view_inherit(d->root, &text);
+}
+
+static void put_captures(const struct nai_document *d) {
+  static const struct {
+    const char *list, *more;
+  } keys[] = {{"base_captures", "more_base_captures"}, {"new_captures", "more_new_captures"}};
+  enum { MAX_CAPTURES = 20 }; /* where names are cut */
+  for (int s = 0; s < NAI_SIDES; s++) {
+    struct nai_view *list = nai_view_put_list(d->root, keys[s].list);
+    uint32_t most = d->chars && d->rows > MAX_CAPTURES ? MAX_CAPTURES : d->rows;
+    for (uint32_t i = 0; i < d->c->sides[s].count && i < most; i++) {
+      struct nai_view *capture = nai_view_add_map(list);
+      nai_document_code(d, capture, "label", d->c->sides[s].captures[i].label);
+      nai_view_put_bool(capture, "first", i == 0);
+    }
+    nai_view_put_bool(d->root, keys[s].more, d->c->sides[s].count > most);
+  }
+}
+
+static void put_checks(const struct nai_document *d) {
+  const struct nai_comparison *c = d->c;
+  struct nai_view *list = nai_view_put_list(d->root, "checks");
+  nai_view_put_bool(d->root, "any_checks", c->check_count > 0);
+  for (uint32_t i = 0; i < c->check_count && i < d->rows; i++) {
+    const struct nai_check *check = &c->checks[i];
+    const char *base = check->says[NAI_BASE], *candidate = check->says[NAI_CANDIDATE];
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_bool(map, "hard", check->level == NAI_CHECK_HARD);
+    nai_view_put_trusted(map, "level", nai_check_word(check));
+    nai_view_put_trusted(map, "check", nai_check_name(check->code));
+    nai_document_text(d, map, "reason", check->reason);
+    nai_document_text(d, map, "base", base);
+    nai_document_text(d, map, "new", candidate);
+    nai_view_put_bool(map, "any_side", base || candidate);
+    nai_view_put_bool(map, "both_sides", base && candidate);
+  }
+}
+
+static void put_time(const struct nai_document *d) {
+  static const char *const indents[] = {"", "&nbsp;&nbsp;&nbsp;", "&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;"};
+  const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
+  struct nai_view *list = nai_view_put_list(d->root, "time");
+  for (int64_t i = 0; i < t->rows && i < d->rows; i++) {
+    struct COMPARED_TIME_row part = COMPARED_TIME_at(t, i);
+    struct nai_view *map = nai_view_add_map(list);
+    NAI_SCOPED(nai_buf) pct = {0};
+    if (isnan(part.delta_pct_of_whole))
+      nai_buf_puts(&pct, "-");
+    else
+      nai_fmt_change(&pct, part.delta_pct_of_whole, 2);
+    nai_view_put_int(map, "depth", part.depth);
+    nai_view_put_trusted(map, "indent", indents[part.depth]);
+    nai_document_text(d, map, "title", part.title);
+    nai_view_put_bool(map, "any", part.base_sum_ns || part.new_sum_ns);
+    nai_document_amount(map, "base", "ns", part.base_time_ns, false);
+    nai_document_amount(map, "new", "ns", part.new_time_ns, false);
+    nai_document_amount(map, "difference", "ns", part.delta_ns, true);
+    nai_view_put_buf(map, "pct", NAI_TEXT_TRUSTED, &pct);
+  }
+}
+
+struct nai_document nai_document_new(const struct nai_comparison *c, size_t chars, uint32_t rows) {
+  struct nai_document d = {c, nai_view_new(), chars, rows};
+  nai_view_put_bool(d.root, "both", nai_comparison_is_whole(c));
+  nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : "run");
+  put_verdict(&d);
+  put_captures(&d);
+  put_checks(&d);
+  put_time(&d);
+  return d;
+}

@@ -1,0 +1,57 @@
+/* The two sides of a comparison: their captures, and the rows of these captures' tables. */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nai_run;
+struct nai_schema;
+struct nai_table;
+
+enum nai_side_id { NAI_BASE, NAI_CANDIDATE, NAI_SIDES };
+extern const char *const nai_side_names[NAI_SIDES]; /* as outputs call them: "base", "new" */
+
+/* A run with a name for people, without directories. Texts are the comparison's. */
+struct nai_capture {
+  struct nai_run *run; /* owned */
+  const char *label;   /* as short as tells it from the others */
+  const char *longer;  /* the same with the directory before it */
+};
+struct nai_side {
+  struct nai_capture *captures;
+  uint32_t count, capacity;
+};
+
+/* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
+ * compared. */
+extern const struct nai_schema *const nai_compared_tables[];
+/* One of them, with the columns of its schema; a run of another version that lacks it has an empty one. Borrowed. */
+const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema);
+
+/* The rows of a table over all captures of a side, or of both:
+ *
+ *   for (struct nai_side_rows r = nai_all_rows(c->sides, &nai_findings_schema); nai_next_row(&r);) {
+ *     struct FINDINGS_row finding = FINDINGS_at(r.table, r.row); */
+struct nai_side_rows {
+  const struct nai_side *sides;
+  const struct nai_schema *schema;
+  const struct nai_table *table;
+  int64_t row;
+  int side, end; /* of sides */
+  uint32_t capture;
+};
+struct nai_side_rows nai_rows_of_side(const struct nai_side *sides, int side, const struct nai_schema *schema);
+struct nai_side_rows nai_all_rows(const struct nai_side *sides, const struct nai_schema *schema);
+bool nai_next_row(struct nai_side_rows *rows);
+
+/* How many rows of a table a side has, and what a column of integers adds up to. */
+int64_t nai_side_count(const struct nai_side *sides, int side, const struct nai_schema *schema);
+int64_t nai_side_sum(const struct nai_side *sides, int side, const struct nai_schema *schema, int column);
+/* The same of steady steps. */
+int64_t nai_steady_count(const struct nai_side *sides, int side);
+int64_t nai_steady_sum(const struct nai_side *sides, int side, int column);
+
+/* A number that may be unknown. */
+int64_t nai_or_zero(int64_t value);
