@@ -11,6 +11,7 @@ struct nai_kernel_classes;
 /* The built-in classes; patterns of the file `user_path` (may be NULL) are tried before them and may add categories. */
 NAI_MUST_CHECK int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_path, struct nai_err *err);
 void nai_kernel_classes_free(struct nai_kernel_classes *classes);
+NAI_OWNER(nai_kernel_classes)
 
 /* Says what a kernel of exactly that name is, before any pattern, and whether or not there is such a category yet. */
 NAI_MUST_CHECK int nai_kernel_classes_tell(struct nai_kernel_classes *classes, const char *kernel_name,

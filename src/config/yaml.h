@@ -49,6 +49,7 @@ NAI_MUST_CHECK int nai_yaml_load_own(struct nai_yaml **out, const char *path, st
 /* The same of a file that is built into the program (base/assets.h). */
 NAI_MUST_CHECK int nai_yaml_load_builtin(struct nai_yaml **out, const char *path, struct nai_err *err);
 void nai_yaml_free(struct nai_yaml *doc);
+NAI_OWNER(nai_yaml)
 
 const struct nai_yaml_node *nai_yaml_root(const struct nai_yaml *doc);
 /* Children in document order: for (n = nai_yaml_first(doc, map); n; n = nai_yaml_next(doc, n)). */

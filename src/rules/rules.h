@@ -32,6 +32,7 @@ NAI_MUST_CHECK int nai_rules_load_with(struct nai_rule_set **out, const char *co
 NAI_MUST_CHECK int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *text, size_t len,
                                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
 void nai_rules_free(struct nai_rule_set *set);
+static inline void nai_rule_set_free_owned(struct nai_rule_set **set) { nai_rules_free(*set); }
 
 /* Changes a parameter (a command-line option). NAI_EUSAGE for a name no rule file declares or a value that is not
  * finite. */

@@ -29,6 +29,7 @@ NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const ch
 /* A run without tables, to be filled; `path` exists and holds a directory stages/. */
 NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
 void nai_run_close(struct nai_run *run);
+static inline void nai_run_free_owned(struct nai_run **run) { nai_run_close(*run); } /* NAI_OWNED(nai_run) */
 
 /* A table: held already, or read from stages/. With `schema` it has exactly those columns, whatever version wrote it.
  * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */

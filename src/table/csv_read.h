@@ -25,6 +25,7 @@ struct nai_csv {
  * or is no CSV, and for rows with another number of cells than the first. */
 NAI_MUST_CHECK int nai_csv_read(struct nai_csv **out, const char *path, size_t max, struct nai_err *err);
 void nai_csv_free(struct nai_csv *csv);
+NAI_OWNER(nai_csv)
 
 /* Number of the column of that name, -1 when there is none. */
 int nai_csv_column(const struct nai_csv *csv, const char *name);

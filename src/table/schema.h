@@ -84,6 +84,7 @@ struct nai_schema {
 /* A schema of its own, texts included, for one that does not outlive its use. The caller frees it. */
 NAI_MUST_CHECK int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, struct nai_err *err);
 void nai_schema_free(struct nai_schema *schema);
+NAI_OWNER(nai_schema)
 
 const char *nai_unit_name(enum nai_unit unit);       /* "ns", "percent", "timestamp_ns", ... */
 const char *nai_role_name(enum nai_role role);       /* "label", "kernel_name", ... */
