@@ -106,23 +106,22 @@ static void put_script(struct nai_buf *out, const char *script, const char *name
 static int run(void *args, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   (void)args, (void)count;
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   for (size_t i = 0; i < SHELL_COUNT; i++)
     if (strcmp(shells[i].name, operands[0]) == 0)
       put_script(&text, shells[i].script, program->name);
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    fputs(nai_buf_str(&text), stdout);
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_buf_check(&text, err));
+  fputs(nai_buf_str(&text), stdout);
+  return NAI_OK;
 }
 
 const struct nai_cli_command nai_cli_completions = {
     .name = "completions",
     .synopsis = "SHELL",
     .summary = "print the completion script of a shell",
-    .description = "Prints a script that makes the shell complete commands, options and their values. Installed "
-                   "packages bring it already.",
+    .description =
+        "Prints a script that makes the shell complete commands, options and their values. Installed packages bring it "
+        "already.",
     .examples = "PROGRAM completions bash > PROGRAM.bash && source PROGRAM.bash",
     .operands = (const struct nai_cli_operand[]){{"SHELL", shell_name, shell_about, true, NAI_CLI_NOTHING, NULL}, {0}},
     .min_operands = 1,

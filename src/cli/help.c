@@ -36,7 +36,7 @@ static void put_wrapped(struct nai_buf *out, const char *text, int indent) {
 }
 
 void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *o, const void *defaults) {
-  struct nai_buf value = {0};
+  NAI_SCOPED(nai_buf) value = {0};
   nai_buf_puts(out, o->help);
   if (o->choices) {
     nai_buf_puts(out, ": ");
@@ -47,12 +47,11 @@ void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *o, const
   if (value.len || o->otherwise)
     nai_buf_printf(out, " (default: %s)", value.len ? nai_buf_str(&value) : o->otherwise);
   out->oom |= value.oom;
-  nai_buf_free(&value);
 }
 
 static void put_options(struct nai_buf *out, const struct nai_cli_option *options, const void *defaults) {
   for (const struct nai_cli_option *o = options; o && o->name; o++) {
-    struct nai_buf label = {0}, text = {0};
+    NAI_SCOPED(nai_buf) label = {0}, text = {0};
     if (o->hidden)
       continue;
     if (o->letter)
@@ -64,8 +63,6 @@ static void put_options(struct nai_buf *out, const struct nai_cli_option *option
     nai_buf_printf(out, "  %-*s ", OPTION_COLUMN, nai_buf_str(&label));
     put_wrapped(out, nai_buf_str(&text), OPTION_COLUMN + 3);
     out->oom |= label.oom || text.oom;
-    nai_buf_free(&label);
-    nai_buf_free(&text);
   }
 }
 
@@ -97,7 +94,7 @@ static void put_operands(struct nai_buf *out, const struct nai_cli_command *c) {
 }
 
 static void put_command(struct nai_buf *out, const struct nai_cli_command *c) {
-  void *defaults = nai_cli_new_args(c);
+  NAI_FREED void *defaults = nai_cli_new_args(c);
   out->oom |= !defaults;
   put_wrapped(out, c->description, 0);
   put_operands(out, c);
@@ -105,7 +102,6 @@ static void put_command(struct nai_buf *out, const struct nai_cli_command *c) {
   put_options(out, c->options, defaults);
   put_options(out, nai_cli_common, NULL);
   put_lines(out, "Examples", c->examples);
-  free(defaults);
 }
 
 void nai_cli_help(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {

@@ -27,11 +27,10 @@ static void end_with_reader(int code) {
 
 /* Messages quote names from traces and files. */
 static int fail(const struct nai_cli_program *program, const struct nai_err *err, int code) {
-  struct nai_buf line = {0};
+  NAI_SCOPED(nai_buf) line = {0};
   end_with_reader(code);
   (program->escape ? program->escape : nai_text_clean)(&line, err->msg, strlen(err->msg));
   fprintf(stderr, "%s: %s\n", program->name, line.oom ? err->msg : nai_buf_str(&line));
-  nai_buf_free(&line);
   return nai_err_exit_status(code);
 }
 

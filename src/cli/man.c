@@ -66,7 +66,7 @@ static void put_synopsis(struct nai_buf *out, const struct nai_cli_program *prog
 
 static void put_options(struct nai_buf *out, const struct nai_cli_option *options, const void *defaults) {
   for (const struct nai_cli_option *o = options; o && o->name; o++) {
-    struct nai_buf text = {0};
+    NAI_SCOPED(nai_buf) text = {0};
     if (o->hidden)
       continue;
     nai_buf_puts(out, ".TP\n.B ");
@@ -83,7 +83,6 @@ static void put_options(struct nai_buf *out, const struct nai_cli_option *option
     put_text(out, nai_buf_str(&text));
     nai_buf_putc(out, '\n');
     out->oom |= text.oom;
-    nai_buf_free(&text);
   }
 }
 
@@ -131,7 +130,7 @@ static void put_head(struct nai_buf *out, const struct nai_cli_program *program,
 
 /* What it does, its operands and its options. */
 static void put_body(struct nai_buf *out, const struct nai_cli_command *c) {
-  void *defaults = nai_cli_new_args(c);
+  NAI_FREED void *defaults = nai_cli_new_args(c);
   out->oom |= !defaults;
   nai_buf_puts(out, ".SH DESCRIPTION\n");
   put_paragraphs(out, c->description);
@@ -140,7 +139,6 @@ static void put_body(struct nai_buf *out, const struct nai_cli_command *c) {
   put_options(out, c->options, defaults);
   put_options(out, nai_cli_common, NULL);
   put_examples(out, c->examples);
-  free(defaults);
 }
 
 static void put_reference(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {

@@ -8,8 +8,7 @@
 struct nai_cmd_ask {
   int format;  /* enum nai_rows_format */
   int64_t gpu; /* INT64_MIN: all */
-  bool windowed;
-  int64_t start_ns, end_ns;
+  struct nai_cli_stretch window;
   const char *title; /* of the table in JSON; or NULL */
   const char *none;  /* said of a table without rows; NULL: "none" */
   int64_t rows;      /* most rows of a table, -1: all */
@@ -22,50 +21,29 @@ struct nai_cmd_ask {
 void nai_cmd_ask_init(struct nai_cmd_ask *ask);
 /* "text", "csv", "json", "ndjson", "markdown". */
 nai_cli_choices_fn nai_cmd_answer_formats;
-extern const struct nai_cli_type nai_cmd_window_type; /* two numbers: seconds; `at` is a struct nai_cmd_ask */
-
-#define NAI_CMD_FORMAT_OPTION(ask)                                                                     \
-  {                                                                                                    \
-    .name = "format", .value = "FORMAT", .help = "how the answer is printed", .type = &nai_cli_choice, \
-    .at = (ask) + offsetof(struct nai_cmd_ask, format), .choices = nai_cmd_answer_formats              \
-  }
-#define NAI_CMD_GPU_OPTION(ask)                                                                      \
-  {                                                                                                  \
-    .name = "gpu", .value = "N", .help = "look at this GPU only", .type = &nai_cli_int64,            \
-    .at = (ask) + offsetof(struct nai_cmd_ask, gpu), .min = -1, .max = INT32_MAX, .otherwise = "all" \
-  }
-#define NAI_CMD_SKILLS_OPTION(ask)                                                                                     \
-  {                                                                                                                    \
-    .name = "skills", .value = "FILE|DIR", .help = "further skills and pages; repeatable", .type = &nai_cli_texts,     \
-    .at = (ask) + offsetof(struct nai_cmd_ask, skills), .count_at = (ask) + offsetof(struct nai_cmd_ask, skill_count), \
-    .most = 16, .hint = NAI_CLI_FILE, .suffixes = "yaml yml"                                                           \
-  }
-#define NAI_CMD_ROWS_OPTION(ask)                                                                                    \
-  {                                                                                                                 \
-    .name = "rows", .letter = 'n', .value = "N", .help = "print at most N rows of a table", .type = &nai_cli_int64, \
-    .at = (ask) + offsetof(struct nai_cmd_ask, rows), .max = INT64_MAX, .otherwise = "all"                          \
-  }
-#define NAI_CMD_QUIET_OPTION(ask)                                                  \
-  {                                                                                \
-    .name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, \
-    .at = (ask) + offsetof(struct nai_cmd_ask, quiet)                              \
-  }
-#define NAI_CMD_WINDOW_OPTION(ask)                                                                              \
-  {                                                                                                             \
-    .name = "window", .value = "START END",                                                                     \
-    .help = "look at what overlaps this stretch, in seconds since session start", .type = &nai_cmd_window_type, \
-    .at = (ask), .min = -1000000000, .max = 1000000000, .otherwise = "everything"                               \
-  }
-
 /* "text", "csv", "json", "markdown": an answer of several parts; the option's value is turned by nai_cmd_page_format.
  */
 nai_cli_choices_fn nai_cmd_page_formats;
 enum nai_rows_format nai_cmd_page_format(int choice);
-#define NAI_CMD_PAGE_FORMAT_OPTION(ask)                                                                \
-  {                                                                                                    \
-    .name = "format", .value = "FORMAT", .help = "how the answer is printed", .type = &nai_cli_choice, \
-    .at = (ask) + offsetof(struct nai_cmd_ask, format), .choices = nai_cmd_page_formats                \
-  }
+
+/* Options of commands whose NAI_CLI_ARGS have a member `ask`. */
+#define NAI_CMD_FORMATS_OPTION(formats) \
+  NAI_CLI_OPTION(choice, ask.format, "format", "FORMAT", "how the answer is printed", .choices = formats)
+#define NAI_CMD_FORMAT_OPTION NAI_CMD_FORMATS_OPTION(nai_cmd_answer_formats)
+#define NAI_CMD_PAGE_FORMAT_OPTION NAI_CMD_FORMATS_OPTION(nai_cmd_page_formats)
+#define NAI_CMD_GPU_OPTION \
+  NAI_CLI_OPTION(int64, ask.gpu, "gpu", "N", "look at this GPU only", NAI_CLI_RANGE(-1, INT32_MAX), .otherwise = "all")
+#define NAI_CMD_SKILLS_OPTION                                                                                    \
+  NAI_CLI_LIST(texts, ask.skills, ask.skill_count, "skills", "FILE|DIR", "further skills and pages; repeatable", \
+               NAI_CLI_FILES("yaml yml"))
+#define NAI_CMD_ROWS_OPTION                                                                                        \
+  NAI_CLI_OPTION(int64, ask.rows, "rows", "N", "print at most N rows of a table", .letter = 'n', .max = INT64_MAX, \
+                 .otherwise = "all")
+#define NAI_CMD_QUIET_OPTION NAI_CLI_SWITCH(on, ask.quiet, "quiet", "print no notes", .letter = 'q')
+#define NAI_CMD_WINDOW_OPTION                                                                           \
+  NAI_CLI_OPTION(stretch, ask.window, "window", "START END",                                            \
+                 "look at what overlaps this stretch, in seconds since session start", NAI_CMD_SECONDS, \
+                 .otherwise = "everything")
 
 /* `rc` of a statement of this program's own. Where that is wrong (NAI_EUSAGE) and the run is of another build, that is
  * the cause: the message says to analyse again. */

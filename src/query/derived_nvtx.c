@@ -52,16 +52,13 @@ static void put_node(struct nai_table *out, const struct nai_model *m, uint32_t 
 
 static int open_nodes(struct nai_sql_table *t, struct nai_err *err) {
   struct nai_model *m;
-  struct nai_buf text = {0};
-  int rc = nai_derived_model(&m, nai_database_of(t), NAI_PART(NVTX_TREE), err);
-  if (!rc)
-    rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; !rc && i < m->node_count && !t->own->oom; i++)
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PART(NVTX_TREE), err));
+  NAI_TRY(nai_derived_new(t, 0, err));
+  for (uint32_t i = 0; i < m->node_count && !t->own->oom; i++)
     put_node(t->own, m, i, &text);
-  if (!rc)
-    rc = nai_buf_check(&text, err);
-  nai_buf_free(&text);
-  return rc ? rc : nai_table_check(t->own, err);
+  NAI_TRY(nai_buf_check(&text, err));
+  return nai_table_check(t->own, err);
 }
 
 static int nothing(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
@@ -77,23 +74,22 @@ static const uint8_t depth_parts[] = {PART_TREE};
 
 static int open_depths(struct nai_sql_table *t, struct nai_err *err) {
   const struct nai_table *ranges;
-  int rc = nai_run_table(&ranges, nai_database_of(t)->run, nai_nvtx_events_schema.name, &nai_nvtx_events_schema, err);
-  return rc ? rc : nai_derived_new(t, ranges->rows, err);
+  NAI_TRY(nai_run_table(&ranges, nai_database_of(t)->run, nai_nvtx_events_schema.name, &nai_nvtx_events_schema, err));
+  return nai_derived_new(t, ranges->rows, err);
 }
 
 static int build_depths(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
   (void)part;
-  int rc = nai_derived_model(&m, nai_database_of(t), NAI_PART(NVTX_TREE), err);
-  if (!rc)
-    rc = nai_derived_column(t, 0, err);
-  for (uint32_t i = 0; !rc && i < m->nvtx.n; i++) {
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PART(NVTX_TREE), err));
+  NAI_TRY(nai_derived_column(t, 0, err));
+  for (uint32_t i = 0; i < m->nvtx.n; i++) {
     int64_t kind = nai_at(&m->nvtx.kind, i);
     nai_column_i64(t->own, 0)[i] = kind == NAI_NVTX_MARK     ? NAI_NULL_I64
                                  : kind == NAI_NVTX_PUSH_POP ? m->nvtx_depth[i]
                                                              : 0;
   }
-  return rc;
+  return NAI_OK;
 }
 
 const struct nai_sql_source nai_derived_depths = {&nai_range_depths_schema, depth_parts, open_depths, build_depths};

@@ -19,9 +19,8 @@ static bool is_own(const struct nai_sql_table *t) {
 
 /* Row of tables of the run: known without the model. */
 static int put_table(struct nai_table *out, struct nai_sql_table *t, struct nai_err *err) {
-  int rc = nai_database_derives(t) ? NAI_OK : nai_sql_read(t, err);
-  if (rc)
-    return rc;
+  if (!nai_database_derives(t))
+    NAI_TRY(nai_sql_read(t, err));
   const struct nai_schema *schema = nai_database_derives(t) ? t->source->schema : t->table->schema;
   int64_t row = nai_table_add_row(out);
   nai_set_str(out, row, SQL_TABLES_name, t->name);
@@ -32,16 +31,17 @@ static int put_table(struct nai_table *out, struct nai_sql_table *t, struct nai_
 }
 
 static int open_names(struct nai_sql_table *t, struct nai_err *err) {
-  int rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; i < t->sql->table_count && !rc; i++)
-    rc = is_own(&t->sql->tables[i]) ? NAI_OK : put_table(t->own, &t->sql->tables[i], err);
-  for (int i = 0; nai_query_views[i][0] && !rc; i++) {
+  NAI_TRY(nai_derived_new(t, 0, err));
+  for (uint32_t i = 0; i < t->sql->table_count; i++)
+    if (!is_own(&t->sql->tables[i]))
+      NAI_TRY(put_table(t->own, &t->sql->tables[i], err));
+  for (int i = 0; nai_query_views[i][0]; i++) {
     int64_t row = nai_table_add_row(t->own);
     nai_set_str(t->own, row, SQL_TABLES_name, nai_query_views[i][0]);
     nai_set_str(t->own, row, SQL_TABLES_kind, "view");
     nai_set_str(t->own, row, SQL_TABLES_description, nai_query_views[i][2]);
   }
-  return rc ? rc : nai_table_check(t->own, err);
+  return nai_table_check(t->own, err);
 }
 
 static void put_column(struct nai_table *out, const char *table, int position, const struct nai_schema *schema,
@@ -108,16 +108,17 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
 
 static int open_columns(struct nai_sql_table *t, struct nai_err *err) {
   struct nai_database *db = nai_database_of(t);
-  int rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; i < db->sql.table_count && !rc; i++) {
+  NAI_TRY(nai_derived_new(t, 0, err));
+  for (uint32_t i = 0; i < db->sql.table_count; i++) {
     struct nai_sql_table *of = &db->sql.tables[i];
-    rc = nai_database_derives(of) ? NAI_OK : nai_sql_read(of, err);
-    if (!rc && !is_own(of))
+    if (!nai_database_derives(of))
+      NAI_TRY(nai_sql_read(of, err));
+    if (!is_own(of))
       put_columns(t->own, of->name, nai_database_derives(of) ? of->source->schema : of->table->schema);
   }
-  for (int i = 0; nai_query_views[i][0] && !rc; i++)
-    rc = put_view(t->own, db, i, err);
-  return rc ? rc : nai_table_check(t->own, err);
+  for (int i = 0; nai_query_views[i][0]; i++)
+    NAI_TRY(put_view(t->own, db, i, err));
+  return nai_table_check(t->own, err);
 }
 
 const struct nai_sql_source nai_derived_names = {&nai_sql_tables_schema, no_parts, open_names, nothing};

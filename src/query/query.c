@@ -98,25 +98,21 @@ static int copy_text(const char **out, struct reader *r, struct nai_err *err) {
 
 static int read_header(struct result *result, struct reader *r, struct nai_err *err) {
   uint32_t numbers[2] = {0};
-  int rc = get(&result->count, r, sizeof result->count, err);
-  if (rc)
-    return rc;
+  NAI_TRY(get(&result->count, r, sizeof result->count, err));
   result->columns = calloc((size_t)result->count + 1, sizeof *result->columns);
   result->cells = calloc((size_t)result->count + 1, sizeof *result->cells);
   result->places = calloc((size_t)result->count + 1, sizeof *result->places);
   if (!result->columns || !result->cells || !result->places)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < result->count && !rc; i++) {
+  for (uint32_t i = 0; i < result->count; i++) {
     struct nai_query_column *column = &result->columns[i];
-    rc = get(numbers, r, sizeof numbers, err);
+    NAI_TRY(get(numbers, r, sizeof numbers, err));
     column->unit = (enum nai_unit)numbers[0];
     column->type = (enum nai_type)numbers[1];
-    if (!rc)
-      rc = copy_text(&column->name, r, err);
-    if (!rc)
-      rc = copy_text(&column->description, r, err);
+    NAI_TRY(copy_text(&column->name, r, err));
+    NAI_TRY(copy_text(&column->description, r, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int read_row(struct result *result, struct reader *r, struct nai_err *err) {
@@ -145,10 +141,9 @@ static int read_row(struct result *result, struct reader *r, struct nai_err *err
 static int read_end(struct reader *r, struct nai_err *err) {
   int32_t code;
   size_t place;
-  int rc = get(&code, r, sizeof code, err);
-  if (!rc)
-    rc = get_text(&place, r, err);
-  return rc ? rc : code ? nai_err_set(err, code, "%s", r->data.data + place) : NAI_OK;
+  NAI_TRY(get(&code, r, sizeof code, err));
+  NAI_TRY(get_text(&place, r, err));
+  return code ? nai_err_set(err, code, "%s", r->data.data + place) : NAI_OK;
 }
 
 /* Frames until the end, or until there are rows enough. */

@@ -159,11 +159,10 @@ int nai_statement_error(struct nai_database *db, int code, const struct nai_quer
 }
 
 static int mistake(const struct nai_query_text *text, int offset, const char *what, struct nai_err *err) {
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0};
   put_place(&message, text, offset);
   nai_buf_puts(&message, what);
   nai_err_set(err, NAI_EUSAGE, "%s", nai_buf_str(&message));
-  nai_buf_free(&message);
   return NAI_EUSAGE;
 }
 

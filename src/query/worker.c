@@ -125,7 +125,7 @@ static void put_cell(struct writer *w, const struct shown *shown, sqlite3_stmt *
 static int put_rows(struct writer *w, struct nai_database *db, const struct nai_query *query, sqlite3_stmt *s,
                     struct nai_err *err) {
   int count = sqlite3_column_count(s), rc = SQLITE_DONE;
-  struct shown *shown = calloc((size_t)count, sizeof *shown);
+  NAI_FREED struct shown *shown = calloc((size_t)count, sizeof *shown);
   if (!shown)
     return nai_err_nomem(err);
   describe_columns(shown, w, db, s);
@@ -138,7 +138,6 @@ static int put_rows(struct writer *w, struct nai_database *db, const struct nai_
     flush(w, first ? 1 : NAI_FRAME_BLOCK);
     first = false;
   }
-  free(shown);
   return rc == SQLITE_DONE ? NAI_OK : nai_statement_error(db, rc, query->text, err);
 }
 

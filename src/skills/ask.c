@@ -87,15 +87,12 @@ static void make_schema(struct schema *s, const struct nai_skill *skill) {
 }
 
 int nai_skill_schema(struct nai_schema **out, const struct nai_skill *skill, struct nai_err *err) {
-  struct schema *schema = calloc(1, sizeof *schema);
-  int rc = schema ? NAI_OK : nai_err_nomem(err);
+  NAI_FREED struct schema *schema = calloc(1, sizeof *schema);
+  if (!schema)
+    return nai_err_nomem(err);
   *out = NULL;
-  if (!rc) {
-    make_schema(schema, skill);
-    rc = nai_schema_copy(out, &schema->schema, err);
-  }
-  free(schema);
-  return rc;
+  make_schema(schema, skill);
+  return nai_schema_copy(out, &schema->schema, err);
 }
 
 struct filling {
@@ -168,12 +165,12 @@ static int sort(struct nai_skill_answer *answer, const struct nai_skill *skill, 
     by[keys++] = (struct nai_sort_by){skill->order[i].column, skill->order[i].descending};
   for (size_t i = 0; i < skill->column_count; i++)
     by[keys++] = (struct nai_sort_by){(int)i, false};
-  int rc = nai_table_sort_by(answer->table, by, keys, err);
-  if (!rc && answer->table->rows > NAI_SKILL_MAX_ROWS) {
+  NAI_TRY(nai_table_sort_by(answer->table, by, keys, err));
+  if (answer->table->rows > NAI_SKILL_MAX_ROWS) {
     answer->left_out = answer->table->rows - NAI_SKILL_MAX_ROWS;
     nai_table_truncate(answer->table, NAI_SKILL_MAX_ROWS);
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_skill_ask(struct nai_skill_answer *answer, const struct nai_skill *skill,

@@ -148,8 +148,8 @@ static int file_away(struct nai_skills *all, struct nai_skill *skill, struct nai
 static int add_file(struct nai_skills *all, const char *path, struct nai_err *err) {
   struct nai_skill *skill;
   struct nai_page *page;
-  int rc = nai_skills_read(&skill, &page, path, err);
-  return rc ? rc : file_away(all, skill, page, err);
+  NAI_TRY(nai_skills_read(&skill, &page, path, err));
+  return file_away(all, skill, page, err);
 }
 
 static int is_yaml(const struct dirent *entry) {
@@ -158,7 +158,7 @@ static int is_yaml(const struct dirent *entry) {
 }
 
 static int add_directory(struct nai_skills *all, const char *path, struct nai_err *err) {
-  struct dirent **entries = NULL;
+  NAI_FREED struct dirent **entries = NULL;
   int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
   for (int i = 0; i < n; i++) {
     char file[PATH_MAX];
@@ -166,7 +166,6 @@ static int add_directory(struct nai_skills *all, const char *path, struct nai_er
       rc = add_file(all, file, err);
     free(entries[i]);
   }
-  free(entries);
   return rc;
 }
 
@@ -187,7 +186,7 @@ static int add_builtin(struct nai_skills *all, struct nai_err *err) {
 }
 
 int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *err) {
-  struct nai_skills all = {0};
+  NAI_SCOPED(nai_skills) all = {0};
   const struct nai_skill *found = NULL;
   int rc = add_builtin(&all, err);
   if (!rc)
@@ -196,7 +195,6 @@ int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *e
   for (uint32_t i = 0; i < all.skill_count && found; i++)
     if (all.skills[i] == found)
       all.skills[i] = NULL;
-  nai_skills_free(&all);
   return rc;
 }
 

@@ -63,14 +63,14 @@ static struct nai_query_text statement_at(const struct nai_yaml_node *node, cons
 /* --- skill ----------------------------------------------------------------------------------------- */
 
 static int read_needs(struct nai_skill *s, const struct nai_yaml_node *list, struct nai_err *err) {
-  int rc = list ? nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err) : NAI_OK;
-  for (const struct nai_yaml_node *n = list && !rc ? nai_yaml_first(s->doc, list) : NULL; n && !rc;
-       n = nai_yaml_next(s->doc, n)) {
+  if (list)
+    NAI_TRY(nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err));
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(s->doc, list) : NULL; n; n = nai_yaml_next(s->doc, n)) {
     if (s->need_count == NAI_SKILL_MAX_NEEDS)
       return nai_yaml_error(s->doc, n, err, "more than %d needs", NAI_SKILL_MAX_NEEDS);
-    rc = nai_yaml_text(&s->needs[s->need_count++], s->doc, n, err);
+    NAI_TRY(nai_yaml_text(&s->needs[s->need_count++], s->doc, n, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int type_of(enum nai_skill_type *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
@@ -119,19 +119,18 @@ static int read_parameter(struct nai_skill_parameter *p, const struct nai_yaml *
 
 static int read_parameters(struct nai_skill *s, const struct nai_yaml_node *map, struct nai_err *err) {
   static const char *const always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
-  int rc = map ? nai_yaml_expect(s->doc, map, NAI_YAML_MAP, err) : NAI_OK;
-  for (const struct nai_yaml_node *n = map && !rc ? nai_yaml_first(s->doc, map) : NULL; n && !rc;
-       n = nai_yaml_next(s->doc, n)) {
+  if (map)
+    NAI_TRY(nai_yaml_expect(s->doc, map, NAI_YAML_MAP, err));
+  for (const struct nai_yaml_node *n = map ? nai_yaml_first(s->doc, map) : NULL; n; n = nai_yaml_next(s->doc, n)) {
     if (s->parameter_count == NAI_SKILL_MAX_PARAMETERS)
       return nai_yaml_error_key(s->doc, n, err, "more than %d parameters", NAI_SKILL_MAX_PARAMETERS);
     for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
       if (strcmp(n->key, always[i]) == 0)
         return nai_yaml_error_key(s->doc, n, err, "the parameter \"%s\" is always there", n->key);
-    rc = nai_skill_check_name(s->doc, n, n->key, err);
-    if (!rc)
-      rc = read_parameter(&s->parameters[s->parameter_count++], s->doc, n, err);
+    NAI_TRY(nai_skill_check_name(s->doc, n, n->key, err));
+    NAI_TRY(read_parameter(&s->parameters[s->parameter_count++], s->doc, n, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int unit_of(enum nai_unit *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
@@ -206,9 +205,9 @@ static int read_columns(struct nai_skill *s, const struct nai_yaml_node *map, st
 
 /* "column" or "column desc". */
 static int read_order(struct nai_skill *s, const struct nai_yaml_node *list, struct nai_err *err) {
-  int rc = list ? nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err) : NAI_OK;
-  for (const struct nai_yaml_node *n = list && !rc ? nai_yaml_first(s->doc, list) : NULL; n && !rc;
-       n = nai_yaml_next(s->doc, n)) {
+  if (list)
+    NAI_TRY(nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err));
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(s->doc, list) : NULL; n; n = nai_yaml_next(s->doc, n)) {
     struct nai_skill_order *key = &s->order[s->order_count];
     size_t len = strcspn(n->text, " ");
     if (s->order_count++ == NAI_SKILL_MAX_ORDER)
@@ -219,9 +218,9 @@ static int read_order(struct nai_skill *s, const struct nai_yaml_node *list, str
       if (strlen(s->columns[c].name) == len && strncmp(s->columns[c].name, n->text, len) == 0)
         key->column = (int)c;
     if (key->column < 0 || (n->text[len] && !key->descending))
-      rc = nai_yaml_error(s->doc, n, err, "\"%.60s\": expected a column of this skill, or \"COLUMN desc\"", n->text);
+      return nai_yaml_error(s->doc, n, err, "\"%.60s\": expected a column of this skill, or \"COLUMN desc\"", n->text);
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
@@ -229,34 +228,21 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
                                      "columns", "order", "text",        "rules",    "tests", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(s->doc), *sql = NULL, *columns = NULL;
   const char *ignored;
-  int rc = nai_yaml_expect_keys(s->doc, root, keys, err);
-  if (!rc)
-    rc = get_text(&s->id, s->doc, root, "skill", err);
-  if (!rc)
-    rc = nai_skill_check_name(s->doc, nai_yaml_get(s->doc, root, "skill"), s->id, err);
-  if (!rc)
-    rc = get_text(&s->title, s->doc, root, "title", err);
-  if (!rc)
-    rc = get_text(&s->description, s->doc, root, "description", err);
+  NAI_TRY(nai_yaml_expect_keys(s->doc, root, keys, err));
+  NAI_TRY(get_text(&s->id, s->doc, root, "skill", err));
+  NAI_TRY(nai_skill_check_name(s->doc, nai_yaml_get(s->doc, root, "skill"), s->id, err));
+  NAI_TRY(get_text(&s->title, s->doc, root, "title", err));
+  NAI_TRY(get_text(&s->description, s->doc, root, "description", err));
   s->category = "other";
-  if (!rc)
-    rc = get_text_if(&s->category, s->doc, root, "category", err);
-  if (!rc)
-    rc = get_text_if(&s->line, s->doc, root, "text", err);
-  if (!rc)
-    rc = get_text(&ignored, s->doc, root, "sql", err);
-  if (!rc && !(columns = nai_yaml_get(s->doc, root, "columns")))
-    rc = nai_yaml_error(s->doc, root, err, "\"columns\" is missing");
-  if (!rc)
-    rc = read_needs(s, nai_yaml_get(s->doc, root, "needs"), err);
-  if (!rc)
-    rc = read_parameters(s, nai_yaml_get(s->doc, root, "parameters"), err);
-  if (!rc)
-    rc = read_columns(s, columns, err);
-  if (!rc)
-    rc = read_order(s, nai_yaml_get(s->doc, root, "order"), err);
-  if (rc)
-    return rc;
+  NAI_TRY(get_text_if(&s->category, s->doc, root, "category", err));
+  NAI_TRY(get_text_if(&s->line, s->doc, root, "text", err));
+  NAI_TRY(get_text(&ignored, s->doc, root, "sql", err));
+  if (!(columns = nai_yaml_get(s->doc, root, "columns")))
+    return nai_yaml_error(s->doc, root, err, "\"columns\" is missing");
+  NAI_TRY(read_needs(s, nai_yaml_get(s->doc, root, "needs"), err));
+  NAI_TRY(read_parameters(s, nai_yaml_get(s->doc, root, "parameters"), err));
+  NAI_TRY(read_columns(s, columns, err));
+  NAI_TRY(read_order(s, nai_yaml_get(s->doc, root, "order"), err));
   sql = nai_yaml_get(s->doc, root, "sql");
   s->text = statement_at(sql, &s->file, s->doc->file);
   s->tests = nai_yaml_get(s->doc, root, "tests");

@@ -61,7 +61,7 @@ static int by_start(const void *pa, const void *pb) {
 
 int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *m, const struct nai_interval *places,
                             size_t count, struct nai_err *err) {
-  struct nai_interval *windows = malloc((count + 2) * sizeof *windows);
+  NAI_FREED struct nai_interval *windows = malloc((count + 2) * sizeof *windows);
   size_t n = 0;
   if (!windows)
     return nai_err_nomem(err);
@@ -77,6 +77,5 @@ int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model
   for (size_t i = 0; i < n; i++)
     if (windows[i].end > windows[i].start)
       nai_intervals_add(detail, windows[i].start, windows[i].end);
-  free(windows);
   return detail->oom ? nai_err_nomem(err) : NAI_OK;
 }

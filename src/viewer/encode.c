@@ -61,9 +61,7 @@ static int make_blocks(void *ctx, int task, struct nai_err *err) {
 static int add_block(struct nai_table *table, const char *name, struct nai_file_sink *sink, struct nai_err *err) {
   struct nai_map text;
   int64_t row = nai_table_add_row(table);
-  int rc = nai_sink_read(&text, sink, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_sink_read(&text, sink, err));
   nai_set_str(table, row, VIEWER_DATA_block, name);
   uint32_t id = nai_strings_add(&table->strings, (const char *)text.data, text.size);
   table->oom |= id == NAI_NO_STRING;
@@ -113,9 +111,7 @@ static void encoder_free(struct nai_encoder *e) {
 }
 
 static int put_host(struct nai_encoder *e, struct nai_err *err) {
-  int rc = nai_host_build(&e->host, e->m, e->origin, e->end, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_host_build(&e->host, e->m, e->origin, e->end, err));
   e->names.of_host = calloc((size_t)e->host.names.count + 1, sizeof(uint32_t));
   if (!e->names.of_host)
     return nai_err_nomem(err);

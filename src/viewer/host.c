@@ -108,21 +108,17 @@ static int add_source(struct building *b, const struct source *s, struct nai_err
   uint32_t n = (uint32_t)rows_of(s->t), count = 0;
   if (!n)
     return NAI_OK;
-  struct nai_key *keys = malloc((size_t)n * sizeof *keys);
+  NAI_FREED struct nai_key *keys = malloc((size_t)n * sizeof *keys);
   if (!keys)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < n; i++)
     if (nai_get_i64(s->t, i, s->thread) >= 0 && (s->level < 0 || nai_get_i64(s->t, i, s->level) <= 0))
       keys[count++] = (struct nai_key){nai_key_from_i64(nai_get_i64(s->t, i, s->start)), i};
-  int rc = nai_sort_keys(keys, count, err);
+  NAI_TRY(nai_sort_keys(keys, count, err));
   for (uint32_t i = 0; i < count; i++)
     keys[i].key = (uint64_t)nai_get_i64(s->t, keys[i].value, s->thread);
-  if (!rc)
-    rc = nai_sort_keys(keys, count, err);
-  if (!rc)
-    rc = add_rows(b, s, keys, count, err);
-  free(keys);
-  return rc;
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  return add_rows(b, s, keys, count, err);
 }
 
 /* --- scheduling and samples ------------------------------------------------------------------- */
@@ -132,32 +128,34 @@ static int add_sched(struct building *b, const struct nai_cpu_thread *thread, st
   const struct nai_table *t = b->m->tables[NAI_IN_SCHED];
   const uint32_t *order = b->m->cpu->sched.order + thread->first;
   struct nai_host_lane *lane = new_lane(b->lanes, NAI_HOST_SCHED, thread->global_tid);
-  int rc = lane ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i + 1 < thread->count; i++) {
+  if (!lane)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i + 1 < thread->count; i++) {
     char name[32];
     if (nai_get_i64(t, order[i], SCHED_EVENTS_is_in) != 1 || nai_get_i64(t, order[i + 1], SCHED_EVENTS_is_in) == 1)
       continue;
     snprintf(name, sizeof name, "CPU %" PRId64, nai_get_i64(t, order[i], SCHED_EVENTS_cpu));
-    rc = add_event(b, lane, nai_get_i64(t, order[i], SCHED_EVENTS_time_ns),
-                   nai_get_i64(t, order[i + 1], SCHED_EVENTS_time_ns), name, err);
+    NAI_TRY(add_event(b, lane, nai_get_i64(t, order[i], SCHED_EVENTS_time_ns),
+                      nai_get_i64(t, order[i + 1], SCHED_EVENTS_time_ns), name, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_samples(struct building *b, const struct nai_cpu_thread *thread, struct nai_err *err) {
   const struct nai_model *m = b->m;
   const struct nai_table *t = m->tables[NAI_IN_SAMPLES];
   struct nai_host_lane *lane = new_lane(b->lanes, NAI_HOST_SAMPLE, thread->global_tid);
-  int rc = lane ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < thread->count; i++) {
+  if (!lane)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t row = m->cpu->samples.order[thread->first + i];
     const struct nai_chain *chain =
         nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, row, SAMPLE_EVENTS_callchain_id));
     int64_t time = nai_get_i64(t, row, SAMPLE_EVENTS_time_ns);
     if (nai_sample_is_timed(m, row))
-      rc = add_event(b, lane, time, time, chain ? nai_chain_name(m, chain) : "sample without a stack", err);
+      NAI_TRY(add_event(b, lane, time, time, chain ? nai_chain_name(m, chain) : "sample without a stack", err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_threads(struct building *b, const struct nai_cpu_rows *rows,

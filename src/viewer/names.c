@@ -42,11 +42,10 @@ static void add_numbered(struct nai_encoder *e, const struct nai_name_totals *to
 
 static int add_totals(struct nai_encoder *e, struct nai_name_totals totals, struct nai_err *err) {
   void *v;
-  int rc = nai_spill_array_new(&v, e->m->scratch_dir, ((size_t)totals.names + 1) * sizeof *totals.v, err);
+  NAI_TRY(nai_spill_array_new(&v, e->m->scratch_dir, ((size_t)totals.names + 1) * sizeof *totals.v, err));
   totals.v = v;
-  if (!rc)
-    e->totals.v[e->totals.count++] = totals;
-  return rc;
+  e->totals.v[e->totals.count++] = totals;
+  return NAI_OK;
 }
 
 /* Copies come first: the page numbers them itself, from 0 on. */
@@ -59,23 +58,23 @@ int nai_encoder_total(struct nai_encoder *e, struct nai_err *err) {
       {NAI_LANE_GRAPH, NAI_ANY_GPU, NULL, MAX_DIRECTIONS, NULL},
       {NAI_LANE_API, HOST, &m->apis.name, m->tables[NAI_IN_APIS]->strings.count, NULL},
       {NAI_LANE_NVTX, HOST, &m->nvtx.name, m->tables[NAI_IN_NVTX]->strings.count, NULL}};
-  int rc = NAI_OK;
   e->totals.v = calloc((size_t)m->gpu_count * 2 + OTHERS, sizeof *e->totals.v);
   if (!e->totals.v)
     return nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = add_totals(e, (struct nai_name_totals){NAI_LANE_COPY, m->gpus[g].device_id, NULL, MAX_DIRECTIONS, NULL}, err);
-  for (int i = 0; !rc && i < OTHERS; i++)
-    rc = add_totals(e, others[i], err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = add_totals(e, (struct nai_name_totals){NAI_LANE_KERNEL, m->gpus[g].device_id, &m->kernels.name, kernels, NULL},
-                    err);
-  for (uint32_t i = 0; !rc && i < e->totals.count; i++)
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    NAI_TRY(
+        add_totals(e, (struct nai_name_totals){NAI_LANE_COPY, m->gpus[g].device_id, NULL, MAX_DIRECTIONS, NULL}, err));
+  for (int i = 0; i < OTHERS; i++)
+    NAI_TRY(add_totals(e, others[i], err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    NAI_TRY(add_totals(
+        e, (struct nai_name_totals){NAI_LANE_KERNEL, m->gpus[g].device_id, &m->kernels.name, kernels, NULL}, err));
+  for (uint32_t i = 0; i < e->totals.count; i++)
     if (!e->totals.v[i].name)
       add_numbered(e, &e->totals.v[i]);
-  if (!rc && e->names.oom)
-    rc = nai_err_nomem(err);
-  return rc ? rc : nai_parallel(m->worker_count, (int)e->totals.count, add_named, e, err);
+  if (e->names.oom)
+    return nai_err_nomem(err);
+  return nai_parallel(m->worker_count, (int)e->totals.count, add_named, e, err);
 }
 
 const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *e, enum nai_lane_kind kind, int32_t gpu) {

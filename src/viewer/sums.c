@@ -87,8 +87,8 @@ static void add_rows(struct dense *d, struct nai_encoder *e, const struct nai_na
 /* Series of the names that take longest, and one of all others. Names are rows that have them, until the end. */
 static bool sum_names(struct nai_sums *sums, struct dense *d, struct nai_encoder *e,
                       const struct nai_name_totals *totals, enum nai_series_kind kind) {
-  struct ranked *ranked = malloc(((size_t)totals->names + 1) * sizeof *ranked);
-  uint32_t *slot = malloc(((size_t)totals->names + 1) * sizeof *slot);
+  NAI_FREED struct ranked *ranked = malloc(((size_t)totals->names + 1) * sizeof *ranked);
+  NAI_FREED uint32_t *slot = malloc(((size_t)totals->names + 1) * sizeof *slot);
   bool ok = ranked && slot;
   uint32_t count = ok ? rank(ranked, totals) : 0, own = count < OWN_SERIES ? count : OWN_SERIES;
   for (uint32_t i = 0; i < count; i++)
@@ -98,8 +98,6 @@ static bool sum_names(struct nai_sums *sums, struct dense *d, struct nai_encoder
   for (uint32_t i = 0; ok && i <= own; i++)
     ok = put_series(sums, d, i,
                     (struct nai_series){kind, totals->gpu, i < own ? (int64_t)ranked[i].row : NAI_SERIES_OTHERS, 0});
-  free(ranked);
-  free(slot);
   return ok;
 }
 
@@ -152,12 +150,11 @@ static int make_part(const struct summing *s, uint32_t i, struct nai_err *err) {
 static int sum_task(void *ctx, int task, struct nai_err *err) {
   const struct summing *s = ctx;
   uint32_t gpus = s->e->m->gpu_count, t = (uint32_t)task;
-  int rc = NAI_OK;
   if (t > 0)
     return make_part(s, t <= gpus ? 2 * (t - 1) : gpus + t - 1, err);
-  for (uint32_t g = 0; !rc && g < gpus; g++)
-    rc = make_part(s, 2 * g + 1, err);
-  return rc;
+  for (uint32_t g = 0; g < gpus; g++)
+    NAI_TRY(make_part(s, 2 * g + 1, err));
+  return NAI_OK;
 }
 
 /* Appends a part, whose series get the names of their rows. */

@@ -89,7 +89,8 @@ static void spans_as_defined(void **state) {
     fill_plain(&p, counts[c], c % 2 ? 300 : 5, c + 1);
     struct nai_column start = nai_column_of(NAI_I64, p.start, 8, 0), end = nai_column_of(NAI_I64, p.end, 8, 0);
     struct nai_spans s = {.start = &start, .end = &end, .rows = p.rows, .count = p.count};
-    ok(nai_spans_index(&s, err));
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+    ok(nai_spans_index(&s, &arena, err));
     check_covered(&s, &p);
     for (int i = 0; i < 150; i++) {
       random = random * 6364136223846793005u + 1442695040888963407u;
@@ -97,7 +98,6 @@ static void spans_as_defined(void **state) {
       check_moment(&s, &p, (int64_t)(random >> 40) % 12000 - 1000);
       check_lengths(&s, &p, a, b, (int64_t)(random >> 50) % 320);
     }
-    nai_spans_free(&s);
   }
 }
 

@@ -87,9 +87,8 @@ static bool is_lacking(const char **detail, const char **label, const struct nai
 }
 
 static void say(struct nai_answer *answer, struct nai_sentences *where, struct nai_buf *text) {
-  char *line = nai_answer_take(answer, text);
+  NAI_FREED char *line = nai_answer_take(answer, text);
   nai_answer_say(answer, where, -1, line);
-  free(line);
 }
 
 /* The first need that the trace does not meet, said where `where` is; false: there is none. */
@@ -136,8 +135,8 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
                      const struct nai_question *q, bool plain, struct nai_err *err) {
   const char *words[NAI_QUESTION_MAX_NAMES];
   size_t count = nai_question_names(words, q, plain);
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   *word = NULL;
   for (size_t i = 0; i < count; i++) {
     nai_buf_printf(&sql, "%sselect %zu", sql.len ? " union all " : "", i);
@@ -153,25 +152,23 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
   }
   if (count)
     nai_buf_puts(&sql, " order by 1");
-  int rc = nai_buf_check(&sql, err);
-  if (!rc && count)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "names", err);
-  for (int64_t row = 0; row < found.rows && !rc && !*word; row++)
+  NAI_TRY(nai_buf_check(&sql, err));
+  if (count)
+    NAI_TRY(nai_found_ask(&found, asking, nai_buf_str(&sql), "names", err));
+  for (int64_t row = 0; row < found.rows && !*word; row++)
     for (uint32_t k = 0; k < KINDS && !*word; k++)
       if (nai_query_cell_int(&found, row, k + 1)) {
         *word = words[row];
         *kind = named[k].kind;
       }
-  for (size_t i = 0; i < q->count && !rc && !*word; i++)
+  for (size_t i = 0; i < q->count && !*word; i++)
     if (nai_question_is_name(&q->words[i])) {
       nai_buf_clear(&sql);
       nai_buf_printf(&sql, "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
                      q->words[i].typed);
       nai_answer_say(asking->answer, &asking->answer->said, -1, nai_buf_str(&sql));
     }
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
+  return NAI_OK;
 }
 
 /* The intent about things of that kind that the question names. */
@@ -228,18 +225,16 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
 
 /* A GPU that the run does not have is said to be missing, and the answer is about all. */
 static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
-  struct nai_query_rows found = {0};
-  int rc = asking->gpu == INT64_MIN
-             ? NAI_OK
-             : nai_found_ask(&found, asking, "select count(*) from gpus where device_id = :gpu", "gpus", err);
-  if (!rc && asking->gpu != INT64_MIN && nai_query_cell_int(&found, 0, 0) == 0) {
+  NAI_SCOPED(nai_query_rows) found = {0};
+  if (!(asking->gpu == INT64_MIN))
+    NAI_TRY(nai_found_ask(&found, asking, "select count(*) from gpus where device_id = :gpu", "gpus", err));
+  if (asking->gpu != INT64_MIN && nai_query_cell_int(&found, 0, 0) == 0) {
     struct nai_buf text = {0};
     nai_buf_printf(&text, "The run has no GPU %lld; this is about all it has.", (long long)asking->gpu);
     say(asking->answer, &asking->answer->said, &text);
     asking->gpu = INT64_MIN;
   }
-  nai_query_rows_free(&found);
-  return rc;
+  return NAI_OK;
 }
 
 /* Those the question is about, and what stands in for them where no word was understood. */
@@ -249,8 +244,8 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
   const char *word, *kind = "";
   /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
   bool understood = nai_question_match(matched, q, asking->intents, false) > 0;
-  int rc = find_name(&word, &kind, asking, q, !understood, err);
-  if (!rc && word && (about = intent_of_names(asking->intents, kind))) {
+  NAI_TRY(find_name(&word, &kind, asking, q, !understood, err));
+  if (word && (about = intent_of_names(asking->intents, kind))) {
     asking->name = word;
     chosen[(*count)++] = about;
   }
@@ -259,12 +254,12 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
     chosen[(*count)++] = matched[i];
   for (size_t i = 0; i < *count; i++)
     asking->answer->intents[asking->answer->intent_count++] = chosen[i]->name;
-  if (!rc && !*count && (about = nai_intents_find(asking->intents, "overview"))) {
+  if (!*count && (about = nai_intents_find(asking->intents, "overview"))) {
     nai_answer_say(asking->answer, &asking->answer->said, -1,
                    "No word of the question says what it is about, so this is what stands out in the run.");
     chosen[(*count)++] = about;
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,

@@ -46,7 +46,7 @@ static void put_statement(struct nai_buf *sql, const struct nai_yaml *doc, const
   const struct nai_yaml_node *start = nai_intent_items(doc, entry, "time"),
                              *end = start ? nai_yaml_next(doc, start) : NULL;
   size_t most = limit ? strtoul(limit, NULL, 10) : room;
-  struct nai_buf names = {0};
+  NAI_SCOPED(nai_buf) names = {0};
   nai_buf_putc(&names, ' ');
   nai_buf_printf(sql, "select rowid as row_, %s as start_, %s as end_", start ? start->text : "null",
                  end ? end->text : "null");
@@ -56,7 +56,6 @@ static void put_statement(struct nai_buf *sql, const struct nai_yaml *doc, const
                  where ? where : "1", by_gpu ? " and device_id = :gpu" : "", order ? order : "", order ? ", " : "",
                  most < room ? most : room);
   sql->oom |= names.oom;
-  nai_buf_free(&names);
 }
 
 static void put_plain(struct nai_buf *out, const char *text, size_t len) { nai_buf_put(out, text, len); }
@@ -87,14 +86,13 @@ static void fill(struct nai_answer *answer, struct nai_fact *fact, const struct 
 /* Whether the table tells GPUs apart, where the question names one. */
 static int is_by_gpu(bool *out, const struct nai_asking *asking, const char *table, struct nai_err *err) {
   char sql[256];
-  struct nai_query_rows found;
+  NAI_SCOPED(nai_query_rows) found = {0};
   *out = false;
   if (asking->gpu == INT64_MIN)
     return NAI_OK;
   snprintf(sql, sizeof sql, "select 1 from nai_columns where table_name = '%.60s' and name = 'device_id'", table);
   int rc = nai_found_ask(&found, asking, sql, "columns", err);
   *out = !rc && found.rows;
-  nai_query_rows_free(&found);
   return rc;
 }
 
@@ -104,32 +102,27 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   struct nai_answer *answer = asking->answer;
   const char *table = nai_intent_text(doc, entry, "table"), *said = nai_intent_text(doc, entry, "answer"),
              *none = nai_intent_text(doc, entry, "none");
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   char label[256];
   bool by_gpu, fresh;
   snprintf(label, sizeof label, "%s: intent %s, facts of %s", doc->file, intent->name, table);
-  int rc = is_by_gpu(&by_gpu, asking, table, err);
+  NAI_TRY(is_by_gpu(&by_gpu, asking, table, err));
   put_statement(&sql, doc, entry, by_gpu, room);
-  if (!rc)
-    rc = nai_buf_check(&sql, err);
-  if (!rc)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), label, err);
-  for (int64_t row = 0; row < found.rows && !rc; row++) {
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_found_ask(&found, asking, nai_buf_str(&sql), label, err));
+  for (int64_t row = 0; row < found.rows; row++) {
     struct nai_fact *fact = nai_answer_fact(&fresh, answer, table, nai_query_cell_int(&found, row, ROW));
     if (fresh) {
       fact->text = line_of(answer, &found, row, nai_intent_text(doc, entry, "text"));
       fill(answer, fact, &found, row);
     }
     if (fact && row == 0 && said) {
-      char *line = line_of(answer, &found, row, said);
+      NAI_FREED char *line = line_of(answer, &found, row, said);
       nai_answer_say(answer, &answer->said, (int)(fact - answer->facts), line);
-      free(line);
     }
   }
-  if (!rc && !found.rows && none)
+  if (!found.rows && none)
     nai_answer_say(answer, &answer->said, -1, none);
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
+  return NAI_OK;
 }

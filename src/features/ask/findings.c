@@ -94,17 +94,16 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
 static int add_evidence(const struct nai_asking *asking, int64_t finding, struct nai_err *err) {
   enum { TABLE, ROW, TEXT, START, END };
   struct nai_answer *answer = asking->answer;
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   bool fresh;
   nai_buf_printf(&sql,
                  "select table_name, row, text, start_ns, end_ns from evidence where finding = %" PRId64
                  " and table_name is not null and row is not null order by rowid limit %d",
                  finding, MAX_EVIDENCE);
-  int rc = nai_buf_check(&sql, err);
-  if (!rc)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "evidence", err);
-  for (int64_t row = 0; row < found.rows && !rc; row++) {
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_found_ask(&found, asking, nai_buf_str(&sql), "evidence", err));
+  for (int64_t row = 0; row < found.rows; row++) {
     struct nai_fact *fact =
         nai_answer_fact(&fresh, answer, nai_query_cell_text(&found, row, TABLE), nai_query_cell_int(&found, row, ROW));
     if (!fresh)
@@ -114,15 +113,13 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
     fact->start_ns = nai_query_cell_int(&found, row, START);
     fact->end_ns = nai_query_cell_int(&found, row, END);
   }
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents, size_t count, bool known,
                      struct nai_err *err) {
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   size_t patterns = 0;
   bool any_rule = false;
   nai_buf_puts(&sql, findings);
@@ -134,10 +131,8 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   known &= patterns > 0;
   if (*asking->name) /* what the question names is where the finding is */
     nai_buf_printf(&sql, "%s(:name <> '' and instr(lower(place), :name))", patterns++ ? " or " : "");
-  if (!patterns) {
-    nai_buf_free(&sql);
+  if (!patterns)
     return NAI_OK;
-  }
   nai_buf_puts(&sql, on_gpu);
   put_order(&sql, asking->answer, any_rule);
   nai_buf_printf(&sql, " limit %d", MAX_FINDINGS);
@@ -151,8 +146,6 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   else if (!rc && known)
     nai_answer_say(asking->answer, &asking->answer->said, -1,
                    "No finding about it: no rule sees a loss of this kind that is worth a report.");
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
   return rc;
 }
 
@@ -165,28 +158,25 @@ static bool is_cited(const struct nai_answer *answer, int64_t finding) {
 
 int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
   const struct nai_intents *intents = asking->intents;
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   size_t patterns = 0;
   nai_buf_puts(&sql, findings);
   for (size_t i = 0; i < intents->doc_count; i++)
     patterns = put_patterns(&sql, intents->docs[i],
                             nai_intent_items(intents->docs[i], nai_yaml_root(intents->docs[i]), "caveats"), patterns);
   nai_buf_printf(&sql, "%s%s", on_gpu, losses_first);
-  int rc = nai_buf_check(&sql, err);
-  if (!rc && patterns)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);
-  for (int64_t row = 0; row < found.rows && !rc; row++) {
+  NAI_TRY(nai_buf_check(&sql, err));
+  if (patterns)
+    NAI_TRY(nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err));
+  for (int64_t row = 0; row < found.rows; row++) {
     struct nai_buf text = {0};
     if (is_cited(asking->answer, nai_query_cell_int(&found, row, F_ROW)))
       continue;
     nai_buf_printf(&text, "%s (finding %" PRId64 ", %s)", nai_query_cell_text(&found, row, F_TITLE),
                    nai_query_cell_int(&found, row, F_NUMBER), nai_query_cell_text(&found, row, F_SCOPE));
-    char *line = nai_answer_take(asking->answer, &text);
+    NAI_FREED char *line = nai_answer_take(asking->answer, &text);
     nai_answer_say(asking->answer, &asking->answer->limits, -1, line);
-    free(line);
   }
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
+  return NAI_OK;
 }

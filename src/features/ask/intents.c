@@ -39,10 +39,9 @@ struct member {
 
 static int check_members(const struct nai_yaml *doc, const struct nai_yaml_node *map, const struct member *members,
                          struct nai_err *err) {
-  int rc = NAI_OK;
-  for (; members->key && !rc; members++)
-    rc = check_text(doc, map, members->key, members->many, members->required, err);
-  return rc;
+  for (; members->key; members++)
+    NAI_TRY(check_text(doc, map, members->key, members->many, members->required, err));
+  return NAI_OK;
 }
 
 static bool is_name(const char *text) {
@@ -104,9 +103,7 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
 
 static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                       struct nai_err *err) {
-  int rc = check_intent(doc, node, err);
-  if (rc)
-    return rc;
+  NAI_TRY(check_intent(doc, node, err));
   if (!nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list))
     return nai_err_nomem(err);
   const char *name = nai_intent_text(doc, node, "intent");

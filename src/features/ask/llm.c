@@ -27,11 +27,9 @@ bool nai_llm_is_built(void) { return nai_http_is_built(); }
 
 /* Text that JSON can hold. */
 static json_t *clean(const char *text) {
-  struct nai_buf buf = {0};
+  NAI_SCOPED(nai_buf) buf = {0};
   nai_text_clean(&buf, text ? text : "", text ? strlen(text) : 0);
-  json_t *value = buf.oom ? NULL : json_string(nai_buf_str(&buf));
-  nai_buf_free(&buf);
-  return value;
+  return buf.oom ? NULL : json_string(nai_buf_str(&buf));
 }
 
 static json_t *sentences_of(const struct nai_sentences *sentences) {
@@ -173,13 +171,12 @@ static int check_options(const struct nai_llm_options *o, struct nai_err *err) {
 
 static int check_text(const struct nai_buf *text, const char *question, const struct nai_answer *answer, size_t facts,
                       const char *key, struct nai_err *err) {
-  struct nai_buf why = {0};
+  NAI_SCOPED(nai_buf) why = {0};
   int rc = NAI_OK;
   if (key && *key && strstr(nai_buf_str(text), key))
     rc = nai_err_set(err, NAI_EINPUT, "its text holds the key");
   else if (!nai_llm_check(&why, nai_buf_str(text), question, answer, facts))
     rc = nai_err_set(err, NAI_EINPUT, "its text is not what the facts say: %s", nai_buf_str(&why));
-  nai_buf_free(&why);
   return rc;
 }
 

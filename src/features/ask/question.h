@@ -16,6 +16,7 @@ struct nai_intents;
 NAI_MUST_CHECK int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t count,
                                     struct nai_err *err);
 void nai_intents_free(struct nai_intents *intents);
+NAI_OWNER(nai_intents)
 
 struct nai_fact_value {
   char *column;

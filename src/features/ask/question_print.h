@@ -1,7 +1,7 @@
 /* Printing the answer to a question. Internal to src/features/ask. */
 #pragma once
 
-#include "command/answer.h"
+#include "command/asking.h"
 #include "features/ask/question.h"
 
 /* An answer in the words of a model. */

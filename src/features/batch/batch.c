@@ -91,15 +91,13 @@ static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
 
 static void print_plan(struct nai_buf *out, const struct nai_batch *b) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", MAJOR);
   nai_json_put_int(&json, "format_minor", MINOR);
   nai_json_put_text(&json, "version", NAI_VERSION);
   put_hex(&json, "program", b->program);
   put_hex(&json, "batch", b->hash);
-  nai_json_key(&json, "options");
-  nai_json_begin_array(&json, NAI_JSON_INLINE);
+  nai_json_put_array(&json, "options", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < b->option_count; i++)
     nai_json_text(&json, b->options[i]);
   nai_json_end(&json);
@@ -109,21 +107,16 @@ static void print_plan(struct nai_buf *out, const struct nai_batch *b) {
   nai_json_put_text(&json, "scratch", b->scratch ? b->scratch : "");
   nai_json_put_bool(&json, "retry_refused", b->retry_refused);
   nai_json_put_int(&json, "shards", b->shards);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 int nai_batch_write_plan(const struct nai_batch *b, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   char path[PATH_MAX];
   top_path(path, sizeof path, b->out, "batch.json");
   print_plan(&text, b);
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_buf_check(&text, err));
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
 /* Whether somebody else's files lie there. A batch that was killed in its first moments has batch.json and no more. */

@@ -87,7 +87,7 @@ static int take_names(const struct named *names, struct nai_batch_manifest *m, s
 }
 
 int nai_batch_name_items(struct nai_batch_manifest *m, struct nai_err *err) {
-  struct named *names = calloc((size_t)m->count + 1, sizeof *names);
+  NAI_FREED struct named *names = calloc((size_t)m->count + 1, sizeof *names);
   int rc = names ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; i < m->count && !rc; i++) {
     const char *id = m->items[i].id;
@@ -109,6 +109,5 @@ int nai_batch_name_items(struct nai_batch_manifest *m, struct nai_err *err) {
   }
   if (!rc)
     rc = take_names(names, m, err);
-  free(names);
   return rc;
 }

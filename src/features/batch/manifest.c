@@ -95,23 +95,21 @@ static int read_item(struct nai_batch_manifest *m, const struct nai_csv *csv, ui
 }
 
 static int read_rows(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
-  struct nai_csv *csv = NULL;
-  int rc = nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err);
-  if (!rc && nai_csv_column(csv, "path") < 0)
-    rc = nai_err_set(err, NAI_EUSAGE, "%s:1: a manifest needs a column \"path\"; known are id, path, group, and labels",
-                     path);
-  if (!rc)
-    rc = read_labels(m, csv, err);
-  for (uint32_t row = 1; !rc && row < csv->row_count; row++)
-    rc = read_item(m, csv, row, err);
-  nai_csv_free(csv);
-  return rc;
+  NAI_OWNED(nai_csv) *csv = NULL;
+  NAI_TRY(nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err));
+  if (nai_csv_column(csv, "path") < 0)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "%s:1: a manifest needs a column \"path\"; known are id, path, group, and labels", path);
+  NAI_TRY(read_labels(m, csv, err));
+  for (uint32_t row = 1; row < csv->row_count; row++)
+    NAI_TRY(read_item(m, csv, row, err));
+  return NAI_OK;
 }
 
 int nai_batch_manifest_read(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
   *m = (struct nai_batch_manifest){0};
-  int rc = read_rows(m, path, err);
-  return rc ? rc : nai_batch_name_items(m, err);
+  NAI_TRY(read_rows(m, path, err));
+  return nai_batch_name_items(m, err);
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -196,17 +194,12 @@ static void put_rows(struct nai_table *table, const struct nai_batch_manifest *m
 }
 
 static int write_table(uint64_t *hash, const struct nai_table *table, const char *path, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_csv_table(&text, table);
-  int rc = nai_table_check(table, err);
-  if (!rc)
-    rc = nai_buf_check(&text, err);
-  if (!rc) {
-    *hash = nai_hash_bytes(0, nai_buf_str(&text), text.len);
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  }
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_table_check(table, err));
+  NAI_TRY(nai_buf_check(&text, err));
+  *hash = nai_hash_bytes(0, nai_buf_str(&text), text.len);
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
 int nai_batch_manifest_write(uint64_t *hash, const struct nai_batch_manifest *m, const char *path,
@@ -215,8 +208,8 @@ int nai_batch_manifest_write(uint64_t *hash, const struct nai_batch_manifest *m,
                                                      [PATH] = {"path", NAI_STR, NAI_TEXT, "file"},
                                                      [GROUP] = {"group", NAI_STR, NAI_TEXT, "group"},
                                                      [BYTES] = {"bytes", NAI_I64, NAI_BYTES, "size"}};
-  struct nai_column_def *columns = calloc(FIXED + m->labels.count, sizeof *columns);
-  struct nai_table *table = NULL;
+  NAI_FREED struct nai_column_def *columns = calloc(FIXED + m->labels.count, sizeof *columns);
+  NAI_OWNED(nai_table) *table = NULL;
   if (!columns)
     return nai_err_nomem(err);
   memcpy(columns, fixed, sizeof fixed);
@@ -224,14 +217,9 @@ int nai_batch_manifest_write(uint64_t *hash, const struct nai_batch_manifest *m,
     columns[FIXED + i] =
         (struct nai_column_def){nai_strings_get(&m->labels, i), NAI_STR, NAI_TEXT, "label of the manifest"};
   const struct nai_schema schema = {"manifest", "Manifest", "One item of a batch", columns, FIXED + m->labels.count};
-  int rc = nai_table_new(&table, &schema, err);
-  if (!rc) {
-    put_rows(table, m);
-    rc = write_table(hash, table, path, err);
-  }
-  nai_table_free(table);
-  free(columns);
-  return rc;
+  NAI_TRY(nai_table_new(&table, &schema, err));
+  put_rows(table, m);
+  return write_table(hash, table, path, err);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */

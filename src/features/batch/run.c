@@ -92,9 +92,7 @@ static int start(struct pool *pool, struct worker *w, uint32_t item, struct nai_
   *w = (struct worker){.item = item, .started_ms = now_ms()};
   nai_batch_path(log, sizeof log, b, "logs", b->manifest.items[item].id, ".log");
   nai_batch_path(out, sizeof out, b, "items", b->manifest.items[item].id, "");
-  int rc = nai_batch_scratch_begin(&w->scratch, b, item, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_batch_scratch_begin(&w->scratch, b, item, err));
   w->pid = fork();
   if (w->pid == 0) {
     prepare_child(pool, log, self);
@@ -120,7 +118,7 @@ static char *read_message(const struct nai_batch *b, uint32_t item) {
   enum { MAX_LOG = 1 << 20 };
   static const char prefix[] = "nsys-ai: ";
   char path[PATH_MAX];
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_err ignored;
   nai_batch_path(path, sizeof path, b, "logs", b->manifest.items[item].id, ".log");
   if (nai_fs_read(&text, path, MAX_LOG, NAI_EIO, &ignored) == NAI_OK && !text.len)
@@ -131,9 +129,7 @@ static char *read_message(const struct nai_batch *b, uint32_t item) {
   last = last ? last + 1 : nai_buf_str(&text);
   if (strncmp(last, prefix, strlen(prefix)) == 0)
     last += strlen(prefix);
-  char *clean = clean_message(last);
-  nai_buf_free(&text);
-  return clean;
+  return clean_message(last);
 }
 
 static char *explain_end(const struct worker *w, const struct nai_batch *b, int status) {
@@ -250,7 +246,7 @@ static int run_all(struct pool *pool, const uint32_t *order, uint32_t count, nai
       rc = start(pool, find(pool, 0), order[next++], err);
     if (rc)
       break;
-    struct nai_batch_status result = {0};
+    NAI_SCOPED(nai_batch_status) result = {0};
     struct rusage used;
     int status;
     struct worker *w = wait_for_one(pool, &status, &used);
@@ -258,7 +254,6 @@ static int run_all(struct pool *pool, const uint32_t *order, uint32_t count, nai
     done++;
     if (!rc && progress)
       progress(ctx, pool->b, w->item, &result, done, count);
-    nai_batch_status_free(&result);
   }
   if (rc)
     stop_all(pool);
@@ -275,7 +270,7 @@ static int by_size(const void *pa, const void *pb, void *ctx) {
 int nai_batch_run(const struct nai_batch *b, const uint32_t *items, uint32_t count, int jobs, int threads,
                   nai_batch_progress_fn *progress, void *ctx, struct nai_err *err) {
   struct pool pool = {.b = b, .size = jobs, .threads = threads, .workers = calloc((size_t)jobs, sizeof *pool.workers)};
-  uint32_t *order = malloc(((size_t)count + 1) * sizeof *order);
+  NAI_FREED uint32_t *order = malloc(((size_t)count + 1) * sizeof *order);
   sigset_t child;
   int rc = pool.workers && order ? NAI_OK : nai_err_nomem(err);
   sigemptyset(&child);
@@ -288,6 +283,5 @@ int nai_batch_run(const struct nai_batch *b, const uint32_t *items, uint32_t cou
   }
   sigprocmask(SIG_SETMASK, &pool.mask, NULL);
   free(pool.workers);
-  free(order);
   return rc;
 }

@@ -49,7 +49,7 @@ struct placed {
 int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b, const uint32_t *items, uint32_t count,
                      struct nai_err *err) {
   struct placed *order = malloc(((size_t)count + 1) * sizeof *order); /* its first member is what by_size compares */
-  struct load *heap = calloc((size_t)shards + 1, sizeof *heap);
+  NAI_FREED struct load *heap = calloc((size_t)shards + 1, sizeof *heap);
   int rc = order && heap ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; i < shards && !rc; i++)
     heap[i] = (struct load){0, i};
@@ -62,21 +62,19 @@ int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b
     heap[0].bytes += b->manifest.items[order[i].item].stamp.bytes + (1 << 20); /* starting a process costs, too */
     sink_down(heap, shards);
   }
-  free(heap);
   free(order);
   return rc;
 }
 
 /* The most items that one task got. */
 static int most_of(uint32_t *most, const uint32_t *shard, uint32_t count, uint32_t shards, struct nai_err *err) {
-  uint32_t *items = calloc((size_t)shards + 1, sizeof *items);
+  NAI_FREED uint32_t *items = calloc((size_t)shards + 1, sizeof *items);
   *most = 0;
   if (!items)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < count; i++)
     if (++items[shard[i]] > *most)
       *most = items[shard[i]];
-  free(items);
   return NAI_OK;
 }
 
@@ -109,20 +107,19 @@ int nai_batch_plan_shards(struct nai_batch *b, uint32_t shards, const uint32_t *
 /* The items of the file's rows that belong to the task; ids that the manifest no longer has are left out. */
 static int take_items(uint32_t *items, uint32_t *count, const struct nai_csv *csv, const struct nai_batch *b,
                       uint32_t shard, struct nai_err *err) {
-  uint32_t *by_id = NULL;
-  int rc = nai_batch_by_id(&by_id, &b->manifest, err);
-  for (uint32_t row = 1; row < csv->row_count && !rc; row++) {
+  NAI_FREED uint32_t *by_id = NULL;
+  NAI_TRY(nai_batch_by_id(&by_id, &b->manifest, err));
+  for (uint32_t row = 1; row < csv->row_count; row++) {
     int64_t item = nai_batch_find(&b->manifest, by_id, nai_csv_cell(csv, row, nai_csv_column(csv, "id")));
     if (item >= 0 && strtoul(nai_csv_cell(csv, row, nai_csv_column(csv, "shard")), NULL, 10) == shard)
       items[(*count)++] = (uint32_t)item;
   }
-  free(by_id);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_batch_shard(uint32_t **items, uint32_t *count, const struct nai_batch *b, uint32_t shard, uint32_t shards,
                     struct nai_err *err) {
-  struct nai_csv *csv = NULL;
+  NAI_OWNED(nai_csv) *csv = NULL;
   char path[PATH_MAX];
   *items = NULL;
   *count = 0;
@@ -132,11 +129,8 @@ int nai_batch_shard(uint32_t **items, uint32_t *count, const struct nai_batch *b
                        " of %" PRIu32 "; plan anew with --engine print --shards N",
                        shard, shards, b->out, b->shards ? b->shards - 1 : 0, b->shards);
   plan_path(path, sizeof path, b);
-  int rc = nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err);
-  if (!rc && !(*items = malloc(((size_t)csv->row_count + 1) * sizeof **items)))
-    rc = nai_err_nomem(err);
-  if (!rc)
-    rc = take_items(*items, count, csv, b, shard, err);
-  nai_csv_free(csv);
-  return rc;
+  NAI_TRY(nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err));
+  if (!(*items = malloc(((size_t)csv->row_count + 1) * sizeof **items)))
+    return nai_err_nomem(err);
+  return take_items(*items, count, csv, b, shard, err);
 }

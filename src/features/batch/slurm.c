@@ -47,7 +47,7 @@ static int run_program(struct nai_buf *out, const char *const *argv, struct nai_
 int nai_batch_slurm_most(uint32_t *out, struct nai_err *err) {
   static const char *const argv[] = {"scontrol", "show", "config", NULL};
   static const char name[] = "MaxArraySize";
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   int rc = run_program(&text, argv, err);
   const char *line = rc ? NULL : strstr(nai_buf_str(&text), name);
   const char *value = line ? line + strlen(name) + strspn(line + strlen(name), " =") : "";
@@ -55,7 +55,6 @@ int nai_batch_slurm_most(uint32_t *out, struct nai_err *err) {
   if (!rc && size == 0)
     rc = nai_err_set(err, NAI_EUSAGE, "scontrol show config does not say MaxArraySize above 0: job arrays are off");
   *out = size > 1 ? (uint32_t)(size - 1) : 1;
-  nai_buf_free(&text);
   return rc;
 }
 
@@ -117,9 +116,7 @@ static int write_scripts(char *shard, char *rollup, const struct nai_batch *b, s
   snprintf(rollup, PATH_MAX, "%s/rollup.sh", b->out);
   nai_buf_puts(&text, "#!/bin/sh\nexec ");
   put_shard_call(&text, b, "$SLURM_ARRAY_TASK_ID", "${SLURM_CPUS_PER_TASK:-1}");
-  int rc = write_script(shard, &text, err);
-  if (rc)
-    return rc;
+  NAI_TRY(write_script(shard, &text, err));
   nai_buf_puts(&text, "#!/bin/sh\nexec ");
   put_rollup_call(&text, b);
   return write_script(rollup, &text, err);
@@ -169,18 +166,17 @@ static void add_resources(struct words *w, const struct nai_batch *b, const stru
 
 /* "1234" or "1234;cluster". */
 static int submit(char **job, struct words *w, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   w->list[w->count] = NULL;
-  int rc = w->count >= MAX_WORDS ? nai_err_set(err, NAI_EUSAGE, "too many --slurm-args") : NAI_OK;
-  if (!rc)
-    rc = run_program(&text, w->list, err);
+  if (w->count >= MAX_WORDS)
+    return nai_err_set(err, NAI_EUSAGE, "too many --slurm-args");
+  NAI_TRY(run_program(&text, w->list, err));
   size_t digits = strspn(nai_buf_str(&text), "0123456789");
-  if (!rc && !digits)
-    rc = nai_err_set(err, NAI_EUSAGE, "sbatch did not print the number of a job: \"%.100s\"", nai_buf_str(&text));
-  if (!rc && !(*job = strndup(nai_buf_str(&text), digits)))
-    rc = nai_err_nomem(err);
-  nai_buf_free(&text);
-  return rc;
+  if (!digits)
+    return nai_err_set(err, NAI_EUSAGE, "sbatch did not print the number of a job: \"%.100s\"", nai_buf_str(&text));
+  if (!(*job = strndup(nai_buf_str(&text), digits)))
+    return nai_err_nomem(err);
+  return NAI_OK;
 }
 
 static void add_common(struct words *w, const struct nai_batch_slurm *s, const struct nai_batch *b, const char *log) {
@@ -196,9 +192,7 @@ static void add_common(struct words *w, const struct nai_batch_slurm *s, const s
 int nai_batch_submit(struct nai_batch_slurm *s, const struct nai_batch *b, struct nai_err *err) {
   char shard[PATH_MAX], rollup[PATH_MAX];
   struct words array = {0}, last = {0};
-  int rc = write_scripts(shard, rollup, b, err);
-  if (rc)
-    return rc;
+  NAI_TRY(write_scripts(shard, rollup, b, err));
   add_common(&array, s, b, "task-%A_%a.log");
   add_resources(&array, b, s);
   add_word(&array, "--requeue");
@@ -207,9 +201,7 @@ int nai_batch_submit(struct nai_batch_slurm *s, const struct nai_batch *b, struc
   if (s->at_a_time)
     snprintf(range + n, (size_t)(WORD_BYTES - n), "%%%d", s->at_a_time);
   add_word(&array, shard);
-  rc = submit(&s->array_job, &array, err);
-  if (rc)
-    return rc;
+  NAI_TRY(submit(&s->array_job, &array, err));
   add_common(&last, s, b, "rollup-%j.log");
   snprintf(new_word(&last), WORD_BYTES, "--dependency=afterany:%s", s->array_job); /* however its tasks ended */
   add_word(&last, rollup);

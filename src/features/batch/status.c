@@ -32,12 +32,11 @@ static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
 
 int nai_batch_status_write(const struct nai_batch_status *s, const struct nai_batch *b, uint32_t item,
                            struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
   char path[PATH_MAX];
   nai_batch_path(path, sizeof path, b, "status", b->manifest.items[item].id, ".json");
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, &text, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", 1);
   nai_json_put_text(&json, "outcome", names[s->outcome]);
   nai_json_put_int(&json, "exit", s->exit);
@@ -50,14 +49,9 @@ int nai_batch_status_write(const struct nai_batch_status *s, const struct nai_ba
   put_hex(&json, "options", s->options);
   nai_json_put_int(&json, "wall_ms", s->wall_ms);
   nai_json_put_int(&json, "max_rss_bytes", s->max_rss_bytes);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(&text, '\n');
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
+  nai_json_close(&json);
+  NAI_TRY(nai_buf_check(&text, err));
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
 static const char *text_of(const struct nai_yaml *doc, const char *key) {
@@ -123,13 +117,12 @@ static int has_run(bool *has, const struct nai_batch *b, uint32_t item, struct n
 }
 
 static int is_needed(bool *needed, const struct nai_batch *b, uint32_t item, struct nai_err *err) {
-  struct nai_batch_status status;
+  NAI_SCOPED(nai_batch_status) status = {0};
   bool has = false;
   int rc = nai_batch_status_read(&status, b, item, err);
   if (!rc && status.outcome == NAI_BATCH_OK)
     rc = has_run(&has, b, item, err);
   *needed = status.outcome == NAI_BATCH_REFUSED ? b->retry_refused : !has;
-  nai_batch_status_free(&status);
   return rc;
 }
 
@@ -137,13 +130,14 @@ int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uin
                    const struct nai_batch *b, struct nai_err *err) {
   *items = malloc(((size_t)among_count + 1) * sizeof **items);
   *count = 0;
-  int rc = *items ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; i < among_count && !rc; i++) {
+  if (!*items)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < among_count; i++) {
     uint32_t item = among ? among[i] : i;
     bool needed;
-    rc = is_needed(&needed, b, item, err);
-    if (!rc && needed)
+    NAI_TRY(is_needed(&needed, b, item, err));
+    if (needed)
       (*items)[(*count)++] = item;
   }
-  return rc;
+  return NAI_OK;
 }

@@ -44,10 +44,7 @@ static void begin_event(struct chrome *c, const char *phase, struct place place)
   nai_json_put_int(&c->json, "tid", place.tid);
 }
 
-static void begin_args(struct chrome *c) {
-  nai_json_key(&c->json, "args");
-  nai_json_begin_object(&c->json, NAI_JSON_INLINE);
-}
+static void begin_args(struct chrome *c) { nai_json_put_object(&c->json, "args", NAI_JSON_INLINE); }
 
 static void end_args(struct chrome *c) {
   nai_json_end(&c->json);
@@ -182,8 +179,7 @@ static void put_counter(struct nai_timeline_writer *writer, const struct nai_tra
 /* Whole names of kernels, which would make every event long. */
 static void put_kernels(struct chrome *c) {
   const struct nai_strings *names = &c->tl->m->tables[NAI_IN_KERNELS]->strings;
-  nai_json_key(&c->json, "kernels");
-  nai_json_begin_object(&c->json, NAI_JSON_LINES);
+  nai_json_put_object(&c->json, "kernels", NAI_JSON_LINES);
   for (uint32_t i = 0; i < names->count; i++)
     if (c->tl->kernel_name[i] && !c->tl->options->full_names)
       nai_json_put_text(&c->json, nai_strings_get(&c->tl->names, c->tl->kernel_name[i] - 1), nai_strings_get(names, i));
@@ -193,8 +189,7 @@ static void put_kernels(struct chrome *c) {
 static void put_other(struct chrome *c) {
   const struct nai_table *capture = c->tl->m->tables[NAI_IN_CAPTURE];
   int64_t utc = nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns);
-  nai_json_key(&c->json, "otherData");
-  nai_json_begin_object(&c->json, NAI_JSON_LINES);
+  nai_json_put_object(&c->json, "otherData", NAI_JSON_LINES);
   nai_json_put_text(&c->json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&c->json, "trace", nai_get_str(capture, 0, CAPTURE_file));
   nai_json_put_text(&c->json, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version));
@@ -210,22 +205,15 @@ static void put_other(struct chrome *c) {
 
 int nai_export_chrome(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
                       struct nai_err *err) {
-  struct nai_timeline tl;
+  NAI_SCOPED(nai_timeline) tl = {0};
   struct chrome c = {.writer = {put_track, put_slice, end_slice, put_instant, put_counter}, .tl = &tl};
-  int rc = nai_timeline_open(&tl, model, options, err);
-  if (!rc) {
-    nai_json_init(&c.json, out, false);
-    nai_json_begin_object(&c.json, NAI_JSON_LINES);
-    nai_json_key(&c.json, "traceEvents");
-    nai_json_begin_array(&c.json, NAI_JSON_LINES);
-    rc = nai_timeline_write(&tl, &c.writer, err);
-    nai_json_end(&c.json);
-    nai_json_put_text(&c.json, "displayTimeUnit", "ns");
-    put_other(&c);
-    nai_json_end(&c.json);
-    nai_json_finish(&c.json);
-    nai_buf_putc(out, '\n');
-  }
-  nai_timeline_free(&tl);
+  NAI_TRY(nai_timeline_open(&tl, model, options, err));
+  nai_json_open(&c.json, out, NAI_JSON_LINES);
+  nai_json_put_array(&c.json, "traceEvents", NAI_JSON_LINES);
+  int rc = nai_timeline_write(&tl, &c.writer, err);
+  nai_json_end(&c.json);
+  nai_json_put_text(&c.json, "displayTimeUnit", "ns");
+  put_other(&c);
+  nai_json_close(&c.json);
   return rc;
 }

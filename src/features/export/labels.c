@@ -28,17 +28,6 @@ const char *const nai_arg_names[NAI_ARG_KEYS] = {
     [NAI_ARG_EXPORT_ROW] = "export_row",
 };
 
-static int shorten(struct nai_timeline *tl, struct nai_err *err) {
-  enum { SHORT_MAX = 72 }; /* as in table kernels */
-  const struct nai_strings *names = &tl->m->tables[NAI_IN_KERNELS]->strings;
-  const char **list = calloc((size_t)names->count + 1, sizeof *list);
-  for (uint32_t i = 0; list && i < names->count; i++)
-    list[i] = nai_strings_get(names, i);
-  int rc = list ? nai_kernel_names_short(&tl->short_names, list, names->count, SHORT_MAX, err) : nai_err_nomem(err);
-  free(list);
-  return rc;
-}
-
 int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_table *const *in = tl->m->tables;
   const struct {
@@ -53,7 +42,7 @@ int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
     if (!*maps[i].of)
       return nai_err_nomem(err);
   }
-  return shorten(tl, err);
+  return nai_kernel_names_of(&tl->short_names, &in[NAI_IN_KERNELS]->strings, err);
 }
 
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text) {

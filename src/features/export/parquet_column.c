@@ -30,23 +30,19 @@ static double real_of(int64_t bits) {
 
 /* Id of a text, which Parquet wants in valid UTF-8. */
 static int64_t add_text(struct nai_parquet_held *column, const char *text, size_t len) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   if (!nai_text_is_clean(text, len)) {
     nai_text_repair(&clean, text, len);
     text = nai_buf_str(&clean);
     len = clean.len;
   }
-  int64_t id = clean.oom ? NAI_NO_STRING : nai_strings_add(&column->texts, text, len);
-  nai_buf_free(&clean);
-  return id;
+  return clean.oom ? NAI_NO_STRING : nai_strings_add(&column->texts, text, len);
 }
 
 static int64_t add_number_as_text(struct nai_parquet_held *column, const struct nai_value *value) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_rows_number(&text, NAI_UNIT_COUNT, value);
-  int64_t id = text.oom ? NAI_NO_STRING : add_text(column, nai_buf_str(&text), text.len);
-  nai_buf_free(&text);
-  return id;
+  return text.oom ? NAI_NO_STRING : add_text(column, nai_buf_str(&text), text.len);
 }
 
 /* What is held becomes of another type. */
@@ -104,9 +100,7 @@ int nai_parquet_column_add(struct nai_parquet_held *column, const struct nai_val
   column->present[column->rows++] = !value.null;
   if (value.null)
     return NAI_OK;
-  int rc = widen(column, type_of(&value), row, err);
-  if (rc)
-    return rc;
+  NAI_TRY(widen(column, type_of(&value), row, err));
   int64_t stored = column->type == NAI_PARQUET_INT64  ? value.i
                  : column->type == NAI_PARQUET_DOUBLE ? bits_of(value.type == NAI_F64 ? value.f : (double)value.i)
                  : value.type == NAI_STR              ? add_text(column, value.s, strlen(value.s))
@@ -184,13 +178,11 @@ struct pages {
 static int put_page(struct pages *p, int type, int64_t values, int encoding, struct nai_err *err) {
   struct nai_buf *stored = &p->body;
   struct nai_thrift t = {.out = &p->header};
-  int rc = nai_buf_check(&p->body, err);
-  if (!rc && p->gzip) {
+  NAI_TRY(nai_buf_check(&p->body, err));
+  if (p->gzip) {
     nai_buf_clear(&p->packed);
-    rc = nai_gzip_all(stored = &p->packed, nai_buf_str(&p->body), p->body.len, err);
+    NAI_TRY(nai_gzip_all(stored = &p->packed, nai_buf_str(&p->body), p->body.len, err));
   }
-  if (rc)
-    return rc;
   nai_buf_clear(&p->header);
   nai_thrift_int(&t, 1, NAI_THRIFT_I32, type);
   nai_thrift_int(&t, 2, NAI_THRIFT_I32, (int64_t)p->body.len);
@@ -223,7 +215,7 @@ static int put_dictionary(struct pages *p, const struct nai_strings *texts, stru
 
 /* Which rows have a value, as numbers of one bit. */
 static void put_levels(struct nai_buf *body, int64_t *scratch, const unsigned char *present, int64_t rows) {
-  struct nai_buf levels = {0};
+  NAI_SCOPED(nai_buf) levels = {0};
   for (int64_t i = 0; i < rows; i++)
     scratch[i] = present[i];
   nai_parquet_put_ids(&levels, scratch, rows, 1);
@@ -231,7 +223,6 @@ static void put_levels(struct nai_buf *body, int64_t *scratch, const unsigned ch
   nai_buf_put(body, &len, sizeof len);
   nai_buf_put(body, nai_buf_str(&levels), levels.len);
   body->oom |= levels.oom;
-  nai_buf_free(&levels);
 }
 
 static int put_data(struct pages *p, const struct nai_parquet_held *column, struct nai_err *err) {

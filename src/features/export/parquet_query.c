@@ -27,16 +27,14 @@ static enum nai_type guess_type(const char *name) {
 
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
   struct writing *w = ctx;
-  struct nai_parquet_column *as = calloc((size_t)count + 1, sizeof *as);
+  NAI_FREED struct nai_parquet_column *as = calloc((size_t)count + 1, sizeof *as);
   if (!as)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < count; i++)
     as[i] =
         (struct nai_parquet_column){columns[i].name, columns[i].description, columns[i].unit,
                                     columns[i].unit == NAI_UNIT_COUNT ? guess_type(columns[i].name) : columns[i].type};
-  int rc = nai_parquet_open(&w->file, w->out, as, count, w->options, err);
-  free(as);
-  return rc;
+  return nai_parquet_open(&w->file, w->out, as, count, w->options, err);
 }
 
 static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
@@ -56,40 +54,33 @@ int nai_cmd_query_parquet(bool *truncated, struct nai_buf *out, const struct nai
 
 static int put_table(struct nai_parquet *file, const struct nai_table *table, struct nai_value *cells,
                      struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int64_t row = 0; row < table->rows && !rc; row++) {
+  for (int64_t row = 0; row < table->rows; row++) {
     uint32_t i = 0;
     for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
       cells[i] = nai_table_value(table, row, p.column);
-    rc = nai_parquet_put(file, cells, err);
+    NAI_TRY(nai_parquet_put(file, cells, err));
   }
-  return rc ? rc : nai_parquet_finish(file, err);
+  return nai_parquet_finish(file, err);
 }
 
 int nai_cmd_table_parquet(struct nai_buf *out, const struct nai_table *table, const struct nai_parquet_options *options,
                           struct nai_err *err) {
   const struct nai_schema *schema = table->schema;
-  struct nai_parquet *file = NULL;
+  NAI_OWNED(nai_parquet) *file = NULL;
   uint32_t count = 0, i = 0;
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);)
     count++;
-  struct nai_parquet_column *columns = calloc((size_t)count + 1, sizeof *columns);
-  char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
-  struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
-  int rc = columns && names && cells ? NAI_OK : nai_err_nomem(err);
-  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; !rc && nai_display_column_next(&p, schema); i++)
+  NAI_FREED struct nai_parquet_column *columns = calloc((size_t)count + 1, sizeof *columns);
+  NAI_FREED char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
+  NAI_FREED struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
+  if (!(columns && names && cells))
+    return nai_err_nomem(err);
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); i++)
     columns[i] =
         (struct nai_parquet_column){nai_display_column_name(names[i], schema, &p),
                                     schema->columns[p.column].description, p.unit, schema->columns[p.column].type};
-  if (!rc)
-    rc = nai_parquet_open(&file, out, columns, count, options, err);
-  if (!rc)
-    rc = put_table(file, table, cells, err);
-  nai_parquet_free(file);
-  free(columns);
-  free(names);
-  free(cells);
-  return rc;
+  NAI_TRY(nai_parquet_open(&file, out, columns, count, options, err));
+  return put_table(file, table, cells, err);
 }
 
 int nai_cmd_check_binary(const char *format, const char *out, struct nai_err *err) {

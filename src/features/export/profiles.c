@@ -57,7 +57,7 @@ static void flush_rows(struct nai_timeline_writer *writer) {
 
 static void put_track(struct nai_timeline_writer *writer, const struct nai_track *track) {
   struct profiles *p = (struct profiles *)writer;
-  struct nai_buf name = {0};
+  NAI_SCOPED(nai_buf) name = {0};
   nai_buf_puts(&name, track->name);
   if (track->kind == NAI_TRACK_THREAD)
     nai_buf_printf(&name, " (pid %d, thread %d)", track->pid, track->tid);
@@ -65,7 +65,6 @@ static void put_track(struct nai_timeline_writer *writer, const struct nai_track
     p->of[track->number - 1] = nai_strings_add(&p->names, nai_buf_str(&name), name.len);
   else
     p->tl->oom = true;
-  nai_buf_free(&name);
 }
 
 /* Of further rows of a thread, and of rows of a GPU, that is said first. */

@@ -1,6 +1,5 @@
 /* Stacks of range names with the kernels launched in them: folded, and for www.speedscope.app. */
 #include "features/export/command.h"
-#include "command/collect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,8 +21,8 @@ struct stacks {
 static int collect(struct stacks *s, struct nai_run *run, int metric, int64_t gpu_id, struct nai_err *err) {
   const struct nai_query_parameter gpu = {"gpu", {.type = NAI_I64, .i = gpu_id, .null = gpu_id == INT64_MIN}};
   *s = (struct stacks){0};
-  int rc = nai_cmd_collect_sums(&s->rows, run, stack_statements[metric], &gpu, 1, err);
-  return rc ? rc : nai_cmd_collect(&s->nodes, run, node_statement, NULL, 0, err);
+  NAI_TRY(nai_query_ask_sums(&s->rows, run, stack_statements[metric], &gpu, 1, err));
+  return nai_query_ask(&s->nodes, run, node_statement, NULL, 0, err);
 }
 
 static void free_stacks(struct stacks *s) {
@@ -123,7 +122,7 @@ int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int
 
 /* Numbers of frames, by name. */
 static void put_sample(struct nai_json *json, struct nai_strings *frames, const struct stacks *s, int64_t row) {
-  struct nai_buf thread = {0};
+  NAI_SCOPED(nai_buf) thread = {0};
   int64_t path[DEEPEST];
   int depth = path_of(path, s, row);
   put_thread(&thread, s, row);
@@ -140,7 +139,6 @@ static void put_sample(struct nai_json *json, struct nai_strings *frames, const 
   if (*leaf)
     nai_json_int(json, nai_strings_add(frames, leaf, strlen(leaf)));
   nai_json_end(json);
-  nai_buf_free(&thread);
 }
 
 static void put_profile(struct nai_json *json, struct nai_strings *frames, const struct stacks *s, const char *name) {
@@ -153,13 +151,11 @@ static void put_profile(struct nai_json *json, struct nai_strings *frames, const
   for (int64_t row = 0; row < s->rows.rows; row++)
     total += nai_query_cell_int(&s->rows, row, S_NS);
   nai_json_put_int(json, "endValue", total);
-  nai_json_key(json, "samples");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "samples", NAI_JSON_LINES);
   for (int64_t row = 0; row < s->rows.rows; row++)
     put_sample(json, frames, s, row);
   nai_json_end(json);
-  nai_json_key(json, "weights");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "weights", NAI_JSON_INLINE);
   for (int64_t row = 0; row < s->rows.rows; row++)
     nai_json_int(json, nai_query_cell_int(&s->rows, row, S_NS));
   nai_json_end(json);
@@ -167,10 +163,8 @@ static void put_profile(struct nai_json *json, struct nai_strings *frames, const
 }
 
 static void put_frames(struct nai_json *json, const struct nai_strings *frames) {
-  nai_json_key(json, "shared");
-  nai_json_begin_object(json, NAI_JSON_LINES);
-  nai_json_key(json, "frames");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "shared", NAI_JSON_LINES);
+  nai_json_put_array(json, "frames", NAI_JSON_LINES);
   for (uint32_t i = 0; i < frames->count; i++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "name", nai_strings_get(frames, i));
@@ -188,21 +182,17 @@ int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric,
   struct nai_json json;
   int rc = collect(&s, run, metric, how->options.gpu, err);
   if (!rc) {
-    nai_json_init(&json, out, false);
-    nai_json_begin_object(&json, NAI_JSON_LINES);
+    nai_json_open(&json, out, NAI_JSON_LINES);
     nai_json_put_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     nai_json_put_text(&json, "exporter", "nsys-ai " NAI_VERSION);
     nai_json_put_text(&json, "name", trace);
     nai_json_put_int(&json, "activeProfileIndex", 0);
-    nai_json_key(&json, "profiles");
-    nai_json_begin_array(&json, NAI_JSON_LINES);
+    nai_json_put_array(&json, "profiles", NAI_JSON_LINES);
     put_profile(&json, &frames, &s, metric == NAI_CMD_GPU_TIME ? "GPU time by range" : "time of ranges");
     rc = nai_cmd_put_profiles(&(struct nai_export_profiles){&json, &frames}, run, how, err);
     nai_json_end(&json);
     put_frames(&json, &frames);
-    nai_json_end(&json);
-    nai_json_finish(&json);
-    nai_buf_putc(out, '\n');
+    nai_json_close(&json);
   }
   nai_strings_free(&frames);
   free_stacks(&s);

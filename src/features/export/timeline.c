@@ -232,8 +232,8 @@ int nai_timeline_open(struct nai_timeline *tl, const struct nai_model *m, const 
   if (!tl->call_ops || !tl->call_row || !tl->process_track || !tl->thread_track || !tl->calls_track || !tl->gpu_track)
     return nai_err_nomem(err);
   memset(tl->call_row, NAI_CALL_LEFT_OUT, (size_t)m->apis.n + 1);
-  int rc = nai_timeline_number(tl, err);
-  return rc ? rc : nai_labels_open(tl, err);
+  NAI_TRY(nai_timeline_number(tl, err));
+  return nai_labels_open(tl, err);
 }
 
 int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writer, struct nai_err *err) {
@@ -247,15 +247,15 @@ int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writ
   for (uint32_t g = 0; g < m->gpu_count && m->idle && !tl->oom; g++)
     if (o->gpu == INT64_MIN || o->gpu == m->gpus[g].device_id)
       nai_timeline_idle(tl, g);
-  int rc = tl->oom || o->no_ranges ? NAI_OK : nai_timeline_marks(tl, err);
-  if (!rc)
-    rc = nai_timeline_metrics(tl, err);
-  if (!rc && tl->oom)
-    rc = nai_err_nomem(err);
-  if (!rc && !tl->events && o->start_ns != INT64_MIN)
-    rc = nai_err_set(err, NAI_EUSAGE,
-                     "no GPU work, CUDA call or range lies in that time; nsys-ai probe TRACE prints where they are");
-  return rc;
+  if (!(tl->oom || o->no_ranges))
+    NAI_TRY(nai_timeline_marks(tl, err));
+  NAI_TRY(nai_timeline_metrics(tl, err));
+  if (tl->oom)
+    return nai_err_nomem(err);
+  if (!tl->events && o->start_ns != INT64_MIN)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "no GPU work, CUDA call or range lies in that time; nsys-ai probe TRACE prints where they are");
+  return NAI_OK;
 }
 
 void nai_timeline_free(struct nai_timeline *tl) {

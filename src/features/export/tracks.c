@@ -16,7 +16,7 @@ static uint32_t process_track(struct nai_timeline *tl, int32_t process) {
   uint32_t p = process < 0 ? tl->m->process_count : (uint32_t)process;
   const char *name = process < 0 ? "" : nai_get_str(tl->m->tables[NAI_IN_PROCESSES], process, PROCESSES_process_name);
   int64_t own = nai_model_pid(tl->m, process);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (tl->process_track[p])
     return tl->process_track[p];
   nai_buf_puts(&text, *name ? name : "process");
@@ -29,7 +29,6 @@ static uint32_t process_track(struct nai_timeline *tl, int32_t process) {
       nai_timeline_announce(
           tl, (struct nai_track){.kind = NAI_TRACK_PROCESS, .name = nai_buf_str(&text), .pid = tl->pid[p]})
           .number;
-  nai_buf_free(&text);
   return tl->process_track[p];
 }
 
@@ -69,7 +68,7 @@ struct nai_track nai_timeline_thread(struct nai_timeline *tl, uint32_t thread) {
 uint32_t nai_timeline_gpu(struct nai_timeline *tl, uint32_t gpu) {
   const struct nai_table *gpus = tl->m->tables[NAI_IN_GPUS];
   struct nai_track track = {.kind = NAI_TRACK_GPU, .gpu = gpu, .rank = gpu};
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (tl->gpu_track[gpu])
     return tl->gpu_track[gpu];
   nai_buf_puts(&text, nai_model_gpu_label(tl->m, tl->m->gpus[gpu].device_id));
@@ -82,6 +81,5 @@ uint32_t nai_timeline_gpu(struct nai_timeline *tl, uint32_t gpu) {
   tl->oom |= text.oom;
   track.name = nai_buf_str(&text);
   tl->gpu_track[gpu] = nai_timeline_announce(tl, track).number;
-  nai_buf_free(&text);
   return tl->gpu_track[gpu];
 }

@@ -9,26 +9,23 @@
 #include <sys/stat.h>
 
 static size_t length_of(const json_t *value) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_agent_print(&text, value);
-  size_t len = text.len;
-  nai_buf_free(&text);
-  return len;
+  return text.len;
 }
 
 /* --- results ---------------------------------------------------------------------------------------- */
 
 json_t *nai_agent_refusal(const char *message) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, message, strlen(message));
   json_t *result = json_pack("{s[{ssss}]sb}", "content", "type", "text", "text", nai_buf_str(&clean), "isError", 1);
-  nai_buf_free(&clean);
   return result;
 }
 
 /* `answer` is taken over. Clients that know no structured content read the same as text. */
 static json_t *result_of(const struct nai_agent *agent, json_t *answer) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   json_t *result = NULL;
   nai_agent_print(&text, answer);
   if (text.oom)
@@ -39,7 +36,6 @@ static json_t *result_of(const struct nai_agent *agent, json_t *answer) {
     result = json_pack("{s[{ssss}]sOsb}", "content", "type", "text", "text", nai_buf_str(&text), "structuredContent",
                        answer, "isError", 0);
   json_decref(answer);
-  nai_buf_free(&text);
   return result;
 }
 

@@ -39,10 +39,9 @@ static bool hash_arguments(struct nai_agent_call *call) {
   json_t *asked = json_copy(call->arguments);
   json_object_del(asked, "limit");
   json_object_del(asked, "cursor");
-  char *text = json_dumps(asked, JSON_SORT_KEYS | JSON_COMPACT);
+  NAI_FREED char *text = json_dumps(asked, JSON_SORT_KEYS | JSON_COMPACT);
   call->hash = nai_hash_text(nai_hash_text(0, call->name), text);
   json_decref(asked);
-  free(text);
   return text != NULL;
 }
 

@@ -65,18 +65,15 @@ static int check_number(struct nai_rpc_error *error, const json_t *schema, const
 
 static int check_choice(struct nai_rpc_error *error, const json_t *schema, const json_t *value, const char *where) {
   json_t *choices = json_object_get(schema, "enum"), *choice;
-  struct nai_buf list = {0};
+  NAI_SCOPED(nai_buf) list = {0};
   size_t i;
   json_array_foreach(choices, i, choice) {
-    if (json_equal(choice, value)) {
-      nai_buf_free(&list);
+    if (json_equal(choice, value))
       return 0;
-    }
     nai_buf_printf(&list, "%s%s", i ? ", " : "", json_string_value(choice));
   }
   if (choices)
     nai_rpc_fail(error, NAI_RPC_PARAMS, "%s: expected one of %s", where, nai_buf_str(&list));
-  nai_buf_free(&list);
   return choices ? error->code : 0;
 }
 

@@ -111,7 +111,7 @@ static bool read_result(struct nai_buf *out, const char *path) {
 /* A command has ended. */
 static void end_step(struct server *s, struct slot *slot) {
   int status = nai_agent_wait(&slot->worker);
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0};
   slot->running = false;
   if (!WIFEXITED(status) || WEXITSTATUS(status)) {
     nai_agent_put_said(&message, &slot->said);
@@ -128,7 +128,6 @@ static void end_step(struct server *s, struct slot *slot) {
   } else {
     finish(s, slot, nai_agent_answer(&s->agent, &slot->call, slot->printed));
   }
-  nai_buf_free(&message);
 }
 
 static void read_worker(struct server *s, struct slot *slot, bool out, bool said) {
@@ -145,12 +144,11 @@ static void read_worker(struct server *s, struct slot *slot, bool out, bool said
 }
 
 static void end_overdue(struct server *s, struct slot *slot) {
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0};
   nai_buf_printf(
       &message, "this took longer than %.0f s and was ended: ask for less, or start the server with a longer --timeout",
       s->agent.options.timeout_s * (slot->call.long_running ? 10 : 1));
   finish(s, slot, nai_agent_refusal(nai_buf_str(&message)));
-  nai_buf_free(&message);
 }
 
 /* --- messages --------------------------------------------------------------------------------------- */
@@ -164,7 +162,7 @@ static struct slot *free_slot(struct server *s) {
 
 static void call(struct server *s, const struct nai_rpc_request *r, struct nai_rpc_error *error) {
   struct slot *slot = free_slot(s); /* there is one, or no line would have been taken */
-  struct nai_buf said = {0};
+  NAI_SCOPED(nai_buf) said = {0};
   const json_t *token = json_object_get(r->meta, "progressToken");
   *slot = (struct slot){.used = true, .id = json_incref(r->id), .modern = r->modern, .order = s->arrived++};
   if (json_is_string(token) || json_is_integer(token))
@@ -173,7 +171,6 @@ static void call(struct server *s, const struct nai_rpc_request *r, struct nai_r
     clear(slot);
   else if (said.len)
     finish(s, slot, nai_agent_refusal(nai_buf_str(&said)));
-  nai_buf_free(&said);
 }
 
 static void cancel(struct server *s, const json_t *id) {
@@ -307,17 +304,16 @@ static int turn(struct server *s, struct nai_err *err) {
 
 /* What was answered before the end is still told, to a client that reads. */
 static int say_farewell(struct server *s, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int64_t until = now_ms() + FAREWELL_MS; s->out.len > s->sent && !rc && now_ms() < until;) {
+  for (int64_t until = now_ms() + FAREWELL_MS; s->out.len > s->sent && now_ms() < until;) {
     struct pollfd fd = {STDOUT_FILENO, POLLOUT, 0};
     if (poll(&fd, 1, FAREWELL_MS) > 0)
-      rc = write_output(s, err);
+      NAI_TRY(write_output(s, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_agent_serve(const struct nai_agent_options *options, struct nai_err *err) {
-  struct server *s = calloc(1, sizeof *s);
+  NAI_FREED struct server *s = calloc(1, sizeof *s);
   umask(077); /* what it keeps is the user's own */
   int rc = s ? nai_agent_open(&s->agent, options, err) : nai_err_nomem(err);
   while (!rc && !s->ended)
@@ -332,6 +328,5 @@ int nai_agent_serve(const struct nai_agent_options *options, struct nai_err *err
     nai_buf_free(&s->in);
     nai_buf_free(&s->out);
   }
-  free(s);
   return rc;
 }

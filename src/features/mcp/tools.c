@@ -118,20 +118,15 @@ static int plan_analyze(struct nai_agent_call *call, const struct nai_agent *age
   json_t *gpu;
   size_t i;
   char trace[PATH_MAX], handle[32];
-  int rc = nai_agent_path(trace, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err);
+  NAI_TRY(nai_agent_path(trace, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err));
   call->long_running = true;
   nai_agent_word(words, "--json");
   nai_agent_word(words, "--quiet");
   json_array_foreach(json_object_get(call->arguments, "gpus"), i, gpu)
       nai_agent_word(words, "--gpu=%" JSON_INTEGER_FORMAT, json_integer_value(gpu));
-  if (!rc)
-    rc = put_trim(words, call, err);
-  if (!rc)
-    rc = put_phase_map(words, call, agent, err);
-  if (!rc)
-    rc = nai_agent_handle(handle, trace, (const char *const *)words->words, words->count, err);
-  if (rc)
-    return rc;
+  NAI_TRY(put_trim(words, call, err));
+  NAI_TRY(put_phase_map(words, call, agent, err));
+  NAI_TRY(nai_agent_handle(handle, trace, (const char *const *)words->words, words->count, err));
   nai_agent_sweep(agent);
   snprintf(call->run, sizeof call->run, "%s", handle);
   nai_agent_word(words, "--out=%s/%s", agent->cache, handle);
@@ -262,11 +257,8 @@ static int plan_run_skill(struct nai_agent_call *call, const struct nai_agent *a
 static int plan_compare(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "compare");
   char base[PATH_MAX], new[PATH_MAX];
-  int rc = nai_agent_path(base, agent, text_of(call, "base"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
-  if (!rc)
-    rc = nai_agent_path(new, agent, text_of(call, "new"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_agent_path(base, agent, text_of(call, "base"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err));
+  NAI_TRY(nai_agent_path(new, agent, text_of(call, "new"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err));
   uint64_t hash = nai_hash_text(nai_hash_text(0, base), new);
   nai_agent_sweep(agent);
   call->long_running = true;

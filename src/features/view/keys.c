@@ -68,7 +68,7 @@ static void set_range(struct nai_term *v, uint32_t key) {
 static void print_trim(struct nai_term *v, uint32_t key) {
   bool range = v->range_start != INT64_MIN && v->range_end != INT64_MIN;
   int64_t start = range ? v->range_start : v->now.start, end = range ? v->range_end : v->now.end;
-  struct nai_buf line = {0};
+  NAI_SCOPED(nai_buf) line = {0};
   (void)key;
   nai_buf_puts(&line, "--trim ");
   nai_fmt_scaled(&line, start, 9);
@@ -76,7 +76,6 @@ static void print_trim(struct nai_term *v, uint32_t key) {
   nai_fmt_scaled(&line, end, 9);
   nai_term_say(v, "%s%s", nai_buf_str(&line), range ? "" : "   (the window; [ and ] set a range)");
   nai_buf_printf(&v->last_words, "%s\n", nai_buf_str(&line));
-  nai_buf_free(&line);
 }
 
 static void times(struct nai_term *v, uint32_t key) {

@@ -28,44 +28,23 @@ static void init(void *memory) {
 }
 
 enum { HTML, PERFETTO, TUI };
-static const char *viewer_name(size_t i, const char *before) {
-  static const char *const names[] = {[HTML] = "html", [PERFETTO] = "perfetto", [TUI] = "tui"};
-  (void)before;
-  return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+NAI_CLI_NAMES(viewer_name, [HTML] = "html", [PERFETTO] = "perfetto", [TUI] = "tui")
 
-#define AT(field) .at = offsetof(struct open_args, field)
+#define NAI_CLI_ARGS struct open_args
 static const struct nai_cli_option options[] = {
-    {.name = "with",
-     .value = "VIEWER",
-     .help = "the run's own page, ui.perfetto.dev, which needs internet in the browser (the trace stays here), or "
-             "nsys-ai view in this terminal",
-     .type = &nai_cli_choice,
-     AT(with),
-     .choices = viewer_name},
-    {.name = "out",
-     .letter = 'o',
-     .value = "DIR",
-     .help = "html: where the run of a trace is kept",
-     .type = &nai_cli_text,
-     AT(out),
-     .otherwise = "a temporary directory",
-     .hint = NAI_CLI_FILE},
-    {.name = "no-browser", .help = "print what to open, start nothing", .type = &nai_cli_on, AT(no_browser)},
-    {.name = "port",
-     .value = "N",
-     .help = "perfetto: port on 127.0.0.1; ui.perfetto.dev may read from 9001 only",
-     .type = &nai_cli_int,
-     AT(port),
-     .max = 65535},
-    {.name = "timeout",
-     .value = "S",
-     .help = "perfetto: how long to wait for the browser, in seconds",
-     .type = &nai_cli_int,
-     AT(timeout_s),
-     .min = 1,
-     .max = 86400},
-    {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
+    NAI_CLI_OPTION(
+        choice, with, "with", "VIEWER",
+        "the run's own page, ui.perfetto.dev, which needs internet in the browser (the trace stays here), or "
+        "nsys-ai view in this terminal",
+        .choices = viewer_name),
+    NAI_CLI_OPTION(text, out, "out", "DIR", "html: where the run of a trace is kept", .letter = 'o',
+                   .otherwise = "a temporary directory", .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, no_browser, "no-browser", "print what to open, start nothing"),
+    NAI_CLI_OPTION(int, port, "port", "N", "perfetto: port on 127.0.0.1; ui.perfetto.dev may read from 9001 only",
+                   .max = 65535),
+    NAI_CLI_OPTION(int, timeout_s, "timeout", "S", "perfetto: how long to wait for the browser, in seconds",
+                   NAI_CLI_RANGE(1, 86400)),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };
 
@@ -107,21 +86,16 @@ static void show(const struct open_args *args, const char *what) {
 static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
 
 static int analyze(const char *trace, const char *out, const struct open_args *args, struct nai_err *err) {
-  struct nai_cmd_export export = {0};
-  struct nai_result result = {.worst = -1};
+  NAI_SCOPED(nai_cmd_export) export = {0};
+  NAI_SCOPED(nai_result) result = {.worst = -1};
   struct nai_options how;
   nai_options_init(&how);
   how.out = out;
   how.note = print_note;
   how.threads = nai_cpu_count();
-  int rc = nai_cmd_export_open(&export, trace, args->quiet, err);
-  if (!rc) {
-    how.trace = export.path;
-    rc = nai_analyze(&result, &how, NULL, NULL, err);
-  }
-  nai_result_free(&result);
-  nai_cmd_export_free(&export);
-  return rc;
+  NAI_TRY(nai_cmd_export_open(&export, trace, args->quiet, err));
+  how.trace = export.path;
+  return nai_analyze(&result, &how, NULL, NULL, err);
 }
 
 /* A directory that stays: the browser reads it when it likes. */
@@ -133,26 +107,23 @@ static int make_place(char path[PATH_MAX], struct nai_err *err) {
 
 static int open_html(const struct open_args *args, const char *source, struct nai_err *err) {
   char path[PATH_MAX], absolute[PATH_MAX], run[PATH_MAX];
-  bool made = false;
   const char *directory = source;
-  int rc = NAI_OK;
   if (nai_cmd_is_trace(source)) {
     if (!args->out)
-      rc = make_place(run, err);
-    made = !args->out && !rc;
+      NAI_TRY(make_place(run, err));
     directory = args->out ? args->out : run;
-    if (!rc)
-      rc = analyze(source, directory, args, err);
-    if (rc && made)
+    int rc = analyze(source, directory, args, err);
+    if (rc && !args->out)
       rmdir(run);
+    if (rc)
+      return rc;
   }
-  if (!rc && (size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
-    rc = nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
-  if (!rc && !nai_fs_exists(path))
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
-  if (!rc)
-    show(args, realpath(path, absolute) ? absolute : path);
-  return rc;
+  if ((size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
+    return nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
+  if (!nai_fs_exists(path))
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
+  show(args, realpath(path, absolute) ? absolute : path);
+  return NAI_OK;
 }
 
 /* --- perfetto ---------------------------------------------------------------------------------------- */
@@ -160,12 +131,10 @@ static int open_html(const struct open_args *args, const char *source, struct na
 static const char site[] = "https://ui.perfetto.dev";
 
 static int serve(const struct open_args *args, const struct nai_map *file, struct nai_err *err) {
-  struct nai_serve server;
+  NAI_SCOPED(nai_serve) server = {.listener = -1};
   char url[256];
   bool served = false;
-  int rc = nai_serve_open(&server, args->port, site, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_serve_open(&server, args->port, site, err));
   snprintf(url, sizeof url, "%s/#!/?url=http://127.0.0.1:%d/%s", site, server.port, server.secret);
   if (!args->quiet)
     fprintf(stderr,
@@ -173,33 +142,32 @@ static int serve(const struct open_args *args, const struct nai_map *file, struc
             "From another machine, first: ssh -L %d:127.0.0.1:%d HOST\n",
             server.port, server.port);
   show(args, url);
-  rc = nai_serve_run(&served, &server, file, args->timeout_s, err);
-  nai_serve_close(&server);
-  if (!rc && !served)
-    rc = nai_err_set(err, NAI_ELIMIT, "nobody asked for the trace within %d s", args->timeout_s);
-  return rc;
+  NAI_TRY(nai_serve_run(&served, &server, file, args->timeout_s, err));
+  if (!served)
+    return nai_err_set(err, NAI_ELIMIT, "nobody asked for the trace within %d s", args->timeout_s);
+  return NAI_OK;
 }
 
-/* The timeline lies in a file without a name: nothing is left, however this ends. */
-static int open_perfetto(const struct open_args *args, const char *source, struct nai_err *err) {
+static int serve_timeline(struct nai_file_sink *sink, const struct open_args *args, const char *source,
+                          struct nai_err *err) {
   struct nai_cmd_timeline how = {.write = nai_export_perfetto,
                                  .options = {.gpu = INT64_MIN, .start_ns = INT64_MIN, .end_ns = INT64_MAX},
                                  .quiet = args->quiet};
   struct nai_run *run = NULL;
-  struct nai_file_sink sink;
   struct nai_map file;
-  int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->quiet}, err);
-  if (rc)
-    return rc;
-  rc = nai_sink_aside(&sink, nai_temporary_place(), err);
-  if (!rc)
-    rc = nai_cmd_put_timeline(&sink.text, run, &how, err);
-  if (!rc)
-    rc = nai_sink_read(&file, &sink, err);
-  nai_run_close(run);
-  if (!rc)
-    rc = serve(args, &file, err);
-  return nai_sink_finish(&sink, rc, err);
+  NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  int rc = nai_cmd_put_timeline(&sink->text, run, &how, err);
+  nai_run_close(run); /* it is not needed while the browser is waited for */
+  NAI_TRY(rc);
+  NAI_TRY(nai_sink_read(&file, sink, err));
+  return serve(args, &file, err);
+}
+
+/* The timeline lies in a file without a name: nothing is left, however this ends. */
+static int open_perfetto(const struct open_args *args, const char *source, struct nai_err *err) {
+  struct nai_file_sink sink;
+  NAI_TRY(nai_sink_aside(&sink, nai_temporary_place(), err));
+  return nai_sink_finish(&sink, serve_timeline(&sink, args, source, err), err);
 }
 
 /* --- the command ------------------------------------------------------------------------------------- */
@@ -213,13 +181,11 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 }
 
 static int open_view(const char *const *operands, const struct nai_cli_program *program, struct nai_err *err) {
-  void *args = calloc(1, nai_cmd_view.args_size);
+  NAI_FREED void *args = calloc(1, nai_cmd_view.args_size);
   if (!args)
     return nai_err_nomem(err);
   nai_cmd_view.init(args);
-  int rc = nai_cmd_view.run(args, operands, 1, program, err);
-  free(args);
-  return rc;
+  return nai_cmd_view.run(args, operands, 1, program, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -231,20 +197,13 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return args->with == PERFETTO ? open_perfetto(args, operands[0], err) : open_html(args, operands[0], err);
 }
 
-const struct nai_cli_command nai_cmd_open = {
-    .name = "open",
-    .synopsis = "SRC",
+NAI_CLI_COMMAND(
+    nai_cmd_open, .name = "open", .synopsis = "SRC",
     .summary = "show a run: its page in a browser, its timeline in Perfetto or in the terminal",
     .description =
-        "Prints the path or address that shows SRC, an artifacts directory or a trace, and starts $BROWSER with "
-        "it, else xdg-open where there is a screen. With perfetto the timeline is given once, on 127.0.0.1, "
-        "under a random path and to pages of ui.perfetto.dev only; nothing of it leaves this machine.",
+        "Prints the path or address that shows SRC, an artifacts directory or a trace, and starts $BROWSER with it, "
+        "else xdg-open where there is a screen. With perfetto the timeline is given once, on 127.0.0.1, under a random "
+        "path and to pages of ui.perfetto.dev only; nothing of it leaves this machine.",
     .examples = "nsys-ai open artifacts/run1\nnsys-ai open trace.sqlite --out artifacts/run1\n"
                 "nsys-ai open artifacts/run1 --with perfetto",
-    .options = options,
-    NAI_CMD_ONE_SOURCE,
-    .args_size = sizeof(struct open_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    .options = options, NAI_CMD_ONE_SOURCE, .init = init, .check = check, .run = run)

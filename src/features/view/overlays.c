@@ -26,12 +26,7 @@ int nai_term_set(struct nai_term *v, enum nai_setting setting, int value, struct
   nai_term_scroll(v);
   if (setting != NAI_SET_MIN_US)
     return NAI_OK;
-  char *text = v->scene.filter.text ? strdup(v->scene.filter.text) : NULL;
-  if (v->scene.filter.text && !text)
-    return nai_err_nomem(err);
-  int rc = nai_scene_filter(&v->scene, text, (int64_t)v->settings[setting] * 1000, err);
-  free(text);
-  return rc;
+  return nai_scene_filter(&v->scene, v->scene.filter.text, (int64_t)v->settings[setting] * 1000, err);
 }
 
 static void print_settings(struct nai_buf *out, const struct nai_term *v) {

@@ -43,10 +43,10 @@ static bool read_number(double *out, const char *text) {
 static int filter(struct nai_term *v, const char *text, struct nai_err *err) {
   if (v->in_tree)
     return nai_tree_filter(&v->tree, text, err);
-  int rc = nai_scene_filter(&v->scene, text, v->scene.filter.min_ns, err);
-  if (!rc && *text && !v->scene.matches)
+  NAI_TRY(nai_scene_filter(&v->scene, text, v->scene.filter.min_ns, err));
+  if (*text && !v->scene.matches)
     nai_term_say(v, "no kernel has \"%s\" in its name; n shows all", text);
-  return rc;
+  return NAI_OK;
 }
 
 static int set_least(struct nai_term *v, const char *text, struct nai_err *err) {
@@ -71,7 +71,7 @@ static void go(struct nai_term *v, const char *text) {
 }
 
 static int write_window(struct nai_term *v, const char *path, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_err said;
   if (!*path)
     return NAI_OK;
@@ -82,7 +82,6 @@ static int write_window(struct nai_term *v, const char *path, struct nai_err *er
     nai_term_say(v, "%s", said.msg);
   else if (!rc)
     nai_term_say(v, "written to %s", path);
-  nai_buf_free(&text);
   return rc;
 }
 

@@ -28,19 +28,15 @@ int nai_serve_open(struct nai_serve *serve, int port, const char *origin, struct
   if (serve->listener >= 0)
     setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (serve->listener < 0 || bind(serve->listener, (struct sockaddr *)&at, size) != 0 ||
-      listen(serve->listener, 8) != 0 || getsockname(serve->listener, (struct sockaddr *)&at, &size) != 0) {
-    int rc = nai_err_sys(err, NAI_EIO, errno, "cannot listen on 127.0.0.1:%d", port);
-    nai_serve_close(serve);
-    return rc;
-  }
+      listen(serve->listener, 8) != 0 || getsockname(serve->listener, (struct sockaddr *)&at, &size) != 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot listen on 127.0.0.1:%d", port);
   serve->port = ntohs(at.sin_port);
   return NAI_OK;
 }
 
-void nai_serve_close(struct nai_serve *serve) {
+void nai_serve_free(struct nai_serve *serve) {
   if (serve->listener >= 0)
     close(serve->listener);
-  serve->listener = -1;
 }
 
 /* --- requests ---------------------------------------------------------------------------------------- */

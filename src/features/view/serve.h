@@ -11,9 +11,10 @@ struct nai_serve {
   const char *origin; /* the only site whose pages may read the file; borrowed */
 };
 /* Listens on 127.0.0.1, which no other machine reaches. Port 0: any. */
+/* nai_serve_free after an error as well. */
 NAI_MUST_CHECK int nai_serve_open(struct nai_serve *serve, int port, const char *origin, struct nai_err *err);
 /* Answers requests until one GET of /SECRET was answered in full, or `seconds` have passed: *served = whether one was.
  * Everything else is refused. */
 NAI_MUST_CHECK int nai_serve_run(bool *served, const struct nai_serve *serve, const struct nai_map *file, int seconds,
                                  struct nai_err *err);
-void nai_serve_close(struct nai_serve *serve);
+void nai_serve_free(struct nai_serve *serve);

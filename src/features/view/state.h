@@ -24,7 +24,7 @@ struct nai_position {
 
 struct nai_bookmark {
   struct nai_position position;
-  char *label;
+  const char *label;
 };
 
 enum nai_overlay { NAI_OVERLAY_NONE, NAI_OVERLAY_HELP, NAI_OVERLAY_CONFIG, NAI_OVERLAY_BOOKMARKS, NAI_OVERLAY_EXPLAIN };
@@ -70,8 +70,9 @@ struct nai_term {
   struct nai_buf overlay_text, subject; /* what is to be explained next */
   struct nai_prompt prompt;
   struct nai_buf message, last_words;
-  struct nai_bookmark *bookmarks;
-  uint32_t bookmark_count, bookmark_capacity, bookmark_at;
+  struct nai_bookmark bookmarks[NAI_BOOKMARKS_MOST];
+  uint32_t bookmark_count, bookmark_at;
+  struct nai_arena arena; /* of their labels */
   bool cursor, done;
   struct {
     bool held;
@@ -131,7 +132,6 @@ void nai_term_bookmark(struct nai_term *view);
 void nai_term_go_bookmark(struct nai_term *view, uint32_t number);
 void nai_term_cycle_bookmark(struct nai_term *view, int by);
 NAI_MUST_CHECK int nai_bookmarks_load(struct nai_term *view, struct nai_err *err);
-void nai_bookmarks_free(struct nai_term *view);
 
 /* --- keys.c ------------------------------------------------------------------------------------------- */
 
@@ -154,7 +154,6 @@ const char *nai_prompt_label(const struct nai_term *view);
 void nai_overlay_open(struct nai_term *view, enum nai_overlay overlay);
 NAI_MUST_CHECK int nai_overlay_key(struct nai_term *view, uint32_t key, struct nai_err *err);
 void nai_overlay_draw(struct nai_screen *screen, const struct nai_term *view);
-int64_t nai_term_setting_least(enum nai_setting setting);
 NAI_MUST_CHECK int nai_term_set(struct nai_term *view, enum nai_setting setting, int value, struct nai_err *err);
 
 /* --- drawing ------------------------------------------------------------------------------------------ */

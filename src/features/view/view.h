@@ -50,6 +50,7 @@ struct nai_term;
 /* NAI_EUSAGE for GPUs, ranges and windows that the trace does not have. */
 NAI_MUST_CHECK int nai_term_new(struct nai_term **out, const struct nai_term_options *options, struct nai_err *err);
 void nai_term_free(struct nai_term *view);
+NAI_OWNER(nai_term)
 
 /* Keys: characters by their Unicode number, others by these. */
 enum nai_key {
