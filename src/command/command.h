@@ -87,6 +87,8 @@ NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err
 
 /* Whether stdout is a terminal that wants colours: NO_COLOR is not set, TERM is not "dumb". */
 bool nai_cmd_color(void);
+/* Appends a word of a shell command, in quotes, whatever it holds. */
+void nai_cmd_put_quoted(struct nai_buf *out, const char *word);
 /* A line on stderr, safe for terminals: what somebody should know who gets his answer all the same. */
 void nai_cmd_note(const char *line);
 /* Appends a page of documentation (Markdown) as text for a terminal, `width` columns wide. */

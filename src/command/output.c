@@ -34,6 +34,16 @@ void nai_cmd_note(const char *line) {
   fprintf(stderr, "nsys-ai: %s\n", nai_buf_str(&clean));
 }
 
+void nai_cmd_put_quoted(struct nai_buf *out, const char *word) {
+  nai_buf_putc(out, '\'');
+  for (; *word; word++)
+    if (*word == '\'')
+      nai_buf_puts(out, "'\\''");
+    else
+      nai_buf_putc(out, *word);
+  nai_buf_putc(out, '\'');
+}
+
 const char *nai_cmd_rows_formats(size_t index, const char *before) {
   (void)before;
   return index < NAI_ROWS_FORMATS ? nai_rows_format_name((enum nai_rows_format)index) : NULL;

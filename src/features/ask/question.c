@@ -60,6 +60,15 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
+/* A word as a shell reads it back: quoted where it has to be. */
+static void put_shell_word(struct nai_buf *out, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
+  if (*word && strspn(word, plain) == strlen(word))
+    nai_buf_puts(out, word);
+  else
+    nai_cmd_put_quoted(out, word);
+}
+
 /* The words of a command line as one text: a question need not be quoted. */
 static int join(struct nai_buf *out, const char *const *words, size_t count, struct nai_err *err) {
   for (size_t i = 0; i < count; i++)
@@ -122,7 +131,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(join(&question, operands + 1, count - 1, err));
   NAI_TRY(nai_intents_load(&intents, args->intents, args->intent_count, err));
   NAI_TRY(nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
-  nai_cmd_put_shell_word(&quoted, operands[0]);
+  put_shell_word(&quoted, operands[0]);
   NAI_TRY(nai_cmd_blame_build(
       nai_question_ask(&answer, intents, source, nai_buf_str(&question), nai_buf_str(&quoted), err), source, err));
   NAI_TRY(args->dry_run ? print_request(&out, nai_buf_str(&question), &answer, &model, err)

@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nai_cmd_put_shell_word(struct nai_buf *out, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
-  if (*word && strspn(word, plain) == strlen(word)) {
-    nai_buf_puts(out, word);
-    return;
-  }
-  nai_buf_putc(out, '\'');
-  for (; *word; word++)
-    if (*word == '\'')
-      nai_buf_puts(out, "'\\''");
-    else
-      nai_buf_putc(out, *word);
-  nai_buf_putc(out, '\'');
-}
-
 /* A text in lines as wide as the terminal, `first` in front of the first one. */
 static void put_filled(struct nai_buf *out, const char *first, int indent, const char *text, int width) {
   NAI_SCOPED(nai_buf) clean = {0};

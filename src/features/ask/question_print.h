@@ -13,5 +13,3 @@ void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct 
                         const struct nai_cmd_wording *wording);
 void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer,
                              const struct nai_cmd_wording *wording);
-/* A word as a shell reads it back: quoted where it has to be. */
-void nai_cmd_put_shell_word(struct nai_buf *out, const char *word);

@@ -16,10 +16,7 @@ enum { SOME_FAILED = 4 };
 
 NAI_CLI_NAMES(engine_name, [BATCH_LOCAL] = "local", [BATCH_SLURM] = "slurm", [BATCH_PRINT] = "print")
 
-static const char *retry_name(size_t index, const char *before) {
-  (void)before;
-  return index == 0 ? "refused" : NULL;
-}
+NAI_CLI_NAMES(retry_name, "refused")
 
 /* Options of analyze, kept as words for the processes that analyse. */
 static int forward(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
@@ -32,7 +29,8 @@ static int forward(void *memory, const struct nai_cli_option *option, const char
 
 static const struct nai_cli_type forwarded = {forward, NULL};
 
-#define FORWARDED(option, what) .name = option, .help = "as in nsys-ai analyze: " what, .type = &forwarded
+#define FORWARDED(name, value, what, ...) \
+  NAI_CLI_OTHER(forwarded, name, value, "as in nsys-ai analyze: " what, __VA_ARGS__)
 
 #define NAI_CLI_ARGS struct batch_args
 static const struct nai_cli_option options[] = {
@@ -65,18 +63,14 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, shard, "run-shard", "I/N",
                    "analyse the traces of task I of N, as planned; what every task of a cluster calls"),
     NAI_CLI_SWITCH(on, rollup, "rollup", "write the index and batch.md from what is there; what the last task calls"),
-    {.value = "FILE", NAI_CLI_FILES("yaml yml"), FORWARDED("rules", "rules")},
-    {.value = "FILE", NAI_CLI_FILES("yaml yml"), FORWARDED("metrics", "metrics")},
-    {.value = "DIR", .hint = NAI_CLI_DIRECTORY, FORWARDED("templates", "templates")},
-    {.value = "NAME|FILE",
-     .choices = nai_cmd_phase_maps,
-     .also = "a YAML or JSON file",
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml json",
-     FORWARDED("phase-map", "phases")},
-    {.value = "FILE", NAI_CLI_FILES("yaml yml"), FORWARDED("kernel-classes", "kernel categories")},
-    {.value = "FILE", NAI_CLI_FILES("yaml yml"), FORWARDED("workload", "workload patterns")},
-    {FORWARDED("no-nvtx-kernel-map", "no attribution to NVTX ranges")},
+    FORWARDED("rules", "FILE", "rules", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("metrics", "FILE", "metrics", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("templates", "DIR", "templates", .hint = NAI_CLI_DIRECTORY),
+    FORWARDED("phase-map", "NAME|FILE", "phases", .choices = nai_cmd_phase_maps, .also = "a YAML or JSON file",
+              NAI_CLI_FILES("yaml yml json")),
+    FORWARDED("kernel-classes", "FILE", "kernel categories", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("workload", "FILE", "workload patterns", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("no-nvtx-kernel-map", NULL, "no attribution to NVTX ranges"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     NAI_CLI_SWITCH(on, verbose, "verbose", "print a line per trace", .letter = 'v'),
     {0},
@@ -159,22 +153,15 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
   return bad ? SOME_FAILED : 0;
 }
 
-static int run_shard(const struct batch_args *a, struct nai_err *err) {
-  NAI_SCOPED(nai_batch) b = {0};
-  uint32_t shard, shards, *items = NULL, *todo = NULL, count = 0, todo_count = 0;
+static int run_shard(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
+  uint32_t shard, shards, *items, *todo, count, todo_count;
   char rest;
   if (sscanf(a->shard, "%" SCNu32 "/%" SCNu32 "%c", &shard, &shards, &rest) != 2)
     return nai_err_set(err, NAI_EUSAGE, "--run-shard %s: expected I/N, for example 0/16", a->shard);
-  int rc = nai_batch_open(&b, a->out, err);
-  if (!rc)
-    rc = nai_batch_shard(&items, &count, &b, shard, shards, err);
-  if (!rc)
-    rc = nai_batch_todo(&todo, &todo_count, items, count, &b, err);
-  if (!rc)
-    rc = run_items(&b, a, todo, todo_count, a->jobs ? a->jobs : 1, err);
-  free(items);
-  free(todo);
-  return rc;
+  NAI_TRY(nai_batch_open(b, a->out, err));
+  NAI_TRY(nai_batch_shard(&items, &count, b, shard, shards, err));
+  NAI_TRY(nai_batch_todo(&todo, &todo_count, items, count, b, err));
+  return run_items(b, a, todo, todo_count, a->jobs ? a->jobs : 1, err);
 }
 
 static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t count, struct nai_err *err) {
@@ -191,49 +178,42 @@ static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int run_slurm(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
-                     struct nai_err *err) {
-  int rc = nai_cmd_batch_submit(b, a, items, count, err);
-  return !rc && a->wait ? finish(b, a, err) : rc;
-}
-
 static int run_engine(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
                       struct nai_err *err) {
-  if (a->engine == BATCH_SLURM && count)
-    return run_slurm(b, a, items, count, err);
   if (a->engine == BATCH_PRINT)
     return nai_cmd_batch_print(b, a, items, count, err);
+  if (a->engine == BATCH_SLURM && count) {
+    NAI_TRY(nai_cmd_batch_submit(b, a, items, count, err));
+    return a->wait ? finish(b, a, err) : NAI_OK;
+  }
   NAI_TRY(run_items(b, a, items, count, jobs_for(a, b), err));
   return finish(b, a, err);
 }
 
-static int run_batch(const struct batch_args *a, const char *const *inputs, size_t count, struct nai_err *err) {
-  NAI_SCOPED(nai_batch) b = {0};
-  uint32_t *todo = NULL, todo_count = 0;
-  int rc = nai_cmd_batch_plan(&b, a, inputs, count, err);
-  if (!rc && !a->dry_run) {
-    rc = nai_batch_create(&b, err);
-    nai_batch_sweep(&b);
+static int run_batch(struct nai_batch *b, const struct batch_args *a, const char *const *inputs, size_t count,
+                     struct nai_err *err) {
+  uint32_t *todo, todo_count;
+  NAI_TRY(nai_cmd_batch_plan(b, a, inputs, count, err));
+  if (!a->dry_run) {
+    NAI_TRY(nai_batch_create(b, err));
+    nai_batch_sweep(b);
   }
-  if (!rc)
-    rc = nai_batch_todo(&todo, &todo_count, NULL, b.manifest.count, &b, err);
-  if (!rc)
-    rc = a->dry_run ? print_plan(&b, todo, todo_count, err) : run_engine(&b, a, todo, todo_count, err);
-  free(todo);
-  return rc;
-}
-
-static int run_rollup(const struct batch_args *a, struct nai_err *err) {
-  NAI_SCOPED(nai_batch) b = {0};
-  NAI_TRY(nai_batch_open(&b, a->out, err));
-  return finish(&b, a, err);
+  NAI_TRY(nai_batch_todo(&todo, &todo_count, NULL, b->manifest.count, b, err));
+  return a->dry_run ? print_plan(b, todo, todo_count, err) : run_engine(b, a, todo, todo_count, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct batch_args *a = memory;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_batch b = {.arena = &arena, .manifest = {.arena = &arena}};
   (void)program;
-  return a->rollup ? run_rollup(a, err) : a->shard ? run_shard(a, err) : run_batch(a, operands, count, err);
+  if (a->shard)
+    return run_shard(&b, a, err);
+  if (!a->rollup)
+    return run_batch(&b, a, operands, count, err);
+  NAI_TRY(nai_batch_open(&b, a->out, err));
+  return finish(&b, a, err);
 }
 
 NAI_CLI_COMMAND(

@@ -53,8 +53,6 @@ int nai_cmd_batch_submit(struct nai_batch *b, const struct batch_args *a, const 
   if (!a->quiet)
     printf("job array %s with %u tasks, roll-up %s\n", slurm.array_job, b->shards, slurm.rollup_job);
   fflush(stdout);
-  free(slurm.array_job);
-  free(slurm.rollup_job);
   if (a->wait)
     wait_for_index(b);
   return NAI_OK;
