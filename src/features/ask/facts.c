@@ -10,6 +10,64 @@
 /* What stands in front of a fact's own columns: its row, and the stretch of time it is about. */
 enum { ROW, START, END, FIRST };
 
+int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql, const char *label,
+                  struct nai_err *err) {
+  enum { MAX_ROWS = 1000 };
+  const struct nai_query_parameter parameters[] = {nai_query_int("gpu", asking->gpu, INT64_MIN),
+                                                   nai_query_string("name", asking->name)};
+  const struct nai_query_text text = {.sql = sql, .label = label};
+  const struct nai_query query = {
+      .run = asking->run, .text = &text, .parameters = parameters, .parameter_count = 2, .limits = {.rows = MAX_ROWS}};
+  return nai_query_collect(out, &query, err);
+}
+
+/* --- what is added to an answer ------------------------------------------------------------------------------- */
+
+const char *nai_answer_copy(const struct nai_asking *asking, const char *text) {
+  return nai_arena_printf(asking->arena, "%s", text);
+}
+
+const char *nai_answer_text(const struct nai_asking *asking, const struct nai_buf *text) {
+  asking->arena->oom |= text->oom;
+  return nai_answer_copy(asking, nai_buf_str(text));
+}
+
+void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where, const struct nai_fact *fact,
+                    const char *text) {
+  for (size_t i = 0; i < where->count; i++)
+    if (strcmp(where->items[i].text, text) == 0)
+      return;
+  if (where->count < NAI_QUESTION_MAX_LINES)
+    where->items[where->count++] =
+        (struct nai_sentence){nai_answer_copy(asking, text), fact ? (int)(fact - asking->answer->facts) : -1};
+}
+
+struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row) {
+  for (size_t i = 0; i < answer->fact_count; i++)
+    if (answer->facts[i].row == row && strcmp(answer->facts[i].table, table) == 0)
+      return &answer->facts[i];
+  return NULL;
+}
+
+struct nai_fact *nai_fact_new(const struct nai_asking *asking, const char *table, int64_t row) {
+  struct nai_answer *answer = asking->answer;
+  if (answer->fact_count == NAI_QUESTION_MAX_FACTS)
+    return NULL;
+  struct nai_fact *fact = &answer->facts[answer->fact_count++];
+  *fact = (struct nai_fact){.table = nai_answer_copy(asking, table), .row = row};
+  return fact;
+}
+
+void nai_fact_add_value(const struct nai_asking *asking, struct nai_fact *fact, const char *column, enum nai_unit unit,
+                        const struct nai_value *value) {
+  struct nai_fact_value *v = &fact->values[fact->value_count++];
+  *v = (struct nai_fact_value){nai_answer_copy(asking, column), unit, *value};
+  if (value->type == NAI_STR && !value->null)
+    v->value.s = nai_answer_copy(asking, value->s);
+}
+
+/* --- facts of an intent --------------------------------------------------------------------------------------- */
+
 static bool has_name(const struct nai_buf *names, const char *name, size_t len) {
   const char *at = nai_buf_str(names);
   for (; (at = strchr(at, ' ')); at++)
@@ -60,27 +118,25 @@ static void put_statement(struct nai_buf *sql, const struct nai_yaml *doc, const
 
 static void put_plain(struct nai_buf *out, const char *text, size_t len) { nai_buf_put(out, text, len); }
 
-static char *line_of(struct nai_answer *answer, const struct nai_query_rows *found, int64_t row, const char *text) {
+static const char *line_of(const struct nai_asking *asking, const struct nai_query_rows *found, int64_t row,
+                           const char *text) {
   struct nai_skill_cell cells[NAI_FACT_MAX_VALUES];
-  struct nai_buf line = {0};
+  NAI_SCOPED(nai_buf) line = {0};
   size_t n = 0;
   for (uint32_t i = FIRST; i < found->columns && n < NAI_FACT_MAX_VALUES; i++)
     cells[n++] = (struct nai_skill_cell){found->names[i], found->units[i], *nai_query_cell(found, row, i)};
   nai_skill_line(&line, text, cells, n, found->rows, put_plain);
-  return nai_answer_take(answer, &line);
+  return nai_answer_text(asking, &line);
 }
 
-static void fill(struct nai_answer *answer, struct nai_fact *fact, const struct nai_query_rows *found, int64_t row) {
+static void fill(struct nai_fact *fact, const struct nai_asking *asking, const struct nai_query_rows *found,
+                 int64_t row, const char *text) {
+  fact->text = line_of(asking, found, row, text);
   fact->timed = !nai_query_cell(found, row, START)->null && !nai_query_cell(found, row, END)->null;
   fact->start_ns = nai_query_cell_int(found, row, START);
   fact->end_ns = nai_query_cell_int(found, row, END);
-  for (uint32_t i = FIRST; i < found->columns && fact->value_count < NAI_FACT_MAX_VALUES; i++) {
-    struct nai_fact_value *v = &fact->values[fact->value_count++];
-    *v = (struct nai_fact_value){nai_answer_copy(answer, found->names[i]), found->units[i],
-                                 *nai_query_cell(found, row, i)};
-    if (v->value.type == NAI_STR && !v->value.null)
-      v->value.s = nai_answer_copy(answer, v->value.s);
-  }
+  for (uint32_t i = FIRST; i < found->columns && fact->value_count < NAI_FACT_MAX_VALUES; i++)
+    nai_fact_add_value(asking, fact, found->names[i], found->units[i], nai_query_cell(found, row, i));
 }
 
 /* Whether the table tells GPUs apart, where the question names one. */
@@ -91,9 +147,9 @@ static int is_by_gpu(bool *out, const struct nai_asking *asking, const char *tab
   if (asking->gpu == INT64_MIN)
     return NAI_OK;
   snprintf(sql, sizeof sql, "select 1 from nai_columns where table_name = '%.60s' and name = 'device_id'", table);
-  int rc = nai_found_ask(&found, asking, sql, "columns", err);
-  *out = !rc && found.rows;
-  return rc;
+  NAI_TRY(nai_facts_ask(&found, asking, sql, "columns", err));
+  *out = found.rows > 0;
+  return NAI_OK;
 }
 
 int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent, const struct nai_yaml_node *entry,
@@ -105,24 +161,21 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   NAI_SCOPED(nai_buf) sql = {0};
   NAI_SCOPED(nai_query_rows) found = {0};
   char label[256];
-  bool by_gpu, fresh;
+  bool by_gpu;
   snprintf(label, sizeof label, "%s: intent %s, facts of %s", doc->file, intent->name, table);
   NAI_TRY(is_by_gpu(&by_gpu, asking, table, err));
   put_statement(&sql, doc, entry, by_gpu, room);
   NAI_TRY(nai_buf_check(&sql, err));
-  NAI_TRY(nai_found_ask(&found, asking, nai_buf_str(&sql), label, err));
+  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), label, err));
   for (int64_t row = 0; row < found.rows; row++) {
-    struct nai_fact *fact = nai_answer_fact(&fresh, answer, table, nai_query_cell_int(&found, row, ROW));
-    if (fresh) {
-      fact->text = line_of(answer, &found, row, nai_intent_text(doc, entry, "text"));
-      fill(answer, fact, &found, row);
-    }
-    if (fact && row == 0 && said) {
-      NAI_FREED char *line = line_of(answer, &found, row, said);
-      nai_answer_say(answer, &answer->said, (int)(fact - answer->facts), line);
-    }
+    int64_t rowid = nai_query_cell_int(&found, row, ROW);
+    struct nai_fact *fact = nai_fact_find(answer, table, rowid);
+    if (!fact && (fact = nai_fact_new(asking, table, rowid)))
+      fill(fact, asking, &found, row, nai_intent_text(doc, entry, "text"));
+    if (fact && row == 0 && said)
+      nai_answer_say(asking, &answer->said, fact, line_of(asking, &found, row, said));
   }
   if (!found.rows && none)
-    nai_answer_say(answer, &answer->said, -1, none);
+    nai_answer_say(asking, &answer->said, NULL, none);
   return NAI_OK;
 }

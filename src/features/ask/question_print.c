@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A text in lines as wide as the terminal, `first` in front of the first one. */
@@ -88,11 +87,11 @@ static void put_wording(struct nai_buf *out, const struct nai_cmd_wording *wordi
   nai_buf_puts(out, " (numbers checked)\n");
   for (const char *at = wording->text; *at;) {
     size_t len = strcspn(at, "\n");
-    char *line = strndup(at, len);
-    out->oom |= !line;
-    if (line && *line)
-      put_filled(out, "", 2, line, width);
-    free(line);
+    NAI_SCOPED(nai_buf) line = {0};
+    nai_buf_put(&line, at, len);
+    if (len)
+      put_filled(out, "", 2, nai_buf_str(&line), width);
+    out->oom |= line.oom;
     at += len + (at[len] == '\n');
   }
 }

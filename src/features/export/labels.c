@@ -30,24 +30,19 @@ const char *const nai_arg_names[NAI_ARG_KEYS] = {
 
 int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_table *const *in = tl->m->tables;
-  const struct {
-    uint32_t **of;
-    size_t count;
-  } maps[] = {
-      {&tl->kernel_name, in[NAI_IN_KERNELS]->strings.count}, {&tl->kernel_value, in[NAI_IN_KERNELS]->strings.count},
-      {&tl->api_name, in[NAI_IN_APIS]->strings.count},       {&tl->range_name, in[NAI_IN_NVTX]->strings.count},
-      {&tl->grid, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows},  {&tl->block, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows}};
-  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-    *maps[i].of = calloc(maps[i].count + 1, sizeof **maps[i].of);
-    if (!*maps[i].of)
-      return nai_err_nomem(err);
-  }
-  return nai_kernel_names_of(&tl->short_names, &in[NAI_IN_KERNELS]->strings, err);
+  const struct nai_strings *kernels = &in[NAI_IN_KERNELS]->strings;
+  NAI_TRY(NAI_NEW(tl->kernel_name, &tl->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(tl->kernel_value, &tl->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(tl->api_name, &tl->arena, in[NAI_IN_APIS]->strings.count, err));
+  NAI_TRY(NAI_NEW(tl->range_name, &tl->arena, in[NAI_IN_NVTX]->strings.count, err));
+  NAI_TRY(NAI_NEW(tl->grid, &tl->arena, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows, err));
+  NAI_TRY(NAI_NEW(tl->block, &tl->arena, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows, err));
+  return nai_kernel_names_of(&tl->short_names, kernels, err);
 }
 
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text) {
   uint32_t id = nai_strings_add(texts, text, strlen(text));
-  tl->oom |= id == NAI_NO_STRING;
+  tl->arena.oom |= id == NAI_NO_STRING;
   return id == NAI_NO_STRING ? 0 : id;
 }
 
@@ -116,13 +111,13 @@ static void add_text(struct args *a, enum nai_arg_key key, uint32_t id) {
 /* "132x1x1" of the three columns of a configuration from `column` on. */
 static void add_extent(struct args *a, enum nai_arg_key key, uint32_t *slot, int32_t config, int column) {
   const struct nai_table *t = a->tl->m->tables[NAI_IN_KERNEL_CONFIGS];
-  char text[96];
+  char text[96] = "";
   if (!*slot && nai_get_i64(t, config, column) == NAI_NULL_I64)
     return;
   if (!*slot)
     snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)nai_get_i64(t, config, column),
              (long long)nai_get_i64(t, config, column + 1), (long long)nai_get_i64(t, config, column + 2));
-  add_text(a, key, once(a->tl, &a->tl->values, slot, *slot ? "" : text));
+  add_text(a, key, once(a->tl, &a->tl->values, slot, text));
 }
 
 static void add_config(struct args *a, int32_t config) {

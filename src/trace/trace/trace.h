@@ -71,7 +71,9 @@ struct nai_trace {
 NAI_MUST_CHECK int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_trace_options *options,
                                   struct nai_err *err);
 void nai_trace_close(struct nai_trace *trace);
-static inline void nai_trace_free_owned(struct nai_trace **trace) { nai_trace_close(*trace); } /* NAI_OWNED(nai_trace) */
+static inline void nai_trace_free_owned(struct nai_trace **trace) {
+  nai_trace_close(*trace);
+} /* NAI_OWNED(nai_trace) */
 /* Sets `identity`, a hash of every byte of the file and of its WAL. It reads the whole file, on `threads` threads; the
  * value does not depend on their number, nor on where the file lies. */
 NAI_MUST_CHECK int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err);
