@@ -290,9 +290,9 @@ static void names_are_safe_on_every_screen(void **state) {
 
 static void a_key_has_one_use_in_each_place(void **state) {
   (void)state;
-  for (const struct nai_key_use *a = nai_key_uses; a->act; a++) {
+  for (const struct nai_key_use *a = nai_key_uses; a->does; a++) {
     assert_true(a->keys[0] && a->places && *a->names && *a->does);
-    for (const struct nai_key_use *b = a + 1; b->act; b++)
+    for (const struct nai_key_use *b = a + 1; b->does; b++)
       for (size_t i = 0; i < 6; i++)
         for (size_t j = 0; j < 6 && a->keys[i]; j++)
           assert_false(a->places & b->places && a->keys[i] == b->keys[j]);

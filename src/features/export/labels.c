@@ -55,40 +55,42 @@ static uint32_t once(struct nai_timeline *tl, struct nai_strings *texts, uint32_
 
 /* --- names ------------------------------------------------------------------------------------------- */
 
-void nai_labels_name(struct nai_timeline *tl, struct nai_slice *s) {
+/* Where the id of an event's name is kept, NULL where names are few. */
+static uint32_t *slot_of(const struct nai_timeline *tl, const struct nai_slice *s) {
   const struct nai_model *m = tl->m;
-  char room[NAI_KIND_NAME_MAX];
   switch (s->kind) {
   case NAI_LANE_KERNEL: {
     uint32_t id = nai_at_text(&m->kernels.name, s->row);
-    const char *text = nai_model_kernel_name(m, s->row);
-    bool known = id < m->tables[NAI_IN_KERNELS]->strings.count;
-    s->name = known ? once(tl, &tl->names, &tl->kernel_name[id], tl->options->full_names ? text : tl->short_names[id])
-                    : nai_labels_add(tl, &tl->names, "(no name)");
-    s->category = nai_labels_add(tl, &tl->categories,
-                                 known ? nai_kernel_classes_name(m->classes, m->kernel_category[id]) : "other");
-    break;
+    return id < m->tables[NAI_IN_KERNELS]->strings.count ? &tl->kernel_name[id] : NULL;
   }
-  case NAI_LANE_COPY:
-  case NAI_LANE_SET:
-    s->name = nai_labels_add(tl, &tl->names, nai_model_direction(room, m, s->row));
-    s->category = nai_labels_add(tl, &tl->categories, s->kind == NAI_LANE_COPY ? "memcpy" : "memset");
-    break;
-  case NAI_LANE_GRAPH:
-    s->name = nai_labels_add(tl, &tl->names, "CUDA graph");
-    s->category = nai_labels_add(tl, &tl->categories, "graph");
-    break;
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    s->name =
-        once(tl, &tl->names, &tl->range_name[nai_at_text(&m->nvtx.name, s->row)], nai_model_range_name(m, s->row));
-    s->category = nai_labels_add(tl, &tl->categories, "nvtx");
-    break;
+    return &tl->range_name[nai_at_text(&m->nvtx.name, s->row)];
   case NAI_LANE_API:
-    s->name = once(tl, &tl->names, &tl->api_name[nai_at_text(&m->apis.name, s->row)], nai_model_api_name(m, s->row));
-    s->category = nai_labels_add(tl, &tl->categories, "cuda_api");
+    return &tl->api_name[nai_at_text(&m->apis.name, s->row)];
+  case NAI_LANE_COPY:
+  case NAI_LANE_SET:
+  case NAI_LANE_GRAPH:
     break;
   }
+  return NULL;
+}
+
+void nai_labels_name(struct nai_timeline *tl, struct nai_slice *s) {
+  static const char *const categories[] = {
+      [NAI_LANE_API] = "cuda_api", [NAI_LANE_KERNEL] = "other", [NAI_LANE_COPY] = "memcpy",     [NAI_LANE_SET] = "memset",
+      [NAI_LANE_GRAPH] = "graph",  [NAI_LANE_NVTX] = "nvtx",    [NAI_LANE_NVTX_ASYNC] = "nvtx"};
+  const struct nai_model *m = tl->m;
+  char room[NAI_KIND_NAME_MAX];
+  uint32_t *slot = slot_of(tl, s), fresh = 0;
+  const char *name = nai_lane_event_name(room, m, s->kind, s->row), *category = categories[s->kind];
+  if (s->kind == NAI_LANE_KERNEL && slot) {
+    ptrdiff_t id = slot - tl->kernel_name;
+    name = tl->options->full_names ? name : tl->short_names[id];
+    category = nai_kernel_classes_name(m->classes, m->kernel_category[id]);
+  }
+  s->name = once(tl, &tl->names, slot ? slot : &fresh, name);
+  s->category = nai_labels_add(tl, &tl->categories, category);
 }
 
 /* --- facts ------------------------------------------------------------------------------------------- */

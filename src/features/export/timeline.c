@@ -119,13 +119,6 @@ static bool lane_shown(const struct nai_timeline *tl, const struct nai_lane *lan
   return ranges ? !o->no_ranges : o->gpu == INT64_MIN || o->gpu == lane->gpu;
 }
 
-static uint32_t call_of(const struct nai_model *m, enum nai_lane_kind kind, uint32_t row) {
-  return kind == NAI_LANE_KERNEL                       ? m->kernel_api[row]
-       : kind == NAI_LANE_COPY || kind == NAI_LANE_SET ? m->memop_api[row]
-       : kind == NAI_LANE_GRAPH                        ? m->graph_api[row]
-                                                       : NAI_NO_ROW;
-}
-
 /* Counts the operations that each call will have a flow to. */
 static void count_flows(struct nai_timeline *tl) {
   const struct nai_model *m = tl->m;
@@ -135,7 +128,7 @@ static void count_flows(struct nai_timeline *tl) {
     if (lane->thread >= 0 || !lane_shown(tl, lane))
       continue;
     for (uint32_t i = 0; i < lane->count; i++) {
-      uint32_t call = call_of(m, lane->kind, lane->rows[i]);
+      uint32_t call = nai_lane_call(m, lane->kind, lane->rows[i]);
       if (call != NAI_NO_ROW && tl->call_ops[call] < 2 && nai_timeline_cut(&s, tl, lane->kind, lane->rows[i]) &&
           nai_timeline_cut(&s, tl, NAI_LANE_API, call))
         tl->call_ops[call]++;
@@ -180,7 +173,7 @@ static int plan_rows(struct rows *rows, struct nai_timeline *tl, const struct na
 static int put_event(struct nai_timeline *tl, struct rows *rows, const struct nai_lane *lane, struct nai_slice *s,
                      struct nai_err *err) {
   bool nested = lane->kind == NAI_LANE_API || lane->kind == NAI_LANE_NVTX;
-  uint32_t call = lane->kind == NAI_LANE_API ? s->row : call_of(tl->m, s->kind, s->row), row;
+  uint32_t call = lane->kind == NAI_LANE_API ? s->row : nai_lane_call(tl->m, s->kind, s->row), row;
   if (call != NAI_NO_ROW && tl->call_ops[call] &&
       (lane->kind == NAI_LANE_API || tl->call_row[call] != NAI_CALL_LEFT_OUT))
     s->call = call;

@@ -156,8 +156,8 @@ void nai_term_go_bookmark(struct nai_term *v, uint32_t number) {
   nai_term_say(v, "bookmark %u: %s", number + 1, v->bookmarks[number].label);
 }
 
-void nai_term_cycle_bookmark(struct nai_term *v, int by) {
+void nai_term_cycle_bookmark(struct nai_term *v, uint32_t key) {
   uint32_t count = v->bookmark_count, at = v->bookmark_at; /* number + 1 */
-  at = by > 0 ? (at < count ? at + 1 : 1) : at > 1 ? at - 1 : count;
+  at = key == '.' ? (at < count ? at + 1 : 1) : at > 1 ? at - 1 : count;
   nai_term_go_bookmark(v, at ? at - 1 : 0);
 }

@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
-#include "features/view/display.h"
+#include "features/view/view.h"
 
 #include <langinfo.h>
 #include <locale.h>

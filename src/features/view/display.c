@@ -1,8 +1,7 @@
 /* The only place that knows ncurses. What has to be undone when the program ends in the middle (a signal, a fault) is
  * written by functions that may be called from a signal handler. */
-#include "features/view/display.h"
-
 #include "features/view/screen.h"
+#include "features/view/view.h"
 
 #include <curses.h>
 #include <errno.h>

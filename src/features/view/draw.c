@@ -121,8 +121,7 @@ void nai_draw_header(struct nai_screen *s, const struct nai_term *v, int y) {
   nai_screen_drop(s, &text);
 }
 
-void nai_draw_legend(struct nai_buf *out, const struct nai_term *v) {
-  (void)v;
+void nai_draw_legend(struct nai_buf *out) {
   nai_buf_puts(out, "C computation  X communication  M copies  . idle\ngaps: ");
   nai_cause_letters(out);
   nai_buf_puts(out, "\n");

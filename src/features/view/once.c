@@ -37,7 +37,7 @@ static void put_wrapped(struct nai_buf *out, const char *text, size_t width) {
 
 static void print_legend(struct nai_buf *out, const struct nai_term *v) {
   NAI_SCOPED(nai_buf) legend = {0};
-  nai_draw_legend(&legend, v);
+  nai_draw_legend(&legend);
   put_wrapped(out, nai_buf_str(&legend), (size_t)v->width);
   out->oom |= legend.oom;
 }

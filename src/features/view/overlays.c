@@ -55,7 +55,7 @@ static int config_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
 
 static void print_help(struct nai_buf *out, const struct nai_term *v) {
   int place = v->in_tree ? NAI_IN_TREE : NAI_IN_TIMELINE;
-  for (const struct nai_key_use *use = nai_key_uses; use->act; use++)
+  for (const struct nai_key_use *use = nai_key_uses; use->does; use++)
     if (use->places & place)
       nai_buf_printf(out, "%-20s %s\n", use->names, use->does);
   if (v->in_tree)
@@ -64,7 +64,7 @@ static void print_help(struct nai_buf *out, const struct nai_term *v) {
                     "                     the wheel zooms, with Shift it pans\n\n"
                     "A cell is as high as the row is busy then; [name 1.2 ms] is one event.\n"
                     "busy: anything runs; work: what most of the time goes to:\n");
-  nai_draw_legend(out, v);
+  nai_draw_legend(out);
 }
 
 static void print_bookmarks(struct nai_buf *out, const struct nai_term *v) {

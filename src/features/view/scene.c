@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A row of a lane without its events, or, with lane NULL, of a GPU as a whole. */
+static struct nai_row row_of(const struct nai_lane *lane, uint32_t gpu) {
+  struct nai_row row = {.gpu = gpu, .thread = -1, .process = -1, .context = -1, .stream = -1, .depth = -1};
+  if (lane) {
+    row.kind = NAI_ROW_EVENTS;
+    row.lane = lane->kind;
+    row.thread = lane->thread;
+    row.process = lane->process;
+    row.context = lane->context;
+    row.stream = lane->stream;
+  }
+  return row;
+}
+
 static int add_row(struct nai_scene *scene, struct nai_row row, const char *label, struct nai_err *err) {
   row.label = label;
   NAI_TRY(nai_arena_check(&scene->arena, err));
@@ -22,14 +36,7 @@ static int add_stream(struct nai_scene *scene, const struct nai_lane *lane, uint
                       struct nai_err *err) {
   static const char *const kinds[] = {
       [NAI_LANE_KERNEL] = "", [NAI_LANE_COPY] = " copies", [NAI_LANE_SET] = " memsets", [NAI_LANE_GRAPH] = " graphs"};
-  struct nai_row row = {.kind = NAI_ROW_EVENTS,
-                        .lane = lane->kind,
-                        .gpu = gpu,
-                        .thread = -1,
-                        .process = lane->process,
-                        .context = lane->context,
-                        .stream = lane->stream,
-                        .depth = -1};
+  struct nai_row row = row_of(lane, gpu);
   int64_t pid = shared ? nai_model_pid(scene->m, lane->process) : NAI_NULL_I64;
   const char *stream =
       lane->stream < 0 ? " other streams" : nai_arena_printf(&scene->arena, " stream %d", lane->stream);
@@ -71,13 +78,8 @@ static int add_gpu(struct nai_scene *scene, uint32_t g, struct nai_err *err) {
   const struct nai_gpu *gpu = &m->gpus[g];
   NAI_TRY(index_bands(scene, &scene->bands[g], gpu, err));
   for (int kind = NAI_ROW_BUSY; kind <= NAI_ROW_GAPS; kind++) {
-    const struct nai_row row = {.kind = (enum nai_row_kind)kind,
-                                .gpu = g,
-                                .thread = -1,
-                                .process = -1,
-                                .context = -1,
-                                .stream = -1,
-                                .depth = -1};
+    struct nai_row row = row_of(NULL, g);
+    row.kind = (enum nai_row_kind)kind;
     const char *gpu_label = nai_model_gpu_label(m, gpu->device_id);
     NAI_TRY(add_row(scene, row, nai_arena_printf(&scene->arena, "%s%s", gpu_label, labels[kind]), err));
   }
@@ -104,15 +106,9 @@ static const char *thread_label(struct nai_scene *scene, int32_t thread) {
 /* `label` NULL: the thread's. */
 static int add_host(struct nai_scene *scene, const struct nai_lane *lane, const char *label, int depth,
                     const uint32_t *rows, uint32_t count, struct nai_err *err) {
-  struct nai_row row = {.kind = NAI_ROW_EVENTS,
-                        .lane = lane->kind,
-                        .gpu = UINT32_MAX,
-                        .thread = lane->thread,
-                        .process = lane->process,
-                        .context = -1,
-                        .stream = -1,
-                        .depth = depth,
-                        .all = {.rows = rows, .count = count}};
+  struct nai_row row = row_of(lane, UINT32_MAX);
+  row.depth = depth;
+  row.all = (struct nai_spans){.rows = rows, .count = count};
   nai_lane_times(&row.all.start, &row.all.end, scene->m, lane->kind);
   return add_row(scene, row, label ? label : thread_label(scene, lane->thread), err);
 }

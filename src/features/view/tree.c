@@ -18,20 +18,15 @@ static int compare_nodes(const void *pa, const void *pb, void *ctx) {
   return *a < *b ? -1 : *a > *b;
 }
 
-/* Lists the nodes by `group` (UINT32_MAX: none), each group in order. */
-static int group_nodes(uint32_t **list, uint32_t **first, struct nai_tree *tree, uint32_t groups, const uint32_t *group,
+/* Lists the nodes by `group` (negative: none), each group in order. */
+static int group_nodes(uint32_t **list, uint32_t **first, struct nai_tree *tree, uint32_t groups, const int32_t *group,
                        struct nai_err *err) {
   const struct nai_model *m = tree->m;
-  NAI_TRY(NAI_NEW(*first, &tree->arena, (size_t)groups + 2, err));
-  NAI_TRY(NAI_NEW(*list, &tree->arena, m->node_count, err));
-  for (uint32_t i = 0; i < m->node_count; i++)
-    if (group[i] != UINT32_MAX)
-      (*first)[group[i] + 2]++;
-  for (uint32_t g = 0; g + 1 < groups; g++)
-    (*first)[g + 2] += (*first)[g + 1];
-  for (uint32_t i = 0; i < m->node_count; i++)
-    if (group[i] != UINT32_MAX)
-      (*list)[(*first)[group[i] + 1]++] = i;
+  const struct nai_column column = nai_column_of_i32(group);
+  struct nai_groups grouped;
+  NAI_TRY(nai_groups_collect(&grouped, m->node_count, &column, groups, &tree->arena, err));
+  *list = grouped.order;
+  *first = grouped.first;
   for (uint32_t g = 0; g < groups; g++)
     qsort_r(*list + (*first)[g], (*first)[g + 1] - (*first)[g], sizeof **list, compare_nodes, m->nodes);
   return NAI_OK;
@@ -40,14 +35,14 @@ static int group_nodes(uint32_t **list, uint32_t **first, struct nai_tree *tree,
 static int link_nodes(struct nai_tree *tree, struct nai_err *err) {
   const struct nai_model *m = tree->m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  uint32_t *group;
+  int32_t *group;
   NAI_TRY(NAI_NEW(group, &arena, m->node_count, err));
   NAI_TRY(NAI_NEW(tree->sibling, &tree->arena, m->node_count, err));
   for (uint32_t i = 0; i < m->node_count; i++)
-    group[i] = m->nodes[i].parent;
+    group[i] = m->nodes[i].parent == NAI_NO_ROW ? -1 : (int32_t)m->nodes[i].parent;
   NAI_TRY(group_nodes(&tree->children, &tree->first_child, tree, m->node_count, group, err));
   for (uint32_t i = 0; i < m->node_count; i++)
-    group[i] = m->nodes[i].parent == NAI_NO_ROW ? (uint32_t)m->nodes[i].thread : UINT32_MAX;
+    group[i] = m->nodes[i].parent == NAI_NO_ROW ? m->nodes[i].thread : -1;
   NAI_TRY(group_nodes(&tree->roots, &tree->first_root, tree, m->thread_count, group, err));
   for (uint32_t n = 0; n < m->node_count; n++)
     for (uint32_t c = tree->first_child[n]; c < tree->first_child[n + 1]; c++)
@@ -62,43 +57,33 @@ static int compare_kernels(const void *pa, const void *pb) {
   return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->name > b->name) - (a->name < b->name);
 }
 
-static uint32_t node_of_kernel(const struct nai_model *m, uint32_t kernel) {
+static int32_t node_of_kernel(const struct nai_model *m, uint32_t kernel) {
   uint32_t call = m->kernel_api[kernel];
   const struct nai_nvtx_node *node = call == NAI_NO_ROW ? NULL : nai_model_call_node(m, call);
-  return node ? (uint32_t)(node - m->nodes) : NAI_NO_ROW;
+  return node ? (int32_t)(node - m->nodes) : -1;
 }
 
-/* Kernels by node: a counting sort, then each node's by name. */
 struct sums {
-  uint32_t *order, *first; /* kernels of node n: order[first[n]] .. */
-  uint32_t *slot;          /* per name: its entry + 1 for the present node */
+  struct nai_groups kernels; /* by node */
+  uint32_t *slot;            /* per name: its entry + 1 for the present node */
   uint32_t count, capacity;
 };
 
 static int sort_kernels(struct sums *s, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
-  NAI_TRY(NAI_NEW(s->first, arena, (size_t)m->node_count + 2, err));
-  NAI_TRY(NAI_NEW(s->order, arena, m->kernels.n, err));
+  int32_t *nodes;
   NAI_TRY(NAI_NEW(s->slot, arena, m->tables[NAI_IN_KERNELS]->strings.count, err));
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t node = node_of_kernel(m, k);
-    if (node != NAI_NO_ROW)
-      s->first[node + 2]++;
-  }
-  for (uint32_t n = 1; n < m->node_count; n++)
-    s->first[n + 1] += s->first[n];
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t node = node_of_kernel(m, k);
-    if (node != NAI_NO_ROW)
-      s->order[s->first[node + 1]++] = k;
-  }
-  return NAI_OK;
+  NAI_TRY(NAI_NEW(nodes, arena, m->kernels.n, err));
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    nodes[k] = node_of_kernel(m, k);
+  const struct nai_column column = nai_column_of_i32(nodes);
+  return nai_groups_collect(&s->kernels, m->kernels.n, &column, m->node_count, arena, err);
 }
 
 static int sum_node(struct nai_tree *tree, struct sums *s, uint32_t node, struct nai_err *err) {
   const struct nai_model *m = tree->m;
   uint32_t first = s->count;
-  for (uint32_t i = s->first[node]; i < s->first[node + 1]; i++) {
-    uint32_t name = nai_at_text(&m->kernels.name, s->order[i]);
+  for (uint32_t i = s->kernels.first[node]; i < s->kernels.first[node + 1]; i++) {
+    uint32_t kernel = s->kernels.order[i], name = nai_at_text(&m->kernels.name, kernel);
     if (name >= m->tables[NAI_IN_KERNELS]->strings.count)
       continue;
     if (!s->slot[name]) {
@@ -107,7 +92,7 @@ static int sum_node(struct nai_tree *tree, struct sums *s, uint32_t node, struct
       s->slot[name] = ++s->count;
     }
     tree->kernels[s->slot[name] - 1].count++;
-    tree->kernels[s->slot[name] - 1].ns += nai_kernel_ns(m, s->order[i]);
+    tree->kernels[s->slot[name] - 1].ns += nai_kernel_ns(m, kernel);
   }
   for (uint32_t k = first; k < s->count; k++)
     s->slot[tree->kernels[k].name] = 0;
