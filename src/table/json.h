@@ -31,6 +31,8 @@ struct nai_json {
 /* A writer that appends to `out`. nai_json_finish frees what it holds; errors show in `out` (nai_buf_check). */
 void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script);
 void nai_json_finish(struct nai_json *json);
+/* For NAI_SCOPED(nai_json): after a failure in the middle. */
+static inline void nai_json_free(struct nai_json *json) { nai_buf_free(&json->scratch); }
 
 void nai_json_begin_object(struct nai_json *json, enum nai_json_layout layout);
 void nai_json_begin_array(struct nai_json *json, enum nai_json_layout layout);

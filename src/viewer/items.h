@@ -36,6 +36,7 @@ static inline struct nai_item nai_item_at(const struct nai_lane_items *items, ui
 }
 
 struct nai_items {
+  struct nai_arena *arena;      /* of everything */
   struct nai_lane_items *lanes; /* as many as the model has */
   uint32_t lane_count;
   bool aggregated;
@@ -45,8 +46,8 @@ struct nai_items {
 
 /* Fills every lane's items: every event, or, `aggregated`, those in the detail windows, long ones, and aggregates. */
 NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model, bool aggregated,
-                                   const struct nai_interval *places, size_t place_count, struct nai_err *err);
-void nai_items_free(struct nai_items *items);
+                                   const struct nai_interval *places, size_t place_count, struct nai_arena *arena,
+                                   struct nai_err *err);
 
 /* detail.c: the stretches of time of which an aggregated timeline keeps every event: one in the middle of the window,
  * as long as the budget allows, then around each place that lies outside of it, most important first. */

@@ -1,10 +1,7 @@
 /* The names of an aggregated timeline: how many events and how much time each has, and which the page lists. */
 #include "viewer/encoder.h"
 
-#include "base/spill_array.h"
 #include "base/threads.h"
-
-#include <stdlib.h>
 
 enum { LISTED_NAMES = 20000 }; /* of a kind */
 
@@ -35,15 +32,13 @@ static void add_numbered(struct nai_encoder *e, const struct nai_name_totals *to
   nai_lane_times(&start, &end, e->m, totals->kind);
   NAI_EACH_ROW(e->m, totals, lane, row) {
     uint32_t name = nai_encoder_name(e, totals->kind, row);
-    if (!e->names.oom)
+    if (!e->arena.oom)
       add_total(&totals->v[name], row, nai_at(end, row) - nai_at(start, row));
   }
 }
 
 static int add_totals(struct nai_encoder *e, struct nai_name_totals totals, struct nai_err *err) {
-  void *v;
-  NAI_TRY(nai_spill_array_new(&v, e->m->scratch_dir, ((size_t)totals.names + 1) * sizeof *totals.v, err));
-  totals.v = v;
+  NAI_TRY(NAI_NEW(totals.v, &e->arena, totals.names, err));
   e->totals.v[e->totals.count++] = totals;
   return NAI_OK;
 }
@@ -58,9 +53,7 @@ int nai_encoder_total(struct nai_encoder *e, struct nai_err *err) {
       {NAI_LANE_GRAPH, NAI_ANY_GPU, NULL, MAX_DIRECTIONS, NULL},
       {NAI_LANE_API, HOST, &m->apis.name, m->tables[NAI_IN_APIS]->strings.count, NULL},
       {NAI_LANE_NVTX, HOST, &m->nvtx.name, m->tables[NAI_IN_NVTX]->strings.count, NULL}};
-  e->totals.v = calloc((size_t)m->gpu_count * 2 + OTHERS, sizeof *e->totals.v);
-  if (!e->totals.v)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(e->totals.v, &e->arena, (size_t)m->gpu_count * 2 + OTHERS, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     NAI_TRY(
         add_totals(e, (struct nai_name_totals){NAI_LANE_COPY, m->gpus[g].device_id, NULL, MAX_DIRECTIONS, NULL}, err));
@@ -72,8 +65,7 @@ int nai_encoder_total(struct nai_encoder *e, struct nai_err *err) {
   for (uint32_t i = 0; i < e->totals.count; i++)
     if (!e->totals.v[i].name)
       add_numbered(e, &e->totals.v[i]);
-  if (e->names.oom)
-    return nai_err_nomem(err);
+  NAI_TRY(nai_arena_check(&e->arena, err));
   return nai_parallel(m->worker_count, (int)e->totals.count, add_named, e, err);
 }
 
@@ -82,13 +74,6 @@ const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *e,
     if (e->totals.v[i].kind == kind && e->totals.v[i].gpu == gpu)
       return &e->totals.v[i];
   return NULL;
-}
-
-void nai_encoder_free_totals(struct nai_encoder *e) {
-  for (uint32_t i = 0; i < e->totals.count; i++)
-    nai_spill_array_free(e->totals.v[i].v);
-  free(e->totals.v);
-  e->totals.v = NULL;
 }
 
 /* --- the page's list -------------------------------------------------------------------------- */
@@ -121,7 +106,7 @@ void nai_encoder_list_names(struct nai_encoder *e) {
   for (int k = 0; k < LISTED_KINDS; k++) {
     int64_t listed = 0;
     uint32_t row = 0, names = names_of(e, listed_kinds[k]);
-    for (uint32_t id = 0; id < names && !e->names.oom; id++)
+    for (uint32_t id = 0; id < names && !e->arena.oom; id++)
       if (count_of(&row, e, listed_kinds[k], id) && listed++ < LISTED_NAMES)
         nai_encoder_name(e, listed_kinds[k], row);
     e->sums.left_out += listed > LISTED_NAMES ? listed - LISTED_NAMES : 0;

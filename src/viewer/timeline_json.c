@@ -38,20 +38,15 @@ static const char *const kind_names[] = {[NAI_LANE_API] = "api",
 static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
   const struct nai_page_names *n = &e->names;
+  NAI_FREED const char **kernels = malloc(((size_t)n->count + 1) * sizeof *kernels);
+  NAI_FREED char **brief = NULL;
   size_t kernel_count = 0;
-  for (uint32_t i = 0; i < n->count; i++)
-    kernel_count += n->list[i].kernel;
-  const char **kernels = malloc((kernel_count + 1) * sizeof *kernels);
-  char **brief = NULL;
   if (!kernels)
     return nai_err_nomem(err);
-  for (uint32_t i = 0, k = 0; i < n->count; i++)
+  for (uint32_t i = 0; i < n->count; i++)
     if (n->list[i].kernel)
-      kernels[k++] = n->list[i].text;
-  int rc = nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err);
-  free(kernels);
-  if (rc)
-    return rc;
+      kernels[kernel_count++] = n->list[i].text;
+  NAI_TRY(nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err));
   nai_json_put_array(json, "names", NAI_JSON_LINES);
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_text(json, n->list[i].text);
@@ -60,7 +55,6 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   for (uint32_t i = 0, k = 0; i < n->count; i++)
     nai_json_text(json, n->list[i].kernel ? brief[k++] : n->list[i].text);
   nai_json_end(json);
-  free(brief);
   nai_json_put_array(json, "categories", NAI_JSON_INLINE);
   for (int i = 0; i < nai_kernel_classes_count(e->m->classes); i++)
     nai_json_text(json, nai_kernel_classes_name(e->m->classes, i));
@@ -227,7 +221,7 @@ static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
 int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   const struct nai_items *items = &e->items;
-  struct nai_json json;
+  NAI_SCOPED(nai_json) json = {0};
   char text[160];
   nai_json_init(&json, out, true);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -248,21 +242,19 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
     nai_json_end(&json);
   }
   nai_json_end(&json);
-  struct nai_buf note = {0};
+  NAI_SCOPED(nai_buf) note = {0};
   nai_buf_puts(&note,
                "Too many events for one page. The marked stretches have every event; elsewhere those shorter than ");
   nai_fmt_duration(&note, (double)items->bucket_ns);
   nai_buf_puts(&note, " are drawn as blocks of that length. Numbers of a selected range are exact everywhere.");
   nai_json_put_text(&json, "note", items->aggregated ? nai_buf_str(&note) : NULL);
   out->oom |= note.oom;
-  nai_buf_free(&note);
-  int rc = put_names(&json, e, err);
+  NAI_TRY(put_names(&json, e, err));
   put_places(&json, m);
-  if (!rc)
-    rc = nai_encoder_put_utilization(&json, e, err);
+  NAI_TRY(nai_encoder_put_utilization(&json, e, err));
   put_lanes(&json, e);
   put_columns(&json, e);
   nai_json_end(&json);
   nai_json_finish(&json);
-  return rc;
+  return NAI_OK;
 }

@@ -78,8 +78,9 @@ static uint32_t *slot_of(const struct nai_timeline *tl, const struct nai_slice *
 
 void nai_labels_name(struct nai_timeline *tl, struct nai_slice *s) {
   static const char *const categories[] = {
-      [NAI_LANE_API] = "cuda_api", [NAI_LANE_KERNEL] = "other", [NAI_LANE_COPY] = "memcpy",     [NAI_LANE_SET] = "memset",
-      [NAI_LANE_GRAPH] = "graph",  [NAI_LANE_NVTX] = "nvtx",    [NAI_LANE_NVTX_ASYNC] = "nvtx"};
+      [NAI_LANE_API] = "cuda_api",   [NAI_LANE_KERNEL] = "other", [NAI_LANE_COPY] = "memcpy",
+      [NAI_LANE_SET] = "memset",     [NAI_LANE_GRAPH] = "graph",  [NAI_LANE_NVTX] = "nvtx",
+      [NAI_LANE_NVTX_ASYNC] = "nvtx"};
   const struct nai_model *m = tl->m;
   char room[NAI_KIND_NAME_MAX];
   uint32_t *slot = slot_of(tl, s), fresh = 0;

@@ -172,7 +172,7 @@ int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric,
   const char *trace = run->manifest.trace ? run->manifest.trace : "";
   NAI_SCOPED(stacks) s = {0};
   NAI_SCOPED(nai_strings) frames = {0};
-  struct nai_json json;
+  NAI_SCOPED(nai_json) json = {0};
   NAI_TRY(collect(&s, run, metric, how->options.gpu, err));
   nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
