@@ -10,7 +10,6 @@ static void init(void *memory) {
 }
 
 #define NAI_CLI_ARGS struct nai_agent_options
-#define NAI_CLI_ARGS struct nai_agent_options
 static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, roots, root_count, "root", "DIR",
                  "clients may name traces and runs below this directory; repeatable",

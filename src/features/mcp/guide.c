@@ -36,7 +36,6 @@ enum { CLIENTS = sizeof clients / sizeof *clients };
 NAI_CLI_NAMES_OF(client_name, clients)
 
 #define NAI_CLI_ARGS struct guide_args
-#define NAI_CLI_ARGS struct guide_args
 static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(choice, config, "config", "CLIENT",
                    "print the configuration that registers the server with a client instead", .choices = client_name,

@@ -101,15 +101,14 @@ static int place_cache(struct nai_agent *agent, struct nai_err *err) {
     return nai_err_set(err, NAI_EUSAGE, "no place for runs: set HOME or give --cache DIR");
   if ((size_t)n >= sizeof agent->cache)
     return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
-  int rc = nai_fs_mkdir_all(path, err);
-  NAI_FREED char *whole = rc ? NULL : realpath(path, NULL);
-  if (!rc && !whole)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot use the cache \"%s\"", path);
-  if (!rc && strlen(whole) >= sizeof agent->cache)
-    rc = nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
-  if (!rc)
-    snprintf(agent->cache, sizeof agent->cache, "%s", whole);
-  return rc;
+  NAI_TRY(nai_fs_mkdir_all(path, err));
+  NAI_FREED char *whole = realpath(path, NULL);
+  if (!whole)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot use the cache \"%s\"", path);
+  if (strlen(whole) >= sizeof agent->cache)
+    return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
+  snprintf(agent->cache, sizeof agent->cache, "%s", whole);
+  return NAI_OK;
 }
 
 static int add_root(struct nai_agent *agent, const char *path, struct nai_err *err) {

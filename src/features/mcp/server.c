@@ -78,7 +78,7 @@ static void start(struct server *s, struct slot *slot) {
   struct nai_err err;
   put_progress(s, slot);
   nai_buf_clear(&slot->said);
-  if (nai_agent_start(&slot->worker, slot->call.steps[slot->step].words, &err)) {
+  if (nai_agent_start(&slot->worker, &slot->call.steps[slot->step], &err)) {
     finish(s, slot, nai_agent_refusal(err.msg));
     return;
   }
@@ -287,16 +287,16 @@ static int turn(struct server *s, struct nai_err *err) {
   }
   if (poll(fds, sizeof fds / sizeof *fds, time_left(s)) < 0 && errno != EINTR)
     return nai_err_sys(err, NAI_ELIMIT, errno, "cannot wait for messages");
-  if (fds[1].revents && write_output(s, err))
-    return err->code;
+  if (fds[1].revents)
+    NAI_TRY(write_output(s, err));
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && (fds[2 + 2 * i].revents || fds[3 + 2 * i].revents))
       read_worker(s, &s->slots[i], fds[2 + 2 * i].revents != 0, fds[3 + 2 * i].revents != 0);
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && s->slots[i].deadline_ms <= now_ms())
       end_overdue(s, &s->slots[i]);
-  if (fds[0].revents && read_input(s, err))
-    return err->code;
+  if (fds[0].revents)
+    NAI_TRY(read_input(s, err));
   take_lines(s);
   start_waiting(s);
   return nai_buf_check(&s->out, err);
@@ -312,21 +312,34 @@ static int say_farewell(struct server *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_agent_serve(const struct nai_agent_options *options, struct nai_err *err) {
-  NAI_FREED struct server *s = calloc(1, sizeof *s);
-  umask(077); /* what it keeps is the user's own */
-  int rc = s ? nai_agent_open(&s->agent, options, err) : nai_err_nomem(err);
-  while (!rc && !s->ended)
-    rc = turn(s, err);
-  for (int i = 0; s && i < SLOTS; i++)
+static void clear_all(struct server *s) {
+  for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].used)
       clear(&s->slots[i]);
-  if (!rc)
-    rc = say_farewell(s, err);
-  if (s) {
-    nai_agent_close(&s->agent);
-    nai_buf_free(&s->in);
-    nai_buf_free(&s->out);
-  }
+}
+
+static void server_free(struct server *s) {
+  clear_all(s);
+  nai_agent_close(&s->agent);
+  nai_buf_free(&s->in);
+  nai_buf_free(&s->out);
+  free(s);
+}
+
+static int serve(struct server *s, const struct nai_agent_options *options, struct nai_err *err) {
+  NAI_TRY(nai_agent_open(&s->agent, options, err));
+  while (!s->ended)
+    NAI_TRY(turn(s, err));
+  clear_all(s);
+  return say_farewell(s, err);
+}
+
+int nai_agent_serve(const struct nai_agent_options *options, struct nai_err *err) {
+  struct server *s = calloc(1, sizeof *s);
+  if (!s)
+    return nai_err_nomem(err);
+  umask(077); /* what it keeps is the user's own */
+  int rc = serve(s, options, err);
+  server_free(s);
   return rc;
 }
