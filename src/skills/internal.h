@@ -11,3 +11,5 @@ NAI_MUST_CHECK int nai_skill_check_name(const struct nai_yaml *doc, const struct
 /* parameters.c: a text as a parameter's value. */
 NAI_MUST_CHECK int nai_skill_value(struct nai_value *out, const struct nai_skill_parameter *parameter, const char *text,
                                    struct nai_err *err);
+/* Parameters that every skill has. */
+extern const char *const nai_skill_always[NAI_SKILL_ALWAYS];

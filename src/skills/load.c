@@ -17,9 +17,16 @@ static int get_text(const char **out, const struct nai_yaml *doc, const struct n
   return node ? nai_yaml_text(out, doc, node, err) : nai_yaml_error(doc, map, err, "\"%s\" is missing", key);
 }
 
+/* Members that need not be there: else the value stays. */
 static int get_text_if(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
                        struct nai_err *err) {
   return nai_yaml_get(doc, map, key) ? get_text(out, doc, map, key, err) : NAI_OK;
+}
+
+static int get_bool_if(bool *out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
+                       struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
+  return node ? nai_yaml_bool(out, doc, node, err) : NAI_OK;
 }
 
 int nai_skill_check_name(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *name,
@@ -62,10 +69,10 @@ static struct nai_query_text statement_at(const struct nai_yaml_node *node, cons
 
 /* --- skill ----------------------------------------------------------------------------------------- */
 
-static int read_needs(struct nai_skill *s, const struct nai_yaml_node *list, struct nai_err *err) {
-  if (list)
-    NAI_TRY(nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err));
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(s->doc, list) : NULL; n; n = nai_yaml_next(s->doc, n)) {
+static int read_needs(struct nai_skill *s, const struct nai_yaml_node *root, struct nai_err *err) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, s->doc, root, "needs", NAI_YAML_LIST, err));
+  for (; n; n = nai_yaml_next(s->doc, n)) {
     if (s->need_count == NAI_SKILL_MAX_NEEDS)
       return nai_yaml_error(s->doc, n, err, "more than %d needs", NAI_SKILL_MAX_NEEDS);
     NAI_TRY(nai_yaml_text(&s->needs[s->need_count++], s->doc, n, err));
@@ -93,39 +100,32 @@ static int read_bound(bool *has, double *out, const struct nai_yaml *doc, const 
 static int read_parameter(struct nai_skill_parameter *p, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                           struct nai_err *err) {
   static const char *const keys[] = {"type", "default", "required", "min", "max", "description", NULL};
-  const struct nai_yaml_node *value, *required;
+  const struct nai_yaml_node *type = nai_yaml_get(doc, node, "type"), *value;
   p->name = node->key;
-  int rc = nai_yaml_expect_keys(doc, node, keys, err);
-  if (!rc)
-    rc = type_of(&p->type, doc, nai_yaml_get(doc, node, "type") ? nai_yaml_get(doc, node, "type") : node, err);
-  if (!rc)
-    rc = get_text(&p->description, doc, node, "description", err);
-  if (!rc)
-    rc = read_bound(&p->has_min, &p->min, doc, node, "min", err);
-  if (!rc)
-    rc = read_bound(&p->has_max, &p->max, doc, node, "max", err);
-  if (!rc && (required = nai_yaml_get(doc, node, "required")))
-    rc = nai_yaml_bool(&p->required, doc, required, err);
   p->value.null = true;
-  if (!rc && (value = nai_yaml_get(doc, node, "default"))) {
-    rc = nai_yaml_expect(doc, value, NAI_YAML_SCALAR, err);
-    if (!rc)
-      rc = nai_skill_value(&p->value, p, value->text, err) ? nai_yaml_error(doc, value, err, "%s", err->msg) : NAI_OK;
-  } else if (!rc && !p->required && p->type != NAI_SKILL_GPU) {
-    rc = nai_yaml_error(doc, node, err, "\"default\" is missing (or \"required: true\")");
-  }
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(doc, node, keys, err));
+  NAI_TRY(type_of(&p->type, doc, type ? type : node, err));
+  NAI_TRY(get_text(&p->description, doc, node, "description", err));
+  NAI_TRY(read_bound(&p->has_min, &p->min, doc, node, "min", err));
+  NAI_TRY(read_bound(&p->has_max, &p->max, doc, node, "max", err));
+  NAI_TRY(get_bool_if(&p->required, doc, node, "required", err));
+  value = nai_yaml_get(doc, node, "default");
+  if (!value && !p->required && p->type != NAI_SKILL_GPU)
+    return nai_yaml_error(doc, node, err, "\"default\" is missing (or \"required: true\")");
+  if (!value)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_expect(doc, value, NAI_YAML_SCALAR, err));
+  return nai_skill_value(&p->value, p, value->text, err) ? nai_yaml_error(doc, value, err, "%s", err->msg) : NAI_OK;
 }
 
-static int read_parameters(struct nai_skill *s, const struct nai_yaml_node *map, struct nai_err *err) {
-  static const char *const always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
-  if (map)
-    NAI_TRY(nai_yaml_expect(s->doc, map, NAI_YAML_MAP, err));
-  for (const struct nai_yaml_node *n = map ? nai_yaml_first(s->doc, map) : NULL; n; n = nai_yaml_next(s->doc, n)) {
+static int read_parameters(struct nai_skill *s, const struct nai_yaml_node *root, struct nai_err *err) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, s->doc, root, "parameters", NAI_YAML_MAP, err));
+  for (; n; n = nai_yaml_next(s->doc, n)) {
     if (s->parameter_count == NAI_SKILL_MAX_PARAMETERS)
       return nai_yaml_error_key(s->doc, n, err, "more than %d parameters", NAI_SKILL_MAX_PARAMETERS);
     for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
-      if (strcmp(n->key, always[i]) == 0)
+      if (strcmp(n->key, nai_skill_always[i]) == 0)
         return nai_yaml_error_key(s->doc, n, err, "the parameter \"%s\" is always there", n->key);
     NAI_TRY(nai_skill_check_name(s->doc, n, n->key, err));
     NAI_TRY(read_parameter(&s->parameters[s->parameter_count++], s->doc, n, err));
@@ -146,68 +146,66 @@ static int unit_of(enum nai_unit *out, const struct nai_yaml *doc, const struct 
       node->text);
 }
 
+/* Columns in scaled units are made from ns, and say their unit. */
+static int check_scaled(const struct nai_skill_column *c, bool has_from, const struct nai_yaml *doc,
+                        const struct nai_yaml_node *node, struct nai_err *err) {
+  const char *unit = nai_unit_name(c->unit);
+  size_t len = strlen(c->name), suffix = strlen(unit);
+  if (c->unit != NAI_US && c->unit != NAI_MS && c->unit != NAI_S)
+    return NAI_OK;
+  if (len <= suffix + 1 || c->name[len - suffix - 1] != '_' || strcmp(c->name + len - suffix, unit) != 0)
+    return nai_yaml_error_key(doc, node, err, "a column in %s is called ..._%s", unit, unit);
+  return has_from
+           ? NAI_OK
+           : nai_yaml_error_key(doc, node, err,
+                                "\"from\" is missing: %s are made from a column of the statement that holds ns", unit);
+}
+
 static int read_column(struct nai_skill_column *c, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                        struct nai_err *err) {
   static const char *const keys[] = {"unit", "description", "from", "real", NULL};
-  const struct nai_yaml_node *unit, *description = NULL, *from, *real = NULL;
-  int rc = NAI_OK;
+  const struct nai_yaml_node *unit, *description, *from;
   if (node->kind == NAI_YAML_LIST) { /* [unit, description, from] */
     unit = nai_yaml_first(doc, node);
     description = unit ? nai_yaml_next(doc, unit) : NULL;
     from = description ? nai_yaml_next(doc, description) : NULL;
   } else {
-    rc = nai_yaml_expect_keys(doc, node, keys, err);
-    unit = rc ? NULL : nai_yaml_get(doc, node, "unit");
-    description = rc ? NULL : nai_yaml_get(doc, node, "description");
-    from = rc ? NULL : nai_yaml_get(doc, node, "from");
-    real = rc ? NULL : nai_yaml_get(doc, node, "real");
+    NAI_TRY(nai_yaml_expect_keys(doc, node, keys, err));
+    unit = nai_yaml_get(doc, node, "unit");
+    description = nai_yaml_get(doc, node, "description");
+    from = nai_yaml_get(doc, node, "from");
   }
-  if (!rc && (!unit || !description))
-    rc = nai_yaml_error(
+  if (!unit || !description)
+    return nai_yaml_error(
         doc, node, err,
         "a column has a unit and a description: [unit, description], or [unit, description, column of the statement]");
   c->name = c->from = node->key;
-  if (!rc)
-    rc = unit_of(&c->unit, doc, unit, err);
-  if (!rc)
-    rc = nai_yaml_text(&c->description, doc, description, err);
-  if (!rc && from)
-    rc = nai_yaml_text(&c->from, doc, from, err);
-  if (!rc && real)
-    rc = nai_yaml_bool(&c->real, doc, real, err);
+  NAI_TRY(unit_of(&c->unit, doc, unit, err));
+  NAI_TRY(nai_yaml_text(&c->description, doc, description, err));
+  if (from)
+    NAI_TRY(nai_yaml_text(&c->from, doc, from, err));
+  NAI_TRY(get_bool_if(&c->real, doc, node, "real", err));
   c->real |= c->unit == NAI_PCT || c->unit == NAI_PER_S || c->unit == NAI_GB_PER_S;
-  size_t len = strlen(c->name), suffix = rc ? 0 : strlen(nai_unit_name(c->unit));
-  bool scaled = c->unit == NAI_US || c->unit == NAI_MS || c->unit == NAI_S;
-  if (!rc && scaled &&
-      (len <= suffix + 1 || c->name[len - suffix - 1] != '_' ||
-       strcmp(c->name + len - suffix, nai_unit_name(c->unit)) != 0))
-    rc = nai_yaml_error_key(doc, node, err, "a column in %s is called ..._%s", nai_unit_name(c->unit),
-                            nai_unit_name(c->unit));
-  if (!rc && scaled && !from)
-    rc = nai_yaml_error_key(doc, node, err,
-                            "\"from\" is missing: %s are made from a column of the statement that holds ns",
-                            nai_unit_name(c->unit));
-  return rc;
+  return check_scaled(c, from != NULL, doc, node, err);
 }
 
-static int read_columns(struct nai_skill *s, const struct nai_yaml_node *map, struct nai_err *err) {
-  int rc = nai_yaml_expect(s->doc, map, NAI_YAML_MAP, err);
-  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(s->doc, map); n && !rc;
-       n = nai_yaml_next(s->doc, n)) {
+static int read_columns(struct nai_skill *s, const struct nai_yaml_node *root, struct nai_err *err) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, s->doc, root, "columns", NAI_YAML_MAP, err));
+  for (; n; n = nai_yaml_next(s->doc, n)) {
     if (s->column_count == NAI_SKILL_MAX_COLUMNS)
       return nai_yaml_error_key(s->doc, n, err, "more than %d columns", NAI_SKILL_MAX_COLUMNS);
-    rc = nai_skill_check_name(s->doc, n, n->key, err);
-    if (!rc)
-      rc = read_column(&s->columns[s->column_count++], s->doc, n, err);
+    NAI_TRY(nai_skill_check_name(s->doc, n, n->key, err));
+    NAI_TRY(read_column(&s->columns[s->column_count++], s->doc, n, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* "column" or "column desc". */
-static int read_order(struct nai_skill *s, const struct nai_yaml_node *list, struct nai_err *err) {
-  if (list)
-    NAI_TRY(nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err));
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(s->doc, list) : NULL; n; n = nai_yaml_next(s->doc, n)) {
+static int read_order(struct nai_skill *s, const struct nai_yaml_node *root, struct nai_err *err) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, s->doc, root, "order", NAI_YAML_LIST, err));
+  for (; n; n = nai_yaml_next(s->doc, n)) {
     struct nai_skill_order *key = &s->order[s->order_count];
     size_t len = strcspn(n->text, " ");
     if (s->order_count++ == NAI_SKILL_MAX_ORDER)
@@ -226,7 +224,7 @@ static int read_order(struct nai_skill *s, const struct nai_yaml_node *list, str
 int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
   static const char *const keys[] = {"skill",   "title", "description", "category", "needs", "parameters", "sql",
                                      "columns", "order", "text",        "rules",    "tests", NULL};
-  const struct nai_yaml_node *root = nai_yaml_root(s->doc), *sql = NULL, *columns = NULL;
+  const struct nai_yaml_node *root = nai_yaml_root(s->doc);
   const char *ignored;
   NAI_TRY(nai_yaml_expect_keys(s->doc, root, keys, err));
   NAI_TRY(get_text(&s->id, s->doc, root, "skill", err));
@@ -237,14 +235,13 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
   NAI_TRY(get_text_if(&s->category, s->doc, root, "category", err));
   NAI_TRY(get_text_if(&s->line, s->doc, root, "text", err));
   NAI_TRY(get_text(&ignored, s->doc, root, "sql", err));
-  if (!(columns = nai_yaml_get(s->doc, root, "columns")))
+  if (!nai_yaml_get(s->doc, root, "columns"))
     return nai_yaml_error(s->doc, root, err, "\"columns\" is missing");
-  NAI_TRY(read_needs(s, nai_yaml_get(s->doc, root, "needs"), err));
-  NAI_TRY(read_parameters(s, nai_yaml_get(s->doc, root, "parameters"), err));
-  NAI_TRY(read_columns(s, columns, err));
-  NAI_TRY(read_order(s, nai_yaml_get(s->doc, root, "order"), err));
-  sql = nai_yaml_get(s->doc, root, "sql");
-  s->text = statement_at(sql, &s->file, s->doc->file);
+  NAI_TRY(read_needs(s, root, err));
+  NAI_TRY(read_parameters(s, root, err));
+  NAI_TRY(read_columns(s, root, err));
+  NAI_TRY(read_order(s, root, err));
+  s->text = statement_at(nai_yaml_get(s->doc, root, "sql"), &s->file, s->doc->file);
   s->tests = nai_yaml_get(s->doc, root, "tests");
   s->has_rules = nai_yaml_get(s->doc, root, "rules");
   return s->tests ? nai_yaml_expect(s->doc, s->tests, NAI_YAML_LIST, err) : NAI_OK;
@@ -255,53 +252,41 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
 static int read_block(struct nai_page_block *b, const struct nai_page *p, const struct nai_yaml_node *node,
                       struct nai_err *err) {
   static const char *const keys[] = {"title", "sql", "text", "skill", "none", "rows", "verdict", NULL};
-  const struct nai_yaml_node *sql, *verdict, *rows;
+  const struct nai_yaml_node *sql = nai_yaml_get(p->doc, node, "sql"), *rows = nai_yaml_get(p->doc, node, "rows");
   bool is_verdict = false;
-  int rc = nai_yaml_expect_keys(p->doc, node, keys, err);
-  if (!rc)
-    rc = get_text_if(&b->title, p->doc, node, "title", err);
-  if (!rc)
-    rc = get_text_if(&b->skill, p->doc, node, "skill", err);
-  if (!rc)
-    rc = get_text_if(&b->line, p->doc, node, "text", err);
-  if (!rc)
-    rc = get_text_if(&b->none, p->doc, node, "none", err);
-  if (!rc && (verdict = nai_yaml_get(p->doc, node, "verdict")))
-    rc = nai_yaml_bool(&is_verdict, p->doc, verdict, err);
-  if (!rc && (rows = nai_yaml_get(p->doc, node, "rows")))
-    rc = nai_yaml_int(&b->rows, p->doc, rows, 1, INT32_MAX, err);
-  sql = rc ? NULL : nai_yaml_get(p->doc, node, "sql");
-  if (sql)
-    rc = nai_yaml_expect(p->doc, sql, NAI_YAML_SCALAR, err);
-  if (sql && !rc)
+  NAI_TRY(nai_yaml_expect_keys(p->doc, node, keys, err));
+  NAI_TRY(get_text_if(&b->title, p->doc, node, "title", err));
+  NAI_TRY(get_text_if(&b->skill, p->doc, node, "skill", err));
+  NAI_TRY(get_text_if(&b->line, p->doc, node, "text", err));
+  NAI_TRY(get_text_if(&b->none, p->doc, node, "none", err));
+  NAI_TRY(get_bool_if(&is_verdict, p->doc, node, "verdict", err));
+  if (rows)
+    NAI_TRY(nai_yaml_int(&b->rows, p->doc, rows, 1, INT32_MAX, err));
+  if (sql) {
+    NAI_TRY(nai_yaml_expect(p->doc, sql, NAI_YAML_SCALAR, err));
     b->text = statement_at(sql, &p->file, p->doc->file);
-  if (!rc && (sql != NULL) + (b->skill != NULL) + is_verdict != 1)
-    rc = nai_yaml_error(p->doc, node, err, "a block has one of \"sql\", \"skill\" and \"verdict: true\"");
-  return rc;
+  }
+  return (sql != NULL) + (b->skill != NULL) + is_verdict == 1
+           ? NAI_OK
+           : nai_yaml_error(p->doc, node, err, "a block has one of \"sql\", \"skill\" and \"verdict: true\"");
 }
 
 int nai_page_read(struct nai_page *p, struct nai_err *err) {
   static const char *const keys[] = {"page", "title", "description", "blocks", NULL};
-  const struct nai_yaml_node *root = nai_yaml_root(p->doc), *blocks = NULL;
-  int rc = nai_yaml_expect_keys(p->doc, root, keys, err);
-  if (!rc)
-    rc = get_text(&p->id, p->doc, root, "page", err);
-  if (!rc)
-    rc = nai_skill_check_name(p->doc, nai_yaml_get(p->doc, root, "page"), p->id, err);
-  if (!rc)
-    rc = get_text(&p->title, p->doc, root, "title", err);
+  const struct nai_yaml_node *root = nai_yaml_root(p->doc), *n;
+  NAI_TRY(nai_yaml_expect_keys(p->doc, root, keys, err));
+  NAI_TRY(get_text(&p->id, p->doc, root, "page", err));
+  NAI_TRY(nai_skill_check_name(p->doc, nai_yaml_get(p->doc, root, "page"), p->id, err));
+  NAI_TRY(get_text(&p->title, p->doc, root, "title", err));
   p->description = p->title;
-  if (!rc)
-    rc = get_text_if(&p->description, p->doc, root, "description", err);
-  if (!rc && !(blocks = nai_yaml_get(p->doc, root, "blocks")))
-    rc = nai_yaml_error(p->doc, root, err, "\"blocks\" is missing");
-  if (!rc)
-    rc = nai_yaml_expect(p->doc, blocks, NAI_YAML_LIST, err);
-  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(p->doc, blocks); n && !rc;
-       n = nai_yaml_next(p->doc, n)) {
+  NAI_TRY(get_text_if(&p->description, p->doc, root, "description", err));
+  if (!nai_yaml_get(p->doc, root, "blocks"))
+    return nai_yaml_error(p->doc, root, err, "\"blocks\" is missing");
+  NAI_TRY(nai_yaml_items(&n, p->doc, root, "blocks", NAI_YAML_LIST, err));
+  for (; n; n = nai_yaml_next(p->doc, n)) {
     if (p->block_count == NAI_PAGE_MAX_BLOCKS)
       return nai_yaml_error(p->doc, n, err, "more than %d blocks", NAI_PAGE_MAX_BLOCKS);
-    rc = read_block(&p->blocks[p->block_count++], p, n, err);
+    NAI_TRY(read_block(&p->blocks[p->block_count++], p, n, err));
   }
-  return rc;
+  return NAI_OK;
 }

@@ -45,14 +45,6 @@ static int check_members(const struct nai_yaml *doc, const struct nai_yaml_node 
   return NAI_OK;
 }
 
-/* The first item of a member that is a list or a map, where it is there; NULL: it has none. */
-static int open_member(const struct nai_yaml_node **first, const struct nai_yaml *doc, const struct nai_yaml_node *map,
-                       const char *key, enum nai_yaml_kind kind, struct nai_err *err) {
-  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
-  *first = node ? nai_yaml_first(doc, node) : NULL;
-  return node ? nai_yaml_expect(doc, node, kind, err) : NAI_OK;
-}
-
 static bool is_name(const char *text) {
   return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
 }
@@ -73,7 +65,7 @@ static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fa
     NAI_TRY(nai_yaml_int(&limit, doc, node, 1, NAI_QUESTION_MAX_FACTS, err));
   if ((node = nai_yaml_get(doc, fact, "time")) && node->count != 2)
     return nai_yaml_error(doc, node, err, "two columns are expected, the start and the end");
-  NAI_TRY(open_member(&node, doc, fact, "with", NAI_YAML_MAP, err));
+  NAI_TRY(nai_yaml_items(&node, doc, fact, "with", NAI_YAML_MAP, err));
   for (; node; node = nai_yaml_next(doc, node)) {
     NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_SCALAR, err));
     if (!is_name(node->key))
@@ -94,7 +86,7 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
   for (; rule; rule = nai_yaml_next(doc, rule))
     if (strspn(rule->text, "abcdefghijklmnopqrstuvwxyz0123456789-*") != strlen(rule->text))
       return nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
-  NAI_TRY(open_member(&fact, doc, node, "facts", NAI_YAML_LIST, err));
+  NAI_TRY(nai_yaml_items(&fact, doc, node, "facts", NAI_YAML_LIST, err));
   for (; fact; fact = nai_yaml_next(doc, fact))
     NAI_TRY(check_fact(doc, fact, err));
   return NAI_OK;
@@ -119,8 +111,8 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
   static const struct member members[] = {{"caveats", true, false}, {"ignore", true, false}, {NULL, false, false}};
   const struct nai_yaml_node *root = nai_yaml_root(doc), *item;
   NAI_TRY(check_members(doc, root, keys, members, err));
-  NAI_TRY(open_member(&item, doc, root, "record", NAI_YAML_MAP, err));
-  NAI_TRY(open_member(&item, doc, root, "intents", NAI_YAML_LIST, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "record", NAI_YAML_MAP, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "intents", NAI_YAML_LIST, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(add_intent(intents, doc, item, err));
   return NAI_OK;

@@ -69,12 +69,11 @@ static int find_sample(struct nai_run **out, struct bench *b, const char *scenar
   *sample = (struct sample){.seed = seed};
   snprintf(sample->scenario, sizeof sample->scenario, "%s", scenario);
   snprintf(trace, sizeof trace, "%s/%u.sqlite", b->directory.path, b->count);
-  int rc = generate(trace, scenario, seed, err);
-  if (!rc)
-    rc = nai_cmd_source_open(&sample->run, trace, &(struct nai_cmd_source){.quiet = true}, err);
-  b->count += !rc;
+  NAI_TRY(generate(trace, scenario, seed, err));
+  NAI_TRY(nai_cmd_source_open(&sample->run, trace, &(struct nai_cmd_source){.quiet = true}, err));
+  b->count++;
   *out = sample->run;
-  return rc;
+  return NAI_OK;
 }
 
 /* --- one test -------------------------------------------------------------------------------------- */
@@ -127,10 +126,9 @@ static struct nai_value sum_of(const struct nai_table *table, int column) {
 /* first: cells of the first row; sum: of all rows. */
 static int check_cells(struct test *t, const char *key, bool sum, struct nai_err *err) {
   const struct nai_yaml *doc = t->skill->doc;
-  const struct nai_yaml_node *map = member(t, key);
-  if (map)
-    NAI_TRY(nai_yaml_expect(doc, map, NAI_YAML_MAP, err));
-  for (const struct nai_yaml_node *n = map ? nai_yaml_first(doc, map) : NULL; n; n = nai_yaml_next(doc, n)) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, doc, t->node, key, NAI_YAML_MAP, err));
+  for (; n; n = nai_yaml_next(doc, n)) {
     size_t c = 0;
     while (c < t->skill->column_count && strcmp(t->skill->columns[c].name, n->key) != 0)
       c++;
@@ -168,12 +166,9 @@ static int check_answer(struct test *t, const struct nai_skill_answer *answer, s
 /* parameters: {name: value} as NAME=VALUE. */
 static int read_parameters(char texts[NAI_SKILL_MAX_PARAMETERS][256], const char **out, size_t *count,
                            const struct test *t, struct nai_err *err) {
-  const struct nai_yaml_node *map = member(t, "parameters");
-  if (map)
-    NAI_TRY(nai_yaml_expect(t->skill->doc, map, NAI_YAML_MAP, err));
-  *count = 0;
-  for (const struct nai_yaml_node *n = map ? nai_yaml_first(t->skill->doc, map) : NULL;
-       n && *count < NAI_SKILL_MAX_PARAMETERS; n = nai_yaml_next(t->skill->doc, n)) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, t->skill->doc, t->node, "parameters", NAI_YAML_MAP, err));
+  for (*count = 0; n && *count < NAI_SKILL_MAX_PARAMETERS; n = nai_yaml_next(t->skill->doc, n)) {
     snprintf(texts[*count], sizeof texts[0], "%s=%s", n->key, n->text);
     out[*count] = texts[*count];
     ++*count;
@@ -229,8 +224,8 @@ int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *wrong, cons
   NAI_TRY(nai_temporary_in(&b.directory, nai_temporary_place(), err));
   for (size_t i = 0; i < count; i++) {
     const struct nai_yaml *doc = skills[i]->doc;
-    for (const struct nai_yaml_node *n = skills[i]->tests ? nai_yaml_first(doc, skills[i]->tests) : NULL; n;
-         n = nai_yaml_next(doc, n))
+    const struct nai_yaml_node *n = skills[i]->tests ? nai_yaml_first(doc, skills[i]->tests) : NULL;
+    for (; n; n = nai_yaml_next(doc, n))
       NAI_TRY(test(&b, skills[i], n, err));
   }
   *passed = b.passed;

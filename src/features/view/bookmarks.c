@@ -52,9 +52,10 @@ static int read_one(struct nai_term *v, const struct nai_yaml *doc, const struct
 
 static int read_all(struct nai_term *v, const char *path, struct nai_err *err) {
   NAI_OWNED(nai_yaml) *doc = NULL;
+  const struct nai_yaml_node *n;
   NAI_TRY(nai_yaml_load(&doc, path, err));
-  const struct nai_yaml_node *list = nai_yaml_get(doc, nai_yaml_root(doc), "bookmarks");
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n; n = nai_yaml_next(doc, n))
+  NAI_TRY(nai_yaml_items(&n, doc, nai_yaml_root(doc), "bookmarks", NAI_YAML_LIST, err));
+  for (; n; n = nai_yaml_next(doc, n))
     NAI_TRY(read_one(v, doc, n, err));
   return NAI_OK;
 }
