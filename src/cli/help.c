@@ -1,7 +1,6 @@
 /* Help, from the tables. */
 #include "cli/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

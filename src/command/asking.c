@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void nai_cmd_ask_init(struct nai_cmd_ask *ask) {

@@ -1,10 +1,6 @@
 /* A file of a skill or a page. */
 #include "skills/internal.h"
 
-#include "base/fs.h"
-
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const types[] = {"integer", "number", "text", "gpu", "time", NULL};

@@ -1,11 +1,9 @@
 /* Asking a skill: its statement's rows as a table with the columns that the file declares. */
 #include "skills/internal.h"
 
-#include "base/fmt.h"
 #include "tables/capabilities.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "base/threads.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { OWN_SERIES = 100 }; /* names with sums of their own */
 

@@ -5,8 +5,8 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
-#include "rules/rules.h"
 #include "table/json.h"
+#include "table/severity.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,6 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
-#include "base/fs.h"
-#include "base/threads.h"
 #include "command/command.h"
 #include "table/json.h"
 #include "tables/capabilities.h"
@@ -13,8 +11,6 @@
 #include "tables/processes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct probe_args {

@@ -4,7 +4,6 @@
 #include "features/ask/llm.h"
 #include "base/escape.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

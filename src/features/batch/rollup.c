@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void print_labels(struct nai_buf *out, const struct nai_batch_manifest *m, const struct nai_batch_item *item) {
   struct nai_json json;

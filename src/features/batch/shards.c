@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A task and how much it has; the one with least, of equal ones the lowest, is on top of the heap. */
 struct load {

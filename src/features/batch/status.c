@@ -4,9 +4,7 @@
 #include "base/fs.h"
 #include "index/index.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "features/export/command.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct export_args {

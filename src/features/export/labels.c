@@ -4,7 +4,6 @@
 #include "tables/kernel_configs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const nai_arg_names[NAI_ARG_KEYS] = {

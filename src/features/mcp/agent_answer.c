@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 /* Tools that are a statement of SQL. Names are quoted, values are parameters. */
 #include "features/mcp/internal.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *key) {

@@ -4,7 +4,6 @@
 #include "base/fmt.h"
 #include "base/escape.h"
 #include "rules/rules.h"
-#include "table/severity.h"
 
 #include <inttypes.h>
 #include <string.h>

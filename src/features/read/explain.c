@@ -4,7 +4,6 @@
 
 #include "base/assets.h"
 #include "pipeline/analyze.h"
-#include "base/escape.h"
 #include "rules/rules.h"
 
 #include <inttypes.h>

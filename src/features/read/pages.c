@@ -6,7 +6,6 @@
 #include "report/report.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct page_args {

@@ -5,8 +5,6 @@
 #include "base/escape.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void init(void *memory) {

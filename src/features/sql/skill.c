@@ -3,11 +3,8 @@
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
 
-#include "base/escape.h"
 #include "tables/skills.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct skill_args {

@@ -2,7 +2,6 @@
 #include "features/sql/sql_command.h"
 
 #include "base/array.h"
-#include "base/fs.h"
 
 #include <errno.h>
 #include <limits.h>

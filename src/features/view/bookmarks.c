@@ -8,8 +8,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool path_of(char *path, size_t size, const struct nai_term *v) {

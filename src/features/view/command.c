@@ -3,11 +3,9 @@
 #include "features/read/read.h"
 #include "features/read/tree.h"
 
-#include "base/fs.h"
-#include "base/threads.h"
-#include "pipeline/analyze.h"
-#include "rules/rules.h"
 #include "features/view/view.h"
+#include "tables/evidence.h"
+#include "tables/findings.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -16,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_GPUS = 64 };
 

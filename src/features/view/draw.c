@@ -3,8 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <string.h>
-
 /* --- times -------------------------------------------------------------------------------------------- */
 
 static int decimals_for(int64_t step) {

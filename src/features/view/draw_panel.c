@@ -3,9 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct panel {
   struct nai_screen *screen;
   const struct nai_term *v;

@@ -4,9 +4,6 @@
 #include "base/fmt.h"
 #include "tables/threads.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { NUMBERS = 46, NEAR = 130 }; /* columns of the numbers; where they end, so that one sees what they belong to */
 
 static int end_of_numbers(const struct nai_screen *s, const struct nai_term *v) {

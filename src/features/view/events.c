@@ -7,8 +7,6 @@
 #include "tables/kernel_configs.h"
 #include "tables/threads.h"
 
-#include <string.h>
-
 static uint32_t table_row(const struct nai_scene *scene, const struct nai_row *row, uint32_t event) {
   return nai_row_spans(scene, row)->rows[event];
 }

@@ -1,8 +1,6 @@
 /* From the selected event to others. */
 #include "features/view/state.h"
 
-#include <string.h>
-
 void nai_term_snap(struct nai_term *v, uint32_t key) {
   const struct nai_row *row = nai_term_row(v);
   bool forward = key == NAI_KEY_TAB;

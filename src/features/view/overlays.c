@@ -4,7 +4,6 @@
 #include "base/fmt.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- configuration ------------------------------------------------------------------------------------ */
