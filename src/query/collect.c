@@ -7,16 +7,13 @@
 
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
   struct nai_query_rows *out = ctx;
-  out->names = calloc((size_t)count + 1, sizeof *out->names);
-  out->units = calloc((size_t)count + 1, sizeof *out->units);
-  if (!out->names || !out->units)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(out->names, &out->arena, count, err));
+  NAI_TRY(NAI_NEW(out->units, &out->arena, count, err));
   for (out->columns = 0; out->columns < count; out->columns++) {
     out->units[out->columns] = columns[out->columns].unit;
-    if (!(out->names[out->columns] = strdup(columns[out->columns].name)))
-      return nai_err_nomem(err);
+    out->names[out->columns] = nai_arena_printf(&out->arena, "%s", columns[out->columns].name);
   }
-  return NAI_OK;
+  return nai_arena_check(&out->arena, err);
 }
 
 /* Texts are numbers until all are there: the dictionary may move. */
@@ -72,7 +69,7 @@ typedef int row_fn(void *ctx, const struct nai_value *cells, struct nai_err *err
 
 static int collect(struct nai_query_rows *out, row_fn *put, const struct nai_query *query, struct nai_err *err) {
   bool truncated;
-  *out = (struct nai_query_rows){0};
+  *out = (struct nai_query_rows){.arena = NAI_ARENA(NULL)};
   NAI_TRY(nai_query_run(&truncated, query, &(struct nai_query_sink){begin, put, out}, err));
   for (size_t i = 0; i < (size_t)out->rows * out->columns; i++)
     if (out->cells[i].type == NAI_STR && !out->cells[i].null)
@@ -103,11 +100,8 @@ int nai_query_ask_sums(struct nai_query_rows *out, struct nai_run *run, const ch
 }
 
 void nai_query_rows_free(struct nai_query_rows *rows) {
-  for (uint32_t i = 0; rows->names && i < rows->columns; i++)
-    free(rows->names[i]);
-  free(rows->names);
-  free(rows->units);
   free(rows->cells);
+  nai_arena_free(&rows->arena);
   nai_strings_free(&rows->texts);
   nai_strings_free(&rows->keys);
   nai_buf_free(&rows->key);

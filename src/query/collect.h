@@ -1,16 +1,18 @@
 /* The rows of a statement, held. */
 #pragma once
 
+#include "base/arena.h"
 #include "query/query.h"
 
 struct nai_query_rows {
   struct nai_value *cells; /* row by row */
-  char **names;            /* of columns */
+  const char **names;      /* of columns */
   enum nai_unit *units;    /* NAI_UNIT_COUNT: unknown */
   uint32_t columns;
   uint32_t rows;
 
   /* private */
+  struct nai_arena arena;
   struct nai_strings texts, keys; /* keys: of rows whose sums are collected, by row */
   struct nai_buf key;
   uint32_t capacity;

@@ -9,6 +9,7 @@
 #include "tables/graph_event_launches.h"
 #include "tables/kernel_launches.h"
 #include "tables/memop_launches.h"
+#include "tables/nvtx_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,10 @@ int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t 
   const uint64_t all = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(LABELS) |
                        NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                        nai_parts_tables(NAI_PART(NVTX_TREE)); /* also those later parts read */
-  int rc = nai_database_classes(db, err);
+  NAI_TRY(nai_database_classes(db, err));
   const struct nai_model_options options = {
       .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
-  if (!rc && !db->run->model)
-    rc = open_events(db->run, all, err);
+  int rc = db->run->model ? NAI_OK : open_events(db->run, all, err);
   if (!rc)
     rc = nai_run_model(out, db->run, &options, all, parts, err);
   if (rc == NAI_ESTALE)
@@ -97,17 +97,18 @@ static int sweep_thread(int32_t *range_row, const struct nai_model *m, uint32_t 
   const struct nai_groups *calls = &m->api_by_thread, *ranges = &m->nvtx_by_thread;
   NAI_SCOPED(nai_open_cursor) cursor = {0};
   uint32_t place = ranges->first[thread], end = ranges->first[thread + 1], parent;
-  int rc = place < end ? nai_open_find(&cursor, m, thread, place, err) : NAI_OK;
-  for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1] && place <= end && !rc; i++) {
+  if (place < end)
+    NAI_TRY(nai_open_find(&cursor, m, thread, place, err));
+  for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
     int64_t at = nai_at(&m->apis.start_ns, api);
-    for (; place < end && nai_at(&m->nvtx.start_ns, ranges->order[place]) <= at && !rc; place++)
+    for (; place < end && nai_at(&m->nvtx.start_ns, ranges->order[place]) <= at; place++)
       if (nai_at(&m->nvtx.kind, ranges->order[place]) == NAI_NVTX_PUSH_POP)
-        rc = nai_open_begin(&parent, &cursor, ranges->order[place], err);
-    uint32_t open = rc || ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
+        NAI_TRY(nai_open_begin(&parent, &cursor, ranges->order[place], err));
+    uint32_t open = ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
     range_row[api] = open == NAI_NO_ROW ? NAI_NULL_I32 : (int32_t)open;
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int32_t node_of(const struct nai_model *m, uint32_t api) {
@@ -120,23 +121,25 @@ static int32_t node_of(const struct nai_model *m, uint32_t api) {
 static int fill_nodes(struct nai_sql_table *t, const struct nai_model *m, int column, const uint32_t *call,
                       struct nai_err *err) {
   struct nai_sql_table *nodes = nai_sql_find(t->sql, nai_derived_nodes.schema->name);
-  NAI_FREED uint32_t *ids = calloc((size_t)m->node_count * 2 + 1, sizeof *ids);
-  int rc = ids ? nai_sql_read(nodes, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = allocate(t, column, column + 2, err);
-  for (uint32_t i = 0; i < m->node_count && !rc; i++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  uint32_t(*ids)[2];
+  NAI_TRY(NAI_NEW(ids, &arena, m->node_count, err));
+  NAI_TRY(nai_sql_read(nodes, err));
+  NAI_TRY(allocate(t, column, column + 2, err));
+  for (uint32_t i = 0; i < m->node_count; i++)
     for (int k = 0; k < 2; k++) {
-      const char *text = nai_cell_str(nodes->table, i, k ? "path" : "range_name");
-      ids[2 * i + k] = nai_strings_add(&t->own->strings, text, strlen(text));
-      rc = ids[2 * i + k] == NAI_NO_STRING ? nai_err_nomem(err) : rc;
+      const char *text = nai_get_str(nodes->table, i, k ? NVTX_NODES_path : NVTX_NODES_range_name);
+      ids[i][k] = nai_strings_add(&t->own->strings, text, strlen(text));
+      if (ids[i][k] == NAI_NO_STRING)
+        return nai_err_nomem(err);
     }
-  for (int64_t i = 0; i < t->own->rows && !rc; i++) {
+  for (int64_t i = 0; i < t->own->rows; i++) {
     int32_t node = node_of(m, call ? call[i] : (uint32_t)i);
     nai_column_i32(t->own, column)[i] = node;
-    nai_column_str(t->own, column + 1)[i] = node < 0 ? NAI_NO_STRING : ids[2 * node];
-    nai_column_str(t->own, column + 2)[i] = node < 0 ? NAI_NO_STRING : ids[2 * node + 1];
+    for (int k = 0; k < 2; k++)
+      nai_column_str(t->own, column + 1 + k)[i] = node < 0 ? NAI_NO_STRING : ids[node][k];
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int fill_classes(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
