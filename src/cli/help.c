@@ -1,7 +1,6 @@
 /* Help, from the tables. */
 #include "cli/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 100, OPTION_COLUMN = 38 };
@@ -146,11 +145,11 @@ void nai_cli_help_program(struct nai_buf *out, const struct nai_cli_program *pro
 
 void nai_cli_help_short(struct nai_buf *out, const struct nai_cli_program *program) {
   const char *first = program->examples, *end = strchr(first, '\n');
+  NAI_SCOPED(nai_buf) two = {0};
   end = end ? strchr(end + 1, '\n') : NULL; /* two lines of them */
   nai_buf_printf(out, "%s: %s\n", program->name, program->title);
-  char *two = strndup(first, end ? (size_t)(end - first) : strlen(first));
-  out->oom |= !two;
-  put_lines(out, "Examples", two ? two : "");
-  free(two);
+  nai_buf_put(&two, first, end ? (size_t)(end - first) : strlen(first));
+  put_lines(out, "Examples", nai_buf_str(&two));
+  out->oom |= two.oom;
   nai_buf_printf(out, "\n%s --help lists all commands.\n", program->name);
 }

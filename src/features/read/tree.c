@@ -5,6 +5,7 @@
 #include "base/escape.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void init(void *memory) {
@@ -52,59 +53,44 @@ int64_t nai_range_tree_time(const struct nai_range_tree *t, int64_t i) {
   return t->args->by == BY_WALL ? t->nodes[i].wall_ns : t->nodes[i].gpu_ns;
 }
 
-static bool comes_first(const struct nai_range_tree *t, int64_t a, int64_t b) {
-  if (nai_range_tree_time(t, a) != nai_range_tree_time(t, b))
-    return nai_range_tree_time(t, a) > nai_range_tree_time(t, b);
-  int order = strcmp(t->nodes[a].name, t->nodes[b].name);
-  return order ? order < 0 : a < b;
+struct order {
+  const struct nai_range_tree *tree;
+  const int64_t *above; /* per node: the one around it, -1 */
+};
+
+/* Siblings one after the other, those of one thread together; of them the ones with more time first. */
+static int compare_nodes(const void *pa, const void *pb, void *ctx) {
+  const struct order *order = ctx;
+  const struct nai_range_tree *t = order->tree;
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  const int64_t keys[][2] = {{order->above[a], order->above[b]},
+                             {t->nodes[a].thread, t->nodes[b].thread},
+                             {nai_range_tree_time(t, b), nai_range_tree_time(t, a)}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1])
+      return keys[i][0] < keys[i][1] ? -1 : 1;
+  int names = strcmp(t->nodes[a].name, t->nodes[b].name);
+  return names ? names : (a > b) - (a < b);
 }
 
-/* Merges two lists of siblings. */
-static int64_t merge(struct nai_range_tree *t, int64_t a, int64_t b) {
-  int64_t first = -1, *at = &first;
-  while (a >= 0 && b >= 0) {
-    int64_t *take = comes_first(t, b, a) ? &b : &a;
-    *at = *take;
-    at = &t->nodes[*take].next;
-    *take = *at;
+/* Children of each node and the roots, in order. `of_number`: nodes by number, -1. */
+static int link_nodes(struct nai_range_tree *t, const int64_t *of_number, int64_t numbers, struct nai_err *err) {
+  int64_t *list, *above;
+  NAI_TRY(NAI_NEW(list, t->arena, t->count, err));
+  NAI_TRY(NAI_NEW(above, t->arena, t->count, err));
+  for (int64_t i = 0; i < t->count; i++) {
+    const struct nai_value *parent = nai_query_cell(&t->rows, i, N_PARENT);
+    above[i] = parent->null || parent->i >= numbers ? -1 : of_number[parent->i];
+    list[i] = i;
   }
-  *at = a >= 0 ? a : b;
-  return first;
-}
-
-/* Orders a list of `count` siblings; returns its first. */
-static int64_t sort(struct nai_range_tree *t, int64_t first, int64_t count) {
-  if (count < 2) {
-    if (first >= 0)
-      t->nodes[first].next = -1;
-    return first;
-  }
-  int64_t half = count / 2, second = first;
-  for (int64_t i = 0; i < half; i++)
-    second = t->nodes[second].next;
-  int64_t right = sort(t, second, count - half);
-  return merge(t, sort(t, first, half), right);
-}
-
-static int64_t length(const struct nai_range_tree *t, int64_t first) {
-  int64_t n = 0;
-  for (; first >= 0; first = t->nodes[first].next)
-    n++;
-  return n;
-}
-
-/* Children of each node in order; roots of all threads in the order of their rows. `of_number`: nodes by number, -1. */
-static void link_nodes(struct nai_range_tree *t, const int64_t *of_number, int64_t numbers) {
+  qsort_r(list, (size_t)t->count, sizeof *list, compare_nodes, &(struct order){t, above});
   t->roots = -1;
   for (int64_t i = t->count; i-- > 0;) {
-    const struct nai_value *parent = nai_query_cell(&t->rows, i, N_PARENT);
-    int64_t above = parent->null || parent->i >= numbers ? -1 : of_number[parent->i];
-    int64_t *list = above < 0 ? &t->roots : &t->nodes[above].first;
-    t->nodes[i].next = *list;
-    *list = i;
+    int64_t node = list[i], *first = above[node] < 0 ? &t->roots : &t->nodes[above[node]].first;
+    t->nodes[node].next = *first;
+    *first = node;
   }
-  for (int64_t i = 0; i < t->count; i++)
-    t->nodes[i].first = sort(t, t->nodes[i].first, length(t, t->nodes[i].first));
+  return NAI_OK;
 }
 
 static int put_kernels(struct nai_range_tree *t, const int64_t *of_number, int64_t numbers, struct nai_err *err) {
@@ -143,23 +129,22 @@ static int make_nodes(struct nai_range_tree *t, struct nai_err *err) {
                                           .launched = nai_query_cell_int(rows, i, N_KERNELS),
                                           .first = -1};
   }
-  link_nodes(t, of_number, numbers);
+  NAI_TRY(link_nodes(t, of_number, numbers, err));
   return put_kernels(t, of_number, numbers, err);
 }
 
 int64_t nai_range_tree_next_thread(int64_t *whole, struct nai_range_tree *t) {
-  int64_t first = t->roots, last = first, count = 0;
+  int64_t first = t->roots, last = first;
   *whole = 0;
   for (int64_t i = first; i >= 0 && t->nodes[i].thread == t->nodes[first].thread; i = t->nodes[i].next) {
     *whole += nai_range_tree_time(t, i);
-    count++;
     last = i;
   }
   if (first < 0)
     return -1;
   t->roots = t->nodes[last].next;
   t->nodes[last].next = -1;
-  return sort(t, first, count);
+  return first;
 }
 
 struct parameters {
