@@ -6,7 +6,7 @@
 #include "base/temporary.h"
 #include "cli/cli.h"
 #include "trace/reader.h"
-#include "query/collect.h"
+#include "query/query_rows.h"
 #include "report/rows.h"
 
 #include <limits.h>

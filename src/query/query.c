@@ -1,5 +1,5 @@
 /* Asking: a single call of SQL can take hours (a long pattern in a long text) and cannot be interrupted; a process can
- * be ended. So the statement runs in one of its own (worker.c), which sends its rows through a pipe. */
+ * be ended. So the statement runs in one of its own (statement_worker.c), which sends its rows through a pipe. */
 #include "query/internal.h"
 
 #include <errno.h>

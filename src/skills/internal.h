@@ -3,7 +3,7 @@
 
 #include "skills/skill.h"
 
-/* load.c: fills what the parsed document says. */
+/* skill_load.c: fills what the parsed document says. */
 NAI_MUST_CHECK int nai_skill_read(struct nai_skill *skill, struct nai_err *err);
 NAI_MUST_CHECK int nai_page_read(struct nai_page *page, struct nai_err *err);
 NAI_MUST_CHECK int nai_skill_check_name(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *name,

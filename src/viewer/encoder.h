@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/sink.h"
-#include "viewer/host.h"
+#include "viewer/host_lanes.h"
 #include "viewer/items.h"
 
 enum { START, DURATION, NAME, LINK, CORRELATION, AUX, COUNT, BUSY, COLUMNS };
@@ -94,13 +94,13 @@ struct nai_encoder {
 
 /* The page's number of an event's name. */
 uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);
-/* names.c: of an aggregated timeline, whose search has to find also what is aggregated. */
+/* page_names.c: of an aggregated timeline, whose search has to find also what is aggregated. */
 NAI_MUST_CHECK int nai_encoder_total(struct nai_encoder *encoder, struct nai_err *err); /* makes the totals */
 const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *encoder, enum nai_lane_kind kind,
                                                     int32_t gpu);
 void nai_encoder_list_names(struct nai_encoder *encoder);  /* puts every name on the page's list, before any other */
 void nai_encoder_count_names(struct nai_encoder *encoder); /* tells how many events those on it have, after all */
-/* sums.c: the sums of an aggregated timeline. */
+/* page_sums.c: the sums of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *err);
 
 /* columns.c: appends a lane's items to the columns. */

@@ -6,10 +6,11 @@
 /* One event, or several that share a bucket of time. */
 struct nai_item {
   int64_t start, end;
-  uint32_t row;            /* of the lane's event table: the event, or one that stands for an aggregate */
-  uint32_t count;          /* 1 for an event */
-  int64_t busy;            /* ns inside an aggregate, 0 for an event */
-  uint32_t mix, mix_count; /* of an aggregate of kernels: its entries in the lane's `mix`; host.h has its own use */
+  uint32_t row;   /* of the lane's event table: the event, or one that stands for an aggregate */
+  uint32_t count; /* 1 for an event */
+  int64_t busy;   /* ns inside an aggregate, 0 for an event */
+  uint32_t mix,
+      mix_count; /* of an aggregate of kernels: its entries in the lane's `mix`; host_lanes.h has its own use */
 };
 
 /* Time of one kernel category inside an aggregate. */

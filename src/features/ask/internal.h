@@ -1,7 +1,7 @@
 /* The parts of answering. Internal to src/features/ask. */
 #pragma once
 
-#include "query/collect.h"
+#include "query/query_rows.h"
 #include "features/ask/question.h"
 
 /* One kind of question; its members are read where they are needed. */
@@ -55,7 +55,7 @@ bool nai_question_is_name(const struct nai_question_word *word);
  * words, too. */
 size_t nai_question_names(const char **out, const struct nai_question *question, bool plain);
 
-/* --- facts.c --------------------------------------------------------------------------------------------------- */
+/* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 
 /* What statements are asked with. */
 struct nai_asking {

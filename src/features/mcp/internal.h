@@ -64,7 +64,7 @@ json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_err
 /* JSON on one line; reals with as few digits as they need. */
 void nai_agent_print(struct nai_buf *out, const json_t *value);
 
-/* --- schema.c ------------------------------------------------------------------------------------------------- */
+/* --- agent_schema.c ------------------------------------------------------------------------------------------- */
 
 /* Checks a value against the parts of JSON Schema that catalogue.json uses. `where` names it in messages. */
 int nai_agent_check(struct nai_rpc_error *error, const json_t *schema, const json_t *value, const char *where);
@@ -87,7 +87,7 @@ void nai_agent_sweep(const struct nai_agent *agent);
 /* Says that a run is in use. */
 void nai_agent_touch(const char *path);
 
-/* --- worker.c ------------------------------------------------------------------------------------------------- */
+/* --- agent_worker.c ------------------------------------------------------------------------------------------- */
 
 enum { NAI_AGENT_MAX_WORDS = 256, NAI_AGENT_MAX_STEPS = 2 };
 

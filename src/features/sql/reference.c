@@ -1,6 +1,6 @@
 /* Every table and view of SQL with its columns, as a page of Markdown. */
 #include "features/sql/sql_command.h"
-#include "query/collect.h"
+#include "query/query_rows.h"
 
 #include "base/escape.h"
 

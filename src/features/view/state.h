@@ -3,7 +3,7 @@
 
 #include "features/view/scene.h"
 #include "features/view/screen.h"
-#include "features/view/tree.h"
+#include "features/view/range_lines.h"
 #include "features/view/view.h"
 
 enum { NAI_MIN_WIDTH = 40, NAI_MIN_HEIGHT = 10, NAI_PANEL_ROWS = 6 };

@@ -1,4 +1,4 @@
-#include "query/collect.h"
+#include "query/query_rows.h"
 
 #include "base/array.h"
 

@@ -1,4 +1,4 @@
-#include "viewer/host.h"
+#include "viewer/host_lanes.h"
 
 #include "base/sort.h"
 #include "model/cpu/cpu.h"

@@ -1,4 +1,4 @@
-#include "features/view/tree.h"
+#include "features/view/range_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
