@@ -100,7 +100,7 @@ static void put_arg(struct chrome *c, const struct nai_arg *arg) {
   }
 }
 
-static void put_args(struct chrome *c, const struct nai_slice *s) {
+static void put_args(struct chrome *c, const struct nai_track_slice *s) {
   struct nai_arg args[NAI_MAX_ARGS];
   int count = nai_labels_args(args, c->tl, s);
   begin_args(c);
@@ -109,7 +109,8 @@ static void put_args(struct chrome *c, const struct nai_slice *s) {
   end_args(c);
 }
 
-static void begin_slice(struct chrome *c, const char *phase, const struct nai_track *track, const struct nai_slice *s) {
+static void begin_slice(struct chrome *c, const char *phase, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   begin_event(c, phase, place_of(track));
   nai_json_put_text(&c->json, "name", nai_strings_get(&c->tl->names, s->name));
   nai_json_put_text(&c->json, "cat", nai_strings_get(&c->tl->categories, s->category));
@@ -128,7 +129,7 @@ static void put_flow(struct chrome *c, const char *phase, struct place place, in
   nai_json_end(&c->json);
 }
 
-static void put_flows(struct chrome *c, const struct nai_track *track, const struct nai_slice *s) {
+static void put_flows(struct chrome *c, const struct nai_track *track, const struct nai_track_slice *s) {
   struct nai_timeline *tl = c->tl;
   uint32_t thread = nai_at_text(&tl->m->apis.thread, s->call);
   int64_t at = nai_at(&tl->m->apis.start_ns, s->call);
@@ -141,7 +142,8 @@ static void put_flows(struct chrome *c, const struct nai_track *track, const str
   put_flow(c, "f", place_of(track), s->start);
 }
 
-static void put_slice(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_slice(struct nai_timeline_writer *writer, const struct nai_track *track,
+                      const struct nai_track_slice *s) {
   struct chrome *c = (struct chrome *)writer;
   begin_slice(c, "X", track, s);
   put_us(&c->json, "dur", s->end - s->start);
@@ -154,7 +156,8 @@ static void end_slice(struct nai_timeline_writer *writer, const struct nai_track
   (void)writer, (void)track, (void)at; /* its length is written with its start */
 }
 
-static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   struct chrome *c = (struct chrome *)writer;
   begin_slice(c, "i", track, s);
   nai_json_put_text(&c->json, "s", "t");

@@ -9,7 +9,7 @@ int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_model *m = tl->m;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_groups groups = {0};
-  struct nai_slice s;
+  struct nai_track_slice s;
   uint32_t n = 0, count = 0, *rows;
   int32_t *threads;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
@@ -41,7 +41,7 @@ void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu) {
   struct nai_track track = {0};
   uint32_t category = nai_labels_add(tl, &tl->categories, "idle");
   for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
-    struct nai_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
+    struct nai_track_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
     s.start = gap.start < o->start_ns ? o->start_ns : gap.start;
     s.end = gap.end > o->end_ns ? o->end_ns : gap.end;
     if (s.end <= s.start || gap.end - gap.start < o->min_ns)

@@ -55,7 +55,7 @@ static uint32_t once(struct nai_timeline *tl, struct nai_strings *texts, uint32_
 /* --- names ------------------------------------------------------------------------------------------- */
 
 /* Where the id of an event's name is kept, NULL where names are few. */
-static uint32_t *slot_of(const struct nai_timeline *tl, const struct nai_slice *s) {
+static uint32_t *slot_of(const struct nai_timeline *tl, const struct nai_track_slice *s) {
   const struct nai_model *m = tl->m;
   switch (s->kind) {
   case NAI_LANE_KERNEL: {
@@ -75,7 +75,7 @@ static uint32_t *slot_of(const struct nai_timeline *tl, const struct nai_slice *
   return NULL;
 }
 
-void nai_labels_name(struct nai_timeline *tl, struct nai_slice *s) {
+void nai_labels_name(struct nai_timeline *tl, struct nai_track_slice *s) {
   static const char *const categories[] = {
       [NAI_LANE_API] = "cuda_api",   [NAI_LANE_KERNEL] = "other", [NAI_LANE_COPY] = "memcpy",
       [NAI_LANE_SET] = "memset",     [NAI_LANE_GRAPH] = "graph",  [NAI_LANE_NVTX] = "nvtx",
@@ -139,7 +139,7 @@ struct place {
   const uint32_t *call;
 };
 
-static void add_place(struct args *a, const struct nai_slice *s, const struct place *at) {
+static void add_place(struct args *a, const struct nai_track_slice *s, const struct place *at) {
   const struct nai_model *m = a->tl->m;
   uint32_t call = at->call[s->row];
   add_int(a, NAI_ARG_DEVICE, nai_at(at->device, s->row));
@@ -160,7 +160,7 @@ static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
              nai_labels_add(a->tl, &a->tl->values, nai_model_kind_name(room, a->tl->m, NAI_LABEL_MEMORY, kind)));
 }
 
-static void add_copy(struct args *a, const struct nai_slice *s) {
+static void add_copy(struct args *a, const struct nai_track_slice *s) {
   const struct MEMOP_EVENTS_columns *v = &a->tl->m->memops;
   int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end_ns, s->row) - nai_at(&v->start_ns, s->row);
   add_int(a, NAI_ARG_BYTES, bytes);
@@ -171,7 +171,7 @@ static void add_copy(struct args *a, const struct nai_slice *s) {
   add_kind(a, NAI_ARG_TARGET, nai_at_i32(&v->dst_kind, s->row));
 }
 
-static void add_call(struct args *a, const struct nai_slice *s) {
+static void add_call(struct args *a, const struct nai_track_slice *s) {
   static const char *const classes[] = {[NAI_API_ORDERING] = "ordering",
                                         [NAI_API_POLL] = "poll",
                                         [NAI_API_ALLOCATION] = "allocation",
@@ -186,7 +186,7 @@ static void add_call(struct args *a, const struct nai_slice *s) {
     add_text(a, NAI_ARG_CLASS, nai_labels_add(a->tl, &a->tl->values, text));
 }
 
-int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *s) {
+int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *s) {
   const struct nai_model *m = tl->m;
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
   const struct MEMOP_EVENTS_columns *c = &m->memops;

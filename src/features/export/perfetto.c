@@ -160,7 +160,7 @@ static void put_arg(struct perfetto *p, const struct nai_arg *arg) {
   put_message(&p->event, EVENT_ARG, &p->part);
 }
 
-static void put_event(struct perfetto *p, const struct nai_track *track, int type, const struct nai_slice *s) {
+static void put_event(struct perfetto *p, const struct nai_track *track, int type, const struct nai_track_slice *s) {
   struct nai_timeline *tl = p->tl;
   struct nai_arg args[NAI_MAX_ARGS];
   int count = nai_labels_args(args, tl, s);
@@ -182,11 +182,13 @@ static void put_event(struct perfetto *p, const struct nai_track *track, int typ
   end_packet(p);
 }
 
-static void put_begin(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_begin(struct nai_timeline_writer *writer, const struct nai_track *track,
+                      const struct nai_track_slice *s) {
   put_event((struct perfetto *)writer, track, BEGIN, s);
 }
 
-static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   put_event((struct perfetto *)writer, track, INSTANT, s);
 }
 

@@ -98,7 +98,8 @@ static void put_event(struct profiles *p, struct row *row, char what, uint32_t f
                  what, frame, row->last);
 }
 
-static void begin_slice(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void begin_slice(struct nai_timeline_writer *writer, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   struct profiles *p = (struct profiles *)writer;
   const char *name = nai_strings_get(&p->tl->names, s->name);
   struct row *row = row_of(p, track);
@@ -119,7 +120,8 @@ static void end_slice(struct nai_timeline_writer *writer, const struct nai_track
 }
 
 /* speedscope has neither. */
-static void no_instant(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void no_instant(struct nai_timeline_writer *writer, const struct nai_track *track,
+                       const struct nai_track_slice *s) {
   (void)writer, (void)track, (void)s;
 }
 static void no_counter(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at, double value) {

@@ -66,7 +66,7 @@ static int open_row(struct nai_timeline *tl, struct rows *rows, uint32_t row, st
 }
 
 /* In the first row it fits into, from row `first` on. */
-static int put_flat(uint32_t *row, struct nai_timeline *tl, struct rows *rows, const struct nai_slice *s,
+static int put_flat(uint32_t *row, struct nai_timeline *tl, struct rows *rows, const struct nai_track_slice *s,
                     uint32_t first, struct nai_err *err) {
   NAI_TRY(nai_layout_place(row, &rows->layout, s->start, s->end, err));
   *row += first;
@@ -82,7 +82,7 @@ static void close_until(struct nai_timeline *tl, struct rows *rows, int64_t at) 
 }
 
 /* In the first row, or, when it would cross a slice there, in another. */
-static int put_nested(uint32_t *row, struct nai_timeline *tl, struct rows *rows, const struct nai_slice *s,
+static int put_nested(uint32_t *row, struct nai_timeline *tl, struct rows *rows, const struct nai_track_slice *s,
                       struct nai_err *err) {
   close_until(tl, rows, s->start);
   if (rows->depth && s->end > rows->open[rows->depth - 1])
@@ -97,11 +97,11 @@ static int put_nested(uint32_t *row, struct nai_timeline *tl, struct rows *rows,
 
 /* --- what is shown ----------------------------------------------------------------------------------- */
 
-bool nai_timeline_cut(struct nai_slice *s, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row) {
+bool nai_timeline_cut(struct nai_track_slice *s, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_export_options *o = tl->options;
   const struct nai_column *start, *end;
   nai_lane_times(&start, &end, tl->m, kind);
-  *s = (struct nai_slice){
+  *s = (struct nai_track_slice){
       .kind = kind, .row = row, .start = nai_at(start, row), .end = nai_at(end, row), .call = NAI_NO_ROW};
   s->end = s->end < s->start ? s->start : s->end;
   bool overlaps = s->start < o->end_ns && (s->end > o->start_ns || (s->start == s->end && s->start == o->start_ns));
@@ -122,7 +122,7 @@ static bool lane_shown(const struct nai_timeline *tl, const struct nai_lane *lan
 /* Counts the operations that each call will have a flow to. */
 static void count_flows(struct nai_timeline *tl) {
   const struct nai_model *m = tl->m;
-  struct nai_slice s;
+  struct nai_track_slice s;
   for (uint32_t l = 0; l < m->lanes.count && !tl->options->no_flows && !tl->options->no_calls; l++) {
     const struct nai_lane *lane = &m->lanes.v[l];
     if (lane->thread >= 0 || !lane_shown(tl, lane))
@@ -170,7 +170,7 @@ static int plan_rows(struct rows *rows, struct nai_timeline *tl, const struct na
   return lane->kind == NAI_LANE_NVTX ? add_row(rows, first, err) : NAI_OK;
 }
 
-static int put_event(struct nai_timeline *tl, struct rows *rows, const struct nai_lane *lane, struct nai_slice *s,
+static int put_event(struct nai_timeline *tl, struct rows *rows, const struct nai_lane *lane, struct nai_track_slice *s,
                      struct nai_err *err) {
   bool nested = lane->kind == NAI_LANE_API || lane->kind == NAI_LANE_NVTX;
   uint32_t call = lane->kind == NAI_LANE_API ? s->row : nai_lane_call(tl->m, s->kind, s->row), row;
@@ -190,7 +190,7 @@ static int put_event(struct nai_timeline *tl, struct rows *rows, const struct na
 static int write_lane(struct nai_timeline *tl, const struct nai_lane *lane, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct rows rows = {.arena = &arena, .layout = {.arena = &arena}};
-  struct nai_slice s;
+  struct nai_track_slice s;
   bool planned = false;
   for (uint32_t i = 0; i < lane->count; i++) {
     bool shown = nai_timeline_cut(&s, tl, lane->kind, lane->rows[i]);

@@ -26,7 +26,7 @@ struct nai_track {
   uint32_t rank;    /* among the parent's, where the order has a meaning */
 };
 
-struct nai_slice {
+struct nai_track_slice {
   enum nai_lane_kind kind;
   bool idle;               /* an idle gap: `row` means nothing */
   uint32_t row;            /* of the lane's event table */
@@ -38,9 +38,10 @@ struct nai_slice {
 /* What makes the file. Slices come as begin, slices inside, end; times of one track never go back but for instants. */
 struct nai_timeline_writer {
   void (*track)(struct nai_timeline_writer *writer, const struct nai_track *track);
-  void (*begin)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *slice);
+  void (*begin)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_track_slice *slice);
   void (*end)(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at);
-  void (*instant)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *slice);
+  void (*instant)(struct nai_timeline_writer *writer, const struct nai_track *track,
+                  const struct nai_track_slice *slice);
   void (*counter)(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at, double value);
   void (*complete)(struct nai_timeline_writer *writer); /* nothing more comes on the tracks so far; NULL: no matter */
 };
@@ -103,7 +104,8 @@ NAI_MUST_CHECK int nai_timeline_write(struct nai_timeline *tl, struct nai_timeli
 void nai_timeline_free(struct nai_timeline *tl);
 
 /* The part of an event that is shown, without names; false for none. */
-bool nai_timeline_cut(struct nai_slice *slice, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row);
+bool nai_timeline_cut(struct nai_track_slice *slice, const struct nai_timeline *tl, enum nai_lane_kind kind,
+                      uint32_t row);
 
 /* tracks.c. Processes and threads get numbers that are unique in the file. */
 enum { NAI_GPU_PID = 10 * 1000 * 1000, NAI_MADE_ID = 2 * 1000 * 1000 * 1000 };
@@ -123,8 +125,8 @@ NAI_MUST_CHECK int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err 
 
 /* labels.c: names and facts of events. */
 NAI_MUST_CHECK int nai_labels_open(struct nai_timeline *tl, struct nai_err *err);
-void nai_labels_name(struct nai_timeline *tl, struct nai_slice *slice); /* fills name and category */
-int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *slice);
+void nai_labels_name(struct nai_timeline *tl, struct nai_track_slice *slice); /* fills name and category */
+int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *slice);
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text);
 
 /* Gives each of a series of events, which come by start, the first row in which it overlaps no earlier one. */

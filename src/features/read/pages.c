@@ -149,8 +149,7 @@ static void put_between(struct printing *p, size_t i, const struct nai_page_bloc
 }
 
 static int print_page(struct printing *p, const struct nai_page *page, struct nai_err *err) {
-  struct nai_json json;
-  int rc = NAI_OK;
+  NAI_SCOPED(nai_json) json = {0};
   if (p->format == NAI_ROWS_JSON) {
     nai_json_open(&json, p->out, NAI_JSON_INLINE);
     nai_json_put_text(&json, "page", page->id);
@@ -159,18 +158,20 @@ static int print_page(struct printing *p, const struct nai_page *page, struct na
   } else if (p->format == NAI_ROWS_MARKDOWN) {
     nai_buf_printf(p->out, "# %s\n\n", page->title);
   }
-  for (size_t i = 0; i < page->block_count && !rc; i++) {
+  for (size_t i = 0; i < page->block_count; i++) {
     p->block = &page->blocks[i];
     if (p->format == NAI_ROWS_CSV && !p->block->text.sql && !p->block->skill)
       continue; /* the verdict is no table */
     put_between(p, i, i ? &page->blocks[i - 1] : NULL);
-    rc = p->block->text.sql ? print_statement(p, err) : p->block->skill ? print_skill(p, err) : print_verdict(p, err);
+    NAI_TRY(p->block->text.sql ? print_statement(p, err)
+            : p->block->skill  ? print_skill(p, err)
+                               : print_verdict(p, err));
   }
   if (p->format == NAI_ROWS_JSON) {
     nai_json_end(&json);
     nai_json_close(&json);
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* --- the command ------------------------------------------------------------------------------------ */

@@ -74,14 +74,14 @@ static int write_window(struct nai_term *v, const char *path, struct nai_err *er
   struct nai_err said;
   if (!*path)
     return NAI_OK;
-  int rc = nai_term_print(&text, v, v->width, 0, err);
-  if (!rc && nai_fs_exists(path))
+  NAI_TRY(nai_term_print(&text, v, v->width, 0, err));
+  if (nai_fs_exists(path))
     nai_term_say(v, "\"%s\" exists; nothing was written", path);
-  else if (!rc && nai_fs_write(path, nai_buf_str(&text), text.len, &said))
+  else if (nai_fs_write(path, nai_buf_str(&text), text.len, &said))
     nai_term_say(v, "%s", said.msg);
-  else if (!rc)
+  else
     nai_term_say(v, "written to %s", path);
-  return rc;
+  return NAI_OK;
 }
 
 static int accept(struct nai_term *v, struct nai_err *err) {
