@@ -5,7 +5,6 @@
 #include "base/escape.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -110,16 +109,14 @@ static size_t stack_to_take(void) {
 static int view_by_another_name(int argc, char **argv) {
   static char view[] = "view", tree[] = "tree";
   bool is_tree = strcmp(argv[1], "tui") == 0;
-  char **words = calloc((size_t)argc + 2, sizeof *words);
+  NAI_FREED char **words = calloc((size_t)argc + 2, sizeof *words);
   if (!words)
     return nai_cli_main(&program, argc, argv);
   memcpy(words, argv, (size_t)argc * sizeof *words);
   words[1] = view;
   if (is_tree && argc > 2)
     words[argc] = tree;
-  int status = nai_cli_main(&program, argc + (is_tree && argc > 2), words);
-  free(words);
-  return status;
+  return nai_cli_main(&program, argc + (is_tree && argc > 2), words);
 }
 
 /* Less than what every command gets by with would end in a signal, somewhere. */

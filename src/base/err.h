@@ -2,6 +2,8 @@
  * outermost first: `cannot read table: trace="x", table="NVTX_EVENTS": row 7: "start" is text`. */
 #pragma once
 
+#include "base/scope.h"
+
 #include <stdbool.h>
 
 enum {

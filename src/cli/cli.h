@@ -34,6 +34,12 @@ extern const struct nai_cli_type nai_cli_choice;          /* int, the index of t
 extern const struct nai_cli_type nai_cli_word;            /* const char *, one of the choices; NULL: not set */
 extern const struct nai_cli_type nai_cli_texts;           /* const char *[most]; repeatable */
 extern const struct nai_cli_type nai_cli_ints;            /* int64_t[most]; repeatable */
+extern const struct nai_cli_type nai_cli_stretch;         /* struct nai_cli_stretch, typed as two numbers of seconds */
+
+struct nai_cli_stretch {
+  bool given;
+  int64_t start_ns, end_ns; /* the end lies after the start */
+};
 
 /* What a shell offers where `choices` have nothing. */
 enum nai_cli_hint { NAI_CLI_NOTHING, NAI_CLI_FILE, NAI_CLI_DIRECTORY };
@@ -108,6 +114,49 @@ void nai_cli_put_off_pipe_signal(void);
 /* Does what the command line says; prints help, versions and errors. Returns the exit status. */
 int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv);
 
+/* --- tables of data: a line per option ------------------------------------------------------------------ */
+
+/* Options of a command whose arguments are NAI_CLI_ARGS, a struct that the file names before its table; behind the help
+ * stands what else struct nai_cli_option has. Fields of lists are arrays, and `count` counts them.
+ *
+ *   #define NAI_CLI_ARGS struct my_args
+ *   static const struct nai_cli_option options[] = {
+ *       NAI_CLI_OPTION(int, jobs, "jobs", "N", "threads", .letter = 'j', NAI_CLI_RANGE(1, 256)),
+ *       NAI_CLI_SWITCH(on, json, "json", "print JSON"),
+ *       NAI_CLI_LIST(texts, rules, rule_count, "rules", "FILE", "rules to read; repeatable", NAI_CLI_FILES("yaml
+ * yml")), {0},
+ *   };
+ *   NAI_CLI_COMMAND(my_command, .name = "my", ..., .options = options, .run = run)
+ */
+#define NAI_CLI_OPTION(kind, field, name_, value_, help_, ...) \
+  NAI_CLI_OTHER(nai_cli_##kind, name_, value_, help_, .at = offsetof(NAI_CLI_ARGS, field), __VA_ARGS__)
+#define NAI_CLI_SWITCH(kind, field, name_, help_, ...) NAI_CLI_OPTION(kind, field, name_, NULL, help_, __VA_ARGS__)
+#define NAI_CLI_LIST(kind, field, count, name_, value_, help_, ...)                            \
+  NAI_CLI_OPTION(kind, field, name_, value_, help_, .count_at = offsetof(NAI_CLI_ARGS, count), \
+                 .most = sizeof((NAI_CLI_ARGS *)0)->field / sizeof *((NAI_CLI_ARGS *)0)->field, __VA_ARGS__)
+/* Of a type of the file's own. */
+#define NAI_CLI_OTHER(type_, name_, value_, help_, ...) \
+  { .name = name_, .value = value_, .help = help_, .type = &type_, __VA_ARGS__ }
+#define NAI_CLI_RANGE(least, greatest) .min = (least), .max = (greatest)
+#define NAI_CLI_FILES(suffixes_) .hint = NAI_CLI_FILE, .suffixes = suffixes_
+
+/* Operands, as members of struct nai_cli_operand each: NAI_CLI_OPERANDS(1, 1, {.name = "FILE", ...}). */
+#define NAI_CLI_OPERANDS(least, most, ...) \
+  .operands = (const struct nai_cli_operand[]){__VA_ARGS__, {0}}, .min_operands = (least), .max_operands = (most)
+#define NAI_CLI_COMMAND(id, ...) const struct nai_cli_command id = {.args_size = sizeof(NAI_CLI_ARGS), __VA_ARGS__};
+/* Defines the choices of an option or operand: those words, or the member `name` of each row of an array. */
+#define NAI_CLI_NAMES(function, ...)                                   \
+  static const char *function(size_t index, const char *before) {      \
+    static const char *const names[] = {__VA_ARGS__};                  \
+    (void)before;                                                      \
+    return index < sizeof names / sizeof *names ? names[index] : NULL; \
+  }
+#define NAI_CLI_NAMES_OF(function, array)                                   \
+  static const char *function(size_t index, const char *before) {           \
+    (void)before;                                                           \
+    return index < sizeof array / sizeof *array ? array[index].name : NULL; \
+  }
+
 /* A command every program can list: prints the completion script of a shell. */
 extern const struct nai_cli_command nai_cli_completions;
 
@@ -124,6 +173,3 @@ NAI_MUST_CHECK int nai_cli_read_int(int64_t *out, const struct nai_cli_option *o
                                     struct nai_err *err);
 NAI_MUST_CHECK int nai_cli_read_number(double *out, const struct nai_cli_option *option, const char *text,
                                        struct nai_err *err);
-/* The two words of "START END" in seconds, in ns; the end lies after the start. */
-NAI_MUST_CHECK int nai_cli_read_stretch(int64_t *start_ns, int64_t *end_ns, const struct nai_cli_option *option,
-                                        const char *const *values, struct nai_err *err);

@@ -1,8 +1,6 @@
 /* Help, from the tables. */
 #include "cli/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 100, OPTION_COLUMN = 38 };
@@ -36,7 +34,7 @@ static void put_wrapped(struct nai_buf *out, const char *text, int indent) {
 }
 
 void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *o, const void *defaults) {
-  struct nai_buf value = {0};
+  NAI_SCOPED(nai_buf) value = {0};
   nai_buf_puts(out, o->help);
   if (o->choices) {
     nai_buf_puts(out, ": ");
@@ -47,12 +45,11 @@ void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *o, const
   if (value.len || o->otherwise)
     nai_buf_printf(out, " (default: %s)", value.len ? nai_buf_str(&value) : o->otherwise);
   out->oom |= value.oom;
-  nai_buf_free(&value);
 }
 
 static void put_options(struct nai_buf *out, const struct nai_cli_option *options, const void *defaults) {
   for (const struct nai_cli_option *o = options; o && o->name; o++) {
-    struct nai_buf label = {0}, text = {0};
+    NAI_SCOPED(nai_buf) label = {0}, text = {0};
     if (o->hidden)
       continue;
     if (o->letter)
@@ -64,8 +61,6 @@ static void put_options(struct nai_buf *out, const struct nai_cli_option *option
     nai_buf_printf(out, "  %-*s ", OPTION_COLUMN, nai_buf_str(&label));
     put_wrapped(out, nai_buf_str(&text), OPTION_COLUMN + 3);
     out->oom |= label.oom || text.oom;
-    nai_buf_free(&label);
-    nai_buf_free(&text);
   }
 }
 
@@ -97,7 +92,7 @@ static void put_operands(struct nai_buf *out, const struct nai_cli_command *c) {
 }
 
 static void put_command(struct nai_buf *out, const struct nai_cli_command *c) {
-  void *defaults = nai_cli_new_args(c);
+  NAI_FREED void *defaults = nai_cli_new_args(c);
   out->oom |= !defaults;
   put_wrapped(out, c->description, 0);
   put_operands(out, c);
@@ -105,7 +100,6 @@ static void put_command(struct nai_buf *out, const struct nai_cli_command *c) {
   put_options(out, c->options, defaults);
   put_options(out, nai_cli_common, NULL);
   put_lines(out, "Examples", c->examples);
-  free(defaults);
 }
 
 void nai_cli_help(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
@@ -151,11 +145,11 @@ void nai_cli_help_program(struct nai_buf *out, const struct nai_cli_program *pro
 
 void nai_cli_help_short(struct nai_buf *out, const struct nai_cli_program *program) {
   const char *first = program->examples, *end = strchr(first, '\n');
+  NAI_SCOPED(nai_buf) two = {0};
   end = end ? strchr(end + 1, '\n') : NULL; /* two lines of them */
   nai_buf_printf(out, "%s: %s\n", program->name, program->title);
-  char *two = strndup(first, end ? (size_t)(end - first) : strlen(first));
-  out->oom |= !two;
-  put_lines(out, "Examples", two ? two : "");
-  free(two);
+  nai_buf_put(&two, first, end ? (size_t)(end - first) : strlen(first));
+  put_lines(out, "Examples", nai_buf_str(&two));
+  out->oom |= two.oom;
   nai_buf_printf(out, "\n%s --help lists all commands.\n", program->name);
 }

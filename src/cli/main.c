@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,11 +26,10 @@ static void end_with_reader(int code) {
 
 /* Messages quote names from traces and files. */
 static int fail(const struct nai_cli_program *program, const struct nai_err *err, int code) {
-  struct nai_buf line = {0};
+  NAI_SCOPED(nai_buf) line = {0};
   end_with_reader(code);
   (program->escape ? program->escape : nai_text_clean)(&line, err->msg, strlen(err->msg));
   fprintf(stderr, "%s: %s\n", program->name, line.oom ? err->msg : nai_buf_str(&line));
-  nai_buf_free(&line);
   return nai_err_exit_status(code);
 }
 
@@ -44,20 +42,17 @@ static int finish(const struct nai_cli_program *program, int rc, struct nai_err 
   return rc < 0 ? fail(program, err, rc) : rc;
 }
 
-/* Prints a text that was made for it and frees it. */
-static int print(const struct nai_cli_program *program, struct nai_buf *text) {
+static int print(const struct nai_cli_program *program, const struct nai_buf *text) {
   struct nai_err err = {0};
   int rc = nai_buf_check(text, &err);
   if (!rc)
     fwrite(nai_buf_str(text), 1, text->len, stdout);
-  nai_buf_free(text);
   return finish(program, rc, &err);
 }
 
 static int print_version(const struct nai_cli_program *program) {
-  struct nai_buf text = {0};
-  nai_buf_printf(&text, "%s %s\n", program->name, program->version);
-  return print(program, &text);
+  printf("%s %s\n", program->name, program->version);
+  return finish(program, NAI_OK, &(struct nai_err){0});
 }
 
 /* Usage errors end with the command that helps. */
@@ -69,29 +64,31 @@ static void add_help(struct nai_err *err, const struct nai_cli_program *program,
            name ? name : "");
 }
 
+/* The exit status, or a negative NAI_E*. */
+static int follow(struct nai_cli_call *call, const struct nai_cli_program *program,
+                  const struct nai_cli_command *command, int argc, char **argv, struct nai_err *err) {
+  int rc = call->args ? nai_cli_parse(call, command, argc, argv, err) : nai_err_nomem(err);
+  const char *const *operands = (const char *const *)call->operands;
+  if (!rc && !call->help && !call->version && command->check)
+    rc = command->check(call->args, operands, call->operand_count, err);
+  if (rc == NAI_EUSAGE)
+    add_help(err, program, command);
+  return rc || call->help || call->version ? rc : command->run(call->args, operands, call->operand_count, program, err);
+}
+
 static int run_command(const struct nai_cli_program *program, const struct nai_cli_command *command, int argc,
                        char **argv) {
-  struct nai_cli_call call = {.args = nai_cli_new_args(command)};
+  NAI_FREED void *args = nai_cli_new_args(command);
+  struct nai_cli_call call = {.args = args};
   struct nai_err err = {0};
-  struct nai_buf text = {0};
-  int rc = call.args ? nai_cli_parse(&call, command, argc, argv, &err) : nai_err_nomem(&err);
-  if (!rc && !call.help && !call.version && command->check)
-    rc = command->check(call.args, (const char *const *)call.operands, call.operand_count, &err);
-  if (rc == NAI_EUSAGE)
-    add_help(&err, program, command);
-  if (rc) {
-    rc = finish(program, rc, &err);
-  } else if (call.help) {
-    nai_cli_help(&text, program, command);
-    rc = print(program, &text);
-  } else if (call.version) {
-    rc = print_version(program);
-  } else {
-    rc = command->run(call.args, (const char *const *)call.operands, call.operand_count, program, &err);
-    rc = finish(program, rc, &err);
-  }
-  free(call.args);
-  return rc;
+  NAI_SCOPED(nai_buf) text = {0};
+  int rc = follow(&call, program, command, argc, argv, &err);
+  if (rc || !(call.help || call.version))
+    return finish(program, rc, &err);
+  if (call.version)
+    return print_version(program);
+  nai_cli_help(&text, program, command);
+  return print(program, &text);
 }
 
 static int unknown_command(const struct nai_cli_program *program, const char *word) {
@@ -110,7 +107,7 @@ static int unknown_command(const struct nai_cli_program *program, const char *wo
 
 static int help(const struct nai_cli_program *program, const char *name) {
   const struct nai_cli_command *command = name ? nai_cli_find(program, name) : NULL;
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (name && !command)
     return unknown_command(program, name);
   if (command)
@@ -134,11 +131,10 @@ static bool is_implied(const struct nai_cli_program *program, int argc, char **a
 
 int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : NULL;
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (!word) {
     nai_cli_help_short(&text, program);
     fputs(nai_buf_str(&text), stderr);
-    nai_buf_free(&text);
     return nai_err_exit_status(NAI_EUSAGE);
   }
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)

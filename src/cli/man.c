@@ -21,6 +21,11 @@ static void put_text(struct nai_buf *out, const char *text) {
   }
 }
 
+static void put_line(struct nai_buf *out, const char *text) {
+  put_text(out, text);
+  nai_buf_putc(out, '\n');
+}
+
 static void put_upper(struct nai_buf *out, const char *text) {
   for (; *text; text++)
     nai_buf_putc(out, (char)toupper((unsigned char)*text));
@@ -38,16 +43,14 @@ static void put_name(struct nai_buf *out, const struct nai_cli_program *program,
 /* A paragraph of text; empty lines would be a mistake to troff. */
 static void put_paragraphs(struct nai_buf *out, const char *text) {
   while (*text) {
+    NAI_SCOPED(nai_buf) line = {0};
     size_t len = strcspn(text, "\n");
-    char *line = strndup(text, len);
-    out->oom |= !line;
-    if (line && *line) {
-      put_text(out, line);
-      nai_buf_putc(out, '\n');
-    } else {
+    nai_buf_put(&line, text, len);
+    if (len)
+      put_line(out, nai_buf_str(&line));
+    else
       nai_buf_puts(out, ".PP\n");
-    }
-    free(line);
+    out->oom |= line.oom;
     text += len + (text[len] == '\n');
   }
 }
@@ -59,14 +62,13 @@ static void put_synopsis(struct nai_buf *out, const struct nai_cli_program *prog
   if (c->options)
     nai_buf_puts(out, "[\\fIOPTION\\fR]...\n");
   if (*c->synopsis) {
-    put_text(out, c->synopsis);
-    nai_buf_putc(out, '\n');
+    put_line(out, c->synopsis);
   }
 }
 
 static void put_options(struct nai_buf *out, const struct nai_cli_option *options, const void *defaults) {
   for (const struct nai_cli_option *o = options; o && o->name; o++) {
-    struct nai_buf text = {0};
+    NAI_SCOPED(nai_buf) text = {0};
     if (o->hidden)
       continue;
     nai_buf_puts(out, ".TP\n.B ");
@@ -80,10 +82,8 @@ static void put_options(struct nai_buf *out, const struct nai_cli_option *option
     }
     nai_buf_putc(out, '\n');
     nai_cli_describe(&text, o, defaults);
-    put_text(out, nai_buf_str(&text));
-    nai_buf_putc(out, '\n');
+    put_line(out, nai_buf_str(&text));
     out->oom |= text.oom;
-    nai_buf_free(&text);
   }
 }
 
@@ -91,10 +91,8 @@ static void put_operands(struct nai_buf *out, const struct nai_cli_command *c) {
   for (const struct nai_cli_operand *o = c->operands; o && o->name; o++)
     for (size_t i = 0; o->about && o->choices(i, ""); i++) {
       nai_buf_puts(out, ".TP\n.B ");
-      put_text(out, o->choices(i, ""));
-      nai_buf_putc(out, '\n');
-      put_text(out, o->about(i));
-      nai_buf_putc(out, '\n');
+      put_line(out, o->choices(i, ""));
+      put_line(out, o->about(i));
     }
 }
 
@@ -108,8 +106,7 @@ static void put_exits(struct nai_buf *out, const struct nai_cli_program *program
   nai_buf_puts(out, ".SH EXIT STATUS\n");
   for (const struct nai_cli_exit *e = program->exits; e->status; e++) {
     nai_buf_printf(out, ".TP\n.B %s\n", e->status);
-    put_text(out, e->meaning);
-    nai_buf_putc(out, '\n');
+    put_line(out, e->meaning);
   }
 }
 
@@ -131,7 +128,7 @@ static void put_head(struct nai_buf *out, const struct nai_cli_program *program,
 
 /* What it does, its operands and its options. */
 static void put_body(struct nai_buf *out, const struct nai_cli_command *c) {
-  void *defaults = nai_cli_new_args(c);
+  NAI_FREED void *defaults = nai_cli_new_args(c);
   out->oom |= !defaults;
   nai_buf_puts(out, ".SH DESCRIPTION\n");
   put_paragraphs(out, c->description);
@@ -140,13 +137,20 @@ static void put_body(struct nai_buf *out, const struct nai_cli_command *c) {
   put_options(out, c->options, defaults);
   put_options(out, nai_cli_common, NULL);
   put_examples(out, c->examples);
-  free(defaults);
 }
 
 static void put_reference(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
   nai_buf_puts(out, ".BR ");
   put_name(out, program, c, '-');
   nai_buf_puts(out, " (1)");
+}
+
+/* The command that need not be named. */
+static void put_implied(struct nai_buf *out, const struct nai_cli_program *program) {
+  nai_buf_puts(out, ".br\n.B ");
+  put_name(out, program, NULL, ' ');
+  nai_buf_puts(out, "\n[\\fIOPTION\\fR]...\n");
+  put_line(out, program->implied->synopsis);
 }
 
 /* Of a program with one job: its page is the job's. */
@@ -167,11 +171,7 @@ static void put_overview(struct nai_buf *out, const struct nai_cli_program *prog
   put_name(out, program, NULL, ' ');
   nai_buf_puts(out, "\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n");
   if (program->implied) {
-    nai_buf_puts(out, ".br\n.B ");
-    put_name(out, program, NULL, ' ');
-    nai_buf_puts(out, "\n[\\fIOPTION\\fR]...\n");
-    put_text(out, program->implied->synopsis);
-    nai_buf_putc(out, '\n');
+    put_implied(out, program);
   }
   nai_buf_puts(out, ".SH DESCRIPTION\n");
   put_paragraphs(out, program->description);
@@ -180,8 +180,7 @@ static void put_overview(struct nai_buf *out, const struct nai_cli_program *prog
     nai_buf_puts(out, ".TP\n");
     put_reference(out, program, program->commands[i]);
     nai_buf_putc(out, '\n');
-    put_text(out, program->commands[i]->summary);
-    nai_buf_putc(out, '\n');
+    put_line(out, program->commands[i]->summary);
   }
   put_examples(out, program->examples);
 }
@@ -192,11 +191,7 @@ void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program, con
     put_head(out, program, command, command->summary);
     put_synopsis(out, program, command);
     if (command == program->implied) {
-      nai_buf_puts(out, ".br\n.B ");
-      put_name(out, program, NULL, ' ');
-      nai_buf_puts(out, "\n[\\fIOPTION\\fR]...\n");
-      put_text(out, command->synopsis);
-      nai_buf_putc(out, '\n');
+      put_implied(out, program);
     }
     put_body(out, command);
   } else if (job) {

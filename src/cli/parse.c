@@ -106,13 +106,14 @@ static int apply(struct nai_cli_call *call, const struct nai_cli_option *option,
   }
   call->help |= option == &nai_cli_common[0];
   call->version |= option == &nai_cli_common[1];
-  int rc = option->type ? option->type->set(call->args, option, values, err) : NAI_OK;
-  while (!rc && option->many && !attached && words->at + 1 < words->argc && words->argv[words->at + 1][0] != '-') {
+  if (option->type)
+    NAI_TRY(option->type->set(call->args, option, values, err));
+  while (option->many && !attached && words->at + 1 < words->argc && words->argv[words->at + 1][0] != '-') {
     values[0] = words->argv[++words->at];
     words->greedy = option;
-    rc = option->type->set(call->args, option, values, err);
+    NAI_TRY(option->type->set(call->args, option, values, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int parse_letters(struct nai_cli_call *call, const struct nai_cli_command *command, struct reader *words,
@@ -122,9 +123,9 @@ static int parse_letters(struct nai_cli_call *call, const struct nai_cli_command
     if (!option)
       return nai_err_set(err, NAI_EUSAGE, "unknown option -%c", *c);
     bool takes_value = nai_cli_value_count(option) > 0;
-    int rc = apply(call, option, takes_value && c[1] ? c + 1 : NULL, words, err);
-    if (rc || takes_value)
-      return rc;
+    NAI_TRY(apply(call, option, takes_value && c[1] ? c + 1 : NULL, words, err));
+    if (takes_value)
+      break;
   }
   return NAI_OK;
 }
@@ -145,35 +146,34 @@ static int add_operand(struct nai_cli_call *call, const struct nai_cli_command *
   return NAI_OK;
 }
 
+static int parse_word(bool *only_operands, struct nai_cli_call *call, const struct nai_cli_command *command,
+                      struct reader *words, struct nai_err *err) {
+  char *word = words->argv[words->at];
+  if (*only_operands || word[0] != '-' || !word[1])
+    return add_operand(call, command, word, err);
+  if (word[1] != '-')
+    return parse_letters(call, command, words, err);
+  size_t len = strcspn(word + 2, "=");
+  const struct nai_cli_option *option = nai_cli_find_option(command, word + 2, len);
+  *only_operands = strcmp(word, "--") == 0;
+  if (*only_operands)
+    return NAI_OK;
+  return option ? apply(call, option, word[2 + len] ? word + 3 + len : NULL, words, err)
+                : unknown_option(command, word, err);
+}
+
 int nai_cli_parse(struct nai_cli_call *call, const struct nai_cli_command *command, int argc, char **argv,
                   struct nai_err *err) {
   struct reader words = {argc, 0, argv, NULL};
   bool only_operands = false;
   call->operands = argv; /* never written beyond the word that is read */
-  for (; words.at < argc; words.at++) {
-    char *word = argv[words.at];
-    int rc = NAI_OK;
-    if (only_operands || word[0] != '-' || !word[1]) {
-      rc = add_operand(call, command, word, err);
-    } else if (strcmp(word, "--") == 0) {
-      only_operands = true;
-    } else if (word[1] == '-') {
-      size_t len = strcspn(word + 2, "=");
-      const struct nai_cli_option *option = nai_cli_find_option(command, word + 2, len);
-      rc = option ? apply(call, option, word[2 + len] ? word + 3 + len : NULL, &words, err)
-                  : unknown_option(command, word, err);
-    } else {
-      rc = parse_letters(call, command, &words, err);
-    }
-    if (rc || call->help || call->version)
-      return rc;
-  }
-  if (call->operand_count < command->min_operands) {
-    const char *name = nai_cli_operand_at(command, call->operand_count)->name;
-    return words.greedy
-             ? nai_err_set(err, NAI_EUSAGE, "%s is missing: --%s took all words behind it, so %s stands before it",
-                           name, words.greedy->name, name)
-             : nai_err_set(err, NAI_EUSAGE, "%s is missing", name);
-  }
-  return NAI_OK;
+  for (; words.at < argc && !call->help && !call->version; words.at++)
+    NAI_TRY(parse_word(&only_operands, call, command, &words, err));
+  if (call->help || call->version || call->operand_count >= command->min_operands)
+    return NAI_OK;
+  const char *name = nai_cli_operand_at(command, call->operand_count)->name;
+  return words.greedy
+           ? nai_err_set(err, NAI_EUSAGE, "%s is missing: --%s took all words behind it, so %s stands before it", name,
+                         words.greedy->name, name)
+           : nai_err_set(err, NAI_EUSAGE, "%s is missing", name);
 }

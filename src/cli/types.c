@@ -38,19 +38,6 @@ int nai_cli_read_number(double *out, const struct nai_cli_option *o, const char 
   return NAI_OK;
 }
 
-int nai_cli_read_stretch(int64_t *start_ns, int64_t *end_ns, const struct nai_cli_option *o, const char *const *values,
-                         struct nai_err *err) {
-  double start = 0, end = 0;
-  int rc = nai_cli_read_number(&start, o, values[0], err);
-  if (!rc)
-    rc = nai_cli_read_number(&end, o, values[1], err);
-  *start_ns = (int64_t)llround(start * 1e9);
-  *end_ns = (int64_t)llround(end * 1e9);
-  if (!rc && *end_ns <= *start_ns)
-    rc = nai_err_set(err, NAI_EUSAGE, "--%s %s %s: the end must lie after the start", o->name, values[0], values[1]);
-  return rc;
-}
-
 /* --- switches, texts -------------------------------------------------------------------------- */
 
 static int set_on(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
@@ -80,10 +67,9 @@ static void print_text(struct nai_buf *out, const void *args, const struct nai_c
 
 static int set_int(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   int64_t v = 0;
-  int rc = nai_cli_read_int(&v, o, values[0], err);
-  if (!rc)
-    *(int *)field(args, o->at) = (int)v;
-  return rc;
+  NAI_TRY(nai_cli_read_int(&v, o, values[0], err));
+  *(int *)field(args, o->at) = (int)v;
+  return NAI_OK;
 }
 
 static void print_whole(struct nai_buf *out, int64_t v, const struct nai_cli_option *o) {
@@ -139,6 +125,17 @@ static void print_bytes(struct nai_buf *out, const void *args, const struct nai_
     nai_buf_printf(out, "%" PRId64 "%.*s", v, suffix > size_suffixes, suffix - (suffix > size_suffixes));
 }
 
+static int set_stretch(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
+  struct nai_cli_stretch *stretch = field(args, o->at);
+  double start = 0, end = 0;
+  NAI_TRY(nai_cli_read_number(&start, o, values[0], err));
+  NAI_TRY(nai_cli_read_number(&end, o, values[1], err));
+  *stretch = (struct nai_cli_stretch){true, (int64_t)llround(start * 1e9), (int64_t)llround(end * 1e9)};
+  if (stretch->end_ns > stretch->start_ns)
+    return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "--%s %s %s: the end must lie after the start", o->name, values[0], values[1]);
+}
+
 /* --- choices ---------------------------------------------------------------------------------- */
 
 enum { MAX_CHOICES = 256 };
@@ -156,14 +153,13 @@ int nai_cli_unknown_choice(struct nai_err *err, const char *what, const char *wo
                            const char *also) {
   const char *names[MAX_CHOICES];
   size_t count = 0;
-  struct nai_buf list = {0};
+  NAI_SCOPED(nai_buf) list = {0};
   for (; count < MAX_CHOICES && choices(count, ""); count++)
     names[count] = choices(count, "");
   nai_cli_list_choices(&list, choices, "", also);
   const char *near = nai_text_suggest(word, names, count);
   nai_err_set(err, NAI_EUSAGE, "%s %.60s: expected %s%s%s%s", what, word, nai_buf_str(&list),
               near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-  nai_buf_free(&list);
   return NAI_EUSAGE;
 }
 
@@ -185,10 +181,9 @@ static int find_choice(size_t *out, const struct nai_cli_option *o, const char *
 
 static int set_choice(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   size_t i = 0;
-  int rc = find_choice(&i, o, values[0], err);
-  if (!rc)
-    *(int *)field(args, o->at) = (int)i;
-  return rc;
+  NAI_TRY(find_choice(&i, o, values[0], err));
+  *(int *)field(args, o->at) = (int)i;
+  return NAI_OK;
 }
 
 static void print_choice(struct nai_buf *out, const void *args, const struct nai_cli_option *o) {
@@ -199,10 +194,9 @@ static void print_choice(struct nai_buf *out, const void *args, const struct nai
 
 static int set_word(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   size_t i = 0;
-  int rc = find_choice(&i, o, values[0], err);
-  if (!rc)
-    *(const char **)field(args, o->at) = o->choices(i, "");
-  return rc;
+  NAI_TRY(find_choice(&i, o, values[0], err));
+  *(const char **)field(args, o->at) = o->choices(i, "");
+  return NAI_OK;
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -218,21 +212,18 @@ static int next_item(size_t *out, void *args, const struct nai_cli_option *o, st
 
 static int set_texts(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   size_t i = 0;
-  int rc = next_item(&i, args, o, err);
-  if (!rc)
-    ((const char **)field(args, o->at))[i] = values[0];
-  return rc;
+  NAI_TRY(next_item(&i, args, o, err));
+  ((const char **)field(args, o->at))[i] = values[0];
+  return NAI_OK;
 }
 
 static int set_ints(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   size_t i = 0;
   int64_t v = 0;
-  int rc = nai_cli_read_int(&v, o, values[0], err);
-  if (!rc)
-    rc = next_item(&i, args, o, err);
-  if (!rc)
-    ((int64_t *)field(args, o->at))[i] = v;
-  return rc;
+  NAI_TRY(nai_cli_read_int(&v, o, values[0], err));
+  NAI_TRY(next_item(&i, args, o, err));
+  ((int64_t *)field(args, o->at))[i] = v;
+  return NAI_OK;
 }
 
 const struct nai_cli_type nai_cli_on = {set_on, NULL}, nai_cli_off = {set_off, NULL},
@@ -240,4 +231,4 @@ const struct nai_cli_type nai_cli_on = {set_on, NULL}, nai_cli_off = {set_off, N
                           nai_cli_int64 = {set_int64, print_int64}, nai_cli_number = {set_number, print_number},
                           nai_cli_bytes = {set_bytes, print_bytes}, nai_cli_choice = {set_choice, print_choice},
                           nai_cli_word = {set_word, print_text}, nai_cli_texts = {set_texts, NULL},
-                          nai_cli_ints = {set_ints, NULL};
+                          nai_cli_ints = {set_ints, NULL}, nai_cli_stretch = {set_stretch, NULL};

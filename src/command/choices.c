@@ -3,8 +3,8 @@
 #include "base/assets.h"
 #include "trace/reader.h"
 #include "pipeline/analyze.h"
-#include "rules/rules.h"
 #include "skills/skill.h"
+#include "rules/rules.h"
 
 #include <dirent.h>
 #include <stdio.h>

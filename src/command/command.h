@@ -1,11 +1,12 @@
 /* The commands of nsys-ai, each a table (cli/cli.h) and a function that runs it, and what several of them share. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/sink.h"
 #include "base/temporary.h"
 #include "cli/cli.h"
 #include "trace/reader.h"
-#include "query/query.h"
+#include "query/query_rows.h"
 #include "report/rows.h"
 
 #include <limits.h>
@@ -58,6 +59,10 @@ struct nai_cmd_printing {
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                                  const struct nai_cmd_printing *how, struct nai_err *err);
+/* The same of a statement of this program's own: all its rows. */
+NAI_MUST_CHECK int nai_cmd_query_all(struct nai_buf *out, struct nai_run *run, const char *sql, const char *label,
+                                     const struct nai_query_parameter *parameters, size_t count,
+                                     const struct nai_cmd_printing *how, struct nai_err *err);
 /* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which appears once the
  * answer is complete. It replaces what such a command wrote and nobody changed since; any other file is NAME.kept then,
  * or NAME.kept.2, ... Print into sink.text. The struct must not move. */
@@ -82,6 +87,8 @@ NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err
 
 /* Whether stdout is a terminal that wants colours: NO_COLOR is not set, TERM is not "dumb". */
 bool nai_cmd_color(void);
+/* Appends a word of a shell command, in quotes, whatever it holds. */
+void nai_cmd_put_quoted(struct nai_buf *out, const char *word);
 /* A line on stderr, safe for terminals: what somebody should know who gets his answer all the same. */
 void nai_cmd_note(const char *line);
 /* Appends a page of documentation (Markdown) as text for a terminal, `width` columns wide. */
@@ -93,24 +100,20 @@ nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_
 /* Behind the operand that names a run: its tables (of a trace: those that any run may have); those and rules. */
 nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 
-/* Files that commands take for a trace. */
+/* Files that commands take for a trace; an operand that names a run directory or one of them. */
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
-/* What a command takes that looks at one run directory or trace: in its struct nai_cli_command. */
-#define NAI_CMD_ONE_SOURCE                                                                                        \
-  .operands =                                                                                                     \
-      (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, \
-                                       {0}},                                                                      \
-  .min_operands = 1, .max_operands = 1
+#define NAI_CMD_SOURCE(called) \
+  { .name = called, NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES) }
+#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analysed for this answer only."
+#define NAI_CMD_ONE_SOURCE NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("SRC"))
 
-/* How traces are opened, for every command that opens one: fields reader (int) and check (bool) of its arguments. */
-#define NAI_CMD_TRACE_OPTIONS(args, reader_field, check_field)                                     \
-  {.name = "reader",                                                                               \
-   .value = "KIND",                                                                                \
-   .help = "how tables are read, from leaf pages of the mapped file or by the SQLite library",     \
-   .type = &nai_cli_choice,                                                                        \
-   .at = offsetof(args, reader_field),                                                             \
-   .choices = nai_cmd_readers},                                                                    \
-  {                                                                                                \
-    .name = "check", .help = "check the whole file's integrity first (slow)", .type = &nai_cli_on, \
-    .at = offsetof(args, check_field)                                                              \
-  }
+/* Options of every command that opens a trace: fields reader (int) and check (bool) of NAI_CLI_ARGS; its threads. */
+#define NAI_CMD_TRACE_OPTIONS(reader, check)                                                         \
+  NAI_CLI_OPTION(choice, reader, "reader", "KIND",                                                   \
+                 "how tables are read, from leaf pages of the mapped file or by the SQLite library", \
+                 .choices = nai_cmd_readers),                                                        \
+      NAI_CLI_SWITCH(on, check, "check", "check the whole file's integrity first (slow)")
+#define NAI_CMD_JOBS_OPTION(jobs) \
+  NAI_CLI_OPTION(int, jobs, "jobs", "N", "threads", .letter = 'j', NAI_CLI_RANGE(1, 256), .otherwise = "all processors")
+/* A stretch of time on the command line, in seconds. */
+#define NAI_CMD_SECONDS NAI_CLI_RANGE(-1000000000, 1000000000)

@@ -94,12 +94,12 @@ static const char *put_table(struct nai_buf *out, const char *from, const char *
   for (int pass = 0; pass < 2; pass++) {
     for (const char *at = from; at < end && *at == '|'; after = at) {
       struct span line = next_line(&at, end), cell;
-      struct nai_buf row = {0};
+      NAI_SCOPED(nai_buf) row = {0};
       int indent = 0;
       if (begins(line, "|--"))
         continue;
       for (int c = 0; c < MAX_COLUMNS && next_cell(&cell, &line); c++) {
-        struct nai_buf text = {0};
+        NAI_SCOPED(nai_buf) text = {0};
         put_inline(&text, cell);
         int have = columns_of(nai_buf_str(&text), text.len);
         if (pass == 0 && have > widths[c])
@@ -116,10 +116,8 @@ static const char *put_table(struct nai_buf *out, const char *from, const char *
           }
         }
         row.oom |= text.oom;
-        nai_buf_free(&text);
       }
       out->oom |= row.oom;
-      nai_buf_free(&row);
     }
   }
   return after;
@@ -136,7 +134,7 @@ static size_t list_marker(struct span line) {
 static const char *put_paragraph(struct nai_buf *out, const char *at, const char *end, int width) {
   struct span line = next_line(&at, end);
   int indent = (int)list_marker(line);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   put_inline(&text, line);
   while (at < end && *at != '\n' && *at != '|' && *at != '#') {
     const char *next = at;
@@ -149,7 +147,6 @@ static const char *put_paragraph(struct nai_buf *out, const char *at, const char
   }
   put_filled(out, nai_buf_str(&text), indent, width);
   out->oom |= text.oom;
-  nai_buf_free(&text);
   return at;
 }
 

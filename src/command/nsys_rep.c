@@ -70,9 +70,7 @@ int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet
     out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
     return out->path ? NAI_OK : nai_err_nomem(err);
   }
-  int rc = nai_temporary_in(&out->directory, nai_temporary_place(), err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_temporary_in(&out->directory, nai_temporary_place(), err));
   out->path = export_path(out->directory.path, path);
   return out->path ? run_nsys(out->path, path, quiet, err) : nai_err_nomem(err);
 }

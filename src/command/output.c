@@ -3,9 +3,7 @@
 
 #include "base/fs.h"
 #include "base/sink.h"
-#include "query/query.h"
 #include "base/escape.h"
-#include "report/rows.h"
 #include "rundir/run.h"
 
 #include <errno.h>
@@ -20,10 +18,9 @@
 #include <unistd.h>
 
 int nai_cmd_print(const struct nai_buf *text, struct nai_err *err) {
-  int rc = nai_buf_check(text, err);
-  if (!rc)
-    fwrite(nai_buf_str(text), 1, text->len, stdout); /* whether it worked is seen when stdout is flushed */
-  return rc;
+  NAI_TRY(nai_buf_check(text, err));
+  fwrite(nai_buf_str(text), 1, text->len, stdout); /* whether it worked is seen when stdout is flushed */
+  return NAI_OK;
 }
 
 bool nai_cmd_color(void) {
@@ -32,10 +29,19 @@ bool nai_cmd_color(void) {
 }
 
 void nai_cmd_note(const char *line) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_escape_terminal(&clean, line, strlen(line));
   fprintf(stderr, "nsys-ai: %s\n", nai_buf_str(&clean));
-  nai_buf_free(&clean);
+}
+
+void nai_cmd_put_quoted(struct nai_buf *out, const char *word) {
+  nai_buf_putc(out, '\'');
+  for (; *word; word++)
+    if (*word == '\'')
+      nai_buf_puts(out, "'\\''");
+    else
+      nai_buf_putc(out, *word);
+  nai_buf_putc(out, '\'');
 }
 
 const char *nai_cmd_rows_formats(size_t index, const char *before) {
@@ -47,13 +53,12 @@ struct printing {
   struct nai_rows rows;
   struct nai_rows_column *columns;
   struct nai_buf *out;
+  struct nai_arena *arena;
 };
 
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
   struct printing *p = ctx;
-  p->columns = calloc((size_t)count + 1, sizeof *p->columns);
-  if (!p->columns)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(p->columns, p->arena, count, err));
   for (uint32_t i = 0; i < count; i++)
     p->columns[i] = (struct nai_rows_column){columns[i].name, columns[i].unit};
   p->rows.columns = p->columns;
@@ -72,15 +77,26 @@ static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err
 
 int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                   const struct nai_cmd_printing *how, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct printing p = {
       .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
-      .out = out};
+      .out = out,
+      .arena = &arena};
   const struct nai_query_sink sink = {begin, put_row, &p};
   int rc = nai_query_run(truncated, query, &sink, err);
   if (p.columns)
     nai_rows_end(&p.rows, *truncated);
-  free(p.columns);
   return rc;
+}
+
+int nai_cmd_query_all(struct nai_buf *out, struct nai_run *run, const char *sql, const char *label,
+                      const struct nai_query_parameter *parameters, size_t count, const struct nai_cmd_printing *how,
+                      struct nai_err *err) {
+  const struct nai_query_text text = {.sql = sql, .label = label};
+  const struct nai_query query = {
+      .run = run, .text = &text, .parameters = parameters, .parameter_count = count, .limits = {.rows = -1}};
+  bool truncated;
+  return nai_cmd_query(&truncated, out, &query, how, err);
 }
 
 /* --- files ------------------------------------------------------------------------------------------ */
@@ -125,14 +141,11 @@ static bool is_same(const struct stat *there, const char *path) {
 
 /* Whether `path` is one of the files that the run in `directory` lists. */
 static bool is_of_run(const char *path, const char *directory, struct nai_err *err) {
-  char *whole = realpath(directory, NULL);
+  NAI_FREED char *whole = realpath(directory, NULL);
   size_t length = whole ? strlen(whole) : 0;
-  struct nai_run *run = NULL;
-  bool is = whole && strncmp(path, whole, length) == 0 && path[length] == '/' &&
-            nai_run_open(&run, whole, err) == NAI_OK && nai_manifest_lists(nai_run_manifest(run), path + length + 1);
-  nai_run_close(run);
-  free(whole);
-  return is;
+  NAI_OWNED(nai_run) *run = NULL;
+  return whole && strncmp(path, whole, length) == 0 && path[length] == '/' &&
+         nai_run_open(&run, whole, err) == NAI_OK && nai_manifest_lists(nai_run_manifest(run), path + length + 1);
 }
 
 /* Refuses what a command could not mean to replace: what it reads, and traces. `there`: what `path` is now. */
@@ -168,10 +181,11 @@ int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, const c
     *output->path = 0;
     return nai_err_sys(err, NAI_EIO, ENAMETOOLONG, "cannot write \"%s\"", path);
   }
-  int rc = exists ? check_place(output->path, &there, source, err) : NAI_OK;
-  if (!rc)
-    rc = nai_temporary_file(&output->part, output->path, err);
-  if (!rc && (rc = nai_sink_create(&output->sink, output->part.path, err)))
+  if (exists)
+    NAI_TRY(check_place(output->path, &there, source, err));
+  NAI_TRY(nai_temporary_file(&output->part, output->path, err));
+  int rc = nai_sink_create(&output->sink, output->part.path, err);
+  if (rc)
     nai_temporary_remove(&output->part);
   return rc;
 }

@@ -2,6 +2,7 @@
 #include "command/command.h"
 
 #include "base/fs.h"
+#include "base/sandbox.h"
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 
@@ -28,9 +29,16 @@ bool nai_cmd_is_trace(const char *path) {
   return is;
 }
 
+void nai_cmd_confine(const char *out, const char *stages) {
+  char temporary[PATH_MAX];
+  snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
+  const char *const writable[] = {temporary, out ? out : temporary, stages ? stages : temporary, NULL};
+  nai_sandbox_enter(&(struct nai_sandbox){.writable = writable, .reads_all = true, .readable = -1});
+}
+
 static int analyze(const char *trace, const char *out, const struct nai_cmd_source *how, struct nai_err *err) {
-  struct nai_cmd_export export = {0};
-  struct nai_result result = {.worst = -1};
+  NAI_SCOPED(nai_cmd_export) export = {0};
+  NAI_SCOPED(nai_result) result = {.worst = -1};
   struct nai_options options;
   nai_options_init(&options);
   options.out = out;
@@ -42,15 +50,10 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
   options.threads = nai_cpu_count();
   if (!how->keep)
     options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
-  int rc = nai_cmd_export_open(&export, trace, how->quiet, err);
-  if (!rc) {
-    options.trace = export.path;
-    nai_cmd_confine(out, NULL);
-    rc = nai_analyze(&result, &options, NULL, NULL, err);
-  }
-  nai_result_free(&result);
-  nai_cmd_export_free(&export);
-  return rc;
+  NAI_TRY(nai_cmd_export_open(&export, trace, how->quiet, err));
+  options.trace = export.path;
+  nai_cmd_confine(out, NULL);
+  return nai_analyze(&result, &options, NULL, NULL, err);
 }
 
 /* Ends the child when this process is asked to end; returns the signal it was asked with, 0 for none. */
@@ -108,35 +111,37 @@ static int analyze_apart(const char *trace, const char *out, const struct nai_cm
 static int hold_all(struct nai_run *run, struct nai_err *err) {
   const struct nai_manifest *m = nai_run_manifest(run);
   const struct nai_table *table;
-  int rc = NAI_OK;
-  for (uint32_t n = 0; n < m->node_count && !rc; n++)
-    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end && !rc; t++)
-      rc = nai_run_table(&table, run, nai_manifest_name(m, m->entries[t].name), NULL, err);
-  return rc;
+  for (uint32_t n = 0; n < m->node_count; n++)
+    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end; t++)
+      NAI_TRY(nai_run_table(&table, run, nai_manifest_name(m, m->entries[t].name), NULL, err));
+  return NAI_OK;
+}
+
+/* The run of a trace, in `directory` until its tables are held; that is the caller's then where it is kept. */
+static int open_kept(struct nai_run **out, const char *path, const struct nai_cmd_source *how, const sigset_t *signals,
+                     const sigset_t *before, struct nai_temporary *directory, struct nai_err *err) {
+  char run[PATH_MAX];
+  NAI_TRY(nai_temporary_in(directory, nai_temporary_place(), err));
+  if (!how->quiet && !how->keep && access(path, R_OK) == 0)
+    fprintf(stderr,
+            "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
+  if (!nai_fs_join(run, sizeof run, directory->path, "run"))
+    return nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
+  NAI_TRY(analyze_apart(path, run, how, signals, before, err));
+  NAI_TRY(nai_run_open(out, run, err));
+  if (!how->keep)
+    return hold_all(*out, err);
+  *how->keep = *directory;
+  *directory = (struct nai_temporary){0};
+  return NAI_OK;
 }
 
 static int open_trace(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
   struct nai_temporary directory = {0};
-  char run[PATH_MAX];
   sigset_t signals, before;
   fill_signals(&signals);
   sigprocmask(SIG_BLOCK, &signals, &before);
-  int rc = nai_temporary_in(&directory, nai_temporary_place(), err);
-  if (!rc && !how->quiet && !how->keep && access(path, R_OK) == 0)
-    fprintf(stderr,
-            "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
-  if (!rc && !nai_fs_join(run, sizeof run, directory.path, "run"))
-    rc = nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
-  if (!rc)
-    rc = analyze_apart(path, run, how, &signals, &before, err);
-  if (!rc)
-    rc = nai_run_open(out, run, err);
-  if (!rc && !how->keep)
-    rc = hold_all(*out, err);
-  if (!rc && how->keep) {
-    *how->keep = directory;
-    directory = (struct nai_temporary){0};
-  }
+  int rc = open_kept(out, path, how, &signals, &before, &directory, err);
   nai_cmd_remove(&directory);
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (rc && *out) {

@@ -83,6 +83,10 @@ NAI_MUST_CHECK int nai_yaml_bool(bool *out, const struct nai_yaml *doc, const st
                                  struct nai_err *err);
 NAI_MUST_CHECK int nai_yaml_expect(const struct nai_yaml *doc, const struct nai_yaml_node *node,
                                    enum nai_yaml_kind kind, struct nai_err *err);
+/* The first item of a member that is a list or a map of its own; NULL: there is no such member, or it is empty. */
+NAI_MUST_CHECK int nai_yaml_items(const struct nai_yaml_node **first, const struct nai_yaml *doc,
+                                  const struct nai_yaml_node *map, const char *key, enum nai_yaml_kind kind,
+                                  struct nai_err *err);
 /* The node is a map and each of its keys is one of `allowed` (ends with NULL); an unknown key gets a suggestion. */
 NAI_MUST_CHECK int nai_yaml_expect_keys(const struct nai_yaml *doc, const struct nai_yaml_node *node,
                                         const char *const *allowed, struct nai_err *err);

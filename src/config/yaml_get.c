@@ -142,6 +142,13 @@ int nai_yaml_expect(const struct nai_yaml *doc, const struct nai_yaml_node *node
   return node->kind == kind ? 0 : mismatch(doc, node, names[kind], err);
 }
 
+int nai_yaml_items(const struct nai_yaml_node **first, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                   const char *key, enum nai_yaml_kind kind, struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
+  *first = node ? nai_yaml_first(doc, node) : NULL;
+  return node ? nai_yaml_expect(doc, node, kind, err) : NAI_OK;
+}
+
 int nai_yaml_expect_keys(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *const *allowed,
                          struct nai_err *err) {
   NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_MAP, err));

@@ -28,6 +28,21 @@ void nai_lane_times(const struct nai_column **start, const struct nai_column **e
   }
 }
 
+uint32_t nai_lane_call(const struct nai_model *m, enum nai_lane_kind kind, uint32_t row) {
+  return kind == NAI_LANE_KERNEL                       ? m->kernel_api[row]
+       : kind == NAI_LANE_COPY || kind == NAI_LANE_SET ? m->memop_api[row]
+       : kind == NAI_LANE_GRAPH                        ? m->graph_api[row]
+                                                       : NAI_NO_ROW;
+}
+
+const char *nai_lane_event_name(char *room, const struct nai_model *m, enum nai_lane_kind kind, uint32_t row) {
+  return kind == NAI_LANE_KERNEL                              ? nai_model_kernel_name(m, row)
+       : kind == NAI_LANE_COPY || kind == NAI_LANE_SET        ? nai_model_direction(room, m, row)
+       : kind == NAI_LANE_GRAPH                               ? "CUDA graph"
+       : kind == NAI_LANE_NVTX || kind == NAI_LANE_NVTX_ASYNC ? nai_model_range_name(m, row)
+                                                              : nai_model_api_name(m, row);
+}
+
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
 struct builder {

@@ -33,3 +33,7 @@ struct nai_lanes {
 /* Start and end columns of a lane's event table. */
 void nai_lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *model,
                     enum nai_lane_kind kind);
+/* Row of api_events that launched an event of a lane; NAI_NO_ROW. */
+uint32_t nai_lane_call(const struct nai_model *model, enum nai_lane_kind kind, uint32_t row);
+/* Its whole name; `room` has NAI_KIND_NAME_MAX bytes. "" where it has none. */
+const char *nai_lane_event_name(char *room, const struct nai_model *model, enum nai_lane_kind kind, uint32_t row);

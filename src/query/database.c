@@ -29,16 +29,15 @@ static int add_stored(struct nai_database *db, const char *name, struct nai_err 
 
 static int list_tables(struct nai_database *db, struct nai_err *err) {
   const struct nai_manifest *m = nai_run_manifest(db->run);
-  int rc = NAI_OK;
   const struct nai_table *loaded;
-  for (uint32_t i = 0; (loaded = nai_run_loaded(db->run, i)) && !rc; i++)
-    rc = add_stored(db, loaded->schema->name, err);
-  for (uint32_t n = 0; n < m->node_count && !rc; n++)
-    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end && !rc; t++)
-      rc = add_stored(db, nai_manifest_name(m, m->entries[t].name), err);
-  for (int i = 0; nai_derived_tables[i] && !rc; i++)
-    rc = nai_sql_add(&db->sql, nai_derived_tables[i]->schema->name, nai_derived_tables[i], err);
-  return rc;
+  for (uint32_t i = 0; (loaded = nai_run_loaded(db->run, i)); i++)
+    NAI_TRY(add_stored(db, loaded->schema->name, err));
+  for (uint32_t n = 0; n < m->node_count; n++)
+    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end; t++)
+      NAI_TRY(add_stored(db, nai_manifest_name(m, m->entries[t].name), err));
+  for (int i = 0; nai_derived_tables[i]; i++)
+    NAI_TRY(nai_sql_add(&db->sql, nai_derived_tables[i]->schema->name, nai_derived_tables[i], err));
+  return NAI_OK;
 }
 
 static int create_views(struct nai_database *db) {
@@ -57,11 +56,8 @@ static bool hides(const struct nai_sql *sql, const char *database, const char *t
 
 int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_err *err) {
   *db = (struct nai_database){.sql = {.hides = hides}, .run = run};
-  int rc = list_tables(db, err);
-  if (!rc)
-    rc = nai_sql_open(&db->sql, err);
-  if (rc)
-    return rc;
+  NAI_TRY(list_tables(db, err));
+  NAI_TRY(nai_sql_open(&db->sql, err));
   int failed = nai_database_functions(db);
   if (!failed)
     failed = create_views(db);

@@ -9,6 +9,7 @@
 #include "tables/graph_event_launches.h"
 #include "tables/kernel_launches.h"
 #include "tables/memop_launches.h"
+#include "tables/nvtx_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +22,18 @@ static bool maps_nvtx(const struct nai_run *run) {
 
 /* The event tables, some of which a statement may have opened before, unchecked. */
 static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  int rc = nai_run_open_events(run, tables, err);
-  return rc ? rc : nai_run_check(run, err);
+  NAI_TRY(nai_run_open_events(run, tables, err));
+  return nai_run_check(run, err);
 }
 
 int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t parts, struct nai_err *err) {
   const uint64_t all = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(LABELS) |
                        NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                        nai_parts_tables(NAI_PART(NVTX_TREE)); /* also those later parts read */
-  int rc = nai_database_classes(db, err);
+  NAI_TRY(nai_database_classes(db, err));
   const struct nai_model_options options = {
       .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
-  if (!rc && !nai_run_held_model(db->run))
-    rc = open_events(db->run, all, err);
+  int rc = nai_run_held_model(db->run) ? NAI_OK : open_events(db->run, all, err);
   if (!rc)
     rc = nai_run_model(out, db->run, &options, all, parts, err);
   if (rc == NAI_ESTALE)
@@ -42,9 +42,7 @@ int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t 
 }
 
 int nai_derived_new(struct nai_sql_table *t, int64_t rows, struct nai_err *err) {
-  int rc = nai_table_new(&t->own, t->source->schema, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_table_new(&t->own, t->source->schema, err));
   t->own->rows = t->own->capacity = rows;
   t->table = t->own;
   return NAI_OK;
@@ -60,17 +58,16 @@ int nai_derived_column(struct nai_sql_table *t, int column, struct nai_err *err)
 /* As many rows as the event table that its rows are the rows of. */
 static int open_beside(struct nai_sql_table *t, int events, struct nai_err *err) {
   const struct nai_table *table;
-  int rc =
-      nai_run_table(&table, nai_database_of(t)->run, nai_event_tables[events]->name, nai_event_tables[events], err);
-  return rc ? rc : nai_derived_new(t, table->rows, err);
+  NAI_TRY(
+      nai_run_table(&table, nai_database_of(t)->run, nai_event_tables[events]->name, nai_event_tables[events], err));
+  return nai_derived_new(t, table->rows, err);
 }
 
 /* Columns `from` to `to` of the table, allocated. */
 static int allocate(struct nai_sql_table *t, int from, int to, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int c = from; c <= to && !rc; c++)
-    rc = nai_derived_column(t, c, err);
-  return rc;
+  for (int c = from; c <= to; c++)
+    NAI_TRY(nai_derived_column(t, c, err));
+  return NAI_OK;
 }
 
 /* --- calls ---------------------------------------------------------------------------------------- */
@@ -98,20 +95,20 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 /* Calls and ranges of a thread, both by start: at each call, the innermost range that is open. */
 static int sweep_thread(int32_t *range_row, const struct nai_model *m, uint32_t thread, struct nai_err *err) {
   const struct nai_groups *calls = &m->api_by_thread, *ranges = &m->nvtx_by_thread;
-  struct nai_open_cursor cursor = {0};
+  NAI_SCOPED(nai_open_cursor) cursor = {0};
   uint32_t place = ranges->first[thread], end = ranges->first[thread + 1], parent;
-  int rc = place < end ? nai_open_find(&cursor, m, thread, place, err) : NAI_OK;
-  for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1] && place <= end && !rc; i++) {
+  if (place < end)
+    NAI_TRY(nai_open_find(&cursor, m, thread, place, err));
+  for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
     int64_t at = nai_at(&m->apis.start_ns, api);
-    for (; place < end && nai_at(&m->nvtx.start_ns, ranges->order[place]) <= at && !rc; place++)
+    for (; place < end && nai_at(&m->nvtx.start_ns, ranges->order[place]) <= at; place++)
       if (nai_at(&m->nvtx.kind, ranges->order[place]) == NAI_NVTX_PUSH_POP)
-        rc = nai_open_begin(&parent, &cursor, ranges->order[place], err);
-    uint32_t open = rc || ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
+        NAI_TRY(nai_open_begin(&parent, &cursor, ranges->order[place], err));
+    uint32_t open = ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
     range_row[api] = open == NAI_NO_ROW ? NAI_NULL_I32 : (int32_t)open;
   }
-  nai_open_cursor_free(&cursor);
-  return rc;
+  return NAI_OK;
 }
 
 static int32_t node_of(const struct nai_model *m, uint32_t api) {
@@ -124,40 +121,41 @@ static int32_t node_of(const struct nai_model *m, uint32_t api) {
 static int fill_nodes(struct nai_sql_table *t, const struct nai_model *m, int column, const uint32_t *call,
                       struct nai_err *err) {
   struct nai_sql_table *nodes = nai_sql_find(t->sql, nai_derived_nodes.schema->name);
-  uint32_t *ids = calloc((size_t)m->node_count * 2 + 1, sizeof *ids);
-  int rc = ids ? nai_sql_read(nodes, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = allocate(t, column, column + 2, err);
-  for (uint32_t i = 0; i < m->node_count && !rc; i++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  uint32_t(*ids)[2];
+  NAI_TRY(NAI_NEW(ids, &arena, m->node_count, err));
+  NAI_TRY(nai_sql_read(nodes, err));
+  NAI_TRY(allocate(t, column, column + 2, err));
+  for (uint32_t i = 0; i < m->node_count; i++)
     for (int k = 0; k < 2; k++) {
-      const char *text = nai_cell_str(nodes->table, i, k ? "path" : "range_name");
-      ids[2 * i + k] = nai_strings_add(&t->own->strings, text, strlen(text));
-      rc = ids[2 * i + k] == NAI_NO_STRING ? nai_err_nomem(err) : rc;
+      const char *text = nai_get_str(nodes->table, i, k ? NVTX_NODES_path : NVTX_NODES_range_name);
+      ids[i][k] = nai_strings_add(&t->own->strings, text, strlen(text));
+      if (ids[i][k] == NAI_NO_STRING)
+        return nai_err_nomem(err);
     }
-  for (int64_t i = 0; i < t->own->rows && !rc; i++) {
+  for (int64_t i = 0; i < t->own->rows; i++) {
     int32_t node = node_of(m, call ? call[i] : (uint32_t)i);
     nai_column_i32(t->own, column)[i] = node;
-    nai_column_str(t->own, column + 1)[i] = node < 0 ? NAI_NO_STRING : ids[2 * node];
-    nai_column_str(t->own, column + 2)[i] = node < 0 ? NAI_NO_STRING : ids[2 * node + 1];
+    for (int k = 0; k < 2; k++)
+      nai_column_str(t->own, column + 1 + k)[i] = node < 0 ? NAI_NO_STRING : ids[node][k];
   }
-  free(ids);
-  return rc;
+  return NAI_OK;
 }
 
 static int fill_classes(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
-  int rc = allocate(t, CALL_RANGES_class, CALL_RANGES_class, err);
-  for (uint32_t i = 0; i < m->apis.n && !rc; i++)
+  NAI_TRY(allocate(t, CALL_RANGES_class, CALL_RANGES_class, err));
+  for (uint32_t i = 0; i < m->apis.n; i++)
     nai_set_str(t->own, i, CALL_RANGES_class, class_of(m, i));
-  return rc ? rc : nai_table_check(t->own, err);
+  return nai_table_check(t->own, err);
 }
 
 static int sweep(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
-  int rc = allocate(t, CALL_RANGES_range_row, CALL_RANGES_range_row, err);
-  for (uint32_t i = 0; i < m->apis.n && !rc; i++)
+  NAI_TRY(allocate(t, CALL_RANGES_range_row, CALL_RANGES_range_row, err));
+  for (uint32_t i = 0; i < m->apis.n; i++)
     nai_column_i32(t->own, CALL_RANGES_range_row)[i] = NAI_NULL_I32;
-  for (uint32_t thread = 0; thread < m->thread_count && !rc; thread++)
-    rc = sweep_thread(nai_column_i32(t->own, CALL_RANGES_range_row), m, thread, err);
-  return rc;
+  for (uint32_t thread = 0; thread < m->thread_count; thread++)
+    NAI_TRY(sweep_thread(nai_column_i32(t->own, CALL_RANGES_range_row), m, thread, err));
+  return NAI_OK;
 }
 
 static int build_calls(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
@@ -165,9 +163,7 @@ static int build_calls(struct nai_sql_table *t, uint32_t part, struct nai_err *e
                  : part == PART_NVTX   ? NAI_PART(NVTX_TREE)
                                        : NAI_PART(NVTX_TREE) | NAI_PART(CALLS);
   struct nai_model *m;
-  int rc = nai_derived_model(&m, nai_database_of(t), parts, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), parts, err));
   return part == PART_LAUNCH ? fill_classes(t, m, err)
        : part == PART_NVTX   ? fill_nodes(t, m, CALL_RANGES_node, NULL, err)
                              : sweep(t, m, err);
@@ -195,8 +191,8 @@ static int open_graphs(struct nai_sql_table *t, struct nai_err *err) { return op
 
 static int fill_launches(struct nai_sql_table *t, const struct nai_model *m, const uint32_t *call,
                          const struct nai_column *start, struct nai_err *err) {
-  int rc = allocate(t, KERNEL_LAUNCHES_call, KERNEL_LAUNCHES_queue_ns, err);
-  for (int64_t i = 0; i < t->own->rows && !rc; i++) {
+  NAI_TRY(allocate(t, KERNEL_LAUNCHES_call, KERNEL_LAUNCHES_queue_ns, err));
+  for (int64_t i = 0; i < t->own->rows; i++) {
     int64_t at = nai_at(start, (uint64_t)i);
     bool known = call[i] != NAI_NO_ROW;
     int64_t queue = known ? at - nai_at(&m->apis.end_ns, call[i]) : -1;
@@ -205,35 +201,30 @@ static int fill_launches(struct nai_sql_table *t, const struct nai_model *m, con
         known ? at - nai_at(&m->apis.start_ns, call[i]) : NAI_NULL_I64;
     nai_column_i64(t->own, KERNEL_LAUNCHES_queue_ns)[i] = queue >= 0 ? queue : NAI_NULL_I64;
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* What belongs to a kernel's name, once per name. */
 static int fill_kernel_names(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
-  enum { SHORT_MAX = 72 }; /* as in table kernels */
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
-  const char **list = calloc((size_t)names->count + 1, sizeof *list);
-  uint32_t *ids = calloc((size_t)names->count * 2 + 1, sizeof *ids);
-  char **shorts = NULL;
-  int rc = list && ids ? allocate(t, KERNEL_LAUNCHES_category, KERNEL_LAUNCHES_short_name, err) : nai_err_nomem(err);
-  for (uint32_t i = 0; i < names->count && !rc; i++)
-    list[i] = nai_strings_get(names, i);
-  if (!rc)
-    rc = nai_kernel_names_short(&shorts, list, names->count, SHORT_MAX, err);
-  for (uint32_t i = 0; i < names->count && !rc; i++) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_FREED char **shorts = NULL;
+  uint32_t *categories, *short_ids;
+  NAI_TRY(NAI_NEW(categories, &arena, names->count, err));
+  NAI_TRY(NAI_NEW(short_ids, &arena, names->count, err));
+  NAI_TRY(allocate(t, KERNEL_LAUNCHES_category, KERNEL_LAUNCHES_short_name, err));
+  NAI_TRY(nai_kernel_names_of(&shorts, names, err));
+  for (uint32_t i = 0; i < names->count; i++) {
     const char *category = nai_kernel_classes_name(m->classes, m->kernel_category[i]);
-    ids[2 * i] = nai_strings_add(&t->own->strings, category, strlen(category));
-    ids[2 * i + 1] = nai_strings_add(&t->own->strings, shorts[i], strlen(shorts[i]));
+    categories[i] = nai_strings_add(&t->own->strings, category, strlen(category));
+    short_ids[i] = nai_strings_add(&t->own->strings, shorts[i], strlen(shorts[i]));
   }
-  for (uint32_t i = 0; i < m->kernels.n && !rc; i++) {
+  for (uint32_t i = 0; i < m->kernels.n; i++) {
     uint32_t name = nai_at_text(&m->kernels.name, i);
-    nai_column_str(t->own, KERNEL_LAUNCHES_category)[i] = name < names->count ? ids[2 * name] : NAI_NO_STRING;
-    nai_column_str(t->own, KERNEL_LAUNCHES_short_name)[i] = name < names->count ? ids[2 * name + 1] : NAI_NO_STRING;
+    nai_column_str(t->own, KERNEL_LAUNCHES_category)[i] = name < names->count ? categories[name] : NAI_NO_STRING;
+    nai_column_str(t->own, KERNEL_LAUNCHES_short_name)[i] = name < names->count ? short_ids[name] : NAI_NO_STRING;
   }
-  free(list);
-  free(ids);
-  free(shorts);
-  return rc;
+  return NAI_OK;
 }
 
 static int build_kernels(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
@@ -241,9 +232,7 @@ static int build_kernels(struct nai_sql_table *t, uint32_t part, struct nai_err 
   uint32_t parts = part == PART_NAMES  ? NAI_PART(NAMES)
                  : part == PART_LAUNCH ? NAI_PART(LAUNCHES)
                                        : NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE);
-  int rc = nai_derived_model(&m, nai_database_of(t), parts, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), parts, err));
   return part == PART_NAMES  ? fill_kernel_names(t, m, err)
        : part == PART_LAUNCH ? fill_launches(t, m, m->kernel_api, &m->kernels.start_ns, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->kernel_api, err);
@@ -251,23 +240,21 @@ static int build_kernels(struct nai_sql_table *t, uint32_t part, struct nai_err 
 
 static int fill_memop_names(struct nai_sql_table *t, const struct nai_model *m, struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
-  int rc = allocate(t, MEMOP_LAUNCHES_direction, MEMOP_LAUNCHES_dst_memory, err);
-  for (uint32_t i = 0; i < m->memops.n && !rc; i++) {
+  NAI_TRY(allocate(t, MEMOP_LAUNCHES_direction, MEMOP_LAUNCHES_dst_memory, err));
+  for (uint32_t i = 0; i < m->memops.n; i++) {
     nai_set_str(t->own, i, MEMOP_LAUNCHES_direction, nai_model_direction(room, m, i));
     nai_set_str(t->own, i, MEMOP_LAUNCHES_src_memory,
                 nai_model_kind_name(room, m, NAI_LABEL_MEMORY, nai_at_i32(&m->memops.src_kind, i)));
     nai_set_str(t->own, i, MEMOP_LAUNCHES_dst_memory,
                 nai_model_kind_name(room, m, NAI_LABEL_MEMORY, nai_at_i32(&m->memops.dst_kind, i)));
   }
-  return rc ? rc : nai_table_check(t->own, err);
+  return nai_table_check(t->own, err);
 }
 
 static int build_memops(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
   uint32_t parts = part == PART_NVTX ? NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) : NAI_PART(LAUNCHES);
-  int rc = nai_derived_model(&m, nai_database_of(t), part == PART_NAMES ? 0 : parts, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), part == PART_NAMES ? 0 : parts, err));
   return part == PART_NAMES  ? fill_memop_names(t, m, err)
        : part == PART_LAUNCH ? fill_launches(t, m, m->memop_api, &m->memops.start_ns, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->memop_api, err);
@@ -275,10 +262,8 @@ static int build_memops(struct nai_sql_table *t, uint32_t part, struct nai_err *
 
 static int build_graphs(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
   struct nai_model *m;
-  int rc = nai_derived_model(&m, nai_database_of(t), NAI_PART(LAUNCHES) | (part == PART_NVTX ? NAI_PART(NVTX_TREE) : 0),
-                             err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PART(LAUNCHES) | (part == PART_NVTX ? NAI_PART(NVTX_TREE) : 0),
+                            err));
   return part == PART_LAUNCH ? fill_launches(t, m, m->graph_api, &m->graphs.start_ns, err)
                              : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->graph_api, err);
 }

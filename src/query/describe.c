@@ -7,44 +7,30 @@
 
 #include <string.h>
 
-static const uint8_t no_parts[8];
-
-static int nothing(struct nai_sql_table *t, uint32_t part, struct nai_err *err) {
-  (void)t, (void)part, (void)err;
-  return NAI_OK;
-}
-
 static bool is_own(const struct nai_sql_table *t) {
   return t->source == &nai_derived_names || t->source == &nai_derived_columns;
 }
 
 /* Row of tables of the run: known without the model. */
 static int put_table(struct nai_table *out, struct nai_sql_table *t, struct nai_err *err) {
-  int rc = nai_database_derives(t) ? NAI_OK : nai_sql_read(t, err);
-  if (rc)
-    return rc;
+  if (!nai_database_derives(t))
+    NAI_TRY(nai_sql_read(t, err));
   const struct nai_schema *schema = nai_database_derives(t) ? t->source->schema : t->table->schema;
-  int64_t row = nai_table_add_row(out);
-  nai_set_str(out, row, SQL_TABLES_name, t->name);
-  nai_set_str(out, row, SQL_TABLES_kind, nai_database_derives(t) ? "derived" : "table");
-  nai_set_i64(out, row, SQL_TABLES_rows, nai_database_derives(t) ? NAI_NULL_I64 : t->table->rows);
-  nai_set_str(out, row, SQL_TABLES_description, schema->description);
   const struct nai_schema *declared = nai_book_find(t->name);
-  nai_set_str(out, row, SQL_TABLES_cannot_know, declared ? declared->cannot_know : NULL);
+  NAI_ADD(SQL_TABLES, out, .name = t->name, .kind = nai_database_derives(t) ? "derived" : "table",
+          .rows = nai_database_derives(t) ? NAI_NULL_I64 : t->table->rows, .description = schema->description,
+          .cannot_know = declared ? declared->cannot_know : NULL);
   return NAI_OK;
 }
 
 static int open_names(struct nai_sql_table *t, struct nai_err *err) {
-  int rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; i < t->sql->table_count && !rc; i++)
-    rc = is_own(&t->sql->tables[i]) ? NAI_OK : put_table(t->own, &t->sql->tables[i], err);
-  for (int i = 0; nai_query_views[i][0] && !rc; i++) {
-    int64_t row = nai_table_add_row(t->own);
-    nai_set_str(t->own, row, SQL_TABLES_name, nai_query_views[i][0]);
-    nai_set_str(t->own, row, SQL_TABLES_kind, "view");
-    nai_set_str(t->own, row, SQL_TABLES_description, nai_query_views[i][2]);
-  }
-  return rc ? rc : nai_table_check(t->own, err);
+  NAI_TRY(nai_derived_new(t, 0, err));
+  for (uint32_t i = 0; i < t->sql->table_count; i++)
+    if (!is_own(&t->sql->tables[i]))
+      NAI_TRY(put_table(t->own, &t->sql->tables[i], err));
+  for (int i = 0; nai_query_views[i][0]; i++)
+    NAI_ADD(SQL_TABLES, t->own, .name = nai_query_views[i][0], .kind = "view", .description = nai_query_views[i][2]);
+  return nai_table_check(t->own, err);
 }
 
 static void put_column(struct nai_table *out, const char *table, int position, const struct nai_schema *schema,
@@ -52,15 +38,12 @@ static void put_column(struct nai_table *out, const char *table, int position, c
   const struct nai_column_def *def = &schema->columns[print->column];
   const char *type = nai_display_column_type(schema, print);
   char name[NAI_COLUMN_NAME_MAX];
-  int64_t row = nai_table_add_row(out);
-  nai_set_str(out, row, SQL_COLUMNS_table_name, table);
-  nai_set_i64(out, row, SQL_COLUMNS_position, position);
-  nai_set_str(out, row, SQL_COLUMNS_name, nai_display_column_name(name, schema, print));
-  nai_set_str(out, row, SQL_COLUMNS_type, *type == 't' ? "TEXT" : *type == 'i' ? "INTEGER" : "REAL");
-  nai_set_str(out, row, SQL_COLUMNS_unit, nai_unit_name(print->unit));
-  nai_set_str(out, row, SQL_COLUMNS_description, def->description);
-  nai_set_str(out, row, SQL_COLUMNS_refers, def->refers);
-  nai_set_i64(out, row, SQL_COLUMNS_hidden, hidden);
+  NAI_ADD(SQL_COLUMNS, out, .table_name = table, .position = position,
+          .name = nai_display_column_name(name, schema, print),
+          .type = *type == 't' ? "TEXT"
+                : *type == 'i' ? "INTEGER"
+                               : "REAL",
+          .unit = nai_unit_name(print->unit), .description = def->description, .refers = def->refers, .hidden = hidden);
 }
 
 static void put_columns(struct nai_table *out, const char *table, const struct nai_schema *schema) {
@@ -88,22 +71,21 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
   for (int i = 0; i < sqlite3_column_count(statement); i++) {
     const struct nai_schema *schema = NULL;
     const struct nai_sql_column *from = nai_sql_origin(&schema, &db->sql, statement, i);
-    int64_t row = nai_table_add_row(out);
-    nai_set_str(out, row, SQL_COLUMNS_table_name, nai_query_views[view][0]);
-    nai_set_i64(out, row, SQL_COLUMNS_position, i);
-    nai_set_str(out, row, SQL_COLUMNS_name, sqlite3_column_name(statement, i));
+    const char *name = sqlite3_column_name(statement, i);
     const struct nai_query_view_column *made = nai_query_view_columns;
-    while (!from && made->name && strcmp(made->name, sqlite3_column_name(statement, i)) != 0)
+    while (!from && made->name && strcmp(made->name, name) != 0)
       made++;
-    nai_set_str(out, row, SQL_COLUMNS_type, from ? sqlite3_column_decltype(statement, i) : made->type);
-    nai_set_str(out, row, SQL_COLUMNS_unit,
-                from         ? nai_unit_name(from->print.unit)
-                : made->name ? nai_unit_name(made->unit)
-                             : NULL);
-    nai_set_str(out, row, SQL_COLUMNS_description,
-                from ? schema->columns[from->print.column].description : made->description);
-    nai_set_str(out, row, SQL_COLUMNS_refers, from ? schema->columns[from->print.column].refers : made->refers);
-    nai_set_i64(out, row, SQL_COLUMNS_hidden, 0);
+    struct SQL_COLUMNS_row row =
+        NAI_ROW(SQL_COLUMNS, .table_name = nai_query_views[view][0], .position = i, .name = name, .type = made->type,
+                .unit = made->name ? nai_unit_name(made->unit) : NULL, .description = made->description,
+                .refers = made->refers, .hidden = 0);
+    if (from) {
+      row.type = sqlite3_column_decltype(statement, i);
+      row.unit = nai_unit_name(from->print.unit);
+      row.description = schema->columns[from->print.column].description;
+      row.refers = schema->columns[from->print.column].refers;
+    }
+    SQL_COLUMNS_add(out, &row);
   }
   sqlite3_finalize(statement);
   return NAI_OK;
@@ -111,17 +93,18 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
 
 static int open_columns(struct nai_sql_table *t, struct nai_err *err) {
   struct nai_database *db = nai_database_of(t);
-  int rc = nai_derived_new(t, 0, err);
-  for (uint32_t i = 0; i < db->sql.table_count && !rc; i++) {
+  NAI_TRY(nai_derived_new(t, 0, err));
+  for (uint32_t i = 0; i < db->sql.table_count; i++) {
     struct nai_sql_table *of = &db->sql.tables[i];
-    rc = nai_database_derives(of) ? NAI_OK : nai_sql_read(of, err);
-    if (!rc && !is_own(of))
+    if (!nai_database_derives(of))
+      NAI_TRY(nai_sql_read(of, err));
+    if (!is_own(of))
       put_columns(t->own, of->name, nai_database_derives(of) ? of->source->schema : of->table->schema);
   }
-  for (int i = 0; nai_query_views[i][0] && !rc; i++)
-    rc = put_view(t->own, db, i, err);
-  return rc ? rc : nai_table_check(t->own, err);
+  for (int i = 0; nai_query_views[i][0]; i++)
+    NAI_TRY(put_view(t->own, db, i, err));
+  return nai_table_check(t->own, err);
 }
 
-const struct nai_sql_source nai_derived_names = {&nai_sql_tables_schema, no_parts, open_names, nothing};
-const struct nai_sql_source nai_derived_columns = {&nai_sql_columns_schema, no_parts, open_columns, nothing};
+const struct nai_sql_source nai_derived_names = {.schema = &nai_sql_tables_schema, .open = open_names};
+const struct nai_sql_source nai_derived_columns = {.schema = &nai_sql_columns_schema, .open = open_columns};

@@ -36,8 +36,8 @@ static int category_of(struct nai_database *db, const char *name) {
 int nai_database_classes(struct nai_database *db, struct nai_err *err) {
   if (db->classes)
     return NAI_OK;
-  int rc = nai_kernel_classes_load(&db->classes, NULL, err);
-  return rc ? rc : nai_run_tell_classes(db->classes, db->run, err);
+  NAI_TRY(nai_kernel_classes_load(&db->classes, NULL, err));
+  return nai_run_tell_classes(db->classes, db->run, err);
 }
 
 /* category(kernel name), as the run was made. */
@@ -56,8 +56,6 @@ static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
 
 int nai_database_functions(struct nai_database *db) {
   static const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-  int rc = sqlite3_create_function_v2(db->sql.sqlite, "category", 1, flags, db, category, NULL, NULL, NULL);
-  return rc ? rc
-            : sqlite3_create_function_v2(db->sql.sqlite, "cause_meaning", 1, flags, NULL, cause_meaning, NULL, NULL,
-                                         NULL);
+  NAI_TRY(sqlite3_create_function_v2(db->sql.sqlite, "category", 1, flags, db, category, NULL, NULL, NULL));
+  return sqlite3_create_function_v2(db->sql.sqlite, "cause_meaning", 1, flags, NULL, cause_meaning, NULL, NULL, NULL);
 }

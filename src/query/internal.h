@@ -61,7 +61,7 @@ NAI_MUST_CHECK int nai_statement_prepare(sqlite3_stmt **out, struct nai_database
                                          struct nai_err *err);
 /* The failure of SQLite's last call as an error with its place. */
 int nai_statement_error(struct nai_database *db, int code, const struct nai_query_text *text, struct nai_err *err);
-/* worker.c: runs the statement and sends what it returns. Frames: a byte that says what, then for
+/* statement_worker.c: runs the statement and sends what it returns. Frames: a byte that says what, then for
  *   HEADER  uint32 columns; each: uint32 unit, uint32 type, text: name, text: description
  *   ROW     cells: a byte that says of what type, then 8 bytes or a text
  *   END     uint32 error code as int32, text

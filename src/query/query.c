@@ -1,5 +1,5 @@
 /* Asking: a single call of SQL can take hours (a long pattern in a long text) and cannot be interrupted; a process can
- * be ended. So the statement runs in one of its own (worker.c), which sends its rows through a pipe. */
+ * be ended. So the statement runs in one of its own (statement_worker.c), which sends its rows through a pipe. */
 #include "query/internal.h"
 
 #include <errno.h>
@@ -47,29 +47,21 @@ static int need(struct reader *r, size_t bytes, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int get_byte(unsigned char *out, struct reader *r, struct nai_err *err) {
-  int rc = need(r, 1, err);
-  *out = rc ? 0 : (unsigned char)r->data.data[r->at++];
-  return rc;
-}
-
 static int get(void *out, struct reader *r, size_t bytes, struct nai_err *err) {
-  int rc = need(r, bytes, err);
-  if (!rc)
-    memcpy(out, r->data.data + r->at, bytes);
-  r->at += rc ? 0 : bytes;
-  return rc;
+  NAI_TRY(need(r, bytes, err));
+  memcpy(out, r->data.data + r->at, bytes);
+  r->at += bytes;
+  return NAI_OK;
 }
 
 /* Place of a text in r->data, which may move until the frame is complete. */
 static int get_text(size_t *place, struct reader *r, struct nai_err *err) {
   uint32_t len;
-  int rc = get(&len, r, sizeof len, err);
-  if (!rc)
-    rc = need(r, (size_t)len + 1, err);
+  NAI_TRY(get(&len, r, sizeof len, err));
+  NAI_TRY(need(r, (size_t)len + 1, err));
   *place = r->at;
-  r->at += rc ? 0 : (size_t)len + 1;
-  return rc;
+  r->at += (size_t)len + 1;
+  return NAI_OK;
 }
 
 /* What was read is no longer needed. */
@@ -82,6 +74,7 @@ static void forget(struct reader *r) {
 }
 
 struct result {
+  struct nai_arena arena;
   uint32_t count;
   struct nai_query_column *columns;
   struct nai_value *cells;
@@ -89,110 +82,86 @@ struct result {
 };
 
 /* A text of its own. */
-static int copy_text(const char **out, struct reader *r, struct nai_err *err) {
+static int copy_text(const char **out, struct result *result, struct reader *r, struct nai_err *err) {
   size_t place;
-  int rc = get_text(&place, r, err);
-  *out = rc ? NULL : strdup(r->data.data + place);
-  return rc || *out ? rc : nai_err_nomem(err);
+  NAI_TRY(get_text(&place, r, err));
+  *out = nai_arena_printf(&result->arena, "%s", r->data.data + place);
+  return NAI_OK;
 }
 
 static int read_header(struct result *result, struct reader *r, struct nai_err *err) {
   uint32_t numbers[2] = {0};
-  int rc = get(&result->count, r, sizeof result->count, err);
-  if (rc)
-    return rc;
-  result->columns = calloc((size_t)result->count + 1, sizeof *result->columns);
-  result->cells = calloc((size_t)result->count + 1, sizeof *result->cells);
-  result->places = calloc((size_t)result->count + 1, sizeof *result->places);
-  if (!result->columns || !result->cells || !result->places)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < result->count && !rc; i++) {
+  NAI_TRY(get(&result->count, r, sizeof result->count, err));
+  NAI_TRY(NAI_NEW(result->columns, &result->arena, result->count, err));
+  NAI_TRY(NAI_NEW(result->cells, &result->arena, result->count, err));
+  NAI_TRY(NAI_NEW(result->places, &result->arena, result->count, err));
+  for (uint32_t i = 0; i < result->count; i++) {
     struct nai_query_column *column = &result->columns[i];
-    rc = get(numbers, r, sizeof numbers, err);
+    NAI_TRY(get(numbers, r, sizeof numbers, err));
     column->unit = (enum nai_unit)numbers[0];
     column->type = (enum nai_type)numbers[1];
-    if (!rc)
-      rc = copy_text(&column->name, r, err);
-    if (!rc)
-      rc = copy_text(&column->description, r, err);
+    NAI_TRY(copy_text(&column->name, result, r, err));
+    NAI_TRY(copy_text(&column->description, result, r, err));
   }
-  return rc;
+  return nai_arena_check(&result->arena, err);
 }
 
 static int read_row(struct result *result, struct reader *r, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t i = 0; i < result->count && !rc; i++) {
+  for (uint32_t i = 0; i < result->count; i++) {
     struct nai_value *cell = &result->cells[i];
     unsigned char type;
-    rc = get_byte(&type, r, err);
+    NAI_TRY(get(&type, r, 1, err));
     *cell = (struct nai_value){.type = type == NAI_SENT_INTEGER ? NAI_I64
                                      : type == NAI_SENT_REAL    ? NAI_F64
                                                                 : NAI_STR,
                                .null = type == NAI_SENT_NULL};
-    if (!rc && type == NAI_SENT_INTEGER)
-      rc = get(&cell->i, r, sizeof cell->i, err);
-    else if (!rc && type == NAI_SENT_REAL)
-      rc = get(&cell->f, r, sizeof cell->f, err);
-    else if (!rc && type == NAI_SENT_TEXT)
-      rc = get_text(&result->places[i], r, err);
+    if (type == NAI_SENT_INTEGER)
+      NAI_TRY(get(&cell->i, r, sizeof cell->i, err));
+    else if (type == NAI_SENT_REAL)
+      NAI_TRY(get(&cell->f, r, sizeof cell->f, err));
+    else if (type == NAI_SENT_TEXT)
+      NAI_TRY(get_text(&result->places[i], r, err));
   }
-  for (uint32_t i = 0; i < result->count && !rc; i++)
+  for (uint32_t i = 0; i < result->count; i++)
     if (result->cells[i].type == NAI_STR && !result->cells[i].null)
       result->cells[i].s = r->data.data + result->places[i];
-  return rc;
+  return NAI_OK;
 }
 
 static int read_end(struct reader *r, struct nai_err *err) {
   int32_t code;
   size_t place;
-  int rc = get(&code, r, sizeof code, err);
-  if (!rc)
-    rc = get_text(&place, r, err);
-  return rc ? rc : code ? nai_err_set(err, code, "%s", r->data.data + place) : NAI_OK;
+  NAI_TRY(get(&code, r, sizeof code, err));
+  NAI_TRY(get_text(&place, r, err));
+  return code ? nai_err_set(err, code, "%s", r->data.data + place) : NAI_OK;
 }
 
 /* Frames until the end, or until there are rows enough. */
 static int receive(bool *truncated, struct result *result, struct reader *r, const struct nai_query *query,
                    const struct nai_query_sink *sink, struct nai_err *err) {
-  int64_t rows = 0;
-  for (;;) {
+  for (int64_t rows = 0;; forget(r)) {
     unsigned char frame;
-    int rc = get_byte(&frame, r, err);
-    if (!rc && frame == NAI_FRAME_END)
+    NAI_TRY(get(&frame, r, 1, err));
+    if (frame == NAI_FRAME_END)
       return read_end(r, err);
-    if (!rc && frame == NAI_FRAME_HEADER) {
-      rc = read_header(result, r, err);
-      if (!rc)
-        rc = sink->begin(sink->ctx, result->columns, result->count, err);
-    } else if (!rc) {
-      if (query->limits.rows >= 0 && rows++ == query->limits.rows) {
-        *truncated = true;
-        return NAI_OK;
-      }
-      rc = read_row(result, r, err);
-      if (!rc)
-        rc = sink->row(sink->ctx, result->cells, err);
+    if (frame == NAI_FRAME_HEADER) {
+      NAI_TRY(read_header(result, r, err));
+      NAI_TRY(sink->begin(sink->ctx, result->columns, result->count, err));
+      continue;
     }
-    if (rc)
-      return rc;
-    forget(r);
+    if (query->limits.rows >= 0 && rows++ == query->limits.rows) {
+      *truncated = true;
+      return NAI_OK;
+    }
+    NAI_TRY(read_row(result, r, err));
+    NAI_TRY(sink->row(sink->ctx, result->cells, err));
   }
-}
-
-static void free_result(struct result *result) {
-  for (uint32_t i = 0; result->columns && i < result->count; i++) {
-    free((char *)result->columns[i].name);
-    free((char *)result->columns[i].description);
-  }
-  free(result->columns);
-  free(result->cells);
-  free(result->places);
 }
 
 int nai_query_run(bool *truncated, const struct nai_query *query, const struct nai_query_sink *sink,
                   struct nai_err *err) {
   int fds[2], status = 0;
-  struct result result = {0};
+  struct result result = {.arena = NAI_ARENA(NULL)};
   pid_t parent = getpid();
   *truncated = false;
   fflush(NULL);
@@ -219,6 +188,6 @@ int nai_query_run(bool *truncated, const struct nai_query *query, const struct n
     rc = nai_err_set(err, NAI_ELIMIT, "%s: the process that ran the statement was ended%s", query->text->label,
                      WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "; memory may be short" : "");
   nai_buf_free(&r.data);
-  free_result(&result);
+  nai_arena_free(&result.arena);
   return rc;
 }

@@ -20,6 +20,14 @@ struct nai_query_parameter {
   struct nai_value value;
 };
 
+/* NULL for the number `none`, and for no text. */
+static inline struct nai_query_parameter nai_query_int(const char *name, int64_t number, int64_t none) {
+  return (struct nai_query_parameter){name, {.type = NAI_I64, .i = number, .null = number == none}};
+}
+static inline struct nai_query_parameter nai_query_string(const char *name, const char *text) {
+  return (struct nai_query_parameter){name, {.type = NAI_STR, .s = text, .null = !text}};
+}
+
 struct nai_query_limits {
   double timeout_s;     /* 0: none */
   int64_t memory_bytes; /* that the statement may take; 0: 1 GiB */

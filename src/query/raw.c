@@ -18,14 +18,12 @@ static bool mentions(const char *sql, const char *name) {
 
 /* The texts that may be shown, as a table of this database: it hides the export's own. */
 static int copy_texts(struct nai_database *db, const struct nai_trace *raw) {
-  struct nai_buf sql = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
   nai_buf_puts(&sql, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT); INSERT INTO StringIds ");
   size_t before = sql.len;
   nai_raw_put_names(&sql, raw, "raw");
-  int rc = sql.oom ? SQLITE_NOMEM
-                   : sqlite3_exec(db->sql.sqlite, sql.len > before ? nai_buf_str(&sql) : "SELECT 1", NULL, NULL, NULL);
-  nai_buf_free(&sql);
-  return rc;
+  return sql.oom ? SQLITE_NOMEM
+                 : sqlite3_exec(db->sql.sqlite, sql.len > before ? nai_buf_str(&sql) : "SELECT 1", NULL, NULL, NULL);
 }
 
 int nai_raw_attach(struct nai_database *db, const struct nai_query *query, struct nai_err *err) {

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- where ---------------------------------------------------------------------------------------- */
@@ -130,39 +129,31 @@ static void put_hint(struct nai_buf *out, struct nai_database *db, const char *s
 }
 
 int nai_statement_error(struct nai_database *db, int code, const struct nai_query_text *text, struct nai_err *err) {
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0}, said = {0};
   int offset = sqlite3_error_offset(db->sql.sqlite);
-  char *said = sqlite3_mprintf("%s", sqlite3_errmsg(db->sql.sqlite)); /* suggestions use the connection */
-  int rc = NAI_EUSAGE;
-  if (!said || code == SQLITE_NOMEM) {
-    sqlite3_free(said);
+  nai_buf_puts(&said, sqlite3_errmsg(db->sql.sqlite)); /* suggestions use the connection */
+  const char *what = nai_buf_str(&said);
+  if (said.oom || code == SQLITE_NOMEM)
     return nai_err_set(err, NAI_ELIMIT, "%s: the statement needs more memory than it may take (--max-memory)",
                        text->label);
-  }
-  put_place(&message, text, offset >= 0 ? offset : offset_of(text->sql, said));
+  put_place(&message, text, offset >= 0 ? offset : offset_of(text->sql, what));
   if (db->sql.failure.code) {
-    rc = db->sql.failure.code;
     nai_buf_puts(&message, db->sql.failure.msg);
   } else if (code == SQLITE_AUTH) {
-    nai_buf_printf(&message, "%s: statements can only read the run%s", said,
+    nai_buf_printf(&message, "%s: statements can only read the run%s", what,
                    db->raw ? ", and of the export what is known to hold no secrets" : "");
   } else {
-    nai_buf_puts(&message, said);
-    put_hint(&message, db, text->sql, said);
+    nai_buf_puts(&message, what);
+    put_hint(&message, db, text->sql, what);
   }
-  nai_err_set(err, rc, "%s", nai_buf_str(&message));
-  nai_buf_free(&message);
-  sqlite3_free(said);
-  return rc;
+  return nai_err_set(err, db->sql.failure.code ? db->sql.failure.code : NAI_EUSAGE, "%s", nai_buf_str(&message));
 }
 
 static int mistake(const struct nai_query_text *text, int offset, const char *what, struct nai_err *err) {
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0};
   put_place(&message, text, offset);
   nai_buf_puts(&message, what);
-  nai_err_set(err, NAI_EUSAGE, "%s", nai_buf_str(&message));
-  nai_buf_free(&message);
-  return NAI_EUSAGE;
+  return nai_err_set(err, NAI_EUSAGE, "%s", nai_buf_str(&message));
 }
 
 /* --- preparing ------------------------------------------------------------------------------------ */
@@ -214,22 +205,29 @@ static int bind(sqlite3_stmt *statement, const struct nai_query *query, struct n
   return NAI_OK;
 }
 
+static int check(struct nai_database *db, sqlite3_stmt *statement, const struct nai_query_text *text, const char *tail,
+                 struct nai_err *err) {
+  if (!statement)
+    return mistake(text, 0, "there is no statement", err);
+  if (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement))
+    return mistake(text, 0, "statements can only read the run: SELECT or WITH ... SELECT", err);
+  return check_tail(db, text, tail, err);
+}
+
 int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const struct nai_query *query,
                           struct nai_err *err) {
+  static const char explain[] = "EXPLAIN QUERY PLAN ";
   const struct nai_query_text *text = query->text;
-  char *explain = query->mode == NAI_QUERY_EXPLAIN ? sqlite3_mprintf("EXPLAIN QUERY PLAN %s", text->sql) : NULL;
-  const char *sql = explain ? explain : text->sql, *tail = NULL;
+  bool explains = query->mode == NAI_QUERY_EXPLAIN;
+  NAI_SCOPED(nai_buf) sql = {0};
+  const char *tail = NULL;
   *out = NULL;
-  int failed = sqlite3_prepare_v2(db->sql.sqlite, sql, -1, out, &tail);
-  int rc = failed == SQLITE_OK ? NAI_OK : nai_statement_error(db, failed, text, err);
-  if (!rc && !*out)
-    rc = mistake(text, 0, "there is no statement", err);
-  if (!rc && (!sqlite3_stmt_readonly(*out) || !sqlite3_column_count(*out)))
-    rc = mistake(text, 0, "statements can only read the run: SELECT or WITH ... SELECT", err);
-  if (!rc)
-    rc = check_tail(db, text, text->sql + (tail - sql) - (explain ? strlen("EXPLAIN QUERY PLAN ") : 0), err);
-  if (!rc && query->mode != NAI_QUERY_EXPLAIN)
-    rc = bind(*out, query, err);
-  sqlite3_free(explain);
-  return rc;
+  nai_buf_printf(&sql, "%s%s", explains ? explain : "", text->sql);
+  NAI_TRY(nai_buf_check(&sql, err));
+  int code = sqlite3_prepare_v2(db->sql.sqlite, nai_buf_str(&sql), -1, out, &tail);
+  if (code != SQLITE_OK)
+    return nai_statement_error(db, code, text, err);
+  tail = text->sql + (tail - nai_buf_str(&sql)) - (explains ? strlen(explain) : 0);
+  NAI_TRY(check(db, *out, text, tail, err));
+  return explains ? NAI_OK : bind(*out, query, err);
 }

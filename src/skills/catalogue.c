@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,68 +41,53 @@ void nai_skills_free(struct nai_skills *skills) {
 
 /* --- one document ---------------------------------------------------------------------------------- */
 
-/* Takes doc and file. */
-static int make_skill(struct nai_skill **out, struct nai_yaml *doc, struct nai_buf *file, const char *source,
+/* Both take doc and file. */
+static int make_skill(struct nai_skill **out, struct nai_yaml **doc, struct nai_buf *file, const char *source,
                       struct nai_err *err) {
-  struct nai_skill *skill = *out = calloc(1, sizeof *skill);
-  if (!skill) {
-    nai_yaml_free(doc);
-    nai_buf_free(file);
+  NAI_OWNED(nai_skill) *skill = calloc(1, sizeof *skill);
+  if (!skill || !(skill->source = strdup(source)))
     return nai_err_nomem(err);
-  }
-  skill->doc = doc;
+  skill->doc = *doc;
   skill->file = *file;
-  skill->source = strdup(source);
-  int rc = skill->source ? nai_skill_read(skill, err) : nai_err_nomem(err);
-  if (rc) {
-    nai_skill_free(skill);
-    *out = NULL;
-  }
-  return rc;
+  *doc = NULL;
+  *file = (struct nai_buf){0};
+  NAI_TRY(nai_skill_read(skill, err));
+  *out = skill;
+  skill = NULL;
+  return NAI_OK;
 }
 
-static int make_page(struct nai_page **out, struct nai_yaml *doc, struct nai_buf *file, const char *source,
+static int make_page(struct nai_page **out, struct nai_yaml **doc, struct nai_buf *file, const char *source,
                      struct nai_err *err) {
-  struct nai_page *page = *out = calloc(1, sizeof *page);
-  if (!page) {
-    nai_yaml_free(doc);
-    nai_buf_free(file);
+  NAI_OWNED(nai_page) *page = calloc(1, sizeof *page);
+  if (!page || !(page->source = strdup(source)))
     return nai_err_nomem(err);
-  }
-  page->doc = doc;
+  page->doc = *doc;
   page->file = *file;
-  page->source = strdup(source);
-  int rc = page->source ? nai_page_read(page, err) : nai_err_nomem(err);
-  if (rc) {
-    nai_page_free(page);
-    *out = NULL;
-  }
-  return rc;
+  *doc = NULL;
+  *file = (struct nai_buf){0};
+  NAI_TRY(nai_page_read(page, err));
+  *out = page;
+  page = NULL;
+  return NAI_OK;
 }
 
-/* Takes `text`. */
+/* Takes `text` when it succeeds. */
 static int parse(struct nai_skill **skill, struct nai_page **page, struct nai_buf *text, const char *name,
                  const char *source, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
-  int rc = nai_yaml_parse(&doc, name, nai_buf_str(text), text->len, err);
-  if (rc) {
-    nai_buf_free(text);
-    return rc;
-  }
-  if (nai_yaml_get(doc, nai_yaml_root(doc), "page"))
-    return make_page(page, doc, text, source, err);
-  return make_skill(skill, doc, text, source, err);
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  *skill = NULL;
+  *page = NULL;
+  NAI_TRY(nai_yaml_parse(&doc, name, nai_buf_str(text), text->len, err));
+  return nai_yaml_get(doc, nai_yaml_root(doc), "page") ? make_page(page, &doc, text, source, err)
+                                                       : make_skill(skill, &doc, text, source, err);
 }
 
 int nai_skills_read(struct nai_skill **skill, struct nai_page **page, const char *path, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   *skill = NULL;
   *page = NULL;
-  int rc = nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err);
-  if (rc) {
-    nai_buf_free(&text);
-    return rc;
-  }
+  NAI_TRY(nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err));
   return parse(skill, page, &text, path, path, err);
 }
 
@@ -141,15 +125,14 @@ static int file_page(struct nai_skills *all, struct nai_page *page, struct nai_e
 }
 
 static int file_away(struct nai_skills *all, struct nai_skill *skill, struct nai_page *page, struct nai_err *err) {
-  int rc = skill ? file_skill(all, skill, err) : NAI_OK;
-  return rc || !page ? rc : file_page(all, page, err);
+  return skill ? file_skill(all, skill, err) : file_page(all, page, err);
 }
 
 static int add_file(struct nai_skills *all, const char *path, struct nai_err *err) {
   struct nai_skill *skill;
   struct nai_page *page;
-  int rc = nai_skills_read(&skill, &page, path, err);
-  return rc ? rc : file_away(all, skill, page, err);
+  NAI_TRY(nai_skills_read(&skill, &page, path, err));
+  return file_away(all, skill, page, err);
 }
 
 static int is_yaml(const struct dirent *entry) {
@@ -158,7 +141,7 @@ static int is_yaml(const struct dirent *entry) {
 }
 
 static int add_directory(struct nai_skills *all, const char *path, struct nai_err *err) {
-  struct dirent **entries = NULL;
+  NAI_FREED struct dirent **entries = NULL;
   int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
   for (int i = 0; i < n; i++) {
     char file[PATH_MAX];
@@ -166,38 +149,36 @@ static int add_directory(struct nai_skills *all, const char *path, struct nai_er
       rc = add_file(all, file, err);
     free(entries[i]);
   }
-  free(entries);
   return rc;
 }
 
 static int add_builtin(struct nai_skills *all, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (const struct nai_asset *a = nai_assets; a->path && !rc; a++) {
-    struct nai_skill *skill = NULL;
-    struct nai_page *page = NULL;
-    struct nai_buf text = {0};
+  for (const struct nai_asset *a = nai_assets; a->path; a++) {
+    struct nai_skill *skill;
+    struct nai_page *page;
+    NAI_SCOPED(nai_buf) text = {0};
     if (strncmp(a->path, "skills/", strlen("skills/")) != 0 && strncmp(a->path, "pages/", strlen("pages/")) != 0)
       continue;
     nai_buf_put(&text, a->data, (size_t)(a->end - a->data));
-    rc = nai_buf_check(&text, err);
-    rc = rc ? rc : parse(&skill, &page, &text, a->path, "built-in", err);
-    rc = rc ? rc : file_away(all, skill, page, err);
+    NAI_TRY(nai_buf_check(&text, err));
+    NAI_TRY(parse(&skill, &page, &text, a->path, "built-in", err));
+    NAI_TRY(file_away(all, skill, page, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *err) {
-  struct nai_skills all = {0};
-  const struct nai_skill *found = NULL;
-  int rc = add_builtin(&all, err);
-  if (!rc)
-    rc = nai_skills_find(&found, &all, id, err);
-  *out = (struct nai_skill *)(uintptr_t)found;
-  for (uint32_t i = 0; i < all.skill_count && found; i++)
-    if (all.skills[i] == found)
+  NAI_SCOPED(nai_skills) all = {0};
+  const struct nai_skill *found;
+  *out = NULL;
+  NAI_TRY(add_builtin(&all, err));
+  NAI_TRY(nai_skills_find(&found, &all, id, err));
+  for (uint32_t i = 0; i < all.skill_count; i++)
+    if (all.skills[i] == found) {
+      *out = all.skills[i];
       all.skills[i] = NULL;
-  nai_skills_free(&all);
-  return rc;
+    }
+  return NAI_OK;
 }
 
 static int compare_skills(const void *a, const void *b) {
@@ -216,20 +197,18 @@ int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t 
     snprintf(user, sizeof user, "%s/nsys-ai/skills", config);
   else if (home && *home)
     snprintf(user, sizeof user, "%s/.config/nsys-ai/skills", home);
-  int rc = add_builtin(skills, err);
-  if (!rc)
-    rc = add_directory(skills, "/etc/nsys-ai/skills", err);
-  if (!rc && *user)
-    rc = add_directory(skills, user, err);
-  if (!rc)
-    rc = add_directory(skills, ".nsys-ai/skills", err);
-  for (size_t i = 0; i < path_count && !rc; i++)
-    rc = nai_fs_is_dir(paths[i]) ? add_directory(skills, paths[i], err) : add_file(skills, paths[i], err);
+  NAI_TRY(add_builtin(skills, err));
+  NAI_TRY(add_directory(skills, "/etc/nsys-ai/skills", err));
+  if (*user)
+    NAI_TRY(add_directory(skills, user, err));
+  NAI_TRY(add_directory(skills, ".nsys-ai/skills", err));
+  for (size_t i = 0; i < path_count; i++)
+    NAI_TRY(nai_fs_is_dir(paths[i]) ? add_directory(skills, paths[i], err) : add_file(skills, paths[i], err));
   if (skills->skill_count)
     qsort(skills->skills, skills->skill_count, sizeof(struct nai_skill *), compare_skills);
   if (skills->page_count)
     qsort(skills->pages, skills->page_count, sizeof(struct nai_page *), compare_pages);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- by id ----------------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "base/fmt.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const nai_skill_always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
+
 static int refuse(const struct nai_skill_parameter *p, const char *text, struct nai_err *err) {
   static const char *const wanted[] = {"a whole number", "a number", "a text", "the number of a GPU",
                                        "seconds since session start"};
@@ -73,9 +75,7 @@ int nai_skill_bind(struct nai_query_parameter out[NAI_SKILL_MAX_PARAMETERS + NAI
       return nai_err_set(err, NAI_EUSAGE, "--param \"%s\": expected NAME=VALUE", given);
     if (!p)
       return skill ? unknown(skill, given, err) : nai_err_set(err, NAI_EUSAGE, "a page has no parameters");
-    int rc = nai_skill_value(&out[p - skill->parameters].value, p, equals + 1, err);
-    if (rc)
-      return rc;
+    NAI_TRY(nai_skill_value(&out[p - skill->parameters].value, p, equals + 1, err));
   }
   for (size_t i = 0; skill && i < skill->parameter_count; i++)
     if (skill->parameters[i].required && out[i].value.null)

@@ -87,7 +87,9 @@ NAI_MUST_CHECK int nai_skills_read(struct nai_skill **skill, struct nai_page **p
 NAI_MUST_CHECK int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *err);
 void nai_skills_free(struct nai_skills *skills);
 void nai_skill_free(struct nai_skill *skill);
+NAI_OWNER(nai_skill)
 void nai_page_free(struct nai_page *page);
+NAI_OWNER(nai_page)
 /* By id; NAI_EUSAGE with a suggestion. */
 NAI_MUST_CHECK int nai_skills_find(const struct nai_skill **out, const struct nai_skills *skills, const char *id,
                                    struct nai_err *err);

@@ -166,6 +166,27 @@ void nai_json_put_bool(struct nai_json *json, const char *key, bool truth) {
   nai_json_bool(json, truth);
 }
 
+void nai_json_put_object(struct nai_json *json, const char *key, enum nai_json_layout layout) {
+  nai_json_key(json, key);
+  nai_json_begin_object(json, layout);
+}
+
+void nai_json_put_array(struct nai_json *json, const char *key, enum nai_json_layout layout) {
+  nai_json_key(json, key);
+  nai_json_begin_array(json, layout);
+}
+
+void nai_json_open(struct nai_json *json, struct nai_buf *out, enum nai_json_layout layout) {
+  nai_json_init(json, out, false);
+  nai_json_begin_object(json, layout);
+}
+
+void nai_json_close(struct nai_json *json) {
+  nai_json_end(json);
+  nai_json_finish(json);
+  nai_buf_putc(json->out, '\n');
+}
+
 static void put_column(struct nai_json *json, const struct nai_schema *schema, const struct nai_display_column *print) {
   const struct nai_column_def *def = &schema->columns[print->column];
   char name[NAI_COLUMN_NAME_MAX];

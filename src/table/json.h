@@ -31,6 +31,8 @@ struct nai_json {
 /* A writer that appends to `out`. nai_json_finish frees what it holds; errors show in `out` (nai_buf_check). */
 void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script);
 void nai_json_finish(struct nai_json *json);
+/* For NAI_SCOPED(nai_json): after a failure in the middle. */
+static inline void nai_json_free(struct nai_json *json) { nai_buf_free(&json->scratch); }
 
 void nai_json_begin_object(struct nai_json *json, enum nai_json_layout layout);
 void nai_json_begin_array(struct nai_json *json, enum nai_json_layout layout);
@@ -47,6 +49,12 @@ void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_
 void nai_json_put_text(struct nai_json *json, const char *key, const char *text);
 void nai_json_put_int(struct nai_json *json, const char *key, int64_t number);
 void nai_json_put_bool(struct nai_json *json, const char *key, bool truth);
+/* Key, and the begin of what it is. */
+void nai_json_put_object(struct nai_json *json, const char *key, enum nai_json_layout layout);
+void nai_json_put_array(struct nai_json *json, const char *key, enum nai_json_layout layout);
+/* A text that is one object: begins it, and ends it with a newline. */
+void nai_json_open(struct nai_json *json, struct nai_buf *out, enum nai_json_layout layout);
+void nai_json_close(struct nai_json *json);
 
 /* {"title", "description", "columns": [{"name", "type", "unit", "description", "role", ...}], "rows": [[...]]}, a row a
  * line. Of a table with more than `most` rows the first ones, and "row_count": how many it has. */

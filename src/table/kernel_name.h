@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/strings.h"
 
 #include <stddef.h>
 
@@ -20,3 +21,5 @@ void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_cha
  * frees *out with one free(). At least 32 code points are used. */
 NAI_MUST_CHECK int nai_kernel_names_short(char ***out, const char *const *names, size_t count, size_t max_chars,
                                           struct nai_err *err);
+/* Of all strings of a table of kernels, as table kernels has them. */
+NAI_MUST_CHECK int nai_kernel_names_of(char ***out, const struct nai_strings *names, struct nai_err *err);

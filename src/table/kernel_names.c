@@ -184,3 +184,13 @@ int nai_kernel_names_short(char ***out, const char *const *names, size_t count, 
   NAI_TRY(nai_buf_check(&set.texts, err));
   return pack(out, &set, ids, count, err);
 }
+
+int nai_kernel_names_of(char ***out, const struct nai_strings *names, struct nai_err *err) {
+  enum { SHORT_MAX = 72 };
+  NAI_FREED const char **list = calloc((size_t)names->count + 1, sizeof *list);
+  if (!list)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < names->count; i++)
+    list[i] = nai_strings_get(names, i);
+  return nai_kernel_names_short(out, list, names->count, SHORT_MAX, err);
+}

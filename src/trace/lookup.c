@@ -55,11 +55,11 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
   if (rc)
     return nai_scan_fail(table, rc, err);
   int key_column = nai_db_column(base.table, "id");
-  bool keyed = key_column >= 0 && !base.table->columns[key_column].rowid_alias;
-  if (keyed)
-    NAI_TRY(nai_lookup_open_keyed(out, by_rowid, trace, key_column, err)); /* the scan has named the table */
-  else
+  if (key_column < 0 || base.table->columns[key_column].rowid_alias)
     return NAI_GIVE(out, by_rowid);
+  NAI_TRY(nai_lookup_open_keyed(out, by_rowid, trace, key_column, err)); /* the scan has named the table */
+  by_rowid = NULL;
+  return NAI_OK;
 }
 
 int nai_string_open(struct nai_lookup **out, struct nai_trace *trace, struct nai_err *err) {

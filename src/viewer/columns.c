@@ -1,27 +1,15 @@
 /* Events as columns of variable-length numbers (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
-#include "base/spill_array.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-static bool grow_names(struct nai_page_names *names) {
-  uint32_t capacity = names->capacity ? names->capacity * 2 : 64;
-  struct nai_page_name *list = nai_spill_array_grow(names->list, names->directory, (size_t)names->count * sizeof *list,
-                                                    (size_t)capacity * sizeof *list);
-  if (!list)
-    return false;
-  names->list = list;
-  names->capacity = capacity;
-  return true;
-}
-
-static uint32_t number_of(struct nai_page_names *names, uint32_t *slot, const char *text, int category, bool kernel) {
+static uint32_t number_of(struct nai_encoder *e, uint32_t *slot, const char *text, int category, bool kernel) {
+  struct nai_page_names *names = &e->names;
+  struct nai_err ignored;
   if (*slot)
     return *slot - 1;
-  if (names->count == names->capacity && !grow_names(names)) {
-    names->oom = true;
+  if (NAI_ROOM(names->list, names->capacity, names->count, &e->arena, &ignored)) {
+    e->arena.oom = true;
     return 0;
   }
   names->list[names->count] = (struct nai_page_name){text, category, kernel, 0};
@@ -72,26 +60,27 @@ struct facts {
   uint64_t aux;
 };
 
-static uint32_t direction_name(struct nai_page_names *names, const char *text) {
+static uint32_t direction_name(struct nai_encoder *e, const char *text) {
+  struct nai_page_names *names = &e->names;
   for (uint32_t i = 0; i < MAX_DIRECTIONS; i++) {
     if (names->directions[i] && strcmp(names->directions[i], text) != 0)
       continue;
     if (!names->directions[i])
-      names->directions[i] = strdup(text);
-    names->oom |= !names->directions[i];
-    return names->oom ? 0 : number_of(names, &names->of_direction[i], names->directions[i], -1, false);
+      names->directions[i] = nai_arena_printf(&e->arena, "%s", text);
+    return number_of(e, &names->of_direction[i], names->directions[i], -1, false);
   }
   return 0;
 }
 
 /* What a copy or set is called. */
-static uint32_t memop_name(struct nai_page_names *names, const struct nai_model *m, uint32_t row) {
+static uint32_t memop_name(struct nai_encoder *e, uint32_t row) {
+  struct nai_page_names *names = &e->names;
   char room[NAI_KIND_NAME_MAX];
-  if (nai_at_i32(&m->memops.kind, row) == NAI_MEMOP_SET)
-    return direction_name(names, nai_model_direction(room, m, row));
-  int32_t kind = nai_at_i32(&m->memops.copy_kind, row);
+  if (nai_at_i32(&e->m->memops.kind, row) == NAI_MEMOP_SET)
+    return direction_name(e, nai_model_direction(room, e->m, row));
+  int32_t kind = nai_at_i32(&e->m->memops.copy_kind, row);
   if (!names->last_copy || names->last_copy_kind != kind) {
-    names->last_copy = direction_name(names, nai_model_direction(room, m, row)) + 1;
+    names->last_copy = direction_name(e, nai_model_direction(room, e->m, row)) + 1;
     names->last_copy_kind = kind;
   }
   return names->last_copy - 1;
@@ -114,33 +103,41 @@ static int64_t export_row(const struct nai_model *m, uint32_t range) {
 
 static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
-  struct nai_page_names *n = &e->names;
+  struct facts f = {.api = nai_lane_call(m, kind, row)};
   switch (kind) {
   case NAI_LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
-    return (struct facts){
-        number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
-        m->kernel_api[row], nai_at(&m->kernels.correlation_id, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
+    f.name = number_of(e, &e->names.of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true);
+    f.correlation = nai_at(&m->kernels.correlation_id, row);
+    f.aux = (uint64_t)nai_at_i32(&m->kernels.config, row) + 1;
+    break;
   }
   case NAI_LANE_COPY:
   case NAI_LANE_SET:
-    return (struct facts){memop_name(n, m, row), m->memop_api[row], nai_at(&m->memops.correlation_id, row),
-                          (uint64_t)nai_at(&m->memops.bytes, row)};
-  case NAI_LANE_GRAPH:
-    return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation_id, row),
-                          nai_at_i32(&m->graphs.graph_id, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph_id, row)
-                                                                   : 0};
-  case NAI_LANE_NVTX:
-  case NAI_LANE_NVTX_ASYNC:
-    return (struct facts){number_of(n, &n->of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1,
-                                    false),
-                          NAI_NO_ROW, export_row(m, row), kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0};
-  case NAI_LANE_API:
+    f.name = memop_name(e, row);
+    f.correlation = nai_at(&m->memops.correlation_id, row);
+    f.aux = (uint64_t)nai_at(&m->memops.bytes, row);
+    break;
+  case NAI_LANE_GRAPH: {
+    int32_t graph = nai_at_i32(&m->graphs.graph_id, row);
+    f.name = direction_name(e, "CUDA graph");
+    f.correlation = nai_at(&m->graphs.correlation_id, row);
+    f.aux = graph > 0 ? (uint64_t)graph : 0;
     break;
   }
-  return (
-      struct facts){number_of(n, &n->of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false),
-                    NAI_NO_ROW, nai_at(&m->apis.correlation_id, row), api_aux(e, row)};
+  case NAI_LANE_NVTX:
+  case NAI_LANE_NVTX_ASYNC:
+    f.name = number_of(e, &e->names.of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
+    f.correlation = export_row(m, row);
+    f.aux = kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
+    break;
+  case NAI_LANE_API:
+    f.name = number_of(e, &e->names.of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false);
+    f.correlation = nai_at(&m->apis.correlation_id, row);
+    f.aux = api_aux(e, row);
+    break;
+  }
+  return f;
 }
 
 uint32_t nai_encoder_name(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
@@ -193,8 +190,8 @@ void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lan
   block.count = 0;
   for (uint32_t i = 0; i < lane->count; i++) {
     const struct nai_item *item = &lane->v[i];
-    uint32_t name = number_of(names, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
-    if (names->oom)
+    uint32_t name = number_of(e, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
+    if (e->arena.oom)
       return;
     names->list[name].count += item->count;
     uint32_t at = add_event(e, &block, item, last_start);

@@ -22,7 +22,7 @@ static const unsigned char header[2] = {0x78, 0x5e};
 int nai_deflated_estimate(int64_t *bytes, const struct nai_encoder *e, struct nai_err *err) {
   enum { PART = 64 * 1024, EVERY = 16 };
   uLongf room = compressBound(PART);
-  unsigned char *packed = malloc(room);
+  NAI_FREED unsigned char *packed = malloc(room);
   *bytes = 0;
   if (!packed)
     return nai_err_nomem(err);
@@ -36,7 +36,6 @@ int nai_deflated_estimate(int64_t *bytes, const struct nai_encoder *e, struct na
         *bytes += (int64_t)((double)got * (double)stands_for / (double)part);
     }
   }
-  free(packed);
   *bytes += *bytes / 3; /* base64 */
   return NAI_OK;
 }
@@ -120,18 +119,18 @@ int nai_deflated_piece(struct nai_deflated *d, int i, struct nai_err *err) {
   struct nai_piece *piece = &d->pieces[i];
   size_t known = piece->begin < WINDOW_BYTES ? piece->begin : WINDOW_BYTES;
   size_t room = piece->len + piece->len / 256 + SPARE_BYTES; /* noise is stored: 5 more bytes per 16 KiB */
-  unsigned char *bytes = malloc(known + piece->len + 1), *out = malloc(room);
-  if (bytes && out) {
-    gather(bytes, d, piece->begin - known, piece->begin + piece->len);
-    int strategy = d->count > 1 ? choose_strategy(out, room, bytes, known, piece->len) : Z_DEFAULT_STRATEGY;
-    piece->size = deflate_bytes(out, room, bytes, known, piece->len, strategy, i == d->count - 1);
-    piece->adler = adler32(adler32(0, NULL, 0), bytes + known, (uInt)piece->len);
-    piece->data = piece->size ? realloc(out, piece->size) : NULL;
-    out = piece->data ? NULL : out;
-  }
-  free(bytes);
-  free(out);
-  return piece->data ? NAI_OK : nai_err_nomem(err);
+  NAI_FREED unsigned char *bytes = malloc(known + piece->len + 1), *out = malloc(room);
+  if (!bytes || !out)
+    return nai_err_nomem(err);
+  gather(bytes, d, piece->begin - known, piece->begin + piece->len);
+  int strategy = d->count > 1 ? choose_strategy(out, room, bytes, known, piece->len) : Z_DEFAULT_STRATEGY;
+  piece->size = deflate_bytes(out, room, bytes, known, piece->len, strategy, i == d->count - 1);
+  piece->adler = adler32(adler32(0, NULL, 0), bytes + known, (uInt)piece->len);
+  piece->data = piece->size ? realloc(out, piece->size) : NULL;
+  if (!piece->data)
+    return nai_err_nomem(err);
+  out = NULL;
+  return NAI_OK;
 }
 
 /* --- base64 ----------------------------------------------------------------------------------- */

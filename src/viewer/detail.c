@@ -61,10 +61,9 @@ static int by_start(const void *pa, const void *pb) {
 
 int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *m, const struct nai_interval *places,
                             size_t count, struct nai_err *err) {
-  struct nai_interval *windows = malloc((count + 2) * sizeof *windows);
+  struct nai_interval *windows;
   size_t n = 0;
-  if (!windows)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(windows, detail->arena, count + 1, err));
   windows[n++] = middle_stretch(m);
   uint64_t used = events_within(m, windows[0].start, windows[0].end), events;
   for (size_t i = 0; i < count && used < detail_budget(m); i++) {
@@ -77,6 +76,5 @@ int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model
   for (size_t i = 0; i < n; i++)
     if (windows[i].end > windows[i].start)
       nai_intervals_add(detail, windows[i].start, windows[i].end);
-  free(windows);
   return detail->oom ? nai_err_nomem(err) : NAI_OK;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/sink.h"
-#include "viewer/host.h"
+#include "viewer/host_lanes.h"
 #include "viewer/items.h"
 
 enum { START, DURATION, NAME, LINK, CORRELATION, AUX, COUNT, BUSY, COLUMNS };
@@ -13,7 +13,7 @@ enum { MAX_DIRECTIONS = 32 }; /* copy kinds, memset and graphs */
 struct nai_page_names {
   uint32_t *of_kernel, *of_api, *of_range, *of_host; /* name id of the table -> number + 1, 0 = not yet */
   uint32_t of_direction[MAX_DIRECTIONS];
-  char *directions[MAX_DIRECTIONS]; /* their texts, owned */
+  const char *directions[MAX_DIRECTIONS]; /* their texts */
   uint32_t last_copy; /* number of last_copy_kind + 1, 0 before the first: copies of a kind come in rows */
   int32_t last_copy_kind;
   uint32_t count, capacity;
@@ -23,8 +23,6 @@ struct nai_page_names {
     bool kernel;
     int64_t count; /* events of the trace, of an aggregated timeline */
   } * list;
-  const char *directory; /* where a long list lies (base/spill_array.h), or NULL */
-  bool oom;
 };
 
 /* Sums over a grid of time, of what an aggregated timeline does not hold event by event. */
@@ -74,12 +72,12 @@ static inline bool nai_totals_have(const struct nai_name_totals *totals, const s
 
 struct nai_encoder {
   const struct nai_model *m;
+  struct nai_arena arena; /* of what is made here; its `oom` stands for names that could not be numbered */
   struct nai_items items;
   struct nai_host_lanes host;
   struct nai_page_names names;
   struct nai_file_sink columns[COLUMNS]; /* put aside: with millions of events they are tens of megabytes */
   struct nai_map column_bytes[COLUMNS];  /* what they hold, once all events are written */
-  bool columns_open;
   int64_t origin, end;  /* ns: first start and last end of any event; times of the page count from origin */
   uint32_t events;      /* written so far */
   uint32_t host_events; /* of them, those of `host`: the last ones */
@@ -96,14 +94,13 @@ struct nai_encoder {
 
 /* The page's number of an event's name. */
 uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);
-/* names.c: of an aggregated timeline, whose search has to find also what is aggregated. */
+/* page_names.c: of an aggregated timeline, whose search has to find also what is aggregated. */
 NAI_MUST_CHECK int nai_encoder_total(struct nai_encoder *encoder, struct nai_err *err); /* makes the totals */
-void nai_encoder_free_totals(struct nai_encoder *encoder);
 const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *encoder, enum nai_lane_kind kind,
                                                     int32_t gpu);
 void nai_encoder_list_names(struct nai_encoder *encoder);  /* puts every name on the page's list, before any other */
 void nai_encoder_count_names(struct nai_encoder *encoder); /* tells how many events those on it have, after all */
-/* sums.c: the sums of an aggregated timeline. */
+/* page_sums.c: the sums of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *err);
 
 /* columns.c: appends a lane's items to the columns. */

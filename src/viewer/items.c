@@ -2,7 +2,6 @@
  * windows. */
 #include "viewer/items.h"
 
-#include "base/array.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -30,11 +29,25 @@ static int plan(struct nai_items *items, const struct nai_model *m, const struct
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-static bool add_item(struct nai_lane_items *to, struct nai_item item) {
-  if (!nai_array_room(&to->v, &to->capacity, to->count, sizeof *to->v))
-    return false;
+/* A lane whose items are made. */
+struct making {
+  struct nai_lane_items *to;
+  const struct nai_items *items;
+  const struct nai_model *m;
+  struct tally {
+    int count; /* kernel categories; 0 in other lanes */
+    struct share {
+      int64_t ns, longest;
+      uint32_t row; /* of the longest */
+    } * of;
+  } tally; /* what the open aggregate of a lane of kernels holds of each */
+};
+
+static int add_item(struct making *make, struct nai_item item, struct nai_err *err) {
+  struct nai_lane_items *to = make->to;
+  NAI_TRY(NAI_ROOM(to->v, to->capacity, to->count, make->items->arena, err));
   to->v[to->count++] = item;
-  return true;
+  return NAI_OK;
 }
 
 /* An aggregate that still grows: one per depth, so that nesting stays visible. */
@@ -45,15 +58,6 @@ struct open_item {
 };
 
 enum { MAX_DEPTH = 32 };
-
-/* What the open aggregate of a lane of kernels holds of each category. */
-struct tally {
-  int count; /* categories; 0 in other lanes */
-  struct share {
-    int64_t ns, longest;
-    uint32_t row; /* of the longest */
-  } * of;
-};
 
 static void tally_add(struct tally *tally, int category, uint32_t row, int64_t length) {
   if (category < 0 || category >= tally->count)
@@ -72,39 +76,40 @@ static int compare_mix(const void *pa, const void *pb) {
 }
 
 /* Moves the tally to the lane's list. The longest event of the longest category stands for the aggregate. */
-static bool put_mix(struct nai_lane_items *to, struct nai_item *item, struct tally *tally) {
+static int put_mix(struct making *make, struct nai_item *item, struct nai_err *err) {
+  struct nai_lane_items *to = make->to;
+  const struct tally *tally = &make->tally;
   item->mix = to->mix_count;
   for (int c = 0; c < tally->count; c++) {
     if (!tally->of[c].ns)
       continue;
-    if (!nai_array_room(&to->mix, &to->mix_capacity, to->mix_count, sizeof *to->mix))
-      return false;
+    NAI_TRY(NAI_ROOM(to->mix, to->mix_capacity, to->mix_count, make->items->arena, err));
     to->mix[to->mix_count++] = (struct nai_mix){c, tally->of[c].ns};
   }
   item->mix_count = to->mix_count - item->mix;
   if (!item->mix_count)
-    return true;
+    return NAI_OK;
   qsort(to->mix + item->mix, item->mix_count, sizeof *to->mix, compare_mix);
   item->row = tally->of[to->mix[item->mix].category].row;
-  return true;
+  return NAI_OK;
 }
 
-static bool close_item(struct nai_lane_items *to, struct open_item *open, struct tally *tally) {
-  bool ok = true;
-  int64_t length = open->item.end - open->item.start;
-  if (!open->item.count)
-    return true;
-  if (open->item.count == 1)
-    open->item.busy = 0;
-  else if (open->item.busy > length) /* they overlapped */
-    open->item.busy = length;
-  if (open->item.count > 1)
-    ok = put_mix(to, &open->item, tally);
-  if (tally->count)
-    memset(tally->of, 0, (size_t)tally->count * sizeof *tally->of);
-  ok = ok && add_item(to, open->item);
-  open->item.count = 0;
-  return ok;
+static int close_item(struct making *make, struct open_item *open, struct nai_err *err) {
+  struct nai_item *item = &open->item;
+  int64_t length = item->end - item->start;
+  if (!item->count)
+    return NAI_OK;
+  if (item->count == 1)
+    item->busy = 0;
+  else if (item->busy > length) /* they overlapped */
+    item->busy = length;
+  if (item->count > 1)
+    NAI_TRY(put_mix(make, item, err));
+  if (make->tally.count)
+    memset(make->tally.of, 0, (size_t)make->tally.count * sizeof *make->tally.of);
+  NAI_TRY(add_item(make, *item, err));
+  item->count = 0;
+  return NAI_OK;
 }
 
 static int compare_items(const void *pa, const void *pb) {
@@ -139,15 +144,15 @@ static void sort_items(struct nai_item *v, uint32_t count) {
 }
 
 /* Adds an event to the aggregate of its depth, which ends with its bucket. */
-static bool aggregate(struct nai_lane_items *to, struct open_item *o, struct tally *tally, int64_t bucket,
-                      size_t window, struct nai_item event) {
+static int aggregate(struct making *make, struct open_item *o, int64_t bucket, size_t window, struct nai_item event,
+                     struct nai_err *err) {
   int64_t length = event.end - event.start;
-  if (o->item.count && (o->bucket != bucket || o->window != window) && !close_item(to, o, tally))
-    return false;
+  if (o->item.count && (o->bucket != bucket || o->window != window))
+    NAI_TRY(close_item(make, o, err));
   if (!o->item.count) {
     *o = (struct open_item){event, bucket, length, window};
     o->item.busy = length;
-    return true;
+    return NAI_OK;
   }
   o->item.count++;
   o->item.busy += length;
@@ -156,21 +161,20 @@ static bool aggregate(struct nai_lane_items *to, struct open_item *o, struct tal
     o->longest = length;
     o->item.row = event.row;
   }
-  return true;
+  return NAI_OK;
 }
 
-static bool aggregate_rows(struct nai_lane_items *to, const struct nai_items *items, const struct nai_model *m,
-                           struct tally *tally) {
-  const struct nai_lane *lane = to->lane;
+static int aggregate_rows(struct making *make, struct nai_err *err) {
+  const struct nai_lane *lane = make->to->lane;
+  const struct nai_items *items = make->items;
+  const struct nai_model *m = make->m;
   struct open_item open[MAX_DEPTH] = {0};
-  const struct nai_column *start, *end;
   size_t window = 0;
-  bool ok = true;
-  nai_lane_times(&start, &end, m, lane->kind);
   int64_t bucket = 0, bucket_end = INT64_MIN;
-  for (uint32_t i = 0; ok && i < lane->count; i++) {
+  for (uint32_t i = 0; i < lane->count; i++) {
     uint32_t row = lane->rows[i];
-    struct nai_item event = {.start = nai_at(start, row), .end = nai_at(end, row), .row = row, .count = 1};
+    struct nai_item event = {
+        .start = nai_at(make->to->start, row), .end = nai_at(make->to->end, row), .row = row, .count = 1};
     if (event.start >= bucket_end) {
       bucket = (event.start - items->first_ns) / items->bucket_ns;
       bucket_end = items->first_ns + (bucket + 1) * items->bucket_ns;
@@ -179,27 +183,17 @@ static bool aggregate_rows(struct nai_lane_items *to, const struct nai_items *it
       window++;
     bool detail = window < items->detail.count && items->detail.v[window].start <= event.end;
     if (detail || event.end - event.start >= items->bucket_ns) {
-      ok = add_item(to, event);
+      NAI_TRY(add_item(make, event, err));
       continue;
     }
     uint32_t depth = lane->kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
-    ok = aggregate(to, &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1], tally, bucket, window, event);
-    if (tally->count)
-      tally_add(tally, m->kernel_category[nai_at_text(&m->kernels.name, row)], row, event.end - event.start);
+    NAI_TRY(aggregate(make, &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1], bucket, window, event, err));
+    if (make->tally.count)
+      tally_add(&make->tally, m->kernel_category[nai_at_text(&m->kernels.name, row)], row, event.end - event.start);
   }
   for (int d = 0; d < MAX_DEPTH; d++)
-    ok = ok && close_item(to, &open[d], tally);
-  return ok;
-}
-
-static bool aggregate_lane(struct nai_lane_items *to, const struct nai_items *items, const struct nai_model *m) {
-  struct tally tally = {.count = to->lane->kind == NAI_LANE_KERNEL ? nai_kernel_classes_count(m->classes) : 0};
-  tally.of = calloc((size_t)tally.count + 1, sizeof *tally.of);
-  bool ok = tally.of && aggregate_rows(to, items, m, &tally);
-  free(tally.of);
-  if (ok)
-    sort_items(to->v, to->count);
-  return ok;
+    NAI_TRY(close_item(make, &open[d], err));
+  return NAI_OK;
 }
 
 struct filling {
@@ -210,32 +204,26 @@ struct filling {
 static int fill_lane(void *ctx, int task, struct nai_err *err) {
   const struct filling *filling = ctx;
   struct nai_lane_items *to = &filling->items->lanes[task];
-  return aggregate_lane(to, filling->items, filling->m) ? NAI_OK : nai_err_nomem(err);
+  struct making make = {.to = to, .items = filling->items, .m = filling->m};
+  make.tally.count = to->lane->kind == NAI_LANE_KERNEL ? nai_kernel_classes_count(filling->m->classes) : 0;
+  NAI_TRY(NAI_NEW(make.tally.of, filling->items->arena, (size_t)make.tally.count, err));
+  NAI_TRY(aggregate_rows(&make, err));
+  sort_items(to->v, to->count);
+  return NAI_OK;
 }
 
 int nai_items_build(struct nai_items *items, const struct nai_model *m, bool aggregated,
-                    const struct nai_interval *places, size_t count, struct nai_err *err) {
-  items->aggregated = aggregated;
-  items->lanes = calloc((size_t)m->lanes.count + 1, sizeof *items->lanes);
-  if (!items->lanes)
-    return nai_err_nomem(err);
-  items->lane_count = m->lanes.count;
+                    const struct nai_interval *places, size_t count, struct nai_arena *arena, struct nai_err *err) {
+  *items = (struct nai_items){
+      .arena = arena, .lane_count = m->lanes.count, .aggregated = aggregated, .detail = {.arena = arena}};
+  NAI_TRY(NAI_NEW(items->lanes, arena, m->lanes.count, err));
   for (uint32_t i = 0; i < m->lanes.count; i++) {
     struct nai_lane_items *lane = &items->lanes[i];
     lane->lane = &m->lanes.v[i];
     lane->count = aggregated ? 0 : lane->lane->count;
     nai_lane_times(&lane->start, &lane->end, m, lane->lane->kind);
   }
-  int rc = plan(items, m, places, count, err);
+  NAI_TRY(plan(items, m, places, count, err));
   struct filling filling = {items, m};
-  return rc || !aggregated ? rc : nai_parallel(m->worker_count, (int)items->lane_count, fill_lane, &filling, err);
-}
-
-void nai_items_free(struct nai_items *items) {
-  for (uint32_t i = 0; i < items->lane_count; i++) {
-    free(items->lanes[i].v);
-    free(items->lanes[i].mix);
-  }
-  free(items->lanes);
-  nai_intervals_free(&items->detail);
+  return aggregated ? nai_parallel(m->worker_count, (int)items->lane_count, fill_lane, &filling, err) : NAI_OK;
 }

@@ -6,10 +6,11 @@
 /* One event, or several that share a bucket of time. */
 struct nai_item {
   int64_t start, end;
-  uint32_t row;            /* of the lane's event table: the event, or one that stands for an aggregate */
-  uint32_t count;          /* 1 for an event */
-  int64_t busy;            /* ns inside an aggregate, 0 for an event */
-  uint32_t mix, mix_count; /* of an aggregate of kernels: its entries in the lane's `mix`; host.h has its own use */
+  uint32_t row;   /* of the lane's event table: the event, or one that stands for an aggregate */
+  uint32_t count; /* 1 for an event */
+  int64_t busy;   /* ns inside an aggregate, 0 for an event */
+  uint32_t mix,
+      mix_count; /* of an aggregate of kernels: its entries in the lane's `mix`; host_lanes.h has its own use */
 };
 
 /* Time of one kernel category inside an aggregate. */
@@ -36,6 +37,7 @@ static inline struct nai_item nai_item_at(const struct nai_lane_items *items, ui
 }
 
 struct nai_items {
+  struct nai_arena *arena;      /* of everything */
   struct nai_lane_items *lanes; /* as many as the model has */
   uint32_t lane_count;
   bool aggregated;
@@ -45,8 +47,8 @@ struct nai_items {
 
 /* Fills every lane's items: every event, or, `aggregated`, those in the detail windows, long ones, and aggregates. */
 NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model, bool aggregated,
-                                   const struct nai_interval *places, size_t place_count, struct nai_err *err);
-void nai_items_free(struct nai_items *items);
+                                   const struct nai_interval *places, size_t place_count, struct nai_arena *arena,
+                                   struct nai_err *err);
 
 /* detail.c: the stretches of time of which an aggregated timeline keeps every event: one in the middle of the window,
  * as long as the budget allows, then around each place that lies outside of it, most important first. */

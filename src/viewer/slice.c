@@ -71,15 +71,14 @@ static int choose_shift(struct nai_table *const tables[NAI_IN_COUNT], int64_t fr
 
 int nai_slice_find(int64_t *begin, int64_t *end, struct nai_table *const tables[NAI_IN_COUNT], int64_t from, int64_t to,
                    uint64_t most, struct nai_err *err) {
-  uint64_t *counts = malloc(BUCKETS * sizeof *counts), sum = 0;
+  NAI_FREED uint64_t *counts = malloc(BUCKETS * sizeof *counts);
+  uint64_t sum = 0;
   int shift = choose_shift(tables, from, to, most), bucket = 0;
   if (!counts)
     return nai_err_nomem(err);
   uint64_t all = count_events(counts, tables, from, to, shift);
-  if (counts[0] > most && to > from) { /* the place alone is too much: its beginning */
-    free(counts);
+  if (counts[0] > most && to > from) /* the place alone is too much: its beginning */
     return nai_slice_find(begin, end, tables, from, from, most, err);
-  }
   for (; all > most && counts[0] > most && shift; count_events(counts, tables, from, to, shift))
     shift = shift > FINER ? shift - FINER : 0;
   *begin = INT64_MIN;
@@ -93,19 +92,14 @@ int nai_slice_find(int64_t *begin, int64_t *end, struct nai_table *const tables[
     if (__builtin_add_overflow(to, reach - 1, end))
       *end = INT64_MAX;
   }
-  free(counts);
   return NAI_OK;
 }
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-/* A text of the source as number of the slice's dictionary. */
-struct texts {
-  uint32_t *number; /* by number of the source + 1, 0: not yet */
-};
-
+/* `numbers`: of a text of the source in the slice's dictionary + 1, 0: not yet. */
 static void copy_cell(struct nai_table *to, int64_t new_row, const struct nai_table *from, int64_t row, int column,
-                      struct texts *texts) {
+                      uint32_t *numbers) {
   enum nai_type type = from->schema->columns[column].type;
   if (type == NAI_F64) {
     nai_set_f64(to, new_row, column, nai_get_f64(from, row, column));
@@ -120,11 +114,11 @@ static void copy_cell(struct nai_table *to, int64_t new_row, const struct nai_ta
   uint32_t text = (uint32_t)value;
   if (text == NAI_NO_STRING)
     return;
-  if (!texts->number[text]) {
+  if (!numbers[text]) {
     nai_set_str(to, new_row, column, nai_strings_get(&from->strings, text));
-    texts->number[text] = nai_column_str(to, column)[new_row] + 1;
+    numbers[text] = nai_column_str(to, column)[new_row] + 1;
   }
-  nai_column_str(to, column)[new_row] = texts->number[text] - 1;
+  nai_column_str(to, column)[new_row] = numbers[text] - 1;
 }
 
 /* The rows of `source` that touch [begin, end), by the columns of their times. */
@@ -134,8 +128,8 @@ static int copy_rows(struct nai_table *to, const struct nai_table *source, int s
   int64_t starts[BLOCK];
   struct nai_column start = nai_table_column(source, start_column), stop = nai_table_column(source, end_column);
   bool is_nvtx = to->schema == &nai_nvtx_events_schema;
-  struct texts texts = {calloc((size_t)source->strings.count + 1, sizeof *texts.number)};
-  if (!texts.number)
+  NAI_FREED uint32_t *numbers = calloc((size_t)source->strings.count + 1, sizeof *numbers);
+  if (!numbers)
     return nai_err_nomem(err);
   for (int64_t row = 0; row < source->rows && !to->oom; row++) {
     if (row % BLOCK == 0)
@@ -145,23 +139,21 @@ static int copy_rows(struct nai_table *to, const struct nai_table *source, int s
       continue;
     int64_t new_row = nai_table_add_row(to);
     for (uint32_t c = 0; !to->oom && c < source->schema->column_count; c++)
-      copy_cell(to, new_row, source, row, (int)c, &texts);
+      copy_cell(to, new_row, source, row, (int)c, numbers);
     /* Row of the export = row number + offset. */
     if (is_nvtx && !to->oom && nai_get_i64(to, new_row, NVTX_EVENTS_export_row_offset) != NAI_NULL_I64)
       nai_set_i64(to, new_row, NVTX_EVENTS_export_row_offset,
                   (int64_t)((uint64_t)nai_get_i64(to, new_row, NVTX_EVENTS_export_row_offset) +
                             (uint64_t)(row - new_row)));
   }
-  free(texts.number);
   return nai_table_check(to, err);
 }
 
 int nai_slice_rows(struct nai_table **out, const struct nai_table *table, const char *start, const char *end,
                    int64_t from, int64_t to, struct nai_err *err) {
   int start_column = nai_schema_column(table->schema, start), end_column = nai_schema_column(table->schema, end);
-  int rc = nai_table_new(out, table->schema, err);
-  return rc || start_column < 0 || end_column < 0 ? rc
-                                                  : copy_rows(*out, table, start_column, end_column, from, to, err);
+  NAI_TRY(nai_table_new(out, table->schema, err));
+  return start_column < 0 || end_column < 0 ? NAI_OK : copy_rows(*out, table, start_column, end_column, from, to, err);
 }
 
 int nai_slice_new(struct nai_slice *out, struct nai_table *const tables[NAI_IN_COUNT], int64_t begin, int64_t end,
@@ -176,11 +168,8 @@ int nai_slice_new(struct nai_slice *out, struct nai_table *const tables[NAI_IN_C
     const struct nai_table *from = tables[sliced[i]];
     if (!from)
       continue;
-    int rc = nai_table_new(&out->tables[sliced[i]], nai_event_tables[sliced[i]], err);
-    if (!rc)
-      rc = copy_rows(out->tables[sliced[i]], from, START, END, begin, end, err);
-    if (rc)
-      return rc;
+    NAI_TRY(nai_table_new(&out->tables[sliced[i]], nai_event_tables[sliced[i]], err));
+    NAI_TRY(copy_rows(out->tables[sliced[i]], from, START, END, begin, end, err));
   }
   return NAI_OK;
 }

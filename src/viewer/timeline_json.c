@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct {
   const char *name, *encoding;
@@ -38,45 +37,34 @@ static const char *const kind_names[] = {[NAI_LANE_API] = "api",
 static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
   const struct nai_page_names *n = &e->names;
+  NAI_FREED const char **kernels = malloc(((size_t)n->count + 1) * sizeof *kernels);
+  NAI_FREED char **brief = NULL;
   size_t kernel_count = 0;
-  for (uint32_t i = 0; i < n->count; i++)
-    kernel_count += n->list[i].kernel;
-  const char **kernels = malloc((kernel_count + 1) * sizeof *kernels);
-  char **brief = NULL;
   if (!kernels)
     return nai_err_nomem(err);
-  for (uint32_t i = 0, k = 0; i < n->count; i++)
+  for (uint32_t i = 0; i < n->count; i++)
     if (n->list[i].kernel)
-      kernels[k++] = n->list[i].text;
-  int rc = nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err);
-  free(kernels);
-  if (rc)
-    return rc;
-  nai_json_key(json, "names");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+      kernels[kernel_count++] = n->list[i].text;
+  NAI_TRY(nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err));
+  nai_json_put_array(json, "names", NAI_JSON_LINES);
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_text(json, n->list[i].text);
   nai_json_end(json);
-  nai_json_key(json, "short_names");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "short_names", NAI_JSON_LINES);
   for (uint32_t i = 0, k = 0; i < n->count; i++)
     nai_json_text(json, n->list[i].kernel ? brief[k++] : n->list[i].text);
   nai_json_end(json);
-  free(brief);
-  nai_json_key(json, "categories");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "categories", NAI_JSON_INLINE);
   for (int i = 0; i < nai_kernel_classes_count(e->m->classes); i++)
     nai_json_text(json, nai_kernel_classes_name(e->m->classes, i));
   nai_json_end(json);
-  nai_json_key(json, "name_category");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "name_category", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_int(json, n->list[i].category);
   nai_json_end(json);
   if (!e->items.aggregated)
     return NAI_OK;
-  nai_json_key(json, "name_count");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "name_count", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_int(json, n->list[i].count);
   nai_json_end(json);
@@ -85,11 +73,10 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
 }
 
 static void put_places(struct nai_json *json, const struct nai_model *m) {
-  nai_json_key(json, "gpus");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "gpus", NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], g, GPUS_gpu_name);
-    struct nai_buf label = {0};
+    NAI_SCOPED(nai_buf) label = {0};
     nai_buf_printf(&label, "%s%s%s", nai_get_str(m->tables[NAI_IN_GPUS], g, GPUS_label), name.null ? "" : " ",
                    name.null ? "" : name.s);
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -97,11 +84,9 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
     nai_json_put_text(json, "label", nai_buf_str(&label));
     nai_json_end(json);
     json->out->oom |= label.oom;
-    nai_buf_free(&label);
   }
   nai_json_end(json);
-  nai_json_key(json, "processes");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "processes", NAI_JSON_LINES);
   for (uint32_t p = 0; p < m->process_count; p++) {
     struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PROCESSES_process_name);
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -110,8 +95,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
     nai_json_end(json);
   }
   nai_json_end(json);
-  nai_json_key(json, "threads");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "threads", NAI_JSON_LINES);
   for (uint32_t t = 0; t < m->thread_count; t++) {
     struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], t, THREADS_thread_name);
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -121,8 +105,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
     nai_json_end(json);
   }
   nai_json_end(json);
-  nai_json_key(json, "configs");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "configs", NAI_JSON_LINES);
   for (int64_t i = 0; i < m->tables[NAI_IN_KERNEL_CONFIGS]->rows; i++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     for (int c = 0; c <= KERNEL_CONFIGS_dynamic_shared_bytes; c++) {
@@ -159,8 +142,7 @@ static void put_host_lanes(struct nai_json *json, const struct nai_host_lanes *h
 static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
   const struct nai_model *m = e->m;
   uint32_t first = 0;
-  nai_json_key(json, "lanes");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "lanes", NAI_JSON_LINES);
   for (uint32_t i = 0; i < e->items.lane_count; i++) {
     const struct nai_lane *lane = e->items.lanes[i].lane;
     uint32_t count = e->items.lanes[i].count;
@@ -184,8 +166,7 @@ static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
 }
 
 static void put_part(struct nai_json *json, const char *key, int64_t offset, const struct nai_buf *part) {
-  nai_json_key(json, key);
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, key, NAI_JSON_INLINE);
   nai_json_put_int(json, "offset", offset);
   nai_json_put_int(json, "bytes", (int64_t)part->len);
   nai_json_end(json);
@@ -200,13 +181,11 @@ static void put_sums(struct nai_json *json, const struct nai_encoder *e, int64_t
   const struct nai_sums *sums = &e->sums;
   put_part(json, "mix", offset, &e->mix);
   put_part(json, "sums", offset + (int64_t)e->mix.len, &sums->stream);
-  nai_json_key(json, "grid");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "grid", NAI_JSON_INLINE);
   nai_json_put_int(json, "bin_ns", sums->bin_ns);
   nai_json_put_int(json, "bins", sums->bins);
   nai_json_end(json);
-  nai_json_key(json, "series");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "series", NAI_JSON_LINES);
   for (uint32_t i = 0; i < sums->count; i++) {
     const struct nai_series *series = &sums->list[i];
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -221,8 +200,7 @@ static void put_sums(struct nai_json *json, const struct nai_encoder *e, int64_t
 
 static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
   int64_t offset = 0;
-  nai_json_key(json, "columns");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "columns", NAI_JSON_LINES);
   for (int c = 0; c < COLUMNS; c++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "name", column_specs[c].name);
@@ -242,7 +220,7 @@ static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
 int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   const struct nai_items *items = &e->items;
-  struct nai_json json;
+  NAI_SCOPED(nai_json) json = {0};
   char text[160];
   nai_json_init(&json, out, true);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -255,8 +233,7 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   nai_json_put_int(&json, "embedded_events", e->events - e->host_events);
   nai_json_put_int(&json, "host_bucket_ns", e->host.bucket_ns);
   nai_json_put_bool(&json, "aggregated", items->aggregated);
-  nai_json_key(&json, "detail_windows");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_put_array(&json, "detail_windows", NAI_JSON_LINES);
   for (size_t i = 0; i < items->detail.count; i++) {
     nai_json_begin_array(&json, NAI_JSON_INLINE);
     nai_json_int(&json, items->detail.v[i].start - e->origin);
@@ -264,21 +241,19 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
     nai_json_end(&json);
   }
   nai_json_end(&json);
-  struct nai_buf note = {0};
+  NAI_SCOPED(nai_buf) note = {0};
   nai_buf_puts(&note,
                "Too many events for one page. The marked stretches have every event; elsewhere those shorter than ");
   nai_fmt_duration(&note, (double)items->bucket_ns);
   nai_buf_puts(&note, " are drawn as blocks of that length. Numbers of a selected range are exact everywhere.");
   nai_json_put_text(&json, "note", items->aggregated ? nai_buf_str(&note) : NULL);
   out->oom |= note.oom;
-  nai_buf_free(&note);
-  int rc = put_names(&json, e, err);
+  NAI_TRY(put_names(&json, e, err));
   put_places(&json, m);
-  if (!rc)
-    rc = nai_encoder_put_utilization(&json, e, err);
+  NAI_TRY(nai_encoder_put_utilization(&json, e, err));
   put_lanes(&json, e);
   put_columns(&json, e);
   nai_json_end(&json);
   nai_json_finish(&json);
-  return rc;
+  return NAI_OK;
 }

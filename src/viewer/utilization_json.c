@@ -46,7 +46,7 @@ static void share_out(struct shares *s, const struct nai_gpu *gpu, int64_t start
 int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   int64_t bin_ns = (m->window_end - m->window_start) / 1000 + 1, start = m->window_start;
-  struct shares *s = malloc(sizeof *s);
+  NAI_FREED struct shares *s = malloc(sizeof *s);
   if (!s)
     return nai_err_nomem(err);
   if (e->items.aggregated) { /* the bins of the sums */
@@ -60,8 +60,7 @@ int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder 
                {"exposed_comm_ns", s->communication},
                {"exposed_copy_ns", s->copy},
                {"idle_ns", s->idle}};
-  nai_json_key(json, "utilization");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "utilization", NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     share_out(s, &m->gpus[g], start, bin_ns);
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -69,8 +68,7 @@ int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder 
     nai_json_put_int(json, "bin_ns", bin_ns);
     nai_json_put_int(json, "start_ns", start - e->origin);
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-      nai_json_key(json, parts[p].key);
-      nai_json_begin_array(json, NAI_JSON_INLINE);
+      nai_json_put_array(json, parts[p].key, NAI_JSON_INLINE);
       for (int b = 0; b < BINS && b * bin_ns < m->window_end - start; b++)
         nai_json_int(json, parts[p].bins[b]);
       nai_json_end(json);
@@ -78,6 +76,5 @@ int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder 
     nai_json_end(json);
   }
   nai_json_end(json);
-  free(s);
   return NAI_OK;
 }

@@ -149,15 +149,15 @@ static void add_to_index(const struct base *b) {
 static void ask(const struct base *b, uint8_t which) {
   static const char *const questions[] = {"why is it slow", "how much communication is hidden",
                                           "which kernels are slow", "what is the GPU waiting for"};
-  struct nai_answer answer = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_answer answer;
   struct nai_run *run = NULL;
   struct nai_err err = {0};
   struct nai_buf environment = {0};
   bases_must(nai_run_open(&run, b->forged, &err), &err);
   checked(nai_store_environment(&environment, run, "", &err), &err);
   nai_buf_free(&environment);
-  checked(nai_question_ask(&answer, intents, run, questions[which % 4], "run", &err), &err);
-  nai_answer_free(&answer);
+  checked(nai_question_ask(&answer, intents, run, questions[which % 4], "run", &arena, &err), &err);
   nai_run_close(run);
 }
 

@@ -126,26 +126,24 @@ static void use_store(void) {
 
 static void use_batch(void) {
   char path[PATH_MAX];
-  struct nai_batch batch = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_batch batch = {.arena = &arena};
   uint32_t *items = NULL, count = 0;
   struct nai_batch_counts counts;
   struct nai_err err = {0};
   path_of(path, "batch");
   if (!checked(nai_batch_open(&batch, path, &err), &err)) {
     checked(nai_batch_todo(&items, &count, NULL, batch.manifest.count, &batch, &err), &err);
-    free(items);
-    items = NULL;
     checked(nai_batch_shard(&items, &count, &batch, 1, batch.shards, &err), &err);
-    free(items);
     checked(nai_batch_rollup(&counts, &batch, &err), &err);
   }
-  nai_batch_free(&batch);
 }
 
 /* One that a user wrote. */
 static void use_manifest(void) {
   char path[PATH_MAX];
-  struct nai_batch_manifest manifest = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_batch_manifest manifest = {.arena = &arena};
   struct nai_err err = {0};
   path_of(path, "manifest.csv");
   const char *const inputs[] = {path};
@@ -155,8 +153,6 @@ static void use_manifest(void) {
     for (uint32_t i = 0; i < manifest.count; i++)
       if (nai_batch_find(&manifest, by_id, manifest.items[i].id) != i)
         abort();
-  free(by_id);
-  nai_batch_manifest_free(&manifest);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

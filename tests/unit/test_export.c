@@ -9,8 +9,10 @@
 static void rows_as_defined(void **state) {
   enum { EVENTS = 3000 };
   static int64_t row_end[EVENTS];
-  struct nai_layout layout = {0};
-  uint32_t rows = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_layout layout = {.arena = &arena};
+  struct nai_err err;
+  uint32_t rows = 0, row;
   uint64_t random = 7;
   int64_t start = 0;
   (void)state;
@@ -23,11 +25,11 @@ static void rows_as_defined(void **state) {
       want++;
     rows += want == rows;
     row_end[want] = end;
-    assert_int_equal(nai_layout_place(&layout, start, end), want);
+    assert_int_equal(nai_layout_place(&row, &layout, start, end, &err), NAI_OK);
+    assert_int_equal(row, want);
   }
   assert_int_equal(layout.rows, rows);
   assert_true(rows > 5);
-  nai_layout_free(&layout);
 }
 
 static int full(struct nai_sink *sink, const void *text, size_t len) {

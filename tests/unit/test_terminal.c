@@ -89,7 +89,8 @@ static void spans_as_defined(void **state) {
     fill_plain(&p, counts[c], c % 2 ? 300 : 5, c + 1);
     struct nai_column start = nai_column_of(NAI_I64, p.start, 8, 0), end = nai_column_of(NAI_I64, p.end, 8, 0);
     struct nai_spans s = {.start = &start, .end = &end, .rows = p.rows, .count = p.count};
-    ok(nai_spans_index(&s, err));
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+    ok(nai_spans_index(&s, &arena, err));
     check_covered(&s, &p);
     for (int i = 0; i < 150; i++) {
       random = random * 6364136223846793005u + 1442695040888963407u;
@@ -97,7 +98,6 @@ static void spans_as_defined(void **state) {
       check_moment(&s, &p, (int64_t)(random >> 40) % 12000 - 1000);
       check_lengths(&s, &p, a, b, (int64_t)(random >> 50) % 320);
     }
-    nai_spans_free(&s);
   }
 }
 
@@ -290,9 +290,9 @@ static void names_are_safe_on_every_screen(void **state) {
 
 static void a_key_has_one_use_in_each_place(void **state) {
   (void)state;
-  for (const struct nai_key_use *a = nai_key_uses; a->act; a++) {
+  for (const struct nai_key_use *a = nai_key_uses; a->does; a++) {
     assert_true(a->keys[0] && a->places && *a->names && *a->does);
-    for (const struct nai_key_use *b = a + 1; b->act; b++)
+    for (const struct nai_key_use *b = a + 1; b->does; b++)
       for (size_t i = 0; i < 6; i++)
         for (size_t j = 0; j < 6 && a->keys[i]; j++)
           assert_false(a->places & b->places && a->keys[i] == b->keys[j]);

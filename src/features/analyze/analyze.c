@@ -15,223 +15,80 @@ static void init(void *memory) {
   args->fail_on = -1;
 }
 
-static int set_trim(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
-  struct nai_options *run = &((struct analyze_args *)memory)->run;
-  run->trim = true;
-  return nai_cli_read_stretch(&run->trim_start_ns, &run->trim_end_ns, option, values, err);
-}
-
-static const struct nai_cli_type trim = {set_trim, NULL};
-
-#define AT(field) .at = offsetof(struct analyze_args, field)
-#define COUNT_AT(field) .count_at = offsetof(struct analyze_args, field)
-
+#define NAI_CLI_ARGS struct analyze_args
 static const struct nai_cli_option options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .value = "DIR",
-     .help = "artifacts directory, replaced as a whole",
-     .type = &nai_cli_text,
-     AT(run.out),
-     .otherwise = "artifacts/NAME of the trace",
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "rules",
-     .value = "FILE",
-     .help = "YAML rules that add to the built-in ones or replace them by id; repeatable",
-     .type = &nai_cli_texts,
-     AT(run.rules),
-     COUNT_AT(run.rule_count),
-     .most = NAI_MAX_RULE_FILES,
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "metrics",
-     .value = "FILE",
-     .help = "YAML metrics that add to the built-in ones or replace them by id; repeatable",
-     .type = &nai_cli_texts,
-     AT(run.metrics),
-     COUNT_AT(run.metric_count),
-     .most = NAI_MAX_RULE_FILES,
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "skill",
-     .value = "ID|FILE",
-     .help = "a skill whose answer is a table of the report: a built-in one (nsys-ai skill list) or a file; repeatable",
-     .type = &nai_cli_texts,
-     AT(run.skills),
-     COUNT_AT(run.skill_count),
-     .most = NAI_MAX_SKILLS,
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "skill-param",
-     .value = "SKILL.NAME=VALUE",
-     .help = "a parameter of such a skill; repeatable",
-     .type = &nai_cli_texts,
-     AT(run.skill_parameters),
-     COUNT_AT(run.skill_parameter_count),
-     .most = NAI_MAX_SKILL_PARAMETERS},
-    {.name = "templates",
-     .value = "DIR",
-     .help = "templates (report.md.mustache, report.html) to use in place of the built-in ones",
-     .type = &nai_cli_text,
-     AT(run.templates),
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "phase-map",
-     .value = "NAME|FILE",
-     .help = "phases by NVTX range name",
-     .type = &nai_cli_text,
-     AT(run.phase_map),
-     .choices = nai_cmd_phase_maps,
-     .also = "a YAML or JSON file",
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml json"},
-    {.name = "phases-json",
-     .value = "FILE",
-     .help = "alias of --phase-map",
-     .type = &nai_cli_text,
-     AT(run.phase_map),
-     .hint = NAI_CLI_FILE,
-     .suffixes = "json",
-     .hidden = true},
-    {.name = "kernel-classes",
-     .value = "FILE",
-     .help = "YAML patterns that put kernels into categories, tried before the built-in ones",
-     .type = &nai_cli_text,
-     AT(run.kernel_classes),
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "workload",
-     .value = "FILE",
-     .help = "YAML patterns that tell what kind of program this is, tried before the built-in ones",
-     .type = &nai_cli_text,
-     AT(run.workload),
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "flops-per-step",
-     .value = "X",
-     .help = "floating-point operations of one step, all GPUs of the trace together: 1.2e18 (table mfu)",
-     .type = &nai_cli_text,
-     AT(run.flops.per_step)},
-    {.name = "model",
-     .value = "KEY=N,...",
-     .help = "the same from a transformer's size: params, tokens (per step), layers, hidden, seq, causal",
-     .type = &nai_cli_text,
-     AT(run.flops.model)},
-    {.name = "dtype",
-     .value = "TYPE",
-     .help = "data type whose peak the operations are compared with: fp16, bf16, tf32, fp32, fp8",
-     .type = &nai_cli_text,
-     AT(run.flops.dtype),
-     .otherwise = "bf16, or fp16 where the GPU has no bf16"},
-    {.name = "peak-tflops",
-     .value = "X",
-     .help = "dense peak of one GPU, 10^12 operations per second",
-     .type = &nai_cli_number,
-     AT(run.flops.peak_tflops),
-     .min = 1,
-     .max = 1000000,
-     .otherwise = "by the GPU's product name"},
-    {.name = "gpu-facts",
-     .value = "FILE",
-     .help = "YAML limits, links and peaks of GPUs (as rules/gpus.yaml), used before the built-in ones",
-     .type = &nai_cli_text,
-     AT(run.gpu_facts),
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "step",
-     .value = "RE",
-     .help = "NVTX ranges whose name matches this regular expression (PCRE2) are the steps",
-     .type = &nai_cli_text,
-     AT(run.step),
-     .otherwise = "found by name and contents, where the trace tells"},
-    {.name = "gpu",
-     .value = "N",
-     .help = "look at this GPU only; repeatable; nsys-ai probe TRACE lists them",
-     .type = &nai_cli_ints,
-     AT(run.gpus),
-     COUNT_AT(run.gpu_count),
-     .most = NAI_MAX_GPUS,
-     .min = -1,
-     .max = INT32_MAX},
-    {.name = "trim",
-     .value = "START END",
-     .help = "look at this stretch only, in seconds since session start; events are cut at its edges",
-     .type = &trim,
-     .min = -1000000000,
-     .max = 1000000000,
-     .otherwise = "everything; nsys-ai probe TRACE prints the range"},
-    {.name = "top",
-     .value = "N",
-     .help = "rows per table in report.md",
-     .type = &nai_cli_int,
-     AT(run.top),
-     .min = 1,
-     .max = 1000},
-    {.name = "page-events",
-     .value = "N",
-     .help = "events that report.html holds one by one; of a longer trace some stretches, and exact sums elsewhere",
-     .type = &nai_cli_int,
-     AT(run.page_events),
-     .min = 100,
-     .max = 100000000},
-    {.name = "no-nvtx-kernel-map",
-     .help = "do not attribute GPU work to NVTX ranges",
-     .type = &nai_cli_off,
-     AT(run.map_nvtx)},
-    {.name = "nvtx-coverage-warn-threshold",
-     .value = "X",
-     .help = "warn when NVTX ranges cover less than X percent of the kernel time",
-     .type = &nai_cli_number,
-     AT(run.nvtx_coverage_warn_threshold),
-     .min = 0,
-     .max = 100,
-     .otherwise = "that of rule low-nvtx-coverage"},
-    {.name = "fail-on",
-     .value = "SEVERITY",
-     .help = "exit 1 when there is a finding of this severity or higher",
-     .type = &nai_cli_choice,
-     AT(fail_on),
-     .choices = nai_cmd_severities,
-     .otherwise = "never"},
-    {.name = "stages",
-     .value = "DIR",
-     .help = "directory for the intermediate tables, replaced as a whole: what is in --out is for readers only",
-     .type = &nai_cli_text,
-     AT(run.stages),
-     .otherwise = "DIR/stages of --out",
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "no-stages",
-     .help = "keep no intermediate tables (stages/): a smaller directory, but the next run starts anew",
-     .type = &nai_cli_off,
-     AT(run.keep_stages)},
-    {.name = "stage",
-     .value = "NAME",
-     .help = "stop after a stage",
-     .type = &nai_cli_word,
-     AT(run.stop_after),
-     .choices = nai_cmd_stages},
-    {.name = "memory-limit",
-     .value = "SIZE",
-     .help = "refuse to start work that needs more memory, for example 4G",
-     .type = &nai_cli_bytes,
-     AT(run.memory_limit_bytes),
-     .otherwise = "none"},
-    NAI_CMD_TRACE_OPTIONS(struct analyze_args, run.reader, run.check),
-    {.name = "jobs",
-     .letter = 'j',
-     .value = "N",
-     .help = "threads",
-     .type = &nai_cli_int,
-     AT(run.threads),
-     .min = 1,
-     .max = 256,
-     .otherwise = "all processors"},
-    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
-    {.name = "verbose",
-     .letter = 'v',
-     .help = "print what each stage did and how long it took",
-     .type = &nai_cli_on,
-     AT(verbose)},
-    {.name = "json", .help = "print one line of JSON that sums up the run", .type = &nai_cli_on, AT(json)},
+    NAI_CLI_OPTION(text, run.out, "out", "DIR", "artifacts directory, replaced as a whole", .letter = 'o',
+                   .otherwise = "artifacts/NAME of the trace", .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_LIST(texts, run.rules, run.rule_count, "rules", "FILE",
+                 "YAML rules that add to the built-in ones or replace them by id; repeatable",
+                 NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_LIST(texts, run.metrics, run.metric_count, "metrics", "FILE",
+                 "YAML metrics that add to the built-in ones or replace them by id; repeatable",
+                 NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_LIST(
+        texts, run.skills, run.skill_count, "skill", "ID|FILE",
+        "a skill whose answer is a table of the report: a built-in one (nsys-ai skill list) or a file; repeatable",
+        NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_LIST(texts, run.skill_parameters, run.skill_parameter_count, "skill-param", "SKILL.NAME=VALUE",
+                 "a parameter of such a skill; repeatable"),
+    NAI_CLI_OPTION(text, run.templates, "templates", "DIR",
+                   "templates (report.md.mustache, report.html) to use in place of the built-in ones",
+                   .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(text, run.phase_map, "phase-map", "NAME|FILE", "phases by NVTX range name",
+                   .choices = nai_cmd_phase_maps, .also = "a YAML or JSON file", NAI_CLI_FILES("yaml yml json")),
+    NAI_CLI_OPTION(text, run.phase_map, "phases-json", "FILE", "alias of --phase-map", NAI_CLI_FILES("json"),
+                   .hidden = true),
+    NAI_CLI_OPTION(text, run.kernel_classes, "kernel-classes", "FILE",
+                   "YAML patterns that put kernels into categories, tried before the built-in ones",
+                   NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_OPTION(text, run.workload, "workload", "FILE",
+                   "YAML patterns that tell what kind of program this is, tried before the built-in ones",
+                   NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_OPTION(text, run.flops.per_step, "flops-per-step", "X",
+                   "floating-point operations of one step, all GPUs of the trace together: 1.2e18 (table mfu)"),
+    NAI_CLI_OPTION(text, run.flops.model, "model", "KEY=N,...",
+                   "the same from a transformer's size: params, tokens (per step), layers, hidden, seq, causal"),
+    NAI_CLI_OPTION(text, run.flops.dtype, "dtype", "TYPE",
+                   "data type whose peak the operations are compared with: fp16, bf16, tf32, fp32, fp8",
+                   .otherwise = "bf16, or fp16 where the GPU has no bf16"),
+    NAI_CLI_OPTION(number, run.flops.peak_tflops, "peak-tflops", "X",
+                   "dense peak of one GPU, 10^12 operations per second", NAI_CLI_RANGE(1, 1000000),
+                   .otherwise = "by the GPU's product name"),
+    NAI_CLI_OPTION(text, run.gpu_facts, "gpu-facts", "FILE",
+                   "YAML limits, links and peaks of GPUs (as rules/gpus.yaml), used before the built-in ones",
+                   NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_OPTION(text, run.step, "step", "RE",
+                   "NVTX ranges whose name matches this regular expression (PCRE2) are the steps",
+                   .otherwise = "found by name and contents, where the trace tells"),
+    NAI_CLI_LIST(ints, run.gpus, run.gpu_count, "gpu", "N",
+                 "look at this GPU only; repeatable; nsys-ai probe TRACE lists them", NAI_CLI_RANGE(-1, INT32_MAX)),
+    NAI_CLI_OPTION(stretch, trim, "trim", "START END",
+                   "look at this stretch only, in seconds since session start; events are cut at its edges",
+                   NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(int, run.top, "top", "N", "rows per table in report.md", NAI_CLI_RANGE(1, 1000)),
+    NAI_CLI_OPTION(
+        int, run.page_events, "page-events", "N",
+        "events that report.html holds one by one; of a longer trace some stretches, and exact sums elsewhere",
+        NAI_CLI_RANGE(100, 100000000)),
+    NAI_CLI_SWITCH(off, run.map_nvtx, "no-nvtx-kernel-map", "do not attribute GPU work to NVTX ranges"),
+    NAI_CLI_OPTION(number, run.nvtx_coverage_warn_threshold, "nvtx-coverage-warn-threshold", "X",
+                   "warn when NVTX ranges cover less than X percent of the kernel time", NAI_CLI_RANGE(0, 100),
+                   .otherwise = "that of rule low-nvtx-coverage"),
+    NAI_CLI_OPTION(choice, fail_on, "fail-on", "SEVERITY", "exit 1 when there is a finding of this severity or higher",
+                   .choices = nai_cmd_severities, .otherwise = "never"),
+    NAI_CLI_OPTION(text, run.stages, "stages", "DIR",
+                   "directory for the intermediate tables, replaced as a whole: what is in --out is for readers only",
+                   .otherwise = "DIR/stages of --out", .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_SWITCH(off, run.keep_stages, "no-stages",
+                   "keep no intermediate tables (stages/): a smaller directory, but the next run starts anew"),
+    NAI_CLI_OPTION(word, run.stop_after, "stage", "NAME", "stop after a stage", .choices = nai_cmd_stages),
+    NAI_CLI_OPTION(bytes, run.memory_limit_bytes, "memory-limit", "SIZE",
+                   "refuse to start work that needs more memory, for example 4G", .otherwise = "none"),
+    NAI_CMD_TRACE_OPTIONS(run.reader, run.check),
+    NAI_CMD_JOBS_OPTION(run.threads),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
+    NAI_CLI_SWITCH(on, verbose, "verbose", "print what each stage did and how long it took", .letter = 'v'),
+    NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums up the run"),
     {0},
 };
 
@@ -255,78 +112,70 @@ static void tune_allocator(void) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+static int analyze(struct nai_result *result, struct analyze_args *args, const char *source, bool show,
+                   struct nai_err *err) {
+  NAI_SCOPED(nai_cmd_export) trace = {0};
+  struct nai_options *o = &args->run;
+  if (o->stages && !o->keep_stages)
+    return nai_err_set(err, NAI_EUSAGE, "--stages and --no-stages: give one of the two");
+  if (args->fail_on >= 0 && o->stop_after && strcmp(o->stop_after, "render") != 0)
+    return nai_err_set(err, NAI_EUSAGE, "--fail-on needs the findings, which --stage %s does not report: leave one out",
+                       o->stop_after);
+  if (nai_cmd_export_runs(source)) /* a typo should not cost the time of an export */
+    NAI_TRY(nai_analyze_check(o, err));
+  NAI_TRY(nai_cmd_export_open(&trace, source, args->quiet, err));
+  o->trace = trace.path;
+  o->note = nai_cmd_note;
+  nai_cmd_confine(o->out, o->stages);
+  int rc = nai_analyze(result, o, show ? show_stage : NULL, NULL, err);
+  if (rc && result->trimmed_all)
+    rc = nai_cmd_analyze_explain_trim(o, err);
+  o->trace = source;
+  return rc;
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct analyze_args *args = memory;
-  struct nai_result result = {.worst = -1};
-  struct nai_cmd_export trace = {0};
+  struct nai_options *o = &args->run;
+  NAI_SCOPED(nai_result) result = {.worst = -1};
   char out[4096];
   bool show = !args->quiet && isatty(STDERR_FILENO);
   (void)count, (void)program;
   tune_allocator();
-  if (!args->run.out) {
+  o->trim = args->trim.given;
+  o->trim_start_ns = args->trim.start_ns;
+  o->trim_end_ns = args->trim.end_ns;
+  if (!o->out) {
     default_out(out, sizeof out, operands[0]);
-    args->run.out = out;
+    o->out = out;
   }
-  if (!args->run.threads)
-    args->run.threads = nai_cpu_count();
-  if (args->run.memory_limit_bytes)
-    nai_memory_restrict(args->run.memory_limit_bytes, args->run.threads);
-  int rc = args->run.stages && !args->run.keep_stages
-             ? nai_err_set(err, NAI_EUSAGE, "--stages and --no-stages: give one of the two")
-             : NAI_OK;
-  if (!rc && args->fail_on >= 0 && args->run.stop_after && strcmp(args->run.stop_after, "render") != 0)
-    rc = nai_err_set(err, NAI_EUSAGE, "--fail-on needs the findings, which --stage %s does not report: leave one out",
-                     args->run.stop_after);
-  if (!rc && nai_cmd_export_runs(operands[0])) /* a typo should not cost the time of an export */
-    rc = nai_analyze_check(&args->run, err);
-  if (!rc)
-    rc = nai_cmd_export_open(&trace, operands[0], args->quiet, err);
-  if (!rc) {
-    args->run.trace = trace.path;
-    args->run.note = nai_cmd_note;
-    nai_cmd_confine(args->run.out, args->run.stages);
-    rc = nai_analyze(&result, &args->run, show ? show_stage : NULL, NULL, err);
-    if (rc && result.trimmed_all)
-      rc = nai_cmd_analyze_explain_trim(&args->run, err);
-  }
+  if (!o->threads)
+    o->threads = nai_cpu_count();
+  if (o->memory_limit_bytes)
+    nai_memory_restrict(o->memory_limit_bytes, o->threads);
+  int rc = analyze(&result, args, operands[0], show, err);
   if (show)
     fprintf(stderr, "\r\033[K");
   if (!rc) {
-    args->run.trace = operands[0];
     rc = nai_cmd_analyze_print(args, &result, err);
     if (args->verbose)
       nai_cmd_analyze_print_stages(&result);
-    if (!rc && args->fail_on >= 0 && result.worst >= args->fail_on)
-      rc = 1;
   }
-  if (rc == NAI_ELIMIT && args->run.memory_limit_bytes && !strstr(err->msg, "--memory-limit"))
-    nai_err_wrap(err, rc, "with --memory-limit %lld MiB", (long long)(args->run.memory_limit_bytes >> 20));
-  nai_cmd_export_free(&trace);
-  nai_result_free(&result);
-  return rc;
+  if (rc == NAI_ELIMIT && o->memory_limit_bytes && !strstr(err->msg, "--memory-limit"))
+    nai_err_wrap(err, rc, "with --memory-limit %lld MiB", (long long)(o->memory_limit_bytes >> 20));
+  return rc ? rc : args->fail_on >= 0 && result.worst >= args->fail_on;
 }
 
-const struct nai_cli_command nai_cmd_analyze = {
-    .name = "analyze",
-    .synopsis = "TRACE",
+NAI_CLI_COMMAND(
+    nai_cmd_analyze, .name = "analyze", .synopsis = "TRACE",
     .summary = "write a report of a trace; the command that is meant when none is named",
     .description =
         "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, "
         "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported "
-        "first when nsys is "
-        "on PATH. A second run on the same trace reuses what is still valid.",
+        "first when nsys is on PATH. A second run on the same trace reuses what is still valid.",
     .examples = "nsys-ai trace.sqlite\n"
                 "nsys-ai analyze trace.sqlite --out artifacts/run1\n"
                 "nsys-ai analyze trace.sqlite --phase-map vllm --trim 12.5 13.0\n"
                 "nsys-ai analyze nightly.sqlite -q --json --fail-on high",
-    .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "TRACE", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 1,
-    .max_operands = 1,
-    .args_size = sizeof(struct analyze_args),
-    .init = init,
-    .run = run,
-};
+    .options = options, NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("TRACE")), .init = init, .run = run)

@@ -5,8 +5,8 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
-#include "rules/rules.h"
 #include "table/json.h"
+#include "table/severity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,8 +41,7 @@ static void put_json_findings(struct nai_json *json, const struct nai_result *re
   for (int i = SEVERITIES - 1; i >= 0; i--)
     nai_json_put_int(json, nai_severity_name(i), result->findings[i]);
   nai_json_end(json);
-  nai_json_key(json, "finding_list");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "finding_list", NAI_JSON_INLINE);
   for (size_t i = 0; i < result->list_count; i++)
     put_json_finding(json, &result->list[i]);
   nai_json_end(json);
@@ -50,17 +49,14 @@ static void put_json_findings(struct nai_json *json, const struct nai_result *re
 
 static void put_json(struct nai_buf *line, const struct analyze_args *args, const struct nai_result *result) {
   struct nai_json json;
-  nai_json_init(&json, line, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, line, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "trace", args->run.trace);
   nai_json_put_text(&json, "out", args->run.out);
   nai_json_put_text(&json, "severity", result->worst < 0 ? NULL : nai_severity_name(result->worst));
   nai_json_put_text(&json, "verdict", nai_buf_str(&result->verdict));
   put_json_findings(&json, result);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(line, '\n');
+  nai_json_close(&json);
 }
 
 /* "90.6 ms, 30.3 %" */
@@ -82,7 +78,7 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
     const struct nai_result_finding *finding = &result->list[i];
     const char *begin = color ? colors[finding->severity] : "";
-    struct nai_buf price = {0};
+    NAI_SCOPED(nai_buf) price = {0};
     put_price(&price, finding);
     nai_buf_printf(out, "  %s%-6s%s  %-*s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "",
                    PRICE_WIDTH, nai_buf_str(&price));
@@ -92,7 +88,6 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
     nai_escape_terminal(out, finding->title, strlen(finding->title));
     nai_buf_putc(out, '\n');
     out->oom |= price.oom;
-    nai_buf_free(&price);
   }
   if (result->list_count > MAX_LISTED)
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
@@ -121,17 +116,14 @@ static void put_text(struct nai_buf *out, const struct analyze_args *args, const
 }
 
 int nai_cmd_analyze_print(const struct analyze_args *args, const struct nai_result *result, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (args->json)
     put_json(&text, args, result);
   else if (!args->quiet && !args->run.stop_after)
     put_text(&text, args, result);
-  int rc = nai_cmd_print(&text, err);
-  nai_buf_free(&text);
-  return rc;
+  return nai_cmd_print(&text, err);
 }
 
-/* What each stage took, and why its nodes ran. */
 void nai_cmd_analyze_print_stages(const struct nai_result *result) {
   for (int i = 0; i < NAI_STAGE_COUNT; i++) {
     int ran = 0, kept = 0;
@@ -151,29 +143,18 @@ void nai_cmd_analyze_print_stages(const struct nai_result *result) {
 /* Says where the events are that --trim missed. */
 int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *err) {
   struct nai_trace_options how = {o->reader, false};
-  struct nai_trace *trace = NULL;
-  struct nai_ingest in = {0};
-  struct nai_overview overview = {0};
+  NAI_OWNED(nai_trace) *trace = NULL;
+  NAI_SCOPED(nai_ingest) in = {0};
+  NAI_SCOPED(nai_overview) overview = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_err ignored = {0};
-  struct nai_buf text = {0};
-  int rc = nai_trace_open(&trace, o->trace, &how, &ignored);
-  if (!rc)
-    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, &ignored);
-  if (!rc)
-    rc = nai_overview_read(&overview, &in, trace, o->threads, &ignored);
-  if (!rc && overview.start_ns <= overview.end_ns) {
-    nai_fmt_scaled(&text, overview.start_ns, 9);
-    nai_buf_puts(&text, " s to ");
-    nai_fmt_scaled(&text, overview.end_ns, 9);
-    rc = nai_err_set(err, NAI_EUSAGE,
+  if (nai_trace_open(&trace, o->trace, &how, &ignored) || nai_probe(&in, trace, NAI_IN_DEFAULT, &ignored) ||
+      nai_overview_read(&overview, &in, trace, o->threads, &ignored) || overview.start_ns > overview.end_ns)
+    return err->code;
+  nai_fmt_scaled(&text, overview.start_ns, 9);
+  nai_buf_puts(&text, " s to ");
+  nai_fmt_scaled(&text, overview.end_ns, 9);
+  return nai_err_set(err, NAI_EUSAGE,
                      "--trim: no GPU work, CUDA call or range lies in that time; the events of the trace go from %s s",
                      nai_buf_str(&text));
-  } else {
-    rc = err->code;
-  }
-  nai_buf_free(&text);
-  nai_overview_free(&overview);
-  nai_ingest_free(&in);
-  nai_trace_close(trace);
-  return rc;
 }

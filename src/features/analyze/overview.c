@@ -85,13 +85,11 @@ int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, str
 int nai_overview_read(struct nai_overview *out, struct nai_ingest *in, struct nai_trace *trace, int threads,
                       struct nai_err *err) {
   struct nai_temporary directory;
-  int rc = nai_temporary_in(&directory, nai_temporary_place(), err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_temporary_in(&directory, nai_temporary_place(), err));
   struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory.path};
-  rc = nai_extract(in, trace, &how, err);
+  int rc = nai_extract(in, trace, &how, err);
   if (rc == NAI_EIO)
-    rc = nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
+    nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
   nai_cmd_remove(&directory);
   return rc ? rc : nai_overview_make(out, in, err);
 }

@@ -3,8 +3,6 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
-#include "base/fs.h"
-#include "base/threads.h"
 #include "command/command.h"
 #include "table/json.h"
 #include "tables/capabilities.h"
@@ -13,8 +11,6 @@
 #include "tables/processes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct probe_args {
@@ -25,27 +21,14 @@ struct probe_args {
 
 static void init(void *memory) { ((struct probe_args *)memory)->events = true; }
 
+#define NAI_CLI_ARGS struct probe_args
 static const struct nai_cli_option options[] = {
-    {.name = "no-events",
-     .help = "read no events: no GPUs, counts and times, but an answer at once for a trace of any size",
-     .type = &nai_cli_off,
-     .at = offsetof(struct probe_args, events)},
-    NAI_CMD_TRACE_OPTIONS(struct probe_args, how.reader, how.check),
-    {.name = "jobs",
-     .letter = 'j',
-     .value = "N",
-     .help = "threads",
-     .type = &nai_cli_int,
-     .at = offsetof(struct probe_args, threads),
-     .min = 1,
-     .max = 256,
-     .otherwise = "all processors"},
-    {.name = "quiet",
-     .letter = 'q',
-     .help = "no messages but errors",
-     .type = &nai_cli_on,
-     .at = offsetof(struct probe_args, quiet)},
-    {.name = "json", .help = "print JSON", .type = &nai_cli_on, .at = offsetof(struct probe_args, json)},
+    NAI_CLI_SWITCH(off, events, "no-events",
+                   "read no events: no GPUs, counts and times, but an answer at once for a trace of any size"),
+    NAI_CMD_TRACE_OPTIONS(how.reader, how.check),
+    NAI_CMD_JOBS_OPTION(threads),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "no messages but errors", .letter = 'q'),
+    NAI_CLI_SWITCH(on, json, "json", "print JSON"),
     {0},
 };
 
@@ -101,12 +84,9 @@ static void put_time(struct nai_buf *out, const struct nai_overview *o, const st
   nai_buf_putc(out, '\n');
 }
 
-static void put_gpu(struct nai_buf *out, const struct nai_table *gpus, int64_t row, const struct nai_gpu_overview *o) {
-  char id[24];
-  snprintf(id, sizeof id, "%" PRId64, nai_get_i64(gpus, row, GPUS_device_id));
-  nai_buf_printf(out, "  %4s  ", id);
-  put_safe(out, nai_table_value(gpus, row, GPUS_gpu_name).null ? nai_get_str(gpus, row, GPUS_label)
-                                                               : nai_get_str(gpus, row, GPUS_gpu_name));
+static void put_gpu(struct nai_buf *out, const struct GPUS_row *gpu, const struct nai_gpu_overview *o) {
+  nai_buf_printf(out, "  %4" PRId64 "  ", gpu->device_id);
+  put_safe(out, *gpu->gpu_name ? gpu->gpu_name : gpu->label);
   nai_buf_puts(out, ": kernels ");
   nai_fmt_count(out, o->kernels);
   nai_buf_puts(out, ", copies ");
@@ -127,8 +107,10 @@ static void put_events(struct nai_buf *out, const struct nai_ingest *in, const s
   const struct nai_table *gpus = in->tables[NAI_IN_GPUS], *processes = in->tables[NAI_IN_PROCESSES];
   put_time(out, o, in->tables[NAI_IN_CAPTURE]);
   nai_buf_printf(out, "\nGPUs, by the number that --gpu takes:%s\n", gpus->rows ? "" : " none");
-  for (int64_t i = 0; i < gpus->rows && i < MAX_LISTED; i++)
-    put_gpu(out, gpus, i, &o->gpus[i]);
+  for (int64_t i = 0; i < gpus->rows && i < MAX_LISTED; i++) {
+    struct GPUS_row gpu = GPUS_at(gpus, i);
+    put_gpu(out, &gpu, &o->gpus[i]);
+  }
   put_more(out, gpus->rows);
   nai_buf_printf(out, "\nProcesses:%s\n", processes->rows ? "" : " none");
   for (int64_t i = 0; i < processes->rows && i < MAX_LISTED; i++) {
@@ -139,30 +121,28 @@ static void put_events(struct nai_buf *out, const struct nai_ingest *in, const s
   put_more(out, processes->rows);
   nai_buf_puts(out, "\nEvents:\n");
   for (int k = 0; k < NAI_EVENT_KINDS; k++) {
-    struct nai_buf count = {0};
+    NAI_SCOPED(nai_buf) count = {0};
     nai_fmt_count(&count, o->counts[k]);
     nai_buf_printf(out, "  %-24s %14s\n", kinds[k].label, nai_buf_str(&count));
     out->oom |= count.oom;
-    nai_buf_free(&count);
   }
 }
 
 static void put_head(struct nai_buf *out, const struct nai_table *capture) {
-  struct nai_value version = nai_table_value(capture, 0, CAPTURE_product_version),
-                   schema = nai_table_value(capture, 0, CAPTURE_schema_version);
-  put_safe(out, nai_get_str(capture, 0, CAPTURE_file));
+  struct CAPTURE_row c = CAPTURE_at(capture, 0);
+  put_safe(out, c.file);
   nai_buf_puts(out, " (");
-  nai_fmt_bytes(out, (double)nai_get_i64(capture, 0, CAPTURE_size_bytes));
+  nai_fmt_bytes(out, (double)c.size_bytes);
   nai_buf_puts(out, "): Nsight Systems ");
-  put_safe(out, version.null ? "of unknown version" : version.s);
+  put_safe(out, *c.product_version ? c.product_version : "of unknown version");
   nai_buf_puts(out, ", export schema ");
-  put_safe(out, schema.null ? "unknown" : schema.s);
+  put_safe(out, *c.schema_version ? c.schema_version : "unknown");
   nai_buf_putc(out, '\n');
 }
 
-/* `overview` is NULL where no events were read. */
+/* Of the export, or of its rows: the columns are the same. */
 static void put_notes(struct nai_buf *out, const struct nai_table *notes) {
-  for (int64_t i = 0; i < notes->rows; i++) {
+  for (int64_t i = 0; notes && i < notes->rows; i++) {
     nai_buf_printf(out, "  %s: %s: ", nai_get_str(notes, i, PROBE_NOTES_severity),
                    nai_get_str(notes, i, PROBE_NOTES_check));
     put_safe(out, nai_get_str(notes, i, PROBE_NOTES_detail));
@@ -170,6 +150,7 @@ static void put_notes(struct nai_buf *out, const struct nai_table *notes) {
   }
 }
 
+/* `overview` is NULL where no events were read. */
 static void print_text(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
   const struct nai_table *capabilities = in->tables[NAI_IN_CAPABILITIES];
   put_head(out, in->tables[NAI_IN_CAPTURE]);
@@ -177,36 +158,32 @@ static void print_text(struct nai_buf *out, const struct nai_ingest *in, const s
     put_events(out, in, overview);
   nai_buf_puts(out, "\nData, and what its absence costs:\n");
   for (int64_t i = 0; i < capabilities->rows; i++) {
-    bool available = nai_get_i64(capabilities, i, CAPABILITIES_available);
-    nai_buf_printf(out, "  %-3s %-24s ", available ? "yes" : "no",
-                   nai_get_str(capabilities, i, CAPABILITIES_capability));
-    if (available) { /* else the detail names it */
-      put_safe(out, nai_get_str(capabilities, i, CAPABILITIES_source));
+    struct CAPABILITIES_row c = CAPABILITIES_at(capabilities, i);
+    nai_buf_printf(out, "  %-3s %-24s ", c.available ? "yes" : "no", c.capability);
+    if (c.available) { /* else the detail names it */
+      put_safe(out, c.source);
       nai_buf_puts(out, ": ");
     }
-    put_safe(out, nai_get_str(capabilities, i, CAPABILITIES_detail));
+    put_safe(out, c.detail);
     nai_buf_putc(out, '\n');
   }
   const struct nai_table *extracted = in->tables[NAI_IN_EXTRACT_NOTES];
   if (in->tables[NAI_IN_PROBE_NOTES]->rows || (extracted && extracted->rows))
     nai_buf_puts(out, "\nNotes:\n");
   put_notes(out, in->tables[NAI_IN_PROBE_NOTES]);
-  if (extracted)
-    put_notes(out, extracted);
+  put_notes(out, extracted);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static void put_events_json(struct nai_json *json, const struct nai_overview *o) {
-  nai_json_key(json, "events");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "events", NAI_JSON_INLINE);
   for (int k = 0; k < NAI_EVENT_KINDS; k++)
     nai_json_put_int(json, kinds[k].key, o->counts[k]);
   nai_json_end(json);
   if (o->start_ns > o->end_ns)
     return;
-  nai_json_key(json, "time_range");
-  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_object(json, "time_range", NAI_JSON_INLINE);
   nai_json_put_int(json, "start_ns", o->start_ns);
   nai_json_put_int(json, "end_ns", o->end_ns);
   nai_json_end(json);
@@ -220,8 +197,7 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in, const s
                 {NAI_IN_PROBE_NOTES, "notes"}, {NAI_IN_EXTRACT_NOTES, "extract_notes"},
                 {NAI_IN_GPUS, "gpus"},         {NAI_IN_PROCESSES, "processes"}};
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "1.1");
   if (overview)
     put_events_json(&json, overview);
@@ -229,9 +205,7 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in, const s
     nai_json_key(&json, tables[i].key);
     nai_json_table(&json, in->tables[tables[i].table], INT64_MAX);
   }
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -239,50 +213,28 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in, const s
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct probe_args *args = memory;
-  struct nai_cmd_export file = {0};
-  struct nai_trace *trace = NULL;
-  struct nai_ingest in = {0};
-  struct nai_overview overview = {0};
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_cmd_export) file = {0};
+  NAI_OWNED(nai_trace) *trace = NULL;
+  NAI_SCOPED(nai_ingest) in = {0};
+  NAI_SCOPED(nai_overview) overview = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   (void)count, (void)program;
-  int rc = nai_cmd_export_open(&file, operands[0], args->quiet, err);
-  if (!rc)
-    nai_cmd_confine(NULL, NULL);
-  if (!rc)
-    rc = nai_trace_open(&trace, file.path, &args->how, err);
-  if (!rc)
-    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, err);
-  if (!rc && args->events)
-    rc = nai_overview_read(&overview, &in, trace, args->threads, err);
-  if (!rc) {
-    (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
-    rc = nai_cmd_print(&text, err);
-  }
-  nai_buf_free(&text);
-  nai_overview_free(&overview);
-  nai_ingest_free(&in);
-  nai_trace_close(trace);
-  nai_cmd_export_free(&file);
-  return rc;
+  NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet, err));
+  nai_cmd_confine(NULL, NULL);
+  NAI_TRY(nai_trace_open(&trace, file.path, &args->how, err));
+  NAI_TRY(nai_probe(&in, trace, NAI_IN_DEFAULT, err));
+  if (args->events)
+    NAI_TRY(nai_overview_read(&overview, &in, trace, args->threads, err));
+  (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
+  return nai_cmd_print(&text, err);
 }
 
-const struct nai_cli_command nai_cmd_probe = {
-    .name = "probe",
-    .synopsis = "TRACE",
+NAI_CLI_COMMAND(
+    nai_cmd_probe, .name = "probe", .synopsis = "TRACE",
     .summary = "say what a trace holds, and what an analysis of it would lack",
     .description =
-        "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, "
-        "which kinds "
-        "of data are missing and what that disables, and the warnings nsys gave while capturing. Writes no report; "
-        "tables lie in a temporary directory (TMPDIR) while it runs.",
+        "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, which "
+        "kinds of data are missing and what that disables, and the warnings nsys gave while capturing. Writes no "
+        "report; tables lie in a temporary directory (TMPDIR) while it runs.",
     .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json\nnsys-ai probe huge.sqlite --no-events",
-    .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "TRACE", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 1,
-    .max_operands = 1,
-    .args_size = sizeof(struct probe_args),
-    .init = init,
-    .run = run,
-};
+    .options = options, NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("TRACE")), .init = init, .run = run)

@@ -14,16 +14,10 @@ struct rules_args {
   size_t rule_count;
 };
 
+#define NAI_CLI_ARGS struct rules_args
 static const struct nai_cli_option options[] = {
-    {.name = "rules",
-     .value = "FILE",
-     .help = "rules to read beside the built-in ones; repeatable",
-     .type = &nai_cli_texts,
-     .at = offsetof(struct rules_args, rules),
-     .count_at = offsetof(struct rules_args, rule_count),
-     .most = NAI_MAX_RULE_FILES,
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
+    NAI_CLI_LIST(texts, rules, rule_count, "rules", "FILE", "rules to read beside the built-in ones; repeatable",
+                 NAI_CLI_FILES("yaml yml")),
     {0},
 };
 
@@ -40,10 +34,7 @@ static const struct {
     [SHOW] = {"show", "the id of a rule", "ID: the rule itself, as YAML, with the parameters in force"},
 };
 
-static const char *verb_name(size_t i, const char *before) {
-  (void)before;
-  return i < VERB_COUNT ? verbs[i].name : NULL;
-}
+NAI_CLI_NAMES_OF(verb_name, verbs)
 
 static const char *verb_about(size_t i) { return verbs[i].about; }
 
@@ -67,21 +58,21 @@ static void explain(struct nai_buf *out, const char *id, const struct nai_buf *y
 
 static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb verb, const char *what,
                  struct nai_err *err) {
-  struct nai_buf yaml = {0};
-  int rc = NAI_OK;
+  NAI_SCOPED(nai_buf) yaml = {0};
   if (verb == LIST) {
     nai_rules_list(out, set);
-  } else if (verb == CHECK) {
-    nai_buf_printf(out, "%s: no mistakes; %zu rules are active with it\n", what, nai_rules_count(set));
-  } else {
-    rc = nai_rules_explain(&yaml, set, what, err); /* knows which ids there are */
-    if (!rc && verb == EXPLAIN)
-      explain(out, what, &yaml);
-    else if (!rc)
-      nai_buf_put(out, yaml.data, yaml.len);
+    return NAI_OK;
   }
-  nai_buf_free(&yaml);
-  return rc;
+  if (verb == CHECK) {
+    nai_buf_printf(out, "%s: no mistakes; %zu rules are active with it\n", what, nai_rules_count(set));
+    return NAI_OK;
+  }
+  NAI_TRY(nai_rules_explain(&yaml, set, what, err)); /* knows which ids there are */
+  if (verb == EXPLAIN)
+    explain(out, what, &yaml);
+  else
+    nai_buf_put(out, yaml.data, yaml.len);
+  return NAI_OK;
 }
 
 /* Of each row that meets the rule's `where` what it fails. */
@@ -89,14 +80,11 @@ static int explain_run(struct nai_buf *out, const struct nai_rule_set *set, cons
                        const struct nai_schema *const *schemas, size_t count, struct nai_err *err) {
   const struct nai_table *tables[NAI_REPORT_MAX_TABLES] = {0};
   const struct nai_rules_input input = {tables, count, NULL};
-  struct nai_run *run = NULL;
-  int rc = nai_cmd_source_open(&run, path, &(struct nai_cmd_source){0}, err);
-  for (size_t i = 0; i < count && !rc; i++)
-    rc = nai_run_table_if_any(&tables[i], run, schemas[i]->name, schemas[i], err);
-  if (!rc)
-    rc = nai_rules_why(out, set, id, &input, err);
-  nai_run_close(run);
-  return rc;
+  NAI_OWNED(nai_run) *run = NULL;
+  NAI_TRY(nai_cmd_source_open(&run, path, &(struct nai_cmd_source){0}, err));
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(nai_run_table_if_any(&tables[i], run, schemas[i]->name, schemas[i], err));
+  return nai_rules_why(out, set, id, &input, err);
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
@@ -119,42 +107,27 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const char *what = count > 1 ? operands[1] : NULL;
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
   size_t schema_count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
-  struct nai_rule_set *set = NULL;
-  struct nai_buf text = {0};
+  NAI_OWNED(nai_rule_set) *set = NULL;
+  NAI_SCOPED(nai_buf) text = {0};
   enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   (void)program;
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;
-  int rc = nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err);
-  if (!rc && count > 2)
-    rc = explain_run(&text, set, what, operands[2], schemas, schema_count, err);
-  else if (!rc)
-    rc = print(&text, set, verb, what, err);
-  if (!rc)
-    rc = nai_cmd_print(&text, err);
-  nai_buf_free(&text);
-  nai_rules_free(set);
-  return rc;
+  NAI_TRY(nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err));
+  NAI_TRY(count > 2 ? explain_run(&text, set, what, operands[2], schemas, schema_count, err)
+                    : print(&text, set, verb, what, err));
+  return nai_cmd_print(&text, err);
 }
 
-const struct nai_cli_command nai_cmd_rules = {
-    .name = "rules",
-    .synopsis = "list|check FILE|explain ID [SRC]|show ID",
+NAI_CLI_COMMAND(
+    nai_cmd_rules, .name = "rules", .synopsis = "list|check FILE|explain ID [SRC]|show ID",
     .summary = "list, check, explain and show the rules that make findings",
     .description = "Findings are made by rules in YAML. How to write some: docs/writing-rules.md.",
     .examples =
         "nsys-ai rules list\nnsys-ai rules explain idle-host-code\nnsys-ai rules explain exposed-copy artifacts/run1\nnsys-ai rules show idle-host-code\n"
         "nsys-ai rules check my-rules.yaml",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "rules", .choices = verb_name, .about = verb_about, .only_choices = true},
-            {.name = "FILE or ID", .choices = second_operand, .hint = NAI_CLI_FILE, .suffixes = "yaml yml"},
-            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-            {0}},
-    .min_operands = 1,
-    .max_operands = 3,
-    .args_size = sizeof(struct rules_args),
-    .check = check,
-    .run = run,
-};
+    NAI_CLI_OPERANDS(1, 3, {.name = "rules", .choices = verb_name, .about = verb_about, .only_choices = true},
+                     {.name = "FILE or ID", .choices = second_operand, NAI_CLI_FILES("yaml yml")},
+                     NAI_CMD_SOURCE("SRC")),
+    .check = check, .run = run)

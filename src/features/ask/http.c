@@ -115,45 +115,47 @@ static void set_up(const struct curl *c, CURL *handle, struct curl_slist *header
     c->easy_setopt(handle, CURLOPT_PROXY, ""); /* this machine is reached without one */
 }
 
-static struct curl_slist *headers_of(const struct curl *c, const char *key, bool *failed) {
+/* Adds a line to the headers. */
+static int add_header(struct curl_slist **headers, const struct curl *c, const char *line, struct nai_err *err) {
+  struct curl_slist *more = line ? c->slist_append(*headers, line) : NULL;
+  if (!more)
+    return nai_err_nomem(err);
+  *headers = more;
+  return NAI_OK;
+}
+
+static int add_headers(struct curl_slist **headers, const struct curl *c, const char *key, struct nai_err *err) {
   static const char *const always[] = {"Content-Type: application/json", "Accept: application/json", "Expect:"};
-  struct curl_slist *list = NULL, *more;
-  struct nai_buf line = {0};
-  for (size_t i = 0; i < sizeof always / sizeof *always; i++, list = more)
-    if (!(more = c->slist_append(list, always[i])))
-      break;
-  *failed = !list;
-  if (key) {
-    nai_buf_printf(&line, "Authorization: Bearer %s", key);
-    more = line.oom ? NULL : c->slist_append(list, nai_buf_str(&line));
-    *failed |= !more;
-    list = more ? more : list;
-    if (line.data)
-      explicit_bzero(line.data, line.len);
-    nai_buf_free(&line);
-  }
-  return list;
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    NAI_TRY(add_header(headers, c, always[i], err));
+  if (!key)
+    return NAI_OK;
+  NAI_SCOPED(nai_buf) line = {0};
+  nai_buf_printf(&line, "Authorization: Bearer %s", key);
+  int rc = add_header(headers, c, line.oom ? NULL : nai_buf_str(&line), err);
+  if (line.data)
+    explicit_bzero(line.data, line.len);
+  return rc;
+}
+
+static int perform(struct nai_http_reply *reply, const struct curl *c, CURL *handle, struct nai_err *err) {
+  CURLcode code = c->easy_perform(handle);
+  c->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &reply->status);
+  if (code == CURLE_WRITE_ERROR)
+    return nai_err_set(err, NAI_ELIMIT, "the server's reply is longer than 1 MiB");
+  return code ? nai_err_set(err, NAI_EINPUT, "the server cannot be asked: %s", c->easy_strerror(code)) : NAI_OK;
 }
 
 int nai_http_post(struct nai_http_reply *reply, const struct nai_http_request *request, struct nai_err *err) {
   struct curl c = {0};
-  bool failed;
+  struct curl_slist *headers = NULL;
   *reply = (struct nai_http_reply){.retry_after_s = -1};
-  int rc = load(&c, err);
-  if (rc)
-    return rc;
+  NAI_TRY(load(&c, err));
   CURL *handle = c.easy_init();
-  struct curl_slist *headers = headers_of(&c, request->key, &failed);
-  if (!handle || failed) {
-    rc = nai_err_nomem(err);
-  } else {
+  int rc = handle ? add_headers(&headers, &c, request->key, err) : nai_err_nomem(err);
+  if (!rc) {
     set_up(&c, handle, headers, reply, request);
-    CURLcode code = c.easy_perform(handle);
-    c.easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &reply->status);
-    if (code == CURLE_WRITE_ERROR)
-      rc = nai_err_set(err, NAI_ELIMIT, "the server's reply is longer than 1 MiB");
-    else if (code)
-      rc = nai_err_set(err, NAI_EINPUT, "the server cannot be asked: %s", c.easy_strerror(code));
+    rc = perform(reply, &c, handle, err);
   }
   c.slist_free_all(headers);
   if (handle)

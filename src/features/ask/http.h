@@ -13,6 +13,7 @@ struct nai_http_reply {
   struct nai_buf body;
   long retry_after_s; /* -1: it does not say */
 };
+static inline void nai_http_reply_free(struct nai_http_reply *reply) { nai_buf_free(&reply->body); }
 /* Sends JSON and takes what comes back, whatever its status. Certificates are checked, redirects are not followed. An
  * error says what failed, not to whom. */
 NAI_MUST_CHECK int nai_http_post(struct nai_http_reply *reply, const struct nai_http_request *request,

@@ -26,10 +26,10 @@ static int check_text(const struct nai_yaml *doc, const struct nai_yaml_node *ma
     return required ? nai_yaml_error(doc, map, err, "\"%s\" is missing", key) : NAI_OK;
   if (!many)
     return nai_yaml_text(&text, doc, node, err);
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_LIST, err);
-  for (node = rc ? NULL : nai_yaml_first(doc, node); node && !rc; node = nai_yaml_next(doc, node))
-    rc = nai_yaml_text(&text, doc, node, err);
-  return rc;
+  NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_LIST, err));
+  for (node = nai_yaml_first(doc, node); node; node = nai_yaml_next(doc, node))
+    NAI_TRY(nai_yaml_text(&text, doc, node, err));
+  return NAI_OK;
 }
 
 struct member {
@@ -37,12 +37,12 @@ struct member {
   bool many, required;
 };
 
-static int check_members(const struct nai_yaml *doc, const struct nai_yaml_node *map, const struct member *members,
-                         struct nai_err *err) {
-  int rc = NAI_OK;
-  for (; members->key && !rc; members++)
-    rc = check_text(doc, map, members->key, members->many, members->required, err);
-  return rc;
+static int check_members(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *const *keys,
+                         const struct member *members, struct nai_err *err) {
+  NAI_TRY(nai_yaml_expect_keys(doc, map, keys, err));
+  for (; members->key; members++)
+    NAI_TRY(check_text(doc, map, members->key, members->many, members->required, err));
+  return NAI_OK;
 }
 
 static bool is_name(const char *text) {
@@ -56,28 +56,22 @@ static int check_fact(const struct nai_yaml *doc, const struct nai_yaml_node *fa
                                           {"order", false, false}, {"limit", false, false}, {"answer", false, false},
                                           {"none", false, false},  {"needs", true, false},  {"time", true, false},
                                           {NULL, false, false}};
-  int rc = nai_yaml_expect_keys(doc, fact, keys, err);
   int64_t limit;
-  if (!rc)
-    rc = check_members(doc, fact, members, err);
-  const struct nai_yaml_node *node = rc ? NULL : nai_yaml_get(doc, fact, "table");
-  if (node && !is_name(node->text))
-    rc = nai_yaml_error(doc, node, err, "\"%.60s\" is no table", node->text);
-  node = rc ? NULL : nai_yaml_get(doc, fact, "limit");
-  if (node)
-    rc = nai_yaml_int(&limit, doc, node, 1, NAI_QUESTION_MAX_FACTS, err);
-  node = rc ? NULL : nai_yaml_get(doc, fact, "time");
-  if (node && node->count != 2)
-    rc = nai_yaml_error(doc, node, err, "two columns are expected, the start and the end");
-  node = rc ? NULL : nai_yaml_get(doc, fact, "with");
-  if (node)
-    rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
-  for (node = node && !rc ? nai_yaml_first(doc, node) : NULL; node && !rc; node = nai_yaml_next(doc, node)) {
-    rc = nai_yaml_expect(doc, node, NAI_YAML_SCALAR, err);
-    if (!rc && !is_name(node->key))
-      rc = nai_yaml_error_key(doc, node, err, "a name of a-z, 0-9 and _ is expected");
+  NAI_TRY(check_members(doc, fact, keys, members, err));
+  const struct nai_yaml_node *node = nai_yaml_get(doc, fact, "table");
+  if (!is_name(node->text))
+    return nai_yaml_error(doc, node, err, "\"%.60s\" is no table", node->text);
+  if ((node = nai_yaml_get(doc, fact, "limit")))
+    NAI_TRY(nai_yaml_int(&limit, doc, node, 1, NAI_QUESTION_MAX_FACTS, err));
+  if ((node = nai_yaml_get(doc, fact, "time")) && node->count != 2)
+    return nai_yaml_error(doc, node, err, "two columns are expected, the start and the end");
+  NAI_TRY(nai_yaml_items(&node, doc, fact, "with", NAI_YAML_MAP, err));
+  for (; node; node = nai_yaml_next(doc, node)) {
+    NAI_TRY(nai_yaml_expect(doc, node, NAI_YAML_SCALAR, err));
+    if (!is_name(node->key))
+      return nai_yaml_error_key(doc, node, err, "a name of a-z, 0-9 and _ is expected");
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err) {
@@ -87,26 +81,20 @@ static int check_intent(const struct nai_yaml *doc, const struct nai_yaml_node *
                                           {"weak", true, false},   {"rules", true, false}, {"needs", true, false},
                                           {"say", true, false},    {"next", true, false},  {"cannot", true, false},
                                           {"names", false, false}, {NULL, false, false}};
-  int rc = nai_yaml_expect_keys(doc, node, keys, err);
-  if (!rc)
-    rc = check_members(doc, node, members, err);
-  const struct nai_yaml_node *rule = rc ? NULL : nai_intent_items(doc, node, "rules");
-  for (; rule && !rc; rule = nai_yaml_next(doc, rule))
+  NAI_TRY(check_members(doc, node, keys, members, err));
+  const struct nai_yaml_node *rule = nai_intent_items(doc, node, "rules"), *fact;
+  for (; rule; rule = nai_yaml_next(doc, rule))
     if (strspn(rule->text, "abcdefghijklmnopqrstuvwxyz0123456789-*") != strlen(rule->text))
-      rc = nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
-  const struct nai_yaml_node *facts = rc ? NULL : nai_yaml_get(doc, node, "facts");
-  if (facts)
-    rc = nai_yaml_expect(doc, facts, NAI_YAML_LIST, err);
-  for (facts = facts && !rc ? nai_yaml_first(doc, facts) : NULL; facts && !rc; facts = nai_yaml_next(doc, facts))
-    rc = check_fact(doc, facts, err);
-  return rc;
+      return nai_yaml_error(doc, rule, err, "\"%.60s\": expected the id of a rule, with * for any ending", rule->text);
+  NAI_TRY(nai_yaml_items(&fact, doc, node, "facts", NAI_YAML_LIST, err));
+  for (; fact; fact = nai_yaml_next(doc, fact))
+    NAI_TRY(check_fact(doc, fact, err));
+  return NAI_OK;
 }
 
 static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                       struct nai_err *err) {
-  int rc = check_intent(doc, node, err);
-  if (rc)
-    return rc;
+  NAI_TRY(check_intent(doc, node, err));
   if (!nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list))
     return nai_err_nomem(err);
   const char *name = nai_intent_text(doc, node, "intent");
@@ -121,39 +109,31 @@ static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, c
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
   static const char *const keys[] = {"intents", "record", "caveats", "ignore", NULL};
   static const struct member members[] = {{"caveats", true, false}, {"ignore", true, false}, {NULL, false, false}};
-  const struct nai_yaml_node *root = nai_yaml_root(doc), *list, *record;
-  int rc = nai_yaml_expect_keys(doc, root, keys, err);
-  if (!rc)
-    rc = check_members(doc, root, members, err);
-  if (!rc && (record = nai_yaml_get(doc, root, "record")))
-    rc = nai_yaml_expect(doc, record, NAI_YAML_MAP, err);
-  if (!rc && (list = nai_yaml_get(doc, root, "intents"))) {
-    rc = nai_yaml_expect(doc, list, NAI_YAML_LIST, err);
-    for (list = rc ? NULL : nai_yaml_first(doc, list); list && !rc; list = nai_yaml_next(doc, list))
-      rc = add_intent(intents, doc, list, err);
-  }
-  return rc;
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *item;
+  NAI_TRY(check_members(doc, root, keys, members, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "record", NAI_YAML_MAP, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "intents", NAI_YAML_LIST, err));
+  for (; item; item = nai_yaml_next(doc, item))
+    NAI_TRY(add_intent(intents, doc, item, err));
+  return NAI_OK;
 }
 
 int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t count, struct nai_err *err) {
-  struct nai_intents *intents = *out = calloc(1, sizeof *intents);
-  int rc = !intents ? nai_err_nomem(err)
-         : count > NAI_INTENTS_MAX_FILES - 1
-             ? nai_err_set(err, NAI_EUSAGE, "more than %d files of intents", NAI_INTENTS_MAX_FILES - 1)
-             : NAI_OK;
-  for (size_t i = 0; i <= count && !rc; i++) {
-    struct nai_yaml **doc = &intents->docs[intents->doc_count];
-    rc = i < count ? nai_yaml_load(doc, paths[i], err) : nai_yaml_load_builtin(doc, "rules/intents.yaml", err);
-    if (!rc) {
-      intents->doc_count++;
-      rc = read_doc(intents, *doc, err);
-    }
+  NAI_OWNED(nai_intents) *intents = calloc(1, sizeof *intents);
+  *out = NULL;
+  if (!intents)
+    return nai_err_nomem(err);
+  if (count > NAI_INTENTS_MAX_FILES - 1)
+    return nai_err_set(err, NAI_EUSAGE, "more than %d files of intents", NAI_INTENTS_MAX_FILES - 1);
+  for (size_t i = 0; i <= count; i++) {
+    struct nai_yaml **doc = &intents->docs[i];
+    NAI_TRY(i < count ? nai_yaml_load(doc, paths[i], err) : nai_yaml_load_builtin(doc, "rules/intents.yaml", err));
+    intents->doc_count++;
+    NAI_TRY(read_doc(intents, *doc, err));
   }
-  if (rc) {
-    nai_intents_free(intents);
-    *out = NULL;
-  }
-  return rc;
+  *out = intents;
+  intents = NULL;
+  return NAI_OK;
 }
 
 void nai_intents_free(struct nai_intents *intents) {

@@ -1,7 +1,7 @@
 /* The parts of answering. Internal to src/features/ask. */
 #pragma once
 
-#include "query/collect.h"
+#include "query/query_rows.h"
 #include "features/ask/question.h"
 
 /* One kind of question; its members are read where they are needed. */
@@ -55,11 +55,12 @@ bool nai_question_is_name(const struct nai_question_word *word);
  * words, too. */
 size_t nai_question_names(const char **out, const struct nai_question *question, bool plain);
 
-/* --- facts.c --------------------------------------------------------------------------------------------------- */
+/* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 
 /* What statements are asked with. */
 struct nai_asking {
   struct nai_answer *answer;
+  struct nai_arena *arena; /* of the answer's texts */
   const struct nai_intents *intents;
   struct nai_run *run;
   const char *source;
@@ -68,12 +69,23 @@ struct nai_asking {
 };
 
 /* Runs a statement, with :gpu and :name. `label` stands in messages for where it is from. Freed also on failure. */
-NAI_MUST_CHECK int nai_found_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
+NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
-
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */
 NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,
                                  const struct nai_yaml_node *entry, size_t room, struct nai_err *err);
+/* The fact that is table[row], or NULL, and a new one to be filled; NULL: there is no room. */
+struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row);
+struct nai_fact *nai_fact_new(const struct nai_asking *asking, const char *table, int64_t row);
+void nai_fact_add_value(const struct nai_asking *asking, struct nai_fact *fact, const char *column, enum nai_unit unit,
+                        const struct nai_value *value);
+/* A copy of a text, and the text that a buffer holds. */
+const char *nai_answer_copy(const struct nai_asking *asking, const char *text);
+const char *nai_answer_text(const struct nai_asking *asking, const struct nai_buf *text);
+/* Adds a sentence that is not there yet; `fact` says so, or NULL. */
+void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where, const struct nai_fact *fact,
+                    const char *text);
+
 /* Adds the findings of rules that match the intents' patterns, evidence of the first, and advice. `known`: that there
  * are none can be said. */
 NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents,
@@ -81,16 +93,7 @@ NAI_MUST_CHECK int nai_findings_add(const struct nai_asking *asking, const struc
 /* Adds findings about the capture as a whole to what the run cannot tell. */
 NAI_MUST_CHECK int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err);
 
-/* The fact that is table[row]. *fresh: it is new, and to be filled. NULL: there is no room. */
-struct nai_fact *nai_answer_fact(bool *fresh, struct nai_answer *answer, const char *table, int64_t row);
-/* Takes a buffer's text, and leaves it empty. */
-char *nai_answer_take(struct nai_answer *answer, struct nai_buf *text);
-char *nai_answer_copy(struct nai_answer *answer, const char *text);
-/* Adds a sentence that is not there yet. */
-void nai_answer_say(struct nai_answer *answer, struct nai_sentences *where, int fact, const char *text);
-
-/* --- llm_cache.c ---------------------------------------------------------------------------------------------------
- */
+/* --- llm_cache.c ----------------------------------------------------------------------------------------------- */
 
 enum { NAI_LLM_PATH = 4096 };
 /* Where the text that answers a request is kept, $XDG_CACHE_HOME/nsys-ai/llm; false: there is no place. */

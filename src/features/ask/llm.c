@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,11 +26,9 @@ bool nai_llm_is_built(void) { return nai_http_is_built(); }
 
 /* Text that JSON can hold. */
 static json_t *clean(const char *text) {
-  struct nai_buf buf = {0};
+  NAI_SCOPED(nai_buf) buf = {0};
   nai_text_clean(&buf, text ? text : "", text ? strlen(text) : 0);
-  json_t *value = buf.oom ? NULL : json_string(nai_buf_str(&buf));
-  nai_buf_free(&buf);
-  return value;
+  return buf.oom ? NULL : json_string(nai_buf_str(&buf));
 }
 
 static json_t *sentences_of(const struct nai_sentences *sentences) {
@@ -42,49 +39,42 @@ static json_t *sentences_of(const struct nai_sentences *sentences) {
 }
 
 /* Question and facts. What the commands of `next` hold, paths, stays here. */
-static char *material(const char *question, const struct nai_answer *answer, size_t facts) {
-  json_t *root = json_object(), *list = json_array();
-  json_object_set_new(root, "question", clean(question));
-  json_object_set_new(root, "facts", list);
+static json_t *material(const char *question, const struct nai_answer *answer, size_t facts) {
+  json_t *list = json_array();
   for (size_t i = 0; i < facts; i++) {
-    json_t *fact = json_object();
     char id[24];
     snprintf(id, sizeof id, "F%zu", i + 1);
-    json_object_set_new(fact, "id", json_string(id));
-    json_object_set_new(fact, "table", clean(answer->facts[i].table));
-    json_object_set_new(fact, "text", clean(answer->facts[i].text));
-    json_array_append_new(list, fact);
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "id", id, "table", clean(answer->facts[i].table), "text",
+                                          clean(answer->facts[i].text)));
   }
-  json_object_set_new(root, "advice", clean(answer->advice));
-  json_object_set_new(root, "not_known", sentences_of(&answer->limits));
-  char *text = json_dumps(root, JSON_COMPACT);
-  json_decref(root);
+  return json_pack("{s:o, s:o, s:o, s:o}", "question", clean(question), "facts", list, "advice", clean(answer->advice),
+                   "not_known", sentences_of(&answer->limits));
+}
+
+/* As text, to be freed; takes the value. NULL: out of memory. */
+static char *dumped(json_t *value) {
+  char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+  json_decref(value);
   return text;
 }
 
 static char *body_of(const char *question, const struct nai_answer *answer, size_t facts, const char *model) {
-  char *content = material(question, answer, facts), *text = NULL;
-  json_t *root = content ? json_pack("{s:s, s:[{s:s, s:s}, {s:s, s:s}], s:i, s:i, s:b}", "model", model, "messages",
+  NAI_FREED char *content = dumped(material(question, answer, facts));
+  return !content ? NULL
+                  : dumped(json_pack("{s:s, s:[{s:s, s:s}, {s:s, s:s}], s:i, s:i, s:b}", "model", model, "messages",
                                      "role", "system", "content", instructions, "role", "user", "content", content,
-                                     "temperature", 0, "max_tokens", NAI_LLM_REPLY_TOKENS, "stream", 0)
-                         : NULL;
-  if (root)
-    text = json_dumps(root, JSON_COMPACT);
-  json_decref(root);
-  free(content);
-  return text;
+                                     "temperature", 0, "max_tokens", NAI_LLM_REPLY_TOKENS, "stream", 0));
 }
 
 int nai_llm_request(struct nai_buf *body, size_t *facts, const char *question, const struct nai_answer *answer,
                     const struct nai_llm_options *options, struct nai_err *err) {
   int64_t tokens = 0;
   for (*facts = answer->fact_count;; --*facts) {
-    char *text = body_of(question, answer, *facts, options->name);
+    NAI_FREED char *text = body_of(question, answer, *facts, options->name);
     if (!text)
       return nai_err_nomem(err);
     nai_buf_clear(body);
     nai_buf_puts(body, text);
-    free(text);
     tokens = (int64_t)body->len / BYTES_PER_TOKEN;
     if (tokens <= options->max_prompt_tokens)
       break;
@@ -102,23 +92,24 @@ int nai_llm_request(struct nai_buf *body, size_t *facts, const char *question, c
 
 static int read_reply(struct nai_buf *text, const struct nai_buf *body, struct nai_err *err) {
   json_error_t where;
-  json_t *root = json_loadb(nai_buf_str(body), body->len, JSON_REJECT_DUPLICATES, &where);
+  json_auto_t *root = json_loadb(nai_buf_str(body), body->len, JSON_REJECT_DUPLICATES, &where);
   const json_t *message = json_object_get(json_array_get(json_object_get(root, "choices"), 0), "message");
   const char *content = json_string_value(json_object_get(message, "content"));
-  int rc = !root    ? nai_err_set(err, NAI_EINPUT, "the server's reply is no JSON")
-         : !content ? nai_err_set(err, NAI_EINPUT, "the server's reply has no choices[0].message.content")
-         : strspn(content, " \t\r\n") == strlen(content) ? nai_err_set(err, NAI_EINPUT, "the model says nothing")
-         : strlen(content) > MAX_TEXT
-             ? nai_err_set(err, NAI_ELIMIT, "the model's text has more than %d bytes", MAX_TEXT)
-             : NAI_OK;
-  for (const char *line = content; !rc && *line;) { /* line by line: cleaned, an end of line would be a space */
+  if (!root)
+    return nai_err_set(err, NAI_EINPUT, "the server's reply is no JSON");
+  if (!content)
+    return nai_err_set(err, NAI_EINPUT, "the server's reply has no choices[0].message.content");
+  if (strspn(content, " \t\r\n") == strlen(content))
+    return nai_err_set(err, NAI_EINPUT, "the model says nothing");
+  if (strlen(content) > MAX_TEXT)
+    return nai_err_set(err, NAI_ELIMIT, "the model's text has more than %d bytes", MAX_TEXT);
+  for (const char *line = content; *line;) { /* line by line: cleaned, an end of line would be a space */
     size_t len = strcspn(line, "\n");
     nai_text_clean(text, line, len);
     nai_buf_puts(text, line[len] ? "\n" : "");
     line += len + (line[len] == '\n');
   }
-  json_decref(root);
-  return rc ? rc : nai_buf_check(text, err);
+  return nai_buf_check(text, err);
 }
 
 static void sleep_s(double seconds) {
@@ -136,7 +127,6 @@ static double now_s(void) {
 static int post(struct nai_http_reply *reply, const char *url, const char *body, const struct nai_llm_options *options,
                 struct nai_err *err) {
   double end = now_s() + options->timeout_s;
-  int rc = NAI_OK;
   for (int i = 0; i < TRIES; i++) {
     const struct nai_http_request request = {.url = url,
                                              .body = body,
@@ -146,9 +136,9 @@ static int post(struct nai_http_reply *reply, const char *url, const char *body,
     nai_buf_free(&reply->body);
     if (request.timeout_s <= 0)
       return nai_err_set(err, NAI_ELIMIT, "the server is busy, and the time is over");
-    rc = nai_http_post(reply, &request, err);
-    if (rc || reply->status == 200)
-      return rc;
+    NAI_TRY(nai_http_post(reply, &request, err));
+    if (reply->status == 200)
+      return NAI_OK;
     bool busy = reply->status == 429 || reply->status >= 500;
     long wait = reply->retry_after_s >= 0 ? reply->retry_after_s : i + 1;
     if (!busy || wait > LONGEST_WAIT_S || (double)wait > end - now_s())
@@ -173,50 +163,38 @@ static int check_options(const struct nai_llm_options *o, struct nai_err *err) {
 
 static int check_text(const struct nai_buf *text, const char *question, const struct nai_answer *answer, size_t facts,
                       const char *key, struct nai_err *err) {
-  struct nai_buf why = {0};
-  int rc = NAI_OK;
+  NAI_SCOPED(nai_buf) why = {0};
   if (key && *key && strstr(nai_buf_str(text), key))
-    rc = nai_err_set(err, NAI_EINPUT, "its text holds the key");
-  else if (!nai_llm_check(&why, nai_buf_str(text), question, answer, facts))
-    rc = nai_err_set(err, NAI_EINPUT, "its text is not what the facts say: %s", nai_buf_str(&why));
-  nai_buf_free(&why);
-  return rc;
+    return nai_err_set(err, NAI_EINPUT, "its text holds the key");
+  if (!nai_llm_check(&why, nai_buf_str(text), question, answer, facts))
+    return nai_err_set(err, NAI_EINPUT, "its text is not what the facts say: %s", nai_buf_str(&why));
+  return NAI_OK;
 }
 
 int nai_llm_rewrite(struct nai_buf *text, const char *question, const struct nai_answer *answer,
                     const struct nai_llm_options *options, struct nai_err *err) {
-  struct nai_buf body = {0}, url = {0};
-  struct nai_http_reply reply = {0};
+  NAI_SCOPED(nai_buf) body = {0}, url = {0};
+  NAI_SCOPED(nai_http_reply) reply = {0};
   char cached[NAI_LLM_PATH];
   size_t facts = 0;
-  int rc = check_options(options, err);
-  if (!rc && !answer->fact_count)
-    rc = nai_err_set(err, NAI_EUSAGE, "there are no facts to put into words");
-  if (!rc)
-    rc = nai_llm_request(&body, &facts, question, answer, options, err);
-  bool cache = !rc && !options->no_cache && nai_llm_cache_path(cached, options->url, nai_buf_str(&body));
+  NAI_TRY(check_options(options, err));
+  if (!answer->fact_count)
+    return nai_err_set(err, NAI_EUSAGE, "there are no facts to put into words");
+  NAI_TRY(nai_llm_request(&body, &facts, question, answer, options, err));
+  bool cache = !options->no_cache && nai_llm_cache_path(cached, options->url, nai_buf_str(&body));
   if (cache && nai_llm_cache_read(text, cached)) {
     struct nai_err ignored;
     if (!check_text(text, question, answer, facts, options->key, &ignored))
-      goto out;
+      return NAI_OK;
     nai_buf_clear(text);
   }
-  size_t len = rc ? 0 : strlen(options->url);
-  nai_buf_printf(&url, "%.*s/chat/completions", (int)(len && options->url[len - 1] == '/' ? len - 1 : len),
-                 rc ? "" : options->url);
-  if (!rc)
-    rc = nai_buf_check(&url, err);
-  if (!rc)
-    rc = post(&reply, nai_buf_str(&url), nai_buf_str(&body), options, err);
-  if (!rc)
-    rc = read_reply(text, &reply.body, err);
-  if (!rc)
-    rc = check_text(text, question, answer, facts, options->key, err);
-  if (!rc && cache)
+  size_t len = strlen(options->url);
+  nai_buf_printf(&url, "%.*s/chat/completions", (int)(len - (options->url[len - 1] == '/')), options->url);
+  NAI_TRY(nai_buf_check(&url, err));
+  NAI_TRY(post(&reply, nai_buf_str(&url), nai_buf_str(&body), options, err));
+  NAI_TRY(read_reply(text, &reply.body, err));
+  NAI_TRY(check_text(text, question, answer, facts, options->key, err));
+  if (cache)
     nai_llm_cache_write(cached, text);
-out:
-  nai_buf_free(&reply.body);
-  nai_buf_free(&body);
-  nai_buf_free(&url);
-  return rc;
+  return NAI_OK;
 }

@@ -5,13 +5,11 @@
 #include "base/hash.h"
 #include "base/temporary.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { MAX_BYTES = 1 << 16 };
 

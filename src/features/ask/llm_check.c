@@ -107,7 +107,7 @@ static uint64_t take_citations(char *copy, size_t len) {
 static bool check_sentence(struct nai_buf *why, const struct sentence *s, const char *question,
                            const struct nai_answer *answer, size_t facts) {
   size_t len = (size_t)(s->end - s->text);
-  char *copy = strndup(s->text, len);
+  NAI_FREED char *copy = strndup(s->text, len);
   struct nai_number number;
   bool good = copy != NULL;
   if (!copy)
@@ -127,7 +127,6 @@ static bool check_sentence(struct nai_buf *why, const struct sentence *s, const 
     else if (!good)
       nai_buf_printf(why, "\"%.*s\" stands in a sentence that cites no fact", (int)number.len, number.text);
   }
-  free(copy);
   return good;
 }
 

@@ -1,219 +1,227 @@
-/* nsys-ai ask: a question in plain words. */
-#include "features/ask/question_print.h"
+/* Answering: the parts of an answer in their order. */
+#include "features/ask/internal.h"
 
-#include "features/ask/llm.h"
-#include "base/escape.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct question_args {
-  struct nai_cmd_ask ask;
-  const char *intents[16];
-  size_t intent_count;
-  bool llm, dry_run;
-  struct nai_llm_options model;
+/* Of an intent's facts; the rest is for findings and what they stand on. */
+enum { MAX_OF_INTENTS = 5 };
+
+/* --- what the capture lacks --------------------------------------------------------------------------------- */
+
+enum { C_NAME, C_AVAILABLE, C_DETAIL, C_LABEL };
+static const char capabilities[] =
+    "select lower(replace(capability, ' ', '-')), max(available), detail, capability from capabilities group by 1";
+
+static bool is_lacking(const char **detail, const char **label, const struct nai_query_rows *caps, const char *need) {
+  *label = need;
+  *detail = "";
+  for (int64_t row = 0; row < caps->rows; row++)
+    if (strcmp(nai_query_cell_text(caps, row, C_NAME), need) == 0) {
+      *detail = nai_query_cell_text(caps, row, C_DETAIL);
+      *label = nai_query_cell_text(caps, row, C_LABEL);
+      return nai_query_cell_int(caps, row, C_AVAILABLE) == 0;
+    }
+  return true;
+}
+
+/* The first need that the trace does not meet, said where `where` is; false: there is none. */
+static bool say_lack(const struct nai_asking *asking, const struct nai_query_rows *caps, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *map, const char *begin, struct nai_sentences *where) {
+  const struct nai_yaml_node *need = nai_intent_items(doc, map, "needs");
+  const char *detail = "", *label = "";
+  while (need && !is_lacking(&detail, &label, caps, need->text))
+    need = nai_yaml_next(doc, need);
+  if (!need)
+    return false;
+  const char *missing = strstr(detail, "not available: "), *record = nai_intents_recording(asking->intents, need->text);
+  nai_answer_say(asking, where, NULL,
+                 nai_arena_printf(asking->arena, "%s: the trace has no %s%s%s.", begin, label,
+                                  missing ? ", and so not " : "", missing ? missing + strlen("not available: ") : ""));
+  if (record)
+    nai_answer_say(asking, &asking->answer->limits, NULL,
+                   nai_arena_printf(asking->arena, "To have it in the next trace: %s", record));
+  return true;
+}
+
+/* --- names ------------------------------------------------------------------------------------------------- */
+
+/* What has a name that the question may mean: kind of names, and the statement that counts them. `?` is the word. */
+static const struct {
+  const char *kind, *count;
+} named[] = {
+    {"kernel", "(select count(*) from kernels where instr(lower(substr(short_name, 1, instr(short_name || '<', '<'))), "
+               "'%s'))"},
+    {"range", "(select count(*) from nvtx_ranges where instr(lower(range_name), '%s'))"},
+    {"call",
+     "(select count(*) from (select distinct name from api_events) where lower(name) = '%s' or lower(name) glob "
+     "'%s_v[0-9]*')"},
+    {"cause", "(select cause_meaning('%s') is not null)"},
 };
+enum { KINDS = sizeof named / sizeof *named };
 
-static void init(void *memory) {
-  struct question_args *args = memory;
-  nai_cmd_ask_init(&args->ask);
-  args->model.timeout_s = NAI_LLM_TIMEOUT_S;
-  args->model.max_prompt_tokens = NAI_LLM_PROMPT_TOKENS;
-  args->model.max_cost = -1;
-}
+static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
 
-static int set_price(void *memory, const struct nai_cli_option *option, const char *const *values,
-                     struct nai_err *err) {
-  struct nai_llm_options *model = &((struct question_args *)memory)->model;
-  int rc = nai_cli_read_number(&model->price_in, option, values[0], err);
-  return rc ? rc : nai_cli_read_number(&model->price_out, option, values[1], err);
-}
-static const struct nai_cli_type price_type = {set_price, NULL};
-
-static const char *formats(size_t index, const char *before) {
-  static const char *const names[] = {"text", "json"};
-  (void)before;
-  return index < sizeof names / sizeof *names ? names[index] : NULL;
-}
-enum { TEXT, JSON };
-
-#define ASK offsetof(struct question_args, ask)
-#define MODEL(field) .at = offsetof(struct question_args, model) + offsetof(struct nai_llm_options, field)
-static const struct nai_cli_option options[] = {
-    {.name = "intents",
-     .value = "FILE",
-     .help = "further things that can be asked, as in rules/intents.yaml; repeatable",
-     .type = &nai_cli_texts,
-     .at = offsetof(struct question_args, intents),
-     .count_at = offsetof(struct question_args, intent_count),
-     .most = 16,
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml"},
-    {.name = "format",
-     .value = "FORMAT",
-     .help = "how the answer is printed",
-     .type = &nai_cli_choice,
-     .at = ASK + offsetof(struct nai_cmd_ask, format),
-     .choices = formats},
-    {.name = "llm",
-     .help = "let the model of NSYS_AI_LLM_URL and NSYS_AI_LLM_MODEL (key: NSYS_AI_LLM_KEY) put the facts into words; "
-             "what it writes is used only if its numbers are those of the facts",
-     .type = &nai_cli_on,
-     .at = offsetof(struct question_args, llm)},
-    {.name = "dry-run",
-     .help = "print what --llm would send, and send nothing",
-     .type = &nai_cli_on,
-     .at = offsetof(struct question_args, dry_run)},
-    {.name = "timeout",
-     .value = "SECONDS",
-     .help = "of --llm",
-     .type = &nai_cli_number,
-     MODEL(timeout_s),
-     .min = 0,
-     .max = 3600},
-    {.name = "max-prompt-tokens",
-     .value = "N",
-     .help = "send at most about so many tokens; the last facts are left out",
-     .type = &nai_cli_int64,
-     MODEL(max_prompt_tokens),
-     .min = 100,
-     .max = 1000000},
-    {.name = "price",
-     .value = "IN OUT",
-     .help = "of a million tokens of the model, sent and received: what --max-cost is reckoned with",
-     .type = &price_type,
-     .max = 1000000,
-     .otherwise = "0 0"},
-    {.name = "max-cost",
-     .value = "X",
-     .help = "do not ask the model if that may cost more",
-     .type = &nai_cli_number,
-     MODEL(max_cost),
-     .max = 1000000,
-     .otherwise = "no limit"},
-    {.name = "no-cache", .help = "ask the model again", .type = &nai_cli_on, MODEL(no_cache)},
-    {.name = "insecure-http", .help = "allow a URL with http to another machine", .type = &nai_cli_on, MODEL(insecure)},
-    NAI_CMD_QUIET_OPTION(ASK),
-    {0},
-};
-
-/* The words of a command line as one text: a question need not be quoted. */
-static int join(struct nai_buf *out, const char *const *words, size_t count, struct nai_err *err) {
-  for (size_t i = 0; i < count; i++)
-    nai_buf_printf(out, "%s%s", i ? " " : "", words[i]);
-  int rc = nai_buf_check(out, err);
-  if (!rc && strspn(nai_buf_str(out), " \t\n") == out->len)
-    rc = nai_err_set(err, NAI_EUSAGE, "ask what? The question is empty");
-  if (!rc && out->len > NAI_QUESTION_MAX_BYTES)
-    rc = nai_err_set(err, NAI_EUSAGE, "a question has at most %d bytes", NAI_QUESTION_MAX_BYTES);
-  return rc;
-}
-
-/* What would be sent, the key left out. */
-static int print_request(struct nai_buf *out, const char *question, const struct nai_answer *answer,
-                         const struct nai_llm_options *model, struct nai_err *err) {
-  struct nai_buf body = {0};
-  struct nai_llm_options named = *model;
-  size_t facts;
-  named.name = model->name && *model->name ? model->name : "(NSYS_AI_LLM_MODEL)";
-  int rc = nai_llm_request(&body, &facts, question, answer, &named, err);
-  nai_buf_puts(out, "POST ");
-  nai_escape_terminal(out, model->url ? model->url : "(NSYS_AI_LLM_URL)",
-                      strlen(model->url ? model->url : "(NSYS_AI_LLM_URL)"));
-  nai_buf_printf(out, "/chat/completions\nContent-Type: application/json\n%s\n%s\n",
-                 model->key && *model->key ? "Authorization: Bearer (NSYS_AI_LLM_KEY)\n" : "", nai_buf_str(&body));
-  nai_buf_free(&body);
-  return rc;
-}
-
-/* The answer in the model's words, if those can be had. Whatever goes wrong, there is the answer without. */
-static int print_answer(struct nai_buf *out, const char *question, const struct nai_answer *answer,
-                        const struct question_args *args, const struct nai_llm_options *model, struct nai_err *err) {
-  struct nai_cmd_wording wording = {.model = model->name};
-  struct nai_buf text = {0};
-  struct nai_err failure = {0};
-  bool good = args->llm && nai_llm_rewrite(&text, question, answer, model, &failure) == NAI_OK;
-  if (good)
-    wording.text = nai_buf_str(&text);
-  if (args->llm && !good) {
-    struct nai_buf why = {0};
-    nai_escape_terminal(&why, failure.msg, strlen(failure.msg));
-    fprintf(stderr, "nsys-ai: the model's words are not used: %s\n", nai_buf_str(&why));
-    nai_buf_free(&why);
+static void put_counts(struct nai_buf *sql, const char *word) {
+  for (size_t k = 0; k < KINDS; k++) {
+    const char *text = is_plain(word) ? named[k].count : "0", *at;
+    nai_buf_puts(sql, ", ");
+    for (; (at = strstr(text, "%s")); text = at + 2) {
+      nai_buf_put(sql, text, (size_t)(at - text));
+      nai_buf_puts(sql, word);
+    }
+    nai_buf_puts(sql, text);
   }
-  (args->ask.format == JSON ? nai_cmd_put_answer_json : nai_cmd_put_answer)(out, question, answer,
-                                                                            good ? &wording : NULL);
-  nai_buf_free(&text);
-  return nai_buf_check(out, err);
 }
 
-static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
-               struct nai_err *err) {
-  const struct question_args *args = memory;
-  struct nai_llm_options model = args->model;
-  struct nai_intents *intents = NULL;
-  struct nai_run *source = NULL;
-  struct nai_answer answer = {0};
-  struct nai_buf question = {0}, quoted = {0}, out = {0};
-  (void)program;
-  model.url = getenv("NSYS_AI_LLM_URL");
-  model.name = getenv("NSYS_AI_LLM_MODEL");
-  model.key = getenv("NSYS_AI_LLM_KEY");
-  int rc = join(&question, operands + 1, count - 1, err);
-  if (!rc)
-    rc = nai_intents_load(&intents, args->intents, args->intent_count, err);
-  if (!rc)
-    rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
-  nai_cmd_put_shell_word(&quoted, operands[0]);
-  if (!rc)
-    rc = nai_cmd_blame_build(
-        nai_question_ask(&answer, intents, source, nai_buf_str(&question), nai_buf_str(&quoted), err), source, err);
-  if (!rc)
-    rc = args->dry_run ? print_request(&out, nai_buf_str(&question), &answer, &model, err)
-                       : print_answer(&out, nai_buf_str(&question), &answer, args, &model, err);
-  if (!rc)
-    rc = nai_cmd_print(&out, err);
-  nai_answer_free(&answer);
-  nai_intents_free(intents);
-  nai_run_close(source);
-  nai_buf_free(&question);
-  nai_buf_free(&quoted);
-  nai_buf_free(&out);
-  return rc;
+static void say_unknown(const struct nai_asking *asking, const struct nai_question *q) {
+  for (size_t i = 0; i < q->count; i++)
+    if (nai_question_is_name(&q->words[i]))
+      nai_answer_say(asking, &asking->answer->said, NULL,
+                     nai_arena_printf(asking->arena,
+                                      "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
+                                      q->words[i].typed));
 }
 
-static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
-  const struct question_args *args = memory;
-  (void)operands, (void)count;
-  return args->llm && !nai_llm_is_built()
-           ? nai_err_set(err, NAI_EUSAGE, "--llm: this program was built without it (cmake -DNAI_LLM=ON, libcurl)")
-           : NAI_OK;
+/* Of the words that may be names the first that is one, or NULL; *kind is of what. `plain`: ordinary words may be,
+ * too. */
+static int find_name(const char **word, const char **kind, const struct nai_asking *asking,
+                     const struct nai_question *q, bool plain, struct nai_err *err) {
+  const char *words[NAI_QUESTION_MAX_NAMES];
+  size_t count = nai_question_names(words, q, plain);
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
+  *word = NULL;
+  for (size_t i = 0; i < count; i++) {
+    nai_buf_printf(&sql, "%sselect %zu", i ? " union all " : "", i);
+    put_counts(&sql, words[i]);
+  }
+  nai_buf_puts(&sql, " order by 1");
+  NAI_TRY(nai_buf_check(&sql, err));
+  if (count)
+    NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "names", err));
+  for (int64_t row = 0; row < found.rows; row++)
+    for (uint32_t k = 0; k < KINDS; k++)
+      if (nai_query_cell_int(&found, row, k + 1)) {
+        *word = words[row];
+        *kind = named[k].kind;
+        return NAI_OK;
+      }
+  say_unknown(asking, q);
+  return NAI_OK;
 }
 
-const struct nai_cli_command nai_cmd_question = {
-    .name = "ask",
-    .synopsis = "SRC QUESTION...",
-    .summary = "answer a question in plain words, from the tables of a run",
-    .description =
-        "Answers a question such as \"why is my GPU idle\" from findings and tables of a run: each sentence cites a fact, "
-        "and each fact the row of the table that says so. Words of the question decide what is looked at (rules/intents.yaml); "
-        "names of kernels, ranges and calls, and \"GPU 1\", are understood. The same question about the same run has the same "
-        "answer. With --llm a language model puts the facts into words; what it writes is checked, and whatever fails there, the "
-        "answer without it is printed. SRC is an artifacts directory or a trace, which is analysed for this answer only.",
-    .examples =
-        "nsys-ai ask artifacts/run1 why is my GPU idle\nnsys-ai ask artifacts/run1 'is NCCL overlapped on GPU 1?'\n"
-        "nsys-ai ask trace.sqlite 'how slow is flash_fwd_kernel' --format json",
-    .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {.name = "QUESTION"}, {0}},
-    .min_operands = 2,
-    .max_operands = NAI_CLI_ANY_NUMBER,
-    .args_size = sizeof(struct question_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+/* The intent about things of that kind that the question names. */
+static const struct nai_intent *intent_of_names(const struct nai_intents *intents, const char *kind) {
+  for (size_t i = 0; i < intents->count; i++) {
+    const char *names = nai_intent_text(intents->list[i].doc, intents->list[i].node, "names");
+    if (!intents->list[i].replaced && names && strcmp(names, kind) == 0)
+      return &intents->list[i];
+  }
+  return NULL;
+}
+
+/* --- answering --------------------------------------------------------------------------------------------- */
+
+static void say_list(const struct nai_asking *asking, const struct nai_intent *intent, const char *key,
+                     struct nai_sentences *where) {
+  const struct nai_yaml_node *n = nai_intent_items(intent->doc, intent->node, key);
+  for (; n; n = nai_yaml_next(intent->doc, n)) {
+    const char *text = n->text, *at;
+    NAI_SCOPED(nai_buf) line = {0};
+    for (; (at = strchr(text, '$')); text = at) {
+      bool source = strncmp(at, "$SRC", 4) == 0, name = strncmp(at, "$NAME", 5) == 0;
+      nai_buf_put(&line, text, (size_t)(at - text));
+      nai_buf_puts(&line, source ? asking->source : name ? asking->name : "$");
+      at += source ? 4 : name ? 5 : 1;
+    }
+    nai_buf_puts(&line, text);
+    nai_answer_say(asking, where, NULL, nai_answer_text(asking, &line));
+  }
+}
+
+/* *known: the first of its facts is there, so that no finding means no loss. */
+static int answer_intent(bool *known, const struct nai_asking *asking, const struct nai_intent *intent,
+                         const struct nai_query_rows *caps, struct nai_err *err) {
+  struct nai_answer *answer = asking->answer;
+  size_t before = answer->fact_count;
+  say_list(asking, intent, "say", &answer->said);
+  bool answered = answer->fact_count > 0; /* by what the question names, or is about first */
+  if (say_lack(asking, caps, intent->doc, intent->node,
+               answered ? "Not all of it is recorded" : "Nothing recorded answers that",
+               answered ? &answer->limits : &answer->said))
+    return NAI_OK;
+  const struct nai_yaml_node *first = nai_intent_items(intent->doc, intent->node, "facts");
+  for (const struct nai_yaml_node *entry = first; entry; entry = nai_yaml_next(intent->doc, entry)) {
+    size_t room = answer->fact_count < MAX_OF_INTENTS ? MAX_OF_INTENTS - answer->fact_count : 1;
+    if (!say_lack(asking, caps, intent->doc, entry, "Not all of it is recorded", &answer->limits))
+      NAI_TRY(nai_facts_add(asking, intent, entry, room, err));
+    *known |= entry == first && answer->fact_count > before;
+  }
+  say_list(asking, intent, "cannot", &answer->limits);
+  return NAI_OK;
+}
+
+/* A GPU that the run does not have is said to be missing, and the answer is about all. */
+static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
+  NAI_SCOPED(nai_query_rows) found = {0};
+  if (asking->gpu == INT64_MIN)
+    return NAI_OK;
+  NAI_TRY(nai_facts_ask(&found, asking, "select count(*) from gpus where device_id = :gpu", "gpus", err));
+  if (nai_query_cell_int(&found, 0, 0))
+    return NAI_OK;
+  nai_answer_say(asking, &asking->answer->said, NULL,
+                 nai_arena_printf(asking->arena, "The run has no GPU %lld; this is about all it has.",
+                                  (long long)asking->gpu));
+  asking->gpu = INT64_MIN;
+  return NAI_OK;
+}
+
+/* Those the question is about, and what stands in for them where no word was understood. */
+static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking,
+                  const struct nai_question *q, struct nai_err *err) {
+  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about = NULL;
+  const char *word, *kind = "";
+  /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
+  bool understood = nai_question_match(matched, q, asking->intents, false) > 0;
+  NAI_TRY(find_name(&word, &kind, asking, q, !understood, err));
+  if (word && (about = intent_of_names(asking->intents, kind))) {
+    asking->name = word;
+    chosen[(*count)++] = about;
+  }
+  size_t matches = nai_question_match(matched, q, asking->intents, !about);
+  for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
+    chosen[(*count)++] = matched[i];
+  for (size_t i = 0; i < *count; i++)
+    asking->answer->intents[asking->answer->intent_count++] = chosen[i]->name;
+  if (!*count && (about = nai_intents_find(asking->intents, "overview"))) {
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   "No word of the question says what it is about, so this is what stands out in the run.");
+    chosen[(*count)++] = about;
+  }
+  return NAI_OK;
+}
+
+int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
+                     const char *question, const char *source, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_asking asking = {
+      .answer = out, .arena = arena, .intents = intents, .run = run, .source = source, .name = ""};
+  const struct nai_intent *chosen[NAI_QUESTION_MAX_INTENTS];
+  struct nai_question *q;
+  NAI_SCOPED(nai_query_rows) caps = {0};
+  size_t count = 0;
+  bool known = false;
+  *out = (struct nai_answer){0};
+  NAI_TRY(NAI_NEW(q, arena, 1, err));
+  nai_question_read(q, intents, question);
+  asking.gpu = q->gpu;
+  NAI_TRY(check_gpu(&asking, err));
+  NAI_TRY(choose(chosen, &count, &asking, q, err));
+  NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(answer_intent(&known, &asking, chosen[i], &caps, err));
+  NAI_TRY(nai_findings_add(&asking, chosen, count, known, err));
+  NAI_TRY(nai_caveats_add(&asking, err));
+  for (size_t i = 0; i < count; i++)
+    say_list(&asking, chosen[i], "next", &out->next);
+  return nai_arena_check(arena, err);
+}

@@ -3,6 +3,7 @@
  * guessed, and the same question about the same run has the same answer. */
 #pragma once
 
+#include "base/arena.h"
 #include "config/yaml.h"
 #include "query/query.h"
 
@@ -16,15 +17,16 @@ struct nai_intents;
 NAI_MUST_CHECK int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t count,
                                     struct nai_err *err);
 void nai_intents_free(struct nai_intents *intents);
+NAI_OWNER(nai_intents)
 
 struct nai_fact_value {
-  char *column;
-  enum nai_unit unit;     /* NAI_UNIT_COUNT: unknown */
-  struct nai_value value; /* text is the fact's own */
+  const char *column;
+  enum nai_unit unit; /* NAI_UNIT_COUNT: unknown */
+  struct nai_value value;
 };
 /* One row of a table, as a sentence. F1 is the first. */
 struct nai_fact {
-  char *table, *text;
+  const char *table, *text;
   int64_t row;
   bool timed; /* the stretch of time it is about, ns since session start */
   int64_t start_ns, end_ns;
@@ -33,7 +35,7 @@ struct nai_fact {
 };
 /* A sentence of an answer. */
 struct nai_sentence {
-  char *text;
+  const char *text;
   int fact; /* that says so, from 0; -1: none */
 };
 struct nai_sentences {
@@ -48,11 +50,10 @@ struct nai_answer {
   struct nai_fact facts[NAI_QUESTION_MAX_FACTS];
   size_t fact_count;
   struct nai_sentences said, limits, next; /* the answer; what the run cannot tell; commands to go on with */
-  char *advice;                            /* of the first finding, Markdown; or NULL */
-  bool failed;                             /* out of memory while it was made; nai_question_ask says so */
+  const char *advice;                      /* of the first finding, Markdown; or NULL */
 };
-/* Answers. `source` is what commands in `next` name: the run or trace, as it was typed. NAI_EUSAGE: an intent of the
- * user has a mistake. */
+/* Answers; texts are the arena's. `source` is what commands in `next` name: the run or trace, as it was typed.
+ * NAI_EUSAGE: an intent of the user has a mistake. */
 NAI_MUST_CHECK int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, struct nai_run *run,
-                                    const char *question, const char *source, struct nai_err *err);
-void nai_answer_free(struct nai_answer *answer);
+                                    const char *question, const char *source, struct nai_arena *arena,
+                                    struct nai_err *err);

@@ -7,27 +7,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-void nai_cmd_put_shell_word(struct nai_buf *out, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
-  if (*word && strspn(word, plain) == strlen(word)) {
-    nai_buf_puts(out, word);
-    return;
-  }
-  nai_buf_putc(out, '\'');
-  for (; *word; word++)
-    if (*word == '\'')
-      nai_buf_puts(out, "'\\''");
-    else
-      nai_buf_putc(out, *word);
-  nai_buf_putc(out, '\'');
-}
 
 /* A text in lines as wide as the terminal, `first` in front of the first one. */
 static void put_filled(struct nai_buf *out, const char *first, int indent, const char *text, int width) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   int column = indent;
   nai_escape_terminal(&clean, text, strlen(text));
   nai_buf_printf(out, "%-*s", indent, first);
@@ -46,7 +30,6 @@ static void put_filled(struct nai_buf *out, const char *first, int indent, const
   }
   nai_buf_putc(out, '\n');
   out->oom |= clean.oom;
-  nai_buf_free(&clean);
 }
 
 static void put_sentences(struct nai_buf *out, const char *title, const struct nai_sentences *sentences, bool commands,
@@ -55,19 +38,18 @@ static void put_sentences(struct nai_buf *out, const char *title, const struct n
     nai_buf_printf(out, "\n%s\n", title);
   for (size_t i = 0; i < sentences->count; i++) {
     const struct nai_sentence *s = &sentences->items[i];
-    struct nai_buf line = {0};
+    NAI_SCOPED(nai_buf) line = {0};
     nai_buf_puts(&line, s->text);
     if (s->fact >= 0)
       nai_buf_printf(&line, " [F%d]", s->fact + 1);
     put_filled(out, commands ? "  " : "  -", commands ? 2 : 4, nai_buf_str(&line), commands ? 0 : width);
     out->oom |= line.oom;
-    nai_buf_free(&line);
   }
 }
 
 /* "F1  kernels[0]  text  (60.111541-60.411390 s)" */
 static void put_fact(struct nai_buf *out, size_t number, const struct nai_fact *fact, int width) {
-  struct nai_buf line = {0};
+  NAI_SCOPED(nai_buf) line = {0};
   char name[24];
   snprintf(name, sizeof name, "  F%zu", number);
   nai_buf_printf(&line, "%s[%" PRId64 "]: %s", fact->table, fact->row, fact->text);
@@ -82,11 +64,10 @@ static void put_fact(struct nai_buf *out, size_t number, const struct nai_fact *
   }
   put_filled(out, name, 6, nai_buf_str(&line), width);
   out->oom |= line.oom;
-  nai_buf_free(&line);
 }
 
 static void put_advice(struct nai_buf *out, const char *advice, int width) {
-  struct nai_buf page = {0};
+  NAI_SCOPED(nai_buf) page = {0};
   const char *at;
   nai_cmd_page(&page, advice, strlen(advice), width ? width - 2 : 0x7fff, false);
   nai_buf_puts(out, "\nWhat to do\n");
@@ -98,7 +79,6 @@ static void put_advice(struct nai_buf *out, const char *advice, int width) {
     at += len + (at[len] == '\n');
   }
   out->oom |= page.oom;
-  nai_buf_free(&page);
 }
 
 static void put_wording(struct nai_buf *out, const struct nai_cmd_wording *wording, int width) {
@@ -107,11 +87,11 @@ static void put_wording(struct nai_buf *out, const struct nai_cmd_wording *wordi
   nai_buf_puts(out, " (numbers checked)\n");
   for (const char *at = wording->text; *at;) {
     size_t len = strcspn(at, "\n");
-    char *line = strndup(at, len);
-    out->oom |= !line;
-    if (line && *line)
-      put_filled(out, "", 2, line, width);
-    free(line);
+    NAI_SCOPED(nai_buf) line = {0};
+    nai_buf_put(&line, at, len);
+    if (len)
+      put_filled(out, "", 2, nai_buf_str(&line), width);
+    out->oom |= line.oom;
     at += len + (at[len] == '\n');
   }
 }
@@ -141,8 +121,7 @@ void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct 
 /* --- JSON ----------------------------------------------------------------------------------------------- */
 
 static void put_sentences_json(struct nai_json *json, const char *key, const struct nai_sentences *sentences) {
-  nai_json_key(json, key);
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, key, NAI_JSON_LINES);
   for (size_t i = 0; i < sentences->count; i++) {
     char fact[16];
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -166,8 +145,7 @@ static void put_fact_json(struct nai_json *json, size_t number, const struct nai
     nai_json_put_int(json, "start_ns", fact->start_ns);
     nai_json_put_int(json, "end_ns", fact->end_ns);
   }
-  nai_json_key(json, "values");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "values", NAI_JSON_INLINE);
   for (size_t i = 0; i < fact->value_count; i++) {
     const struct nai_fact_value *v = &fact->values[i];
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -184,11 +162,9 @@ static void put_fact_json(struct nai_json *json, size_t number, const struct nai
 void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer,
                              const struct nai_cmd_wording *wording) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "question", question);
-  nai_json_key(&json, "intents");
-  nai_json_begin_array(&json, NAI_JSON_INLINE);
+  nai_json_put_array(&json, "intents", NAI_JSON_INLINE);
   for (size_t i = 0; i < answer->intent_count; i++)
     nai_json_text(&json, answer->intents[i]);
   nai_json_end(&json);
@@ -203,14 +179,11 @@ void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const st
     nai_json_text(&json, NULL);
   }
   nai_json_put_text(&json, "advice", answer->advice);
-  nai_json_key(&json, "facts");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_put_array(&json, "facts", NAI_JSON_LINES);
   for (size_t i = 0; i < answer->fact_count; i++)
     put_fact_json(&json, i + 1, &answer->facts[i]);
   nai_json_end(&json);
   put_sentences_json(&json, "cannot_tell", &answer->limits);
   put_sentences_json(&json, "next", &answer->next);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }

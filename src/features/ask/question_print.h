@@ -1,7 +1,7 @@
 /* Printing the answer to a question. Internal to src/features/ask. */
 #pragma once
 
-#include "command/answer.h"
+#include "command/asking.h"
 #include "features/ask/question.h"
 
 /* An answer in the words of a model. */
@@ -13,5 +13,3 @@ void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct 
                         const struct nai_cmd_wording *wording);
 void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer,
                              const struct nai_cmd_wording *wording);
-/* A word as a shell reads it back: quoted where it has to be. */
-void nai_cmd_put_shell_word(struct nai_buf *out, const char *word);

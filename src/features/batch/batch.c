@@ -1,12 +1,9 @@
 /* The directory of a batch, and batch.json. */
 #include "features/batch/internal.h"
 
-#include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/temporary.h"
-#include "config/yaml.h"
-#include "table/json.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,21 +16,10 @@
 
 enum { MAJOR = 1, MINOR = 0 };
 
-void nai_batch_free(struct nai_batch *b) {
-  nai_batch_manifest_free(&b->manifest);
-  for (uint32_t i = 0; i < b->option_count; i++)
-    free(b->options[i]);
-  free(b->options);
-  free(b->out);
-  free(b->scratch);
-  *b = (struct nai_batch){0};
-}
-
 int nai_batch_add_option(struct nai_batch *b, const char *word, struct nai_err *err) {
-  if (!nai_array_room(&b->options, &b->option_capacity, b->option_count, sizeof *b->options))
-    return nai_err_nomem(err);
-  b->options[b->option_count] = strdup(word);
-  return b->options[b->option_count++] ? NAI_OK : nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(b->options, b->option_capacity, b->option_count, b->arena, err));
+  b->options[b->option_count++] = nai_arena_printf(b->arena, "%s", word);
+  return nai_arena_check(b->arena, err);
 }
 
 static bool top_path(char *path, size_t size, const char *out, const char *name) {
@@ -52,12 +38,31 @@ bool nai_batch_exists(const char *out) {
          top_path(path, sizeof path, out, "manifest.csv") && access(path, F_OK) == 0;
 }
 
-static const char *text_of(const struct nai_yaml *doc, const char *key) {
+const char *nai_batch_text_of(const struct nai_yaml *doc, const char *key) {
   const struct nai_yaml_node *node = nai_yaml_get(doc, nai_yaml_root(doc), key);
   return node ? node->text : "";
 }
 
-static int64_t int_of(const struct nai_yaml *doc, const char *key) { return strtoll(text_of(doc, key), NULL, 10); }
+int64_t nai_batch_int_of(const struct nai_yaml *doc, const char *key) {
+  return strtoll(nai_batch_text_of(doc, key), NULL, 10);
+}
+
+uint64_t nai_batch_hex_of(const struct nai_yaml *doc, const char *key) {
+  return strtoull(nai_batch_text_of(doc, key), NULL, 16);
+}
+
+void nai_batch_put_hex(struct nai_json *json, const char *key, uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%016" PRIx64, value);
+  nai_json_put_text(json, key, text);
+}
+
+int nai_batch_by_size(const void *pa, const void *pb, void *ctx) {
+  const struct nai_batch *b = ctx;
+  uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
+  int64_t x = b->manifest.items[ia].stamp.bytes, y = b->manifest.items[ib].stamp.bytes;
+  return x != y ? (x < y) - (x > y) : (ia > ib) - (ia < ib);
+}
 
 static int too_long(struct nai_err *err) {
   return nai_err_set(err, NAI_EUSAGE, "the name of the output directory is too long");
@@ -71,65 +76,49 @@ static int hash_options(struct nai_batch *b, struct nai_err *err) {
   b->options_hash = 0;
   for (uint32_t i = 0; i < b->option_count; i++) {
     const char *word = b->options[i];
-    struct nai_buf text = {0};
-    int rc =
-        nai_fs_exists(word) && !nai_fs_is_dir(word) ? nai_fs_read(&text, word, MAX_BYTES, NAI_EUSAGE, err) : NAI_OK;
+    NAI_SCOPED(nai_buf) text = {0};
+    if (nai_fs_exists(word) && !nai_fs_is_dir(word))
+      NAI_TRY(nai_fs_read(&text, word, MAX_BYTES, NAI_EUSAGE, err));
     b->options_hash = nai_hash_text(b->options_hash, word);
     b->options_hash = nai_hash_bytes(b->options_hash, nai_buf_str(&text), text.len);
-    nai_buf_free(&text);
-    if (rc)
-      return rc;
   }
   return NAI_OK;
 }
 
-static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, value);
-  nai_json_put_text(json, key, text);
-}
-
 static void print_plan(struct nai_buf *out, const struct nai_batch *b) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", MAJOR);
   nai_json_put_int(&json, "format_minor", MINOR);
   nai_json_put_text(&json, "version", NAI_VERSION);
-  put_hex(&json, "program", b->program);
-  put_hex(&json, "batch", b->hash);
-  nai_json_key(&json, "options");
-  nai_json_begin_array(&json, NAI_JSON_INLINE);
+  nai_batch_put_hex(&json, "program", b->program);
+  nai_batch_put_hex(&json, "batch", b->hash);
+  nai_json_put_array(&json, "options", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < b->option_count; i++)
     nai_json_text(&json, b->options[i]);
   nai_json_end(&json);
-  put_hex(&json, "options_hash", b->options_hash);
+  nai_batch_put_hex(&json, "options_hash", b->options_hash);
   nai_json_put_int(&json, "time_limit_s", b->time_limit_s);
   nai_json_put_int(&json, "memory_limit_bytes", b->memory_limit_bytes);
   nai_json_put_text(&json, "scratch", b->scratch ? b->scratch : "");
   nai_json_put_bool(&json, "retry_refused", b->retry_refused);
   nai_json_put_int(&json, "shards", b->shards);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
 }
 
 int nai_batch_write_plan(const struct nai_batch *b, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   char path[PATH_MAX];
   top_path(path, sizeof path, b->out, "batch.json");
   print_plan(&text, b);
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_buf_check(&text, err));
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
 /* Whether somebody else's files lie there. A batch that was killed in its first moments has batch.json and no more. */
 static int check_place(const char *out, struct nai_err *err) {
   char path[PATH_MAX];
-  struct nai_yaml *doc = NULL;
+  NAI_OWNED(nai_yaml) *doc = NULL;
   struct nai_err why;
   bool ours = false, other = false;
   top_path(path, sizeof path, out, "batch.json");
@@ -137,8 +126,8 @@ static int check_place(const char *out, struct nai_err *err) {
   if (rc == NAI_ELIMIT)
     return nai_err_set(err, rc, "%s", why.msg);
   if (!rc && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &why) == NAI_OK)
-    ours = int_of(doc, "format_major") == MAJOR && *text_of(doc, "batch") && *text_of(doc, "options_hash");
-  nai_yaml_free(doc);
+    ours = nai_batch_int_of(doc, "format_major") == MAJOR && *nai_batch_text_of(doc, "batch") &&
+         *nai_batch_text_of(doc, "options_hash");
   DIR *directory = ours ? NULL : opendir(out);
   if (!ours && !directory)
     return nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", out);
@@ -156,65 +145,54 @@ static int check_place(const char *out, struct nai_err *err) {
 int nai_batch_create(struct nai_batch *b, struct nai_err *err) {
   static const char *const directories[] = {"items", "status", "logs"};
   char path[PATH_MAX];
-  int rc = top_path(path, sizeof path - 64, b->out, "") ? nai_fs_mkdir_all(b->out, err) : too_long(err);
+  NAI_TRY(top_path(path, sizeof path - 64, b->out, "") ? nai_fs_mkdir_all(b->out, err) : too_long(err));
   nai_temporary_sweep(b->out);
-  if (!rc)
-    rc = check_place(b->out, err);
-  if (!rc && !nai_batch_exists(b->out)) /* from here on it is a batch's */
-    rc = nai_batch_write_plan(b, err);
-  for (size_t i = 0; i < sizeof directories / sizeof *directories && !rc; i++)
-    rc = top_path(path, sizeof path - 64, b->out, directories[i]) ? nai_fs_mkdir(path, err) : too_long(err);
-  if (!rc)
-    rc = hash_options(b, err);
-  if (rc)
-    return rc;
+  NAI_TRY(check_place(b->out, err));
+  if (!nai_batch_exists(b->out)) /* from here on it is a batch's */
+    NAI_TRY(nai_batch_write_plan(b, err));
+  for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+    NAI_TRY(top_path(path, sizeof path - 64, b->out, directories[i]) ? nai_fs_mkdir(path, err) : too_long(err));
+  NAI_TRY(hash_options(b, err));
   b->program = nai_hash_of_program();
   top_path(path, sizeof path, b->out, "manifest.csv");
-  rc = nai_batch_manifest_write(&b->hash, &b->manifest, path, err);
-  return rc ? rc : nai_batch_write_plan(b, err);
+  NAI_TRY(nai_batch_manifest_write(&b->hash, &b->manifest, path, err));
+  return nai_batch_write_plan(b, err);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int read_options(struct nai_batch *b, const struct nai_yaml *doc, struct nai_err *err) {
-  const struct nai_yaml_node *list = nai_yaml_get(doc, nai_yaml_root(doc), "options");
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n; n = nai_yaml_next(doc, n))
-    if (nai_batch_add_option(b, n->text, err) != NAI_OK)
-      return NAI_ELIMIT;
-  return NAI_OK;
-}
-
 static int read_plan(struct nai_batch *b, const struct nai_yaml *doc, struct nai_err *err) {
-  if (nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, err) != NAI_OK || int_of(doc, "format_major") != MAJOR)
+  const struct nai_yaml_node *root = nai_yaml_root(doc);
+  if (nai_yaml_expect(doc, root, NAI_YAML_MAP, err) != NAI_OK || nai_batch_int_of(doc, "format_major") != MAJOR)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" holds a batch of another version of this program", b->out);
-  b->program = strtoull(text_of(doc, "program"), NULL, 16);
-  b->hash = strtoull(text_of(doc, "batch"), NULL, 16);
-  b->options_hash = strtoull(text_of(doc, "options_hash"), NULL, 16);
-  b->time_limit_s = int_of(doc, "time_limit_s");
-  b->memory_limit_bytes = int_of(doc, "memory_limit_bytes");
-  b->retry_refused = strcmp(text_of(doc, "retry_refused"), "true") == 0;
-  b->shards = (uint32_t)int_of(doc, "shards");
-  if (*text_of(doc, "scratch") && !(b->scratch = strdup(text_of(doc, "scratch"))))
-    return nai_err_nomem(err);
-  return read_options(b, doc, err);
+  b->program = nai_batch_hex_of(doc, "program");
+  b->hash = nai_batch_hex_of(doc, "batch");
+  b->options_hash = nai_batch_hex_of(doc, "options_hash");
+  b->time_limit_s = nai_batch_int_of(doc, "time_limit_s");
+  b->memory_limit_bytes = nai_batch_int_of(doc, "memory_limit_bytes");
+  b->retry_refused = strcmp(nai_batch_text_of(doc, "retry_refused"), "true") == 0;
+  b->shards = (uint32_t)nai_batch_int_of(doc, "shards");
+  if (*nai_batch_text_of(doc, "scratch"))
+    b->scratch = nai_arena_printf(b->arena, "%s", nai_batch_text_of(doc, "scratch"));
+  const struct nai_yaml_node *list = nai_yaml_get(doc, root, "options");
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n; n = nai_yaml_next(doc, n))
+    NAI_TRY(nai_batch_add_option(b, n->text, err));
+  return nai_arena_check(b->arena, err);
 }
 
 int nai_batch_open(struct nai_batch *b, const char *out, struct nai_err *err) {
   char path[PATH_MAX];
-  struct nai_yaml *doc = NULL;
-  *b = (struct nai_batch){0};
+  NAI_OWNED(nai_yaml) *doc = NULL;
   if (!nai_batch_exists(out))
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" holds no batch; begin one with nsys-ai batch INPUT --out DIR", out);
-  b->out = realpath(out, NULL);
-  if (!b->out)
+  if (!realpath(out, path))
     return nai_err_nomem(err);
+  b->out = nai_arena_printf(b->arena, "%s", path);
   top_path(path, sizeof path, out, "batch.json");
-  int rc = nai_yaml_load_own(&doc, path, err);
-  if (!rc)
-    rc = read_plan(b, doc, err);
-  nai_yaml_free(doc);
+  NAI_TRY(nai_yaml_load_own(&doc, path, err));
+  NAI_TRY(read_plan(b, doc, err));
   top_path(path, sizeof path, out, "manifest.csv");
-  return rc ? rc : nai_batch_manifest_read(&b->manifest, path, err);
+  return nai_batch_manifest_read(&b->manifest, path, err);
 }
 
 /* --- tidying ---------------------------------------------------------------------------------- */

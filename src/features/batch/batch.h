@@ -17,16 +17,17 @@
 #include <stdbool.h>
 
 struct nai_batch {
-  char *out; /* absolute */
+  struct nai_arena *arena; /* of all that is below; the caller's */
+  const char *out;         /* absolute */
   struct nai_batch_manifest manifest;
-  uint64_t hash;  /* of the manifest: names the batch */
-  char **options; /* words of analyze's command line */
+  uint64_t hash;        /* of the manifest: names the batch */
+  const char **options; /* words of analyze's command line */
   uint32_t option_count, option_capacity;
   uint64_t options_hash;      /* of these, and of the files they name */
   uint64_t program;           /* build of the program that plans the batch */
   int64_t time_limit_s;       /* per item, 0: none */
   int64_t memory_limit_bytes; /* per item, 0: none */
-  char *scratch;              /* directory of the machine an item is analysed on, or NULL: analyse in place */
+  const char *scratch;        /* directory of the machine an item is analysed on, or NULL: analyse in place */
   bool retry_refused;
   uint32_t shards;      /* tasks of shards.csv */
   uint32_t shard_items; /* the most traces of one of them; known once they are planned */
@@ -36,9 +37,8 @@ struct nai_batch {
 NAI_MUST_CHECK int nai_batch_add_option(struct nai_batch *batch, const char *word, struct nai_err *err);
 /* Fills hash, options_hash and program, and writes manifest.csv and batch.json; OUT and its directories are made. */
 NAI_MUST_CHECK int nai_batch_create(struct nai_batch *batch, struct nai_err *err);
-/* Reads what nai_batch_create wrote. NAI_EUSAGE when `out` holds no batch. */
+/* Reads what nai_batch_create wrote into a batch that has nothing but its arena. NAI_EUSAGE when `out` holds none. */
 NAI_MUST_CHECK int nai_batch_open(struct nai_batch *batch, const char *out, struct nai_err *err);
-void nai_batch_free(struct nai_batch *batch);
 /* Whether the directory holds a batch. */
 bool nai_batch_exists(const char *out);
 /* Removes files that killed processes left half written. For the one who plans, while no task runs. */
@@ -77,8 +77,7 @@ NAI_MUST_CHECK int nai_batch_status_write(const struct nai_batch_status *status,
 void nai_batch_status_free(struct nai_batch_status *status);
 
 /* Of `among_count` items (NULL: the first of the manifest) those that are still to be analysed: missing ones, those
- * whose run the roll-up cannot read, and those that failed for a reason that need not be the trace's. The caller frees
- * the array. */
+ * whose run the roll-up cannot read, and those that failed for a reason that need not be the trace's. */
 NAI_MUST_CHECK int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uint32_t among_count,
                                   const struct nai_batch *batch, struct nai_err *err);
 
@@ -91,7 +90,7 @@ NAI_MUST_CHECK int nai_batch_divide(uint32_t *shard, uint32_t shards, const stru
 /* Writes the division to shards.csv and batch.json. */
 NAI_MUST_CHECK int nai_batch_plan_shards(struct nai_batch *batch, uint32_t shards, const uint32_t *items,
                                          uint32_t count, struct nai_err *err);
-/* The items of one task. NAI_EUSAGE when the plan has another number of tasks. The caller frees them. */
+/* The items of one task. NAI_EUSAGE when the plan has another number of tasks. */
 NAI_MUST_CHECK int nai_batch_shard(uint32_t **items, uint32_t *count, const struct nai_batch *batch, uint32_t shard,
                                    uint32_t shards, struct nai_err *err);
 
@@ -121,9 +120,9 @@ NAI_MUST_CHECK int nai_batch_rollup(struct nai_batch_counts *counts, const struc
 struct nai_batch_slurm {
   const char *const *args; /* words for sbatch, as they are */
   size_t arg_count;
-  int cpus;                     /* per task */
-  int at_a_time;                /* tasks of the array that run at once, 0: the scheduler's choice */
-  char *array_job, *rollup_job; /* set by nai_batch_submit; the caller frees them */
+  int cpus;                           /* per task */
+  int at_a_time;                      /* tasks of the array that run at once, 0: the scheduler's choice */
+  const char *array_job, *rollup_job; /* set by nai_batch_submit */
 };
 /* The most tasks an array may have here. */
 NAI_MUST_CHECK int nai_batch_slurm_most(uint32_t *out, struct nai_err *err);

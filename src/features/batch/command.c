@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,16 +13,9 @@ enum { SOME_FAILED = 4 };
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-static const char *engine_name(size_t index, const char *before) {
-  static const char *const names[] = {[BATCH_LOCAL] = "local", [BATCH_SLURM] = "slurm", [BATCH_PRINT] = "print"};
-  (void)before;
-  return index < sizeof names / sizeof *names ? names[index] : NULL;
-}
+NAI_CLI_NAMES(engine_name, [BATCH_LOCAL] = "local", [BATCH_SLURM] = "slurm", [BATCH_PRINT] = "print")
 
-static const char *retry_name(size_t index, const char *before) {
-  (void)before;
-  return index == 0 ? "refused" : NULL;
-}
+NAI_CLI_NAMES(retry_name, "refused")
 
 /* Options of analyze, kept as words for the processes that analyse. */
 static int forward(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
@@ -36,111 +28,50 @@ static int forward(void *memory, const struct nai_cli_option *option, const char
 
 static const struct nai_cli_type forwarded = {forward, NULL};
 
-#define AT(field) .at = offsetof(struct batch_args, field)
-#define FORWARDED(option, what) .name = option, .help = "as in nsys-ai analyze: " what, .type = &forwarded
+#define FORWARDED(name, value, what, ...) \
+  NAI_CLI_OTHER(forwarded, name, value, "as in nsys-ai analyze: " what, __VA_ARGS__)
 
+#define NAI_CLI_ARGS struct batch_args
 static const struct nai_cli_option options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .value = "DIR",
-     .help = "directory of the batch",
-     .type = &nai_cli_text,
-     AT(out),
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "engine",
-     .value = "ENGINE",
-     .help =
-         "who runs the processes: this machine, a Slurm job array, or whoever runs the shell lines that are printed",
-     .type = &nai_cli_choice,
-     AT(engine),
-     .choices = engine_name},
-    {.name = "jobs",
-     .letter = 'j',
-     .value = "N",
-     .help = "traces analysed at a time, on this machine or in a task of the cluster",
-     .type = &nai_cli_int,
-     AT(jobs),
-     .min = 1,
-     .max = NAI_MAX_THREADS,
-     .otherwise = "as many as processors and memory allow; 1 in a task"},
-    {.name = "resume",
-     .help = "analyse what is missing, has changed, or failed for a reason that need not be the trace's",
-     .type = &nai_cli_on,
-     AT(resume)},
-    {.name = "retry",
-     .value = "WHAT",
-     .help = "with --resume: also traces that were refused",
-     .type = &nai_cli_word,
-     AT(retry),
-     .choices = retry_name},
-    {.name = "dry-run", .help = "print what would be analysed, and write nothing", .type = &nai_cli_on, AT(dry_run)},
-    {.name = "time-limit",
-     .value = "SECONDS",
-     .help = "end the analysis of a trace that takes longer",
-     .type = &nai_cli_int64,
-     AT(time_limit_s),
-     .min = 1,
-     .max = 1000000000,
-     .otherwise = "none"},
-    {.name = "memory-limit",
-     .value = "SIZE",
-     .help = "memory one analysis may take, for example 4G",
-     .type = &nai_cli_bytes,
-     AT(memory_limit_bytes),
-     .otherwise = "none"},
-    {.name = "scratch",
-     .value = "DIR",
-     .help = "analyse on this disk of each machine: copy the trace there and the report back",
-     .type = &nai_cli_text,
-     AT(scratch),
-     .hint = NAI_CLI_DIRECTORY},
-    {.name = "shards",
-     .value = "N",
-     .help = "tasks to divide the traces into, with --engine slurm or print",
-     .type = &nai_cli_int,
-     AT(shards),
-     .min = 1,
-     .max = 4000000,
-     .otherwise = "by size, at most 500 and what the cluster allows"},
-    {.name = "at-a-time",
-     .value = "N",
-     .help = "tasks of a Slurm array that run at a time",
-     .type = &nai_cli_int,
-     AT(at_a_time),
-     .min = 1,
-     .max = 1000000,
-     .otherwise = "what the cluster allows"},
-    {.name = "slurm-args",
-     .value = "WORD",
-     .help = "a word for sbatch, such as --partition=cpu; repeatable",
-     .type = &nai_cli_texts,
-     AT(slurm),
-     .count_at = offsetof(struct batch_args, slurm_count),
-     .most = BATCH_MAX_SLURM_ARGS},
-    {.name = "wait", .help = "with --engine slurm: return when the index is there", .type = &nai_cli_on, AT(wait)},
-    {.name = "run-shard",
-     .value = "I/N",
-     .help = "analyse the traces of task I of N, as planned; what every task of a cluster calls",
-     .type = &nai_cli_text,
-     AT(shard)},
-    {.name = "rollup",
-     .help = "write the index and batch.md from what is there; what the last task calls",
-     .type = &nai_cli_on,
-     AT(rollup)},
-    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("rules", "rules")},
-    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("metrics", "metrics")},
-    {.value = "DIR", .hint = NAI_CLI_DIRECTORY, FORWARDED("templates", "templates")},
-    {.value = "NAME|FILE",
-     .choices = nai_cmd_phase_maps,
-     .also = "a YAML or JSON file",
-     .hint = NAI_CLI_FILE,
-     .suffixes = "yaml yml json",
-     FORWARDED("phase-map", "phases")},
-    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("kernel-classes", "kernel categories")},
-    {.value = "FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml", FORWARDED("workload", "workload patterns")},
-    {FORWARDED("no-nvtx-kernel-map", "no attribution to NVTX ranges")},
-    {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
-    {.name = "verbose", .letter = 'v', .help = "print a line per trace", .type = &nai_cli_on, AT(verbose)},
+    NAI_CLI_OPTION(text, out, "out", "DIR", "directory of the batch", .letter = 'o', .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(
+        choice, engine, "engine", "ENGINE",
+        "who runs the processes: this machine, a Slurm job array, or whoever runs the shell lines that are printed",
+        .choices = engine_name),
+    NAI_CLI_OPTION(int, jobs, "jobs", "N", "traces analysed at a time, on this machine or in a task of the cluster",
+                   .letter = 'j', NAI_CLI_RANGE(1, NAI_MAX_THREADS),
+                   .otherwise = "as many as processors and memory allow; 1 in a task"),
+    NAI_CLI_SWITCH(on, resume, "resume",
+                   "analyse what is missing, has changed, or failed for a reason that need not be the trace's"),
+    NAI_CLI_OPTION(word, retry, "retry", "WHAT", "with --resume: also traces that were refused", .choices = retry_name),
+    NAI_CLI_SWITCH(on, dry_run, "dry-run", "print what would be analysed, and write nothing"),
+    NAI_CLI_OPTION(int64, time_limit_s, "time-limit", "SECONDS", "end the analysis of a trace that takes longer",
+                   NAI_CLI_RANGE(1, 1000000000), .otherwise = "none"),
+    NAI_CLI_OPTION(bytes, memory_limit_bytes, "memory-limit", "SIZE", "memory one analysis may take, for example 4G",
+                   .otherwise = "none"),
+    NAI_CLI_OPTION(text, scratch, "scratch", "DIR",
+                   "analyse on this disk of each machine: copy the trace there and the report back",
+                   .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(int, shards, "shards", "N", "tasks to divide the traces into, with --engine slurm or print",
+                   NAI_CLI_RANGE(1, 4000000), .otherwise = "by size, at most 500 and what the cluster allows"),
+    NAI_CLI_OPTION(int, at_a_time, "at-a-time", "N", "tasks of a Slurm array that run at a time",
+                   NAI_CLI_RANGE(1, 1000000), .otherwise = "what the cluster allows"),
+    NAI_CLI_LIST(texts, slurm, slurm_count, "slurm-args", "WORD",
+                 "a word for sbatch, such as --partition=cpu; repeatable"),
+    NAI_CLI_SWITCH(on, wait, "wait", "with --engine slurm: return when the index is there"),
+    NAI_CLI_OPTION(text, shard, "run-shard", "I/N",
+                   "analyse the traces of task I of N, as planned; what every task of a cluster calls"),
+    NAI_CLI_SWITCH(on, rollup, "rollup", "write the index and batch.md from what is there; what the last task calls"),
+    FORWARDED("rules", "FILE", "rules", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("metrics", "FILE", "metrics", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("templates", "DIR", "templates", .hint = NAI_CLI_DIRECTORY),
+    FORWARDED("phase-map", "NAME|FILE", "phases", .choices = nai_cmd_phase_maps, .also = "a YAML or JSON file",
+              NAI_CLI_FILES("yaml yml json")),
+    FORWARDED("kernel-classes", "FILE", "kernel categories", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("workload", "FILE", "workload patterns", NAI_CLI_FILES("yaml yml")),
+    FORWARDED("no-nvtx-kernel-map", NULL, "no attribution to NVTX ranges"),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
+    NAI_CLI_SWITCH(on, verbose, "verbose", "print a line per trace", .letter = 'v'),
     {0},
 };
 
@@ -205,10 +136,8 @@ static int run_items(const struct nai_batch *b, const struct batch_args *a, cons
 
 static int finish(const struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
   struct nai_batch_counts counts;
-  struct nai_buf text = {0};
-  int rc = nai_batch_rollup(&counts, b, err);
-  if (rc)
-    return rc;
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_batch_rollup(&counts, b, err));
   uint32_t bad = b->manifest.count - counts.of[NAI_BATCH_OK];
   nai_buf_printf(&text, "%u %s: %u analysed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
                  counts.of[NAI_BATCH_OK]);
@@ -218,32 +147,24 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
   nai_buf_puts(&text, "\n  ");
   nai_escape_terminal(&text, b->out, strlen(b->out));
   nai_buf_puts(&text, "/index.html, index.csv, index.sqlite, batch.md\n");
-  rc = a->quiet ? NAI_OK : nai_cmd_print(&text, err);
-  nai_buf_free(&text);
-  return rc ? rc : bad ? SOME_FAILED : 0;
+  if (!a->quiet)
+    NAI_TRY(nai_cmd_print(&text, err));
+  return bad ? SOME_FAILED : 0;
 }
 
-static int run_shard(const struct batch_args *a, struct nai_err *err) {
-  struct nai_batch b;
-  uint32_t shard, shards, *items = NULL, *todo = NULL, count = 0, todo_count = 0;
+static int run_shard(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
+  uint32_t shard, shards, *items, *todo, count, todo_count;
   char rest;
   if (sscanf(a->shard, "%" SCNu32 "/%" SCNu32 "%c", &shard, &shards, &rest) != 2)
     return nai_err_set(err, NAI_EUSAGE, "--run-shard %s: expected I/N, for example 0/16", a->shard);
-  int rc = nai_batch_open(&b, a->out, err);
-  if (!rc)
-    rc = nai_batch_shard(&items, &count, &b, shard, shards, err);
-  if (!rc)
-    rc = nai_batch_todo(&todo, &todo_count, items, count, &b, err);
-  if (!rc)
-    rc = run_items(&b, a, todo, todo_count, a->jobs ? a->jobs : 1, err);
-  free(items);
-  free(todo);
-  nai_batch_free(&b);
-  return rc;
+  NAI_TRY(nai_batch_open(b, a->out, err));
+  NAI_TRY(nai_batch_shard(&items, &count, b, shard, shards, err));
+  NAI_TRY(nai_batch_todo(&todo, &todo_count, items, count, b, err));
+  return run_items(b, a, todo, todo_count, a->jobs ? a->jobs : 1, err);
 }
 
 static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t count, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_batch_item *item = &b->manifest.items[items[i]];
     nai_buf_printf(&text, "%-40s %12" PRId64 "  ", item->id, item->stamp.bytes);
@@ -251,65 +172,51 @@ static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t
     nai_buf_putc(&text, '\n');
   }
   nai_buf_printf(&text, "%u of %u traces would be analysed\n", count, b->manifest.count);
-  int rc = nai_cmd_print(&text, err);
-  nai_buf_free(&text);
-  return rc;
+  return nai_cmd_print(&text, err);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int run_slurm(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
-                     struct nai_err *err) {
-  int rc = nai_cmd_batch_submit(b, a, items, count, err);
-  return !rc && a->wait ? finish(b, a, err) : rc;
-}
-
 static int run_engine(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
                       struct nai_err *err) {
-  if (a->engine == BATCH_SLURM && count)
-    return run_slurm(b, a, items, count, err);
   if (a->engine == BATCH_PRINT)
     return nai_cmd_batch_print(b, a, items, count, err);
-  int rc = run_items(b, a, items, count, jobs_for(a, b), err);
-  return rc ? rc : finish(b, a, err);
-}
-
-static int run_batch(const struct batch_args *a, const char *const *inputs, size_t count, struct nai_err *err) {
-  struct nai_batch b;
-  uint32_t *todo = NULL, todo_count = 0;
-  int rc = nai_cmd_batch_plan(&b, a, inputs, count, err);
-  if (!rc && !a->dry_run) {
-    rc = nai_batch_create(&b, err);
-    nai_batch_sweep(&b);
+  if (a->engine == BATCH_SLURM && count) {
+    NAI_TRY(nai_cmd_batch_submit(b, a, items, count, err));
+    return a->wait ? finish(b, a, err) : NAI_OK;
   }
-  if (!rc)
-    rc = nai_batch_todo(&todo, &todo_count, NULL, b.manifest.count, &b, err);
-  if (!rc)
-    rc = a->dry_run ? print_plan(&b, todo, todo_count, err) : run_engine(&b, a, todo, todo_count, err);
-  free(todo);
-  nai_batch_free(&b);
-  return rc;
+  NAI_TRY(run_items(b, a, items, count, jobs_for(a, b), err));
+  return finish(b, a, err);
 }
 
-static int run_rollup(const struct batch_args *a, struct nai_err *err) {
-  struct nai_batch b;
-  int rc = nai_batch_open(&b, a->out, err);
-  if (!rc)
-    rc = finish(&b, a, err);
-  nai_batch_free(&b);
-  return rc;
+static int run_batch(struct nai_batch *b, const struct batch_args *a, const char *const *inputs, size_t count,
+                     struct nai_err *err) {
+  uint32_t *todo, todo_count;
+  NAI_TRY(nai_cmd_batch_plan(b, a, inputs, count, err));
+  if (!a->dry_run) {
+    NAI_TRY(nai_batch_create(b, err));
+    nai_batch_sweep(b);
+  }
+  NAI_TRY(nai_batch_todo(&todo, &todo_count, NULL, b->manifest.count, b, err));
+  return a->dry_run ? print_plan(b, todo, todo_count, err) : run_engine(b, a, todo, todo_count, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct batch_args *a = memory;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_batch b = {.arena = &arena, .manifest = {.arena = &arena}};
   (void)program;
-  return a->rollup ? run_rollup(a, err) : a->shard ? run_shard(a, err) : run_batch(a, operands, count, err);
+  if (a->shard)
+    return run_shard(&b, a, err);
+  if (!a->rollup)
+    return run_batch(&b, a, operands, count, err);
+  NAI_TRY(nai_batch_open(&b, a->out, err));
+  return finish(&b, a, err);
 }
 
-const struct nai_cli_command nai_cmd_batch = {
-    .name = "batch",
-    .synopsis = "INPUT...",
+NAI_CLI_COMMAND(
+    nai_cmd_batch, .name = "batch", .synopsis = "INPUT...",
     .summary = "write reports of many traces, and an index over them",
     .description =
         "Analyses every trace in a process of its own, so that a damaged one costs nothing but itself, and sums all of "
@@ -322,11 +229,5 @@ const struct nai_cli_command nai_cmd_batch = {
                 "nsys-ai batch --resume --out artifacts/nightly\n"
                 "nsys-ai batch manifest.csv --out /scratch/batch --engine slurm --slurm-args=--partition=cpu --wait",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "INPUT", .hint = NAI_CLI_FILE, .suffixes = "sqlite nsys-rep csv"},
-                                         {0}},
-    .max_operands = NAI_CLI_ANY_NUMBER,
-    .args_size = sizeof(struct batch_args),
-    .check = check,
-    .run = run,
-};
+    .operands = (const struct nai_cli_operand[]){{.name = "INPUT", NAI_CLI_FILES("sqlite nsys-rep csv")}, {0}},
+    .max_operands = NAI_CLI_ANY_NUMBER, .check = check, .run = run)

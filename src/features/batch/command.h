@@ -21,13 +21,12 @@ struct batch_args {
   size_t forwarded_count;
 };
 
-/* batch_plan.c: the batch of a command line, new or the one in --out that is resumed. Free with nai_batch_free, also
- * after an error. */
+/* command_plan.c: the batch of a command line, new or the one in --out that is resumed. */
 NAI_MUST_CHECK int nai_cmd_batch_plan(struct nai_batch *b, const struct batch_args *a, const char *const *inputs,
                                       size_t count, struct nai_err *err);
-/* batch_cluster.c: submits the items to Slurm; with --wait returns when the index is there. */
+/* command_cluster.c: submits the items to Slurm; with --wait returns when the index is there. */
 NAI_MUST_CHECK int nai_cmd_batch_submit(struct nai_batch *b, const struct batch_args *a, const uint32_t *items,
                                         uint32_t count, struct nai_err *err);
-/* batch_cluster.c: prints the shell lines that run the items. */
+/* command_cluster.c: prints the shell lines that run the items. */
 NAI_MUST_CHECK int nai_cmd_batch_print(struct nai_batch *b, const struct batch_args *a, const uint32_t *items,
                                        uint32_t count, struct nai_err *err);

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_TASKS = 500 };
@@ -46,31 +45,22 @@ int nai_cmd_batch_submit(struct nai_batch *b, const struct batch_args *a, const 
   struct nai_batch_slurm slurm = {
       .args = a->slurm, .arg_count = a->slurm_count, .cpus = a->jobs ? a->jobs : 1, .at_a_time = a->at_a_time};
   uint32_t most = 1;
-  int rc = nai_batch_slurm_most(&most, err);
-  if (!rc)
-    rc = nai_batch_plan_shards(b, tasks_for(a, b, items, count, most), items, count, err);
-  if (!rc) {
-    remove_index(b);
-    rc = nai_batch_submit(&slurm, b, err);
-  }
-  if (!rc && !a->quiet)
+  NAI_TRY(nai_batch_slurm_most(&most, err));
+  NAI_TRY(nai_batch_plan_shards(b, tasks_for(a, b, items, count, most), items, count, err));
+  remove_index(b);
+  NAI_TRY(nai_batch_submit(&slurm, b, err));
+  if (!a->quiet)
     printf("job array %s with %u tasks, roll-up %s\n", slurm.array_job, b->shards, slurm.rollup_job);
   fflush(stdout);
-  free(slurm.array_job);
-  free(slurm.rollup_job);
-  if (!rc && a->wait)
+  if (a->wait)
     wait_for_index(b);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_cmd_batch_print(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
                         struct nai_err *err) {
-  struct nai_buf text = {0};
-  int rc = nai_batch_plan_shards(b, tasks_for(a, b, items, count, UINT32_MAX), items, count, err);
-  if (!rc) {
-    nai_batch_print(&text, b);
-    rc = nai_cmd_print(&text, err);
-  }
-  nai_buf_free(&text);
-  return rc;
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_batch_plan_shards(b, tasks_for(a, b, items, count, UINT32_MAX), items, count, err));
+  nai_batch_print(&text, b);
+  return nai_cmd_print(&text, err);
 }

@@ -35,70 +35,53 @@ static int check_configuration(const struct batch_args *a, struct nai_err *err) 
 
 /* Tasks may run elsewhere, so files get their whole path. */
 static int take_options(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (size_t i = 0; i < a->forwarded_count && !rc; i++) {
+  for (size_t i = 0; i < a->forwarded_count; i++) {
     const struct batch_forwarded *f = &a->forwarded[i];
     char name[64];
     snprintf(name, sizeof name, "--%s", f->option->name);
-    char *whole = f->value && nai_fs_exists(f->value) ? realpath(f->value, NULL) : NULL;
-    rc = nai_batch_add_option(b, name, err);
-    if (!rc && f->value)
-      rc = nai_batch_add_option(b, whole ? whole : f->value, err);
-    free(whole);
+    NAI_FREED char *whole = f->value && nai_fs_exists(f->value) ? realpath(f->value, NULL) : NULL;
+    NAI_TRY(nai_batch_add_option(b, name, err));
+    if (f->value)
+      NAI_TRY(nai_batch_add_option(b, whole ? whole : f->value, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
-static char *absolute(const char *path) {
-  char directory[PATH_MAX], *out = NULL;
-  if (path[0] == '/' || !getcwd(directory, sizeof directory))
-    return strdup(path);
-  return asprintf(&out, "%s/%s", directory, path) < 0 ? NULL : out;
+static const char *absolute(const char *path, struct nai_arena *arena) {
+  char directory[PATH_MAX];
+  return path[0] == '/' || !getcwd(directory, sizeof directory) ? nai_arena_printf(arena, "%s", path)
+                                                                : nai_arena_printf(arena, "%s/%s", directory, path);
 }
 
 /* The batch that is there, with what this command line says anew. */
 static int plan_again(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
-  int rc = nai_batch_open(b, a->out, err);
-  if (!rc && a->forwarded_count) { /* otherwise those of before */
-    struct nai_batch fresh = {0};
-    rc = take_options(&fresh, a, err);
-    char **old = b->options;
-    uint32_t old_count = b->option_count;
-    b->options = fresh.options;
-    b->option_count = fresh.option_count;
-    fresh.options = old;
-    fresh.option_count = old_count;
-    nai_batch_free(&fresh);
-  }
-  return rc;
+  NAI_TRY(nai_batch_open(b, a->out, err));
+  if (!a->forwarded_count) /* those of before */
+    return NAI_OK;
+  b->option_count = 0;
+  return take_options(b, a, err);
 }
 
 int nai_cmd_batch_plan(struct nai_batch *b, const struct batch_args *a, const char *const *inputs, size_t count,
                        struct nai_err *err) {
   bool exists = nai_batch_exists(a->out);
-  *b = (struct nai_batch){0};
   if (exists && !a->resume)
     return nai_err_set(err, NAI_EUSAGE,
                        "\"%s\" holds a batch already: finish it with --resume, or choose another --out", a->out);
-  int rc = check_configuration(a, err);
-  if (!rc)
-    rc = exists ? plan_again(b, a, err) : take_options(b, a, err);
-  if (!rc && count) {
-    nai_batch_manifest_free(&b->manifest);
-    rc = nai_batch_manifest_make(&b->manifest, inputs, count, err);
+  NAI_TRY(check_configuration(a, err));
+  NAI_TRY(exists ? plan_again(b, a, err) : take_options(b, a, err));
+  if (count) {
+    b->manifest = (struct nai_batch_manifest){.arena = b->arena};
+    NAI_TRY(nai_batch_manifest_make(&b->manifest, inputs, count, err));
   }
-  if (rc)
-    return rc;
-  if (!b->out && !(b->out = absolute(a->out)))
-    return nai_err_nomem(err);
+  if (!b->out)
+    b->out = absolute(a->out, b->arena);
   if (a->time_limit_s)
     b->time_limit_s = a->time_limit_s;
   if (a->memory_limit_bytes)
     b->memory_limit_bytes = a->memory_limit_bytes;
-  if (a->scratch) {
-    free(b->scratch);
-    b->scratch = strdup(a->scratch);
-  }
+  if (a->scratch)
+    b->scratch = a->scratch;
   b->retry_refused = a->retry != NULL;
-  return a->scratch && !b->scratch ? nai_err_nomem(err) : NAI_OK;
+  return nai_arena_check(b->arena, err);
 }

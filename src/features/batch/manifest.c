@@ -1,54 +1,39 @@
 #include "features/batch/internal.h"
 
 #include "base/sort.h"
-#include "base/array.h"
 #include "table/csv_read.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "table/csv.h"
 
 #include <errno.h>
+#include <fts.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void free_item(const struct nai_batch_manifest *m, struct nai_batch_item *item) {
-  free(item->id);
-  free(item->path);
-  free(item->group);
-  for (uint32_t i = 0; item->labels && i < m->labels.count; i++)
-    free(item->labels[i]);
-  free(item->labels);
-}
-
-void nai_batch_manifest_free(struct nai_batch_manifest *m) {
-  for (uint32_t i = 0; i < m->count; i++)
-    free_item(m, &m->items[i]);
-  free(m->items);
-  nai_strings_free(&m->labels);
-  *m = (struct nai_batch_manifest){0};
-}
-
 /* The path from the root on, "." and ".." resolved where the file is there. */
-static char *absolute(const char *path) {
-  char directory[PATH_MAX], *out = realpath(path, NULL);
-  if (!out && path[0] != '/' && getcwd(directory, sizeof directory) && asprintf(&out, "%s/%s", directory, path) < 0)
-    out = NULL;
-  return out ? out : strdup(path);
+static const char *absolute(const char *path, struct nai_arena *arena) {
+  char whole[PATH_MAX], directory[PATH_MAX];
+  if (realpath(path, whole))
+    return nai_arena_printf(arena, "%s", whole);
+  return path[0] != '/' && getcwd(directory, sizeof directory) ? nai_arena_printf(arena, "%s/%s", directory, path)
+                                                               : nai_arena_printf(arena, "%s", path);
 }
 
-int nai_batch_add(struct nai_batch_manifest *m, const char *id, const char *path, const char *group,
-                  struct nai_err *err) {
-  if (!nai_array_room(&m->items, &m->capacity, m->count, sizeof *m->items))
-    return nai_err_nomem(err);
+/* Adds an item; NULL or "" for an id that is still to be found. */
+static int add_item(struct nai_batch_manifest *m, const char *id, const char *path, const char *group,
+                    struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(m->items, m->capacity, m->count, m->arena, err));
   struct nai_batch_item *item = &m->items[m->count++];
-  *item = (struct nai_batch_item){.id = id && *id ? strdup(id) : NULL, .path = absolute(path), .group = strdup(group)};
-  if (!item->path || !item->group || (id && *id && !item->id))
-    return nai_err_nomem(err);
+  *item = (struct nai_batch_item){.id = id && *id ? nai_arena_printf(m->arena, "%s", id) : NULL,
+                                  .path = absolute(path, m->arena),
+                                  .group = nai_arena_printf(m->arena, "%s", group)};
   nai_stamp_of(&item->stamp, item->path); /* where that fails, the analysis says why */
-  return NAI_OK;
+  return nai_arena_check(m->arena, err);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -62,13 +47,16 @@ static bool is_label(const char *column) {
 }
 
 static int read_labels(struct nai_batch_manifest *m, const struct nai_csv *csv, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(m->labels, m->arena, csv->rows[0].count, err));
   for (uint32_t c = 0; c < csv->rows[0].count; c++) {
-    const char *name = csv->cells[c];
-    uint32_t before = m->labels.count;
-    if (is_label(name) && nai_strings_add(&m->labels, name, strlen(name)) != before)
-      return nai_err_set(err, NAI_EUSAGE, "%s:1: the column \"%.60s\" occurs twice", csv->name, name);
+    if (!is_label(csv->cells[c]))
+      continue;
+    for (uint32_t i = 0; i < m->label_count; i++)
+      if (strcmp(m->labels[i], csv->cells[c]) == 0)
+        return nai_err_set(err, NAI_EUSAGE, "%s:1: the column \"%.60s\" occurs twice", csv->name, csv->cells[c]);
+    m->labels[m->label_count++] = nai_arena_printf(m->arena, "%s", csv->cells[c]);
   }
-  return NAI_OK;
+  return nai_arena_check(m->arena, err);
 }
 
 /* Relative paths are seen from the manifest's directory. */
@@ -82,36 +70,82 @@ static int read_item(struct nai_batch_manifest *m, const struct nai_csv *csv, ui
     snprintf(joined, sizeof joined, "%.*s%s", (int)(base - csv->name), csv->name, path);
     path = joined;
   }
-  int rc = nai_batch_add(m, nai_csv_cell(csv, row, nai_csv_column(csv, "id")), path,
-                         nai_csv_cell(csv, row, nai_csv_column(csv, "group")), err);
-  if (rc || !m->labels.count)
-    return rc;
+  NAI_TRY(add_item(m, nai_csv_cell(csv, row, nai_csv_column(csv, "id")), path,
+                   nai_csv_cell(csv, row, nai_csv_column(csv, "group")), err));
   struct nai_batch_item *item = &m->items[m->count - 1];
-  item->labels = calloc(m->labels.count, sizeof *item->labels);
-  for (uint32_t i = 0; item->labels && i < m->labels.count; i++)
-    if (!(item->labels[i] = strdup(nai_csv_cell(csv, row, nai_csv_column(csv, nai_strings_get(&m->labels, i))))))
-      return nai_err_nomem(err);
-  return item->labels ? NAI_OK : nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(item->labels, m->arena, m->label_count, err));
+  for (uint32_t i = 0; i < m->label_count; i++)
+    item->labels[i] = nai_arena_printf(m->arena, "%s", nai_csv_cell(csv, row, nai_csv_column(csv, m->labels[i])));
+  return nai_arena_check(m->arena, err);
 }
 
 static int read_rows(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
-  struct nai_csv *csv = NULL;
-  int rc = nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err);
-  if (!rc && nai_csv_column(csv, "path") < 0)
-    rc = nai_err_set(err, NAI_EUSAGE, "%s:1: a manifest needs a column \"path\"; known are id, path, group, and labels",
-                     path);
-  if (!rc)
-    rc = read_labels(m, csv, err);
-  for (uint32_t row = 1; !rc && row < csv->row_count; row++)
-    rc = read_item(m, csv, row, err);
-  nai_csv_free(csv);
-  return rc;
+  NAI_OWNED(nai_csv) *csv = NULL;
+  NAI_TRY(nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err));
+  if (nai_csv_column(csv, "path") < 0)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "%s:1: a manifest needs a column \"path\"; known are id, path, group, and labels", path);
+  NAI_TRY(read_labels(m, csv, err));
+  for (uint32_t row = 1; row < csv->row_count; row++)
+    NAI_TRY(read_item(m, csv, row, err));
+  return NAI_OK;
 }
 
 int nai_batch_manifest_read(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
-  *m = (struct nai_batch_manifest){0};
-  int rc = read_rows(m, path, err);
-  return rc ? rc : nai_batch_name_items(m, err);
+  NAI_TRY(read_rows(m, path, err));
+  return nai_batch_name_items(m, err);
+}
+
+/* --- operands: a file, a directory, a pattern that the shell left alone ------------------------- */
+
+static bool is_trace_name(const char *name) {
+  static const char *const suffixes[] = {".sqlite", ".nsys-rep"};
+  size_t n = strlen(name);
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    size_t m = strlen(suffixes[i]);
+    if (n > m && strcmp(name + n - m, suffixes[i]) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Hidden files and directories are left out. */
+static int add_directory(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
+  char *const roots[] = {(char *)path, NULL};
+  FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+  int rc = NAI_OK;
+  if (!walk)
+    return nai_err_sys(err, NAI_EUSAGE, errno, "cannot read the directory \"%s\"", path);
+  for (FTSENT *e; !rc && (e = fts_read(walk));) {
+    if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR)
+      rc = nai_err_sys(err, NAI_EUSAGE, e->fts_errno, "cannot read the directory \"%s\"", e->fts_path);
+    else if (e->fts_info == FTS_D && e->fts_level > 0 && e->fts_name[0] == '.')
+      fts_set(walk, e, FTS_SKIP);
+    else if ((e->fts_info == FTS_F || e->fts_info == FTS_SL) && e->fts_name[0] != '.' && is_trace_name(e->fts_name))
+      rc = add_item(m, NULL, e->fts_path, "", err);
+  }
+  fts_close(walk);
+  return rc;
+}
+
+static int add_any(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
+  return nai_fs_is_dir(path) ? add_directory(m, path, err) : add_item(m, NULL, path, "", err);
+}
+
+static int add_operand(struct nai_batch_manifest *m, const char *input, struct nai_err *err) {
+  glob_t found = {0};
+  int rc = NAI_OK;
+  if (nai_fs_exists(input) || !strpbrk(input, "*?["))
+    return add_any(m, input, err);
+  int status = glob(input, GLOB_NOSORT, NULL, &found);
+  if (status == GLOB_NOMATCH)
+    rc = nai_err_set(err, NAI_EUSAGE, "no file matches \"%s\"", input);
+  else if (status)
+    rc = nai_err_set(err, NAI_EUSAGE, "cannot expand \"%s\"", input);
+  for (size_t i = 0; i < found.gl_pathc && !rc; i++)
+    rc = add_any(m, found.gl_pathv[i], err);
+  globfree(&found);
+  return rc;
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -133,7 +167,7 @@ static int compare_paths(const void *pa, const void *pb) {
 static bool is_said_alike(const struct nai_batch_manifest *m, const struct nai_batch_item *a,
                           const struct nai_batch_item *b) {
   bool alike = strcmp(a->group, b->group) == 0;
-  for (uint32_t i = 0; i < m->labels.count && alike; i++)
+  for (uint32_t i = 0; i < m->label_count && alike; i++)
     alike = !a->labels || !b->labels || strcmp(a->labels[i], b->labels[i]) == 0;
   return alike;
 }
@@ -142,40 +176,32 @@ static bool is_said_alike(const struct nai_batch_manifest *m, const struct nai_b
  * groups were meant, nobody could tell. */
 static int drop_repeated(struct nai_batch_manifest *m, struct nai_err *err) {
   uint32_t kept = 0;
-  int rc = NAI_OK;
   for (uint32_t i = 0; i < m->count; i++) {
-    struct nai_batch_item *item = &m->items[i];
+    const struct nai_batch_item *item = &m->items[i];
     bool again = kept && !item->id && strcmp(m->items[kept - 1].path, item->path) == 0;
-    if (again && !rc && !is_said_alike(m, &m->items[kept - 1], item))
-      rc = nai_err_set(err, NAI_EUSAGE,
-                       "the manifest names \"%s\" twice with different groups or labels; give each of the two an id",
-                       item->path);
-    if (again)
-      free_item(m, item);
-    else
+    if (again && !is_said_alike(m, &m->items[kept - 1], item))
+      return nai_err_set(err, NAI_EUSAGE,
+                         "the manifest names \"%s\" twice with different groups or labels; give each of the two an id",
+                         item->path);
+    if (!again)
       m->items[kept++] = *item;
   }
   m->count = kept;
-  return rc;
+  return NAI_OK;
 }
 
 int nai_batch_manifest_make(struct nai_batch_manifest *m, const char *const *inputs, size_t count,
                             struct nai_err *err) {
-  *m = (struct nai_batch_manifest){0};
-  int rc = NAI_OK;
-  for (size_t i = 0; i < count && !rc; i++) {
+  for (size_t i = 0; i < count; i++) {
     if (is_manifest(inputs[i]) && count > 1)
-      rc = nai_err_set(err, NAI_EUSAGE, "\"%s\" is a manifest and must be the only input", inputs[i]);
-    else
-      rc = is_manifest(inputs[i]) ? read_rows(m, inputs[i], err) : nai_batch_expand(m, inputs[i], err);
+      return nai_err_set(err, NAI_EUSAGE, "\"%s\" is a manifest and must be the only input", inputs[i]);
+    NAI_TRY(is_manifest(inputs[i]) ? read_rows(m, inputs[i], err) : add_operand(m, inputs[i], err));
   }
-  if (!rc && !m->count)
-    rc = nai_err_set(err, NAI_EUSAGE, "no traces: nothing that ends in .sqlite or .nsys-rep was found");
-  if (rc)
-    return rc;
+  if (!m->count)
+    return nai_err_set(err, NAI_EUSAGE, "no traces: nothing that ends in .sqlite or .nsys-rep was found");
   qsort(m->items, m->count, sizeof *m->items, compare_paths);
-  rc = drop_repeated(m, err);
-  return rc ? rc : nai_batch_name_items(m, err);
+  NAI_TRY(drop_repeated(m, err));
+  return nai_batch_name_items(m, err);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -190,23 +216,18 @@ static void put_rows(struct nai_table *table, const struct nai_batch_manifest *m
     nai_set_str(table, row, PATH, item->path);
     nai_set_str(table, row, GROUP, item->group);
     nai_set_i64(table, row, BYTES, item->stamp.bytes);
-    for (uint32_t c = 0; item->labels && c < m->labels.count; c++)
+    for (uint32_t c = 0; item->labels && c < m->label_count; c++)
       nai_set_str(table, row, (int)(FIXED + c), item->labels[c]);
   }
 }
 
 static int write_table(uint64_t *hash, const struct nai_table *table, const char *path, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_csv_table(&text, table);
-  int rc = nai_table_check(table, err);
-  if (!rc)
-    rc = nai_buf_check(&text, err);
-  if (!rc) {
-    *hash = nai_hash_bytes(0, nai_buf_str(&text), text.len);
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  }
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_table_check(table, err));
+  NAI_TRY(nai_buf_check(&text, err));
+  *hash = nai_hash_bytes(0, nai_buf_str(&text), text.len);
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
 int nai_batch_manifest_write(uint64_t *hash, const struct nai_batch_manifest *m, const char *path,
@@ -215,23 +236,16 @@ int nai_batch_manifest_write(uint64_t *hash, const struct nai_batch_manifest *m,
                                                      [PATH] = {"path", NAI_STR, NAI_TEXT, "file"},
                                                      [GROUP] = {"group", NAI_STR, NAI_TEXT, "group"},
                                                      [BYTES] = {"bytes", NAI_I64, NAI_BYTES, "size"}};
-  struct nai_column_def *columns = calloc(FIXED + m->labels.count, sizeof *columns);
-  struct nai_table *table = NULL;
-  if (!columns)
-    return nai_err_nomem(err);
+  struct nai_column_def *columns;
+  NAI_OWNED(nai_table) *table = NULL;
+  NAI_TRY(NAI_NEW(columns, m->arena, FIXED + m->label_count, err));
   memcpy(columns, fixed, sizeof fixed);
-  for (uint32_t i = 0; i < m->labels.count; i++)
-    columns[FIXED + i] =
-        (struct nai_column_def){nai_strings_get(&m->labels, i), NAI_STR, NAI_TEXT, "label of the manifest"};
-  const struct nai_schema schema = {"manifest", "Manifest", "One item of a batch", columns, FIXED + m->labels.count};
-  int rc = nai_table_new(&table, &schema, err);
-  if (!rc) {
-    put_rows(table, m);
-    rc = write_table(hash, table, path, err);
-  }
-  nai_table_free(table);
-  free(columns);
-  return rc;
+  for (uint32_t i = 0; i < m->label_count; i++)
+    columns[FIXED + i] = (struct nai_column_def){m->labels[i], NAI_STR, NAI_TEXT, "label of the manifest"};
+  const struct nai_schema schema = {"manifest", "Manifest", "One item of a batch", columns, FIXED + m->label_count};
+  NAI_TRY(nai_table_new(&table, &schema, err));
+  put_rows(table, m);
+  return write_table(hash, table, path, err);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -242,12 +256,10 @@ static int compare_ids(const void *pa, const void *pb, void *ctx) {
 }
 
 int nai_batch_by_id(uint32_t **out, const struct nai_batch_manifest *m, struct nai_err *err) {
-  uint32_t *order = *out = malloc(((size_t)m->count + 1) * sizeof *order);
-  if (!order)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(*out, m->arena, m->count, err));
   for (uint32_t i = 0; i < m->count; i++)
-    order[i] = i;
-  qsort_r(order, m->count, sizeof *order, compare_ids, (void *)m);
+    (*out)[i] = i;
+  qsort_r(*out, m->count, sizeof **out, compare_ids, (void *)m);
   return NAI_OK;
 }
 

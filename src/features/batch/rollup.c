@@ -10,14 +10,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void print_labels(struct nai_buf *out, const struct nai_batch_manifest *m, const struct nai_batch_item *item) {
   struct nai_json json;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
-  for (uint32_t i = 0; item->labels && i < m->labels.count; i++)
-    nai_json_put_text(&json, nai_strings_get(&m->labels, i), item->labels[i]);
+  nai_json_open(&json, out, NAI_JSON_INLINE);
+  for (uint32_t i = 0; item->labels && i < m->label_count; i++)
+    nai_json_put_text(&json, m->labels[i], item->labels[i]);
   nai_json_end(&json);
   nai_json_finish(&json);
 }
@@ -42,13 +40,11 @@ static int add_report(struct nai_index *index, int64_t row, const struct nai_bat
 static int add_item(struct nai_index *index, struct nai_batch_counts *counts, const struct nai_batch *b, uint32_t i,
                     struct nai_err *err) {
   const struct nai_batch_item *item = &b->manifest.items[i];
-  struct nai_batch_status status;
-  struct nai_buf labels = {0};
+  NAI_SCOPED(nai_batch_status) status = {0};
+  NAI_SCOPED(nai_buf) labels = {0};
   char path[NAI_BATCH_ID_MAX + 16];
-  int rc = nai_batch_status_read(&status, b, i, err);
-  if (rc)
-    return rc;
-  if (b->manifest.labels.count)
+  NAI_TRY(nai_batch_status_read(&status, b, i, err));
+  if (b->manifest.label_count)
     print_labels(&labels, &b->manifest, item);
   snprintf(path, sizeof path, "items/%s", item->id);
   bool missing = status.outcome == NAI_BATCH_MISSING;
@@ -61,40 +57,30 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
               .path = status.outcome == NAI_BATCH_OK ? path : NULL);
   int64_t row = nai_index_add(index, &run);
   if (status.outcome == NAI_BATCH_OK)
-    rc = add_report(index, row, b, i, path, &status, err);
+    NAI_TRY(add_report(index, row, b, i, path, &status, err));
   counts->of[status.outcome]++;
   index->runs->oom |= labels.oom;
-  nai_buf_free(&labels);
-  nai_batch_status_free(&status);
-  return rc;
+  return NAI_OK;
 }
 
 static int write_markdown(struct nai_index *index, const struct nai_batch *b, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/batch.md", b->out);
-  int rc = nai_index_sort(index, err);
-  if (!rc)
-    rc = nai_index_markdown(&text, index, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
+  NAI_TRY(nai_index_sort(index, err));
+  NAI_TRY(nai_index_markdown(&text, index, err));
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
 
 int nai_batch_rollup(struct nai_batch_counts *counts, const struct nai_batch *b, struct nai_err *err) {
-  struct nai_index index = {0};
+  NAI_SCOPED(nai_index) index = {0};
   *counts = (struct nai_batch_counts){0};
-  int rc = nai_index_new(&index, err);
+  NAI_TRY(nai_index_new(&index, err));
   index.title = "Batch";
   index.what = "trace";
   index.group = "group";
-  for (uint32_t i = 0; i < b->manifest.count && !rc; i++)
-    rc = add_item(&index, counts, b, i, err);
-  if (!rc)
-    rc = write_markdown(&index, b, err);
-  if (!rc)
-    rc = nai_index_write(&index, b->out, err); /* index.html comes last: who waits for the roll-up waits for it */
-  nai_index_free(&index);
-  return rc;
+  for (uint32_t i = 0; i < b->manifest.count; i++)
+    NAI_TRY(add_item(&index, counts, b, i, err));
+  NAI_TRY(write_markdown(&index, b, err));
+  return nai_index_write(&index, b->out, err); /* index.html comes last: who waits for the roll-up waits for it */
 }

@@ -1,5 +1,5 @@
 /* One process per item: what goes wrong in one costs that one. */
-#include "features/batch/batch.h"
+#include "features/batch/internal.h"
 
 #include "base/fs.h"
 #include "features/batch/scratch.h"
@@ -17,6 +17,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Measured is 0.6 times the trace's size for large ones (docs/batch.md), and 15 MiB at least. */
+int64_t nai_batch_memory(int64_t trace_bytes) {
+  enum { BASE_MIB = 256 };
+  return ((int64_t)BASE_MIB << 20) + trace_bytes;
+}
 
 struct worker {
   pid_t pid; /* 0: free */
@@ -92,14 +98,12 @@ static int start(struct pool *pool, struct worker *w, uint32_t item, struct nai_
   *w = (struct worker){.item = item, .started_ms = now_ms()};
   nai_batch_path(log, sizeof log, b, "logs", b->manifest.items[item].id, ".log");
   nai_batch_path(out, sizeof out, b, "items", b->manifest.items[item].id, "");
-  int rc = nai_batch_scratch_begin(&w->scratch, b, item, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_batch_scratch_begin(&w->scratch, b, item, err));
   w->pid = fork();
   if (w->pid == 0) {
     prepare_child(pool, log, self);
-    exec_analyze(pool, w->scratch.trace ? w->scratch.trace : b->manifest.items[item].path,
-                 w->scratch.out ? w->scratch.out : out);
+    exec_analyze(pool, *w->scratch.trace ? w->scratch.trace : b->manifest.items[item].path,
+                 *w->scratch.out ? w->scratch.out : out);
   }
   if (w->pid < 0)
     return nai_err_sys(err, NAI_ELIMIT, errno, "cannot start a process");
@@ -120,7 +124,7 @@ static char *read_message(const struct nai_batch *b, uint32_t item) {
   enum { MAX_LOG = 1 << 20 };
   static const char prefix[] = "nsys-ai: ";
   char path[PATH_MAX];
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_err ignored;
   nai_batch_path(path, sizeof path, b, "logs", b->manifest.items[item].id, ".log");
   if (nai_fs_read(&text, path, MAX_LOG, NAI_EIO, &ignored) == NAI_OK && !text.len)
@@ -131,9 +135,7 @@ static char *read_message(const struct nai_batch *b, uint32_t item) {
   last = last ? last + 1 : nai_buf_str(&text);
   if (strncmp(last, prefix, strlen(prefix)) == 0)
     last += strlen(prefix);
-  char *clean = clean_message(last);
-  nai_buf_free(&text);
-  return clean;
+  return clean_message(last);
 }
 
 static char *explain_end(const struct worker *w, const struct nai_batch *b, int status) {
@@ -243,51 +245,36 @@ static void stop_all(struct pool *pool) {
 
 static int run_all(struct pool *pool, const uint32_t *order, uint32_t count, nai_batch_progress_fn *progress, void *ctx,
                    struct nai_err *err) {
-  uint32_t next = 0, done = 0;
-  int rc = NAI_OK;
-  while (done < count && !rc) {
-    while (!rc && next < count && pool->running < pool->size)
-      rc = start(pool, find(pool, 0), order[next++], err);
-    if (rc)
-      break;
-    struct nai_batch_status result = {0};
+  uint32_t next = 0;
+  for (uint32_t done = 1; done <= count; done++) {
+    while (next < count && pool->running < pool->size)
+      NAI_TRY(start(pool, find(pool, 0), order[next++], err));
+    NAI_SCOPED(nai_batch_status) result = {0};
     struct rusage used;
     int status;
     struct worker *w = wait_for_one(pool, &status, &used);
-    rc = record(&result, pool, w, status, &used, err);
-    done++;
-    if (!rc && progress)
+    NAI_TRY(record(&result, pool, w, status, &used, err));
+    if (progress)
       progress(ctx, pool->b, w->item, &result, done, count);
-    nai_batch_status_free(&result);
   }
-  if (rc)
-    stop_all(pool);
-  return rc;
-}
-
-static int by_size(const void *pa, const void *pb, void *ctx) {
-  const struct nai_batch *b = ctx;
-  uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
-  int64_t x = b->manifest.items[ia].stamp.bytes, y = b->manifest.items[ib].stamp.bytes;
-  return x != y ? (x < y) - (x > y) : (ia > ib) - (ia < ib);
+  return NAI_OK;
 }
 
 int nai_batch_run(const struct nai_batch *b, const uint32_t *items, uint32_t count, int jobs, int threads,
                   nai_batch_progress_fn *progress, void *ctx, struct nai_err *err) {
-  struct pool pool = {.b = b, .size = jobs, .threads = threads, .workers = calloc((size_t)jobs, sizeof *pool.workers)};
-  uint32_t *order = malloc(((size_t)count + 1) * sizeof *order);
+  struct pool pool = {.b = b, .size = jobs, .threads = threads};
+  uint32_t *order;
   sigset_t child;
-  int rc = pool.workers && order ? NAI_OK : nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(pool.workers, b->arena, (size_t)jobs, err));
+  NAI_TRY(NAI_NEW(order, b->arena, count, err));
+  memcpy(order, items, count * sizeof *order);
+  qsort_r(order, count, sizeof *order, nai_batch_by_size, (void *)b);
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   sigprocmask(SIG_BLOCK, &child, &pool.mask);
-  if (!rc) {
-    memcpy(order, items, count * sizeof *order);
-    qsort_r(order, count, sizeof *order, by_size, (void *)b);
-    rc = run_all(&pool, order, count, progress, ctx, err);
-  }
+  int rc = run_all(&pool, order, count, progress, ctx, err);
+  if (rc)
+    stop_all(&pool);
   sigprocmask(SIG_SETMASK, &pool.mask, NULL);
-  free(pool.workers);
-  free(order);
   return rc;
 }

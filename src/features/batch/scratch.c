@@ -9,10 +9,8 @@
 #include <fts.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* 0 or errno. */
@@ -75,20 +73,14 @@ int nai_batch_scratch_begin(struct nai_batch_scratch *s, const struct nai_batch 
   int rc = nai_temporary_in(&s->directory, b->scratch, err);
   if (rc)
     return nai_err_wrap(err, rc, "--scratch");
-  if (asprintf(&s->trace, "%s/trace/%s", s->directory.path, nai_fs_basename(i->path)) < 0)
-    s->trace = NULL;
-  if (asprintf(&s->out, "%s/run", s->directory.path) < 0)
-    s->out = NULL;
-  if (!s->trace || !s->out)
-    return nai_err_nomem(err);
-  rc = nai_fs_join(directory, sizeof directory, s->directory.path, "trace")
-         ? nai_fs_mkdir(directory, err)
-         : nai_err_set(err, NAI_EUSAGE, "--scratch: the path is too long");
-  if (!rc && !copy_trace(i->path, s->trace)) {
-    free(s->trace);
-    s->trace = NULL;
-  }
-  return rc;
+  if (!nai_fs_join(directory, sizeof directory, s->directory.path, "trace") ||
+      !nai_fs_join(s->trace, sizeof s->trace, directory, nai_fs_basename(i->path)) ||
+      !nai_fs_join(s->out, sizeof s->out, s->directory.path, "run"))
+    return nai_err_set(err, NAI_EUSAGE, "--scratch: the path is too long");
+  NAI_TRY(nai_fs_mkdir(directory, err));
+  if (!copy_trace(i->path, s->trace))
+    *s->trace = '\0';
+  return NAI_OK;
 }
 
 /* As an analysis puts its directory in place. */
@@ -105,11 +97,9 @@ static int put_in_place(const struct nai_batch_scratch *s, const struct nai_batc
 
 int nai_batch_scratch_end(struct nai_batch_scratch *s, const struct nai_batch *b, uint32_t item, bool keep,
                           struct nai_err *err) {
-  int rc = keep && s->out ? put_in_place(s, b, item, err) : NAI_OK;
+  int rc = keep && *s->out ? put_in_place(s, b, item, err) : NAI_OK;
   if (!nai_temporary_remove(&s->directory) && !rc)
     rc = nai_err_set(err, NAI_EIO, "--scratch: cannot remove what was copied to \"%s\"", b->scratch);
-  free(s->trace);
-  free(s->out);
   *s = (struct nai_batch_scratch){0};
   return rc;
 }

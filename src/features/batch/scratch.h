@@ -7,7 +7,7 @@
 
 struct nai_batch_scratch {
   struct nai_temporary directory;
-  char *trace, *out; /* NULL where the item is analysed in place */
+  char trace[PATH_MAX], out[PATH_MAX]; /* "" where the item is analysed in place */
 };
 
 /* Copies the trace, where the batch has a scratch directory. One that cannot be read is analysed in place, which then

@@ -8,15 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* The largest first; by number where sizes are equal. */
-static int by_size(const void *pa, const void *pb, void *ctx) {
-  const struct nai_batch *b = ctx;
-  uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
-  int64_t x = b->manifest.items[ia].stamp.bytes, y = b->manifest.items[ib].stamp.bytes;
-  return x != y ? (x < y) - (x > y) : (ia > ib) - (ia < ib);
-}
 
 /* A task and how much it has; the one with least, of equal ones the lowest, is on top of the heap. */
 struct load {
@@ -48,35 +39,33 @@ struct placed {
 
 int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b, const uint32_t *items, uint32_t count,
                      struct nai_err *err) {
-  struct placed *order = malloc(((size_t)count + 1) * sizeof *order); /* its first member is what by_size compares */
-  struct load *heap = calloc((size_t)shards + 1, sizeof *heap);
-  int rc = order && heap ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; i < shards && !rc; i++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct placed *order; /* its first member is what nai_batch_by_size compares */
+  struct load *heap;
+  NAI_TRY(NAI_NEW(order, &arena, count, err));
+  NAI_TRY(NAI_NEW(heap, &arena, shards, err));
+  for (uint32_t i = 0; i < shards; i++)
     heap[i] = (struct load){0, i};
-  for (uint32_t i = 0; i < count && !rc; i++)
+  for (uint32_t i = 0; i < count; i++)
     order[i] = (struct placed){items[i], i};
-  if (!rc)
-    qsort_r(order, count, sizeof *order, by_size, (void *)b);
-  for (uint32_t i = 0; i < count && !rc; i++) {
+  qsort_r(order, count, sizeof *order, nai_batch_by_size, (void *)b);
+  for (uint32_t i = 0; i < count; i++) {
     shard[order[i].at] = heap[0].shard;
     heap[0].bytes += b->manifest.items[order[i].item].stamp.bytes + (1 << 20); /* starting a process costs, too */
     sink_down(heap, shards);
   }
-  free(heap);
-  free(order);
-  return rc;
+  return NAI_OK;
 }
 
 /* The most items that one task got. */
 static int most_of(uint32_t *most, const uint32_t *shard, uint32_t count, uint32_t shards, struct nai_err *err) {
-  uint32_t *items = calloc((size_t)shards + 1, sizeof *items);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  uint32_t *items;
+  NAI_TRY(NAI_NEW(items, &arena, shards, err));
   *most = 0;
-  if (!items)
-    return nai_err_nomem(err);
   for (uint32_t i = 0; i < count; i++)
     if (++items[shard[i]] > *most)
       *most = items[shard[i]];
-  free(items);
   return NAI_OK;
 }
 
@@ -86,45 +75,39 @@ static bool plan_path(char *path, size_t size, const struct nai_batch *b) {
 
 int nai_batch_plan_shards(struct nai_batch *b, uint32_t shards, const uint32_t *items, uint32_t count,
                           struct nai_err *err) {
-  uint32_t *shard = malloc(((size_t)count + 1) * sizeof *shard);
-  struct nai_buf text = {0};
+  uint32_t *shard;
+  NAI_SCOPED(nai_buf) text = {0};
   char path[PATH_MAX];
   plan_path(path, sizeof path, b);
-  int rc = shard ? nai_batch_divide(shard, shards, b, items, count, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = most_of(&b->shard_items, shard, count, shards, err);
+  NAI_TRY(NAI_NEW(shard, b->arena, count, err));
+  NAI_TRY(nai_batch_divide(shard, shards, b, items, count, err));
+  NAI_TRY(most_of(&b->shard_items, shard, count, shards, err));
   nai_buf_puts(&text, "shard,id\n");
-  for (uint32_t i = 0; i < count && !rc; i++)
+  for (uint32_t i = 0; i < count; i++)
     nai_buf_printf(&text, "%" PRIu32 ",%s\n", shard[i], b->manifest.items[items[i]].id);
-  if (!rc)
-    rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  free(shard);
+  NAI_TRY(nai_buf_check(&text, err));
+  NAI_TRY(nai_fs_replace(path, nai_buf_str(&text), text.len, err));
   b->shards = shards;
-  return rc ? rc : nai_batch_write_plan(b, err);
+  return nai_batch_write_plan(b, err);
 }
 
 /* The items of the file's rows that belong to the task; ids that the manifest no longer has are left out. */
 static int take_items(uint32_t *items, uint32_t *count, const struct nai_csv *csv, const struct nai_batch *b,
                       uint32_t shard, struct nai_err *err) {
-  uint32_t *by_id = NULL;
-  int rc = nai_batch_by_id(&by_id, &b->manifest, err);
-  for (uint32_t row = 1; row < csv->row_count && !rc; row++) {
+  uint32_t *by_id;
+  NAI_TRY(nai_batch_by_id(&by_id, &b->manifest, err));
+  for (uint32_t row = 1; row < csv->row_count; row++) {
     int64_t item = nai_batch_find(&b->manifest, by_id, nai_csv_cell(csv, row, nai_csv_column(csv, "id")));
     if (item >= 0 && strtoul(nai_csv_cell(csv, row, nai_csv_column(csv, "shard")), NULL, 10) == shard)
       items[(*count)++] = (uint32_t)item;
   }
-  free(by_id);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_batch_shard(uint32_t **items, uint32_t *count, const struct nai_batch *b, uint32_t shard, uint32_t shards,
                     struct nai_err *err) {
-  struct nai_csv *csv = NULL;
+  NAI_OWNED(nai_csv) *csv = NULL;
   char path[PATH_MAX];
-  *items = NULL;
   *count = 0;
   if (shards != b->shards || shard >= shards)
     return nai_err_set(err, NAI_EUSAGE,
@@ -132,11 +115,7 @@ int nai_batch_shard(uint32_t **items, uint32_t *count, const struct nai_batch *b
                        " of %" PRIu32 "; plan anew with --engine print --shards N",
                        shard, shards, b->out, b->shards ? b->shards - 1 : 0, b->shards);
   plan_path(path, sizeof path, b);
-  int rc = nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err);
-  if (!rc && !(*items = malloc(((size_t)csv->row_count + 1) * sizeof **items)))
-    rc = nai_err_nomem(err);
-  if (!rc)
-    rc = take_items(*items, count, csv, b, shard, err);
-  nai_csv_free(csv);
-  return rc;
+  NAI_TRY(nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err));
+  NAI_TRY(NAI_NEW(*items, b->arena, csv->row_count, err));
+  return take_items(*items, count, csv, b, shard, err);
 }

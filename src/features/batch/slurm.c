@@ -1,4 +1,5 @@
 /* Slurm job arrays. Words go to sbatch as they are, never through a shell. */
+#include "command/command.h"
 #include "features/batch/batch.h"
 
 #include "base/fs.h"
@@ -8,14 +9,13 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_MAX = 1 << 20, MAX_WORDS = 128, WORD_BYTES = 4608 };
+enum { OUTPUT_MAX = 1 << 20, MAX_WORDS = 128 };
 
 /* --- programs of Slurm ------------------------------------------------------------------------ */
 
@@ -47,49 +47,37 @@ static int run_program(struct nai_buf *out, const char *const *argv, struct nai_
 int nai_batch_slurm_most(uint32_t *out, struct nai_err *err) {
   static const char *const argv[] = {"scontrol", "show", "config", NULL};
   static const char name[] = "MaxArraySize";
-  struct nai_buf text = {0};
-  int rc = run_program(&text, argv, err);
-  const char *line = rc ? NULL : strstr(nai_buf_str(&text), name);
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(run_program(&text, argv, err));
+  const char *line = strstr(nai_buf_str(&text), name);
   const char *value = line ? line + strlen(name) + strspn(line + strlen(name), " =") : "";
   unsigned long size = strtoul(value, NULL, 10); /* one more than the highest index */
-  if (!rc && size == 0)
-    rc = nai_err_set(err, NAI_EUSAGE, "scontrol show config does not say MaxArraySize above 0: job arrays are off");
+  if (size == 0)
+    return nai_err_set(err, NAI_EUSAGE, "scontrol show config does not say MaxArraySize above 0: job arrays are off");
   *out = size > 1 ? (uint32_t)(size - 1) : 1;
-  nai_buf_free(&text);
-  return rc;
+  return NAI_OK;
 }
 
 /* --- scripts ---------------------------------------------------------------------------------- */
-
-/* A word of a shell command, whatever it holds. */
-static void put_quoted(struct nai_buf *out, const char *word) {
-  nai_buf_putc(out, '\'');
-  for (const char *c = word; *c; c++)
-    if (*c == '\'')
-      nai_buf_puts(out, "'\\''");
-    else
-      nai_buf_putc(out, *c);
-  nai_buf_putc(out, '\'');
-}
 
 static void put_program(struct nai_buf *out) {
   char path[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
   path[n > 0 ? n : 0] = '\0';
-  put_quoted(out, n > 0 ? path : "nsys-ai");
+  nai_cmd_put_quoted(out, n > 0 ? path : "nsys-ai");
 }
 
 /* The call of one task, whose number the shell fills in. */
 static void put_shard_call(struct nai_buf *out, const struct nai_batch *b, const char *number, const char *jobs) {
   put_program(out);
   nai_buf_printf(out, " batch --run-shard \"%s/%" PRIu32 "\" -j \"%s\" --out ", number, b->shards, jobs);
-  put_quoted(out, b->out);
+  nai_cmd_put_quoted(out, b->out);
 }
 
 static void put_rollup_call(struct nai_buf *out, const struct nai_batch *b) {
   put_program(out);
   nai_buf_puts(out, " batch --rollup --out ");
-  put_quoted(out, b->out);
+  nai_cmd_put_quoted(out, b->out);
 }
 
 /* For those who may read it: a file that is new has what the user's mask leaves of reading, whatever that is. */
@@ -102,46 +90,32 @@ static int make_executable(const char *path, struct nai_err *err) {
 
 static int write_script(const char *path, struct nai_buf *script, struct nai_err *err) {
   nai_buf_putc(script, '\n');
-  int rc = nai_buf_check(script, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(script), script->len, err);
-  if (!rc)
-    rc = make_executable(path, err);
-  nai_buf_free(script);
-  return rc;
+  NAI_TRY(nai_buf_check(script, err));
+  NAI_TRY(nai_fs_replace(path, nai_buf_str(script), script->len, err));
+  return make_executable(path, err);
 }
 
-static int write_scripts(char *shard, char *rollup, const struct nai_batch *b, struct nai_err *err) {
-  struct nai_buf text = {0};
-  snprintf(shard, PATH_MAX, "%s/shard.sh", b->out);
-  snprintf(rollup, PATH_MAX, "%s/rollup.sh", b->out);
-  nai_buf_puts(&text, "#!/bin/sh\nexec ");
-  put_shard_call(&text, b, "$SLURM_ARRAY_TASK_ID", "${SLURM_CPUS_PER_TASK:-1}");
-  int rc = write_script(shard, &text, err);
-  if (rc)
-    return rc;
-  nai_buf_puts(&text, "#!/bin/sh\nexec ");
-  put_rollup_call(&text, b);
-  return write_script(rollup, &text, err);
+static int write_scripts(const char *shard, const char *rollup, const struct nai_batch *b, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) first = {0}, last = {0};
+  nai_buf_puts(&first, "#!/bin/sh\nexec ");
+  put_shard_call(&first, b, "$SLURM_ARRAY_TASK_ID", "${SLURM_CPUS_PER_TASK:-1}");
+  NAI_TRY(write_script(shard, &first, err));
+  nai_buf_puts(&last, "#!/bin/sh\nexec ");
+  put_rollup_call(&last, b);
+  return write_script(rollup, &last, err);
 }
 
 /* --- submitting ------------------------------------------------------------------------------- */
 
+/* A command line; what is made for it is the batch's. */
 struct words {
   const char *list[MAX_WORDS + 1];
-  char made[8][WORD_BYTES];
-  size_t count, made_count;
+  size_t count;
 };
 
 static void add_word(struct words *w, const char *word) {
   if (w->count < MAX_WORDS)
     w->list[w->count++] = word;
-}
-
-static char *new_word(struct words *w) {
-  char *word = w->made[w->made_count++];
-  add_word(w, word);
-  return word;
 }
 
 static int64_t largest_of(const struct nai_batch *b) {
@@ -161,26 +135,25 @@ static int64_t minutes_of(const struct nai_batch *b, int cpus) {
 
 static void add_resources(struct words *w, const struct nai_batch *b, const struct nai_batch_slurm *s) {
   int64_t each = b->memory_limit_bytes ? b->memory_limit_bytes + (64 << 20) : nai_batch_memory(largest_of(b));
-  snprintf(new_word(w), WORD_BYTES, "--cpus-per-task=%d", s->cpus);
-  snprintf(new_word(w), WORD_BYTES, "--mem=%" PRId64 "M", (each * s->cpus >> 20) + 1);
+  add_word(w, nai_arena_printf(b->arena, "--cpus-per-task=%d", s->cpus));
+  add_word(w, nai_arena_printf(b->arena, "--mem=%" PRId64 "M", (each * s->cpus >> 20) + 1));
   if (b->time_limit_s)
-    snprintf(new_word(w), WORD_BYTES, "--time=%" PRId64, minutes_of(b, s->cpus));
+    add_word(w, nai_arena_printf(b->arena, "--time=%" PRId64, minutes_of(b, s->cpus)));
 }
 
 /* "1234" or "1234;cluster". */
-static int submit(char **job, struct words *w, struct nai_err *err) {
-  struct nai_buf text = {0};
+static int submit(const char **job, const struct nai_batch *b, struct words *w, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_arena_check(b->arena, err));
   w->list[w->count] = NULL;
-  int rc = w->count >= MAX_WORDS ? nai_err_set(err, NAI_EUSAGE, "too many --slurm-args") : NAI_OK;
-  if (!rc)
-    rc = run_program(&text, w->list, err);
+  if (w->count >= MAX_WORDS)
+    return nai_err_set(err, NAI_EUSAGE, "too many --slurm-args");
+  NAI_TRY(run_program(&text, w->list, err));
   size_t digits = strspn(nai_buf_str(&text), "0123456789");
-  if (!rc && !digits)
-    rc = nai_err_set(err, NAI_EUSAGE, "sbatch did not print the number of a job: \"%.100s\"", nai_buf_str(&text));
-  if (!rc && !(*job = strndup(nai_buf_str(&text), digits)))
-    rc = nai_err_nomem(err);
-  nai_buf_free(&text);
-  return rc;
+  if (!digits)
+    return nai_err_set(err, NAI_EUSAGE, "sbatch did not print the number of a job: \"%.100s\"", nai_buf_str(&text));
+  *job = nai_arena_printf(b->arena, "%.*s", (int)digits, nai_buf_str(&text));
+  return nai_arena_check(b->arena, err);
 }
 
 static void add_common(struct words *w, const struct nai_batch_slurm *s, const struct nai_batch *b, const char *log) {
@@ -188,32 +161,28 @@ static void add_common(struct words *w, const struct nai_batch_slurm *s, const s
   add_word(w, "--parsable");
   add_word(w, "--job-name=nsys-ai");
   add_word(w, "--kill-on-invalid-dep=yes");
-  snprintf(new_word(w), WORD_BYTES, "--output=%s/logs/%s", b->out, log);
+  add_word(w, nai_arena_printf(b->arena, "--output=%s/logs/%s", b->out, log));
   for (size_t i = 0; i < s->arg_count; i++)
     add_word(w, s->args[i]);
 }
 
 int nai_batch_submit(struct nai_batch_slurm *s, const struct nai_batch *b, struct nai_err *err) {
-  char shard[PATH_MAX], rollup[PATH_MAX];
+  const char *shard = nai_arena_printf(b->arena, "%s/shard.sh", b->out),
+             *rollup = nai_arena_printf(b->arena, "%s/rollup.sh", b->out);
   struct words array = {0}, last = {0};
-  int rc = write_scripts(shard, rollup, b, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_arena_check(b->arena, err));
+  NAI_TRY(write_scripts(shard, rollup, b, err));
   add_common(&array, s, b, "task-%A_%a.log");
   add_resources(&array, b, s);
   add_word(&array, "--requeue");
-  char *range = new_word(&array);
-  int n = snprintf(range, WORD_BYTES, "--array=0-%" PRIu32, b->shards - 1);
-  if (s->at_a_time)
-    snprintf(range + n, (size_t)(WORD_BYTES - n), "%%%d", s->at_a_time);
+  const char *range = nai_arena_printf(b->arena, "--array=0-%" PRIu32, b->shards - 1);
+  add_word(&array, s->at_a_time ? nai_arena_printf(b->arena, "%s%%%d", range, s->at_a_time) : range);
   add_word(&array, shard);
-  rc = submit(&s->array_job, &array, err);
-  if (rc)
-    return rc;
+  NAI_TRY(submit(&s->array_job, b, &array, err));
   add_common(&last, s, b, "rollup-%j.log");
-  snprintf(new_word(&last), WORD_BYTES, "--dependency=afterany:%s", s->array_job); /* however its tasks ended */
+  add_word(&last, nai_arena_printf(b->arena, "--dependency=afterany:%s", s->array_job)); /* however its tasks ended */
   add_word(&last, rollup);
-  return submit(&s->rollup_job, &last, err);
+  return submit(&s->rollup_job, b, &last, err);
 }
 
 /* --- others ----------------------------------------------------------------------------------- */
@@ -232,7 +201,7 @@ void nai_batch_print(struct nai_buf *out, const struct nai_batch *b) {
   nai_buf_printf(out, "\n# GNU parallel, on several machines (--sshlogin):\nseq 0 %" PRIu32 " | parallel ", last);
   struct nai_buf call = {0};
   put_shard_call(&call, b, "{}", "1");
-  put_quoted(out, nai_buf_str(&call));
+  nai_cmd_put_quoted(out, nai_buf_str(&call));
   nai_buf_putc(out, '\n');
   out->oom |= call.oom;
   nai_buf_free(&call);

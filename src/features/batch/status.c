@@ -1,15 +1,10 @@
 /* status/ID.json, and what is still to be done. */
-#include "features/batch/batch.h"
+#include "features/batch/internal.h"
 
 #include "base/fs.h"
-#include "config/yaml.h"
 #include "index/index.h"
-#include "table/json.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,20 +19,13 @@ void nai_batch_status_free(struct nai_batch_status *s) {
   s->error = NULL;
 }
 
-static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, value);
-  nai_json_put_text(json, key, text);
-}
-
 int nai_batch_status_write(const struct nai_batch_status *s, const struct nai_batch *b, uint32_t item,
                            struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
   char path[PATH_MAX];
   nai_batch_path(path, sizeof path, b, "status", b->manifest.items[item].id, ".json");
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, &text, NAI_JSON_LINES);
   nai_json_put_int(&json, "format_major", 1);
   nai_json_put_text(&json, "outcome", names[s->outcome]);
   nai_json_put_int(&json, "exit", s->exit);
@@ -45,42 +33,30 @@ int nai_batch_status_write(const struct nai_batch_status *s, const struct nai_ba
   nai_json_put_text(&json, "error", s->error ? s->error : "");
   nai_json_put_int(&json, "bytes", s->stamp.bytes);
   nai_json_put_int(&json, "mtime_ns", s->stamp.mtime_ns);
-  put_hex(&json, "beside", s->stamp.beside);
-  put_hex(&json, "program", s->program);
-  put_hex(&json, "options", s->options);
+  nai_batch_put_hex(&json, "beside", s->stamp.beside);
+  nai_batch_put_hex(&json, "program", s->program);
+  nai_batch_put_hex(&json, "options", s->options);
   nai_json_put_int(&json, "wall_ms", s->wall_ms);
   nai_json_put_int(&json, "max_rss_bytes", s->max_rss_bytes);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(&text, '\n');
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
+  nai_json_close(&json);
+  NAI_TRY(nai_buf_check(&text, err));
+  return nai_fs_replace(path, nai_buf_str(&text), text.len, err);
 }
-
-static const char *text_of(const struct nai_yaml *doc, const char *key) {
-  const struct nai_yaml_node *node = nai_yaml_get(doc, nai_yaml_root(doc), key);
-  return node ? node->text : "";
-}
-
-static int64_t int_of(const struct nai_yaml *doc, const char *key) { return strtoll(text_of(doc, key), NULL, 10); }
 
 static int read_doc(struct nai_batch_status *s, const struct nai_yaml *doc, struct nai_err *err) {
   for (int i = 0; i < NAI_BATCH_OUTCOMES; i++)
-    if (strcmp(names[i], text_of(doc, "outcome")) == 0)
+    if (strcmp(names[i], nai_batch_text_of(doc, "outcome")) == 0)
       s->outcome = (enum nai_batch_outcome)i;
-  s->exit = (int)int_of(doc, "exit");
-  s->signal = (int)int_of(doc, "signal");
-  s->stamp = (struct nai_stamp){.bytes = int_of(doc, "bytes"),
-                                .mtime_ns = int_of(doc, "mtime_ns"),
-                                .beside = strtoull(text_of(doc, "beside"), NULL, 16)}; /* "": of an earlier version */
-  s->program = strtoull(text_of(doc, "program"), NULL, 16);
-  s->options = strtoull(text_of(doc, "options"), NULL, 16);
-  s->wall_ms = int_of(doc, "wall_ms");
-  s->max_rss_bytes = int_of(doc, "max_rss_bytes");
-  if (*text_of(doc, "error") && !(s->error = strdup(text_of(doc, "error"))))
+  s->exit = (int)nai_batch_int_of(doc, "exit");
+  s->signal = (int)nai_batch_int_of(doc, "signal");
+  s->stamp = (struct nai_stamp){.bytes = nai_batch_int_of(doc, "bytes"),
+                                .mtime_ns = nai_batch_int_of(doc, "mtime_ns"),
+                                .beside = nai_batch_hex_of(doc, "beside")}; /* "": of an earlier version */
+  s->program = nai_batch_hex_of(doc, "program");
+  s->options = nai_batch_hex_of(doc, "options");
+  s->wall_ms = nai_batch_int_of(doc, "wall_ms");
+  s->max_rss_bytes = nai_batch_int_of(doc, "max_rss_bytes");
+  if (*nai_batch_text_of(doc, "error") && !(s->error = strdup(nai_batch_text_of(doc, "error"))))
     return nai_err_nomem(err);
   return NAI_OK;
 }
@@ -93,23 +69,22 @@ static bool fits(const struct nai_batch_status *s, const struct nai_batch *b, ui
 int nai_batch_status_read(struct nai_batch_status *s, const struct nai_batch *b, uint32_t item, struct nai_err *err) {
   static const struct nai_batch_status missing = {.outcome = NAI_BATCH_MISSING, .exit = -1};
   char path[PATH_MAX];
-  struct nai_yaml *doc = NULL;
+  NAI_OWNED(nai_yaml) *doc = NULL;
   struct nai_err ignored = {0};
   *s = missing;
   nai_batch_path(path, sizeof path, b, "status", b->manifest.items[item].id, ".json");
   if (!nai_fs_exists(path))
     return NAI_OK;
-  int rc = nai_yaml_load(&doc, path, &ignored), ok = NAI_OK;
-  if (!rc && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == NAI_OK)
-    ok = read_doc(s, doc, err);
-  nai_yaml_free(doc);
+  int rc = nai_yaml_load(&doc, path, &ignored);
   if (rc == NAI_ELIMIT)
     return nai_err_nomem(err);
-  if (!ok && !fits(s, b, item)) {
+  if (!rc && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == NAI_OK)
+    NAI_TRY(read_doc(s, doc, err));
+  if (!fits(s, b, item)) {
     nai_batch_status_free(s);
     *s = missing;
   }
-  return ok;
+  return NAI_OK;
 }
 
 /* A status says that there was a run, not that it is still there. */
@@ -123,27 +98,25 @@ static int has_run(bool *has, const struct nai_batch *b, uint32_t item, struct n
 }
 
 static int is_needed(bool *needed, const struct nai_batch *b, uint32_t item, struct nai_err *err) {
-  struct nai_batch_status status;
+  NAI_SCOPED(nai_batch_status) status = {0};
   bool has = false;
-  int rc = nai_batch_status_read(&status, b, item, err);
-  if (!rc && status.outcome == NAI_BATCH_OK)
-    rc = has_run(&has, b, item, err);
+  NAI_TRY(nai_batch_status_read(&status, b, item, err));
+  if (status.outcome == NAI_BATCH_OK)
+    NAI_TRY(has_run(&has, b, item, err));
   *needed = status.outcome == NAI_BATCH_REFUSED ? b->retry_refused : !has;
-  nai_batch_status_free(&status);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uint32_t among_count,
                    const struct nai_batch *b, struct nai_err *err) {
-  *items = malloc(((size_t)among_count + 1) * sizeof **items);
+  NAI_TRY(NAI_NEW(*items, b->arena, among_count, err));
   *count = 0;
-  int rc = *items ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; i < among_count && !rc; i++) {
+  for (uint32_t i = 0; i < among_count; i++) {
     uint32_t item = among ? among[i] : i;
     bool needed;
-    rc = is_needed(&needed, b, item, err);
-    if (!rc && needed)
+    NAI_TRY(is_needed(&needed, b, item, err));
+    if (needed)
       (*items)[(*count)++] = item;
   }
-  return rc;
+  return NAI_OK;
 }

@@ -52,12 +52,15 @@ void nai_document_metric(const struct nai_document *d, struct nai_view *list, co
   nai_document_amount(map, "new", unit, j->candidate, false);
   nai_put_decision(&text, d->c, r);
   nai_view_put_buf(map, "verdict", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   nai_put_allowed(&text, r);
   nai_view_put_buf(map, "budget", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   nai_put_amount(&text, unit, j->compared ? j->shift.shift : (double)NAN, true);
   if (j->compared && !isnan(j->pct) && strcmp(unit, "percent") != 0)
     nai_put_pct(&text, j->pct);
   nai_view_put_buf(map, "difference", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   if (j->compared && j->shift.has_ci && strcmp(r->def.kind, "exact") != 0) {
     nai_put_amount(&text, unit, j->shift.low, true);
     nai_buf_puts(&text, " ... ");

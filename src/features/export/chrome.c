@@ -44,10 +44,7 @@ static void begin_event(struct chrome *c, const char *phase, struct place place)
   nai_json_put_int(&c->json, "tid", place.tid);
 }
 
-static void begin_args(struct chrome *c) {
-  nai_json_key(&c->json, "args");
-  nai_json_begin_object(&c->json, NAI_JSON_INLINE);
-}
+static void begin_args(struct chrome *c) { nai_json_put_object(&c->json, "args", NAI_JSON_INLINE); }
 
 static void end_args(struct chrome *c) {
   nai_json_end(&c->json);
@@ -103,7 +100,7 @@ static void put_arg(struct chrome *c, const struct nai_arg *arg) {
   }
 }
 
-static void put_args(struct chrome *c, const struct nai_slice *s) {
+static void put_args(struct chrome *c, const struct nai_track_slice *s) {
   struct nai_arg args[NAI_MAX_ARGS];
   int count = nai_labels_args(args, c->tl, s);
   begin_args(c);
@@ -112,7 +109,8 @@ static void put_args(struct chrome *c, const struct nai_slice *s) {
   end_args(c);
 }
 
-static void begin_slice(struct chrome *c, const char *phase, const struct nai_track *track, const struct nai_slice *s) {
+static void begin_slice(struct chrome *c, const char *phase, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   begin_event(c, phase, place_of(track));
   nai_json_put_text(&c->json, "name", nai_strings_get(&c->tl->names, s->name));
   nai_json_put_text(&c->json, "cat", nai_strings_get(&c->tl->categories, s->category));
@@ -131,7 +129,7 @@ static void put_flow(struct chrome *c, const char *phase, struct place place, in
   nai_json_end(&c->json);
 }
 
-static void put_flows(struct chrome *c, const struct nai_track *track, const struct nai_slice *s) {
+static void put_flows(struct chrome *c, const struct nai_track *track, const struct nai_track_slice *s) {
   struct nai_timeline *tl = c->tl;
   uint32_t thread = nai_at_text(&tl->m->apis.thread, s->call);
   int64_t at = nai_at(&tl->m->apis.start_ns, s->call);
@@ -144,7 +142,8 @@ static void put_flows(struct chrome *c, const struct nai_track *track, const str
   put_flow(c, "f", place_of(track), s->start);
 }
 
-static void put_slice(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_slice(struct nai_timeline_writer *writer, const struct nai_track *track,
+                      const struct nai_track_slice *s) {
   struct chrome *c = (struct chrome *)writer;
   begin_slice(c, "X", track, s);
   put_us(&c->json, "dur", s->end - s->start);
@@ -157,7 +156,8 @@ static void end_slice(struct nai_timeline_writer *writer, const struct nai_track
   (void)writer, (void)track, (void)at; /* its length is written with its start */
 }
 
-static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   struct chrome *c = (struct chrome *)writer;
   begin_slice(c, "i", track, s);
   nai_json_put_text(&c->json, "s", "t");
@@ -182,8 +182,7 @@ static void put_counter(struct nai_timeline_writer *writer, const struct nai_tra
 /* Whole names of kernels, which would make every event long. */
 static void put_kernels(struct chrome *c) {
   const struct nai_strings *names = &c->tl->m->tables[NAI_IN_KERNELS]->strings;
-  nai_json_key(&c->json, "kernels");
-  nai_json_begin_object(&c->json, NAI_JSON_LINES);
+  nai_json_put_object(&c->json, "kernels", NAI_JSON_LINES);
   for (uint32_t i = 0; i < names->count; i++)
     if (c->tl->kernel_name[i] && !c->tl->options->full_names)
       nai_json_put_text(&c->json, nai_strings_get(&c->tl->names, c->tl->kernel_name[i] - 1), nai_strings_get(names, i));
@@ -193,8 +192,7 @@ static void put_kernels(struct chrome *c) {
 static void put_other(struct chrome *c) {
   const struct nai_table *capture = c->tl->m->tables[NAI_IN_CAPTURE];
   int64_t utc = nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns);
-  nai_json_key(&c->json, "otherData");
-  nai_json_begin_object(&c->json, NAI_JSON_LINES);
+  nai_json_put_object(&c->json, "otherData", NAI_JSON_LINES);
   nai_json_put_text(&c->json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&c->json, "trace", nai_get_str(capture, 0, CAPTURE_file));
   nai_json_put_text(&c->json, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version));
@@ -210,22 +208,15 @@ static void put_other(struct chrome *c) {
 
 int nai_export_chrome(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
                       struct nai_err *err) {
-  struct nai_timeline tl;
+  NAI_SCOPED(nai_timeline) tl = {0};
   struct chrome c = {.writer = {put_track, put_slice, end_slice, put_instant, put_counter}, .tl = &tl};
-  int rc = nai_timeline_open(&tl, model, options, err);
-  if (!rc) {
-    nai_json_init(&c.json, out, false);
-    nai_json_begin_object(&c.json, NAI_JSON_LINES);
-    nai_json_key(&c.json, "traceEvents");
-    nai_json_begin_array(&c.json, NAI_JSON_LINES);
-    rc = nai_timeline_write(&tl, &c.writer, err);
-    nai_json_end(&c.json);
-    nai_json_put_text(&c.json, "displayTimeUnit", "ns");
-    put_other(&c);
-    nai_json_end(&c.json);
-    nai_json_finish(&c.json);
-    nai_buf_putc(out, '\n');
-  }
-  nai_timeline_free(&tl);
+  NAI_TRY(nai_timeline_open(&tl, model, options, err));
+  nai_json_open(&c.json, out, NAI_JSON_LINES);
+  nai_json_put_array(&c.json, "traceEvents", NAI_JSON_LINES);
+  int rc = nai_timeline_write(&tl, &c.writer, err);
+  nai_json_end(&c.json);
+  nai_json_put_text(&c.json, "displayTimeUnit", "ns");
+  put_other(&c);
+  nai_json_close(&c.json);
   return rc;
 }

@@ -3,7 +3,6 @@
 #include "features/export/command.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct export_args {
@@ -12,6 +11,7 @@ struct export_args {
   bool gzip, all, quiet;
   int names;
   double min_us;
+  struct nai_cli_stretch trim;
   struct nai_export_options timeline; /* and the GPU of every format */
 };
 
@@ -42,101 +42,40 @@ static const struct {
     [CHROME] = {"chrome", "the same as JSON of Chrome's trace viewer", EVENTS, nai_export_chrome},
 };
 
-static const char *format_name(size_t i, const char *before) {
-  (void)before;
-  return i < FORMATS ? formats[i].name : NULL;
-}
+NAI_CLI_NAMES_OF(format_name, formats)
 static const char *format_about(size_t i) { return formats[i].about; }
 
-static const char *metric_name(size_t i, const char *before) {
-  static const char *const names[] = {"gpu", "wall"};
-  (void)before;
-  return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+NAI_CLI_NAMES(metric_name, "gpu", "wall")
 
-static const char *names_name(size_t i, const char *before) {
-  static const char *const names[] = {"short", "full"};
-  (void)before;
-  return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+NAI_CLI_NAMES(names_name, "short", "full")
 
-static int set_trim(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
-  struct nai_export_options *o = &((struct export_args *)memory)->timeline;
-  return nai_cli_read_stretch(&o->start_ns, &o->end_ns, option, values, err);
-}
-static const struct nai_cli_type trim = {set_trim, NULL};
-
-#define AT(field) .at = offsetof(struct export_args, field)
+#define NAI_CLI_ARGS struct export_args
 static const struct nai_cli_option options[] = {
-    {.name = "out",
-     .letter = 'o',
-     .value = "FILE",
-     .help = "the file to write",
-     .type = &nai_cli_text,
-     AT(out),
-     .otherwise = "standard output",
-     .hint = NAI_CLI_FILE},
-    {.name = "gpu",
-     .value = "N",
-     .help = "kernels, copies, gaps, and rows of timelines, of this GPU only",
-     .type = &nai_cli_int64,
-     AT(timeline.gpu),
-     .min = -1,
-     .max = INT32_MAX,
-     .otherwise = "all"},
-    {.name = "list",
-     .value = "LIST",
-     .help = "csv, ndjson, json and parquet: which events the rows are",
-     .type = &nai_cli_choice,
-     AT(list),
-     .choices = nai_cmd_flat_lists},
-    {.name = "metric",
-     .value = "TIME",
-     .help = "folded and speedscope: the time of kernels, or that of the ranges themselves",
-     .type = &nai_cli_choice,
-     AT(metric),
-     .choices = metric_name},
-    {.name = "trim",
-     .value = "START END",
-     .help = "rows and timelines: this stretch only, in seconds since session start; events are cut at its edges",
-     .type = &trim,
-     .min = -1000000000,
-     .max = 1000000000,
-     .otherwise = "everything; nsys-ai probe TRACE prints the range"},
-    {.name = "names",
-     .value = "FORM",
-     .help = "perfetto and chrome: how kernels are called",
-     .type = &nai_cli_choice,
-     AT(names),
-     .choices = names_name},
-    {.name = "min-duration",
-     .value = "US",
-     .help = "perfetto and chrome: leave out events shorter than this, in microseconds",
-     .type = &nai_cli_number,
-     AT(min_us),
-     .max = 1000000000},
-    {.name = "no-calls",
-     .help = "perfetto and chrome: leave out CUDA API calls, and flows from them",
-     .type = &nai_cli_on,
-     AT(timeline.no_calls)},
-    {.name = "no-ranges",
-     .help = "perfetto and chrome: leave out NVTX ranges and marks",
-     .type = &nai_cli_on,
-     AT(timeline.no_ranges)},
-    {.name = "no-flows",
-     .help = "perfetto and chrome: leave out the arrows from calls to what they launched",
-     .type = &nai_cli_on,
-     AT(timeline.no_flows)},
-    {.name = "all",
-     .help = "speedscope: rows of threads and streams also of more than two million events",
-     .type = &nai_cli_on,
-     AT(all)},
-    {.name = "gzip",
-     .help = "compress; viewers read that as well. Parquet: its pages",
-     .type = &nai_cli_on,
-     AT(gzip),
-     .otherwise = "when FILE ends in .gz"},
-    {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
+    NAI_CLI_OPTION(text, out, "out", "FILE", "the file to write", .letter = 'o', .otherwise = "standard output",
+                   .hint = NAI_CLI_FILE),
+    NAI_CLI_OPTION(int64, timeline.gpu, "gpu", "N", "kernels, copies, gaps, and rows of timelines, of this GPU only",
+                   NAI_CLI_RANGE(-1, INT32_MAX), .otherwise = "all"),
+    NAI_CLI_OPTION(choice, list, "list", "LIST", "csv, ndjson, json and parquet: which events the rows are",
+                   .choices = nai_cmd_flat_lists),
+    NAI_CLI_OPTION(choice, metric, "metric", "TIME",
+                   "folded and speedscope: the time of kernels, or that of the ranges themselves",
+                   .choices = metric_name),
+    NAI_CLI_OPTION(stretch, trim, "trim", "START END",
+                   "rows and timelines: this stretch only, in seconds since session start; events are cut at its edges",
+                   NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(choice, names, "names", "FORM", "perfetto and chrome: how kernels are called",
+                   .choices = names_name),
+    NAI_CLI_OPTION(number, min_us, "min-duration", "US",
+                   "perfetto and chrome: leave out events shorter than this, in microseconds", .max = 1000000000),
+    NAI_CLI_SWITCH(on, timeline.no_calls, "no-calls",
+                   "perfetto and chrome: leave out CUDA API calls, and flows from them"),
+    NAI_CLI_SWITCH(on, timeline.no_ranges, "no-ranges", "perfetto and chrome: leave out NVTX ranges and marks"),
+    NAI_CLI_SWITCH(on, timeline.no_flows, "no-flows",
+                   "perfetto and chrome: leave out the arrows from calls to what they launched"),
+    NAI_CLI_SWITCH(on, all, "all", "speedscope: rows of threads and streams also of more than two million events"),
+    NAI_CLI_SWITCH(on, gzip, "gzip", "compress; viewers read that as well. Parquet: its pages",
+                   .otherwise = "when FILE ends in .gz"),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };
 
@@ -196,8 +135,8 @@ static int put_file(struct nai_buf *out, enum format format, const struct export
   struct nai_gzip compressed;
   if (format == PARQUET || (!args->gzip && !ends_in_gz(args->out)))
     return put(out, format, args, run, err);
-  int rc = nai_gzip_open(&compressed, out, err);
-  return rc ? rc : nai_gzip_close(&compressed, put(&compressed.text, format, args, run, err), err);
+  NAI_TRY(nai_gzip_open(&compressed, out, err));
+  return nai_gzip_close(&compressed, put(&compressed.text, format, args, run, err), err);
 }
 
 /* Options of other formats are mistakes. */
@@ -208,7 +147,7 @@ static int check_taken(const struct export_args *args, enum format format, struc
     bool given;
     const char *names, *of;
   } groups[] = {{GPU, o->gpu != INT64_MIN, "--gpu", "rows, stacks and timelines"},
-                {TRIM, o->start_ns != INT64_MIN, "--trim",
+                {TRIM, args->trim.given, "--trim",
                  "rows (csv, ndjson, json, parquet) and timelines (perfetto, chrome)"},
                 {LIST, args->list, "--list", "csv, ndjson, json and parquet"},
                 {METRIC, args->metric, "--metric", "folded and speedscope"},
@@ -226,9 +165,7 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   const struct export_args *args = memory;
   enum format format = format_of(operands[0]);
   (void)count;
-  int rc = check_taken(args, format, err);
-  if (rc)
-    return rc;
+  NAI_TRY(check_taken(args, format, err));
   if (args->metric == NAI_CMD_WALL && args->timeline.gpu != INT64_MIN)
     return nai_err_set(err, NAI_EUSAGE, "--metric wall and --gpu exclude each other: ranges are not of one GPU");
   if (args->list && args->timeline.gpu != INT64_MIN && !nai_cmd_flat_has_gpu(args->list))
@@ -240,41 +177,31 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return binary ? nai_cmd_check_binary(operands[0], args->out, err) : NAI_OK;
 }
 
-/* What is asked for is in the run. */
-static int check_there(const struct export_args *args, struct nai_run *run, struct nai_err *err) {
-  const struct nai_export_options *o = &args->timeline;
-  int rc = nai_cmd_check_gpu(o->gpu, run, err);
-  return rc || o->start_ns == INT64_MIN ? rc : nai_cmd_check_stretch("--trim", o->start_ns, o->end_ns, run, err);
-}
-
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  const struct export_args *args = memory;
+  struct export_args *args = memory;
+  struct nai_export_options *o = &args->timeline;
   struct nai_cmd_output output;
-  struct nai_run *source = NULL;
+  NAI_OWNED(nai_run) *source = NULL;
   (void)count, (void)program;
-  int rc = nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err);
-  if (!rc)
-    rc = check_there(args, source, err);
-  if (!rc)
-    rc = nai_cmd_output_open(&output, args->out, operands[1], err);
-  if (!rc) {
-    rc = put_file(&output.sink.text, format_of(operands[0]), args, source, err);
-    rc = nai_cmd_output_close(&output, rc, err);
+  NAI_TRY(nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  NAI_TRY(nai_cmd_check_gpu(o->gpu, source, err));
+  if (args->trim.given) {
+    o->start_ns = args->trim.start_ns;
+    o->end_ns = args->trim.end_ns;
+    NAI_TRY(nai_cmd_check_stretch("--trim", o->start_ns, o->end_ns, source, err));
   }
-  nai_run_close(source);
-  return rc;
+  NAI_TRY(nai_cmd_output_open(&output, args->out, operands[1], err));
+  return nai_cmd_output_close(&output, put_file(&output.sink.text, format_of(operands[0]), args, source, err), err);
 }
 
-const struct nai_cli_command nai_cmd_exports = {
-    .name = "export",
-    .synopsis = "FORMAT SRC",
+NAI_CLI_COMMAND(
+    nai_cmd_exports, .name = "export", .synopsis = "FORMAT SRC",
     .summary = "write events as rows, stacks or a tree, or all of them for other timelines",
     .description =
-        "Writes events of a run for other tools: as rows, or, as perfetto and chrome, every kernel, copy, API call and NVTX "
-        "range with the arrows between them. SRC is an artifacts directory or a trace, which is analysed for this "
-        "answer only. "
-        "For any other rows: nsys-ai sql with --format csv, json or parquet.",
+        "Writes events of a run for other tools: as rows, or, as perfetto and chrome, every kernel, copy, API call and "
+        "NVTX range with the arrows between them. " NAI_CMD_ABOUT_SOURCE
+        " For any other rows: nsys-ai sql with --format csv, json or parquet.",
     .examples = "nsys-ai export csv artifacts/run1 --out kernels.csv\nnsys-ai export folded artifacts/run1 | "
                 "flamegraph.pl > kernels.svg\n"
                 "nsys-ai export parquet artifacts/run1 --list copies --out copies.parquet\n"
@@ -283,15 +210,6 @@ const struct nai_cli_command nai_cmd_exports = {
                 "nsys-ai export perfetto artifacts/run1 --out run1.pftrace\n"
                 "nsys-ai export chrome artifacts/run1 --trim 1 1.02 --out run1.json.gz",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "FORMAT", .choices = format_name, .about = format_about, .only_choices = true},
-            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-            {0}},
-    .min_operands = 2,
-    .max_operands = 2,
-    .args_size = sizeof(struct export_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    NAI_CLI_OPERANDS(2, 2, {.name = "FORMAT", .choices = format_name, .about = format_about, .only_choices = true},
+                     NAI_CMD_SOURCE("SRC")),
+    .init = init, .check = check, .run = run)

@@ -1,7 +1,7 @@
 /* What export prints, which sql and table print as well: rows as Parquet, events, stacks, timelines. */
 #pragma once
 
-#include "command/answer.h"
+#include "command/asking.h"
 #include "features/export/export.h"
 #include "features/export/parquet.h"
 
@@ -34,7 +34,18 @@ struct nai_cmd_timeline;
 NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric,
                                           const struct nai_cmd_timeline *how, struct nai_err *err);
 
-/* timelines.c: the run's events for another program's timeline. */
+/* timelines.c: the model of a run with those tables and parts, and the optional ones where the run has what they need,
+ * for the time of one call. NAI_EINPUT: tables are missing or damaged. */
+struct nai_cmd_model_needs {
+  uint64_t tables, optional_tables;
+  uint32_t parts, optional_parts;
+  bool map_nvtx;
+};
+typedef int nai_cmd_model_fn(const struct nai_model *model, void *ctx, struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_with_model(struct nai_run *run, const struct nai_cmd_model_needs *needs,
+                                      nai_cmd_model_fn *use, void *ctx, struct nai_err *err);
+
+/* The run's events for another program's timeline. */
 struct nai_cmd_timeline {
   nai_export_fn *write;
   struct nai_export_options options;

@@ -6,8 +6,6 @@
 #include "base/sink.h"
 #include "model/model.h"
 
-#include <limits.h>
-
 struct nai_export_options {
   int64_t gpu;              /* GPU rows of this device only; INT64_MIN: all */
   int64_t start_ns, end_ns; /* what overlaps [start, end), cut at its edges; INT64_MIN, INT64_MAX: everything */

@@ -5,26 +5,25 @@
 #include "tables/gpu_metric_names.h"
 #include "tables/gpu_metric_samples.h"
 
-#include <stdlib.h>
-
 int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_model *m = tl->m;
-  struct nai_slice s;
-  uint32_t n = 0, count = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_groups groups = {0};
+  struct nai_track_slice s;
+  uint32_t n = 0, count = 0, *rows;
+  int32_t *threads;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
     n += nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK;
-  uint32_t *rows = malloc(((size_t)n + 1) * sizeof *rows);
-  int32_t *threads = nai_cells_new((size_t)n + 1, sizeof *threads);
-  struct nai_arena arena = NAI_ARENA(NULL);
-  struct nai_groups groups = {0};
-  for (uint32_t i = 0; i < m->nvtx.n && rows && threads; i++)
+  NAI_TRY(NAI_NEW(rows, &arena, n, err));
+  NAI_TRY(NAI_NEW(threads, &arena, n, err));
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
     if (nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK) {
       threads[count] = nai_at_i32(&m->nvtx.thread, i);
       rows[count++] = i;
     }
   struct nai_column of = nai_column_of_i32(threads);
-  int rc = rows && threads ? nai_groups_collect(&groups, n, &of, m->thread_count, &arena, err) : nai_err_nomem(err);
-  for (uint32_t t = 0; t < m->thread_count && !rc; t++)
+  NAI_TRY(nai_groups_collect(&groups, n, &of, m->thread_count, &arena, err));
+  for (uint32_t t = 0; t < m->thread_count; t++)
     for (uint32_t i = groups.first[t]; i < groups.first[t + 1]; i++) {
       if (!nai_timeline_cut(&s, tl, NAI_LANE_NVTX, rows[groups.order[i]]))
         continue;
@@ -33,10 +32,7 @@ int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err) {
       tl->events++;
       tl->writer->instant(tl->writer, &track, &s);
     }
-  nai_arena_free(&arena);
-  free(rows);
-  free(threads);
-  return rc;
+  return NAI_OK;
 }
 
 void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu) {
@@ -45,7 +41,7 @@ void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu) {
   struct nai_track track = {0};
   uint32_t category = nai_labels_add(tl, &tl->categories, "idle");
   for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
-    struct nai_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
+    struct nai_track_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
     s.start = gap.start < o->start_ns ? o->start_ns : gap.start;
     s.end = gap.end > o->end_ns ? o->end_ns : gap.end;
     if (s.end <= s.start || gap.end - gap.start < o->min_ns)
@@ -65,7 +61,7 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_table *samples = tl->m->tables[NAI_IN_GPU_METRIC_SAMPLES],
                          *names = tl->m->tables[NAI_IN_GPU_METRICS];
   const struct nai_export_options *o = tl->options;
-  struct nai_arena arena = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_groups groups = {0};
   struct nai_track root = {.kind = NAI_TRACK_METRICS, .name = "GPU metrics", .rank = tl->m->gpu_count};
   if (!samples || !names || !samples->rows)
@@ -73,13 +69,12 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_column metric = nai_table_column(samples, GPU_METRIC_SAMPLES_metric),
                           time = nai_table_column(samples, GPU_METRIC_SAMPLES_time_ns),
                           value = nai_table_column(samples, GPU_METRIC_SAMPLES_value);
-  int rc = nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, &arena, err);
-  root = rc ? root : nai_timeline_announce(tl, root);
-  for (uint32_t g = 0; g < (uint32_t)names->rows && !rc; g++) {
-    struct nai_buf name = {0};
-    nai_buf_printf(&name, "%s (GPU %lld)", nai_get_str(names, g, GPU_METRIC_NAMES_metric_name),
-                   (long long)nai_get_i64(names, g, GPU_METRIC_NAMES_gpu_id));
-    struct nai_track track = {.kind = NAI_TRACK_COUNTER, .parent = root.number, .name = nai_buf_str(&name)};
+  NAI_TRY(nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, &arena, err));
+  root = nai_timeline_announce(tl, root);
+  for (uint32_t g = 0; g < (uint32_t)names->rows; g++) {
+    struct nai_track track = {.kind = NAI_TRACK_COUNTER, .parent = root.number};
+    track.name = nai_arena_printf(&arena, "%s (GPU %lld)", nai_get_str(names, g, GPU_METRIC_NAMES_metric_name),
+                                  (long long)nai_get_i64(names, g, GPU_METRIC_NAMES_gpu_id));
     track = groups.first[g] < groups.first[g + 1] ? nai_timeline_announce(tl, track) : track;
     for (uint32_t i = groups.first[g]; i < groups.first[g + 1]; i++) {
       uint32_t row = groups.order[i];
@@ -87,8 +82,6 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
       if (at >= o->start_ns && at < o->end_ns && nai_at(&value, row) != NAI_NULL_I64)
         tl->writer->counter(tl->writer, &track, at, (double)nai_at(&value, row));
     }
-    nai_buf_free(&name);
   }
-  nai_arena_free(&arena);
-  return rc;
+  return nai_arena_check(&arena, err);
 }

@@ -52,14 +52,10 @@ const char *nai_cmd_flat_lists(size_t index, const char *before) {
 
 bool nai_cmd_flat_has_gpu(int list) { return strstr(lists[list].sql, ":gpu"); }
 
-static struct nai_value number(int64_t i, int64_t none) {
-  return (struct nai_value){.type = NAI_I64, .i = i, .null = i == none};
-}
-
 int nai_cmd_put_flat(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_flat *how, struct nai_err *err) {
-  const struct nai_query_parameter parameters[] = {{"gpu", number(how->gpu, INT64_MIN)},
-                                                   {"start_ns", number(how->start_ns, INT64_MIN)},
-                                                   {"end_ns", number(how->end_ns, INT64_MAX)}};
+  const struct nai_query_parameter parameters[] = {nai_query_int("gpu", how->gpu, INT64_MIN),
+                                                   nai_query_int("start_ns", how->start_ns, INT64_MIN),
+                                                   nai_query_int("end_ns", how->end_ns, INT64_MAX)};
   const struct nai_query_text text = {.sql = lists[how->list].sql, .label = "export"};
   const struct nai_query query = {.run = run,
                                   .text = &text,

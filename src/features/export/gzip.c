@@ -62,9 +62,7 @@ int nai_gzip_close(struct nai_gzip *gzip, int rc, struct nai_err *err) {
 
 int nai_gzip_all(struct nai_buf *out, const void *bytes, size_t len, struct nai_err *err) {
   struct nai_gzip gzip;
-  int rc = nai_gzip_open(&gzip, out, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_gzip_open(&gzip, out, err));
   nai_buf_put(&gzip.text, bytes, len);
   return nai_gzip_close(&gzip, NAI_OK, err);
 }

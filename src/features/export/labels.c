@@ -4,7 +4,6 @@
 #include "tables/kernel_configs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const nai_arg_names[NAI_ARG_KEYS] = {
@@ -28,37 +27,21 @@ const char *const nai_arg_names[NAI_ARG_KEYS] = {
     [NAI_ARG_EXPORT_ROW] = "export_row",
 };
 
-static int shorten(struct nai_timeline *tl, struct nai_err *err) {
-  enum { SHORT_MAX = 72 }; /* as in table kernels */
-  const struct nai_strings *names = &tl->m->tables[NAI_IN_KERNELS]->strings;
-  const char **list = calloc((size_t)names->count + 1, sizeof *list);
-  for (uint32_t i = 0; list && i < names->count; i++)
-    list[i] = nai_strings_get(names, i);
-  int rc = list ? nai_kernel_names_short(&tl->short_names, list, names->count, SHORT_MAX, err) : nai_err_nomem(err);
-  free(list);
-  return rc;
-}
-
 int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
   const struct nai_table *const *in = tl->m->tables;
-  const struct {
-    uint32_t **of;
-    size_t count;
-  } maps[] = {
-      {&tl->kernel_name, in[NAI_IN_KERNELS]->strings.count}, {&tl->kernel_value, in[NAI_IN_KERNELS]->strings.count},
-      {&tl->api_name, in[NAI_IN_APIS]->strings.count},       {&tl->range_name, in[NAI_IN_NVTX]->strings.count},
-      {&tl->grid, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows},  {&tl->block, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows}};
-  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-    *maps[i].of = calloc(maps[i].count + 1, sizeof **maps[i].of);
-    if (!*maps[i].of)
-      return nai_err_nomem(err);
-  }
-  return shorten(tl, err);
+  const struct nai_strings *kernels = &in[NAI_IN_KERNELS]->strings;
+  NAI_TRY(NAI_NEW(tl->kernel_name, &tl->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(tl->kernel_value, &tl->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(tl->api_name, &tl->arena, in[NAI_IN_APIS]->strings.count, err));
+  NAI_TRY(NAI_NEW(tl->range_name, &tl->arena, in[NAI_IN_NVTX]->strings.count, err));
+  NAI_TRY(NAI_NEW(tl->grid, &tl->arena, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows, err));
+  NAI_TRY(NAI_NEW(tl->block, &tl->arena, (size_t)in[NAI_IN_KERNEL_CONFIGS]->rows, err));
+  return nai_kernel_names_of(&tl->short_names, kernels, err);
 }
 
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text) {
   uint32_t id = nai_strings_add(texts, text, strlen(text));
-  tl->oom |= id == NAI_NO_STRING;
+  tl->arena.oom |= id == NAI_NO_STRING;
   return id == NAI_NO_STRING ? 0 : id;
 }
 
@@ -71,40 +54,43 @@ static uint32_t once(struct nai_timeline *tl, struct nai_strings *texts, uint32_
 
 /* --- names ------------------------------------------------------------------------------------------- */
 
-void nai_labels_name(struct nai_timeline *tl, struct nai_slice *s) {
+/* Where the id of an event's name is kept, NULL where names are few. */
+static uint32_t *slot_of(const struct nai_timeline *tl, const struct nai_track_slice *s) {
   const struct nai_model *m = tl->m;
-  char room[NAI_KIND_NAME_MAX];
   switch (s->kind) {
   case NAI_LANE_KERNEL: {
     uint32_t id = nai_at_text(&m->kernels.name, s->row);
-    const char *text = nai_model_kernel_name(m, s->row);
-    bool known = id < m->tables[NAI_IN_KERNELS]->strings.count;
-    s->name = known ? once(tl, &tl->names, &tl->kernel_name[id], tl->options->full_names ? text : tl->short_names[id])
-                    : nai_labels_add(tl, &tl->names, "(no name)");
-    s->category = nai_labels_add(tl, &tl->categories,
-                                 known ? nai_kernel_classes_name(m->classes, m->kernel_category[id]) : "other");
-    break;
+    return id < m->tables[NAI_IN_KERNELS]->strings.count ? &tl->kernel_name[id] : NULL;
   }
-  case NAI_LANE_COPY:
-  case NAI_LANE_SET:
-    s->name = nai_labels_add(tl, &tl->names, nai_model_direction(room, m, s->row));
-    s->category = nai_labels_add(tl, &tl->categories, s->kind == NAI_LANE_COPY ? "memcpy" : "memset");
-    break;
-  case NAI_LANE_GRAPH:
-    s->name = nai_labels_add(tl, &tl->names, "CUDA graph");
-    s->category = nai_labels_add(tl, &tl->categories, "graph");
-    break;
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    s->name =
-        once(tl, &tl->names, &tl->range_name[nai_at_text(&m->nvtx.name, s->row)], nai_model_range_name(m, s->row));
-    s->category = nai_labels_add(tl, &tl->categories, "nvtx");
-    break;
+    return &tl->range_name[nai_at_text(&m->nvtx.name, s->row)];
   case NAI_LANE_API:
-    s->name = once(tl, &tl->names, &tl->api_name[nai_at_text(&m->apis.name, s->row)], nai_model_api_name(m, s->row));
-    s->category = nai_labels_add(tl, &tl->categories, "cuda_api");
+    return &tl->api_name[nai_at_text(&m->apis.name, s->row)];
+  case NAI_LANE_COPY:
+  case NAI_LANE_SET:
+  case NAI_LANE_GRAPH:
     break;
   }
+  return NULL;
+}
+
+void nai_labels_name(struct nai_timeline *tl, struct nai_track_slice *s) {
+  static const char *const categories[] = {
+      [NAI_LANE_API] = "cuda_api",   [NAI_LANE_KERNEL] = "other", [NAI_LANE_COPY] = "memcpy",
+      [NAI_LANE_SET] = "memset",     [NAI_LANE_GRAPH] = "graph",  [NAI_LANE_NVTX] = "nvtx",
+      [NAI_LANE_NVTX_ASYNC] = "nvtx"};
+  const struct nai_model *m = tl->m;
+  char room[NAI_KIND_NAME_MAX];
+  uint32_t *slot = slot_of(tl, s), fresh = 0;
+  const char *name = nai_lane_event_name(room, m, s->kind, s->row), *category = categories[s->kind];
+  if (s->kind == NAI_LANE_KERNEL && slot) {
+    ptrdiff_t id = slot - tl->kernel_name;
+    name = tl->options->full_names ? name : tl->short_names[id];
+    category = nai_kernel_classes_name(m->classes, m->kernel_category[id]);
+  }
+  s->name = once(tl, &tl->names, slot ? slot : &fresh, name);
+  s->category = nai_labels_add(tl, &tl->categories, category);
 }
 
 /* --- facts ------------------------------------------------------------------------------------------- */
@@ -127,13 +113,13 @@ static void add_text(struct args *a, enum nai_arg_key key, uint32_t id) {
 /* "132x1x1" of the three columns of a configuration from `column` on. */
 static void add_extent(struct args *a, enum nai_arg_key key, uint32_t *slot, int32_t config, int column) {
   const struct nai_table *t = a->tl->m->tables[NAI_IN_KERNEL_CONFIGS];
-  char text[96];
+  char text[96] = "";
   if (!*slot && nai_get_i64(t, config, column) == NAI_NULL_I64)
     return;
   if (!*slot)
     snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)nai_get_i64(t, config, column),
              (long long)nai_get_i64(t, config, column + 1), (long long)nai_get_i64(t, config, column + 2));
-  add_text(a, key, once(a->tl, &a->tl->values, slot, *slot ? "" : text));
+  add_text(a, key, once(a->tl, &a->tl->values, slot, text));
 }
 
 static void add_config(struct args *a, int32_t config) {
@@ -153,7 +139,7 @@ struct place {
   const uint32_t *call;
 };
 
-static void add_place(struct args *a, const struct nai_slice *s, const struct place *at) {
+static void add_place(struct args *a, const struct nai_track_slice *s, const struct place *at) {
   const struct nai_model *m = a->tl->m;
   uint32_t call = at->call[s->row];
   add_int(a, NAI_ARG_DEVICE, nai_at(at->device, s->row));
@@ -174,7 +160,7 @@ static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
              nai_labels_add(a->tl, &a->tl->values, nai_model_kind_name(room, a->tl->m, NAI_LABEL_MEMORY, kind)));
 }
 
-static void add_copy(struct args *a, const struct nai_slice *s) {
+static void add_copy(struct args *a, const struct nai_track_slice *s) {
   const struct MEMOP_EVENTS_columns *v = &a->tl->m->memops;
   int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end_ns, s->row) - nai_at(&v->start_ns, s->row);
   add_int(a, NAI_ARG_BYTES, bytes);
@@ -185,7 +171,7 @@ static void add_copy(struct args *a, const struct nai_slice *s) {
   add_kind(a, NAI_ARG_TARGET, nai_at_i32(&v->dst_kind, s->row));
 }
 
-static void add_call(struct args *a, const struct nai_slice *s) {
+static void add_call(struct args *a, const struct nai_track_slice *s) {
   static const char *const classes[] = {[NAI_API_ORDERING] = "ordering",
                                         [NAI_API_POLL] = "poll",
                                         [NAI_API_ALLOCATION] = "allocation",
@@ -200,7 +186,7 @@ static void add_call(struct args *a, const struct nai_slice *s) {
     add_text(a, NAI_ARG_CLASS, nai_labels_add(a->tl, &a->tl->values, text));
 }
 
-int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *s) {
+int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *s) {
   const struct nai_model *m = tl->m;
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
   const struct MEMOP_EVENTS_columns *c = &m->memops;

@@ -1,7 +1,7 @@
 /* A Parquet file: row groups and the footer. Field numbers: parquet.thrift of apache/parquet-format. */
 #include "features/export/parquet.h"
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "features/export/parquet_column.h"
 #include "features/export/thrift.h"
@@ -19,6 +19,7 @@ struct group {
 };
 
 struct nai_parquet {
+  struct nai_arena arena; /* of names and of what the footer says */
   struct nai_buf *out;
   struct nai_parquet_options options;
   struct nai_parquet_held *columns;
@@ -37,61 +38,51 @@ static enum nai_parquet_type declared(const struct nai_parquet_column *column) {
                                          : NAI_PARQUET_INT64;
 }
 
+/* A text that Parquet takes: valid UTF-8. */
+static const char *repaired(struct nai_parquet *p, const char *text) {
+  NAI_SCOPED(nai_buf) clean = {0};
+  nai_text_repair(&clean, text, strlen(text));
+  p->arena.oom |= clean.oom;
+  return nai_arena_printf(&p->arena, "%s", nai_buf_str(&clean));
+}
+
 static int add_column(struct nai_parquet *p, const struct nai_parquet_column *column, struct nai_err *err) {
-  struct nai_parquet_held *held = &p->columns[p->column_count];
-  struct nai_buf name = {0}, description = {0};
-  nai_text_repair(&name, column->name, strlen(column->name));
-  nai_text_repair(&description, column->description, strlen(column->description));
-  for (uint32_t i = 0; i < p->column_count && !name.oom; i++)
-    if (strcmp(p->columns[i].name, nai_buf_str(&name)) == 0) {
-      int rc = nai_err_set(err, NAI_EUSAGE, "Parquet cannot have two columns \"%s\"; rename one with AS",
-                           nai_buf_str(&name));
-      nai_buf_free(&name);
-      nai_buf_free(&description);
-      return rc;
-    }
-  *held = (struct nai_parquet_held){.name = strdup(nai_buf_str(&name)),
-                                    .description = strdup(nai_buf_str(&description)),
-                                    .unit = column->unit,
-                                    .type = column->unit == NAI_UNIT_COUNT ? NAI_PARQUET_UNKNOWN : declared(column),
-                                    .otherwise = declared(column)};
-  bool failed = name.oom || description.oom || !held->name || !held->description;
-  p->column_count++;
-  nai_buf_free(&name);
-  nai_buf_free(&description);
-  return failed ? nai_err_nomem(err) : NAI_OK;
+  const char *name = repaired(p, column->name), *description = repaired(p, column->description);
+  NAI_TRY(nai_arena_check(&p->arena, err));
+  for (uint32_t i = 0; i < p->column_count; i++)
+    if (strcmp(p->columns[i].name, name) == 0)
+      return nai_err_set(err, NAI_EUSAGE, "Parquet cannot have two columns \"%s\"; rename one with AS", name);
+  p->columns[p->column_count++] =
+      (struct nai_parquet_held){.name = name,
+                                .description = description,
+                                .unit = column->unit,
+                                .type = column->unit == NAI_UNIT_COUNT ? NAI_PARQUET_UNKNOWN : declared(column),
+                                .otherwise = declared(column)};
+  return NAI_OK;
 }
 
 int nai_parquet_open(struct nai_parquet **out, struct nai_buf *into, const struct nai_parquet_column *columns,
                      uint32_t count, const struct nai_parquet_options *options, struct nai_err *err) {
-  struct nai_parquet *p = *out = calloc(1, sizeof *p);
-  int rc = NAI_OK;
-  if (p) {
-    p->out = into;
-    p->options = *options;
-    p->columns = calloc((size_t)count + 1, sizeof *p->columns);
-  }
-  if (!p || !p->columns)
+  struct nai_parquet *p = *out = malloc(sizeof *p);
+  if (!p)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < count && !rc; i++)
-    rc = add_column(p, &columns[i], err);
+  *p = (struct nai_parquet){.arena = NAI_ARENA(NULL), .out = into, .options = *options};
+  NAI_TRY(NAI_NEW(p->columns, &p->arena, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    NAI_TRY(add_column(p, &columns[i], err));
   nai_buf_put(into, magic, sizeof magic);
-  return rc;
+  return NAI_OK;
 }
 
 static int write_group(struct nai_parquet *p, struct nai_err *err) {
-  int rc = NAI_OK;
-  if (!nai_array_room(&p->groups, &p->group_capacity, p->group_count, sizeof *p->groups))
-    return nai_err_nomem(err);
-  struct group *group = &p->groups[p->group_count];
-  *group = (struct group){p->held, calloc(p->column_count, sizeof *group->chunks)};
-  p->group_count++;
+  NAI_TRY(NAI_ROOM(p->groups, p->group_capacity, p->group_count, &p->arena, err));
+  struct group *group = &p->groups[p->group_count++];
+  group->rows = p->held;
   p->held = 0;
-  if (!group->chunks)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < p->column_count && !rc; i++)
-    rc = nai_parquet_column_write(&group->chunks[i], p->out, &p->columns[i], p->options.gzip, err);
-  return rc;
+  NAI_TRY(NAI_NEW(group->chunks, &p->arena, p->column_count, err));
+  for (uint32_t i = 0; i < p->column_count; i++)
+    NAI_TRY(nai_parquet_column_write(&group->chunks[i], p->out, &p->columns[i], p->options.gzip, err));
+  return NAI_OK;
 }
 
 static bool is_full(const struct nai_parquet *p) {
@@ -105,12 +96,13 @@ static bool is_full(const struct nai_parquet *p) {
 
 /* The group before is written when another row comes: so a result that just fills one is one. */
 int nai_parquet_put(struct nai_parquet *p, const struct nai_value *cells, struct nai_err *err) {
-  int rc = p->held && is_full(p) ? write_group(p, err) : NAI_OK;
+  if (p->held && is_full(p))
+    NAI_TRY(write_group(p, err));
   p->rows++;
   p->held++;
-  for (uint32_t i = 0; i < p->column_count && !rc; i++)
-    rc = nai_parquet_column_add(&p->columns[i], &cells[i], p->rows, err);
-  return rc;
+  for (uint32_t i = 0; i < p->column_count; i++)
+    NAI_TRY(nai_parquet_column_add(&p->columns[i], &cells[i], p->rows, err));
+  return NAI_OK;
 }
 
 /* --- footer ------------------------------------------------------------------------------------------ */
@@ -197,13 +189,11 @@ static void put_group(struct nai_thrift *t, const struct nai_parquet *p, const s
 
 /* Units and descriptions, which Parquet has no place for. */
 static void put_metadata(struct nai_thrift *t, const struct nai_parquet *p) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_open(&json, &text, NAI_JSON_INLINE);
   nai_json_put_text(&json, "about", p->options.about);
-  nai_json_key(&json, "columns");
-  nai_json_begin_array(&json, NAI_JSON_INLINE);
+  nai_json_put_array(&json, "columns", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < p->column_count; i++) {
     const struct nai_parquet_held *column = &p->columns[i];
     nai_json_begin_object(&json, NAI_JSON_INLINE);
@@ -221,7 +211,6 @@ static void put_metadata(struct nai_thrift *t, const struct nai_parquet *p) {
   nai_thrift_text(t, 2, nai_buf_str(&text));
   nai_thrift_end(t);
   t->out->oom |= text.oom;
-  nai_buf_free(&text);
 }
 
 /* Bounds in statistics are in the order of their types. */
@@ -236,9 +225,8 @@ static void put_orders(struct nai_thrift *t, const struct nai_parquet *p) {
 }
 
 int nai_parquet_finish(struct nai_parquet *p, struct nai_err *err) {
-  int rc = p->held ? write_group(p, err) : NAI_OK;
-  if (rc)
-    return rc;
+  if (p->held)
+    NAI_TRY(write_group(p, err));
   size_t begin = nai_buf_position(p->out);
   struct nai_thrift t = {.out = p->out};
   nai_thrift_int(&t, 1, NAI_THRIFT_I32, 1);
@@ -262,9 +250,6 @@ void nai_parquet_free(struct nai_parquet *p) {
     return;
   for (uint32_t i = 0; i < p->column_count; i++)
     nai_parquet_column_free(&p->columns[i]);
-  for (uint32_t i = 0; i < p->group_count; i++)
-    free(p->groups[i].chunks);
-  free(p->columns);
-  free(p->groups);
+  nai_arena_free(&p->arena);
   free(p);
 }

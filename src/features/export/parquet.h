@@ -29,3 +29,4 @@ NAI_MUST_CHECK int nai_parquet_put(struct nai_parquet *parquet, const struct nai
 /* The last group and the footer. */
 NAI_MUST_CHECK int nai_parquet_finish(struct nai_parquet *parquet, struct nai_err *err);
 void nai_parquet_free(struct nai_parquet *parquet);
+NAI_OWNER(nai_parquet)

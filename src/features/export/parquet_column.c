@@ -30,23 +30,19 @@ static double real_of(int64_t bits) {
 
 /* Id of a text, which Parquet wants in valid UTF-8. */
 static int64_t add_text(struct nai_parquet_held *column, const char *text, size_t len) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   if (!nai_text_is_clean(text, len)) {
     nai_text_repair(&clean, text, len);
     text = nai_buf_str(&clean);
     len = clean.len;
   }
-  int64_t id = clean.oom ? NAI_NO_STRING : nai_strings_add(&column->texts, text, len);
-  nai_buf_free(&clean);
-  return id;
+  return clean.oom ? NAI_NO_STRING : nai_strings_add(&column->texts, text, len);
 }
 
 static int64_t add_number_as_text(struct nai_parquet_held *column, const struct nai_value *value) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_rows_number(&text, NAI_UNIT_COUNT, value);
-  int64_t id = text.oom ? NAI_NO_STRING : add_text(column, nai_buf_str(&text), text.len);
-  nai_buf_free(&text);
-  return id;
+  return text.oom ? NAI_NO_STRING : add_text(column, nai_buf_str(&text), text.len);
 }
 
 /* What is held becomes of another type. */
@@ -104,9 +100,7 @@ int nai_parquet_column_add(struct nai_parquet_held *column, const struct nai_val
   column->present[column->rows++] = !value.null;
   if (value.null)
     return NAI_OK;
-  int rc = widen(column, type_of(&value), row, err);
-  if (rc)
-    return rc;
+  NAI_TRY(widen(column, type_of(&value), row, err));
   int64_t stored = column->type == NAI_PARQUET_INT64  ? value.i
                  : column->type == NAI_PARQUET_DOUBLE ? bits_of(value.type == NAI_F64 ? value.f : (double)value.i)
                  : value.type == NAI_STR              ? add_text(column, value.s, strlen(value.s))
@@ -123,11 +117,13 @@ size_t nai_parquet_column_bytes(const struct nai_parquet_held *column) {
 }
 
 void nai_parquet_column_free(struct nai_parquet_held *column) {
-  free(column->name);
-  free(column->description);
   free(column->present);
   free(column->values);
   nai_strings_free(&column->texts);
+  column->present = NULL;
+  column->values = NULL;
+  column->texts = (struct nai_strings){0};
+  column->rows = column->count = column->row_capacity = column->value_capacity = 0;
 }
 
 /* --- statistics -------------------------------------------------------------------------------------- */
@@ -172,6 +168,49 @@ static void bound_texts(struct nai_parquet_chunk *chunk, const struct nai_string
   chunk->bounded = true;
 }
 
+/* --- numbers ----------------------------------------------------------------------------------------- */
+
+/* Parquet's hybrid of runs and packed bits: Encodings.md of apache/parquet-format, "RLE / bit-packing hybrid". */
+enum { GROUP = 8 }; /* packed bits come in groups of eight values; so many alike are worth a run */
+
+/* Values first to last, packed from the lowest bit on; a group that is not full ends in zeros. */
+static void put_packed(struct nai_buf *out, const int64_t *ids, int64_t count, int bits) {
+  int64_t groups = (count + GROUP - 1) / GROUP;
+  uint64_t held = 0;
+  int used = 0;
+  if (!count)
+    return;
+  nai_buf_put_varint(out, (uint64_t)groups << 1 | 1);
+  for (int64_t i = 0; i < groups * GROUP; i++) {
+    held |= (uint64_t)(i < count ? ids[i] : 0) << used;
+    for (used += bits; used >= 8; used -= 8, held >>= 8)
+      nai_buf_putc(out, (char)held);
+  }
+}
+
+static void put_run(struct nai_buf *out, int64_t id, int64_t count, int bits) {
+  nai_buf_put_varint(out, (uint64_t)count << 1);
+  for (int bit = 0; bit < bits; bit += 8)
+    nai_buf_putc(out, (char)(id >> bit));
+}
+
+void nai_parquet_put_ids(struct nai_buf *out, const int64_t *ids, int64_t count, int bits) {
+  int64_t packed = 0; /* from here on waits to be packed */
+  for (int64_t i = 0; i < count;) {
+    int64_t end = i + 1;
+    while (end < count && ids[end] == ids[i])
+      end++;
+    int64_t fill = (GROUP - (i - packed) % GROUP) % GROUP; /* that complete the last group */
+    if (end - i - fill >= GROUP) {
+      put_packed(out, ids + packed, i + fill - packed, bits);
+      put_run(out, ids[i], end - i - fill, bits);
+      packed = end;
+    }
+    i = end;
+  }
+  put_packed(out, ids + packed, count - packed, bits);
+}
+
 /* --- pages ------------------------------------------------------------------------------------------- */
 
 struct pages {
@@ -181,16 +220,21 @@ struct pages {
   bool gzip;
 };
 
+static void pages_free(struct pages *p) {
+  nai_buf_free(&p->body);
+  nai_buf_free(&p->packed);
+  nai_buf_free(&p->header);
+  free(p->scratch);
+}
+
 static int put_page(struct pages *p, int type, int64_t values, int encoding, struct nai_err *err) {
   struct nai_buf *stored = &p->body;
   struct nai_thrift t = {.out = &p->header};
-  int rc = nai_buf_check(&p->body, err);
-  if (!rc && p->gzip) {
+  NAI_TRY(nai_buf_check(&p->body, err));
+  if (p->gzip) {
     nai_buf_clear(&p->packed);
-    rc = nai_gzip_all(stored = &p->packed, nai_buf_str(&p->body), p->body.len, err);
+    NAI_TRY(nai_gzip_all(stored = &p->packed, nai_buf_str(&p->body), p->body.len, err));
   }
-  if (rc)
-    return rc;
   nai_buf_clear(&p->header);
   nai_thrift_int(&t, 1, NAI_THRIFT_I32, type);
   nai_thrift_int(&t, 2, NAI_THRIFT_I32, (int64_t)p->body.len);
@@ -223,7 +267,7 @@ static int put_dictionary(struct pages *p, const struct nai_strings *texts, stru
 
 /* Which rows have a value, as numbers of one bit. */
 static void put_levels(struct nai_buf *body, int64_t *scratch, const unsigned char *present, int64_t rows) {
-  struct nai_buf levels = {0};
+  NAI_SCOPED(nai_buf) levels = {0};
   for (int64_t i = 0; i < rows; i++)
     scratch[i] = present[i];
   nai_parquet_put_ids(&levels, scratch, rows, 1);
@@ -231,15 +275,14 @@ static void put_levels(struct nai_buf *body, int64_t *scratch, const unsigned ch
   nai_buf_put(body, &len, sizeof len);
   nai_buf_put(body, nai_buf_str(&levels), levels.len);
   body->oom |= levels.oom;
-  nai_buf_free(&levels);
 }
 
 static int put_data(struct pages *p, const struct nai_parquet_held *column, struct nai_err *err) {
   bool text = column->type == NAI_PARQUET_TEXT && column->texts.count;
-  int bits = 1, rc = NAI_OK;
+  int bits = 1;
   while (text && (uint64_t)column->texts.count > UINT64_C(1) << bits)
     bits++;
-  for (int64_t row = 0, value = 0, rows, count; row < column->rows && !rc; row += rows, value += count) {
+  for (int64_t row = 0, value = 0, rows, count; row < column->rows; row += rows, value += count) {
     rows = column->rows - row < PAGE_ROWS ? column->rows - row : PAGE_ROWS;
     count = 0;
     for (int64_t i = 0; i < rows; i++)
@@ -251,42 +294,27 @@ static int put_data(struct pages *p, const struct nai_parquet_held *column, stru
     } else {
       nai_buf_put(&p->body, column->values + value, (size_t)count * sizeof *column->values);
     }
-    rc = put_page(p, DATA_PAGE, rows, text ? RLE_DICTIONARY : PLAIN, err);
+    NAI_TRY(put_page(p, DATA_PAGE, rows, text ? RLE_DICTIONARY : PLAIN, err));
   }
-  return rc;
-}
-
-/* Forgets the cells, not what the column is. */
-static void empty(struct nai_parquet_held *column) {
-  column->written |= column->count > 0;
-  free(column->present);
-  free(column->values);
-  nai_strings_free(&column->texts);
-  column->present = NULL;
-  column->values = NULL;
-  column->texts = (struct nai_strings){0};
-  column->rows = column->count = column->row_capacity = column->value_capacity = 0;
+  return NAI_OK;
 }
 
 int nai_parquet_column_write(struct nai_parquet_chunk *chunk, struct nai_buf *out, struct nai_parquet_held *column,
                              bool gzip, struct nai_err *err) {
-  struct pages p = {.chunk = chunk, .out = out, .gzip = gzip, .scratch = malloc(PAGE_ROWS * sizeof *p.scratch)};
-  int rc = p.scratch ? NAI_OK : nai_err_nomem(err);
+  NAI_SCOPED(pages) p = {.chunk = chunk, .out = out, .gzip = gzip, .scratch = malloc(PAGE_ROWS * sizeof *p.scratch)};
+  if (!p.scratch)
+    return nai_err_nomem(err);
   *chunk = (struct nai_parquet_chunk){.rows = column->rows, .nulls = column->rows - column->count};
   if (column->texts.count) {
     chunk->dictionary_at = nai_buf_position(out);
-    rc = rc ? rc : put_dictionary(&p, &column->texts, err);
+    NAI_TRY(put_dictionary(&p, &column->texts, err));
     bound_texts(chunk, &column->texts);
   } else if (column->count) {
     bound_numbers(chunk, column);
   }
   chunk->data_at = nai_buf_position(out);
-  if (!rc)
-    rc = put_data(&p, column, err);
-  nai_buf_free(&p.body);
-  nai_buf_free(&p.packed);
-  nai_buf_free(&p.header);
-  free(p.scratch);
-  empty(column);
-  return rc ? rc : nai_buf_check(out, err);
+  NAI_TRY(put_data(&p, column, err));
+  column->written |= column->count > 0;
+  nai_parquet_column_free(column);
+  return nai_buf_check(out, err);
 }

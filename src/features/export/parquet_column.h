@@ -20,7 +20,7 @@ struct nai_parquet_chunk {
 };
 
 struct nai_parquet_held {
-  char *name, *description;
+  const char *name, *description; /* borrowed */
   enum nai_unit unit;
   enum nai_parquet_type type, otherwise; /* otherwise: while it is unknown */
   bool written;                          /* with values, so that the type is fixed */
@@ -40,7 +40,8 @@ NAI_MUST_CHECK int nai_parquet_column_write(struct nai_parquet_chunk *chunk, str
                                             struct nai_parquet_held *column, bool gzip, struct nai_err *err);
 /* Bytes held. */
 size_t nai_parquet_column_bytes(const struct nai_parquet_held *column);
+/* Forgets the cells, not what the column is. */
 void nai_parquet_column_free(struct nai_parquet_held *column);
 
-/* parquet_encode.c: numbers below 2^bits in Parquet's hybrid of runs and packed bits. */
+/* Numbers below 2^bits in Parquet's hybrid of runs and packed bits. */
 void nai_parquet_put_ids(struct nai_buf *out, const int64_t *ids, int64_t count, int bits);

@@ -1,7 +1,6 @@
 /* Rows of statements and tables as Parquet. */
 #include "features/export/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@ struct writing {
   struct nai_buf *out;
   const struct nai_parquet_options *options;
 };
+
+static void writing_free(struct writing *w) { nai_parquet_free(w->file); }
 
 /* Of a computed column without any value the name tells most. */
 static enum nai_type guess_type(const char *name) {
@@ -27,16 +28,14 @@ static enum nai_type guess_type(const char *name) {
 
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
   struct writing *w = ctx;
-  struct nai_parquet_column *as = calloc((size_t)count + 1, sizeof *as);
-  if (!as)
-    return nai_err_nomem(err);
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_parquet_column *as;
+  NAI_TRY(NAI_NEW(as, &arena, count, err));
   for (uint32_t i = 0; i < count; i++)
     as[i] =
         (struct nai_parquet_column){columns[i].name, columns[i].description, columns[i].unit,
                                     columns[i].unit == NAI_UNIT_COUNT ? guess_type(columns[i].name) : columns[i].type};
-  int rc = nai_parquet_open(&w->file, w->out, as, count, w->options, err);
-  free(as);
-  return rc;
+  return nai_parquet_open(&w->file, w->out, as, count, w->options, err);
 }
 
 static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
@@ -45,51 +44,37 @@ static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err
 
 int nai_cmd_query_parquet(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                           const struct nai_parquet_options *options, struct nai_err *err) {
-  struct writing w = {.out = out, .options = options};
+  NAI_SCOPED(writing) w = {.out = out, .options = options};
   const struct nai_query_sink sink = {begin, put_row, &w};
-  int rc = nai_query_run(truncated, query, &sink, err);
-  if (!rc)
-    rc = nai_parquet_finish(w.file, err);
-  nai_parquet_free(w.file);
-  return rc;
-}
-
-static int put_table(struct nai_parquet *file, const struct nai_table *table, struct nai_value *cells,
-                     struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int64_t row = 0; row < table->rows && !rc; row++) {
-    uint32_t i = 0;
-    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
-      cells[i] = nai_table_value(table, row, p.column);
-    rc = nai_parquet_put(file, cells, err);
-  }
-  return rc ? rc : nai_parquet_finish(file, err);
+  NAI_TRY(nai_query_run(truncated, query, &sink, err));
+  return nai_parquet_finish(w.file, err);
 }
 
 int nai_cmd_table_parquet(struct nai_buf *out, const struct nai_table *table, const struct nai_parquet_options *options,
                           struct nai_err *err) {
   const struct nai_schema *schema = table->schema;
-  struct nai_parquet *file = NULL;
-  uint32_t count = 0, i = 0;
-  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);)
-    count++;
-  struct nai_parquet_column *columns = calloc((size_t)count + 1, sizeof *columns);
-  char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
-  struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
-  int rc = columns && names && cells ? NAI_OK : nai_err_nomem(err);
-  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; !rc && nai_display_column_next(&p, schema); i++)
-    columns[i] =
-        (struct nai_parquet_column){nai_display_column_name(names[i], schema, &p),
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_OWNED(nai_parquet) *file = NULL;
+  struct nai_parquet_column *columns = NULL;
+  struct nai_value *cells;
+  uint32_t count = 0, capacity = 0;
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); count++) {
+    char name[NAI_COLUMN_NAME_MAX];
+    NAI_TRY(NAI_ROOM(columns, capacity, count, &arena, err));
+    columns[count] =
+        (struct nai_parquet_column){nai_arena_printf(&arena, "%s", nai_display_column_name(name, schema, &p)),
                                     schema->columns[p.column].description, p.unit, schema->columns[p.column].type};
-  if (!rc)
-    rc = nai_parquet_open(&file, out, columns, count, options, err);
-  if (!rc)
-    rc = put_table(file, table, cells, err);
-  nai_parquet_free(file);
-  free(columns);
-  free(names);
-  free(cells);
-  return rc;
+  }
+  NAI_TRY(nai_arena_check(&arena, err));
+  NAI_TRY(NAI_NEW(cells, &arena, count, err));
+  NAI_TRY(nai_parquet_open(&file, out, columns, count, options, err));
+  for (int64_t row = 0; row < table->rows; row++) {
+    uint32_t i = 0;
+    for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); i++)
+      cells[i] = nai_table_value(table, row, p.column);
+    NAI_TRY(nai_parquet_put(file, cells, err));
+  }
+  return nai_parquet_finish(file, err);
 }
 
 int nai_cmd_check_binary(const char *format, const char *out, struct nai_err *err) {

@@ -82,6 +82,12 @@ struct perfetto {
   uint32_t categories, names, values;                  /* texts interned so far */
 };
 
+static void perfetto_free(struct perfetto *p) {
+  struct nai_buf *const messages[] = {&p->packet, &p->interned, &p->event, &p->part, &p->inner};
+  for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+    nai_buf_free(messages[i]);
+}
+
 /* Ids are numbers + 1: 0 stands for none. */
 static void intern(struct perfetto *p, int field, uint64_t iid, const char *text) {
   put_int(&p->part, 1, iid);
@@ -154,7 +160,7 @@ static void put_arg(struct perfetto *p, const struct nai_arg *arg) {
   put_message(&p->event, EVENT_ARG, &p->part);
 }
 
-static void put_event(struct perfetto *p, const struct nai_track *track, int type, const struct nai_slice *s) {
+static void put_event(struct perfetto *p, const struct nai_track *track, int type, const struct nai_track_slice *s) {
   struct nai_timeline *tl = p->tl;
   struct nai_arg args[NAI_MAX_ARGS];
   int count = nai_labels_args(args, tl, s);
@@ -176,11 +182,13 @@ static void put_event(struct perfetto *p, const struct nai_track *track, int typ
   end_packet(p);
 }
 
-static void put_begin(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_begin(struct nai_timeline_writer *writer, const struct nai_track *track,
+                      const struct nai_track_slice *s) {
   put_event((struct perfetto *)writer, track, BEGIN, s);
 }
 
-static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void put_instant(struct nai_timeline_writer *writer, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   put_event((struct perfetto *)writer, track, INSTANT, s);
 }
 
@@ -253,23 +261,14 @@ static void put_attributes(struct perfetto *p, const struct nai_table *capture) 
 
 int nai_export_perfetto(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
                         struct nai_err *err) {
-  struct nai_timeline tl;
-  struct perfetto p = {.writer = {put_track, put_begin, put_end, put_instant, put_counter}, .tl = &tl, .out = out};
+  NAI_SCOPED(nai_timeline) tl = {0};
+  NAI_SCOPED(perfetto) p = {.writer = {put_track, put_begin, put_end, put_instant, put_counter}, .tl = &tl, .out = out};
   const struct nai_table *capture = model->tables[NAI_IN_CAPTURE];
-  int rc = nai_timeline_open(&tl, model, options, err);
-  if (!rc) {
-    p.shift = tl.first_ns < 0 ? -tl.first_ns : 0;
-    put_first_packet(&p);
-    put_clocks(&p, nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns));
-    put_attributes(&p, capture);
-    rc = nai_timeline_write(&tl, &p.writer, err);
-  }
-  struct nai_buf *const messages[] = {&p.packet, &p.interned, &p.event, &p.part, &p.inner};
-  for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
-    if (!rc)
-      rc = nai_buf_check(messages[i], err);
-    nai_buf_free(messages[i]);
-  }
-  nai_timeline_free(&tl);
-  return rc;
+  NAI_TRY(nai_timeline_open(&tl, model, options, err));
+  p.shift = tl.first_ns < 0 ? -tl.first_ns : 0;
+  put_first_packet(&p);
+  put_clocks(&p, nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns));
+  put_attributes(&p, capture);
+  NAI_TRY(nai_timeline_write(&tl, &p.writer, err));
+  return p.packet.oom || p.interned.oom || p.event.oom || p.part.oom || p.inner.oom ? nai_err_nomem(err) : NAI_OK;
 }

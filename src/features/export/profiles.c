@@ -11,7 +11,8 @@
 /* A row whose profile is being gathered: rows of one lane come mixed. */
 struct row {
   uint32_t track;
-  struct nai_buf name, events;
+  const char *name;
+  struct nai_buf events;
   uint32_t *open, depth, capacity; /* frames of the slices that are open */
   int64_t last;                    /* the latest time written */
 };
@@ -20,8 +21,8 @@ struct profiles {
   struct nai_timeline_writer writer; /* its first member */
   struct nai_timeline *tl;
   const struct nai_export_profiles *into;
-  struct nai_strings names; /* of tracks; `of` is which, by number - 1 */
-  uint32_t *of, of_capacity;
+  const char **names; /* of tracks, by number - 1 */
+  uint32_t name_capacity;
   struct row *rows;
   uint32_t row_count, row_capacity;
 };
@@ -30,7 +31,7 @@ static void put_row(struct profiles *p, struct row *row) {
   struct nai_json *json = p->into->json;
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "type", "evented");
-  nai_json_put_text(json, "name", nai_buf_str(&row->name));
+  nai_json_put_text(json, "name", row->name);
   nai_json_put_text(json, "unit", "nanoseconds");
   nai_json_put_int(json, "startValue", 0);
   nai_json_put_int(json, "endValue", row->last);
@@ -45,10 +46,9 @@ static void flush_rows(struct nai_timeline_writer *writer) {
   struct profiles *p = (struct profiles *)writer;
   for (uint32_t i = 0; i < p->row_count; i++) {
     struct row *row = &p->rows[i];
-    p->tl->oom |= row->name.oom || row->events.oom;
-    if (!p->tl->oom)
+    p->tl->arena.oom |= row->events.oom;
+    if (!p->tl->arena.oom)
       put_row(p, row);
-    nai_buf_free(&row->name);
     nai_buf_free(&row->events);
     free(row->open);
   }
@@ -57,35 +57,37 @@ static void flush_rows(struct nai_timeline_writer *writer) {
 
 static void put_track(struct nai_timeline_writer *writer, const struct nai_track *track) {
   struct profiles *p = (struct profiles *)writer;
-  struct nai_buf name = {0};
-  nai_buf_puts(&name, track->name);
-  if (track->kind == NAI_TRACK_THREAD)
-    nai_buf_printf(&name, " (pid %d, thread %d)", track->pid, track->tid);
-  if (!name.oom && nai_array_room(&p->of, &p->of_capacity, track->number, sizeof *p->of))
-    p->of[track->number - 1] = nai_strings_add(&p->names, nai_buf_str(&name), name.len);
-  else
-    p->tl->oom = true;
-  nai_buf_free(&name);
+  struct nai_arena *arena = &p->tl->arena;
+  struct nai_err ignored;
+  if (NAI_ROOM(p->names, p->name_capacity, track->number, arena, &ignored)) {
+    arena->oom = true;
+    return;
+  }
+  p->names[track->number - 1] = track->kind == NAI_TRACK_THREAD ? nai_arena_printf(arena, "%s (pid %d, thread %d)",
+                                                                                   track->name, track->pid, track->tid)
+                                                                : nai_arena_printf(arena, "%s", track->name);
 }
 
 /* Of further rows of a thread, and of rows of a GPU, that is said first. */
-static void put_name(struct nai_buf *out, const struct profiles *p, const struct nai_track *track) {
-  if (track->kind != NAI_TRACK_THREAD && track->parent)
-    nai_buf_printf(out, "%s \u00b7 ", nai_strings_get(&p->names, p->of[track->parent - 1]));
-  nai_buf_puts(out, nai_strings_get(&p->names, p->of[track->number - 1]));
+static const char *name_of(const struct profiles *p, const struct nai_track *track) {
+  const char *name = p->names[track->number - 1];
+  return track->kind == NAI_TRACK_THREAD || !track->parent
+           ? name
+           : nai_arena_printf(&p->tl->arena, "%s \u00b7 %s", p->names[track->parent - 1], name);
 }
 
+/* NULL: out of memory. */
 static struct row *row_of(struct profiles *p, const struct nai_track *track) {
+  struct nai_err ignored;
   for (uint32_t i = 0; i < p->row_count; i++)
     if (p->rows[i].track == track->number)
       return &p->rows[i];
-  if (p->tl->oom || !nai_array_room(&p->rows, &p->row_capacity, p->row_count, sizeof *p->rows)) {
-    p->tl->oom = true;
+  if (p->tl->arena.oom || NAI_ROOM(p->rows, p->row_capacity, p->row_count, &p->tl->arena, &ignored)) {
+    p->tl->arena.oom = true;
     return NULL;
   }
   struct row *row = &p->rows[p->row_count++];
-  *row = (struct row){.track = track->number};
-  put_name(&row->name, p, track);
+  *row = (struct row){.track = track->number, .name = name_of(p, track)};
   nai_buf_putc(&row->events, '[');
   return row;
 }
@@ -96,13 +98,14 @@ static void put_event(struct profiles *p, struct row *row, char what, uint32_t f
                  what, frame, row->last);
 }
 
-static void begin_slice(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void begin_slice(struct nai_timeline_writer *writer, const struct nai_track *track,
+                        const struct nai_track_slice *s) {
   struct profiles *p = (struct profiles *)writer;
   const char *name = nai_strings_get(&p->tl->names, s->name);
   struct row *row = row_of(p, track);
   uint32_t frame = nai_strings_add(p->into->frames, name, strlen(name));
   if (!row || frame == NAI_NO_STRING || !nai_array_room(&row->open, &row->capacity, row->depth, sizeof *row->open)) {
-    p->tl->oom = true;
+    p->tl->arena.oom = true;
     return;
   }
   row->open[row->depth++] = frame;
@@ -117,7 +120,8 @@ static void end_slice(struct nai_timeline_writer *writer, const struct nai_track
 }
 
 /* speedscope has neither. */
-static void no_instant(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *s) {
+static void no_instant(struct nai_timeline_writer *writer, const struct nai_track *track,
+                       const struct nai_track_slice *s) {
   (void)writer, (void)track, (void)s;
 }
 static void no_counter(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at, double value) {
@@ -126,16 +130,11 @@ static void no_counter(struct nai_timeline_writer *writer, const struct nai_trac
 
 int nai_export_profiles(const struct nai_export_profiles *into, const struct nai_model *model,
                         const struct nai_export_options *options, struct nai_err *err) {
-  struct nai_timeline tl;
+  NAI_SCOPED(nai_timeline) tl = {0};
   struct profiles p = {
       .writer = {put_track, begin_slice, end_slice, no_instant, no_counter, flush_rows}, .tl = &tl, .into = into};
-  int rc = nai_timeline_open(&tl, model, options, err);
-  if (!rc)
-    rc = nai_timeline_write(&tl, &p.writer, err);
+  NAI_TRY(nai_timeline_open(&tl, model, options, err));
+  int rc = nai_timeline_write(&tl, &p.writer, err);
   flush_rows(&p.writer);
-  nai_timeline_free(&tl);
-  nai_strings_free(&p.names);
-  free(p.of);
-  free(p.rows);
   return rc;
 }

@@ -1,6 +1,5 @@
 /* Stacks of range names with the kernels launched in them: folded, and for www.speedscope.app. */
 #include "features/export/command.h"
-#include "command/collect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,13 +19,12 @@ struct stacks {
 };
 
 static int collect(struct stacks *s, struct nai_run *run, int metric, int64_t gpu_id, struct nai_err *err) {
-  const struct nai_query_parameter gpu = {"gpu", {.type = NAI_I64, .i = gpu_id, .null = gpu_id == INT64_MIN}};
-  *s = (struct stacks){0};
-  int rc = nai_cmd_collect_sums(&s->rows, run, stack_statements[metric], &gpu, 1, err);
-  return rc ? rc : nai_cmd_collect(&s->nodes, run, node_statement, NULL, 0, err);
+  const struct nai_query_parameter gpu = nai_query_int("gpu", gpu_id, INT64_MIN);
+  NAI_TRY(nai_query_ask_sums(&s->rows, run, stack_statements[metric], &gpu, 1, err));
+  return nai_query_ask(&s->nodes, run, node_statement, NULL, 0, err);
 }
 
-static void free_stacks(struct stacks *s) {
+static void stacks_free(struct stacks *s) {
   nai_query_rows_free(&s->rows);
   nai_query_rows_free(&s->nodes);
 }
@@ -75,11 +73,10 @@ static int compare_lines(const void *a, const void *b) {
 }
 
 static int put_sorted(struct nai_buf *out, struct nai_buf *lines, size_t count, struct nai_err *err) {
-  char **list = calloc(count + 1, sizeof *list), *at = lines->data;
-  if (!list || lines->oom) {
-    free(list);
+  NAI_FREED char **list = calloc(count + 1, sizeof *list);
+  char *at = lines->data;
+  if (!list || lines->oom)
     return nai_err_nomem(err);
-  }
   for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
     list[i] = at;
   qsort(list, count, sizeof *list, compare_lines);
@@ -87,16 +84,15 @@ static int put_sorted(struct nai_buf *out, struct nai_buf *lines, size_t count, 
     nai_buf_puts(out, list[i]);
     nai_buf_putc(out, '\n');
   }
-  free(list);
   return NAI_OK;
 }
 
 int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu_id, struct nai_err *err) {
-  struct stacks s;
-  struct nai_buf lines = {0};
+  NAI_SCOPED(stacks) s = {0};
+  NAI_SCOPED(nai_buf) lines = {0};
   int64_t path[DEEPEST];
-  int rc = collect(&s, run, metric, gpu_id, err);
-  for (int64_t row = 0; row < s.rows.rows && !rc; row++) {
+  NAI_TRY(collect(&s, run, metric, gpu_id, err));
+  for (int64_t row = 0; row < s.rows.rows; row++) {
     int depth = path_of(path, &s, row);
     put_thread(&lines, &s, row);
     for (int i = 0; i < depth; i++) {
@@ -112,35 +108,30 @@ int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int
     nai_buf_printf(&lines, " %" PRId64, nai_query_cell_int(&s.rows, row, S_NS));
     nai_buf_putc(&lines, '\0');
   }
-  if (!rc && s.rows.rows)
-    rc = put_sorted(out, &lines, (size_t)s.rows.rows, err);
-  nai_buf_free(&lines);
-  free_stacks(&s);
-  return rc;
+  return s.rows.rows ? put_sorted(out, &lines, (size_t)s.rows.rows, err) : NAI_OK;
 }
 
 /* --- speedscope -------------------------------------------------------------------------------------- */
 
-/* Numbers of frames, by name. */
+static void put_frame_number(struct nai_json *json, struct nai_strings *frames, const char *name) {
+  nai_json_int(json, nai_strings_add(frames, name, strlen(name)));
+}
+
 static void put_sample(struct nai_json *json, struct nai_strings *frames, const struct stacks *s, int64_t row) {
-  struct nai_buf thread = {0};
+  NAI_SCOPED(nai_buf) thread = {0};
   int64_t path[DEEPEST];
   int depth = path_of(path, s, row);
+  const char *leaf = nai_query_cell_text(&s->rows, row, S_LEAF);
   put_thread(&thread, s, row);
   nai_json_begin_array(json, NAI_JSON_INLINE);
-  nai_json_int(json, nai_strings_add(frames, nai_buf_str(&thread), thread.len));
-  for (int i = 0; i < depth; i++) {
-    const char *name = nai_query_cell_text(&s->nodes, path[i], 2);
-    nai_json_int(json, nai_strings_add(frames, name, strlen(name)));
-  }
-  const char *leaf = depth ? "" : "(no range)";
+  put_frame_number(json, frames, nai_buf_str(&thread));
+  for (int i = 0; i < depth; i++)
+    put_frame_number(json, frames, nai_query_cell_text(&s->nodes, path[i], 2));
+  if (!depth)
+    put_frame_number(json, frames, "(no range)");
   if (*leaf)
-    nai_json_int(json, nai_strings_add(frames, leaf, strlen(leaf)));
-  leaf = nai_query_cell_text(&s->rows, row, S_LEAF);
-  if (*leaf)
-    nai_json_int(json, nai_strings_add(frames, leaf, strlen(leaf)));
+    put_frame_number(json, frames, leaf);
   nai_json_end(json);
-  nai_buf_free(&thread);
 }
 
 static void put_profile(struct nai_json *json, struct nai_strings *frames, const struct stacks *s, const char *name) {
@@ -153,13 +144,11 @@ static void put_profile(struct nai_json *json, struct nai_strings *frames, const
   for (int64_t row = 0; row < s->rows.rows; row++)
     total += nai_query_cell_int(&s->rows, row, S_NS);
   nai_json_put_int(json, "endValue", total);
-  nai_json_key(json, "samples");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_array(json, "samples", NAI_JSON_LINES);
   for (int64_t row = 0; row < s->rows.rows; row++)
     put_sample(json, frames, s, row);
   nai_json_end(json);
-  nai_json_key(json, "weights");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "weights", NAI_JSON_INLINE);
   for (int64_t row = 0; row < s->rows.rows; row++)
     nai_json_int(json, nai_query_cell_int(&s->rows, row, S_NS));
   nai_json_end(json);
@@ -167,10 +156,8 @@ static void put_profile(struct nai_json *json, struct nai_strings *frames, const
 }
 
 static void put_frames(struct nai_json *json, const struct nai_strings *frames) {
-  nai_json_key(json, "shared");
-  nai_json_begin_object(json, NAI_JSON_LINES);
-  nai_json_key(json, "frames");
-  nai_json_begin_array(json, NAI_JSON_LINES);
+  nai_json_put_object(json, "shared", NAI_JSON_LINES);
+  nai_json_put_array(json, "frames", NAI_JSON_LINES);
   for (uint32_t i = 0; i < frames->count; i++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "name", nai_strings_get(frames, i));
@@ -183,28 +170,20 @@ static void put_frames(struct nai_json *json, const struct nai_strings *frames) 
 int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, const struct nai_cmd_timeline *how,
                            struct nai_err *err) {
   const char *trace = nai_run_manifest(run)->trace ? nai_run_manifest(run)->trace : "";
-  struct stacks s;
-  struct nai_strings frames = {0};
-  struct nai_json json;
-  int rc = collect(&s, run, metric, how->options.gpu, err);
-  if (!rc) {
-    nai_json_init(&json, out, false);
-    nai_json_begin_object(&json, NAI_JSON_LINES);
-    nai_json_put_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    nai_json_put_text(&json, "exporter", "nsys-ai " NAI_VERSION);
-    nai_json_put_text(&json, "name", trace);
-    nai_json_put_int(&json, "activeProfileIndex", 0);
-    nai_json_key(&json, "profiles");
-    nai_json_begin_array(&json, NAI_JSON_LINES);
-    put_profile(&json, &frames, &s, metric == NAI_CMD_GPU_TIME ? "GPU time by range" : "time of ranges");
-    rc = nai_cmd_put_profiles(&(struct nai_export_profiles){&json, &frames}, run, how, err);
-    nai_json_end(&json);
-    put_frames(&json, &frames);
-    nai_json_end(&json);
-    nai_json_finish(&json);
-    nai_buf_putc(out, '\n');
-  }
-  nai_strings_free(&frames);
-  free_stacks(&s);
-  return rc;
+  NAI_SCOPED(stacks) s = {0};
+  NAI_SCOPED(nai_strings) frames = {0};
+  NAI_SCOPED(nai_json) json = {0};
+  NAI_TRY(collect(&s, run, metric, how->options.gpu, err));
+  nai_json_open(&json, out, NAI_JSON_LINES);
+  nai_json_put_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+  nai_json_put_text(&json, "exporter", "nsys-ai " NAI_VERSION);
+  nai_json_put_text(&json, "name", trace);
+  nai_json_put_int(&json, "activeProfileIndex", 0);
+  nai_json_put_array(&json, "profiles", NAI_JSON_LINES);
+  put_profile(&json, &frames, &s, metric == NAI_CMD_GPU_TIME ? "GPU time by range" : "time of ranges");
+  NAI_TRY(nai_cmd_put_profiles(&(struct nai_export_profiles){&json, &frames}, run, how, err));
+  nai_json_end(&json);
+  put_frames(&json, &frames);
+  nai_json_close(&json);
+  return NAI_OK;
 }

@@ -1,7 +1,6 @@
 /* What is on a timeline, in the order of the model's lanes. */
 #include "features/export/timeline.h"
 
-#include "base/array.h"
 #include "tables/gpu_metric_samples.h"
 
 #include <stdlib.h>
@@ -9,7 +8,45 @@
 
 /* --- rows of a lane ---------------------------------------------------------------------------------- */
 
+static bool less(struct nai_layout_entry a, struct nai_layout_entry b) {
+  return a.key != b.key ? a.key < b.key : a.row < b.row;
+}
+
+static int push(struct nai_layout_heap *heap, struct nai_layout_entry entry, struct nai_arena *arena,
+                struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(heap->v, heap->capacity, heap->count, arena, err));
+  uint32_t at = heap->count++;
+  for (; at && less(entry, heap->v[(at - 1) / 2]); at = (at - 1) / 2)
+    heap->v[at] = heap->v[(at - 1) / 2];
+  heap->v[at] = entry;
+  return NAI_OK;
+}
+
+static struct nai_layout_entry pop(struct nai_layout_heap *heap) {
+  struct nai_layout_entry top = heap->v[0], last = heap->v[--heap->count];
+  uint32_t at = 0, child;
+  while ((child = 2 * at + 1) < heap->count) {
+    child += child + 1 < heap->count && less(heap->v[child + 1], heap->v[child]);
+    if (!less(heap->v[child], last))
+      break;
+    heap->v[at] = heap->v[child];
+    at = child;
+  }
+  heap->v[at] = last;
+  return top;
+}
+
+int nai_layout_place(uint32_t *row, struct nai_layout *layout, int64_t start, int64_t end, struct nai_err *err) {
+  while (layout->busy.count && layout->busy.v[0].key <= start) {
+    *row = pop(&layout->busy).row;
+    NAI_TRY(push(&layout->vacant, (struct nai_layout_entry){*row, *row}, layout->arena, err));
+  }
+  *row = layout->vacant.count ? pop(&layout->vacant).row : layout->rows++;
+  return push(&layout->busy, (struct nai_layout_entry){end, *row}, layout->arena, err);
+}
+
 struct rows {
+  struct nai_arena *arena;
   struct nai_track like; /* what further rows are */
   struct nai_track *v;
   uint32_t count, capacity;
@@ -18,27 +55,25 @@ struct rows {
   uint32_t depth, open_capacity;
 };
 
-static const struct nai_track *row_track(struct nai_timeline *tl, struct rows *rows, uint32_t row) {
-  if (row == rows->count) {
-    if (!nai_array_room(&rows->v, &rows->capacity, row, sizeof *rows->v)) {
-      tl->oom = true;
-      return NULL;
-    }
-    rows->v[rows->count++] = nai_timeline_announce(tl, rows->like);
-  }
-  return &rows->v[row];
+static int add_row(struct rows *rows, struct nai_track track, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(rows->v, rows->capacity, rows->count, rows->arena, err));
+  rows->v[rows->count++] = track;
+  return NAI_OK;
+}
+
+static int open_row(struct nai_timeline *tl, struct rows *rows, uint32_t row, struct nai_err *err) {
+  return row < rows->count ? NAI_OK : add_row(rows, nai_timeline_announce(tl, rows->like), err);
 }
 
 /* In the first row it fits into, from row `first` on. */
-static uint32_t put_flat(struct nai_timeline *tl, struct rows *rows, const struct nai_slice *s, uint32_t first) {
-  uint32_t place = nai_layout_place(&rows->layout, s->start, s->end);
-  const struct nai_track *track = place == UINT32_MAX ? NULL : row_track(tl, rows, first + place);
-  tl->oom |= !track;
-  if (!track)
-    return 0;
-  tl->writer->begin(tl->writer, track, s);
-  tl->writer->end(tl->writer, track, s->end);
-  return first + place;
+static int put_flat(uint32_t *row, struct nai_timeline *tl, struct rows *rows, const struct nai_track_slice *s,
+                    uint32_t first, struct nai_err *err) {
+  NAI_TRY(nai_layout_place(row, &rows->layout, s->start, s->end, err));
+  *row += first;
+  NAI_TRY(open_row(tl, rows, *row, err));
+  tl->writer->begin(tl->writer, &rows->v[*row], s);
+  tl->writer->end(tl->writer, &rows->v[*row], s->end);
+  return NAI_OK;
 }
 
 static void close_until(struct nai_timeline *tl, struct rows *rows, int64_t at) {
@@ -47,34 +82,26 @@ static void close_until(struct nai_timeline *tl, struct rows *rows, int64_t at) 
 }
 
 /* In the first row, or, when it would cross a slice there, in another. */
-static uint32_t put_nested(struct nai_timeline *tl, struct rows *rows, const struct nai_slice *s) {
+static int put_nested(uint32_t *row, struct nai_timeline *tl, struct rows *rows, const struct nai_track_slice *s,
+                      struct nai_err *err) {
   close_until(tl, rows, s->start);
   if (rows->depth && s->end > rows->open[rows->depth - 1])
-    return put_flat(tl, rows, s, 1);
-  const struct nai_track *track = row_track(tl, rows, 0);
-  bool room = nai_array_room(&rows->open, &rows->open_capacity, rows->depth, sizeof *rows->open);
-  tl->oom |= !room;
-  if (!track || !room)
-    return 0;
-  tl->writer->begin(tl->writer, track, s);
+    return put_flat(row, tl, rows, s, 1, err);
+  *row = 0;
+  NAI_TRY(open_row(tl, rows, 0, err));
+  NAI_TRY(NAI_ROOM(rows->open, rows->open_capacity, rows->depth, rows->arena, err));
+  tl->writer->begin(tl->writer, &rows->v[0], s);
   rows->open[rows->depth++] = s->end;
-  return 0;
-}
-
-static void free_rows(struct rows *rows) {
-  nai_layout_free(&rows->layout);
-  free(rows->v);
-  free(rows->open);
+  return NAI_OK;
 }
 
 /* --- what is shown ----------------------------------------------------------------------------------- */
 
-/* The part of an event that is shown; false for none. */
-bool nai_timeline_cut(struct nai_slice *s, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row) {
+bool nai_timeline_cut(struct nai_track_slice *s, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_export_options *o = tl->options;
   const struct nai_column *start, *end;
   nai_lane_times(&start, &end, tl->m, kind);
-  *s = (struct nai_slice){
+  *s = (struct nai_track_slice){
       .kind = kind, .row = row, .start = nai_at(start, row), .end = nai_at(end, row), .call = NAI_NO_ROW};
   s->end = s->end < s->start ? s->start : s->end;
   bool overlaps = s->start < o->end_ns && (s->end > o->start_ns || (s->start == s->end && s->start == o->start_ns));
@@ -92,23 +119,16 @@ static bool lane_shown(const struct nai_timeline *tl, const struct nai_lane *lan
   return ranges ? !o->no_ranges : o->gpu == INT64_MIN || o->gpu == lane->gpu;
 }
 
-static uint32_t call_of(const struct nai_model *m, enum nai_lane_kind kind, uint32_t row) {
-  return kind == NAI_LANE_KERNEL                       ? m->kernel_api[row]
-       : kind == NAI_LANE_COPY || kind == NAI_LANE_SET ? m->memop_api[row]
-       : kind == NAI_LANE_GRAPH                        ? m->graph_api[row]
-                                                       : NAI_NO_ROW;
-}
-
 /* Counts the operations that each call will have a flow to. */
 static void count_flows(struct nai_timeline *tl) {
   const struct nai_model *m = tl->m;
-  struct nai_slice s;
+  struct nai_track_slice s;
   for (uint32_t l = 0; l < m->lanes.count && !tl->options->no_flows && !tl->options->no_calls; l++) {
     const struct nai_lane *lane = &m->lanes.v[l];
     if (lane->thread >= 0 || !lane_shown(tl, lane))
       continue;
     for (uint32_t i = 0; i < lane->count; i++) {
-      uint32_t call = call_of(m, lane->kind, lane->rows[i]);
+      uint32_t call = nai_lane_call(m, lane->kind, lane->rows[i]);
       if (call != NAI_NO_ROW && tl->call_ops[call] < 2 && nai_timeline_cut(&s, tl, lane->kind, lane->rows[i]) &&
           nai_timeline_cut(&s, tl, NAI_LANE_API, call))
         tl->call_ops[call]++;
@@ -118,32 +138,28 @@ static void count_flows(struct nai_timeline *tl) {
 
 /* --- lanes ------------------------------------------------------------------------------------------- */
 
-static void print_stream(struct nai_buf *text, const struct nai_timeline *tl, const struct nai_lane *lane) {
+static const char *name_of_stream(struct nai_arena *arena, const struct nai_timeline *tl, const struct nai_lane *lane) {
   static const char *const kinds[] = {[NAI_LANE_KERNEL] = "kernels",
                                       [NAI_LANE_COPY] = "copies",
                                       [NAI_LANE_SET] = "memsets",
                                       [NAI_LANE_GRAPH] = "graphs"};
-  if (lane->stream < 0)
-    nai_buf_printf(text, "other streams \u00b7 %s", kinds[lane->kind]);
-  else
-    nai_buf_printf(text, "stream %d \u00b7 %s", lane->stream, kinds[lane->kind]);
-  nai_buf_printf(text, " \u00b7 pid %d", tl->pid[lane->process < 0 ? tl->m->process_count : (uint32_t)lane->process]);
-  if (lane->context >= 0)
-    nai_buf_printf(text, " \u00b7 context %d", lane->context);
+  const char *stream = lane->stream < 0 ? "other streams" : nai_arena_printf(arena, "stream %d", lane->stream);
+  const char *context = lane->context < 0 ? "" : nai_arena_printf(arena, " \u00b7 context %d", lane->context);
+  int32_t pid = tl->pid[lane->process < 0 ? tl->m->process_count : (uint32_t)lane->process];
+  return nai_arena_printf(arena, "%s \u00b7 %s \u00b7 pid %d%s", stream, kinds[lane->kind], pid, context);
 }
 
 /* What the rows of a lane are; a lane of push/pop ranges begins on the track of its thread. */
-static void plan_rows(struct rows *rows, struct nai_buf *name, struct nai_timeline *tl, const struct nai_lane *lane) {
+static int plan_rows(struct rows *rows, struct nai_timeline *tl, const struct nai_lane *lane, struct nai_err *err) {
   uint32_t thread = (uint32_t)lane->thread;
   if (lane->thread < 0) {
-    print_stream(name, tl, lane);
     uint32_t gpu = nai_model_gpu_index(tl->m, lane->gpu);
     rows->like = (struct nai_track){.kind = NAI_TRACK_DEVICE,
                                     .parent = nai_timeline_gpu(tl, gpu),
-                                    .name = nai_buf_str(name),
+                                    .name = name_of_stream(rows->arena, tl, lane),
                                     .gpu = gpu,
                                     .rank = (uint32_t)(lane - tl->m->lanes.v) + 1};
-    return;
+    return nai_arena_check(rows->arena, err);
   }
   const char *what = lane->kind == NAI_LANE_API  ? "CUDA API"
                    : lane->kind == NAI_LANE_NVTX ? "ranges that cross others"
@@ -151,50 +167,46 @@ static void plan_rows(struct rows *rows, struct nai_buf *name, struct nai_timeli
   struct nai_track first = nai_timeline_thread(tl, thread);
   rows->like = nai_timeline_host(tl, NAI_TRACK_HOST, thread, what);
   rows->like.parent = first.number;
-  if (lane->kind != NAI_LANE_NVTX)
-    return;
-  tl->oom |= !nai_array_room(&rows->v, &rows->capacity, 0, sizeof *rows->v);
-  if (rows->v)
-    rows->v[rows->count++] = first;
+  return lane->kind == NAI_LANE_NVTX ? add_row(rows, first, err) : NAI_OK;
 }
 
-static void put_event(struct nai_timeline *tl, struct rows *rows, const struct nai_lane *lane, struct nai_slice *s) {
+static int put_event(struct nai_timeline *tl, struct rows *rows, const struct nai_lane *lane, struct nai_track_slice *s,
+                     struct nai_err *err) {
   bool nested = lane->kind == NAI_LANE_API || lane->kind == NAI_LANE_NVTX;
-  uint32_t call = lane->kind == NAI_LANE_API ? s->row : call_of(tl->m, s->kind, s->row);
+  uint32_t call = lane->kind == NAI_LANE_API ? s->row : nai_lane_call(tl->m, s->kind, s->row), row;
   if (call != NAI_NO_ROW && tl->call_ops[call] &&
       (lane->kind == NAI_LANE_API || tl->call_row[call] != NAI_CALL_LEFT_OUT))
     s->call = call;
   nai_labels_name(tl, s);
   tl->events++;
-  uint32_t row = nested ? put_nested(tl, rows, s) : put_flat(tl, rows, s, 0);
+  NAI_TRY(nested ? put_nested(&row, tl, rows, s, err) : put_flat(&row, tl, rows, s, 0, err));
   if (lane->kind != NAI_LANE_API)
-    return;
+    return NAI_OK;
   tl->call_row[s->row] = row < NAI_CALL_LEFT_OUT ? (uint8_t)row : NAI_CALL_LEFT_OUT;
-  tl->calls_track[lane->thread] = rows->v ? rows->v[0].number : 0;
+  tl->calls_track[lane->thread] = rows->v[0].number;
+  return NAI_OK;
 }
 
-static void write_lane(struct nai_timeline *tl, const struct nai_lane *lane) {
-  struct rows rows = {0};
-  struct nai_buf name = {0};
-  struct nai_slice s;
+static int write_lane(struct nai_timeline *tl, const struct nai_lane *lane, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct rows rows = {.arena = &arena, .layout = {.arena = &arena}};
+  struct nai_track_slice s;
   bool planned = false;
-  for (uint32_t i = 0; i < lane->count && !tl->oom; i++) {
+  for (uint32_t i = 0; i < lane->count; i++) {
     bool shown = nai_timeline_cut(&s, tl, lane->kind, lane->rows[i]);
     if (s.start >= tl->options->end_ns)
       break;
     if (!shown)
       continue;
     if (!planned)
-      plan_rows(&rows, &name, tl, lane);
+      NAI_TRY(plan_rows(&rows, tl, lane, err));
     planned = true;
-    put_event(tl, &rows, lane, &s);
+    NAI_TRY(put_event(tl, &rows, lane, &s, err));
   }
   close_until(tl, &rows, INT64_MAX);
   if (tl->writer->complete)
     tl->writer->complete(tl->writer);
-  tl->oom |= name.oom;
-  nai_buf_free(&name);
-  free_rows(&rows);
+  return nai_arena_check(&tl->arena, err);
 }
 
 /* --- all --------------------------------------------------------------------------------------------- */
@@ -220,20 +232,15 @@ static int64_t first_event(const struct nai_model *m) {
 
 int nai_timeline_open(struct nai_timeline *tl, const struct nai_model *m, const struct nai_export_options *options,
                       struct nai_err *err) {
-  *tl = (struct nai_timeline){.m = m, .options = options};
+  *tl = (struct nai_timeline){.m = m, .options = options, .arena = NAI_ARENA(NULL)};
   int64_t first = first_event(m);
   tl->first_ns = options->start_ns > first ? options->start_ns : first;
-  tl->call_ops = calloc((size_t)m->apis.n + 1, 1);
-  tl->call_row = malloc((size_t)m->apis.n + 1);
-  tl->process_track = calloc((size_t)m->process_count + 1, sizeof *tl->process_track);
-  tl->thread_track = calloc((size_t)m->thread_count + 1, sizeof *tl->thread_track);
-  tl->calls_track = calloc((size_t)m->thread_count + 1, sizeof *tl->calls_track);
-  tl->gpu_track = calloc((size_t)m->gpu_count + 1, sizeof *tl->gpu_track);
-  if (!tl->call_ops || !tl->call_row || !tl->process_track || !tl->thread_track || !tl->calls_track || !tl->gpu_track)
-    return nai_err_nomem(err);
-  memset(tl->call_row, NAI_CALL_LEFT_OUT, (size_t)m->apis.n + 1);
-  int rc = nai_timeline_number(tl, err);
-  return rc ? rc : nai_labels_open(tl, err);
+  NAI_TRY(NAI_NEW(tl->call_ops, &tl->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(tl->call_row, &tl->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(tl->calls_track, &tl->arena, m->thread_count, err));
+  memset(tl->call_row, NAI_CALL_LEFT_OUT, m->apis.n);
+  NAI_TRY(nai_tracks_open(tl, err));
+  return nai_labels_open(tl, err);
 }
 
 int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writer, struct nai_err *err) {
@@ -241,34 +248,26 @@ int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writ
   const struct nai_export_options *o = tl->options;
   tl->writer = writer;
   count_flows(tl);
-  for (uint32_t i = 0; i < m->lanes.count && !tl->oom; i++)
+  for (uint32_t i = 0; i < m->lanes.count; i++)
     if (lane_shown(tl, &m->lanes.v[i]))
-      write_lane(tl, &m->lanes.v[i]);
-  for (uint32_t g = 0; g < m->gpu_count && m->idle && !tl->oom; g++)
+      NAI_TRY(write_lane(tl, &m->lanes.v[i], err));
+  for (uint32_t g = 0; g < m->gpu_count && m->idle; g++)
     if (o->gpu == INT64_MIN || o->gpu == m->gpus[g].device_id)
       nai_timeline_idle(tl, g);
-  int rc = tl->oom || o->no_ranges ? NAI_OK : nai_timeline_marks(tl, err);
-  if (!rc)
-    rc = nai_timeline_metrics(tl, err);
-  if (!rc && tl->oom)
-    rc = nai_err_nomem(err);
-  if (!rc && !tl->events && o->start_ns != INT64_MIN)
-    rc = nai_err_set(err, NAI_EUSAGE,
-                     "no GPU work, CUDA call or range lies in that time; nsys-ai probe TRACE prints where they are");
-  return rc;
+  if (!o->no_ranges)
+    NAI_TRY(nai_timeline_marks(tl, err));
+  NAI_TRY(nai_timeline_metrics(tl, err));
+  NAI_TRY(nai_arena_check(&tl->arena, err));
+  if (!tl->events && o->start_ns != INT64_MIN)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "no GPU work, CUDA call or range lies in that time; nsys-ai probe TRACE prints where they are");
+  return NAI_OK;
 }
 
 void nai_timeline_free(struct nai_timeline *tl) {
-  uint32_t *const maps[] = {tl->kernel_name, tl->kernel_value,  tl->api_name,     tl->range_name,  tl->grid,
-                            tl->block,       tl->process_track, tl->thread_track, tl->calls_track, tl->gpu_track};
   nai_strings_free(&tl->names);
   nai_strings_free(&tl->categories);
   nai_strings_free(&tl->values);
-  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-    free(maps[i]);
+  nai_arena_free(&tl->arena);
   free(tl->short_names);
-  free(tl->call_ops);
-  free(tl->call_row);
-  free(tl->pid);
-  free(tl->tid);
 }

@@ -2,6 +2,7 @@
  * src/features/export. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/strings.h"
 #include "features/export/export.h"
 
@@ -25,7 +26,7 @@ struct nai_track {
   uint32_t rank;    /* among the parent's, where the order has a meaning */
 };
 
-struct nai_slice {
+struct nai_track_slice {
   enum nai_lane_kind kind;
   bool idle;               /* an idle gap: `row` means nothing */
   uint32_t row;            /* of the lane's event table */
@@ -37,9 +38,10 @@ struct nai_slice {
 /* What makes the file. Slices come as begin, slices inside, end; times of one track never go back but for instants. */
 struct nai_timeline_writer {
   void (*track)(struct nai_timeline_writer *writer, const struct nai_track *track);
-  void (*begin)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *slice);
+  void (*begin)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_track_slice *slice);
   void (*end)(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at);
-  void (*instant)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *slice);
+  void (*instant)(struct nai_timeline_writer *writer, const struct nai_track *track,
+                  const struct nai_track_slice *slice);
   void (*counter)(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at, double value);
   void (*complete)(struct nai_timeline_writer *writer); /* nothing more comes on the tracks so far; NULL: no matter */
 };
@@ -83,7 +85,7 @@ struct nai_timeline {
   int64_t first_ns; /* the window's start, or that of the first event */
   /* texts by dense ids, in the order in which they come up */
   struct nai_strings names, categories, values;
-  bool oom; /* sticky */
+  struct nai_arena arena; /* of what follows; its `oom` stands for the texts, too */
   /* ids + 1 by string of each event table or kernel configuration, 0: not yet */
   uint32_t *kernel_name, *kernel_value, *api_name, *range_name, *grid, *block;
   char **short_names; /* by string of kernel_events */
@@ -102,10 +104,13 @@ NAI_MUST_CHECK int nai_timeline_write(struct nai_timeline *tl, struct nai_timeli
 void nai_timeline_free(struct nai_timeline *tl);
 
 /* The part of an event that is shown, without names; false for none. */
-bool nai_timeline_cut(struct nai_slice *slice, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row);
+bool nai_timeline_cut(struct nai_track_slice *slice, const struct nai_timeline *tl, enum nai_lane_kind kind,
+                      uint32_t row);
 
-/* tracks.c: a track gets its number and is announced. Those of processes, threads and GPUs are when they are first
- * asked for. */
+/* tracks.c. Processes and threads get numbers that are unique in the file. */
+enum { NAI_GPU_PID = 10 * 1000 * 1000, NAI_MADE_ID = 2 * 1000 * 1000 * 1000 };
+NAI_MUST_CHECK int nai_tracks_open(struct nai_timeline *tl, struct nai_err *err);
+/* A track gets its number and is announced. Those of processes, threads and GPUs are when they are first asked for. */
 struct nai_track nai_timeline_announce(struct nai_timeline *tl, struct nai_track track);
 struct nai_track nai_timeline_thread(struct nai_timeline *tl, uint32_t thread); /* without its name */
 uint32_t nai_timeline_gpu(struct nai_timeline *tl, uint32_t gpu);               /* its number */
@@ -120,16 +125,11 @@ NAI_MUST_CHECK int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err 
 
 /* labels.c: names and facts of events. */
 NAI_MUST_CHECK int nai_labels_open(struct nai_timeline *tl, struct nai_err *err);
-void nai_labels_name(struct nai_timeline *tl, struct nai_slice *slice); /* fills name and category */
-int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *slice);
+void nai_labels_name(struct nai_timeline *tl, struct nai_track_slice *slice); /* fills name and category */
+int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *slice);
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text);
 
-/* ids.c: numbers of processes and threads that are unique in a file. */
-enum { NAI_GPU_PID = 10 * 1000 * 1000, NAI_MADE_ID = 2 * 1000 * 1000 * 1000 };
-NAI_MUST_CHECK int nai_timeline_number(struct nai_timeline *tl, struct nai_err *err);
-
-/* layout.c: gives each of a series of events, which come by start, the first row in which it overlaps no earlier one.
- */
+/* Gives each of a series of events, which come by start, the first row in which it overlaps no earlier one. */
 struct nai_layout_entry {
   int64_t key;
   uint32_t row;
@@ -139,8 +139,9 @@ struct nai_layout_heap {
   uint32_t count, capacity;
 };
 struct nai_layout {
+  struct nai_arena *arena;
   struct nai_layout_heap busy, vacant; /* by end; by row */
   uint32_t rows;
 };
-uint32_t nai_layout_place(struct nai_layout *layout, int64_t start, int64_t end); /* UINT32_MAX: out of memory */
-void nai_layout_free(struct nai_layout *layout);
+NAI_MUST_CHECK int nai_layout_place(uint32_t *row, struct nai_layout *layout, int64_t start, int64_t end,
+                                    struct nai_err *err);

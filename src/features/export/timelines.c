@@ -13,18 +13,22 @@ static bool has(const struct nai_run *run, uint64_t tables) {
   return true;
 }
 
-static int open_model(struct nai_model **out, struct nai_run *run, struct nai_kernel_classes *classes,
-                      struct nai_err *err) {
-  const struct nai_model_options options = {.classes = classes, .worker_count = nai_cpu_count()};
-  uint64_t tables = NAI_EXPORT_TABLES;
-  uint32_t parts = NAI_EXPORT_PARTS;
-  if (has(run, NAI_EXPORT_OPTIONAL_TABLES))
-    tables |= NAI_EXPORT_OPTIONAL_TABLES;
-  if (has(run, nai_parts_tables(nai_parts_needed(NAI_EXPORT_OPTIONAL_PARTS))))
-    parts |= NAI_EXPORT_OPTIONAL_PARTS;
-  int rc = nai_run_model(out, run, &options, tables, parts, err);
+int nai_cmd_with_model(struct nai_run *run, const struct nai_cmd_model_needs *needs, nai_cmd_model_fn *use, void *ctx,
+                       struct nai_err *err) {
+  NAI_OWNED(nai_kernel_classes) *classes = NULL;
+  struct nai_model *model;
+  uint64_t tables = needs->tables | (has(run, needs->optional_tables) ? needs->optional_tables : 0);
+  bool optional = has(run, nai_parts_tables(nai_parts_needed(needs->optional_parts)));
+  NAI_TRY(nai_kernel_classes_load(&classes, NULL, err));
+  NAI_TRY(nai_run_tell_classes(classes, run, err));
+  const struct nai_model_options options = {
+      .classes = classes, .worker_count = nai_cpu_count(), .map_nvtx = needs->map_nvtx};
+  int rc = nai_run_model(&model, run, &options, tables, needs->parts | (optional ? needs->optional_parts : 0), err);
   if (rc == NAI_ESTALE)
     rc = nai_err_wrap(err, NAI_EINPUT, "the run's event tables cannot be read; make it again with nsys-ai analyze");
+  if (!rc)
+    rc = use(model, ctx, err);
+  nai_run_drop_model(run); /* it refers to the classes */
   return rc;
 }
 
@@ -43,7 +47,8 @@ struct writing {
   const struct nai_export_profiles *profiles;
 };
 
-static int write_events(const struct writing *w, const struct nai_model *model, struct nai_err *err) {
+static int write_events(const struct nai_model *model, void *ctx, struct nai_err *err) {
+  const struct writing *w = ctx;
   enum { MOST = 2 * 1000 * 1000 };
   if (!w->profiles) {
     if (!w->how->quiet)
@@ -60,27 +65,20 @@ static int write_events(const struct writing *w, const struct nai_model *model, 
   return NAI_OK;
 }
 
-static int with_model(const struct writing *w, struct nai_run *run, struct nai_err *err) {
-  struct nai_kernel_classes *classes = NULL;
-  struct nai_model *model;
-  int rc = nai_kernel_classes_load(&classes, NULL, err);
-  if (!rc)
-    rc = nai_run_tell_classes(classes, run, err);
-  if (!rc)
-    rc = open_model(&model, run, classes, err);
-  if (!rc)
-    rc = write_events(w, model, err);
-  nai_run_drop_model(run); /* it refers to the classes */
-  nai_kernel_classes_free(classes);
-  return rc;
+static int write_run(struct writing w, struct nai_run *run, struct nai_err *err) {
+  static const struct nai_cmd_model_needs needs = {.tables = NAI_EXPORT_TABLES,
+                                                   .optional_tables = NAI_EXPORT_OPTIONAL_TABLES,
+                                                   .parts = NAI_EXPORT_PARTS,
+                                                   .optional_parts = NAI_EXPORT_OPTIONAL_PARTS};
+  return nai_cmd_with_model(run, &needs, write_events, &w, err);
 }
 
 int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
                          struct nai_err *err) {
-  return with_model(&(struct writing){.out = out, .how = how}, run, err);
+  return write_run((struct writing){.out = out, .how = how}, run, err);
 }
 
 int nai_cmd_put_profiles(const struct nai_export_profiles *into, struct nai_run *run,
                          const struct nai_cmd_timeline *how, struct nai_err *err) {
-  return with_model(&(struct writing){.how = how, .profiles = into}, run, err);
+  return write_run((struct writing){.how = how, .profiles = into}, run, err);
 }

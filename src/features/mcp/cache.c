@@ -65,7 +65,7 @@ static uint32_t list_kept(struct kept **list, const struct nai_agent *agent) {
 }
 
 void nai_agent_sweep(const struct nai_agent *agent) {
-  struct kept *list = NULL;
+  NAI_FREED struct kept *list = NULL;
   struct nai_err ignored;
   int64_t bytes = 0, now = time(NULL);
   uint32_t count = list_kept(&list, agent);
@@ -76,7 +76,6 @@ void nai_agent_sweep(const struct nai_agent *agent) {
   for (uint32_t i = 0; i < count && bytes > agent->cache_bytes && now - list[i].used_s > IN_USE_S; i++)
     if (nai_fs_remove_tree(list[i].path, &ignored) == NAI_OK)
       bytes -= list[i].bytes;
-  free(list);
 }
 
 void nai_agent_touch(const char *path) { utimensat(AT_FDCWD, path, NULL, 0); }

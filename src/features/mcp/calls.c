@@ -4,29 +4,8 @@
 #include "base/hash.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* --- words ------------------------------------------------------------------------------------------ */
-
-void nai_agent_word(struct nai_agent_words *words, const char *fmt, ...) {
-  va_list args;
-  char *word = NULL;
-  va_start(args, fmt);
-  if (words->count >= NAI_AGENT_MAX_WORDS || vasprintf(&word, fmt, args) < 0)
-    words->failed = true;
-  else
-    words->words[words->count++] = word;
-  va_end(args);
-}
-
-void nai_agent_words_free(struct nai_agent_words *words) {
-  for (size_t i = 0; i < words->count; i++)
-    free(words->words[i]);
-  words->count = 0;
-}
 
 /* --- cursors ---------------------------------------------------------------------------------------- */
 
@@ -36,13 +15,11 @@ json_t *nai_agent_cursor(const struct nai_agent_call *call, int64_t offset) {
 
 /* Of what is asked, whatever page of it. False when out of memory. */
 static bool hash_arguments(struct nai_agent_call *call) {
-  json_t *asked = json_copy(call->arguments);
+  json_auto_t *asked = json_copy(call->arguments);
   json_object_del(asked, "limit");
   json_object_del(asked, "cursor");
-  char *text = json_dumps(asked, JSON_SORT_KEYS | JSON_COMPACT);
+  NAI_FREED char *text = json_dumps(asked, JSON_SORT_KEYS | JSON_COMPACT);
   call->hash = nai_hash_text(nai_hash_text(0, call->name), text);
-  json_decref(asked);
-  free(text);
   return text != NULL;
 }
 
@@ -85,7 +62,7 @@ int nai_agent_prepare(struct nai_agent_call *call, struct nai_buf *said, struct 
   json_t *arguments = json_object_get(params, "arguments");
   const json_t *tool = name ? find_tool(agent, name) : NULL;
   struct nai_err err = {0};
-  *call = (struct nai_agent_call){.cell_chars = 400};
+  *call = (struct nai_agent_call){.arena = NAI_ARENA(NULL), .cell_chars = 400};
   if (!name)
     return nai_rpc_fail(error, NAI_RPC_PARAMS, "params.name: the name of a tool is missing");
   if (!tool)
@@ -93,23 +70,17 @@ int nai_agent_prepare(struct nai_agent_call *call, struct nai_buf *said, struct 
   const json_t *schema = json_object_get(tool, "inputSchema");
   call->name = json_string_value(json_object_get(tool, "name"));
   call->arguments = arguments ? json_incref(arguments) : json_object();
-  if (nai_agent_check(error, schema, call->arguments, "arguments"))
-    return error->code;
+  NAI_TRY(nai_agent_check(error, schema, call->arguments, "arguments"));
   call->limit = limit_of(schema, call->arguments);
   if (!hash_arguments(call))
     return nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory");
-  if (read_cursor(call, error))
-    return error->code;
+  NAI_TRY(read_cursor(call, error));
   if (nai_agent_plan(call, agent, &err))
     nai_buf_puts(said, err.msg);
-  for (int i = 0; i < call->step_count; i++)
-    if (call->steps[i].failed)
-      return nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory");
-  return 0;
+  return call->arena.oom ? nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory") : 0;
 }
 
 void nai_agent_call_free(struct nai_agent_call *call) {
   json_decref(call->arguments);
-  for (int i = 0; i < NAI_AGENT_MAX_STEPS; i++)
-    nai_agent_words_free(&call->steps[i]);
+  nai_arena_free(&call->arena);
 }

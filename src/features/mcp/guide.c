@@ -33,19 +33,13 @@ static const struct {
 };
 enum { CLIENTS = sizeof clients / sizeof *clients };
 
-static const char *client_name(size_t i, const char *before) {
-  (void)before;
-  return i < CLIENTS ? clients[i].name : NULL;
-}
+NAI_CLI_NAMES_OF(client_name, clients)
 
+#define NAI_CLI_ARGS struct guide_args
 static const struct nai_cli_option options[] = {
-    {.name = "config",
-     .value = "CLIENT",
-     .help = "print the configuration that registers the server with a client instead",
-     .type = &nai_cli_choice,
-     .at = offsetof(struct guide_args, config),
-     .choices = client_name,
-     .otherwise = "the guide"},
+    NAI_CLI_OPTION(choice, config, "config", "CLIENT",
+                   "print the configuration that registers the server with a client instead", .choices = client_name,
+                   .otherwise = "the guide"),
     {0},
 };
 
@@ -53,29 +47,22 @@ static int run(void *memory, const char *const *operands, size_t count, const st
                struct nai_err *err) {
   const struct guide_args *args = memory;
   const struct nai_asset *page = nai_asset_find("docs/llm-guide.md");
-  struct nai_buf out = {0};
+  NAI_SCOPED(nai_buf) out = {0};
   (void)operands, (void)count, (void)program;
   if (args->config >= 0)
     nai_buf_puts(&out, clients[args->config].text);
   else if (page)
     nai_buf_put(&out, page->data, (size_t)(page->end - page->data));
-  int rc = nai_cmd_print(&out, err);
-  nai_buf_free(&out);
-  return rc;
+  return nai_cmd_print(&out, err);
 }
 
-const struct nai_cli_command nai_cmd_guide = {
-    .name = "guide",
-    .synopsis = "",
+NAI_CLI_COMMAND(
+    nai_cmd_guide, .name = "guide", .synopsis = "",
     .summary = "print what a language model has to know, or how to register the server with a client",
     .description =
         "Prints, as Markdown, how to work with traces by the commands of this program: the order of work, what numbers "
         "mean, what not to conclude. Give it to a language model that runs commands itself. With --config it prints "
         "the configuration that makes a client start nsys-ai mcp: for claude the file .mcp.json of a repository, for "
         "codex a part of ~/.codex/config.toml, for vscode the file .vscode/mcp.json.",
-    .examples = "nsys-ai guide\nnsys-ai guide --config claude > .mcp.json",
-    .options = options,
-    .args_size = sizeof(struct guide_args),
-    .init = init,
-    .run = run,
-};
+    .examples = "nsys-ai guide\nnsys-ai guide --config claude > .mcp.json", .options = options, .init = init,
+    .run = run)

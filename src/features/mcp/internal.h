@@ -2,6 +2,7 @@
 #pragma once
 
 #include "features/mcp/agent.h"
+#include "base/arena.h"
 #include "base/buf.h"
 
 #include <jansson.h>
@@ -57,10 +58,13 @@ void nai_rpc_free(struct nai_rpc_request *request);
 void nai_rpc_put_result(struct nai_buf *out, const json_t *id, bool modern, json_t *result);
 void nai_rpc_put_error(struct nai_buf *out, const json_t *id, struct nai_rpc_error *error);
 void nai_rpc_put_note(struct nai_buf *out, const char *method, json_t *params);
+/* As json_loadb. NULL with json_error_out_of_memory, too, where memory ran out while a text was read: jansson leaves
+ * out the byte for which it found no room, and goes on. */
+json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_error_t *why);
 /* JSON on one line; reals with as few digits as they need. */
 void nai_agent_print(struct nai_buf *out, const json_t *value);
 
-/* --- schema.c ------------------------------------------------------------------------------------------------- */
+/* --- agent_schema.c ------------------------------------------------------------------------------------------- */
 
 /* Checks a value against the parts of JSON Schema that catalogue.json uses. `where` names it in messages. */
 int nai_agent_check(struct nai_rpc_error *error, const json_t *schema, const json_t *value, const char *where);
@@ -83,18 +87,36 @@ void nai_agent_sweep(const struct nai_agent *agent);
 /* Says that a run is in use. */
 void nai_agent_touch(const char *path);
 
-/* --- calls.c, tools.c ------------------------------------------------------------------------------------------- */
+/* --- agent_worker.c ------------------------------------------------------------------------------------------- */
 
 enum { NAI_AGENT_MAX_WORDS = 256, NAI_AGENT_MAX_STEPS = 2 };
 
 /* A command line of this program. */
 struct nai_agent_words {
-  char *words[NAI_AGENT_MAX_WORDS + 1];
+  struct nai_arena *arena; /* of the words; `oom` also stands for too many of them */
+  const char *words[NAI_AGENT_MAX_WORDS + 1];
   size_t count;
-  bool failed; /* out of memory, or too many */
 };
-void nai_agent_word(struct nai_agent_words *words, const char *fmt, ...) NAI_PRINTF(2, 3);
-void nai_agent_words_free(struct nai_agent_words *words);
+/* Adds copies of texts; the last argument is NULL. */
+void nai_agent_put_words(struct nai_agent_words *words, ...) __attribute__((sentinel));
+
+/* A command that runs. */
+struct nai_agent_worker {
+  int pid, out, said; /* out, said: what it prints on stdout and stderr, -1 once at its end */
+};
+NAI_MUST_CHECK int nai_agent_start(struct nai_agent_worker *worker, const struct nai_agent_words *words,
+                                   struct nai_err *err);
+/* Ends it with everything it started; what it has become is of no interest. */
+void nai_agent_kill(struct nai_agent_worker *worker);
+/* Waits for its end, when both pipes are at theirs. The wait status. */
+int nai_agent_wait(struct nai_agent_worker *worker);
+/* Reads what a pipe has; *fd becomes -1 at its end. Of more than `most` bytes the rest is dropped: false unless `keep`.
+ */
+bool nai_agent_read_pipe(struct nai_buf *out, int *fd, size_t most, bool keep);
+/* Appends the last line that a command said, without what is for people at a terminal. */
+void nai_agent_put_said(struct nai_buf *out, const struct nai_buf *said);
+
+/* --- calls.c, tools.c ------------------------------------------------------------------------------------------- */
 
 enum nai_agent_shape {
   NAI_AGENT_ROWS,   /* a table, delivered by pages */
@@ -106,6 +128,7 @@ enum nai_agent_shape {
 
 /* A call of a tool: what is run, and what becomes of what that prints. */
 struct nai_agent_call {
+  struct nai_arena arena; /* of the words of its steps */
   const char *name;
   json_t *arguments; /* owned */
   enum nai_agent_shape shape;
@@ -125,12 +148,13 @@ int nai_agent_prepare(struct nai_agent_call *call, struct nai_buf *said, struct 
 void nai_agent_call_free(struct nai_agent_call *call);
 /* tools.c: fills the call's steps from its checked arguments. */
 NAI_MUST_CHECK int nai_agent_plan(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err);
-/* statements.c: statements that tools are. */
+/* statements.c: a parameter of a statement, and statements that tools are. */
+void nai_agent_put_parameter(struct nai_agent_words *words, const char *name, const json_t *value);
 NAI_MUST_CHECK int nai_agent_table_statement(struct nai_buf *sql, struct nai_agent_words *words,
                                              const json_t *arguments, struct nai_err *err);
 void nai_agent_findings_statement(struct nai_buf *sql, struct nai_agent_words *words, const json_t *arguments);
 
-/* --- answer.c ------------------------------------------------------------------------------------------------- */
+/* --- agent_answer.c ------------------------------------------------------------------------------------------- */
 
 /* The result of a call from what its steps printed. */
 json_t *nai_agent_answer(const struct nai_agent *agent, const struct nai_agent_call *call,
@@ -146,24 +170,3 @@ json_t *nai_agent_cursor(const struct nai_agent_call *call, int64_t offset);
  * error->code set on failure. */
 json_t *nai_agent_method(bool *is_call, struct nai_rpc_error *error, const struct nai_agent *agent,
                          const struct nai_rpc_request *request);
-
-/* --- worker.c ------------------------------------------------------------------------------------------------- */
-
-/* A command that runs. */
-struct nai_agent_worker {
-  int pid, out, said; /* out, said: what it prints on stdout and stderr, -1 once at its end */
-};
-NAI_MUST_CHECK int nai_agent_start(struct nai_agent_worker *worker, char *const *words, struct nai_err *err);
-/* Ends it with everything it started; what it has become is of no interest. */
-void nai_agent_kill(struct nai_agent_worker *worker);
-/* Waits for its end, when both pipes are at theirs. The wait status. */
-int nai_agent_wait(struct nai_agent_worker *worker);
-/* Reads what a pipe has; *fd becomes -1 at its end. Of more than `most` bytes the rest is dropped: false unless `keep`.
- */
-bool nai_agent_read_pipe(struct nai_buf *out, int *fd, size_t most, bool keep);
-/* Appends the last line that a command said, without what is for people at a terminal. */
-void nai_agent_put_said(struct nai_buf *out, const struct nai_buf *said);
-
-/* read_json.c: as json_loadb. NULL with json_error_out_of_memory, too, where memory ran out while a text was read:
- * jansson leaves out the byte for which it found no room, and goes on. */
-json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_error_t *why);

@@ -20,6 +20,28 @@ int nai_rpc_fail(struct nai_rpc_error *error, int code, const char *fmt, ...) {
 
 /* --- reading ---------------------------------------------------------------------------------------- */
 
+static _Thread_local bool refused;
+
+static void *take_note(size_t bytes) {
+  void *memory = malloc(bytes);
+  refused |= !memory;
+  return memory;
+}
+
+json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_error_t *why) {
+  json_set_alloc_funcs(take_note, free); /* jansson takes its memory from malloc anyway */
+  refused = false;
+  json_t *read = json_loadb(text, len, flags, why);
+  if (!refused)
+    return read;
+  json_decref(read);
+  if (why) {
+    snprintf(why->text, sizeof why->text, "out of memory");
+    why->text[JSON_ERROR_TEXT_LENGTH - 1] = (char)json_error_out_of_memory; /* where json_error_code looks */
+  }
+  return NULL;
+}
+
 /* How deep arrays and objects nest; the parser itself recurses. */
 static int depth_of(const char *text, size_t len) {
   int depth = 0, deepest = 0;
@@ -80,8 +102,7 @@ static int check_version(struct nai_rpc_request *r, struct nai_rpc_error *error)
 int nai_rpc_read(struct nai_rpc_request *r, bool *answer, struct nai_rpc_error *error, const char *line, size_t len) {
   *r = (struct nai_rpc_request){0};
   *answer = true;
-  if (parse(r, error, line, len))
-    return error->code;
+  NAI_TRY(parse(r, error, line, len));
   const json_t *version = json_object_get(r->document, "jsonrpc"), *method = json_object_get(r->document, "method");
   json_t *id = json_object_get(r->document, "id");
   if (id && !is_id(id))
@@ -103,8 +124,7 @@ int nai_rpc_read(struct nai_rpc_request *r, bool *answer, struct nai_rpc_error *
   r->meta = json_object_get(r->params, "_meta");
   if (r->meta && !json_is_object(r->meta))
     return nai_rpc_fail(error, NAI_RPC_PARAMS, "\"_meta\" must be an object");
-  if (check_version(r, error))
-    return error->code;
+  NAI_TRY(check_version(r, error));
   r->method = json_string_value(method);
   return 0;
 }
@@ -187,17 +207,10 @@ void nai_rpc_put_result(struct nai_buf *out, const json_t *id, bool modern, json
 }
 
 void nai_rpc_put_error(struct nai_buf *out, const json_t *id, struct nai_rpc_error *error) {
-  struct nai_buf clean = {0};
-  json_t *inner = json_pack("{si}", "code", error->code), *message = json_pack("{ss}", "jsonrpc", "2.0");
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, error->message, strlen(error->message));
-  json_object_set_new(inner, "message", json_string(nai_buf_str(&clean)));
-  if (error->data)
-    json_object_set_new(inner, "data", error->data);
-  if (id)
-    json_object_set(message, "id", (json_t *)id);
-  json_object_set_new(message, "error", inner);
-  put_line(out, message);
-  nai_buf_free(&clean);
+  put_line(out, json_pack("{sssO*s{sissso*}}", "jsonrpc", "2.0", "id", id, "error", "code", error->code, "message",
+                          nai_buf_str(&clean), "data", error->data));
   *error = (struct nai_rpc_error){0};
 }
 

@@ -101,7 +101,7 @@ static bool read_report(struct nai_buf *out, const struct nai_agent *agent, cons
 static json_t *read_resource(struct nai_rpc_error *error, const struct nai_agent *agent, const json_t *params) {
   const char *uri = json_string_value(json_object_get(params, "uri"));
   const struct nai_asset *page = uri ? find_page(uri) : NULL;
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   json_t *result = NULL;
   if (page)
     nai_buf_put(&text, page->data, (size_t)(page->end - page->data));
@@ -112,7 +112,6 @@ static json_t *read_resource(struct nai_rpc_error *error, const struct nai_agent
     nai_rpc_fail(error, NAI_RPC_PARAMS, uri ? "Unknown resource: %.200s" : "params.uri is missing", uri);
   if (!result && !error->code)
     nai_rpc_fail(error, NAI_RPC_INTERNAL, "The resource is no text");
-  nai_buf_free(&text);
   return result;
 }
 
@@ -149,7 +148,7 @@ static bool fill(struct nai_buf *out, const json_t *prompt, const json_t *argume
 
 static json_t *get_prompt(struct nai_rpc_error *error, const struct nai_agent *agent, const json_t *params) {
   const char *name = json_string_value(json_object_get(params, "name"));
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   json_t *prompts = json_object_get(agent->catalogue, "prompts"), *prompt = NULL, *result = NULL;
   for (size_t i = 0; name && i < json_array_size(prompts) && !prompt; i++)
     if (strcmp(json_string_value(json_object_get(json_array_get(prompts, i), "name")), name) == 0)
@@ -159,7 +158,6 @@ static json_t *get_prompt(struct nai_rpc_error *error, const struct nai_agent *a
   else if (fill(&text, prompt, json_object_get(params, "arguments"), error))
     result = json_pack("{sOs[{sss{ssss}}]}", "description", json_object_get(prompt, "description"), "messages", "role",
                        "user", "content", "type", "text", "text", nai_buf_str(&text));
-  nai_buf_free(&text);
   return result;
 }
 

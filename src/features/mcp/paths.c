@@ -54,13 +54,11 @@ static bool find_below_roots(char out[PATH_MAX], const struct nai_agent *agent, 
 }
 
 static int refuse_place(const struct nai_agent *agent, const char *given, struct nai_err *err) {
-  struct nai_buf list = {0};
+  NAI_SCOPED(nai_buf) list = {0};
   for (size_t i = 0; i < agent->root_count; i++)
     nai_buf_printf(&list, "%s%s", i ? ", " : "", agent->roots[i]);
-  int rc = nai_err_set(err, NAI_EUSAGE, "\"%.400s\" is nothing below what this server may read: %.1000s", given,
-                       nai_buf_str(&list));
-  nai_buf_free(&list);
-  return rc;
+  return nai_err_set(err, NAI_EUSAGE, "\"%.400s\" is nothing below what this server may read: %.1000s", given,
+                     nai_buf_str(&list));
 }
 
 static int find_handle(char out[PATH_MAX], const struct nai_agent *agent, const char *handle, struct nai_err *err) {
@@ -103,16 +101,14 @@ static int place_cache(struct nai_agent *agent, struct nai_err *err) {
     return nai_err_set(err, NAI_EUSAGE, "no place for runs: set HOME or give --cache DIR");
   if ((size_t)n >= sizeof agent->cache)
     return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
-  int rc = nai_fs_mkdir_all(path, err);
-  char *whole = rc ? NULL : realpath(path, NULL);
-  if (!rc && !whole)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot use the cache \"%s\"", path);
-  if (!rc && strlen(whole) >= sizeof agent->cache)
-    rc = nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
-  if (!rc)
-    snprintf(agent->cache, sizeof agent->cache, "%s", whole);
-  free(whole);
-  return rc;
+  NAI_TRY(nai_fs_mkdir_all(path, err));
+  NAI_FREED char *whole = realpath(path, NULL);
+  if (!whole)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot use the cache \"%s\"", path);
+  if (strlen(whole) >= sizeof agent->cache)
+    return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
+  snprintf(agent->cache, sizeof agent->cache, "%s", whole);
+  return NAI_OK;
 }
 
 static int add_root(struct nai_agent *agent, const char *path, struct nai_err *err) {
@@ -139,13 +135,14 @@ int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *opti
   json_error_t why;
   *agent = (struct nai_agent){.options = *options, .cache_bytes = most_bytes};
   agent->catalogue = text ? nai_agent_read_json(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
-  int rc = agent->catalogue ? NAI_OK : nai_err_nomem(err);
+  if (!agent->catalogue)
+    return nai_err_nomem(err);
   spell_out_schemas(agent->catalogue);
-  for (size_t i = 0; i < options->root_count && !rc; i++)
-    rc = add_root(agent, options->roots[i], err);
-  if (!rc && !agent->root_count)
-    rc = add_root(agent, ".", err);
-  return rc ? rc : place_cache(agent, err);
+  for (size_t i = 0; i < options->root_count; i++)
+    NAI_TRY(add_root(agent, options->roots[i], err));
+  if (!agent->root_count)
+    NAI_TRY(add_root(agent, ".", err));
+  return place_cache(agent, err);
 }
 
 void nai_agent_close(struct nai_agent *agent) {

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,7 +77,7 @@ static void start(struct server *s, struct slot *slot) {
   struct nai_err err;
   put_progress(s, slot);
   nai_buf_clear(&slot->said);
-  if (nai_agent_start(&slot->worker, slot->call.steps[slot->step].words, &err)) {
+  if (nai_agent_start(&slot->worker, &slot->call.steps[slot->step], &err)) {
     finish(s, slot, nai_agent_refusal(err.msg));
     return;
   }
@@ -111,7 +110,7 @@ static bool read_result(struct nai_buf *out, const char *path) {
 /* A command has ended. */
 static void end_step(struct server *s, struct slot *slot) {
   int status = nai_agent_wait(&slot->worker);
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0};
   slot->running = false;
   if (!WIFEXITED(status) || WEXITSTATUS(status)) {
     nai_agent_put_said(&message, &slot->said);
@@ -128,7 +127,6 @@ static void end_step(struct server *s, struct slot *slot) {
   } else {
     finish(s, slot, nai_agent_answer(&s->agent, &slot->call, slot->printed));
   }
-  nai_buf_free(&message);
 }
 
 static void read_worker(struct server *s, struct slot *slot, bool out, bool said) {
@@ -145,12 +143,11 @@ static void read_worker(struct server *s, struct slot *slot, bool out, bool said
 }
 
 static void end_overdue(struct server *s, struct slot *slot) {
-  struct nai_buf message = {0};
+  NAI_SCOPED(nai_buf) message = {0};
   nai_buf_printf(
       &message, "this took longer than %.0f s and was ended: ask for less, or start the server with a longer --timeout",
       s->agent.options.timeout_s * (slot->call.long_running ? 10 : 1));
   finish(s, slot, nai_agent_refusal(nai_buf_str(&message)));
-  nai_buf_free(&message);
 }
 
 /* --- messages --------------------------------------------------------------------------------------- */
@@ -164,7 +161,7 @@ static struct slot *free_slot(struct server *s) {
 
 static void call(struct server *s, const struct nai_rpc_request *r, struct nai_rpc_error *error) {
   struct slot *slot = free_slot(s); /* there is one, or no line would have been taken */
-  struct nai_buf said = {0};
+  NAI_SCOPED(nai_buf) said = {0};
   const json_t *token = json_object_get(r->meta, "progressToken");
   *slot = (struct slot){.used = true, .id = json_incref(r->id), .modern = r->modern, .order = s->arrived++};
   if (json_is_string(token) || json_is_integer(token))
@@ -173,7 +170,6 @@ static void call(struct server *s, const struct nai_rpc_request *r, struct nai_r
     clear(slot);
   else if (said.len)
     finish(s, slot, nai_agent_refusal(nai_buf_str(&said)));
-  nai_buf_free(&said);
 }
 
 static void cancel(struct server *s, const json_t *id) {
@@ -290,16 +286,16 @@ static int turn(struct server *s, struct nai_err *err) {
   }
   if (poll(fds, sizeof fds / sizeof *fds, time_left(s)) < 0 && errno != EINTR)
     return nai_err_sys(err, NAI_ELIMIT, errno, "cannot wait for messages");
-  if (fds[1].revents && write_output(s, err))
-    return err->code;
+  if (fds[1].revents)
+    NAI_TRY(write_output(s, err));
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && (fds[2 + 2 * i].revents || fds[3 + 2 * i].revents))
       read_worker(s, &s->slots[i], fds[2 + 2 * i].revents != 0, fds[3 + 2 * i].revents != 0);
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && s->slots[i].deadline_ms <= now_ms())
       end_overdue(s, &s->slots[i]);
-  if (fds[0].revents && read_input(s, err))
-    return err->code;
+  if (fds[0].revents)
+    NAI_TRY(read_input(s, err));
   take_lines(s);
   start_waiting(s);
   return nai_buf_check(&s->out, err);
@@ -307,31 +303,42 @@ static int turn(struct server *s, struct nai_err *err) {
 
 /* What was answered before the end is still told, to a client that reads. */
 static int say_farewell(struct server *s, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int64_t until = now_ms() + FAREWELL_MS; s->out.len > s->sent && !rc && now_ms() < until;) {
+  for (int64_t until = now_ms() + FAREWELL_MS; s->out.len > s->sent && now_ms() < until;) {
     struct pollfd fd = {STDOUT_FILENO, POLLOUT, 0};
     if (poll(&fd, 1, FAREWELL_MS) > 0)
-      rc = write_output(s, err);
+      NAI_TRY(write_output(s, err));
   }
-  return rc;
+  return NAI_OK;
+}
+
+static void clear_all(struct server *s) {
+  for (int i = 0; i < SLOTS; i++)
+    if (s->slots[i].used)
+      clear(&s->slots[i]);
+}
+
+static void server_free(struct server *s) {
+  clear_all(s);
+  nai_agent_close(&s->agent);
+  nai_buf_free(&s->in);
+  nai_buf_free(&s->out);
+  free(s);
+}
+
+static int serve(struct server *s, const struct nai_agent_options *options, struct nai_err *err) {
+  NAI_TRY(nai_agent_open(&s->agent, options, err));
+  while (!s->ended)
+    NAI_TRY(turn(s, err));
+  clear_all(s);
+  return say_farewell(s, err);
 }
 
 int nai_agent_serve(const struct nai_agent_options *options, struct nai_err *err) {
   struct server *s = calloc(1, sizeof *s);
+  if (!s)
+    return nai_err_nomem(err);
   umask(077); /* what it keeps is the user's own */
-  int rc = s ? nai_agent_open(&s->agent, options, err) : nai_err_nomem(err);
-  while (!rc && !s->ended)
-    rc = turn(s, err);
-  for (int i = 0; s && i < SLOTS; i++)
-    if (s->slots[i].used)
-      clear(&s->slots[i]);
-  if (!rc)
-    rc = say_farewell(s, err);
-  if (s) {
-    nai_agent_close(&s->agent);
-    nai_buf_free(&s->in);
-    nai_buf_free(&s->out);
-  }
-  free(s);
+  int rc = serve(s, options, err);
+  server_free(s);
   return rc;
 }

@@ -1,11 +1,20 @@
 /* Tools that are a statement of SQL. Names are quoted, values are parameters. */
 #include "features/mcp/internal.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *key) {
   return json_string_value(json_object_get(object, key));
+}
+
+void nai_agent_put_parameter(struct nai_agent_words *words, const char *name, const json_t *value) {
+  struct nai_arena *arena = words->arena;
+  nai_agent_put_words(words, "--param",
+                      json_is_string(value) ? nai_arena_printf(arena, "%s=%s", name, json_string_value(value))
+                      : json_is_integer(value)
+                          ? nai_arena_printf(arena, "%s=%" JSON_INTEGER_FORMAT, name, json_integer_value(value))
+                          : nai_arena_printf(arena, "%s=%.17g", name, json_real_value(value)),
+                      NULL);
 }
 
 static void put_name(struct nai_buf *sql, const char *name) {
@@ -20,13 +29,7 @@ static void put_name(struct nai_buf *sql, const char *name) {
 
 /* A value as parameter :pN. Texts stay texts, also those that read as numbers. */
 static void put_value(struct nai_buf *sql, struct nai_agent_words *words, size_t n, const json_t *value) {
-  nai_agent_word(words, "--param");
-  if (json_is_integer(value))
-    nai_agent_word(words, "p%zu=%" JSON_INTEGER_FORMAT, n, json_integer_value(value));
-  else if (json_is_real(value))
-    nai_agent_word(words, "p%zu=%.17g", n, json_real_value(value));
-  else
-    nai_agent_word(words, "p%zu=%s", n, json_string_value(value));
+  nai_agent_put_parameter(words, nai_arena_printf(words->arena, "p%zu", n), value);
   nai_buf_printf(sql, json_is_string(value) ? "cast(:p%zu as text)" : ":p%zu", n);
 }
 
@@ -84,7 +87,6 @@ int nai_agent_table_statement(struct nai_buf *sql, struct nai_agent_words *words
   json_t *columns = json_object_get(arguments, "columns"), *where = json_object_get(arguments, "where");
   json_t *order = json_object_get(arguments, "order"), *one;
   size_t i;
-  int rc = NAI_OK;
   nai_buf_puts(sql, columns ? "select " : "select *");
   json_array_foreach(columns, i, one) {
     nai_buf_puts(sql, i ? ", " : "");
@@ -92,9 +94,9 @@ int nai_agent_table_statement(struct nai_buf *sql, struct nai_agent_words *words
   }
   nai_buf_puts(sql, " from ");
   put_name(sql, text_of(arguments, "table"));
-  json_array_foreach(where, i, one) if (!rc) rc = put_condition(sql, words, i, one, err);
+  json_array_foreach(where, i, one) NAI_TRY(put_condition(sql, words, i, one, err));
   json_array_foreach(order, i, one) put_order(sql, i, json_string_value(one));
-  return rc ? rc : nai_buf_check(sql, err);
+  return nai_buf_check(sql, err);
 }
 
 void nai_agent_findings_statement(struct nai_buf *sql, struct nai_agent_words *words, const json_t *arguments) {
@@ -116,8 +118,7 @@ void nai_agent_findings_statement(struct nai_buf *sql, struct nai_agent_words *w
     nai_buf_puts(sql, ")");
   }
   if (rule) {
-    nai_agent_word(words, "--param");
-    nai_agent_word(words, "rule=%s", rule);
+    nai_agent_put_words(words, "--param", nai_arena_printf(words->arena, "rule=%s", rule), NULL);
     nai_buf_puts(sql, " and f.id = cast(:rule as text)");
   }
   nai_buf_puts(sql, " order by f.finding");

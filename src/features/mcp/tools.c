@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *text_of(const struct nai_agent_call *call, const char *key) {
@@ -15,15 +14,15 @@ static const char *text_of(const struct nai_agent_call *call, const char *key) {
 
 static struct nai_agent_words *begin(struct nai_agent_call *call, const char *command) {
   struct nai_agent_words *words = &call->steps[call->step_count++];
-  nai_agent_word(words, "nsys-ai");
-  nai_agent_word(words, "%s", command);
+  words->arena = &call->arena;
+  nai_agent_put_words(words, "nsys-ai", command, NULL);
   return words;
 }
 
 /* The page asked for, and a row more that tells whether there is another. */
 static void put_page(struct nai_agent_words *words, const struct nai_agent_call *call) {
-  nai_agent_word(words, "--format=json");
-  nai_agent_word(words, "--rows=%" PRId64, call->offset + call->limit + 1);
+  nai_agent_put_words(words, "--format=json",
+                      nai_arena_printf(words->arena, "--rows=%" PRId64, call->offset + call->limit + 1), NULL);
 }
 
 static int place_run(char path[PATH_MAX], struct nai_agent_call *call, const struct nai_agent *agent,
@@ -32,24 +31,28 @@ static int place_run(char path[PATH_MAX], struct nai_agent_call *call, const str
   return nai_agent_path(path, agent, call->run, NAI_AGENT_RUN, err);
 }
 
-/* A stretch as the words that the option takes; seconds are read back to the ns. */
-static void put_seconds(struct nai_agent_words *words, json_int_t ns) {
+/* Seconds that are read back to the ns. */
+static const char *seconds_of(struct nai_arena *arena, json_int_t ns) {
   uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-  nai_agent_word(words, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "", size / 1000000000, size % 1000000000);
+  return nai_arena_printf(arena, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "", size / 1000000000, size % 1000000000);
+}
+
+static void put_gpu(struct nai_agent_words *words, const json_t *gpu) {
+  nai_agent_put_words(words, nai_arena_printf(words->arena, "--gpu=%" JSON_INTEGER_FORMAT, json_integer_value(gpu)),
+                      NULL);
 }
 
 static int put_window(struct nai_agent_words *words, const struct nai_agent_call *call, struct nai_err *err) {
   const json_t *start = json_object_get(call->arguments, "start_ns"), *end = json_object_get(call->arguments, "end_ns"),
                *gpu = json_object_get(call->arguments, "gpu");
   if (gpu)
-    nai_agent_word(words, "--gpu=%" JSON_INTEGER_FORMAT, json_integer_value(gpu));
+    put_gpu(words, gpu);
   if (!start && !end)
     return NAI_OK;
   if (!start || !end || json_integer_value(end) <= json_integer_value(start))
     return nai_err_set(err, NAI_EUSAGE, "give both start_ns and end_ns, the end after the start");
-  nai_agent_word(words, "--window");
-  put_seconds(words, json_integer_value(start));
-  put_seconds(words, json_integer_value(end));
+  nai_agent_put_words(words, "--window", seconds_of(words->arena, json_integer_value(start)),
+                      seconds_of(words->arena, json_integer_value(end)), NULL);
   return NAI_OK;
 }
 
@@ -60,15 +63,8 @@ static int put_parameters(struct nai_agent_words *words, const struct nai_agent_
   json_object_foreach(json_object_get(call->arguments, "parameters"), name, value) {
     if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(name))
       return nai_err_set(err, NAI_EUSAGE, "parameters: \"%.64s\" is no name of a parameter", name);
-    if (json_is_null(value))
-      continue;
-    nai_agent_word(words, "--param");
-    if (json_is_string(value))
-      nai_agent_word(words, "%s=%s", name, json_string_value(value));
-    else if (json_is_integer(value))
-      nai_agent_word(words, "%s=%" JSON_INTEGER_FORMAT, name, json_integer_value(value));
-    else
-      nai_agent_word(words, "%s=%.17g", name, json_real_value(value));
+    if (!json_is_null(value))
+      nai_agent_put_parameter(words, name, value);
   }
   return NAI_OK;
 }
@@ -78,12 +74,9 @@ static int put_parameters(struct nai_agent_words *words, const struct nai_agent_
 static int plan_probe(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "probe");
   char path[PATH_MAX];
-  int rc = nai_agent_path(path, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err);
-  nai_agent_word(words, "--json");
-  nai_agent_word(words, "--quiet");
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", path);
-  return rc;
+  NAI_TRY(nai_agent_path(path, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err));
+  nai_agent_put_words(words, "--json", "--quiet", "--", path, NULL);
+  return NAI_OK;
 }
 
 static int put_trim(struct nai_agent_words *words, const struct nai_agent_call *call, struct nai_err *err) {
@@ -92,9 +85,8 @@ static int put_trim(struct nai_agent_words *words, const struct nai_agent_call *
     return NAI_OK;
   if (!start || !end || json_number_value(end) <= json_number_value(start))
     return nai_err_set(err, NAI_EUSAGE, "give both start_s and end_s, the end after the start");
-  nai_agent_word(words, "--trim");
-  nai_agent_word(words, "%.9f", json_number_value(start));
-  nai_agent_word(words, "%.9f", json_number_value(end));
+  nai_agent_put_words(words, "--trim", nai_arena_printf(words->arena, "%.9f", json_number_value(start)),
+                      nai_arena_printf(words->arena, "%.9f", json_number_value(end)), NULL);
   return NAI_OK;
 }
 
@@ -106,9 +98,10 @@ static int put_phase_map(struct nai_agent_words *words, const struct nai_agent_c
   if (!map)
     return NAI_OK;
   bool is_file = strpbrk(map, "./") != NULL;
-  int rc = is_file ? nai_agent_path(path, agent, map, NAI_AGENT_FILE, err) : NAI_OK;
-  nai_agent_word(words, "--phase-map=%s", is_file ? path : map);
-  return rc;
+  if (is_file)
+    NAI_TRY(nai_agent_path(path, agent, map, NAI_AGENT_FILE, err));
+  nai_agent_put_words(words, nai_arena_printf(words->arena, "--phase-map=%s", is_file ? path : map), NULL);
+  return NAI_OK;
 }
 
 static int plan_analyze(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
@@ -118,165 +111,121 @@ static int plan_analyze(struct nai_agent_call *call, const struct nai_agent *age
   json_t *gpu;
   size_t i;
   char trace[PATH_MAX], handle[32];
-  int rc = nai_agent_path(trace, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err);
+  NAI_TRY(nai_agent_path(trace, agent, text_of(call, "trace"), NAI_AGENT_TRACE, err));
   call->long_running = true;
-  nai_agent_word(words, "--json");
-  nai_agent_word(words, "--quiet");
-  json_array_foreach(json_object_get(call->arguments, "gpus"), i, gpu)
-      nai_agent_word(words, "--gpu=%" JSON_INTEGER_FORMAT, json_integer_value(gpu));
-  if (!rc)
-    rc = put_trim(words, call, err);
-  if (!rc)
-    rc = put_phase_map(words, call, agent, err);
-  if (!rc)
-    rc = nai_agent_handle(handle, trace, (const char *const *)words->words, words->count, err);
-  if (rc)
-    return rc;
+  nai_agent_put_words(words, "--json", "--quiet", NULL);
+  json_array_foreach(json_object_get(call->arguments, "gpus"), i, gpu) put_gpu(words, gpu);
+  NAI_TRY(put_trim(words, call, err));
+  NAI_TRY(put_phase_map(words, call, agent, err));
+  NAI_TRY(nai_agent_handle(handle, trace, words->words, words->count, err));
   nai_agent_sweep(agent);
   snprintf(call->run, sizeof call->run, "%s", handle);
-  nai_agent_word(words, "--out=%s/%s", agent->cache, handle);
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", trace);
-  words = begin(call, "sql");
-  nai_agent_word(words, "--format=json");
-  nai_agent_word(words, "--rows=256");
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s/%s", agent->cache, handle);
-  nai_agent_word(words, "%s", statement);
+  const char *run = nai_arena_printf(&call->arena, "%s/%s", agent->cache, handle);
+  nai_agent_put_words(words, nai_arena_printf(&call->arena, "--out=%s", run), "--", trace, NULL);
+  nai_agent_put_words(begin(call, "sql"), "--format=json", "--rows=256", "--", run, statement, NULL);
   return NAI_OK;
 }
 
-/* `sql` is freed. */
-static int plan_statement(struct nai_agent_words *words, struct nai_agent_call *call, struct nai_buf *sql,
-                          const char *run, int rc, struct nai_err *err) {
+static int plan_statement(struct nai_agent_words *words, const struct nai_agent_call *call, const struct nai_buf *sql,
+                          const char *run, struct nai_err *err) {
   put_page(words, call);
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", run);
-  nai_agent_word(words, "%s", nai_buf_str(sql));
-  rc = rc ? rc : nai_buf_check(sql, err);
-  nai_buf_free(sql);
-  return rc;
+  nai_agent_put_words(words, "--", run, nai_buf_str(sql), NULL);
+  return nai_buf_check(sql, err);
 }
 
 static int plan_findings(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "sql");
-  struct nai_buf sql = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
   char run[PATH_MAX];
   call->cell_chars = 4000; /* advice is of use as a whole */
-  int rc = place_run(run, call, agent, err);
+  NAI_TRY(place_run(run, call, agent, err));
   nai_agent_findings_statement(&sql, words, call->arguments);
-  return plan_statement(words, call, &sql, run, rc, err);
+  return plan_statement(words, call, &sql, run, err);
 }
 
 static int plan_table(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "sql");
-  struct nai_buf sql = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
   char run[PATH_MAX];
-  int rc = place_run(run, call, agent, err);
-  if (!rc)
-    rc = nai_agent_table_statement(&sql, words, call->arguments, err);
-  return plan_statement(words, call, &sql, run, rc, err);
+  NAI_TRY(place_run(run, call, agent, err));
+  NAI_TRY(nai_agent_table_statement(&sql, words, call->arguments, err));
+  return plan_statement(words, call, &sql, run, err);
 }
 
 static int plan_sql(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "sql");
-  struct nai_buf sql = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
   char run[PATH_MAX];
   const char *query = text_of(call, "query");
-  int rc = place_run(run, call, agent, err);
-  if (!rc)
-    rc = put_parameters(words, call, err);
-  if (!rc && strcmp(query, "-") == 0)
-    rc = nai_err_set(err, NAI_EUSAGE, "query: a statement is expected");
+  NAI_TRY(place_run(run, call, agent, err));
+  NAI_TRY(put_parameters(words, call, err));
+  if (strcmp(query, "-") == 0)
+    return nai_err_set(err, NAI_EUSAGE, "query: a statement is expected");
   nai_buf_puts(&sql, query);
-  return plan_statement(words, call, &sql, run, rc, err);
+  return plan_statement(words, call, &sql, run, err);
 }
 
 static int plan_tables(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "sql");
   char run[PATH_MAX];
-  int rc = place_run(run, call, agent, err);
-  nai_agent_word(words, "--schema");
-  nai_agent_word(words, "--format=json");
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", run);
-  if (text_of(call, "table"))
-    nai_agent_word(words, "%s", text_of(call, "table"));
-  return rc;
+  NAI_TRY(place_run(run, call, agent, err));
+  nai_agent_put_words(words, "--schema", "--format=json", "--", run, text_of(call, "table"), NULL);
+  return NAI_OK;
 }
 
 static int plan_explain(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "explain");
   char run[PATH_MAX] = "-";
-  int rc = text_of(call, "run") ? place_run(run, call, agent, err) : NAI_OK;
-  nai_agent_word(words, "--format=markdown");
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", run);
-  nai_agent_word(words, "%s", text_of(call, "what"));
-  return rc;
+  if (text_of(call, "run"))
+    NAI_TRY(place_run(run, call, agent, err));
+  nai_agent_put_words(words, "--format=markdown", "--", run, text_of(call, "what"), NULL);
+  return NAI_OK;
 }
 
 static int plan_window(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "page");
   char run[PATH_MAX];
-  int rc = place_run(run, call, agent, err);
-  nai_agent_word(words, "--format=json");
-  if (!rc)
-    rc = put_window(words, call, err);
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "window");
-  nai_agent_word(words, "%s", run);
-  return rc;
+  NAI_TRY(place_run(run, call, agent, err));
+  nai_agent_put_words(words, "--format=json", NULL);
+  NAI_TRY(put_window(words, call, err));
+  nai_agent_put_words(words, "--", "window", run, NULL);
+  return NAI_OK;
 }
 
 static int plan_skills(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "skill");
   const char *skill = text_of(call, "skill");
   (void)agent, (void)err;
-  if (!skill)
-    nai_agent_word(words, "--format=json");
   call->shape = skill ? NAI_AGENT_TEXT : NAI_AGENT_ROWS;
-  nai_agent_word(words, "--");
-  nai_agent_word(words, skill ? "show" : "list");
   if (skill)
-    nai_agent_word(words, "%s", skill);
+    nai_agent_put_words(words, "--", "show", skill, NULL);
+  else
+    nai_agent_put_words(words, "--format=json", "--", "list", NULL);
   return NAI_OK;
 }
 
 static int plan_run_skill(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "skill");
   char run[PATH_MAX];
-  int rc = place_run(run, call, agent, err);
+  NAI_TRY(place_run(run, call, agent, err));
   put_page(words, call);
-  if (!rc)
-    rc = put_parameters(words, call, err);
-  if (!rc)
-    rc = put_window(words, call, err);
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "run");
-  nai_agent_word(words, "%s", text_of(call, "skill"));
-  nai_agent_word(words, "%s", run);
-  return rc;
+  NAI_TRY(put_parameters(words, call, err));
+  NAI_TRY(put_window(words, call, err));
+  nai_agent_put_words(words, "--", "run", text_of(call, "skill"), run, NULL);
+  return NAI_OK;
 }
 
 static int plan_compare(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "compare");
   char base[PATH_MAX], new[PATH_MAX];
-  int rc = nai_agent_path(base, agent, text_of(call, "base"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
-  if (!rc)
-    rc = nai_agent_path(new, agent, text_of(call, "new"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_agent_path(base, agent, text_of(call, "base"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err));
+  NAI_TRY(nai_agent_path(new, agent, text_of(call, "new"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err));
   uint64_t hash = nai_hash_text(nai_hash_text(0, base), new);
   nai_agent_sweep(agent);
   call->long_running = true;
   snprintf(call->result, sizeof call->result, "%s/c-%016" PRIx64 "/compare.json", agent->cache, hash);
-  nai_agent_word(words, "--json");
-  nai_agent_word(words, "--quiet");
-  nai_agent_word(words, "--out=%s/c-%016" PRIx64, agent->cache, hash);
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", base);
-  nai_agent_word(words, "%s", new);
+  const char *out = nai_arena_printf(&call->arena, "--out=%s/c-%016" PRIx64, agent->cache, hash);
+  nai_agent_put_words(words, "--json", "--quiet", out, "--", base, new, NULL);
   return NAI_OK;
 }
 
@@ -297,23 +246,17 @@ static int plan_export(struct nai_agent_call *call, const struct nai_agent *agen
   struct nai_agent_words *words = begin(call, "export");
   const char *format = text_of(call, "format");
   char run[PATH_MAX], directory[PATH_MAX - 32];
-  int rc = place_run(run, call, agent, err);
+  NAI_TRY(place_run(run, call, agent, err));
   call->long_running = true;
-  snprintf(directory, sizeof directory, "%s/e-%016" PRIx64, agent->cache, nai_hash_text(call->hash, rc ? "" : run));
+  snprintf(directory, sizeof directory, "%s/e-%016" PRIx64, agent->cache, nai_hash_text(call->hash, run));
   snprintf(call->result, sizeof call->result, "%s/%.10s.%.15s", directory, format, ending_of(format));
-  nai_agent_word(words, "--quiet");
-  if (!rc)
-    rc = put_trim(words, call, err);
-  if (rc)
-    return rc;
+  nai_agent_put_words(words, "--quiet", NULL);
+  NAI_TRY(put_trim(words, call, err));
   nai_agent_sweep(agent);
-  rc = nai_fs_mkdir_all(directory, err);
+  NAI_TRY(nai_fs_mkdir_all(directory, err));
   nai_agent_touch(directory);
-  nai_agent_word(words, "--out=%s", call->result);
-  nai_agent_word(words, "--");
-  nai_agent_word(words, "%s", format);
-  nai_agent_word(words, "%s", run);
-  return rc;
+  nai_agent_put_words(words, nai_arena_printf(&call->arena, "--out=%s", call->result), "--", format, run, NULL);
+  return NAI_OK;
 }
 
 static const struct {

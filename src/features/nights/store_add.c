@@ -217,7 +217,7 @@ static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
   for (int i = 0; i < a->capture_count; i++) {
     int rc = nai_store_check_capture(a->captures[i], err);
     if (rc == NAI_EINPUT)
-      return nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", a->captures[i]->path);
+      return nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", nai_run_path(a->captures[i]));
     if (rc)
       return rc;
   }
@@ -231,9 +231,9 @@ static int copy_file(const char *to, const struct nai_run *from, const char *nam
     return nai_store_may_prune(name)
              ? NAI_OK
              : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyse its trace again: it has no \"%s\"",
-                           from->path, name);
+                           nai_run_path(from), name);
   NAI_TRY(nai_store_join(path, to, name, err));
-  return nai_fs_link_or_copy_at(from->directory, name, path, err);
+  return nai_fs_link_or_copy_at(nai_run_directory(from), name, path, err);
 }
 
 /* The files that the capture's manifest lists; whatever else lies in its directory is somebody else's. The stamp is of

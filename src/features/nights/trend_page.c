@@ -81,6 +81,7 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
   put_pct(map, "pct", change->before, change->after);
   nai_buf_printf(&text, change->p < 1e-4 ? "%.0e" : "%.4f", change->p);
   nai_view_put_buf(map, "p", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   nai_view_put_text(map, "metric", m->metric);
   nai_view_put_trusted(map, "direction",
                        strcmp(m->better, "either") == 0 ? "changed"

@@ -1,11 +1,9 @@
 /* nsys-ai explain: what a name means, and what this run says of it. Each kind of thing has a page
  * (pages/explain_*.yaml). */
 #include "features/read/read.h"
-#include "command/collect.h"
 
 #include "base/assets.h"
 #include "pipeline/analyze.h"
-#include "base/escape.h"
 #include "rules/rules.h"
 
 #include <inttypes.h>
@@ -19,10 +17,10 @@ struct explain_args {
 
 static void init(void *memory) { nai_cmd_ask_init(&((struct explain_args *)memory)->ask); }
 
-#define ASK offsetof(struct explain_args, ask)
+#define NAI_CLI_ARGS struct explain_args
 static const struct nai_cli_option options[] = {
-    NAI_CMD_PAGE_FORMAT_OPTION(ASK),
-    NAI_CMD_QUIET_OPTION(ASK),
+    NAI_CMD_PAGE_FORMAT_OPTION,
+    NAI_CMD_QUIET_OPTION,
     {0},
 };
 
@@ -45,98 +43,91 @@ enum { MAX_SHOWN = 10 };
 
 /* Lists what could be meant. */
 static int refuse(const char *what, const struct nai_query_rows *found, struct nai_err *err) {
-  struct nai_buf names = {0};
+  NAI_SCOPED(nai_buf) names = {0};
   for (int64_t i = 0; i < found->rows && i < MAX_SHOWN; i++) {
     const char *name = nai_query_cell_text(found, i, 1);
     nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
     nai_buf_printf(&names, "\"%.120s\"", name);
   }
-  int rc = found->rows
-             ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRIu32 " things%s: %s", what, found->rows,
-                           found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
-             : nai_err_set(err, NAI_EUSAGE,
-                           "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
-                           "category, kernel or NVTX range",
-                           what);
-  nai_buf_free(&names);
-  return rc;
+  return found->rows
+           ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRIu32 " things%s: %s", what, found->rows,
+                         found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
+           : nai_err_set(err, NAI_EUSAGE,
+                         "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
+                         "category, kernel or NVTX range",
+                         what);
 }
 
 /* The page on a thing of the run. */
 static int explain_thing(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
                          struct nai_err *err) {
-  const struct nai_query_parameter parameter = {"what", {.type = NAI_STR, .s = what}};
-  struct nai_query_rows found;
+  const struct nai_query_parameter parameter = nai_query_string("what", what);
+  NAI_SCOPED(nai_query_rows) found = {0};
   char page[64];
-  int rc = nai_cmd_collect(&found, run, candidates, &parameter, 1, err);
-  bool clear = !rc && found.rows && (nai_query_cell_int(&found, 0, 2) || found.rows == 1);
-  if (!rc && !clear)
-    rc = refuse(what, &found, err);
-  if (!rc) {
-    snprintf(page, sizeof page, "explain_%s", nai_query_cell_text(&found, 0, 0));
-    rc = nai_cmd_print_page(out, page, run, nai_query_cell_text(&found, 0, 1), ask, err);
-  }
-  nai_query_rows_free(&found);
-  return rc;
+  NAI_TRY(nai_query_ask(&found, run, candidates, &parameter, 1, err));
+  if (!found.rows || (!nai_query_cell_int(&found, 0, 2) && found.rows > 1))
+    return refuse(what, &found, err);
+  snprintf(page, sizeof page, "explain_%s", nai_query_cell_text(&found, 0, 0));
+  return nai_cmd_print_page(out, page, run, nai_query_cell_text(&found, 0, 1), ask, err);
 }
 
-/* Of a rule: its page of the documentation, then what it found here. False: there is no such rule. */
-static bool explain_rule(int *rc, struct nai_buf *out, struct nai_run *run, const char *what,
-                         const struct nai_cmd_ask *ask, struct nai_err *err) {
+/* Of a rule: its page of the documentation, then what it found here. *known: there is such a rule. */
+static int explain_rule(bool *known, struct nai_buf *out, struct nai_run *run, const char *what,
+                        const struct nai_cmd_ask *ask, struct nai_err *err) {
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
   size_t count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
-  struct nai_rule_set *set = NULL;
-  struct nai_buf yaml = {0};
+  enum nai_rows_format format = nai_cmd_page_format(ask->format);
+  NAI_OWNED(nai_rule_set) *set = NULL;
+  NAI_SCOPED(nai_buf) yaml = {0};
   struct nai_err unknown;
   char path[128];
-  *rc = nai_rules_load(&set, NULL, 0, schemas, count, err);
-  bool known = !*rc && nai_rules_explain(&yaml, set, what, &unknown) == NAI_OK;
+  NAI_TRY(nai_rules_load(&set, NULL, 0, schemas, count, err));
+  *known = nai_rules_explain(&yaml, set, what, &unknown) == NAI_OK;
+  if (!*known)
+    return NAI_OK;
   snprintf(path, sizeof path, "docs/root-causes/%.90s.md", what);
-  const struct nai_asset *page = known ? nai_asset_find(path) : NULL;
-  if (page && nai_cmd_page_format(ask->format) == NAI_ROWS_TABLE)
+  const struct nai_asset *page = nai_asset_find(path);
+  if (page && format == NAI_ROWS_TABLE)
     nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
-  else if (page && nai_cmd_page_format(ask->format) == NAI_ROWS_MARKDOWN)
+  else if (page && format == NAI_ROWS_MARKDOWN)
     nai_buf_put(out, page->data, (size_t)(page->end - page->data));
-  if (known && (nai_run_manifest(run)->node_count || nai_cmd_page_format(ask->format) != NAI_ROWS_TABLE)) {
-    nai_buf_puts(out, page && nai_cmd_page_format(ask->format) == NAI_ROWS_TABLE ? "\n" : "");
-    *rc = nai_cmd_print_page(out, "explain_rule", run, what, ask, err);
-  }
-  nai_buf_free(&yaml);
-  nai_rules_free(set);
-  return known || *rc;
+  if (!nai_run_manifest(run)->node_count && format == NAI_ROWS_TABLE)
+    return NAI_OK;
+  nai_buf_puts(out, page && format == NAI_ROWS_TABLE ? "\n" : "");
+  return nai_cmd_print_page(out, "explain_rule", run, what, ask, err);
+}
+
+static int explain_finding(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
+                           struct nai_err *err) {
+  const struct nai_table *findings;
+  int64_t number = strtoll(what, NULL, 10);
+  NAI_TRY(nai_run_table(&findings, run, nai_findings_schema.name, &nai_findings_schema, err));
+  if (number < 1 || number > findings->rows)
+    return nai_err_set(err, NAI_EUSAGE, "there is no finding %s: the run has %" PRId64 ", numbered from 1", what,
+                       findings->rows);
+  return nai_cmd_print_page(out, "explain_finding", run, what, ask, err);
 }
 
 int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
                          struct nai_err *err) {
-  int rc;
-  if (strspn(what, "0123456789") == strlen(what) && nai_run_manifest(run)->node_count) {
-    const struct nai_table *findings;
-    rc = nai_run_table(&findings, run, nai_findings_schema.name, &nai_findings_schema, err);
-    int64_t number = strtoll(what, NULL, 10);
-    if (!rc && (number < 1 || number > findings->rows))
-      rc = nai_err_set(err, NAI_EUSAGE, "there is no finding %s: the run has %" PRId64 ", numbered from 1", what,
-                       findings->rows);
-    return rc ? rc : nai_cmd_print_page(out, "explain_finding", run, what, ask, err);
-  }
-  return explain_rule(&rc, out, run, what, ask, err) ? rc : explain_thing(out, run, what, ask, err);
+  bool known;
+  if (strspn(what, "0123456789") == strlen(what) && nai_run_manifest(run)->node_count)
+    return explain_finding(out, run, what, ask, err);
+  NAI_TRY(explain_rule(&known, out, run, what, ask, err));
+  return known ? NAI_OK : explain_thing(out, run, what, ask, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct explain_args *args = memory;
-  struct nai_run *source = NULL;
-  struct nai_buf out = {0};
+  NAI_OWNED(nai_run) *source = NULL;
+  NAI_SCOPED(nai_buf) out = {0};
   (void)count, (void)program;
-  int rc = strcmp(operands[0], "-") == 0
-             ? nai_empty_run(&source, err)
-             : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
-  if (!rc)
-    rc = nai_cmd_explain_name(&out, source, operands[1], &args->ask, err);
-  if (!rc)
-    rc = nai_cmd_print(&out, err);
-  nai_run_close(source);
-  nai_buf_free(&out);
-  return rc;
+  NAI_TRY(strcmp(operands[0], "-") == 0
+              ? nai_empty_run(&source, err)
+              : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
+  NAI_TRY(nai_cmd_explain_name(&out, source, operands[1], &args->ask, err));
+  return nai_cmd_print(&out, err);
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
@@ -144,27 +135,15 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return *operands[1] ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "explain what? The second operand is empty");
 }
 
-const struct nai_cli_command nai_cmd_explain = {
-    .name = "explain",
-    .synopsis = "SRC|- WHAT",
+NAI_CLI_COMMAND(
+    nai_cmd_explain, .name = "explain", .synopsis = "SRC|- WHAT",
     .summary = "say what a name means: a finding, kernel, range, table, rule",
     .description =
-        "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause "
-        "of idle time, a kernel "
-        "category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts directory or a "
-        "trace, which is analysed "
-        "for this answer only; with - nothing is known of a run: rules, tables, columns and causes only.",
+        "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause of "
+        "idle time, a kernel category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts "
+        "directory or a trace, which is analysed for this answer only; with - nothing is known of a run: rules, "
+        "tables, columns and causes only.",
     .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
                 "gpu_utilization.idle_ms",
-    .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "SRC or -", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {.name = "WHAT", .choices = nai_cmd_things},
-                                         {0}},
-    .min_operands = 2,
-    .max_operands = 2,
-    .args_size = sizeof(struct explain_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    .options = options, NAI_CLI_OPERANDS(2, 2, NAI_CMD_SOURCE("SRC or -"), {.name = "WHAT", .choices = nai_cmd_things}),
+    .init = init, .check = check, .run = run)

@@ -1,6 +1,5 @@
 /* nsys-ai search: events by name. */
-#include "command/answer.h"
-#include "command/collect.h"
+#include "command/asking.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,42 +45,20 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static const char *kind_name(size_t i, const char *before) {
-  (void)before;
-  return i < KINDS ? kinds[i].name : NULL;
-}
+NAI_CLI_NAMES_OF(kind_name, kinds)
 
-#define ASK offsetof(struct search_args, ask)
+#define NAI_CLI_ARGS struct search_args
 static const struct nai_cli_option options[] = {
-    {.name = "in",
-     .value = "KIND",
-     .help = "search these only",
-     .type = &nai_cli_word,
-     .at = offsetof(struct search_args, in),
-     .choices = kind_name,
-     .otherwise = "all of them"},
-    {.name = "regex",
-     .help = "PATTERN is a PCRE2 regular expression; letters match in the case they have",
-     .type = &nai_cli_on,
-     .at = offsetof(struct search_args, regex)},
-    {.name = "under",
-     .value = "RANGE",
-     .help = "what was launched or called while this NVTX range was open on its thread",
-     .type = &nai_cli_text,
-     .at = offsetof(struct search_args, under),
-     .otherwise = "anywhere"},
-    NAI_CMD_GPU_OPTION(ASK),
-    NAI_CMD_WINDOW_OPTION(ASK),
-    {.name = "limit",
-     .letter = 'n',
-     .value = "N",
-     .help = "print the first N matches",
-     .type = &nai_cli_int64,
-     .at = ASK + offsetof(struct nai_cmd_ask, rows),
-     .min = 0,
-     .max = INT64_MAX},
-    NAI_CMD_FORMAT_OPTION(ASK),
-    NAI_CMD_QUIET_OPTION(ASK),
+    NAI_CLI_OPTION(word, in, "in", "KIND", "search these only", .choices = kind_name, .otherwise = "all of them"),
+    NAI_CLI_SWITCH(on, regex, "regex", "PATTERN is a PCRE2 regular expression; letters match in the case they have"),
+    NAI_CLI_OPTION(text, under, "under", "RANGE",
+                   "what was launched or called while this NVTX range was open on its thread", .otherwise = "anywhere"),
+    NAI_CMD_GPU_OPTION,
+    NAI_CMD_WINDOW_OPTION,
+    NAI_CLI_OPTION(int64, ask.rows, "limit", "N", "print the first N matches", .letter = 'n',
+                   NAI_CLI_RANGE(0, INT64_MAX)),
+    NAI_CMD_FORMAT_OPTION,
+    NAI_CMD_QUIET_OPTION,
     {0},
 };
 
@@ -124,57 +101,48 @@ static void put_parts(struct nai_buf *sql, const struct search_args *args) {
   }
 }
 
-static int count_matches(int64_t *out, struct nai_run *run, const struct nai_query *query, const char *parts,
-                         struct nai_err *err) {
-  struct nai_buf sql = {0};
-  struct nai_query_rows rows = {0};
+static int count_matches(int64_t *out, const struct nai_query *query, const char *parts, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) rows = {0};
   nai_buf_printf(&sql, "select count(*) from (%s)", parts);
-  int rc = nai_buf_check(&sql, err);
-  if (!rc)
-    rc = nai_cmd_collect(&rows, run, nai_buf_str(&sql), query->parameters, query->parameter_count, err);
-  *out = rc ? 0 : nai_query_cell_int(&rows, 0, 0);
-  nai_query_rows_free(&rows);
-  nai_buf_free(&sql);
-  return rc;
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_query_ask(&rows, query->run, nai_buf_str(&sql), query->parameters, query->parameter_count, err));
+  *out = nai_query_cell_int(&rows, 0, 0);
+  return NAI_OK;
 }
 
 static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
                   struct nai_err *err) {
   const struct search_args *args = memory;
-  struct nai_buf expression = {0}, parts = {0}, sql = {0};
+  const struct nai_cmd_ask *ask = &args->ask;
+  NAI_SCOPED(nai_buf) expression = {0}, parts = {0}, sql = {0};
   const struct nai_cmd_printing how = {
-      .format = (enum nai_rows_format)args->ask.format, .human = true, .width = nai_cmd_terminal_width()};
+      .format = (enum nai_rows_format)ask->format, .human = true, .width = nai_cmd_terminal_width()};
   bool truncated;
-  int64_t matches = 0;
   put_pattern(&expression, operands[1], args->regex);
   put_parts(&parts, args);
   nai_buf_printf(&sql,
                  "select kind, start_ns, duration_ns, device_id, stream_id, pid, tid, name, path from (%s) order by "
                  "start_ns, kind, end_ns, device_id, stream_id, tid, name",
                  nai_buf_str(&parts));
+  NAI_TRY(expression.oom || parts.oom ? nai_err_nomem(err) : nai_buf_check(&sql, err));
   const struct nai_query_parameter parameters[] = {
-      {"pattern", {.type = NAI_STR, .s = nai_buf_str(&expression)}},
-      {"under", {.type = NAI_STR, .s = args->under, .null = !args->under}},
-      {"gpu", {.type = NAI_I64, .i = args->ask.gpu, .null = args->ask.gpu == INT64_MIN}},
-      {"start_ns", {.type = NAI_I64, .i = args->ask.start_ns, .null = !args->ask.windowed}},
-      {"end_ns", {.type = NAI_I64, .i = args->ask.end_ns, .null = !args->ask.windowed}}};
+      nai_query_string("pattern", nai_buf_str(&expression)), nai_query_string("under", args->under),
+      nai_query_int("gpu", ask->gpu, INT64_MIN),
+      nai_query_int("start_ns", ask->window.given ? ask->window.start_ns : NAI_NULL_I64, NAI_NULL_I64),
+      nai_query_int("end_ns", ask->window.given ? ask->window.end_ns : NAI_NULL_I64, NAI_NULL_I64)};
   const struct nai_query_text text = {.sql = nai_buf_str(&sql), .label = "search"};
   const struct nai_query query = {
-      .run = run, .text = &text, .parameters = parameters, .parameter_count = 5, .limits = {.rows = args->ask.rows}};
-  int rc = expression.oom || parts.oom ? nai_err_nomem(err) : nai_buf_check(&sql, err);
-  if (!rc)
-    rc = nai_cmd_query(&truncated, out, &query, &how, err);
-  if (!rc && args->ask.format == NAI_ROWS_TABLE) {
-    rc = count_matches(&matches, run, &query, nai_buf_str(&parts), err);
-    nai_buf_printf(out, "%" PRId64 " matches, %" PRId64 " shown\n", matches,
-                   matches < args->ask.rows ? matches : args->ask.rows);
-  } else if (!rc && truncated && !args->ask.quiet) {
-    fprintf(stderr, "nsys-ai: the first %" PRId64 " matches; --limit N prints more\n", args->ask.rows);
+      .run = run, .text = &text, .parameters = parameters, .parameter_count = 5, .limits = {.rows = ask->rows}};
+  NAI_TRY(nai_cmd_query(&truncated, out, &query, &how, err));
+  if (ask->format == NAI_ROWS_TABLE) {
+    int64_t matches;
+    NAI_TRY(count_matches(&matches, &query, nai_buf_str(&parts), err));
+    nai_buf_printf(out, "%" PRId64 " matches, %" PRId64 " shown\n", matches, matches < ask->rows ? matches : ask->rows);
+  } else if (truncated && !ask->quiet) {
+    fprintf(stderr, "nsys-ai: the first %" PRId64 " matches; --limit N prints more\n", ask->rows);
   }
-  nai_buf_free(&expression);
-  nai_buf_free(&parts);
-  nai_buf_free(&sql);
-  return rc;
+  return NAI_OK;
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -184,24 +152,13 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }
 
-const struct nai_cli_command nai_cmd_search = {
-    .name = "search",
-    .synopsis = "SRC PATTERN",
+NAI_CLI_COMMAND(
+    nai_cmd_search, .name = "search", .synopsis = "SRC PATTERN",
     .summary = "find events by name: kernels, copies, calls, ranges",
-    .description = "Prints the kernels, copies, API calls and NVTX ranges whose name holds PATTERN, in either case, by "
-                   "start. SRC is an "
-                   "artifacts directory or a trace, which is analysed for this answer only.",
+    .description =
+        "Prints the kernels, copies, API calls and NVTX ranges whose name holds PATTERN, in either case, by start. " NAI_CMD_ABOUT_SOURCE,
     .examples =
         "nsys-ai search artifacts/run1 flash\nnsys-ai search artifacts/run1 '^nccl' --regex --in kernels --format csv\n"
         "nsys-ai search artifacts/run1 gemm --under forward --gpu 0",
-    .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {.name = "PATTERN"}, {0}},
-    .min_operands = 2,
-    .max_operands = 2,
-    .args_size = sizeof(struct search_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    .options = options, NAI_CLI_OPERANDS(2, 2, NAI_CMD_SOURCE("SRC"), {.name = "PATTERN"}), .init = init,
+    .check = check, .run = run)

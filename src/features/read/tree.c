@@ -5,7 +5,6 @@
 #include "base/escape.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,160 +18,133 @@ static void init(void *memory) {
   args->by = BY_GPU;
 }
 
-static const char *order_name(size_t i, const char *before) {
-  static const char *const names[] = {"wall", "gpu"};
-  (void)before;
-  return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+NAI_CLI_NAMES(order_name, "wall", "gpu")
 
-#define AT(field) .at = offsetof(struct tree_args, field)
+#define NAI_CLI_ARGS struct tree_args
 static const struct nai_cli_option options[] = {
-    {.name = "pid",
-     .value = "P",
-     .help = "threads of this process only",
-     .type = &nai_cli_int64,
-     AT(pid),
-     .max = INT64_MAX,
-     .otherwise = "all"},
-    {.name = "tid",
-     .value = "T",
-     .help = "this thread only",
-     .type = &nai_cli_int64,
-     AT(tid),
-     .max = INT64_MAX,
-     .otherwise = "all"},
-    {.name = "depth",
-     .value = "N",
-     .help = "ranges with at most N around them",
-     .type = &nai_cli_int,
-     AT(depth),
-     .max = 10000,
-     .otherwise = "all"},
-    {.name = "min-pct",
-     .value = "X",
-     .help = "hide ranges with less than X percent of the thread's time",
-     .type = &nai_cli_number,
-     AT(min_pct),
-     .min = 0,
-     .max = 100},
-    {.name = "kernels",
-     .value = "N",
-     .help = "name the N kernels with most time of each range",
-     .type = &nai_cli_int,
-     AT(kernels),
-     .max = 1000},
-    {.name = "by",
-     .value = "TIME",
-     .help = "what ranges are ordered by, and percent are of: their own time, or that of the kernels launched in them",
-     .type = &nai_cli_choice,
-     AT(by),
-     .choices = order_name},
-    NAI_CMD_FORMAT_OPTION(offsetof(struct tree_args, ask)),
-    NAI_CMD_QUIET_OPTION(offsetof(struct tree_args, ask)),
+    NAI_CLI_OPTION(int64, pid, "pid", "P", "threads of this process only", .max = INT64_MAX, .otherwise = "all"),
+    NAI_CLI_OPTION(int64, tid, "tid", "T", "this thread only", .max = INT64_MAX, .otherwise = "all"),
+    NAI_CLI_OPTION(int, depth, "depth", "N", "ranges with at most N around them", .max = 10000, .otherwise = "all"),
+    NAI_CLI_OPTION(number, min_pct, "min-pct", "X", "hide ranges with less than X percent of the thread's time",
+                   NAI_CLI_RANGE(0, 100)),
+    NAI_CLI_OPTION(int, kernels, "kernels", "N", "name the N kernels with most time of each range", .max = 1000),
+    NAI_CLI_OPTION(
+        choice, by, "by", "TIME",
+        "what ranges are ordered by, and percent are of: their own time, or that of the kernels launched in them",
+        .choices = order_name),
+    NAI_CMD_FORMAT_OPTION,
+    NAI_CMD_QUIET_OPTION,
     {0},
 };
 
+/* --- the tree --------------------------------------------------------------------------------------- */
+
+enum { N_NODE, N_PARENT, N_PID, N_TID, N_NAME, N_DEPTH, N_COUNT, N_TOTAL, N_SELF, N_KERNEL, N_KERNELS, N_THREAD };
 static const char node_statement[] =
     "select n.rowid as node, n.parent, n.pid, n.tid, n.range_name, n.depth, n.count, n.total_ns, n.self_ns, "
     "n.inclusive_kernel_ns, n.inclusive_kernel_count, n.thread, n.path "
     "from nvtx_nodes n where (:pid is null or n.pid = :pid) and (:tid is null or n.tid = :tid) order by n.rowid";
+enum { K_NODE, K_NAME, K_COUNT, K_NS };
 static const char kernel_statement[] =
     "select node, short_name, count(*), sum(duration_ns) as ns from v_kernels where node is not null group by "
     "node, short_name order by node, ns desc, short_name";
 
-static void put_kernels(struct tree *t, const struct node *node, int indent) {
-  for (int64_t k = 0; k < node->kernel_count; k++) {
-    const char *name = nai_query_cell_text(&t->kernels, node->kernel + k, K_NAME);
-    nai_buf_printf(t->out, "%*s", indent, "");
-    if (k == t->args->kernels) {
-      nai_buf_printf(t->out, "+%" PRId64 " more kernels\n", node->kernel_count - k);
-      return;
-    }
-    nai_buf_puts(t->out, "- ");
-    nai_escape_terminal(t->out, name, strlen(name));
-    nai_buf_printf(t->out, "  %" PRId64 "x  ", nai_query_cell_int(&t->kernels, node->kernel + k, K_COUNT));
-    nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->kernels, node->kernel + k, K_NS));
-    nai_buf_putc(t->out, '\n');
+int64_t nai_range_tree_time(const struct nai_range_tree *t, int64_t i) {
+  return t->args->by == BY_WALL ? t->nodes[i].wall_ns : t->nodes[i].gpu_ns;
+}
+
+struct order {
+  const struct nai_range_tree *tree;
+  const int64_t *above; /* per node: the one around it, -1 */
+};
+
+/* Siblings one after the other, those of one thread together; of them the ones with more time first. */
+static int compare_nodes(const void *pa, const void *pb, void *ctx) {
+  const struct order *order = ctx;
+  const struct nai_range_tree *t = order->tree;
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  const int64_t keys[][2] = {{order->above[a], order->above[b]},
+                             {t->nodes[a].thread, t->nodes[b].thread},
+                             {nai_range_tree_time(t, b), nai_range_tree_time(t, a)}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1])
+      return keys[i][0] < keys[i][1] ? -1 : 1;
+  int names = strcmp(t->nodes[a].name, t->nodes[b].name);
+  return names ? names : (a > b) - (a < b);
+}
+
+/* Children of each node and the roots, in order. `of_number`: nodes by number, -1. */
+static int link_nodes(struct nai_range_tree *t, const int64_t *of_number, int64_t numbers, struct nai_err *err) {
+  int64_t *list, *above;
+  NAI_TRY(NAI_NEW(list, t->arena, t->count, err));
+  NAI_TRY(NAI_NEW(above, t->arena, t->count, err));
+  for (int64_t i = 0; i < t->count; i++) {
+    const struct nai_value *parent = nai_query_cell(&t->rows, i, N_PARENT);
+    above[i] = parent->null || parent->i >= numbers ? -1 : of_number[parent->i];
+    list[i] = i;
   }
-}
-
-static void put_node(struct tree *t, int64_t i, int64_t whole) {
-  int64_t row = t->list[i].row;
-  int indent = 2 + 2 * (int)nai_query_cell_int(&t->nodes, row, N_DEPTH);
-  const char *name = nai_query_cell_text(&t->nodes, row, N_NAME);
-  nai_buf_printf(t->out, "%*s", indent, "");
-  nai_escape_terminal(t->out, name, strlen(name));
-  nai_buf_printf(t->out, "  %" PRId64 "x  wall ", nai_query_cell_int(&t->nodes, row, N_COUNT));
-  nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->nodes, row, N_TOTAL));
-  nai_buf_puts(t->out, "  self ");
-  nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->nodes, row, N_SELF));
-  nai_buf_puts(t->out, "  kernels ");
-  nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->nodes, row, N_KERNEL));
-  nai_buf_printf(t->out, " (%" PRId64 ")", nai_query_cell_int(&t->nodes, row, N_KERNELS));
-  if (whole) {
-    nai_buf_puts(t->out, "  ");
-    nai_fmt_percent(t->out, 100.0 * (double)nai_cmd_tree_time(t, i) / (double)whole);
+  qsort_r(list, (size_t)t->count, sizeof *list, compare_nodes, &(struct order){t, above});
+  t->roots = -1;
+  for (int64_t i = t->count; i-- > 0;) {
+    int64_t node = list[i], *first = above[node] < 0 ? &t->roots : &t->nodes[above[node]].first;
+    t->nodes[node].next = *first;
+    *first = node;
   }
-  nai_buf_putc(t->out, '\n');
-  if (t->args->kernels)
-    put_kernels(t, &t->list[i], indent + 2);
+  return NAI_OK;
 }
 
-static int64_t nodes_below(const struct tree *t, int64_t i) {
-  int64_t n = 1;
-  for (int64_t child = t->list[i].first; child >= 0; child = t->list[child].next)
-    n += nodes_below(t, child);
-  return n;
-}
-
-static void put_siblings(struct tree *t, int64_t first, int64_t whole) {
-  for (int64_t i = first; i >= 0; i = t->list[i].next) {
-    if (t->args->depth >= 0 && nai_query_cell_int(&t->nodes, t->list[i].row, N_DEPTH) > t->args->depth) {
-      t->hidden_depth += nodes_below(t, i);
-    } else if (whole && 100.0 * (double)nai_cmd_tree_time(t, i) < t->args->min_pct * (double)whole) {
-      t->hidden_share += nodes_below(t, i);
-    } else {
-      put_node(t, i, whole);
-      put_siblings(t, t->list[i].first, whole);
-    }
+static int put_kernels(struct nai_range_tree *t, const int64_t *of_number, int64_t numbers, struct nai_err *err) {
+  const struct nai_query_rows *rows = &t->kernels_rows;
+  struct nai_range_kernels *kernels;
+  NAI_TRY(NAI_NEW(kernels, t->arena, rows->rows, err));
+  for (int64_t k = 0; k < rows->rows; k++) {
+    int64_t number = nai_query_cell_int(rows, k, K_NODE), node = number < numbers ? of_number[number] : -1;
+    kernels[k] = (struct nai_range_kernels){nai_query_cell_text(rows, k, K_NAME), nai_query_cell_int(rows, k, K_COUNT),
+                                            nai_query_cell_int(rows, k, K_NS)};
+    if (node >= 0 && !t->nodes[node].kernel_count++)
+      t->nodes[node].kernels = &kernels[k];
   }
+  return NAI_OK;
 }
 
-/* Each thread's roots under a line of its own. */
-static void put_threads(struct tree *t, int64_t roots) {
-  while (roots >= 0) {
-    int64_t row = t->list[roots].row, thread = nai_query_cell_int(&t->nodes, row, N_THREAD), first = roots,
-            last = roots, whole = 0, count = 0;
-    for (int64_t i = roots; i >= 0 && nai_query_cell_int(&t->nodes, t->list[i].row, N_THREAD) == thread;
-         i = t->list[i].next) {
-      whole += nai_cmd_tree_time(t, i);
-      count++;
-      last = i;
-    }
-    roots = t->list[last].next;
-    t->list[last].next = -1;
-    nai_buf_printf(t->out, "pid %" PRId64 ", thread %" PRId64 "\n", nai_query_cell_int(&t->nodes, row, N_PID),
-                   nai_query_cell_int(&t->nodes, row, N_TID));
-    put_siblings(t, nai_cmd_tree_sort(t, first, count), whole);
+static int make_nodes(struct nai_range_tree *t, struct nai_err *err) {
+  const struct nai_query_rows *rows = &t->rows;
+  int64_t numbers = rows->rows ? nai_query_cell_int(rows, rows->rows - 1, N_NODE) + 1 : 0, *of_number;
+  t->count = rows->rows;
+  NAI_TRY(NAI_NEW(t->nodes, t->arena, t->count, err));
+  NAI_TRY(NAI_NEW(of_number, t->arena, numbers, err));
+  for (int64_t i = 0; i < numbers; i++)
+    of_number[i] = -1;
+  for (int64_t i = 0; i < t->count; i++) {
+    of_number[nai_query_cell_int(rows, i, N_NODE)] = i;
+    t->nodes[i] = (struct nai_range_node){.name = nai_query_cell_text(rows, i, N_NAME),
+                                          .thread = nai_query_cell_int(rows, i, N_THREAD),
+                                          .pid = nai_query_cell_int(rows, i, N_PID),
+                                          .tid = nai_query_cell_int(rows, i, N_TID),
+                                          .depth = nai_query_cell_int(rows, i, N_DEPTH),
+                                          .count = nai_query_cell_int(rows, i, N_COUNT),
+                                          .wall_ns = nai_query_cell_int(rows, i, N_TOTAL),
+                                          .self_ns = nai_query_cell_int(rows, i, N_SELF),
+                                          .gpu_ns = nai_query_cell_int(rows, i, N_KERNEL),
+                                          .launched = nai_query_cell_int(rows, i, N_KERNELS),
+                                          .first = -1};
   }
-  if (!t->nodes.rows)
-    nai_buf_puts(t->out, t->args->pid < 0 && t->args->tid < 0 ? "no NVTX ranges\n"
-                                                              : "no NVTX ranges of that process and thread\n");
-  if (t->hidden_depth)
-    nai_buf_printf(t->out, "%" PRId64 " ranges hidden by --depth\n", t->hidden_depth);
-  if (t->hidden_share)
-    nai_buf_printf(t->out, "%" PRId64 " ranges hidden by --min-pct %g\n", t->hidden_share, t->args->min_pct);
+  NAI_TRY(link_nodes(t, of_number, numbers, err));
+  return put_kernels(t, of_number, numbers, err);
 }
 
-/* The nodes as rows. */
-static int print_rows(struct nai_buf *out, const struct tree_args *args, struct nai_run *run,
-                      const struct nai_query_parameter *parameters, struct nai_err *err) {
-  const struct nai_query_text text = {.sql = node_statement, .label = "tree"};
-  const struct nai_query query = {
-      .run = run, .text = &text, .parameters = parameters, .parameter_count = 2, .limits = {.rows = -1}};
-  const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->ask.format, .human = true};
-  bool truncated;
-  return nai_cmd_query(&truncated, out, &query, &how, err);
+int64_t nai_range_tree_next_thread(int64_t *whole, struct nai_range_tree *t) {
+  int64_t first = t->roots, last = first;
+  *whole = 0;
+  for (int64_t i = first; i >= 0 && t->nodes[i].thread == t->nodes[first].thread; i = t->nodes[i].next) {
+    *whole += nai_range_tree_time(t, i);
+    last = i;
+  }
+  if (first < 0)
+    return -1;
+  t->roots = t->nodes[last].next;
+  t->nodes[last].next = -1;
+  return first;
 }
 
 struct parameters {
@@ -180,37 +152,118 @@ struct parameters {
 };
 
 static struct parameters parameters_of(const struct tree_args *args) {
-  return (struct parameters){{{"pid", {.type = NAI_I64, .i = args->pid, .null = args->pid < 0}},
-                              {"tid", {.type = NAI_I64, .i = args->tid, .null = args->tid < 0}}}};
+  return (struct parameters){{nai_query_int("pid", args->pid < 0 ? -1 : args->pid, -1),
+                              nai_query_int("tid", args->tid < 0 ? -1 : args->tid, -1)}};
 }
 
-int nai_cmd_tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err) {
+int nai_range_tree_collect(struct nai_range_tree *t, struct nai_run *run, struct nai_err *err) {
   const struct parameters parameters = parameters_of(t->args);
-  int rc = nai_cmd_collect(&t->nodes, run, node_statement, parameters.list, 2, err);
-  if (!rc)
-    rc = nai_cmd_collect(&t->kernels, run, kernel_statement, NULL, 0, err);
-  return rc ? rc : nai_cmd_tree_make(t, err);
+  NAI_TRY(nai_query_ask(&t->rows, run, node_statement, parameters.list, 2, err));
+  NAI_TRY(nai_query_ask(&t->kernels_rows, run, kernel_statement, NULL, 0, err));
+  return make_nodes(t, err);
 }
 
-void nai_cmd_tree_free(struct tree *t) {
-  nai_query_rows_free(&t->nodes);
-  nai_query_rows_free(&t->kernels);
-  free(t->list);
-  free(t->of_number);
+void nai_range_tree_free(struct nai_range_tree *t) {
+  nai_query_rows_free(&t->rows);
+  nai_query_rows_free(&t->kernels_rows);
+}
+
+/* --- printing --------------------------------------------------------------------------------------- */
+
+struct printing {
+  struct nai_buf *out;
+  struct nai_range_tree *tree;
+  int64_t hidden_depth, hidden_share;
+};
+
+static void print_kernels(struct printing *p, const struct nai_range_node *node, int indent) {
+  for (int64_t k = 0; k < node->kernel_count; k++) {
+    const struct nai_range_kernels *kernels = &node->kernels[k];
+    nai_buf_printf(p->out, "%*s", indent, "");
+    if (k == p->tree->args->kernels) {
+      nai_buf_printf(p->out, "+%" PRId64 " more kernels\n", node->kernel_count - k);
+      return;
+    }
+    nai_buf_puts(p->out, "- ");
+    nai_escape_terminal(p->out, kernels->name, strlen(kernels->name));
+    nai_buf_printf(p->out, "  %" PRId64 "x  ", kernels->count);
+    nai_fmt_duration(p->out, (double)kernels->ns);
+    nai_buf_putc(p->out, '\n');
+  }
+}
+
+static void print_node(struct printing *p, int64_t i, int64_t whole) {
+  const struct nai_range_node *node = &p->tree->nodes[i];
+  int indent = 2 + 2 * (int)node->depth;
+  nai_buf_printf(p->out, "%*s", indent, "");
+  nai_escape_terminal(p->out, node->name, strlen(node->name));
+  nai_buf_printf(p->out, "  %" PRId64 "x  wall ", node->count);
+  nai_fmt_duration(p->out, (double)node->wall_ns);
+  nai_buf_puts(p->out, "  self ");
+  nai_fmt_duration(p->out, (double)node->self_ns);
+  nai_buf_puts(p->out, "  kernels ");
+  nai_fmt_duration(p->out, (double)node->gpu_ns);
+  nai_buf_printf(p->out, " (%" PRId64 ")", node->launched);
+  if (whole) {
+    nai_buf_puts(p->out, "  ");
+    nai_fmt_percent(p->out, 100.0 * (double)nai_range_tree_time(p->tree, i) / (double)whole);
+  }
+  nai_buf_putc(p->out, '\n');
+  if (p->tree->args->kernels)
+    print_kernels(p, node, indent + 2);
+}
+
+static int64_t nodes_below(const struct nai_range_tree *t, int64_t i) {
+  int64_t n = 1;
+  for (int64_t child = t->nodes[i].first; child >= 0; child = t->nodes[child].next)
+    n += nodes_below(t, child);
+  return n;
+}
+
+static void print_siblings(struct printing *p, int64_t first, int64_t whole) {
+  const struct tree_args *args = p->tree->args;
+  for (int64_t i = first; i >= 0; i = p->tree->nodes[i].next) {
+    if (args->depth >= 0 && p->tree->nodes[i].depth > args->depth) {
+      p->hidden_depth += nodes_below(p->tree, i);
+    } else if (whole && 100.0 * (double)nai_range_tree_time(p->tree, i) < args->min_pct * (double)whole) {
+      p->hidden_share += nodes_below(p->tree, i);
+    } else {
+      print_node(p, i, whole);
+      print_siblings(p, p->tree->nodes[i].first, whole);
+    }
+  }
+}
+
+/* Each thread's roots under a line of its own. */
+static void print_threads(struct nai_buf *out, struct nai_range_tree *t) {
+  struct printing p = {.out = out, .tree = t};
+  int64_t whole;
+  for (int64_t first; (first = nai_range_tree_next_thread(&whole, t)) >= 0;) {
+    nai_buf_printf(out, "pid %" PRId64 ", thread %" PRId64 "\n", t->nodes[first].pid, t->nodes[first].tid);
+    print_siblings(&p, first, whole);
+  }
+  if (!t->count)
+    nai_buf_puts(out, t->args->pid < 0 && t->args->tid < 0 ? "no NVTX ranges\n"
+                                                           : "no NVTX ranges of that process and thread\n");
+  if (p.hidden_depth)
+    nai_buf_printf(out, "%" PRId64 " ranges hidden by --depth\n", p.hidden_depth);
+  if (p.hidden_share)
+    nai_buf_printf(out, "%" PRId64 " ranges hidden by --min-pct %g\n", p.hidden_share, t->args->min_pct);
 }
 
 static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
                   struct nai_err *err) {
   const struct tree_args *args = memory;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_range_tree) tree = {.args = args, .arena = &arena};
   (void)operands;
-  struct tree t = {.args = args, .out = out};
   if (args->ask.format != NAI_ROWS_TABLE)
-    return print_rows(out, args, run, parameters_of(args).list, err);
-  int rc = nai_cmd_tree_collect(&t, run, err);
-  if (!rc)
-    put_threads(&t, nai_cmd_tree_link(&t));
-  nai_cmd_tree_free(&t);
-  return rc ? rc : nai_buf_check(out, err);
+    return nai_cmd_query_all(
+        out, run, node_statement, "tree", parameters_of(args).list, 2,
+        &(struct nai_cmd_printing){.format = (enum nai_rows_format)args->ask.format, .human = true}, err);
+  NAI_TRY(nai_range_tree_collect(&tree, run, err));
+  print_threads(out, &tree);
+  return nai_buf_check(out, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -220,22 +273,14 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }
 
-const struct nai_cli_command nai_cmd_tree = {
-    .name = "tree",
-    .synopsis = "SRC",
+NAI_CLI_COMMAND(
+    nai_cmd_tree, .name = "tree", .synopsis = "SRC",
     .summary = "print the NVTX ranges of each thread with the kernels they launch",
     .description =
-        "Prints the tree of NVTX ranges of each thread: instances, their own time, time without their children, "
-        "and the kernels launched "
-        "in them and inside them; below each range the kernels launched while it was the innermost. SRC is an "
-        "artifacts directory or a "
-        "trace, which is analysed for this answer only.",
+        "Prints the tree of NVTX ranges of each thread: instances, their own time, time without their children, and "
+        "the kernels launched in them and inside them; below each range the kernels launched while it was the "
+        "innermost. " NAI_CMD_ABOUT_SOURCE,
     .examples =
         "nsys-ai tree artifacts/run1\nnsys-ai tree artifacts/run1 --depth 2 --kernels 0 --by wall\nnsys-ai tree "
         "trace.sqlite --pid 144 --format json",
-    .options = options,
-    NAI_CMD_ONE_SOURCE,
-    .args_size = sizeof(struct tree_args),
-    .init = init,
-    .run = run,
-};
+    .options = options, NAI_CMD_ONE_SOURCE, .init = init, .run = run)

@@ -1,8 +1,7 @@
 /* The command line of nsys-ai tree, and the tree of ranges that it prints. */
 #pragma once
 
-#include "command/answer.h"
-#include "command/collect.h"
+#include "command/asking.h"
 
 struct tree_args {
   struct nai_cmd_ask ask;
@@ -13,50 +12,35 @@ struct tree_args {
 };
 enum { BY_WALL, BY_GPU };
 
-/* Rows of nvtx_nodes in the order of the table: children behind their parents. */
-enum {
-  N_NODE,
-  N_PARENT,
-  N_PID,
-  N_TID,
-  N_NAME,
-  N_DEPTH,
-  N_COUNT,
-  N_TOTAL,
-  N_SELF,
-  N_KERNEL,
-  N_KERNELS,
-  N_THREAD,
-  N_PATH
-};
-enum { K_NODE, K_NAME, K_COUNT, K_NS };
-
-struct node {
-  int64_t row;                  /* of the collected nodes */
-  int64_t first, next;          /* children, in order; -1 */
-  int64_t kernel, kernel_count; /* rows of the collected kernels */
+/* What the kernels of one name add up to that a range launches while it is the innermost. */
+struct nai_range_kernels {
+  const char *name;
+  int64_t count, ns;
 };
 
-struct tree {
+struct nai_range_node {
+  const char *name;
+  int64_t thread, pid, tid, depth;
+  int64_t count, wall_ns, self_ns; /* instances; their own time; without what is inside */
+  int64_t gpu_ns, launched;        /* kernels launched in them and inside them */
+  int64_t first, next;             /* first child and next sibling, by what the tree is ordered by; -1 */
+  const struct nai_range_kernels *kernels;
+  int64_t kernel_count;
+};
+
+struct nai_range_tree {
   const struct tree_args *args;
-  struct nai_query_rows nodes, kernels;
-  struct node *list;
-  int64_t *of_number; /* place in the list of a node's number, -1 */
-  int64_t numbers;
-  struct nai_buf *out;
-  int64_t hidden_depth, hidden_share;
+  struct nai_arena *arena;
+  struct nai_range_node *nodes; /* parents before their children */
+  int64_t count;
+  int64_t roots;                            /* the first one, those of a thread together; -1 */
+  struct nai_query_rows rows, kernels_rows; /* private: have the texts */
 };
 
-/* Asks for the nodes and kernels that t->args wants, and makes `list` and `of_number` of them. Freed by
- * nai_cmd_tree_free.
- */
-NAI_MUST_CHECK int nai_cmd_tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err);
-void nai_cmd_tree_free(struct tree *t);
+/* The ranges that tree->args wants. Freed by nai_range_tree_free, also after an error. */
+NAI_MUST_CHECK int nai_range_tree_collect(struct nai_range_tree *tree, struct nai_run *run, struct nai_err *err);
+void nai_range_tree_free(struct nai_range_tree *tree);
 /* What nodes are ordered by, and percent are of: their own time or that of their kernels. */
-int64_t nai_cmd_tree_time(const struct tree *t, int64_t i);
-/* Fills `list` and `of_number`, which the caller frees, from the collected rows. */
-NAI_MUST_CHECK int nai_cmd_tree_make(struct tree *t, struct nai_err *err);
-/* Links the children of each node in order; returns the first of the roots, which are in the order of their rows. */
-int64_t nai_cmd_tree_link(struct tree *t);
-/* Orders a list of `count` siblings; returns its first. */
-int64_t nai_cmd_tree_sort(struct tree *t, int64_t first, int64_t count);
+int64_t nai_range_tree_time(const struct nai_range_tree *tree, int64_t node);
+/* Takes the roots of one thread off tree->roots: their first, in order; -1: there are no more. *whole: their time. */
+int64_t nai_range_tree_next_thread(int64_t *whole, struct nai_range_tree *tree);

@@ -1,6 +1,6 @@
 /* Every table and view of SQL with its columns, as a page of Markdown. */
 #include "features/sql/sql_command.h"
-#include "command/collect.h"
+#include "query/query_rows.h"
 
 #include "base/escape.h"
 
@@ -53,23 +53,19 @@ static void put_table(struct nai_buf *out, const struct nai_query_rows *tables, 
 }
 
 int nai_cmd_put_reference(struct nai_buf *out, struct nai_run *run, struct nai_err *err) {
-  struct nai_query_rows tables = {0}, columns = {0};
+  NAI_SCOPED(nai_query_rows) tables = {0}, columns = {0};
   int64_t row = 0, table = 0;
-  int rc = nai_cmd_collect(&tables, run, tables_statement, NULL, 0, err);
-  if (!rc)
-    rc = nai_cmd_collect(&columns, run, columns_statement, NULL, 0, err);
-  if (!rc)
-    nai_buf_puts(
-        out,
-        "# Tables and columns\n\nWhat `nsys-ai sql` can read, as `nsys-ai sql --reference` prints it. "
-        "Types are SQLite's; columns in us, ms and s are\nreal numbers of that unit. `rowid` is the number of a row, "
-        "from 0. How to ask: [asking.md](asking.md).\n");
-  for (size_t g = 0; g < sizeof groups / sizeof *groups && !rc; g++) {
+  NAI_TRY(nai_query_ask(&tables, run, tables_statement, NULL, 0, err));
+  NAI_TRY(nai_query_ask(&columns, run, columns_statement, NULL, 0, err));
+  nai_buf_puts(
+      out,
+      "# Tables and columns\n\nWhat `nsys-ai sql` can read, as `nsys-ai sql --reference` prints it. "
+      "Types are SQLite's; columns in us, ms and s are\nreal numbers of that unit. `rowid` is the number of a row, "
+      "from 0. How to ask: [asking.md](asking.md).\n");
+  for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
     nai_buf_printf(out, "\n## %s\n\n%s\n", groups[g].title, groups[g].about);
     for (; table < tables.rows && strcmp(nai_query_cell_text(&tables, table, T_KIND), groups[g].kind) == 0; table++)
       put_table(out, &tables, table, &columns, &row);
   }
-  nai_query_rows_free(&tables);
-  nai_query_rows_free(&columns);
-  return rc ? rc : nai_buf_check(out, err);
+  return nai_buf_check(out, err);
 }

@@ -2,7 +2,6 @@
 #include "features/sql/sql_command.h"
 
 #include "base/array.h"
-#include "base/fs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -69,12 +68,11 @@ static int find_sample(struct nai_run **out, struct bench *b, const char *scenar
   *sample = (struct sample){.seed = seed};
   snprintf(sample->scenario, sizeof sample->scenario, "%s", scenario);
   snprintf(trace, sizeof trace, "%s/%u.sqlite", b->directory.path, b->count);
-  int rc = generate(trace, scenario, seed, err);
-  if (!rc)
-    rc = nai_cmd_source_open(&sample->run, trace, &(struct nai_cmd_source){.quiet = true}, err);
-  b->count += !rc;
+  NAI_TRY(generate(trace, scenario, seed, err));
+  NAI_TRY(nai_cmd_source_open(&sample->run, trace, &(struct nai_cmd_source){.quiet = true}, err));
+  b->count++;
   *out = sample->run;
-  return rc;
+  return NAI_OK;
 }
 
 /* --- one test -------------------------------------------------------------------------------------- */
@@ -127,9 +125,9 @@ static struct nai_value sum_of(const struct nai_table *table, int column) {
 /* first: cells of the first row; sum: of all rows. */
 static int check_cells(struct test *t, const char *key, bool sum, struct nai_err *err) {
   const struct nai_yaml *doc = t->skill->doc;
-  const struct nai_yaml_node *map = member(t, key);
-  int rc = map ? nai_yaml_expect(doc, map, NAI_YAML_MAP, err) : NAI_OK;
-  for (const struct nai_yaml_node *n = map && !rc ? nai_yaml_first(doc, map) : NULL; n; n = nai_yaml_next(doc, n)) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, doc, t->node, key, NAI_YAML_MAP, err));
+  for (; n; n = nai_yaml_next(doc, n)) {
     size_t c = 0;
     while (c < t->skill->column_count && strcmp(t->skill->columns[c].name, n->key) != 0)
       c++;
@@ -140,7 +138,7 @@ static int check_cells(struct test *t, const char *key, bool sum, struct nai_err
                                             : (struct nai_value){.null = true};
     compare(t, key, &t->skill->columns[c], n, &value);
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int check_answer(struct test *t, const struct nai_skill_answer *answer, struct nai_err *err) {
@@ -148,11 +146,10 @@ static int check_answer(struct test *t, const struct nai_skill_answer *answer, s
   const struct nai_yaml_node *abstains = member(t, "abstains"), *rows = member(t, "rows");
   bool silent = false;
   int64_t wanted = 0;
-  int rc = abstains ? nai_yaml_bool(&silent, doc, abstains, err) : NAI_OK;
-  if (!rc && rows)
-    rc = nai_yaml_int(&wanted, doc, rows, 0, INT64_MAX, err);
-  if (rc)
-    return rc;
+  if (abstains)
+    NAI_TRY(nai_yaml_bool(&silent, doc, abstains, err));
+  if (rows)
+    NAI_TRY(nai_yaml_int(&wanted, doc, rows, 0, INT64_MAX, err));
   if (!answer->table != silent)
     nai_buf_printf(&t->wrong, silent ? "expected no answer, got one" : "expected an answer, got: cannot say: %s",
                    nai_buf_str(&answer->reason));
@@ -161,86 +158,76 @@ static int check_answer(struct test *t, const struct nai_skill_answer *answer, s
   t->table = answer->table;
   if (rows && answer->table->rows != wanted)
     nai_buf_printf(&t->wrong, "rows: expected %lld, got %lld", (long long)wanted, (long long)answer->table->rows);
-  rc = check_cells(t, "first", false, err);
-  return rc ? rc : check_cells(t, "sum", true, err);
+  NAI_TRY(check_cells(t, "first", false, err));
+  return check_cells(t, "sum", true, err);
 }
 
 /* parameters: {name: value} as NAME=VALUE. */
 static int read_parameters(char texts[NAI_SKILL_MAX_PARAMETERS][256], const char **out, size_t *count,
                            const struct test *t, struct nai_err *err) {
-  const struct nai_yaml_node *map = member(t, "parameters");
-  int rc = map ? nai_yaml_expect(t->skill->doc, map, NAI_YAML_MAP, err) : NAI_OK;
-  *count = 0;
-  for (const struct nai_yaml_node *n = map && !rc ? nai_yaml_first(t->skill->doc, map) : NULL;
-       n && *count < NAI_SKILL_MAX_PARAMETERS; n = nai_yaml_next(t->skill->doc, n)) {
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_items(&n, t->skill->doc, t->node, "parameters", NAI_YAML_MAP, err));
+  for (*count = 0; n && *count < NAI_SKILL_MAX_PARAMETERS; n = nai_yaml_next(t->skill->doc, n)) {
     snprintf(texts[*count], sizeof texts[0], "%s=%s", n->key, n->text);
     out[*count] = texts[*count];
     ++*count;
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int run_test(struct test *t, const char *scenario, int64_t seed, struct nai_err *err) {
   char texts[NAI_SKILL_MAX_PARAMETERS][256];
   const char *parameters[NAI_SKILL_MAX_PARAMETERS];
   struct nai_skill_request request = {.parameters = parameters, .limits = {.timeout_s = 120}};
-  struct nai_skill_answer answer = {0};
-  int rc = read_parameters(texts, parameters, &request.parameter_count, t, err);
-  if (!rc)
-    rc = find_sample(&request.run, t->bench, scenario, seed, err);
-  if (!rc)
-    rc = nai_skill_ask(&answer, t->skill, &request, err);
-  if (!rc)
-    rc = check_answer(t, &answer, err);
-  nai_skill_answer_free(&answer);
-  return rc;
+  NAI_SCOPED(nai_skill_answer) answer = {0};
+  NAI_TRY(read_parameters(texts, parameters, &request.parameter_count, t, err));
+  NAI_TRY(find_sample(&request.run, t->bench, scenario, seed, err));
+  NAI_TRY(nai_skill_ask(&answer, t->skill, &request, err));
+  return check_answer(t, &answer, err);
 }
+
+static void test_free(struct test *t) { nai_buf_free(&t->wrong); }
 
 static int test(struct bench *b, const struct nai_skill *skill, const struct nai_yaml_node *node, struct nai_err *err) {
   static const char *const keys[] = {"name", "trace", "parameters", "rows", "first", "sum", "abstains", NULL};
-  struct test t = {.bench = b, .skill = skill, .node = node};
-  const struct nai_yaml_node *trace, *seed_node;
+  const struct nai_yaml *doc = skill->doc;
+  NAI_SCOPED(test) t = {.bench = b, .skill = skill, .node = node};
   const char *name = "", *scenario = "";
   int64_t seed = 1;
-  int rc = nai_yaml_expect_keys(skill->doc, node, keys, err);
-  trace = rc ? NULL : member(&t, "trace");
-  if (!rc &&
-      (!member(&t, "name") || !trace || trace->kind != NAI_YAML_MAP || !nai_yaml_get(skill->doc, trace, "generate")))
-    return nai_yaml_error(skill->doc, node, err,
-                          "a test has a \"name\" and a \"trace: {generate: SCENARIO, seed: N}\"");
-  if (!rc)
-    rc = nai_yaml_text(&name, skill->doc, member(&t, "name"), err);
-  if (!rc)
-    rc = nai_yaml_text(&scenario, skill->doc, nai_yaml_get(skill->doc, trace, "generate"), err);
-  if (!rc && (seed_node = nai_yaml_get(skill->doc, trace, "seed")))
-    rc = nai_yaml_int(&seed, skill->doc, seed_node, 0, INT32_MAX, err);
-  if (!rc)
-    rc = run_test(&t, scenario, seed, err);
-  if (!rc) {
-    nai_buf_printf(b->out, "%s %s: %s%s%s\n", t.wrong.len ? "not ok" : "ok", skill->id, name, t.wrong.len ? ": " : "",
-                   nai_buf_str(&t.wrong));
-    b->passed += !t.wrong.len;
-    b->failed += t.wrong.len > 0;
-  }
-  nai_buf_free(&t.wrong);
-  return rc;
+  NAI_TRY(nai_yaml_expect_keys(doc, node, keys, err));
+  const struct nai_yaml_node *trace = member(&t, "trace");
+  if (!member(&t, "name") || !trace || trace->kind != NAI_YAML_MAP || !nai_yaml_get(doc, trace, "generate"))
+    return nai_yaml_error(doc, node, err, "a test has a \"name\" and a \"trace: {generate: SCENARIO, seed: N}\"");
+  NAI_TRY(nai_yaml_text(&name, doc, member(&t, "name"), err));
+  NAI_TRY(nai_yaml_text(&scenario, doc, nai_yaml_get(doc, trace, "generate"), err));
+  if (nai_yaml_get(doc, trace, "seed"))
+    NAI_TRY(nai_yaml_int(&seed, doc, nai_yaml_get(doc, trace, "seed"), 0, INT32_MAX, err));
+  NAI_TRY(run_test(&t, scenario, seed, err));
+  nai_buf_printf(b->out, "%s %s: %s%s%s\n", t.wrong.len ? "not ok" : "ok", skill->id, name, t.wrong.len ? ": " : "",
+                 nai_buf_str(&t.wrong));
+  b->passed += !t.wrong.len;
+  b->failed += t.wrong.len > 0;
+  return NAI_OK;
 }
 
-int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *failed, const struct nai_skill *const *skills,
+static void bench_free(struct bench *b) {
+  for (uint32_t i = 0; i < b->count; i++)
+    nai_run_close(b->samples[i].run);
+  free(b->samples);
+  nai_cmd_remove(&b->directory);
+}
+
+int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *wrong, const struct nai_skill *const *skills,
                         size_t count, struct nai_err *err) {
-  struct bench b = {.out = out};
-  int rc = nai_temporary_in(&b.directory, nai_temporary_place(), err);
-  for (size_t i = 0; i < count && !rc; i++) {
+  NAI_SCOPED(bench) b = {.out = out};
+  NAI_TRY(nai_temporary_in(&b.directory, nai_temporary_place(), err));
+  for (size_t i = 0; i < count; i++) {
     const struct nai_yaml *doc = skills[i]->doc;
-    for (const struct nai_yaml_node *n = skills[i]->tests ? nai_yaml_first(doc, skills[i]->tests) : NULL; n && !rc;
-         n = nai_yaml_next(doc, n))
-      rc = test(&b, skills[i], n, err);
+    const struct nai_yaml_node *n = skills[i]->tests ? nai_yaml_first(doc, skills[i]->tests) : NULL;
+    for (; n; n = nai_yaml_next(doc, n))
+      NAI_TRY(test(&b, skills[i], n, err));
   }
   *passed = b.passed;
-  *failed = b.failed;
-  for (uint32_t i = 0; i < b.count; i++)
-    nai_run_close(b.samples[i].run);
-  free(b.samples);
-  nai_cmd_remove(&b.directory);
-  return rc;
+  *wrong = b.failed;
+  return NAI_OK;
 }

@@ -2,7 +2,6 @@
 #include "features/export/command.h"
 #include "features/sql/sql_command.h"
 
-#include "base/array.h"
 #include "base/fs.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -42,78 +41,30 @@ static const char *formats(size_t index, const char *before) {
   return index == PARQUET ? "parquet" : nai_cmd_rows_formats(index, before);
 }
 
-#define AT(field) .at = offsetof(struct sql_args, field)
+#define NAI_CLI_ARGS struct sql_args
 static const struct nai_cli_option options[] = {
-    {.name = "file",
-     .value = "FILE",
-     .help = "read the statement from a file; - is standard input",
-     .type = &nai_cli_text,
-     AT(file),
-     .hint = NAI_CLI_FILE,
-     .suffixes = "sql"},
-    {.name = "param",
-     .value = "NAME=VALUE",
-     .help = "what :NAME stands for in the statement: a number if it reads as one, else a text; repeatable",
-     .type = &nai_cli_texts,
-     AT(parameters),
-     .count_at = offsetof(struct sql_args, parameter_count),
-     .most = MAX_PARAMETERS},
-    {.name = "format",
-     .value = "FORMAT",
-     .help = "how rows are printed",
-     .type = &nai_cli_choice,
-     AT(format),
-     .choices = formats},
-    {.name = "human", .help = "table and markdown: numbers for people, by unit", .type = &nai_cli_on, AT(human)},
-    {.name = "gzip", .help = "parquet: compress the pages", .type = &nai_cli_on, AT(gzip)},
-    {.name = "out",
-     .letter = 'o',
-     .value = "FILE",
-     .help = "write the rows into a file",
-     .type = &nai_cli_text,
-     AT(out),
-     .otherwise = "standard output",
-     .hint = NAI_CLI_FILE},
-    {.name = "rows",
-     .letter = 'n',
-     .value = "N",
-     .help = "print at most N rows",
-     .type = &nai_cli_int64,
-     AT(rows),
-     .max = INT64_MAX,
-     .otherwise = "10000 for table and markdown, else all"},
-    {.name = "raw",
-     .value = "TRACE",
-     .help = "the run's export: its tables of events can be read, too, as raw.NAME",
-     .type = &nai_cli_text,
-     AT(raw),
-     .hint = NAI_CLI_FILE,
-     .suffixes = NAI_CMD_TRACE_SUFFIXES},
-    {.name = "timeout",
-     .value = "SECONDS",
-     .help = "end a statement that takes longer, with exit status 6",
-     .type = &nai_cli_number,
-     AT(timeout_s),
-     .min = 0,
-     .max = 1000000,
-     .otherwise = "none"},
-    {.name = "max-memory",
-     .value = "SIZE",
-     .help = "end a statement that needs more, with exit status 6",
-     .type = &nai_cli_bytes,
-     AT(memory_bytes),
-     .max = INT64_C(1) << 42,
-     .otherwise = "1G"},
-    {.name = "schema",
-     .help = "print the tables and views, or the columns of one: SRC --schema [TABLE]",
-     .type = &nai_cli_on,
-     AT(schema)},
-    {.name = "reference",
-     .help = "print every table and view with its columns, as Markdown: of any run, or with SRC of that",
-     .type = &nai_cli_on,
-     AT(reference)},
-    {.name = "explain", .help = "print how the statement would be run, not its rows", .type = &nai_cli_on, AT(explain)},
-    {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
+    NAI_CLI_OPTION(text, file, "file", "FILE", "read the statement from a file; - is standard input",
+                   NAI_CLI_FILES("sql")),
+    NAI_CLI_LIST(texts, parameters, parameter_count, "param", "NAME=VALUE",
+                 "what :NAME stands for in the statement: a number if it reads as one, else a text; repeatable"),
+    NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how rows are printed", .choices = formats),
+    NAI_CLI_SWITCH(on, human, "human", "table and markdown: numbers for people, by unit"),
+    NAI_CLI_SWITCH(on, gzip, "gzip", "parquet: compress the pages"),
+    NAI_CLI_OPTION(text, out, "out", "FILE", "write the rows into a file", .letter = 'o',
+                   .otherwise = "standard output", .hint = NAI_CLI_FILE),
+    NAI_CLI_OPTION(int64, rows, "rows", "N", "print at most N rows", .letter = 'n', .max = INT64_MAX,
+                   .otherwise = "10000 for table and markdown, else all"),
+    NAI_CLI_OPTION(text, raw, "raw", "TRACE", "the run's export: its tables of events can be read, too, as raw.NAME",
+                   NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES)),
+    NAI_CLI_OPTION(number, timeout_s, "timeout", "SECONDS", "end a statement that takes longer, with exit status 6",
+                   NAI_CLI_RANGE(0, 1000000), .otherwise = "none"),
+    NAI_CLI_OPTION(bytes, memory_bytes, "max-memory", "SIZE", "end a statement that needs more, with exit status 6",
+                   .max = INT64_C(1) << 42, .otherwise = "1G"),
+    NAI_CLI_SWITCH(on, schema, "schema", "print the tables and views, or the columns of one: SRC --schema [TABLE]"),
+    NAI_CLI_SWITCH(on, reference, "reference",
+                   "print every table and view with its columns, as Markdown: of any run, or with SRC of that"),
+    NAI_CLI_SWITCH(on, explain, "explain", "print how the statement would be run, not its rows"),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };
 
@@ -153,12 +104,15 @@ static struct nai_value value_of(const char *text) {
   return number && !*end ? (struct nai_value){.type = NAI_F64, .f = f} : value;
 }
 
-static void split_parameters(struct nai_query_parameter *out, char **names, const struct sql_args *args) {
+static int split_parameters(struct nai_query_parameter *out, const struct sql_args *args, struct nai_arena *arena,
+                            struct nai_err *err) {
   for (size_t i = 0; i < args->parameter_count; i++) {
     const char *equals = strchr(args->parameters[i], '=');
-    names[i] = strndup(args->parameters[i], (size_t)(equals - args->parameters[i]));
-    out[i] = (struct nai_query_parameter){names[i] ? names[i] : "", value_of(equals + 1)};
+    int len = (int)(equals - args->parameters[i]);
+    out[i] =
+        (struct nai_query_parameter){nai_arena_printf(arena, "%.*s", len, args->parameters[i]), value_of(equals + 1)};
   }
+  return nai_arena_check(arena, err);
 }
 
 static int read_statement(struct nai_buf *out, const struct sql_args *args, const char *operand, struct nai_err *err) {
@@ -177,18 +131,16 @@ static int answer(const struct sql_args *args, const struct nai_query *query, st
   const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->format,
                                        .human = args->human,
                                        .width = args->out ? 0 : nai_cmd_terminal_width()};
+  const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = query->text->sql};
   struct nai_cmd_output output;
   bool truncated = false;
-  int rc = nai_cmd_output_open(&output, args->out, args->source, err);
-  if (rc)
-    return rc;
-  const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = query->text->sql};
-  rc = args->format == PARQUET ? nai_cmd_query_parquet(&truncated, &output.sink.text, query, &parquet, err)
-                               : nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
-  rc = nai_cmd_output_close(&output, rc, err);
-  if (!rc && truncated && !args->quiet)
+  NAI_TRY(nai_cmd_output_open(&output, args->out, args->source, err));
+  int rc = args->format == PARQUET ? nai_cmd_query_parquet(&truncated, &output.sink.text, query, &parquet, err)
+                                   : nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
+  NAI_TRY(nai_cmd_output_close(&output, rc, err));
+  if (truncated && !args->quiet)
     fprintf(stderr, "nsys-ai: the first %lld rows; --rows N prints more\n", (long long)query->limits.rows);
-  return rc;
+  return NAI_OK;
 }
 
 static int64_t rows_of(const struct sql_args *args) {
@@ -199,60 +151,55 @@ static int64_t rows_of(const struct sql_args *args) {
 /* The export that the run was made from, and no other. */
 static int open_raw(struct nai_trace **raw, const char *path, const struct nai_run *source, struct nai_err *err) {
   const struct nai_trace_options how = {.reader = NAI_READER_SQLITE};
-  int rc = nai_trace_open(raw, path, &how, err);
-  if (!rc)
-    rc = nai_trace_identify(*raw, nai_cpu_count(), err);
-  if (!rc && (*raw)->identity != nai_run_manifest(source)->identity)
-    rc = nai_err_set(err, NAI_EUSAGE, "--raw \"%s\" is not the trace that the run was made from", path);
-  return rc;
+  NAI_TRY(nai_trace_open(raw, path, &how, err));
+  NAI_TRY(nai_trace_identify(*raw, nai_cpu_count(), err));
+  if ((*raw)->identity != nai_run_manifest(source)->identity)
+    return nai_err_set(err, NAI_EUSAGE, "--raw \"%s\" is not the trace that the run was made from", path);
+  return NAI_OK;
 }
 
 static int run_statement(const struct sql_args *args, struct nai_run *source, const char *operand,
                          struct nai_err *err) {
   struct nai_query_parameter parameters[MAX_PARAMETERS] = {0};
-  char *names[MAX_PARAMETERS] = {0};
-  struct nai_buf sql = {0};
-  struct nai_trace *raw = NULL;
-  int rc = read_statement(&sql, args, operand, err);
-  split_parameters(parameters, names, args);
-  if (!rc && strlen(nai_buf_str(&sql)) != sql.len)
-    rc = nai_err_set(err, NAI_EUSAGE, "the statement holds a NUL");
-  if (!rc && args->raw)
-    rc = open_raw(&raw, args->raw, source, err);
-  if (!rc) {
-    const struct nai_query_text text = {.sql = nai_buf_str(&sql),
-                                        .label = args->file && strcmp(args->file, "-") != 0 ? args->file : "sql"};
-    const struct nai_query query = {.run = source,
-                                    .raw = raw,
-                                    .text = &text,
-                                    .parameters = parameters,
-                                    .parameter_count = args->parameter_count,
-                                    .limits = {args->timeout_s, args->memory_bytes, rows_of(args)},
-                                    .mode = args->explain ? NAI_QUERY_EXPLAIN : NAI_QUERY_RUN};
-    rc = answer(args, &query, err);
-  }
-  nai_trace_close(raw);
-  for (size_t i = 0; i < args->parameter_count; i++)
-    free(names[i]);
-  nai_buf_free(&sql);
-  return rc;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_OWNED(nai_trace) *raw = NULL;
+  NAI_TRY(read_statement(&sql, args, operand, err));
+  NAI_TRY(split_parameters(parameters, args, &arena, err));
+  if (strlen(nai_buf_str(&sql)) != sql.len)
+    return nai_err_set(err, NAI_EUSAGE, "the statement holds a NUL");
+  if (args->raw)
+    NAI_TRY(open_raw(&raw, args->raw, source, err));
+  const struct nai_query_text text = {.sql = nai_buf_str(&sql),
+                                      .label = args->file && strcmp(args->file, "-") != 0 ? args->file : "sql"};
+  const struct nai_query query = {.run = source,
+                                  .raw = raw,
+                                  .text = &text,
+                                  .parameters = parameters,
+                                  .parameter_count = args->parameter_count,
+                                  .limits = {args->timeout_s, args->memory_bytes, rows_of(args)},
+                                  .mode = args->explain ? NAI_QUERY_EXPLAIN : NAI_QUERY_RUN};
+  return answer(args, &query, err);
 }
 
-static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err) {
+/* There is no such table: the one that was probably meant. */
+static int refuse_table(const struct nai_run *source, const char *table, struct nai_err *err) {
   const struct nai_manifest *m = nai_run_manifest(source);
-  uint32_t capacity = 0, n = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  const char **names = NULL;
+  uint32_t capacity = 0, count = 0;
   for (uint32_t i = 0; i < m->node_count; i++)
     for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end; t++) {
-      if (!nai_array_room(names, &capacity, n, sizeof **names))
-        return nai_err_nomem(err);
-      (*names)[n++] = nai_manifest_name(m, m->entries[t].name);
+      NAI_TRY(NAI_ROOM(names, capacity, count, &arena, err));
+      names[count++] = nai_manifest_name(m, m->entries[t].name);
     }
-  *count = n;
-  return NAI_OK;
+  const char *near = nai_text_suggest(table, names, count);
+  return nai_err_set(err, NAI_EUSAGE, "there is no table \"%s\"%s%s%s", table, near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "");
 }
 
 static int print_schema(const struct sql_args *args, struct nai_run *source, const char *table, struct nai_err *err) {
-  const struct nai_query_parameter parameter = {"table", {.type = NAI_STR, .s = table, .null = !table}};
+  const struct nai_query_parameter parameter = nai_query_string("table", table);
   const struct nai_query_text text = {
       .sql = table ? "SELECT name, type, unit, refers, hidden, description FROM nai_columns WHERE table_name = :table "
                      "ORDER BY position"
@@ -260,71 +207,42 @@ static int print_schema(const struct sql_args *args, struct nai_run *source, con
       .label = "schema"};
   const struct nai_query query = {
       .run = source, .text = &text, .parameters = &parameter, .parameter_count = 1, .limits = {0, 0, -1}};
-  const char **names = NULL;
-  size_t count = 0;
-  if (!table || nai_query_has(source, table))
-    return answer(args, &query, err);
-  int rc = list_names(&names, &count, source, err);
-  if (!rc) {
-    const char *near = nai_text_suggest(table, names, count);
-    rc = nai_err_set(err, NAI_EUSAGE, "there is no table \"%s\"%s%s%s", table, near ? "; did you mean " : "",
-                     near ? near : "", near ? "?" : "");
-  }
-  free(names);
-  return rc;
+  return !table || nai_query_has(source, table) ? answer(args, &query, err) : refuse_table(source, table, err);
 }
 
 static int print_reference(const struct sql_args *args, const char *path, struct nai_err *err) {
   struct nai_cmd_output output;
-  struct nai_run *source = NULL;
-  int rc = path ? nai_cmd_source_open(&source, path, &(struct nai_cmd_source){.quiet = args->quiet}, err)
-                : nai_empty_run(&source, err);
-  if (!rc)
-    rc = nai_cmd_output_open(&output, args->out, args->source, err);
-  if (!rc)
-    rc = nai_cmd_output_close(&output, nai_cmd_put_reference(&output.sink.text, source, err), err);
-  nai_run_close(source);
-  return rc;
+  NAI_OWNED(nai_run) *source = NULL;
+  NAI_TRY(path ? nai_cmd_source_open(&source, path, &(struct nai_cmd_source){.quiet = args->quiet}, err)
+               : nai_empty_run(&source, err));
+  NAI_TRY(nai_cmd_output_open(&output, args->out, args->source, err));
+  return nai_cmd_output_close(&output, nai_cmd_put_reference(&output.sink.text, source, err), err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct sql_args *args = memory;
-  struct nai_run *source = NULL;
+  NAI_OWNED(nai_run) *source = NULL;
   (void)program;
   args->source = count ? operands[0] : NULL;
   if (args->reference)
     return print_reference(args, count ? operands[0] : NULL, err);
-  int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err);
-  if (!rc)
-    rc = args->schema ? print_schema(args, source, count > 1 ? operands[1] : NULL, err)
+  NAI_TRY(nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  return args->schema ? print_schema(args, source, count > 1 ? operands[1] : NULL, err)
                       : run_statement(args, source, count > 1 ? operands[1] : NULL, err);
-  nai_run_close(source);
-  return rc;
 }
 
-const struct nai_cli_command nai_cmd_sql = {
-    .name = "sql",
-    .synopsis = "SRC STATEMENT | SRC --schema [TABLE] | --reference [SRC]",
+NAI_CLI_COMMAND(
+    nai_cmd_sql, .name = "sql", .synopsis = "SRC STATEMENT | SRC --schema [TABLE] | --reference [SRC]",
     .summary = "ask a run or a trace with SQL",
     .description =
-        "Runs one SELECT over the tables of a run. SRC is an artifacts directory or a trace, which is analysed "
-        "for this "
-        "answer only. Statements can only read, see docs/asking.md for tables, views and functions. The statement - is "
-        "read from standard input.",
+        "Runs one SELECT over the tables of a run. " NAI_CMD_ABOUT_SOURCE
+        " Statements can only read, see docs/asking.md for tables, views and functions. The statement - is read from "
+        "standard input.",
     .examples = "nsys-ai sql artifacts/run1 --schema\n"
                 "nsys-ai sql artifacts/run1 --schema v_kernels\n"
                 "nsys-ai sql artifacts/run1 'select count(*) from raw.CUPTI_ACTIVITY_KIND_KERNEL' --raw trace.sqlite\n"
                 "nsys-ai sql artifacts/run1 'select name, count(*) from kernel_events group by name'\n"
                 "nsys-ai sql trace.sqlite 'select * from kernels where device_id = :gpu' --param gpu=0 --format csv",
-    .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {.name = "STATEMENT"}, {0}},
-    .min_operands = 0,
-    .max_operands = 2,
-    .args_size = sizeof(struct sql_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    .options = options, NAI_CLI_OPERANDS(0, 2, NAI_CMD_SOURCE("SRC"), {.name = "STATEMENT"}), .init = init,
+    .check = check, .run = run)

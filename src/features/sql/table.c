@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,43 +24,21 @@ struct table_args {
 };
 enum { CSV, JSON, PARQUET };
 
-static const char *formats(size_t index, const char *before) {
-  static const char *const names[] = {[CSV] = "csv", [JSON] = "json", [PARQUET] = "parquet"};
-  (void)before;
-  return index < sizeof names / sizeof *names ? names[index] : NULL;
-}
+NAI_CLI_NAMES(formats, [CSV] = "csv", [JSON] = "json", [PARQUET] = "parquet")
 
 static void init(void *memory) { ((struct table_args *)memory)->rows = -1; }
 
+#define NAI_CLI_ARGS struct table_args
 static const struct nai_cli_option options[] = {
-    {.name = "format",
-     .value = "FORMAT",
-     .help = "how the table is printed; JSON has types, units and descriptions",
-     .type = &nai_cli_choice,
-     .at = offsetof(struct table_args, format),
-     .choices = formats},
-    {.name = "gzip",
-     .help = "parquet: compress the pages",
-     .type = &nai_cli_on,
-     .at = offsetof(struct table_args, gzip)},
-    {.name = "out",
-     .letter = 'o',
-     .value = "FILE",
-     .help = "write the table into a file",
-     .type = &nai_cli_text,
-     .at = offsetof(struct table_args, out),
-     .otherwise = "standard output",
-     .hint = NAI_CLI_FILE},
-    {.name = "csv", .help = "the same as --format csv", .type = &nai_cli_on, .at = offsetof(struct table_args, csv)},
-    {.name = "json", .help = "the same as --format json", .type = &nai_cli_on, .at = offsetof(struct table_args, json)},
-    {.name = "rows",
-     .letter = 'n',
-     .value = "N",
-     .help = "print the first N rows only",
-     .type = &nai_cli_int64,
-     .at = offsetof(struct table_args, rows),
-     .max = INT64_MAX,
-     .otherwise = "all"},
+    NAI_CLI_OPTION(choice, format, "format", "FORMAT",
+                   "how the table is printed; JSON has types, units and descriptions", .choices = formats),
+    NAI_CLI_SWITCH(on, gzip, "gzip", "parquet: compress the pages"),
+    NAI_CLI_OPTION(text, out, "out", "FILE", "write the table into a file", .letter = 'o',
+                   .otherwise = "standard output", .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, csv, "csv", "the same as --format csv"),
+    NAI_CLI_SWITCH(on, json, "json", "the same as --format json"),
+    NAI_CLI_OPTION(int64, rows, "rows", "N", "print the first N rows only", .letter = 'n', .max = INT64_MAX,
+                   .otherwise = "all"),
     {0},
 };
 
@@ -72,11 +49,11 @@ static int is_table(const struct dirent *entry) {
 
 /* There is no such file: the table beside it that was probably meant. */
 static int missing(const char *path, struct nai_err *err) {
-  struct dirent **entries = NULL;
+  NAI_FREED struct dirent **entries = NULL;
   const char *name = nai_fs_basename(path), *near = NULL;
-  char *directory = strndup(path, (size_t)(name - path));
+  NAI_FREED char *directory = strndup(path, (size_t)(name - path));
   int n = directory ? scandir(*directory ? directory : ".", &entries, is_table, alphasort) : -1;
-  const char **names = n > 0 ? malloc((size_t)n * sizeof *names) : NULL;
+  NAI_FREED const char **names = n > 0 ? malloc((size_t)n * sizeof *names) : NULL;
   for (int i = 0; names && i < n; i++)
     names[i] = entries[i]->d_name;
   if (names)
@@ -85,9 +62,6 @@ static int missing(const char *path, struct nai_err *err) {
               near ? near : "", near ? "?" : "");
   for (int i = 0; i < n; i++)
     free(entries[i]);
-  free(entries);
-  free(names);
-  free(directory);
   return NAI_EINPUT;
 }
 
@@ -131,19 +105,16 @@ static int print_table(struct nai_table *table, const struct table_args *args, s
   struct nai_cmd_output output;
   if (args->rows >= 0)
     nai_table_truncate(table, args->rows);
-  int rc = nai_cmd_output_open(&output, args->out, args->source, err);
-  return rc ? rc : nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
+  NAI_TRY(nai_cmd_output_open(&output, args->out, args->source, err));
+  return nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
 }
 
 static int print_file(const char *path, const struct table_args *args, struct nai_err *err) {
-  struct nai_table *table = NULL;
+  NAI_OWNED(nai_table) *table = NULL;
   if (!nai_fs_exists(path))
     return missing(path, err);
-  int rc = nai_table_open(&table, path, NULL, err);
-  if (!rc)
-    rc = print_table(table, args, err);
-  nai_table_free(table);
-  return rc;
+  NAI_TRY(nai_table_open(&table, path, NULL, err));
+  return print_table(table, args, err);
 }
 
 /* Names of a run's tables, from the manifest. Returns their number, at most `room`. */
@@ -157,46 +128,34 @@ static size_t list_names(const char **names, size_t room, const struct nai_run *
 }
 
 static int list_tables(struct nai_run *run, const char *const *names, size_t count, struct nai_err *err) {
-  struct nai_buf text = {0};
-  int rc = NAI_OK;
-  for (size_t i = 0; i < count && !rc; i++) {
-    const struct nai_table *table;
-    rc = nai_run_table(&table, run, names[i], NULL, err);
-    if (rc)
-      break;
+  NAI_SCOPED(nai_buf) text = {0};
+  const struct nai_table *table;
+  for (size_t i = 0; i < count; i++) {
+    NAI_TRY(nai_run_table(&table, run, names[i], NULL, err));
     nai_buf_printf(&text, "%-22s %12" PRId64 "  ", names[i], table->rows);
     nai_escape_terminal(&text, table->schema->description, strlen(table->schema->description));
     nai_buf_putc(&text, '\n');
   }
-  if (!rc)
-    rc = nai_cmd_print(&text, err);
-  nai_buf_free(&text);
-  return rc;
+  return nai_cmd_print(&text, err);
 }
 
 /* One table of a run, or what there is. */
 static int print_run(const char *source, const char *name, const struct table_args *args, struct nai_err *err) {
   enum { MAX_NAMES = 256 };
   const char *names[MAX_NAMES];
-  struct nai_run *run = NULL;
+  NAI_OWNED(nai_run) *run = NULL;
   const struct nai_table *table;
-  int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){0}, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){0}, err));
   size_t count = list_names(names, MAX_NAMES, run);
-  if (!name) {
-    rc = list_tables(run, names, count, err);
-  } else if (!nai_run_has(run, name)) {
+  if (!name)
+    return list_tables(run, names, count, err);
+  if (!nai_run_has(run, name)) {
     const char *near = nai_text_suggest(name, names, count);
-    rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
-                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-  } else {
-    rc = nai_run_table(&table, run, name, NULL, err);
-    if (!rc)
-      rc = print_table(nai_run_find_loaded(run, name), args, err);
+    return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
+                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
-  nai_run_close(run);
-  return rc;
+  NAI_TRY(nai_run_table(&table, run, name, NULL, err));
+  return print_table(nai_run_find_loaded(run, name), args, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -209,14 +168,12 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return print_file(operands[0], args, err);
 }
 
-const struct nai_cli_command nai_cmd_table = {
-    .name = "table",
-    .synopsis = "SRC [TABLE] | FILE.ntab",
+NAI_CLI_COMMAND(
+    nai_cmd_table, .name = "table", .synopsis = "SRC [TABLE] | FILE.ntab",
     .summary = "print a table of a run as CSV, JSON or Parquet",
     .description =
-        "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a "
-        "trace, which "
-        "is analysed for this answer only; alone: which tables it has, with their rows. The format of the files "
+        "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a trace, "
+        "which is analysed for this answer only; alone: which tables it has, with their rows. The format of the files "
         "is described in docs/table-format.md.",
     .examples = "nsys-ai table artifacts/run1\n"
                 "nsys-ai table artifacts/run1 kernels\n"
@@ -224,15 +181,6 @@ const struct nai_cli_command nai_cmd_table = {
                 "nsys-ai table artifacts/run1 kernels --format parquet --out kernels.parquet\n"
                 "nsys-ai table artifacts/run1/stages/gpu_utilization.ntab --json",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "SRC or FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab " NAI_CMD_TRACE_SUFFIXES},
-            {.name = "TABLE", .choices = nai_cmd_table_names},
-            {0}},
-    .min_operands = 1,
-    .max_operands = 2,
-    .args_size = sizeof(struct table_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    NAI_CLI_OPERANDS(1, 2, {.name = "SRC or FILE.ntab", NAI_CLI_FILES("ntab " NAI_CMD_TRACE_SUFFIXES)},
+                     {.name = "TABLE", .choices = nai_cmd_table_names}),
+    .init = init, .check = check, .run = run)

@@ -2,16 +2,12 @@
  * "end_ns", "row", "label"}]}. */
 #include "features/view/state.h"
 
-#include "base/array.h"
 #include "base/fs.h"
 #include "config/yaml.h"
 #include "table/json.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool path_of(char *path, size_t size, const struct nai_term *v) {
@@ -22,40 +18,29 @@ static bool path_of(char *path, size_t size, const struct nai_term *v) {
 }
 
 static bool add(struct nai_term *v, struct nai_position position, const char *label) {
-  char *copy = strdup(label);
-  if (!copy || v->bookmark_count == NAI_BOOKMARKS_MOST ||
-      !nai_array_room(&v->bookmarks, &v->bookmark_capacity, v->bookmark_count, sizeof *v->bookmarks)) {
-    free(copy);
+  if (v->bookmark_count == NAI_BOOKMARKS_MOST)
     return false;
-  }
-  v->bookmarks[v->bookmark_count++] = (struct nai_bookmark){position, copy};
-  return true;
-}
-
-void nai_bookmarks_free(struct nai_term *v) {
-  for (uint32_t i = 0; i < v->bookmark_count; i++)
-    free(v->bookmarks[i].label);
-  free(v->bookmarks);
+  v->bookmarks[v->bookmark_count] = (struct nai_bookmark){position, nai_arena_printf(&v->arena, "%s", label)};
+  v->bookmark_count += !v->arena.oom;
+  return !v->arena.oom;
 }
 
 /* --- the file ----------------------------------------------------------------------------------------- */
 
 static int read_one(struct nai_term *v, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                     struct nai_err *err) {
-  static const char *const keys[] = {"at_ns", "start_ns", "end_ns", "row", NULL};
+  static const char *const keys[] = {"at_ns", "start_ns", "end_ns", "row", "label"};
+  const struct nai_yaml_node *members[5];
   int64_t values[4];
   const char *label;
-  for (int i = 0; i < 4; i++) {
-    const struct nai_yaml_node *member = nai_yaml_get(doc, node, keys[i]);
-    int rc = member ? nai_yaml_int(&values[i], doc, member, INT64_MIN / 4, INT64_MAX / 4, err)
-                    : nai_yaml_error(doc, node, err, "\"%s\" is missing", keys[i]);
-    if (rc)
-      return rc;
+  for (int i = 0; i < 5; i++) {
+    members[i] = nai_yaml_get(doc, node, keys[i]);
+    if (!members[i])
+      return nai_yaml_error(doc, node, err, "\"%s\" is missing", keys[i]);
+    if (i < 4)
+      NAI_TRY(nai_yaml_int(&values[i], doc, members[i], INT64_MIN / 4, INT64_MAX / 4, err));
   }
-  const struct nai_yaml_node *text = nai_yaml_get(doc, node, "label");
-  int rc = text ? nai_yaml_text(&label, doc, text, err) : nai_yaml_error(doc, node, err, "\"label\" is missing");
-  if (rc)
-    return rc;
+  NAI_TRY(nai_yaml_text(&label, doc, members[4], err));
   struct nai_position p = {values[1], values[2], values[0], 0};
   p.row = values[3] >= 0 && values[3] < v->scene.count ? (uint32_t)values[3] : 0;
   bool inside =
@@ -64,14 +49,13 @@ static int read_one(struct nai_term *v, const struct nai_yaml *doc, const struct
 }
 
 static int read_all(struct nai_term *v, const char *path, struct nai_err *err) {
-  struct nai_yaml *doc = NULL;
-  int rc = nai_yaml_load(&doc, path, err);
-  const struct nai_yaml_node *list = rc ? NULL : nai_yaml_get(doc, nai_yaml_root(doc), "bookmarks");
-  if (list)
-    for (const struct nai_yaml_node *n = nai_yaml_first(doc, list); n && !rc; n = nai_yaml_next(doc, n))
-      rc = read_one(v, doc, n, err);
-  nai_yaml_free(doc);
-  return rc;
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  const struct nai_yaml_node *n;
+  NAI_TRY(nai_yaml_load(&doc, path, err));
+  NAI_TRY(nai_yaml_items(&n, doc, nai_yaml_root(doc), "bookmarks", NAI_YAML_LIST, err));
+  for (; n; n = nai_yaml_next(doc, n))
+    NAI_TRY(read_one(v, doc, n, err));
+  return NAI_OK;
 }
 
 /* A damaged file is no reason not to look at a trace: it is said, and overwritten with the next bookmark. */
@@ -80,19 +64,16 @@ int nai_bookmarks_load(struct nai_term *v, struct nai_err *err) {
   if (!path_of(path, sizeof path, v) || !nai_fs_exists(path))
     return NAI_OK;
   int rc = read_all(v, path, err);
-  if (rc == NAI_EUSAGE || rc == NAI_EINPUT || rc == NAI_EIO) {
-    nai_term_say(v, "bookmarks: %s", err->msg);
-    rc = NAI_OK;
-  }
-  return rc;
+  if (rc != NAI_EUSAGE && rc != NAI_EINPUT && rc != NAI_EIO)
+    return rc;
+  nai_term_say(v, "bookmarks: %s", err->msg);
+  return NAI_OK;
 }
 
 static int write_file(const char *directory, const char *path, const struct nai_buf *text, struct nai_err *err) {
   char part[4200];
   snprintf(part, sizeof part, "%s.part", path);
-  int rc = nai_fs_mkdir_all(directory, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_fs_mkdir_all(directory, err));
   unlink(part);
   int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   int failed = fd < 0 ? -1 : nai_fs_write_all(fd, text->data, text->len);
@@ -107,14 +88,12 @@ static int write_file(const char *directory, const char *path, const struct nai_
 
 static int save(const struct nai_term *v, struct nai_err *err) {
   char path[4096];
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
   if (!path_of(path, sizeof path, v))
     return nai_err_set(err, NAI_EIO, "no directory for bookmarks: neither XDG_STATE_HOME nor HOME is set");
-  nai_json_init(&json, &text, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
-  nai_json_key(&json, "bookmarks");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_open(&json, &text, NAI_JSON_LINES);
+  nai_json_put_array(&json, "bookmarks", NAI_JSON_LINES);
   for (uint32_t i = 0; i < v->bookmark_count; i++) {
     const struct nai_bookmark *b = &v->bookmarks[i];
     nai_json_begin_object(&json, NAI_JSON_INLINE);
@@ -126,14 +105,9 @@ static int save(const struct nai_term *v, struct nai_err *err) {
     nai_json_end(&json);
   }
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(&text, '\n');
-  int rc = nai_buf_check(&text, err);
-  if (!rc)
-    rc = write_file(v->options->bookmarks, path, &text, err);
-  nai_buf_free(&text);
-  return rc;
+  nai_json_close(&json);
+  NAI_TRY(nai_buf_check(&text, err));
+  return write_file(v->options->bookmarks, path, &text, err);
 }
 
 /* --- what keys do ------------------------------------------------------------------------------------- */
@@ -157,7 +131,7 @@ static void print_label(struct nai_buf *out, const struct nai_term *v) {
 }
 
 void nai_term_bookmark(struct nai_term *v) {
-  struct nai_buf label = {0};
+  NAI_SCOPED(nai_buf) label = {0};
   struct nai_err err;
   print_label(&label, v);
   nai_buf_putc(&label, '\0');
@@ -167,7 +141,6 @@ void nai_term_bookmark(struct nai_term *v) {
     nai_term_say(v, "bookmark %u for now only: %s", v->bookmark_count, err.msg);
   else
     nai_term_say(v, "bookmark %u saved", v->bookmark_count);
-  nai_buf_free(&label);
 }
 
 void nai_term_go_bookmark(struct nai_term *v, uint32_t number) {
@@ -182,8 +155,8 @@ void nai_term_go_bookmark(struct nai_term *v, uint32_t number) {
   nai_term_say(v, "bookmark %u: %s", number + 1, v->bookmarks[number].label);
 }
 
-void nai_term_cycle_bookmark(struct nai_term *v, int by) {
+void nai_term_cycle_bookmark(struct nai_term *v, uint32_t key) {
   uint32_t count = v->bookmark_count, at = v->bookmark_at; /* number + 1 */
-  at = by > 0 ? (at < count ? at + 1 : 1) : at > 1 ? at - 1 : count;
+  at = key == '.' ? (at < count ? at + 1 : 1) : at > 1 ? at - 1 : count;
   nai_term_go_bookmark(v, at ? at - 1 : 0);
 }

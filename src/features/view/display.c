@@ -1,15 +1,13 @@
 /* The only place that knows ncurses. What has to be undone when the program ends in the middle (a signal, a fault) is
  * written by functions that may be called from a signal handler. */
-#include "features/view/display.h"
-
 #include "features/view/screen.h"
+#include "features/view/view.h"
 
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <term.h>
 #include <termios.h>
@@ -112,16 +110,13 @@ static void put_cell(const struct nai_glyph *cell, int y, int x) {
 }
 
 static int show(struct nai_term *view, struct nai_err *err) {
-  struct nai_screen s;
+  NAI_SCOPED(nai_screen) s = {0};
   nai_term_resize(view, COLS, LINES);
-  int rc = nai_term_draw(&s, view, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_term_draw(&s, view, err));
   erase();
   for (int y = 0; y < s.height; y++)
     for (int x = 0; x < s.width; x++)
       put_cell(nai_screen_cell(&s, y, x), y, x);
-  nai_screen_free(&s);
   refresh();
   if (!nai_term_busy(view))
     return NAI_OK;
@@ -214,54 +209,53 @@ static int take_event(struct nai_term *view, const MEVENT *event, struct nai_err
 static int take_mouse(struct nai_term *view, struct nai_err *err) {
   enum { MOST = 8 }; /* ncurses keeps no more */
   MEVENT events[MOST];
-  int count = 0, rc = NAI_OK;
+  int count = 0;
   while (count < MOST && getmouse(&events[count]) == OK)
     count++;
-  while (!rc && count > 0)
-    rc = take_event(view, &events[--count], err);
-  return rc;
+  while (count > 0)
+    NAI_TRY(take_event(view, &events[--count], err));
+  return NAI_OK;
 }
 
 /* All keys that have been pressed. */
 static int take_keys(struct nai_term *view, struct nai_err *err) {
   enum { CTRL_L = 12 };
   wint_t code;
-  int kind, rc = NAI_OK;
-  while (!rc && !nai_term_done(view) && (kind = get_wch(&code)) != ERR) {
+  int kind;
+  while (!nai_term_done(view) && (kind = get_wch(&code)) != ERR) {
     if (kind == KEY_CODE_YES && code == KEY_MOUSE)
-      rc = take_mouse(view, err);
+      NAI_TRY(take_mouse(view, err));
     else if (kind == KEY_CODE_YES && key_of(code))
-      rc = nai_term_key(view, key_of(code), err);
+      NAI_TRY(nai_term_key(view, key_of(code), err));
     else if (kind != KEY_CODE_YES && code == CTRL_L)
       clearok(curscr, TRUE);
     else if (kind != KEY_CODE_YES)
-      rc = nai_term_key(view, code, err);
+      NAI_TRY(nai_term_key(view, code, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int run(struct nai_term *view, struct nai_err *err) {
   struct pollfd from[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = terminal.pipe[0], .events = POLLIN}};
-  int rc = show(view, err);
-  while (!rc && !nai_term_done(view) && !terminal.ended_by) {
+  NAI_TRY(show(view, err));
+  while (!nai_term_done(view) && !terminal.ended_by) {
     int ready = poll(from, 2, -1);
     if (ready < 0 && errno != EINTR)
       return nai_err_sys(err, NAI_EIO, errno, "cannot wait for keys");
-    rc = take_keys(view, err); /* a change of size comes as a key */
-    if (!rc && !terminal.ended_by && !nai_term_done(view))
-      rc = show(view, err);
+    NAI_TRY(take_keys(view, err)); /* a change of size comes as a key */
+    if (!terminal.ended_by && !nai_term_done(view))
+      NAI_TRY(show(view, err));
     if (ready > 0 && from[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal is gone */
-      return rc;
+      return NAI_OK;
   }
-  return rc;
+  return NAI_OK;
 }
 
 int nai_display_run(int *ended_by, struct nai_term *view, bool color, struct nai_err *err) {
   *ended_by = 0;
+  int rc;
   tcgetattr(STDOUT_FILENO, &terminal.modes);
-  int rc = take_signals(err);
-  if (rc)
-    return rc;
+  NAI_TRY(take_signals(err));
   SCREEN *screen = newterm(NULL, stdout, stdin);
   if (screen) {
     begin(color);

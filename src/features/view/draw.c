@@ -3,8 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <string.h>
-
 /* --- times -------------------------------------------------------------------------------------------- */
 
 static int decimals_for(int64_t step) {
@@ -121,8 +119,7 @@ void nai_draw_header(struct nai_screen *s, const struct nai_term *v, int y) {
   nai_screen_drop(s, &text);
 }
 
-void nai_draw_legend(struct nai_buf *out, const struct nai_term *v) {
-  (void)v;
+void nai_draw_legend(struct nai_buf *out) {
   nai_buf_puts(out, "C computation  X communication  M copies  . idle\ngaps: ");
   nai_cause_letters(out);
   nai_buf_puts(out, "\n");
@@ -148,7 +145,7 @@ static void draw_rows(struct nai_screen *s, const struct nai_term *v, const stru
 }
 
 static void draw_last(struct nai_screen *s, const struct nai_term *v, int y) {
-  struct nai_buf line = {0};
+  NAI_SCOPED(nai_buf) line = {0};
   if (v->prompt.key) {
     int at = nai_screen_put(s, y, 0, s->width, nai_prompt_label(v), NAI_BOLD, 0);
     at += nai_screen_put(s, y, at, s->width - at - 1, v->prompt.text, 0, 0);
@@ -161,18 +158,14 @@ static void draw_last(struct nai_screen *s, const struct nai_term *v, int y) {
                               : "+ - zoom  Tab next  / filter  ! finding  ? explain  v tree  h keys  q quit",
                    NAI_DIM, 0);
   }
-  nai_buf_free(&line);
 }
 
 int nai_term_draw(struct nai_screen *s, struct nai_term *v, struct nai_err *err) {
-  int rc = nai_screen_new(s, v->width, v->height, v->options->ascii, err);
-  if (rc)
-    return rc;
+  NAI_TRY(nai_screen_new(s, v->width, v->height, v->options->ascii, err));
   if (v->width < NAI_MIN_WIDTH || v->height < NAI_MIN_HEIGHT) {
-    struct nai_buf line = {0};
+    NAI_SCOPED(nai_buf) line = {0};
     nai_buf_printf(&line, "too small: %dx%d of %dx%d; q quits", v->width, v->height, NAI_MIN_WIDTH, NAI_MIN_HEIGHT);
     nai_screen_put(s, 0, 0, s->width, nai_buf_str(&line), 0, 0);
-    nai_buf_free(&line);
     return NAI_OK;
   }
   struct nai_term_places l = nai_term_layout(v);

@@ -3,9 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct panel {
   struct nai_screen *screen;
   const struct nai_term *v;
@@ -31,7 +28,7 @@ static void put_event(struct panel *p, const struct nai_row *row, uint32_t event
   const struct nai_scene *scene = &p->v->scene;
   const struct nai_spans *s = nai_row_spans(scene, row);
   int64_t start = nai_spans_start(s, event);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_buf_puts(&text, row->kind == NAI_ROW_GAPS ? "idle: " : "");
   nai_event_name(&text, scene, row, event, p->v->full_names);
   put_line(p, &text, NAI_BOLD);
@@ -53,14 +50,13 @@ static void put_event(struct panel *p, const struct nai_row *row, uint32_t event
   nai_event_path(&text, scene, row, event);
   if (text.len > 3)
     put_line(p, &text, 0);
-  nai_buf_free(&text);
 }
 
 /* Nothing is going on: what comes next. */
 static void put_nothing(struct panel *p, const struct nai_row *row) {
   const struct nai_spans *s = nai_row_spans(&p->v->scene, row);
   uint32_t next = nai_spans_from(s, p->v->now.at);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_buf_puts(&text, "nothing at ");
   nai_print_time(&text, p->v, p->v->now.at);
   if (next < s->count) {
@@ -70,7 +66,6 @@ static void put_nothing(struct panel *p, const struct nai_row *row) {
     nai_event_name(&text, &p->v->scene, row, next, p->v->full_names);
   }
   put_line(p, &text, NAI_BOLD);
-  nai_buf_free(&text);
 }
 
 /* What the cell under the cursor holds. */
@@ -80,7 +75,7 @@ static void put_cell(struct panel *p, const struct nai_row *row) {
   int columns = nai_term_layout(v).columns, column = nai_term_time_column(v, v->now.at, columns);
   int64_t a = nai_term_column_time(v, column, columns), b = nai_term_column_time(v, column + 1, columns);
   uint32_t first = nai_spans_from(s, a), end = nai_spans_from(s, b);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_buf_puts(&text, "column of ");
   nai_fmt_duration(&text, (double)(b - a));
   if (b > a) {
@@ -96,7 +91,6 @@ static void put_cell(struct panel *p, const struct nai_row *row) {
     nai_event_name(&text, &v->scene, row, longest, false);
   }
   put_line(p, &text, 0);
-  nai_buf_free(&text);
 }
 
 /* Findings that cite something here: of this GPU or process, or of none. */
@@ -110,10 +104,9 @@ static bool is_here(const struct nai_term *v, const struct nai_row *row, const s
 }
 
 static void put_finding(struct panel *p, const struct nai_term_place *place) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_buf_printf(&text, "! %s: %s: %s", place->severity, place->title, place->text);
   put_line(p, &text, 0);
-  nai_buf_free(&text);
 }
 
 /* The one that was jumped to first; a finding may cite several things here, of which the first is shown. */
@@ -135,13 +128,12 @@ static void put_findings(struct panel *p, const struct nai_row *row) {
 
 static void put_range(struct panel *p) {
   const struct nai_term *v = p->v;
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   if (v->range_start == INT64_MIN || v->range_end == INT64_MIN)
     return;
   nai_buf_puts(&text, "range ");
   print_stretch(&text, v, v->range_start, v->range_end);
   put_line(p, &text, 0);
-  nai_buf_free(&text);
 }
 
 void nai_draw_panel(struct nai_screen *screen, const struct nai_term *v, int y, int rows) {

@@ -3,8 +3,6 @@
 
 #include "base/fmt.h"
 
-#include <string.h>
-
 enum { BLOCK_COLUMNS = 3, LEVELS = 8 };
 
 /* A row as it is drawn. */

@@ -4,9 +4,6 @@
 #include "base/fmt.h"
 #include "tables/threads.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { NUMBERS = 46, NEAR = 130 }; /* columns of the numbers; where they end, so that one sees what they belong to */
 
 static int end_of_numbers(const struct nai_screen *s, const struct nai_term *v) {
@@ -30,7 +27,7 @@ static int64_t kernel_ns_of_thread(const struct nai_term *v, uint32_t thread) {
 /* count, own time, kernel time, share of the thread's kernel time. */
 static void draw_numbers(struct nai_screen *s, int right, int y, int64_t count, int64_t wall, int64_t kernel,
                          int64_t whole, uint8_t attributes) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_fmt_count(&text, count);
   nai_buf_putc(&text, 'x');
   put_right(s, y, right - NUMBERS + 10, &text, attributes);
@@ -42,7 +39,6 @@ static void draw_numbers(struct nai_screen *s, int right, int y, int64_t count, 
   if (whole)
     nai_fmt_percent(&text, 100.0 * (double)kernel / (double)whole);
   put_right(s, y, right, &text, attributes);
-  nai_buf_free(&text);
 }
 
 static void print_thread_name(struct nai_buf *out, const struct nai_model *m, uint32_t thread) {

@@ -7,8 +7,6 @@
 #include "tables/kernel_configs.h"
 #include "tables/threads.h"
 
-#include <string.h>
-
 static uint32_t table_row(const struct nai_scene *scene, const struct nai_row *row, uint32_t event) {
   return nai_row_spans(scene, row)->rows[event];
 }
@@ -21,44 +19,19 @@ static int cause_of(const struct nai_scene *scene, uint32_t gpu, uint32_t event)
 
 /* --- names -------------------------------------------------------------------------------------------- */
 
-static void put_kernel_name(struct nai_buf *out, const struct nai_scene *scene, uint32_t kernel, bool full) {
-  uint32_t id = nai_at_text(&scene->m->kernels.name, kernel);
-  bool known = id < scene->m->tables[NAI_IN_KERNELS]->strings.count;
-  nai_buf_puts(out, !known ? "(no name)" : full ? nai_model_kernel_name(scene->m, kernel) : scene->short_names[id]);
-}
-
 void nai_event_name(struct nai_buf *out, const struct nai_scene *scene, const struct nai_row *row, uint32_t event,
                     bool full) {
   const struct nai_model *m = scene->m;
   char room[NAI_KIND_NAME_MAX];
-  if (row->kind == NAI_ROW_GAPS) {
-    nai_buf_puts(out, nai_gap_cause(scene, row->gpu, event));
-    return;
-  }
   if (row->kind != NAI_ROW_EVENTS) {
-    nai_buf_puts(out, "busy");
+    nai_buf_puts(out, row->kind == NAI_ROW_GAPS ? nai_gap_cause(scene, row->gpu, event) : "busy");
     return;
   }
   uint32_t r = table_row(scene, row, event);
-  switch (row->lane) {
-  case NAI_LANE_KERNEL:
-    put_kernel_name(out, scene, r, full);
-    break;
-  case NAI_LANE_COPY:
-  case NAI_LANE_SET:
-    nai_buf_puts(out, nai_model_direction(room, m, r));
-    break;
-  case NAI_LANE_GRAPH:
-    nai_buf_puts(out, "CUDA graph");
-    break;
-  case NAI_LANE_NVTX:
-  case NAI_LANE_NVTX_ASYNC:
-    nai_buf_puts(out, *nai_model_range_name(m, r) ? nai_model_range_name(m, r) : "(no name)");
-    break;
-  case NAI_LANE_API:
-    nai_buf_puts(out, nai_model_api_name(m, r));
-    break;
-  }
+  const char *name = nai_lane_event_name(room, m, row->lane, r);
+  if (row->lane == NAI_LANE_KERNEL && *name && !full)
+    name = scene->short_names[nai_at_text(&m->kernels.name, r)];
+  nai_buf_puts(out, *name || row->lane == NAI_LANE_API ? name : "(no name)");
 }
 
 uint64_t nai_event_name_id(const struct nai_scene *scene, const struct nai_row *row, uint32_t event) {
@@ -101,14 +74,7 @@ int nai_event_category(const struct nai_scene *scene, const struct nai_row *row,
 /* --- where it comes from ------------------------------------------------------------------------------ */
 
 uint32_t nai_event_call(const struct nai_scene *scene, const struct nai_row *row, uint32_t event) {
-  const struct nai_model *m = scene->m;
-  if (row->kind != NAI_ROW_EVENTS)
-    return NAI_NO_ROW;
-  uint32_t r = table_row(scene, row, event);
-  return row->lane == NAI_LANE_KERNEL                            ? m->kernel_api[r]
-       : row->lane == NAI_LANE_COPY || row->lane == NAI_LANE_SET ? m->memop_api[r]
-       : row->lane == NAI_LANE_GRAPH                             ? m->graph_api[r]
-                                                                 : NAI_NO_ROW;
+  return row->kind == NAI_ROW_EVENTS ? nai_lane_call(scene->m, row->lane, table_row(scene, row, event)) : NAI_NO_ROW;
 }
 
 /* The ranges around an event of a row of ranges: what is open, when it begins, in the rows above of its thread. */

@@ -1,23 +1,22 @@
 /* From the selected event to others. */
 #include "features/view/state.h"
 
-#include <string.h>
-
-void nai_term_snap(struct nai_term *v, int by) {
+void nai_term_snap(struct nai_term *v, uint32_t key) {
   const struct nai_row *row = nai_term_row(v);
+  bool forward = key == NAI_KEY_TAB;
   if (!row)
     return;
   const struct nai_spans *s = nai_row_spans(&v->scene, row);
-  uint32_t next = nai_spans_from(s, by > 0 ? v->now.at + 1 : v->now.at);
-  if (by < 0)
+  uint32_t next = nai_spans_from(s, forward ? v->now.at + 1 : v->now.at);
+  if (!forward)
     next = next ? next - 1 : s->count;
   if (next < s->count)
     nai_term_go(v, nai_spans_start(s, next));
   else
-    nai_term_say(v, by > 0 ? "nothing in this row begins later" : "nothing in this row begins earlier");
+    nai_term_say(v, forward ? "nothing in this row begins later" : "nothing in this row begins earlier");
 }
 
-void nai_term_same_name(struct nai_term *v, int by) {
+void nai_term_same_name(struct nai_term *v, uint32_t key) {
   const struct nai_row *row = nai_term_row(v);
   uint32_t event = nai_term_event(v), i = event;
   if (!row || event >= nai_row_spans(&v->scene, row)->count) {
@@ -27,10 +26,10 @@ void nai_term_same_name(struct nai_term *v, int by) {
   const struct nai_spans *s = nai_row_spans(&v->scene, row);
   uint64_t name = nai_event_name_id(&v->scene, row, event);
   do
-    i = by > 0 ? i + 1 : i - 1;
+    i = key == 'N' ? i + 1 : i - 1;
   while (i < s->count && nai_event_name_id(&v->scene, row, i) != name);
   if (i >= s->count) {
-    nai_term_say(v, by > 0 ? "the last of its name in this row" : "the first of its name in this row");
+    nai_term_say(v, key == 'N' ? "the last of its name in this row" : "the first of its name in this row");
     return;
   }
   nai_term_push(v);
@@ -122,10 +121,10 @@ static size_t first_of_finding(const struct nai_term_place *places, size_t at) {
 }
 
 /* The first place of the next finding that has one, or of the one before; round and round. */
-static size_t next_place(const struct nai_term *v, int by) {
+static size_t next_place(const struct nai_term *v, bool forward) {
   const struct nai_term_place *places = v->options->places;
   size_t count = v->options->place_count, at = v->place ? v->place - 1 : 0;
-  if (by < 0) {
+  if (!forward) {
     at = v->place ? first_of_finding(places, at) : 0;
     return first_of_finding(places, at ? at - 1 : count - 1);
   }
@@ -135,12 +134,13 @@ static size_t next_place(const struct nai_term *v, int by) {
   return at < count ? at : 0;
 }
 
-void nai_term_finding(struct nai_term *v, int by) {
+void nai_term_finding(struct nai_term *v, uint32_t key) {
+  v->in_tree = false;
   if (!v->options->place_count) {
     nai_term_say(v, v->options->finding_count ? "no finding has a place on the timeline" : "there are no findings");
     return;
   }
-  v->place = next_place(v, by) + 1;
+  v->place = next_place(v, key == '!') + 1;
   const struct nai_term_place *p = &v->options->places[v->place - 1];
   nai_term_push(v);
   uint32_t row = nai_term_find_row(v, p->device, p->pid);

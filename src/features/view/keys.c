@@ -27,7 +27,6 @@ static void select_row(struct nai_term *v, uint32_t key) {
   nai_term_scroll(v);
 }
 
-static void snap(struct nai_term *v, uint32_t key) { nai_term_snap(v, key == NAI_KEY_TAB ? 1 : -1); }
 static void zoom(struct nai_term *v, uint32_t key) { nai_term_zoom(v, v->now.at, key == '+' || key == '='); }
 
 static void go_end(struct nai_term *v, uint32_t key) {
@@ -36,26 +35,11 @@ static void go_end(struct nai_term *v, uint32_t key) {
 }
 
 /* What the GPUs did, or, when that is what is shown, everything. */
-static void fit(struct nai_term *v, uint32_t key) {
+static void fit(struct nai_term *v) {
   const struct nai_model *m = v->scene.m;
-  (void)key;
   nai_term_push(v);
   bool whole = m->window_end <= m->window_start || (v->now.start == m->window_start && v->now.end == m->window_end);
   nai_term_window(v, whole ? v->scene.first : m->window_start, whole ? v->scene.last : m->window_end);
-}
-
-static void same_name(struct nai_term *v, uint32_t key) { nai_term_same_name(v, key == 'N' ? 1 : -1); }
-static void launch(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_term_launch(v);
-}
-static void finding(struct nai_term *v, uint32_t key) {
-  v->in_tree = false;
-  nai_term_finding(v, key == '!' ? 1 : -1);
-}
-static void next_gpu(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_term_next_gpu(v);
 }
 
 static void set_range(struct nai_term *v, uint32_t key) {
@@ -65,36 +49,25 @@ static void set_range(struct nai_term *v, uint32_t key) {
     *other = INT64_MIN;
 }
 
-static void print_trim(struct nai_term *v, uint32_t key) {
+static void print_trim(struct nai_term *v) {
   bool range = v->range_start != INT64_MIN && v->range_end != INT64_MIN;
   int64_t start = range ? v->range_start : v->now.start, end = range ? v->range_end : v->now.end;
-  struct nai_buf line = {0};
-  (void)key;
+  NAI_SCOPED(nai_buf) line = {0};
   nai_buf_puts(&line, "--trim ");
   nai_fmt_scaled(&line, start, 9);
   nai_buf_putc(&line, ' ');
   nai_fmt_scaled(&line, end, 9);
   nai_term_say(v, "%s%s", nai_buf_str(&line), range ? "" : "   (the window; [ and ] set a range)");
   nai_buf_printf(&v->last_words, "%s\n", nai_buf_str(&line));
-  nai_buf_free(&line);
 }
 
-static void times(struct nai_term *v, uint32_t key) {
-  (void)key;
-  v->relative = !v->relative;
-}
-static void names(struct nai_term *v, uint32_t key) {
-  (void)key;
-  v->full_names = !v->full_names;
-}
-static void logical(struct nai_term *v, uint32_t key) {
-  (void)key;
+static void logical(struct nai_term *v) {
   v->logical = !v->logical;
   nai_term_say(v, v->logical ? "every event of the selected row takes the same width" : "time");
 }
-static void ticks(struct nai_term *v, uint32_t key) {
+
+static void ticks(struct nai_term *v) {
   int *density = &v->settings[NAI_SET_TICKS];
-  (void)key;
   *density = *density >= 20 ? 2 : *density + 3 > 20 ? 20 : *density + 3;
   nai_term_say(v, "about %d ticks", *density);
 }
@@ -110,127 +83,104 @@ static void tree_select(struct nai_term *v, uint32_t key) {
   else if (t->line_count)
     t->selected = t->selected + by < t->line_count ? t->selected + by : t->line_count - 1;
 }
+
 static void tree_end(struct nai_term *v, uint32_t key) {
   v->tree.selected = key == NAI_KEY_HOME || !v->tree.line_count ? 0 : v->tree.line_count - 1;
 }
-static void tree_close(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_tree_toggle(&v->tree, false, true);
-}
-static void tree_open(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_tree_toggle(&v->tree, true, false);
-}
+
 static void tree_toggle(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_tree_toggle(&v->tree, true, true);
+  bool opens = key == NAI_KEY_RIGHT || key == 'l', closes = key == NAI_KEY_LEFT || key == 'h';
+  nai_tree_toggle(&v->tree, !closes, !opens);
 }
+
 static void tree_all(struct nai_term *v, uint32_t key) { nai_tree_all(&v->tree, key == 'e'); }
 static void tree_depth(struct nai_term *v, uint32_t key) { nai_tree_to_depth(&v->tree, (int)(key - '0')); }
-static void tree_times(struct nai_term *v, uint32_t key) {
-  (void)key;
-  v->tree_hides_times = !v->tree_hides_times;
-}
 
 /* --- both --------------------------------------------------------------------------------------------- */
 
 static void open_prompt(struct nai_term *v, uint32_t key) { nai_prompt_open(v, (char)key); }
 
-static void clear(struct nai_term *v, uint32_t key) {
+static void clear(struct nai_term *v) {
   struct nai_err ignored; /* nothing is allocated without a filter */
-  (void)key;
   int rc = v->in_tree ? nai_tree_filter(&v->tree, NULL, &ignored) : nai_scene_filter(&v->scene, NULL, 0, &ignored);
   if (!v->in_tree)
     v->settings[NAI_SET_MIN_US] = 0;
   nai_term_say(v, rc ? "out of memory" : "no filter");
 }
 
-static void back(struct nai_term *v, uint32_t key) {
-  (void)key;
+static void back(struct nai_term *v) {
   if (!nai_term_pop(v))
     nai_term_say(v, "there is no earlier place");
 }
-static void bookmark(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_term_bookmark(v);
+
+static void open_overlay(struct nai_term *v, uint32_t key) {
+  nai_overlay_open(v, key == '\''  ? NAI_OVERLAY_BOOKMARKS
+                      : key == 'C' ? NAI_OVERLAY_CONFIG
+                      : key == '?' ? NAI_OVERLAY_EXPLAIN
+                                   : NAI_OVERLAY_HELP);
 }
-static void cycle(struct nai_term *v, uint32_t key) { nai_term_cycle_bookmark(v, key == '.' ? 1 : -1); }
-static void list(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_overlay_open(v, NAI_OVERLAY_BOOKMARKS);
-}
-static void help(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_overlay_open(v, NAI_OVERLAY_HELP);
-}
-static void config(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_overlay_open(v, NAI_OVERLAY_CONFIG);
-}
-static void explain(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_overlay_open(v, NAI_OVERLAY_EXPLAIN);
-}
-static void change(struct nai_term *v, uint32_t key) {
-  (void)key;
-  nai_term_switch(v);
-}
-static void quit(struct nai_term *v, uint32_t key) {
-  (void)key;
-  v->done = true;
-}
+
+static void quit(struct nai_term *v) { v->done = true; }
 
 enum { TIME = NAI_IN_TIMELINE, TREE = NAI_IN_TREE, BOTH = TIME | TREE };
 const struct nai_key_use nai_key_uses[] = {
-    {TIME, "Left Right", {NAI_KEY_LEFT, NAI_KEY_RIGHT}, pan, "pan by a column"},
-    {TIME, "S-Left S-Right", {NAI_KEY_SHIFT_LEFT, NAI_KEY_SHIFT_RIGHT}, page, "pan by a quarter"},
-    {TIME, "PgUp PgDn", {NAI_KEY_PAGE_UP, NAI_KEY_PAGE_DOWN}, page, "the same"},
-    {TIME, "Up Down k j", {NAI_KEY_UP, NAI_KEY_DOWN, 'k', 'j'}, select_row, "select a row"},
-    {TIME, "Tab S-Tab", {NAI_KEY_TAB, NAI_KEY_SHIFT_TAB}, snap, "the next, the previous event of the row"},
-    {TIME, "N P", {'N', 'P'}, same_name, "the next, the previous event of the same name"},
-    {TIME, "l", {'l'}, launch, "from an operation to its launch, and back"},
-    {BOTH, "! @", {'!', '@'}, finding, "the next, the previous finding"},
-    {TIME, "G", {'G'}, next_gpu, "go to the next GPU"},
-    {TIME, "g", {'g'}, open_prompt, "go to a time, in seconds"},
-    {TIME, "+ = -", {'+', '=', '-'}, zoom, "zoom in, out, around the cursor"},
-    {TIME, "f", {'f'}, fit, "fit what the GPUs did; again: everything"},
-    {TIME, "Home End", {NAI_KEY_HOME, NAI_KEY_END}, go_end, "go to the begin, the end"},
-    {TIME, "` Esc", {'`', NAI_KEY_ESCAPE}, back, "back to the previous place"},
-    {TREE, "Up Down k j", {NAI_KEY_UP, NAI_KEY_DOWN, 'k', 'j'}, tree_select, "select a line"},
-    {TREE, "PgUp PgDn", {NAI_KEY_PAGE_UP, NAI_KEY_PAGE_DOWN}, tree_select, "half a screen"},
-    {TREE, "Home End", {NAI_KEY_HOME, NAI_KEY_END}, tree_end, "the first, the last line"},
-    {TREE, "Left h", {NAI_KEY_LEFT, 'h'}, tree_close, "close a range, or go to the one around it"},
-    {TREE, "Right l", {NAI_KEY_RIGHT, 'l'}, tree_open, "open a range"},
-    {TREE, "Enter Space", {NAI_KEY_ENTER, ' '}, tree_toggle, "open or close a range"},
-    {TREE, "e c", {'e', 'c'}, tree_all, "open, close all"},
-    {TREE, "0 1 2 3 4 5", {'0', '1', '2', '3', '4', '5'}, tree_depth, "open ranges down to that depth"},
-    {TREE, "t", {'t'}, tree_times, "times on or off"},
-    {BOTH, "v", {'v'}, change, "timeline or tree, at the same place"},
-    {BOTH, "/", {'/'}, open_prompt, "only kernels (tree: ranges) with this in their name"},
-    {TREE, "F", {'F'}, open_prompt, "the same, while it is typed"},
-    {TIME, "m", {'m'}, open_prompt, "only operations that take so many us or more"},
-    {BOTH, "n", {'n'}, clear, "no filter"},
-    {BOTH, "d", {'d'}, names, "kernels by whole or by short names"},
-    {TIME, "[ ]", {'[', ']'}, set_range, "a range begins, ends at the cursor"},
-    {TIME, "y", {'y'}, print_trim, "the --trim of the range or window; printed at the end"},
-    {TIME, "w", {'w'}, open_prompt, "write the window as text to a file"},
-    {TIME, "B", {'B'}, bookmark, "save a bookmark"},
-    {TIME, "'", {'\''}, list, "list bookmarks; 1 to 9 go there"},
-    {TIME, ", .", {',', '.'}, cycle, "the previous, the next bookmark"},
-    {TIME, "a", {'a'}, times, "times since the session or since the trace began"},
-    {TIME, "T", {'T'}, ticks, "more ticks on the axis"},
-    {TIME, "L", {'L'}, logical, "logical order: each event of the row equally wide"},
-    {TIME, "C", {'C'}, config, "configure: Up Down select, Left Right change"},
-    {BOTH, "?", {'?'}, explain, "explain what is selected"},
-    {TIME, "h", {'h'}, help, "this help"},
-    {TREE, "H", {'H'}, help, "this help"},
-    {BOTH, "q", {'q'}, quit, "quit"},
+    {TIME, "Left Right", {NAI_KEY_LEFT, NAI_KEY_RIGHT}, "pan by a column", .act_on = pan},
+    {TIME, "S-Left S-Right", {NAI_KEY_SHIFT_LEFT, NAI_KEY_SHIFT_RIGHT}, "pan by a quarter", .act_on = page},
+    {TIME, "PgUp PgDn", {NAI_KEY_PAGE_UP, NAI_KEY_PAGE_DOWN}, "the same", .act_on = page},
+    {TIME, "Up Down k j", {NAI_KEY_UP, NAI_KEY_DOWN, 'k', 'j'}, "select a row", .act_on = select_row},
+    {TIME,
+     "Tab S-Tab",
+     {NAI_KEY_TAB, NAI_KEY_SHIFT_TAB},
+     "the next, the previous event of the row",
+     .act_on = nai_term_snap},
+    {TIME, "N P", {'N', 'P'}, "the next, the previous event of the same name", .act_on = nai_term_same_name},
+    {TIME, "l", {'l'}, "from an operation to its launch, and back", .act = nai_term_launch},
+    {BOTH, "! @", {'!', '@'}, "the next, the previous finding", .act_on = nai_term_finding},
+    {TIME, "G", {'G'}, "go to the next GPU", .act = nai_term_next_gpu},
+    {TIME, "g", {'g'}, "go to a time, in seconds", .act_on = open_prompt},
+    {TIME, "+ = -", {'+', '=', '-'}, "zoom in, out, around the cursor", .act_on = zoom},
+    {TIME, "f", {'f'}, "fit what the GPUs did; again: everything", .act = fit},
+    {TIME, "Home End", {NAI_KEY_HOME, NAI_KEY_END}, "go to the begin, the end", .act_on = go_end},
+    {TIME, "` Esc", {'`', NAI_KEY_ESCAPE}, "back to the previous place", .act = back},
+    {TREE, "Up Down k j", {NAI_KEY_UP, NAI_KEY_DOWN, 'k', 'j'}, "select a line", .act_on = tree_select},
+    {TREE, "PgUp PgDn", {NAI_KEY_PAGE_UP, NAI_KEY_PAGE_DOWN}, "half a screen", .act_on = tree_select},
+    {TREE, "Home End", {NAI_KEY_HOME, NAI_KEY_END}, "the first, the last line", .act_on = tree_end},
+    {TREE, "Left h", {NAI_KEY_LEFT, 'h'}, "close a range, or go to the one around it", .act_on = tree_toggle},
+    {TREE, "Right l", {NAI_KEY_RIGHT, 'l'}, "open a range", .act_on = tree_toggle},
+    {TREE, "Enter Space", {NAI_KEY_ENTER, ' '}, "open or close a range", .act_on = tree_toggle},
+    {TREE, "e c", {'e', 'c'}, "open, close all", .act_on = tree_all},
+    {TREE, "0 1 2 3 4 5", {'0', '1', '2', '3', '4', '5'}, "open ranges down to that depth", .act_on = tree_depth},
+    {TREE, "t", {'t'}, "times on or off", .toggles = offsetof(struct nai_term, tree_hides_times)},
+    {BOTH, "v", {'v'}, "timeline or tree, at the same place", .act = nai_term_switch},
+    {BOTH, "/", {'/'}, "only kernels (tree: ranges) with this in their name", .act_on = open_prompt},
+    {TREE, "F", {'F'}, "the same, while it is typed", .act_on = open_prompt},
+    {TIME, "m", {'m'}, "only operations that take so many us or more", .act_on = open_prompt},
+    {BOTH, "n", {'n'}, "no filter", .act = clear},
+    {BOTH, "d", {'d'}, "kernels by whole or by short names", .toggles = offsetof(struct nai_term, full_names)},
+    {TIME, "[ ]", {'[', ']'}, "a range begins, ends at the cursor", .act_on = set_range},
+    {TIME, "y", {'y'}, "the --trim of the range or window; printed at the end", .act = print_trim},
+    {TIME, "w", {'w'}, "write the window as text to a file", .act_on = open_prompt},
+    {TIME, "B", {'B'}, "save a bookmark", .act = nai_term_bookmark},
+    {TIME, "'", {'\''}, "list bookmarks; 1 to 9 go there", .act_on = open_overlay},
+    {TIME, ", .", {',', '.'}, "the previous, the next bookmark", .act_on = nai_term_cycle_bookmark},
+    {TIME,
+     "a",
+     {'a'},
+     "times since the session or since the trace began",
+     .toggles = offsetof(struct nai_term, relative)},
+    {TIME, "T", {'T'}, "more ticks on the axis", .act = ticks},
+    {TIME, "L", {'L'}, "logical order: each event of the row equally wide", .act = logical},
+    {TIME, "C", {'C'}, "configure: Up Down select, Left Right change", .act_on = open_overlay},
+    {BOTH, "?", {'?'}, "explain what is selected", .act_on = open_overlay},
+    {TIME, "h", {'h'}, "this help", .act_on = open_overlay},
+    {TREE, "H", {'H'}, "this help", .act_on = open_overlay},
+    {BOTH, "q", {'q'}, "quit", .act = quit},
     {0},
 };
 
 void nai_term_print_keys(struct nai_buf *out) {
   nai_buf_puts(out, "| key | in | does |\n|---|---|---|\n");
-  for (const struct nai_key_use *use = nai_key_uses; use->act; use++) {
+  for (const struct nai_key_use *use = nai_key_uses; use->does; use++) {
     nai_buf_puts(out, "| ");
     for (const char *p = use->names; *p; p += strcspn(p, " ") + (p[strcspn(p, " ")] == ' ')) {
       const char *fence = *p == '`' ? "``" : "`", *pad = *p == '`' ? " " : "";
@@ -249,7 +199,7 @@ void nai_term_print_keys(struct nai_buf *out) {
 
 static const struct nai_key_use *find_use(const struct nai_term *v, uint32_t key) {
   int place = v->in_tree ? NAI_IN_TREE : NAI_IN_TIMELINE;
-  for (const struct nai_key_use *use = nai_key_uses; use->act; use++)
+  for (const struct nai_key_use *use = nai_key_uses; use->does; use++)
     for (size_t i = 0; use->places & place && i < sizeof use->keys / sizeof *use->keys && use->keys[i]; i++)
       if (use->keys[i] == key)
         return use;
@@ -265,8 +215,12 @@ int nai_term_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
   if (v->overlay != NAI_OVERLAY_NONE)
     return nai_overlay_key(v, key, err);
   const struct nai_key_use *use = find_use(v, key);
-  if (use)
-    use->act(v, key);
+  if (use && use->act)
+    use->act(v);
+  else if (use && use->act_on)
+    use->act_on(v, key);
+  else if (use)
+    *((bool *)v + use->toggles) ^= true;
   else if (key > ' ' && key < 0x7f)
     nai_term_say(v, "%c does nothing here; %c shows what keys do", (char)key, v->in_tree ? 'H' : 'h');
   return NAI_OK;

@@ -35,12 +35,11 @@ static void put_wrapped(struct nai_buf *out, const char *text, size_t width) {
   }
 }
 
-static void print_legend(struct nai_buf *out, const struct nai_term *v, int width) {
-  struct nai_buf legend = {0};
-  nai_draw_legend(&legend, v);
-  put_wrapped(out, nai_buf_str(&legend), (size_t)width);
+static void print_legend(struct nai_buf *out, const struct nai_term *v) {
+  NAI_SCOPED(nai_buf) legend = {0};
+  nai_draw_legend(&legend);
+  put_wrapped(out, nai_buf_str(&legend), (size_t)v->width);
   out->oom |= legend.oom;
-  nai_buf_free(&legend);
 }
 
 static void draw_all(struct nai_screen *s, const struct nai_term *v) {
@@ -63,43 +62,42 @@ static void draw_all(struct nai_screen *s, const struct nai_term *v) {
   }
 }
 
-int nai_term_print(struct nai_buf *out, struct nai_term *v, int width, int height, struct nai_err *err) {
-  int was = v->width;
-  struct nai_screen s;
-  v->width = width;
+static int print_text(struct nai_buf *out, const struct nai_term *v, int height, struct nai_err *err) {
+  NAI_SCOPED(nai_screen) s = {0};
   int lines = lines_needed(v);
-  int rc = nai_screen_new(&s, width, height > 0 && lines > height ? height : lines, v->options->ascii, err);
-  if (!rc && v->scene.count) {
+  NAI_TRY(nai_screen_new(&s, v->width, height > 0 && lines > height ? height : lines, v->options->ascii, err));
+  if (v->scene.count) {
     draw_all(&s, v);
     nai_screen_text(out, &s, 0, s.height);
-    print_legend(out, v, width);
-  } else if (!rc) {
+    print_legend(out, v);
+  } else {
     nai_buf_puts(out, "The trace has no events to show.\n");
   }
-  if (!rc)
-    nai_screen_free(&s);
+  return nai_buf_check(out, err);
+}
+
+int nai_term_print(struct nai_buf *out, struct nai_term *v, int width, int height, struct nai_err *err) {
+  int was = v->width;
+  v->width = width;
+  int rc = print_text(out, v, height, err);
   v->width = was;
-  return rc ? rc : nai_buf_check(out, err);
+  return rc;
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------- */
 
 static void put_cells(struct nai_json *json, const struct nai_term *v, const struct nai_row *row, int columns) {
   const struct nai_spans *s = nai_row_spans(&v->scene, row);
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_json_begin_object(json, NAI_JSON_INLINE);
-  for (const char *p = row->label + (*row->label == ' '); *p; p++)
-    nai_buf_putc(&text, *p);
-  nai_json_put_text(json, "row", nai_buf_str(&text));
+  nai_json_put_text(json, "row", row->label + (*row->label == ' '));
   nai_json_put_text(json, "gpu",
                     row->gpu == UINT32_MAX ? NULL
                                            : nai_model_gpu_label(v->scene.m, v->scene.m->gpus[row->gpu].device_id));
   nai_json_key(json, "cell_ns");
-  nai_buf_clear(&text);
   nai_fmt_real(&text, (double)(v->now.end - v->now.start) / columns, 3);
   nai_json_decimal(json, nai_buf_str(&text));
-  nai_json_key(json, "busy_ns");
-  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_put_array(json, "busy_ns", NAI_JSON_INLINE);
   int64_t before = nai_spans_covered(s, nai_term_column_time(v, 0, columns));
   for (int c = 1; c <= columns; c++) {
     int64_t now = nai_spans_covered(s, nai_term_column_time(v, c, columns));
@@ -109,27 +107,22 @@ static void put_cells(struct nai_json *json, const struct nai_term *v, const str
   nai_json_end(json);
   nai_json_end(json);
   json->out->oom |= text.oom;
-  nai_buf_free(&text);
 }
 
 int nai_term_print_json(struct nai_buf *out, struct nai_term *v, int width, struct nai_err *err) {
   struct nai_json json;
   v->width = width;
   int columns = nai_term_layout(v).columns;
-  nai_json_init(&json, out, false);
-  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_open(&json, out, NAI_JSON_LINES);
   nai_json_put_text(&json, "trace", v->options->title);
   nai_json_put_int(&json, "start_ns", v->now.start);
   nai_json_put_int(&json, "end_ns", v->now.end);
   nai_json_put_int(&json, "columns", columns);
-  nai_json_key(&json, "rows");
-  nai_json_begin_array(&json, NAI_JSON_LINES);
+  nai_json_put_array(&json, "rows", NAI_JSON_LINES);
   for (uint32_t r = 0; r < v->scene.count; r++)
     if (nai_term_shows(v, r) && v->scene.rows[r].kind != NAI_ROW_WORK)
       put_cells(&json, v, &v->scene.rows[r], columns);
   nai_json_end(&json);
-  nai_json_end(&json);
-  nai_json_finish(&json);
-  nai_buf_putc(out, '\n');
+  nai_json_close(&json);
   return nai_buf_check(out, err);
 }

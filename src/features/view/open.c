@@ -1,17 +1,21 @@
 /* nsys-ai open: a run in a browser, as report.html or in ui.perfetto.dev. */
 #include "features/export/command.h"
-#include "features/view/serve.h"
 
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 struct open_args {
@@ -28,44 +32,23 @@ static void init(void *memory) {
 }
 
 enum { HTML, PERFETTO, TUI };
-static const char *viewer_name(size_t i, const char *before) {
-  static const char *const names[] = {[HTML] = "html", [PERFETTO] = "perfetto", [TUI] = "tui"};
-  (void)before;
-  return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
+NAI_CLI_NAMES(viewer_name, [HTML] = "html", [PERFETTO] = "perfetto", [TUI] = "tui")
 
-#define AT(field) .at = offsetof(struct open_args, field)
+#define NAI_CLI_ARGS struct open_args
 static const struct nai_cli_option options[] = {
-    {.name = "with",
-     .value = "VIEWER",
-     .help = "the run's own page, ui.perfetto.dev, which needs internet in the browser (the trace stays here), or "
-             "nsys-ai view in this terminal",
-     .type = &nai_cli_choice,
-     AT(with),
-     .choices = viewer_name},
-    {.name = "out",
-     .letter = 'o',
-     .value = "DIR",
-     .help = "html: where the run of a trace is kept",
-     .type = &nai_cli_text,
-     AT(out),
-     .otherwise = "a temporary directory",
-     .hint = NAI_CLI_FILE},
-    {.name = "no-browser", .help = "print what to open, start nothing", .type = &nai_cli_on, AT(no_browser)},
-    {.name = "port",
-     .value = "N",
-     .help = "perfetto: port on 127.0.0.1; ui.perfetto.dev may read from 9001 only",
-     .type = &nai_cli_int,
-     AT(port),
-     .max = 65535},
-    {.name = "timeout",
-     .value = "S",
-     .help = "perfetto: how long to wait for the browser, in seconds",
-     .type = &nai_cli_int,
-     AT(timeout_s),
-     .min = 1,
-     .max = 86400},
-    {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
+    NAI_CLI_OPTION(
+        choice, with, "with", "VIEWER",
+        "the run's own page, ui.perfetto.dev, which needs internet in the browser (the trace stays here), or "
+        "nsys-ai view in this terminal",
+        .choices = viewer_name),
+    NAI_CLI_OPTION(text, out, "out", "DIR", "html: where the run of a trace is kept", .letter = 'o',
+                   .otherwise = "a temporary directory", .hint = NAI_CLI_FILE),
+    NAI_CLI_SWITCH(on, no_browser, "no-browser", "print what to open, start nothing"),
+    NAI_CLI_OPTION(int, port, "port", "N", "perfetto: port on 127.0.0.1; ui.perfetto.dev may read from 9001 only",
+                   .max = 65535),
+    NAI_CLI_OPTION(int, timeout_s, "timeout", "S", "perfetto: how long to wait for the browser, in seconds",
+                   NAI_CLI_RANGE(1, 86400)),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };
 
@@ -107,21 +90,16 @@ static void show(const struct open_args *args, const char *what) {
 static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
 
 static int analyze(const char *trace, const char *out, const struct open_args *args, struct nai_err *err) {
-  struct nai_cmd_export export = {0};
-  struct nai_result result = {.worst = -1};
+  NAI_SCOPED(nai_cmd_export) export = {0};
+  NAI_SCOPED(nai_result) result = {.worst = -1};
   struct nai_options how;
   nai_options_init(&how);
   how.out = out;
   how.note = print_note;
   how.threads = nai_cpu_count();
-  int rc = nai_cmd_export_open(&export, trace, args->quiet, err);
-  if (!rc) {
-    how.trace = export.path;
-    rc = nai_analyze(&result, &how, NULL, NULL, err);
-  }
-  nai_result_free(&result);
-  nai_cmd_export_free(&export);
-  return rc;
+  NAI_TRY(nai_cmd_export_open(&export, trace, args->quiet, err));
+  how.trace = export.path;
+  return nai_analyze(&result, &how, NULL, NULL, err);
 }
 
 /* A directory that stays: the browser reads it when it likes. */
@@ -133,39 +111,183 @@ static int make_place(char path[PATH_MAX], struct nai_err *err) {
 
 static int open_html(const struct open_args *args, const char *source, struct nai_err *err) {
   char path[PATH_MAX], absolute[PATH_MAX], run[PATH_MAX];
-  bool made = false;
   const char *directory = source;
-  int rc = NAI_OK;
   if (nai_cmd_is_trace(source)) {
     if (!args->out)
-      rc = make_place(run, err);
-    made = !args->out && !rc;
+      NAI_TRY(make_place(run, err));
     directory = args->out ? args->out : run;
-    if (!rc)
-      rc = analyze(source, directory, args, err);
-    if (rc && made)
+    int rc = analyze(source, directory, args, err);
+    if (rc && !args->out)
       rmdir(run);
+    if (rc)
+      return rc;
   }
-  if (!rc && (size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
-    rc = nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
-  if (!rc && !nai_fs_exists(path))
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
-  if (!rc)
-    show(args, realpath(path, absolute) ? absolute : path);
-  return rc;
+  if ((size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
+    return nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
+  if (!nai_fs_exists(path))
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
+  show(args, realpath(path, absolute) ? absolute : path);
+  return NAI_OK;
+}
+
+/* --- server ------------------------------------------------------------------------------------------ */
+
+enum { SECRET = 33, MAX_REQUEST = 16384, HEAD_SECONDS = 5, STALL_SECONDS = 20 };
+static const char site[] = "https://ui.perfetto.dev"; /* the only one whose pages may read the file */
+
+/* One file, given once to one page of a browser on this machine. */
+struct server {
+  int listener, port;
+  char secret[SECRET]; /* the path's random part */
+};
+
+/* Listens on 127.0.0.1, which no other machine reaches. Port 0: any. */
+static int open_server(struct server *serve, int port, struct nai_err *err) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  socklen_t size = sizeof at;
+  unsigned char bytes[SECRET / 2];
+  int on = 1;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  *serve = (struct server){.listener = -1};
+  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    return nai_err_sys(err, NAI_ELIMIT, errno, "cannot get random numbers");
+  for (size_t i = 0; i < sizeof bytes; i++)
+    snprintf(serve->secret + 2 * i, 3, "%02x", bytes[i]);
+  serve->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (serve->listener >= 0)
+    setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (serve->listener < 0 || bind(serve->listener, (struct sockaddr *)&at, size) != 0 ||
+      listen(serve->listener, 8) != 0 || getsockname(serve->listener, (struct sockaddr *)&at, &size) != 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot listen on 127.0.0.1:%d", port);
+  serve->port = ntohs(at.sin_port);
+  return NAI_OK;
+}
+
+static void server_free(struct server *serve) {
+  if (serve->listener >= 0)
+    close(serve->listener);
+}
+
+/* --- requests ---------------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whether the socket is ready before `end`. */
+static bool wait_for(int fd, short events, int64_t end) {
+  struct pollfd ready = {.fd = fd, .events = events};
+  for (;;) {
+    int64_t left = end - now_ms();
+    int n = poll(&ready, 1, left > 0 ? (int)left : 0);
+    if (n >= 0 || errno != EINTR)
+      return n > 0;
+  }
+}
+
+static bool read_request(char request[MAX_REQUEST], int fd, int64_t end) {
+  size_t len = 0;
+  int64_t head_end = now_ms() + HEAD_SECONDS * 1000;
+  end = head_end < end ? head_end : end;
+  while (len + 1 < MAX_REQUEST && wait_for(fd, POLLIN, end)) {
+    ssize_t n = recv(fd, request + len, MAX_REQUEST - 1 - len, 0);
+    if (n <= 0)
+      return false;
+    len += (size_t)n;
+    request[len] = '\0';
+    if (strlen(request) == len && strstr(request, "\r\n\r\n"))
+      return true;
+  }
+  return false;
+}
+
+static bool send_all(int fd, const void *bytes, size_t len, int64_t end) {
+  for (size_t at = 0; at < len;) {
+    int64_t stall = now_ms() + STALL_SECONDS * 1000;
+    if (!wait_for(fd, POLLOUT, stall < end ? stall : end))
+      return false;
+    ssize_t n = send(fd, (const char *)bytes + at, len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+      return false;
+    at += n > 0 ? (size_t)n : 0;
+  }
+  return true;
+}
+
+/* Whether the header is there with another value than one of the two. */
+static bool header_differs(const char *request, const char *name, const char *value, const char * or) {
+  size_t n = strlen(name);
+  for (const char *line = strstr(request, "\r\n"); line && line[2] != '\r'; line = strstr(line + 2, "\r\n")) {
+    const char *at = line + 2;
+    if (strncasecmp(at, name, n) != 0 || at[n] != ':')
+      continue;
+    at += n + 1 + strspn(at + n + 1, " \t");
+    size_t len = strcspn(at, "\r\n");
+    if ((len != strlen(value) || strncmp(at, value, len) != 0) && (len != strlen(or) || strncmp(at, or, len) != 0))
+      return true;
+  }
+  return false;
+}
+
+/* "200 OK", or why not: pages of other sites, names that were made to point here, other paths and methods. */
+static const char *status_of(const struct server *serve, const char *request) {
+  char host[32], local[32], wanted[64];
+  snprintf(host, sizeof host, "127.0.0.1:%d", serve->port);
+  snprintf(local, sizeof local, "localhost:%d", serve->port);
+  snprintf(wanted, sizeof wanted, "GET /%s HTTP/1.", serve->secret);
+  if (header_differs(request, "Host", host, local) || header_differs(request, "Origin", site, site))
+    return "403 Forbidden";
+  if (strncmp(request, "GET ", 4) != 0)
+    return "405 Method Not Allowed";
+  return strncmp(request, wanted, strlen(wanted)) == 0 ? "200 OK" : "404 Not Found";
+}
+
+/* Whether the file was given away. */
+static bool answer(const struct server *serve, int fd, const struct nai_map *file, int64_t end) {
+  char request[MAX_REQUEST], head[512];
+  if (!read_request(request, fd, end))
+    return false;
+  const char *status = status_of(serve, request);
+  bool ok = *status == '2';
+  int len = snprintf(head, sizeof head,
+                     "HTTP/1.1 %s\r\nContent-Length: %zu\r\nContent-Type: application/octet-stream\r\n"
+                     "Access-Control-Allow-Origin: %s\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                     "Connection: close\r\n\r\n",
+                     status, ok ? file->size : 0, site);
+  ok = send_all(fd, head, (size_t)len, end) && ok && send_all(fd, file->data, file->size, end);
+  shutdown(fd, SHUT_WR);
+  if (ok && wait_for(fd, POLLIN, end)) /* until the other side has it all */
+    (void)!recv(fd, head, sizeof head, 0);
+  return ok;
+}
+
+/* Answers requests until one GET of /SECRET was answered in full, or `seconds` have passed: *served = whether one was.
+ * Everything else is refused. */
+static int give_once(bool *served, const struct server *serve, const struct nai_map *file, int seconds,
+                     struct nai_err *err) {
+  int64_t end = now_ms() + (int64_t)seconds * 1000;
+  *served = false;
+  while (!*served && wait_for(serve->listener, POLLIN, end)) {
+    int fd = accept4(serve->listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+      continue;
+    if (fd < 0)
+      return nai_err_sys(err, NAI_EIO, errno, "cannot accept a connection");
+    *served = answer(serve, fd, file, end);
+    close(fd);
+  }
+  return NAI_OK;
 }
 
 /* --- perfetto ---------------------------------------------------------------------------------------- */
 
-static const char site[] = "https://ui.perfetto.dev";
-
 static int serve(const struct open_args *args, const struct nai_map *file, struct nai_err *err) {
-  struct nai_serve server;
+  NAI_SCOPED(server) server = {.listener = -1};
   char url[256];
   bool served = false;
-  int rc = nai_serve_open(&server, args->port, site, err);
-  if (rc)
-    return rc;
+  NAI_TRY(open_server(&server, args->port, err));
   snprintf(url, sizeof url, "%s/#!/?url=http://127.0.0.1:%d/%s", site, server.port, server.secret);
   if (!args->quiet)
     fprintf(stderr,
@@ -173,33 +295,32 @@ static int serve(const struct open_args *args, const struct nai_map *file, struc
             "From another machine, first: ssh -L %d:127.0.0.1:%d HOST\n",
             server.port, server.port);
   show(args, url);
-  rc = nai_serve_run(&served, &server, file, args->timeout_s, err);
-  nai_serve_close(&server);
-  if (!rc && !served)
-    rc = nai_err_set(err, NAI_ELIMIT, "nobody asked for the trace within %d s", args->timeout_s);
-  return rc;
+  NAI_TRY(give_once(&served, &server, file, args->timeout_s, err));
+  if (!served)
+    return nai_err_set(err, NAI_ELIMIT, "nobody asked for the trace within %d s", args->timeout_s);
+  return NAI_OK;
 }
 
-/* The timeline lies in a file without a name: nothing is left, however this ends. */
-static int open_perfetto(const struct open_args *args, const char *source, struct nai_err *err) {
+static int serve_timeline(struct nai_file_sink *sink, const struct open_args *args, const char *source,
+                          struct nai_err *err) {
   struct nai_cmd_timeline how = {.write = nai_export_perfetto,
                                  .options = {.gpu = INT64_MIN, .start_ns = INT64_MIN, .end_ns = INT64_MAX},
                                  .quiet = args->quiet};
   struct nai_run *run = NULL;
-  struct nai_file_sink sink;
   struct nai_map file;
-  int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->quiet}, err);
-  if (rc)
-    return rc;
-  rc = nai_sink_aside(&sink, nai_temporary_place(), err);
-  if (!rc)
-    rc = nai_cmd_put_timeline(&sink.text, run, &how, err);
-  if (!rc)
-    rc = nai_sink_read(&file, &sink, err);
-  nai_run_close(run);
-  if (!rc)
-    rc = serve(args, &file, err);
-  return nai_sink_finish(&sink, rc, err);
+  NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  int rc = nai_cmd_put_timeline(&sink->text, run, &how, err);
+  nai_run_close(run); /* it is not needed while the browser is waited for */
+  NAI_TRY(rc);
+  NAI_TRY(nai_sink_read(&file, sink, err));
+  return serve(args, &file, err);
+}
+
+/* The timeline lies in a file without a name: nothing is left, however this ends. */
+static int open_perfetto(const struct open_args *args, const char *source, struct nai_err *err) {
+  struct nai_file_sink sink;
+  NAI_TRY(nai_sink_aside(&sink, nai_temporary_place(), err));
+  return nai_sink_finish(&sink, serve_timeline(&sink, args, source, err), err);
 }
 
 /* --- the command ------------------------------------------------------------------------------------- */
@@ -213,13 +334,11 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 }
 
 static int open_view(const char *const *operands, const struct nai_cli_program *program, struct nai_err *err) {
-  void *args = calloc(1, nai_cmd_view.args_size);
+  NAI_FREED void *args = calloc(1, nai_cmd_view.args_size);
   if (!args)
     return nai_err_nomem(err);
   nai_cmd_view.init(args);
-  int rc = nai_cmd_view.run(args, operands, 1, program, err);
-  free(args);
-  return rc;
+  return nai_cmd_view.run(args, operands, 1, program, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -231,20 +350,13 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return args->with == PERFETTO ? open_perfetto(args, operands[0], err) : open_html(args, operands[0], err);
 }
 
-const struct nai_cli_command nai_cmd_open = {
-    .name = "open",
-    .synopsis = "SRC",
+NAI_CLI_COMMAND(
+    nai_cmd_open, .name = "open", .synopsis = "SRC",
     .summary = "show a run: its page in a browser, its timeline in Perfetto or in the terminal",
     .description =
-        "Prints the path or address that shows SRC, an artifacts directory or a trace, and starts $BROWSER with "
-        "it, else xdg-open where there is a screen. With perfetto the timeline is given once, on 127.0.0.1, "
-        "under a random path and to pages of ui.perfetto.dev only; nothing of it leaves this machine.",
+        "Prints the path or address that shows SRC, an artifacts directory or a trace, and starts $BROWSER with it, "
+        "else xdg-open where there is a screen. With perfetto the timeline is given once, on 127.0.0.1, under a random "
+        "path and to pages of ui.perfetto.dev only; nothing of it leaves this machine.",
     .examples = "nsys-ai open artifacts/run1\nnsys-ai open trace.sqlite --out artifacts/run1\n"
                 "nsys-ai open artifacts/run1 --with perfetto",
-    .options = options,
-    NAI_CMD_ONE_SOURCE,
-    .args_size = sizeof(struct open_args),
-    .init = init,
-    .check = check,
-    .run = run,
-};
+    .options = options, NAI_CMD_ONE_SOURCE, .init = init, .check = check, .run = run)

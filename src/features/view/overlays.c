@@ -4,7 +4,6 @@
 #include "base/fmt.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- configuration ------------------------------------------------------------------------------------ */
@@ -26,12 +25,7 @@ int nai_term_set(struct nai_term *v, enum nai_setting setting, int value, struct
   nai_term_scroll(v);
   if (setting != NAI_SET_MIN_US)
     return NAI_OK;
-  char *text = v->scene.filter.text ? strdup(v->scene.filter.text) : NULL;
-  if (v->scene.filter.text && !text)
-    return nai_err_nomem(err);
-  int rc = nai_scene_filter(&v->scene, text, (int64_t)v->settings[setting] * 1000, err);
-  free(text);
-  return rc;
+  return nai_scene_filter(&v->scene, v->scene.filter.text, (int64_t)v->settings[setting] * 1000, err);
 }
 
 static void print_settings(struct nai_buf *out, const struct nai_term *v) {
@@ -60,7 +54,7 @@ static int config_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
 
 static void print_help(struct nai_buf *out, const struct nai_term *v) {
   int place = v->in_tree ? NAI_IN_TREE : NAI_IN_TIMELINE;
-  for (const struct nai_key_use *use = nai_key_uses; use->act; use++)
+  for (const struct nai_key_use *use = nai_key_uses; use->does; use++)
     if (use->places & place)
       nai_buf_printf(out, "%-20s %s\n", use->names, use->does);
   if (v->in_tree)
@@ -69,7 +63,7 @@ static void print_help(struct nai_buf *out, const struct nai_term *v) {
                     "                     the wheel zooms, with Shift it pans\n\n"
                     "A cell is as high as the row is busy then; [name 1.2 ms] is one event.\n"
                     "busy: anything runs; work: what most of the time goes to:\n");
-  nai_draw_legend(out, v);
+  nai_draw_legend(out);
 }
 
 static void print_bookmarks(struct nai_buf *out, const struct nai_term *v) {

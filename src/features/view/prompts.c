@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,10 +42,10 @@ static bool read_number(double *out, const char *text) {
 static int filter(struct nai_term *v, const char *text, struct nai_err *err) {
   if (v->in_tree)
     return nai_tree_filter(&v->tree, text, err);
-  int rc = nai_scene_filter(&v->scene, text, v->scene.filter.min_ns, err);
-  if (!rc && *text && !v->scene.matches)
+  NAI_TRY(nai_scene_filter(&v->scene, text, v->scene.filter.min_ns, err));
+  if (*text && !v->scene.matches)
     nai_term_say(v, "no kernel has \"%s\" in its name; n shows all", text);
-  return rc;
+  return NAI_OK;
 }
 
 static int set_least(struct nai_term *v, const char *text, struct nai_err *err) {
@@ -71,19 +70,18 @@ static void go(struct nai_term *v, const char *text) {
 }
 
 static int write_window(struct nai_term *v, const char *path, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   struct nai_err said;
   if (!*path)
     return NAI_OK;
-  int rc = nai_term_print(&text, v, v->width, 0, err);
-  if (!rc && nai_fs_exists(path))
+  NAI_TRY(nai_term_print(&text, v, v->width, 0, err));
+  if (nai_fs_exists(path))
     nai_term_say(v, "\"%s\" exists; nothing was written", path);
-  else if (!rc && nai_fs_write(path, nai_buf_str(&text), text.len, &said))
+  else if (nai_fs_write(path, nai_buf_str(&text), text.len, &said))
     nai_term_say(v, "%s", said.msg);
-  else if (!rc)
+  else
     nai_term_say(v, "written to %s", path);
-  nai_buf_free(&text);
-  return rc;
+  return NAI_OK;
 }
 
 static int accept(struct nai_term *v, struct nai_err *err) {

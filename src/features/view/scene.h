@@ -18,7 +18,7 @@ struct nai_row {
   uint32_t gpu;                             /* index; UINT32_MAX in rows of threads */
   int32_t thread, process, context, stream; /* -1 */
   int depth;                                /* of push/pop ranges, else -1 */
-  char *label;
+  const char *label;
   struct nai_spans all, matching; /* of operations of GPUs: those that the filter lets through */
 };
 
@@ -28,8 +28,9 @@ struct nai_bands {
 };
 
 struct nai_filter {
-  char *text;     /* part of a name, in either case; NULL for none */
-  int64_t min_ns; /* 0 for none */
+  const char *text;       /* part of a name, in either case; NULL for none */
+  int64_t min_ns;         /* 0 for none */
+  struct nai_arena arena; /* of what it lets through */
 };
 
 struct nai_scene {
@@ -41,6 +42,7 @@ struct nai_scene {
   int64_t first, last;     /* of all events */
   struct nai_filter filter;
   uint64_t matches; /* operations that it lets through */
+  struct nai_arena arena;
 };
 
 /* What the model must have; gaps have causes where the part IDLE is built. */

@@ -3,8 +3,6 @@
 #include "base/sort.h"
 #include "model/idle/idle.h"
 
-#include <stdlib.h>
-
 enum { BLOCK = NAI_SPANS_BLOCK };
 
 static struct nai_interval gap(const struct nai_spans *s, uint32_t i) {
@@ -25,18 +23,16 @@ static int64_t length(const struct nai_spans *s, uint32_t i) { return nai_spans_
 
 /* --- making it ---------------------------------------------------------------------------------------- */
 
-static bool allocate(struct nai_spans *s) {
+static int allocate(struct nai_spans *s, struct nai_arena *arena, struct nai_err *err) {
   uint32_t size = s->count;
-  bool ok = true;
   do {
     size = size / BLOCK + (size % BLOCK != 0);
     s->sizes[s->levels] = size;
-    s->longest[s->levels] = calloc((size_t)size + 1, sizeof **s->longest);
-    ok = ok && s->longest[s->levels++];
+    NAI_TRY(NAI_NEW(s->longest[s->levels], arena, size, err));
+    s->levels++;
   } while (size > 1 && s->levels < NAI_SPANS_LEVELS);
-  s->covered = malloc(((size_t)s->sizes[0] + 1) * sizeof *s->covered);
-  s->reach = malloc(((size_t)s->sizes[0] + 1) * sizeof *s->reach);
-  return ok && s->covered && s->reach;
+  NAI_TRY(NAI_NEW(s->covered, arena, s->sizes[0], err));
+  return NAI_NEW(s->reach, arena, s->sizes[0], err);
 }
 
 /* Time covered so far, and when it ends. */
@@ -52,12 +48,9 @@ static void add_to(struct cover *c, int64_t start, int64_t end) {
     c->reach = end;
 }
 
-int nai_spans_index(struct nai_spans *s, struct nai_err *err) {
+int nai_spans_index(struct nai_spans *s, struct nai_arena *arena, struct nai_err *err) {
   struct cover c = {0, INT64_MIN};
-  if (!allocate(s)) {
-    nai_spans_free(s);
-    return nai_err_nomem(err);
-  }
+  NAI_TRY(allocate(s, arena, err));
   for (uint32_t i = 0; i < s->count; i++) {
     int64_t start = nai_spans_start(s, i), end = nai_spans_end(s, i), *longest = &s->longest[0][i / BLOCK];
     if (i % BLOCK == 0) {
@@ -72,15 +65,6 @@ int nai_spans_index(struct nai_spans *s, struct nai_err *err) {
       if (s->longest[l - 1][b] > s->longest[l][b / BLOCK])
         s->longest[l][b / BLOCK] = s->longest[l - 1][b];
   return NAI_OK;
-}
-
-void nai_spans_free(struct nai_spans *s) {
-  for (int l = 0; l < s->levels; l++)
-    free(s->longest[l]);
-  free(s->covered);
-  free(s->reach);
-  free(s->own);
-  *s = (struct nai_spans){0};
 }
 
 /* --- moments ------------------------------------------------------------------------------------------ */

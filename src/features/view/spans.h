@@ -16,7 +16,6 @@ struct nai_spans {
   uint32_t first_gap; /* its number: one that is empty has no cause */
   uint32_t count;
 
-  uint32_t *own;                      /* `rows`, where they are the index's own */
   int64_t *covered;                   /* per block: time that events before it cover */
   int64_t *reach;                     /* and when the last of them ends */
   int64_t *longest[NAI_SPANS_LEVELS]; /* the longest event of each block, of each block of blocks, ... */
@@ -24,9 +23,9 @@ struct nai_spans {
   int levels;
 };
 
-/* Set the fields above the blank line, the rest zeroed; the columns, rows and intervals are borrowed. O(n). */
-NAI_MUST_CHECK int nai_spans_index(struct nai_spans *spans, struct nai_err *err);
-void nai_spans_free(struct nai_spans *spans);
+/* Set the fields above the blank line, the rest zeroed; the columns, rows and intervals are borrowed, the index is the
+ * arena's. O(n). */
+NAI_MUST_CHECK int nai_spans_index(struct nai_spans *spans, struct nai_arena *arena, struct nai_err *err);
 
 int64_t nai_spans_start(const struct nai_spans *spans, uint32_t i);
 int64_t nai_spans_end(const struct nai_spans *spans, uint32_t i); /* not before the start */

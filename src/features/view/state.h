@@ -3,7 +3,7 @@
 
 #include "features/view/scene.h"
 #include "features/view/screen.h"
-#include "features/view/tree.h"
+#include "features/view/range_lines.h"
 #include "features/view/view.h"
 
 enum { NAI_MIN_WIDTH = 40, NAI_MIN_HEIGHT = 10, NAI_PANEL_ROWS = 6 };
@@ -24,7 +24,7 @@ struct nai_position {
 
 struct nai_bookmark {
   struct nai_position position;
-  char *label;
+  const char *label;
 };
 
 enum nai_overlay { NAI_OVERLAY_NONE, NAI_OVERLAY_HELP, NAI_OVERLAY_CONFIG, NAI_OVERLAY_BOOKMARKS, NAI_OVERLAY_EXPLAIN };
@@ -70,8 +70,9 @@ struct nai_term {
   struct nai_buf overlay_text, subject; /* what is to be explained next */
   struct nai_prompt prompt;
   struct nai_buf message, last_words;
-  struct nai_bookmark *bookmarks;
-  uint32_t bookmark_count, bookmark_capacity, bookmark_at;
+  struct nai_bookmark bookmarks[NAI_BOOKMARKS_MOST];
+  uint32_t bookmark_count, bookmark_at;
+  struct nai_arena arena; /* of their labels */
   bool cursor, done;
   struct {
     bool held;
@@ -116,12 +117,12 @@ const struct nai_row *nai_term_row(const struct nai_term *view);                
 uint32_t nai_term_find_row(const struct nai_term *view, int64_t device, int64_t pid); /* count for none */
 void nai_term_say(struct nai_term *view, const char *fmt, ...) NAI_PRINTF(2, 3);
 
-/* --- jump.c: to other events -------------------------------------------------------------------------- */
+/* --- jump.c: to other events; the key says which way --------------------------------------------------- */
 
-void nai_term_snap(struct nai_term *view, int by);
-void nai_term_same_name(struct nai_term *view, int by);
+void nai_term_snap(struct nai_term *view, uint32_t key);
+void nai_term_same_name(struct nai_term *view, uint32_t key);
 void nai_term_launch(struct nai_term *view);
-void nai_term_finding(struct nai_term *view, int by);
+void nai_term_finding(struct nai_term *view, uint32_t key);
 void nai_term_next_gpu(struct nai_term *view);
 void nai_term_switch(struct nai_term *view); /* timeline <-> tree */
 
@@ -129,9 +130,8 @@ void nai_term_switch(struct nai_term *view); /* timeline <-> tree */
 
 void nai_term_bookmark(struct nai_term *view);
 void nai_term_go_bookmark(struct nai_term *view, uint32_t number);
-void nai_term_cycle_bookmark(struct nai_term *view, int by);
+void nai_term_cycle_bookmark(struct nai_term *view, uint32_t key);
 NAI_MUST_CHECK int nai_bookmarks_load(struct nai_term *view, struct nai_err *err);
-void nai_bookmarks_free(struct nai_term *view);
 
 /* --- keys.c ------------------------------------------------------------------------------------------- */
 
@@ -140,10 +140,12 @@ struct nai_key_use {
   int places;        /* enum nai_key_place */
   const char *names; /* for people: "Left Right" */
   uint32_t keys[6];
-  void (*act)(struct nai_term *view, uint32_t key);
   const char *does;
+  void (*act)(struct nai_term *view); /* one of these three */
+  void (*act_on)(struct nai_term *view, uint32_t key);
+  size_t toggles; /* offset of a bool */
 };
-extern const struct nai_key_use nai_key_uses[]; /* ends with act == NULL */
+extern const struct nai_key_use nai_key_uses[]; /* ends with does == NULL */
 
 /* prompts.c: lines that are typed */
 void nai_prompt_open(struct nai_term *view, char key);
@@ -154,7 +156,6 @@ const char *nai_prompt_label(const struct nai_term *view);
 void nai_overlay_open(struct nai_term *view, enum nai_overlay overlay);
 NAI_MUST_CHECK int nai_overlay_key(struct nai_term *view, uint32_t key, struct nai_err *err);
 void nai_overlay_draw(struct nai_screen *screen, const struct nai_term *view);
-int64_t nai_term_setting_least(enum nai_setting setting);
 NAI_MUST_CHECK int nai_term_set(struct nai_term *view, enum nai_setting setting, int value, struct nai_err *err);
 
 /* --- drawing ------------------------------------------------------------------------------------------ */
@@ -166,6 +167,6 @@ void nai_draw_axis(struct nai_screen *screen, const struct nai_term *view, int y
 void nai_draw_panel(struct nai_screen *screen, const struct nai_term *view, int y, int rows);
 void nai_draw_tree(struct nai_screen *screen, const struct nai_term *view, int y, int rows);
 void nai_draw_header(struct nai_screen *screen, const struct nai_term *view, int y);
-void nai_draw_legend(struct nai_buf *out, const struct nai_term *view);
+void nai_draw_legend(struct nai_buf *out);
 /* "60.251234 s", with as many places as the window asks for. */
 void nai_print_time(struct nai_buf *out, const struct nai_term *view, int64_t t);

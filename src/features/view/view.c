@@ -21,14 +21,12 @@ static int find_range(uint32_t *range, const struct nai_model *m, const char *na
 }
 
 static int print_outside(const struct nai_term *v, const char *option, struct nai_err *err) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_print_time(&text, v, v->scene.first);
   nai_buf_puts(&text, " to ");
   nai_print_time(&text, v, v->scene.last);
-  int rc = nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies there; it has events from %s", option,
-                       nai_buf_str(&text));
-  nai_buf_free(&text);
-  return rc;
+  return nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies there; it has events from %s", option,
+                     nai_buf_str(&text));
 }
 
 static int begin_at(struct nai_term *v, struct nai_err *err) {
@@ -37,9 +35,7 @@ static int begin_at(struct nai_term *v, struct nai_err *err) {
   int64_t start = m->window_start, end = m->window_end;
   if (o->range) {
     uint32_t range;
-    int rc = find_range(&range, m, o->range, err);
-    if (rc)
-      return rc;
+    NAI_TRY(find_range(&range, m, o->range, err));
     start = nai_at(&m->nvtx.start_ns, range);
     end = nai_at(&m->nvtx.end_ns, range);
   }
@@ -74,27 +70,29 @@ static void select_first(struct nai_term *v) {
     }
 }
 
+static int open_view(struct nai_term *v, struct nai_err *err) {
+  const struct nai_term_options *o = v->options;
+  NAI_TRY(nai_scene_open(&v->scene, o->model, o->gpus, o->gpu_count, err));
+  NAI_TRY(nai_tree_open(&v->tree, o->model, err));
+  NAI_TRY(begin_at(v, err));
+  select_first(v);
+  return nai_bookmarks_load(v, err);
+}
+
 int nai_term_new(struct nai_term **out, const struct nai_term_options *options, struct nai_err *err) {
   struct nai_term *v = calloc(1, sizeof *v);
   *out = NULL;
   if (!v)
     return nai_err_nomem(err);
-  v->options = options;
-  v->width = 80;
-  v->height = 24;
-  v->range_start = v->range_end = INT64_MIN;
-  v->in_tree = options->tree;
-  static const int defaults[NAI_SETTINGS] = {1, 1, 8, 4, 0};
-  memcpy(v->settings, defaults, sizeof defaults);
-  int rc = nai_scene_open(&v->scene, options->model, options->gpus, options->gpu_count, err);
-  if (!rc)
-    rc = nai_tree_open(&v->tree, options->model, err);
-  if (!rc)
-    rc = begin_at(v, err);
-  if (!rc) {
-    select_first(v);
-    rc = nai_bookmarks_load(v, err);
-  }
+  *v = (struct nai_term){.options = options,
+                         .width = 80,
+                         .height = 24,
+                         .range_start = INT64_MIN,
+                         .range_end = INT64_MIN,
+                         .in_tree = options->tree,
+                         .settings = {1, 1, 8, 4, 0},
+                         .arena = NAI_ARENA(NULL)};
+  int rc = open_view(v, err);
   if (rc)
     nai_term_free(v);
   else
@@ -105,13 +103,13 @@ int nai_term_new(struct nai_term **out, const struct nai_term_options *options, 
 void nai_term_free(struct nai_term *v) {
   if (!v)
     return;
-  nai_bookmarks_free(v);
   nai_scene_free(&v->scene);
   nai_tree_free(&v->tree);
   nai_buf_free(&v->overlay_text);
   nai_buf_free(&v->subject);
   nai_buf_free(&v->message);
   nai_buf_free(&v->last_words);
+  nai_arena_free(&v->arena);
   free(v);
 }
 

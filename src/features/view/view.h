@@ -1,5 +1,5 @@
 /* nsys-ai view: a timeline and a tree of ranges in the terminal. Everything that can be tested without a terminal is
- * behind this: the state, what keys do to it, and what is drawn, as cells. display.h shows it on a terminal. */
+ * behind this: the state, what keys do to it, and what is drawn, as cells. display.c shows it on a terminal. */
 #pragma once
 
 #include "base/buf.h"
@@ -50,6 +50,7 @@ struct nai_term;
 /* NAI_EUSAGE for GPUs, ranges and windows that the trace does not have. */
 NAI_MUST_CHECK int nai_term_new(struct nai_term **out, const struct nai_term_options *options, struct nai_err *err);
 void nai_term_free(struct nai_term *view);
+NAI_OWNER(nai_term)
 
 /* Keys: characters by their Unicode number, others by these. */
 enum nai_key {
@@ -95,3 +96,9 @@ NAI_MUST_CHECK int nai_term_print(struct nai_buf *out, struct nai_term *view, in
 NAI_MUST_CHECK int nai_term_print_json(struct nai_buf *out, struct nai_term *view, int width, struct nai_err *err);
 /* The table of keys, as Markdown: docs/terminal.md has it. */
 void nai_term_print_keys(struct nai_buf *out);
+
+/* display.c: why the terminal cannot show a view, NULL when it can: it is none, or has no way to place the cursor. */
+const char *nai_display_trouble(void);
+/* Runs until the user quits. *ended_by: the signal that ended it, 0 for none; the terminal is as it was before in any
+ * case. Standard input and output are the terminal. */
+NAI_MUST_CHECK int nai_display_run(int *ended_by, struct nai_term *view, bool color, struct nai_err *err);

@@ -137,11 +137,10 @@ const char *nai_comm_id(char room[NAI_COMM_ID_MAX], int64_t comm) {
 
 /* --- the part --------------------------------------------------------------------------------- */
 
-static int build(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int build(struct nai_model *m, struct nai_err *err) {
   uint32_t count = communicates(m) ? count_items(m) : 0;
   NAI_TRY(NAI_NEW(m->comm, &m->arena, 1, err));
+  m->comm->texts.arena = &m->arena;
   NAI_TRY(NAI_NEW(m->comm->first_of_gpu, &m->arena, (size_t)m->gpu_count + 1, err));
   if (!count)
     return NAI_OK;
@@ -156,11 +155,6 @@ static int build(void *ctx, int task, struct nai_err *err) {
   return nai_comm_expose(m, err);
 }
 
-static void free_comm(struct nai_model *m) {
-  if (m->comm)
-    nai_strings_free(&m->comm->texts);
-}
-
 /* What sorts the kernels of a GPU by their ends; the rest lies in files. */
 static int64_t comm_bytes(const struct nai_model *m) { return m->kernels.n; }
 
@@ -173,5 +167,4 @@ const struct nai_part_def nai_part_comm = {
               NAI_IN(PAYLOAD_ENUMS) | NAI_IN(DYNAMIC_PAYLOADS) | NAI_IN(GRAPH_NODES),
     .config = NAI_CONFIG(KERNEL_CLASSES),
     .begin = build,
-    .free = free_comm,
     .bytes = comm_bytes};

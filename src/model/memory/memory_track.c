@@ -234,9 +234,7 @@ static int follow_process(struct nai_model *m, const struct event *events, uint3
   return NAI_OK;
 }
 
-static int begin(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin(struct nai_model *m, struct nai_err *err) {
   const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE], *pools = m->tables[NAI_IN_MEMORY_POOLS];
   struct event *events;
   NAI_TRY(NAI_NEW(m->memory, &m->arena, 1, err));

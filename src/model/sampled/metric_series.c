@@ -27,9 +27,7 @@ static int sort_cards(struct nai_model *m, struct nai_err *err) {
   return c.n ? nai_rows_arrange(m->sampled->cards, c.n, keys, sizeof keys / sizeof *keys, err) : NAI_OK;
 }
 
-static int begin(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct nai_model *m = ctx;
+static int begin(struct nai_model *m, struct nai_err *err) {
   const struct GPU_METRIC_SAMPLES_columns c = GPU_METRIC_SAMPLES_columns_of(m->tables[NAI_IN_GPU_METRIC_SAMPLES]);
   const struct nai_row_order by = {.start = c.time_ns, .end = c.value};
   NAI_TRY(NAI_NEW(m->sampled, &m->arena, 1, err));

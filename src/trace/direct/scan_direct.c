@@ -2,7 +2,6 @@
 #include "trace/direct/record.h"
 #include "trace/scan_internal.h"
 
-
 struct direct_scan {
   const struct nai_pages *pages;
   struct nai_record_plan plan;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,8 +16,20 @@
 
 enum { PIPE_BLOCK = 64 << 10 };
 
+void nai_agent_put_words(struct nai_agent_words *words, ...) {
+  va_list args;
+  va_start(args, words);
+  for (const char *text; (text = va_arg(args, const char *));) {
+    if (words->count < NAI_AGENT_MAX_WORDS)
+      words->words[words->count++] = nai_arena_printf(words->arena, "%s", text);
+    else
+      words->arena->oom = true;
+  }
+  va_end(args);
+}
+
 /* It has a group of its own, to be ended with all that it started, and does not outlive the server. */
-static _Noreturn void become(char *const *words, int out, int said, pid_t parent) {
+static _Noreturn void become(const struct nai_agent_words *words, int out, int said, pid_t parent) {
   const struct rlimit no_core = {0, 0};
   int null = open("/dev/null", O_RDONLY);
   setpgid(0, 0);
@@ -25,11 +38,16 @@ static _Noreturn void become(char *const *words, int out, int said, pid_t parent
       dup2(said, STDERR_FILENO) < 0)
     _exit(EXIT_FAILURE);
   setrlimit(RLIMIT_CORE, &no_core);
-  execv("/proc/self/exe", words);
+  execv("/proc/self/exe", (char *const *)words->words);
   _exit(EXIT_FAILURE);
 }
 
-int nai_agent_start(struct nai_agent_worker *worker, char *const *words, struct nai_err *err) {
+static void close_open(int fd) {
+  if (fd >= 0)
+    close(fd);
+}
+
+int nai_agent_start(struct nai_agent_worker *worker, const struct nai_agent_words *words, struct nai_err *err) {
   int out[2] = {-1, -1}, said[2] = {-1, -1};
   pid_t self = getpid();
   *worker = (struct nai_agent_worker){-1, -1, -1};
@@ -40,27 +58,21 @@ int nai_agent_start(struct nai_agent_worker *worker, char *const *words, struct 
   int failed = errno;
   if (worker->pid > 0)
     setpgid(worker->pid, worker->pid); /* whichever of the two comes first */
-  if (out[1] >= 0)
-    close(out[1]);
-  if (said[1] >= 0)
-    close(said[1]);
+  close_open(out[1]);
+  close_open(said[1]);
   worker->out = out[0];
   worker->said = said[0];
   if (worker->pid > 0)
     return NAI_OK;
-  if (out[0] >= 0)
-    close(out[0]);
-  if (said[0] >= 0)
-    close(said[0]);
+  close_open(out[0]);
+  close_open(said[0]);
   return nai_err_sys(err, NAI_ELIMIT, failed, "cannot start a process");
 }
 
 int nai_agent_wait(struct nai_agent_worker *worker) {
   int status = 0;
-  if (worker->out >= 0)
-    close(worker->out);
-  if (worker->said >= 0)
-    close(worker->said);
+  close_open(worker->out);
+  close_open(worker->said);
   while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR) {
   }
   *worker = (struct nai_agent_worker){-1, -1, -1};

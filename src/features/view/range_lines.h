@@ -1,7 +1,7 @@
 /* The tree of ranges as rows that open and close. Internal to src/features/view. */
 #pragma once
 
-#include "base/buf.h"
+#include "base/arena.h"
 #include "model/model.h"
 
 /* A line of the tree: a thread, a range, or a kernel that a range launches. */
@@ -25,6 +25,7 @@ struct nai_tree {
   uint32_t *sibling;                /* of each inner node the next one; NAI_NO_ROW */
   uint32_t *roots, *first_root;     /* by thread, likewise */
   bool *open, *hidden;              /* per node; hidden: nothing in or below it matches the filter */
+  uint8_t *depth;                   /* per node, at most 255 */
   bool *thread_closed;
   struct nai_tree_kernel *kernels; /* by node */
   uint32_t *first_kernel;          /* node_count + 1 */
@@ -32,6 +33,7 @@ struct nai_tree {
   uint32_t line_count, line_capacity;
   uint32_t selected;
   char *filter;
+  struct nai_arena arena; /* of all of that but the filter */
 };
 
 /* O(kernels + nodes log nodes). */

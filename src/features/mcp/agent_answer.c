@@ -3,44 +3,34 @@
 
 #include "base/text.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static size_t length_of(const json_t *value) {
-  struct nai_buf text = {0};
+  NAI_SCOPED(nai_buf) text = {0};
   nai_agent_print(&text, value);
-  size_t len = text.len;
-  nai_buf_free(&text);
-  return len;
+  return text.len;
 }
 
 /* --- results ---------------------------------------------------------------------------------------- */
 
 json_t *nai_agent_refusal(const char *message) {
-  struct nai_buf clean = {0};
+  NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, message, strlen(message));
-  json_t *result = json_pack("{s[{ssss}]sb}", "content", "type", "text", "text", nai_buf_str(&clean), "isError", 1);
-  nai_buf_free(&clean);
-  return result;
+  return json_pack("{s[{ssss}]sb}", "content", "type", "text", "text", nai_buf_str(&clean), "isError", 1);
 }
 
 /* `answer` is taken over. Clients that know no structured content read the same as text. */
-static json_t *result_of(const struct nai_agent *agent, json_t *answer) {
-  struct nai_buf text = {0};
-  json_t *result = NULL;
+static json_t *result_of(const struct nai_agent *agent, json_t *taken) {
+  json_auto_t *answer = taken;
+  NAI_SCOPED(nai_buf) text = {0};
   nai_agent_print(&text, answer);
   if (text.oom)
-    result = nai_agent_refusal("out of memory");
-  else if (text.len > (size_t)agent->options.max_chars)
-    result = nai_agent_refusal("the answer is too large even without rows: ask for fewer columns");
-  else
-    result = json_pack("{s[{ssss}]sOsb}", "content", "type", "text", "text", nai_buf_str(&text), "structuredContent",
-                       answer, "isError", 0);
-  json_decref(answer);
-  nai_buf_free(&text);
-  return result;
+    return nai_agent_refusal("out of memory");
+  if (text.len > (size_t)agent->options.max_chars)
+    return nai_agent_refusal("the answer is too large even without rows: ask for fewer columns");
+  return json_pack("{s[{ssss}]sOsb}", "content", "type", "text", "text", nai_buf_str(&text), "structuredContent",
+                   answer, "isError", 0);
 }
 
 static json_t *begin(const struct nai_agent_call *call) {
@@ -128,17 +118,14 @@ static int64_t take_rows(json_t *out, const struct nai_agent_call *call, json_t 
                          size_t room, size_t cell_chars) {
   int64_t count = (int64_t)json_array_size(rows), taken = 0;
   for (size_t used = 0; taken < call->limit && call->offset + taken < count; taken++) {
-    json_t *row = json_deep_copy(json_array_get(rows, (size_t)(call->offset + taken)));
+    json_auto_t *row = json_deep_copy(json_array_get(rows, (size_t)(call->offset + taken)));
     if (strcmp(call->name, "findings") == 0)
       unpack(columns, row);
-    json_t *bounded = cut(row, cell_chars);
-    json_decref(row);
+    json_auto_t *bounded = cut(row, cell_chars);
     used += length_of(bounded) + 2;
-    if (used > room) {
-      json_decref(bounded);
+    if (used > room)
       break;
-    }
-    json_array_append_new(out, bounded);
+    json_array_append(out, bounded);
   }
   return taken;
 }
@@ -204,7 +191,8 @@ static void limit_lists(json_t *value, size_t limit) {
 
 static json_t *answer_object(const struct nai_agent *agent, const struct nai_agent_call *call, const json_t *printed,
                              json_t *rows) {
-  json_t *answer = begin(call), *bounded = cut(printed, call->cell_chars);
+  json_t *answer = begin(call);
+  json_auto_t *bounded = cut(printed, call->cell_chars);
   if (rows) { /* of an analysis: where the results are is for this program to know */
     json_object_del(bounded, "out");
     json_object_del(bounded, "trace");
@@ -213,7 +201,6 @@ static json_t *answer_object(const struct nai_agent *agent, const struct nai_age
   if (call->limit)
     limit_lists(bounded, (size_t)call->limit);
   json_object_update(answer, bounded);
-  json_decref(bounded);
   fit(answer, (size_t)agent->options.max_chars);
   return result_of(agent, answer);
 }
@@ -274,24 +261,15 @@ json_t *nai_agent_answer(const struct nai_agent *agent, const struct nai_agent_c
     return answer_text(agent, call, &printed[0]);
   if (call->shape == NAI_AGENT_WRITTEN)
     return answer_written(agent, call);
-  json_t *read = nai_agent_read_json(nai_buf_str(&printed[0]), printed[0].len, 0, NULL), *rows = NULL, *result;
-  if (call->step_count > 1) {
-    json_t *table = nai_agent_read_json(nai_buf_str(&printed[1]), printed[1].len, 0, NULL);
-    rows = table ? objects_of(table) : NULL;
-    json_decref(table);
-  }
-  if (!read || (call->step_count > 1 && !rows)) {
-    json_decref(read);
-    json_decref(rows);
+  json_auto_t *read = nai_agent_read_json(nai_buf_str(&printed[0]), printed[0].len, 0, NULL);
+  json_auto_t *table =
+      call->step_count > 1 ? nai_agent_read_json(nai_buf_str(&printed[1]), printed[1].len, 0, NULL) : NULL;
+  json_auto_t *rows = table ? objects_of(table) : NULL;
+  if (!read || (call->step_count > 1 && !rows))
     return nai_agent_refusal("the command printed something that is not JSON");
-  }
   if (call->shape == NAI_AGENT_BLOCKS)
-    result = answer_blocks(agent, call, read);
-  else if (call->shape == NAI_AGENT_ROWS && json_is_array(json_object_get(read, "rows")))
-    result = answer_rows(agent, call, read);
-  else
-    result = answer_object(agent, call, read, rows);
-  json_decref(read);
-  json_decref(rows);
-  return result;
+    return answer_blocks(agent, call, read);
+  if (call->shape == NAI_AGENT_ROWS && json_is_array(json_object_get(read, "rows")))
+    return answer_rows(agent, call, read);
+  return answer_object(agent, call, read, rows);
 }

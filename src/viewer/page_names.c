@@ -1,10 +1,7 @@
 /* The names of an aggregated timeline: how many events and how much time each has, and which the page lists. */
 #include "viewer/encoder.h"
 
-#include "base/spill_array.h"
 #include "base/threads.h"
-
-#include <stdlib.h>
 
 enum { LISTED_NAMES = 20000 }; /* of a kind */
 
@@ -35,18 +32,15 @@ static void add_numbered(struct nai_encoder *e, const struct nai_name_totals *to
   nai_lane_times(&start, &end, e->m, totals->kind);
   NAI_EACH_ROW(e->m, totals, lane, row) {
     uint32_t name = nai_encoder_name(e, totals->kind, row);
-    if (!e->names.oom)
+    if (!e->arena.oom)
       add_total(&totals->v[name], row, nai_at(end, row) - nai_at(start, row));
   }
 }
 
 static int add_totals(struct nai_encoder *e, struct nai_name_totals totals, struct nai_err *err) {
-  void *v;
-  int rc = nai_spill_array_new(&v, e->m->scratch_dir, ((size_t)totals.names + 1) * sizeof *totals.v, err);
-  totals.v = v;
-  if (!rc)
-    e->totals.v[e->totals.count++] = totals;
-  return rc;
+  NAI_TRY(NAI_NEW(totals.v, &e->arena, totals.names, err));
+  e->totals.v[e->totals.count++] = totals;
+  return NAI_OK;
 }
 
 /* Copies come first: the page numbers them itself, from 0 on. */
@@ -59,23 +53,20 @@ int nai_encoder_total(struct nai_encoder *e, struct nai_err *err) {
       {NAI_LANE_GRAPH, NAI_ANY_GPU, NULL, MAX_DIRECTIONS, NULL},
       {NAI_LANE_API, HOST, &m->apis.name, m->tables[NAI_IN_APIS]->strings.count, NULL},
       {NAI_LANE_NVTX, HOST, &m->nvtx.name, m->tables[NAI_IN_NVTX]->strings.count, NULL}};
-  int rc = NAI_OK;
-  e->totals.v = calloc((size_t)m->gpu_count * 2 + OTHERS, sizeof *e->totals.v);
-  if (!e->totals.v)
-    return nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = add_totals(e, (struct nai_name_totals){NAI_LANE_COPY, m->gpus[g].device_id, NULL, MAX_DIRECTIONS, NULL}, err);
-  for (int i = 0; !rc && i < OTHERS; i++)
-    rc = add_totals(e, others[i], err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = add_totals(e, (struct nai_name_totals){NAI_LANE_KERNEL, m->gpus[g].device_id, &m->kernels.name, kernels, NULL},
-                    err);
-  for (uint32_t i = 0; !rc && i < e->totals.count; i++)
+  NAI_TRY(NAI_NEW(e->totals.v, &e->arena, (size_t)m->gpu_count * 2 + OTHERS, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    NAI_TRY(
+        add_totals(e, (struct nai_name_totals){NAI_LANE_COPY, m->gpus[g].device_id, NULL, MAX_DIRECTIONS, NULL}, err));
+  for (int i = 0; i < OTHERS; i++)
+    NAI_TRY(add_totals(e, others[i], err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    NAI_TRY(add_totals(
+        e, (struct nai_name_totals){NAI_LANE_KERNEL, m->gpus[g].device_id, &m->kernels.name, kernels, NULL}, err));
+  for (uint32_t i = 0; i < e->totals.count; i++)
     if (!e->totals.v[i].name)
       add_numbered(e, &e->totals.v[i]);
-  if (!rc && e->names.oom)
-    rc = nai_err_nomem(err);
-  return rc ? rc : nai_parallel(m->worker_count, (int)e->totals.count, add_named, e, err);
+  NAI_TRY(nai_arena_check(&e->arena, err));
+  return nai_parallel(m->worker_count, (int)e->totals.count, add_named, e, err);
 }
 
 const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *e, enum nai_lane_kind kind, int32_t gpu) {
@@ -83,13 +74,6 @@ const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *e,
     if (e->totals.v[i].kind == kind && e->totals.v[i].gpu == gpu)
       return &e->totals.v[i];
   return NULL;
-}
-
-void nai_encoder_free_totals(struct nai_encoder *e) {
-  for (uint32_t i = 0; i < e->totals.count; i++)
-    nai_spill_array_free(e->totals.v[i].v);
-  free(e->totals.v);
-  e->totals.v = NULL;
 }
 
 /* --- the page's list -------------------------------------------------------------------------- */
@@ -122,7 +106,7 @@ void nai_encoder_list_names(struct nai_encoder *e) {
   for (int k = 0; k < LISTED_KINDS; k++) {
     int64_t listed = 0;
     uint32_t row = 0, names = names_of(e, listed_kinds[k]);
-    for (uint32_t id = 0; id < names && !e->names.oom; id++)
+    for (uint32_t id = 0; id < names && !e->arena.oom; id++)
       if (count_of(&row, e, listed_kinds[k], id) && listed++ < LISTED_NAMES)
         nai_encoder_name(e, listed_kinds[k], row);
     e->sums.left_out += listed > LISTED_NAMES ? listed - LISTED_NAMES : 0;

@@ -1,4 +1,4 @@
-#include "query/collect.h"
+#include "query/query_rows.h"
 
 #include "base/array.h"
 
@@ -7,16 +7,13 @@
 
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
   struct nai_query_rows *out = ctx;
-  out->names = calloc((size_t)count + 1, sizeof *out->names);
-  out->units = calloc((size_t)count + 1, sizeof *out->units);
-  if (!out->names || !out->units)
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_NEW(out->names, &out->arena, count, err));
+  NAI_TRY(NAI_NEW(out->units, &out->arena, count, err));
   for (out->columns = 0; out->columns < count; out->columns++) {
     out->units[out->columns] = columns[out->columns].unit;
-    if (!(out->names[out->columns] = strdup(columns[out->columns].name)))
-      return nai_err_nomem(err);
+    out->names[out->columns] = nai_arena_printf(&out->arena, "%s", columns[out->columns].name);
   }
-  return NAI_OK;
+  return nai_arena_check(&out->arena, err);
 }
 
 /* Texts are numbers until all are there: the dictionary may move. */
@@ -55,14 +52,12 @@ static int put_key(struct nai_query_rows *out, const struct nai_value *cells, st
 
 static int add_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
   struct nai_query_rows *out = ctx;
-  int rc = put_key(out, cells, err);
-  uint32_t row = rc ? 0 : nai_strings_add(&out->keys, nai_buf_str(&out->key), out->key.len);
-  if (!rc && row == NAI_NO_STRING)
-    rc = nai_err_nomem(err);
-  if (!rc && row == out->rows)
+  NAI_TRY(put_key(out, cells, err));
+  uint32_t row = nai_strings_add(&out->keys, nai_buf_str(&out->key), out->key.len);
+  if (row == NAI_NO_STRING)
+    return nai_err_nomem(err);
+  if (row == out->rows)
     return put_row(ctx, cells, err);
-  if (rc)
-    return rc;
   struct nai_value *sum = &out->cells[((size_t)row + 1) * out->columns - 1];
   if (__builtin_add_overflow(sum->i, cells[out->columns - 1].i, &sum->i))
     return nai_err_set(err, NAI_EINPUT, "%s: the sum of these rows does not fit into 64 bits",
@@ -74,28 +69,39 @@ typedef int row_fn(void *ctx, const struct nai_value *cells, struct nai_err *err
 
 static int collect(struct nai_query_rows *out, row_fn *put, const struct nai_query *query, struct nai_err *err) {
   bool truncated;
-  *out = (struct nai_query_rows){0};
-  int rc = nai_query_run(&truncated, query, &(struct nai_query_sink){begin, put, out}, err);
-  for (size_t i = 0; !rc && i < (size_t)out->rows * out->columns; i++)
+  *out = (struct nai_query_rows){.arena = NAI_ARENA(NULL)};
+  NAI_TRY(nai_query_run(&truncated, query, &(struct nai_query_sink){begin, put, out}, err));
+  for (size_t i = 0; i < (size_t)out->rows * out->columns; i++)
     if (out->cells[i].type == NAI_STR && !out->cells[i].null)
       out->cells[i].s = nai_strings_get(&out->texts, (uint32_t)out->cells[i].i);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_query_collect(struct nai_query_rows *out, const struct nai_query *query, struct nai_err *err) {
   return collect(out, put_row, query, err);
 }
 
-int nai_query_collect_sums(struct nai_query_rows *out, const struct nai_query *query, struct nai_err *err) {
-  return collect(out, add_row, query, err);
+static int ask(struct nai_query_rows *out, row_fn *put, struct nai_run *run, const char *sql,
+               const struct nai_query_parameter *parameters, size_t count, struct nai_err *err) {
+  const struct nai_query_text text = {.sql = sql, .label = "statement"};
+  const struct nai_query query = {
+      .run = run, .text = &text, .parameters = parameters, .parameter_count = count, .limits = {.rows = -1}};
+  return collect(out, put, &query, err);
+}
+
+int nai_query_ask(struct nai_query_rows *out, struct nai_run *run, const char *sql,
+                  const struct nai_query_parameter *parameters, size_t count, struct nai_err *err) {
+  return ask(out, put_row, run, sql, parameters, count, err);
+}
+
+int nai_query_ask_sums(struct nai_query_rows *out, struct nai_run *run, const char *sql,
+                       const struct nai_query_parameter *parameters, size_t count, struct nai_err *err) {
+  return ask(out, add_row, run, sql, parameters, count, err);
 }
 
 void nai_query_rows_free(struct nai_query_rows *rows) {
-  for (uint32_t i = 0; rows->names && i < rows->columns; i++)
-    free(rows->names[i]);
-  free(rows->names);
-  free(rows->units);
   free(rows->cells);
+  nai_arena_free(&rows->arena);
   nai_strings_free(&rows->texts);
   nai_strings_free(&rows->keys);
   nai_buf_free(&rows->key);

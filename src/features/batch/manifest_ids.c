@@ -79,36 +79,32 @@ static int check_unique(struct named *names, struct nai_batch_manifest *m, struc
   return NAI_OK;
 }
 
-static int take_names(const struct named *names, struct nai_batch_manifest *m, struct nai_err *err) {
-  for (uint32_t i = 0; i < m->count; i++)
-    if (!names[i].given && !(m->items[names[i].item].id = strdup(names[i].id)))
-      return nai_err_nomem(err);
+static int name_item(struct named *name, const struct nai_batch_item *item, struct nai_err *err) {
+  name->given = item->id != NULL;
+  name->exact = item->id || plain_id(name->id, item->path);
+  if (item->id && !is_id(item->id))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "the id \"%.100s\" must begin with a letter, a digit or _, and hold only those, . and -, fewer "
+                       "than %d of them",
+                       item->id, NAI_BATCH_ID_MAX);
+  if (item->id)
+    snprintf(name->id, sizeof name->id, "%s", item->id);
   return NAI_OK;
 }
 
 int nai_batch_name_items(struct nai_batch_manifest *m, struct nai_err *err) {
-  struct named *names = calloc((size_t)m->count + 1, sizeof *names);
-  int rc = names ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; i < m->count && !rc; i++) {
-    const char *id = m->items[i].id;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct named *names;
+  NAI_TRY(NAI_NEW(names, &arena, m->count, err));
+  for (uint32_t i = 0; i < m->count; i++) {
     names[i].item = i;
-    names[i].given = id != NULL;
-    names[i].exact = id || plain_id(names[i].id, m->items[i].path);
-    if (id && !is_id(id))
-      rc = nai_err_set(err, NAI_EUSAGE,
-                       "the id \"%.100s\" must begin with a letter, a digit or _, and hold only those, . and -, fewer "
-                       "than %d of them",
-                       id, NAI_BATCH_ID_MAX);
-    else if (id)
-      snprintf(names[i].id, sizeof names[i].id, "%s", id);
+    NAI_TRY(name_item(&names[i], &m->items[i], err));
   }
-  if (!rc) {
-    qsort(names, m->count, sizeof *names, by_id);
-    tell_apart(names, m);
-    rc = check_unique(names, m, err);
-  }
-  if (!rc)
-    rc = take_names(names, m, err);
-  free(names);
-  return rc;
+  qsort(names, m->count, sizeof *names, by_id);
+  tell_apart(names, m);
+  NAI_TRY(check_unique(names, m, err));
+  for (uint32_t i = 0; i < m->count; i++)
+    if (!names[i].given)
+      m->items[names[i].item].id = nai_arena_printf(m->arena, "%s", names[i].id);
+  return nai_arena_check(m->arena, err);
 }

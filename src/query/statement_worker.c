@@ -125,7 +125,7 @@ static void put_cell(struct writer *w, const struct shown *shown, sqlite3_stmt *
 static int put_rows(struct writer *w, struct nai_database *db, const struct nai_query *query, sqlite3_stmt *s,
                     struct nai_err *err) {
   int count = sqlite3_column_count(s), rc = SQLITE_DONE;
-  struct shown *shown = calloc((size_t)count, sizeof *shown);
+  NAI_FREED struct shown *shown = calloc((size_t)count, sizeof *shown);
   if (!shown)
     return nai_err_nomem(err);
   describe_columns(shown, w, db, s);
@@ -138,26 +138,29 @@ static int put_rows(struct writer *w, struct nai_database *db, const struct nai_
     flush(w, first ? 1 : NAI_FRAME_BLOCK);
     first = false;
   }
-  free(shown);
   return rc == SQLITE_DONE ? NAI_OK : nai_statement_error(db, rc, query->text, err);
 }
 
-static int work(struct writer *w, const struct nai_query *query, struct nai_err *err) {
+static int ask(struct writer *w, struct nai_database *db, const struct nai_query *query, struct nai_err *err) {
   int64_t memory = query->limits.memory_bytes ? query->limits.memory_bytes : INT64_C(1) << 30;
-  struct nai_database db;
   sqlite3_stmt *s = NULL;
   nai_run_drop_model(query->run); /* the asking process may have made one with other kernel classes */
-  int rc = nai_database_open(&db, query->run, err);
-  if (!rc)
-    rc = nai_raw_attach(&db, query, err);
+  NAI_TRY(nai_database_open(db, query->run, err));
+  NAI_TRY(nai_raw_attach(db, query, err));
   nai_sandbox_enter(&(struct nai_sandbox){.readable = nai_run_directory(query->run)}); /* the export is open by now */
-  if (!rc && nai_sql_guard(&db.sql, memory) != SQLITE_OK)
-    rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sql.sqlite));
+  if (nai_sql_guard(&db->sql, memory) != SQLITE_OK)
+    return nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db->sql.sqlite));
+  int rc = nai_statement_prepare(&s, db, query, err);
   if (!rc)
-    rc = nai_statement_prepare(&s, &db, query, err);
-  if (!rc)
-    rc = put_rows(w, &db, query, s, err);
+    rc = put_rows(w, db, query, s, err);
   sqlite3_finalize(s);
+  return rc;
+}
+
+static int work(struct writer *w, const struct nai_query *query, struct nai_err *err) {
+  struct nai_database db;
+  nai_run_drop_model(query->run); /* the asking process may have made one with other kernel classes */
+  int rc = ask(w, &db, query, err);
   nai_database_close(&db);
   return rc;
 }

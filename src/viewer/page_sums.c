@@ -2,16 +2,15 @@
  * whose edges lie on the grid is a difference of running sums. */
 #include "viewer/encoder.h"
 
-#include "base/array.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { OWN_SERIES = 100 }; /* names with sums of their own */
 
 /* Dense sums of some series, turned into a stream when they are complete. */
 struct dense {
+  struct nai_arena *arena; /* of the series */
   int64_t bin_ns, bins, origin;
   struct cell {
     int64_t ns, count, bytes;
@@ -30,7 +29,8 @@ static void add(struct dense *d, int64_t series, int64_t start, int64_t end, int
   }
 }
 
-static bool put_series(struct nai_sums *sums, const struct dense *d, int64_t index, struct nai_series series) {
+static int put_series(struct nai_sums *sums, const struct dense *d, int64_t index, struct nai_series series,
+                      struct nai_err *err) {
   const struct cell *cells = d->cells + index * d->bins;
   int64_t last = -1;
   for (int64_t b = 0; b < d->bins; b++) {
@@ -44,11 +44,10 @@ static bool put_series(struct nai_sums *sums, const struct dense *d, int64_t ind
     series.entries++;
   }
   if (!series.entries)
-    return true;
-  if (!nai_array_room(&sums->list, &sums->capacity, sums->count, sizeof *sums->list))
-    return false;
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(sums->list, sums->capacity, sums->count, d->arena, err));
   sums->list[sums->count++] = series;
-  return true;
+  return NAI_OK;
 }
 
 /* --- one kind of events ----------------------------------------------------------------------- */
@@ -85,27 +84,27 @@ static void add_rows(struct dense *d, struct nai_encoder *e, const struct nai_na
 }
 
 /* Series of the names that take longest, and one of all others. Names are rows that have them, until the end. */
-static bool sum_names(struct nai_sums *sums, struct dense *d, struct nai_encoder *e,
-                      const struct nai_name_totals *totals, enum nai_series_kind kind) {
-  struct ranked *ranked = malloc(((size_t)totals->names + 1) * sizeof *ranked);
-  uint32_t *slot = malloc(((size_t)totals->names + 1) * sizeof *slot);
-  bool ok = ranked && slot;
-  uint32_t count = ok ? rank(ranked, totals) : 0, own = count < OWN_SERIES ? count : OWN_SERIES;
+static int sum_names(struct nai_sums *sums, struct dense *d, struct nai_encoder *e,
+                     const struct nai_name_totals *totals, enum nai_series_kind kind, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct ranked *ranked;
+  uint32_t *slot;
+  NAI_TRY(NAI_NEW(ranked, &arena, totals->names, err));
+  NAI_TRY(NAI_NEW(slot, &arena, totals->names, err));
+  uint32_t count = rank(ranked, totals), own = count < OWN_SERIES ? count : OWN_SERIES;
   for (uint32_t i = 0; i < count; i++)
     slot[ranked[i].id] = i < own ? i : own;
-  if (ok)
-    add_rows(d, e, totals, slot);
-  for (uint32_t i = 0; ok && i <= own; i++)
-    ok = put_series(sums, d, i,
-                    (struct nai_series){kind, totals->gpu, i < own ? (int64_t)ranked[i].row : NAI_SERIES_OTHERS, 0});
-  free(ranked);
-  free(slot);
-  return ok;
+  add_rows(d, e, totals, slot);
+  for (uint32_t i = 0; i <= own; i++) {
+    int64_t name = i < own ? (int64_t)ranked[i].row : NAI_SERIES_OTHERS;
+    NAI_TRY(put_series(sums, d, i, (struct nai_series){kind, totals->gpu, name, 0}, err));
+  }
+  return NAI_OK;
 }
 
 /* Calls that block the host, and calls that launch GPU work. */
-static bool sum_calls(struct nai_sums *sums, struct dense *d, const struct nai_encoder *e,
-                      const struct nai_name_totals *calls) {
+static int sum_calls(struct nai_sums *sums, struct dense *d, const struct nai_encoder *e,
+                     const struct nai_name_totals *calls, struct nai_err *err) {
   const struct nai_column *start, *end;
   nai_lane_times(&start, &end, e->m, NAI_LANE_API);
   NAI_EACH_ROW(e->m, calls, lane, row) {
@@ -114,8 +113,8 @@ static bool sum_calls(struct nai_sums *sums, struct dense *d, const struct nai_e
     if (e->launches[row])
       add(d, 1, nai_at(start, row), nai_at(end, row), 0);
   }
-  return put_series(sums, d, 0, (struct nai_series){NAI_SERIES_BLOCKED, NAI_ANY_GPU, NAI_SERIES_OTHERS, 0}) &&
-         put_series(sums, d, 1, (struct nai_series){NAI_SERIES_LAUNCH, NAI_ANY_GPU, NAI_SERIES_OTHERS, 0});
+  NAI_TRY(put_series(sums, d, 0, (struct nai_series){NAI_SERIES_BLOCKED, NAI_ANY_GPU, NAI_SERIES_OTHERS, 0}, err));
+  return put_series(sums, d, 1, (struct nai_series){NAI_SERIES_LAUNCH, NAI_ANY_GPU, NAI_SERIES_OTHERS, 0}, err);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -124,40 +123,46 @@ static bool sum_calls(struct nai_sums *sums, struct dense *d, const struct nai_e
 struct summing {
   struct nai_encoder *e;
   struct nai_sums *parts;
+  uint32_t count;
 };
 
+static void summing_free(struct summing *s) {
+  for (uint32_t i = 0; s->parts && i < s->count; i++)
+    nai_buf_free(&s->parts[i].stream);
+}
+
 /* The kernels of a GPU and its copies, GPU by GPU, then calls by name, then calls by what they do. */
-static bool sum_part(struct nai_sums *part, struct dense *d, struct nai_encoder *e, uint32_t i) {
+static int sum_part(struct nai_sums *part, struct dense *d, struct nai_encoder *e, uint32_t i, struct nai_err *err) {
   uint32_t gpus = e->m->gpu_count;
   const struct nai_name_totals *calls = nai_encoder_totals_of(e, NAI_LANE_API, NAI_ANY_GPU);
   if (i == 2 * gpus)
-    return sum_names(part, d, e, calls, NAI_SERIES_CALL);
+    return sum_names(part, d, e, calls, NAI_SERIES_CALL, err);
   if (i > 2 * gpus)
-    return sum_calls(part, d, e, calls);
+    return sum_calls(part, d, e, calls, err);
   int32_t gpu = e->m->gpus[i / 2].device_id;
-  return i % 2 ? sum_names(part, d, e, nai_encoder_totals_of(e, NAI_LANE_COPY, gpu), NAI_SERIES_COPY)
-               : sum_names(part, d, e, nai_encoder_totals_of(e, NAI_LANE_KERNEL, gpu), NAI_SERIES_KERNEL);
+  return i % 2 ? sum_names(part, d, e, nai_encoder_totals_of(e, NAI_LANE_COPY, gpu), NAI_SERIES_COPY, err)
+               : sum_names(part, d, e, nai_encoder_totals_of(e, NAI_LANE_KERNEL, gpu), NAI_SERIES_KERNEL, err);
 }
 
 static int make_part(const struct summing *s, uint32_t i, struct nai_err *err) {
   const struct nai_sums *sums = &s->e->sums;
-  struct dense d = {sums->bin_ns, sums->bins, s->e->origin, NULL};
-  d.cells = calloc((size_t)(OWN_SERIES + 1) * (size_t)d.bins, sizeof *d.cells);
-  bool ok = d.cells && sum_part(&s->parts[i], &d, s->e, i);
-  free(d.cells);
-  return ok ? nai_buf_check(&s->parts[i].stream, err) : nai_err_nomem(err);
+  NAI_FREED struct cell *cells = calloc((size_t)(OWN_SERIES + 1) * (size_t)sums->bins, sizeof *cells);
+  struct dense d = {&s->e->arena, sums->bin_ns, sums->bins, s->e->origin, cells};
+  if (!cells)
+    return nai_err_nomem(err);
+  NAI_TRY(sum_part(&s->parts[i], &d, s->e, i, err));
+  return nai_buf_check(&s->parts[i].stream, err);
 }
 
 /* One task for the copies of all GPUs, whose names the encoder is asked for, and one for each other part. */
 static int sum_task(void *ctx, int task, struct nai_err *err) {
   const struct summing *s = ctx;
   uint32_t gpus = s->e->m->gpu_count, t = (uint32_t)task;
-  int rc = NAI_OK;
   if (t > 0)
     return make_part(s, t <= gpus ? 2 * (t - 1) : gpus + t - 1, err);
-  for (uint32_t g = 0; !rc && g < gpus; g++)
-    rc = make_part(s, 2 * g + 1, err);
-  return rc;
+  for (uint32_t g = 0; g < gpus; g++)
+    NAI_TRY(make_part(s, 2 * g + 1, err));
+  return NAI_OK;
 }
 
 /* Appends a part, whose series get the names of their rows. */
@@ -167,8 +172,7 @@ static int append(struct nai_encoder *e, const struct nai_sums *part, struct nai
   struct nai_sums *sums = &e->sums;
   for (uint32_t i = 0; i < part->count; i++) {
     struct nai_series series = part->list[i];
-    if (!nai_array_room(&sums->list, &sums->capacity, sums->count, sizeof *sums->list))
-      return nai_err_nomem(err);
+    NAI_TRY(NAI_ROOM(sums->list, sums->capacity, sums->count, &e->arena, err));
     if (series.name != NAI_SERIES_OTHERS)
       series.name = (int64_t)nai_encoder_name(e, lanes[series.kind], (uint32_t)series.name);
     sums->list[sums->count++] = series;
@@ -183,18 +187,12 @@ int nai_encoder_sum(struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   int64_t window = m->window_end - m->window_start, span = e->end - e->origin;
   struct nai_sums *sums = &e->sums;
-  uint32_t parts = 2 * m->gpu_count + 2;
-  struct summing s = {e, calloc(parts, sizeof *s.parts)};
-  if (!s.parts)
-    return nai_err_nomem(err);
+  NAI_SCOPED(summing) s = {e, NULL, 2 * m->gpu_count + 2};
+  NAI_TRY(NAI_NEW(s.parts, &e->arena, s.count, err));
   sums->bin_ns = (window / WINDOW_BINS > span / MAX_BINS ? window / WINDOW_BINS : span / MAX_BINS) + 1;
   sums->bins = span / sums->bin_ns + 1;
-  int rc = nai_parallel(m->worker_count, (int)m->gpu_count + 3, sum_task, &s, err);
-  for (uint32_t i = 0; i < parts; i++) {
-    rc = rc ? rc : append(e, &s.parts[i], err);
-    nai_buf_free(&s.parts[i].stream);
-    free(s.parts[i].list);
-  }
-  free(s.parts);
-  return rc ? rc : nai_buf_check(&sums->stream, err);
+  NAI_TRY(nai_parallel(m->worker_count, (int)m->gpu_count + 3, sum_task, &s, err));
+  for (uint32_t i = 0; i < s.count; i++)
+    NAI_TRY(append(e, &s.parts[i], err));
+  return nai_buf_check(&sums->stream, err);
 }

@@ -65,19 +65,14 @@ static int check_number(struct nai_rpc_error *error, const json_t *schema, const
 
 static int check_choice(struct nai_rpc_error *error, const json_t *schema, const json_t *value, const char *where) {
   json_t *choices = json_object_get(schema, "enum"), *choice;
-  struct nai_buf list = {0};
+  NAI_SCOPED(nai_buf) list = {0};
   size_t i;
   json_array_foreach(choices, i, choice) {
-    if (json_equal(choice, value)) {
-      nai_buf_free(&list);
+    if (json_equal(choice, value))
       return 0;
-    }
     nai_buf_printf(&list, "%s%s", i ? ", " : "", json_string_value(choice));
   }
-  if (choices)
-    nai_rpc_fail(error, NAI_RPC_PARAMS, "%s: expected one of %s", where, nai_buf_str(&list));
-  nai_buf_free(&list);
-  return choices ? error->code : 0;
+  return choices ? nai_rpc_fail(error, NAI_RPC_PARAMS, "%s: expected one of %s", where, nai_buf_str(&list)) : 0;
 }
 
 static int check_object(struct nai_rpc_error *error, const json_t *schema, const json_t *value, const char *where) {
@@ -93,8 +88,7 @@ static int check_object(struct nai_rpc_error *error, const json_t *schema, const
     if (!of && !json_is_object(other))
       return nai_rpc_fail(error, NAI_RPC_PARAMS, "%s: there is no \"%.64s\"", where, key);
     snprintf(inner, sizeof inner, "%.150s.%.64s", where, key);
-    if (nai_agent_check(error, of ? of : other, member, inner))
-      return error->code;
+    NAI_TRY(nai_agent_check(error, of ? of : other, member, inner));
   }
   return check_size(error, schema, "minProperties", "maxProperties", json_object_size(value), "members", where);
 }
@@ -103,21 +97,17 @@ static int check_array(struct nai_rpc_error *error, const json_t *schema, const 
   json_t *item;
   size_t i;
   char inner[256];
-  int rc = check_size(error, schema, "minItems", "maxItems", json_array_size(value), "items", where);
+  NAI_TRY(check_size(error, schema, "minItems", "maxItems", json_array_size(value), "items", where));
   json_array_foreach((json_t *)value, i, item) {
     snprintf(inner, sizeof inner, "%.200s[%zu]", where, i);
-    if (rc || (rc = nai_agent_check(error, json_object_get(schema, "items"), item, inner)))
-      break;
+    NAI_TRY(nai_agent_check(error, json_object_get(schema, "items"), item, inner));
   }
-  return rc;
+  return 0;
 }
 
 int nai_agent_check(struct nai_rpc_error *error, const json_t *schema, const json_t *value, const char *where) {
-  int rc = check_type(error, schema, value, where);
-  if (!rc)
-    rc = check_choice(error, schema, value, where);
-  if (rc)
-    return rc;
+  NAI_TRY(check_type(error, schema, value, where));
+  NAI_TRY(check_choice(error, schema, value, where));
   switch (json_typeof(value)) {
   case JSON_OBJECT:
     return check_object(error, schema, value, where);

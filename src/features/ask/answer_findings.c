@@ -4,7 +4,6 @@
 #include "table/schema.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_FINDINGS = 3, MAX_EVIDENCE = 2 };
@@ -55,74 +54,59 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
     nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));
 }
 
-static void add_value(struct nai_answer *answer, struct nai_fact *fact, const char *name, enum nai_unit unit,
-                      const struct nai_value *value) {
-  struct nai_fact_value *v = &fact->values[fact->value_count++];
-  *v = (struct nai_fact_value){nai_answer_copy(answer, name), unit, *value};
-  if (value->type == NAI_STR && !value->null)
-    v->value.s = nai_answer_copy(answer, value->s);
-}
-
 static void add_finding(const struct nai_asking *asking, const struct nai_query_rows *found, int64_t row) {
   struct nai_answer *answer = asking->answer;
   int64_t finding = nai_query_cell_int(found, row, F_ROW);
-  bool fresh;
-  struct nai_fact *fact = nai_answer_fact(&fresh, answer, "findings", finding);
-  struct nai_buf text = {0};
-  if (!fresh)
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_fact *fact;
+  if (nai_fact_find(answer, "findings", finding) || !(fact = nai_fact_new(asking, "findings", finding)))
     return;
   describe(&text, found, row);
-  fact->text = nai_answer_take(answer, &text);
-  add_value(answer, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
-  add_value(answer, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));
-  add_value(answer, fact, "at_stake_ns", NAI_NS, nai_query_cell(found, row, F_STAKE));
-  add_value(answer, fact, "pct_of_active", NAI_PCT, nai_query_cell(found, row, F_PCT));
+  fact->text = nai_answer_text(asking, &text);
+  nai_fact_add_value(asking, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
+  nai_fact_add_value(asking, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));
+  nai_fact_add_value(asking, fact, "at_stake_ns", NAI_NS, nai_query_cell(found, row, F_STAKE));
+  nai_fact_add_value(asking, fact, "pct_of_active", NAI_PCT, nai_query_cell(found, row, F_PCT));
   if (row)
     return;
-  nai_buf_printf(&text, "%s: %s.", found->rows > 1 ? "The first finding about it" : "The finding about it", fact->text);
-  char *said = nai_answer_take(answer, &text);
-  nai_answer_say(answer, &answer->said, (int)(fact - answer->facts), said);
-  free(said);
-  answer->advice = nai_answer_copy(answer, nai_query_cell_text(found, row, F_ADVICE));
-  nai_buf_printf(&text, "nsys-ai explain %s %" PRId64, asking->source, nai_query_cell_int(found, row, F_NUMBER));
-  said = nai_answer_take(answer, &text);
-  nai_answer_say(answer, &answer->next, -1, said);
-  free(said);
+  const char *begin = found->rows > 1 ? "The first finding about it" : "The finding about it";
+  nai_answer_say(asking, &answer->said, fact, nai_arena_printf(asking->arena, "%s: %s.", begin, fact->text));
+  answer->advice = nai_answer_copy(asking, nai_query_cell_text(found, row, F_ADVICE));
+  nai_answer_say(asking, &answer->next, NULL,
+                 nai_arena_printf(asking->arena, "nsys-ai explain %s %" PRId64, asking->source,
+                                  nai_query_cell_int(found, row, F_NUMBER)));
 }
 
 /* The facts that a finding stands on; each cites the row it was read from. */
 static int add_evidence(const struct nai_asking *asking, int64_t finding, struct nai_err *err) {
   enum { TABLE, ROW, TEXT, START, END };
   struct nai_answer *answer = asking->answer;
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
-  bool fresh;
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   nai_buf_printf(&sql,
                  "select table_name, row, text, start_ns, end_ns from evidence where finding = %" PRId64
                  " and table_name is not null and row is not null order by rowid limit %d",
                  finding, MAX_EVIDENCE);
-  int rc = nai_buf_check(&sql, err);
-  if (!rc)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "evidence", err);
-  for (int64_t row = 0; row < found.rows && !rc; row++) {
-    struct nai_fact *fact =
-        nai_answer_fact(&fresh, answer, nai_query_cell_text(&found, row, TABLE), nai_query_cell_int(&found, row, ROW));
-    if (!fresh)
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "evidence", err));
+  for (int64_t row = 0; row < found.rows; row++) {
+    const char *table = nai_query_cell_text(&found, row, TABLE);
+    int64_t of = nai_query_cell_int(&found, row, ROW);
+    struct nai_fact *fact;
+    if (nai_fact_find(answer, table, of) || !(fact = nai_fact_new(asking, table, of)))
       continue;
-    fact->text = nai_answer_copy(answer, nai_query_cell_text(&found, row, TEXT));
+    fact->text = nai_answer_copy(asking, nai_query_cell_text(&found, row, TEXT));
     fact->timed = !nai_query_cell(&found, row, START)->null;
     fact->start_ns = nai_query_cell_int(&found, row, START);
     fact->end_ns = nai_query_cell_int(&found, row, END);
   }
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
+  return NAI_OK;
 }
 
 int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents, size_t count, bool known,
                      struct nai_err *err) {
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   size_t patterns = 0;
   bool any_rule = false;
   nai_buf_puts(&sql, findings);
@@ -134,59 +118,41 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   known &= patterns > 0;
   if (*asking->name) /* what the question names is where the finding is */
     nai_buf_printf(&sql, "%s(:name <> '' and instr(lower(place), :name))", patterns++ ? " or " : "");
-  if (!patterns) {
-    nai_buf_free(&sql);
+  if (!patterns)
     return NAI_OK;
-  }
   nai_buf_puts(&sql, on_gpu);
   put_order(&sql, asking->answer, any_rule);
   nai_buf_printf(&sql, " limit %d", MAX_FINDINGS);
-  int rc = nai_buf_check(&sql, err);
-  if (!rc)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);
-  for (int64_t row = 0; row < found.rows && !rc; row++)
+  NAI_TRY(nai_buf_check(&sql, err));
+  NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "findings", err));
+  for (int64_t row = 0; row < found.rows; row++)
     add_finding(asking, &found, row);
-  if (!rc && found.rows)
-    rc = add_evidence(asking, nai_query_cell_int(&found, 0, F_NUMBER), err);
-  else if (!rc && known)
-    nai_answer_say(asking->answer, &asking->answer->said, -1,
+  if (found.rows)
+    return add_evidence(asking, nai_query_cell_int(&found, 0, F_NUMBER), err);
+  if (known)
+    nai_answer_say(asking, &asking->answer->said, NULL,
                    "No finding about it: no rule sees a loss of this kind that is worth a report.");
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
-}
-
-static bool is_cited(const struct nai_answer *answer, int64_t finding) {
-  for (size_t i = 0; i < answer->fact_count; i++)
-    if (answer->facts[i].row == finding && answer->facts[i].table && strcmp(answer->facts[i].table, "findings") == 0)
-      return true;
-  return false;
+  return NAI_OK;
 }
 
 int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
   const struct nai_intents *intents = asking->intents;
-  struct nai_buf sql = {0};
-  struct nai_query_rows found = {0};
+  NAI_SCOPED(nai_buf) sql = {0};
+  NAI_SCOPED(nai_query_rows) found = {0};
   size_t patterns = 0;
   nai_buf_puts(&sql, findings);
   for (size_t i = 0; i < intents->doc_count; i++)
     patterns = put_patterns(&sql, intents->docs[i],
                             nai_intent_items(intents->docs[i], nai_yaml_root(intents->docs[i]), "caveats"), patterns);
   nai_buf_printf(&sql, "%s%s", on_gpu, losses_first);
-  int rc = nai_buf_check(&sql, err);
-  if (!rc && patterns)
-    rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);
-  for (int64_t row = 0; row < found.rows && !rc; row++) {
-    struct nai_buf text = {0};
-    if (is_cited(asking->answer, nai_query_cell_int(&found, row, F_ROW)))
-      continue;
-    nai_buf_printf(&text, "%s (finding %" PRId64 ", %s)", nai_query_cell_text(&found, row, F_TITLE),
-                   nai_query_cell_int(&found, row, F_NUMBER), nai_query_cell_text(&found, row, F_SCOPE));
-    char *line = nai_answer_take(asking->answer, &text);
-    nai_answer_say(asking->answer, &asking->answer->limits, -1, line);
-    free(line);
-  }
-  nai_query_rows_free(&found);
-  nai_buf_free(&sql);
-  return rc;
+  NAI_TRY(nai_buf_check(&sql, err));
+  if (patterns)
+    NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), "findings", err));
+  for (int64_t row = 0; row < found.rows; row++)
+    if (!nai_fact_find(asking->answer, "findings", nai_query_cell_int(&found, row, F_ROW)))
+      nai_answer_say(
+          asking, &asking->answer->limits, NULL,
+          nai_arena_printf(asking->arena, "%s (finding %" PRId64 ", %s)", nai_query_cell_text(&found, row, F_TITLE),
+                           nai_query_cell_int(&found, row, F_NUMBER), nai_query_cell_text(&found, row, F_SCOPE)));
+  return NAI_OK;
 }

@@ -1,6 +1,5 @@
-#include "viewer/host.h"
+#include "viewer/host_lanes.h"
 
-#include "base/array.h"
 #include "base/sort.h"
 #include "model/cpu/cpu.h"
 #include "tables/osrt_events.h"
@@ -28,12 +27,13 @@ static uint64_t rows_of(const struct nai_table *t) { return t ? (uint64_t)t->row
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-static struct nai_host_lane *new_lane(struct nai_host_lanes *lanes, enum nai_host_kind kind, int64_t global_tid) {
-  if (!nai_array_room(&lanes->v, &lanes->capacity, lanes->count, sizeof *lanes->v))
-    return NULL;
-  lanes->v[lanes->count] =
-      (struct nai_host_lane){.kind = kind, .pid = global_tid >> 24 & 0xffffff, .tid = global_tid & 0xffffff};
-  return &lanes->v[lanes->count++];
+static int new_lane(struct nai_host_lane **out, struct building *b, enum nai_host_kind kind, int64_t global_tid,
+                    struct nai_err *err) {
+  struct nai_host_lanes *lanes = b->lanes;
+  NAI_TRY(NAI_ROOM(lanes->v, lanes->capacity, lanes->count, lanes->arena, err));
+  *out = &lanes->v[lanes->count++];
+  **out = (struct nai_host_lane){.kind = kind, .pid = global_tid >> 24 & 0xffffff, .tid = global_tid & 0xffffff};
+  return NAI_OK;
 }
 
 /* Whether the event joins the lane's last item, and becomes part of it. */
@@ -70,8 +70,7 @@ static int add_event(struct building *b, struct nai_host_lane *lane, int64_t sta
     return nai_err_nomem(err);
   if (joins(b, lane, event))
     return NAI_OK;
-  if (!nai_array_room(&lane->v, &lane->capacity, lane->count, sizeof *lane->v))
-    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(lane->v, lane->capacity, lane->count, b->lanes->arena, err));
   lane->v[lane->count++] = event;
   return NAI_OK;
 }
@@ -93,13 +92,10 @@ static int add_rows(struct building *b, const struct source *s, const struct nai
     uint32_t row = keys[i].value;
     int64_t thread = nai_get_i64(s->t, row, s->thread);
     if (!lane || keys[i].key != keys[i - 1].key)
-      lane = new_lane(b->lanes, s->kind, nai_get_i64(threads, thread, THREADS_global_tid));
+      NAI_TRY(new_lane(&lane, b, s->kind, nai_get_i64(threads, thread, THREADS_global_tid), err));
     struct nai_value name = nai_table_value(s->t, row, s->name);
-    int rc = lane ? add_event(b, lane, nai_get_i64(s->t, row, s->start), nai_get_i64(s->t, row, s->end),
-                              name.null ? "unnamed" : name.s, err)
-                  : nai_err_nomem(err);
-    if (rc)
-      return rc;
+    NAI_TRY(add_event(b, lane, nai_get_i64(s->t, row, s->start), nai_get_i64(s->t, row, s->end),
+                      name.null ? "unnamed" : name.s, err));
   }
   return NAI_OK;
 }
@@ -108,21 +104,17 @@ static int add_source(struct building *b, const struct source *s, struct nai_err
   uint32_t n = (uint32_t)rows_of(s->t), count = 0;
   if (!n)
     return NAI_OK;
-  struct nai_key *keys = malloc((size_t)n * sizeof *keys);
+  NAI_FREED struct nai_key *keys = malloc((size_t)n * sizeof *keys);
   if (!keys)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < n; i++)
     if (nai_get_i64(s->t, i, s->thread) >= 0 && (s->level < 0 || nai_get_i64(s->t, i, s->level) <= 0))
       keys[count++] = (struct nai_key){nai_key_from_i64(nai_get_i64(s->t, i, s->start)), i};
-  int rc = nai_sort_keys(keys, count, err);
+  NAI_TRY(nai_sort_keys(keys, count, err));
   for (uint32_t i = 0; i < count; i++)
     keys[i].key = (uint64_t)nai_get_i64(s->t, keys[i].value, s->thread);
-  if (!rc)
-    rc = nai_sort_keys(keys, count, err);
-  if (!rc)
-    rc = add_rows(b, s, keys, count, err);
-  free(keys);
-  return rc;
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  return add_rows(b, s, keys, count, err);
 }
 
 /* --- scheduling and samples ------------------------------------------------------------------- */
@@ -131,43 +123,42 @@ static int add_source(struct building *b, const struct source *s, struct nai_err
 static int add_sched(struct building *b, const struct nai_cpu_thread *thread, struct nai_err *err) {
   const struct nai_table *t = b->m->tables[NAI_IN_SCHED];
   const uint32_t *order = b->m->cpu->sched.order + thread->first;
-  struct nai_host_lane *lane = new_lane(b->lanes, NAI_HOST_SCHED, thread->global_tid);
-  int rc = lane ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i + 1 < thread->count; i++) {
+  struct nai_host_lane *lane;
+  NAI_TRY(new_lane(&lane, b, NAI_HOST_SCHED, thread->global_tid, err));
+  for (uint32_t i = 0; i + 1 < thread->count; i++) {
     char name[32];
     if (nai_get_i64(t, order[i], SCHED_EVENTS_is_in) != 1 || nai_get_i64(t, order[i + 1], SCHED_EVENTS_is_in) == 1)
       continue;
     snprintf(name, sizeof name, "CPU %" PRId64, nai_get_i64(t, order[i], SCHED_EVENTS_cpu));
-    rc = add_event(b, lane, nai_get_i64(t, order[i], SCHED_EVENTS_time_ns),
-                   nai_get_i64(t, order[i + 1], SCHED_EVENTS_time_ns), name, err);
+    NAI_TRY(add_event(b, lane, nai_get_i64(t, order[i], SCHED_EVENTS_time_ns),
+                      nai_get_i64(t, order[i + 1], SCHED_EVENTS_time_ns), name, err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_samples(struct building *b, const struct nai_cpu_thread *thread, struct nai_err *err) {
   const struct nai_model *m = b->m;
   const struct nai_table *t = m->tables[NAI_IN_SAMPLES];
-  struct nai_host_lane *lane = new_lane(b->lanes, NAI_HOST_SAMPLE, thread->global_tid);
-  int rc = lane ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < thread->count; i++) {
+  struct nai_host_lane *lane;
+  NAI_TRY(new_lane(&lane, b, NAI_HOST_SAMPLE, thread->global_tid, err));
+  for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t row = m->cpu->samples.order[thread->first + i];
     const struct nai_chain *chain =
         nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, row, SAMPLE_EVENTS_callchain_id));
     int64_t time = nai_get_i64(t, row, SAMPLE_EVENTS_time_ns);
     if (nai_sample_is_timed(m, row))
-      rc = add_event(b, lane, time, time, chain ? nai_chain_name(m, chain) : "sample without a stack", err);
+      NAI_TRY(add_event(b, lane, time, time, chain ? nai_chain_name(m, chain) : "sample without a stack", err));
   }
-  return rc;
+  return NAI_OK;
 }
 
 static int add_threads(struct building *b, const struct nai_cpu_rows *rows,
                        int (*add)(struct building *, const struct nai_cpu_thread *, struct nai_err *),
                        struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < rows->thread_count; i++)
+  for (uint32_t i = 0; i < rows->thread_count; i++)
     if (rows->threads[i].global_tid != NAI_NULL_I64)
-      rc = add(b, &rows->threads[i], err);
-  return rc;
+      NAI_TRY(add(b, &rows->threads[i], err));
+  return NAI_OK;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -181,7 +172,7 @@ static void drop_empty(struct nai_host_lanes *lanes) {
 }
 
 int nai_host_build(struct nai_host_lanes *out, const struct nai_model *m, int64_t origin, int64_t end,
-                   struct nai_err *err) {
+                   struct nai_arena *arena, struct nai_err *err) {
   const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD], *osrt = m->tables[NAI_IN_OSRT];
   struct building b = {.lanes = out, .m = m, .origin = origin, .end = end};
   const struct source sources[] = {{NAI_HOST_OVERHEAD, overhead, OVERHEAD_EVENTS_start_ns, OVERHEAD_EVENTS_end_ns,
@@ -191,21 +182,13 @@ int nai_host_build(struct nai_host_lanes *out, const struct nai_model *m, int64_
   uint64_t rows = rows_of(overhead) + rows_of(osrt);
   if (m->cpu)
     rows += rows_of(m->tables[NAI_IN_SCHED]) / 2 + rows_of(m->tables[NAI_IN_SAMPLES]);
-  *out = (struct nai_host_lanes){.bucket_ns = rows > MAX_EVENTS ? (end - origin) / BUCKETS + 1 : 0};
-  int rc = NAI_OK;
-  for (size_t i = 0; !rc && i < sizeof sources / sizeof *sources; i++)
-    rc = add_source(&b, &sources[i], err);
-  if (!rc && m->cpu)
-    rc = add_threads(&b, &m->cpu->sched, add_sched, err);
-  if (!rc && m->cpu)
-    rc = add_threads(&b, &m->cpu->samples, add_samples, err);
+  *out = (struct nai_host_lanes){.arena = arena, .bucket_ns = rows > MAX_EVENTS ? (end - origin) / BUCKETS + 1 : 0};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    NAI_TRY(add_source(&b, &sources[i], err));
+  if (m->cpu)
+    NAI_TRY(add_threads(&b, &m->cpu->sched, add_sched, err));
+  if (m->cpu)
+    NAI_TRY(add_threads(&b, &m->cpu->samples, add_samples, err));
   drop_empty(out);
-  return rc;
-}
-
-void nai_host_free(struct nai_host_lanes *lanes) {
-  for (uint32_t i = 0; i < lanes->count; i++)
-    free(lanes->v[i].v);
-  free(lanes->v);
-  nai_strings_free(&lanes->names);
+  return NAI_OK;
 }

@@ -16,13 +16,14 @@ struct nai_host_lane {
 };
 
 struct nai_host_lanes {
+  struct nai_arena *arena;
   struct nai_host_lane *v; /* by kind, then thread */
   uint32_t count, capacity;
   struct nai_strings names;
   int64_t bucket_ns; /* items shorter than this that begin in the same stretch of it are one; 0: none are */
 };
 
-/* All of it that lies in [origin, end), which may be nothing; what reaches beyond is cut. */
+/* All of it that lies in [origin, end), which may be nothing; what reaches beyond is cut. Lanes are the arena's, names
+ * are freed with nai_strings_free, also on failure. */
 NAI_MUST_CHECK int nai_host_build(struct nai_host_lanes *out, const struct nai_model *model, int64_t origin,
-                                  int64_t end, struct nai_err *err);
-void nai_host_free(struct nai_host_lanes *lanes);
+                                  int64_t end, struct nai_arena *arena, struct nai_err *err);

@@ -1,13 +1,11 @@
-#include "command/answer.h"
+#include "command/asking.h"
 
 #include "base/fmt.h"
 #include "base/escape.h"
-#include "query/collect.h"
 #include "tables/events.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void nai_cmd_ask_init(struct nai_cmd_ask *ask) {
@@ -28,23 +26,14 @@ const char *nai_cmd_page_formats(size_t index, const char *before) {
 
 enum nai_rows_format nai_cmd_page_format(int choice) { return page_formats[choice]; }
 
-static int set_window(void *memory, const struct nai_cli_option *option, const char *const *values,
-                      struct nai_err *err) {
-  struct nai_cmd_ask *ask = (struct nai_cmd_ask *)((char *)memory + option->at);
-  ask->windowed = true;
-  return nai_cli_read_stretch(&ask->start_ns, &ask->end_ns, option, values, err);
-}
-
-const struct nai_cli_type nai_cmd_window_type = {set_window, NULL};
-
 struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_cmd_ask *ask) {
   return (struct nai_skill_request){.run = run,
                                     .parameters = ask->parameters,
                                     .parameter_count = ask->parameter_count,
-                                    .has_window = ask->windowed,
+                                    .has_window = ask->window.given,
                                     .has_gpu = ask->gpu != INT64_MIN,
-                                    .window_start_ns = ask->start_ns,
-                                    .window_end_ns = ask->end_ns,
+                                    .window_start_ns = ask->window.start_ns,
+                                    .window_end_ns = ask->window.end_ns,
                                     .gpu = ask->gpu};
 }
 
@@ -52,57 +41,39 @@ int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const ch
   if (ask->gpu != INT64_MIN && !strstr(sql, ":gpu"))
     return nai_err_set(err, NAI_EUSAGE,
                        "%s does not tell GPUs apart (its statement has no :gpu), so --gpu has no meaning", what);
-  if (ask->windowed && !strstr(sql, ":start_ns"))
+  if (ask->window.given && !strstr(sql, ":start_ns"))
     return nai_err_set(err, NAI_EUSAGE,
                        "%s looks at the whole capture (its statement has no :start_ns), so --window has no meaning",
                        what);
   return NAI_OK;
 }
 
-static int ask_run(struct nai_query_rows *rows, struct nai_run *run, const char *sql, struct nai_err *err) {
-  const struct nai_query_text text = {.sql = sql, .label = "statement"};
-  return nai_query_collect(rows, &(struct nai_query){.run = run, .text = &text, .limits = {.rows = -1}}, err);
-}
-
-/* GPUs of a run by their device ids, "0, 1". */
-static int list_gpus(struct nai_buf *out, bool *found, const struct nai_query_rows *rows, int64_t gpu) {
-  *found = false;
-  for (int64_t row = 0; row < rows->rows; row++) {
-    *found |= nai_query_cell_int(rows, row, 0) == gpu;
-    nai_buf_printf(out, "%s%" PRId64, row ? ", " : "", nai_query_cell_int(rows, row, 0));
-  }
-  return out->oom ? NAI_ELIMIT : NAI_OK;
-}
-
 int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err) {
-  struct nai_query_rows rows;
-  struct nai_buf has = {0};
-  bool found;
+  static const char statement[] = "select device_id from gpus where device_id is not null union select device_id from "
+                                  "gpu_utilization where device_id is not null order by 1";
+  NAI_SCOPED(nai_query_rows) rows = {0};
+  NAI_SCOPED(nai_buf) has = {0};
   if (gpu == INT64_MIN)
     return NAI_OK;
-  int rc = ask_run(&rows, run,
-                   "select device_id from gpus where device_id is not null union select device_id from "
-                   "gpu_utilization where device_id is not null order by 1",
-                   err);
-  if (!rc && list_gpus(&has, &found, &rows, gpu))
-    rc = nai_err_nomem(err);
-  if (!rc && !found)
-    rc = nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the run has no such GPU; it has: %s", gpu,
+  NAI_TRY(nai_query_ask(&rows, run, statement, NULL, 0, err));
+  for (int64_t row = 0; row < rows.rows; row++) {
+    if (nai_query_cell_int(&rows, row, 0) == gpu)
+      return NAI_OK;
+    nai_buf_printf(&has, "%s%" PRId64, row ? ", " : "", nai_query_cell_int(&rows, row, 0));
+  }
+  NAI_TRY(nai_buf_check(&has, err));
+  return nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the run has no such GPU; it has: %s", gpu,
                      rows.rows ? nai_buf_str(&has) : "none");
-  nai_query_rows_free(&rows);
-  nai_buf_free(&has);
-  return rc;
 }
 
 /* Stretches [*first, *last] to what the rows of an event table take, if the run has it and it has times. */
 static int stretch(int64_t *first, int64_t *last, struct nai_run *run, const struct nai_schema *schema,
                    struct nai_err *err) {
-  const struct nai_table *table;
+  const struct nai_table *table = NULL;
   int start = nai_schema_role(schema, NAI_ROLE_START), end = nai_schema_role(schema, NAI_ROLE_END);
-  int rc = start < 0 ? NAI_OK : nai_run_table_if_any(&table, run, schema->name, schema, err);
-  if (rc || start < 0 || !table)
-    return rc;
-  for (int64_t row = 0; row < table->rows; row++) {
+  if (start >= 0)
+    NAI_TRY(nai_run_table_if_any(&table, run, schema->name, schema, err));
+  for (int64_t row = 0; table && row < table->rows; row++) {
     int64_t from = nai_get_i64(table, row, start);
     int64_t to = end < 0 ? from : nai_get_i64(table, row, end);
     if (from != NAI_NULL_I64 && from < *first)
@@ -116,24 +87,22 @@ static int stretch(int64_t *first, int64_t *last, struct nai_run *run, const str
 int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, struct nai_run *run,
                           struct nai_err *err) {
   int64_t first = INT64_MAX, last = INT64_MIN;
-  struct nai_buf events = {0};
-  int rc = NAI_OK;
-  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT && !rc; i++)
-    rc = stretch(&first, &last, run, nai_event_tables[i], err);
-  if (rc || first > last || (start_ns <= last && end_ns >= first))
-    return rc;
+  NAI_SCOPED(nai_buf) events = {0};
+  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++)
+    NAI_TRY(stretch(&first, &last, run, nai_event_tables[i], err));
+  if (first > last || (start_ns <= last && end_ns >= first))
+    return NAI_OK;
   nai_fmt_scaled(&events, first, 9);
   nai_buf_puts(&events, " s to ");
   nai_fmt_scaled(&events, last, 9);
-  rc = nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies in that time; its events go from %s s", option,
-                   nai_buf_str(&events));
-  nai_buf_free(&events);
-  return rc;
+  return nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies in that time; its events go from %s s", option,
+                     nai_buf_str(&events));
 }
 
 int nai_cmd_check_asked(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
-  int rc = nai_cmd_check_gpu(ask->gpu, run, err);
-  return rc || !ask->windowed ? rc : nai_cmd_check_stretch("--window", ask->start_ns, ask->end_ns, run, err);
+  NAI_TRY(nai_cmd_check_gpu(ask->gpu, run, err));
+  return ask->window.given ? nai_cmd_check_stretch("--window", ask->window.start_ns, ask->window.end_ns, run, err)
+                           : NAI_OK;
 }
 
 int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
@@ -143,32 +112,27 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
                           .none = ask->none ? ask->none : "none",
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
-  uint32_t count = 0;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_rows_column *columns;
+  struct nai_value *cells;
+  char(*names)[NAI_COLUMN_NAME_MAX];
+  uint32_t i = 0;
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);)
-    count++;
-  struct nai_rows_column *columns = calloc((size_t)count + 1, sizeof *columns);
-  char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
-  struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
-  if (columns && names && cells) {
-    uint32_t i = 0;
+    rows.count++;
+  NAI_TRY(NAI_NEW(columns, &arena, rows.count, err));
+  NAI_TRY(NAI_NEW(cells, &arena, rows.count, err));
+  NAI_TRY(NAI_NEW(names, &arena, rows.count, err));
+  for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
+    columns[i] = (struct nai_rows_column){nai_display_column_name(names[i], table->schema, &p), p.unit};
+  rows.columns = columns;
+  nai_rows_begin(&rows, out);
+  for (int64_t row = 0; row < table->rows && (ask->rows < 0 || row < ask->rows); row++) {
+    i = 0;
     for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
-      columns[i] = (struct nai_rows_column){nai_display_column_name(names[i], table->schema, &p), p.unit};
-    rows.columns = columns;
-    rows.count = count;
-    nai_rows_begin(&rows, out);
-    for (int64_t row = 0; row < table->rows && (ask->rows < 0 || row < ask->rows); row++) {
-      i = 0;
-      for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema); i++)
-        cells[i] = nai_table_value(table, row, p.column);
-      nai_rows_put(&rows, cells);
-    }
-    nai_rows_end(&rows, ask->rows >= 0 && table->rows > ask->rows);
-  } else {
-    out->oom = true;
+      cells[i] = nai_table_value(table, row, p.column);
+    nai_rows_put(&rows, cells);
   }
-  free(columns);
-  free(names);
-  free(cells);
+  nai_rows_end(&rows, ask->rows >= 0 && table->rows > ask->rows);
   return nai_buf_check(out, err);
 }
 
@@ -176,15 +140,12 @@ static int print_reason(struct nai_buf *out, const struct nai_skill_answer *answ
                         struct nai_err *err) {
   struct nai_json json;
   if (ask->format == NAI_ROWS_JSON || ask->format == NAI_ROWS_NDJSON) {
-    nai_json_init(&json, out, false);
-    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    nai_json_open(&json, out, NAI_JSON_INLINE);
     if (ask->title)
       nai_json_put_text(&json, "title", ask->title);
     nai_json_put_bool(&json, "abstained", true);
     nai_json_put_text(&json, "reason", nai_buf_str(&answer->reason));
-    nai_json_end(&json);
-    nai_json_finish(&json);
-    nai_buf_putc(out, '\n');
+    nai_json_close(&json);
   } else if (ask->format == NAI_ROWS_CSV) {
     fprintf(stderr, "nsys-ai: cannot say: %s\n", nai_buf_str(&answer->reason));
   } else {
@@ -219,16 +180,10 @@ int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err) 
 
 int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
                    const char *const *operands, struct nai_err *err) {
-  struct nai_run *run = NULL;
-  struct nai_buf out = {0};
-  int rc = nai_cmd_source_open(&run, operands[0], &(struct nai_cmd_source){.quiet = ask->quiet}, err);
-  if (!rc)
-    rc = nai_cmd_check_asked(ask, run, err);
-  if (!rc)
-    rc = nai_cmd_blame_build(answer(&out, args, run, operands, err), run, err);
-  if (!rc)
-    rc = nai_cmd_print(&out, err);
-  nai_run_close(run);
-  nai_buf_free(&out);
-  return rc;
+  NAI_OWNED(nai_run) *run = NULL;
+  NAI_SCOPED(nai_buf) out = {0};
+  NAI_TRY(nai_cmd_source_open(&run, operands[0], &(struct nai_cmd_source){.quiet = ask->quiet}, err));
+  NAI_TRY(nai_cmd_check_asked(ask, run, err));
+  NAI_TRY(nai_cmd_blame_build(answer(&out, args, run, operands, err), run, err));
+  return nai_cmd_print(&out, err);
 }

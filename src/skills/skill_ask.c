@@ -1,11 +1,9 @@
 /* Asking a skill: its statement's rows as a table with the columns that the file declares. */
 #include "skills/internal.h"
 
-#include "base/fmt.h"
 #include "tables/capabilities.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,22 +34,22 @@ static int has_capability(const struct nai_table *capabilities, const char *need
 static int check_needs(struct nai_skill_answer *answer, const struct nai_skill *skill, struct nai_run *run,
                        struct nai_err *err) {
   const struct nai_table *capabilities;
-  int rc = skill->need_count
-             ? nai_run_table(&capabilities, run, nai_capabilities_schema.name, &nai_capabilities_schema, err)
-             : NAI_OK;
-  for (size_t i = 0; i < skill->need_count && !rc && !answer->reason.len; i++) {
+  if (!skill->need_count)
+    return NAI_OK;
+  NAI_TRY(nai_run_table(&capabilities, run, nai_capabilities_schema.name, &nai_capabilities_schema, err));
+  for (size_t i = 0; i < skill->need_count && !answer->reason.len; i++) {
     const char *detail = "";
     int there = has_capability(capabilities, skill->needs[i], &detail);
     if (there < 0)
-      rc = nai_err_set(
+      return nai_err_set(
           err, NAI_EUSAGE,
           "%s: \"needs\": there is no capability \"%s\"; nsys-ai sql SRC 'select capability from capabilities' "
           "lists them",
           skill->doc->file, skill->needs[i]);
-    else if (!there)
+    if (!there)
       nai_buf_printf(&answer->reason, "the trace has no %s (%s)", skill->needs[i], detail);
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* --- the table ------------------------------------------------------------------------------------- */
@@ -87,15 +85,12 @@ static void make_schema(struct schema *s, const struct nai_skill *skill) {
 }
 
 int nai_skill_schema(struct nai_schema **out, const struct nai_skill *skill, struct nai_err *err) {
-  struct schema *schema = calloc(1, sizeof *schema);
-  int rc = schema ? NAI_OK : nai_err_nomem(err);
+  NAI_FREED struct schema *schema = calloc(1, sizeof *schema);
+  if (!schema)
+    return nai_err_nomem(err);
   *out = NULL;
-  if (!rc) {
-    make_schema(schema, skill);
-    rc = nai_schema_copy(out, &schema->schema, err);
-  }
-  free(schema);
-  return rc;
+  make_schema(schema, skill);
+  return nai_schema_copy(out, &schema->schema, err);
 }
 
 struct filling {
@@ -140,24 +135,24 @@ static int refuse_cell(const struct filling *f, size_t i, int64_t row, const cha
 static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
   struct filling *f = ctx;
   int64_t row = nai_table_add_row(f->table);
-  int rc = nai_table_check(f->table, err);
-  for (size_t i = 0; i < f->skill->column_count && !rc; i++) {
+  NAI_TRY(nai_table_check(f->table, err));
+  for (size_t i = 0; i < f->skill->column_count; i++) {
     const struct nai_value *cell = &cells[f->column[i]];
     enum nai_type type = f->table->schema->columns[i].type;
     if (cell->null)
       continue;
     if ((cell->type == NAI_STR) != (type == NAI_STR))
-      rc = refuse_cell(f, i, row, cell->type == NAI_STR ? "a text" : "a number", err);
-    else if (type == NAI_STR)
+      return refuse_cell(f, i, row, cell->type == NAI_STR ? "a text" : "a number", err);
+    if (type == NAI_STR)
       nai_set_str(f->table, row, (int)i, cell->s);
     else if (type == NAI_F64)
       nai_set_f64(f->table, row, (int)i, cell->type == NAI_F64 ? cell->f : (double)cell->i);
     else if (cell->type == NAI_F64)
-      rc = refuse_cell(f, i, row, "a real number", err);
+      return refuse_cell(f, i, row, "a real number", err);
     else
       nai_set_i64(f->table, row, (int)i, cell->i);
   }
-  return rc;
+  return NAI_OK;
 }
 
 /* In the order that is asked for, then by all columns: the same for any plan of the statement. */
@@ -168,42 +163,37 @@ static int sort(struct nai_skill_answer *answer, const struct nai_skill *skill, 
     by[keys++] = (struct nai_sort_by){skill->order[i].column, skill->order[i].descending};
   for (size_t i = 0; i < skill->column_count; i++)
     by[keys++] = (struct nai_sort_by){(int)i, false};
-  int rc = nai_table_sort_by(answer->table, by, keys, err);
-  if (!rc && answer->table->rows > NAI_SKILL_MAX_ROWS) {
+  NAI_TRY(nai_table_sort_by(answer->table, by, keys, err));
+  if (answer->table->rows > NAI_SKILL_MAX_ROWS) {
     answer->left_out = answer->table->rows - NAI_SKILL_MAX_ROWS;
     nai_table_truncate(answer->table, NAI_SKILL_MAX_ROWS);
   }
-  return rc;
+  return NAI_OK;
+}
+
+static int fill_answer(struct nai_skill_answer *answer, const struct nai_skill *skill,
+                       const struct nai_skill_request *request, struct nai_err *err) {
+  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
+  struct nai_query query = {
+      .run = request->run, .text = &skill->text, .parameters = parameters, .limits = request->limits};
+  NAI_OWNED(nai_schema) *schema = NULL;
+  bool truncated;
+  NAI_TRY(nai_skill_bind(parameters, &query.parameter_count, skill, request, err));
+  NAI_TRY(check_needs(answer, skill, request->run, err));
+  if (answer->reason.len)
+    return NAI_OK;
+  NAI_TRY(nai_skill_schema(&schema, skill, err));
+  NAI_TRY(nai_table_new_copy(&answer->table, schema, err));
+  struct filling filling = {.skill = skill, .table = answer->table};
+  query.limits.rows = -1;
+  NAI_TRY(nai_query_run(&truncated, &query, &(struct nai_query_sink){match_columns, put_row, &filling}, err));
+  return sort(answer, skill, err);
 }
 
 int nai_skill_ask(struct nai_skill_answer *answer, const struct nai_skill *skill,
                   const struct nai_skill_request *request, struct nai_err *err) {
-  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
-  struct schema *schema = calloc(1, sizeof *schema);
-  struct filling filling = {.skill = skill};
-  size_t count = 0;
-  bool truncated;
   *answer = (struct nai_skill_answer){0};
-  int rc = schema ? nai_skill_bind(parameters, &count, skill, request, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = check_needs(answer, skill, request->run, err);
-  if (!rc && !answer->reason.len) {
-    make_schema(schema, skill);
-    rc = nai_table_new_copy(&answer->table, &schema->schema, err);
-    filling.table = answer->table;
-  }
-  if (!rc && answer->table) {
-    struct nai_query query = {.run = request->run,
-                              .text = &skill->text,
-                              .parameters = parameters,
-                              .parameter_count = count,
-                              .limits = request->limits};
-    query.limits.rows = -1;
-    rc = nai_query_run(&truncated, &query, &(struct nai_query_sink){match_columns, put_row, &filling}, err);
-    if (!rc)
-      rc = sort(answer, skill, err);
-  }
-  free(schema);
+  int rc = fill_answer(answer, skill, request, err);
   if (rc)
     nai_skill_answer_free(answer);
   return rc;
@@ -231,13 +221,12 @@ static int describe(const struct nai_query_text *text, const struct nai_skill *s
                     struct nai_err *err) {
   struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1] = {0};
   struct filling filling = {.skill = skill};
-  const char *const always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
   size_t n = 0;
   bool truncated;
   for (; skill && n < skill->parameter_count; n++)
     parameters[n] = (struct nai_query_parameter){skill->parameters[n].name, {.null = true}};
   for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
-    parameters[n++] = (struct nai_query_parameter){always[i], {.null = true}};
+    parameters[n++] = (struct nai_query_parameter){nai_skill_always[i], {.null = true}};
   if (!skill)
     parameters[n++] = (struct nai_query_parameter){"what", {.null = true}};
   const struct nai_query query = {.run = run,
@@ -259,14 +248,14 @@ int nai_skill_check(const struct nai_skill *skill, struct nai_run *run, struct n
 
 int nai_page_check(const struct nai_page *page, const struct nai_skills *skills, struct nai_run *run,
                    struct nai_err *err) {
-  int rc = NAI_OK;
-  for (size_t i = 0; i < page->block_count && !rc; i++) {
+  for (size_t i = 0; i < page->block_count; i++) {
     const struct nai_page_block *block = &page->blocks[i];
     const struct nai_skill *skill;
-    if (block->skill && (rc = nai_skills_find(&skill, skills, block->skill, err)))
+    int rc = block->skill ? nai_skills_find(&skill, skills, block->skill, err) : NAI_OK;
+    if (rc)
       return nai_err_wrap(err, rc, "%s", page->doc->file);
     if (block->text.sql)
-      rc = describe(&block->text, NULL, run, err);
+      NAI_TRY(describe(&block->text, NULL, run, err));
   }
-  return rc;
+  return NAI_OK;
 }

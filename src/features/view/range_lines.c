@@ -1,6 +1,4 @@
-#include "features/view/tree.h"
-
-#include "base/array.h"
+#include "features/view/range_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,42 +18,36 @@ static int compare_nodes(const void *pa, const void *pb, void *ctx) {
   return *a < *b ? -1 : *a > *b;
 }
 
-/* Lists the nodes by `group` (UINT32_MAX: none), each group in order. */
-static bool group_nodes(uint32_t **list, uint32_t **first, const struct nai_model *m, uint32_t groups,
-                        const uint32_t *group) {
-  uint32_t n = m->node_count;
-  *first = calloc((size_t)groups + 2, sizeof **first);
-  *list = malloc(((size_t)n + 1) * sizeof **list);
-  if (!*first || !*list)
-    return false;
-  for (uint32_t i = 0; i < n; i++)
-    if (group[i] != UINT32_MAX)
-      (*first)[group[i] + 2]++;
-  for (uint32_t g = 0; g + 1 < groups; g++)
-    (*first)[g + 2] += (*first)[g + 1];
-  for (uint32_t i = 0; i < n; i++)
-    if (group[i] != UINT32_MAX)
-      (*list)[(*first)[group[i] + 1]++] = i;
+/* Lists the nodes by `group` (negative: none), each group in order. */
+static int group_nodes(uint32_t **list, uint32_t **first, struct nai_tree *tree, uint32_t groups, const int32_t *group,
+                       struct nai_err *err) {
+  const struct nai_model *m = tree->m;
+  const struct nai_column column = nai_column_of_i32(group);
+  struct nai_groups grouped;
+  NAI_TRY(nai_groups_collect(&grouped, m->node_count, &column, groups, &tree->arena, err));
+  *list = grouped.order;
+  *first = grouped.first;
   for (uint32_t g = 0; g < groups; g++)
     qsort_r(*list + (*first)[g], (*first)[g + 1] - (*first)[g], sizeof **list, compare_nodes, m->nodes);
-  return true;
+  return NAI_OK;
 }
 
-static bool link_nodes(struct nai_tree *tree) {
+static int link_nodes(struct nai_tree *tree, struct nai_err *err) {
   const struct nai_model *m = tree->m;
-  uint32_t *group = malloc(((size_t)m->node_count + 1) * sizeof *group);
-  for (uint32_t i = 0; group && i < m->node_count; i++)
-    group[i] = m->nodes[i].parent;
-  bool ok = group && group_nodes(&tree->children, &tree->first_child, m, m->node_count, group);
-  for (uint32_t i = 0; ok && i < m->node_count; i++)
-    group[i] = m->nodes[i].parent == NAI_NO_ROW ? (uint32_t)m->nodes[i].thread : UINT32_MAX;
-  ok = ok && group_nodes(&tree->roots, &tree->first_root, m, m->thread_count, group);
-  free(group);
-  tree->sibling = malloc(((size_t)m->node_count + 1) * sizeof *tree->sibling);
-  for (uint32_t n = 0; ok && tree->sibling && n < m->node_count; n++)
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  int32_t *group;
+  NAI_TRY(NAI_NEW(group, &arena, m->node_count, err));
+  NAI_TRY(NAI_NEW(tree->sibling, &tree->arena, m->node_count, err));
+  for (uint32_t i = 0; i < m->node_count; i++)
+    group[i] = m->nodes[i].parent == NAI_NO_ROW ? -1 : (int32_t)m->nodes[i].parent;
+  NAI_TRY(group_nodes(&tree->children, &tree->first_child, tree, m->node_count, group, err));
+  for (uint32_t i = 0; i < m->node_count; i++)
+    group[i] = m->nodes[i].parent == NAI_NO_ROW ? m->nodes[i].thread : -1;
+  NAI_TRY(group_nodes(&tree->roots, &tree->first_root, tree, m->thread_count, group, err));
+  for (uint32_t n = 0; n < m->node_count; n++)
     for (uint32_t c = tree->first_child[n]; c < tree->first_child[n + 1]; c++)
       tree->sibling[tree->children[c]] = c + 1 < tree->first_child[n + 1] ? tree->children[c + 1] : NAI_NO_ROW;
-  return ok && tree->sibling;
+  return NAI_OK;
 }
 
 /* --- kernels ------------------------------------------------------------------------------------------ */
@@ -65,84 +57,68 @@ static int compare_kernels(const void *pa, const void *pb) {
   return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->name > b->name) - (a->name < b->name);
 }
 
-static uint32_t node_of_kernel(const struct nai_model *m, uint32_t kernel) {
+static int32_t node_of_kernel(const struct nai_model *m, uint32_t kernel) {
   uint32_t call = m->kernel_api[kernel];
   const struct nai_nvtx_node *node = call == NAI_NO_ROW ? NULL : nai_model_call_node(m, call);
-  return node ? (uint32_t)(node - m->nodes) : NAI_NO_ROW;
+  return node ? (int32_t)(node - m->nodes) : -1;
 }
 
-/* Kernels by node: a counting sort, then each node's by name. */
 struct sums {
-  uint32_t *order, *first; /* kernels of node n: order[first[n]] .. */
-  uint32_t *slot;          /* per name: its entry + 1 for the present node */
+  struct nai_groups kernels; /* by node */
+  uint32_t *slot;            /* per name: its entry + 1 for the present node */
   uint32_t count, capacity;
 };
 
-static bool sort_kernels(struct sums *s, const struct nai_model *m) {
-  s->first = calloc((size_t)m->node_count + 2, sizeof *s->first);
-  s->order = malloc(((size_t)m->kernels.n + 1) * sizeof *s->order);
-  s->slot = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof *s->slot);
-  if (!s->first || !s->order || !s->slot)
-    return false;
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t node = node_of_kernel(m, k);
-    if (node != NAI_NO_ROW)
-      s->first[node + 2]++;
-  }
-  for (uint32_t n = 1; n < m->node_count; n++)
-    s->first[n + 1] += s->first[n];
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t node = node_of_kernel(m, k);
-    if (node != NAI_NO_ROW)
-      s->order[s->first[node + 1]++] = k;
-  }
-  return true;
+static int sort_kernels(struct sums *s, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
+  int32_t *nodes;
+  NAI_TRY(NAI_NEW(s->slot, arena, m->tables[NAI_IN_KERNELS]->strings.count, err));
+  NAI_TRY(NAI_NEW(nodes, arena, m->kernels.n, err));
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    nodes[k] = node_of_kernel(m, k);
+  const struct nai_column column = nai_column_of_i32(nodes);
+  return nai_groups_collect(&s->kernels, m->kernels.n, &column, m->node_count, arena, err);
 }
 
-static bool sum_node(struct nai_tree *tree, struct sums *s, uint32_t node) {
+static int sum_node(struct nai_tree *tree, struct sums *s, uint32_t node, struct nai_err *err) {
   const struct nai_model *m = tree->m;
   uint32_t first = s->count;
-  for (uint32_t i = s->first[node]; i < s->first[node + 1]; i++) {
-    uint32_t name = nai_at_text(&m->kernels.name, s->order[i]);
+  for (uint32_t i = s->kernels.first[node]; i < s->kernels.first[node + 1]; i++) {
+    uint32_t kernel = s->kernels.order[i], name = nai_at_text(&m->kernels.name, kernel);
     if (name >= m->tables[NAI_IN_KERNELS]->strings.count)
       continue;
     if (!s->slot[name]) {
-      if (!nai_array_room(&tree->kernels, &s->capacity, s->count, sizeof *tree->kernels))
-        return false;
+      NAI_TRY(NAI_ROOM(tree->kernels, s->capacity, s->count, &tree->arena, err));
       tree->kernels[s->count] = (struct nai_tree_kernel){.name = name};
       s->slot[name] = ++s->count;
     }
     tree->kernels[s->slot[name] - 1].count++;
-    tree->kernels[s->slot[name] - 1].ns += nai_kernel_ns(m, s->order[i]);
+    tree->kernels[s->slot[name] - 1].ns += nai_kernel_ns(m, kernel);
   }
   for (uint32_t k = first; k < s->count; k++)
     s->slot[tree->kernels[k].name] = 0;
   if (s->count > first)
     qsort(tree->kernels + first, s->count - first, sizeof *tree->kernels, compare_kernels);
-  return true;
+  return NAI_OK;
 }
 
-static bool sum_kernels(struct nai_tree *tree) {
+static int sum_kernels(struct nai_tree *tree, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct sums s = {0};
-  bool ok = sort_kernels(&s, tree->m);
-  tree->first_kernel = calloc((size_t)tree->m->node_count + 1, sizeof *tree->first_kernel);
-  ok = ok && tree->first_kernel;
-  for (uint32_t n = 0; ok && n < tree->m->node_count; n++) {
+  NAI_TRY(sort_kernels(&s, tree->m, &arena, err));
+  NAI_TRY(NAI_NEW(tree->first_kernel, &tree->arena, (size_t)tree->m->node_count + 1, err));
+  for (uint32_t n = 0; n < tree->m->node_count; n++) {
     tree->first_kernel[n] = s.count;
-    ok = sum_node(tree, &s, n);
+    NAI_TRY(sum_node(tree, &s, n, err));
   }
-  if (ok)
-    tree->first_kernel[tree->m->node_count] = s.count;
-  free(s.order);
-  free(s.first);
-  free(s.slot);
-  return ok;
+  tree->first_kernel[tree->m->node_count] = s.count;
+  return NAI_OK;
 }
 
 /* --- lines -------------------------------------------------------------------------------------------- */
 
 static bool add_line(struct nai_tree *tree, struct nai_tree_line line) {
-  if (!nai_array_room(&tree->lines, &tree->line_capacity, tree->line_count, sizeof *tree->lines))
+  struct nai_err ignored;
+  if (NAI_ROOM(tree->lines, tree->line_capacity, tree->line_count, &tree->arena, &ignored))
     return false;
   tree->lines[tree->line_count++] = line;
   return true;
@@ -253,15 +229,9 @@ void nai_tree_all(struct nai_tree *tree, bool open) {
 }
 
 void nai_tree_to_depth(struct nai_tree *tree, int depth) {
-  const struct nai_model *m = tree->m;
-  uint8_t *depths = malloc((size_t)m->node_count + 1); /* parents come before their children */
-  for (uint32_t n = 0; depths && n < m->node_count; n++) {
-    uint32_t parent = m->nodes[n].parent;
-    depths[n] = parent == NAI_NO_ROW ? 0 : depths[parent] == 255 ? 255 : (uint8_t)(depths[parent] + 1);
-    tree->open[n] = depths[n] < depth;
-  }
-  free(depths);
-  memset(tree->thread_closed, 0, m->thread_count);
+  for (uint32_t n = 0; n < tree->m->node_count; n++)
+    tree->open[n] = tree->depth[n] < depth;
+  memset(tree->thread_closed, 0, tree->m->thread_count);
   nai_tree_list(tree);
 }
 
@@ -300,21 +270,22 @@ uint32_t nai_tree_node(const struct nai_tree *tree) {
 }
 
 int nai_tree_open(struct nai_tree *tree, const struct nai_model *m, struct nai_err *err) {
-  *tree = (struct nai_tree){.m = m};
-  tree->open = calloc((size_t)m->node_count + 1, sizeof *tree->open);
-  tree->hidden = calloc((size_t)m->node_count + 1, sizeof *tree->hidden);
-  tree->thread_closed = calloc((size_t)m->thread_count + 1, sizeof *tree->thread_closed);
-  if (!tree->open || !tree->hidden || !tree->thread_closed || !link_nodes(tree) || !sum_kernels(tree))
-    return nai_err_nomem(err);
+  *tree = (struct nai_tree){.m = m, .arena = NAI_ARENA(NULL)};
+  NAI_TRY(NAI_NEW(tree->open, &tree->arena, m->node_count, err));
+  NAI_TRY(NAI_NEW(tree->hidden, &tree->arena, m->node_count, err));
+  NAI_TRY(NAI_NEW(tree->depth, &tree->arena, m->node_count, err));
+  NAI_TRY(NAI_NEW(tree->thread_closed, &tree->arena, m->thread_count, err));
+  NAI_TRY(link_nodes(tree, err));
+  NAI_TRY(sum_kernels(tree, err));
+  for (uint32_t n = 0; n < m->node_count; n++) { /* parents come before their children */
+    uint32_t parent = m->nodes[n].parent;
+    tree->depth[n] = parent == NAI_NO_ROW ? 0 : (uint8_t)(tree->depth[parent] + (tree->depth[parent] < UINT8_MAX));
+  }
   nai_tree_to_depth(tree, 1);
   return NAI_OK;
 }
 
 void nai_tree_free(struct nai_tree *tree) {
-  void *const all[] = {tree->children,   tree->first_child,  tree->sibling, tree->roots,
-                       tree->first_root, tree->open,         tree->hidden,  tree->thread_closed,
-                       tree->kernels,    tree->first_kernel, tree->lines,   tree->filter};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    free(all[i]);
-  *tree = (struct nai_tree){0};
+  free(tree->filter);
+  nai_arena_free(&tree->arena);
 }
