@@ -237,6 +237,8 @@ static int keep_gpus(struct extraction *x, struct nai_err *err) {
 }
 
 static void extraction_free(struct extraction *x) {
+  if (!x)
+    return;
   for (int i = 0; i < x->part_count && x->parts; i++)
     nai_part_free(&x->parts[i]);
   for (int i = 0; i < x->scan_count; i++)
@@ -249,32 +251,37 @@ static void extraction_free(struct extraction *x) {
     nai_strings_free(&x->record_names[i]);
   }
   nai_arena_free(&x->arena);
+  free(x);
 }
+NAI_OWNER(extraction)
 
 int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct nai_ingest_options *options,
                 struct nai_err *err) {
-  NAI_SCOPED(extraction) x = {.arena = NAI_ARENA(NULL), .out = out, .trace = trace, .options = options};
+  NAI_OWNED(extraction) *x = calloc(1, sizeof *x); /* too large for a small stack */
+  if (!x)
+    return nai_err_nomem(err);
+  *x = (struct extraction){.arena = NAI_ARENA(NULL), .out = out, .trace = trace, .options = options};
   struct nai_table **tables = out->tables;
-  x.tables = nai_ingest_closure(options->tables ? options->tables : NAI_IN_DEFAULT);
+  x->tables = nai_ingest_closure(options->tables ? options->tables : NAI_IN_DEFAULT);
   for (int i = NAI_IN_EXTRACT_NOTES; i < NAI_IN_FIRST_EVENTS; i++)
-    if (nai_wanted(&x, i))
+    if (nai_wanted(x, i))
       NAI_TRY(nai_table_new(&tables[i], nai_event_tables[i], err));
-  NAI_TRY(open_scans(&x, err));
-  NAI_TRY(lay_out_parts(&x, err));
-  NAI_TRY(read_parts(&x, err));
-  NAI_TRY(nai_damage_settle(&x, err));
+  NAI_TRY(open_scans(x, err));
+  NAI_TRY(lay_out_parts(x, err));
+  NAI_TRY(read_parts(x, err));
+  NAI_TRY(nai_damage_settle(x, err));
   nai_probe_take_back(tables[NAI_IN_CAPABILITIES], tables[NAI_IN_PROBE_NOTES]);
   nai_probe_take_back(tables[NAI_IN_CAPABILITIES], tables[NAI_IN_EXTRACT_NOTES]);
   NAI_TRY(nai_table_check(tables[NAI_IN_CAPABILITIES], err));
-  NAI_TRY(nai_merge(&x, err));
-  NAI_TRY(keep_gpus(&x, err));
-  NAI_TRY(nai_write_events(&x, err));
-  for (int i = 0; i < x.intake_count; i++)
-    NAI_TRY(nai_note_intake(&x, &x.intakes[i], err));
-  NAI_TRY(nai_describe(&x, err));
+  NAI_TRY(nai_merge(x, err));
+  NAI_TRY(keep_gpus(x, err));
+  NAI_TRY(nai_write_events(x, err));
+  for (int i = 0; i < x->intake_count; i++)
+    NAI_TRY(nai_note_intake(x, &x->intakes[i], err));
+  NAI_TRY(nai_describe(x, err));
   nai_small_note(tables[NAI_IN_EXTRACT_NOTES], trace);
   for (int i = NAI_IN_EXTRACT_NOTES; i < NAI_IN_FIRST_EVENTS; i++)
-    if (nai_wanted(&x, i))
+    if (nai_wanted(x, i))
       NAI_TRY(nai_table_check(tables[i], err));
   return NAI_OK;
 }

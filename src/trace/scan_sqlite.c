@@ -1,7 +1,6 @@
 /* Scans by SQLite: a part is a range of rowids. */
 #include "trace/scan_internal.h"
 
-
 struct sqlite_scan {
   const struct nai_trace *trace;
   const struct nai_db_table *table;

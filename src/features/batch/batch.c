@@ -192,6 +192,7 @@ int nai_batch_open(struct nai_batch *b, const char *out, struct nai_err *err) {
   NAI_TRY(nai_yaml_load_own(&doc, path, err));
   NAI_TRY(read_plan(b, doc, err));
   top_path(path, sizeof path, out, "manifest.csv");
+  b->manifest = (struct nai_batch_manifest){.arena = b->arena};
   return nai_batch_manifest_read(&b->manifest, path, err);
 }
 

@@ -4,7 +4,6 @@
  * bytes that nothing owns, or that two own: rows that would be missing without a word. */
 #include "trace/pages/pages.h"
 
-
 enum { MAX_PAGE_BYTES = 65536, FREE_BLOCK_HEAD = 4 };
 
 struct page_use {
