@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "config/kernel_classes.h"
 #include "rundir/outdir.h"
+#include "tables/capture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,10 +163,13 @@ const struct nai_table *nai_run_loaded(const struct nai_run *run, uint32_t i) {
 }
 
 int64_t nai_run_utc(const struct nai_run *run) {
-  const struct nai_table *capture = nai_run_find_loaded(run, "capture");
-  int64_t utc, epoch = capture && capture->rows ? nai_cell_i64(capture, 0, "utc_epoch_ns") : NAI_NULL_I64;
-  int64_t start = epoch > 0 ? nai_cell_i64(capture, 0, "capture_start_ns") : NAI_NULL_I64; /* NULL is below 0 */
-  bool told = epoch > 0 && !__builtin_add_overflow(epoch, start == NAI_NULL_I64 ? 0 : start, &utc);
+  const struct nai_table *capture = nai_run_find_loaded(run, nai_capture_schema.name);
+  if (!capture || !capture->rows)
+    return NAI_NULL_I64;
+  int64_t utc, epoch = nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns),
+               start = nai_get_i64(capture, 0, CAPTURE_capture_start_ns);
+  bool told =
+      epoch > 0 && !__builtin_add_overflow(epoch, start == NAI_NULL_I64 ? 0 : start, &utc); /* NULL is below 0 */
   return told ? utc : NAI_NULL_I64;
 }
 

@@ -44,7 +44,7 @@ struct nai_table *nai_run_find_loaded(const struct nai_run *run, const char *nam
 /* The i-th table that is held, NULL behind the last. */
 const struct nai_table *nai_run_loaded(const struct nai_run *run, uint32_t i);
 /* When its capture began, ns since 1970: the session may have begun long before. NAI_NULL_I64 where that is not known,
- * or the table capture is not held. */
+ * or the table capture is not held; it is held with nai_capture_schema. */
 int64_t nai_run_utc(const struct nai_run *run);
 /* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is
  * freed. */
