@@ -28,8 +28,7 @@ static void read_manifest(struct nai_manifest *m, const char *text, size_t len) 
 }
 
 static void make(struct nai_manifest *m) {
-  *m = (struct nai_manifest){
-      .version = strdup("1.2.3"), .trace = strdup("trace \\ \"x\".sqlite"), .identity = UINT64_MAX};
+  *m = (struct nai_manifest){.version = "1.2.3", .trace = "trace \\ \"x\".sqlite", .identity = UINT64_MAX};
   nai_strings_add(&m->options, "--trim 1 2", 10);
   nai_manifest_add_node(m, "probe");
   nai_manifest_add_input(m, "program", 1);
