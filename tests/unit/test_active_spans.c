@@ -320,12 +320,13 @@ static void test_modes(void **state) {
 }
 
 /* Blocks of kernels that run, nanosecond by nanosecond. */
+/* Blocks of less than a warp leave lanes idle, too. */
 static void test_underfilled(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     struct fixture f;
     enum { N = 30, SMS = 16 };
-    int64_t blocks[LINE] = {0}, few = 0, idle_blocks = 0;
+    int64_t blocks[LINE] = {0}, lanes[LINE] = {0}, few = 0, idle_lanes = 0;
     fixture_init(&f);
     f.seed = seed;
     fixture_process(&f, 1);
@@ -333,18 +334,20 @@ static void test_underfilled(void **state) {
     nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GPUS_sm_count, SMS);
     for (int i = 0; i < N; i++) {
       int64_t a = fixture_random(&f, LINE - 400), b = a + 1 + fixture_random(&f, 300),
-              grid = 1 + fixture_random(&f, 24);
+              grid = 1 + fixture_random(&f, 24), threads = 1 + fixture_random(&f, 64);
       struct nai_table *configs = f.in.tables[NAI_IN_KERNEL_CONFIGS], *kernels = f.in.tables[NAI_IN_KERNELS];
-      CELLS(configs, grid, 1, 1, 64, 1, 1, 16, 0, 0);
+      CELLS(configs, grid, 1, 1, threads, 1, 1, 16, 0, 0);
       CELLS(kernels, a, b, 0, 0, 0, 1, 7 + i, 0, i, NAI_NULL_I64);
       nai_set_str(kernels, i, KERNEL_EVENTS_name, "k");
-      for (int64_t t = a; t < b; t++)
+      for (int64_t t = a; t < b; t++) {
         blocks[t] += grid;
+        lanes[t] += grid * (threads > 32 ? 32 : threads);
+      }
     }
     for (int t = 0; t < LINE; t++) {
       bool counts = blocks[t] > 0 && blocks[t] < SMS;
       few += counts;
-      idle_blocks += counts ? SMS - blocks[t] : 0;
+      idle_lanes += counts ? 32 * SMS - lanes[t] : 0;
     }
     fixture_build(&f);
     struct nai_table *losses = losses_of(&f);
@@ -352,7 +355,7 @@ static void test_underfilled(void **state) {
     assert_true(row >= 0 || !few);
     if (row >= 0) {
       assert_int_equal(cell_int(losses, row, "time_ns"), few);
-      assert_int_equal(cell_int(losses, row, "gain_ns"), idle_blocks / SMS);
+      assert_int_equal(cell_int(losses, row, "gain_ns"), idle_lanes / (32 * SMS));
     }
     nai_table_free(losses);
     fixture_free(&f);

@@ -229,7 +229,7 @@ static void each_rule_fires(void **state) {
   (void)state;
   static const struct {
     const char *expected;
-    const char *rows[3][2];
+    const char *rows[4][2];
   } cases[] = {
       {"no-gpu-activity-recorded/high", {{"capture_health", "check=gpu_activity_recorded;state=problem"}}},
       {"nvtx-only/info", {{"capture_health", "check=cuda_traced;state=problem"}}},
@@ -385,6 +385,16 @@ static void each_rule_fires(void **state) {
        {{"gpu_metrics",
          "device_id=3;coverage_pct=90;metric=SMs Active [Throughput %];metric_unit=%;during=busy;mean=30"},
         {"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"}}},
+      {"underfilled/high uvm-bound/high", /* pages move in a part of the kernel, and more blocks would help the rest */
+       {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"},
+        {"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"},
+        {"kernel_shape", "device_id=3;kernel_name=k;category=other;fill=underfilled;total_time_ns=50000000"},
+        {"uvm_kernels", "device_id=3;kernel_name=k;covered_ns=6000000;covered_pct=12"}}},
+      {"uvm-bound/high",
+       {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"},
+        {"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"},
+        {"kernel_shape", "device_id=3;kernel_name=k;category=other;fill=underfilled;total_time_ns=50000000"},
+        {"uvm_kernels", "device_id=3;kernel_name=k;covered_ns=30000000;covered_pct=64"}}},
       {"",
        {{"gpu_metrics",
          "device_id=3;coverage_pct=90;metric=SMs Active [Throughput %];metric_unit=%;during=window;mean=30"}}},
@@ -491,7 +501,7 @@ static void each_rule_fires(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct tables t = {0};
     add_gpu(&t);
-    for (size_t r = 0; r < 3 && cases[i].rows[r][0]; r++)
+    for (size_t r = 0; r < sizeof cases[i].rows / sizeof *cases[i].rows && cases[i].rows[r][0]; r++)
       add(&t, cases[i].rows[r][0], cases[i].rows[r][1]);
     expect(&t, NULL, cases[i].expected);
   }

@@ -493,6 +493,20 @@ static void test_launch_floor(void **state) {
   EXPECT(&f, {"launch_latency", "", 23 * 35000 + 55000}, {"in_launch_call", "cudaLaunchKernel", 24 * 5000});
 }
 
+/* Where they take 300 us at best, what lies behind a call is something else that is not recorded. */
+static void test_no_slow_launch(void **state) {
+  (void)state;
+  struct fixture f;
+  int32_t process = fixture_begin(&f);
+  for (int i = 0; i < 25; i++) {
+    int64_t t = i * 1000000;
+    fixture_api(&f, t, t + 5000, 0, "cudaLaunchKernel", i + 1);
+    fixture_kernel(&f, t + (i == 24 ? 90000 : 300000), t + 1000000, "k", 0, process, 7, i + 1);
+  }
+  EXPECT(&f, {"unknown", "after the call returned", 23 * 295000}, {"in_launch_call", "cudaLaunchKernel", 24 * 5000},
+         {"launch_latency", "", 85000});
+}
+
 static void test_no_launch(void **state) {
   (void)state;
   struct fixture f;
@@ -628,6 +642,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
                                           cmocka_unit_test(test_calls_before),
                                           cmocka_unit_test(test_after_call),
                                           cmocka_unit_test(test_launch_floor),
+                                          cmocka_unit_test(test_no_slow_launch),
                                           cmocka_unit_test(test_no_launch),
                                           cmocka_unit_test(test_copy_ends_gap),
                                           cmocka_unit_test(test_what_host_did),

@@ -48,33 +48,43 @@ static struct shape shape_of(const struct shapes *s, uint32_t i) {
 
 /* Kernels that run, in a heap by their ends. */
 struct running {
-  int64_t end, blocks;
+  int64_t end;
+  struct shape shape;
 };
 struct sweep {
   struct nai_arena *arena;
   struct running *heap;
   uint32_t count, capacity;
-  int64_t blocks, others; /* blocks of all that run; how many of them cannot be judged */
+  int64_t sms, blocks; /* of the GPU; of all that run */
+  int64_t lanes;       /* of a warp, in these blocks: those that have a thread */
+  int64_t others;      /* how many run that cannot be judged */
   int64_t at, few_ns;
-  struct share_sum idle; /* of few_ns, as much as multiprocessors have no block; idle.whole: how many there are */
+  struct share_sum idle; /* of few_ns, as much as lanes have no thread; idle.whole: a warp's on each multiprocessor */
 };
 
 static void pass(struct sweep *s, int64_t t) {
-  if (s->count && !s->others && s->blocks < s->idle.whole && t > s->at) {
+  if (s->count && !s->others && s->blocks < s->sms && t > s->at) {
     s->few_ns += t - s->at;
-    add_share(&s->idle, t - s->at, s->idle.whole - s->blocks);
+    add_share(&s->idle, t - s->at, s->idle.whole - s->lanes);
   }
   s->at = t > s->at ? t : s->at;
 }
 
-static int push(struct sweep *s, int64_t end, int64_t blocks, struct nai_err *err) {
+/* One more of them runs, or (-1) one less. */
+static void count_running(struct sweep *s, struct shape shape, int by) {
+  int64_t blocks = shape.blocks < s->sms ? shape.blocks : s->sms;
+  s->others += blocks < 0 ? by : 0;
+  s->blocks += blocks < 0 ? 0 : by * blocks;
+  s->lanes += blocks < 0 ? 0 : by * blocks * (shape.threads > 0 && shape.threads < WARP ? shape.threads : WARP);
+}
+
+static int push(struct sweep *s, int64_t end, struct shape shape, struct nai_err *err) {
   NAI_TRY(NAI_ROOM(s->heap, s->capacity, s->count, s->arena, err));
   uint32_t i = s->count++;
   for (; i && s->heap[(i - 1) / 2].end > end; i = (i - 1) / 2)
     s->heap[i] = s->heap[(i - 1) / 2];
-  s->heap[i] = (struct running){end, blocks};
-  s->blocks += blocks < 0 ? 0 : blocks;
-  s->others += blocks < 0;
+  s->heap[i] = (struct running){end, shape};
+  count_running(s, shape, 1);
   return NAI_OK;
 }
 
@@ -93,8 +103,7 @@ static void pop(struct sweep *s) {
     i = child;
   }
   s->heap[i] = last;
-  s->blocks -= top.blocks < 0 ? 0 : top.blocks;
-  s->others -= top.blocks < 0;
+  count_running(s, top.shape, -1);
 }
 
 static void pass_until(struct sweep *s, int64_t t) {
@@ -107,16 +116,17 @@ static void pass_until(struct sweep *s, int64_t t) {
 }
 
 /* Time in which kernels run that together have fewer blocks than the GPU has SMs: wall time instead of the sum, since
- * kernels that run at once fill the GPU together. On all SMs they would take the share that has blocks now. */
+ * kernels that run at once fill the GPU together. In full warps on all SMs they would
+ * take the share of the lanes that have a thread now. */
 static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
-  struct sweep s = {.arena = g->arena, .idle.whole = sms, .at = INT64_MIN};
+  struct sweep s = {.arena = g->arena, .sms = sms, .idle.whole = sms * WARP, .at = INT64_MIN};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
       continue;
     pass_until(&s, nai_model_op_start(g->m, op));
-    NAI_TRY(push(&s, nai_model_op_end(g->m, op), shape_of(shapes, i).blocks, err));
+    NAI_TRY(push(&s, nai_model_op_end(g->m, op), shape_of(shapes, i), err));
   }
   pass_until(&s, INT64_MAX);
   few->ns = s.few_ns;

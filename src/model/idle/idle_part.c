@@ -121,7 +121,7 @@ static int split_gpu(void *ctx, int index, struct nai_err *err) {
   /* Where even the fastest launches take long, more of the time after a call is launch latency. */
   double limit = 2 * nai_launch_floor(w.latencies, w.latency_count);
   if (limit > NAI_LAUNCH_LATENCY_NS && w.longest_after > NAI_LAUNCH_LATENCY_NS) {
-    idle->latency_limit = (int64_t)limit;
+    idle->latency_limit = limit < NAI_SLOW_LATENCY_NS ? (int64_t)limit : NAI_SLOW_LATENCY_NS;
     NAI_TRY(take_gaps(&w, (uint32_t)index, err));
   }
   for (int c = 0; c < NAI_IDLE_CAUSES; c++)
