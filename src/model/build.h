@@ -46,9 +46,9 @@ enum nai_match { NAI_EQUALS, NAI_BEGINS, NAI_BEGINS_ANY_CASE, NAI_HOLDS, NAI_HOL
 bool nai_name_matches(const char *name, enum nai_match how, const char *const *words);
 #define NAI_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 /* How many tasks a part has: one per GPU, thread, process. */
-int nai_each_gpu(const struct nai_model *model);
-int nai_each_thread(const struct nai_model *model);
-int nai_each_process(const struct nai_model *model);
+static inline int nai_each_gpu(const struct nai_model *m) { return (int)m->gpu_count; }
+static inline int nai_each_thread(const struct nai_model *m) { return (int)m->thread_count; }
+static inline int nai_each_process(const struct nai_model *m) { return (int)m->process_count; }
 
 /* Rows by GPU in `work`; then a GPU's operations in order, its streams and processes. */
 NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_model *model, struct nai_err *err);

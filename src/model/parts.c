@@ -57,10 +57,6 @@ int64_t nai_parts_bytes(const struct nai_model *m, uint32_t wanted) {
   return bytes;
 }
 
-int nai_each_gpu(const struct nai_model *m) { return (int)m->gpu_count; }
-int nai_each_thread(const struct nai_model *m) { return (int)m->thread_count; }
-int nai_each_process(const struct nai_model *m) { return (int)m->process_count; }
-
 static int begin_part(void *model, int part, struct nai_err *err) {
   return parts[part]->begin ? parts[part]->begin(model, err) : NAI_OK;
 }

@@ -18,8 +18,6 @@ static int open_stored(struct nai_sql_table *t, struct nai_err *err) {
 
 static const struct nai_sql_source stored = {.open = open_stored};
 
-bool nai_database_derives(const struct nai_sql_table *t) { return t->source != &stored; }
-
 /* The page's data blocks are no rows to ask about. */
 static bool is_shown(const char *name) { return strcmp(name, "viewer_data") != 0; }
 

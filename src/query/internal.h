@@ -37,7 +37,7 @@ extern const struct nai_sql_source nai_derived_nodes, nai_derived_depths, nai_de
 NAI_MUST_CHECK int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_err *err);
 void nai_database_close(struct nai_database *db);
 /* Whether it is computed from the model, not stored in the run. */
-bool nai_database_derives(const struct nai_sql_table *t);
+static inline bool nai_database_derives(const struct nai_sql_table *t) { return t->source->schema != NULL; }
 
 /* functions.c: those that ask the run. */
 NAI_MUST_CHECK int nai_database_functions(struct nai_database *db);

@@ -103,7 +103,7 @@ NAI_MUST_CHECK int nai_timeline_open(struct nai_timeline *tl, const struct nai_m
 NAI_MUST_CHECK int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writer, struct nai_err *err);
 void nai_timeline_free(struct nai_timeline *tl);
 
-/* The part of an event that is shown, without names; false for none. */
+/* layout.c. The part of an event that is shown, without names; false for none. */
 bool nai_timeline_cut(struct nai_track_slice *slice, const struct nai_timeline *tl, enum nai_lane_kind kind,
                       uint32_t row);
 

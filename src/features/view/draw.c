@@ -5,28 +5,6 @@
 
 /* --- times -------------------------------------------------------------------------------------------- */
 
-static int decimals_for(int64_t step) {
-  int decimals = 9;
-  for (; decimals > 0 && step >= 10; decimals--)
-    step /= 10;
-  return decimals;
-}
-
-static void print_rounded(struct nai_buf *out, const struct nai_term *v, int64_t t, int decimals) {
-  int64_t scale = 1;
-  t -= v->relative ? v->scene.first : 0;
-  for (int i = decimals; i < 9; i++)
-    scale *= 10;
-  nai_fmt_scaled(out, t / scale, decimals);
-}
-
-void nai_print_time(struct nai_buf *out, const struct nai_term *v, int64_t t) {
-  int columns = nai_term_layout(v).columns;
-  int decimals = decimals_for((v->now.end - v->now.start) / (columns > 0 ? columns : 1));
-  print_rounded(out, v, t, decimals < 3 ? 3 : decimals);
-  nai_buf_puts(out, " s");
-}
-
 /* 1, 2 or 5 times a power of ten, at least `least`. */
 static int64_t step_from(int64_t least) {
   int64_t step = 1;
@@ -42,7 +20,7 @@ static void draw_tick(struct nai_screen *s, const struct nai_term *v, int y, int
   if (column < 0 || column >= columns)
     return;
   nai_screen_set(s, y, x + column, s->ascii ? '|' : 0x2502, 0, 0);
-  print_rounded(&text, v, t, decimals_for(step));
+  nai_print_tick(&text, v, t, step);
   nai_buf_puts(&text, " s");
   int width = nai_screen_width(s, nai_buf_str(&text));
   int cursor = v->cursor ? nai_term_time_column(v, v->now.at, columns) : -1;
@@ -119,12 +97,6 @@ void nai_draw_header(struct nai_screen *s, const struct nai_term *v, int y) {
   nai_screen_drop(s, &text);
 }
 
-void nai_draw_legend(struct nai_buf *out) {
-  nai_buf_puts(out, "C computation  X communication  M copies  . idle\ngaps: ");
-  nai_cause_letters(out);
-  nai_buf_puts(out, "\n");
-}
-
 /* --- the rows, the last line -------------------------------------------------------------------------- */
 
 static void draw_rows(struct nai_screen *s, const struct nai_term *v, const struct nai_term_places *l) {
@@ -144,10 +116,24 @@ static void draw_rows(struct nai_screen *s, const struct nai_term *v, const stru
     nai_screen_put(s, l->y, 0, s->width, "The trace has no events to show.", 0, 0);
 }
 
+static const char *prompt_label(const struct nai_term *v) {
+  switch (v->prompt.key) {
+  case '/':
+  case 'F':
+    return v->in_tree ? "ranges with: " : "kernels with: ";
+  case 'm':
+    return "shortest, in us: ";
+  case 'g':
+    return v->relative ? "go to second, since the begin: " : "go to second: ";
+  default:
+    return "write to file: ";
+  }
+}
+
 static void draw_last(struct nai_screen *s, const struct nai_term *v, int y) {
   NAI_SCOPED(nai_buf) line = {0};
   if (v->prompt.key) {
-    int at = nai_screen_put(s, y, 0, s->width, nai_prompt_label(v), NAI_BOLD, 0);
+    int at = nai_screen_put(s, y, 0, s->width, prompt_label(v), NAI_BOLD, 0);
     at += nai_screen_put(s, y, at, s->width - at - 1, v->prompt.text, 0, 0);
     nai_screen_set(s, y, at, ' ', NAI_REVERSE, 0);
   } else if (v->message.len) {

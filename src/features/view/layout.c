@@ -74,6 +74,10 @@ int nai_term_time_column(const struct nai_term *v, int64_t t, int columns) {
 
 /* --- rows --------------------------------------------------------------------------------------------- */
 
+const struct nai_row *nai_term_row(const struct nai_term *v) {
+  return v->now.row < v->scene.count ? &v->scene.rows[v->now.row] : NULL;
+}
+
 bool nai_term_shows(const struct nai_term *v, uint32_t row) {
   const struct nai_row *r = &v->scene.rows[row];
   return r->depth < v->settings[NAI_SET_DEPTH];

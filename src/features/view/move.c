@@ -72,10 +72,6 @@ bool nai_term_pop(struct nai_term *v) {
   return true;
 }
 
-const struct nai_row *nai_term_row(const struct nai_term *v) {
-  return v->now.row < v->scene.count ? &v->scene.rows[v->now.row] : NULL;
-}
-
 uint32_t nai_term_event(const struct nai_term *v) {
   const struct nai_row *row = nai_term_row(v);
   return row ? nai_spans_at(nai_row_spans(&v->scene, row), v->now.at) : 0;

@@ -54,7 +54,7 @@ static int config_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
 
 static void print_help(struct nai_buf *out, const struct nai_term *v) {
   int place = v->in_tree ? NAI_IN_TREE : NAI_IN_TIMELINE;
-  for (const struct nai_key_use *use = nai_key_uses; use->does; use++)
+  for (const struct nai_key_use *use = v->keys; use->does; use++)
     if (use->places & place)
       nai_buf_printf(out, "%-20s %s\n", use->names, use->does);
   if (v->in_tree)

@@ -16,20 +16,6 @@ void nai_prompt_open(struct nai_term *v, char key) {
   }
 }
 
-const char *nai_prompt_label(const struct nai_term *v) {
-  switch (v->prompt.key) {
-  case '/':
-  case 'F':
-    return v->in_tree ? "ranges with: " : "kernels with: ";
-  case 'm':
-    return "shortest, in us: ";
-  case 'g':
-    return v->relative ? "go to second, since the begin: " : "go to second: ";
-  default:
-    return "write to file: ";
-  }
-}
-
 /* A number that is all of the text. */
 static bool read_number(double *out, const char *text) {
   char *end;

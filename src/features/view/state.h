@@ -50,6 +50,7 @@ enum { NAI_BACK_MOST = 64, NAI_BOOKMARKS_MOST = 99 };
 
 struct nai_term {
   const struct nai_term_options *options;
+  const struct nai_key_use *keys; /* nai_key_uses */
   struct nai_scene scene;
   struct nai_tree tree;
   int width, height;
@@ -150,7 +151,6 @@ extern const struct nai_key_use nai_key_uses[]; /* ends with does == NULL */
 /* prompts.c: lines that are typed */
 void nai_prompt_open(struct nai_term *view, char key);
 NAI_MUST_CHECK int nai_prompt_key(struct nai_term *view, uint32_t key, struct nai_err *err);
-const char *nai_prompt_label(const struct nai_term *view);
 
 /* overlays.c: panels over the rows */
 void nai_overlay_open(struct nai_term *view, enum nai_overlay overlay);
@@ -167,6 +167,9 @@ void nai_draw_axis(struct nai_screen *screen, const struct nai_term *view, int y
 void nai_draw_panel(struct nai_screen *screen, const struct nai_term *view, int y, int rows);
 void nai_draw_tree(struct nai_screen *screen, const struct nai_term *view, int y, int rows);
 void nai_draw_header(struct nai_screen *screen, const struct nai_term *view, int y);
-void nai_draw_legend(struct nai_buf *out);
-/* "60.251234 s", with as many places as the window asks for. */
+
+/* texts.c: "60.251234 s", with as many places as the window asks for; without the unit, with as many as the step does
+ */
 void nai_print_time(struct nai_buf *out, const struct nai_term *view, int64_t t);
+void nai_print_tick(struct nai_buf *out, const struct nai_term *view, int64_t t, int64_t step);
+void nai_draw_legend(struct nai_buf *out);

@@ -85,6 +85,7 @@ int nai_term_new(struct nai_term **out, const struct nai_term_options *options, 
   if (!v)
     return nai_err_nomem(err);
   *v = (struct nai_term){.options = options,
+                         .keys = nai_key_uses,
                          .width = 80,
                          .height = 24,
                          .range_start = INT64_MIN,
