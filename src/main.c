@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/escape.h"
+#include "base/former.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -149,6 +150,7 @@ int main(int argc, char **argv) {
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
   nai_cli_put_off_pipe_signal();
+  nai_former_listen(nai_cmd_note);
   if (argc > 1 && (strcmp(argv[1], "timeline") == 0 || strcmp(argv[1], "tui") == 0))
     return view_by_another_name(argc, argv);
   return nai_cli_main(&program, argc, argv);

@@ -57,7 +57,7 @@ static void put_worst(const struct adding *a, const struct FINDINGS_row *finding
   nai_set_str(runs, a->row, RUNS_severity, nai_severity_name(severity));
   nai_set_str(runs, a->row, RUNS_worst_rule, finding->id);
   nai_set_str(runs, a->row, RUNS_worst_title, finding->title);
-  nai_set_i64(runs, a->row, RUNS_at_stake_ns, finding->at_stake_ns); /* NULL stays NULL */
+  nai_set_i64(runs, a->row, RUNS_saving_ns, finding->saving_ns); /* NULL stays NULL */
   nai_set_f64(runs, a->row, RUNS_pct_of_active, pct);
 }
 
@@ -71,7 +71,7 @@ static void add_findings(const struct adding *a) {
     struct FINDINGS_row f = FINDINGS_at(a->findings, i);
     int severity = nai_severity_from_name(f.severity);
     NAI_ADD(INDEX_FINDINGS, a->index->findings, .run_id = run_id(a), .capture = a->capture, .finding = f.finding,
-            .rule = f.id, .severity = f.severity, .scope = f.scope, .title = f.title, .at_stake_ns = f.at_stake_ns,
+            .rule = f.id, .severity = f.severity, .scope = f.scope, .title = f.title, .saving_ns = f.saving_ns,
             .pct_of_active = f.pct_of_active, .path = a->path);
     if (severity >= 0)
       counts[severity]++;

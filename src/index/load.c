@@ -6,12 +6,12 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* The file's columns are exactly the schema's, in its order. */
+/* The file's columns are exactly the schema's, in its order; some may have the name they had before. */
 static bool has_columns(sqlite3_stmt *select, const struct nai_schema *schema) {
   if (sqlite3_column_count(select) != (int)schema->column_count)
     return false;
   for (uint32_t c = 0; c < schema->column_count; c++)
-    if (strcmp(sqlite3_column_name(select, (int)c), schema->columns[c].name) != 0)
+    if (!nai_schema_is_called(schema->columns[c].name, schema->columns[c].was, sqlite3_column_name(select, (int)c)))
       return false;
   return true;
 }

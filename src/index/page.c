@@ -98,8 +98,8 @@ static int put_rules(struct nai_view *view, const struct nai_index *index, struc
     nai_view_put_text(map, "severity", nai_severity_name(rules[i].severity));
     nai_view_put_int(map, "runs", rules[i].runs);
     nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / (double)index->runs->rows);
-    nai_index_put_value(map, "stake", "ns", "",
-                        rules[i].at_stake_ns == NAI_NULL_I64 ? (double)NAN : (double)rules[i].at_stake_ns);
+    nai_index_put_value(map, "saving", "ns", "",
+                        rules[i].saving_ns == NAI_NULL_I64 ? (double)NAN : (double)rules[i].saving_ns);
     nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
     nai_view_put_text(map, "run", rules[i].run);
   }

@@ -24,14 +24,14 @@ static int sort_rows(uint32_t **out, const struct nai_table *t, int (*by)(const 
 
 static void take_finding(struct nai_index_rule *rule, const struct INDEX_FINDINGS_row *finding) {
   int severity = nai_severity_from_name(finding->severity);
-  bool worse = severity > rule->severity || (severity == rule->severity && finding->at_stake_ns > rule->at_stake_ns);
+  bool worse = severity > rule->severity || (severity == rule->severity && finding->saving_ns > rule->saving_ns);
   /* A run's findings lie side by side. */
   rule->runs += !rule->last_run || strcmp(rule->last_run, finding->run_id) != 0;
   rule->last_run = finding->run_id;
   if (rule->title && !worse)
     return;
   rule->severity = severity;
-  rule->at_stake_ns = finding->at_stake_ns;
+  rule->saving_ns = finding->saving_ns;
   rule->title = finding->title;
   rule->path = finding->path;
   rule->run = finding->run_id;
@@ -56,7 +56,7 @@ int nai_index_rules(struct nai_index_rule **out, uint32_t *count, const struct n
       return nai_err_nomem(err);
     NAI_TRY(NAI_ROOM(*out, capacity, at, arena, err));
     if (ids.count > known)
-      (*out)[at] = (struct nai_index_rule){.id = finding.rule, .severity = -1, .at_stake_ns = NAI_NULL_I64};
+      (*out)[at] = (struct nai_index_rule){.id = finding.rule, .severity = -1, .saving_ns = NAI_NULL_I64};
     take_finding(&(*out)[at], &finding);
   }
   *count = ids.count;

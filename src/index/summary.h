@@ -9,8 +9,8 @@ struct nai_index_rule {
   const char *id, *title; /* the title of its worst finding */
   int severity;
   uint32_t runs;
-  int64_t at_stake_ns; /* the most in one run, NAI_NULL_I64: no price */
-  const char *path;    /* of that run's report */
+  int64_t saving_ns; /* the most in one run, NAI_NULL_I64: no saving */
+  const char *path;  /* of that run's report */
   const char *run, *last_run;
 };
 NAI_MUST_CHECK int nai_index_rules(struct nai_index_rule **out, uint32_t *count, const struct nai_index *index,

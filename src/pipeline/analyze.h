@@ -34,7 +34,7 @@ struct nai_node_result {
 
 struct nai_result_finding {
   int severity;           /* 0..3: info to high */
-  int64_t at_stake_ns;    /* on its worst GPU; NAI_NULL_I64: no price */
+  int64_t saving_ns;      /* on its worst GPU; NAI_NULL_I64: no saving */
   double pct;             /* of that GPU's active time; NaN: unknown */
   const char *id, *scope; /* rule; "GPUs 0-3", "process 144" or "run" */
   const char *title;      /* one line of text, as clean as the trace's names are */

@@ -125,7 +125,7 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
     struct FINDINGS_row row = FINDINGS_at(findings, i);
     result->list[result->list_count++] =
         (struct nai_result_finding){.severity = level,
-                                    .at_stake_ns = row.at_stake_ns,
+                                    .saving_ns = row.saving_ns,
                                     .pct = row.pct_of_active,
                                     .id = nai_arena_printf(&result->arena, "%s", row.id),
                                     .scope = nai_arena_printf(&result->arena, "%s", row.scope),

@@ -1,19 +1,14 @@
 /* The database of a run: its tables and the derived ones by name. */
 #include "query/internal.h"
 
+#include "tables/book.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Of nai_event_tables or NULL: tables of a run made by another version are read with this version's columns. */
-static const struct nai_schema *event_schema(const char *name) {
-  for (int i = 0; i < NAI_IN_COUNT; i++)
-    if (strcmp(nai_event_tables[i]->name, name) == 0)
-      return nai_event_tables[i];
-  return NULL;
-}
-
 static int open_stored(struct nai_sql_table *t, struct nai_err *err) {
-  return nai_run_table(&t->table, nai_database_of(t)->run, t->name, event_schema(t->name), err);
+  /* Tables of a run made by another version are read with this version's columns. */
+  return nai_run_table(&t->table, nai_database_of(t)->run, t->name, nai_book_find_named(t->name), err);
 }
 
 static const struct nai_sql_source stored = {.open = open_stored};
@@ -21,8 +16,16 @@ static const struct nai_sql_source stored = {.open = open_stored};
 /* The page's data blocks are no rows to ask about. */
 static bool is_shown(const char *name) { return strcmp(name, "viewer_data") != 0; }
 
+/* What a run of an earlier version has under a former name is there under today's. */
+static const char *name_now(const struct nai_run *run, const char *name) {
+  const struct nai_schema *schema = nai_book_find_former(name);
+  return schema && !nai_manifest_maker(nai_run_manifest(run), schema->name) ? schema->name : name;
+}
+
 static int add_stored(struct nai_database *db, const char *name, struct nai_err *err) {
-  return is_shown(name) ? nai_sql_add(&db->sql, name, &stored, err) : NAI_OK;
+  name = name_now(db->run, name);
+  const struct nai_schema *schema = nai_book_find_named(name);
+  return is_shown(name) ? nai_sql_add(&db->sql, name, schema ? schema->was : NULL, &stored, err) : NAI_OK;
 }
 
 static int list_tables(struct nai_database *db, struct nai_err *err) {
@@ -34,7 +37,8 @@ static int list_tables(struct nai_database *db, struct nai_err *err) {
     for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end; t++)
       NAI_TRY(add_stored(db, nai_manifest_name(m, m->entries[t].name), err));
   for (int i = 0; nai_derived_tables[i]; i++)
-    NAI_TRY(nai_sql_add(&db->sql, nai_derived_tables[i]->schema->name, nai_derived_tables[i], err));
+    NAI_TRY(nai_sql_add(&db->sql, nai_derived_tables[i]->schema->name, nai_derived_tables[i]->schema->was,
+                        nai_derived_tables[i], err));
   return NAI_OK;
 }
 
@@ -70,13 +74,17 @@ void nai_database_close(struct nai_database *db) {
   free(db->classes_of);
 }
 
-bool nai_query_has(const struct nai_run *run, const char *table) {
-  const struct nai_manifest *m = nai_run_manifest(run);
+static bool has(const struct nai_run *run, const char *table) {
   for (int i = 0; nai_derived_tables[i]; i++)
     if (strcmp(nai_derived_tables[i]->schema->name, table) == 0)
       return true;
   for (int i = 0; nai_query_views[i][0]; i++)
     if (strcmp(nai_query_views[i][0], table) == 0)
       return true;
-  return nai_run_find_loaded(run, table) || (is_shown(table) && nai_manifest_maker(m, table));
+  return nai_run_find_loaded(run, table) || (is_shown(table) && nai_run_has(run, table));
+}
+
+bool nai_query_has(const struct nai_run *run, const char *table) {
+  const struct nai_schema *now = nai_book_find_former(table);
+  return has(run, table) || (now && has(run, now->name));
 }

@@ -64,9 +64,10 @@ int nai_statement_error(struct nai_database *db, int code, const struct nai_quer
 /* statement_worker.c: runs the statement and sends what it returns. Frames: a byte that says what, then for
  *   HEADER  uint32 columns; each: uint32 unit, uint32 type, text: name, text: description
  *   ROW     cells: a byte that says of what type, then 8 bytes or a text
+ *   FORMER  text: kind, text: was, text: now (base/former.h)
  *   END     uint32 error code as int32, text
  * A text is a uint32 length and its bytes with their NUL. */
-enum { NAI_FRAME_HEADER = 'H', NAI_FRAME_ROW = 'R', NAI_FRAME_END = 'E' };
+enum { NAI_FRAME_FORMER = 'F', NAI_FRAME_HEADER = 'H', NAI_FRAME_ROW = 'R', NAI_FRAME_END = 'E' };
 enum { NAI_SENT_NULL = 'n', NAI_SENT_INTEGER = 'i', NAI_SENT_REAL = 'f', NAI_SENT_TEXT = 't' };
 enum { NAI_FRAME_BLOCK = 1 << 16 }; /* so much is written and read at a time */
 _Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent);

@@ -136,6 +136,18 @@ static int read_end(struct reader *r, struct nai_err *err) {
   return code ? nai_err_set(err, code, "%s", r->data.data + place) : NAI_OK;
 }
 
+/* A name that the statement says and that is a former one; where it stands in a file, the file is said. */
+static int read_former(struct reader *r, const struct nai_query *query, struct nai_err *err) {
+  size_t kind, was, now;
+  NAI_TRY(get_text(&kind, r, err));
+  NAI_TRY(get_text(&was, r, err));
+  NAI_TRY(get_text(&now, r, err));
+  const char *texts = r->data.data, *file = strcmp(r->label, "sql") == 0 ? NULL : r->label;
+  nai_former_tell(file, (uint32_t)query->text->line, (uint32_t)query->text->column,
+                  &(struct nai_former){texts + kind, texts + was, texts + now});
+  return NAI_OK;
+}
+
 /* Frames until the end, or until there are rows enough. */
 static int receive(bool *truncated, struct result *result, struct reader *r, const struct nai_query *query,
                    const struct nai_query_sink *sink, struct nai_err *err) {
@@ -144,6 +156,10 @@ static int receive(bool *truncated, struct result *result, struct reader *r, con
     NAI_TRY(get(&frame, r, 1, err));
     if (frame == NAI_FRAME_END)
       return read_end(r, err);
+    if (frame == NAI_FRAME_FORMER) {
+      NAI_TRY(read_former(r, query, err));
+      continue;
+    }
     if (frame == NAI_FRAME_HEADER) {
       NAI_TRY(read_header(result, r, err));
       NAI_TRY(sink->begin(sink->ctx, result->columns, result->count, err));

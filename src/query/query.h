@@ -72,5 +72,5 @@ struct nai_query {
 NAI_MUST_CHECK int nai_query_run(bool *truncated, const struct nai_query *query, const struct nai_query_sink *sink,
                                  struct nai_err *err);
 
-/* Whether a table of that name is there for statements to read, derived ones and views included. */
+/* Whether a table of that name, also a former one, is there for statements to read, derived ones and views included. */
 bool nai_query_has(const struct nai_run *run, const char *table);

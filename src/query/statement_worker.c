@@ -141,6 +141,14 @@ static int put_rows(struct writer *w, struct nai_database *db, const struct nai_
   return rc == SQLITE_DONE ? NAI_OK : nai_statement_error(db, rc, query->text, err);
 }
 
+static void put_former(void *writer, const struct nai_former *former) {
+  struct writer *w = writer;
+  const char *const texts[] = {former->kind, former->was, former->now};
+  nai_buf_putc(&w->out, NAI_FRAME_FORMER);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    put_text(w, texts[i], strlen(texts[i]));
+}
+
 static int ask(struct writer *w, struct nai_database *db, const struct nai_query *query, struct nai_err *err) {
   int64_t memory = query->limits.memory_bytes ? query->limits.memory_bytes : INT64_C(1) << 30;
   sqlite3_stmt *s = NULL;
@@ -150,7 +158,10 @@ static int ask(struct writer *w, struct nai_database *db, const struct nai_query
   nai_sandbox_enter(&(struct nai_sandbox){.readable = nai_run_directory(query->run)}); /* the export is open by now */
   if (nai_sql_guard(&db->sql, memory) != SQLITE_OK)
     return nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db->sql.sqlite));
+  db->sql.tell = put_former;
+  db->sql.tell_ctx = w;
   int rc = nai_statement_prepare(&s, db, query, err);
+  db->sql.tell = NULL;
   if (!rc)
     rc = put_rows(w, db, query, s, err);
   sqlite3_finalize(s);

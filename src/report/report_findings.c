@@ -76,13 +76,13 @@ static void put_saving(struct nai_view *view, const struct nai_report *report, c
   bool of_gpu = strncmp(finding->scope, "GPU", 3) == 0; /* what the run loses may lie outside */
   int64_t steps = of_gpu ? step_count(report) : 0;
   struct nai_value pct = {.type = NAI_F64, .f = finding->pct_of_active};
-  if (finding->at_stake_ns != NAI_NULL_I64) {
-    nai_report_put_duration(view, "at_stake", (double)finding->at_stake_ns);
+  if (finding->saving_ns != NAI_NULL_I64) {
+    nai_report_put_duration(view, "saving", (double)finding->saving_ns);
     if (steps)
-      nai_report_put_duration(view, "at_stake_per_step", (double)finding->at_stake_ns / (double)steps);
+      nai_report_put_duration(view, "saving_per_step", (double)finding->saving_ns / (double)steps);
   }
-  if (finding->at_stake_low_ns != NAI_NULL_I64)
-    nai_report_put_duration(view, "at_stake_low", (double)finding->at_stake_low_ns);
+  if (finding->saving_low_ns != NAI_NULL_I64)
+    nai_report_put_duration(view, "saving_low", (double)finding->saving_low_ns);
   if (!isnan(pct.f))
     nai_report_put_value(view, "pct_of_active", NAI_PCT, &pct);
 }

@@ -126,7 +126,7 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_id, FINDINGS_title, FINDINGS_severity, FINDINGS_scope,
               FINDINGS_device_id, FINDINGS_pid);
     put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
-    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_at_stake_ns, FINDINGS_at_stake_low_ns,
+    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_low_ns,
               FINDINGS_pct_of_active, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of, FINDINGS_why,
               FINDINGS_recommendation, FINDINGS_verify);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
@@ -183,7 +183,7 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
   struct nai_json json;
   nai_json_init(&json, out, for_script);
   nai_json_begin_object(&json, NAI_JSON_LINES);
-  nai_json_put_text(&json, "schema_version", "2.1");
+  nai_json_put_text(&json, "schema_version", "3.0");
   nai_json_key(&json, "generator");
   nai_json_begin_object(&json, NAI_JSON_INLINE);
   nai_json_put_text(&json, "name", "nsys-ai");

@@ -156,7 +156,7 @@ static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, co
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then: ");
   put_within(out, second->title);
-  if (second->at_stake_ns == NAI_NULL_I64)
+  if (second->saving_ns == NAI_NULL_I64)
     return;
   nai_buf_printf(out, " (%s%s", place, *place ? ", " : "");
   put_share(out, second);
@@ -171,9 +171,9 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   nai_buf_puts(out, first.title);
   if (*first.place)
     nai_buf_printf(out, " (%s)", first.place);
-  if (first.at_stake_ns != NAI_NULL_I64) {
+  if (first.saving_ns != NAI_NULL_I64) {
     nai_buf_puts(out, ": at most ");
-    nai_fmt_duration(out, (double)first.at_stake_ns);
+    nai_fmt_duration(out, (double)first.saving_ns);
     if (strcmp(first.scope, "run") != 0)
       nai_buf_printf(out, " on %s", first.scope);
     nai_buf_puts(out, ", ");
@@ -190,13 +190,13 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
 /* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
  * finding is not that one. */
 static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss) {
-  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_at_stake_ns), at = -1;
+  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns), at = -1;
   for (int64_t i = 0; i < findings->rows; i++) {
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
-    if (i == loss || finding.at_stake_ns == NAI_NULL_I64 || finding.at_stake_ns <= most || !*finding.reason ||
+    if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
         *finding.part_of || isnan(finding.pct_of_active))
       continue;
-    most = finding.at_stake_ns;
+    most = finding.saving_ns;
     at = i;
   }
   if (at < 0)

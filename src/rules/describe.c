@@ -15,7 +15,7 @@ static const char *first_text(const struct nai_yaml *doc, const struct nai_yaml_
 static void put_severities(struct nai_buf *out, const struct rule *rule) {
   size_t start = out->len;
   if (rule->has_ladder)
-    nai_buf_puts(out, "by price");
+    nai_buf_puts(out, "by saving");
   for (int s = 3; s >= 0; s--)
     if (rule->has_severity[s])
       nai_buf_printf(out, "%s%s", out->len > start ? "/" : "", nai_severity_name(s));

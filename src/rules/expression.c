@@ -130,7 +130,7 @@ static int put_name(struct reader *r, const char *start, size_t len, size_t skip
   if (ref.kind == REF_FACT && r->names->fact)
     return fail_at(r, start, "a fact names no other fact");
   if (ref.kind == REF_SAVING && ref.unit == NAI_NS && strncmp(start + len - 3, "_ns", 3) != 0)
-    return fail_at(r, start, "a time that is compared says its unit: at_stake_ms");
+    return fail_at(r, start, "a time that is compared says its unit: saving_ms");
   if (ref.kind == REF_COLUMN)
     r->sources |= 1u << ref.source;
   return bind_ref(r, &ref);

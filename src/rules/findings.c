@@ -178,8 +178,8 @@ static void write_finding(struct nai_table *findings, const struct finding *find
   NAI_ADD(FINDINGS, findings, .finding = number + 1, /* as reports count */
           .id = rule->id, .title = finding->title, .severity = nai_severity_name(lead->severity),
           .scope = *finding->subject ? finding->subject : "run", .device_id = lead->device_id, .pid = lead->pid,
-          .gpus = finding->gpus, .gpu_count = finding->gpu_count, .at_stake_ns = finding->saving.ns,
-          .at_stake_low_ns = finding->saving.low_ns, .pct_of_active = pct,
+          .gpus = finding->gpus, .gpu_count = finding->gpu_count, .saving_ns = finding->saving.ns,
+          .saving_low_ns = finding->saving.low_ns, .pct_of_active = pct,
           .place = *finding->place ? finding->place : NULL, .reason = lead->reason,
           .part_of = lead->parent ? lead->parent->id : NULL, .leads = rule->first, .why = finding->why,
           .recommendation = finding->recommendation, .verify = finding->verify, .links = rule->links,

@@ -173,7 +173,7 @@ struct names {
   } sources[MAX_SOURCES];
   int count;
   int current; /* the source of bare column names */
-  bool saving; /* at_stake_ns and the like have a meaning */
+  bool saving; /* saving_ns and the like have a meaning */
   bool fact;   /* inside of a fact, which names no other */
 };
 
@@ -225,6 +225,8 @@ static inline bool nai_is_of_word(char c) {
  * latter is for tables that are empty still: for those with rows another plan may be better. */
 NAI_MUST_CHECK int nai_expression_prepare(struct expression *e, const struct nai_rule_set *set, struct nai_err *err);
 NAI_MUST_CHECK int nai_expression_check(struct expression *e, const struct nai_rule_set *set, struct nai_err *err);
+/* From here on former names in what is prepared are told with the expression's place. */
+void nai_expression_listen(struct expression *e, const struct nai_rule_set *set);
 /* Tells what SQLite just failed with, at the expression's place; no memory and too many steps as what they are. */
 int nai_expression_error(const struct nai_rule_set *set, const struct expression *e, struct nai_err *err);
 /* units.c: checks that what is compared and added has one unit, and says that of the result and whether it sums up

@@ -22,6 +22,11 @@ static struct word word_at(const struct nai_yaml *doc, const struct nai_yaml_nod
   return word;
 }
 
+static void tell_former(const struct word *word, const char *kind, const char *now) {
+  nai_former_tell(word->doc->file, word->node->line, (uint32_t)nai_yaml_column(word->node, word->offset),
+                  &(struct nai_former){kind, word->text, now});
+}
+
 /* Which candidate the word is; else `unknown KIND "name"PLACE`, with the nearest one if one is near. */
 static int pick(uint32_t *number, const struct word *word, const char *kind, const char *place,
                 const char *const *candidates, size_t count, struct nai_err *err) {
@@ -47,6 +52,12 @@ int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *se
   struct word word = word_at(doc, node, 0, name, strlen(name));
   for (; count < set->schema_count && count < MAX_CANDIDATES; count++)
     candidates[count] = set->schemas[count]->name;
+  for (size_t i = 0; i < set->schema_count; i++)
+    if (set->schemas[i]->was && strcmp(set->schemas[i]->was, name) == 0) {
+      tell_former(&word, "table", set->schemas[i]->name);
+      *out = set->schemas[i];
+      return NAI_OK;
+    }
   NAI_TRY(pick(&number, &word, "table", "", candidates, count, err));
   *out = set->schemas[number];
   return NAI_OK;
@@ -67,6 +78,10 @@ static int find_column(struct nai_display_column *out, const struct nai_schema *
   uint32_t number;
   if (nai_display_column_find(out, schema, word->text))
     return NAI_OK;
+  if (nai_display_column_find_former(out, schema, word->text)) {
+    tell_former(word, "column", nai_display_column_name(shown[0], schema, out));
+    return NAI_OK;
+  }
   size_t count = 0;
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; count < 256 && nai_display_column_next(&p, schema);
        count++)
@@ -128,18 +143,26 @@ static int resolve_fact(struct ref *out, const struct nai_rule_set *set, const s
   return pick(&out->number, word, "fact", "", candidates, set->facts.count, err);
 }
 
-/* at_stake, at_stake_ns, at_stake_ms, at_stake_pct, at_stake_low, ...: what a finding knows of its saving. */
-static bool resolve_saving(struct ref *out, const char *name) {
+/* saving, saving_ns, saving_ms, saving_pct, saving_low, ...: what a finding knows of its saving. */
+static bool resolve_saving(struct ref *out, const struct word *word) {
+  static const char now[] = "saving", was[] = "at_stake";
   static const struct {
-    const char *name;
+    const char *end;
     enum saving_part part;
     enum nai_unit unit;
-  } savings[] = {{"at_stake", SAVING_NS, NAI_NS},           {"at_stake_ns", SAVING_NS, NAI_NS},
-                 {"at_stake_us", SAVING_NS, NAI_US},        {"at_stake_ms", SAVING_NS, NAI_MS},
-                 {"at_stake_pct", SAVING_PCT, NAI_PCT},     {"at_stake_low", SAVING_LOW_NS, NAI_NS},
-                 {"at_stake_low_ms", SAVING_LOW_NS, NAI_MS}};
+  } savings[] = {{"", SAVING_NS, NAI_NS},           {"_ns", SAVING_NS, NAI_NS},    {"_us", SAVING_NS, NAI_US},
+                 {"_ms", SAVING_NS, NAI_MS},        {"_pct", SAVING_PCT, NAI_PCT}, {"_low", SAVING_LOW_NS, NAI_NS},
+                 {"_low_ms", SAVING_LOW_NS, NAI_MS}};
+  bool former = strncmp(word->text, was, strlen(was)) == 0;
+  const char *begin = former ? was : now;
+  if (strncmp(word->text, begin, strlen(begin)) != 0)
+    return false;
   for (size_t i = 0; i < sizeof savings / sizeof *savings; i++)
-    if (strcmp(savings[i].name, name) == 0) {
+    if (strcmp(savings[i].end, word->text + strlen(begin)) == 0) {
+      char name[MAX_NAME];
+      snprintf(name, sizeof name, "%s%s", now, savings[i].end);
+      if (former)
+        tell_former(word, "name", name);
       *out = (struct ref){.kind = REF_SAVING, .saving = savings[i].part, .unit = savings[i].unit};
       return true;
     }
@@ -186,11 +209,13 @@ int nai_names_resolve(struct ref *out, const struct names *names, const struct n
   size_t skip = dot ? (size_t)(dot + 1 - name) : 0;
   struct word word = word_at(names->doc, node, offset + skip, name + skip, len - skip);
   int source = names->current;
+  struct nai_display_column own; /* which comes first */
   if (!dot && strcmp(word.text, "subject") == 0) {
     *out = (struct ref){.kind = REF_SUBJECT, .unit = NAI_TEXT, .is_text = true};
     return NAI_OK;
   }
-  if (!dot && names->saving && resolve_saving(out, word.text))
+  if (!dot && names->saving && !nai_display_column_find(&own, names->sources[source].schema, word.text) &&
+      resolve_saving(out, &word))
     return NAI_OK;
   if (dot) {
     struct word head = word_at(names->doc, node, offset, name, skip - 1);

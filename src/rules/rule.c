@@ -6,11 +6,12 @@
 
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
-static const char *const rule_keys[] = {"id",    "title",    "title_many",     "table",    "where",  "with",
-                                        "when",  "unless",   "severity",       "impact",   "price",  "price_low",
-                                        "base",  "explains", "part_of",        "lower",    "first",  "place",
-                                        "scope", "device",   "evidence",       "why",      "verify", "links",
-                                        "limit", "disabled", "recommendation", "share_of", NULL};
+static const char *const rule_keys[] = {"id",       "title",          "title_many", "table",  "where",      "with",
+                                        "when",     "unless",         "severity",   "saving", "saving_low", "base",
+                                        "explains", "part_of",        "lower",      "first",  "place",      "scope",
+                                        "device",   "evidence",       "why",        "verify", "links",      "limit",
+                                        "disabled", "recommendation", "share_of",   "price",  "price_low",  "impact",
+                                        NULL}; /* the last three: former names */
 
 /* What the parts of a rule share while they are compiled. */
 struct builder {
@@ -126,23 +127,53 @@ static int explains_compile(struct builder *b, const struct nai_yaml_node *node)
                : nai_yaml_error(b->doc, node, b->err, "expected one of idle, exposed_comm, exposed_copy, compute");
 }
 
-/* `impact` is a saving that decides no severity; `severity` has to. */
+/* The member that `key` names, or else, as it was called before, `was`. */
+static const struct nai_yaml_node *get_renamed(const struct builder *b, const struct nai_yaml_node *node,
+                                               const char *key, const char *was, const char *now) {
+  const struct nai_yaml_node *found = get(b, node, key), *former = found ? NULL : get(b, node, was);
+  if (former)
+    nai_former_tell(b->doc->file, former->key_line, former->key_column, &(struct nai_former){"key", was, now});
+  return former ? former : found;
+}
+
+static const struct nai_yaml_node *get_saving(const struct builder *b, const struct nai_yaml_node *node) {
+  return get_renamed(b, node, "saving", "price", "saving");
+}
+
+/* A saving that decides no severity and is not lowered; today: `saving` with `severity` and `lower: []`. */
+static const struct nai_yaml_node *get_impact(const struct builder *b, const struct nai_yaml_node *node) {
+  return get_renamed(b, node, "", "impact", "saving, with lower: []");
+}
+
+/* One saving, by one name. */
+static int check_savings(const struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const pairs[][2] = {
+      {"price", "saving"}, {"impact", "saving"}, {"impact", "price"}, {"price_low", "saving_low"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    const struct nai_yaml_node *former = get(b, node, pairs[i][0]);
+    if (former && get(b, node, pairs[i][1]))
+      return nai_yaml_error_key(b->doc, former, b->err, "\"%s\" and \"%s\" exclude each other", pairs[i][0],
+                                pairs[i][1]);
+  }
+  return NAI_OK;
+}
+
 static int saving_compile(struct builder *b, const struct nai_yaml_node *node) {
   struct rule *rule = b->rule;
-  const struct nai_yaml_node *impact = get(b, node, "impact"), *price = get(b, node, "price"),
-                             *explains = get(b, node, "explains"), *low = get(b, node, "price_low"),
+  NAI_TRY(check_savings(b, node));
+  const struct nai_yaml_node *impact = get_impact(b, node), *saving = get_saving(b, node),
+                             *explains = get(b, node, "explains"),
+                             *low = get_renamed(b, node, "saving_low", "price_low", "saving_low"),
                              *base = get(b, node, "base"), *share_of = get(b, node, "share_of");
   const struct nai_yaml_node *orphan = explains ? explains : low ? low : base;
-  if (impact && price)
-    return nai_yaml_error_key(b->doc, impact, b->err, "\"impact\" and \"price\" exclude each other");
-  if (orphan && !price)
-    return nai_yaml_error_key(b->doc, orphan, b->err, "\"%s\" needs a \"price\"", orphan->key);
+  if (orphan && !saving)
+    return nai_yaml_error_key(b->doc, orphan, b->err, "\"%s\" needs a \"saving\"", orphan->key);
   if (share_of && !base)
     return nai_yaml_error_key(b->doc, share_of, b->err, "\"share_of\" needs a \"base\"");
   if (share_of)
     NAI_TRY(nai_yaml_text(&rule->share_of, b->doc, share_of, b->err));
-  if (price || impact)
-    NAI_TRY(nai_duration_compile(&rule->saving, &b->names, price ? price : impact, b->err));
+  if (saving || impact)
+    NAI_TRY(nai_duration_compile(&rule->saving, &b->names, saving ? saving : impact, b->err));
   if (low)
     NAI_TRY(nai_duration_compile(&rule->saving_low, &b->names, low, b->err));
   if (base)
@@ -191,7 +222,7 @@ static int add_default_lowerings(struct builder *b) {
 static int lowerings_compile(struct builder *b, const struct nai_yaml_node *node) {
   const struct nai_yaml_node *lower = get(b, node, "lower");
   if (!lower)
-    return get(b, node, "price") ? add_default_lowerings(b) : NAI_OK;
+    return get_saving(b, node) ? add_default_lowerings(b) : NAI_OK;
   NAI_TRY(nai_yaml_expect(b->doc, lower, NAI_YAML_LIST, b->err));
   for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, lower); n; n = nai_yaml_next(b->doc, n)) {
     bool standard = n->kind == NAI_YAML_SCALAR && strcmp(n->text, "default") == 0;
@@ -206,11 +237,11 @@ static int severity_compile(struct builder *b, const struct nai_yaml_node *node)
   struct rule *rule = b->rule;
   const struct nai_yaml_node *map = get(b, node, "severity");
   int severity;
-  rule->has_ladder = !map && get(b, node, "price");
+  rule->has_ladder = !map && get_saving(b, node);
   if (rule->has_ladder)
     return NAI_OK;
   if (!map)
-    return nai_yaml_error(b->doc, node, b->err, "\"severity\" or \"price\" is missing");
+    return nai_yaml_error(b->doc, node, b->err, "\"severity\" or \"saving\" is missing");
   if (map->kind == NAI_YAML_SCALAR) {
     NAI_TRY(read_severity(&severity, b, map));
     rule->has_severity[severity] = true;

@@ -55,7 +55,7 @@ struct nai_rules_input {
 };
 
 /* Evaluates all active rules. Both tables are the caller's.
- * findings: one row per finding, ordered by severity, impact_ns desc, id, scope, row; column "finding" is the row
+ * findings: one row per finding, ordered by severity, saving_ns desc, id, scope, row; column "finding" is the row
  * number. evidence: the facts behind them, ordered by finding. Titles and evidence are plain text, why and
  * recommendation are Markdown, verify is one shell command a line (text values are shell-quoted), links are separated
  * by spaces. */

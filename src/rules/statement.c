@@ -28,7 +28,18 @@ int nai_expression_error(const struct nai_rule_set *set, const struct expression
   return nai_yaml_error_in(e->doc, e->node, e->node->text ? offset_of(message, e->node->text) : 0, err, "%s", message);
 }
 
+static void tell_former(void *expression, const struct nai_former *former) {
+  const struct expression *e = expression;
+  nai_former_tell(e->doc->file, e->node->line, e->node->column, former);
+}
+
+void nai_expression_listen(struct expression *e, const struct nai_rule_set *set) {
+  set->sql->tell = tell_former;
+  set->sql->tell_ctx = e;
+}
+
 int nai_expression_prepare(struct expression *e, const struct nai_rule_set *set, struct nai_err *err) {
+  nai_expression_listen(e, set);
   bool ready = e->statement || sqlite3_prepare_v3(set->sql->sqlite, e->sql, -1, SQLITE_PREPARE_PERSISTENT,
                                                   &e->statement, NULL) == SQLITE_OK;
   return ready ? NAI_OK : nai_expression_error(set, e, err);

@@ -24,7 +24,7 @@ struct content {
 
 struct check {
   const struct nai_rule_set *set;
-  const struct expression *e;
+  struct expression *e;
   struct content registers[MAX_REGISTERS];
   struct nai_err *err;
 };
@@ -169,6 +169,7 @@ static int read_program(struct operation **out, uint32_t *count, const struct ch
   uint32_t capacity = 0;
   int step;
   NAI_TRY(nai_arena_check(arena, c->err));
+  nai_expression_listen(c->e, c->set);
   if (sqlite3_prepare_v2(c->set->sql->sqlite, sql, -1, &explain, NULL) != SQLITE_OK)
     return nai_expression_error(c->set, c->e, c->err); /* a mistake is told here, with its place */
   while ((step = sqlite3_step(explain)) == SQLITE_ROW) {

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "config/kernel_classes.h"
 #include "rundir/outdir.h"
+#include "tables/book.h"
 #include "tables/capture.h"
 
 #include <errno.h>
@@ -138,7 +139,15 @@ struct nai_manifest *nai_run_manifest_to_fill(struct nai_run *run) {
   return &run->manifest;
 }
 
-bool nai_run_has(const struct nai_run *run, const char *name) { return nai_manifest_table(NULL, &run->manifest, name); }
+/* What the run calls a table: one of an earlier version, as it was called then. */
+static const char *stored_name(const struct nai_run *run, const char *name) {
+  const struct nai_schema *schema = nai_manifest_maker(&run->manifest, name) ? NULL : nai_book_find_named(name);
+  return schema && schema->was ? schema->was : name;
+}
+
+bool nai_run_has(const struct nai_run *run, const char *name) {
+  return nai_manifest_table(NULL, &run->manifest, stored_name(run, name));
+}
 
 const char *nai_run_path(const struct nai_run *run) { return run->path; }
 
@@ -208,13 +217,16 @@ static int read_table(const struct nai_table **out, struct nai_run *run, const c
                       const struct nai_schema *schema, struct nai_err *err) {
   char file[NAME_MAX + 16];
   NAI_OWNED(nai_table) *table = NULL;
-  const struct nai_manifest_node *maker = nai_manifest_maker(&run->manifest, name);
+  const char *stored = stored_name(run, name);
+  const struct nai_manifest_node *maker = nai_manifest_maker(&run->manifest, stored);
   if (run->manifest.oom) /* what is missing may be there */
     return nai_err_nomem(err);
   if (!maker)
     return nai_err_set(err, NAI_ESTALE, "the run \"%s\" has no table \"%s\"", run->path, name);
-  if ((size_t)snprintf(file, sizeof file, "stages/%s.ntab", name) >= sizeof file)
+  if ((size_t)snprintf(file, sizeof file, "stages/%s.ntab", stored) >= sizeof file)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
+  if (!schema && stored != name)
+    schema = nai_book_find_named(name);
   int rc = nai_table_open_at(&table, run->directory, file, schema, err);
   if (rc)
     return nai_err_wrap(err, rc, "cannot read the run \"%s\"", run->path);
@@ -236,7 +248,7 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
                          const struct nai_schema *schema, struct nai_err *err) {
   *out = nai_run_find_loaded(run, name);
-  if (*out || (!run->manifest.oom && !nai_manifest_maker(&run->manifest, name)))
+  if (*out || (!run->manifest.oom && !nai_run_has(run, name)))
     return NAI_OK;
   int rc = nai_run_table(out, run, name, schema, err);
   return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;

@@ -10,6 +10,9 @@ struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name) 
   for (uint32_t i = 0; i < sql->table_count; i++)
     if (sqlite3_stricmp(sql->tables[i].name, name) == 0)
       return &sql->tables[i];
+  for (uint32_t i = 0; i < sql->table_count; i++)
+    if (sql->tables[i].was && sqlite3_stricmp(sql->tables[i].was, name) == 0)
+      return &sql->tables[i];
   return NULL;
 }
 
@@ -22,33 +25,65 @@ const struct nai_sql_column *nai_sql_origin(const struct nai_schema **schema, co
   for (int c = 0; t && t->table && c < t->column_count; c++) {
     char name[NAI_COLUMN_NAME_MAX];
     *schema = t->table->schema;
-    if (strcmp(nai_display_column_name(name, t->table->schema, &t->columns[c].print), column) == 0)
+    if (strcmp(nai_sql_column_name(name, t, c), column) == 0)
       return &t->columns[c];
   }
   return NULL;
 }
 
+/* --- former names -------------------------------------------------------------------------------- */
+
+static void tell(const struct nai_sql *sql, const struct nai_former *former) {
+  if (sql->tell)
+    sql->tell(sql->tell_ctx, former);
+  else
+    nai_former_tell(NULL, 0, 0, former);
+}
+
+void nai_sql_tell_former(const struct nai_sql *sql, const char *table, const char *column) {
+  const struct nai_sql_table *t = nai_sql_find(sql, table);
+  char was[NAI_COLUMN_NAME_MAX], now[NAI_COLUMN_NAME_MAX];
+  if (t && sqlite3_stricmp(t->name, table) != 0)
+    tell(sql, &(struct nai_former){"table", t->was, t->name});
+  for (int i = t ? t->shown_count : 0; t && column && i < t->column_count; i++)
+    if (t->columns[i].former && sqlite3_stricmp(nai_sql_column_name(was, t, i), column) == 0)
+      tell(sql,
+           &(struct nai_former){"column", was, nai_display_column_name(now, t->table->schema, &t->columns[i].print)});
+}
+
 /* --- opening ------------------------------------------------------------------------------------- */
 
-int nai_sql_add(struct nai_sql *sql, const char *name, const struct nai_sql_source *source, struct nai_err *err) {
-  if (nai_sql_find(sql, name))
+static bool has_table(const struct nai_sql *sql, const char *name) {
+  const struct nai_sql_table *t = nai_sql_find(sql, name);
+  return t && sqlite3_stricmp(t->name, name) == 0;
+}
+
+int nai_sql_add(struct nai_sql *sql, const char *name, const char *was, const struct nai_sql_source *source,
+                struct nai_err *err) {
+  if (has_table(sql, name))
     return NAI_OK;
   if (!nai_array_room(&sql->tables, &sql->capacity, sql->table_count, sizeof *sql->tables))
     return nai_err_nomem(err);
-  sql->tables[sql->table_count++] = (struct nai_sql_table){.sql = sql, .name = name, .source = source};
+  sql->tables[sql->table_count++] = (struct nai_sql_table){.sql = sql, .name = name, .was = was, .source = source};
   return NAI_OK;
 }
 
 /* NAI_TRY here returns codes of SQLite. */
 static int create_modules(struct nai_sql *sql) {
-  NAI_FREED const char **keep = calloc((size_t)sql->table_count + 2, sizeof *keep);
+  NAI_FREED const char **keep = calloc(2 * (size_t)sql->table_count + 2, sizeof *keep);
+  uint32_t count = 0;
   if (!keep)
     return SQLITE_NOMEM;
   for (uint32_t i = 0; i < sql->table_count; i++) {
-    keep[i] = sql->tables[i].name;
-    NAI_TRY(sqlite3_create_module(sql->sqlite, sql->tables[i].name, &nai_sql_module, &sql->tables[i]));
+    struct nai_sql_table *t = &sql->tables[i];
+    keep[count++] = t->name;
+    NAI_TRY(sqlite3_create_module(sql->sqlite, t->name, &nai_sql_module, t));
+    if (!t->was || has_table(sql, t->was))
+      continue;
+    keep[count++] = t->was;
+    NAI_TRY(sqlite3_create_module(sql->sqlite, t->was, &nai_sql_module, t));
   }
-  keep[sql->table_count] = "json_each";
+  keep[count] = "json_each";
   return sqlite3_drop_modules(sql->sqlite, keep);
 }
 

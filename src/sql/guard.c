@@ -37,6 +37,8 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
   case SQLITE_FUNCTION:
     return may_call(second) ? SQLITE_OK : SQLITE_DENY;
   case SQLITE_READ:
+    if (!database || strcmp(database, "main") == 0) /* NULL: no column is read */
+      nai_sql_tell_former(sql, first, second);
     if (sql->hides && sql->hides(sql, database, first))
       return SQLITE_DENY;
     return strncmp(first, "sqlite_", strlen("sqlite_")) == 0 ? SQLITE_DENY : SQLITE_OK;

@@ -45,6 +45,9 @@ struct nai_vtab {
 extern const sqlite3_module nai_sql_module;
 int nai_plan_best(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
+/* database.c: tells of the name of a table, or of a column, that a statement reads and that is a former one. */
+void nai_sql_tell_former(const struct nai_sql *sql, const char *table, const char *column);
+
 /* functions.c, aggregates.c: SQLite's code. */
 int nai_functions_add(sqlite3 *sqlite);
 int nai_aggregates_add(sqlite3 *sqlite);

@@ -31,7 +31,7 @@ int nai_sql_new(struct nai_sql **out, const struct nai_schema *const *schemas, s
     return nai_err_nomem(err);
   for (size_t i = 0; i < count; i++) {
     m->sources[i] = (struct nai_sql_source){.schema = schemas[i], .open = open_empty};
-    NAI_TRY(nai_sql_add(*out, schemas[i]->name, &m->sources[i], err));
+    NAI_TRY(nai_sql_add(*out, schemas[i]->name, schemas[i]->was, &m->sources[i], err));
   }
   NAI_TRY(nai_sql_open(*out, err));
   int failed = nai_sql_guard(*out, 0);

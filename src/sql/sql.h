@@ -2,6 +2,7 @@
  * only read. Who opens one says which tables there are and where their rows come from. */
 #pragma once
 
+#include "base/former.h"
 #include "table/table.h"
 
 #include <sqlite3.h>
@@ -22,18 +23,19 @@ struct nai_sql_source {
 struct nai_sql_column {
   struct nai_display_column print;
   double divide; /* integers of ns: what makes them the unit; 1: they stay integers */
+  bool former;   /* under the name that the column had before */
 };
 
 /* A table as statements see it. */
 struct nai_sql_table {
   struct nai_sql *sql;
-  const char *name;
+  const char *name, *was; /* was: the name it had before, by which statements find it, too; or NULL */
   const struct nai_sql_source *source;
   const struct nai_table *table;  /* NULL until it is named by a statement */
   struct nai_table *own;          /* the same, when it has to be freed here */
   uint32_t built;                 /* bits of the source's parts whose columns are filled */
   struct nai_facts *facts;        /* per stored column */
-  struct nai_sql_column *columns; /* as many as SQL columns: what outputs show, then hidden stored ones */
+  struct nai_sql_column *columns; /* as many as SQL columns: what outputs show, then hidden ones: stored, former */
   int column_count, shown_count;
 };
 
@@ -41,15 +43,18 @@ struct nai_sql {
   sqlite3 *sqlite;
   struct nai_sql_table *tables;
   uint32_t table_count, capacity;
-  bool declaring;         /* a table's columns: what statements may do does not matter */
+  bool declaring; /* a table's columns: what statements may do does not matter */
+  /* Hears of former names that statements say, as they are prepared; NULL: nai_former_tell, without a place. */
+  void (*tell)(void *ctx, const struct nai_former *former);
+  void *tell_ctx;
   struct nai_err failure; /* why a table could not be read: SQLite passes on the text only */
   /* Whether a table that is not one of these may not be read; NULL: all may. */
   bool (*hides)(const struct nai_sql *sql, const char *database, const char *table);
 };
 
-/* Adds a table, unless one of that name is there. Name and source are borrowed. */
-NAI_MUST_CHECK int nai_sql_add(struct nai_sql *sql, const char *name, const struct nai_sql_source *source,
-                               struct nai_err *err);
+/* Adds a table, unless one of that name is there. Names and source are borrowed. */
+NAI_MUST_CHECK int nai_sql_add(struct nai_sql *sql, const char *name, const char *was,
+                               const struct nai_sql_source *source, struct nai_err *err);
 /* Opens the connection; no table can be added after it. */
 NAI_MUST_CHECK int nai_sql_open(struct nai_sql *sql, struct nai_err *err);
 /* The failure of an SQLite call that sets a connection up. */
@@ -74,8 +79,10 @@ void nai_sql_count_steps(struct nai_sql *sql);
 NAI_MUST_CHECK int nai_sql_rows(int64_t *rows, int64_t most, int64_t *total, struct nai_sql *sql,
                                 const struct nai_table *table, const char *clause, struct nai_err *err);
 
-/* By name; NULL for none. */
+/* By name or, where no table has that, by former name; NULL for none. */
 struct nai_sql_table *nai_sql_find(const struct nai_sql *sql, const char *name);
+/* What SQL calls column `i`; returns `name`. */
+const char *nai_sql_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_sql_table *t, int i);
 /* Opens a table for reading. */
 NAI_MUST_CHECK int nai_sql_read(struct nai_sql_table *t, struct nai_err *err);
 /* Lets the table show the rows of another one of the same columns, which is borrowed; NULL: its own again. Between

@@ -11,29 +11,38 @@ static double divisor_of(const struct nai_column_def *def, enum nai_unit unit) {
   return unit == NAI_US ? 1e3 : unit == NAI_MS ? 1e6 : unit == NAI_S ? 1e9 : 1;
 }
 
-static int add_column(struct nai_sql_table *t, uint32_t *capacity, struct nai_display_column print,
+static int add_column(struct nai_sql_table *t, uint32_t *capacity, struct nai_display_column print, bool former,
                       struct nai_err *err) {
   if (!nai_array_room(&t->columns, capacity, (uint32_t)t->column_count, sizeof *t->columns))
     return nai_err_nomem(err);
   double divide = divisor_of(&t->table->schema->columns[print.column], print.unit);
-  t->columns[t->column_count++] = (struct nai_sql_column){print, divide};
+  t->columns[t->column_count++] = (struct nai_sql_column){print, divide, former};
   return NAI_OK;
 }
 
-/* What outputs show of the table, then what is stored and not shown. */
+/* What outputs show of the table, then what is stored and not shown, then all that had another name before. */
 static int list_columns(struct nai_sql_table *t, struct nai_err *err) {
   const struct nai_schema *schema = t->table->schema;
   uint32_t capacity = 0;
   t->column_count = 0;
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema);)
-    NAI_TRY(add_column(t, &capacity, p, err));
+    NAI_TRY(add_column(t, &capacity, p, false, err));
   t->shown_count = t->column_count;
   for (int c = 0; c < (int)schema->column_count; c++) {
     const struct nai_column_def *def = &schema->columns[c];
     if (def->display_units && !(def->display_units & 1u << def->unit))
-      NAI_TRY(add_column(t, &capacity, (struct nai_display_column){c, def->unit}, err));
+      NAI_TRY(add_column(t, &capacity, (struct nai_display_column){c, def->unit}, false, err));
   }
+  for (int c = 0, count = t->column_count; c < count; c++)
+    if (schema->columns[t->columns[c].print.column].was)
+      NAI_TRY(add_column(t, &capacity, t->columns[c].print, true, err));
   return NAI_OK;
+}
+
+const char *nai_sql_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_sql_table *t, int i) {
+  const struct nai_sql_column *column = &t->columns[i];
+  return column->former ? nai_display_column_former(name, t->table->schema, &column->print)
+                        : nai_display_column_name(name, t->table->schema, &column->print);
 }
 
 int nai_sql_read(struct nai_sql_table *t, struct nai_err *err) {

@@ -145,6 +145,8 @@ static int take_columns(struct nai_table *table, const struct nai_descriptor *d,
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
     int f = nai_schema_column(&d->schema, def->name);
+    if (f < 0 && def->was) /* written before it was renamed */
+      f = nai_schema_column(&d->schema, def->was);
     if (f >= 0 && d->defs[f].type != def->type)
       return nai_err_set(err, NAI_ESTALE,
                          "\"%s\": column \"%s\" has another type than this version of the program writes", name,
@@ -178,7 +180,7 @@ static int make_table(struct nai_table **out, struct nai_backing **backing, cons
                       const struct nai_descriptor *d, const struct nai_schema *schema, const char *name,
                       struct nai_err *err) {
   NAI_OWNED(nai_table) *table = NULL;
-  if (schema && strcmp(schema->name, d->schema.name) != 0)
+  if (schema && !nai_schema_is_called(schema->name, schema->was, d->schema.name))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" holds table \"%s\", not \"%s\"", name, d->schema.name, schema->name);
   NAI_TRY(schema ? nai_table_new(&table, schema, err) : nai_table_new_copy(&table, &d->schema, err));
   table->backing = *backing;

@@ -62,10 +62,11 @@ static const char *keep(char **at, const char *text) {
 
 /* One block: the schema, its definitions, their texts. */
 int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, struct nai_err *err) {
-  size_t texts = room(schema->name) + room(schema->title) + room(schema->description) + room(schema->cannot_know);
+  size_t texts = room(schema->name) + room(schema->title) + room(schema->description) + room(schema->cannot_know) +
+                 room(schema->was);
   for (uint32_t i = 0; i < schema->column_count; i++) {
     const struct nai_column_def *def = &schema->columns[i];
-    texts += room(def->name) + room(def->description) + room(def->refers);
+    texts += room(def->name) + room(def->description) + room(def->refers) + room(def->was);
   }
   size_t defs_bytes = schema->column_count * sizeof *schema->columns;
   struct nai_schema *copy = malloc(sizeof *copy + defs_bytes + texts);
@@ -77,6 +78,7 @@ int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, st
                               .title = keep(&at, schema->title),
                               .description = keep(&at, schema->description),
                               .cannot_know = keep(&at, schema->cannot_know),
+                              .was = keep(&at, schema->was),
                               .columns = defs,
                               .column_count = schema->column_count};
   for (uint32_t i = 0; i < schema->column_count; i++) {
@@ -84,6 +86,7 @@ int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, st
     defs[i].name = keep(&at, schema->columns[i].name);
     defs[i].description = keep(&at, schema->columns[i].description);
     defs[i].refers = keep(&at, schema->columns[i].refers);
+    defs[i].was = keep(&at, schema->columns[i].was);
   }
   *out = copy;
   return NAI_OK;
@@ -98,6 +101,10 @@ int nai_schema_column(const struct nai_schema *schema, const char *name) {
     if (strcmp(schema->columns[i].name, name) == 0)
       return (int)i;
   return -1;
+}
+
+bool nai_schema_is_called(const char *now, const char *was, const char *name) {
+  return strcmp(now, name) == 0 || (was && strcmp(was, name) == 0);
 }
 
 int nai_schema_role(const struct nai_schema *schema, enum nai_role role) {
@@ -145,18 +152,29 @@ bool nai_display_column_next(struct nai_display_column *print, const struct nai_
   return true;
 }
 
-const char *nai_display_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
-                                    const struct nai_display_column *print) {
-  const struct nai_column_def *def = &schema->columns[print->column];
-  size_t len = strlen(def->name), suffix = print->unit == def->unit ? 0 : strlen(units[def->unit].name);
-  const char *unit = suffix ? units[print->unit].name : "";
+static const char *name_in_unit(char name[NAI_COLUMN_NAME_MAX], const char *stored, enum nai_unit own,
+                                enum nai_unit shown) {
+  size_t len = strlen(stored), suffix = shown == own ? 0 : strlen(units[own].name);
+  const char *unit = suffix ? units[shown].name : "";
   size_t stem = len > suffix ? len - suffix : len, more = strlen(unit);
   stem = stem < NAI_COLUMN_NAME_MAX ? stem : NAI_COLUMN_NAME_MAX - 1;
   more = more < NAI_COLUMN_NAME_MAX - stem ? more : NAI_COLUMN_NAME_MAX - 1 - stem;
-  memcpy(name, def->name, stem); /* loading rules asks for all columns' names over and over: no printf */
+  memcpy(name, stored, stem); /* loading rules asks for all columns' names over and over: no printf */
   memcpy(name + stem, unit, more);
   name[stem + more] = '\0';
   return name;
+}
+
+const char *nai_display_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                                    const struct nai_display_column *print) {
+  const struct nai_column_def *def = &schema->columns[print->column];
+  return name_in_unit(name, def->name, def->unit, print->unit);
+}
+
+const char *nai_display_column_former(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                                      const struct nai_display_column *print) {
+  const struct nai_column_def *def = &schema->columns[print->column];
+  return def->was ? name_in_unit(name, def->was, def->unit, print->unit) : NULL;
 }
 
 const char *nai_display_column_type(const struct nai_schema *schema, const struct nai_display_column *print) {
@@ -176,6 +194,19 @@ bool nai_display_column_find(struct nai_display_column *out, const struct nai_sc
     return false;
   out->unit = schema->columns[out->column].unit;
   return true;
+}
+
+bool nai_display_column_find_former(struct nai_display_column *out, const struct nai_schema *schema, const char *name) {
+  char former[NAI_COLUMN_NAME_MAX];
+  for (*out = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(out, schema);)
+    if (nai_display_column_former(former, schema, out) && strcmp(former, name) == 0)
+      return true;
+  for (out->column = 0; out->column < (int)schema->column_count; out->column++) {
+    out->unit = schema->columns[out->column].unit;
+    if (schema->columns[out->column].was && strcmp(schema->columns[out->column].was, name) == 0)
+      return true;
+  }
+  return false;
 }
 
 bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b) {

@@ -54,6 +54,8 @@ struct nai_column_def {
   enum nai_type type;
   enum nai_unit unit;
   const char *description;
+  const char
+      *was; /* the stored name it had before, which is understood for one minor version (base/former.h); or NULL */
   unsigned display_units; /* units in which outputs show a column of ns (NAI_AS_MS | ...), each as a column of its own:
                       total_ns in ms is total_ms; 0: its own only */
   enum nai_role role;
@@ -74,6 +76,7 @@ struct nai_schema {
   const char *description; /* what a row is */
   const struct nai_column_def *columns;
   uint32_t column_count;
+  const char *was;         /* the name it had before, as of a column */
   const char *cannot_know; /* what no row of it can tell, behind "Cannot know:"; "" or NULL: nothing is said */
 };
 
@@ -94,6 +97,8 @@ const char *nai_better_name(enum nai_better better); /* "lower", "higher", NULL 
 
 /* Number of a stored column by name, -1 when there is none. */
 int nai_schema_column(const struct nai_schema *schema, const char *name);
+/* Whether that is the name of a table or a column or was it before; `was` may be NULL. */
+bool nai_schema_is_called(const char *now, const char *was, const char *name);
 /* The columns that say where on the timeline a row is; false when it has none. */
 bool nai_schema_place(int *start_column, int *end_column, const struct nai_schema *schema);
 /* The first column of a role that holds a value (of NAI_ROLE_PROCESS a pid, not a row of table processes), -1 when
@@ -115,10 +120,15 @@ bool nai_display_column_next(struct nai_display_column *print, const struct nai_
 /* The name a column is shown by; returns `name`. */
 const char *nai_display_column_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
                                     const struct nai_display_column *print);
+/* The same made from the column's former name; NULL where it has none. */
+const char *nai_display_column_former(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                                      const struct nai_display_column *print);
 /* What cells are once printed: "int", "float" or "text". Integers of ns are decimals of us, ms or s. */
 const char *nai_display_column_type(const struct nai_schema *schema, const struct nai_display_column *print);
 /* Finds a column by a name that outputs show or by its stored name; false when there is none. */
 bool nai_display_column_find(struct nai_display_column *out, const struct nai_schema *schema, const char *name);
+/* Finds one by a name that it had before. */
+bool nai_display_column_find_former(struct nai_display_column *out, const struct nai_schema *schema, const char *name);
 
 /* Whether two schemas have the same name and the same columns, types and units in the same order. */
 bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b);

@@ -125,6 +125,6 @@
 #endif
 
 /* T: the table's name in upper case; id: in lower case; title: for people; what: what a row is; then what the table
- * cannot know, behind "Cannot know:", of tables of a report. NAI_TABLE_NAMED is for a table of which another one has
- * the name: id tells them apart in code. */
+ * cannot know, behind "Cannot know:", of tables of a report, and what else struct nai_schema has. NAI_TABLE_NAMED is
+ * for a table of which another one has the name: id tells them apart in code. */
 #define NAI_TABLE(T, id, title, what, ...) NAI_TABLE_NAMED(T, id, #id, title, what, __VA_ARGS__)

@@ -9,7 +9,7 @@
   C(T, severity, LABEL, "high, medium, low or info")                                   \
   C(T, scope, LABEL, "what it is about")                                               \
   C(T, title, LABEL, "the finding in one line")                                        \
-  C(T, at_stake_ns, TIME, "time at stake on the worst GPU")                            \
+  C(T, saving_ns, TIME, "potential saving on the worst GPU", .was = "at_stake_ns")     \
   C(T, pct_of_active, PCT, "that, of the GPU's active time")                           \
   C(T, path, LABEL, "directory of the report, from the index")
 NAI_TABLE_NAMED(INDEX_FINDINGS, index_findings, "findings", "Findings", "One finding of one capture")

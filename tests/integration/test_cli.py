@@ -349,8 +349,8 @@ class Commands(unittest.TestCase):
         self.assertIn(f"TRACE={path}", done.stdout)
         line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
         wanted = report(artifacts(path)).json["findings"]
-        self.assertEqual([(f["id"], f["severity"], f["at_stake_ns"], f["title"]) for f in line["finding_list"]],
-                         [(f["id"], f["severity"], f["at_stake_ns"], f["title"]) for f in wanted])
+        self.assertEqual([(f["id"], f["severity"], f["saving_ns"], f["title"]) for f in line["finding_list"]],
+                         [(f["id"], f["severity"], f["saving_ns"], f["title"]) for f in wanted])
 
     def test_quiet_and_verbose(self):
         done = run("analyze", trace("minimal"), "--out", fresh_dir() / "o")

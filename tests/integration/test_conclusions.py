@@ -110,7 +110,7 @@ class Causes(unittest.TestCase):
         self.assertEqual(int(row["waited_count"]), gaps)
         self.assertEqual([support.ns_of_ms(row[part]) for part in ("in_wait_ms", "behind_wait_ms", "in_launch_ms", "idle_ms")],
                          [gaps * 10_000, gaps * 20_000, gaps * 15_000, gaps * 45_000])
-        self.assertEqual((finding["severity"], finding["at_stake_ns"]), ("high", gaps * 45_000))
+        self.assertEqual((finding["severity"], finding["saving_ns"]), ("high", gaps * 45_000))
         self.assertFalse({"idle-blocking-call", "idle-queue-drained", "idle-launch-call"} & set(said.findings))
         for said in each(real("windows_wddm_cc120"), real("openmp_offload")):
             self.assertIn("idle-wait-per-launch", said.findings)
@@ -176,7 +176,7 @@ class Priorities(unittest.TestCase):
         idle = [f for f in said.list if f["id"].startswith("idle-")]
         copies = said.findings["exposed-copy"]
         self.assertTrue(idle)
-        self.assertGreater(idle[0]["at_stake_ns"], copies["at_stake_ns"])
+        self.assertGreater(idle[0]["saving_ns"], copies["saving_ns"])
         self.assertLess(said.list.index(idle[0]), said.list.index(copies))
         for said in each(said, real("two_processes_one_gpu")):
             self.assertNotIn("copy-bound", said.verdict)
@@ -189,14 +189,14 @@ class Priorities(unittest.TestCase):
         graphs, calls = said.findings["graph-reinstantiated"], said.findings["idle-cuda-call"]
         self.assertLess(said.list.index(graphs), said.list.index(calls))
         in_calls = sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes") if r["cause"] == "cuda_call")
-        self.assertEqual(graphs["at_stake_ns"] + calls["at_stake_ns"], in_calls)
+        self.assertEqual(graphs["saving_ns"] + calls["saving_ns"], in_calls)
 
     def test_titles_take_the_greatest_and_one_finding_names_all_gpus(self):
         for said in each(generated("eight-gpus"), generated("training"), real("fsdp_2gpu")):
             ids = [f["id"] for f in said.list]
             self.assertEqual(len(ids), len(set(ids)))
             worst = max(float(r["exposed_comm_ms"]) for r in said.rows("gpu_active"))
-            self.assertAlmostEqual(said.findings["exposed-communication"]["at_stake_ns"] / 1e6, worst, delta=0.000001)
+            self.assertAlmostEqual(said.findings["exposed-communication"]["saving_ns"] / 1e6, worst, delta=0.000001)
         for said in each(generated("bimodal"), real("fsdp_2gpu")):
             row = next(line for line in said.section("What the program is").splitlines() if "`flash_fwd_kernel" in line)
             self.assertRegex(row, r"17 calls of about [\d.]+ us and 17 of about 7\.87 ms")
@@ -233,7 +233,7 @@ class Prices(unittest.TestCase):
                 lost = sum(sum(c) - max(c) for c in chains) - support.ns_of_ms(row["gain_ms"])
                 self.assertIn(lost, (0, beside_others(path, int(row["device_id"]))))
             worst = max(support.ns_of_ms(r["gain_ms"]) for r in said.rows("losses") if r["what"] == "unfused")
-            self.assertEqual(said.findings["unfused-elementwise"]["at_stake_ns"], worst)
+            self.assertEqual(said.findings["unfused-elementwise"]["saving_ns"], worst)
 
     def test_pinned_copies_take_time_too(self):
         for said, path in pairs(("copy-bound", "first-touch"), "cutlass_two_gpu_kinds", "mordred_2021"):
@@ -262,7 +262,7 @@ class Prices(unittest.TestCase):
     def test_a_pause_is_a_share_of_the_window(self):
         for said in each(generated("launch-load"), real("solver_nvtx_osrt_sched")):
             pause, gpu = said.findings["pause-module-load"], said.rows("gpu_active")[0]
-            self.assertAlmostEqual(float(pause["pct_of_active"]), pause["at_stake_ns"] / 1e4 / float(gpu["window_ms"]), places=3)
+            self.assertAlmostEqual(float(pause["pct_of_active"]), pause["saving_ns"] / 1e4 / float(gpu["window_ms"]), places=3)
             self.assertIn(" of the window", said.verdict)
 
     def test_time_before_the_first_call_is_a_share_of_the_capture(self):
@@ -492,7 +492,7 @@ class WhatExpertsAskFirst(unittest.TestCase):
                 finding = said.findings.get("idle-blocking-call")
                 if row["cause"] == "blocking_call" and finding:
                     most = max(float(r["active_ms"]) for r in said.rows("idle_causes") if r["cause"] == "blocking_call")
-                    self.assertLessEqual(finding["at_stake_ns"], round(most * 1e6))
+                    self.assertLessEqual(finding["saving_ns"], round(most * 1e6))
         self.assertFalse(generated("healthy").list)
 
     def test_busy_is_not_useful(self):

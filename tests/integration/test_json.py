@@ -21,14 +21,14 @@ FIRST_COLUMNS = {
                        "exposed_comm_ns exposed_comm_ms exposed_copy_ns exposed_copy_ms overlap_comm_pct kernel_window_ns "
                        "kernel_window_ms kernel_busy_ns kernel_busy_ms kernel_idle_ns kernel_idle_ms kernel_idle_pct gap_count",
     "gpu_idle_gaps": "device_id gap_start_ns gap_end_ns gap_ms cause next_op launch_api launch_thread host_activity nvtx_range",
-    "launch_storm": "scope device_id pid kernel_count launch_calls window_s kernels_per_s launch_calls_per_s p50_kernel_us p90_kernel_us "
+    "launch_rates": "scope device_id pid kernel_count launch_calls window_s kernels_per_s launch_calls_per_s p50_kernel_us p90_kernel_us "
                     "p99_kernel_us pct_under_5us pct_under_10us pct_under_20us peak_kernels_per_10ms api_p50_us",
     "sync_calls": "api_name class call_count total_time_ms avg_duration_us p50_duration_us p90_duration_us max_duration_us "
                   "pct_of_thread_window gpu_busy_pct top_nvtx_range",
     "sync_by_pid": "pid api_name class call_count total_time_ms",
     "nvtx_ranges": "range_name count total_time_ms self_time_ms avg_duration_us p50_duration_us p90_duration_us max_duration_us "
                    "attributed_kernel_time_ms self_kernel_time_ms attributed_kernel_count pct_total_kernel_time",
-    "pids": "pid process_name devices kernel_count kernel_time_ms pct_of_total_kernel_time memcpy_bytes api_calls blocked_ms "
+    "process_summary": "pid process_name devices kernel_count kernel_time_ms pct_of_total_kernel_time memcpy_bytes api_calls blocked_ms "
             "nvtx_coverage_pct",
     "kernels_by_pid": "pid pid_total_kernel_time_ms pid_pct_of_total_kernel_time kernel_name device_id call_count total_time_ms "
                       "avg_duration_us pct_of_pid_kernel_time pct_of_total_kernel_time",

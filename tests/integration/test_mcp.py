@@ -294,8 +294,8 @@ class Server(unittest.TestCase):
             self.assertEqual((gpu["window_start_ns"], gpu["window_end_ns"]), (start, end))
             self.assertEqual(end - start, gpu["compute_ns"] + gpu["exposed_comm_ns"] + gpu["exposed_copy_ns"] + gpu["idle_ns"])
         findings = c.rows("findings", run=run, limit=100)
-        self.assertEqual([(f["id"], f["severity"], f["at_stake_ns"]) for f in findings],
-                         [(f["id"], f["severity"], f["at_stake_ns"]) for f in found["finding_list"]])
+        self.assertEqual([(f["id"], f["severity"], f["saving_ns"]) for f in findings],
+                         [(f["id"], f["severity"], f["saving_ns"]) for f in found["finding_list"]])
         for finding in findings:
             self.assertTrue(finding["evidence"] and all(fact["text"] for fact in finding["evidence"]), finding)
         worst = c.rows("findings", run=run, severity="medium", limit=100)

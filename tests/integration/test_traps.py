@@ -47,7 +47,7 @@ class UnifiedMemory(unittest.TestCase):
         made = with_migrations(150, 100, 1)
         before = report(support.artifacts(support.trace("healthy")))
         self.assertEqual(made.row("data_quality", check="unmatched-launches")["count"], 1)  # the kernel
-        self.assertEqual({r["memcpy_bytes"] for r in made.rows("pids")}, {r["memcpy_bytes"] for r in before.rows("pids")})
+        self.assertEqual({r["memcpy_bytes"] for r in made.rows("process_summary")}, {r["memcpy_bytes"] for r in before.rows("process_summary")})
 
 
 class Compilation(unittest.TestCase):

@@ -297,11 +297,11 @@ class Store(unittest.TestCase):
         other = run("store", "add", items[0], self.batch / "items/night-0029", "--store", store, "--id", "x")
         self.assertEqual((other.returncode, "differ in what they ran on" in other.stderr), (2, True))
 
-    def test_the_worst_finding_has_a_price(self):
+    def test_the_worst_finding_has_a_saving(self):
         """Of two that are as severe, the one whose share of time is known, whichever capture it is of."""
         work, rule = fresh_dir(), "title: t, severity: {high: device_id >= 0}, why: w, recommendation: r, verify: v"
         rules = {"bare": f"rules:\n  - {{id: bare, table: gpu_utilization, {rule}}}\n",
-                 "priced": f"rules:\n  - {{id: priced, table: gpu_utilization, price: compute_ns, {rule}}}\n"}
+                 "priced": f"rules:\n  - {{id: priced, table: gpu_utilization, saving: compute_ns, {rule}}}\n"}
         for name, text in rules.items():
             (work / f"{name}.yaml").write_text(text, encoding="ascii")
             for seed in (1, 2):

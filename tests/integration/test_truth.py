@@ -225,7 +225,7 @@ class Truth(unittest.TestCase):
         self.each(self.check_launches)
 
     def check_launches(self, case):
-        rows = {(r["scope"], r["device_id"], r["pid"]): r for r in case.report.rows("launch_storm")}
+        rows = {(r["scope"], r["device_id"], r["pid"]): r for r in case.report.rows("launch_rates")}
         join = case.truth["join"]
         if join["kernels"]:
             whole = next(r for r in rows.values() if r["scope"] == "all")
@@ -257,7 +257,7 @@ class Truth(unittest.TestCase):
         blocked = collections.Counter()
         for t in case.truth["threads"]:
             blocked[t["pid"]] += t["blocked_ns"]
-        for r in case.report.rows("pids"):
+        for r in case.report.rows("process_summary"):
             self.assertEqual((r["pid"], r["api_calls"], ns_of_ms(r["blocked_ms"])), (r["pid"], calls[r["pid"]], blocked[r["pid"]]))
 
     def test_nvtx(self):
@@ -325,7 +325,7 @@ class Truth(unittest.TestCase):
         self.each(self.check_processes)
 
     def check_processes(self, case):
-        rows = {r["pid"]: r for r in case.report.rows("pids")}
+        rows = {r["pid"]: r for r in case.report.rows("process_summary")}
         for want in case.truth["pids"]:
             row = rows[want["pid"]]
             got = (row["kernel_count"], ns_of_ms(row["kernel_time_ms"]), row["memcpy_bytes"], row["api_calls"])

@@ -183,7 +183,7 @@ static void test_unknown_process(void **state) {
   fixture_free(&f);
 }
 
-static void test_launch_storm(void **state) {
+static void test_launch_rates(void **state) {
   (void)state;
   enum { N = 300, MS10 = 10000000 };
   struct fixture f;
@@ -362,7 +362,7 @@ static void test_many_processes(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_random),          cmocka_unit_test(test_long_wait),
     cmocka_unit_test(test_many_names),      cmocka_unit_test(test_top_range),
-    cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_storm),
+    cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_rates),
     cmocka_unit_test(test_memory),          cmocka_unit_test(test_every_analysis),
     cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_impossible_rates)};
 

@@ -592,7 +592,7 @@ static void user_files_change_the_rules(void **state) {
       {"rules: [{id: idle-host-code, disabled: true}]\n", ""},
       {"rules: [{id: idle-host-code, title: t, why: w, recommendation: r, table: idle_causes, severity: info}]\n",
        "idle-host-code/info"},
-      {"rules: [{id: mine, title: t, why: w, recommendation: r, table: gpu_utilization, severity: low, impact: idle_ms, "
+      {"rules: [{id: mine, title: t, why: w, recommendation: r, table: gpu_utilization, severity: low, lower: [], saving: idle_ms, "
        "where: 100 * compute_ms / window_ms > param.mine, unless: idle-host-code}]\nparameters: {mine: 50}\n",
        "idle-host-code/high"},
       {"lower: []\n", "idle-host-code/high"},

@@ -132,7 +132,7 @@ static void add_finding(struct nai_table *table, const char *severity, const cha
   nai_set_str(table, row, FINDINGS_severity, severity);
   nai_set_str(table, row, FINDINGS_title, title);
   nai_set_str(table, row, FINDINGS_scope, "GPU 0");
-  nai_set_i64(table, row, FINDINGS_at_stake_ns, ms * 1000000);
+  nai_set_i64(table, row, FINDINGS_saving_ns, ms * 1000000);
   nai_set_f64(table, row, FINDINGS_pct_of_active, (double)ms / 10);
   nai_set_str(table, row, FINDINGS_reason, reason);
   nai_set_str(table, row, FINDINGS_part_of, part_of);

@@ -182,7 +182,7 @@ static const char idle_rule[] =
     "    with:\n"
     "      cause: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
     "    severity: {high: idle_pct >= param.high, medium: idle_pct >= param.medium}\n"
-    "    impact: idle_ms\n"
+    "    saving: idle_ms\n    lower: []\n"
     "    evidence:\n"
     "      - \"{{subject}}: {{idle_ms}}\"\n"
     "      - for: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
@@ -223,7 +223,7 @@ static void finds_rows_and_words(void **state) {
   assert_string_equal(cell(r.findings, 1, "scope"), "GPU 0");
   assert_int_equal(number(r.findings, 1, "device_id"), 0);
   assert_int_equal(number(r.findings, 1, "pid"), NAI_NULL_I64);
-  assert_int_equal(number(r.findings, 1, "at_stake_ns"), 41500000);
+  assert_int_equal(number(r.findings, 1, "saving_ns"), 41500000);
   assert_int_equal(number(r.findings, 1, "finding"), 2);
   assert_string_equal(cell(r.findings, 1, "why"),
                       "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
@@ -273,7 +273,7 @@ static void same_advice_is_said_once(void **state) {
                         "    title_many: \"{{subject}} idle up to {{idle_pct}}\"\n"
                         "    table: use\n"
                         "    severity: low\n"
-                        "    impact: idle_ms\n"
+                        "    saving: idle_ms\n    lower: []\n"
                         "    evidence: [\"{{subject}}: {{idle_pct}}\", more]\n"
                         "    why: w\n"
                         "    recommendation: r\n");
@@ -296,7 +296,8 @@ static void limit_says_what_it_leaves_out(void **state) {
   add_use(r.tables.use, 3, 10, 0);
   add_use(r.tables.use, 4, 20, 0);
   struct nai_rule_set *set = compile("rules:\n" RULE(
-      "idle", "    table: use\n    severity: low\n    impact: idle_ms\n    evidence: [\"{{idle_ms}}\"]\n"));
+      "idle",
+      "    table: use\n    severity: low\n    saving: idle_ms\n    lower: []\n    evidence: [\"{{idle_ms}}\"]\n"));
   evaluate(&r, set);
   assert_int_equal(r.findings->rows, 1);
   assert_string_equal(cell(r.findings, 0, "gpus"), "2 0 1 4 3");
@@ -307,7 +308,7 @@ static void limit_says_what_it_leaves_out(void **state) {
   nai_rules_free(set);
   result_free(&r);
   r = run(
-      "rules:\n  - {id: idle, title: t, why: \"{{idle_ms}}\", recommendation: r, table: use, severity: low, impact: "
+      "rules:\n  - {id: idle, title: t, why: \"{{idle_ms}}\", recommendation: r, table: use, severity: low, lower: [], saving: "
       "idle_ms, limit: 1}\n");
   assert_int_equal(r.findings->rows, 1);
   assert_string_equal(cell(r.evidence, 0, "text"), "and 2 more like it in table use");
@@ -316,11 +317,11 @@ static void limit_says_what_it_leaves_out(void **state) {
 
 /* --- Prices: GPU 0 is idle for 41.5 of 100 ms, GPU 1 for 25, GPU 2 for 90 (table gpu_utilization). -- */
 
-static void check_finding(const struct result *r, int64_t row, const char *id, const char *severity, int64_t stake_us,
+static void check_finding(const struct result *r, int64_t row, const char *id, const char *severity, int64_t saving_us,
                           const char *reason, const char *part_of) {
   assert_string_equal(cell(r->findings, row, "id"), id);
   assert_string_equal(cell(r->findings, row, "severity"), severity);
-  assert_int_equal(number(r->findings, row, "at_stake_ns"), stake_us < 0 ? NAI_NULL_I64 : stake_us * 1000);
+  assert_int_equal(number(r->findings, row, "saving_ns"), saving_us < 0 ? NAI_NULL_I64 : saving_us * 1000);
   assert_string_equal(cell(r->findings, row, "reason"), reason);
   assert_string_equal(cell(r->findings, row, "part_of"), part_of);
 }
@@ -328,15 +329,15 @@ static void check_finding(const struct result *r, int64_t row, const char *id, c
 static void the_price_decides(void **state) {
   (void)state;
   struct result r =
-      run("rules:\n" RULE("high", "    table: gpu_utilization\n    price: idle_ns\n    price_low: idle_ns / 2\n")
-              RULE("medium", "    table: gpu_utilization\n    price: 0.1 * idle_ns\n")
-                  RULE("low", "    table: gpu_utilization\n    price: idle_ns / 25\n")
-                      RULE("tiny", "    table: gpu_utilization\n    price: idle_ns / 60\n")
-                          RULE("own", "    table: gpu_utilization\n    price: idle_ns\n"
-                                      "    severity: {info: at_stake_pct >= 80}\n"));
+      run("rules:\n" RULE("high", "    table: gpu_utilization\n    saving: idle_ns\n    saving_low: idle_ns / 2\n")
+              RULE("medium", "    table: gpu_utilization\n    saving: 0.1 * idle_ns\n")
+                  RULE("low", "    table: gpu_utilization\n    saving: idle_ns / 25\n")
+                      RULE("tiny", "    table: gpu_utilization\n    saving: idle_ns / 60\n")
+                          RULE("own", "    table: gpu_utilization\n    saving: idle_ns\n"
+                                      "    severity: {info: saving_pct >= 80}\n"));
   assert_int_equal(r.findings->rows, 4);
   check_finding(&r, 0, "high", "high", 90000, "", "");
-  assert_int_equal(number(r.findings, 0, "at_stake_low_ns"), 45000000);
+  assert_int_equal(number(r.findings, 0, "saving_low_ns"), 45000000);
   assert_string_equal(cell(r.findings, 0, "gpus"), "2 0 1");
   check_finding(&r, 1, "medium", "medium", 9000, "", "");
   assert_string_equal(cell(r.findings, 1, "gpus"), "2 0 1"); /* 4.15 and 2.5 % would be low: one finding, the worst's */
@@ -351,12 +352,13 @@ static void losses_are_shared(void **state) {
   struct result r = run(
       "rules:\n" RULE(
           "large",
-          "    table: gpu_utilization\n    price: 0.7 * window_ns\n    explains: idle\n    where: device_id = 2\n")
-          RULE("small",
-               "    table: gpu_utilization\n    price: 0.6 * window_ns\n    explains: idle\n    where: device_id = 2\n")
-              RULE("other", "    table: gpu_utilization\n    price: 2 * window_ns\n    where: device_id = 2\n") RULE(
+          "    table: gpu_utilization\n    saving: 0.7 * window_ns\n    explains: idle\n    where: device_id = 2\n")
+          RULE(
+              "small",
+              "    table: gpu_utilization\n    saving: 0.6 * window_ns\n    explains: idle\n    where: device_id = 2\n")
+              RULE("other", "    table: gpu_utilization\n    saving: 2 * window_ns\n    where: device_id = 2\n") RULE(
                   "capped",
-                  "    table: gpu_utilization\n    price: window_ns\n    explains: idle\n    where: device_id = 0\n"));
+                  "    table: gpu_utilization\n    saving: window_ns\n    explains: idle\n    where: device_id = 0\n"));
   assert_int_equal(r.findings->rows, 4);
   check_finding(&r, 0, "other", "high", 200000, "", "");
   check_finding(&r, 1, "large", "high", 70000, "", "");
@@ -368,15 +370,15 @@ static void losses_are_shared(void **state) {
 static void parts_stay_below_the_whole(void **state) {
   (void)state;
   struct result r =
-      run("rules:\n" RULE("part", "    table: gpu_utilization\n    price: idle_ns\n    part_of: whole\n")
-              RULE("whole", "    table: gpu_utilization\n    price: idle_ns / 2\n    where: device_id = 2\n"));
+      run("rules:\n" RULE("part", "    table: gpu_utilization\n    saving: idle_ns\n    part_of: whole\n")
+              RULE("whole", "    table: gpu_utilization\n    saving: idle_ns / 2\n    where: device_id = 2\n"));
   assert_int_equal(r.findings->rows, 2);
   check_finding(&r, 0, "part", "high", 45000, "", ""); /* GPU 0 has no whole: high there */
   check_finding(&r, 1, "whole", "high", 45000, "", "");
   result_free(&r);
   r = run("rules:\n" RULE(
-      "part", "    table: gpu_utilization\n    price: idle_ns\n    part_of: whole\n    where: device_id = 2\n")
-              RULE("whole", "    table: gpu_utilization\n    price: idle_ns / 2\n    where: device_id = 2\n"));
+      "part", "    table: gpu_utilization\n    saving: idle_ns\n    part_of: whole\n    where: device_id = 2\n")
+              RULE("whole", "    table: gpu_utilization\n    saving: idle_ns / 2\n    where: device_id = 2\n"));
   check_finding(&r, 1, "part", "medium", 45000, "part of whole", "whole");
   result_free(&r);
 }
@@ -385,14 +387,14 @@ static void reasons_lower_severities(void **state) {
   (void)state;
   static const char rules[] =
       "facts:\n  code: {table: causes, where: cause = 'host_code' and total_ms > 50}\n"
-      "lower: [{when: fact.code, to: low, reason: \"as code runs {{at_stake_pct}}\"}, {when: at_stake_pct > 99, reason: never}]\n"
-      "rules:\n" RULE("a", "    table: gpu_utilization\n    price: idle_ns\n    where: device_id = 2\n")
+      "lower: [{when: fact.code, to: low, reason: \"as code runs {{saving_pct}}\"}, {when: saving_pct > 99, reason: never}]\n"
+      "rules:\n" RULE("a", "    table: gpu_utilization\n    saving: idle_ns\n    where: device_id = 2\n")
           RULE("b",
-               "    table: gpu_utilization\n    price: idle_ns\n    where: device_id = 0\n") /* its code takes 30 ms */
+               "    table: gpu_utilization\n    saving: idle_ns\n    where: device_id = 0\n") /* its code takes 30 ms */
       RULE(
           "c",
-          "    table: gpu_utilization\n    price: idle_ns / 2\n    where: device_id = 2\n    lower: [default, {reason: guessed}]\n")
-          RULE("d", "    table: gpu_utilization\n    price: idle_ns / 3\n    where: device_id = 2\n    lower: []\n");
+          "    table: gpu_utilization\n    saving: idle_ns / 2\n    where: device_id = 2\n    lower: [default, {reason: guessed}]\n")
+          RULE("d", "    table: gpu_utilization\n    saving: idle_ns / 3\n    where: device_id = 2\n    lower: []\n");
   struct result r = run(rules);
   assert_int_equal(r.findings->rows, 4);
   check_finding(&r, 0, "b", "high", 41500, "", "");
@@ -421,16 +423,16 @@ static void sums_and_leaders(void **state) {
   (void)state;
   struct result r = run("rules:\n" RULE(
       "a",
-      "    table: gpu_utilization\n    price: idle_ns\n    where: device_id = 0\n") "  - id: b\n    title: \"{{all.total_ms}} of {{none.total_ms}}\"\n    why: w\n    recommendation: r\n"
-                                                                                    "    table: gpu_utilization\n    where: device_id = 0\n    first: true\n    place: here\n    severity: info\n"
-                                                                                    "    with:\n      all: {sum: causes, where: device_id = this.device_id}\n"
-                                                                                    "      none: {sum: causes, where: device_id = 77}\n");
+      "    table: gpu_utilization\n    saving: idle_ns\n    where: device_id = 0\n") "  - id: b\n    title: \"{{all.total_ms}} of {{none.total_ms}}\"\n    why: w\n    recommendation: r\n"
+                                                                                     "    table: gpu_utilization\n    where: device_id = 0\n    first: true\n    place: here\n    severity: info\n"
+                                                                                     "    with:\n      all: {sum: causes, where: device_id = this.device_id}\n"
+                                                                                     "      none: {sum: causes, where: device_id = 77}\n");
   assert_int_equal(r.findings->rows, 2);
   assert_string_equal(cell(r.findings, 0, "id"), "b");
   assert_string_equal(cell(r.findings, 0, "title"), "40.0 ms of 0 ns");
   assert_string_equal(cell(r.findings, 0, "place"), "here");
   assert_int_equal(number(r.findings, 0, "leads"), 1);
-  assert_int_equal(number(r.findings, 0, "at_stake_ns"), NAI_NULL_I64);
+  assert_int_equal(number(r.findings, 0, "saving_ns"), NAI_NULL_I64);
   result_free(&r);
 }
 
@@ -688,18 +690,18 @@ static void mistakes_in_structure(void **state) {
           "r.yaml:8:9: duplicate id \"x\" (first on line 2)");
   refused("rules: [{id: x, table: usd}]\n", "r.yaml:1:24: unknown table \"usd\"; did you mean \"use\"?");
   refused(ON_USE("wher: 1"), "r.yaml:3:6: unknown key \"wher\"; did you mean \"where\"?");
-  refused(ON_USE("where: true"), "r.yaml:2:5: \"severity\" or \"price\" is missing");
+  refused(ON_USE("where: true"), "r.yaml:2:5: \"severity\" or \"saving\" is missing");
   refused(ON_USE("severity: urgent"), "r.yaml:3:16: expected one of info, low, medium, high");
   refused(ON_USE("severity: {hihg: true}"), "r.yaml:3:17: unknown key \"hihg\"; did you mean \"high\"?");
-  refused(ON_USE("price: idle_pct"), "r.yaml:3:13: \"price\" needs a duration");
-  refused(ON_USE("price: idle_ms, impact: idle_ms"), "r.yaml:3:22: \"impact\" and \"price\" exclude each other");
-  refused(ON_USE("severity: low, explains: idle"), "r.yaml:3:21: \"explains\" needs a \"price\"");
-  refused(ON_USE("price: idle_ms, share_of: window"), "r.yaml:3:22: \"share_of\" needs a \"base\"");
-  refused(ON_USE("price: idle_ms, explains: idel"), "r.yaml:3:32: unknown loss \"idel\"; did you mean \"idle\"?");
-  refused(ON_USE("price: idle_ms, part_of: y"), "r.yaml:3:31: unknown rule \"y\"; did you mean \"x\"?");
-  refused(ON_USE("price: idle_ms, lower: [{to: low}]"), "r.yaml:3:30: \"reason\" is missing");
-  refused(ON_USE("price: idle_ms, lower: [{reason: r, to: lwo}]"),
-          "r.yaml:3:46: expected one of info, low, medium, high");
+  refused(ON_USE("saving: idle_pct"), "r.yaml:3:14: \"saving\" needs a duration");
+  refused(ON_USE("saving: idle_ms, impact: idle_ms"), "r.yaml:3:23: \"impact\" and \"saving\" exclude each other");
+  refused(ON_USE("severity: low, explains: idle"), "r.yaml:3:21: \"explains\" needs a \"saving\"");
+  refused(ON_USE("saving: idle_ms, share_of: window"), "r.yaml:3:23: \"share_of\" needs a \"base\"");
+  refused(ON_USE("saving: idle_ms, explains: idel"), "r.yaml:3:33: unknown loss \"idel\"; did you mean \"idle\"?");
+  refused(ON_USE("saving: idle_ms, part_of: y"), "r.yaml:3:32: unknown rule \"y\"; did you mean \"x\"?");
+  refused(ON_USE("saving: idle_ms, lower: [{to: low}]"), "r.yaml:3:31: \"reason\" is missing");
+  refused(ON_USE("saving: idle_ms, lower: [{reason: r, to: lwo}]"),
+          "r.yaml:3:47: expected one of info, low, medium, high");
   refused(ON_USE("severity: low, when: fact.nothing"), "r.yaml:3:32: unknown fact \"nothing\"");
   refused("facts: {some: {table: use, where: idle_pct > 1}}\n" ON_USE("severity: low, when: fact.sone"),
           "r.yaml:4:32: unknown fact \"sone\"; did you mean \"some\"?");
@@ -709,7 +711,7 @@ static void mistakes_in_structure(void **state) {
           "r.yaml:1:49: a fact names no other fact");
   refused(ON_USE("severity: low, with: {s: {sum: causes}}, when: s.cause = 'x'"),
           "r.yaml:3:55: a sum has numbers only");
-  refused(ON_USE("severity: low, impact: idle_pct"), "r.yaml:3:29: \"impact\" needs a duration");
+  refused(ON_USE("severity: low, saving: idle_pct"), "r.yaml:3:29: \"saving\" needs a duration");
   refused(ON_USE("severity: low, scope: gpus"), "r.yaml:3:28: expected one of run, gpu, process");
   refused(ON_USE("severity: low, device: window_ms"), "r.yaml:3:29: \"device\" needs a column that holds an id");
   refused(ON_USE("severity: low, limit: 0"), "r.yaml:3:28: \"limit\": 0 is not within 1..1000");
@@ -748,8 +750,8 @@ static void mistakes_in_conditions(void **state) {
           "r.yaml:3:25: SQL drops the fraction of a quotient of whole numbers: write 1.0 * in front");
   refused("parameters: {wait_us: 5}\n" ON_USE("where: idle_ms > param.wait_us"),
           "r.yaml:4:23: ms and us do not go together");
-  refused(ON_USE("price: idle_ms, severity: {low: at_stake > 5}"),
-          "r.yaml:3:38: a time that is compared says its unit: at_stake_ms");
+  refused(ON_USE("saving: idle_ms, severity: {low: saving > 5}"),
+          "r.yaml:3:39: a time that is compared says its unit: saving_ms");
   refused(ON_USE("where: idle_pct > nan"), "r.yaml:3:24: unknown column \"nan\" of table \"use\"");
   refused(ON_USE("where: idle_pct > param.q"), "r.yaml:3:30: unknown parameter \"q\"");
   refused(ON_USE("where: caus.cause = 'x', severity: low, with: {cause: {table: causes}}"),

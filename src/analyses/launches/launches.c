@@ -1,6 +1,6 @@
-/* How fast does the host launch kernels, and how long do they take? Table launch_storm. */
+/* How fast does the host launch kernels, and how long do they take? Table launch_rates. */
 #include "analyses/analysis.h"
-#include "tables/launch_storm.h"
+#include "tables/launch_rates.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -219,8 +219,8 @@ static void put_scope(struct nai_table *table, const struct scope *s, const char
   double window_s = (double)(s->end - s->start) / 1e9;
   if (!durations->count)
     return;
-  struct LAUNCH_STORM_row row =
-      NAI_ROW(LAUNCH_STORM, .scope = scope, .device_id = device_id, .pid = pid, .scope_label = label,
+  struct LAUNCH_RATES_row row =
+      NAI_ROW(LAUNCH_RATES, .scope = scope, .device_id = device_id, .pid = pid, .scope_label = label,
               .window_ns = s->end - s->start, .kernel_count = durations->count, .kernel_time_ns = durations->total,
               .p50_kernel_ns = durations->p50, .p90_kernel_ns = durations->p90, .p99_kernel_ns = durations->p99,
               .pct_under_5us = pct_under(s, 0), .pct_under_10us = pct_under(s, 1), .pct_under_20us = pct_under(s, 2),
@@ -232,7 +232,7 @@ static void put_scope(struct nai_table *table, const struct scope *s, const char
     row.kernels_per_s = (double)durations->count / window_s;
     row.launch_calls_per_s = (double)s->of[CALL].count / window_s;
   }
-  LAUNCH_STORM_add(table, &row);
+  LAUNCH_RATES_add(table, &row);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -254,7 +254,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-NAI_ANALYSIS(launches, .outputs = NAI_SCHEMAS(&nai_launch_storm_schema),
+NAI_ANALYSIS(launches, .outputs = NAI_SCHEMAS(&nai_launch_rates_schema),
              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),
              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(PROCESSES) |
                        NAI_IN(GPUS),

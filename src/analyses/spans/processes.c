@@ -1,7 +1,7 @@
-/* What did each process do? Tables pids, kernels_by_pid. */
+/* What did each process do? Tables process_summary, kernels_by_pid. */
 #include "analyses/analysis.h"
 #include "tables/kernels_by_pid.h"
-#include "tables/pids.h"
+#include "tables/process_summary.h"
 #include "tables/processes.h"
 
 #include <inttypes.h>
@@ -13,14 +13,14 @@ static void put_process(struct nai_table *table, const struct nai_model *m, uint
   struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PROCESSES_process_name);
   for (uint32_t i = used->first[p]; i < used->first[p + 1]; i++)
     nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", nai_model_device(m, used->order[i]));
-  struct PIDS_row row =
-      NAI_ROW(PIDS, .pid = nai_model_pid(m, (int32_t)p), .process_name = name.null ? NULL : name.s,
+  struct PROCESS_SUMMARY_row row =
+      NAI_ROW(PROCESS_SUMMARY, .pid = nai_model_pid(m, (int32_t)p), .process_name = name.null ? NULL : name.s,
               .devices = nai_buf_str(&devices), .kernel_count = s->kernels, .kernel_time_ns = s->kernel_ns,
               .pct_of_total_kernel_time = nai_percent((double)s->kernel_ns, (double)all_ns),
               .memcpy_bytes = s->copied_bytes, .api_calls = s->api_calls, .blocked_ns = s->blocked_ns);
   if (s->kernel_ns && m->map_nvtx && m->nvtx.n)
     row.nvtx_coverage_pct = nai_percent((double)s->attributed_ns, (double)s->kernel_ns);
-  PIDS_add(table, &row);
+  PROCESS_SUMMARY_add(table, &row);
   table->oom |= devices.oom;
 }
 
@@ -74,6 +74,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return put_kernels(io, all_ns, err);
 }
 
-NAI_ANALYSIS(processes, .outputs = NAI_SCHEMAS(&nai_pids_schema, &nai_kernels_by_pid_schema),
+NAI_ANALYSIS(processes, .outputs = NAI_SCHEMAS(&nai_process_summary_schema, &nai_kernels_by_pid_schema),
              .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(PROCESS_SUMS) | NAI_PART(PROCESS_GPUS),
              .tables = NAI_IN(KERNELS) | NAI_IN(PROCESSES) | NAI_IN(GPUS), .run = run)

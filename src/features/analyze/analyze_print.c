@@ -18,10 +18,10 @@ static void put_json_finding(struct nai_json *json, const struct nai_result_find
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "id", finding->id);
   nai_json_put_text(json, "severity", nai_severity_name(finding->severity));
-  nai_json_key(json, "at_stake_ns");
+  nai_json_key(json, "saving_ns");
   nai_json_value(
       json, NAI_NS,
-      &(struct nai_value){.type = NAI_I64, .i = finding->at_stake_ns, .null = finding->at_stake_ns == NAI_NULL_I64});
+      &(struct nai_value){.type = NAI_I64, .i = finding->saving_ns, .null = finding->saving_ns == NAI_NULL_I64});
   nai_json_key(json, "pct_of_active");
   nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = isnan(finding->pct)});
   nai_json_put_text(json, "scope", finding->scope);
@@ -50,7 +50,7 @@ static void put_json_findings(struct nai_json *json, const struct nai_result *re
 static void put_json(struct nai_buf *line, const struct analyze_args *args, const struct nai_result *result) {
   struct nai_json json;
   nai_json_open(&json, line, NAI_JSON_INLINE);
-  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "schema_version", "2.0");
   nai_json_put_text(&json, "trace", args->run.trace);
   nai_json_put_text(&json, "out", args->run.out);
   nai_json_put_text(&json, "severity", result->worst < 0 ? NULL : nai_severity_name(result->worst));
@@ -60,34 +60,34 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
 }
 
 /* "90.6 ms, 30.3 %" */
-static void put_price(struct nai_buf *out, const struct nai_result_finding *finding) {
-  if (finding->at_stake_ns == NAI_NULL_I64)
+static void put_saving(struct nai_buf *out, const struct nai_result_finding *finding) {
+  if (finding->saving_ns == NAI_NULL_I64)
     return;
-  nai_fmt_duration(out, (double)finding->at_stake_ns);
+  nai_fmt_duration(out, (double)finding->saving_ns);
   if (isnan(finding->pct))
     return;
   nai_buf_puts(out, ", ");
   nai_fmt_percent(out, finding->pct);
 }
 
-/* One line per finding: severity, time at stake, what it is about, title. */
+/* One line per finding: severity, saving, what it is about, title. */
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
-  enum { PRICE_WIDTH = 20, SCOPE_WIDTH = 10 };
+  enum { SAVING_WIDTH = 20, SCOPE_WIDTH = 10 };
   bool color = nai_cmd_color();
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
     const struct nai_result_finding *finding = &result->list[i];
     const char *begin = color ? colors[finding->severity] : "";
-    NAI_SCOPED(nai_buf) price = {0};
-    put_price(&price, finding);
+    NAI_SCOPED(nai_buf) saving = {0};
+    put_saving(&saving, finding);
     nai_buf_printf(out, "  %s%-6s%s  %-*s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "",
-                   PRICE_WIDTH, nai_buf_str(&price));
+                   SAVING_WIDTH, nai_buf_str(&saving));
     size_t start = out->len;
     nai_escape_terminal(out, finding->scope, strlen(finding->scope));
     nai_buf_printf(out, "%*s  ", (int)(out->len - start < SCOPE_WIDTH ? SCOPE_WIDTH - (out->len - start) : 0), "");
     nai_escape_terminal(out, finding->title, strlen(finding->title));
     nai_buf_putc(out, '\n');
-    out->oom |= price.oom;
+    out->oom |= saving.oom;
   }
   if (result->list_count > MAX_LISTED)
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);

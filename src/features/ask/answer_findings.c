@@ -16,8 +16,8 @@ static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, cons
   return before;
 }
 
-enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF, F_SHARE_OF };
-static const char findings[] = "select rowid, finding, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
+enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_SAVING, F_PCT, F_PLACE, F_ADVICE, F_PART_OF, F_SHARE_OF };
+static const char findings[] = "select rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
                                "recommendation, part_of, share_of from findings where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
@@ -40,10 +40,10 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
   nai_buf_printf(out, "%s (%s, %s%s%s)", nai_query_cell_text(found, row, F_TITLE),
                  strcmp(severity, "info") == 0 ? "a note" : severity, nai_query_cell_text(found, row, F_SCOPE),
                  *place ? "; " : "", place);
-  if (nai_query_cell(found, row, F_STAKE)->null)
+  if (nai_query_cell(found, row, F_SAVING)->null)
     return;
   nai_buf_puts(out, ": at most ");
-  nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_STAKE));
+  nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SAVING));
   if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
     nai_value_print_human(out, NAI_PCT, nai_query_cell(found, row, F_PCT));
@@ -65,7 +65,7 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
   fact->text = nai_answer_text(asking, &text);
   nai_fact_add_value(asking, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
   nai_fact_add_value(asking, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));
-  nai_fact_add_value(asking, fact, "at_stake_ns", NAI_NS, nai_query_cell(found, row, F_STAKE));
+  nai_fact_add_value(asking, fact, "saving_ns", NAI_NS, nai_query_cell(found, row, F_SAVING));
   nai_fact_add_value(asking, fact, "pct_of_active", NAI_PCT, nai_query_cell(found, row, F_PCT));
   if (row)
     return;

@@ -3,7 +3,7 @@
 #include "rundir/run.h"
 #include "tables/capture.h"
 #include "tables/gpu_utilization.h"
-#include "tables/pids.h"
+#include "tables/process_summary.h"
 #include "tables/run_info.h"
 #include "tables/step_summary.h"
 
@@ -42,10 +42,10 @@ static void gpu_counts(struct nai_buf *out, const struct nai_capture *capture) {
 }
 
 static void process_counts(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_table *t = nai_capture_table(capture, &nai_pids_schema);
+  const struct nai_table *t = nai_capture_table(capture, &nai_process_summary_schema);
   int64_t n = 0;
   for (int64_t row = 0; row < t->rows; row++)
-    n += nai_get_i64(t, row, PIDS_kernel_count) > 0;
+    n += nai_get_i64(t, row, PROCESS_SUMMARY_kernel_count) > 0;
   nai_buf_printf(out, "%" PRId64, n);
 }
 

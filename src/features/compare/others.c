@@ -93,7 +93,7 @@ int nai_fill_copies(struct nai_table *out, const struct nai_comparison *c, struc
 /* The findings of one rule on one side. */
 struct worst {
   int severity;
-  int64_t stake;
+  int64_t saving_ns;
   const char *title;
   uint32_t runs, last_run;
 };
@@ -109,9 +109,9 @@ static void note(struct worst *w, const struct FINDINGS_row *finding, uint32_t r
   }
   if (w->runs == 1 && !w->title)
     w->severity = -1;
-  if (severity > w->severity || (severity == w->severity && finding->at_stake_ns > w->stake)) {
+  if (severity > w->severity || (severity == w->severity && finding->saving_ns > w->saving_ns)) {
     w->severity = severity;
-    w->stake = finding->at_stake_ns;
+    w->saving_ns = finding->saving_ns;
     w->title = finding->title;
   }
 }
@@ -127,11 +127,11 @@ static void put_finding(struct nai_table *table, const char *id, const struct ru
                                                     : "same";
   if (base->runs) {
     row.base_severity = nai_severity_name(base->severity);
-    row.base_at_stake_ns = base->stake;
+    row.base_saving_ns = base->saving_ns;
   }
   if (candidate->runs) {
     row.new_severity = nai_severity_name(candidate->severity);
-    row.new_at_stake_ns = candidate->stake;
+    row.new_saving_ns = candidate->saving_ns;
   }
   COMPARED_FINDINGS_add(table, &row);
 }

@@ -14,7 +14,7 @@
 #include "tables/nvtx_phases.h"
 #include "tables/nvtx_ranges.h"
 #include "tables/nvtx_tree.h"
-#include "tables/pids.h"
+#include "tables/process_summary.h"
 #include "tables/processes.h"
 #include "tables/run_info.h"
 #include "tables/step_idle.h"
@@ -25,27 +25,14 @@
 
 const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
 
-const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
-                                                        &nai_capture_schema,
-                                                        &nai_capabilities_schema,
-                                                        &nai_gpus_schema,
-                                                        &nai_gpu_utilization_schema,
-                                                        &nai_run_info_schema,
-                                                        &nai_steps_schema,
-                                                        &nai_step_idle_schema,
-                                                        &nai_step_summary_schema,
-                                                        &nai_idle_causes_schema,
-                                                        &nai_kernel_paths_schema,
-                                                        &nai_data_quality_schema,
-                                                        &nai_findings_schema,
-                                                        &nai_pids_schema,
-                                                        &nai_memory_transfers_schema,
-                                                        &nai_nvtx_ranges_schema,
-                                                        &nai_nvtx_phases_schema,
-                                                        &nai_nvtx_tree_schema,
-                                                        &nai_gpu_metrics_schema,
-                                                        &nai_processes_schema,
-                                                        NULL};
+const struct nai_schema *const nai_compared_tables[] = {
+    &nai_metrics_schema,     &nai_capture_schema,         &nai_capabilities_schema,
+    &nai_gpus_schema,        &nai_gpu_utilization_schema, &nai_run_info_schema,
+    &nai_steps_schema,       &nai_step_idle_schema,       &nai_step_summary_schema,
+    &nai_idle_causes_schema, &nai_kernel_paths_schema,    &nai_data_quality_schema,
+    &nai_findings_schema,    &nai_process_summary_schema, &nai_memory_transfers_schema,
+    &nai_nvtx_ranges_schema, &nai_nvtx_phases_schema,     &nai_nvtx_tree_schema,
+    &nai_gpu_metrics_schema, &nai_processes_schema,       NULL};
 
 /* --- taking a run ----------------------------------------------------------------------------- */
 

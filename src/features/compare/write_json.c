@@ -171,7 +171,7 @@ void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c)
   nai_write_verdict(&verdict, c);
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
-  nai_json_put_text(&json, "format", "1.0");
+  nai_json_put_text(&json, "format", "2.0");
   nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&json, "verdict", nai_buf_str(&verdict));
   for (int s = 0; s < NAI_SIDES; s++)

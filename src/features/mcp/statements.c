@@ -103,7 +103,7 @@ void nai_agent_findings_statement(struct nai_buf *sql, struct nai_agent_words *w
   static const char *const severities[] = {"high", "medium", "low", "info"};
   const char *severity = text_of(arguments, "severity"), *rule = text_of(arguments, "rule");
   nai_buf_puts(sql,
-               "select f.finding, f.id, f.severity, f.title, f.scope, f.device_id, f.pid, f.at_stake_ns, "
+               "select f.finding, f.id, f.severity, f.title, f.scope, f.device_id, f.pid, f.saving_ns, "
                "f.pct_of_active, f.why, f.recommendation, f.verify, f.links, (select json_group_array(json_object("
                "'text', e.text, 'start_ns', e.start_ns, 'end_ns', e.end_ns, 'device_id', e.device_id, 'pid', e.pid, "
                "'table', e.table_name, 'row', e.row)) from (select * from evidence where finding = f.finding order by "

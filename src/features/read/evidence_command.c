@@ -98,12 +98,12 @@ static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai
 
 /* --- findings of schema 0.1 ------------------------------------------------------------------------------ */
 
-enum { F_FINDING, F_ID, F_SEVERITY, F_TITLE, F_STAKE, F_START, F_END, F_DEVICE, F_TEXT, F_WINDOW };
+enum { F_FINDING, F_ID, F_SEVERITY, F_TITLE, F_SAVING, F_START, F_END, F_DEVICE, F_TEXT, F_WINDOW };
 /* A fact without a place stands where the window begins, unless the finding has facts with one. */
 static const char placed_statement[] =
     "with facts as (select e.rowid as number, e.*, count(e.start_ns) over (partition by e.finding) as placed from evidence e "
     "where :gpu is null or e.device_id is null or e.device_id = :gpu) "
-    "select f.finding, f.id, f.severity, f.title, f.at_stake_ns, e.start_ns, e.end_ns, e.device_id, e.text, "
+    "select f.finding, f.id, f.severity, f.title, f.saving_ns, e.start_ns, e.end_ns, e.device_id, e.text, "
     "(select window_start_ns from run_info) from findings f left join facts e on e.finding = f.finding "
     "where (:finding is null or f.finding = :finding) and (e.start_ns is not null or coalesce(e.placed, 0) = 0) and "
     "case f.severity when 'high' then 3 when 'medium' then 2 when 'low' then 1 else 0 end >= :severity "
@@ -117,7 +117,7 @@ static const char *severity_there(const char *ours) {
 
 static void put_finding(struct nai_json *json, const struct nai_query_rows *rows, int64_t row) {
   const struct nai_value *start = nai_query_cell(rows, row, F_START), *end = nai_query_cell(rows, row, F_END),
-                         *device = nai_query_cell(rows, row, F_DEVICE), *stake = nai_query_cell(rows, row, F_STAKE);
+                         *device = nai_query_cell(rows, row, F_DEVICE), *saving = nai_query_cell(rows, row, F_SAVING);
   bool region = !start->null && !end->null;
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "type", region ? "region" : "marker");
@@ -130,9 +130,9 @@ static void put_finding(struct nai_json *json, const struct nai_query_rows *rows
   nai_json_put_text(json, "severity", severity_there(nai_query_cell_text(rows, row, F_SEVERITY)));
   nai_json_put_text(json, "note", nai_query_cell_text(rows, row, F_TEXT));
   nai_json_put_text(json, "id", nai_query_cell_text(rows, row, F_ID));
-  if (!stake->null) {
+  if (!saving->null) {
     nai_json_key(json, "headroom_ms");
-    nai_json_value(json, NAI_MS, stake);
+    nai_json_value(json, NAI_MS, saving);
   }
   nai_json_end(json);
 }

@@ -1,12 +1,14 @@
 /* nsys-ai table: an intermediate table as text. */
 #include "features/export/command.h"
 
+#include "base/former.h"
 #include "base/fs.h"
 #include "base/text.h"
 #include "table/csv.h"
 #include "base/escape.h"
 #include "table/json.h"
 #include "rundir/run.h"
+#include "tables/book.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -149,6 +151,11 @@ static int print_run(const char *source, const char *name, const struct table_ar
   size_t count = list_names(names, MAX_NAMES, run);
   if (!name)
     return list_tables(run, names, count, err);
+  const struct nai_schema *now = nai_run_has(run, name) ? NULL : nai_book_find_former(name);
+  if (now) {
+    nai_former_tell(NULL, 0, 0, &(struct nai_former){"table", name, now->name});
+    name = now->name;
+  }
   if (!nai_run_has(run, name)) {
     const char *near = nai_text_suggest(name, names, count);
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,

@@ -33,7 +33,7 @@ const RANKINGS = [
 
 /** Summed durations of all kernels, ms. @param {App} app */
 function kernelTime(app) {
-  const table = app.model.table('launch_storm');
+  const table = app.model.table('launch_rates');
   const [scope, time] = ['scope', 'kernel_time_ms'].map((column) => (table ? columnIndex(table, column) : -1));
   const all = table?.rows.find((row) => row[scope] === 'all');
   return all ? Number(all[time]) : null;

@@ -24,7 +24,7 @@ test('a name that a kernel and a range have selects what its row is about', () =
 
 test('GPU time is of kernels, copies and graphs traced as a whole', () => {
   const tables = {
-    launch_storm: { columns: [{ name: 'scope' }, { name: 'kernel_time_ms' }], rows: [['gpu', 3], ['all', 5]] },
+    launch_rates: { columns: [{ name: 'scope' }, { name: 'kernel_time_ms' }], rows: [['gpu', 3], ['all', 5]] },
     memory_transfers: { columns: [{ name: 'total_time_ms' }], rows: [[1], [2]] },
     gpu_utilization: { columns: [{ name: 'graph_envelope_ns' }], rows: [[4e6], [null]] },
   };

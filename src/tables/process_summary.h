@@ -1,7 +1,7 @@
 #pragma once
 #include "tables/declare.h"
 
-#define PIDS_COLUMNS(C, T)                                                                                     \
+#define PROCESS_SUMMARY_COLUMNS(C, T)                                                                          \
   C(T, pid, PID, "process", .key = true, .order = 2)                                                           \
   C(T, process_name, NAME, "executable name")                                                                  \
   C(T, devices, LABEL, "GPUs it used; device ids, separated by spaces")                                        \
@@ -15,5 +15,5 @@
     .better = NAI_BETTER_LOWER, .sum = true)                                                                   \
   C(T, nvtx_coverage_pct, PCT, "its kernel time launched inside NVTX ranges; NULL without kernels or ranges",  \
     .better = NAI_BETTER_HIGHER)
-NAI_TABLE(PIDS, pids, "Processes", "One process with CUDA activity or NVTX",
-          "work that another process did for this one; processes of the job that were not traced")
+NAI_TABLE(PROCESS_SUMMARY, process_summary, "Processes", "One process with CUDA activity or NVTX",
+          "work that another process did for this one; processes of the job that were not traced", .was = "pids")

@@ -1,7 +1,7 @@
 #pragma once
 #include "tables/declare.h"
 
-#define LAUNCH_STORM_COLUMNS(C, T)                                                                        \
+#define LAUNCH_RATES_COLUMNS(C, T)                                                                        \
   C(T, scope, NAME, "all, gpu or process", .key = true)                                                   \
   C(T, device_id, DEVICE, "GPU, where the row is about one", .key = true)                                 \
   C(T, pid, PID, "process, where the row is about one", .key = true)                                      \
@@ -28,5 +28,5 @@
   C(T, peak_end_ns, END, "end of the busiest 10 ms")                                                      \
   C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER)                       \
   C(T, scope_label, LABEL, "scope for people")
-NAI_TABLE(LAUNCH_STORM, launch_storm, "Launch behaviour", "All kernels, those of one GPU, or those of one process",
-          "API calls that nsys left out: counts of calls are lower bounds")
+NAI_TABLE(LAUNCH_RATES, launch_rates, "Launch behaviour", "All kernels, those of one GPU, or those of one process",
+          "API calls that nsys left out: counts of calls are lower bounds", .was = "launch_storm")
