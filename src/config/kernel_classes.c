@@ -205,7 +205,6 @@ bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const c
 }
 
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category) {
-  static const char *const names[] = {"elementwise", "copy",      "normalization",
-                                      "softmax",     "reduction", "quantization"};
+  static const char *const names[] = {"elementwise", "copy", "normalization", "softmax", "reduction", "quantization"};
   return among(classes, category, names, sizeof names / sizeof *names);
 }
