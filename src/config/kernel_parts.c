@@ -221,6 +221,7 @@ static bool holds(struct nai_kernel_span s, const char *text) {
   return s.len && memmem(s.text, s.len, text, strlen(text));
 }
 
+/* cutlass::device_kernel, thrust's agents, and enable_sm90_or_later, which exists for one architecture only. */
 static bool launches(const struct nai_kernel_parts *name) {
   static const struct {
     const char *space, *name;
@@ -228,14 +229,15 @@ static bool launches(const struct nai_kernel_parts *name) {
       {"cutlass", "device_kernel"},
       {"cutlass", "Kernel"},
       {"cutlass", "Kernel2"},
-      {"flash", "enable_sm90_or_later"},
-      {"flash", "enable_sm80_to_sm89"},
       {"thrust", "_kernel_agent"},
       {"thrust", "ParallelForAgent"},
       {"Kokkos", "cuda_parallel_launch_local_memory"},
       {"Kokkos", "cuda_parallel_launch_constant_memory"},
       {"Kokkos", "cuda_parallel_launch_global_memory"},
   };
+  struct nai_kernel_span own = name->part[NAI_KERNEL_PART_NAME];
+  if (begins((struct reader){own.text, own.text + own.len}, "enable_"))
+    return name->part[NAI_KERNEL_PART_TEMPLATE].len;
   for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
     if (span_is(name->part[NAI_KERNEL_PART_NAME], wrappers[i].name) &&
         holds(name->part[NAI_KERNEL_PART_NAMESPACE], wrappers[i].space))

@@ -139,6 +139,9 @@ static const struct {
      "void cutlass::device_kernel<flat::kernel::FlatKernelTmaWarpSpecializedDeltaRule<flat::collective::F"},
     {"convolution",
      "void cutlass::Kernel2<cutlass_80_tensorop_s16816fprop_optimized_f16_128x128_32x5_nhwc_align8>(T1)"},
+    {"gemm", "void cutlass::device_kernel<at::cuda::detail::enable_3x_kernel_for_sm9x<cutlass::gemm::kernel::Universal<"
+             "T1>>>(T2)"},
+    {"attention", "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FwdSm90<flash::Collective>>>(T1)"},
     {"other", "_Z"},
     {"other", "_ZN99999999999999999999"},
     {"other", "void <<<(((::,"},
