@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "config/kernel_parts.h"
 
 #include <string.h>
@@ -148,12 +149,16 @@ static int parse(struct reading *r, char *text, struct nai_err *err) {
   for (char *line; (line = strsep(&text, "\n"));) {
     size_t len = strcspn(line, "\r");
     r->line++;
+    for (char *tab = line; (tab = strchr(tab, '\t'));)
+      *tab = ' ';
     while (len && line[len - 1] == ' ')
       len--;
     line[len] = '\0';
     char *begin = line + strspn(line, " ");
     if (!*begin || *begin == '#')
       continue;
+    if (!nai_text_is_clean(begin, strlen(begin)))
+      return nai_err_set(err, NAI_EUSAGE, "%s:%u: invisible characters, or no UTF-8", r->file, r->line);
     if (begin == line)
       NAI_TRY(check_rule(r, err));
     NAI_TRY(begin == line ? add_rule(r, begin, err) : add_line(r, begin, err));
@@ -181,6 +186,8 @@ int nai_kernel_rules_load(struct nai_kernel_rules **out, uint64_t *hash, const c
   if (!set)
     return nai_err_nomem(err);
   NAI_TRY(read_text(&text, path, builtin, err));
+  if (strlen(nai_buf_str(&text)) < text.len)
+    return nai_err_set(err, NAI_EUSAGE, "%s: a NUL character", path);
   *hash = nai_hash_bytes(*hash, nai_buf_str(&text), text.len);
   NAI_TRY(NAI_NEW(own, &set->arena, text.len + 1, err));
   memcpy(own, nai_buf_str(&text), text.len);
