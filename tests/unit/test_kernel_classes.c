@@ -230,6 +230,29 @@ static void names_have_parts(void **state) {
   }
 }
 
+/* Names longer than what is looked at, and of nothing but brackets or edges. */
+static void any_name_has_a_category(void **state) {
+  (void)state;
+  enum { LENGTH = 3 * NAI_KERNEL_WORDS_MAX };
+  static const char *const parts[] = {
+      "a_", "aB", "<", "(", "a::", "f<int>::", "_ZN", "9a", "1", "reduce_", " ", "\xff"};
+  char name[LENGTH + 16];
+  struct nai_kernel_classes *classes = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_kernel_classes_load(&classes, NULL, &err), 0);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (int tail = 0; tail < 8; tail++) {
+      size_t len = 0;
+      for (; len + strlen(parts[i]) < LENGTH; len += strlen(parts[i]))
+        memcpy(name + len, parts[i], strlen(parts[i]));
+      snprintf(name + len, sizeof name - len, "%.*s", tail, "reduce>)");
+      int found = nai_kernel_classes_match(classes, name);
+      assert_in_range(found, 0, nai_kernel_classes_count(classes) - 1);
+      assert_int_equal(nai_kernel_classes_explain(classes, name).category, found);
+    }
+  nai_kernel_classes_free(classes);
+}
+
 static char *write_file(const char *text) {
   char *path = strdup("/tmp/nai-classes-XXXXXX");
   int fd = mkstemp(path);
@@ -346,9 +369,9 @@ static void mistakes_in_rules_are_told(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rules_decide_their_examples), cmocka_unit_test(names_have_parts),
-    cmocka_unit_test(patterns_match_whole_words),  cmocka_unit_test(mistakes_in_rules_are_told),
-    cmocka_unit_test(classifies_real_names),       cmocka_unit_test(user_patterns_come_first),
-    cmocka_unit_test(bad_user_file_is_an_error),
+    cmocka_unit_test(any_name_has_a_category),     cmocka_unit_test(patterns_match_whole_words),
+    cmocka_unit_test(mistakes_in_rules_are_told),  cmocka_unit_test(classifies_real_names),
+    cmocka_unit_test(user_patterns_come_first),    cmocka_unit_test(bad_user_file_is_an_error),
 };
 
 UNIT_GROUP(kernel_classes, NULL, NULL)
