@@ -7,7 +7,7 @@
   X(TRACE, "trace") /* its content and file name */                                          \
   X(SELECTION, "--trim or --gpu")                                                            \
   X(SOURCES, "tables to read")        /* which event tables are read */                      \
-  X(KERNEL_CLASSES, "kernel classes") /* rules/kernel-classes.yaml and the user's */         \
+  X(KERNEL_CLASSES, "kernel classes") /* rules/kernel-classes.rules and the user's */        \
   X(PHASE_MAP, "phase map")                                                                  \
   X(WORKLOAD, "workload patterns") /* rules/workload.yaml and the user's */                  \
   X(GPU_FACTS, "GPU facts")        /* rules/gpus.yaml and the user's */                      \

@@ -1,4 +1,4 @@
-/* Kernel categories: what kind of work a kernel does, told from its name (rules/kernel-classes.yaml). */
+/* Kernel categories: what kind of work a kernel does, told from its name (rules/kernel-classes.rules). */
 #pragma once
 
 #include "base/scope.h"
@@ -22,6 +22,16 @@ NAI_MUST_CHECK int nai_kernel_classes_tell(struct nai_kernel_classes *classes, c
 int nai_kernel_classes_match(const struct nai_kernel_classes *classes, const char *kernel_name);
 /* Call once after the last match: NAI_EUSAGE when a regular expression gave up on some name. */
 NAI_MUST_CHECK int nai_kernel_classes_check(const struct nai_kernel_classes *classes, struct nai_err *err);
+
+/* Why a kernel has its category. Texts are borrowed, some from `classes`. */
+struct nai_kernel_reason {
+  int category;
+  const char *part, *pattern; /* what matched; NULL: nothing did, or a pattern for the whole name */
+  const char *file;           /* that decided; NULL: none did */
+  uint32_t line;              /* of the rule; 0: it is a pattern of a file without rules */
+  const char *source;         /* where the rule's names are from, NULL where it does not say */
+};
+struct nai_kernel_reason nai_kernel_classes_explain(const struct nai_kernel_classes *classes, const char *kernel_name);
 
 int nai_kernel_classes_count(const struct nai_kernel_classes *classes);
 const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, int category); /* borrowed */

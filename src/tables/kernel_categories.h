@@ -2,7 +2,7 @@
 #include "tables/declare.h"
 
 #define KERNEL_CATEGORIES_COLUMNS(C, T)                                                                \
-  C(T, category, NAME, "kind of work (rules/kernel-classes.yaml)", .key = true, .order = 2)            \
+  C(T, category, NAME, "kind of work (rules/kernel-classes.rules)", .key = true, .order = 2)           \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 3)                                              \
   C(T, call_count, COUNT, "kernel executions", .sum = true)                                            \
   C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1) \

@@ -11,8 +11,8 @@
   C(T, range_name, RANGE_NAME, "canonical name of that range")                                                      \
   C(T, path, LABEL, "names from the outermost range around the call to that one, joined by \" > \"")
 
-#define KERNEL_LAUNCHES_COLUMNS(C, T)                                  \
-  OP_LAUNCH_COLUMNS(C, T)                                              \
-  C(T, category, LABEL, "kernel category (rules/kernel-classes.yaml)") \
+#define KERNEL_LAUNCHES_COLUMNS(C, T)                                   \
+  OP_LAUNCH_COLUMNS(C, T)                                               \
+  C(T, category, LABEL, "kernel category (rules/kernel-classes.rules)") \
   C(T, short_name, LABEL, "name for people, different for different kernels")
 NAI_TABLE(KERNEL_LAUNCHES, kernel_launches, "Launches of kernels", "One row of kernel_events, in the same order")

@@ -3,7 +3,7 @@
 
 #define KERNEL_PATHS_COLUMNS(C, T)                                                                                    \
   C(T, kernel_name, KERNEL_NAME, "demangled kernel name", .key = true, .order = 2)                                    \
-  C(T, category, LABEL, "kind of work (rules/kernel-classes.yaml)")                                                   \
+  C(T, category, LABEL, "kind of work (rules/kernel-classes.rules)")                                                  \
   C(T, nvtx_path, RANGE_NAME, "NVTX ranges around its launch, outermost first, digits as #", .key = true, .order = 3) \
   C(T, call_count, COUNT, "executions on all GPUs", .sum = true)                                                      \
   C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                 \

@@ -38,7 +38,7 @@
   C(T, tensor_gain_ns, TIME,                                                                                    \
     "FP32 matrix products and convolutions: what tensor cores could save at most on this GPU",                  \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                    \
-  C(T, category, LABEL, "kind of work (rules/kernel-classes.yaml)")                                             \
+  C(T, category, LABEL, "kind of work (rules/kernel-classes.rules)")                                            \
   C(T, longest_start_ns, START, "start of the longest execution")                                               \
   C(T, longest_end_ns, END, "end of the longest execution")
 NAI_TABLE(KERNEL_SHAPE, kernel_shape, "Kernel shapes", "One kernel name, grid and block on one GPU",

@@ -15,7 +15,7 @@
   C(T, stddev_duration_ns, AVERAGE, "sample standard deviation of durations; n - 1; 0 for one execution") \
   C(T, pct_total_kernel_time, PCT, "of all kernel durations on all GPUs", .sum = true)                    \
   C(T, short_name, LABEL, "name for people, unique in this trace")                                        \
-  C(T, category, LABEL, "kind of work (rules/kernel-classes.yaml)")                                       \
+  C(T, category, LABEL, "kind of work (rules/kernel-classes.rules)")                                      \
   C(T, longest_start_ns, START, "start of the longest execution")                                         \
   C(T, longest_end_ns, END, "end of the longest execution")                                               \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                             \

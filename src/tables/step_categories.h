@@ -4,7 +4,7 @@
 #define STEP_CATEGORIES_COLUMNS(C, T)                                                                          \
   C(T, pid, PID, "process", .key = true, .order = 1)                                                           \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 2)                                                      \
-  C(T, category, NAME, "kind of work (rules/kernel-classes.yaml)", .key = true, .order = 4)                    \
+  C(T, category, NAME, "kind of work (rules/kernel-classes.rules)", .key = true, .order = 4)                   \
   C(T, median_kernel_count, COUNT, "median of the steady steps: kernels")                                      \
   C(T, median_ns, TIME, "median of the steady steps: summed kernel durations", .better = NAI_BETTER_LOWER)     \
   C(T, total_ns, TIME, "summed kernel durations in all steady steps", .better = NAI_BETTER_LOWER, .sum = true, \

@@ -4,6 +4,7 @@
 #include "config/flops.h"
 #include "config/gpu_facts.h"
 #include "config/kernel_classes.h"
+#include "config/kernel_rules.h"
 #include "config/patterns.h"
 #include "config/phase_map.h"
 #include "config/workload.h"
@@ -59,6 +60,15 @@ static void use_kernel_classes(const struct input *in) {
   nai_kernel_classes_fusable(classes, nai_kernel_classes_match(classes, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
   checked(nai_kernel_classes_check(classes, &err), &err);
   nai_kernel_classes_free(classes);
+}
+
+static void use_kernel_rules(const struct input *in) {
+  NAI_OWNED(nai_kernel_rules) *rules = NULL;
+  NAI_SCOPED(nai_strings) categories = {0};
+  struct nai_err err = {0};
+  uint64_t hash = 0;
+  if (!checked(nai_kernel_rules_load(&rules, &hash, in->path, false, &categories, &err), &err))
+    nai_kernel_rules_match(rules, "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(T3)");
 }
 
 static void use_workload(const struct input *in) {
@@ -186,9 +196,10 @@ static void use_words(const struct input *in) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static void (*const kinds[])(const struct input *) = {use_metrics,   use_kernel_classes, use_workload, use_gpu_facts,
-                                                        use_budgets,   use_all_rules,      use_skill,    use_intents,
-                                                        use_phase_map, use_words};
+  static void (*const kinds[])(const struct input *) = {use_metrics,   use_kernel_classes, use_workload,
+                                                        use_gpu_facts, use_budgets,        use_all_rules,
+                                                        use_skill,     use_intents,        use_phase_map,
+                                                        use_words,     use_kernel_rules};
   struct input in = {.len = size ? size - 1 : 0};
   struct nai_err err;
   if (!size)

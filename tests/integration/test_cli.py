@@ -1,5 +1,6 @@
 """The command line: help, usage errors, commands, configuration files."""
 import contextlib
+import csv
 import json
 import os
 import pty
@@ -471,6 +472,33 @@ class Configuration(unittest.TestCase):
         done = run("analyze", trace("nvtx-mix"), "-q", "--kernel-classes", classes, "--out", out := fresh_dir() / "o")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("my own", {r["category"] for r in read_csv(out, "kernels")})
+
+    def test_kernel_rules(self):
+        """Rules of a file put kernels into categories, and explain says which one decides, and by what."""
+        rules, name = fresh_dir() / "mine.rules", "void ours::bigStepKernel<float>(float *)"
+        rules.write_text("# mine\nmy own\n  source our lab\n  namespace ours\n  name big_step \n  name bigstep*\nlast\n  path ours\n")
+
+        def explain(*words):
+            done = run("explain", "kernel", *words, "--format", "csv")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return dict(csv.reader(done.stdout.splitlines()[1:]))
+
+        known = {"namespace": "ours::", "own name": "bigStepKernel", "template arguments": "float", "function arguments": "float *"}
+        self.assertEqual(explain(name, "--kernel-classes", rules),
+                         known | {"category": "my own", "matched part": "name", "pattern": "big_step", "rule": f"{rules}:2", "source": "our lab"})
+        self.assertEqual(explain(name), known | {"category": "other", "rule": "none matches"})
+        self.assertEqual(explain("ncclDevKernel_Generic_4")["category"], "communication")
+        self.assertEqual(explain("ours::last()", "--kernel-classes", rules)["rule"], f"{rules}:7")
+        done = run("analyze", trace("nvtx-mix"), "-q", "--kernel-classes", rules, "--out", out := fresh_dir() / "o")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rules.write_text("a\n  name big_step\n")
+        done = run("analyze", trace("nvtx-mix"), "-q", "--kernel-classes", rules, "--out", out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("a", {r["category"] for r in read_csv(out, "kernels")})
+        for command in (("explain", "-", name), ("explain", artifacts(trace("nvtx-mix")), name)):
+            self.assertIn("--kernel-classes is for explain kernel", run(*command, "--kernel-classes", rules).stderr)
+        rules.write_text("a\n  nam x\n")
+        self.assertRegex(run("explain", "kernel", name, "--kernel-classes", rules).stderr, r"mine\.rules:2: \"nam\" is none of source")
 
     def test_templates(self):
         directory = fresh_dir("templates")

@@ -30,7 +30,7 @@ class Install(unittest.TestCase):
                         "share/bash-completion/completions/nsys-ai", "share/bash-completion/completions/nsys-ai-gen",
                         "share/zsh/site-functions/_nsys-ai", "share/fish/vendor_completions.d/nsys-ai.fish",
                         "share/nsys-ai/rules/default.yaml",
-                        "share/nsys-ai/rules/kernel-classes.yaml", "share/nsys-ai/phase-maps/vllm.yaml",
+                        "share/nsys-ai/rules/kernel-classes.rules", "share/nsys-ai/phase-maps/vllm.yaml",
                         "share/nsys-ai/templates/report.md.mustache", "share/nsys-ai/templates/report.html",
                         "share/doc/nsys-ai/LICENSE", "share/doc/nsys-ai/README.md", "share/doc/nsys-ai/docs/report.schema.json",
                         "share/doc/nsys-ai/docs/root-causes/idle-host-code.md"):

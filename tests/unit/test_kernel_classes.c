@@ -2,6 +2,8 @@
 #include "unit.h"
 
 #include "config/kernel_classes.h"
+#include "config/kernel_parts.h"
+#include "config/kernel_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +55,7 @@ static const struct {
     {"elementwise", "void at::native::_scatter_gather_elementwise_kernel<(int)128, (int)8, at::native::"
                     "_cuda_scatter_gather_internal_kernel<(bool)1, at::native::ReduceAdd>>(int, T3)"},
     {"reduction", "void blockAllReduceSum<float>(float *)"},
-    {"other", "void deep_ep::layout::get_dispatch_layout<(int)256, (int)32, (int)8>(const long *, int *)"},
+    {"routing", "void deep_ep::layout::get_dispatch_layout<(int)256, (int)32, (int)8>(const long *, int *)"},
     {"other", "void my_kernel<AllReduceFunctor>(float *)"},
     /* attention */
     {"attention",
@@ -118,7 +120,33 @@ static const struct {
     {"elementwise", "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel<c10::BFloat16>, (bool)1>(T1 *)"},
     {"elementwise", "triton_poi_fused_add_mul_0"},
     {"elementwise", "loop_add_fusion_2"},
-    {"other", "void at::native::radixSortKVInPlace<(int)-2, (int)-1, (int)32, (int)32, float, long, unsigned int>(T1)"},
+    {"sorting",
+     "void at::native::radixSortKVInPlace<(int)-2, (int)-1, (int)32, (int)32, float, long, unsigned int>(T1)"},
+    /* words are whole: no all-reduce, no Adam, no rotation, no top-k, no GEMM */
+    {"reduction", "small_reduce_kernel"},
+    {"gemm", "zherk_small_reduce_kernel"},
+    {"quantization", "void <unnamed>::fast_hadamard_transform_kernel<<unnamed>::FastHadamardKernelTraits<16, 7>>(T1)"},
+    {"other", "matrix_properties"},
+    {"other", "void tensorflow::SplitOpKernel<float>(T1)"},
+    {"other", "void my_kernel<cutlass::bfloat16_t, cublasParams<float>>(T1)"},
+    {"embedding", "void fbgemm_gpu::split_embedding_codegen_forward_unweighted_kernel<T1>(T2)"},
+    /* names that are cut off, mangled, or of a template that only launches */
+    {"communication", "void dpsk::ep::internode::dispatch<false, 4, false, 4>(int4*, float*, lo"},
+    {"quantization", "quantize_q8_1(float const*"},
+    {"elementwise", "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEEEEvi"},
+    {"communication", "_ZN7deep_ep12internode_ll8dispatchILb1ELb0ELi7168EEEvPv"},
+    {"state_space",
+     "void cutlass::device_kernel<flat::kernel::FlatKernelTmaWarpSpecializedDeltaRule<flat::collective::F"},
+    {"convolution",
+     "void cutlass::Kernel2<cutlass_80_tensorop_s16816fprop_optimized_f16_128x128_32x5_nhwc_align8>(T1)"},
+    {"gemm", "void cutlass::device_kernel<at::cuda::detail::enable_3x_kernel_for_sm9x<cutlass::gemm::kernel::Universal<"
+             "T1>>>(T2)"},
+    {"attention", "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FwdSm90<flash::Collective>>>(T1)"},
+    {"other", "_Z"},
+    {"other", "_ZN99999999999999999999"},
+    {"other", "void <<<(((::,"},
+    {"other", "kernel_cutlass_"},
+    {"other", "__omp_offloading"},
     {"other", "void step_a<float>(T1 *, int)"},
     {"other", ""},
 };
@@ -139,6 +167,89 @@ static void classifies_real_names(void **state) {
   assert_int_equal(failures, 0);
   assert_int_equal(nai_kernel_classes_check(classes, &err), 0);
   assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_communication(classes)), "communication");
+  nai_kernel_classes_free(classes);
+}
+
+/* Each rule of the program decides its examples: none is hidden behind another. */
+static void rules_decide_their_examples(void **state) {
+  (void)state;
+  NAI_OWNED(nai_kernel_rules) *rules = NULL;
+  NAI_SCOPED(nai_strings) categories = {0};
+  struct nai_err err = {0};
+  uint64_t hash = 0;
+  int failures = 0;
+  assert_int_equal(nai_kernel_rules_load(&rules, &hash, "rules/kernel-classes.rules", true, &categories, &err), 0);
+  assert_true(nai_kernel_rules_count(rules) > 40);
+  for (int i = 0; i < nai_kernel_rules_count(rules); i++) {
+    struct nai_kernel_rule rule = nai_kernel_rules_get(rules, i);
+    for (uint32_t k = 0; k < rule.example_count; k++) {
+      int decides = nai_kernel_rules_match(rules, rule.examples[k]);
+      if (decides == i)
+        continue;
+      print_error("kernel-classes.rules:%u: %s is decided by line %u\n", rule.line, rule.examples[k],
+                  decides < 0 ? 0 : nai_kernel_rules_get(rules, decides).line);
+      failures++;
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+static void assert_part(const struct nai_kernel_parts *parts, enum nai_kernel_part part, const char *expected) {
+  struct nai_kernel_span span = parts->part[part];
+  if (span.len != strlen(expected) || (span.len && memcmp(span.text, expected, span.len) != 0))
+    fail_msg("%s is \"%.*s\", expected \"%s\"", nai_kernel_part_name(part), (int)span.len, span.text, expected);
+}
+
+static void names_have_parts(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *parts[NAI_KERNEL_PART_COUNT]; /* generator, namespace, name, template, arguments */
+  } names[] = {
+      {"void at::native::<unnamed>::f<int, (bool)1>(T1 *, int)",
+       {"", "at::native::<unnamed>::", "f", "int, (bool)1", "T1 *, int"}},
+      {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, a<b>>(c)",
+       {"", "internal::gemvx::", "kernel", "int, a<b>", "c"}},
+      {"void (anonymous namespace)::g(int)", {"", "(anonymous namespace)::", "g", "", "int"}},
+      {"void cutlass::device_kernel<flash::Fwd<cute::C<8>, 5> >(flash::Params)",
+       {"", "flash::", "Fwd", "cute::C<8>, 5", "flash::Params"}},
+      {"_ZN2at6native6reduceILi512EEEvi", {"", "2at6native", "reduce", "Li512EEEvi", ""}},
+      {"triton_poi_fused_add_mul_0", {"triton_poi", "", "fused_add_mul_0", "", ""}},
+      {"kernel_cutlass_kernel_RMSNorm_object_at__tensorptr0",
+       {"kernel_cutlass", "", "kernel_RMSNorm", "", "_object_at__tensorptr0"}},
+      {"loop_add_fusion_1", {"loop", "", "add_fusion_1", "", ""}},
+      {"loop_add_1", {"", "", "loop_add_1", "", ""}},
+      {"nvkernel__ZN4core5solveEi_F1L6_4", {"nvkernel", "4core", "solve", "", "Ei_F1L6_4"}},
+      {"__omp_offloading_10302_5a1b_main_l42", {"__omp_offloading", "", "main_l42", "", ""}},
+      {"gmres_459_gpu", {"gpu", "", "gmres_459_gpu", "", ""}},
+      {"quantize(float const*", {"", "", "quantize", "", "float const*"}},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct nai_kernel_parts parts = nai_kernel_parts_of(names[i].name);
+    for (int p = 0; p < NAI_KERNEL_PART_COUNT; p++)
+      assert_part(&parts, (enum nai_kernel_part)p, names[i].parts[p]);
+  }
+}
+
+/* Names longer than what is looked at, and of nothing but brackets or edges. */
+static void any_name_has_a_category(void **state) {
+  (void)state;
+  enum { LENGTH = 3 * NAI_KERNEL_WORDS_MAX };
+  static const char *const parts[] = {
+      "a_", "aB", "<", "(", "a::", "f<int>::", "_ZN", "9a", "1", "reduce_", " ", "\xff"};
+  char name[LENGTH + 16];
+  struct nai_kernel_classes *classes = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_kernel_classes_load(&classes, NULL, &err), 0);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (int tail = 0; tail < 8; tail++) {
+      size_t len = 0;
+      for (; len + strlen(parts[i]) < LENGTH; len += strlen(parts[i]))
+        memcpy(name + len, parts[i], strlen(parts[i]));
+      snprintf(name + len, sizeof name - len, "%.*s", tail, "reduce>)");
+      int found = nai_kernel_classes_match(classes, name);
+      assert_in_range(found, 0, nai_kernel_classes_count(classes) - 1);
+      assert_int_equal(nai_kernel_classes_explain(classes, name).category, found);
+    }
   nai_kernel_classes_free(classes);
 }
 
@@ -178,10 +289,89 @@ static void bad_user_file_is_an_error(void **state) {
   free(path);
 }
 
+static struct nai_kernel_classes *load_rules(const char *text, struct nai_err *err) {
+  char path[] = "/tmp/nai-classes-XXXXXX.rules";
+  struct nai_kernel_classes *classes = NULL;
+  int fd = mkstemps(path, (int)strlen(".rules"));
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  int rc = nai_kernel_classes_load(&classes, path, err);
+  assert_int_equal(rc, classes ? 0 : NAI_EUSAGE);
+  unlink(path);
+  return classes;
+}
+
+static const char *category(const struct nai_kernel_classes *classes, const char *name) {
+  return nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, name));
+}
+
+static void patterns_match_whole_words(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  NAI_OWNED(nai_kernel_classes) *classes = load_rules("# mine\n"
+                                                      "a\n  name walk_by\n\n"
+                                                      "b\n  name top*\n  name ^first last$\n"
+                                                      "c\n  namespace lib\n  template fn\n"
+                                                      "d\n  name *ish\n  path in::side\r\n",
+                                                      &err);
+  static const struct {
+    const char *category, *name;
+  } names[] = {{"a", "myWalkByKernel"},
+               {"a", "WALKBY"},
+               {"other", "sidewalk_by"},
+               {"other", "walkbyer"},
+               {"b", "my_topmost"},
+               {"other", "stopped"},
+               {"b", "first_of_all"},
+               {"other", "at_first"},
+               {"b", "the_last"},
+               {"other", "last_but_one"},
+               {"c", "lib::f<x::Fn<int>>(int)"},
+               {"other", "lib::f<int>(Fn)"},
+               {"other", "fn<lib::x>()"},
+               {"other", "in::side(int)"},
+               {"d", "in::side::greenish(int)"},
+               {"other", "in::side::ishmael"},
+               {"other", "in::side::wi_sh"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(category(classes, names[i].name), names[i].category) != 0)
+      fail_msg("%s is %s, expected %s", names[i].name, category(classes, names[i].name), names[i].category);
+}
+
+static void mistakes_in_rules_are_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } wrong[] = {
+      {"", ": no rules"},
+      {"  name x\n", ":1: a rule begins with its category"},
+      {"a\n", ":1: a rule without patterns"},
+      {"a\n  source x\nb\n  name y\n", ":1: a rule without patterns"},
+      {"a\n  nam x\n", ":2: \"nam\" is none of source"},
+      {"a\n  name\n", ":2: nothing behind \"name\""},
+      {"a\n  name a*b\n", ":2: \"a*b\": * ^ $ stand before or behind words"},
+      {"a\n  name **\n", ":2: \"**\": * ^ $ stand"},
+      {"a\n  name b\x01\n", ":2: invisible characters, or no UTF-8"},
+      {"a\xff\n  name b\n", ":1: invisible characters, or no UTF-8"},
+      {"a\n\tname\tb \tc*d\n", ":2: \"c*d\": * ^ $ stand"},
+      {"a\n  name _\n", ":2: no word in \"_\""},
+      {"a\n  name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+       ":2: a pattern of more than 64 characters"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct nai_err err = {0};
+    assert_null(load_rules(wrong[i].text, &err));
+    if (!strstr(err.msg, wrong[i].message))
+      fail_msg("\"%s\" does not say \"%s\"", err.msg, wrong[i].message);
+  }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(classifies_real_names),
-    cmocka_unit_test(user_patterns_come_first),
-    cmocka_unit_test(bad_user_file_is_an_error),
+    cmocka_unit_test(rules_decide_their_examples), cmocka_unit_test(names_have_parts),
+    cmocka_unit_test(any_name_has_a_category),     cmocka_unit_test(patterns_match_whole_words),
+    cmocka_unit_test(mistakes_in_rules_are_told),  cmocka_unit_test(classifies_real_names),
+    cmocka_unit_test(user_patterns_come_first),    cmocka_unit_test(bad_user_file_is_an_error),
 };
 
 UNIT_GROUP(kernel_classes, NULL, NULL)

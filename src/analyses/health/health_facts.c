@@ -1,6 +1,6 @@
 /* The facts of a capture that capture_health judges. */
 #include "analyses/health/health.h"
-#include "model/calls/call_kind.h"
+#include "model/calls/call_class.h"
 #include "model/health/capture.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
@@ -61,11 +61,12 @@ struct call_name {
 };
 
 static struct call_name look_at_name(const char *name) {
+  enum nai_call_class class = nai_call_class_of(name);
   return (struct call_name){
       .kind = nai_call_kind_of(name),
-      .frees = strncmp(name, "cudaFree", 8) == 0 || strncmp(name, "cuMemFree", 9) == 0,
-      .async = strcasestr(name, "async") != NULL,
-      .graphs = strstr(name, "GraphLaunch") != NULL,
+      .frees = class == NAI_CALL_CLASS_FREE,
+      .async = class == NAI_CALL_CLASS_COPY,
+      .graphs = class == NAI_CALL_CLASS_GRAPH_LAUNCH,
   };
 }
 

@@ -1,6 +1,6 @@
 /* What programs time with events, and how much of that is not their work: loading, compiling, the profiler. */
 #include "analyses/health/health.h"
-#include "model/calls/call_kind.h"
+#include "model/calls/call_class.h"
 #include "model/health/capture.h"
 #include "tables/overhead_events.h"
 
@@ -10,8 +10,8 @@ enum { FOREIGN_PARTS = 10, LEAST_FOREIGN_NS = 100 * 1000 }; /* a tenth of a sect
 
 enum role { OTHER, RECORD, LAUNCH };
 static enum role role_of(const char *name) {
-  bool record = strncmp(name, "cudaEventRecord", 15) == 0 || strncmp(name, "cuEventRecord", 13) == 0;
-  return record ? RECORD : nai_call_kind_of(name) == NAI_CALL_LAUNCH ? LAUNCH : OTHER;
+  enum nai_call_class class = nai_call_class_of(name);
+  return class == NAI_CALL_CLASS_RECORD ? RECORD : nai_call_kind_of(name) == NAI_CALL_LAUNCH ? LAUNCH : OTHER;
 }
 
 /* A pair of records with launches between them, until something waits. */

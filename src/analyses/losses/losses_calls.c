@@ -2,7 +2,7 @@
 #include "analyses/losses/losses.h"
 
 #include "base/fmt.h"
-#include "model/calls/call_kind.h"
+#include "model/calls/call_class.h"
 
 #include <string.h>
 

@@ -13,6 +13,7 @@
 
 struct explain_args {
   struct nai_cmd_ask ask;
+  const char *kernel_classes;
 };
 
 static void init(void *memory) { nai_cmd_ask_init(&((struct explain_args *)memory)->ask); }
@@ -20,6 +21,9 @@ static void init(void *memory) { nai_cmd_ask_init(&((struct explain_args *)memor
 #define NAI_CLI_ARGS struct explain_args
 static const struct nai_cli_option options[] = {
     NAI_CMD_PAGE_FORMAT_OPTION,
+    NAI_CLI_OPTION(text, kernel_classes, "kernel-classes", "FILE",
+                   "of a kernel's name: rules (.rules) or YAML patterns tried before the built-in ones",
+                   NAI_CLI_FILES("rules yaml yml")),
     NAI_CMD_QUIET_OPTION,
     {0},
 };
@@ -117,12 +121,19 @@ int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *w
   return known ? NAI_OK : explain_thing(out, run, what, ask, err);
 }
 
+/* "kernel NAME": no run is asked. A run called so is "./kernel". */
+static bool is_kernel_name(const char *const *operands) { return strcmp(operands[0], "kernel") == 0; }
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct explain_args *args = memory;
   NAI_OWNED(nai_run) *source = NULL;
   NAI_SCOPED(nai_buf) out = {0};
   (void)count, (void)program;
+  if (is_kernel_name(operands)) {
+    NAI_TRY(nai_cmd_explain_kernel(&out, operands[1], args->kernel_classes, &args->ask, err));
+    return nai_cmd_print(&out, err);
+  }
   NAI_TRY(strcmp(operands[0], "-") == 0
               ? nai_empty_run(&source, err)
               : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
@@ -131,19 +142,24 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
-  (void)memory, (void)count;
+  const struct explain_args *args = memory;
+  (void)count;
+  if (args->kernel_classes && !is_kernel_name(operands))
+    return nai_err_set(err, NAI_EUSAGE, "--kernel-classes is for explain kernel NAME; a run has its categories");
   return *operands[1] ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "explain what? The second operand is empty");
 }
 
 NAI_CLI_COMMAND(
-    nai_cmd_explain, .name = "explain", .synopsis = "SRC|- WHAT",
+    nai_cmd_explain, .name = "explain", .synopsis = "SRC|-|kernel WHAT",
     .summary = "say what a name means: a finding, kernel, range, table, rule",
     .description =
         "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause of "
         "idle time, a kernel category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts "
         "directory or a trace, which is analysed for this answer only; with - nothing is known of a run: rules, "
-        "tables, columns and causes only.",
+        "tables, columns and causes only. explain kernel NAME says which category a kernel of that name has, by which "
+        "rule and which part of the name.",
     .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
-                "gpu_utilization.idle_ms",
-    .options = options, NAI_CLI_OPERANDS(2, 2, NAI_CMD_SOURCE("SRC or -"), {.name = "WHAT", .choices = nai_cmd_things}),
+                "gpu_utilization.idle_ms\nnsys-ai explain kernel 'void flash::flash_fwd_kernel<T1>(T2)'",
+    .options = options,
+    NAI_CLI_OPERANDS(2, 2, NAI_CMD_SOURCE("SRC, - or kernel"), {.name = "WHAT", .choices = nai_cmd_things}),
     .init = init, .check = check, .run = run)

@@ -1,6 +1,7 @@
 #include "model/graphs/graph_regions.h"
 
 #include "model/build.h"
+#include "model/calls/call_class.h"
 #include "model/kernels/repeated.h"
 
 #include <string.h>
@@ -37,8 +38,10 @@ static int64_t mix(int64_t hash, int64_t value) {
 /* --- what ends a stretch ---------------------------------------------------------------------------- */
 
 static bool breaks_by_name(const char *name, enum nai_api_class class) {
+  enum nai_call_class call = nai_call_class_of(name);
   return class == NAI_API_BLOCKING || class == NAI_API_ALLOCATION || class == NAI_API_MODULE ||
-         nai_name_matches(name, NAI_HOLDS, NAI_WORDS("Graph", "Capture", "HostFunc", "AddCallback"));
+         call == NAI_CALL_CLASS_GRAPH || call == NAI_CALL_CLASS_GRAPH_LAUNCH || call == NAI_CALL_CLASS_CAPTURE ||
+         call == NAI_CALL_CLASS_HOST_FUNCTION || call == NAI_CALL_CLASS_INTEROP;
 }
 
 /* Copies to the host are read there, those of pageable memory stop the thread. */

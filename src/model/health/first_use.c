@@ -1,6 +1,6 @@
 #include "model/health/first_use.h"
 
-#include "model/calls/call_kind.h"
+#include "model/calls/call_class.h"
 #include "table/stats.h"
 #include "tables/overhead_events.h"
 
