@@ -245,7 +245,7 @@ static void each_rule_fires(void **state) {
       {"timing-includes-first-use/info", {{"capture_health", "check=timed_sections;state=note;count=2000"}}},
       {"", /* a framework's events are not for timing */
        {{"capture_health", "check=timed_sections;state=note;count=1"},
-        {"workload", "aspect=framework;value=pytorch;confidence=90"}}},
+        {"workload_evidence", "aspect=framework;value=pytorch;confidence=90"}}},
       {"idle-host-code/medium", {{"idle_causes", "device_id=3;cause=host_code;active_ns=6000000"}}},
       {"idle-host-code/high cpu-starved/medium",
        {{"idle_causes", "device_id=3;cause=host_code;active_ns=20000000"},
@@ -423,7 +423,7 @@ static void each_rule_fires(void **state) {
       {"", {{"memory_use", "pid=7;device_id=3;memory_kind_id=2;peak_pct_of_capacity=89"}}},
       {"", /* takes it in advance */
        {{"memory_use", "pid=7;device_id=3;memory_kind_id=2;peak_pct_of_capacity=91"},
-        {"workload", "aspect=framework;value=jax;confidence=90"}}},
+        {"workload_evidence", "aspect=framework;value=jax;confidence=90"}}},
       {"uvm-oversubscribed/high",
        {{"unified_memory", "device_id=3;eviction_bytes=80000000;migrated_bytes=300000000;evicting_ns=25000000"}}},
       {"", /* a little; a small part */
@@ -503,9 +503,9 @@ static void reasons_lower_severities(void **state) {
   static const struct {
     const char *table, *cells, *expected;
   } cases[] = {
-      {"workload", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
+      {"workload_evidence", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
       {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/low"},
-      {"workload", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
+      {"workload_evidence", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct tables t = {0};
@@ -539,7 +539,7 @@ static void advice_fits_the_program(void **state) {
     char cells[256];
     add_gpu(&t);
     snprintf(cells, sizeof cells, "aspect=framework;value=%s;confidence=90", f < FRAMEWORKS ? frameworks[f] : "cuda");
-    add(&t, "workload", cells);
+    add(&t, "workload_evidence", cells);
     add(&t, "memory_transfers",
         "device_id=3;copy_kind=1;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
     add(&t, "nvtx_coverage",
