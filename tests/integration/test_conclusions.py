@@ -463,7 +463,7 @@ class WordsOfTheReport(unittest.TestCase):
 class WhatExpertsAskFirst(unittest.TestCase):
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):
-            self.assertTrue(said.verdict.startswith("**High: The program probably did not do its work"))
+            self.assertTrue(said.verdict.startswith("**High: OpenACC. The program probably did not do its work"))
             self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list[1:]))
         ended = edited(trace("cold"), "no-kernel", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL",
                        "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId IN (SELECT id FROM StringIds WHERE value LIKE '%Launch%')",
