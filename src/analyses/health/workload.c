@@ -61,9 +61,10 @@ static int slots_of_names(uint64_t **out, struct workload *w, const struct nai_s
   NAI_TRY(NAI_NEW(*out, w->io->arena, names->count, err));
   for (uint32_t i = 0; !w->only && i < rows; i++) {
     uint32_t text = nai_at_text(name, i);
+    if (text >= names->count || ((*out)[text] & w->at_work) == w->at_work) /* most rows tell nothing new */
+      continue;
     int32_t of = nai_at_i32(owner, i);
-    if (text < names->count)
-      (*out)[text] |= slot_of(w, processes && of >= 0 ? processes[of] : of);
+    (*out)[text] |= slot_of(w, processes && of >= 0 ? processes[of] : of);
   }
   return NAI_OK;
 }
@@ -206,7 +207,8 @@ static void see_marks(struct workload *w) {
 
 static void find_work(struct workload *w) {
   const struct nai_model *m = w->m;
-  for (uint32_t i = 0; i < m->kernels.n; i++)
+  uint64_t all = ((UINT64_C(1) << (w->count - 1)) - 1) << 1;
+  for (uint32_t i = 0; i < m->kernels.n && w->at_work != all; i++)
     w->at_work |= slot_of(w, nai_at_i32(&m->kernels.process, i));
   for (uint32_t t = 0; t < m->thread_count; t++)
     if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t] ||
