@@ -23,6 +23,7 @@ struct pattern {
   int class;
   char *text; /* substring in lower case, or the expression */
   size_t len;
+  uint16_t pair;     /* of a substring: which first two bytes (pair_of) */
   pcre2_code *regex; /* NULL for a substring */
   uint32_t file;     /* of `files` */
   uint32_t line, column;
@@ -80,6 +81,26 @@ static void lower(char *out, const char *text, size_t len) {
     out[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
 }
 
+/* Pairs of neighbouring bytes that a name has: most substrings are ruled out by their first two. */
+enum { PAIRS = 1024, MIN_SUBSTRINGS = 6 /* of a set, for that to be cheaper */ };
+struct pairs {
+  uint64_t bits[PAIRS / 64];
+};
+
+static uint16_t pair_of(const char *text) {
+  return (uint16_t)(((unsigned char)text[0] * 37 + (unsigned char)text[1]) % PAIRS);
+}
+
+static void note_pairs(struct pairs *pairs, const char *text, size_t len) {
+  memset(pairs, 0, sizeof *pairs);
+  for (size_t i = 0; i + 1 < len; i++)
+    pairs->bits[pair_of(text + i) / 64] |= UINT64_C(1) << pair_of(text + i) % 64;
+}
+
+static bool may_hold(const struct pairs *pairs, const struct pattern *pattern) {
+  return pattern->len < 2 || pairs->bits[pattern->pair / 64] & UINT64_C(1) << pattern->pair % 64;
+}
+
 /* *offset = where in the expression the mistake that `message` tells is; NAI_EUSAGE for one. */
 static int compile_regex(pcre2_code **out, PCRE2_UCHAR message[MESSAGE_SIZE], PCRE2_SIZE *offset,
                          const struct nai_patterns *set, const char *text, struct nai_err *err) {
@@ -134,6 +155,7 @@ static int add_pattern(struct nai_patterns *set, const char *class_name, const s
   added->column = node->column;
   if (!regex) {
     lower(added->text, text, added->len);
+    added->pair = pair_of(added->text);
     return NAI_OK;
   }
   if (++set->regex_count > REGEX_MAX)
@@ -189,14 +211,16 @@ int nai_patterns_load(struct nai_patterns **set, uint64_t *hash, const char *pat
   return nai_patterns_add(*set, doc, err);
 }
 
-/* Whether the expression matches; -1 when it gave up. Out of memory, nothing matches: nai_patterns_check tells. */
-static int match_regex(struct nai_patterns *set, const struct pattern *pattern, const char *name, size_t len) {
-  pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+/* Whether the expression matches; -1 when it gave up. Out of memory, nothing matches: nai_patterns_check tells. *data
+ * is made when first needed. */
+static int match_regex(struct nai_patterns *set, const struct pattern *pattern, pcre2_match_data **data,
+                       const char *name, size_t len) {
   int rc = PCRE2_ERROR_NOMEMORY;
-  if (data)
-    rc = pcre2_match(pattern->regex, (PCRE2_SPTR)name, len < REGEX_SUBJECT_MAX ? len : REGEX_SUBJECT_MAX, 0, 0, data,
+  if (!*data)
+    *data = pcre2_match_data_create(1, NULL);
+  if (*data)
+    rc = pcre2_match(pattern->regex, (PCRE2_SPTR)name, len < REGEX_SUBJECT_MAX ? len : REGEX_SUBJECT_MAX, 0, 0, *data,
                      set->match_context);
-  pcre2_match_data_free(data);
   if (rc == PCRE2_ERROR_NOMEMORY) {
     atomic_store(&set->oom, true);
     return 0;
@@ -204,21 +228,25 @@ static int match_regex(struct nai_patterns *set, const struct pattern *pattern, 
   return rc >= 0 ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : -1;
 }
 
-int nai_patterns_match(const struct nai_patterns *set, const char *name) {
+static int match(const struct nai_patterns *set, pcre2_match_data **data, const char *name) {
   char folded[NAI_PATTERN_SUBJECT_MAX];
   size_t len = strnlen(name, sizeof folded);
   lower(folded, name, len);
+  bool filter = set->count - set->regex_count >= MIN_SUBSTRINGS;
+  struct pairs pairs;
+  if (filter)
+    note_pairs(&pairs, folded, len);
   /* Patterns behind one that gave up no longer matter: the run will end with nai_patterns_check. Keeping the lowest
    * makes the message independent of the order in which threads meet the names. */
   atomic_int *gave_up = &((struct nai_patterns *)set)->gave_up;
   for (int i = 0; i < set->count && i < atomic_load_explicit(gave_up, memory_order_relaxed); i++) {
     const struct pattern *pattern = &set->patterns[i];
     if (!pattern->regex) {
-      if (memmem(folded, len, pattern->text, pattern->len))
+      if ((!filter || may_hold(&pairs, pattern)) && memmem(folded, len, pattern->text, pattern->len))
         return pattern->class;
       continue;
     }
-    int matched = match_regex((struct nai_patterns *)set, pattern, name, len);
+    int matched = match_regex((struct nai_patterns *)set, pattern, data, name, len);
     if (matched > 0)
       return pattern->class;
     int lowest = atomic_load(gave_up);
@@ -226,6 +254,13 @@ int nai_patterns_match(const struct nai_patterns *set, const char *name) {
       ;
   }
   return -1;
+}
+
+int nai_patterns_match(const struct nai_patterns *set, const char *name) {
+  pcre2_match_data *data = NULL;
+  int class = match(set, &data, name);
+  pcre2_match_data_free(data);
+  return class;
 }
 
 int nai_patterns_check(const struct nai_patterns *set, struct nai_err *err) {

@@ -1,21 +1,29 @@
 #include "config/workload.h"
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "config/patterns.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const aspects[NAI_ASPECT_COUNT + 1] = {"framework",  "role",    "language", "precision",
+static const char *const aspects[NAI_ASPECT_COUNT + 1] = {"engine",     "stack",   "framework", "role",
+                                                          "language",   "harness", "launcher",  "precision",
                                                           "collective", "runtime", NULL};
-static const char *const signs[NAI_SIGN_COUNT + 1] = {"kernels",   "ranges",  "domains", "threads",
-                                                      "processes", "modules", "calls",   NULL};
+static const char *const signs[NAI_SIGN_COUNT + 1] = {"kernels", "ranges", "domains", "threads", "processes",
+                                                      "modules", "calls",  "marks",   NULL};
+/* What a value may have: its name, signs, and signs that other values have, too. */
+static const char *const keys[NAI_SIGN_COUNT + 3] = {"kernels", "ranges", "domains", "threads", "processes", "modules",
+                                                     "calls",   "marks",  "name",    "shared",  NULL};
 
 /* A set per aspect and sign, whose classes are values; NULL where there are no patterns. */
 struct nai_workload_patterns {
   uint64_t hash;
   struct nai_strings values[NAI_ASPECT_COUNT];
-  struct nai_patterns *sets[NAI_ASPECT_COUNT][NAI_SIGN_COUNT];
+  const char **names[NAI_ASPECT_COUNT]; /* per value: as it writes itself, NULL where no file says */
+  uint32_t name_room[NAI_ASPECT_COUNT];
+  struct nai_arena arena;                                         /* of these */
+  struct nai_patterns *sets[NAI_ASPECT_COUNT][NAI_SIGN_COUNT][2]; /* own, shared */
 };
 
 const char *nai_workload_aspect_name(enum nai_workload_aspect aspect) { return aspects[aspect]; }
@@ -26,23 +34,48 @@ static int add_name(struct nai_workload_patterns *p, int aspect, const char *val
   return added ? NAI_OK : nai_err_nomem(err);
 }
 
-/* The patterns of one value: a map from kinds of signs to patterns. */
-static int add_value(struct nai_workload_patterns *p, int aspect, const struct nai_yaml *doc,
-                     const struct nai_yaml_node *value, struct nai_err *err) {
-  NAI_TRY(nai_yaml_expect_keys(doc, value, signs, err));
-  if (!value->count)
-    return nai_yaml_error(doc, value, err, "no patterns");
-  NAI_TRY(add_name(p, aspect, value->key, err));
+/* The first file that says one decides. */
+static int add_display(struct nai_workload_patterns *p, int aspect, const char *value, const char *name,
+                       struct nai_err *err) {
+  uint32_t id = nai_strings_find(&p->values[aspect], value, strlen(value));
+  NAI_TRY(NAI_ROOM(p->names[aspect], p->name_room[aspect], id, &p->arena, err));
+  if (!p->names[aspect][id])
+    p->names[aspect][id] = nai_arena_printf(&p->arena, "%s", name);
+  return nai_arena_check(&p->arena, err);
+}
+
+static int add_signs(struct nai_workload_patterns *p, int aspect, bool shared, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *map, const char *value, struct nai_err *err) {
   for (int s = 0; s < NAI_SIGN_COUNT; s++) {
-    const struct nai_yaml_node *node = nai_yaml_get(doc, value, signs[s]);
-    struct nai_patterns **set = &p->sets[aspect][s];
+    const struct nai_yaml_node *node = nai_yaml_get(doc, map, signs[s]);
+    struct nai_patterns **set = &p->sets[aspect][s][shared];
     if (!node)
       continue;
     if (!*set)
       NAI_TRY(nai_patterns_new(set, err));
-    NAI_TRY(nai_patterns_add_class(*set, value->key, doc, node, err));
+    NAI_TRY(nai_patterns_add_class(*set, value, doc, node, err));
   }
   return NAI_OK;
+}
+
+/* The patterns of one value: a map from kinds of signs to patterns. */
+static int add_value(struct nai_workload_patterns *p, int aspect, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *value, struct nai_err *err) {
+  const char *name;
+  NAI_TRY(nai_yaml_expect_keys(doc, value, keys, err));
+  if (!value->count)
+    return nai_yaml_error(doc, value, err, "no patterns");
+  NAI_TRY(add_name(p, aspect, value->key, err));
+  const struct nai_yaml_node *named = nai_yaml_get(doc, value, "name"), *shared = nai_yaml_get(doc, value, "shared");
+  if (named) {
+    NAI_TRY(nai_yaml_text(&name, doc, named, err));
+    NAI_TRY(add_display(p, aspect, value->key, name, err));
+  }
+  if (shared) {
+    NAI_TRY(nai_yaml_expect_keys(doc, shared, signs, err));
+    NAI_TRY(add_signs(p, aspect, true, doc, shared, value->key, err));
+  }
+  return add_signs(p, aspect, false, doc, value, value->key, err);
 }
 
 /* The user's file; NULL: the built-in one. */
@@ -67,7 +100,7 @@ static int add_file(struct nai_workload_patterns *p, const char *path, struct na
 
 /* What matrix products and attention multiply is said in one place. */
 static int add_dtypes(struct nai_workload_patterns *p, struct nai_err *err) {
-  struct nai_patterns **set = &p->sets[NAI_ASPECT_PRECISION][NAI_SIGN_KERNELS];
+  struct nai_patterns **set = &p->sets[NAI_ASPECT_PRECISION][NAI_SIGN_KERNELS][false];
   NAI_TRY(nai_patterns_load(set, &p->hash, "rules/kernel-dtypes.yaml", true, err));
   for (int i = 0; i < nai_patterns_class_count(*set); i++)
     NAI_TRY(add_name(p, NAI_ASPECT_PRECISION, nai_patterns_class(*set, i), err));
@@ -92,10 +125,13 @@ void nai_workload_patterns_free(struct nai_workload_patterns *p) {
   if (!p)
     return;
   for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
-    for (int s = 0; s < NAI_SIGN_COUNT; s++)
-      nai_patterns_free(p->sets[a][s]);
+    for (int s = 0; s < NAI_SIGN_COUNT; s++) {
+      nai_patterns_free(p->sets[a][s][false]);
+      nai_patterns_free(p->sets[a][s][true]);
+    }
     nai_strings_free(&p->values[a]);
   }
+  nai_arena_free(&p->arena);
   free(p);
 }
 
@@ -109,9 +145,14 @@ const char *nai_workload_value(const struct nai_workload_patterns *p, enum nai_w
   return nai_strings_get(&p->values[aspect], (uint32_t)value);
 }
 
+const char *nai_workload_display(const struct nai_workload_patterns *p, enum nai_workload_aspect aspect, int value) {
+  const char *name = (uint32_t)value < p->name_room[aspect] ? p->names[aspect][value] : NULL;
+  return name ? name : nai_workload_value(p, aspect, value);
+}
+
 int nai_workload_match(const struct nai_workload_patterns *p, enum nai_workload_aspect aspect,
-                       enum nai_workload_sign sign, const char *name) {
-  const struct nai_patterns *set = p->sets[aspect][sign];
+                       enum nai_workload_sign sign, bool shared, const char *name) {
+  const struct nai_patterns *set = p->sets[aspect][sign][shared];
   int class = set ? nai_patterns_match(set, name) : -1;
   if (class < 0)
     return -1;
@@ -122,7 +163,8 @@ int nai_workload_match(const struct nai_workload_patterns *p, enum nai_workload_
 int nai_workload_patterns_check(const struct nai_workload_patterns *p, struct nai_err *err) {
   for (int a = 0; a < NAI_ASPECT_COUNT; a++)
     for (int s = 0; s < NAI_SIGN_COUNT; s++)
-      if (p->sets[a][s])
-        NAI_TRY(nai_patterns_check(p->sets[a][s], err));
+      for (int shared = 0; shared < 2; shared++)
+        if (p->sets[a][s][shared])
+          NAI_TRY(nai_patterns_check(p->sets[a][s][shared], err));
   return NAI_OK;
 }

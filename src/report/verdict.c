@@ -21,31 +21,13 @@ enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t 
   return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;
 }
 
-/* A framework as it writes itself. */
-static const char *written(const char *value) {
-  static const char *const names[][2] = {
-      {"pytorch", "PyTorch"}, {"tensorrt", "TensorRT"}, {"jax", "JAX"},
-      {"cupy", "CuPy"},       {"openacc", "OpenACC"},   {"openmp", "OpenMP"},
-      {"vllm", "vLLM"},       {"sglang", "SGLang"},     {"tensorflow", "TensorFlow"}};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(names[i][0], value) == 0)
-      return names[i][1];
-  return value;
-}
-
-/* "PyTorch", "TensorRT": what the program was recognised as; nothing for plain CUDA. */
-static bool put_framework(struct nai_buf *out, const struct nai_report *report) {
+/* "PyTorch training in Python": what the program was recognised as; "" for plain CUDA. */
+static const char *program(const struct nai_report *report) {
   const struct nai_table *workload = nai_report_table(report, "workload");
-  bool any = false;
-  for (int64_t i = 0; i < workload->rows; i++) {
-    const struct WORKLOAD_row sign = WORKLOAD_at(workload, i);
-    if (strcmp(sign.aspect, "framework") != 0 || strcmp(sign.value, "unknown") == 0 ||
-        strcmp(sign.value, "cuda") == 0 || !(sign.confidence >= 50))
-      continue;
-    nai_buf_printf(out, "%s%s", any ? ", " : "", written(sign.value));
-    any = true;
-  }
-  return any;
+  for (int64_t i = 0; i < workload->rows; i++)
+    if (nai_get_i64(workload, i, WORKLOAD_pid) == NAI_NULL_I64)
+      return nai_get_str(workload, i, WORKLOAD_program);
+  return "";
 }
 
 /* Whether a check of the capture came to a state. */
@@ -88,8 +70,6 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
     int64_t ns = nai_get_i64(gpus, i, active ? (int)GPU_ACTIVE_active_ns : (int)GPU_UTILIZATION_window_ns);
     longest = ns > longest ? ns : longest;
   }
-  if (put_framework(out, report))
-    nai_buf_puts(out, " on ");
   nai_fmt_count(out, gpus->rows);
   nai_buf_puts(out, gpus->rows == 1 ? " GPU" : " GPUs");
   nai_buf_puts(out, found(report, "gpus_shared", "note") ? " shared by processes, active for " : ", active for ");
@@ -287,6 +267,10 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
   put_missing(out, report);
+  const char *what = program(report);
+  bool leads = findings->rows && nai_get_i64(findings, 0, FINDINGS_leads) == 1;
+  if (*what)
+    nai_buf_printf(out, "%s%s", what, gpus && !leads ? " on " : ". ");
   bool led = put_leading(out, findings);
   if (led)
     nai_buf_putc(out, '.');

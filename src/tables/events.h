@@ -41,6 +41,7 @@
 #include "tables/overhead_events.h"
 #include "tables/probe_notes.h"
 #include "tables/processes.h"
+#include "tables/program_marks.h"
 #include "tables/program_outputs.h"
 #include "tables/readers.h"
 #include "tables/sample_events.h"
@@ -78,6 +79,7 @@
   X(NIC_IDS, nic_ids)                                                \
   X(NICS, nics)                                                      \
   X(PROGRAM_OUTPUTS, program_outputs)                                \
+  X(PROGRAM_MARKS, program_marks)                                    \
   /* extract, if asked for: tables that may have millions of rows */ \
   X(KERNELS, kernel_events)                                          \
   X(MEMOPS, memop_events)                                            \

@@ -1,11 +1,17 @@
 #pragma once
 #include "tables/declare.h"
 
-#define WORKLOAD_COLUMNS(C, T)                                                                                \
-  C(T, aspect, LABEL, "framework, role, language, precision, collective or runtime", .key = true, .order = 1) \
-  C(T, value, NAME, "what it is: pytorch, cuda, mpi, ...; unknown", .key = true, .order = 3)                  \
-  C(T, confidence, PCT, "how sure that is, from the number and kind of signs", .order = -2)                   \
-  C(T, sign_count, COUNT, "kinds of signs seen: kernels, ranges, threads, ...")                               \
-  C(T, evidence, LABEL, "what was seen: kinds, counts and one name of each")
-NAI_TABLE(WORKLOAD, workload, "Workload", "One thing the program is, by what it shows of itself",
-          "whether a library matters because it ran; names that no event refers to")
+#define WORKLOAD_COLUMNS(C, T)                                                                                        \
+  C(T, pid, PID, "process at work: with CUDA calls, NVTX ranges or GPU work; NULL: the run", .key = true, .order = 1) \
+  C(T, program, LABEL, "all of it in words; empty where nothing but CUDA is known")                                   \
+  C(T, language, LABEL, "of the host's program, or unknown")                                                          \
+  C(T, framework, LABEL, "what it computes with, with how training is spread: FSDP with PyTorch; CUDA; or unknown")   \
+  C(T, engine, LABEL, "serving engine or application; empty: none is known")                                          \
+  C(T, libraries, LABEL, "libraries that ran, with commas between")                                                   \
+  C(T, harness, LABEL, "what runs tests or benchmarks; empty: none is known")                                         \
+  C(T, launcher, LABEL, "what started it; empty: none is known")                                                      \
+  C(T, role, LABEL, "training, inference, serving, test, benchmark, ... or unknown")                                  \
+  C(T, confidence, PCT, "of the engine, else of the framework")                                                       \
+  C(T, evidence, LABEL, "up to three signs, with semicolons between")
+NAI_TABLE(WORKLOAD, workload, "Workload", "What a process is, or the run as a whole",
+          "whether a library matters because it ran")

@@ -184,7 +184,8 @@ int nai_describe(struct extraction *x, struct nai_err *err) {
               {NAI_IN_GPU_METRICS, put_metrics},
               {NAI_IN_DYNAMIC_PAYLOADS, nai_put_dynamic_payloads},
               {NAI_IN_MPI_RANKS, put_ranks},
-              {NAI_IN_PROGRAM_OUTPUTS, nai_put_outputs}};
+              {NAI_IN_PROGRAM_OUTPUTS, nai_put_outputs},
+              {NAI_IN_PROGRAM_MARKS, nai_put_marks}};
   for (size_t i = 0; i < sizeof made / sizeof *made; i++)
     if (nai_wanted(x, made[i].table))
       NAI_TRY(made[i].put(x, x->out->tables[made[i].table], err));

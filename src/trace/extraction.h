@@ -65,6 +65,13 @@ NAI_MUST_CHECK int nai_describe(struct extraction *x, struct nai_err *err);
 
 /* outputs.c: program_outputs. */
 NAI_MUST_CHECK int nai_put_outputs(struct extraction *x, struct nai_table *table, struct nai_err *err);
+/* Every output that the capture holds: of which process (0: not told), the name of its file, its text. */
+typedef int nai_output_fn(void *ctx, int64_t process, const struct nai_cell *file, const struct nai_cell *text,
+                          struct nai_err *err);
+NAI_MUST_CHECK int nai_each_output(struct extraction *x, nai_output_fn *fn, void *ctx, struct nai_err *err);
+
+/* program_marks.c: program_marks. */
+NAI_MUST_CHECK int nai_put_marks(struct extraction *x, struct nai_table *table, struct nai_err *err);
 
 /* dynamic_payloads.c: nvtx_dynamic_payloads. */
 NAI_MUST_CHECK int nai_put_dynamic_payloads(struct extraction *x, struct nai_table *table, struct nai_err *err);

@@ -52,13 +52,27 @@ int32_t nai_identity_process(const struct nai_table *processes, int64_t key) {
   return (int32_t)find_row(processes, PROCESSES_process_key, process);
 }
 
+/* The file's own name: its path says who the user is, and what follows a blank are arguments. */
+static struct nai_cell base_name(const struct nai_cell *text) {
+  struct nai_cell base = *text;
+  base.len = 0;
+  for (uint32_t i = 0; i < text->len && text->data[i] != ' '; i++) {
+    bool separator = text->data[i] == '/' || text->data[i] == '\\';
+    base.data = separator ? text->data + i + 1 : base.data;
+    base.len = separator ? 0 : base.len + 1;
+  }
+  return base;
+}
+
 static int on_process_name(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   struct nai_table *processes = ctx;
   int64_t key = nai_process_key(nai_small_int(&cells[0], 0));
   int64_t row = find_row(processes, PROCESSES_process_key, key);
-  if (row >= 0)
-    nai_small_put_text(processes, row, PROCESSES_process_name, &cells[1], 400);
+  if (row < 0 || !nai_cell_is_text(&cells[1]))
+    return NAI_OK;
+  struct nai_cell name = base_name(&cells[1]);
+  nai_small_put_text(processes, row, PROCESSES_process_name, &name, 400);
   return NAI_OK;
 }
 

@@ -8,9 +8,14 @@
 #include <strings.h>
 
 struct outputs {
-  struct extraction *x;
-  struct nai_lookup *strings; /* NULL when the export has none */
+  nai_output_fn *fn;
+  void *ctx;
+  struct nai_trace *trace;
+  struct nai_lookup *strings; /* opened when first needed; NULL when the export has none */
+  int64_t count;
 };
+
+static void outputs_free(struct outputs *o) { nai_lookup_close(o->strings); }
 
 static bool holds(const struct nai_cell *text, const char *word) {
   return text->len && memmem(text->data, text->len, word, strlen(word));
@@ -42,6 +47,8 @@ static bool ends_with(const struct nai_cell *name, const char *end) {
 static int text_of(struct nai_cell *text, struct outputs *o, const struct nai_cell *cell, struct nai_err *err) {
   bool found = nai_cell_is_text(cell);
   *text = *cell;
+  if (cell->type == NAI_CELL_INT && !o->strings)
+    NAI_TRY(nai_string_open(&o->strings, o->trace, err));
   if (cell->type == NAI_CELL_INT)
     NAI_TRY(nai_string_get(&found, text, o->strings, cell->i, err));
   if (!found)
@@ -50,36 +57,52 @@ static int text_of(struct nai_cell *text, struct outputs *o, const struct nai_ce
 }
 
 /* cells: globalPid, name of the file, content, and the content where it is no id. */
-static int on_output(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
-  enum { STDOUT = 1, STDERR };
+static int on_cells(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  enum { PATH_BYTES = 4096 };
   struct outputs *o = ctx;
-  struct nai_table *const *tables = o->x->out->tables;
-  struct nai_cell text;
-  NAI_TRY(text_of(&text, o, &cells[1], err));
-  int stream = ends_with(&text, "_stdout.log") || ends_with(&text, "/stdout.log") ? STDOUT
-             : ends_with(&text, "_stderr.log") || ends_with(&text, "/stderr.log") ? STDERR
-                                                                                  : 0;
+  struct nai_cell file, text;
+  char path[PATH_BYTES]; /* the next lookup takes the cell's memory */
+  NAI_TRY(text_of(&file, o, &cells[1], err));
+  uint32_t len = file.len < sizeof path ? file.len : (uint32_t)sizeof path;
+  memcpy(path, file.data + file.len - len, len);
+  file.data = path;
+  file.len = len;
   NAI_TRY(text_of(&text, o, cells[2].type == NAI_CELL_NULL ? &cells[3] : &cells[2], err));
-  int64_t pid = nai_small_int(&cells[0], 0);
+  o->count++;
+  return o->fn(o->ctx, nai_small_int(&cells[0], 0), &file, &text, err);
+}
+
+int nai_each_output(struct extraction *x, nai_output_fn *fn, void *ctx, struct nai_err *err) {
+  enum { MAX_OUTPUTS = 10000 };
+  static const char *const streams[] = {"globalPid", "filenameId", "contentId", "content", NULL};
+  static const char *const files[] = {"globalPid", "filename", "contentId", "content", NULL};
+  NAI_SCOPED(outputs) o = {.fn = fn, .ctx = ctx, .trace = x->trace};
+  NAI_TRY(nai_small_scan(x->trace, "ProcessStreams", streams, MAX_OUTPUTS, on_cells, &o, err));
+  if (o.count) /* both tables tell the same, where an export has both */
+    return NAI_OK;
+  return nai_small_scan(x->trace, "ANALYSIS_FILE", files, MAX_OUTPUTS, on_cells, &o, err);
+}
+
+static int on_output(void *ctx, int64_t pid, const struct nai_cell *file, const struct nai_cell *text,
+                     struct nai_err *err) {
+  enum { STDOUT = 1, STDERR };
+  (void)err;
+  struct extraction *x = ctx;
+  struct nai_table *const *tables = x->out->tables;
+  int stream = ends_with(file, "_stdout.log") || ends_with(file, "/stdout.log") ? STDOUT
+             : ends_with(file, "_stderr.log") || ends_with(file, "/stderr.log") ? STDERR
+                                                                                : 0;
   NAI_ADD(PROGRAM_OUTPUTS, tables[NAI_IN_PROGRAM_OUTPUTS],
           .process = pid ? nai_identity_process(tables[NAI_IN_PROCESSES], pid) : -1, .stream = stream,
-          .size_bytes = text.len, .has_traceback = holds(&text, "Traceback (most recent call last)"),
-          .has_error = holds_word(&text, "error"), .has_failed = holds_word(&text, "failed"),
-          .has_cuda_error = holds(&text, "CUDA error") || holds(&text, "cudaError") || holds(&text, "NCCL WARN"),
-          .has_killed = holds(&text, "Killed") || holds(&text, "Segmentation fault") || holds(&text, "core dumped") ||
-                        holds(&text, "out of memory"));
+          .size_bytes = text->len, .has_traceback = holds(text, "Traceback (most recent call last)"),
+          .has_error = holds_word(text, "error"), .has_failed = holds_word(text, "failed"),
+          .has_cuda_error = holds(text, "CUDA error") || holds(text, "cudaError") || holds(text, "NCCL WARN"),
+          .has_killed = holds(text, "Killed") || holds(text, "Segmentation fault") || holds(text, "core dumped") ||
+                        holds(text, "out of memory"));
   return NAI_OK;
 }
 
 int nai_put_outputs(struct extraction *x, struct nai_table *table, struct nai_err *err) {
-  enum { MAX_OUTPUTS = 10000 };
-  static const char *const streams[] = {"globalPid", "filenameId", "contentId", "content", NULL};
-  static const char *const files[] = {"globalPid", "filename", "contentId", "content", NULL};
-  NAI_OWNED(nai_lookup) *strings = NULL;
-  NAI_TRY(nai_string_open(&strings, x->trace, err));
-  struct outputs o = {.x = x, .strings = strings};
-  NAI_TRY(nai_small_scan(x->trace, "ProcessStreams", streams, MAX_OUTPUTS, on_output, &o, err));
-  if (table->rows) /* both tables tell the same, where an export has both */
-    return NAI_OK;
-  return nai_small_scan(x->trace, "ANALYSIS_FILE", files, MAX_OUTPUTS, on_output, &o, err);
+  (void)table;
+  return nai_each_output(x, on_output, x, err);
 }

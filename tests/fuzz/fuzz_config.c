@@ -78,8 +78,8 @@ static void use_workload(const struct input *in) {
     return;
   for (int aspect = 0; aspect < NAI_ASPECT_COUNT; aspect++)
     for (int sign = 0; sign < NAI_SIGN_COUNT; sign++) {
-      int value =
-          nai_workload_match(patterns, (enum nai_workload_aspect)aspect, (enum nai_workload_sign)sign, "vllm::x");
+      int value = nai_workload_match(patterns, (enum nai_workload_aspect)aspect, (enum nai_workload_sign)sign, sign % 2,
+                                     "vllm::x");
       if (value >= nai_workload_value_count(patterns, (enum nai_workload_aspect)aspect))
         abort();
     }

@@ -397,7 +397,9 @@ class AdviceFitsTheProgram(unittest.TestCase):
     def test_building_for_the_gpu_is_said_in_the_programs_own_terms(self):
         path = trace("launch-load")
         made = [(generated("launch-load"), "-gencode"),
-                (edited(path, "torch", "UPDATE StringIds SET value = replace(value, 'smooth<', 'at::native::smooth<')"), "TORCH_CUDA_ARCH_LIST"),
+                (edited(path, "torch", "UPDATE StringIds SET value = replace(value, 'smooth<', 'at::native::smooth<')",
+                        "UPDATE PROCESSES SET name = '/usr/bin/python3'"), "TORCH_CUDA_ARCH_LIST"),
+                (edited(path, "libtorch", "UPDATE StringIds SET value = replace(value, 'smooth<', 'at::native::smooth<')"), "-gencode"),
                 (edited(path, "pgi", "UPDATE StringIds SET value = '__pgi_uacc_cuda_fill_42_gpu' WHERE value LIKE '%smooth<%'"), "-gpu=cc"),
                 (edited(path, "omp", "UPDATE StringIds SET value = '__omp_offloading_31_18a80bc__Z_2' WHERE value LIKE '%smooth<%'"), "--offload-arch"),
                 (real("cuda_small"), "TORCH_CUDA_ARCH_LIST"), (real("openacc_2021"), "-gpu=cc")]
@@ -463,7 +465,7 @@ class WordsOfTheReport(unittest.TestCase):
 class WhatExpertsAskFirst(unittest.TestCase):
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):
-            self.assertTrue(said.verdict.startswith("**High: The program probably did not do its work"))
+            self.assertTrue(said.verdict.startswith("**High: OpenACC. The program probably did not do its work"))
             self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list[1:]))
         ended = edited(trace("cold"), "no-kernel", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL",
                        "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId IN (SELECT id FROM StringIds WHERE value LIKE '%Launch%')",

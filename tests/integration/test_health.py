@@ -48,8 +48,23 @@ FRAMEWORKS = {
     "tensorrt_nvtx_only": {"tensorrt"},
     "openacc_2021": {"openacc"},
     "openmp_offload": {"openmp"},
-    "wsl_api_without_gpu": {"unknown"},  # CuPy; its kernels were not recorded
+    "wsl_api_without_gpu": {"cupy"},  # by names of kernels that were not recorded
 }  # all others: {"cuda"}
+# Table workload as read by hand (SQL over the exports): language, framework, engine, launcher, role.
+PROGRAMS = {
+    "cuda_small": ("Python", "PyTorch", "", "", "unknown"),
+    "fsdp_2gpu": ("Python", "FSDP with PyTorch", "", "", "training"),
+    "jetson_orin": ("C++", "CUDA", "jetson-utils", "", "video processing"),
+    "line_fitting": ("C++", "CUDA", "", "", "benchmark"),
+    "openacc_2021": ("unknown", "OpenACC", "", "", "unknown"),
+    "openmp_offload": ("C++", "OpenMP", "", "", "unknown"),
+    "pytorch_dlprof_2020": ("Python", "PyTorch", "", "", "unknown"),
+    "tensorrt_inference": ("Python", "TensorRT", "", "", "inference"),
+    "tensorrt_nvtx_only": ("Python", "TensorRT", "", "", "inference"),
+    "two_processes_one_gpu": ("C++", "CUDA", "", "mpirun", "unknown"),
+    "windows_wddm_cc120": ("unknown", "CUDA", "", "", "unknown"),  # no process has a name
+    "wsl_api_without_gpu": ("Python", "CuPy", "QUDA", "mpirun", "simulation"),
+}  # all others: C++ and CUDA
 FACTS = {  # what else the trace shows
     "fsdp_2gpu": {("collective", "nccl"), ("runtime", "flash-attention"), ("runtime", "cublaslt"), ("language", "python")},
     "two_processes_one_gpu": {("runtime", "cublas"), ("collective", "mpi"), ("language", "c++")},
@@ -125,11 +140,20 @@ class RealExports(unittest.TestCase):
 
     def test_workload(self):
         for name, out in self.each():
-            rows = read_csv(out, "workload")
+            rows = read_csv(out, "workload_evidence")
             found = {(r["aspect"], r["value"]) for r in rows}
             self.assertEqual({v for a, v in found if a == "framework"}, FRAMEWORKS.get(name, {"cuda"}))
             self.assertLessEqual(FACTS.get(name, set()), found)
             self.assertTrue(all(0 <= float(r["confidence"]) <= 99 for r in rows))
+
+    def test_programs(self):
+        for name, out in self.each():
+            rows = read_csv(out, "workload")
+            run_row, = [r for r in rows if not r["pid"]]
+            told = tuple(run_row[c] for c in ("language", "framework", "engine", "launcher", "role"))
+            self.assertEqual(told, PROGRAMS.get(name, ("C++", "CUDA", "", "", "unknown")))
+            self.assertGreaterEqual(len(rows), 2)
+            self.assertTrue(all(len(r["evidence"].split("; ")) <= 3 and "/" not in r["evidence"] for r in rows), rows)
 
     def test_health(self):
         for name, out in self.each():
@@ -199,7 +223,7 @@ class RealExports(unittest.TestCase):
 
     def test_no_output_of_programs_and_no_environment(self):
         for name, out in self.each():
-            for table in ("capture_health", "workload", "losses", "active_spans"):
+            for table in ("capture_health", "workload", "workload_evidence", "losses", "active_spans"):
                 self.assertNotIn("CANARY", (out / "tables" / f"{table}.csv").read_text())
 
 
@@ -234,7 +258,7 @@ class Scenarios(unittest.TestCase):
         first = run("analyze", trace("training"), "-v", "--out", out)
         again = run("analyze", trace("training"), "-v", "--workload", patterns, "--out", out)
         self.assertEqual((first.returncode, again.returncode), (0, 0))
-        self.assertIn("our-engine", {r["value"] for r in read_csv(out, "workload")})
+        self.assertIn("our-engine", {r["value"] for r in read_csv(out, "workload_evidence")})
         ran = [line.split()[1] for line in again.stderr.splitlines() if " ran: " in line]
         self.assertIn("workload", ran)
         self.assertNotIn("losses", ran)
@@ -273,7 +297,7 @@ class KernelsLost(unittest.TestCase):
             self.assertEqual({f["severity"] for f in findings[1:] if f["saving_ms"]}, {"info"}, statement)
             self.assertNotIn("one-cold-pass", [f["id"] for f in findings])
             verdict = support.report(directory).json["verdict"]["text"]
-            self.assertTrue(verdict.startswith("What the GPU did was not recorded"), verdict)
+            self.assertTrue(verdict.startswith("vLLM inference in Python. What the GPU did was not recorded"), verdict)
             self.assertNotIn("idle", verdict)
 
     def test_copies_alone_are_a_program(self):

@@ -17,7 +17,7 @@ CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "
 IDLE_CAUSES = ("profiler module_load allocation blocking_call queue_drained in_launch_call cuda_call host_code launch_latency "
                "dependency page_migration unknown").split()
 # Columns of a table that tell which row a fact of the truth speaks of, and what its value is.
-FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example"),
+FACTS = {"capture_health": ("check", "state"), "workload_evidence": ("aspect", "value"), "losses": ("what", "example"),
          "kernel_shape": ("kernel_name", "fill"), "graphs": ("traced_by", None), "graph_calls": ("operation", "api_name"),
          "graph_ranges": ("range_name", "resolution"), "graph_savings": ("first_kernel", None), "copy_rates": ("direction", "link"),
          "gap_functions": ("function", "class"), "gemm_shapes": ("op", "dtype"), "autotuning": ("family", None)}

@@ -245,7 +245,7 @@ static void each_rule_fires(void **state) {
       {"timing-includes-first-use/info", {{"capture_health", "check=timed_sections;state=note;count=2000"}}},
       {"", /* a framework's events are not for timing */
        {{"capture_health", "check=timed_sections;state=note;count=1"},
-        {"workload", "aspect=framework;value=pytorch;confidence=90"}}},
+        {"workload_evidence", "aspect=framework;value=pytorch;confidence=90"}}},
       {"idle-host-code/medium", {{"idle_causes", "device_id=3;cause=host_code;active_ns=6000000"}}},
       {"idle-host-code/high cpu-starved/medium",
        {{"idle_causes", "device_id=3;cause=host_code;active_ns=20000000"},
@@ -433,7 +433,7 @@ static void each_rule_fires(void **state) {
       {"", {{"memory_use", "pid=7;device_id=3;memory_kind_id=2;peak_pct_of_capacity=89"}}},
       {"", /* takes it in advance */
        {{"memory_use", "pid=7;device_id=3;memory_kind_id=2;peak_pct_of_capacity=91"},
-        {"workload", "aspect=framework;value=jax;confidence=90"}}},
+        {"workload_evidence", "aspect=framework;value=jax;confidence=90"}}},
       {"uvm-oversubscribed/high",
        {{"unified_memory", "device_id=3;eviction_bytes=80000000;migrated_bytes=300000000;evicting_ns=25000000"}}},
       {"", /* a little; a small part */
@@ -513,9 +513,9 @@ static void reasons_lower_severities(void **state) {
   static const struct {
     const char *table, *cells, *expected;
   } cases[] = {
-      {"workload", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
+      {"workload_evidence", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
       {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/low"},
-      {"workload", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
+      {"workload_evidence", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct tables t = {0};
@@ -549,7 +549,7 @@ static void advice_fits_the_program(void **state) {
     char cells[256];
     add_gpu(&t);
     snprintf(cells, sizeof cells, "aspect=framework;value=%s;confidence=90", f < FRAMEWORKS ? frameworks[f] : "cuda");
-    add(&t, "workload", cells);
+    add(&t, "workload_evidence", cells);
     add(&t, "memory_transfers",
         "device_id=3;copy_kind=1;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
     add(&t, "nvtx_coverage",
@@ -581,6 +581,42 @@ static void advice_fits_the_program(void **state) {
       fail_msg("no advice for %s", f < FRAMEWORKS ? frameworks[f] : "plain CUDA");
     release(&t, &found);
   }
+}
+
+/* All advice on a slow copy to a program that `cells` describe, one row each. */
+static void expect_advice(const char *const *cells, const char *word, bool there) {
+  struct tables t = {0};
+  add_gpu(&t);
+  for (; *cells; cells++)
+    add(&t, "workload_evidence", *cells);
+  add(&t, "memory_transfers",
+      "device_id=3;copy_kind=1;src_kind=Pageable;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
+  add(&t, "idle_causes", "device_id=3;cause=allocation;active_ns=20000000;active_count=9");
+  struct found found = evaluate(&t, NULL);
+  bool seen = false;
+  for (int64_t row = 0; row < found.findings->rows; row++)
+    seen |= strstr(nai_cell_str(found.findings, row, "recommendation"), word) != NULL;
+  assert_true(found.findings->rows > 1);
+  if (seen != there)
+    fail_msg("\"%s\" is %s there", word, seen ? "" : "not");
+  release(&t, &found);
+}
+
+/* PyTorch in a C++ program is no Python, a Python program no C++, and not everyone has a data loader. */
+static void advice_fits_the_language(void **state) {
+  (void)state;
+#define TORCH "aspect=framework;value=pytorch;confidence=90"
+#define PYTHON "aspect=language;value=python;confidence=90"
+  static const char *const cpp[] = {TORCH, "aspect=language;value=c++;confidence=75", NULL};
+  static const char *const python[] = {PYTHON, "aspect=framework;value=unknown;confidence=0", NULL};
+  static const char *const torch[] = {TORCH, PYTHON, NULL};
+  static const char *const loader[] = {TORCH, PYTHON, "aspect=runtime;value=dataloader;confidence=75", NULL};
+  expect_advice(cpp, "PyTorch", false);
+  expect_advice(cpp, "In C++", true);
+  expect_advice(python, "In C++", false);
+  expect_advice(torch, "PyTorch", true);
+  expect_advice(torch, "DataLoader", false);
+  expect_advice(loader, "DataLoader", true);
 }
 
 static void user_files_change_the_rules(void **state) {
@@ -622,6 +658,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_rule_fires),
     cmocka_unit_test(reasons_lower_severities),
     cmocka_unit_test(advice_fits_the_program),
+    cmocka_unit_test(advice_fits_the_language),
     cmocka_unit_test(user_files_change_the_rules),
     cmocka_unit_test(mistakes_name_the_users_file),
 };

@@ -13,6 +13,8 @@
 #include "tables/nvtx_domains.h"
 #include "tables/nvtx_events.h"
 #include "tables/nvtx_payloads.h"
+#include "tables/processes.h"
+#include "tables/program_marks.h"
 #include "tables/program_outputs.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
@@ -258,6 +260,88 @@ static void test_output(void **state) {
   stop(&r);
 }
 
+/* "source mark" of every row, in their order. */
+static const char *marks_of(const struct run *r) {
+  static char text[1000];
+  const struct nai_table *t = r->in.tables[NAI_IN_PROGRAM_MARKS];
+  text[0] = '\0';
+  for (int64_t i = 0; i < t->rows; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %s", i ? ", " : "",
+             nai_get_str(t, i, PROGRAM_MARKS_source), nai_get_str(t, i, PROGRAM_MARKS_mark));
+  return text;
+}
+
+/* The words of a command line, behind the command; a secret in each place must not be kept. */
+static void expect_command(const char *const *words, const char *expected) {
+  char sql[2000] = "CREATE TABLE META_DATA_CAPTURE(name TEXT, value TEXT);"
+                   "INSERT INTO META_DATA_CAPTURE VALUES('PROCESS_0:ENVIRONMENT_VARIABLE', 'X=\"--gtest_CANARY\"'),"
+                   "('PROCESS_0:WORKING_DIR', '/home/CANARY/pytest')";
+  struct run r;
+  for (int i = 0; words[i]; i++) {
+    char name[40] = "COMMAND";
+    if (i)
+      snprintf(name, sizeof name, "ARGUMENT_%d", i - 1);
+    snprintf(sql + strlen(sql), sizeof sql - strlen(sql), ", ('PROCESS_0:%s', '%s')", name, words[i]);
+  }
+  start(&r, sql, NAI_IN_BIT(NAI_IN_PROGRAM_MARKS));
+  assert_string_equal(marks_of(&r), expected);
+  stop(&r);
+}
+
+static void test_marks_of_commands(void **state) {
+  (void)state;
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+  expect_command(WORDS("/home/CANARY/bin/python3.11", "-u", "/home/CANARY/train_gpt.py", "--token=CANARY", "pytest"),
+                 "command python, command name of training");
+  expect_command(WORDS("python", "-m", "pytest", "-k", "CANARY", "test_CANARY.py"), "command python, command pytest");
+  expect_command(WORDS("mpirun", "-n", "4", "-x", "KEY=/test_CANARY", "./nvfuser_tests", "--gtest_filter=CANARY*"),
+                 "command mpirun, command name of a test, flag gtest");
+  expect_command(WORDS("./a.out", "/data/test_CANARY", "bench_CANARY"), "");
+  expect_command(WORDS("python", "-c", "import pytest", "test_x.py"), "command python");
+  expect_command(WORDS("./testqo", "test"), "");
+}
+
+/* Lines of output and names of kernels without rows; with rows these say more. */
+static void test_marks_of_texts(void **state) {
+  (void)state;
+  static const char texts[] =
+      "INSERT INTO StringIds VALUES(1, 'stdout.log'), (2, 'token CANARY' || char(10) || 'Running main() from CANARY' ||"
+      " char(10) || 'CANARY QUDA 1.1.0 (git x)'), (3, '_ZN4quda8Kernel3DINS_CANARY'), (4, 'a line with _ZN2at6native'),"
+      " (5, 'cupy_fill'); CREATE TABLE ProcessStreams(globalPid, filenameId, contentId);"
+      "INSERT INTO ProcessStreams VALUES(" PID ", 1, 2);";
+  struct run r;
+  start(&r, texts, NAI_IN_BIT(NAI_IN_PROGRAM_MARKS));
+  assert_string_equal(marks_of(&r), "output gtest, name quda, name cupy");
+  stop(&r);
+  char sql[2000];
+  snprintf(sql, sizeof sql, "%sCREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", demangledName);%s", texts,
+           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1, 2, 3);");
+  start(&r, sql, NAI_IN_BIT(NAI_IN_PROGRAM_MARKS));
+  assert_string_equal(marks_of(&r), "output gtest");
+  stop(&r);
+}
+
+/* A process is its file's name: where that lies and what it was called with stay in the export. */
+static void test_process_names(void **state) {
+  (void)state;
+  static const char *const names[][2] = {{"/home/CANARY/venv/bin/python3", "python3"},
+                                         {"./a.out", "a.out"},
+                                         {"VLLM::Worker_TP0", "VLLM::Worker_TP0"},
+                                         {"C:\\CANARY\\app.exe", "app.exe"},
+                                         {"python /home/x/train.py --token=CANARY/secret", "python"},
+                                         {"/home/CANARY/", ""}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char sql[1000];
+    struct run r;
+    snprintf(sql, sizeof sql,
+             CALL "CREATE TABLE PROCESSES(globalPid, pid, name); INSERT INTO PROCESSES VALUES(" PID ", 10, '%s')",
+             names[i][0]);
+    start(&r, sql, 0);
+    assert_string_equal(nai_get_str(r.in.tables[NAI_IN_PROCESSES], 0, PROCESSES_process_name), names[i][1]);
+    stop(&r);
+  }
+}
+
 static void damage(const char *path, const char *content, size_t len, unsigned seed) {
   char *bytes = malloc(len);
   memcpy(bytes, content, len);
@@ -347,10 +431,18 @@ static void test_catalogue(void **state) {
                    NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS));
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes), cmocka_unit_test(test_samples),
-                                          cmocka_unit_test(test_metrics),     cmocka_unit_test(test_nvtx),
-                                          cmocka_unit_test(test_many_sizes),  cmocka_unit_test(test_not_opened),
-                                          cmocka_unit_test(test_trim),        cmocka_unit_test(test_output),
-                                          cmocka_unit_test(test_damage),      cmocka_unit_test(test_catalogue)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes),
+                                          cmocka_unit_test(test_samples),
+                                          cmocka_unit_test(test_metrics),
+                                          cmocka_unit_test(test_nvtx),
+                                          cmocka_unit_test(test_many_sizes),
+                                          cmocka_unit_test(test_not_opened),
+                                          cmocka_unit_test(test_trim),
+                                          cmocka_unit_test(test_output),
+                                          cmocka_unit_test(test_marks_of_commands),
+                                          cmocka_unit_test(test_marks_of_texts),
+                                          cmocka_unit_test(test_process_names),
+                                          cmocka_unit_test(test_damage),
+                                          cmocka_unit_test(test_catalogue)};
 
 UNIT_GROUP(evidence, NULL, NULL)

@@ -3,7 +3,9 @@
 
 #include "config/workload.h"
 #include "tables/overhead_events.h"
+#include "tables/callchain_frames.h"
 #include "tables/processes.h"
+#include "tables/program_marks.h"
 #include "tables/readers.h"
 #include "tables/threads.h"
 
@@ -31,13 +33,13 @@ static void begin(struct fixture *f, const char *process) {
 
 static struct nai_table *end(struct fixture *f) {
   fixture_build(f);
-  return fixture_analyze(f, "workload", 0);
+  return fixture_analyze(f, "workload", 1);
 }
 
 static void test_python_alone_says_python_only(void **state) {
   (void)state;
   struct fixture f;
-  begin(&f, "/usr/bin/python3.11");
+  begin(&f, "python3.11");
   fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
   struct nai_table *t = end(&f);
   assert_true(says(t, "language", "python"));
@@ -91,6 +93,127 @@ static void test_signs_add_up(void **state) {
   fixture_free(&f);
 }
 
+static void marked(struct fixture *f, const char *source, const char *mark) {
+  struct nai_table *t = f->in.tables[NAI_IN_PROGRAM_MARKS];
+  int64_t row = nai_table_add_row(t);
+  nai_set_str(t, row, PROGRAM_MARKS_source, source);
+  nai_set_str(t, row, PROGRAM_MARKS_mark, mark);
+}
+
+/* What table workload says of the run, or of a process. */
+static void expect_row(struct fixture *f, int64_t pid, const char *program, const char *language, const char *framework,
+                       const char *engine, const char *role) {
+  struct nai_table *t = fixture_analyze(f, "workload", 0);
+  int64_t row = 0;
+  while (row < t->rows && cell_int(t, row, "pid") != pid)
+    row++;
+  assert_true(row < t->rows);
+  assert_string_equal(cell_text(t, row, "program"), program);
+  assert_string_equal(cell_text(t, row, "language"), language);
+  assert_string_equal(cell_text(t, row, "framework"), framework);
+  assert_string_equal(cell_text(t, row, "engine"), engine);
+  assert_string_equal(cell_text(t, row, "role"), role);
+  nai_table_free(t);
+}
+
+/* A trainer and a server side by side stay what they are; a launcher beside them tells only how they were started. */
+static void test_processes_have_rows_of_their_own(void **state) {
+  (void)state;
+  static const char *const processes[] = {"python3", "server", "mpirun", "python"};
+  struct fixture f;
+  fixture_init(&f);
+  fixture_gpu(&f, 0);
+  for (int32_t p = 0; p < 4; p++) {
+    fixture_process(&f, 10 + p);
+    nai_set_str(f.in.tables[NAI_IN_PROCESSES], p, PROCESSES_process_name, processes[p]);
+    fixture_thread(&f, p, 10 + p);
+  }
+  fixture_nvtx(&f, 0, 10, 0, "Optimizer.step#AdamW.step", NAI_NVTX_PUSH_POP);
+  fixture_kernel(&f, 0, 10, "void at::native::add(int)", 0, 0, 7, 0);
+  fixture_kernel(&f, 20, 30, "void turbomind::decode(int)", 0, 1, 7, 0);
+  fixture_build(&f);
+  expect_row(&f, 10, "PyTorch training in Python", "Python", "PyTorch", "", "training");
+  expect_row(&f, 11, "LMDeploy in C++", "C++", "CUDA", "LMDeploy", "unknown");
+  struct nai_table *t = fixture_analyze(&f, "workload", 0);
+  assert_int_equal(t->rows, 3); /* the run and two: nothing of the others is recorded */
+  assert_string_equal(cell_text(t, row_where(t, "launcher", "mpirun"), "language"), "Python");
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+static void expect_kernels(const char *const *kernels, const char *program, const char *framework, const char *engine,
+                           const char *role) {
+  struct fixture f;
+  begin(&f, "prog");
+  for (int i = 0; kernels[i]; i++)
+    fixture_kernel(&f, i * 20, i * 20 + 10, kernels[i], 0, 0, 7, 0);
+  fixture_build(&f);
+  expect_row(&f, NAI_NULL_I64, program, "C++", framework, engine, role);
+  fixture_free(&f);
+}
+
+/* Names that several programs have: one says nothing, several say little, and one of its own decides. */
+static void test_shared_names(void **state) {
+  (void)state;
+  expect_kernels((const char *const[]){"void nll_loss_backward_kernel(int)", NULL}, "", "CUDA", "", "unknown");
+  expect_kernels((const char *const[]){"void a_backward(int)", "void b_backward(int)", "void c_bwd(int)", NULL},
+                 "CUDA training in C++", "CUDA", "", "training");
+  expect_kernels((const char *const[]){"foo_2_gpu", "k(int)", NULL}, "", "CUDA", "", "unknown");
+  expect_kernels((const char *const[]){"void vllm::rms_norm(int)", NULL}, "", "CUDA", "", "unknown");
+  expect_kernels((const char *const[]){"foo_2_gpu", "__pgi_uacc_cuda_fill_42_gpu", "k(int)", NULL}, "OpenACC in C++",
+                 "OpenACC", "", "unknown");
+}
+
+/* A harness decides the role, and what it tests is named; a kernel name without a row names an application. */
+static void test_marks(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, "nvfuser_tests");
+  fixture_thread(&f, 0, 1);
+  fixture_kernel(&f, 0, 10, "nvfuser_pointwise_f0_c1_r0_g0", 0, 0, 7, 0);
+  fixture_kernel(&f, 20, 30, "void at::native::add(int)", 0, 0, 7, 0);
+  fixture_nvtx(&f, 0, 10, 0, "Optimizer.step", NAI_NVTX_PUSH_POP);
+  marked(&f, "flag", "gtest");
+  fixture_build(&f);
+  expect_row(&f, NAI_NULL_I64, "gtest of nvFuser, C++ with PyTorch", "C++", "PyTorch", "nvFuser", "test");
+  fixture_free(&f);
+  begin(&f, "python");
+  fixture_thread(&f, 0, 1);
+  fixture_api(&f, 0, 5, 0, "cudaLaunchKernel", 1);
+  marked(&f, "name", "quda");
+  marked(&f, "command", "mpirun");
+  fixture_build(&f);
+  expect_row(&f, NAI_NULL_I64, "QUDA simulation in Python (mpirun)", "Python", "unknown", "QUDA", "simulation");
+  fixture_free(&f);
+}
+
+/* Nobody knows what was started: kernels say what compiled them, not who calls them. */
+static void test_no_name_no_language(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, NULL);
+  fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
+  fixture_build(&f);
+  expect_row(&f, NAI_NULL_I64, "", "unknown", "CUDA", "", "unknown");
+  fixture_free(&f);
+}
+
+/* The path of a library tells who the user is, and a directory's name nothing of the program. */
+static void test_modules_by_base_name(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, "prog");
+  struct nai_table *frames = f.in.tables[NAI_IN_CALLCHAINS];
+  nai_set_str(frames, nai_table_add_row(frames), CALLCHAIN_FRAMES_module, "/home/CANARY/libtorch/prog");
+  nai_set_str(frames, nai_table_add_row(frames), CALLCHAIN_FRAMES_module, "/home/CANARY/libomptarget.so.15");
+  struct nai_table *t = end(&f);
+  assert_false(says(t, "framework", "pytorch"));
+  int64_t row = row_where(t, "value", "openmp");
+  assert_string_equal(cell_text(t, row, "evidence"), "modules: libomptarget.so.15");
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
 /* --- the file --------------------------------------------------------------------------------- */
 
 static const char *write_file(const char *text) {
@@ -108,11 +231,11 @@ static void test_patterns_of_the_user_come_first(void **state) {
   struct nai_workload_patterns *p;
   const char *path = write_file("framework:\n  mine:\n    kernels: [at::native, 're:^my_']\n");
   ok(nai_workload_patterns_load(&p, path, err));
-  int value = nai_workload_match(p, NAI_ASPECT_FRAMEWORK, NAI_SIGN_KERNELS, "void AT::native::x()");
+  int value = nai_workload_match(p, NAI_ASPECT_FRAMEWORK, NAI_SIGN_KERNELS, false, "void AT::native::x()");
   assert_string_equal(nai_workload_value(p, NAI_ASPECT_FRAMEWORK, value), "mine");
-  value = nai_workload_match(p, NAI_ASPECT_FRAMEWORK, NAI_SIGN_RANGES, "aten::add");
+  value = nai_workload_match(p, NAI_ASPECT_FRAMEWORK, NAI_SIGN_RANGES, false, "aten::add");
   assert_string_equal(nai_workload_value(p, NAI_ASPECT_FRAMEWORK, value), "pytorch");
-  assert_int_equal(nai_workload_match(p, NAI_ASPECT_ROLE, NAI_SIGN_KERNELS, "my_kernel"), -1);
+  assert_int_equal(nai_workload_match(p, NAI_ASPECT_ROLE, NAI_SIGN_KERNELS, false, "my_kernel"), -1);
   nai_workload_patterns_free(p);
   unlink(path);
 }
@@ -150,7 +273,7 @@ static void test_precisions(void **state) {
   struct nai_workload_patterns *p;
   ok(nai_workload_patterns_load(&p, NULL, err));
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    int value = nai_workload_match(p, NAI_ASPECT_PRECISION, NAI_SIGN_KERNELS, names[i].name);
+    int value = nai_workload_match(p, NAI_ASPECT_PRECISION, NAI_SIGN_KERNELS, false, names[i].name);
     const char *found = value < 0 ? NULL : nai_workload_value(p, NAI_ASPECT_PRECISION, value);
     if ((found == NULL) != (names[i].precision == NULL) || (found && strcmp(found, names[i].precision) != 0))
       fail_msg("%s: %s", names[i].name, found ? found : "nothing");
@@ -400,6 +523,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_python_alone_says_python_only),
     cmocka_unit_test(test_a_program_that_links_cublas_is_cuda),
     cmocka_unit_test(test_signs_add_up),
+    cmocka_unit_test(test_processes_have_rows_of_their_own),
+    cmocka_unit_test(test_shared_names),
+    cmocka_unit_test(test_marks),
+    cmocka_unit_test(test_no_name_no_language),
+    cmocka_unit_test(test_modules_by_base_name),
     cmocka_unit_test(test_patterns_of_the_user_come_first),
     cmocka_unit_test(test_precisions),
     cmocka_unit_test(test_mistakes_have_a_place),

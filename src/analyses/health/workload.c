@@ -1,174 +1,314 @@
-/* What kind of program is this? Table workload. */
-#include "analyses/analysis.h"
+/* What kind of program is this? Tables workload, workload_evidence. */
+#include "analyses/health/workload_signs.h"
+
 #include "base/text.h"
 #include "tables/callchain_frames.h"
 #include "tables/nvtx_domains.h"
 #include "tables/processes.h"
+#include "tables/program_marks.h"
 #include "tables/threads.h"
 #include "tables/workload.h"
+#include "tables/workload_evidence.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_NAMES = 100000, EXAMPLE_CHARS = 60, MAX_CONFIDENCE = 99 };
-
-/* What one kind of sign says for one value. */
-struct sign {
-  int64_t names;       /* different ones */
-  const char *example; /* the first, bytewise */
-};
-
-/* Signs of every value of one aspect. */
-struct aspect {
-  int values;
-  struct sign (*signs)[NAI_SIGN_COUNT];
-};
+enum { MAX_NAMES = 100000, EXAMPLE_CHARS = 60, RUN = 1 };
 
 struct workload {
   const struct nai_node_io *io;
   const struct nai_model *m;
-  struct aspect aspects[NAI_ASPECT_COUNT];
+  struct nai_who *slots; /* [0]: the run */
+  uint32_t count;
+  uint64_t at_work; /* slots of processes with calls, ranges or work on a GPU */
+  uint64_t only;    /* the slot of the only one of these, else none */
 };
 
-static void see(struct workload *w, enum nai_workload_sign sign, const char *name) {
-  if (!*name)
-    return;
-  for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
-    int value = nai_workload_match(w->m->workload, (enum nai_workload_aspect)a, sign, name);
-    if (value < 0)
-      continue;
-    struct sign *s = &w->aspects[a].signs[value][sign];
-    s->names++;
-    s->example = s->example && strcmp(s->example, name) <= 0 ? s->example : name; /* whatever the order of rows */
-  }
+/* --- what is seen --------------------------------------------------------------------------------- */
+
+static uint64_t slot_of(const struct workload *w, int32_t process) {
+  return process >= 0 && (uint32_t)process + 1 < w->count ? UINT64_C(1) << (process + 1) : 0;
 }
 
-/* Every text of a table that has names in one column only. */
-static void see_dictionary(struct workload *w, enum nai_workload_sign sign, enum nai_input_table table) {
-  const struct nai_table *t = w->m->tables[table];
-  for (uint32_t i = 0; t && i < t->strings.count && i < MAX_NAMES; i++)
-    see(w, sign, nai_strings_get(&t->strings, i));
+static void count(struct nai_sign *sign, bool shared, const char *name) {
+  const char *before = sign->example[shared];
+  sign->names[shared]++;
+  sign->example[shared] = before && strcmp(before, name) <= 0 ? before : name; /* whatever the order of rows */
 }
 
-/* Each text of a column once. */
-static int see_column(struct workload *w, enum nai_workload_sign sign, enum nai_input_table table, int column,
-                      struct nai_err *err) {
-  const struct nai_table *t = w->m->tables[table];
-  bool *seen;
-  uint32_t count = 0;
-  if (!t || !t->rows)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(seen, w->io->arena, t->strings.count, err));
-  struct nai_column names = nai_table_column(t, column);
-  for (int64_t i = 0; i < t->rows && count < MAX_NAMES; i++) {
-    uint32_t name = nai_at_text(&names, (uint64_t)i);
-    if (name >= t->strings.count || seen[name])
+/* What started the others tells how, not what they are. */
+static bool tells(enum nai_workload_aspect aspect, bool beside) {
+  return !beside || aspect == NAI_ASPECT_LAUNCHER || aspect == NAI_ASPECT_COLLECTIVE;
+}
+
+static void see(struct workload *w, enum nai_workload_sign sign, const char *name, uint64_t slots, bool beside) {
+  for (int a = 0; *name && a < NAI_ASPECT_COUNT; a++)
+    for (int shared = 0; shared < 2 && tells((enum nai_workload_aspect)a, beside); shared++) {
+      int value = nai_workload_match(w->m->workload, (enum nai_workload_aspect)a, sign, shared, name);
+      for (uint32_t s = 0; value >= 0 && s < w->count; s++)
+        if (slots & UINT64_C(1) << s)
+          count(&w->slots[s].aspects[a].of[value][sign], shared, name);
+    }
+}
+
+/* What left no row of its own process: the run's, and that of the only process at work. */
+static uint64_t everyone(const struct workload *w) { return RUN | w->only; }
+
+/* Slots per name of a table of events. With one process at work a name is the run's and that process's. */
+static int slots_of_names(uint64_t **out, struct workload *w, const struct nai_strings *names, uint32_t rows,
+                          const struct nai_column *name, const struct nai_column *owner, const int32_t *processes,
+                          struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, w->io->arena, names->count, err));
+  for (uint32_t i = 0; !w->only && i < rows; i++) {
+    uint32_t text = nai_at_text(name, i);
+    if (text >= names->count || ((*out)[text] & w->at_work) == w->at_work) /* most rows tell nothing new */
       continue;
-    seen[name] = true;
-    count++;
-    see(w, sign, nai_strings_get(&t->strings, name));
+    int32_t of = nai_at_i32(owner, i);
+    (*out)[text] |= slot_of(w, processes && of >= 0 ? processes[of] : of);
   }
   return NAI_OK;
 }
 
+static void mark(struct workload *w, enum nai_workload_sign sign, const char *name, uint64_t slots) {
+  bool kernel = sign == NAI_SIGN_KERNELS;
+  bool runtime = sign == NAI_SIGN_CALLS && strstr(name, "cudaLaunchKernel");
+  bool driver = sign == NAI_SIGN_CALLS && strncmp(name, "cuLaunchKernel", 14) == 0;
+  bool signature = kernel && strchr(name, '(');
+  for (uint32_t s = 0; (kernel || runtime || driver) && s < w->count; s++)
+    if (slots & UINT64_C(1) << s) {
+      w->slots[s].launches = true;
+      w->slots[s].signatures = w->slots[s].signatures || signature || runtime;
+    }
+}
+
+/* Every text of a table that has names in one column only. */
+static int see_events(struct workload *w, enum nai_workload_sign sign, enum nai_input_table table, uint32_t rows,
+                      const struct nai_column *name, const struct nai_column *owner, const int32_t *processes,
+                      struct nai_err *err) {
+  const struct nai_table *t = w->m->tables[table];
+  uint64_t *slots;
+  if (!t)
+    return NAI_OK;
+  NAI_TRY(slots_of_names(&slots, w, &t->strings, rows, name, owner, processes, err));
+  for (uint32_t i = 0; i < t->strings.count && i < MAX_NAMES; i++) {
+    const char *text = nai_strings_get(&t->strings, i);
+    see(w, sign, text, slots[i] | everyone(w), false);
+    mark(w, sign, text, slots[i] | everyone(w));
+  }
+  return NAI_OK;
+}
+
+/* Of all processes together: there are more calls than all else, and few of their names tell anything. */
+static void see_calls(struct workload *w) {
+  const struct nai_table *t = w->m->tables[NAI_IN_APIS];
+  for (uint32_t i = 0; t && i < t->strings.count && i < MAX_NAMES; i++) {
+    see(w, NAI_SIGN_CALLS, nai_strings_get(&t->strings, i), everyone(w), false);
+    mark(w, NAI_SIGN_CALLS, nai_strings_get(&t->strings, i), everyone(w));
+  }
+}
+
+/* Each different name of a column once, with the slots of all rows that have it. Rows without RUN are of processes
+ * beside those at work. */
+static int see_slots(struct workload *w, enum nai_workload_sign sign, const struct nai_table *t, int column,
+                     const uint64_t *slots_of_row, struct nai_err *err) {
+  uint64_t *slots;
+  if (!t || !t->rows)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(slots, w->io->arena, t->strings.count, err));
+  struct nai_column names = nai_table_column(t, column);
+  for (int64_t i = 0; i < t->rows; i++) {
+    uint32_t name = nai_at_text(&names, (uint64_t)i);
+    if (name < t->strings.count)
+      slots[name] |= slots_of_row[i];
+  }
+  for (uint32_t i = 0; i < t->strings.count && i < MAX_NAMES; i++)
+    if (slots[i])
+      see(w, sign, nai_strings_get(&t->strings, i), slots[i] | RUN, !(slots[i] & RUN));
+  return NAI_OK;
+}
+
+static int see_domains(struct workload *w, struct nai_err *err) {
+  const struct nai_table *t = w->m->tables[NAI_IN_NVTX_DOMAINS];
+  uint64_t *slots;
+  if (!t)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(slots, w->io->arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++)
+    slots[i] = everyone(w) | slot_of(w, (int32_t)nai_get_i64(t, i, NVTX_DOMAINS_process));
+  return see_slots(w, NAI_SIGN_DOMAINS, t, NVTX_DOMAINS_name, slots, err);
+}
+
+/* Libraries by their own names: a path tells who the user is. */
+static int see_modules(struct workload *w, struct nai_err *err) {
+  const struct nai_table *t = w->m->tables[NAI_IN_CALLCHAINS];
+  bool *seen;
+  uint32_t different = 0;
+  if (!t || !t->rows)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(seen, w->io->arena, t->strings.count, err));
+  struct nai_column names = nai_table_column(t, CALLCHAIN_FRAMES_module);
+  for (int64_t i = 0; i < t->rows && different < MAX_NAMES; i++) {
+    uint32_t name = nai_at_text(&names, (uint64_t)i);
+    if (name >= t->strings.count || seen[name])
+      continue;
+    seen[name] = true;
+    different++;
+    const char *path = nai_strings_get(&t->strings, name), *slash = strrchr(path, '/');
+    see(w, NAI_SIGN_MODULES, slash ? slash + 1 : path, everyone(w), false);
+  }
+  return NAI_OK;
+}
+
+/* Of what a process has; the run has it, too, unless the process only stands beside those at work. */
+static uint64_t slots_beside(const struct workload *w, int32_t process) {
+  uint64_t slot = slot_of(w, process);
+  return slot | (w->at_work && slot && !(w->at_work & slot) ? 0 : RUN);
+}
+
+static int see_processes(struct workload *w, struct nai_err *err) {
+  const struct nai_table *t = w->m->tables[NAI_IN_PROCESSES];
+  uint64_t *slots;
+  NAI_TRY(NAI_NEW(slots, w->io->arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    slots[i] = slots_beside(w, (int32_t)i);
+    if (i + 1 < w->count)
+      w->slots[i + 1].named = *nai_get_str(t, i, PROCESSES_process_name);
+  }
+  return see_slots(w, NAI_SIGN_PROCESSES, t, PROCESSES_process_name, slots, err);
+}
+
+/* A main thread has the name of what was started. */
+static int see_threads(struct workload *w, struct nai_err *err) {
+  const struct nai_table *t = w->m->tables[NAI_IN_THREADS];
+  uint64_t *slots;
+  NAI_TRY(NAI_NEW(slots, w->io->arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    const struct THREADS_row thread = THREADS_at(t, i);
+    int32_t process = (int32_t)thread.process;
+    slots[i] = slots_beside(w, process);
+    if (*thread.thread_name && thread.tid == thread.pid && slot_of(w, process))
+      w->slots[process + 1].named = true;
+  }
+  return see_slots(w, NAI_SIGN_THREADS, t, THREADS_thread_name, slots, err);
+}
+
+static void name_run(struct workload *w) {
+  for (uint32_t s = 1; s < w->count; s++)
+    w->slots[0].named = w->slots[0].named || (w->slots[s].named && w->at_work & UINT64_C(1) << s);
+}
+
+static void see_marks(struct workload *w) {
+  const struct nai_table *t = w->m->tables[NAI_IN_PROGRAM_MARKS];
+  for (int64_t i = 0; t && i < t->rows; i++) {
+    const struct PROGRAM_MARKS_row row = PROGRAM_MARKS_at(t, i);
+    see(w, NAI_SIGN_MARKS, nai_arena_printf(w->io->arena, "%s %s", row.source, row.mark), everyone(w), false);
+  }
+}
+
+static void find_work(struct workload *w) {
+  const struct nai_model *m = w->m;
+  uint64_t all = ((UINT64_C(1) << (w->count - 1)) - 1) << 1;
+  for (uint32_t i = 0; i < m->kernels.n && w->at_work != all; i++)
+    w->at_work |= slot_of(w, nai_at_i32(&m->kernels.process, i));
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t] ||
+        m->nvtx_by_thread.first[t + 1] > m->nvtx_by_thread.first[t])
+      w->at_work |= slot_of(w, m->thread_process[t]);
+  w->only = w->at_work && !(w->at_work & (w->at_work - 1)) ? w->at_work : 0;
+}
+
 static int collect(struct workload *w, struct nai_err *err) {
-  see_dictionary(w, NAI_SIGN_KERNELS, NAI_IN_KERNELS);
-  see_dictionary(w, NAI_SIGN_RANGES, NAI_IN_NVTX);
-  see_dictionary(w, NAI_SIGN_CALLS, NAI_IN_APIS);
-  NAI_TRY(see_column(w, NAI_SIGN_DOMAINS, NAI_IN_NVTX_DOMAINS, NVTX_DOMAINS_name, err));
-  NAI_TRY(see_column(w, NAI_SIGN_THREADS, NAI_IN_THREADS, THREADS_thread_name, err));
-  NAI_TRY(see_column(w, NAI_SIGN_PROCESSES, NAI_IN_PROCESSES, PROCESSES_process_name, err));
-  NAI_TRY(see_column(w, NAI_SIGN_MODULES, NAI_IN_CALLCHAINS, CALLCHAIN_FRAMES_module, err));
+  const struct nai_model *m = w->m;
+  find_work(w);
+  NAI_TRY(
+      see_events(w, NAI_SIGN_KERNELS, NAI_IN_KERNELS, m->kernels.n, &m->kernels.name, &m->kernels.process, NULL, err));
+  NAI_TRY(
+      see_events(w, NAI_SIGN_RANGES, NAI_IN_NVTX, m->nvtx.n, &m->nvtx.name, &m->nvtx.thread, m->thread_process, err));
+  see_calls(w);
+  NAI_TRY(see_domains(w, err));
+  NAI_TRY(see_processes(w, err));
+  NAI_TRY(see_threads(w, err));
+  name_run(w);
+  see_marks(w);
+  NAI_TRY(see_modules(w, err));
+  NAI_TRY(nai_arena_check(w->io->arena, err));
   return nai_workload_patterns_check(w->m->workload, err);
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
-
-/* The chance that all signs mislead, each kind for itself: that of one kind falls to 70 % with a second name and to
- * half with a third. */
-static double confidence(const struct sign signs[NAI_SIGN_COUNT]) {
-  static const double misleads[NAI_SIGN_COUNT] = {
-      [NAI_SIGN_KERNELS] = 0.10,   [NAI_SIGN_RANGES] = 0.15,  [NAI_SIGN_DOMAINS] = 0.10, [NAI_SIGN_THREADS] = 0.25,
-      [NAI_SIGN_PROCESSES] = 0.15, [NAI_SIGN_MODULES] = 0.20, [NAI_SIGN_CALLS] = 0.20};
-  double wrong = 1;
-  for (int s = 0; s < NAI_SIGN_COUNT; s++)
-    if (signs[s].names)
-      wrong *= misleads[s] * (signs[s].names >= 3 ? 0.5 : signs[s].names == 2 ? 0.7 : 1);
-  double percent = (double)(int64_t)((1 - wrong) * 100 + 0.5);
-  return percent > MAX_CONFIDENCE ? MAX_CONFIDENCE : percent;
-}
+/* --- rows of workload_evidence -------------------------------------------------------------------- */
 
 static void put(const struct workload *w, enum nai_workload_aspect aspect, const char *value, double percent,
                 int64_t signs, const char *evidence) {
-  NAI_ADD(WORKLOAD, w->io->out[0], .aspect = nai_workload_aspect_name(aspect), .value = value, .confidence = percent,
-          .sign_count = signs, .evidence = evidence);
+  NAI_ADD(WORKLOAD_EVIDENCE, w->io->out[1], .aspect = nai_workload_aspect_name(aspect), .value = value,
+          .confidence = percent, .sign_count = signs, .evidence = evidence);
+}
+
+/* "kernels: 3 names, such as X" */
+static void put_sign(struct nai_buf *out, enum nai_workload_sign kind, const struct nai_sign *sign, bool shared) {
+  nai_buf_printf(out, "%s%s: ", out->len ? "; " : "", nai_workload_sign_name(kind));
+  if (sign->names[shared] > 1)
+    nai_buf_printf(out, "%" PRId64 " names, such as ", sign->names[shared]);
+  nai_text_cut(out, sign->example[shared], strlen(sign->example[shared]), EXAMPLE_CHARS);
+  nai_buf_puts(out, shared ? " (shared)" : "");
 }
 
 /* One value, if something speaks for it. */
 static int put_value(const struct workload *w, enum nai_workload_aspect a, int value, bool *found,
                      struct nai_err *err) {
-  const struct sign *signs = w->aspects[a].signs[value];
+  const struct nai_sign *signs = w->slots[0].aspects[a].of[value];
   NAI_SCOPED(nai_buf) evidence = {0};
   int64_t kinds = 0;
   for (int s = 0; s < NAI_SIGN_COUNT; s++) {
-    if (!signs[s].names)
+    bool shared = !signs[s].names[0];
+    if (!signs[s].names[shared])
       continue;
-    nai_buf_printf(&evidence, "%s%s: ", kinds++ ? "; " : "", nai_workload_sign_name((enum nai_workload_sign)s));
-    if (signs[s].names > 1)
-      nai_buf_printf(&evidence, "%" PRId64 " names, such as ", signs[s].names);
-    nai_text_cut(&evidence, signs[s].example, strlen(signs[s].example), EXAMPLE_CHARS);
+    kinds++;
+    put_sign(&evidence, (enum nai_workload_sign)s, &signs[s], shared);
   }
   if (kinds)
-    put(w, a, nai_workload_value(w->m->workload, a, value), confidence(signs), kinds, nai_buf_str(&evidence));
+    put(w, a, nai_workload_value(w->m->workload, a, value), nai_sign_confidence(signs), kinds, nai_buf_str(&evidence));
   *found = *found || kinds;
   return nai_buf_check(&evidence, err);
 }
 
-static bool has_signatures(const struct nai_model *m) {
-  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
-  for (uint32_t i = 0; i < names->count && i < MAX_NAMES; i++)
-    if (strchr(nai_strings_get(names, i), '('))
-      return true;
-  return false;
-}
-
-/* What is left to say of an aspect without any sign. */
-static void put_rest(const struct workload *w, enum nai_workload_aspect aspect, bool python) {
-  enum { PLAIN_CUDA = 80, CPP_BY_SIGNATURE = 70 };
-  if (aspect == NAI_ASPECT_FRAMEWORK && w->m->kernels.n && !python)
-    put(w, aspect, "cuda", PLAIN_CUDA, 0, "kernels, and none of the names that frameworks use");
-  else if (aspect == NAI_ASPECT_LANGUAGE && has_signatures(w->m))
-    put(w, aspect, "c++", CPP_BY_SIGNATURE, 0, "kernels with C++ signatures, and no sign of another language");
-  else if (aspect == NAI_ASPECT_FRAMEWORK || aspect == NAI_ASPECT_LANGUAGE || aspect == NAI_ASPECT_ROLE)
-    put(w, aspect, "unknown", 0, 0, "none of the names that would tell");
-}
-
 static int put_aspects(const struct workload *w, struct nai_err *err) {
-  bool python = false;
-  for (int v = 0; v < w->aspects[NAI_ASPECT_LANGUAGE].values; v++)
-    for (int s = 0; s < NAI_SIGN_COUNT; s++)
-      python = python || w->aspects[NAI_ASPECT_LANGUAGE].signs[v][s].names;
   for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
-    bool found = false;
-    for (int v = 0; v < w->aspects[a].values; v++)
-      NAI_TRY(put_value(w, (enum nai_workload_aspect)a, v, &found, err));
-    if (!found)
-      put_rest(w, (enum nai_workload_aspect)a, python);
+    enum nai_workload_aspect aspect = (enum nai_workload_aspect)a;
+    bool found = false,
+         always = aspect == NAI_ASPECT_FRAMEWORK || aspect == NAI_ASPECT_LANGUAGE || aspect == NAI_ASPECT_ROLE;
+    double percent;
+    const char *why;
+    for (int v = 0; v < w->slots[0].aspects[a].values; v++)
+      NAI_TRY(put_value(w, aspect, v, &found, err));
+    if (found || !always)
+      continue;
+    const char *rest = nai_who_rest(&percent, &why, &w->slots[0], aspect);
+    put(w, aspect, rest, percent, 0, why);
   }
   return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  struct workload w = {.io = io, .m = io->model};
-  for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
-    w.aspects[a].values = nai_workload_value_count(w.m->workload, (enum nai_workload_aspect)a);
-    NAI_TRY(NAI_NEW(w.aspects[a].signs, io->arena, (size_t)w.aspects[a].values, err));
-  }
+  const struct nai_model *m = io->model;
+  struct workload w = {.io = io, .m = m, .count = m->process_count + 1};
+  w.count = w.count < NAI_WHO_SLOTS ? w.count : NAI_WHO_SLOTS;
+  NAI_TRY(NAI_NEW(w.slots, io->arena, w.count, err));
+  for (uint32_t s = 0; s < w.count; s++)
+    for (int a = 0; a < NAI_ASPECT_COUNT; a++) {
+      struct nai_signs *signs = &w.slots[s].aspects[a];
+      signs->values = nai_workload_value_count(m->workload, (enum nai_workload_aspect)a);
+      NAI_TRY(NAI_NEW(signs->of, io->arena, (size_t)signs->values, err));
+    }
   NAI_TRY(collect(&w, err));
+  NAI_TRY(nai_who_put(io, &w.slots[0], NAI_NULL_I64, err));
+  for (uint32_t s = 1; s < w.count; s++)
+    if (w.at_work & UINT64_C(1) << s)
+      NAI_TRY(nai_who_put(io, &w.slots[s], nai_model_pid(m, (int32_t)s - 1), err));
   return put_aspects(&w, err);
 }
 
-NAI_ANALYSIS(workload, .outputs = NAI_SCHEMAS(&nai_workload_schema),
+NAI_ANALYSIS(workload, .outputs = NAI_SCHEMAS(&nai_workload_schema, &nai_workload_evidence_schema),
+             .parts = NAI_PART(CALLS) | NAI_PART(RANGES),
              .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
-                       NAI_IN(PROCESSES) | NAI_IN(CALLCHAINS),
+                       NAI_IN(PROCESSES) | NAI_IN(CALLCHAINS) | NAI_IN(PROGRAM_MARKS),
              .config = NAI_CONFIG(WORKLOAD), .run = run)

@@ -54,7 +54,7 @@ static void run_program(struct nai_gen_plan *plan, const struct look *look) {
 }
 
 static void is_a(struct nai_gen_plan *plan, const char *aspect, const char *value) {
-  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload", .key = aspect, .value = value});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload_evidence", .key = aspect, .value = value});
 }
 
 void nai_gen_plan_pytorch_like(struct nai_gen_plan *plan, int64_t target_bytes) {

@@ -123,7 +123,7 @@ static void train(struct nai_gen_plan *plan, int count, int straggler, int steps
   for (int s = 0; s < steps; s++) {
     train_step(job);
   }
-  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload", .key = "collective", .value = "nccl"});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload_evidence", .key = "collective", .value = "nccl"});
   free(job);
 }
 

@@ -103,7 +103,7 @@ void nai_gen_plan_failed(struct nai_gen_plan *plan, int64_t target_bytes) {
   nai_gen_raw_row(plan, &row, NULL);
   health(plan, "kernels_of_the_program", "problem");
   health(plan, "did_its_work", "problem");
-  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload", .key = "framework", .value = "openacc"});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload_evidence", .key = "framework", .value = "openacc"});
   nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "underfilled", .absent = true});
 }
 

@@ -77,7 +77,7 @@ void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int o
 void nai_gen_span(struct nai_gen_plan *plan, int gpu, const char *kind, int64_t start_ns, int64_t end_ns);
 
 struct nai_gen_fact {
-  const char *table, *key; /* row of the analyser's table: capture_health, workload, losses, kernel_shape,
+  const char *table, *key; /* row of the analyser's table: capture_health, workload_evidence, losses, kernel_shape,
                               gap_functions; of unified_memory, memory_use, memory_growth a column of their only row */
   const char *value;       /* NULL: the row must be there, whatever it says */
   int64_t count;           /* 0: not stated */

@@ -7,7 +7,7 @@ import { totalOf } from './tree.js';
 
 /** How a program like this one names a range. @param {Model} model */
 export function rangeExample(model) {
-  const table = model.table('workload');
+  const table = model.table('workload_evidence');
   const [aspect, value] = ['aspect', 'value'].map((column) => (table ? columnIndex(table, column) : -1));
   const told = new Map(table?.rows.map((row) => [row[aspect], String(row[value])]));
   if (told.get('framework') === 'pytorch') return 'with torch.cuda.nvtx.range("phase"):';

@@ -5,7 +5,7 @@ const FIRST = [
 ].flat();
 
 /** About the capture and the program rather than the time. */
-const LAST = ['losses', 'metrics', 'process_summary', 'workload', 'gpus', 'run_info', 'capture', 'capabilities', 'capture_health', 'data_quality'];
+const LAST = ['losses', 'metrics', 'process_summary', 'workload', 'workload_evidence', 'gpus', 'run_info', 'capture', 'capabilities', 'capture_health', 'data_quality'];
 
 /** Tables in the order they are offered, what matters most first. @param {string[]} names  in the report's order */
 export function orderTables(names) {
