@@ -52,13 +52,28 @@ int32_t nai_identity_process(const struct nai_table *processes, int64_t key) {
   return (int32_t)find_row(processes, PROCESSES_process_key, process);
 }
 
+/* Of a path the last part: the others name users and places of theirs. A separator at the end names nothing. */
+static struct nai_cell last_part(const struct nai_cell *cell) {
+  struct nai_cell part = *cell;
+  if (!nai_cell_is_text(cell))
+    return part;
+  for (uint32_t i = cell->len; i > 0; i--)
+    if (cell->data[i - 1] == '/' || cell->data[i - 1] == '\\') {
+      part.data = cell->data + i;
+      part.len = cell->len - i;
+      break;
+    }
+  return part;
+}
+
 static int on_process_name(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   struct nai_table *processes = ctx;
   int64_t key = nai_process_key(nai_small_int(&cells[0], 0));
   int64_t row = find_row(processes, PROCESSES_process_key, key);
+  const struct nai_cell name = last_part(&cells[1]);
   if (row >= 0)
-    nai_small_put_text(processes, row, PROCESSES_process_name, &cells[1], 400);
+    nai_small_put_text(processes, row, PROCESSES_process_name, &name, 400);
   return NAI_OK;
 }
 
