@@ -137,7 +137,7 @@ static int encode(struct nai_pair_timeline *out, struct nai_run *run, const stru
 
 /* Tables that are gone are nobody's failure; those that cannot be read are. */
 static int set_missing(struct nai_pair_timeline *out, const struct nai_err *why, struct nai_err *err) {
-  out->unread = why->errnum && !nai_fs_is_absent(why->errnum);
+  out->unread = nai_fs_is_unread(why);
   out->missing = strdup(why->msg);
   return out->missing ? NAI_OK : nai_err_nomem(err);
 }
