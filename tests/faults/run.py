@@ -27,7 +27,7 @@ import support  # noqa: E402
 
 LIBRARY = os.environ.get("NAI_FAULTS", "")
 PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
-CALLS = "open read write stat space rename link mkdir remove close map dir lock thread".split()
+CALLS = "open read write stat space rename link mkdir remove close map dir lock thread pipe process mode".split()
 BATCH_FAILURES = 4  # the index says which
 SAMPLES = 12 if support.SANITIZED else 50  # of each fault in each case, unless --full
 
