@@ -15,6 +15,7 @@ static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) {
   memcpy(err->msg, text, strlen(text) + 1);
   err->code = code;
   err->damaged = false;
+  err->errnum = 0;
   return code;
 }
 
@@ -46,6 +47,7 @@ int nai_err_sys(struct nai_err *err, int code, int errnum, const char *fmt, ...)
   if (err) {
     size_t n = strlen(err->msg);
     char text[128];
+    err->errnum = errnum;
     snprintf(err->msg + n, sizeof err->msg - n, ": %s", strerror_r(errnum, text, sizeof text));
   }
   return code;

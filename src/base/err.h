@@ -18,6 +18,7 @@ enum {
 struct nai_err {
   int code;     /* one of the codes above, 0 while nothing failed */
   bool damaged; /* with NAI_EINPUT: the input contradicts itself, reading it again would not help */
+  int errnum;   /* of the system call that failed; 0: none did */
   char msg[2048];
 };
 

@@ -205,6 +205,8 @@ bool nai_fs_is_absent(int failed) {
   return failed == ENOENT || failed == ENOTDIR || failed == ELOOP || failed == EINVAL;
 }
 
+bool nai_fs_is_unread(const struct nai_err *failure) { return failure->errnum && !nai_fs_is_absent(failure->errnum); }
+
 bool nai_fs_exists(const char *path) {
   struct stat st;
   return lstat(path, &st) == 0 || (!nai_fs_is_absent(errno) && errno != ENAMETOOLONG);
@@ -213,6 +215,11 @@ bool nai_fs_exists(const char *path) {
 bool nai_fs_is_dir(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool nai_fs_is_regular(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool nai_fs_is_same(int fd, int directory, const char *path, int flags) {

@@ -53,6 +53,8 @@ bool nai_fs_exists_at(int directory, const char *path);
 /* Whether errno of the function above, or of nai_fs_open_at, says that there is no such regular file; anything else
  * leaves it open. */
 bool nai_fs_is_absent(int failed);
+/* Whether an error is that something which is there could not be read: no fault of what it holds. */
+bool nai_fs_is_unread(const struct nai_err *failure);
 
 /* Declare a descriptor or a directory that is closed where its scope is left, errno staying as it is; -1 and NULL are
  * none: NAI_CLOSED int fd = open(...); NAI_CLOSED_DIR DIR *entries = nai_fs_entries(directory, name); */
@@ -68,6 +70,8 @@ bool nai_fs_is_same(int fd, int directory, const char *path, int flags);
 /* Whether something has that name, or it cannot be told that nothing has: then opening it says why. */
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);
+/* Whether it is a regular file, or a link to one; only such are opened without O_NONBLOCK. */
+bool nai_fs_is_regular(const char *path);
 /* "directory/name"; false when that is too long. */
 bool nai_fs_join(char *out, size_t size, const char *directory, const char *name);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */

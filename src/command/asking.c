@@ -187,3 +187,14 @@ int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai
   NAI_TRY(nai_cmd_blame_build(answer(&out, args, run, operands, err), run, err));
   return nai_cmd_print(&out, err);
 }
+
+int nai_cmd_load_skills(struct nai_skills *skills, const struct nai_cmd_ask *ask, struct nai_err *err) {
+  NAI_TRY(nai_skills_load(skills, ask->skills, ask->skill_count, err));
+  const char *line = nai_buf_str(&skills->left_out);
+  for (size_t len; !ask->quiet && (len = strcspn(line, "\n")); line += len + 1) {
+    NAI_SCOPED(nai_buf) text = {0};
+    nai_buf_put(&text, line, len);
+    nai_cmd_note(nai_buf_str(&text));
+  }
+  return NAI_OK;
+}

@@ -49,6 +49,9 @@ enum nai_rows_format nai_cmd_page_format(int choice);
  * the cause: the message says to analyse again. */
 NAI_MUST_CHECK int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err);
 
+/* nai_skills_load, with a note on stderr for each file that is left out. */
+NAI_MUST_CHECK int nai_cmd_load_skills(struct nai_skills *skills, const struct nai_cmd_ask *ask, struct nai_err *err);
+
 /* The run of a command that answers one question: opens operands[0] (a run or a trace), lets `answer` fill a text,
  * prints it. */
 typedef int nai_cmd_answer_fn(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,

@@ -55,6 +55,7 @@ struct nai_cmd_printing {
   int width;         /* of the terminal, 0: nothing is cut */
   const char *title; /* in JSON; or NULL */
   const char *none;  /* in the place of a text table without rows; or NULL */
+  int64_t skip;      /* rows at the beginning that are not printed */
 };
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,

@@ -46,6 +46,7 @@ struct printing {
   struct nai_rows_column *columns;
   struct nai_buf *out;
   struct nai_arena *arena;
+  int64_t skip;
 };
 
 static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
@@ -61,6 +62,10 @@ static int begin(void *ctx, const struct nai_query_column *columns, uint32_t cou
 
 static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
   struct printing *p = ctx;
+  if (p->skip > 0) {
+    p->skip--;
+    return NAI_OK;
+  }
   nai_rows_put(&p->rows, cells);
   if (p->rows.rows == 1 && p->out->sink && p->rows.format != NAI_ROWS_TABLE)
     nai_buf_flush(p->out); /* somebody may wait for it */
@@ -73,7 +78,8 @@ int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *
   struct printing p = {
       .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
       .out = out,
-      .arena = &arena};
+      .arena = &arena,
+      .skip = how->skip};
   const struct nai_query_sink sink = {begin, put_row, &p};
   int rc = nai_query_run(truncated, query, &sink, err);
   if (p.columns)

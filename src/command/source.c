@@ -22,7 +22,7 @@ bool nai_cmd_is_trace(const char *path) {
   const char *dot = strrchr(path, '.');
   if (dot && (strcmp(dot, ".sqlite") == 0 || strcmp(dot, ".nsys-rep") == 0))
     return true;
-  FILE *file = nai_fs_is_dir(path) ? NULL : fopen(path, "rbe");
+  FILE *file = nai_fs_is_regular(path) ? fopen(path, "rbe") : NULL;
   bool is = file && fread(head, 1, sizeof magic, file) == sizeof magic && memcmp(head, magic, sizeof magic) == 0;
   if (file)
     fclose(file);

@@ -17,6 +17,7 @@ struct nai_index {
   const char *group;
   const char
       *directory; /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
+  struct nai_err unread; /* why a run that is there could not be read; code 0 where all could */
 };
 
 NAI_MUST_CHECK int nai_index_new(struct nai_index *out, struct nai_err *err);

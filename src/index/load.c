@@ -67,7 +67,7 @@ int nai_index_load(bool *found, struct nai_index *out, const char *path, struct 
   sqlite3 *db = NULL;
   *found = false;
   NAI_TRY(nai_index_new(out, err));
-  if (!nai_fs_exists(path))
+  if (!nai_fs_is_regular(path)) /* SQLite would wait for a writer of a FIFO */
     return NAI_OK;
   struct nai_table *const tables[] = {out->runs, out->metrics, out->findings, out->kernels};
   bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE, "unix-none") == SQLITE_OK;

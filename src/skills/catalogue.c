@@ -7,10 +7,12 @@
 #include "base/text.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void nai_skill_free(struct nai_skill *skill) {
   if (!skill)
@@ -37,6 +39,7 @@ void nai_skills_free(struct nai_skills *skills) {
     nai_page_free(skills->pages[i]);
   free(skills->skills);
   free(skills->pages);
+  nai_buf_free(&skills->left_out);
 }
 
 /* --- one document ---------------------------------------------------------------------------------- */
@@ -140,6 +143,62 @@ static int is_yaml(const struct dirent *entry) {
   return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
+/* Nothing of what the file holds is shown: a link may lead to what the client of a server must not read. */
+static void leave_out(struct nai_skills *all, const char *path, bool link) {
+  nai_buf_printf(&all->left_out, "%s is left out: %s\n", path,
+                 link ? "links are not followed there" : "it is no skill or page; nsys-ai skill check FILE says why");
+}
+
+static bool is_link(const char *path) {
+  struct stat st;
+  return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* A file below the working directory, through no link. */
+static int add_here(struct nai_skills *all, const char *path, struct nai_err *err) {
+  struct nai_skill *skill;
+  struct nai_page *page;
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_fs_read_at(&text, AT_FDCWD, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err));
+  NAI_TRY(parse(&skill, &page, &text, path, path, err));
+  return file_away(all, skill, page, err);
+}
+
+typedef int add_fn(struct nai_skills *all, const char *path, struct nai_err *err);
+
+/* A file that nobody named costs itself only. */
+static int try_file(struct nai_skills *all, add_fn *add, const char *directory, const char *name, struct nai_err *err) {
+  char path[PATH_MAX];
+  if (!nai_fs_join(path, sizeof path, directory, name))
+    return NAI_OK;
+  struct nai_err why;
+  int failed = add(all, path, &why);
+  if (failed == NAI_ELIMIT)
+    return nai_err_set(err, failed, "%s", why.msg);
+  if (failed)
+    leave_out(all, path, add == add_here && is_link(path));
+  return nai_buf_check(&all->left_out, err);
+}
+
+static int add_standard(struct nai_skills *all, add_fn *add, const char *path, struct nai_err *err) {
+  NAI_FREED struct dirent **entries = NULL;
+  int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
+  for (int i = 0; i < n; i++) {
+    rc = rc ? rc : try_file(all, add, path, entries[i]->d_name, err);
+    free(entries[i]);
+  }
+  return rc;
+}
+
+/* The working directory may be somebody else's repository. */
+static int add_working_directory(struct nai_skills *all, struct nai_err *err) {
+  static const char path[] = ".nsys-ai/skills";
+  if (!is_link(".nsys-ai") && !is_link(path))
+    return add_standard(all, add_here, path, err);
+  leave_out(all, path, true);
+  return nai_buf_check(&all->left_out, err);
+}
+
 static int add_directory(struct nai_skills *all, const char *path, struct nai_err *err) {
   NAI_FREED struct dirent **entries = NULL;
   int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
@@ -198,10 +257,10 @@ int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t 
   else if (home && *home)
     snprintf(user, sizeof user, "%s/.config/nsys-ai/skills", home);
   NAI_TRY(add_builtin(skills, err));
-  NAI_TRY(add_directory(skills, "/etc/nsys-ai/skills", err));
+  NAI_TRY(add_standard(skills, add_file, "/etc/nsys-ai/skills", err));
   if (*user)
-    NAI_TRY(add_directory(skills, user, err));
-  NAI_TRY(add_directory(skills, ".nsys-ai/skills", err));
+    NAI_TRY(add_standard(skills, add_file, user, err));
+  NAI_TRY(add_working_directory(skills, err));
   for (size_t i = 0; i < path_count; i++)
     NAI_TRY(nai_fs_is_dir(paths[i]) ? add_directory(skills, paths[i], err) : add_file(skills, paths[i], err));
   if (skills->skill_count)

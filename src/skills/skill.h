@@ -74,10 +74,12 @@ struct nai_skills {
   uint32_t skill_count, skill_capacity;
   struct nai_page **pages;
   uint32_t page_count, page_capacity;
+  struct nai_buf left_out; /* a sentence per line: files of the standard directories that are no skills */
 };
 
 /* The built-in ones, then those of the directories of the system, the user and the working directory, then `paths`
- * (files or directories). NAI_EUSAGE with file:line:column. */
+ * (files or directories). A file of those three directories that is wrong is left out, and of the working directory,
+ * which may be anybody's, one that a link leads to. NAI_EUSAGE with file:line:column for a file below `paths`. */
 NAI_MUST_CHECK int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t path_count,
                                    struct nai_err *err);
 /* One file. *page or *skill is set. */

@@ -7,9 +7,10 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Some readers drop blanks around what is not quoted. */
+/* Some readers drop blanks around what is not quoted; a CI log obeys a line that begins with "::" or "##". */
 static bool needs_quotes(const char *text, size_t len) {
-  if (len == 0 || is_blank(text[0]) || is_blank(text[len - 1]))
+  if (len == 0 || is_blank(text[0]) || is_blank(text[len - 1]) ||
+      (len > 1 && text[0] == text[1] && strchr(":#", text[0])))
     return true;
   for (size_t i = 0; i < len; i++)
     if (text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r')

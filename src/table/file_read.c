@@ -36,7 +36,8 @@ static int read_into_memory(struct nai_backing *b, int fd, const char *name, str
 
 static int load(struct nai_backing *b, int directory_fd, const char *name, struct nai_err *err) {
   struct stat st;
-  NAI_CLOSED int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  NAI_CLOSED int fd =
+      directory_fd == AT_FDCWD ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : nai_fs_open_at(directory_fd, name);
   if (fd < 0)
     return nai_err_sys(err, NAI_ESTALE, errno, "cannot open \"%s\"", name);
   if (fstat(fd, &st) != 0)

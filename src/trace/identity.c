@@ -52,11 +52,13 @@ int32_t nai_identity_process(const struct nai_table *processes, int64_t key) {
   return (int32_t)find_row(processes, PROCESSES_process_key, process);
 }
 
-/* The file's own name: its path says who the user is, and what follows a blank are arguments. */
+/* The file's own name: its path says who the user is, and what follows a blank are arguments, but in a path of Windows.
+ */
 static struct nai_cell base_name(const struct nai_cell *text) {
   struct nai_cell base = *text;
+  bool windows = memchr(text->data, '\\', text->len);
   base.len = 0;
-  for (uint32_t i = 0; i < text->len && text->data[i] != ' '; i++) {
+  for (uint32_t i = 0; i < text->len && (windows || text->data[i] != ' '); i++) {
     bool separator = text->data[i] == '/' || text->data[i] == '\\';
     base.data = separator ? text->data + i + 1 : base.data;
     base.len = separator ? 0 : base.len + 1;

@@ -52,13 +52,26 @@ static bool is_left_out(const struct extraction *x, const struct nai_part *p, in
 
 /* --- what the columns have to hold ------------------------------------------------------------ */
 
-/* The cells one part puts into a column of the table. */
-static struct nai_extent part_extent(const struct extraction *x, const struct nai_part *p, int column) {
+/* Whether any row of the source has a value there. */
+static bool has_values(const struct extraction *x, const struct nai_source *source, int column) {
+  for (int i = 0; i < x->part_count; i++) {
+    const struct nai_part *p = &x->parts[i];
+    const struct nai_extent *extent = &p->extent[origin_of(p, column).column];
+    if (p->source == source && extent->min <= extent->max)
+      return true;
+  }
+  return false;
+}
+
+/* The cells one part puts into a column of the table, or more of its dictionary, which rows that are not kept fill,
+ * too: then that of each part counts, so that the column's extent is the same however readers cut the rows into parts.
+ */
+static struct nai_extent part_extent(const struct extraction *x, const struct nai_part *p, int column, bool any) {
   struct origin from = origin_of(p, column);
   struct nai_extent extent = p->extent[from.column];
   if (is_left_out(x, p, column))
     return (struct nai_extent){INT64_MAX, INT64_MIN, p->rows > 0};
-  if (from.map && extent.min <= extent.max) {
+  if (from.map && any) {
     struct nai_extent mapped = NAI_EMPTY_EXTENT;
     nai_extent_add(&mapped, from.map, from.map_count);
     mapped.null |= extent.null;
@@ -97,9 +110,12 @@ static int64_t count_rows(const struct nai_part *p) {
 static int create_table(struct extraction *x, const struct nai_source *source, struct nai_err *err) {
   const struct nai_schema *schema = nai_event_tables[source->table];
   struct nai_extent extents[NAI_MAX_EVENT_COLUMNS];
+  bool any[NAI_MAX_EVENT_COLUMNS] = {false};
   int64_t rows = 0;
   for (uint32_t c = 0; c < NAI_MAX_EVENT_COLUMNS; c++)
     extents[c] = NAI_EMPTY_EXTENT;
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    any[c] = has_values(x, source, (int)c);
   for (int i = 0; i < x->part_count; i++) {
     struct nai_part *p = &x->parts[i];
     if (p->source != source)
@@ -107,7 +123,7 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
     p->first = rows;
     rows += count_rows(p);
     for (uint32_t c = 0; c < schema->column_count; c++) {
-      struct nai_extent extent = part_extent(x, p, (int)c);
+      struct nai_extent extent = part_extent(x, p, (int)c, any[c]);
       nai_extent_join(&extents[c], &extent);
     }
   }

@@ -33,10 +33,12 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define KINDS(X) \
-  X(alloc)       \
-  X(open)        \
-  X(read) X(write) X(stat) X(space) X(rename) X(link) X(mkdir) X(remove) X(close) X(map) X(dir) X(lock) X(thread)
+#define KINDS(X)                                                                                                  \
+  X(alloc)                                                                                                        \
+  X(open)                                                                                                         \
+  X(read)                                                                                                         \
+  X(write) X(stat) X(space) X(rename) X(link) X(mkdir) X(remove) X(close) X(map) X(dir) X(lock) X(thread) X(pipe) \
+      X(process) X(mode)
 enum kind {
 #define ENUM(name) K_##name,
   KINDS(ENUM) KIND_COUNT
@@ -60,7 +62,10 @@ static struct {
 } faults;
 
 static int default_error(enum kind kind) {
-  return kind == K_alloc || kind == K_map ? ENOMEM : kind == K_thread ? EAGAIN : EIO;
+  return kind == K_alloc || kind == K_map      ? ENOMEM
+       : kind == K_thread || kind == K_process ? EAGAIN
+       : kind == K_pipe                        ? EMFILE
+                                               : EIO;
 }
 
 enum { SITES_MAX = 1 << 21, DEPTH_MAX = 48 };
@@ -324,6 +329,12 @@ int statx(int directory, const char *path, int flags, unsigned mask, struct stat
   return fails(K_stat) ? -1 : (int)syscall(SYS_statx, directory, path, flags, mask, st);
 }
 
+int faccessat(int directory, const char *path, int how, int flags) {
+  NEXT(int, "faccessat", int, const char *, int, int);
+  return fails(K_stat) ? -1 : next(directory, path, how, flags);
+}
+int access(const char *path, int how) { return faccessat(AT_FDCWD, path, how, 0); }
+
 int ftruncate(int fd, off_t bytes) { return fails(K_space) ? -1 : (int)syscall(SYS_ftruncate, fd, bytes); }
 int ftruncate64(int fd, off_t bytes) { return ftruncate(fd, bytes); }
 
@@ -400,6 +411,27 @@ struct dirent64 *readdir64(DIR *dir) {
   return (struct dirent64 *)readdir(dir);
 }
 
+DIR *opendir(const char *path) {
+  NEXT(DIR *, "opendir", const char *);
+  return fails(K_dir) ? NULL : next(path);
+}
+
+typedef int choose_fn(const struct dirent *);
+typedef int compare_fn(const struct dirent **, const struct dirent **);
+int scandir(const char *path, struct dirent ***list, choose_fn *choose, compare_fn *compare) {
+  NEXT(int, "scandir", const char *, struct dirent ***, choose_fn *, compare_fn *);
+  return fails(K_dir) ? -1 : next(path, list, choose, compare);
+}
+int scandir64(const char *path, struct dirent64 ***list, int (*choose)(const struct dirent64 *),
+              int (*compare)(const struct dirent64 **, const struct dirent64 **)) {
+  return scandir(path, (struct dirent ***)list, (choose_fn *)choose, (compare_fn *)compare);
+}
+
+char *getcwd(char *to, size_t bytes) {
+  NEXT(char *, "getcwd", char *, size_t);
+  return fails(K_dir) ? NULL : next(to, bytes);
+}
+
 char *realpath(const char *path, char *to) {
   NEXT(char *, "realpath", const char *, char *);
   return fails(K_dir) ? NULL : next(path, to);
@@ -410,6 +442,28 @@ int flock(int fd, int operation) { return fails(K_lock) ? -1 : (int)syscall(SYS_
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *ctx) {
   NEXT(int, "pthread_create", pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   return fails(K_thread) ? errno : next(thread, attributes, run, ctx);
+}
+
+int pipe2(int ends[2], int flags) { return fails(K_pipe) ? -1 : (int)syscall(SYS_pipe2, ends, flags); }
+int pipe(int ends[2]) { return pipe2(ends, 0); }
+int dup(int fd) { return fails(K_pipe) ? -1 : (int)syscall(SYS_dup, fd); }
+int dup2(int from, int to) { return fails(K_pipe) ? -1 : (int)syscall(SYS_dup3, from, to, 0); }
+
+pid_t fork(void) {
+  NEXT(pid_t, "fork", void);
+  return fails(K_process) ? -1 : next();
+}
+
+int fchmod(int fd, mode_t mode) { return fails(K_mode) ? -1 : (int)syscall(SYS_fchmod, fd, mode); }
+int chmod(const char *path, mode_t mode) {
+  return fails(K_mode) ? -1 : (int)syscall(SYS_fchmodat, AT_FDCWD, path, mode);
+}
+int fchmodat(int directory, const char *path, mode_t mode, int flags) {
+  NEXT(int, "fchmodat", int, const char *, mode_t, int);
+  return fails(K_mode) ? -1 : next(directory, path, mode, flags);
+}
+int utimensat(int directory, const char *path, const struct timespec times[2], int flags) {
+  return fails(K_mode) ? -1 : (int)syscall(SYS_utimensat, directory, path, times, flags);
 }
 
 /* --- the program's main ----------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ def disturb(traces, rounds, chance, longest_s):
     """A batch that is killed again and again, finished at last; returns its directory."""
     out = fresh_dir("killed") / "batch"
     for number in range(rounds):
-        words = [PROGRAM, "batch", *([traces] if number == 0 or not (out / "batch.json").exists() else []), "--out", out,
+        words = [PROGRAM, "batch", *([traces] if number == 0 or not (out / "manifest.csv").exists() else []), "--out", out,
                  "-q", "-j2", "--resume"]
         with subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as process:

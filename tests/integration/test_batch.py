@@ -171,6 +171,28 @@ class Inputs(unittest.TestCase):
             self.assertIn(message, done.stderr)
             self.assertFalse((out / "b").exists())
 
+    def test_nothing_to_resume(self):
+        """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
+        out = fresh_dir() / "b"
+        batch(make_traces(fresh_dir("in"), 2), "--out", out)
+        before = index_of(out)
+        (out / "manifest.csv").unlink()
+        refused = batch("--resume", "--out", out, expect=2).stderr
+        self.assertIn("no manifest.csv", refused)
+        self.assertIn("INPUT --resume", refused)
+        self.assertEqual(index_of(out), before)
+        self.assertFalse((out / "manifest.csv").exists())
+        for where in (out.parent / "mistyped", fresh_dir("nothing")):
+            there = where.exists()
+            self.assertIn("holds no batch", batch("--resume", "--out", where, expect=2).stderr)
+            self.assertEqual(where.exists(), there)
+
+    def test_quiet_says_what_failed(self):
+        traces = make_traces(fresh_dir("in"), 1)
+        (traces / "bad.sqlite").write_bytes(b"x" * 5000)
+        done = batch(traces, "--out", fresh_dir() / "b", "-q", expect=4)
+        self.assertEqual((done.stdout, done.stderr), ("", "nsys-ai: 1 of 2 traces were not analysed; index.csv says why\n"))
+
     def test_hostile_texts_stay_texts(self):
         """Names of files, labels and names inside traces, in the page, in Markdown and in CSV."""
         evil = "</script><script>alert(1)</script>"

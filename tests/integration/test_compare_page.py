@@ -13,6 +13,20 @@ import zlib
 import support
 from support import fresh_dir, run, trace
 
+UNREADABLE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+int openat(int at, const char *path, int flags, ...) {
+  size_t length = strlen(path), end = strlen("kernel_events.ntab");
+  if (length >= end && strcmp(path + length - end, "kernel_events.ntab") == 0)
+    return errno = EIO, -1;
+  return ((__typeof__(&openat))dlsym(RTLD_NEXT, "openat"))(at, path, flags, 0);
+}
+"""
+
 
 def block(page, name):
     return re.search(rf'id="nsys-ai-{name}">(.*?)</script>', page, re.DOTALL)[1]
@@ -141,6 +155,17 @@ class Runs(unittest.TestCase):
         self.assertIn("kernel_events", json.loads(block(page, "compare"))["base"]["missing"])
         self.assertEqual(block(page, "timeline-base"), "null")
         self.assertIn("Step time", page)
+
+    def test_what_cannot_be_read_is_said(self):
+        """A failing read costs the page a timeline, and that is an error."""
+        base, new = self.analysed(trace("loop", "--seed", 1)), self.analysed(trace("loop", "--seed", 2))
+        out = fresh_dir("got") / "c"
+        done = run("compare", base, new, "--out", out, "-q", env={"LD_PRELOAD": support.shim(UNREADABLE)})
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertRegex(done.stderr, r"^nsys-ai: compare\.html lacks the timeline of the \w+ side: .*kernel_events.*: Input/output error\n$")
+        page = (out / "compare.html").read_text(encoding="utf-8")
+        self.assertIn("Input/output error", json.loads(block(page, "compare"))["base"]["missing"])
+        self.assertTrue((out / "compare.json").exists())
 
 
 if __name__ == "__main__":

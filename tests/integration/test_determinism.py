@@ -9,7 +9,7 @@ import sqlite3
 import unittest
 
 import support
-from support import SHARED, analyze, artifacts, fresh_dir, run, trace, tree
+from support import SHARED, analyze, artifacts, edited, fresh_dir, run, trace, tree
 
 CASES = support.by_tier(("inference", "graphs-node", "hostile", "empty"),
                         ("inference", "training", "host-bound", "graphs-node", "nvtx-mix", "hostile", "hostile-values", "shared-gpu", "empty"))
@@ -76,6 +76,14 @@ class Determinism(Case):
             base = without_readers(tree(artifacts(path, "-j", "1")))
             for reader in ("sqlite", "direct"):
                 self.assert_same(without_readers(tree(analyze(path, "-j", "2", "--reader", reader))), base, f"{path.name}: {reader}")
+
+    def test_readers_agree_on_what_is_in_no_row(self):
+        """A domain that is only created: one reader cuts the rows into parts by their numbers, the other by pages."""
+        path = edited("training", "update NVTX_EVENTS set rowid = rowid + 1000000000",
+                      "insert into NVTX_EVENTS (rowid, start, eventType, globalTid, domainId, text) "
+                      "select 1, min(start), 75, 1 << 24, 900, 'unused' from NVTX_EVENTS")
+        one, other = (without_readers(tree(analyze(path, "-j", "4", "--reader", reader))) for reader in ("sqlite", "direct"))
+        self.assert_same(one, other, "readers")
 
     def test_row_order_does_not_matter(self):
         for scenario in CASES:

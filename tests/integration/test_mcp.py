@@ -34,11 +34,11 @@ def meta(version=NEWEST, **more):
 class Client:
     """Talks to one server. Every line it says is checked to be a message of JSON-RPC."""
 
-    def __init__(self, root, *options, cache=None, env=None):
+    def __init__(self, root, *options, cache=None, env=None, cwd=None):
         self.root = root
         self.cache = cache or fresh_dir("cache")
         self.process = subprocess.Popen([PROGRAM, "mcp", "--root", root, "--cache", self.cache, *map(str, options)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
                                         env={**os.environ, **(env or {})})
         self.text, self.last, self.notes = b"", 0, []
 
@@ -261,6 +261,34 @@ class Server(unittest.TestCase):
             stream.close()
         c.process.wait()
         self.client = Client(self.root, cache=self.cache)
+
+    def test_end_of_input_behind_a_blocked_output(self):
+        """Who closes the input and reads nothing is gone."""
+        c = Client(self.root, cache=self.cache)
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "nsys-ai://docs/analyses"}}).encode() + b"\n"
+        os.set_blocking(c.process.stdin.fileno(), False)
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(2000):
+                os.write(c.process.stdin.fileno(), line * 50)
+                time.sleep(0.001)
+        c.process.stdin.close()
+        self.assertEqual(c.process.wait(20), 0)
+        for stream in (c.process.stdout, c.process.stderr):
+            stream.close()
+
+    def test_a_page_far_down_needs_no_memory(self):
+        """The command prints the page, not what lies before it."""
+        c = Client(self.root, "--timeout", "60", cache=self.cache)
+        run = c.tool("analyze", trace="training.sqlite")["run"]
+        query = "with recursive t(n) as (select 1 union all select n + 1 from t where n < 300000) select n, n || 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' as x from t"
+        first = c.tool("sql", run=run, query=query, limit=1)["next_cursor"]
+        page = c.tool("sql", run=run, query=query, limit=2, cursor=first.replace("1.", "299990.", 1))
+        self.assertEqual([row[0] for row in page["rows"]], [299991, 299992])
+        last = c.tool("sql", run=run, query=query, limit=100, cursor=first.replace("1.", "299990.", 1))
+        self.assertEqual((last["total_rows"], last["truncated"]), (300000, False))
+        status = pathlib.Path(f"/proc/{c.process.pid}/status").read_text(encoding="ascii")
+        self.assertLess(int(re.search(r"VmHWM:\s+(\d+)", status).group(1)), 400 << 10 if support.SANITIZED else 64 << 10)
+        c.close()
 
     # --- tools ---------------------------------------------------------------------------------------
 
@@ -561,6 +589,50 @@ class Server(unittest.TestCase):
         two.close()
         for uri in ("nsys-ai://docs/../../etc/passwd", "nsys-ai://docs/nothing", "file:///etc/passwd", "nsys-ai:", "", "nsys-ai://run/../x/report.md", f"nsys-ai://run/{'0' * 40}/report.md"):
             self.assertEqual(c.error("resources/read", {"uri": uri}), -32602)
+
+    def test_links_in_the_working_directory(self):
+        """Skills there may be a stranger's: no link is followed, a wrong file costs itself, and no line of it is shown."""
+        here, outside = fresh_dir("here"), fresh_dir("outside")
+        skills = here / ".nsys-ai" / "skills"
+        skills.mkdir(parents=True)
+        good = "skill: NAME\ntitle: Mine\ndescription: One.\nsql: select 1 as one\ncolumns:\n  one: [count, one]\n"
+        (outside / "secret.yaml").write_text(good.replace("NAME", "outsider"), encoding="ascii")
+        (outside / "passwd").write_text("root:SECRET:0:0\n", encoding="ascii")
+        (skills / "linked.yaml").symlink_to(outside / "secret.yaml")
+        (skills / "passwd.yaml").symlink_to(outside / "passwd")
+        (skills / "wrong.yaml").write_text("root:SECRET:0:0\n", encoding="ascii")
+        (skills / "mine.yaml").write_text(good.replace("NAME", "mine"), encoding="ascii")
+        os.mkfifo(skills / "pipe.yaml")
+        c = Client(self.root, cache=self.cache, cwd=here)
+        run = c.tool("analyze", trace="training.sqlite")["run"]
+        said = json.dumps([c.tool("skills"), c.tool("skills", skill="mine"), c.refusal("skills", skill="outsider"),
+                           c.tool("window", run=run, start_ns=0, end_ns=10**9), c.tool("explain", run=run, what="kernels"),
+                           c.rows("run_skill", run=run, skill="mine"), c.refusal("run_skill", run=run, skill="outsider")])
+        self.assertIn('"mine"', said)
+        self.assertNotRegex(said, 'SECRET|"outsider"')
+        self.assertEqual(c.close(), (0, b"", b""))
+        skills.rename(outside / "skills")
+        skills.symlink_to(outside / "skills")
+        c = Client(self.root, cache=self.cache, cwd=here)
+        self.assertNotIn('"mine"', json.dumps(c.tool("skills", limit=1000)))
+        c.close()
+
+    def test_links_in_a_run(self):
+        """The tables of a run below the root are files there, for every tool."""
+        outside = fresh_dir("outside")
+        run = self.root / "run_with_links"
+        shutil.copytree(artifacts(trace("training")), run)
+        for table in (run / "stages").glob("*.ntab"):
+            table.rename(outside / table.name)
+            table.symlink_to(outside / table.name)
+        c = self.client
+        name = run.name
+        for tool, arguments in (("compare", {"base": name, "new": name}), ("export", {"run": name, "format": "perfetto"}), ("export", {"run": name, "format": "csv"}),
+                                ("findings", {"run": name}), ("table", {"run": name, "table": "kernels"}), ("sql", {"run": name, "query": "select * from kernels"}),
+                                ("window", {"run": name, "start_ns": 0, "end_ns": 10**9})):
+            with self.subTest(tool, **arguments):
+                self.assertTrue(c.refusal(tool, **arguments))
+        shutil.rmtree(run)
 
     def test_nothing_changes(self):
         before = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in self.root.glob("*.sqlite")}

@@ -1,4 +1,5 @@
 """nsys-ai sql: against SQLite over the same rows, against the tables' own CSV, known answers, and statements that mean harm."""
+import csv
 import json
 import os
 import random
@@ -9,7 +10,7 @@ import time
 import unittest
 
 import support
-from support import SHARED, artifacts, fresh_dir, run, trace, truth
+from support import SHARED, analyze, artifacts, edited, fresh_dir, run, trace, truth
 
 
 def sql(source, statement, *options, **how):
@@ -137,6 +138,31 @@ class Answers(unittest.TestCase):
         for text in (sql(directory, statement).stdout, sql(directory, statement, "--format", "markdown").stdout):
             self.assertEqual(len([line for line in text.splitlines() if line]) >= len(names) + 1, True)
             self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f\u202e]")
+
+    def test_names_are_no_commands_of_a_ci(self):
+        """A line of a log that begins so is obeyed; the value stays the same."""
+        names = ["::stop-commands::x", "##[error]x", "::", "a::b"]
+        directory = analyze(edited("minimal", *(f"insert into StringIds values ({10**6 + i}, '{name}')" for i, name in enumerate(names)),
+                                   "update CUPTI_ACTIVITY_KIND_KERNEL set shortName = 1000000 + rowid % 4, demangledName = 1000000 + rowid % 4"))
+        statement = "select distinct name from kernel_events order by 1"
+        for words in (("sql", directory, statement), ("table", directory, "kernels"), ("export", "csv", directory)):
+            for more in ((), *(("--format", how) for how in ("csv", "markdown") if words[0] == "sql")):
+                done = run(*words, *more)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("stop-commands", done.stdout)
+                self.assertNotRegex(done.stdout, r"(?m)^\s*(::|##)")
+        got = [row[0] for row in csv.reader(sql(directory, statement, "--format", "csv").stdout.splitlines())][1:]
+        self.assertEqual(got, sorted(names))
+
+    def test_skip(self):
+        directory = artifacts(trace("training"))
+        statement = "select start_ns from kernel_events order by 1"
+        whole = [row[0] for row in rows(directory, statement)]
+        for skip, count in ((0, 5), (3, 5), (len(whole) - 2, 5), (len(whole) + 1, 5)):
+            done = json.loads(sql(directory, statement, "--skip", skip, "--rows", count, "--format", "json").stdout)
+            self.assertEqual([row[0] for row in done["rows"]], whole[skip:skip + count])
+            self.assertEqual(done["truncated"], skip + count < len(whole))
+        self.assertIn("--skip", run("sql", directory, statement, "--skip", "1", "--format", "parquet", "--out", fresh_dir() / "p").stderr)
 
     def test_rows_and_files(self):
         directory = artifacts(trace("training"))

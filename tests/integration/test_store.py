@@ -142,6 +142,16 @@ class Damage(Case):
         record.parent.rename(self.base / "aside")
         self.call("store", "list", "--store", self.store)
 
+    def test_an_index_that_is_a_pipe(self):
+        """It is made again; nobody waits for somebody to write into it."""
+        for seed in (1, 2):
+            self.add(loop(seed), seed)
+        for words in (("store", "index"), ("store", "add", loop(3)), ("trend", "--out", self.base / "t"), ("store", "prune", "--keep-days", "1")):
+            (self.store / "index.sqlite").unlink()
+            os.mkfifo(self.store / "index.sqlite")
+            with self.subTest(words=words):
+                self.call(*words, "--store", self.store, timeout=60)
+
     def test_a_baseline_that_cannot_be_read(self):
         self.add(loop(1), 1)
         self.call("store", "baseline", "set", "b", "n1", "--store", self.store)
@@ -170,7 +180,7 @@ class Meanwhile(Case):
         old, new = loop(1), artifacts(trace("loop", "--seed", 2))
         want = [run("summary", directory).stdout for directory in (old, new)]
         self.assertNotEqual(*want)
-        for moment, path, shown in (("openat", "manifest.json", want[0]), ("openat", "stages/capture.ntab", want[0]),
+        for moment, path, shown in (("openat", "manifest.json", want[0]), ("openat", "capture.ntab", want[0]),
                                     ("share", "", want[1])):
             base = fresh_dir()
             out = base / "run"

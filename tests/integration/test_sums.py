@@ -1,11 +1,13 @@
 """Whatever a table promises to add up to, adds up, to the ns: every declared total, on every scenario and every real trace."""
 import collections
 import concurrent.futures
+import contextlib
+import sqlite3
 import unittest
 from decimal import Decimal
 
 import support
-from support import DIAGNOSIS, PAIRS, SCENARIOS, SOURCE, read_csv, trace
+from support import DIAGNOSIS, PAIRS, SCENARIOS, SOURCE, edited, fresh_dir, read_csv, run, trace
 
 PARTITION = ("compute", "exposed_comm", "exposed_copy", "idle")
 WAITING = ("wait", "transfer", "tail")
@@ -209,6 +211,18 @@ def runs():
     yield support.edited("collectives-graph", LATE_ENDS),
     yield trace("inference"), "--phase-map", SOURCE / "phase-maps" / "inference.yaml"
     yield from ((path,) for path in support.exports())
+
+
+class Overflow(unittest.TestCase):
+    def test_launches_long_before_their_kernels(self):
+        """Each latency fits into 64 bits, their sum does not: no number at all, rather than a wrong one."""
+        kernels = "CUPTI_ACTIVITY_KIND_KERNEL"
+        late = edited("loop", f"update {kernels} set start = start + (1 << 60), end = end + (1 << 60)")
+        with contextlib.closing(sqlite3.connect(late)) as db:
+            self.assertGreater(db.execute(f"select count(*) from {kernels}").fetchone()[0] << 60, 1 << 63)
+        done = run("analyze", late, "--out", fresh_dir() / "r", "-q")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("add up to more than 292 years", done.stderr)
 
 
 class Sums(unittest.TestCase):

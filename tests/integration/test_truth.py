@@ -221,6 +221,20 @@ class Truth(unittest.TestCase):
             self.assertNotIn(b"CANARY", content, name)
             self.assertNotIn(b"PRESENT clause", content, name)
 
+    def test_a_process_name_that_is_a_path(self):
+        """Real exports have the interpreter's path in some, with the user's name; its last part is what a report needs."""
+        for path in ("/home/CANARY/.venv/bin/python3", "C:\\Users\\CANARY\\train.exe"):
+            named = support.edited("shared-gpu-mapped", f"update PROCESSES set name = '{path}'")
+            directory = support.analyze(named)
+            name = re.split(r"[/\\]", path)[-1]
+            self.assertEqual({row["process_name"] for row in support.read_csv(directory, "pids")}, {name})
+            for file, content in support.tree(directory).items():
+                self.assertNotIn(b"CANARY", content, file)
+            for format_name in ("perfetto", "chrome"):
+                out = support.fresh_dir() / "t"
+                self.assertEqual(support.run("export", format_name, directory, "--out", out).returncode, 0)
+                self.assertNotIn(b"CANARY", out.read_bytes())
+
     def test_launches(self):
         self.each(self.check_launches)
 

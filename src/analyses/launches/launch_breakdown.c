@@ -1,5 +1,6 @@
 /* What passes between a launch call and the start of its work? Table launch_breakdown. */
 #include "analyses/analysis.h"
+#include "base/sum.h"
 #include "model/idle/idle.h"
 #include "tables/launch_breakdown.h"
 
@@ -28,6 +29,7 @@ struct launches {
   uint8_t *flags;    /* per operation */
   int64_t *lead;     /* per launch: work ahead in its stream when the call returned */
   struct sums *sums; /* per process of the GPU */
+  bool overflow;
 };
 
 /* What each stream ran. Of an only one that is what the GPU ran. */
@@ -56,7 +58,7 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
   }
   int64_t waits = returned < start ? returned : start, busy = nai_coverage_overlap_ns(&l->busy, waits, start);
   int64_t own = l->gpu->stream_count > 1 ? nai_coverage_overlap_ns(&stream->busy, waits, start) : busy;
-  sums->to_start += start - called;
+  nai_sum_checked(&sums->to_start, start - called, &l->overflow); /* the others are parts of it */
   sums->in_api += waits - called;
   sums->stream_wait += own;
   sums->device_wait += busy - own;
@@ -165,6 +167,9 @@ static int put_gpu(struct nai_table *table, const struct nai_model *m, const str
   NAI_TRY(NAI_NEW(l.sums, &arena, gpu->processes.count, err));
   NAI_TRY(fill_streams(&l, &arena, err));
   take_operations(&l, call_seen);
+  if (l.overflow)
+    return nai_err_damaged(err, "times from launch calls to their kernels add up to more than 292 years; the times "
+                                "cannot be right");
   return put_processes(table, &l, &arena, err);
 }
 

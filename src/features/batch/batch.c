@@ -180,11 +180,15 @@ static int read_plan(struct nai_batch *b, const struct nai_yaml *doc, struct nai
   return nai_arena_check(b->arena, err);
 }
 
+int nai_batch_none(const char *out, struct nai_err *err) {
+  return nai_err_set(err, NAI_EUSAGE, "\"%s\" holds no batch; begin one with nsys-ai batch INPUT --out DIR", out);
+}
+
 int nai_batch_open(struct nai_batch *b, const char *out, struct nai_err *err) {
   char path[PATH_MAX];
   NAI_OWNED(nai_yaml) *doc = NULL;
   if (!nai_batch_exists(out))
-    return nai_err_set(err, NAI_EUSAGE, "\"%s\" holds no batch; begin one with nsys-ai batch INPUT --out DIR", out);
+    return nai_batch_none(out, err);
   if (!realpath(out, path))
     return nai_err_nomem(err);
   b->out = nai_arena_printf(b->arena, "%s", path);

@@ -41,6 +41,8 @@ NAI_MUST_CHECK int nai_batch_create(struct nai_batch *batch, struct nai_err *err
 NAI_MUST_CHECK int nai_batch_open(struct nai_batch *batch, const char *out, struct nai_err *err);
 /* Whether the directory holds a batch. */
 bool nai_batch_exists(const char *out);
+/* NAI_EUSAGE, saying that it holds none. */
+NAI_MUST_CHECK int nai_batch_none(const char *out, struct nai_err *err);
 /* Removes files that killed processes left half written. For the one who plans, while no task runs. */
 void nai_batch_sweep(const struct nai_batch *batch);
 /* Path of a file of the batch, "status" and "json" say which; false when it is too long. */

@@ -149,6 +149,8 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
   nai_buf_puts(&text, "/index.html, index.csv, index.sqlite, batch.md\n");
   if (!a->quiet)
     NAI_TRY(nai_cmd_print(&text, err));
+  else if (bad) /* what failed is said however quiet */
+    fprintf(stderr, "nsys-ai: %u of %u traces were not analysed; index.csv says why\n", bad, b->manifest.count);
   return bad ? SOME_FAILED : 0;
 }
 

@@ -62,12 +62,27 @@ static int plan_again(struct nai_batch *b, const struct batch_args *a, struct na
   return take_options(b, a, err);
 }
 
+/* Without inputs a batch that is not there would be one of no traces, and succeed. */
+static int nothing_to_resume(const char *out, struct nai_err *err) {
+  char plan[PATH_MAX];
+  bool begun = nai_fs_join(plan, sizeof plan, out, "batch.json") && access(plan, F_OK) == 0;
+  return begun
+           ? nai_err_set(err, NAI_EUSAGE,
+                         "\"%s\" has no manifest.csv, so its traces are unknown: the batch was killed in its first "
+                         "moments, or the file was removed; give them again with nsys-ai batch INPUT --resume --out "
+                         "DIR",
+                         out)
+           : nai_batch_none(out, err);
+}
+
 int nai_cmd_batch_plan(struct nai_batch *b, const struct batch_args *a, const char *const *inputs, size_t count,
                        struct nai_err *err) {
   bool exists = nai_batch_exists(a->out);
   if (exists && !a->resume)
     return nai_err_set(err, NAI_EUSAGE,
                        "\"%s\" holds a batch already: finish it with --resume, or choose another --out", a->out);
+  if (!exists && !count)
+    return nothing_to_resume(a->out, err);
   NAI_TRY(check_configuration(a, err));
   NAI_TRY(exists ? plan_again(b, a, err) : take_options(b, a, err));
   if (count) {

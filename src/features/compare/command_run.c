@@ -98,13 +98,13 @@ static int publish_formats(struct nai_publication *p, const struct nai_compariso
   return NAI_OK;
 }
 
-static int publish(const struct nai_comparison *c, const struct nai_cmd_compare *args, const struct nai_buf *markdown,
-                   struct nai_err *err) {
+static int publish(struct nai_err *unread, const struct nai_comparison *c, const struct nai_cmd_compare *args,
+                   const struct nai_buf *markdown, struct nai_err *err) {
   NAI_SCOPED(nai_publication) p = {0};
   NAI_SCOPED(nai_buf) json = {0}, html = {0};
   NAI_TRY(nai_publish_begin(&p, args->out, "compare.json", nai_cmd_note, err));
   nai_write_compare_json(&json, c);
-  NAI_TRY(nai_write_html(&html, c, err));
+  NAI_TRY(nai_write_html(&html, unread, c, err));
   NAI_TRY(nai_publish_file(&p, "compare.md", markdown, err));
   NAI_TRY(nai_publish_file(&p, "compare.json", &json, err));
   NAI_TRY(nai_publish_file(&p, "compare.html", &html, err));
@@ -189,6 +189,7 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
   NAI_SCOPED(nai_budgets) budgets = {0};
   NAI_SCOPED(nai_buf) markdown = {0};
   NAI_OWNED(nai_patterns) *aliases = NULL;
+  struct nai_err unread = {0};
   nai_budgets_default(&budgets);
   if (args->budgets)
     NAI_TRY(nai_budgets_load(&budgets, args->budgets, err));
@@ -198,8 +199,9 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
   NAI_TRY(nai_compare(c, &options, err));
   *gate = nai_gate_of(c);
   NAI_TRY(nai_write_markdown(&markdown, c, err));
-  NAI_TRY(publish(c, args, &markdown, err));
+  NAI_TRY(publish(&unread, c, args, &markdown, err));
   if (args->annotate)
     NAI_TRY(append_summary(&markdown, err));
-  return print(c, gate, args, err);
+  NAI_TRY(print(c, gate, args, err));
+  return unread.code ? nai_err_set(err, unread.code, "%s", unread.msg) : NAI_OK;
 }

@@ -1,5 +1,6 @@
 /* Timelines of compare.html, from the event tables that runs keep: no trace is opened. */
 #include "features/compare/timeline.h"
+#include "base/fs.h"
 #include "rundir/run.h"
 #include "tables/metrics.h"
 #include "tables/run_info.h"
@@ -134,7 +135,9 @@ static int encode(struct nai_pair_timeline *out, struct nai_run *run, const stru
   return nai_viewer_data(&out->blocks, &model, NULL, 0, err);
 }
 
+/* Tables that are gone are nobody's failure; those that cannot be read are. */
 static int set_missing(struct nai_pair_timeline *out, const struct nai_err *why, struct nai_err *err) {
+  out->unread = nai_fs_is_unread(why);
   out->missing = strdup(why->msg);
   return out->missing ? NAI_OK : nai_err_nomem(err);
 }

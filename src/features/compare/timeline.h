@@ -10,6 +10,7 @@ struct nai_pair_timeline {
   uint32_t capture;         /* the one with the median step (without steps: window); of two in the middle the first */
   struct nai_table *blocks; /* viewer_data; NULL when there is none */
   char *missing;            /* why there is none, else NULL */
+  bool unread;              /* it is there, but reading failed */
   int64_t begin, end;       /* the stretch that is there; INT64_MIN and INT64_MAX for everything */
   int64_t step_start, step_end; /* the typical step on its GPU, or where the GPUs' window begins, twice */
   int32_t device_id;

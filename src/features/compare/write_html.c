@@ -106,9 +106,17 @@ static int make_timeline(void *ctx, int side, struct nai_err *err) {
   return nai_pair_timeline_make(&page->timelines[side], page->c, (enum nai_side_id)side, err);
 }
 
-int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err) {
+static void tell_unread(struct nai_err *unread, const struct page *page) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    if (page->timelines[s].unread)
+      nai_err_set(unread, NAI_EIO, "compare.html lacks the timeline of the %s side: %s", nai_side_names[s],
+                  page->timelines[s].missing);
+}
+
+int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c, struct nai_err *err) {
   NAI_SCOPED(page) page = {.c = c};
   NAI_TRY(nai_parallel(NAI_SIDES, NAI_SIDES, make_timeline, &page, err)); /* runs of different sides share nothing */
+  tell_unread(unread, &page);
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);

@@ -116,9 +116,9 @@ static void unpack(json_t *columns, json_t *row) {
 /* Rows of the page that fit; returns how many. */
 static int64_t take_rows(json_t *out, const struct nai_agent_call *call, json_t *columns, const json_t *rows,
                          size_t room, size_t cell_chars) {
-  int64_t count = (int64_t)json_array_size(rows), taken = 0;
-  for (size_t used = 0; taken < call->limit && call->offset + taken < count; taken++) {
-    json_auto_t *row = json_deep_copy(json_array_get(rows, (size_t)(call->offset + taken)));
+  int64_t count = (int64_t)json_array_size(rows), first = call->offset - call->skipped, taken = 0;
+  for (size_t used = 0; taken < call->limit && first + taken < count; taken++) {
+    json_auto_t *row = json_deep_copy(json_array_get(rows, (size_t)(first + taken)));
     if (strcmp(call->name, "findings") == 0)
       unpack(columns, row);
     json_auto_t *bounded = cut(row, cell_chars);
@@ -134,7 +134,7 @@ static json_t *answer_rows(const struct nai_agent *agent, const struct nai_agent
   enum { FOR_THE_REST = 200 };
   json_t *answer = begin(call), *rows = json_object_get(printed, "rows");
   json_t *columns = cut(json_object_get(printed, "columns"), 400), *out = NULL;
-  int64_t count = (int64_t)json_array_size(rows), taken = 0;
+  int64_t count = call->skipped + (int64_t)json_array_size(rows), taken = 0;
   size_t head = length_of(columns) + length_of(answer) + FOR_THE_REST, most = (size_t)agent->options.max_chars;
   bool more_there = json_is_true(json_object_get(printed, "truncated"));
   for (size_t chars = call->cell_chars; chars >= 20 && !taken; chars /= 4) {

@@ -133,6 +133,7 @@ struct nai_agent_call {
   json_t *arguments; /* owned */
   enum nai_agent_shape shape;
   int64_t limit, offset; /* rows, or bytes of a text */
+  int64_t skipped;       /* rows at the beginning that are not printed */
   uint64_t hash;         /* of tool and arguments but limit and cursor: what a cursor belongs to */
   struct nai_agent_words steps[NAI_AGENT_MAX_STEPS];
   int step_count;

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 64, RUNNING = 4, MAX_PENDING = 4 << 20, MAX_PRINTED = 64 << 20, MAX_SAID = 16 << 10 };
+enum { SLOTS = 64, RUNNING = 4, MAX_PENDING = 4 << 20, MAX_PRINTED = 16 << 20, MAX_SAID = 16 << 10 };
 enum { BLOCK = 64 << 10, AT_ONCE = 4096, FAREWELL_MS = 2000 };
 
 /* A call of a tool, from its request to its answer. */
@@ -33,9 +33,11 @@ struct slot {
 struct server {
   struct nai_agent agent;
   struct nai_buf in, out;
-  size_t sent;   /* of out */
-  bool skipping; /* the rest of a line that was too long */
-  bool ended;    /* stdin */
+  size_t sent;      /* of out */
+  bool skipping;    /* the rest of a line that was too long */
+  bool ended;       /* stdin */
+  bool hung_up;     /* stdin has an end, which is not read while the output is blocked */
+  int64_t moved_ms; /* when that was seen, or output taken last */
   uint64_t arrived;
   struct slot slots[SLOTS];
 };
@@ -213,7 +215,8 @@ static void take_line(struct server *s, const char *line, size_t len) {
 }
 
 /* Whether a further message may be taken: there is a slot for it, and the client reads what it is told. */
-static bool has_room(struct server *s) { return free_slot(s) && s->out.len - s->sent < MAX_PENDING; }
+static bool is_blocked(const struct server *s) { return s->out.len - s->sent >= MAX_PENDING; }
+static bool has_room(struct server *s) { return free_slot(s) && !is_blocked(s); }
 
 static void take_lines(struct server *s) {
   size_t start = 0;
@@ -255,6 +258,7 @@ static int write_output(struct server *s, struct nai_err *err) {
   if (n < 0 && errno != EINTR && errno != EAGAIN)
     return nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output");
   s->sent += n > 0 ? (size_t)n : 0;
+  s->moved_ms = n > 0 ? now_ms() : s->moved_ms;
   if (s->sent == s->out.len || s->sent > MAX_PENDING) {
     memmove(s->out.data, s->out.data + s->sent, s->out.len - s->sent);
     s->out.len -= s->sent;
@@ -265,19 +269,26 @@ static int write_output(struct server *s, struct nai_err *err) {
 
 /* --- the loop --------------------------------------------------------------------------------------- */
 
-/* Milliseconds to the first deadline, -1 when nothing runs. */
+/* Milliseconds to the first deadline, -1 when there is none. */
 static int time_left(const struct server *s) {
-  int64_t first = INT64_MAX, now = now_ms();
+  int64_t first = s->hung_up && is_blocked(s) ? s->moved_ms + FAREWELL_MS : INT64_MAX, now = now_ms();
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && s->slots[i].deadline_ms < first)
       first = s->slots[i].deadline_ms;
   return first == INT64_MAX ? -1 : first <= now ? 0 : first - now > 60000 ? 60000 : (int)(first - now);
 }
 
+/* A client that has closed the input and reads no answers is gone. */
+static void see_the_end(struct server *s) {
+  if (!s->hung_up)
+    s->moved_ms = now_ms();
+  s->hung_up = true;
+}
+
 static int turn(struct server *s, struct nai_err *err) {
   struct pollfd fds[2 + 2 * SLOTS];
-  bool may_read = has_room(s);
-  fds[0] = (struct pollfd){may_read ? STDIN_FILENO : -1, POLLIN, 0};
+  bool may_read = has_room(s); /* else only whether the input has an end is looked at, once */
+  fds[0] = (struct pollfd){may_read || !s->hung_up ? STDIN_FILENO : -1, may_read ? POLLIN : 0, 0};
   fds[1] = (struct pollfd){s->out.len > s->sent ? STDOUT_FILENO : -1, POLLOUT, 0};
   for (int i = 0; i < SLOTS; i++) {
     const struct slot *slot = &s->slots[i];
@@ -294,8 +305,11 @@ static int turn(struct server *s, struct nai_err *err) {
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && s->slots[i].deadline_ms <= now_ms())
       end_overdue(s, &s->slots[i]);
-  if (fds[0].revents)
+  if (fds[0].revents && may_read)
     NAI_TRY(read_input(s, err));
+  else if (fds[0].revents)
+    see_the_end(s);
+  s->ended |= s->hung_up && is_blocked(s) && s->moved_ms + FAREWELL_MS <= now_ms();
   take_lines(s);
   start_waiting(s);
   return nai_buf_check(&s->out, err);

@@ -126,10 +126,13 @@ static int plan_analyze(struct nai_agent_call *call, const struct nai_agent *age
   return NAI_OK;
 }
 
-static int plan_statement(struct nai_agent_words *words, const struct nai_agent_call *call, const struct nai_buf *sql,
+/* Only the page is printed, and the row more: what is printed is as small for any cursor. */
+static int plan_statement(struct nai_agent_words *words, struct nai_agent_call *call, const struct nai_buf *sql,
                           const char *run, struct nai_err *err) {
-  put_page(words, call);
-  nai_agent_put_words(words, "--", run, nai_buf_str(sql), NULL);
+  call->skipped = call->offset;
+  nai_agent_put_words(words, "--format=json", nai_arena_printf(words->arena, "--skip=%" PRId64, call->skipped),
+                      nai_arena_printf(words->arena, "--rows=%" PRId64, call->limit + 1), "--", run, nai_buf_str(sql),
+                      NULL);
   return nai_buf_check(sql, err);
 }
 

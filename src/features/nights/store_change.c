@@ -44,7 +44,9 @@ static int write_index(const char *path, struct nai_err *err) {
   NAI_SCOPED(changes) changes = {0};
   NAI_TRY(nai_store_open(&store, path, false, err));
   NAI_TRY(find_changes(&changes, &store, err));
-  return nai_index_write(&changes.index, store.path, err);
+  NAI_TRY(nai_index_write(&changes.index, store.path, err));
+  const struct nai_err *unread = &changes.index.unread;
+  return unread->code ? nai_err_set(err, unread->code, "%s", unread->msg) : NAI_OK;
 }
 
 /* Of what is there by then: others may have added runs meanwhile. */

@@ -1,6 +1,8 @@
 /* The index of a store, from an earlier one as far as that still holds. */
 #include "features/nights/store_internal.h"
 
+#include "base/fs.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +19,8 @@ static int add_captures(struct nai_index *index, int64_t row, const struct nai_s
   }
   if (rc == NAI_ELIMIT)
     return nai_err_set(err, rc, "%s", failed.msg);
+  if (rc && nai_fs_is_unread(&failed))
+    nai_err_set(&index->unread, NAI_EIO, "the run \"%.100s\" could not be read: %s", run->id, failed.msg);
   if (rc) {
     nai_set_str(index->runs, row, RUNS_status, "damaged");
     nai_set_str(index->runs, row, RUNS_error, failed.msg);

@@ -116,6 +116,8 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_TRY(nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err));
   if (!a->quiet)
     NAI_TRY(print_summary(&trend, a, err));
+  if (index.unread.code)
+    return nai_err_set(err, index.unread.code, "%s", index.unread.msg);
   return a->gate && nai_trend_has_failed(&trend) ? 1 : NAI_OK;
 }
 

@@ -225,7 +225,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_buf) out = {0};
   const char *id = args->page ? args->page : operands[0];
   (void)program;
-  NAI_TRY(nai_skills_load(&skills, args->ask.skills, args->ask.skill_count, err));
+  NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
   NAI_TRY(!args->page && count == 1 ? list_pages(&out, &skills, err)
                                     : answer(&out, &skills, args, id, operands[count - 1], err));
   return nai_cmd_print(&out, err);

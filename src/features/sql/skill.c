@@ -168,7 +168,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
   (void)program;
-  NAI_TRY(nai_skills_load(&skills, args->ask.skills, args->ask.skill_count, err));
+  NAI_TRY(nai_cmd_load_skills(&skills, &args->ask, err));
   int status = answer(&out, &skills, args, operands, count, err);
   if (status < 0)
     return status;

@@ -25,7 +25,7 @@ struct sql_args {
   const char *parameters[MAX_PARAMETERS];
   size_t parameter_count;
   int format;
-  int64_t rows, memory_bytes;
+  int64_t rows, skip, memory_bytes;
   double timeout_s;
   bool human, schema, reference, explain, gzip, quiet;
 };
@@ -54,6 +54,7 @@ static const struct nai_cli_option options[] = {
                    .otherwise = "standard output", .hint = NAI_CLI_FILE),
     NAI_CLI_OPTION(int64, rows, "rows", "N", "print at most N rows", .letter = 'n', .max = INT64_MAX,
                    .otherwise = "10000 for table and markdown, else all"),
+    NAI_CLI_OPTION(int64, skip, "skip", "N", "leave out the first N rows", .max = INT64_MAX),
     NAI_CLI_OPTION(text, raw, "raw", "TRACE", "the run's export: its tables of events can be read, too, as raw.NAME",
                    NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES)),
     NAI_CLI_OPTION(number, timeout_s, "timeout", "SECONDS", "end a statement that takes longer, with exit status 6",
@@ -88,6 +89,8 @@ static int check(const void *memory, const char *const *operands, size_t count, 
       return nai_err_set(err, NAI_EUSAGE, "--param \"%s\": expected NAME=VALUE", args->parameters[i]);
   if (args->gzip && args->format != PARQUET)
     return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
+  if (args->skip && args->format == PARQUET)
+    return nai_err_set(err, NAI_EUSAGE, "--skip is not of parquet");
   return args->format == PARQUET ? nai_cmd_check_binary("parquet", args->out, err) : NAI_OK;
 }
 
@@ -130,6 +133,7 @@ static int read_statement(struct nai_buf *out, const struct sql_args *args, cons
 static int answer(const struct sql_args *args, const struct nai_query *query, struct nai_err *err) {
   const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->format,
                                        .human = args->human,
+                                       .skip = args->skip,
                                        .width = args->out ? 0 : nai_cmd_terminal_width()};
   const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = query->text->sql};
   struct nai_cmd_output output;
@@ -143,9 +147,11 @@ static int answer(const struct sql_args *args, const struct nai_query *query, st
   return NAI_OK;
 }
 
+/* Those that are skipped among them; -1: all. */
 static int64_t rows_of(const struct sql_args *args) {
   bool held = args->format == NAI_ROWS_TABLE || args->format == NAI_ROWS_MARKDOWN;
-  return args->rows >= 0 ? args->rows : held ? held_rows : -1;
+  int64_t rows = args->rows >= 0 ? args->rows : held ? held_rows : -1;
+  return rows < 0 || rows > INT64_MAX - args->skip ? -1 : rows + args->skip;
 }
 
 /* The export that the run was made from, and no other. */
