@@ -138,7 +138,6 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
                          .budget = given ? own->absolute : def->budget,
                          .noise_pct = def->noise_pct,
                          .noise = def->noise,
-                         .history_noise = NAN,
                          .limit = own ? own->limit : NAN,
                          .minimum = c->options.budgets ? c->options.budgets->minimum : NAI_MIN_CAPTURES};
   if (!isnan(of_step) && step > 0)
@@ -179,13 +178,10 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
            "other parts of the step got shorter: the step itself does not take that much longer");
 }
 
-static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, struct nai_limits limits,
+static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, const struct nai_limits *limits,
                       struct nai_err *err) {
-  const double *base = r->values[NAI_BASE];
-  uint32_t n = r->count[NAI_BASE];
-  if (n >= NAI_NOISE_MIN) /* a history of its own tells the noise */
-    limits.history_noise = nai_history_noise(base, n);
-  NAI_TRY(nai_judge(&r->judgement, &limits, base, n, r->values[NAI_CANDIDATE], r->count[NAI_CANDIDATE], err));
+  NAI_TRY(nai_judge(&r->judgement, limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_CANDIDATE],
+                    r->count[NAI_CANDIDATE], err));
   excuse_remainder(r, c);
   return NAI_OK;
 }
@@ -211,7 +207,7 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, do
   else if (!one_basis)
     undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
   else
-    return judge_both(r, c, limits, err);
+    return judge_both(r, c, &limits, err);
   /* A limit needs no base: one that lacks the metric, or cannot be compared with, does not lift it. */
   if (one_basis && (!check || check->scope != NAI_SCOPE_ALL))
     nai_judge_limit(&r->judgement, &limits);
