@@ -137,6 +137,15 @@ class Pairs(unittest.TestCase):
             self.assertEqual(noisy["step.time.median"], "suspect")
             self.assertIn("cannot prove it", text.splitlines()[0])
 
+    def test_one_capture_of_each_side_warns(self):
+        """It may be noise: the gate says so and passes, unless budgets ask for more. Counts need no repetition."""
+        done, out = checked(runs("loop-slower", NEW[:1]), runs("loop", BASE[:1]))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("suspect (gate: warn)", done.stdout)
+        cases = ElementTree.parse(out / "junit.xml").getroot()
+        self.assertEqual((cases.get("failures"), cases.get("errors")), ("0", "0"))
+        self.assertEqual(checked(runs("loop-waits", NEW[:1]), runs("loop", BASE[:1]))[0].returncode, 1)
+
     def test_one_capture_against_a_history(self):
         history = runs("loop", (*BASE, 6, 7))
         done, _ = checked(runs("loop-slower", NEW[:1]), history)

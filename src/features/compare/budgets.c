@@ -9,7 +9,7 @@
 
 void nai_budgets_default(struct nai_budgets *out) {
   *out = (struct nai_budgets){.minimum = NAI_MIN_CAPTURES,
-                              .unreplicated = NAI_POLICY_FAIL,
+                              .unreplicated = NAI_POLICY_WARN,
                               .suspect = NAI_POLICY_WARN,
                               .error = NAI_POLICY_FAIL,
                               .improved = NAI_POLICY_PASS};
