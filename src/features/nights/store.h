@@ -27,7 +27,7 @@ struct nai_store_run {
   const char *series;      /* NAME/ENVIRONMENT */
   const char *environment; /* in words: "1 x NVIDIA H100 80GB HBM3; nsys 2026.2" */
   int64_t utc_ns;          /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
-  const char *status;      /* "ok", or why there are no captures: "failed" */
+  const char *status;      /* "ok", or why there are no captures: "failed", "damaged" */
   const char *error;       /* "" for none */
   const char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
   const char *labels;      /* JSON object, "" for none */
@@ -36,6 +36,7 @@ struct nai_store_run {
   char record[24];        /* hash of run.json and the run's annotations */
   const char *note;       /* annotations in one line, "" for none */
   bool ignored, expected; /* annotations ignore; expected-change or environment */
+  bool damaged;           /* run.json cannot be read: `error` says why, id and series are where it lies */
 };
 
 struct nai_store {
@@ -45,8 +46,8 @@ struct nai_store {
   uint32_t count, capacity;
 };
 
-/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. NAI_EINPUT when the
- * record of a run cannot be read. */
+/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. A run whose record
+ * cannot be read is a damaged one. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
 void nai_store_free(struct nai_store *store);
 /* Removes what killed processes left half written. */

@@ -200,7 +200,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err));
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
-  return act(&store, a, operands, count, err);
+  int rc = act(&store, a, operands, count, err);
+  nai_cmd_note_damaged(&store); /* as it is by then: remove may have taken one out */
+  return rc;
 }
 
 const struct nai_cli_command nai_cmd_store = {

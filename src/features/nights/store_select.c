@@ -13,6 +13,8 @@ void nai_store_selection_free(struct nai_store_selection *s) {
 static int add_run(struct nai_store_selection *s, const struct nai_store *store, const struct nai_store_run *run,
                    struct nai_err *err) {
   char path[PATH_MAX];
+  if (run->damaged)
+    return nai_err_set(err, NAI_EINPUT, "the run \"%s\" cannot be read: %s", run->id, run->error);
   if (!run->captures)
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
   for (int i = 0; i < run->captures; i++) {

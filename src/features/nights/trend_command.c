@@ -1,5 +1,5 @@
 /* nsys-ai trend: how the metrics of a store went. */
-#include "command/command.h"
+#include "features/nights/store_command.h"
 #include "features/nights/trend.h"
 
 #include <string.h>
@@ -127,6 +127,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_strings) baselines = {0};
   (void)operands, (void)count, (void)program;
   NAI_TRY(nai_store_open(&store, a->store, false, err));
+  nai_cmd_note_damaged(&store);
   NAI_TRY(nai_store_baselines(&baselines, &store, err));
   bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;
   if (has_anchor)
