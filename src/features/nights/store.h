@@ -29,7 +29,7 @@ struct nai_store_run {
   int64_t utc_ns;          /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
   const char *status;      /* "ok", or why there are no captures: "failed", "damaged" */
   const char *error;       /* "" for none */
-  const char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
+  const char *verdict;     /* of a gate: "pass", "fail", "undecided", "error"; "" for none */
   const char *labels;      /* JSON object, "" for none */
   int captures;
   int64_t bytes;          /* of all traces */
@@ -63,6 +63,10 @@ NAI_MUST_CHECK int nai_store_directory(char out[PATH_MAX], const struct nai_stor
 bool nai_store_is_good(const struct nai_store_run *run);
 /* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */
 bool nai_store_matches(const char *series, const char *wanted);
+
+/* Forgets the runs that lack one of these labels, "KEY=VALUE". NAI_EUSAGE when it is no label, or none is left. */
+NAI_MUST_CHECK int nai_store_keep_labelled(struct nai_store *store, const char *const *labels, size_t count,
+                                           struct nai_err *err);
 
 /* --- adding ------------------------------------------------------------------------------------- */
 
@@ -135,10 +139,10 @@ struct nai_store_judged {
                                   their environment is meant */
   size_t count;
 };
-/* NAME (a baseline), run:ID, last-good or median:N. Good runs are those that did not fail, that no gate failed, and
- * that no annotation ignores; none from before the last change that was expected, none of unknown time where one of
- * known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector stands for
- * nothing, NAI_EINPUT when only for what cannot be read. */
+/* NAME (a baseline), run:ID, last-good or median:N. Good runs are those that did not fail, that passed their
+ * gate or had none, and that no annotation ignores; none from before the last change that was expected, none of unknown
+ * time where one of known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector
+ * stands for nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
                                     const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);

@@ -11,7 +11,7 @@ static void init(void *memory) {
 }
 
 static const char *verdict_name(size_t index, const char *before) {
-  static const char *const names[] = {"pass", "fail", "error"};
+  static const char *const names[] = {"pass", "fail", "undecided", "error"};
   (void)before;
   return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
@@ -69,7 +69,7 @@ static const struct nai_cli_option options[] = {
      .most = NAI_STORE_MAX_LABELS},
     {.name = "verdict",
      .value = "WORD",
-     .help = "add: what a gate said; a run that failed it is kept, and is no baseline",
+     .help = "add: what a gate said; a run that did not pass it is kept, and is no baseline",
      .type = &nai_cli_word,
      AT(add.verdict),
      .choices = verdict_name},
