@@ -410,6 +410,18 @@ class Formats(unittest.TestCase):
         self.assertEqual({c.get("classname") for c in cases}, {'a"b<c>\\,d'})
         self.assertEqual(root.get("failures"), "2")
 
+    def test_junit_of_what_cannot_be_decided(self):
+        """It is an error somewhere, not a file without a case, which CI systems take for a pass."""
+        bare = [edited(trace("loop", "--seed", seed), "DELETE FROM NVTX_EVENTS") for seed in (1, 2)]
+        bare = [edited(path, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 20") for path in bare]
+        for base, new in ((bare[:1], bare[1:]), (runs("loop", BASE[:1]), runs("loop", BASE[:1]))):
+            done, out = checked(new, base)
+            self.assertEqual(done.returncode, 7, done.stdout)
+            root = ElementTree.parse(out / "junit.xml").getroot()
+            self.assertGreater(len(root.findall(".//testcase/error")), 0)
+            self.assertEqual(root.get("errors"), str(len(root.findall(".//testcase/error"))))
+            self.assertEqual(root.get("tests"), str(len(root.findall(".//testcase"))))
+
     def test_prometheus(self):
         samples = parse_prometheus((self.out / "metrics.prom").read_text())
         key = ("nsys_ai_step_time_median_seconds", (("per", "step"), ("series", 'a"b<c>\\,d')))
@@ -691,6 +703,18 @@ class Budgets(unittest.TestCase):
                    for s in NEW[:4]]
         for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
             self.check(text.replace("POLICY", policy), status, runs("loop", BASE), without)
+
+
+    def test_a_metric_that_neither_side_has(self):
+        """A built-in one, or a range that has gone from both, is missing; only a name that cannot be is a mistake."""
+        for metric, amount in (("memory.peak", "absolute: 1MiB"), ("nvtx.no-such-range.median", "relative: 5%"), ("mfu", "absolute: 1pt")):
+            for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
+                text = f"version: 1\nmetrics:\n  {metric}: {{{amount}, missing: {policy}}}\n"
+                done, out = self.check(text, status, runs("loop", BASE))
+                if policy != "ignore":
+                    self.assertIn("no capture has a value of this metric", done.stdout)
+                    self.assertIn(metric, [c.get("name") for c in ElementTree.parse(out / "junit.xml").getroot().iter("testcase")])
+        self.check("version: 1\nmetrics:\n  nvtx.median: {relative: 5%}\n", 2, runs("loop", BASE))
 
 
 class Recipes(unittest.TestCase):
