@@ -319,12 +319,59 @@ class Words(unittest.TestCase):
         report, text, _ = compared([path], [half], "--allow", "same_content")
         calls, = [m for m in report["metrics"] if m["id"] == "nccl.SendRecv.calls"]
         self.assertEqual((calls["verdict"], calls["base"]["median"], calls["new"]["median"]), ("noted", 66, 34))
-        self.assertIn("captures prove nothing; take 5 of each side", text.splitlines()[0])
+        self.assertRegex(text.splitlines()[0], r"^Repeating unit of 119 kernels .*: same")
         self.assertNotIn("\n\n\n", text)
 
     def test_findings_of_some_captures_say_so(self):
         _, text, _ = compared(runs("loop", range(1, 3)), [analysed("loop", 3), analysed("loop-waits", 4)])
         self.assertRegex(text, r"- new: `idle-queue-drained` \w+: .* \(in 1 of 2 captures\)")
+
+
+class FixedLength(unittest.TestCase):
+    """Captures of one length, as `nsys profile --duration` makes them, of a program without steps."""
+
+    def slower(self, factor):
+        """The same program, each repetition longer, cut where the original capture ends."""
+        begin, end = "(SELECT min(start) FROM original)", "(SELECT max(end) FROM original)"
+        events = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
+        moved = f"cast({begin} + (start - {begin}) * {factor} as int)"
+        return edited(trace("layers"), "CREATE TABLE original AS SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL",
+                      *(f'UPDATE {t} SET "end" = {moved} + ("end" - start), start = {moved}' for t in events),
+                      *(f'DELETE FROM {t} WHERE start > {end} OR "end" > {end}' for t in events), "DROP TABLE original")
+
+    def test_work_is_compared(self):
+        """Less of it fits: that is no kernel that got faster."""
+        report, text, _ = compared([trace("layers")], [self.slower(1.2)])
+        head = text.splitlines()[0]
+        self.assertRegex(head, r"^Repeating unit of 9 kernels [\d.]+ us -> [\d.]+ us \(\+20 %")
+        self.assertEqual(report["settings"]["per"], "gpu_and_repetition")
+        whole, compute, idle = (next(p for p in report["partition"] if p["part"] == part) for part in ("whole", "compute", "idle"))
+        self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1.2, delta=0.03)
+        self.assertAlmostEqual(compute["new_time_ms"] / compute["base_time_ms"], 1, delta=0.02)
+        self.assertGreater(idle["new_time_ms"], 1.3 * idle["base_time_ms"])
+        self.assertEqual(verdicts(report)["gpu.window"], "noted")
+
+    def test_a_shorter_capture_is_no_improvement(self):
+        half = edited(trace("layers"), *(f"DELETE FROM {t} WHERE start > (SELECT (min(start) + max(end)) / 2 FROM CUPTI_ACTIVITY_KIND_KERNEL)"
+                                         for t in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")))
+        report, text, _ = compared([trace("layers")], [half])
+        self.assertRegex(text.splitlines()[0], r"^Repeating unit of 9 kernels .*: same")
+        whole = next(p for p in report["partition"] if p["part"] == "whole")
+        self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1, delta=0.03)
+
+    def test_a_run_that_an_earlier_version_pruned(self):
+        run_dir = fresh_dir() / "old"
+        shutil.copytree(support.artifacts(trace("layers")), run_dir)
+        (run_dir / "stages/repeating_units.ntab").unlink()
+        _, text, _ = compared([run_dir], [self.slower(1.2)])
+        self.assertIn("Times cannot be compared", text.splitlines()[0])
+
+    def test_no_common_unit(self):
+        """Then no time is a headline, whatever the windows are."""
+        report, text, _ = compared([trace("layers")], [trace("no-nvtx")], "--allow", "gpu_model", "--allow", "gpu_count", "--allow",
+                                   "process_count")
+        self.assertIn("Times cannot be compared", text.splitlines()[0])
+        self.assertEqual(report["settings"]["per"], "gpu_and_run")
 
 
 class Comparability(unittest.TestCase):

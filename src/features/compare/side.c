@@ -1,4 +1,5 @@
 /* Runs of both sides, and the rows of their tables. */
+#include "base/fs.h"
 #include "features/compare/compare.h"
 #include "rundir/run.h"
 #include "tables/capabilities.h"
@@ -16,6 +17,7 @@
 #include "tables/nvtx_tree.h"
 #include "tables/pids.h"
 #include "tables/processes.h"
+#include "tables/repeating_units.h"
 #include "tables/run_info.h"
 #include "tables/step_idle.h"
 #include "tables/step_summary.h"
@@ -45,6 +47,7 @@ const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
                                                         &nai_nvtx_tree_schema,
                                                         &nai_gpu_metrics_schema,
                                                         &nai_processes_schema,
+                                                        &nai_repeating_units_schema,
                                                         NULL};
 
 /* --- taking a run ----------------------------------------------------------------------------- */
@@ -88,12 +91,23 @@ static bool is_of_events(const struct nai_schema *schema) {
   return false;
 }
 
+int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,
+                           struct nai_err *err) {
+  int rc = nai_run_table_if_any(table, run, schema->name, schema, err);
+  if (rc == NAI_EINPUT && schema == &nai_repeating_units_schema &&
+      !nai_fs_exists_at(nai_run_directory(run), "stages/repeating_units.ntab")) {
+    *table = NULL;
+    return NAI_OK;
+  }
+  return rc;
+}
+
 /* Those of events are the timeline's, which says when one is missing. */
 static int open_tables(struct nai_run *run, struct nai_err *err) {
   for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++) {
     const struct nai_table *table;
     struct nai_table *none;
-    NAI_TRY(nai_run_table_if_any(&table, run, (*schema)->name, *schema, err));
+    NAI_TRY(nai_capture_open_table(&table, run, *schema, err));
     if (table || is_of_events(*schema))
       continue;
     NAI_TRY(nai_table_new(&none, *schema, err));
@@ -188,5 +202,5 @@ bool nai_comparison_is_whole(const struct nai_comparison *c) {
 }
 
 double nai_comparison_divisor(const struct nai_comparison *c, int side) {
-  return c->divisor[side] ? (double)c->divisor[side] : 1;
+  return c->divisor[side] > 0 ? c->divisor[side] : 1;
 }
