@@ -152,9 +152,25 @@ int nai_temporary_become(struct nai_temporary *t, const char *path) {
   return 0;
 }
 
+/* The mark goes last: who is killed before leaves what the next one knows for a leftover. */
+static bool remove_marked(const char *path, int fd) {
+  char inside[PATH_MAX];
+  struct nai_err ignored;
+  NAI_CLOSED_DIR DIR *directory = opendir(path);
+  for (const struct dirent *e; directory && (e = readdir(directory));) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, NAI_TEMPORARY_MARK) == 0)
+      continue;
+    if (!nai_fs_join(inside, sizeof inside, path, e->d_name) || nai_fs_remove_tree(inside, &ignored) != NAI_OK)
+      return false;
+  }
+  unlinkat(fd, NAI_TEMPORARY_MARK, 0);
+  return rmdir(path) == 0 || errno == ENOENT;
+}
+
 bool nai_temporary_remove(struct nai_temporary *t) {
   struct nai_err ignored;
-  bool gone = !*t->path || nai_fs_remove_tree(t->path, &ignored) == NAI_OK;
+  bool gone =
+      !*t->path || (t->mark >= 0 ? remove_marked(t->path, t->fd) : nai_fs_remove_tree(t->path, &ignored) == NAI_OK);
   forget(t);
   return gone;
 }
@@ -183,12 +199,10 @@ static bool has_name(const char *name) {
 
 /* A directory without a mark was killed before it had one, or is somebody else's: then it is not empty. */
 static void sweep_directory(const char *path, int fd) {
-  struct nai_err ignored;
   NAI_CLOSED int mark = openat(fd, NAI_TEMPORARY_MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (mark < 0)
     rmdir(path);
-  else if (nai_lock(mark, LOCK_EX, 0, NULL, NULL) == 0 && is_still(fd, path) &&
-           nai_fs_remove_tree(path, &ignored) != NAI_OK) {
+  else if (nai_lock(mark, LOCK_EX, 0, NULL, NULL) == 0 && is_still(fd, path) && !remove_marked(path, fd)) {
     /* It stays: it harms nobody. */
   }
 }

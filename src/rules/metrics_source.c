@@ -211,9 +211,9 @@ static int member_column(const char **out, const struct nai_schema *schema, cons
   struct nai_display_column member = {0};
   NAI_TRY(nai_names_column(&member, schema, doc, each, err));
   *out = schema->columns[member.column].name;
-  return schema->columns[member.column].type == NAI_STR
+  return schema->columns[member.column].type != NAI_F64
            ? NAI_OK
-           : nai_yaml_error(doc, each, err, "\"each\" needs a column that holds text");
+           : nai_yaml_error(doc, each, err, "\"each\" needs a column that holds text or whole numbers");
 }
 
 /* {table, where, value, gpus, each, order, limit} */

@@ -24,7 +24,7 @@
     .role = NAI_ROLE_METRIC)                                                                            \
   C(T, cliff_delta, MEAN, "Cliff's delta, -1 to 1")                                                     \
   C(T, budget, MEAN, "how much worse it may be, as applied")                                            \
-  C(T, noise, MEAN, "noise floor, as applied")                                                          \
+  C(T, noise, MEAN, "noise floor of the metric")                                                        \
   C(T, verdict, LABEL, "regressed, changed, suspect, improved, within budget, not proven, same, ...")   \
   C(T, reason, LABEL, "what the verdict rests on, or what is missing")
 NAI_TABLE(COMPARED_METRICS, compared_metrics, "Metrics", "One metric of both sides")

@@ -137,6 +137,15 @@ class Pairs(unittest.TestCase):
             self.assertEqual(noisy["step.time.median"], "suspect")
             self.assertIn("cannot prove it", text.splitlines()[0])
 
+    def test_one_capture_of_each_side_warns(self):
+        """It may be noise: the gate says so and passes, unless budgets ask for more. Counts need no repetition."""
+        done, out = checked(runs("loop-slower", NEW[:1]), runs("loop", BASE[:1]))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("suspect (gate: warn)", done.stdout)
+        cases = ElementTree.parse(out / "junit.xml").getroot()
+        self.assertEqual((cases.get("failures"), cases.get("errors")), ("0", "0"))
+        self.assertEqual(checked(runs("loop-waits", NEW[:1]), runs("loop", BASE[:1]))[0].returncode, 1)
+
     def test_one_capture_against_a_history(self):
         history = runs("loop", (*BASE, 6, 7))
         done, _ = checked(runs("loop-slower", NEW[:1]), history)
@@ -310,12 +319,59 @@ class Words(unittest.TestCase):
         report, text, _ = compared([path], [half], "--allow", "same_content")
         calls, = [m for m in report["metrics"] if m["id"] == "nccl.SendRecv.calls"]
         self.assertEqual((calls["verdict"], calls["base"]["median"], calls["new"]["median"]), ("noted", 66, 34))
-        self.assertIn("captures prove nothing; take 5 of each side", text.splitlines()[0])
+        self.assertRegex(text.splitlines()[0], r"^Repeating unit of 119 kernels .*: same")
         self.assertNotIn("\n\n\n", text)
 
     def test_findings_of_some_captures_say_so(self):
         _, text, _ = compared(runs("loop", range(1, 3)), [analysed("loop", 3), analysed("loop-waits", 4)])
         self.assertRegex(text, r"- new: `idle-queue-drained` \w+: .* \(in 1 of 2 captures\)")
+
+
+class FixedLength(unittest.TestCase):
+    """Captures of one length, as `nsys profile --duration` makes them, of a program without steps."""
+
+    def slower(self, factor):
+        """The same program, each repetition longer, cut where the original capture ends."""
+        begin, end = "(SELECT min(start) FROM original)", "(SELECT max(end) FROM original)"
+        events = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
+        moved = f"cast({begin} + (start - {begin}) * {factor} as int)"
+        return edited(trace("layers"), "CREATE TABLE original AS SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL",
+                      *(f'UPDATE {t} SET "end" = {moved} + ("end" - start), start = {moved}' for t in events),
+                      *(f'DELETE FROM {t} WHERE start > {end} OR "end" > {end}' for t in events), "DROP TABLE original")
+
+    def test_work_is_compared(self):
+        """Less of it fits: that is no kernel that got faster."""
+        report, text, _ = compared([trace("layers")], [self.slower(1.2)])
+        head = text.splitlines()[0]
+        self.assertRegex(head, r"^Repeating unit of 9 kernels [\d.]+ us -> [\d.]+ us \(\+20 %")
+        self.assertEqual(report["settings"]["per"], "gpu_and_repetition")
+        whole, compute, idle = (next(p for p in report["partition"] if p["part"] == part) for part in ("whole", "compute", "idle"))
+        self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1.2, delta=0.03)
+        self.assertAlmostEqual(compute["new_time_ms"] / compute["base_time_ms"], 1, delta=0.02)
+        self.assertGreater(idle["new_time_ms"], 1.3 * idle["base_time_ms"])
+        self.assertEqual(verdicts(report)["gpu.window"], "noted")
+
+    def test_a_shorter_capture_is_no_improvement(self):
+        half = edited(trace("layers"), *(f"DELETE FROM {t} WHERE start > (SELECT (min(start) + max(end)) / 2 FROM CUPTI_ACTIVITY_KIND_KERNEL)"
+                                         for t in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")))
+        report, text, _ = compared([trace("layers")], [half])
+        self.assertRegex(text.splitlines()[0], r"^Repeating unit of 9 kernels .*: same")
+        whole = next(p for p in report["partition"] if p["part"] == "whole")
+        self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1, delta=0.03)
+
+    def test_a_run_that_an_earlier_version_pruned(self):
+        run_dir = fresh_dir() / "old"
+        shutil.copytree(support.artifacts(trace("layers")), run_dir)
+        (run_dir / "stages/repeating_units.ntab").unlink()
+        _, text, _ = compared([run_dir], [self.slower(1.2)])
+        self.assertIn("Times cannot be compared", text.splitlines()[0])
+
+    def test_no_common_unit(self):
+        """Then no time is a headline, whatever the windows are."""
+        report, text, _ = compared([trace("layers")], [trace("no-nvtx")], "--allow", "gpu_model", "--allow", "gpu_count", "--allow",
+                                   "process_count")
+        self.assertIn("Times cannot be compared", text.splitlines()[0])
+        self.assertEqual(report["settings"]["per"], "gpu_and_run")
 
 
 class Comparability(unittest.TestCase):
@@ -400,6 +456,18 @@ class Formats(unittest.TestCase):
         self.assertEqual(failed, ["step.time.median", "gpu.compute.per_step"])
         self.assertEqual({c.get("classname") for c in cases}, {'a"b<c>\\,d'})
         self.assertEqual(root.get("failures"), "2")
+
+    def test_junit_of_what_cannot_be_decided(self):
+        """It is an error somewhere, not a file without a case, which CI systems take for a pass."""
+        bare = [edited(trace("loop", "--seed", seed), "DELETE FROM NVTX_EVENTS") for seed in (1, 2)]
+        bare = [edited(path, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 20") for path in bare]
+        for base, new in ((bare[:1], bare[1:]), (runs("loop", BASE[:1]), runs("loop", BASE[:1]))):
+            done, out = checked(new, base)
+            self.assertEqual(done.returncode, 7, done.stdout)
+            root = ElementTree.parse(out / "junit.xml").getroot()
+            self.assertGreater(len(root.findall(".//testcase/error")), 0)
+            self.assertEqual(root.get("errors"), str(len(root.findall(".//testcase/error"))))
+            self.assertEqual(root.get("tests"), str(len(root.findall(".//testcase"))))
 
     def test_prometheus(self):
         samples = parse_prometheus((self.out / "metrics.prom").read_text())
@@ -682,6 +750,18 @@ class Budgets(unittest.TestCase):
                    for s in NEW[:4]]
         for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
             self.check(text.replace("POLICY", policy), status, runs("loop", BASE), without)
+
+
+    def test_a_metric_that_neither_side_has(self):
+        """A built-in one, or a range that has gone from both, is missing; only a name that cannot be is a mistake."""
+        for metric, amount in (("memory.peak", "absolute: 1MiB"), ("nvtx.no-such-range.median", "relative: 5%"), ("mfu", "absolute: 1pt")):
+            for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
+                text = f"version: 1\nmetrics:\n  {metric}: {{{amount}, missing: {policy}}}\n"
+                done, out = self.check(text, status, runs("loop", BASE))
+                if policy != "ignore":
+                    self.assertIn("no capture has a value of this metric", done.stdout)
+                    self.assertIn(metric, [c.get("name") for c in ElementTree.parse(out / "junit.xml").getroot().iter("testcase")])
+        self.check("version: 1\nmetrics:\n  nvtx.median: {relative: 5%}\n", 2, runs("loop", BASE))
 
 
 class Recipes(unittest.TestCase):

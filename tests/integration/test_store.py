@@ -1,5 +1,6 @@
 """A store of which something is damaged, or that others change meanwhile; and runs that are replaced while they are read."""
 import fcntl
+import json
 import os
 import pathlib
 import shutil
@@ -38,6 +39,24 @@ int openat(int at, const char *path, int flags, ...) {
   __builtin_va_end(more);
   return meanwhile("openat", path), NEXT(openat)(at, path, flags, mode);
 }
+"""
+
+# Kills its process at call number SHIM_KILL of those that remove.
+KILLER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void count(void) {
+  static int calls;
+  if (++calls == atoi(getenv("SHIM_KILL")))
+    kill(getpid(), SIGKILL);
+}
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+int unlink(const char *path) { return count(), NEXT(unlink)(path); }
+int rmdir(const char *path) { return count(), NEXT(rmdir)(path); }
+int unlinkat(int at, const char *path, int flags) { return count(), NEXT(unlinkat)(at, path, flags); }
 """
 
 
@@ -127,20 +146,38 @@ class Damage(Case):
             self.assertIn('"n1"', self.check(selector, expect=3).stderr)
 
     def test_a_record_that_cannot_be_read(self):
-        """Status 3: 2 would be a mistake in the call, or a first night."""
+        """It costs its own night, which is named, and can be taken out and added again."""
         for seed in (1, 2):
             self.add(loop(seed), seed)
-        record = self.stored(2).parents[1] / "run.json"
-        for content in ("garbage", "{", '{"format_major": 7}', ""):
-            record.write_text(content, encoding="ascii")
-            for words in (("store", "list"), ("store", "index"), ("store", "add", loop(3)), ("trend", "--out", self.base / "t"),
-                          ("check", loop(9), "--baseline", "median:3", "--out", self.base / "c")):
+        for content in (b"garbage", b"{", b'{"format_major": 7}', b"", b"\0\xff" * 400, None):
+            record = self.stored(2).parents[1] / "run.json"
+            record.unlink()
+            if content is not None:
+                record.write_bytes(content)
+            for words in (("store", "list"), ("store", "index"), ("store", "add", loop(3), "--id", "n3"), ("trend", "--out", self.base / "t"),
+                          ("check", loop(9), "--baseline", "median:3", "--out", self.base / "c"), ("store", "prune")):
                 with self.subTest(content, words=words):
-                    said = self.call(*words, "--store", self.store, expect=3).stderr
-                    self.assertIn(str(record), said)
-                    self.assertIn("move the run's directory out of the store", said)
-        record.parent.rename(self.base / "aside")
-        self.call("store", "list", "--store", self.store)
+                    said = self.call(*words, "--store", self.store)
+                    self.assertRegex(said.stderr, rf'(?m)^nsys-ai: the store goes without the run "n2".*store remove.*{record}')
+            self.assertRegex(self.call("store", "list", "--store", self.store).stdout, rf"(?m)^default/\w+ +n2 +damaged .*{record}")
+            trend = json.loads((self.base / "t/trend.json").read_text())
+            self.assertEqual([(s["runs"], s["failed"]) for s in trend["series"]], [(3, 1)])
+            self.assertIn(str(record), self.check("run:n2", expect=3).stderr)
+            self.assertIn("store remove", self.add(loop(2), 2, expect=3).stderr)
+            self.call("store", "remove", "n2", "--store", self.store)
+            self.add(loop(2), 2)
+            self.call("store", "remove", "n3", "--store", self.store)
+            self.assertEqual(self.call("store", "list", "--store", self.store).stderr, "")
+
+    def test_a_record_of_another_place(self):
+        self.add(loop(1), 1)
+        run_ = self.stored(1).parents[1]
+        shutil.copytree(run_, run_.with_name("n2"))
+        self.assertIn('the run "n2"', self.call("store", "index", "--store", self.store).stderr)
+        self.call("store", "remove", "n2", "--store", self.store)
+        self.assertTrue(run_.exists())
+        (run_.parent / "notes of mine").mkdir()
+        self.assertEqual(self.call("store", "list", "--store", self.store).stderr, "")
 
     def test_an_index_that_is_a_pipe(self):
         """It is made again; nobody waits for somebody to write into it."""
@@ -166,6 +203,32 @@ class Meanwhile(Case):
         other = ("store", "add", loop(2), "--store", self.store, "--id", "n2")
         self.add(loop(1), 1, env=meanwhile("opendir", "/s", *other))
         self.assertEqual({p.name for p in self.store.glob("runs/*/*/*")}, {"n1", "n2"})
+
+    def test_two_add_the_same_run(self):
+        """One adds it; for the other it is there already, with what that one says of it."""
+        add = ("store", "add", loop(1), "--store", self.store, "--id", "n1")
+        done = self.call(*add, env=meanwhile("linkat", "metrics.ntab", *add))
+        self.assertEqual(done.stdout, "n1 is there already\n")
+        add = ("store", "add", loop(2), "--store", self.store, "--id", "n2")
+        done = self.call(*add, "--verdict", "fail", env=meanwhile("linkat", "metrics.ntab", *add))
+        self.assertEqual(done.stdout, "n2: what is said of it is new\n")
+        self.assertIn('"fail"', (self.stored(2).parents[1] / "run.json").read_text())
+        other = ("store", "add", loop(4), "--store", self.store, "--id", "n3")
+        self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "metrics.ntab", *other)).stderr)
+        self.assertEqual(list(self.store.glob("runs/*/*/.*")), [])
+
+    def test_killed_while_sweeping(self):
+        """Whatever is left then, the next one removes."""
+        killer = support.shim(KILLER)
+        self.add(loop(1), 1)
+        for calls in range(1, 14):
+            left = self.stored(1).parents[2] / ".n2.0123456789abcdef.nsys-ai-tmp"
+            left.mkdir()
+            for name in (".nsys-ai-temporary", *map(str, range(8))):
+                (left / name).write_text("half", encoding="ascii")
+            run("store", "index", "--store", self.store, env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)})
+            self.call("store", "index", "--store", self.store)
+            self.assertFalse(left.exists(), calls)
 
     def test_a_run_that_is_replaced_while_it_is_stored(self):
         """The old one is stored, whole."""

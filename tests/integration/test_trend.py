@@ -468,6 +468,33 @@ class Store(unittest.TestCase):
                    "--out", out, *options)
         return done
 
+    def test_an_undecided_night_is_no_baseline(self):
+        store, ids = self.copy(), self.ids(self.store)
+        newest = next(i for i in reversed(ids) if self.of(i)["environment"] == self.of(ids[2])["environment"])
+        item = self.batch / "items" / f"night-{int(json.loads(self.of(newest)['labels_json'])['night']):04}"
+        done = run("store", "add", item, "--store", store, "--series", "demo", "--verdict", "undecided")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = fresh_dir() / "c"
+        run("check", self.batch / "items/night-0002", "--baseline", "last-good", "--store", store, "--series", "demo", "--out", out)
+        base, = json.loads((out / "compare.json").read_text(encoding="utf-8"))["base"]["captures"]
+        self.assertNotEqual(base["id"], newest)
+
+    def of(self, run_id):
+        return next(r for r in self.rows(self.store) if r["run_id"] == run_id)
+
+    def test_runs_with_a_label(self):
+        """As if the others were in another store."""
+        store = self.copy()
+        for number in (3, 4, 5):
+            self.add(store, number, "--label", "branch=dev")
+        trend, out = self.trend(store, "--label", "branch=dev", "--label", "night=4")
+        self.assertEqual([s["runs"] for s in trend["series"]], [1])
+        trend, out = self.trend(store, "--label", "branch=dev")
+        self.assertEqual([(s["runs"], s["failed"]) for s in trend["series"]], [(3, 0)])
+        self.assertEqual(run("trend", "--store", store, "--out", out, "--label", "branch=de").returncode, 2)
+        done = run("trend", "--store", store, "--out", out, "--label", "branch")
+        self.assertEqual((done.returncode, "expected KEY=VALUE" in done.stderr), (2, True))
+
     def test_selectors(self):
         store, ids = self.copy(), self.ids(self.store)
         series = self.rows(store)[0]["series"]
@@ -553,10 +580,11 @@ class Store(unittest.TestCase):
         work = fresh_dir() / "w"
         (work / "bin").mkdir(parents=True)
         (work / "bin/nsys-ai").symlink_to(support.PROGRAM)
-        for night in (0, 1, 25):
+        for night in (0, 12, 22):
             shutil.rmtree(work / "captures", ignore_errors=True)
             (work / "captures").mkdir()
-            shutil.copy(self.nights / f"night-{night:04}.sqlite", work / "captures")
+            for capture in range(night, night + 4):
+                shutil.copy(self.nights / f"night-{capture:04}.sqlite", work / "captures")
             done = subprocess.run(["sh", "-e", "-c", recipe], cwd=work, capture_output=True, encoding="utf-8", check=False,
                                   timeout=support.TIMEOUT_S,
                                   env={**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}"})

@@ -125,7 +125,6 @@ static struct nai_limits limits(double budget_pct, double noise_pct) {
                              .budget = NAN,
                              .noise_pct = noise_pct,
                              .noise = NAN,
-                             .history_noise = NAN,
                              .limit = NAN,
                              .minimum = NAI_MIN_CAPTURES};
 }
@@ -256,6 +255,9 @@ static void power(void **state) {
   assert_true(regressed(100, 5, 0.05) >= 98);    /* 5 % */
   assert_true(regressed(1000, 4, 0.05) >= 950);  /* 97.3 % in a simulation of 3,000 */
   assert_int_equal(regressed(1000, 3, 0.05), 0); /* never with three */
+  /* The noise that ten captures tell of hides nothing that nine show. */
+  assert_true(regressed(500, 10, 0.05) >= 495);
+  assert_true(regressed(200, 20, 0.05) >= 198);
 }
 
 static const struct CMUnitTest tests[] = {

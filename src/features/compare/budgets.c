@@ -1,5 +1,6 @@
 #include "features/compare/budgets.h"
 
+#include "base/scope.h"
 #include "base/text.h"
 #include "features/compare/verdict.h"
 
@@ -9,7 +10,7 @@
 
 void nai_budgets_default(struct nai_budgets *out) {
   *out = (struct nai_budgets){.minimum = NAI_MIN_CAPTURES,
-                              .unreplicated = NAI_POLICY_FAIL,
+                              .unreplicated = NAI_POLICY_WARN,
                               .suspect = NAI_POLICY_WARN,
                               .error = NAI_POLICY_FAIL,
                               .improved = NAI_POLICY_PASS};
@@ -198,6 +199,32 @@ int nai_budget_check(const struct nai_budgets *budgets, const struct nai_budget 
   if (fits && limit_fits && (isnan(budget->of_step_pct) || strcmp(unit, "ns") == 0))
     return NAI_OK;
   return nai_yaml_error_key(budgets->doc, budget->node, err, "\"%s\" is measured in %s", budget->id, unit);
+}
+
+static bool is_of(const char *family, const char *id) {
+  const char *hole = strstr(family, "{}");
+  if (!hole)
+    return strcmp(family, id) == 0;
+  size_t len = strlen(id), before = (size_t)(hole - family), after = strlen(hole + 2);
+  return len > before + after && strncmp(id, family, before) == 0 && strcmp(id + len - after, hole + 2) == 0;
+}
+
+int nai_budget_is_builtin(bool *is, const char *id, struct nai_err *err) {
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  *is = false;
+  NAI_TRY(nai_yaml_load_builtin(&doc, "metrics/default.yaml", err));
+  const struct nai_yaml_node *list = nai_yaml_get(doc, nai_yaml_root(doc), "metrics");
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n && !*is; n = nai_yaml_next(doc, n)) {
+    const struct nai_yaml_node *family = nai_yaml_get(doc, n, "id");
+    *is = family && is_of(family->text, id);
+  }
+  return NAI_OK;
+}
+
+const char *nai_budget_unit(const struct nai_budget *budget) {
+  return !isnan(budget->of_step_pct)    ? "ns"
+       : budget->unit != NAI_UNIT_COUNT ? nai_unit_name(budget->unit)
+                                        : nai_unit_name(budget->limit_unit);
 }
 
 int nai_budget_unknown(const struct nai_budgets *budgets, const struct nai_budget *budget, const char *const *ids,

@@ -41,6 +41,10 @@ const struct nai_budget *nai_budget_of(const struct nai_budgets *budgets, const 
 /* Checks entries against a metric of that name once it is known: its unit fits. */
 NAI_MUST_CHECK int nai_budget_check(const struct nai_budgets *budgets, const struct nai_budget *budget,
                                     const char *unit, struct nai_err *err);
+/* Whether an id is that of a built-in metric, or of one of a family: "nvtx.{}.median". */
+NAI_MUST_CHECK int nai_budget_is_builtin(bool *is, const char *id, struct nai_err *err);
+/* The unit that an entry's amounts have, "count" where they say none. */
+const char *nai_budget_unit(const struct nai_budget *budget);
 /* Complains about an entry whose metric no run has, with the nearest of `ids`. */
 int nai_budget_unknown(const struct nai_budgets *budgets, const struct nai_budget *budget, const char *const *ids,
                        size_t count, struct nai_err *err);

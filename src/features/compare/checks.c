@@ -6,6 +6,7 @@
 #include "tables/capture.h"
 #include "tables/data_quality.h"
 #include "tables/gpu_metrics.h"
+#include "tables/gpu_utilization.h"
 #include "tables/run_info.h"
 #include "tables/step_summary.h"
 
@@ -71,12 +72,20 @@ static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
   for (int s = 0; s < NAI_SIDES; s++)
     if (nai_side_count(c->sides, s, &nai_step_summary_schema))
       return NAI_OK;
-  return nai_check_add(
-      c,
-      (struct nai_check){NAI_CHECK_NO_STEPS, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
-                         "no steps were found: times and counts per step cannot be judged; name the ranges with "
-                         "analyze --step"},
-      err);
+  struct nai_check check = {NAI_CHECK_NO_STEPS, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "no steps were found: times and counts per step cannot be judged; name the ranges with "
+                            "analyze --step"};
+  if (c->unit) {
+    check.reason = nai_arena_printf(&c->arena,
+                                    "no steps were found: times are per repetition of the unit of %" PRId64
+                                    " kernels; name the ranges of steps with analyze --step",
+                                    c->unit);
+    for (int s = 0; s < NAI_SIDES; s++)
+      check.says[s] = nai_arena_printf(
+          &c->arena, "%.1f repetitions in %.1f ms of GPU windows", c->divisor[s],
+          (double)nai_side_sum(c->sides, s, &nai_gpu_utilization_schema, GPU_UTILIZATION_window_ns) / 1e6);
+  }
+  return nai_check_add(c, check, err);
 }
 
 static int check_few_steps(struct nai_comparison *c, struct nai_err *err) {

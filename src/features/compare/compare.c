@@ -1,6 +1,8 @@
 /* All of a comparison, in order. */
 #include "features/compare/internal.h"
 #include "rundir/run.h"
+#include "tables/kernel_paths.h"
+#include "tables/repeating_units.h"
 #include "tables/compared_checks.h"
 #include "tables/compared_copies.h"
 #include "tables/compared_findings.h"
@@ -13,6 +15,7 @@
 #include "tables/compared_values.h"
 #include "tables/gpu_utilization.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +56,51 @@ static int tell_apart(struct nai_comparison *c, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Per GPU and steady step where every capture has some, else per GPU and run. */
+/* Kernels of the unit that a capture repeats, 0 where its GPUs repeat different ones or none. */
+static int64_t unit_of(const struct nai_capture *capture) {
+  const struct nai_table *t = nai_capture_table(capture, &nai_repeating_units_schema);
+  int64_t kernels = 0;
+  for (int64_t row = 0; row < t->rows; row++) {
+    struct REPEATING_UNITS_row unit = REPEATING_UNITS_at(t, row);
+    if (unit.unit == 0 && kernels && unit.kernel_count != kernels)
+      return 0;
+    if (unit.unit == 0)
+      kernels = unit.kernel_count;
+  }
+  return kernels;
+}
+
+/* The one that all captures of both sides repeat; 0: there is none. */
+static int64_t common_unit(const struct nai_comparison *c) {
+  int64_t common = 0;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      int64_t kernels = unit_of(&c->sides[s].captures[i]);
+      if (!kernels || (common && kernels != common))
+        return 0;
+      common = kernels;
+    }
+  return common;
+}
+
+/* How often all GPUs of a side did the unit. The last time may be cut off by the end of the capture: how much of it
+ * there is, the kernels tell that compute, as far as they are not more than the unit's. */
+static double repetitions(const struct nai_comparison *c, int side) {
+  int64_t begun = 0, units = 0, kernels = 0;
+  for (struct nai_side_rows r = nai_rows_of_side(c->sides, side, &nai_repeating_units_schema); nai_next_row(&r);) {
+    struct REPEATING_UNITS_row unit = REPEATING_UNITS_at(r.table, r.row);
+    begun += unit.unit == 0 ? unit.repetitions : 0;
+    units += unit.unit == 0;
+  }
+  for (struct nai_side_rows r = nai_rows_of_side(c->sides, side, &nai_kernel_paths_schema); nai_next_row(&r);) {
+    struct KERNEL_PATHS_row k = KERNEL_PATHS_at(r.table, r.row);
+    kernels += strcmp(k.category, "communication") == 0 ? 0 : k.call_count;
+  }
+  return fmax((double)(begun - units), fmin((double)begun, (double)kernels / (double)c->unit));
+}
+
+/* Per GPU and steady step where every capture has some; else per repetition of what all repeat, for how long a capture
+ * is somebody chose; else per GPU and run. */
 static void choose_basis(struct nai_comparison *c) {
   c->by_step = true;
   for (int s = 0; s < NAI_SIDES; s++)
@@ -61,9 +108,15 @@ static void choose_basis(struct nai_comparison *c) {
       const struct nai_side one = {&c->sides[s].captures[i], 1};
       c->by_step &= nai_steady_count(&one, 0) > 0;
     }
+  c->unit = c->by_step ? 0 : common_unit(c);
   for (int s = 0; s < NAI_SIDES; s++)
-    c->divisor[s] =
-        c->by_step ? nai_steady_count(c->sides, s) : nai_side_count(c->sides, s, &nai_gpu_utilization_schema);
+    c->divisor[s] = c->by_step ? (double)nai_steady_count(c->sides, s)
+                  : c->unit    ? repetitions(c, s)
+                               : (double)nai_side_count(c->sides, s, &nai_gpu_utilization_schema);
+}
+
+const char *nai_comparison_per(const struct nai_comparison *c) {
+  return c->by_step ? "step" : c->unit ? "repetition" : "run";
 }
 
 /* In their order: it is that of the output. */

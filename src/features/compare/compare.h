@@ -88,8 +88,9 @@ struct nai_comparison {
   struct nai_arena arena; /* all that is made here */
   struct nai_side sides[NAI_SIDES];
   struct nai_compare_options options;
-  bool by_step;               /* sums below are per GPU and steady step; else per GPU and run */
-  int64_t divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
+  bool by_step;              /* sums below are per GPU and steady step */
+  int64_t unit;              /* else per GPU and repetition of the unit of so many kernels; 0: per GPU and run */
+  double divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
   struct nai_check *checks;
   uint32_t check_count, check_capacity;
   struct nai_metric_result *results; /* in the order of their definitions */
@@ -112,6 +113,8 @@ void nai_comparison_free(struct nai_comparison *c);
 
 /* Whether both sides have captures. */
 bool nai_comparison_is_whole(const struct nai_comparison *c);
+/* What sums are per, beside a GPU: "step", "repetition" or "run". */
+const char *nai_comparison_per(const struct nai_comparison *c);
 /* What sums over a side are divided by, at least 1. */
 double nai_comparison_divisor(const struct nai_comparison *c, int side);
 /* A result by the id of its metric, NULL when there is none. */

@@ -149,6 +149,7 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   } else if (head) {
     put_headline(&d, head);
   }
+  nai_view_put_bool(d.root, "any_metrics", c->result_count > 0);
   if (nai_builtin_render(out, "compare.verdict", d.root, NAI_ESCAPE_NONE, &err) != NAI_OK)
     out->oom = true; /* nothing else can fail: the template is ours */
 }
@@ -224,7 +225,7 @@ static void put_time(const struct nai_document *d) {
 struct nai_document nai_document_new(const struct nai_comparison *c, size_t chars, uint32_t rows) {
   struct nai_document d = {c, nai_view_new(), chars, rows};
   nai_view_put_bool(d.root, "both", nai_comparison_is_whole(c));
-  nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : "run");
+  nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : nai_comparison_per(c));
   put_verdict(&d);
   put_captures(&d);
   put_checks(&d);

@@ -1,5 +1,7 @@
 #include "features/compare/gate.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *nai_outcome_name(enum nai_outcome outcome) {
@@ -67,12 +69,16 @@ bool nai_gate_caveat(const struct nai_metric_result *r) {
          (v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_SUSPECT);
 }
 
+static bool is_on_both(const struct nai_comparison *c, const struct nai_metric_result *r) {
+  return r && r->count[NAI_CANDIDATE] && (r->count[NAI_BASE] || !c->sides[NAI_BASE].count);
+}
+
 const struct nai_metric_result *nai_headline(const struct nai_comparison *c) {
-  static const char *const ids[] = {"step.time.median", "gpu.window"};
-  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-    const struct nai_metric_result *r = nai_comparison_metric(c, ids[i]);
-    if (r && r->count[NAI_CANDIDATE] && (r->count[NAI_BASE] || !c->sides[NAI_BASE].count))
-      return r;
-  }
-  return c->result_count ? &c->results[0] : NULL;
+  char unit[40];
+  const struct nai_metric_result *step = nai_comparison_metric(c, "step.time.median");
+  if (is_on_both(c, step))
+    return step;
+  snprintf(unit, sizeof unit, "unit.%" PRId64 ".time", c->unit);
+  const struct nai_metric_result *repeated = c->unit ? nai_comparison_metric(c, unit) : NULL;
+  return is_on_both(c, repeated) ? repeated : NULL;
 }

@@ -135,7 +135,7 @@ int nai_fill_time(struct nai_table *out, const struct nai_comparison *c, struct 
               comm = sum_of(c, STEPS_exposed_comm_ns, GPU_UTILIZATION_exposed_comm_ns),
               copy = sum_of(c, STEPS_exposed_copy_ns, GPU_UTILIZATION_exposed_copy_ns),
               idle = sum_of(c, STEPS_idle_ns, GPU_UTILIZATION_idle_ns);
-  put(&w, "whole", NULL, c->by_step ? "step" : "window of a GPU", 0, &w.whole);
+  put(&w, "whole", NULL, c->by_step ? "step" : c->unit ? "repetition" : "window of a GPU", 0, &w.whole);
   NAI_TRY(put_compute(&w, &compute, err));
   put(&w, "exposed_comm", "whole", "exposed communication", 1, &comm);
   put(&w, "exposed_copy", "whole", "exposed copies", 1, &copy);

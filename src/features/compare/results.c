@@ -32,6 +32,26 @@ static int begin_metric(struct nai_metric_result *r, struct nai_comparison *c, s
   return NAI_OK;
 }
 
+/* What budgets name and no capture has: asked for, and missing. What may be absent is not asked for. */
+static int add_missing(struct nai_comparison *c, uint32_t *capacity, const struct nai_budget *budget,
+                       struct nai_err *err) {
+  bool is_known;
+  if (nai_comparison_metric(c, budget->id) || budget->missing == NAI_POLICY_PASS)
+    return NAI_OK;
+  NAI_TRY(nai_budget_is_builtin(&is_known, budget->id, err));
+  if (!is_known) /* check_budgets says so */
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(c->results, *capacity, c->result_count, &c->arena, err));
+  struct nai_metric_result *r = &c->results[c->result_count++];
+  NAI_TRY(begin_metric(r, c, err));
+  const char *id = nai_arena_printf(&c->arena, "%s", budget->id);
+  r->def =
+      (struct METRICS_row)NAI_ROW(METRICS, .metric = id, .title = id, .family = "", .unit = nai_budget_unit(budget),
+                                  .better = "lower", .kind = "noisy", .gate = "gate", .basis = "total",
+                                  .source_table = "", .absent = "error", .needs = "");
+  return nai_arena_check(&c->arena, err);
+}
+
 static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
   NAI_SCOPED(nai_strings) ids = {0};
   uint32_t capacity = 0;
@@ -52,6 +72,8 @@ static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
     r->rows[rows.side][rows.capture] = rows.row;
     c->result_count = ids.count;
   }
+  for (uint32_t i = 0; c->options.budgets && i < c->options.budgets->count; i++)
+    NAI_TRY(add_missing(c, &capacity, &c->options.budgets->list[i], err));
   return NAI_OK;
 }
 
@@ -138,7 +160,6 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
                          .budget = given ? own->absolute : def->budget,
                          .noise_pct = def->noise_pct,
                          .noise = def->noise,
-                         .history_noise = NAN,
                          .limit = own ? own->limit : NAN,
                          .minimum = c->options.budgets ? c->options.budgets->minimum : NAI_MIN_CAPTURES};
   if (!isnan(of_step) && step > 0)
@@ -154,7 +175,9 @@ static void one_sided(struct nai_metric_result *r, uint32_t without) {
     undecided(r, NAI_VERDICT_SKIPPED, in_base ? "only in the base" : "only in the new side");
     return;
   }
-  if (!in_base || !r->count[NAI_CANDIDATE])
+  if (!in_base && !r->count[NAI_CANDIDATE])
+    snprintf(reason, sizeof reason, "no capture has a value of this metric");
+  else if (!in_base || !r->count[NAI_CANDIDATE])
     snprintf(reason, sizeof reason, "the %s has no value of this metric", in_base ? "new side" : "base");
   else
     snprintf(reason, sizeof reason, "%u captures have no value of this metric", without);
@@ -179,13 +202,10 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
            "other parts of the step got shorter: the step itself does not take that much longer");
 }
 
-static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, struct nai_limits limits,
+static int judge_both(struct nai_metric_result *r, const struct nai_comparison *c, const struct nai_limits *limits,
                       struct nai_err *err) {
-  const double *base = r->values[NAI_BASE];
-  uint32_t n = r->count[NAI_BASE];
-  if (n >= NAI_NOISE_MIN) /* a history of its own tells the noise */
-    limits.history_noise = nai_history_noise(base, n);
-  NAI_TRY(nai_judge(&r->judgement, &limits, base, n, r->values[NAI_CANDIDATE], r->count[NAI_CANDIDATE], err));
+  NAI_TRY(nai_judge(&r->judgement, limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_CANDIDATE],
+                    r->count[NAI_CANDIDATE], err));
   excuse_remainder(r, c);
   return NAI_OK;
 }
@@ -211,7 +231,7 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, do
   else if (!one_basis)
     undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
   else
-    return judge_both(r, c, limits, err);
+    return judge_both(r, c, &limits, err);
   /* A limit needs no base: one that lacks the metric, or cannot be compared with, does not lift it. */
   if (one_basis && (!check || check->scope != NAI_SCOPE_ALL))
     nai_judge_limit(&r->judgement, &limits);

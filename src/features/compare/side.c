@@ -1,4 +1,5 @@
 /* Runs of both sides, and the rows of their tables. */
+#include "base/fs.h"
 #include "features/compare/compare.h"
 #include "rundir/run.h"
 #include "tables/capabilities.h"
@@ -16,6 +17,7 @@
 #include "tables/nvtx_tree.h"
 #include "tables/process_summary.h"
 #include "tables/processes.h"
+#include "tables/repeating_units.h"
 #include "tables/run_info.h"
 #include "tables/step_idle.h"
 #include "tables/step_summary.h"
@@ -25,14 +27,28 @@
 
 const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
 
-const struct nai_schema *const nai_compared_tables[] = {
-    &nai_metrics_schema,     &nai_capture_schema,         &nai_capabilities_schema,
-    &nai_gpus_schema,        &nai_gpu_utilization_schema, &nai_run_info_schema,
-    &nai_steps_schema,       &nai_step_idle_schema,       &nai_step_summary_schema,
-    &nai_idle_causes_schema, &nai_kernel_paths_schema,    &nai_data_quality_schema,
-    &nai_findings_schema,    &nai_process_summary_schema, &nai_memory_transfers_schema,
-    &nai_nvtx_ranges_schema, &nai_nvtx_phases_schema,     &nai_nvtx_tree_schema,
-    &nai_gpu_metrics_schema, &nai_processes_schema,       NULL};
+const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
+                                                        &nai_capture_schema,
+                                                        &nai_capabilities_schema,
+                                                        &nai_gpus_schema,
+                                                        &nai_gpu_utilization_schema,
+                                                        &nai_run_info_schema,
+                                                        &nai_steps_schema,
+                                                        &nai_step_idle_schema,
+                                                        &nai_step_summary_schema,
+                                                        &nai_idle_causes_schema,
+                                                        &nai_kernel_paths_schema,
+                                                        &nai_data_quality_schema,
+                                                        &nai_findings_schema,
+                                                        &nai_process_summary_schema,
+                                                        &nai_memory_transfers_schema,
+                                                        &nai_nvtx_ranges_schema,
+                                                        &nai_nvtx_phases_schema,
+                                                        &nai_nvtx_tree_schema,
+                                                        &nai_gpu_metrics_schema,
+                                                        &nai_processes_schema,
+                                                        &nai_repeating_units_schema,
+                                                        NULL};
 
 /* --- taking a run ----------------------------------------------------------------------------- */
 
@@ -75,12 +91,23 @@ static bool is_of_events(const struct nai_schema *schema) {
   return false;
 }
 
+int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,
+                           struct nai_err *err) {
+  int rc = nai_run_table_if_any(table, run, schema->name, schema, err);
+  if (rc == NAI_EINPUT && schema == &nai_repeating_units_schema &&
+      !nai_fs_exists_at(nai_run_directory(run), "stages/repeating_units.ntab")) {
+    *table = NULL;
+    return NAI_OK;
+  }
+  return rc;
+}
+
 /* Those of events are the timeline's, which says when one is missing. */
 static int open_tables(struct nai_run *run, struct nai_err *err) {
   for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++) {
     const struct nai_table *table;
     struct nai_table *none;
-    NAI_TRY(nai_run_table_if_any(&table, run, (*schema)->name, *schema, err));
+    NAI_TRY(nai_capture_open_table(&table, run, *schema, err));
     if (table || is_of_events(*schema))
       continue;
     NAI_TRY(nai_table_new(&none, *schema, err));
@@ -175,5 +202,5 @@ bool nai_comparison_is_whole(const struct nai_comparison *c) {
 }
 
 double nai_comparison_divisor(const struct nai_comparison *c, int side) {
-  return c->divisor[side] ? (double)c->divisor[side] : 1;
+  return c->divisor[side] > 0 ? c->divisor[side] : 1;
 }

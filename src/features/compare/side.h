@@ -27,6 +27,10 @@ struct nai_side {
 /* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
  * compared. */
 extern const struct nai_schema *const nai_compared_tables[];
+/* Opens one of them; *table is NULL where the run has none. What an earlier version did not compare, it may have
+ * pruned. */
+NAI_MUST_CHECK int nai_capture_open_table(const struct nai_table **table, struct nai_run *run,
+                                          const struct nai_schema *schema, struct nai_err *err);
 /* One of them, with the columns of its schema; a run of another version that lacks it has an empty one. Borrowed. */
 const struct nai_table *nai_capture_table(const struct nai_capture *capture, const struct nai_schema *schema);
 

@@ -66,11 +66,12 @@ static int add_tree(struct tree *tree, int side, const struct nai_table *t, stru
   return NAI_OK;
 }
 
-/* What sums over a side are divided by: its steps of every state, for the trees hold all of them, else GPUs of runs. */
+/* What sums over a side are divided by: its steps of every state, for the trees hold all of them, else as other sums.
+ */
 static double divisor(const struct nai_comparison *c, int side) {
-  int64_t n = c->by_step ? nai_side_sum(c->sides, side, &nai_step_summary_schema, STEP_SUMMARY_steps)
-                         : nai_side_count(c->sides, side, &nai_gpu_utilization_schema);
-  return n > 0 ? (double)n : 1;
+  double n = c->by_step ? (double)nai_side_sum(c->sides, side, &nai_step_summary_schema, STEP_SUMMARY_steps)
+                        : c->divisor[side];
+  return n > 0 ? n : 1;
 }
 
 static void put_tree(struct nai_table *table, const struct tree *tree, const struct nai_comparison *c) {

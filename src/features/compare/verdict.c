@@ -64,7 +64,7 @@ static void judge_exact(struct nai_judgement *out, const struct nai_limits *l, c
 /* One to three captures against at least NAI_HISTORY_MIN: each has to be above what the history allows. */
 static void judge_by_history(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m,
                              const double *candidate, size_t n) {
-  double allowed = nai_history_limit(base, m, fmax(out->budget, out->floor)), least = INFINITY;
+  double allowed = nai_history_limit(base, m, out->budget), least = INFINITY;
   for (size_t i = 0; i < n; i++)
     least = fmin(least, l->sign * (candidate[i] - out->base));
   out->by_history = true;
@@ -94,7 +94,7 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
     else
       snprintf(out->reason, sizeof out->reason,
                "the interval reaches into the noise; take 8 to 10 captures of each side");
-  } else if (s->has_ci && high < -out->floor) {
+  } else if (s->has_ci && high < -out->floor && shift < -out->history) {
     out->verdict = NAI_VERDICT_IMPROVED;
   } else if (s->has_ci && high <= out->budget) {
     out->verdict = NAI_VERDICT_WITHIN_BUDGET;
@@ -130,16 +130,23 @@ void nai_judge_limit(struct nai_judgement *out, const struct nai_limits *l) {
   }
 }
 
+/* The noise of history is that of one run against another, of which each side has several. It is asked of the shift
+ * alone: the interval has the spread of these captures already, and paying for it twice hides what is there. */
+static double noise_of_levels(const double *base, size_t m, size_t n) {
+  double noise = nai_history_noise(base, m);
+  return isnan(noise) ? 0 : noise * sqrt((1 / (double)m + 1 / (double)n) / 2) * fabs(nai_median(base, m));
+}
+
 int nai_judge(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m,
               const double *candidate, size_t n, struct nai_err *err) {
   *out = (struct nai_judgement){
       .compared = true, .base = nai_median(base, m), .candidate = nai_median(candidate, n), .pct = NAN, .limit = NAN};
   out->budget = either(l->budget_pct, l->budget, out->base);
-  out->floor =
-      fmax(either(l->noise_pct, l->noise, out->base), isnan(l->history_noise) ? 0 : l->history_noise * fabs(out->base));
-  if (!l->exact && out->budget < out->floor) {
-    out->budget = out->floor;
-    out->budget_below_noise = true;
+  out->floor = either(l->noise_pct, l->noise, out->base);
+  if (!l->exact) {
+    out->history = noise_of_levels(base, m, n);
+    out->budget_below_noise = out->budget < fmax(out->floor, out->history);
+    out->budget = fmax(out->budget, fmax(out->floor, out->history));
   }
   NAI_TRY(nai_shift_of(&out->shift, base, m, candidate, n, err));
   if (fabs(out->base) > 0)

@@ -27,9 +27,8 @@ struct nai_limits {
   bool exact;
   double budget_pct, budget; /* NaN: not given */
   double noise_pct, noise;
-  double history_noise; /* relative, 0.01 = 1 %; NaN: unknown */
-  double limit;         /* fixed: worse than this fails whatever the base is; NaN: none */
-  size_t minimum;       /* captures of each side for "regressed" */
+  double limit;   /* fixed: worse than this fails whatever the base is; NaN: none */
+  size_t minimum; /* captures of each side for "regressed" */
 };
 
 struct nai_judgement {
@@ -39,6 +38,7 @@ struct nai_judgement {
   double base, candidate; /* medians; NaN without values */
   double pct;             /* of |base|; NaN where base is 0 */
   double budget, floor;   /* as they were applied */
+  double history;         /* by how much sides of as many captures differ, by the base's own changes; 0: unknown */
   double limit;           /* the fixed one that was exceeded; NaN: none */
   bool budget_below_noise;
   bool by_history;  /* decided by the rule for a single run against a history */

@@ -51,6 +51,15 @@ static void put_case(struct nai_view *list, const struct nai_comparison *c, cons
   nai_view_put_trusted(map, "type", outcome == NAI_OUTCOME_SKIP ? NULL : nai_verdict_code(r->judgement.verdict));
 }
 
+/* What is undecided as a whole has no metric to say so. */
+static void put_undecided(struct nai_view *list, const char *reason) {
+  struct nai_view *map = nai_view_add_map(list);
+  nai_view_put_trusted(map, "id", "comparison");
+  nai_view_put_text(map, "sentence", reason);
+  nai_view_put_trusted(map, "element", "error");
+  nai_view_put_trusted(map, "type", "undecided");
+}
+
 void nai_write_junit(struct nai_buf *out, const struct nai_comparison *c, const char *series) {
   static const char *const keys[] = {"passed", "warned", "failures", "errors", "skipped"};
   NAI_OWNED(nai_view) *root = nai_view_new();
@@ -59,6 +68,8 @@ void nai_write_junit(struct nai_buf *out, const struct nai_comparison *c, const 
   struct nai_view *cases = nai_view_put_list(root, "cases");
   struct nai_err err;
   uint32_t tests = 0;
+  bool is_undecided = gate.exit == NAI_EXIT_UNDECIDED && !gate.counts[NAI_OUTCOME_UNDECIDED];
+  gate.counts[NAI_OUTCOME_UNDECIDED] += is_undecided;
   for (int i = 0; i <= NAI_OUTCOME_SKIP; i++) {
     nai_view_put_int(root, keys[i], gate.counts[i]);
     tests += gate.counts[i];
@@ -68,6 +79,8 @@ void nai_write_junit(struct nai_buf *out, const struct nai_comparison *c, const 
   put_clean(root, "verdict", nai_buf_str(&verdict));
   nai_view_inherit(root, &verdict);
   put_clean(root, "series", series);
+  if (is_undecided)
+    put_undecided(cases, gate.reason);
   for (uint32_t i = 0; i < c->result_count; i++)
     if (c->results[i].gated)
       put_case(cases, c, &c->results[i]);

@@ -56,7 +56,7 @@ static void put_where(const struct nai_document *d) {
   struct nai_view *where = nai_view_put_map(d->root, "where");
   nai_document_amount(where, "difference", "ns", part.delta_ns, true);
   nai_document_amount(where, "whole", "ns", whole.delta_ns, true);
-  nai_view_put_trusted(where, "per", d->c->by_step ? "step" : "run");
+  nai_view_put_trusted(where, "per", nai_comparison_per(d->c));
   nai_view_put_trusted(where, "title", part.title);
   int64_t cause = largest_child(t, part.part, part.delta_ns);
   if (cause >= 0) {

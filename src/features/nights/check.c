@@ -2,7 +2,7 @@
 #include "base/fs.h"
 #include "base/strings.h"
 #include "features/compare/command.h"
-#include "features/nights/store.h"
+#include "features/nights/store_command.h"
 #include "rundir/manifest.h"
 
 #include <dirent.h>
@@ -131,8 +131,10 @@ static int add_selected(struct nai_comparison *c, const struct nai_store *store,
 
 static int add_baselines(struct nai_comparison *c, const struct check_args *args, struct nai_err *err) {
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
-  if (args->store)
+  if (args->store) {
     NAI_TRY(nai_store_open(&store, args->store, false, err));
+    nai_cmd_note_damaged(&store);
+  }
   for (size_t b = 0; b < args->baseline_count; b++) { /* a run that is given twice is there twice */
     const char *selector = args->baselines[b];
     NAI_SCOPED(nai_strings) paths = {0};

@@ -30,8 +30,8 @@ bool nai_store_matches(const char *series, const char *wanted) {
 }
 
 bool nai_store_is_good(const struct nai_store_run *run) {
-  return run->captures > 0 && !run->ignored && strcmp(run->status, "ok") == 0 && strcmp(run->verdict, "fail") != 0 &&
-         strcmp(run->verdict, "error") != 0;
+  return run->captures > 0 && !run->ignored && strcmp(run->status, "ok") == 0 &&
+         (!*run->verdict || strcmp(run->verdict, "pass") == 0);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -27,15 +27,16 @@ struct nai_store_run {
   const char *series;      /* NAME/ENVIRONMENT */
   const char *environment; /* in words: "1 x NVIDIA H100 80GB HBM3; nsys 2026.2" */
   int64_t utc_ns;          /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
-  const char *status;      /* "ok", or why there are no captures: "failed" */
+  const char *status;      /* "ok", or why there are no captures: "failed", "damaged" */
   const char *error;       /* "" for none */
-  const char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
+  const char *verdict;     /* of a gate: "pass", "fail", "undecided", "error"; "" for none */
   const char *labels;      /* JSON object, "" for none */
   int captures;
   int64_t bytes;          /* of all traces */
   char record[24];        /* hash of run.json and the run's annotations */
   const char *note;       /* annotations in one line, "" for none */
   bool ignored, expected; /* annotations ignore; expected-change or environment */
+  bool damaged;           /* run.json cannot be read: `error` says why, id and series are where it lies */
 };
 
 struct nai_store {
@@ -45,8 +46,8 @@ struct nai_store {
   uint32_t count, capacity;
 };
 
-/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. NAI_EINPUT when the
- * record of a run cannot be read. */
+/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. A run whose record
+ * cannot be read is a damaged one. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
 void nai_store_free(struct nai_store *store);
 /* Removes what killed processes left half written. */
@@ -62,6 +63,10 @@ NAI_MUST_CHECK int nai_store_directory(char out[PATH_MAX], const struct nai_stor
 bool nai_store_is_good(const struct nai_store_run *run);
 /* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */
 bool nai_store_matches(const char *series, const char *wanted);
+
+/* Forgets the runs that lack one of these labels, "KEY=VALUE". NAI_EUSAGE when it is no label, or none is left. */
+NAI_MUST_CHECK int nai_store_keep_labelled(struct nai_store *store, const char *const *labels, size_t count,
+                                           struct nai_err *err);
 
 /* --- adding ------------------------------------------------------------------------------------- */
 
@@ -134,10 +139,10 @@ struct nai_store_judged {
                                   their environment is meant */
   size_t count;
 };
-/* NAME (a baseline), run:ID, last-good or median:N. Good runs are those that did not fail, that no gate failed, and
- * that no annotation ignores; none from before the last change that was expected, none of unknown time where one of
- * known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector stands for
- * nothing, NAI_EINPUT when only for what cannot be read. */
+/* NAME (a baseline), run:ID, last-good or median:N. Good runs are those that did not fail, that passed their
+ * gate or had none, and that no annotation ignores; none from before the last change that was expected, none of unknown
+ * time where one of known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector
+ * stands for nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
                                     const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);

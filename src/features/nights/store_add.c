@@ -266,7 +266,8 @@ static int fill(const char *directory, const struct adding *a, struct nai_err *e
   return nai_store_write_run(&a->run, path, err);
 }
 
-static int put_in_place(const struct adding *a, struct nai_err *err) {
+/* *taken: somebody else put a run there meanwhile. */
+static int put_in_place(bool *taken, const struct adding *a, struct nai_err *err) {
   char path[PATH_MAX], series[PATH_MAX];
   struct nai_temporary aside = {0};
   NAI_TRY(nai_store_directory(path, a->store, &a->run, -1, err));
@@ -276,7 +277,8 @@ static int put_in_place(const struct adding *a, struct nai_err *err) {
   int rc = fill(aside.path, a, err);
   int failed = rc ? 0 : nai_temporary_become(&aside, path);
   nai_temporary_remove(&aside);
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot create \"%s\"", path) : rc;
+  *taken = failed == ENOTEMPTY || failed == EEXIST;
+  return failed && !*taken ? nai_err_sys(err, NAI_EIO, failed, "cannot create \"%s\"", path) : rc;
 }
 
 /* --- what is there already -------------------------------------------------------------------- */
@@ -315,6 +317,12 @@ static const struct nai_store_run *find_there(const struct adding *a) {
  * without a word. */
 static int check_there(const struct adding *a, const struct nai_store_run *there, struct nai_err *err) {
   bool same;
+  if (there->damaged)
+    return nai_err_set(
+        err, NAI_EINPUT,
+        "the store has the run \"%.100s\" already, damaged; remove it (nsys-ai store remove), then add it "
+        "again: %s",
+        there->id, there->error);
   int rc = has_captures(&same, a, there, err);
   if (rc)
     return nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
@@ -359,13 +367,19 @@ int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_st
   NAI_TRY(check_readable(&a.call, err));
   NAI_TRY(describe(&a, err));
   const struct nai_store_run *there = find_there(&a);
-  nai_buf_puts(id, there ? there->id : a.run.id);
+  bool taken = false;
   *added = NAI_STORE_NEW;
+  if (!there)
+    NAI_TRY(put_in_place(&taken, &a, err));
+  if (taken) {
+    NAI_TRY(nai_store_reopen(store, err));
+    if (!(there = find_there(&a)))
+      return nai_err_set(err, NAI_EIO, "the run \"%.100s\" came and went while it was added", a.run.id);
+  }
+  nai_buf_puts(id, there ? there->id : a.run.id);
   if (there) {
     NAI_TRY(check_there(&a, there, err));
     NAI_TRY(tell(added, &a, there, err));
-  } else {
-    NAI_TRY(put_in_place(&a, err));
   }
   NAI_TRY(nai_buf_check(id, err));
   return *added == NAI_STORE_SAME ? NAI_OK : nai_store_reopen(store, err);

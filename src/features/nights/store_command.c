@@ -11,7 +11,7 @@ static void init(void *memory) {
 }
 
 static const char *verdict_name(size_t index, const char *before) {
-  static const char *const names[] = {"pass", "fail", "error"};
+  static const char *const names[] = {"pass", "fail", "undecided", "error"};
   (void)before;
   return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
@@ -69,7 +69,7 @@ static const struct nai_cli_option options[] = {
      .most = NAI_STORE_MAX_LABELS},
     {.name = "verdict",
      .value = "WORD",
-     .help = "add: what a gate said; a run that failed it is kept, and is no baseline",
+     .help = "add: what a gate said; a run that did not pass it is kept, and is no baseline",
      .type = &nai_cli_word,
      AT(add.verdict),
      .choices = verdict_name},
@@ -200,7 +200,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err));
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
-  return act(&store, a, operands, count, err);
+  int rc = act(&store, a, operands, count, err);
+  nai_cmd_note_damaged(&store); /* as it is by then: remove may have taken one out */
+  return rc;
 }
 
 const struct nai_cli_command nai_cmd_store = {

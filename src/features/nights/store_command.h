@@ -20,6 +20,8 @@ NAI_MUST_CHECK int nai_cmd_store_prune(const struct nai_store *store, const stru
 NAI_MUST_CHECK int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err);
 
 /* store_show.c */
+/* A line on standard error for each run whose record cannot be read. */
+void nai_cmd_note_damaged(const struct nai_store *store);
 NAI_MUST_CHECK int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a, struct nai_err *err);
 /* `words`: list, show NAME, or set NAME RUN-ID..., the last of which changes the store. */
 NAI_MUST_CHECK int nai_cmd_store_baseline(const struct nai_store *store, const struct store_args *a,

@@ -1,47 +1,109 @@
 /* What is in a store. */
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/temporary.h"
 #include "config/yaml.h"
 #include "features/nights/store_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static const char format[] = "{\"format_major\": 1, \"format_minor\": 0}\n";
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
+/* "20260105T020000Z-1a2b3c4d" begins with when it was. */
+static int64_t time_of(const char *id) {
+  struct tm parts = {0};
+  int64_t utc_ns;
+  const char *end = strptime(id, "%Y%m%dT%H%M%SZ", &parts);
+  return end && *end == '-' && !__builtin_mul_overflow((int64_t)timegm(&parts), 1000000000, &utc_ns) ? utc_ns
+                                                                                                     : NAI_NULL_I64;
+}
+
+/* "STORE/runs/NAME/ENVIRONMENT/ID/run.json"; false where these are no names that a store gives. */
+static bool split_path(struct nai_store_run *run, struct nai_store *store, const char *path) {
+  char names[3][NAI_STORE_NAME_MAX];
+  const char *at = path + strlen(store->path) + strlen("/runs/");
+  for (int i = 0; i < 3; i++, at += strcspn(at, "/") + 1) {
+    struct nai_err ignored;
+    int n = (int)strcspn(at, "/");
+    if (n >= NAI_STORE_NAME_MAX)
+      return false;
+    snprintf(names[i], sizeof names[i], "%.*s", n, at);
+    if (nai_store_check_name("", names[i], &ignored) != NAI_OK)
+      return false;
+  }
+  run->series = nai_arena_printf(&store->arena, "%s/%s", names[0], names[1]);
+  run->id = nai_arena_printf(&store->arena, "%s", names[2]);
+  return true;
+}
+
+/* A record that cannot be read costs its run, not the store: of the run is known where it lies. */
+static int add_damaged(struct nai_store *store, struct nai_store_run *run, const char *path, const char *why,
+                       struct nai_err *err) {
+  *run = (struct nai_store_run){
+      .environment = "", .status = "damaged", .verdict = "", .labels = "", .note = "", .damaged = true};
+  if (!split_path(run, store, path))
+    return nai_err_set(err, NAI_EINPUT, "%s; its directory has no name of a store: move it away", why);
+  run->error = nai_store_clean(&store->arena, why);
+  run->utc_ns = time_of(run->id);
+  snprintf(run->record, sizeof run->record, "%016" PRIx64, nai_hash_text(0, run->error));
+  return nai_arena_check(&store->arena, err);
+}
+
 /* Where a run lies is made of what its record says, so a record says no other place than the one it lies in. */
-static int add_run(struct nai_store *store, const char *path, struct nai_err *err) {
+static int read_run(struct nai_store_run *run, struct nai_store *store, const char *path, struct nai_err *err) {
   char directory[PATH_MAX], where[PATH_MAX];
+  if (!nai_fs_exists(path))
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is gone", path);
+  NAI_TRY(nai_store_read_run(run, path, &store->arena, err));
+  if (nai_store_directory(directory, store, run, -1, NULL) == NAI_OK &&
+      nai_store_join(where, directory, "run.json", NULL) == NAI_OK && strcmp(where, path) == 0)
+    return NAI_OK;
+  return nai_err_set(err, NAI_EINPUT, "\"%s\" says that it is the run \"%.100s\" of the series \"%.200s\"", path,
+                     run->id, run->series);
+}
+
+/* `path` without its last name is that of a directory. */
+static bool lies_in_directory(const char *path) {
+  char directory[PATH_MAX];
+  snprintf(directory, sizeof directory, "%.*s", (int)(nai_fs_basename(path) - path), path);
+  return nai_fs_is_dir(directory);
+}
+
+static int add_run(struct nai_store *store, const char *path, struct nai_err *err) {
+  struct nai_err why = {0};
   NAI_TRY(NAI_ROOM(store->runs, store->capacity, store->count, &store->arena, err));
-  struct nai_store_run *run = &store->runs[store->count++];
-  int rc = nai_store_read_run(run, path, &store->arena, err);
-  if (rc == NAI_EUSAGE || rc == NAI_EINPUT) /* a gate must not take a damaged file for a mistake in the call */
-    return nai_err_wrap(err, NAI_EINPUT,
-                        "the record of a run cannot be read; put it back from a copy, or move the run's "
-                        "directory out of the store");
-  if (rc || (nai_store_directory(directory, store, run, -1, NULL) == NAI_OK &&
-             nai_store_join(where, directory, "run.json", NULL) == NAI_OK && strcmp(where, path) == 0))
-    return rc;
-  return nai_err_set(err, NAI_EINPUT,
-                     "\"%s\" says that it is the run \"%.100s\" of the series \"%.200s\"; move it there", path, run->id,
-                     run->series);
+  struct nai_store_run *run = &store->runs[store->count];
+  int rc = read_run(run, store, path, &why);
+  if (rc && !lies_in_directory(path)) /* somebody removes the run meanwhile */
+    return NAI_OK;
+  if (rc && !nai_fs_exists(path) && !split_path(run, store, path)) /* nobody's */
+    return NAI_OK;
+  if (rc == NAI_EUSAGE || rc == NAI_EINPUT)
+    NAI_TRY(add_damaged(store, run, path, why.msg, err));
+  else if (rc)
+    return nai_err_set(err, rc, "%s", why.msg);
+  store->count++;
+  return NAI_OK;
 }
 
 static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err);
 
-/* A directory of runs, or at the bottom the record of one. */
+/* A directory of runs, or at the bottom the place of a run's record. */
 static int look_into(struct nai_store *store, const char *path, int depth, struct nai_err *err) {
   struct stat st;
+  if (!depth)
+    return lies_in_directory(path) ? add_run(store, path, err) : NAI_OK;
   if (stat(path, &st) != 0)
     return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", path);
-  if (!depth)
-    return add_run(store, path, err);
   return S_ISDIR(st.st_mode) ? scan(store, path, depth - 1, err) : NAI_OK;
 }
 

@@ -35,7 +35,7 @@ bool nai_store_may_prune(const char *file) { return !is_kept(file) && nai_outdir
 
 static int check_table(struct nai_run *run, const struct nai_schema *schema, struct nai_err *err) {
   const struct nai_table *table;
-  return nai_run_table_if_any(&table, run, schema->name, schema, err);
+  return nai_capture_open_table(&table, run, schema, err);
 }
 
 int nai_store_check_capture(struct nai_run *run, struct nai_err *err) {

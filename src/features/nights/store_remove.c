@@ -78,6 +78,18 @@ static int check_ours(const char *root, const char *inner, const struct nai_stri
   return rc;
 }
 
+/* Of a run whose record cannot be read nobody knows how many there were. */
+static int list_captures(struct nai_strings *ours, const struct nai_store *store, const struct nai_store_run *run,
+                         struct nai_err *err) {
+  char path[PATH_MAX];
+  for (int i = 0; i < (run->damaged ? NAI_STORE_MAX_CAPTURES : run->captures); i++) {
+    NAI_TRY(nai_store_directory(path, store, run, i, err));
+    if (!run->damaged || nai_fs_is_dir(path))
+      NAI_TRY(list_capture(ours, store, run, i, err));
+  }
+  return NAI_OK;
+}
+
 static int check(const struct nai_store *store, const char *id, struct nai_err *err) {
   enum { DEPTH = 4 }; /* captures, N, stages */
   const struct nai_store_run *run = nai_store_find(store, id);
@@ -93,8 +105,7 @@ static int check(const struct nai_store *store, const char *id, struct nai_err *
   NAI_TRY(nai_store_each_baseline(store, check_baseline, (char *)run->id, err));
   NAI_TRY(nai_store_list(&ours, "run.json", err));
   NAI_TRY(nai_store_list(&ours, NAI_TEMPORARY_MARK, err));
-  for (int i = 0; i < run->captures; i++)
-    NAI_TRY(list_capture(&ours, store, run, i, err));
+  NAI_TRY(list_captures(&ours, store, run, err));
   NAI_TRY(nai_store_directory(path, store, run, -1, err));
   return check_ours(path, "", &ours, DEPTH, err);
 }

@@ -1,4 +1,5 @@
 /* What a baseline selector stands for. */
+#include "config/yaml.h"
 #include "features/nights/store_internal.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@ void nai_store_selection_free(struct nai_store_selection *s) {
 static int add_run(struct nai_store_selection *s, const struct nai_store *store, const struct nai_store_run *run,
                    struct nai_err *err) {
   char path[PATH_MAX];
+  if (run->damaged)
+    return nai_err_set(err, NAI_EINPUT, "the run \"%s\" cannot be read: %s", run->id, run->error);
   if (!run->captures)
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
   for (int i = 0; i < run->captures; i++) {
@@ -183,4 +186,47 @@ int nai_store_select(struct nai_store_selection *s, const struct nai_store *stor
     return select_run(s, store, selector + 4, err);
   int rc = add_baseline(s, store, selector, err);
   return rc ? nai_err_wrap(err, rc, "the baseline \"%.100s\"", selector) : NAI_OK;
+}
+
+/* --- by label --------------------------------------------------------------------------------- */
+
+/* Whether the labels of a run, a JSON object, say KEY=VALUE. */
+static bool has_label(const struct nai_yaml *labels, const char *label) {
+  char key[NAI_STORE_NAME_MAX];
+  size_t n = strcspn(label, "=");
+  snprintf(key, sizeof key, "%.*s", (int)n, label);
+  const struct nai_yaml_node *node = nai_yaml_get(labels, nai_yaml_root(labels), key);
+  return node && strcmp(node->text, label + n + 1) == 0;
+}
+
+static int has_labels(bool *has, const struct nai_store_run *run, const char *const *labels, size_t count,
+                      struct nai_err *err) {
+  NAI_OWNED(nai_yaml) *doc = NULL;
+  struct nai_err unreadable;
+  *has = false;
+  int rc = *run->labels ? nai_yaml_parse(&doc, "labels", run->labels, strlen(run->labels), &unreadable) : NAI_EUSAGE;
+  if (rc == NAI_ELIMIT)
+    return nai_err_nomem(err);
+  *has = !rc;
+  for (size_t i = 0; i < count && *has; i++)
+    *has = has_label(doc, labels[i]);
+  return NAI_OK;
+}
+
+int nai_store_keep_labelled(struct nai_store *store, const char *const *labels, size_t count, struct nai_err *err) {
+  uint32_t kept = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!labels[i][strcspn(labels[i], "=")] || strcspn(labels[i], "=") >= NAI_STORE_NAME_MAX)
+      return nai_err_set(err, NAI_EUSAGE, "--label \"%.100s\": expected KEY=VALUE", labels[i]);
+  for (uint32_t i = 0; i < store->count && count; i++) {
+    bool has;
+    NAI_TRY(has_labels(&has, &store->runs[i], labels, count, err));
+    if (has)
+      store->runs[kept++] = store->runs[i];
+  }
+  if (count && !kept)
+    return nai_err_set(err, NAI_EUSAGE, "the store has no run with the label %.100s%s", labels[0],
+                       count > 1 ? " and the others" : "");
+  store->count = count ? kept : store->count;
+  return NAI_OK;
 }

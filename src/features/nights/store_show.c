@@ -2,7 +2,23 @@
 #include "base/escape.h"
 #include "features/nights/store_command.h"
 
+#include <stdio.h>
 #include <string.h>
+
+void nai_cmd_note_damaged(const struct nai_store *store) {
+  for (uint32_t i = 0; i < store->count; i++) {
+    const struct nai_store_run *run = &store->runs[i];
+    char line[sizeof((struct nai_err *)0)->msg + 2 * NAI_STORE_NAME_MAX + 200];
+    if (!run->damaged)
+      continue;
+    snprintf(
+        line, sizeof line,
+        "the store goes without the run \"%.100s\"; put its record back from a copy, or take it out (nsys-ai store "
+        "remove): %s",
+        run->id, run->error);
+    nai_cmd_note(line);
+  }
+}
 
 int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
   NAI_SCOPED(nai_strings) names = {0};

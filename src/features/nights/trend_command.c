@@ -1,5 +1,5 @@
 /* nsys-ai trend: how the metrics of a store went. */
-#include "command/command.h"
+#include "features/nights/store_command.h"
 #include "features/nights/trend.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@ enum { MAX_METRICS = 64 };
 
 struct trend_args {
   const char *store, *series, *out, *anchor;
-  const char *metrics[MAX_METRICS];
-  size_t metric_count;
+  const char *metrics[MAX_METRICS], *labels[NAI_STORE_MAX_LABELS];
+  size_t metric_count, label_count;
   bool gate, quiet;
 };
 
@@ -29,6 +29,14 @@ static const struct nai_cli_option options[] = {
      .help = "this series only: NAME, or NAME/ENVIRONMENT",
      .type = &nai_cli_text,
      AT(series),
+     .otherwise = "all"},
+    {.name = "label",
+     .value = "KEY=VALUE",
+     .help = "runs with this label only; repeatable: with all of them",
+     .type = &nai_cli_texts,
+     AT(labels),
+     .count_at = offsetof(struct trend_args, label_count),
+     .most = NAI_STORE_MAX_LABELS,
      .otherwise = "all"},
     {.name = "metric",
      .value = "ID",
@@ -129,6 +137,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_strings) baselines = {0};
   (void)operands, (void)count, (void)program;
   NAI_TRY(nai_store_open(&store, a->store, false, err));
+  nai_cmd_note_damaged(&store);
+  NAI_TRY(nai_store_keep_labelled(&store, a->labels, a->label_count, err));
   NAI_TRY(nai_store_baselines(&baselines, &store, err));
   bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;
   if (has_anchor)
