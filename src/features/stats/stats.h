@@ -1,0 +1,261 @@
+/* Reports of `nsys stats`. A report is an entry of data (catalogue.c): its names, the tables it needs, its columns, and
+ * a function that makes its rows. Definitions: docs/stats.md. Internal to src/features/stats. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/strings.h"
+#include "table/stats.h"
+#include "trace/reader.h"
+
+#define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
+
+/* --- events.c: columns of an export's tables -------------------------------------------------------- */
+
+/* Numbers of source->texts, or NAI_NO_STRING. */
+struct nai_stats_name {
+  int64_t text, function; /* of a call: its name without `_v` and four digits */
+};
+
+struct nai_stats_source {
+  struct nai_trace *trace;
+  struct nai_lookup *strings; /* NULL: the export has none */
+  struct nai_arena arena;
+  struct nai_strings texts;     /* every text that a report prints, cleaned */
+  struct nai_strings name_ids;  /* ids of StringIds that were asked for, 8 bytes each */
+  struct nai_stats_name *names; /* of each of those */
+  uint32_t name_capacity;
+};
+NAI_MUST_CHECK int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err);
+void nai_stats_source_free(struct nai_stats_source *source);
+
+/* Whether the export has a table, and that column of it. */
+bool nai_stats_has(const struct nai_stats_source *source, const char *table, const char *column);
+
+enum { NAI_STATS_MAX_COLUMNS = 24 };
+/* Rows of a table of an export in the order of the file, a column an array. */
+struct nai_stats_events {
+  uint32_t count;
+  int64_t *at[NAI_STATS_MAX_COLUMNS];
+};
+/* Reads columns by name; of one whose name is written with a `$` in front the cells are numbers of source->texts; "#"
+ * is the rowid. What is not there, the whole table included, has no rows or is NAI_STATS_NULL in each. `names` ends
+ * with NULL. */
+NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
+                                  const char *const *names, struct nai_err *err);
+/* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
+NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
+/* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
+ * stays, as with NVIDIA. */
+NAI_MUST_CHECK int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
+/* Adds a text of this program's. */
+NAI_MUST_CHECK int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *words,
+                                  struct nai_err *err);
+/* A text by its number, NULL for NAI_NO_STRING and NAI_STATS_NULL. */
+static inline const char *nai_stats_text_of(const struct nai_stats_source *source, int64_t text) {
+  return text < 0 || text >= source->texts.count ? NULL : nai_strings_get(&source->texts, (uint32_t)text);
+}
+
+/* --- reports ----------------------------------------------------------------------------------------- */
+
+enum nai_stats_unit {
+  NAI_STATS_PLAIN,
+  NAI_STATS_TIME,    /* durations, ns */
+  NAI_STATS_STAMP,   /* points in time, ns */
+  NAI_STATS_MEMORY,  /* bytes */
+  NAI_STATS_RATE,    /* bytes per second */
+  NAI_STATS_PERCENT, /* printed as it is */
+  NAI_STATS_ADDRESS,
+  NAI_STATS_UNITS
+};
+
+struct nai_stats_cell {
+  enum { NAI_STATS_MISSING, NAI_STATS_BLANK, NAI_STATS_INT, NAI_STATS_REAL, NAI_STATS_TEXT } type;
+  int64_t i;
+  double f;
+  const char *text; /* until the next cell is asked for */
+};
+
+struct nai_stats_rows;
+struct nai_stats_column {
+  const char *name;
+  enum nai_stats_unit unit;
+  void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row);
+};
+
+/* The rows of a report: cells are made when they are printed. */
+struct nai_stats_rows {
+  uint32_t count;
+  struct nai_stats_source *source;
+  void *state;            /* of the report, of the source's arena */
+  struct nai_buf scratch; /* texts of cells that are put together */
+};
+
+enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
+
+struct nai_stats_options {
+  bool old; /* asked for by its name of 2022 */
+  enum nai_stats_naming naming;
+};
+
+struct nai_stats_report {
+  const char *old, *name; /* of 2022, and since 2023; old may be NULL */
+  const char *also;       /* one more of 2022; or NULL */
+  const char *title;
+  const char *lacks;                          /* "CUDA API": what an export without its tables does not contain */
+  const char *tables[4];                      /* any of these is needed; none: a report that never has data here */
+  const char *second;                         /* and this one; or NULL */
+  const struct nai_stats_column *columns;     /* end with a NULL name */
+  const struct nai_stats_column *old_columns; /* NULL: the same */
+  bool named;                                 /* takes the arguments base and mangled */
+  int (*make)(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err);
+};
+extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
+/* By either name; NULL. */
+const struct nai_stats_report *nai_stats_find(const char *name);
+/* Whether it is the report's name of 2022. */
+bool nai_stats_is_old(const struct nai_stats_report *report, const char *name);
+/* Whether it is a report of nsys that is not here yet. */
+bool nai_stats_is_absent(const struct nai_stats_report *report);
+/* The index-th name of those that are here, of either generation. */
+const char *nai_stats_names(size_t index, const char *before);
+
+/* sums.c, range_sums.c */
+int nai_stats_make_api(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_kernels(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_grids(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_copy_times(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_copy_sizes(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_gpu(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_api_gpu(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_osrt(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_ranges(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_push_pop(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_start_end(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+extern const struct nai_stats_column nai_stats_range_columns[], nai_stats_one_style_columns[];
+extern const struct nai_stats_column nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[],
+    nai_stats_copy_time_columns[], nai_stats_copy_size_columns[], nai_stats_operation_columns[];
+
+/* --- groups.c: statistics by group -------------------------------------------------------------------- */
+
+enum { NAI_STATS_MAX_KEYS = 8 };
+struct nai_stats_group {
+  struct nai_stats stats;
+  int64_t key[NAI_STATS_MAX_KEYS];
+  const char *name; /* NULL: the key has no text */
+};
+enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /* then by name */ };
+struct nai_stats_groups {
+  int keys; /* of each group */
+  uint32_t rows, count;
+  struct nai_strings known;
+  uint32_t *group; /* of each row */
+  int64_t *value;
+  struct nai_stats_group *sorted; /* by total, descending */
+  double total;
+};
+/* Room for `rows` values in groups of `keys` numbers each. */
+NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
+                                          uint64_t rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
+                                        struct nai_err *err);
+/* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
+NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
+                                           int name_key, enum nai_stats_ties ties, struct nai_err *err);
+
+/* Cells. A number with one decimal, half away from zero; what is not finite is missing. NULL is missing. */
+void nai_stats_put_int(struct nai_stats_cell *out, int64_t value); /* NAI_STATS_NULL is missing */
+void nai_stats_put_real(struct nai_stats_cell *out, double value);
+void nai_stats_put_rounded(struct nai_stats_cell *out, double value);
+void nai_stats_put_text(struct nai_stats_cell *out, const char *text);
+/* Cells of rows whose state is a struct nai_stats_groups. */
+void nai_stats_cell_percent(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_total(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_count(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_least(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_most(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_name(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct nai_stats_groups *)rows->state)->sorted[row];
+}
+/* Times, and their statistics; the share of the total and how many of them. */
+#define NAI_STATS_SPREAD                                                                             \
+  {"Avg", NAI_STATS_TIME, nai_stats_cell_average}, {"Med", NAI_STATS_TIME, nai_stats_cell_median},   \
+      {"Min", NAI_STATS_TIME, nai_stats_cell_least}, {"Max", NAI_STATS_TIME, nai_stats_cell_most}, { \
+    "StdDev", NAI_STATS_TIME, nai_stats_cell_deviation                                               \
+  }
+#define NAI_STATS_SUMS(counted)                                                                              \
+  {"Time", NAI_STATS_PERCENT, nai_stats_cell_percent}, {"Total Time", NAI_STATS_TIME, nai_stats_cell_total}, \
+      {counted, NAI_STATS_PLAIN, nai_stats_cell_count}, NAI_STATS_SPREAD
+/* Makes groups the rows of a report. */
+NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
+                                         enum nai_stats_ties ties, struct nai_err *err);
+static inline bool nai_stats_has_times(int64_t start, int64_t end) {
+  return start != NAI_STATS_NULL && end != NAI_STATS_NULL;
+}
+
+/* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
+
+enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
+const char *nai_stats_style_name(enum nai_stats_style style);
+struct nai_stats_range {
+  int64_t start, end, thread, rowid; /* thread: globalTid */
+  int64_t end_thread;                /* NAI_STATS_NULL: the same */
+  int64_t name;                      /* of source->texts, the domain included; NAI_NO_STRING: none */
+  enum nai_stats_style style;
+};
+struct nai_stats_ranges {
+  uint32_t count;
+  struct nai_stats_range *at; /* in the order of the file */
+};
+/* Ranges of both styles. One without end lasts until the latest time of any row of NVTX (of 2022), of any range
+ * (since). */
+NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
+                                         struct nai_err *err);
+
+/* --- write.c: formats ---------------------------------------------------------------------------------- */
+
+enum nai_stats_kind {
+  NAI_STATS_COLUMN,
+  NAI_STATS_TABLE,
+  NAI_STATS_CSV,
+  NAI_STATS_TSV,
+  NAI_STATS_JSON,
+  NAI_STATS_HDOC,
+  NAI_STATS_HTABLE,
+  NAI_STATS_KINDS
+};
+const char *nai_stats_kind_extension(enum nai_stats_kind kind);
+
+struct nai_stats_scale; /* units.c */
+struct nai_stats_format {
+  enum nai_stats_kind kind;
+  bool no_header, no_grouping, no_header_unit, no_conversion, escape_tabs;
+  int auto_lines, max_width;
+  const char *title, *css;
+  const struct nai_stats_scale *scale[NAI_STATS_UNITS]; /* NULL: as the report has it */
+};
+/* format.c: a format as it is typed, NAME:ARGUMENT:..., "." for `otherwise`, and a unit of time, or NULL. Texts are of
+ * the arena. */
+NAI_MUST_CHECK int nai_stats_format_read(struct nai_stats_format *format, const char *text,
+                                         enum nai_stats_kind otherwise, const char *time_unit, struct nai_arena *arena,
+                                         struct nai_err *err);
+/* Prints a report, and an empty line behind it. */
+NAI_MUST_CHECK int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report,
+                                   const struct nai_stats_options *options, struct nai_stats_rows *rows,
+                                   const struct nai_stats_format *format, struct nai_err *err);
+
+/* --- units.c --------------------------------------------------------------------------------------------- */
+
+/* One decimal, half away from zero, of the shortest decimal number that is `value`. */
+double nai_stats_round(double value);
+/* A unit of that kind by one of its names; NULL. */
+const struct nai_stats_scale *nai_stats_scale_find(enum nai_stats_unit unit, const char *name);
+const struct nai_stats_scale *nai_stats_scale_default(enum nai_stats_unit unit);
+/* What stands in parentheses in a header. */
+void nai_stats_put_unit(struct nai_buf *out, enum nai_stats_unit unit, const struct nai_stats_scale *scale, bool old);
+/* A number in that unit, NULL: as it is. */
+void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale);

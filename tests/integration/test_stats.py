@@ -1,0 +1,365 @@
+"""nsys-ai stats: the reports of nsys, byte by byte against what NVIDIA's program printed (shared/nsys_stats, where it is there), and against
+Python over the export for generated traces."""
+import csv
+import functools
+import html.parser
+import io
+import json
+import re
+import sqlite3
+import statistics
+import unittest
+from decimal import ROUND_HALF_UP, Decimal
+
+import support
+from support import SHARED, edited, fresh_dir, run, trace
+
+ORACLE = SHARED / "nsys_stats"
+# shared/nsys_stats/README.md, by its numbers: csv doubles quotes inside a quoted text (20).
+QUOTED = {("pytorch_dlprof_2020", "nvtxsum"), ("pytorch_dlprof_2020", "nvtxppsum")}
+
+
+def stats(source, report, *options):
+    done = run("stats", "-q", "-r", report, *options, source)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
+
+
+def rows(source, report, *options):
+    return list(csv.reader(io.StringIO(stats(source, report, "-f", "csv", *options).rstrip("\n"))))
+
+
+def without_blank_lines(text):
+    return "".join(line + "\n" for line in text.split("\n") if line)
+
+
+def undoubled(text):
+    """As NVIDIA's csv has it: no quotes around what holds no comma, none doubled."""
+    return re.sub(r'(?m)"((?:[^"]|"")*)"(?=,|$)', lambda m: m[1].replace('""', '"') if "," not in m[1] else m[0].replace('""', '"'), text)
+
+
+@functools.lru_cache(maxsize=None)
+def source_of(name):
+    own = ORACLE / name / f"{name}.sqlite"
+    return own if own.exists() else next(iter(sorted((SHARED / "traces").rglob(f"{name}.sqlite"))), None)
+
+
+def is_here(report):
+    return report in run("stats", "--help-reports").stdout.split()
+
+
+@unittest.skipUnless(ORACLE.exists(), "no shared/nsys_stats")
+class Nvidia(unittest.TestCase):
+    """Old names, csv: equal byte for byte, but for the differences that are listed above."""
+
+    def test_reports(self):
+        compared = 0
+        for file in sorted(ORACLE.glob("*/*.csv")):
+            name = file.stem.replace("_", ":", 1).replace("rows_", "rows=")
+            if file.stem.startswith("rule_") or file.parent.name == "formats" or not is_here(name.split(":")[0]):
+                continue
+            with self.subTest(trace=file.parent.name, report=name):
+                got = without_blank_lines(stats(source_of(file.parent.name), name, "-f", "csv"))
+                if (file.parent.name, name) in QUOTED:
+                    got = undoubled(got)
+                self.assertEqual(got, file.read_text(encoding="utf-8"))
+                compared += 1
+        self.assertGreater(compared, 100)
+
+    def test_formats(self):
+        for file in sorted(ORACLE.glob("formats/tiny_*.txt")):
+            report, form = file.stem.split("_")[1:]
+            if is_here(report):
+                with self.subTest(file=file.name):
+                    self.assertEqual(stats(source_of("tiny"), report, "-f", form), file.read_text(encoding="utf-8"))
+
+    def test_units(self):
+        solver = source_of("solver_nvtx_osrt_sched")
+        for file in sorted(ORACLE.glob("formats/solver_*.csv")):
+            report, unit = file.stem.split("_")[1:]
+            key = "mem" if "mem" in report else "time"
+            with self.subTest(file=file.name):
+                want = file.read_text(encoding="utf-8")
+                self.assertEqual(without_blank_lines(stats(solver, report, "-f", f"csv:{key}={unit}")), want)
+                if key == "time":
+                    self.assertEqual(without_blank_lines(stats(solver, report, "-f", "csv", "--timeunit", unit)), want)
+
+
+# --- an independent truth ------------------------------------------------------------------------------------
+
+def one_decimal(value):
+    return str(Decimal(repr(float(value))).quantize(Decimal("0.1"), rounding=ROUND_HALF_UP))
+
+
+def spread(values):
+    return [one_decimal(sum(values) / len(values)), one_decimal(statistics.median(values)), str(min(values)), str(max(values)),
+            one_decimal(statistics.stdev(values) if len(values) > 1 else 0.0)]
+
+
+def sums(groups):
+    """Rows of a summary: {key: durations} -> [percent, total, count, ...] by key."""
+    everything = sum(sum(v) for v in groups.values())
+    return {key: [one_decimal(100 * sum(v) / everything), str(sum(v)), str(len(v)), *spread(v)] for key, v in groups.items()}
+
+
+def grouped(path, statement):
+    out = {}
+    with sqlite3.connect(path) as db:
+        for *key, value in db.execute(statement):
+            out.setdefault(tuple(key), []).append(value)
+    return out
+
+
+HEADS = {
+    "cuda_api_sum": "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+    "cuda_gpu_kern_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+    "cuda_gpu_kern_gb_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),GridXYZ,BlockXYZ,Name",
+    "cuda_gpu_mem_time_sum": "Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation",
+    "cuda_gpu_mem_size_sum": "Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation",
+    "cuda_gpu_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Category,Operation",
+    "nvtx_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Style,Range",
+    "nvtx_pushpop_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Range",
+    "osrt_sum": "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+}
+
+
+class Truth(unittest.TestCase):
+    """Generated exports of several ages."""
+
+    SOURCES = [trace(name) for name in ("inference", "training", "nvtx-mix", "two-processes", "tiny-copies", "graphs-node")]
+
+    def compare(self, source, report, want, width=1):
+        got = rows(source, report)
+        self.assertEqual(",".join(got[0]), HEADS[report])
+        self.assertEqual({tuple(row[-width:]): row[:-width] for row in got[1:]}, want)
+        totals = [int(row[1]) for row in got[1:]]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+
+    def test_kernels(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name):
+                want = sums(grouped(source, "select value, end - start from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = demangledName "
+                                            "where typeof(start) = 'integer' and typeof(end) = 'integer'"))
+                self.compare(source, "cuda_gpu_kern_sum", want)
+                got = rows(source, "cuda_gpu_kern_gb_sum")
+                self.assertEqual(sum(int(row[1]) for row in got[1:]), sum(int(row[1]) for row in want.values()))
+                self.assertGreaterEqual(len(got) - 1, len(want))
+
+    def test_copies(self):
+        for source in (trace("training"), trace("copy-bound")):
+            with self.subTest(source=source.name):
+                want = grouped(source, "select '[CUDA memcpy ' || label || ']', end - start from CUPTI_ACTIVITY_KIND_MEMCPY "
+                                       "join ENUM_CUDA_MEMCPY_OPER e on e.id = copyKind "
+                                       "union all select '[CUDA memset]', end - start from CUPTI_ACTIVITY_KIND_MEMSET")
+                self.compare(source, "cuda_gpu_mem_time_sum", sums(want))
+                sizes = grouped(source, "select '[CUDA memcpy ' || label || ']', bytes from CUPTI_ACTIVITY_KIND_MEMCPY "
+                                        "join ENUM_CUDA_MEMCPY_OPER e on e.id = copyKind "
+                                        "union all select '[CUDA memset]', bytes from CUPTI_ACTIVITY_KIND_MEMSET")
+                got = rows(source, "cuda_gpu_mem_size_sum")
+                self.assertEqual(",".join(got[0]), HEADS["cuda_gpu_mem_size_sum"])
+                self.assertEqual({(row[-1],): row[:2] + row[4:6] for row in got[1:]},
+                                 {key: [f"{sum(v) / 1e6:.3f}", str(len(v)), f"{min(v) / 1e6:.3f}", f"{max(v) / 1e6:.3f}"] for key, v in sizes.items()})
+
+    def test_calls(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name):
+                by_id = grouped(source, "select nameId, value, end - start from CUPTI_ACTIVITY_KIND_RUNTIME join StringIds on id = nameId")
+                want = sorted([*row, key[1][:-6] if key[1][-6:].startswith("_v") else key[1]] for key, row in sums(by_id).items())
+                got = rows(source, "cuda_api_sum")
+                self.assertEqual(",".join(got[0]), HEADS["cuda_api_sum"])
+                self.assertEqual(sorted(got[1:]), want)
+
+    def test_ranges(self):
+        for source in (trace("training"), trace("nvtx-mix"), trace("steps")):
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                columns = [row[1] for row in db.execute("pragma table_info(NVTX_EVENTS)")]
+                text = "coalesce((select value from StringIds where id = textId), text)" if "textId" in columns else "text"
+                events = db.execute(f"select eventType, start, end, globalTid, domainId, {text} from NVTX_EVENTS").fetchall()
+                domains = {(thread >> 24, domain): name for kind, _, _, thread, domain, name in events if kind == 75}
+                last = max(t for e in events if e[0] in (59, 60, 70, 71) for t in e[1:3] if t is not None)
+                groups = {}
+                for kind, start, end, thread, domain, name in events:
+                    if kind in (59, 60, 70, 71):
+                        style = "PushPop" if kind in (59, 70) else "StartEnd"
+                        full = f"{domains.get((thread >> 24, domain)) or ''}:{name or ''}"
+                        groups.setdefault((style, full), []).append((last if end is None else end) - start)
+                self.compare(source, "nvtx_sum", sums(groups), width=2)
+                self.compare(source, "nvtx_pushpop_sum", sums({(k[1],): v for k, v in groups.items() if k[0] == "PushPop"}))
+
+    def test_everything_in_one_list(self):
+        source = trace("training")
+        got = rows(source, "cuda_gpu_sum")
+        self.assertEqual(",".join(got[0]), HEADS["cuda_gpu_sum"])
+        parts = rows(source, "cuda_gpu_kern_sum")[1:] + rows(source, "cuda_gpu_mem_time_sum")[1:]
+        self.assertEqual(sorted(row[1:8] + row[9:] for row in got[1:]), sorted(row[1:] for row in parts))
+        self.assertEqual({row[8] for row in got[1:]}, {"CUDA_KERNEL", "MEMORY_OPER"})
+        self.assertAlmostEqual(sum(float(row[0]) for row in got[1:]), 100, delta=0.05 * len(got))
+
+    def test_order_of_rows_does_not_matter(self):
+        source = trace("training")
+        shuffled = edited("training")
+        with sqlite3.connect(shuffled) as db:
+            for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "NVTX_EVENTS"):
+                all_rows = db.execute(f"select * from {table} order by (start * 7919) % 104729").fetchall()
+                db.execute(f"delete from {table}")
+                db.executemany(f"insert into {table} values ({','.join('?' * len(all_rows[0]))})", all_rows)
+        for report in ("cuda_api_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "gpusum"):
+            self.assertEqual(rows(source, report), rows(shuffled, report), report)
+
+
+class Table(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.cell = [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        self.cell = [] if tag in ("td", "th") else self.cell
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell.append(data)
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append("".join(self.cell))
+            self.cell = None
+
+
+class Formats(unittest.TestCase):
+    """One report in each format says the same."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = trace("hostile")
+        cls.want = rows(cls.source, "cuda_gpu_kern_gb_sum")
+
+    def text(self, form, *options):
+        return stats(self.source, "cuda_gpu_kern_gb_sum", "-f", form, *options)
+
+    def test_json(self):
+        got = json.loads(self.text("json"), parse_float=str, parse_int=str)
+        self.assertEqual([list(row.values()) for row in got], self.want[1:])
+        self.assertTrue(all(list(row) == self.want[0] for row in got))
+
+    def test_html(self):
+        for form in ("htable", "hdoc"):
+            self.assertEqual(Table(self.text(form)).rows, self.want)
+        self.assertIn("<title>A &amp; B</title>", self.text("hdoc:title=A & B"))
+
+    def test_tsv(self):
+        self.assertEqual([line.split("\t") for line in self.text("tsv").rstrip("\n").split("\n")], self.want)
+
+    def test_column_and_table(self):
+        column, table = self.text("column").split("\n"), self.text("table").split("\n")
+        self.assertEqual(column[:3], ["", " ** CUDA GPU Kernel/Grid/Block Summary (cuda_gpu_kern_gb_sum):", ""])
+        self.assertEqual(len(column) - 7, len(self.want) - 1)  # title, head, rule, blank at the end
+        self.assertEqual(len({len(line) for line in table[3:-2]}), 1)
+        self.assertEqual([float(line.split()[0]) for line in column[5:-2]], [float(row[0]) for row in self.want[1:]])
+        self.assertTrue(any("…" in line for line in self.text("column:colmax=20").split("\n")))
+
+    def test_arguments(self):
+        self.assertEqual(self.text("csv:nohdr"), self.text("csv").split("\n", 1)[1])
+        self.assertTrue(self.text("csv:nohdrunit").startswith("Time,Total Time,Instances,Avg,"))
+        self.assertTrue(self.text("csv:time=us").startswith("Time (%),Total Time (us),"))
+        self.assertEqual(self.text("csv:noconv"), self.text("csv"))
+        for wrong in ("xml", "csv:time=weeks", "csv:nonsense", "csv:colmax=0"):
+            self.assertEqual(run("stats", "-q", "-f", wrong, "-r", "cuda_api_sum", self.source).returncode, 2, wrong)
+
+    def test_values_that_no_capture_has(self):
+        for report in run("stats", "--help-reports").stdout.split("\n"):
+            for name in re.findall(r"^  (\w+)", report):
+                done = run("stats", "-q", "-f", "csv", "-r", name, trace("hostile-values"))
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+
+    def test_no_text_of_a_trace_is_raw(self):
+        for form in ("column", "table", "csv", "tsv", "json", "htable", "hdoc"):
+            text = self.text(form)
+            self.assertIsNone(re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", text), form)
+        self.assertNotIn("<script", self.text("hdoc"))
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.source = trace("training")
+
+    def test_sections(self):
+        done = run("stats", "-r", "cuda_api_sum,gpukernsum", self.source)
+        self.assertEqual(re.findall(r"Processing \[(.*)\] with \[.*/(\w+)\.py\]", done.stdout),
+                         [(str(self.source), "cuda_api_sum"), (str(self.source), "gpukernsum")])
+        self.assertEqual(re.findall(r" \*\* (.+) \((\w+)\):", done.stdout),
+                         [("CUDA API Summary", "cuda_api_sum"), ("CUDA GPU Kernel Summary", "gpukernsum")])
+
+    def test_by_position(self):
+        out = fresh_dir() / "x"
+        done = run("stats", "-r", "cuda_api_sum", "-r", "cuda_gpu_kern_sum:base,nvtx_sum", "-f", "json,csv", "-o", f"{out},{out}-b", self.source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(p.name for p in out.parent.iterdir()), ["x-b_cuda_gpu_kern_sum_base.csv", "x-b_nvtx_sum.csv", "x_cuda_api_sum.json"])
+        self.assertEqual(done.stdout.count("PROCESSED"), 3)
+        self.assertEqual((out.parent / "x_cuda_api_sum.json").read_text(), stats(self.source, "cuda_api_sum", "-f", "json"))
+        self.assertEqual((out.parent / "x-b_nvtx_sum.csv").read_text(), stats(self.source, "nvtx_sum", "-f", "csv"))
+        self.assertIn("exceeds number of reports", run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv,json", self.source).stderr)
+
+    def test_files_that_are_there(self):
+        out = fresh_dir() / "x"
+        there = out.parent / "x_cuda_api_sum.csv"
+        there.write_text("mine")
+        words = ("stats", "-r", "cuda_api_sum", "-o", out, self.source)
+        done = run(*words)
+        self.assertEqual((done.returncode, there.read_text()), (0, "mine"))
+        self.assertIn(f"SKIPPED: output file {there} exists.", done.stdout)
+        for option in (("--force-overwrite",), ("--force-overwrite", "true"), ("--force-overwrite=true",)):
+            self.assertEqual(run(*words, *option).returncode, 0)
+            self.assertIn("cudaLaunchKernel", there.read_text(), option)
+        self.assertIn("SKIPPED", run(*words, "--force-overwrite=false").stdout)
+        self.assertEqual(run(*words, "--force-overwrite=maybe").returncode, 2)
+
+    def test_wrong_names(self):
+        done = run("stats", "-q", "-f", "csv", "-r", "cuda_api_sun,cuda_api_sum,cuda_api_sum:base", self.source)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ERROR: Report 'cuda_api_sun' could not be found. Did you mean 'cuda_api_sum'?", done.stderr)
+        self.assertIn("ERROR: Invalid argument passed to report 'cuda_api_sum': unrecognized arguments: base", done.stderr)
+        self.assertEqual(done.stdout, stats(self.source, "cuda_api_sum", "-f", "csv"))
+        self.assertEqual(run("stats", "-r", "cuda_api_sum", fresh_dir() / "none.sqlite").returncode, 3)
+        self.assertEqual(run("stats").returncode, 2)
+
+    def test_without_data(self):
+        source = trace("no-nvtx")
+        with sqlite3.connect(source) as db:
+            self.assertFalse(db.execute("select 1 from sqlite_master where name = 'NVTX_EVENTS'").fetchall())
+        for report in ("nvtx_sum", "vulkanapisum", "wddm_queue_sum"):
+            done = run("stats", "-r", report, "-f", "csv", source)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, rf"\nSKIPPED: {re.escape(str(source))} does not contain .* data\.\n")
+            self.assertEqual(run("stats", "-q", "-r", report, "-f", "csv", source).stdout, "")
+
+    def test_no_rows(self):
+        source = edited("training", "delete from NVTX_EVENTS")
+        self.assertEqual(stats(source, "nvtx_sum", "-f", "csv"), "\n")
+        self.assertEqual(stats(source, "nvtx_sum", "-f", "json"), "[\n]\n\n")
+        self.assertIn(" ** NVTX Range Summary (nvtx_sum):", stats(source, "nvtx_sum"))
+
+    def test_dialects(self):
+        """The same numbers under both names; 2022 has no colon for the default domain."""
+        old, new = rows(self.source, "nvtxsum"), rows(self.source, "nvtx_sum")
+        self.assertEqual([row[:8] for row in old], [row[:8] for row in new])
+        self.assertTrue(all(row[9].startswith(":") for row in new[1:] if not any(row[9] == o[9] for o in old)))
+        labels = {row[-1] for row in rows(self.source, "gpumemtimesum")[1:]}, {row[-1] for row in rows(self.source, "cuda_gpu_mem_time_sum")[1:]}
+        self.assertIn("[CUDA memcpy HtoD]", labels[0])
+        self.assertIn("[CUDA memcpy Host-to-Device]", labels[1])
+
+    def test_rounding(self):
+        """Ties of Avg, half away from zero: 2.25, 0.15 and 1.45 have no exact binary form that printf rounds so."""
+        source = edited("training", "delete from CUPTI_ACTIVITY_KIND_RUNTIME where rowid not in (select rowid from CUPTI_ACTIVITY_KIND_RUNTIME limit 4)",
+                        "update CUPTI_ACTIVITY_KIND_RUNTIME set nameId = (select min(nameId) from CUPTI_ACTIVITY_KIND_RUNTIME), "
+                        "start = 100, end = 102 + (rowid = (select min(rowid) from CUPTI_ACTIVITY_KIND_RUNTIME))")
+        with sqlite3.connect(source) as db:
+            count = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0]
+        self.assertEqual(count, 4)
+        self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
+
+
+if __name__ == "__main__":
+    support.main()
