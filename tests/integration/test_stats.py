@@ -207,6 +207,129 @@ class Truth(unittest.TestCase):
             self.assertEqual(rows(source, report), rows(shuffled, report), report)
 
 
+def pid(thread):
+    return str(thread >> 24 & 0xFFFFFF)
+
+
+def tid(thread):
+    return str(thread & 0xFFFFFF)
+
+
+def texts(db):
+    return dict(db.execute("select id, value from StringIds"))
+
+
+def cut(name):
+    return name[:-6] if name[-6:].startswith("_v") else name
+
+
+def sizes(row):
+    return " ".join(f"{n:4d}" for n in row)
+
+
+class Traces(unittest.TestCase):
+    """One row an event, and the join of kernels with their calls, in Python."""
+
+    SOURCES = [trace(name) for name in ("training", "two-processes", "graphs-node", "nvtx-mix", "dependency")]
+
+    def test_operations(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                names, gpus = texts(db), dict(db.execute("select id, name from TARGET_INFO_GPU"))
+                want = []
+                for start, end, correlation, device, context, stream, name, *numbers in db.execute(
+                        "select start, end, correlationId, deviceId, contextId, streamId, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+                        "registersPerThread, staticSharedMemory, dynamicSharedMemory from CUPTI_ACTIVITY_KIND_KERNEL"):
+                    memory = [f"{n / 1e6:.3f}" for n in numbers[7:]]
+                    want.append((start, 0, [str(start), str(end - start), str(correlation), *map(str, numbers[:7]), *memory, "", "", "", "",
+                                            f"{gpus[device]} ({device})", str(context), "", str(stream), names[name]]))
+                labels = dict(db.execute("select id, label from ENUM_CUDA_MEMCPY_OPER")) if self.has(db, "ENUM_CUDA_MEMCPY_OPER") else {}
+                kinds = dict(db.execute("select id, label from ENUM_CUDA_MEM_KIND")) if self.has(db, "ENUM_CUDA_MEM_KIND") else {}
+                for table, order in (("MEMCPY", 1), ("MEMSET", 2)):
+                    columns = "copyKind, srcKind, dstKind" if order == 1 else "null, memKind, null"
+                    if not self.has(db, f"CUPTI_ACTIVITY_KIND_{table}"):
+                        continue
+                    for start, end, correlation, device, context, stream, size, kind, *places in db.execute(
+                            f"select start, end, correlationId, deviceId, contextId, streamId, bytes, {columns} from CUPTI_ACTIVITY_KIND_{table}"):
+                        rate = size * (10 ** 9 // (end - start)) / 1e6
+                        want.append((start, order, [str(start), str(end - start), str(correlation), *[""] * 9, f"{size / 1e6:.3f}", f"{rate:.3f}",
+                                                    *("" if k is None else kinds[k] for k in places), f"{gpus[device]} ({device})", str(context), "",
+                                                    str(stream), "[CUDA memset]" if kind is None else f"[CUDA memcpy {labels[kind]}]"]))
+                got = rows(source, "cuda_gpu_trace")
+                self.assertEqual(",".join(got[0]), "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
+                                 "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name")
+                green = [row.pop(18) for row in got[1:]]
+                self.assertTrue(all(g == "" or g.isdigit() for g in green))
+                self.assertEqual(got[1:], [row[:18] + row[19:] for _, _, row in sorted(want, key=lambda w: w[:2])])
+
+    def has(self, db, table):
+        return bool(db.execute("select 1 from sqlite_master where name = ?", (table,)).fetchall())
+
+    def test_calls(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                names = texts(db)
+                threads = {}
+                for thread, priority, name in db.execute("select globalTid, priority, nameId from ThreadNames") if self.has(db, "ThreadNames") else ():
+                    threads.setdefault(thread, (str(priority), names[name]))
+                want = [[str(start), str(end - start), cut(names[name]), str(result), str(correlation), pid(thread), tid(thread), *threads.get(thread, ("", ""))]
+                        for start, end, name, result, correlation, thread in db.execute(
+                            "select start, end, nameId, returnValue, correlationId, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME order by start, rowid")]
+                got = rows(source, "cuda_api_trace")
+                self.assertEqual(",".join(got[0]), "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name")
+                self.assertEqual(got[1:], want)
+
+    def joined(self, db):
+        """Kernels with their calls: what both reports are made of."""
+        calls = {}
+        names = texts(db)
+        for start, end, name, correlation, thread in db.execute("select start, end, nameId, correlationId, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME"):
+            calls.setdefault((thread >> 24, correlation), (start, end, cut(names[name]), thread))
+        for start, end, device, correlation, process, name, *grid in db.execute(
+                "select start, end, deviceId, correlationId, globalPid, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ from CUPTI_ACTIVITY_KIND_KERNEL"):
+            call = calls.get((process >> 24, correlation))
+            if call:
+                queue = start - call[1] if start >= call[1] else None
+                yield call, start, end, queue, max(end, call[1]) - call[0], device, names[name], grid
+
+    def test_launches(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                launches, groups = [], {}
+                for call, start, end, queue, total, device, name, grid in self.joined(db):
+                    launches.append([str(call[0]), str(call[1] - call[0]), "" if queue is None else str(call[1]), "" if queue is None else str(queue), str(start),
+                                     str(end - start), str(total), pid(call[3]), tid(call[3]), str(device), call[2], sizes(grid[:3]), sizes(grid[3:]), name])
+                    groups.setdefault((pid(call[3]), tid(call[3]), str(device), call[2], name), []).append((total, call[1] - call[0], queue, end - start))
+                got = rows(source, "cuda_kern_exec_trace")
+                self.assertEqual(",".join(got[0]), "API Start (ns),API Dur (ns),Queue Start (ns),Queue Dur (ns),Kernel Start (ns),Kernel Dur (ns),Total Dur (ns),"
+                                 "PID,TID,DevId,API Function,GridXYZ,BlockXYZ,Kernel Name")
+                self.assertEqual(sorted(got[1:]), sorted(launches))
+                self.assertEqual([int(row[0]) for row in got[1:]], sorted(int(row[0]) for row in launches))
+                want = []
+                for (process, thread, device, call, name), times in groups.items():
+                    total, api, queue, kernel = ([t[i] for t in times if t[i] is not None] for i in range(4))
+                    want.append([process, thread, device, str(len(times)), str(len(queue)), *spread(total), *spread(api),
+                                 *(spread(queue) if queue else ["", "", "", "", "0.0"]), *spread(kernel), call, name])
+                got = rows(source, "cuda_kern_exec_sum")
+                self.assertEqual(sorted(got[1:]), sorted(want))
+                means = [float(row[5]) for row in got[1:]]
+                self.assertEqual(means, sorted(means, reverse=True))
+
+    def test_kernels_without_a_call(self):
+        source = edited("training", "delete from CUPTI_ACTIVITY_KIND_RUNTIME where correlationId = (select min(correlationId) from CUPTI_ACTIVITY_KIND_KERNEL)")
+        with sqlite3.connect(source) as db:
+            kernels = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+            joined = sum(1 for _ in self.joined(db))
+        self.assertLess(joined, kernels)
+        done = run("stats", "-r", "cuda_kern_exec_trace", "-f", "csv:nohdr", source)
+        self.assertIn(f"{kernels - joined} of {kernels} kernels have no launching call", done.stderr)
+        self.assertEqual(len(rows(source, "cuda_kern_exec_trace")) - 1, joined)
+
+    def test_a_gpu_without_a_name(self):
+        source = edited("training", "drop table TARGET_INFO_GPU")
+        self.assertEqual({row[16] for row in rows(source, "cuda_gpu_trace")[1:]}, {f"GPU ({row[16].split('(')[-1]}" for row in rows(trace("training"), "cuda_gpu_trace")[1:]})
+
+
 class Table(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()

@@ -182,6 +182,8 @@ static int print_report(struct job *job, const struct request *request, const st
   int rc = request->report->make(&rows, &request->options, err);
   if (!rc)
     rc = nai_stats_write(&output.sink.text, request->report, &request->options, &rows, format, err);
+  if (!rc && rows.note && !job->args->quiet)
+    nai_cmd_note(rows.note);
   nai_buf_free(&rows.scratch);
   return nai_cmd_output_close(&output, rc, err);
 }

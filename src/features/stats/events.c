@@ -134,13 +134,14 @@ static void close_gaps(struct load *load, int columns) {
   for (int p = 0; p < load->scan.parts; p++) {
     int64_t rows = load->end[p] - load->first[p];
     for (int c = 0; c < columns && row != load->first[p]; c++)
-      memmove(load->out->at[c] + row, load->out->at[c] + load->first[p], (size_t)rows * sizeof(int64_t));
+      if (load->out->at[c])
+        memmove(load->out->at[c] + row, load->out->at[c] + load->first[p], (size_t)rows * sizeof(int64_t));
     row += rows;
   }
   load->out->count = (uint32_t)row;
 }
 
-static int make_room(struct load *load, int columns, struct nai_err *err) {
+static int make_room(struct load *load, const char *const *names, int columns, struct nai_err *err) {
   struct nai_arena *arena = &load->source->arena;
   int64_t rows = 0;
   bool filled[NAI_STATS_MAX_COLUMNS] = {0};
@@ -155,6 +156,8 @@ static int make_room(struct load *load, int columns, struct nai_err *err) {
   for (int c = 0; c < load->scan.column_count; c++)
     filled[load->targets[c]] = true;
   for (int c = 0; c < columns; c++) {
+    if (!*names[c])
+      continue;
     NAI_TRY(NAI_NEW(load->out->at[c], arena, (size_t)rows, err));
     for (int64_t r = 0; r < rows && !filled[c]; r++)
       load->out->at[c][r] = NAI_STATS_NULL;
@@ -162,8 +165,8 @@ static int make_room(struct load *load, int columns, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int read_columns(struct load *load, int columns, int threads, struct nai_err *err) {
-  NAI_TRY(make_room(load, columns, err));
+static int read_columns(struct load *load, const char *const *names, int columns, int threads, struct nai_err *err) {
+  NAI_TRY(make_room(load, names, columns, err));
   NAI_TRY(nai_parallel(threads, load->scan.parts, read_part, load, err));
   close_gaps(load, columns);
   return NAI_OK;
@@ -191,7 +194,7 @@ int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source
     return NAI_OK;
   load.scan.table = found->name;
   NAI_TRY(nai_scan_open(&load.scan, source->trace, threads, err));
-  int rc = read_columns(&load, columns, threads, err);
+  int rc = read_columns(&load, names, columns, threads, err);
   nai_scan_close(&load.scan);
   return rc;
 }

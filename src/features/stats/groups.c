@@ -60,8 +60,7 @@ static int by_count(const void *left, const void *right) {
 }
 
 /* The deviation of the sample, by the formula and in the order of NVIDIA's, whose last digits some formats print. */
-static int set_deviations(struct nai_stats *stats, const struct nai_stats_groups *groups, struct nai_arena *arena,
-                          struct nai_err *err) {
+static int set_deviations(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
   struct {
     double mean, squares;
     uint32_t count;
@@ -73,24 +72,25 @@ static int set_deviations(struct nai_stats *stats, const struct nai_stats_groups
     sums[groups->group[i]].squares += distance * (value - sums[groups->group[i]].mean);
   }
   for (uint32_t g = 0; g < groups->count; g++)
-    stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
+    groups->stats[g].stddev = sums[g].count > 1 ? sqrt(sums[g].squares / (sums[g].count - 1)) : 0;
   return NAI_OK;
 }
 
 /* Groups by total, descending; those of equal totals as `ties` says. */
-static int sort_groups(struct nai_stats_groups *groups, const struct nai_stats *stats, enum nai_stats_ties ties,
-                       struct nai_stats_source *source, int name_key, struct nai_err *err) {
+static int sort_groups(struct nai_stats_groups *groups, enum nai_stats_ties ties, struct nai_stats_source *source,
+                       int name_key, struct nai_err *err) {
   static int (*const orders[])(const void *, const void *) = {
       [NAI_STATS_BY_KEY] = by_key, [NAI_STATS_BY_NAME] = by_name, [NAI_STATS_BY_COUNT] = by_count};
   struct nai_key *keys = NULL;
   NAI_TRY(NAI_NEW(keys, &source->arena, groups->count, err));
   for (uint32_t g = 0; g < groups->count; g++)
-    keys[g] = (struct nai_key){~nai_key_from_i64(stats[g].total), g};
+    keys[g] = (struct nai_key){~nai_key_from_i64(groups->stats[g].total), g};
   NAI_TRY(nai_sort_keys(keys, groups->count, err));
   for (uint32_t i = 0; i < groups->count; i++) {
     struct nai_stats_group *group = &groups->sorted[i];
-    group->stats = stats[keys[i].value];
-    memcpy(group->key, nai_strings_get(&groups->known, keys[i].value), (size_t)groups->keys * sizeof *group->key);
+    group->id = keys[i].value;
+    group->stats = groups->stats[group->id];
+    memcpy(group->key, nai_strings_get(&groups->known, group->id), (size_t)groups->keys * sizeof *group->key);
     if (name_key >= 0)
       group->name = nai_stats_text_of(source, group->key[name_key]);
   }
@@ -106,13 +106,12 @@ static int sort_groups(struct nai_stats_groups *groups, const struct nai_stats *
 int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source, int name_key,
                             enum nai_stats_ties ties, struct nai_err *err) {
   const struct nai_values values = {.rows = groups->rows, .block = tell_values, .ctx = groups};
-  struct nai_stats *stats = NULL;
   groups->count = groups->known.count;
-  NAI_TRY(NAI_NEW(stats, &source->arena, groups->count, err));
+  NAI_TRY(NAI_NEW(groups->stats, &source->arena, groups->count, err));
   NAI_TRY(NAI_NEW(groups->sorted, &source->arena, groups->count, err));
-  NAI_TRY(nai_group_stats(stats, groups->count, &values, err));
-  NAI_TRY(set_deviations(stats, groups, &source->arena, err));
+  NAI_TRY(nai_group_stats(groups->stats, groups->count, &values, err));
+  NAI_TRY(set_deviations(groups, &source->arena, err));
   for (uint32_t g = 0; g < groups->count; g++)
-    groups->total += (double)stats[g].total;
-  return sort_groups(groups, stats, ties, source, name_key, err);
+    groups->total += (double)groups->stats[g].total;
+  return sort_groups(groups, ties, source, name_key, err);
 }

@@ -34,10 +34,8 @@ static int own_text(int64_t *text, const struct naming *n, uint32_t row, struct 
   return NAI_OK;
 }
 
-enum { PROCESS_SHIFT = 24 }; /* of a globalTid: below stands the thread */
-
 static int find_domain(uint32_t *slot, struct naming *n, uint32_t row, bool add, struct nai_err *err) {
-  int64_t key[2] = {n->rows->at[THREAD][row] >> PROCESS_SHIFT, n->rows->at[DOMAIN][row]};
+  int64_t key[2] = {n->rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, n->rows->at[DOMAIN][row]};
   *slot = add ? nai_strings_add(&n->domains, (const char *)key, sizeof key)
               : nai_strings_find(&n->domains, (const char *)key, sizeof key);
   return add && *slot == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;

@@ -88,6 +88,7 @@ struct nai_stats_rows {
   uint32_t count;
   struct nai_stats_source *source;
   void *state;            /* of the report, of the source's arena */
+  const char *note;       /* what somebody should know beside them; or NULL */
   struct nai_buf scratch; /* texts of cells that are put together */
 };
 
@@ -120,7 +121,7 @@ bool nai_stats_is_absent(const struct nai_stats_report *report);
 /* The index-th name of those that are here, of either generation. */
 const char *nai_stats_names(size_t index, const char *before);
 
-/* sums.c, range_sums.c */
+/* sums.c, range_sums.c, traces.c, launches.c */
 int nai_stats_make_api(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 int nai_stats_make_kernels(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 int nai_stats_make_grids(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
@@ -132,6 +133,12 @@ int nai_stats_make_osrt(struct nai_stats_rows *, const struct nai_stats_options 
 int nai_stats_make_ranges(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 int nai_stats_make_push_pop(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 int nai_stats_make_start_end(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_gpu_trace(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_call_trace(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_launches(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_launch_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
+    nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[];
 extern const struct nai_stats_column nai_stats_range_columns[], nai_stats_one_style_columns[];
 extern const struct nai_stats_column nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[],
     nai_stats_copy_time_columns[], nai_stats_copy_size_columns[], nai_stats_operation_columns[];
@@ -143,6 +150,7 @@ struct nai_stats_group {
   struct nai_stats stats;
   int64_t key[NAI_STATS_MAX_KEYS];
   const char *name; /* NULL: the key has no text */
+  uint32_t id;      /* in the order in which groups first came */
 };
 enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /* then by name */ };
 struct nai_stats_groups {
@@ -151,6 +159,7 @@ struct nai_stats_groups {
   struct nai_strings known;
   uint32_t *group; /* of each row */
   int64_t *value;
+  struct nai_stats *stats;        /* by id */
   struct nai_stats_group *sorted; /* by total, descending */
   double total;
 };
@@ -215,6 +224,70 @@ struct nai_stats_ranges {
  * (since). */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          struct nai_err *err);
+
+/* --- operations.c: what ran on GPUs, and the calls that launched it --------------------------------------- */
+
+/* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what a kind has not is
+ * NAI_STATS_NULL. */
+enum {
+  NAI_STATS_OP_START,
+  NAI_STATS_OP_END,
+  NAI_STATS_OP_CORRELATION,
+  NAI_STATS_OP_GRID,
+  NAI_STATS_OP_BLOCK = NAI_STATS_OP_GRID + 3,
+  NAI_STATS_OP_REGISTERS = NAI_STATS_OP_BLOCK + 3,
+  NAI_STATS_OP_STATIC,
+  NAI_STATS_OP_DYNAMIC,
+  NAI_STATS_OP_BYTES,
+  NAI_STATS_OP_FROM,
+  NAI_STATS_OP_TO,
+  NAI_STATS_OP_DEVICE,
+  NAI_STATS_OP_CONTEXT,
+  NAI_STATS_OP_GREEN,
+  NAI_STATS_OP_STREAM,
+  NAI_STATS_OP_PROCESS,
+  NAI_STATS_OP_NAME, /* of source->texts, NAI_NO_STRING for none */
+  NAI_STATS_OP_DEMANGLED,
+  NAI_STATS_OP_COLUMNS
+};
+enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
+/* Times, names, and the columns whose bits are in `wanted`. Copies of a kind that reports do not know have no name. */
+NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
+                                             enum nai_stats_what what, uint32_t wanted,
+                                             const struct nai_stats_options *options, struct nai_err *err);
+
+enum {
+  NAI_STATS_CALL_START,
+  NAI_STATS_CALL_END,
+  NAI_STATS_CALL_NAME, /* of source->texts, the version cut */
+  NAI_STATS_CALL_THREAD,
+  NAI_STATS_CALL_CORRELATION,
+  NAI_STATS_CALL_RESULT,
+  NAI_STATS_CALL_COLUMNS
+};
+/* Likewise. */
+NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
+                                        struct nai_err *err);
+
+enum { NAI_STATS_PROCESS_SHIFT = 24 }; /* of a globalTid: below stands the thread */
+static inline int64_t nai_stats_pid(int64_t global) {
+  return global == NAI_STATS_NULL ? global : (global >> NAI_STATS_PROCESS_SHIFT) & 0xFFFFFF;
+}
+static inline int64_t nai_stats_tid(int64_t global) { return global == NAI_STATS_NULL ? global : global & 0xFFFFFF; }
+
+/* Calls by process and correlation id. */
+struct nai_stats_calls {
+  struct nai_stats_events events;
+  struct nai_strings known;
+  uint32_t *row; /* of each known pair: its first call */
+};
+NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
+                                         struct nai_err *err);
+/* The call that launched an operation; UINT32_MAX for none. */
+uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, const struct nai_stats_events *operations,
+                           uint32_t row);
+/* A grid or a block as `   2    1    1`, NULL where there is none. Made in rows->scratch. */
+const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);
 
 /* --- write.c: formats ---------------------------------------------------------------------------------- */
 

@@ -123,6 +123,23 @@ static void put_real(struct nai_buf *out, double value) {
   nai_buf_puts(out, text);
 }
 
+/* As printf rounds; without it where no digit hangs on how. */
+static void put_fixed(struct nai_buf *out, double value, int decimals) {
+  static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4};
+  double scaled = value * powers[decimals], part = scaled - floor(scaled);
+  if (value < 0 || scaled >= 1e12 || fabs(part - 0.5) < 1e-3) {
+    nai_buf_printf(out, "%.*f", decimals, value);
+    return;
+  }
+  int64_t whole = (int64_t)(scaled + 0.5), power = (int64_t)powers[decimals];
+  put_int(out, whole / power);
+  nai_buf_putc(out, '.');
+  for (whole %= power; power > 1; whole %= power) {
+    power /= 10;
+    nai_buf_putc(out, (char)('0' + whole / power));
+  }
+}
+
 static void put_address(struct nai_buf *out, int64_t address, bool hex) {
   nai_buf_printf(out, hex ? "0x%llx" : "%llu", (unsigned long long)address);
 }
@@ -132,7 +149,7 @@ void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell
   if (scale >= addresses && scale < addresses + 2)
     put_address(out, cell->i, scale == addresses);
   else if (scale && scale->decimals >= 0)
-    nai_buf_printf(out, "%.*f", scale->decimals, value * scale->factor);
+    put_fixed(out, value * scale->factor, scale->decimals);
   else if (cell->type == NAI_STATS_INT)
     put_int(out, cell->i);
   else

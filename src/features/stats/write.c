@@ -14,17 +14,12 @@ struct writer {
   const char *title;
   const struct nai_stats_format *format;
   struct nai_stats_rows *rows;
-  struct nai_buf cell, line; /* scratch */
+  const struct nai_stats_scale *scale[NAI_STATS_UNITS];
+  struct nai_buf cell; /* scratch */
   bool old;
 };
 
 /* --- cells -------------------------------------------------------------------------------------------- */
-
-static const struct nai_stats_scale *scale_of(const struct writer *w, const struct nai_stats_column *column) {
-  return w->format->no_conversion       ? NULL
-       : w->format->scale[column->unit] ? w->format->scale[column->unit]
-                                        : nai_stats_scale_default(column->unit);
-}
 
 static const char *header(struct writer *w, const struct nai_stats_column *column) {
   nai_buf_clear(&w->cell);
@@ -32,7 +27,7 @@ static const char *header(struct writer *w, const struct nai_stats_column *colum
   if (column->unit == NAI_STATS_PLAIN || column->unit == NAI_STATS_ADDRESS || w->format->no_header_unit)
     return nai_buf_str(&w->cell);
   nai_buf_puts(&w->cell, " (");
-  nai_stats_put_unit(&w->cell, column->unit, scale_of(w, column), w->old);
+  nai_stats_put_unit(&w->cell, column->unit, w->scale[column->unit], w->old);
   nai_buf_putc(&w->cell, ')');
   return nai_buf_str(&w->cell);
 }
@@ -47,7 +42,7 @@ static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_
   nai_buf_clear(&w->cell);
   column->cell(&cell, w->rows, row);
   if (is_number(&cell))
-    nai_stats_put_number(&w->cell, &cell, scale_of(w, column));
+    nai_stats_put_number(&w->cell, &cell, w->scale[column->unit]);
   else
     nai_buf_puts(&w->cell, cell.type == NAI_STATS_TEXT                ? cell.text
                            : w->old && cell.type == NAI_STATS_MISSING ? "None"
@@ -302,10 +297,11 @@ int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, 
                      .format = format,
                      .rows = rows,
                      .old = options->old};
+  for (int unit = 0; unit < NAI_STATS_UNITS && !format->no_conversion; unit++)
+    w.scale[unit] = format->scale[unit] ? format->scale[unit] : nai_stats_scale_default((enum nai_stats_unit)unit);
   write_kind(&w);
   nai_buf_putc(out, '\n');
   int rc = nai_buf_check(&w.cell, err);
   nai_buf_free(&w.cell);
-  nai_buf_free(&w.line);
   return rc ? rc : nai_buf_check(out, err);
 }
