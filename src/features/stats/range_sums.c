@@ -5,7 +5,7 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
                struct nai_err *err) {
   struct nai_stats_ranges ranges;
   struct nai_stats_groups *groups = NULL;
-  NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, err));
+  NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 2, ranges.count, err));
   for (uint32_t i = 0; i < ranges.count; i++) {

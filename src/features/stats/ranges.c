@@ -12,6 +12,9 @@ const char *nai_stats_style_name(enum nai_stats_style style) {
 static bool is_push_pop(int64_t type) { return type == 59 || type == 70; }
 static bool is_start_end(int64_t type) { return type == 60 || type == 71; }
 static bool is_range(int64_t type) { return is_push_pop(type) || is_start_end(type); }
+static bool is_wanted(int64_t type, enum nai_stats_styles styles) {
+  return styles == NAI_STATS_ONLY_PUSH_POP ? is_push_pop(type) : is_range(type);
+}
 enum { DOMAIN_CREATE = 75 };
 
 /* Names that were put together: of each pair of a domain and a text. */
@@ -84,10 +87,10 @@ static int name_row(int64_t *name, struct naming *n, uint32_t row, struct nai_er
 }
 
 /* Until when a range without end lasts. */
-static int64_t latest(const struct nai_stats_events *rows, bool old) {
+static int64_t latest(const struct nai_stats_events *rows, bool old, enum nai_stats_styles styles) {
   int64_t last = INT64_MIN;
   for (uint32_t row = 0; row < rows->count; row++) {
-    if (!old && !is_range(rows->at[TYPE][row]))
+    if (!old && !is_wanted(rows->at[TYPE][row], styles))
       continue;
     last = rows->at[START][row] > last ? rows->at[START][row] : last;
     last = rows->at[END][row] > last ? rows->at[END][row] : last;
@@ -96,7 +99,7 @@ static int64_t latest(const struct nai_stats_events *rows, bool old) {
 }
 
 int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
-                          struct nai_err *err) {
+                          enum nai_stats_styles styles, struct nai_err *err) {
   struct nai_stats_events rows;
   struct naming n = {.source = source,
                      .rows = &rows,
@@ -107,10 +110,10 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
   NAI_TRY(nai_stats_load(&rows, source, "NVTX_EVENTS", columns, err));
   NAI_TRY(NAI_NEW(out->at, &source->arena, rows.count, err));
   NAI_TRY(read_domains(&n, err));
-  int64_t last = latest(&rows, old);
+  int64_t last = latest(&rows, old, styles);
   for (uint32_t row = 0; row < rows.count; row++) {
     int64_t type = rows.at[TYPE][row], end = rows.at[END][row];
-    if (!is_range(type) || rows.at[START][row] == NAI_STATS_NULL)
+    if (!is_wanted(type, styles) || rows.at[START][row] == NAI_STATS_NULL)
       continue;
     struct nai_stats_range *range = &out->at[out->count++];
     *range = (struct nai_stats_range){.start = rows.at[START][row],

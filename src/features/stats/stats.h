@@ -139,6 +139,12 @@ int nai_stats_make_launches(struct nai_stats_rows *, const struct nai_stats_opti
 int nai_stats_make_launch_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[];
+int nai_stats_make_range_kernels(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_projections(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_projection_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_push_pop_trace(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+extern const struct nai_stats_column nai_stats_range_kernel_columns[], nai_stats_projection_columns[],
+    nai_stats_projection_sum_columns[], nai_stats_push_pop_trace_columns[];
 extern const struct nai_stats_column nai_stats_range_columns[], nai_stats_one_style_columns[];
 extern const struct nai_stats_column nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[],
     nai_stats_copy_time_columns[], nai_stats_copy_size_columns[], nai_stats_operation_columns[];
@@ -220,10 +226,33 @@ struct nai_stats_ranges {
   uint32_t count;
   struct nai_stats_range *at; /* in the order of the file */
 };
-/* Ranges of both styles. One without end lasts until the latest time of any row of NVTX (of 2022), of any range
- * (since). */
+enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
+/* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
-                                         struct nai_err *err);
+                                         enum nai_stats_styles styles, struct nai_err *err);
+
+/* --- containment.c: what lies inside which range --------------------------------------------------------- */
+
+/* Something that happens on a thread, as the call that launched an operation. */
+struct nai_stats_item {
+  int64_t start, end, thread;
+};
+/* Calls `pair` for each range and each item inside it: on the same thread, begun no later and ended no earlier. A range
+ * with an end thread holds nothing. Items of a thread come by start, the pairs of an item one after the other. */
+typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                     uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
+                                     struct nai_err *err);
+
+/* Where a range stands among those of its thread. */
+struct nai_stats_place {
+  uint32_t parent; /* the range around it that is closest to it; UINT32_MAX: none */
+  int32_t level;   /* from 0 */
+  uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
+                      UINT32_MAX: none. The first is the others' parent */
+};
+NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, const struct nai_stats_ranges *ranges,
+                                          struct nai_arena *arena, struct nai_err *err);
 
 /* --- operations.c: what ran on GPUs, and the calls that launched it --------------------------------------- */
 
