@@ -30,7 +30,7 @@ def stats(source, report, *options):
 
 
 def rows(source, report, *options):
-    return list(csv.reader(io.StringIO(stats(source, report, "-f", "csv", *options).rstrip("\n"))))
+    return list(csv.reader(io.StringIO(stats(source, report, *(options or ("-f", "csv"))).rstrip("\n"))))
 
 
 def without_blank_lines(text):
@@ -487,6 +487,73 @@ class Ranges(unittest.TestCase):
     def test_ranges_that_end_on_another_thread_hold_nothing(self):
         self.assertGreater(len(rows(self.nested([(5, 10**15)]), "nvtx_gpu_proj_trace")), 1)
         self.assertEqual(stats(self.nested([(5, 10**15)], "7"), "nvtx_gpu_proj_trace", "-f", "csv"), "\n")
+
+
+class Models(unittest.TestCase):
+    """Reports whose tables no generated trace has, over a few rows each."""
+
+    def write(self, *statements):
+        path = fresh_dir() / "x.sqlite"
+        with sqlite3.connect(path) as db:
+            db.execute("create table StringIds(id integer primary key, value text)")
+            db.executemany("insert into StringIds values (?, ?)", enumerate(("a", "b", "main.c", "0x40")))
+            for statement in statements:
+                db.execute(statement)
+        return path
+
+    def columns(self, got, *names):
+        return [[row[got[0].index(name)] for name in names] for row in got[1:]]
+
+    def test_openacc(self):
+        source = self.write("create table CUPTI_ACTIVITY_KIND_OPENACC_DATA(start integer, end integer, nameId integer, srcFile integer, lineNo integer)",
+                            "create table CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH(start integer, end integer, nameId integer, srcFile integer, lineNo integer)",
+                            "insert into CUPTI_ACTIVITY_KIND_OPENACC_DATA values (0, 10, 0, 2, 7), (0, 5, 0, null, 0), (9, 10, 0, 2, 8)",
+                            "insert into CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH values (20, 40, 0, 2, 7)")
+        for report, share in (("openacc_sum", "Time (%)"), ("openaccsum", "Time(%)")):
+            self.assertEqual(self.columns(rows(source, report), share, "Total Time (ns)", "Num Calls", "Name"),
+                             [["83.3", "30", "2", "a@main.c:7"], ["13.9", "5", "1", "a"], ["2.8", "1", "1", "a@main.c:8"]])
+
+    def test_openmp(self):
+        """A name in two tables is two rows."""
+        source = self.write(*(f"create table OPENMP_EVENT_KIND_{t}(start integer, end integer, nameId integer)" for t in ("TASK", "LOOP")),
+                            "insert into OPENMP_EVENT_KIND_TASK values (0, 3, 0), (0, 4, 0), (0, null, 1)",
+                            "insert into OPENMP_EVENT_KIND_LOOP values (0, 1, 0), (0, 2, 1)")
+        self.assertEqual(self.columns(rows(source, "openmp_sum"), "Total Time (ns)", "Count", "Name"), [["7", "2", "a"], ["2", "1", "b"], ["1", "1", "a"]])
+
+    def test_mpi_and_system_calls(self):
+        source = self.write(*(f"create table {t}(start integer, end integer, textId integer, nameId integer)" for t in
+                              ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "SYSCALL")),
+                            "insert into MPI_P2P_EVENTS(start, end, textId) values (0, 5, 0), (1, 3, 0), (5, null, 0)",
+                            "insert into MPI_OTHER_EVENTS(start, end, textId) values (0, 6, 0)",
+                            "insert into MPI_START_WAIT_EVENTS(start, end, textId) values (0, 1, 1)",
+                            "insert into MPI_COLLECTIVES_EVENTS(start, end, textId) values (0, 9, 1)",
+                            "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
+        self.assertEqual(self.columns(rows(source, "mpi_event_sum"), "Total Time (ns)", "Instances", "Source", "Name"),
+                         [["9", "1", "collectives", "b"], ["7", "2", "p2p", "a"], ["6", "1", "other", "a"], ["1", "1", "start-wait", "b"]])
+        self.assertEqual(self.columns(rows(source, "syscall_sum"), "Total Time (ns)", "Num Calls", "Name"), [["10", "2", "b"], ["1", "1", "a"]])
+
+    def test_unified_memory(self):
+        copies = ("create table CUPTI_ACTIVITY_KIND_MEMCPY(start integer, end integer, copyKind integer, bytes integer, virtualAddress integer)",
+                  "insert into CUPTI_ACTIVITY_KIND_MEMCPY values (0, 300, 11, 1000, 16), (0, 700, 12, 2000, 16), (0, 10, 1, 500, 17), (0, 3, 12, 9, 18)")
+        faults = ("create table CUDA_UM_CPU_PAGE_FAULT_EVENTS(start integer, address integer, CpuInstruction integer)",
+                  "insert into CUDA_UM_CPU_PAGE_FAULT_EVENTS values (1, 16, 3), (2, 32, 3)",
+                  "create table CUDA_UM_GPU_PAGE_FAULT_EVENTS(start integer, address integer, numberOfPageFaults integer)",
+                  "insert into CUDA_UM_GPU_PAGE_FAULT_EVENTS values (1, 16, 4), (1, 16, 5)")
+        source = self.write(*copies, *faults)
+        want = [["0x10", "1000", "2000", "1", "9", "3000000000.0"], ["0x12", "", "9", "", "", "2999999997.0"], ["0x20", "", "", "1", "", ""]]
+        got = rows(source, "um_sum", "--format", "csv:mem=B:thru=B")
+        self.assertEqual(got[0], ["Virtual Address", "HtoD Migration size (B)", "DtoH Migration size (B)", "CPU Page Faults", "GPU Page Faults",
+                                  "Migration Throughput (B/s)"])
+        self.assertEqual(got[1:], want)
+        self.assertEqual(list(csv.reader(io.StringIO(stats(source, "um_sum:rows=1", "-f", "csv:mem=B:thru=B:addr=uint")))) [1], ["16", *want[0][1:]])
+        self.assertEqual(rows(source, "um_cpu_page_faults_sum")[1:], [["2", "0x40"]])
+        totals = ["0.001", "0.002", "2", "9", "0x10", "0x20"]
+        self.assertEqual(rows(source, "um_total_sum")[1:], [totals])
+        self.assertEqual(rows(self.write(*copies), "um_total_sum")[1:], [["0.001", "0.002", "0", "", "", ""]])
+        without = self.write(copies[0], "insert into CUPTI_ACTIVITY_KIND_MEMCPY values (0, 10, 1, 500, 17)")
+        self.assertIn("SKIPPED", run("stats", "-r", "um_total_sum,um_sum", without).stdout)
+        for wrong in ("rows=", "rows=x", "base"):
+            self.assertEqual(run("stats", "-q", "-r", f"um_sum:{wrong}", source).returncode, 2)
 
 
 class Table(html.parser.HTMLParser):

@@ -8,6 +8,7 @@
 #include "trace/trace/trace.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
@@ -91,6 +92,11 @@ static int unknown_report(const char *name, struct nai_err *err) {
                      near ? near : "", near ? "'?" : "");
 }
 
+static bool is_number(const char *word) {
+  word += *word == '-';
+  return *word && strlen(word) < 10 && strspn(word, "0123456789") == strlen(word);
+}
+
 static int read_arguments(struct request *request, char *words, struct nai_err *err) {
   char *rest = NULL;
   for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
@@ -98,6 +104,8 @@ static int read_arguments(struct request *request, char *words, struct nai_err *
       request->options.naming = NAI_STATS_BASE;
     else if (request->report->named && strcmp(word, "mangled") == 0)
       request->options.naming = NAI_STATS_MANGLED;
+    else if (request->report->rows && strncmp(word, "rows=", 5) == 0 && is_number(word + 5))
+      request->options.rows = strtoll(word + 5, NULL, 10);
     else
       return nai_err_set(err, NAI_EUSAGE, "Invalid argument passed to report '%s': unrecognized arguments: %s",
                          request->name, word);
@@ -116,6 +124,7 @@ static int read_request(struct request *request, const char *text, struct nai_ar
     return unknown_report(request->name, err);
   if (nai_stats_is_absent(request->report))
     return nai_err_set(err, NAI_EUSAGE, "Report '%s' of nsys is not in nsys-ai yet.", request->name);
+  request->options.rows = request->report->rows;
   request->options.old = nai_stats_is_old(request->report, request->name);
   return read_arguments(request, arguments, err);
 }
@@ -169,22 +178,16 @@ static void end_line(const struct job *job, int times) {
 static bool has_tables(const struct nai_stats_source *source, const struct nai_stats_report *report) {
   bool any = false;
   for (int t = 0; t < 4 && report->tables[t]; t++)
-    any |= nai_stats_has(source, report->tables[t], NULL);
-  return any && (!report->second || nai_stats_has(source, report->second, NULL));
+    any |= nai_stats_table(source, report->tables[t], 0) != NULL;
+  return any && (!report->second || nai_stats_table(source, report->second, 0));
 }
 
 static int print_report(struct job *job, const struct request *request, const struct nai_stats_format *format,
-                        const char *path, struct nai_stats_source *source, struct nai_err *err) {
+                        const char *path, struct nai_stats_rows *rows, struct nai_err *err) {
   struct nai_cmd_output output;
-  struct nai_stats_rows rows = {.source = source};
   fflush(stdout);
   NAI_TRY(nai_cmd_output_open(&output, path, job->source, err));
-  int rc = request->report->make(&rows, &request->options, err);
-  if (!rc)
-    rc = nai_stats_write(&output.sink.text, request->report, &request->options, &rows, format, err);
-  if (!rc && rows.note && !job->args->quiet)
-    nai_cmd_note(rows.note);
-  nai_buf_free(&rows.scratch);
+  int rc = nai_stats_write(&output.sink.text, request->report, &request->options, rows, format, err);
   return nai_cmd_output_close(&output, rc, err);
 }
 
@@ -195,21 +198,20 @@ static int skip(struct job *job, const char *why, struct nai_err *err) {
   return nai_arena_check(&job->arena, err);
 }
 
-static int run_report(struct job *job, const struct request *request, size_t n, struct nai_err *err) {
-  NAI_SCOPED(nai_stats_source) source = {0};
+static int skip_without_data(struct job *job, const struct request *request, struct nai_err *err) {
+  return skip(
+      job, nai_arena_printf(&job->arena, "SKIPPED: %s does not contain %s data.", job->source, request->report->lacks),
+      err);
+}
+
+/* A report whose rows are there. */
+static int put_report(struct job *job, const struct request *request, size_t n, struct nai_stats_rows *rows,
+                      struct nai_err *err) {
   const char *output = item(&job->outputs, n, "-"), *path = NULL;
   struct nai_stats_format format;
   enum nai_stats_kind otherwise = is_console(output) ? NAI_STATS_COLUMN : NAI_STATS_CSV;
   NAI_TRY(
       nai_stats_format_read(&format, item(&job->formats, n, "."), otherwise, job->args->time_unit, &job->arena, err));
-  say(job,
-      nai_arena_printf(&job->arena, "Processing [%s] with [nsys-ai/reports/%s.py]... ", job->source, request->name));
-  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
-  if (!has_tables(&source, request->report))
-    return skip(job,
-                nai_arena_printf(&job->arena, "SKIPPED: %s does not contain %s data.", job->source,
-                                 request->report->lacks),
-                err);
   if (!is_console(output)) {
     path = file_path(job, request, output, format.kind);
     NAI_TRY(nai_arena_check(&job->arena, err));
@@ -219,10 +221,24 @@ static int run_report(struct job *job, const struct request *request, size_t n, 
   } else {
     end_line(job, 1);
   }
-  NAI_TRY(print_report(job, request, &format, path, &source, err));
+  NAI_TRY(print_report(job, request, &format, path, rows, err));
   say(job, path ? "PROCESSED" : "");
   end_line(job, path ? 2 : 0);
+  if (rows->note && !job->args->quiet)
+    nai_cmd_note(rows->note);
   return nai_arena_check(&job->arena, err);
+}
+
+static int run_report(struct job *job, const struct request *request, size_t n, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_source) source = {0};
+  NAI_SCOPED(nai_stats_rows) rows = {.source = &source};
+  say(job,
+      nai_arena_printf(&job->arena, "Processing [%s] with [nsys-ai/reports/%s.py]... ", job->source, request->name));
+  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
+  if (!has_tables(&source, request->report))
+    return skip_without_data(job, request, err);
+  NAI_TRY(request->report->make(&rows, &request->options, err));
+  return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
 }
 
 /* --- the command -------------------------------------------------------------------------------------- */
@@ -283,7 +299,9 @@ static int list_reports(struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
   for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++)
     nai_buf_printf(&out, "  %-24s %-20s %s%s\n", r->name, r->old ? r->old : "", r->title,
-                   r->named ? "; arguments base, mangled" : "");
+                   r->named  ? "; arguments base, mangled"
+                   : r->rows ? "; argument rows=N"
+                             : "");
   return nai_cmd_print(&out, err);
 }
 

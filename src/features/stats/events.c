@@ -6,6 +6,7 @@
 #include "trace/trace/trace.h"
 
 #include <string.h>
+#include <strings.h>
 
 int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err) {
   *source = (struct nai_stats_source){.trace = trace, .arena = NAI_ARENA(NULL)};
@@ -23,9 +24,12 @@ static const struct nai_db_table *find(const struct nai_stats_source *source, co
   return nai_trace_table(source->trace, name);
 }
 
-bool nai_stats_has(const struct nai_stats_source *source, const char *table, const char *column) {
-  const struct nai_db_table *found = find(source, table);
-  return found && (!column || nai_db_column(found, column) >= 0);
+const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index) {
+  size_t len = strlen(name), begin = name[len - 1] == '*' ? len - 1 : len + 1;
+  for (int t = 0; t < source->trace->table_count; t++)
+    if (strncasecmp(source->trace->tables[t].name, name, begin) == 0 && index-- == 0)
+      return source->trace->tables[t].name;
+  return NULL;
 }
 
 /* --- texts -------------------------------------------------------------------------------------------- */

@@ -29,8 +29,8 @@ struct nai_stats_source {
 NAI_MUST_CHECK int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err);
 void nai_stats_source_free(struct nai_stats_source *source);
 
-/* Whether the export has a table, and that column of it. */
-bool nai_stats_has(const struct nai_stats_source *source, const char *table, const char *column);
+/* The index-th table of a name that may end in `*`; NULL past the last. */
+const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index);
 
 enum { NAI_STATS_MAX_COLUMNS = 24 };
 /* Rows of a table of an export in the order of the file, a column an array. */
@@ -88,14 +88,18 @@ struct nai_stats_rows {
   uint32_t count;
   struct nai_stats_source *source;
   void *state;            /* of the report, of the source's arena */
+  bool absent;            /* the tables hold nothing that the report is about */
   const char *note;       /* what somebody should know beside them; or NULL */
   struct nai_buf scratch; /* texts of cells that are put together */
 };
 
+static inline void nai_stats_rows_free(struct nai_stats_rows *rows) { nai_buf_free(&rows->scratch); }
+
 enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
 
 struct nai_stats_options {
-  bool old; /* asked for by its name of 2022 */
+  bool old;     /* asked for by its name of 2022 */
+  int64_t rows; /* of reports that have a limit: the most; -1: all */
   enum nai_stats_naming naming;
 };
 
@@ -108,6 +112,7 @@ struct nai_stats_report {
   const char *second;                         /* and this one; or NULL */
   const struct nai_stats_column *columns;     /* end with a NULL name */
   const struct nai_stats_column *old_columns; /* NULL: the same */
+  int64_t rows;                               /* takes the argument rows: its default; 0: it does not */
   bool named;                                 /* takes the arguments base and mangled */
   int (*make)(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err);
 };
@@ -139,6 +144,16 @@ int nai_stats_make_launches(struct nai_stats_rows *, const struct nai_stats_opti
 int nai_stats_make_launch_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[];
+int nai_stats_make_openacc(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_openmp(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_mpi(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_um(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_um_totals(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_um_faults(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+int nai_stats_make_syscalls(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+extern const struct nai_stats_column nai_stats_old_openacc_columns[], nai_stats_openmp_columns[],
+    nai_stats_mpi_columns[], nai_stats_um_columns[], nai_stats_old_um_columns[], nai_stats_um_total_columns[],
+    nai_stats_um_fault_columns[];
 int nai_stats_make_range_kernels(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 int nai_stats_make_projections(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
 int nai_stats_make_projection_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);

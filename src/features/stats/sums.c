@@ -43,6 +43,11 @@ int nai_stats_make_osrt(struct nai_stats_rows *rows, const struct nai_stats_opti
   return sum_calls(rows, "OSRT_API", OSRT_CALLS, nai_stats_name, err);
 }
 
+int nai_stats_make_syscalls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  (void)options;
+  return sum_calls(rows, "SYSCALL", ANY_CLASS, nai_stats_name, err);
+}
+
 const struct nai_stats_column nai_stats_call_columns[] = {
     NAI_STATS_SUMS("Num Calls"), {"Name", 0, nai_stats_cell_name}, {0}};
 
