@@ -489,6 +489,68 @@ class Ranges(unittest.TestCase):
         self.assertEqual(stats(self.nested([(5, 10**15)], "7"), "nvtx_gpu_proj_trace", "-f", "csv"), "\n")
 
 
+class Filters(unittest.TestCase):
+    def kernels(self, db, begin, end, process=None):
+        """What the kernel summary holds of [begin, end)."""
+        names, groups = texts(db), {}
+        for first, last, name, of in db.execute("select start, end, demangledName, globalPid from CUPTI_ACTIVITY_KIND_KERNEL"):
+            touches = begin <= first < end or begin <= last < end or (first < begin and last >= end)
+            if touches and process in (None, of >> 24):
+                groups.setdefault((names[name],), []).append(last - first)
+        return sums(groups)
+
+    def test_time(self):
+        source = trace("training")
+        with sqlite3.connect(source) as db:
+            times = [t for row in db.execute("select start, end from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 9") for t in row]
+            last = db.execute("select max(end) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+            for begin, end in ((times[2], times[8]), (times[3], times[5]), (times[0] + 1, times[1]), (times[5], last), (-5, times[6] + 1)):
+                got = rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-time", f"{begin}/{end}")
+                self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, self.kernels(db, begin, end))
+            self.assertEqual(rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-time", f"{times[4]}/")[1:],
+                             rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-time", f"{times[4]}ns/9e8s")[1:])
+            calls = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME where start < ? and end >= ?", (times[8], times[2])).fetchone()[0]
+        got = rows(source, "cuda_api_trace", "-f", "csv", "--filter-time", f"{times[2]}/{times[8]}")
+        self.assertEqual(max(len(got) - 1, 0), calls)
+        self.assertEqual(rows(source, "cuda_api_sum", "-f", "csv", "--filter-time", "/"), rows(source, "cuda_api_sum"))
+        for wrong in ("5", "a/b", "1/2/3", "1min/2"):
+            self.assertEqual(run("stats", "-q", "--filter-time", wrong, "-r", "cuda_api_sum", source).returncode, 2, wrong)
+
+    def test_launches_are_found_outside(self):
+        """A kernel inside whose call lies outside."""
+        source = trace("dependency")
+        trace_rows = rows(source, "cuda_kern_exec_trace")[1:]
+        apart = next(row for row in trace_rows if row[3] and int(row[3]) > 10)
+        begin, end = int(apart[4]), int(apart[4]) + 1
+        got = rows(source, "cuda_kern_exec_trace", "-f", "csv", "--filter-time", f"{begin}/{end}")
+        self.assertIn(apart, got)
+
+    def test_range(self):
+        source = trace("training")
+        with sqlite3.connect(source) as db:
+            name, count = db.execute("select text, count(*) from (select coalesce((select value from StringIds where id = textId), text) text from NVTX_EVENTS "
+                                     "where eventType = 59 and end is not null) group by 1 having count(*) > 2 order by 2 desc, 1 limit 1").fetchone()
+            found = db.execute("select start, end, globalTid from NVTX_EVENTS where eventType = 59 and coalesce((select value from StringIds where id = textId), "
+                               "text) = ? order by start, rowid", (name,)).fetchall()
+            escaped = re.sub(r"([@/\\])", r"\\\1", name)
+            domain = "@*"
+            for index in (0, 2):
+                got = rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-nvtx", f"{escaped}{domain}/{index}")
+                begin, end, thread = found[index]
+                self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, self.kernels(db, begin, end, thread >> 24))
+                calls = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME where start < ? and end >= ? and globalTid = ?", (end, begin, thread)).fetchone()[0]
+                got = rows(source, "cuda_api_sum", "-f", "csv", "--filter-nvtx", f"{escaped}{domain}/{index}")
+                self.assertEqual(sum(int(row[2]) for row in got[1:]), calls)
+        done = run("stats", "-q", "-r", "cuda_gpu_kern_sum", "-f", "csv", "--filter-nvtx", escaped + domain, source)
+        self.assertIn(f"the first of {len(found)} ranges", done.stderr)
+        self.assertEqual(done.stdout, stats(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-nvtx", f"{escaped}{domain}/0"))
+        for wrong in ("no such range", f"{escaped}{domain}/{len(found)}", f"{escaped}{domain}/x", f"{escaped}@no such domain"):
+            self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "--filter-nvtx", wrong, source).returncode, 2, wrong)
+        out = fresh_dir() / "x"
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-o", out, "--filter-nvtx", f"{escaped}{domain}/0", source).returncode, 0)
+        self.assertEqual([p.name for p in out.parent.iterdir()], [f"x_cuda_api_sum_nvtx={escaped}{domain}-0.csv"])
+
+
 class Models(unittest.TestCase):
     """Reports whose tables no generated trace has, over a few rows each."""
 
@@ -664,6 +726,11 @@ class CommandLine(unittest.TestCase):
             self.assertIn("cudaLaunchKernel", there.read_text(), option)
         self.assertIn("SKIPPED", run(*words, "--force-overwrite=false").stdout)
         self.assertEqual(run(*words, "--force-overwrite=maybe").returncode, 2)
+
+    def test_options_that_exclude_each_other(self):
+        self.assertEqual(run("stats", "--filter-time", "1/2", "--filter-nvtx", "x", self.source).returncode, 2)
+        self.assertEqual(run("stats", "-o", "@cat", self.source).returncode, 2)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 2)
 
     def test_wrong_names(self):
         done = run("stats", "-q", "-f", "csv", "-r", "cuda_api_sun,cuda_api_sum,cuda_api_sum:base", self.source)

@@ -15,7 +15,7 @@ enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
 struct stats_args {
   const char *reports[MAX_LISTS], *formats[MAX_LISTS], *outputs[MAX_LISTS];
   size_t report_count, format_count, output_count;
-  const char *time_unit, *sqlite;
+  const char *time_unit, *times, *range;
   bool overwrite, force_export, quiet, help_reports, help_formats;
 };
 
@@ -38,10 +38,12 @@ static const struct nai_cli_option options[] = {
                  "column, table, csv, tsv, json, hdoc, htable; the n-th is of the n-th report", .letter = 'f',
                  .otherwise = "column on a console, else csv"),
     NAI_CLI_LIST(texts, outputs, output_count, "output", "OUTPUT",
-                 "- is standard output, . a file named after SRC, @COMMAND a program, anything else the begin of a "
-                 "file's name",
+                 "- is standard output, . a file named after SRC, anything else the begin of a file's name",
                  .letter = 'o', .otherwise = "-"),
     NAI_CLI_OPTION(text, time_unit, "timeunit", "UNIT", "of times: nsec, usec, msec, sec"),
+    NAI_CLI_OPTION(text, times, "filter-time", "BEGIN/END", "only events that touch this time: ns, or with us, ms, s"),
+    NAI_CLI_OPTION(text, range, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]",
+                   "only events of the time of this NVTX range, and of its thread and process"),
     NAI_CLI_OTHER(yes, "force-overwrite", NULL, "write files that are there", .at = offsetof(NAI_CLI_ARGS, overwrite),
                   .words = "true false"),
     NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an export is always made anew from an .nsys-rep",
@@ -135,6 +137,7 @@ struct job {
   const struct stats_args *args;
   const char *source; /* as typed */
   struct nai_trace *trace;
+  struct nai_stats_filter filter;
   struct nai_arena arena;
   struct items reports, formats, outputs;
   bool failed; /* a report was refused; the others are printed */
@@ -157,6 +160,9 @@ static const char *file_path(struct job *job, const struct request *request, con
   nai_buf_printf(&path, "_%s%s", request->name, *request->arguments ? "_" : "");
   for (const char *c = request->arguments; *c; c++)
     nai_buf_putc(&path, strchr(":=/", *c) ? '_' : *c);
+  nai_buf_puts(&path, job->args->range ? "_nvtx=" : "");
+  for (const char *c = job->args->range; c && *c; c++)
+    nai_buf_putc(&path, *c == '/' ? '-' : *c);
   nai_buf_printf(&path, ".%s", nai_stats_kind_extension(kind));
   job->arena.oom |= path.oom;
   return nai_arena_printf(&job->arena, "%s", nai_buf_str(&path));
@@ -237,6 +243,7 @@ static int run_report(struct job *job, const struct request *request, size_t n, 
   NAI_TRY(nai_stats_source_open(&source, job->trace, err));
   if (!has_tables(&source, request->report))
     return skip_without_data(job, request, err);
+  source.filter = job->filter;
   NAI_TRY(request->report->make(&rows, &request->options, err));
   return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
 }
@@ -279,6 +286,16 @@ static int run_reports(struct job *job, struct nai_err *err) {
   return NAI_OK;
 }
 
+static int read_filter(struct job *job, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_source) source = {0};
+  NAI_SCOPED(nai_buf) note = {0};
+  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
+  NAI_TRY(nai_stats_filter_read(&job->filter, job->args->times, job->args->range, &note, &source, err));
+  if (note.len)
+    nai_cmd_note(nai_buf_str(&note));
+  return NAI_OK;
+}
+
 static int run_job(struct job *job, const char *path, struct nai_err *err) {
   const struct stats_args *args = job->args;
   NAI_OWNED(nai_trace) *trace = NULL;
@@ -291,6 +308,7 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
     nai_cmd_note("the number of formats exceeds number of reports");
   NAI_TRY(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, err));
   job->trace = trace;
+  NAI_TRY(read_filter(job, err));
   NAI_TRY(run_reports(job, err));
   return nai_trace_unchanged(trace, err);
 }
@@ -320,6 +338,11 @@ static int list_formats(struct nai_err *err) {
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct stats_args *args = memory;
   (void)operands;
+  for (size_t i = 0; i < args->output_count; i++)
+    if (args->outputs[i][0] == '@')
+      return nai_err_set(err, NAI_EUSAGE, "--output %.60s: a program is no output yet; use a pipe", args->outputs[i]);
+  if (args->times && args->range)
+    return nai_err_set(err, NAI_EUSAGE, "--filter-time and --filter-nvtx exclude each other");
   return count || args->help_reports || args->help_formats ? NAI_OK
                                                            : nai_err_set(err, NAI_EUSAGE, "stats needs SRC, an export");
 }
@@ -335,6 +358,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     return list_reports(err);
   if (args->help_formats)
     return list_formats(err);
+  if (nai_fs_is_dir(operands[0]))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "\"%s\" is a directory: reports are made from the export that a run was made from", operands[0]);
   job.source = operands[0];
   int rc = nai_cmd_export_open(&export, operands[0], args->quiet, err);
   if (!rc)

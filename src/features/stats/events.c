@@ -91,11 +91,16 @@ int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t i
 
 /* --- columns ------------------------------------------------------------------------------------------ */
 
+enum { FILTER_START, FILTER_END, FILTER_THREAD, FILTER_PROCESS, FILTER_COLUMNS };
+
 struct load {
   struct nai_stats_events *out;
   struct nai_stats_source *source;
   struct nai_scan scan;
-  int columns[NAI_STATS_MAX_COLUMNS], targets[NAI_STATS_MAX_COLUMNS]; /* by cell: of the table, of `out` */
+  int columns[NAI_STATS_MAX_COLUMNS + FILTER_COLUMNS],
+      targets[NAI_STATS_MAX_COLUMNS]; /* by cell: of the table, of `out` */
+  int column_count;                   /* of `out`; behind them those of the filter */
+  int filter[FILTER_COLUMNS];         /* cells; NAI_NO_CELL: there is none */
   bool text[NAI_STATS_MAX_COLUMNS];
   int rowid;            /* the column of `out` for it, -1: none */
   int64_t *first, *end; /* of each part: where its rows lie */
@@ -106,12 +111,28 @@ struct part {
   int64_t row, limit;
 };
 
+static bool is_other(const struct nai_cell *cell, int64_t wanted, int shift) {
+  return wanted != NAI_STATS_NULL && cell->type == NAI_CELL_INT && cell->i >> shift != wanted;
+}
+
+static bool passes(const struct load *load, const struct nai_cell *cells) {
+  const struct nai_stats_filter *filter = &load->source->filter;
+  const struct nai_cell *start = &cells[load->filter[FILTER_START]], *end = &cells[load->filter[FILTER_END]];
+  if (!filter->on || start->type != NAI_CELL_INT)
+    return true;
+  return nai_stats_passes(filter, start->i, end->type == NAI_CELL_INT ? end->i : start->i) &&
+         !is_other(&cells[load->filter[FILTER_THREAD]], filter->thread, 0) &&
+         !is_other(&cells[load->filter[FILTER_PROCESS]], filter->process, NAI_STATS_PROCESS_SHIFT);
+}
+
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct part *part = ctx;
   struct load *load = part->load;
   if (part->row >= part->limit)
     return nai_err_set(err, NAI_EINPUT, "table \"%s\" has more rows than its pages say", load->scan.table);
-  for (int c = 0; c < load->scan.column_count; c++) {
+  if (!passes(load, cells))
+    return NAI_OK;
+  for (int c = 0; c < load->column_count; c++) {
     const struct nai_cell *cell = &cells[c];
     int64_t value = cell->type == NAI_CELL_INT && !load->text[c] ? cell->i : NAI_STATS_NULL;
     if (load->text[c] && nai_cell_is_text(cell))
@@ -157,7 +178,7 @@ static int make_room(struct load *load, const char *const *names, int columns, s
   }
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", load->scan.table);
-  for (int c = 0; c < load->scan.column_count; c++)
+  for (int c = 0; c < load->column_count; c++)
     filled[load->targets[c]] = true;
   for (int c = 0; c < columns; c++) {
     if (!*names[c])
@@ -174,6 +195,19 @@ static int read_columns(struct load *load, const char *const *names, int columns
   NAI_TRY(nai_parallel(threads, load->scan.parts, read_part, load, err));
   close_gaps(load, columns);
   return NAI_OK;
+}
+
+/* What the filter looks at, behind the columns that are read. Ranges are filtered when their ends are known. */
+static void add_filter(struct load *load, const struct nai_db_table *table) {
+  static const char *const names[] = {"start", "end", "globalTid", "globalPid"};
+  bool wanted = load->source->filter.on && strcasecmp(table->name, "NVTX_EVENTS") != 0;
+  load->column_count = load->scan.column_count;
+  for (int f = 0; f < FILTER_COLUMNS; f++) {
+    int column = wanted ? nai_db_column(table, names[f]) : -1;
+    load->filter[f] = column < 0 ? NAI_NO_CELL : load->scan.column_count;
+    if (column >= 0)
+      load->columns[load->scan.column_count++] = column;
+  }
 }
 
 int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
@@ -197,6 +231,7 @@ int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source
   if (load.scan.column_count == 0)
     return NAI_OK;
   load.scan.table = found->name;
+  add_filter(&load, found);
   NAI_TRY(nai_scan_open(&load.scan, source->trace, threads, err));
   int rc = read_columns(&load, names, columns, threads, err);
   nai_scan_close(&load.scan);

@@ -152,9 +152,13 @@ static void make_key(int64_t key[2], int64_t global, int64_t correlation) {
 }
 
 int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, struct nai_err *err) {
+  const uint32_t wanted = 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION;
+  const bool filtered = source->filter.on;
   *out = (struct nai_stats_calls){.known = {.arena = &source->arena}};
-  NAI_TRY(
-      nai_stats_load_calls(&out->events, source, 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION, err));
+  source->filter.on = false; /* an operation inside has its call, even outside */
+  int rc = nai_stats_load_calls(&out->events, source, wanted, err);
+  source->filter.on = filtered;
+  NAI_TRY(rc);
   const struct nai_stats_events *calls = &out->events;
   NAI_TRY(NAI_NEW(out->row, &source->arena, calls->count, err));
   for (uint32_t i = 0; i < calls->count; i++) {

@@ -67,7 +67,7 @@ static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, s
   return nai_stats_text(name, n->source, whole, err);
 }
 
-static int name_row(int64_t *name, struct naming *n, uint32_t row, struct nai_err *err) {
+static int name_range(struct nai_stats_range *range, struct naming *n, uint32_t row, struct nai_err *err) {
   int64_t pair[2] = {NAI_NO_STRING, 0};
   uint32_t slot = NAI_NO_STRING, before = n->pairs.count;
   if (n->domains.count)
@@ -82,7 +82,9 @@ static int name_row(int64_t *name, struct naming *n, uint32_t row, struct nai_er
     NAI_TRY(NAI_ROOM(n->names, n->capacity, known, &n->source->arena, err));
     NAI_TRY(join(&n->names[known], n, pair[0], pair[1], err));
   }
-  *name = n->names[known];
+  range->domain = pair[0];
+  range->text = pair[1];
+  range->name = n->names[known];
   return NAI_OK;
 }
 
@@ -96,6 +98,13 @@ static int64_t latest(const struct nai_stats_events *rows, bool old, enum nai_st
     last = rows->at[END][row] > last ? rows->at[END][row] : last;
   }
   return last;
+}
+
+static bool is_kept(const struct nai_stats_filter *filter, const struct nai_stats_range *range) {
+  int64_t process = range->thread >> NAI_STATS_PROCESS_SHIFT;
+  return !filter->on || (nai_stats_passes(filter, range->start, range->end) &&
+                         (filter->thread == NAI_STATS_NULL || filter->thread == range->thread) &&
+                         (filter->process == NAI_STATS_NULL || filter->process == process));
 }
 
 int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
@@ -115,14 +124,17 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
     int64_t type = rows.at[TYPE][row], end = rows.at[END][row];
     if (!is_wanted(type, styles) || rows.at[START][row] == NAI_STATS_NULL)
       continue;
-    struct nai_stats_range *range = &out->at[out->count++];
+    struct nai_stats_range *range = &out->at[out->count];
     *range = (struct nai_stats_range){.start = rows.at[START][row],
                                       .end = end == NAI_STATS_NULL ? last : end,
                                       .thread = rows.at[THREAD][row],
                                       .end_thread = rows.at[END_THREAD][row],
                                       .rowid = rows.at[ROW][row],
                                       .style = is_push_pop(type) ? NAI_STATS_PUSH_POP : NAI_STATS_START_END};
-    NAI_TRY(name_row(&range->name, &n, row, err));
+    if (!is_kept(&source->filter, range))
+      continue;
+    NAI_TRY(name_range(range, &n, row, err));
+    out->count++;
   }
   return NAI_OK;
 }

@@ -17,9 +17,20 @@ struct nai_stats_name {
   int64_t text, function; /* of a call: its name without `_v` and four digits */
 };
 
+/* Events that are left in: those that touch [start, end), of this thread and process. */
+struct nai_stats_filter {
+  bool on;
+  int64_t start, end;
+  int64_t thread, process; /* globalTid, and its part above the thread; NAI_STATS_NULL: any */
+};
+static inline bool nai_stats_passes(const struct nai_stats_filter *filter, int64_t start, int64_t end) {
+  return !filter->on || (start < filter->end && end >= filter->start);
+}
+
 struct nai_stats_source {
   struct nai_trace *trace;
   struct nai_lookup *strings; /* NULL: the export has none */
+  struct nai_stats_filter filter;
   struct nai_arena arena;
   struct nai_strings texts;     /* every text that a report prints, cleaned */
   struct nai_strings name_ids;  /* ids of StringIds that were asked for, 8 bytes each */
@@ -39,8 +50,9 @@ struct nai_stats_events {
   int64_t *at[NAI_STATS_MAX_COLUMNS];
 };
 /* Reads columns by name; of one whose name is written with a `$` in front the cells are numbers of source->texts; "#"
- * is the rowid. What is not there, the whole table included, has no rows or is NAI_STATS_NULL in each. `names` ends
- * with NULL. */
+ * is the rowid. What is not there, the whole table included, has no rows or is NAI_STATS_NULL in each. "" leaves the
+ * column out. `names` ends with NULL. Of tables of events but NVTX_EVENTS only rows that the source's filter lets
+ * through. */
 NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                                   const char *const *names, struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
@@ -234,6 +246,7 @@ const char *nai_stats_style_name(enum nai_stats_style style);
 struct nai_stats_range {
   int64_t start, end, thread, rowid; /* thread: globalTid */
   int64_t end_thread;                /* NAI_STATS_NULL: the same */
+  int64_t domain, text;              /* of source->texts, NAI_NO_STRING: none */
   int64_t name;                      /* of source->texts, the domain included; NAI_NO_STRING: none */
   enum nai_stats_style style;
 };
@@ -245,6 +258,11 @@ enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          enum nai_stats_styles styles, struct nai_err *err);
+
+/* filter.c: what --filter-time and --filter-nvtx ask for, either may be NULL. The latter names a range:
+ * RANGE[@DOMAIN][/INDEX]. `note` gets what somebody should know. */
+NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range,
+                                         struct nai_buf *note, struct nai_stats_source *source, struct nai_err *err);
 
 /* --- containment.c: what lies inside which range --------------------------------------------------------- */
 
