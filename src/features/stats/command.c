@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/fs.h"
+#include "base/sandbox.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "trace/trace/trace.h"
@@ -286,6 +287,29 @@ static int run_reports(struct job *job, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Formats are read before anything is printed. */
+static int check_formats(struct job *job, struct nai_err *err) {
+  struct nai_stats_format format;
+  for (size_t i = 0; i < job->formats.count; i++)
+    NAI_TRY(nai_stats_format_read(&format, job->formats.at[i], NAI_STATS_CSV, job->args->time_unit, &job->arena, err));
+  return job->formats.count
+           ? NAI_OK
+           : nai_stats_format_read(&format, ".", NAI_STATS_CSV, job->args->time_unit, &job->arena, err);
+}
+
+/* Writes go where the outputs lie. */
+static void confine(const struct job *job) {
+  const char *writable[MAX_ITEMS + 2] = {0};
+  char temporary[PATH_MAX];
+  size_t count = 0;
+  snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
+  writable[count++] = temporary;
+  for (size_t i = 0; i < job->outputs.count; i++)
+    if (!is_console(job->outputs.at[i]))
+      writable[count++] = strcmp(job->outputs.at[i], ".") == 0 ? job->source : job->outputs.at[i];
+  nai_sandbox_enter(&(struct nai_sandbox){.writable = writable, .reads_all = true, .readable = -1});
+}
+
 static int read_filter(struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) source = {0};
   NAI_SCOPED(nai_buf) note = {0};
@@ -306,6 +330,8 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
     ask_common(&job->reports);
   if (job->formats.count > job->reports.count)
     nai_cmd_note("the number of formats exceeds number of reports");
+  NAI_TRY(check_formats(job, err));
+  confine(job);
   NAI_TRY(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, err));
   job->trace = trace;
   NAI_TRY(read_filter(job, err));

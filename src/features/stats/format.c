@@ -69,14 +69,15 @@ static int read_valued(struct nai_stats_format *format, const char *key, const c
 }
 
 static int read_argument(struct nai_stats_format *format, char *word, struct nai_err *err) {
+  bool nothing; /* digits are never grouped, and no text holds a tab */
   const struct {
     const char *name;
     bool *flag;
   } flags[] = {{"nohdr", &format->no_header},
-               {"nofmt", &format->no_grouping},
+               {"nofmt", &nothing},
                {"nohdrunit", &format->no_header_unit},
                {"noconv", &format->no_conversion},
-               {"esc", &format->escape_tabs}};
+               {"esc", &nothing}};
   char *value = strchr(word, '=');
   if (value) {
     *value = '\0';

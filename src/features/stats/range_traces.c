@@ -11,6 +11,7 @@ struct range_trace {
   struct nai_stats_ranges ranges;
   struct nai_stats_place *places;
   struct nai_key *order; /* rows of the report */
+  uint32_t *chain;       /* room for the ranges around one, and itself */
   bool twins_are_lost;   /* ranges of equal times, and what lies in them, have no place, as with NVIDIA */
 
   /* of the tree */
@@ -80,15 +81,21 @@ static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint
 /* :2:4:5, from the outermost. */
 static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct range_trace *all = rows->state;
-  uint32_t range = index_of(rows, row), depth = (uint32_t)all->places[range].level;
+  uint32_t range = index_of(rows, row), depth = 0;
+  for (uint32_t at = range; at != UINT32_MAX; at = all->places[at].parent)
+    all->chain[depth++] = at;
   nai_buf_clear(&rows->scratch);
-  for (uint32_t up = depth + 1; up-- > 0;) {
-    uint32_t at = range;
-    for (uint32_t i = 0; i < up; i++)
-      at = all->places[at].parent;
-    nai_buf_printf(&rows->scratch, ":%lld", (long long)all->ranges.at[at].rowid);
-  }
+  while (depth-- > 0)
+    nai_buf_printf(&rows->scratch, ":%lld", (long long)all->ranges.at[all->chain[depth]].rowid);
   nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->scratch) : NULL);
+}
+
+static int find_places(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
+  int32_t deepest = 0;
+  NAI_TRY(nai_stats_find_parents(&all->places, &all->ranges, arena, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    deepest = all->places[i].level > deepest ? all->places[i].level : deepest;
+  return NAI_NEW(all->chain, arena, (size_t)deepest + 1, err);
 }
 
 /* --- nvtx_pushpop_trace ---------------------------------------------------------------------------------- */
@@ -101,7 +108,7 @@ static int sum_children(struct range_trace *all, struct nai_arena *arena, struct
     if (around == UINT32_MAX)
       continue;
     all->children[around]++;
-    all->child_ns[around] += all->ranges.at[i].end - all->ranges.at[i].start;
+    nai_stats_add(&all->child_ns[around], all->ranges.at[i].end - all->ranges.at[i].start);
   }
   return NAI_OK;
 }
@@ -127,7 +134,7 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   uint32_t twins = 0;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, err));
-  NAI_TRY(nai_stats_find_parents(&all->places, &all->ranges, arena, err));
+  NAI_TRY(find_places(all, arena, err));
   NAI_TRY(sum_children(all, arena, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
     twins += all->places[i].twin != UINT32_MAX;
@@ -144,8 +151,9 @@ static void child_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, 
 }
 static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats_range *range = range_of(rows, row);
-  nai_stats_put_int(out, range->end - range->start -
-                             ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
+  int64_t own = range->end - range->start;
+  nai_stats_add(&own, -((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
+  nai_stats_put_int(out, own);
 }
 
 /* Two hyphens a level in front of the name. */
@@ -263,7 +271,7 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   launched.all = all;
   all->twins_are_lost = true;
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
-  NAI_TRY(nai_stats_find_parents(&all->places, &all->ranges, arena, err));
+  NAI_TRY(find_places(all, arena, err));
   NAI_TRY(find_launched(&launched, rows->source, options, err));
   NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
   NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
@@ -328,7 +336,7 @@ int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai
     const int64_t key[KEYS] = {range->name, range->style};
     NAI_TRY(nai_stats_groups_add(&sums->groups, key, all->end[at] - all->start[at], err));
     struct projection_sum *sum = &sums->sums[sums->groups.group[row]];
-    sum->range_ns += range->end - range->start;
+    nai_stats_add(&sum->range_ns, range->end - range->start);
     sum->operations += all->operations[at];
     sum->children += all->children[at];
     sum->levels += has_place(all, at) ? all->places[at].level : 0;

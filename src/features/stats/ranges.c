@@ -122,11 +122,12 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
   int64_t last = latest(&rows, old, styles);
   for (uint32_t row = 0; row < rows.count; row++) {
     int64_t type = rows.at[TYPE][row], end = rows.at[END][row];
-    if (!is_wanted(type, styles) || rows.at[START][row] == NAI_STATS_NULL)
+    end = end == NAI_STATS_NULL ? last : end;
+    if (!is_wanted(type, styles) || !nai_stats_has_times(rows.at[START][row], end))
       continue;
     struct nai_stats_range *range = &out->at[out->count];
     *range = (struct nai_stats_range){.start = rows.at[START][row],
-                                      .end = end == NAI_STATS_NULL ? last : end,
+                                      .end = end,
                                       .thread = rows.at[THREAD][row],
                                       .end_thread = rows.at[END_THREAD][row],
                                       .rowid = rows.at[ROW][row],

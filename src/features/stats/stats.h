@@ -115,6 +115,10 @@ struct nai_stats_options {
   enum nai_stats_naming naming;
 };
 
+/* Makes the rows of a report: count and state. */
+typedef int nai_stats_make_fn(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err);
+
 struct nai_stats_report {
   const char *old, *name; /* of 2022, and since 2023; old may be NULL */
   const char *also;       /* one more of 2022; or NULL */
@@ -126,7 +130,7 @@ struct nai_stats_report {
   const struct nai_stats_column *old_columns; /* NULL: the same */
   int64_t rows;                               /* takes the argument rows: its default; 0: it does not */
   bool named;                                 /* takes the arguments base and mangled */
-  int (*make)(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err);
+  nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
 /* By either name; NULL. */
@@ -138,43 +142,22 @@ bool nai_stats_is_absent(const struct nai_stats_report *report);
 /* The index-th name of those that are here, of either generation. */
 const char *nai_stats_names(size_t index, const char *before);
 
-/* sums.c, range_sums.c, traces.c, launches.c */
-int nai_stats_make_api(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_kernels(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_grids(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_copy_times(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_copy_sizes(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_gpu(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_api_gpu(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_osrt(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_ranges(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_push_pop(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_start_end(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_gpu_trace(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_call_trace(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_launches(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_launch_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
+/* What the entries are made of. */
+nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_grids, nai_stats_make_copy_times,
+    nai_stats_make_copy_sizes, nai_stats_make_gpu, nai_stats_make_api_gpu, nai_stats_make_osrt, nai_stats_make_ranges,
+    nai_stats_make_push_pop, nai_stats_make_start_end, nai_stats_make_gpu_trace, nai_stats_make_call_trace,
+    nai_stats_make_launches, nai_stats_make_launch_sums, nai_stats_make_openacc, nai_stats_make_openmp,
+    nai_stats_make_mpi, nai_stats_make_um, nai_stats_make_um_totals, nai_stats_make_um_faults, nai_stats_make_syscalls,
+    nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
+    nai_stats_make_push_pop_trace;
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
-    nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[];
-int nai_stats_make_openacc(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_openmp(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_mpi(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_um(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_um_totals(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_um_faults(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_syscalls(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-extern const struct nai_stats_column nai_stats_old_openacc_columns[], nai_stats_openmp_columns[],
-    nai_stats_mpi_columns[], nai_stats_um_columns[], nai_stats_old_um_columns[], nai_stats_um_total_columns[],
-    nai_stats_um_fault_columns[];
-int nai_stats_make_range_kernels(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_projections(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_projection_sums(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-int nai_stats_make_push_pop_trace(struct nai_stats_rows *, const struct nai_stats_options *, struct nai_err *);
-extern const struct nai_stats_column nai_stats_range_kernel_columns[], nai_stats_projection_columns[],
-    nai_stats_projection_sum_columns[], nai_stats_push_pop_trace_columns[];
-extern const struct nai_stats_column nai_stats_range_columns[], nai_stats_one_style_columns[];
-extern const struct nai_stats_column nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[],
-    nai_stats_copy_time_columns[], nai_stats_copy_size_columns[], nai_stats_operation_columns[];
+    nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
+    nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
+    nai_stats_old_um_columns[], nai_stats_um_total_columns[], nai_stats_um_fault_columns[],
+    nai_stats_range_kernel_columns[], nai_stats_projection_columns[], nai_stats_projection_sum_columns[],
+    nai_stats_push_pop_trace_columns[], nai_stats_range_columns[], nai_stats_one_style_columns[],
+    nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[], nai_stats_copy_time_columns[],
+    nai_stats_copy_size_columns[], nai_stats_operation_columns[];
 
 /* --- groups.c: statistics by group -------------------------------------------------------------------- */
 
@@ -235,8 +218,15 @@ static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_
 /* Makes groups the rows of a report. */
 NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                                          enum nai_stats_ties ties, struct nai_err *err);
+/* Whether both are times of a capture: such can be subtracted. */
 static inline bool nai_stats_has_times(int64_t start, int64_t end) {
-  return start != NAI_STATS_NULL && end != NAI_STATS_NULL;
+  const int64_t limit = INT64_C(1) << 61;
+  return start > -limit && start < limit && end > -limit && end < limit;
+}
+/* Adds up what may be any number: the sum stays within what fits. */
+static inline void nai_stats_add(int64_t *sum, int64_t value) {
+  if (__builtin_add_overflow(*sum, value, sum))
+    *sum = value < 0 ? INT64_MIN + 1 : INT64_MAX;
 }
 
 /* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
@@ -368,7 +358,7 @@ const char *nai_stats_kind_extension(enum nai_stats_kind kind);
 struct nai_stats_scale; /* units.c */
 struct nai_stats_format {
   enum nai_stats_kind kind;
-  bool no_header, no_grouping, no_header_unit, no_conversion, escape_tabs;
+  bool no_header, no_header_unit, no_conversion;
   int auto_lines, max_width;
   const char *title, *css;
   const struct nai_stats_scale *scale[NAI_STATS_UNITS]; /* NULL: as the report has it */

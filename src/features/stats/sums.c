@@ -1,9 +1,6 @@
 /* Reports that add up events by what they are: calls, kernels, copies, OS runtime. */
 #include "features/stats/stats.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- calls -------------------------------------------------------------------------------------------- */
 
 static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";

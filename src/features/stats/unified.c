@@ -24,8 +24,10 @@ static int load(struct memory *out, struct nai_stats_source *source, struct nai_
 
 /* What NAI_STATS_NULL was and now counts. */
 static void add(int64_t *sum, int64_t value) {
-  if (value != NAI_STATS_NULL)
-    *sum = *sum == NAI_STATS_NULL ? value : *sum + value;
+  if (value != NAI_STATS_NULL) {
+    *sum = *sum == NAI_STATS_NULL ? 0 : *sum;
+    nai_stats_add(sum, value);
+  }
 }
 
 /* --- by address ------------------------------------------------------------------------------------------ */
@@ -86,8 +88,8 @@ static double rate_of(const struct place *place) {
   int64_t bytes = 0;
   if (place->ns == NAI_STATS_NULL || place->ns <= 0)
     return -1;
-  bytes += place->to_device == NAI_STATS_NULL ? 0 : place->to_device;
-  bytes += place->to_host == NAI_STATS_NULL ? 0 : place->to_host;
+  add(&bytes, place->to_device);
+  add(&bytes, place->to_host);
   return (double)bytes * (double)(1000000000 / place->ns);
 }
 

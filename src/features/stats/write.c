@@ -211,8 +211,9 @@ static void put_field(struct nai_buf *out, const char *text, int width, int left
   }
   const char *end = text;
   for (int c = 0; c < width - 1; c++)
-    end += 1 + ((end[1] & 0xC0) == 0x80) + ((end[1] & 0xC0) == 0x80 && (end[2] & 0xC0) == 0x80) +
-           ((end[1] & 0xC0) == 0x80 && (end[2] & 0xC0) == 0x80 && (end[3] & 0xC0) == 0x80);
+    do
+      end++;
+    while ((*end & 0xC0) == 0x80); /* the rest of a character */
   nai_buf_put(out, text, (size_t)(end - text));
   nai_buf_puts(out, "\xe2\x80\xa6");
 }
