@@ -24,7 +24,8 @@ static int join(struct launches *out, struct nai_stats_rows *rows, const struct 
   NAI_TRY(NAI_NEW(out->call, arena, out->kernels.count, err));
   NAI_TRY(NAI_NEW(out->order, arena, out->kernels.count, err));
   for (uint32_t i = 0; i < out->kernels.count; i++) {
-    uint32_t call = nai_stats_call_of(&out->calls, &out->kernels, i);
+    uint32_t call = nai_stats_call_of(&out->calls, out->kernels.at[NAI_STATS_OP_PROCESS][i],
+                                      out->kernels.at[NAI_STATS_OP_CORRELATION][i]);
     out->call[i] = call;
     if (call != UINT32_MAX &&
         nai_stats_has_times(out->kernels.at[NAI_STATS_OP_START][i], out->kernels.at[NAI_STATS_OP_END][i]))

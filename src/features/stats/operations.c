@@ -126,6 +126,21 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
                                    : name_sets(out, source, err);
 }
 
+int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,
+                          struct nai_err *err) {
+  static const char *const names[NAI_STATS_MEMORY_KINDS] = {"Pageable", "Pinned",        "Device",         "Array",
+                                                            "Managed",  "Device Static", "Managed Static", "Unknown"};
+  static const char *const columns[] = {"id", "$label", NULL};
+  struct nai_stats_events labels;
+  for (int kind = 0; kind < NAI_STATS_MEMORY_KINDS; kind++)
+    NAI_TRY(nai_stats_text(&kinds[kind], source, names[kind], err));
+  NAI_TRY(nai_stats_load(&labels, source, "ENUM_CUDA_MEM_KIND", columns, err));
+  for (uint32_t i = 0; i < labels.count && !old; i++)
+    if (labels.at[0][i] >= 0 && labels.at[0][i] < NAI_STATS_MEMORY_KINDS && labels.at[1][i] != NAI_STATS_NULL)
+      kinds[labels.at[0][i]] = labels.at[1][i];
+  return NAI_OK;
+}
+
 const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z) {
   nai_buf_clear(&rows->scratch);
   nai_buf_printf(&rows->scratch, "%4lld %4lld %4lld", (long long)x, (long long)y, (long long)z);
@@ -136,11 +151,13 @@ const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, i
 
 int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
                          struct nai_err *err) {
-  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue"};
+  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue", "-"};
   const char *columns[NAI_STATS_CALL_COLUMNS + 1] = {0};
   for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
     columns[c] = c <= NAI_STATS_CALL_NAME || wanted & 1u << c ? all[c] : "";
   NAI_TRY(nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, err));
+  for (uint32_t i = 0; i < out->count && wanted & 1u << NAI_STATS_CALL_WHOLE; i++)
+    NAI_TRY(nai_stats_name(&out->at[NAI_STATS_CALL_WHOLE][i], source, out->at[NAI_STATS_CALL_NAME][i], err));
   for (uint32_t i = 0; i < out->count; i++)
     NAI_TRY(nai_stats_function(&out->at[NAI_STATS_CALL_NAME][i], source, out->at[NAI_STATS_CALL_NAME][i], err));
   return NAI_OK;
@@ -152,7 +169,7 @@ static void make_key(int64_t key[2], int64_t global, int64_t correlation) {
 }
 
 int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, struct nai_err *err) {
-  const uint32_t wanted = 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION;
+  const uint32_t wanted = 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION | 1u << NAI_STATS_CALL_WHOLE;
   const bool filtered = source->filter.on;
   *out = (struct nai_stats_calls){.known = {.arena = &source->arena}};
   source->filter.on = false; /* an operation inside has its call, even outside */
@@ -176,10 +193,9 @@ int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *
   return NAI_OK;
 }
 
-uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, const struct nai_stats_events *operations,
-                           uint32_t row) {
+uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation) {
   int64_t key[2];
-  make_key(key, operations->at[NAI_STATS_OP_PROCESS][row], operations->at[NAI_STATS_OP_CORRELATION][row]);
+  make_key(key, process, correlation);
   uint32_t slot = calls->known.count ? nai_strings_find(&calls->known, (const char *)key, sizeof key) : NAI_NO_STRING;
   return slot == NAI_NO_STRING ? UINT32_MAX : calls->row[slot];
 }

@@ -33,7 +33,8 @@ static int find_items(struct range_kernels *all, struct nai_stats_source *source
   NAI_TRY(NAI_NEW(all->item_kernel, &source->arena, kernels->count, err));
   NAI_TRY(NAI_NEW(all->paired, &source->arena, kernels->count, err));
   for (uint32_t i = 0; i < kernels->count; i++) {
-    uint32_t call = nai_stats_call_of(&all->calls, kernels, i);
+    uint32_t call =
+        nai_stats_call_of(&all->calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
     if (call == UINT32_MAX ||
         !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
       continue;
@@ -86,7 +87,8 @@ static int add_others(struct range_kernels *all, struct nai_err *err) {
   for (uint32_t i = 0; i < kernels->count; i++) {
     if (all->paired[i] || !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
       continue;
-    uint32_t call = nai_stats_call_of(&all->calls, kernels, i);
+    uint32_t call =
+        nai_stats_call_of(&all->calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
     int64_t thread = call == UINT32_MAX ? NAI_STATS_NULL : all->calls.events.at[NAI_STATS_CALL_THREAD][call];
     const int64_t key[KEYS] = {NO_RANGE, nai_stats_pid(thread), nai_stats_tid(thread), NO_STYLE,
                                kernels->at[NAI_STATS_OP_NAME][i]};

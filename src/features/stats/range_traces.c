@@ -211,7 +211,8 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
   NAI_TRY(NAI_NEW(out->call, &source->arena, count, err));
   for (int what = 0; what < 3; what++)
     for (uint32_t i = 0; i < events[what].count; i++) {
-      uint32_t call = nai_stats_call_of(&calls, &events[what], i);
+      uint32_t call = nai_stats_call_of(&calls, events[what].at[NAI_STATS_OP_PROCESS][i],
+                                        events[what].at[NAI_STATS_OP_CORRELATION][i]);
       int64_t start = events[what].at[NAI_STATS_OP_START][i], end = events[what].at[NAI_STATS_OP_END][i];
       if (call == UINT32_MAX || !nai_stats_has_times(start, end))
         continue;

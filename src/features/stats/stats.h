@@ -150,6 +150,10 @@ nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_gri
     nai_stats_make_mpi, nai_stats_make_um, nai_stats_make_um_totals, nai_stats_make_um_faults, nai_stats_make_syscalls,
     nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
     nai_stats_make_push_pop_trace;
+nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
+    nai_stats_make_sync_calls;
+extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
+    nai_stats_call_rule_columns[];
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
     nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
@@ -315,6 +319,7 @@ enum {
   NAI_STATS_CALL_THREAD,
   NAI_STATS_CALL_CORRELATION,
   NAI_STATS_CALL_RESULT,
+  NAI_STATS_CALL_WHOLE, /* the name with its version */
   NAI_STATS_CALL_COLUMNS
 };
 /* Likewise. */
@@ -336,8 +341,11 @@ struct nai_stats_calls {
 NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
                                          struct nai_err *err);
 /* The call that launched an operation; UINT32_MAX for none. */
-uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, const struct nai_stats_events *operations,
-                           uint32_t row);
+uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);
+enum { NAI_STATS_MEMORY_KINDS = 8 };
+/* What kinds of memory are called, as numbers of source->texts. */
+NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,
+                                         bool old, struct nai_err *err);
 /* A grid or a block as `   2    1    1`, NULL where there is none. Made in rows->scratch. */
 const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);
 

@@ -5,12 +5,11 @@
 
 /* --- operations --------------------------------------------------------------------------------------- */
 
-enum { MEMORY_KINDS = 8 };
 struct gpu_trace {
-  struct nai_stats_events events[3]; /* by enum nai_stats_what */
-  struct nai_key *order;             /* rows of all of them, one behind the other */
-  struct nai_stats_events gpus;      /* id, name */
-  int64_t kinds[MEMORY_KINDS];       /* of memory: their names, of source->texts */
+  struct nai_stats_events events[3];     /* by enum nai_stats_what */
+  struct nai_key *order;                 /* rows of all of them, one behind the other */
+  struct nai_stats_events gpus;          /* id, name */
+  int64_t kinds[NAI_STATS_MEMORY_KINDS]; /* of memory: their names, of source->texts */
 };
 
 /* The operation of a row, and what it is. */
@@ -21,20 +20,6 @@ static const struct nai_stats_events *find(uint32_t *event, const struct nai_sta
   while (*event >= events->count)
     *event -= events++->count;
   return events;
-}
-
-static int name_memory(struct gpu_trace *trace, struct nai_stats_source *source, bool old, struct nai_err *err) {
-  static const char *const names[MEMORY_KINDS] = {"Pageable", "Pinned",        "Device",         "Array",
-                                                  "Managed",  "Device Static", "Managed Static", "Unknown"};
-  static const char *const columns[] = {"id", "$label", NULL};
-  struct nai_stats_events labels;
-  for (int kind = 0; kind < MEMORY_KINDS; kind++)
-    NAI_TRY(nai_stats_text(&trace->kinds[kind], source, names[kind], err));
-  NAI_TRY(nai_stats_load(&labels, source, "ENUM_CUDA_MEM_KIND", columns, err));
-  for (uint32_t i = 0; i < labels.count && !old; i++)
-    if (labels.at[0][i] >= 0 && labels.at[0][i] < MEMORY_KINDS && labels.at[1][i] != NAI_STATS_NULL)
-      trace->kinds[labels.at[0][i]] = labels.at[1][i];
-  return NAI_OK;
 }
 
 /* By start; of equal starts kernels, copies, memsets. */
@@ -65,7 +50,7 @@ int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats
     NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, UINT32_MAX,
                                       options, err));
   NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
-  NAI_TRY(name_memory(trace, rows->source, options->old, err));
+  NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
   rows->state = trace;
   return order_operations(trace, rows, err);
 }
@@ -113,8 +98,8 @@ static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, 
   const struct gpu_trace *trace = rows->state;
   uint32_t event;
   int64_t kind = find(&event, rows, row)->at[column][event];
-  nai_stats_put_text(out,
-                     kind >= 0 && kind < MEMORY_KINDS ? nai_stats_text_of(rows->source, trace->kinds[kind]) : NULL);
+  nai_stats_put_text(
+      out, kind >= 0 && kind < NAI_STATS_MEMORY_KINDS ? nai_stats_text_of(rows->source, trace->kinds[kind]) : NULL);
 }
 static void op_from(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   put_memory(out, rows, row, NAI_STATS_OP_FROM);
