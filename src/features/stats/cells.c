@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+double nai_stats_rate(int64_t bytes, int64_t ns) {
+  int64_t times = 1000000000 / ns;
+  return (double)bytes * (double)times;
+}
+
 void nai_stats_put_int(struct nai_stats_cell *out, int64_t value) {
   *out = (struct nai_stats_cell){.type = value == NAI_STATS_NULL ? NAI_STATS_MISSING : NAI_STATS_INT, .i = value};
 }

@@ -97,7 +97,7 @@ int nai_stats_format_read(struct nai_stats_format *format, const char *text, enu
   char *words = NULL, *rest = NULL;
   *format = (struct nai_stats_format){.auto_lines = 100, .max_width = 100};
   NAI_TRY(NAI_NEW(words, arena, len + 1, err));
-  memcpy(words, text, len);
+  memcpy(words, text, len + 1);
   if (time_unit)
     NAI_TRY(set_scale(format, "time", time_unit, err));
   char *word = strtok_r(words, ":", &rest);

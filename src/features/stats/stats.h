@@ -192,6 +192,8 @@ NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const i
 NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
                                            int name_key, enum nai_stats_ties ties, struct nai_err *err);
 
+/* Bytes per second as NVIDIA computes it: bytes times the whole number of such times in a second. ns > 0. */
+double nai_stats_rate(int64_t bytes, int64_t ns);
 /* Cells. A number with one decimal, half away from zero; what is not finite is missing. NULL is missing. */
 void nai_stats_put_int(struct nai_stats_cell *out, int64_t value); /* NAI_STATS_NULL is missing */
 void nai_stats_put_real(struct nai_stats_cell *out, double value);

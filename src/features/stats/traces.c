@@ -83,7 +83,6 @@ static void op_duration(struct nai_stats_cell *out, struct nai_stats_rows *rows,
   nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL);
 }
 
-/* NVIDIA multiplies with whole operations a second. */
 static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   uint32_t event;
   const struct nai_stats_events *events = find(&event, rows, row);
@@ -91,7 +90,7 @@ static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *row
   int64_t bytes = events->at[NAI_STATS_OP_BYTES][event];
   *out = (struct nai_stats_cell){.type = NAI_STATS_BLANK};
   if (bytes != NAI_STATS_NULL && nai_stats_has_times(start, end) && end > start)
-    nai_stats_put_real(out, (double)bytes * (double)(1000000000 / (end - start)));
+    nai_stats_put_real(out, nai_stats_rate(bytes, end - start));
 }
 
 static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, int column) {

@@ -83,14 +83,13 @@ static int add_faults(struct places *places, const struct nai_stats_events *faul
   return NAI_OK;
 }
 
-/* As NVIDIA computes it: bytes times the whole number of such times in a second. */
 static double rate_of(const struct place *place) {
   int64_t bytes = 0;
   if (place->ns == NAI_STATS_NULL || place->ns <= 0)
     return -1;
   add(&bytes, place->to_device);
   add(&bytes, place->to_host);
-  return (double)bytes * (double)(1000000000 / place->ns);
+  return nai_stats_rate(bytes, place->ns);
 }
 
 static int by_rate(const void *left, const void *right) {
