@@ -764,6 +764,12 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((out.parent / "x-b_nvtx_sum.csv").read_text(), stats(self.source, "nvtx_sum", "-f", "csv"))
         self.assertIn("exceeds number of reports", run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv,json", self.source).stderr)
 
+    def test_outputs_that_cannot_be_written(self):
+        done = run("stats", "-q", "-r", "cuda_api_sum", "-o", fresh_dir() / "none" / "x", self.source)
+        self.assertEqual(done.returncode, 5)
+        with open("/dev/full", "w") as full:
+            self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", self.source, stdout=full).returncode, 5)
+
     def test_files_that_are_there(self):
         out = fresh_dir() / "x"
         there = out.parent / "x_cuda_api_sum.csv"

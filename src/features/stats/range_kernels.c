@@ -81,7 +81,7 @@ static int add_pair(void *ctx, uint32_t at, uint32_t item, struct nai_err *err) 
   return count_kernel(all, group, item, err);
 }
 
-/* Kernels in no range: by thread of the call, if there is one. */
+/* Kernels in no range: by thread of the call, if there is one. As items they have numbers that no other has. */
 static int add_others(struct range_kernels *all, struct nai_err *err) {
   const struct nai_stats_events *kernels = &all->kernels;
   for (uint32_t i = 0; i < kernels->count; i++) {
