@@ -50,6 +50,7 @@ struct nai_cli_option {
   const char *value; /* how help calls its argument; "START END" takes two; NULL for a switch */
   const char *help;
   const struct nai_cli_type *type;
+  const char *words;           /* of a switch: words that may follow it, separated by a blank; or NULL */
   size_t at;                   /* the field: offsetof in the command's arguments */
   bool many;                   /* of lists: also takes the words that follow, up to the next option */
   size_t count_at, most;       /* of lists: the field that counts (size_t), and the most it may count to */

@@ -90,13 +90,26 @@ struct reader {
   const struct nai_cli_option *greedy; /* that took words which were perhaps meant as operands, or NULL */
 };
 
+/* Whether a word is one of those that may follow a switch. */
+static bool may_follow(const struct nai_cli_option *option, const char *word) {
+  size_t len = strlen(word), n;
+  for (const char *at = option->words; at && *at; at += n + (at[n] == ' ')) {
+    n = strcspn(at, " ");
+    if (n == len && memcmp(at, word, n) == 0)
+      return true;
+  }
+  return false;
+}
+
 /* Applies an option whose values are `attached` (from --name=value or -n5) and then the following words. */
 static int apply(struct nai_cli_call *call, const struct nai_cli_option *option, const char *attached,
                  struct reader *words, struct nai_err *err) {
   const char *values[2] = {NULL, NULL};
   size_t want = nai_cli_value_count(option), have = 0;
-  if (attached && !want)
+  if (attached && !want && !option->words)
     return nai_err_set(err, NAI_EUSAGE, "--%s takes no value", option->name);
+  if (option->words && !attached && words->at + 1 < words->argc && may_follow(option, words->argv[words->at + 1]))
+    attached = words->argv[++words->at];
   if (attached)
     values[have++] = attached;
   for (; have < want; have++) {

@@ -1,0 +1,409 @@
+/* nsys-ai stats: the reports of `nsys stats`. */
+#include "features/stats/stats.h"
+
+#include "base/escape.h"
+#include "base/fs.h"
+#include "base/sandbox.h"
+#include "base/text.h"
+#include "command/command.h"
+#include "trace/trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
+struct stats_args {
+  const char *reports[MAX_LISTS], *formats[MAX_LISTS], *outputs[MAX_LISTS];
+  size_t report_count, format_count, output_count;
+  const char *time_unit, *times, *range;
+  bool overwrite, force_export, quiet, help_reports, help_formats;
+};
+
+/* true, false, or nothing behind it. */
+static int set_yes(void *args, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
+  bool *field = (bool *)((char *)args + option->at);
+  *field = !values[0] || strcmp(values[0], "true") == 0;
+  return *field || strcmp(values[0], "false") == 0
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "--%s takes true or false", option->name);
+}
+static const struct nai_cli_type yes = {set_yes, NULL};
+
+#define NAI_CLI_ARGS struct stats_args
+static const struct nai_cli_option options[] = {
+    NAI_CLI_LIST(texts, reports, report_count, "report", "NAME[:ARGUMENT...]",
+                 "a report, or several with commas; repeatable", .letter = 'r', .choices = nai_stats_names,
+                 .also = "with arguments behind a colon", .otherwise = "those that have data, of the common ones"),
+    NAI_CLI_LIST(texts, formats, format_count, "format", "FORMAT[:ARGUMENT...]",
+                 "column, table, csv, tsv, json, hdoc, htable; the n-th is of the n-th report", .letter = 'f',
+                 .otherwise = "column on a console, else csv"),
+    NAI_CLI_LIST(texts, outputs, output_count, "output", "OUTPUT",
+                 "- is standard output, . a file named after SRC, anything else the begin of a file's name",
+                 .letter = 'o', .otherwise = "-"),
+    NAI_CLI_OPTION(text, time_unit, "timeunit", "UNIT", "of times: nsec, usec, msec, sec"),
+    NAI_CLI_OPTION(text, times, "filter-time", "BEGIN/END", "only events that touch this time: ns, or with us, ms, s"),
+    NAI_CLI_OPTION(text, range, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]",
+                   "only events of the time of this NVTX range, and of its thread and process"),
+    NAI_CLI_OTHER(yes, "force-overwrite", NULL, "write files that are there", .at = offsetof(NAI_CLI_ARGS, overwrite),
+                  .words = "true false"),
+    NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an export is always made anew from an .nsys-rep",
+                  .at = offsetof(NAI_CLI_ARGS, force_export), .words = "true false"),
+    NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports"),
+    NAI_CLI_SWITCH(on, help_formats, "help-formats", "list the formats"),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "only the reports", .letter = 'q'),
+    {0},
+};
+
+/* --- what is asked ------------------------------------------------------------------------------------ */
+
+struct items {
+  const char *at[MAX_ITEMS];
+  size_t count;
+};
+
+/* Splits lists at commas. */
+static int split(struct items *out, const char *const *lists, size_t count, struct nai_arena *arena,
+                 struct nai_err *err) {
+  for (size_t i = 0; i < count; i++)
+    for (const char *word = lists[i]; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+      if (out->count == MAX_ITEMS)
+        return nai_err_set(err, NAI_EUSAGE, "more than %d reports", MAX_ITEMS);
+      out->at[out->count++] = nai_arena_printf(arena, "%.*s", (int)strcspn(word, ","), word);
+    }
+  return nai_arena_check(arena, err);
+}
+
+/* The n-th of a list, whose last one is repeated. */
+static const char *item(const struct items *items, size_t n, const char *otherwise) {
+  return items->count == 0 ? otherwise : items->at[n < items->count ? n : items->count - 1];
+}
+
+struct request {
+  const char *name, *arguments; /* as typed: "base:mangled" or "" */
+  const struct nai_stats_report *report;
+  struct nai_stats_options options;
+};
+
+static int unknown_report(const char *name, struct nai_err *err) {
+  const char *names[MAX_ITEMS];
+  size_t count = 0;
+  while ((names[count] = nai_stats_names(count, "")))
+    count++;
+  const char *near = nai_text_suggest(name, names, count);
+  return nai_err_set(err, NAI_EUSAGE, "Report '%s' could not be found.%s%s%s", name, near ? " Did you mean '" : "",
+                     near ? near : "", near ? "'?" : "");
+}
+
+static bool is_number(const char *word) {
+  word += *word == '-';
+  return *word && strlen(word) < 10 && strspn(word, "0123456789") == strlen(word);
+}
+
+static int read_arguments(struct request *request, char *words, struct nai_err *err) {
+  char *rest = NULL;
+  for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
+    if (request->report->named && strcmp(word, "base") == 0)
+      request->options.naming = NAI_STATS_BASE;
+    else if (request->report->named && strcmp(word, "mangled") == 0)
+      request->options.naming = NAI_STATS_MANGLED;
+    else if (request->report->rows && strncmp(word, "rows=", 5) == 0 && is_number(word + 5))
+      request->options.rows = strtoll(word + 5, NULL, 10);
+    else
+      return nai_err_set(err, NAI_EUSAGE, "Invalid argument passed to report '%s': unrecognized arguments: %s",
+                         request->name, word);
+  return NAI_OK;
+}
+
+static int read_request(struct request *request, const char *text, struct nai_arena *arena, struct nai_err *err) {
+  size_t len = strcspn(text, ":");
+  char *arguments = NULL;
+  request->name = nai_arena_printf(arena, "%.*s", (int)len, text);
+  request->arguments = text[len] ? text + len + 1 : "";
+  NAI_TRY(NAI_NEW(arguments, arena, strlen(text) + 1, err));
+  strcpy(arguments, request->arguments);
+  request->report = nai_stats_find(request->name);
+  if (!request->report)
+    return unknown_report(request->name, err);
+  if (nai_stats_is_absent(request->report))
+    return nai_err_set(err, NAI_EUSAGE, "Report '%s' of nsys is not in nsys-ai yet.", request->name);
+  request->options.rows = request->report->rows;
+  request->options.old = nai_stats_is_old(request->report, request->name);
+  return read_arguments(request, arguments, err);
+}
+
+/* --- where it goes ------------------------------------------------------------------------------------ */
+
+struct job {
+  const struct stats_args *args;
+  const char *source; /* as typed */
+  struct nai_trace *trace;
+  struct nai_stats_filter filter;
+  struct nai_arena arena;
+  struct items reports, formats, outputs;
+  bool failed; /* a report was refused; the others are printed */
+};
+
+static bool is_console(const char *output) { return strcmp(output, "-") == 0; }
+
+/* BASE_REPORT[_ARGUMENT...].EXTENSION */
+static const char *file_path(struct job *job, const struct request *request, const char *output,
+                             enum nai_stats_kind kind) {
+  NAI_SCOPED(nai_buf) path = {0};
+  size_t len = strlen(job->source);
+  const char *dot = strrchr(job->source, '.'), *slash = strrchr(job->source, '/');
+  if (dot && (!slash || dot > slash))
+    len = (size_t)(dot - job->source);
+  if (strcmp(output, ".") == 0)
+    nai_buf_put(&path, job->source, len);
+  else
+    nai_buf_puts(&path, output);
+  nai_buf_printf(&path, "_%s%s", request->name, *request->arguments ? "_" : "");
+  for (const char *c = request->arguments; *c; c++)
+    nai_buf_putc(&path, strchr(":=/", *c) ? '_' : *c);
+  nai_buf_puts(&path, job->args->range ? "_nvtx=" : "");
+  for (const char *c = job->args->range; c && *c; c++)
+    nai_buf_putc(&path, *c == '/' ? '-' : *c);
+  nai_buf_printf(&path, ".%s", nai_stats_kind_extension(kind));
+  job->arena.oom |= path.oom;
+  return nai_arena_printf(&job->arena, "%s", nai_buf_str(&path));
+}
+
+/* Without -q: what is done, as scripts look for it. */
+static void say(const struct job *job, const char *text) {
+  NAI_SCOPED(nai_buf) clean = {0};
+  nai_escape_terminal(&clean, text, strlen(text));
+  if (!job->args->quiet)
+    printf("%s", nai_buf_str(&clean));
+}
+
+static void end_line(const struct job *job, int times) {
+  for (int i = 0; i < times && !job->args->quiet; i++)
+    putchar('\n');
+}
+
+static bool has_tables(const struct nai_stats_source *source, const struct nai_stats_report *report) {
+  bool any = false;
+  for (int t = 0; t < 4 && report->tables[t]; t++)
+    any |= nai_stats_table(source, report->tables[t], 0) != NULL;
+  return any && (!report->second || nai_stats_table(source, report->second, 0));
+}
+
+static int print_report(struct job *job, const struct request *request, const struct nai_stats_format *format,
+                        const char *path, struct nai_stats_rows *rows, struct nai_err *err) {
+  struct nai_cmd_output output;
+  fflush(stdout);
+  NAI_TRY(nai_cmd_output_open(&output, path, job->source, err));
+  int rc = nai_stats_write(&output.sink.text, request->report, &request->options, rows, format, err);
+  return nai_cmd_output_close(&output, rc, err);
+}
+
+static int skip(struct job *job, const char *why, struct nai_err *err) {
+  end_line(job, 1);
+  say(job, why);
+  end_line(job, 2);
+  return nai_arena_check(&job->arena, err);
+}
+
+static int skip_without_data(struct job *job, const struct request *request, struct nai_err *err) {
+  return skip(
+      job, nai_arena_printf(&job->arena, "SKIPPED: %s does not contain %s data.", job->source, request->report->lacks),
+      err);
+}
+
+/* A report whose rows are there. */
+static int put_report(struct job *job, const struct request *request, size_t n, struct nai_stats_rows *rows,
+                      struct nai_err *err) {
+  const char *output = item(&job->outputs, n, "-"), *path = NULL;
+  struct nai_stats_format format;
+  enum nai_stats_kind otherwise = is_console(output) ? NAI_STATS_COLUMN : NAI_STATS_CSV;
+  NAI_TRY(
+      nai_stats_format_read(&format, item(&job->formats, n, "."), otherwise, job->args->time_unit, &job->arena, err));
+  if (!is_console(output)) {
+    path = file_path(job, request, output, format.kind);
+    NAI_TRY(nai_arena_check(&job->arena, err));
+    if (nai_fs_exists(path) && !job->args->overwrite)
+      return skip(job, nai_arena_printf(&job->arena, "SKIPPED: output file %s exists.", path), err);
+    say(job, nai_arena_printf(&job->arena, "to [%s]... ", path));
+  } else {
+    end_line(job, 1);
+  }
+  NAI_TRY(print_report(job, request, &format, path, rows, err));
+  say(job, path ? "PROCESSED" : "");
+  end_line(job, path ? 2 : 0);
+  if (rows->note && !job->args->quiet)
+    nai_cmd_note(rows->note);
+  return nai_arena_check(&job->arena, err);
+}
+
+static int run_report(struct job *job, const struct request *request, size_t n, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_source) source = {0};
+  NAI_SCOPED(nai_stats_rows) rows = {.source = &source};
+  say(job,
+      nai_arena_printf(&job->arena, "Processing [%s] with [nsys-ai/reports/%s.py]... ", job->source, request->name));
+  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
+  if (!has_tables(&source, request->report))
+    return skip_without_data(job, request, err);
+  source.filter = job->filter;
+  NAI_TRY(request->report->make(&rows, &request->options, err));
+  return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
+}
+
+/* --- the command -------------------------------------------------------------------------------------- */
+
+/* What is printed when nothing is asked for, of what is here. */
+static const char *const common[] = {"nvtx_sum",
+                                     "osrt_sum",
+                                     "cuda_api_sum",
+                                     "cuda_gpu_kern_sum",
+                                     "cuda_gpu_mem_time_sum",
+                                     "cuda_gpu_mem_size_sum",
+                                     "openmp_sum",
+                                     "um_sum",
+                                     "um_total_sum",
+                                     "um_cpu_page_faults_sum",
+                                     "openacc_sum"};
+
+static void ask_common(struct items *reports) {
+  for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+    if (!nai_stats_is_absent(nai_stats_find(common[i])))
+      reports->at[reports->count++] = common[i];
+}
+
+static int run_reports(struct job *job, struct nai_err *err) {
+  for (size_t i = 0; i < job->reports.count; i++) {
+    struct request request = {0};
+    if (read_request(&request, job->reports.at[i], &job->arena, err)) {
+      fflush(stdout);
+      fprintf(stderr, "ERROR: ");
+      NAI_SCOPED(nai_buf) clean = {0};
+      nai_escape_terminal(&clean, err->msg, strlen(err->msg));
+      fprintf(stderr, "%s\n", nai_buf_str(&clean));
+      job->failed = true;
+      continue;
+    }
+    NAI_TRY(run_report(job, &request, i, err));
+  }
+  return NAI_OK;
+}
+
+/* Formats are read before anything is printed. */
+static int check_formats(struct job *job, struct nai_err *err) {
+  struct nai_stats_format format;
+  for (size_t i = 0; i < job->formats.count; i++)
+    NAI_TRY(nai_stats_format_read(&format, job->formats.at[i], NAI_STATS_CSV, job->args->time_unit, &job->arena, err));
+  return job->formats.count
+           ? NAI_OK
+           : nai_stats_format_read(&format, ".", NAI_STATS_CSV, job->args->time_unit, &job->arena, err);
+}
+
+/* Writes go where the outputs lie. */
+static void confine(const struct job *job) {
+  const char *writable[MAX_ITEMS + 2] = {0};
+  char temporary[PATH_MAX];
+  size_t count = 0;
+  snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
+  writable[count++] = temporary;
+  for (size_t i = 0; i < job->outputs.count; i++)
+    if (!is_console(job->outputs.at[i]))
+      writable[count++] = strcmp(job->outputs.at[i], ".") == 0 ? job->source : job->outputs.at[i];
+  nai_sandbox_enter(&(struct nai_sandbox){.writable = writable, .reads_all = true, .readable = -1});
+}
+
+static int read_filter(struct job *job, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_source) source = {0};
+  NAI_SCOPED(nai_buf) note = {0};
+  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
+  NAI_TRY(nai_stats_filter_read(&job->filter, job->args->times, job->args->range, &note, &source, err));
+  if (note.len)
+    nai_cmd_note(nai_buf_str(&note));
+  return NAI_OK;
+}
+
+static int run_job(struct job *job, const char *path, struct nai_err *err) {
+  const struct stats_args *args = job->args;
+  NAI_OWNED(nai_trace) *trace = NULL;
+  NAI_TRY(split(&job->reports, args->reports, args->report_count, &job->arena, err));
+  NAI_TRY(split(&job->formats, args->formats, args->format_count, &job->arena, err));
+  NAI_TRY(split(&job->outputs, args->outputs, args->output_count, &job->arena, err));
+  if (!job->reports.count)
+    ask_common(&job->reports);
+  if (job->formats.count > job->reports.count)
+    nai_cmd_note("the number of formats exceeds number of reports");
+  NAI_TRY(check_formats(job, err));
+  confine(job);
+  NAI_TRY(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, err));
+  job->trace = trace;
+  NAI_TRY(read_filter(job, err));
+  NAI_TRY(run_reports(job, err));
+  return nai_trace_unchanged(trace, err);
+}
+
+static int list_reports(struct nai_err *err) {
+  NAI_SCOPED(nai_buf) out = {0};
+  for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++)
+    nai_buf_printf(&out, "  %-24s %-20s %s%s\n", r->name, r->old ? r->old : "", r->title,
+                   r->named  ? "; arguments base, mangled"
+                   : r->rows ? "; argument rows=N"
+                             : "");
+  return nai_cmd_print(&out, err);
+}
+
+static int list_formats(struct nai_err *err) {
+  NAI_SCOPED(nai_buf) out = {0};
+  nai_buf_puts(&out,
+               "  column, table   for a console; arguments nohdr, autolines=N, colmax=N\n"
+               "  csv, tsv        arguments nohdr\n"
+               "  json            an array of objects\n"
+               "  htable, hdoc    a table of HTML, a document of it; arguments title=TEXT, css=URL\n"
+               "Every format: nohdrunit, noconv, time= dur= ts= (nsec usec msec sec), mem= thru= bytes= (B KB KBi "
+               "MB MBi GB GBi), addr= (hex uint)\n");
+  return nai_cmd_print(&out, err);
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct stats_args *args = memory;
+  (void)operands;
+  for (size_t i = 0; i < args->output_count; i++)
+    if (args->outputs[i][0] == '@')
+      return nai_err_set(err, NAI_EUSAGE, "--output %.60s: a program is no output yet; use a pipe", args->outputs[i]);
+  if (args->times && args->range)
+    return nai_err_set(err, NAI_EUSAGE, "--filter-time and --filter-nvtx exclude each other");
+  return count || args->help_reports || args->help_formats ? NAI_OK
+                                                           : nai_err_set(err, NAI_EUSAGE, "stats needs SRC, an export");
+}
+
+/* Exit status 2: a report was refused. */
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct stats_args *args = memory;
+  struct nai_cmd_export export = {0};
+  struct job job = {.args = args, .arena = NAI_ARENA(NULL)};
+  (void)count, (void)program;
+  if (args->help_reports)
+    return list_reports(err);
+  if (args->help_formats)
+    return list_formats(err);
+  if (nai_fs_is_dir(operands[0]))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "\"%s\" is a directory: reports are made from the export that a run was made from", operands[0]);
+  job.source = operands[0];
+  int rc = nai_cmd_export_open(&export, operands[0], args->quiet, err);
+  if (!rc)
+    rc = run_job(&job, export.path, err);
+  nai_cmd_export_free(&export);
+  nai_arena_free(&job.arena);
+  return rc ? rc : job.failed ? 2 : 0;
+}
+
+NAI_CLI_COMMAND(
+    nai_cmd_stats, .name = "stats", .synopsis = "SRC", .summary = "the reports of `nsys stats`, from an export",
+    .description =
+        "Prints the reports of `nsys stats` under their names of 2022 and since 2023, with the columns, numbers and "
+        "formats that nsys prints: docs/stats.md. SRC is an SQLite export, or an .nsys-rep where nsys is on PATH.",
+    .examples = "nsys-ai stats trace.sqlite\n"
+                "nsys-ai stats -r cuda_gpu_kern_sum -f csv -q trace.sqlite\n"
+                "nsys-ai stats -r cuda_api_sum,osrt_sum -f csv,json -o . trace.sqlite\n"
+                "nsys-ai stats -r cuda_gpu_kern_sum:base --timeunit usec trace.sqlite",
+    .options = options, NAI_CLI_OPERANDS(0, 1, {.name = "SRC", NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES)}), .check = check,
+    .run = run)

@@ -1,0 +1,142 @@
+/* What lies inside which range: per thread, a sweep in the order of time. */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+/* --- order --------------------------------------------------------------------------------------------- */
+
+enum order { BY_END, BY_START, BY_THREAD };
+
+static uint64_t key_of(int64_t start, int64_t end, int64_t thread, enum order order) {
+  return order == BY_END   ? ~nai_key_from_i64(end)
+       : order == BY_START ? nai_key_from_i64(start)
+                           : nai_key_from_i64(thread);
+}
+
+/* Ranges that can hold something by thread, start, the longest first, then as in the file. */
+static int order_ranges(struct nai_key **out, uint32_t *count, const struct nai_stats_ranges *ranges,
+                        struct nai_arena *arena, struct nai_err *err) {
+  *count = 0;
+  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    if (ranges->at[i].end_thread == NAI_STATS_NULL)
+      (*out)[(*count)++].value = i;
+  for (int order = BY_END; order <= BY_THREAD; order++) {
+    for (uint32_t k = 0; k < *count; k++) {
+      const struct nai_stats_range *range = &ranges->at[(*out)[k].value];
+      (*out)[k].key = key_of(range->start, range->end, range->thread, (enum order)order);
+    }
+    NAI_TRY(nai_sort_keys(*out, *count, err));
+  }
+  return NAI_OK;
+}
+
+static int order_items(struct nai_key **out, const struct nai_stats_item *items, uint32_t count,
+                       struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, count, err));
+  for (uint32_t k = 0; k < count; k++)
+    (*out)[k].value = k;
+  for (int order = BY_START; order <= BY_THREAD; order++) {
+    for (uint32_t k = 0; k < count; k++) {
+      const struct nai_stats_item *item = &items[(*out)[k].value];
+      (*out)[k].key = key_of(item->start, item->end, item->thread, (enum order)order);
+    }
+    NAI_TRY(nai_sort_keys(*out, count, err));
+  }
+  return NAI_OK;
+}
+
+/* --- sweep --------------------------------------------------------------------------------------------- */
+
+struct sweep {
+  const struct nai_stats_ranges *ranges;
+  uint32_t *open; /* begun, not known to be over */
+  uint32_t depth;
+};
+
+/* Leaves out what is over before `time`, and what is of another thread. */
+static void close_ranges(struct sweep *sweep, int64_t thread, int64_t time) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < sweep->depth; i++) {
+    const struct nai_stats_range *range = &sweep->ranges->at[sweep->open[i]];
+    if (range->thread == thread && range->end >= time)
+      sweep->open[kept++] = sweep->open[i];
+  }
+  sweep->depth = kept;
+}
+
+int nai_stats_contain(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
+                      nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena, struct nai_err *err) {
+  struct sweep sweep = {.ranges = ranges};
+  struct nai_key *ordered = NULL, *turns = NULL;
+  uint32_t range_count, next = 0;
+  NAI_TRY(order_ranges(&ordered, &range_count, ranges, arena, err));
+  NAI_TRY(order_items(&turns, items, count, arena, err));
+  NAI_TRY(NAI_NEW(sweep.open, arena, range_count, err));
+  for (uint32_t k = 0; k < count; k++) {
+    const struct nai_stats_item *item = &items[turns[k].value];
+    close_ranges(&sweep, item->thread, item->start);
+    for (; next < range_count; next++) {
+      const struct nai_stats_range *range = &ranges->at[ordered[next].value];
+      if (range->thread > item->thread || (range->thread == item->thread && range->start > item->start))
+        break;
+      if (range->thread == item->thread && range->end >= item->start)
+        sweep.open[sweep.depth++] = ordered[next].value;
+    }
+    for (uint32_t i = 0; i < sweep.depth; i++)
+      if (ranges->at[sweep.open[i]].end >= item->end)
+        NAI_TRY(pair(ctx, sweep.open[i], turns[k].value, err));
+  }
+  return NAI_OK;
+}
+
+/* --- parents ------------------------------------------------------------------------------------------- */
+
+static bool same_times(const struct nai_stats_range *a, const struct nai_stats_range *b) {
+  return a->thread == b->thread && a->start == b->start && a->end == b->end;
+}
+
+/* The shortest open range around this one; of two the one that began first. */
+static uint32_t closest(const struct sweep *sweep, const struct nai_stats_range *range) {
+  uint32_t best = UINT32_MAX;
+  int64_t length = INT64_MAX;
+  for (uint32_t i = 0; i < sweep->depth; i++) {
+    const struct nai_stats_range *around = &sweep->ranges->at[sweep->open[i]];
+    if (around->end < range->end || around->end - around->start >= length)
+      continue;
+    length = around->end - around->start;
+    best = sweep->open[i];
+  }
+  return best;
+}
+
+int nai_stats_find_parents(struct nai_stats_place **out, const struct nai_stats_ranges *ranges, struct nai_arena *arena,
+                           struct nai_err *err) {
+  struct sweep sweep = {.ranges = ranges};
+  struct nai_stats_place *places = NULL;
+  struct nai_key *ordered = NULL;
+  uint32_t count, first = 0; /* of those with the same times */
+  NAI_TRY(order_ranges(&ordered, &count, ranges, arena, err));
+  NAI_TRY(NAI_NEW(places, arena, ranges->count, err));
+  NAI_TRY(NAI_NEW(sweep.open, arena, count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    places[i] = (struct nai_stats_place){UINT32_MAX, 0, UINT32_MAX};
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t at = ordered[k].value;
+    const struct nai_stats_range *range = &ranges->at[at];
+    close_ranges(&sweep, range->thread, range->start);
+    places[at].parent = closest(&sweep, range);
+    if (places[at].parent != UINT32_MAX)
+      places[at].level = places[places[at].parent].level + 1;
+    sweep.open[sweep.depth++] = at;
+    if (k == 0 || !same_times(range, &ranges->at[ordered[first].value])) {
+      first = k;
+      continue;
+    }
+    places[at].twin = ordered[first].value;
+    if (k == first + 1)
+      places[ordered[first].value].twin = at;
+  }
+  *out = places;
+  return NAI_OK;
+}

@@ -1,0 +1,239 @@
+/* Columns of an export's tables, as arrays. */
+#include "features/stats/stats.h"
+
+#include "base/text.h"
+#include "base/threads.h"
+#include "trace/trace/trace.h"
+
+#include <string.h>
+#include <strings.h>
+
+int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err) {
+  *source = (struct nai_stats_source){.trace = trace, .arena = NAI_ARENA(NULL)};
+  return nai_string_open(&source->strings, trace, err);
+}
+
+void nai_stats_source_free(struct nai_stats_source *source) {
+  nai_lookup_close(source->strings);
+  nai_strings_free(&source->texts);
+  nai_strings_free(&source->name_ids);
+  nai_arena_free(&source->arena);
+}
+
+static const struct nai_db_table *find(const struct nai_stats_source *source, const char *name) {
+  return nai_trace_table(source->trace, name);
+}
+
+const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index) {
+  size_t len = strlen(name), begin = name[len - 1] == '*' ? len - 1 : len + 1;
+  for (int t = 0; t < source->trace->table_count; t++)
+    if (strncasecmp(source->trace->tables[t].name, name, begin) == 0 && index-- == 0)
+      return source->trace->tables[t].name;
+  return NULL;
+}
+
+/* --- texts -------------------------------------------------------------------------------------------- */
+
+static int add_text(int64_t *out, struct nai_stats_source *source, const char *text, size_t len, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) clean = {0};
+  bool as_is = nai_text_is_clean(text, len);
+  if (!as_is)
+    nai_text_clean(&clean, text, len);
+  NAI_TRY(nai_buf_check(&clean, err));
+  uint32_t text_id = nai_strings_add(&source->texts, as_is ? text : nai_buf_str(&clean), as_is ? len : clean.len);
+  *out = text_id;
+  return text_id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *words, struct nai_err *err) {
+  return add_text(text, source, words, strlen(words), err);
+}
+
+static int read_name(struct nai_stats_source *source, uint32_t slot, int64_t id, struct nai_err *err) {
+  struct nai_cell cell;
+  bool found;
+  NAI_TRY(NAI_ROOM(source->names, source->name_capacity, slot, &source->arena, err));
+  struct nai_stats_name *name = &source->names[slot];
+  *name = (struct nai_stats_name){NAI_NO_STRING, NAI_NO_STRING};
+  NAI_TRY(nai_string_get(&found, &cell, source->strings, id, err));
+  if (!found)
+    return NAI_OK;
+  bool versioned = cell.len >= 6 && strncmp(cell.data + cell.len - 6, "_v", 2) == 0;
+  NAI_TRY(add_text(&name->text, source, cell.data, cell.len, err));
+  return add_text(&name->function, source, cell.data, cell.len - (versioned ? 6 : 0), err);
+}
+
+static int find_name(const struct nai_stats_name **name, struct nai_stats_source *source, int64_t id,
+                     struct nai_err *err) {
+  uint32_t before = source->name_ids.count;
+  uint32_t slot = nai_strings_add(&source->name_ids, (const char *)&id, sizeof id);
+  if (slot == NAI_NO_STRING)
+    return nai_err_nomem(err);
+  if (slot == before)
+    NAI_TRY(read_name(source, slot, id, err));
+  *name = &source->names[slot];
+  return NAI_OK;
+}
+
+int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
+  const struct nai_stats_name *name = NULL;
+  NAI_TRY(find_name(&name, source, id, err));
+  *text = name->text;
+  return NAI_OK;
+}
+
+int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err) {
+  const struct nai_stats_name *name = NULL;
+  NAI_TRY(find_name(&name, source, id, err));
+  *text = name->function;
+  return NAI_OK;
+}
+
+/* --- columns ------------------------------------------------------------------------------------------ */
+
+enum { FILTER_START, FILTER_END, FILTER_THREAD, FILTER_PROCESS, FILTER_COLUMNS };
+
+struct load {
+  struct nai_stats_events *out;
+  struct nai_stats_source *source;
+  struct nai_scan scan;
+  int columns[NAI_STATS_MAX_COLUMNS + FILTER_COLUMNS],
+      targets[NAI_STATS_MAX_COLUMNS]; /* by cell: of the table, of `out` */
+  int column_count;                   /* of `out`; behind them those of the filter */
+  int filter[FILTER_COLUMNS];         /* cells; NAI_NO_CELL: there is none */
+  bool text[NAI_STATS_MAX_COLUMNS];
+  int rowid;            /* the column of `out` for it, -1: none */
+  int64_t *first, *end; /* of each part: where its rows lie */
+};
+
+struct part {
+  struct load *load;
+  int64_t row, limit;
+};
+
+static bool is_other(const struct nai_cell *cell, int64_t wanted, int shift) {
+  return wanted != NAI_STATS_NULL && cell->type == NAI_CELL_INT && cell->i >> shift != wanted;
+}
+
+static bool passes(const struct load *load, const struct nai_cell *cells) {
+  const struct nai_stats_filter *filter = &load->source->filter;
+  const struct nai_cell *start = &cells[load->filter[FILTER_START]], *end = &cells[load->filter[FILTER_END]];
+  if (!filter->on || start->type != NAI_CELL_INT)
+    return true;
+  return nai_stats_passes(filter, start->i, end->type == NAI_CELL_INT ? end->i : start->i) &&
+         !is_other(&cells[load->filter[FILTER_THREAD]], filter->thread, 0) &&
+         !is_other(&cells[load->filter[FILTER_PROCESS]], filter->process, NAI_STATS_PROCESS_SHIFT);
+}
+
+static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
+  struct part *part = ctx;
+  struct load *load = part->load;
+  if (part->row >= part->limit)
+    return nai_err_set(err, NAI_EINPUT, "table \"%s\" has more rows than its pages say", load->scan.table);
+  if (!passes(load, cells))
+    return NAI_OK;
+  for (int c = 0; c < load->column_count; c++) {
+    const struct nai_cell *cell = &cells[c];
+    int64_t value = cell->type == NAI_CELL_INT && !load->text[c] ? cell->i : NAI_STATS_NULL;
+    if (load->text[c] && nai_cell_is_text(cell))
+      NAI_TRY(add_text(&value, load->source, cell->data, cell->len, err));
+    load->out->at[load->targets[c]][part->row] = value;
+  }
+  if (load->rowid >= 0)
+    load->out->at[load->rowid][part->row] = rowid;
+  part->row++;
+  return NAI_OK;
+}
+
+static int read_part(void *ctx, int number, struct nai_err *err) {
+  struct load *load = ctx;
+  struct part part = {load, load->first[number], load->first[number] + load->scan.part_rows[number]};
+  NAI_TRY(nai_scan_run(&load->scan, number, on_row, &part, err));
+  load->end[number] = part.row;
+  return NAI_OK;
+}
+
+/* Closes the gaps that parts with fewer rows than expected left. */
+static void close_gaps(struct load *load, int columns) {
+  int64_t row = 0;
+  for (int p = 0; p < load->scan.parts; p++) {
+    int64_t rows = load->end[p] - load->first[p];
+    for (int c = 0; c < columns && row != load->first[p]; c++)
+      if (load->out->at[c])
+        memmove(load->out->at[c] + row, load->out->at[c] + load->first[p], (size_t)rows * sizeof(int64_t));
+    row += rows;
+  }
+  load->out->count = (uint32_t)row;
+}
+
+static int make_room(struct load *load, const char *const *names, int columns, struct nai_err *err) {
+  struct nai_arena *arena = &load->source->arena;
+  int64_t rows = 0;
+  bool filled[NAI_STATS_MAX_COLUMNS] = {0};
+  NAI_TRY(NAI_NEW(load->first, arena, (size_t)load->scan.parts, err));
+  NAI_TRY(NAI_NEW(load->end, arena, (size_t)load->scan.parts, err));
+  for (int p = 0; p < load->scan.parts; p++) {
+    load->first[p] = rows;
+    rows += load->scan.part_rows[p];
+  }
+  if (rows >= UINT32_MAX)
+    return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", load->scan.table);
+  for (int c = 0; c < load->column_count; c++)
+    filled[load->targets[c]] = true;
+  for (int c = 0; c < columns; c++) {
+    if (!*names[c])
+      continue;
+    NAI_TRY(NAI_NEW(load->out->at[c], arena, (size_t)rows, err));
+    for (int64_t r = 0; r < rows && !filled[c]; r++)
+      load->out->at[c][r] = NAI_STATS_NULL;
+  }
+  return NAI_OK;
+}
+
+static int read_columns(struct load *load, const char *const *names, int columns, int threads, struct nai_err *err) {
+  NAI_TRY(make_room(load, names, columns, err));
+  NAI_TRY(nai_parallel(threads, load->scan.parts, read_part, load, err));
+  close_gaps(load, columns);
+  return NAI_OK;
+}
+
+/* What the filter looks at, behind the columns that are read. Ranges are filtered when their ends are known. */
+static void add_filter(struct load *load, const struct nai_db_table *table) {
+  static const char *const names[] = {"start", "end", "globalTid", "globalPid"};
+  bool wanted = load->source->filter.on && strcasecmp(table->name, "NVTX_EVENTS") != 0;
+  load->column_count = load->scan.column_count;
+  for (int f = 0; f < FILTER_COLUMNS; f++) {
+    int column = wanted ? nai_db_column(table, names[f]) : -1;
+    load->filter[f] = column < 0 ? NAI_NO_CELL : load->scan.column_count;
+    if (column >= 0)
+      load->columns[load->scan.column_count++] = column;
+  }
+}
+
+int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
+                   const char *const *names, struct nai_err *err) {
+  struct load load = {.out = out, .source = source, .rowid = -1, .scan = {.table = table, .columns = load.columns}};
+  const struct nai_db_table *found = find(source, table);
+  int columns = 0, threads = nai_cpu_count();
+  *out = (struct nai_stats_events){0};
+  for (; found && names[columns]; columns++) {
+    bool text = names[columns][0] == '$';
+    if (names[columns][0] == '#')
+      load.rowid = columns;
+    int column = nai_db_column(found, names[columns] + text);
+    if (column < 0)
+      continue;
+    load.columns[load.scan.column_count] = column;
+    load.targets[load.scan.column_count] = columns;
+    load.text[load.scan.column_count++] = text;
+    threads = text ? 1 : threads; /* they are numbered in the order of the file */
+  }
+  if (load.scan.column_count == 0)
+    return NAI_OK;
+  load.scan.table = found->name;
+  add_filter(&load, found);
+  NAI_TRY(nai_scan_open(&load.scan, source->trace, threads, err));
+  int rc = read_columns(&load, names, columns, threads, err);
+  nai_scan_close(&load.scan);
+  return rc;
+}

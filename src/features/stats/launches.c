@@ -1,0 +1,243 @@
+/* Kernels with the calls that launched them. */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct launches {
+  struct nai_stats_calls calls;
+  struct nai_stats_events kernels;
+  uint32_t *call;        /* of each kernel, UINT32_MAX: none */
+  struct nai_key *order; /* kernels with a call, by its start */
+  uint32_t count;
+};
+
+static int join(struct launches *out, struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE |
+                          0x3f << NAI_STATS_OP_GRID;
+  NAI_TRY(nai_stats_index_calls(&out->calls, rows->source, err));
+  NAI_TRY(nai_stats_load_operations(&out->kernels, rows->source, NAI_STATS_KERNELS, wanted, options, err));
+  NAI_TRY(NAI_NEW(out->call, arena, out->kernels.count, err));
+  NAI_TRY(NAI_NEW(out->order, arena, out->kernels.count, err));
+  for (uint32_t i = 0; i < out->kernels.count; i++) {
+    uint32_t call = nai_stats_call_of(&out->calls, out->kernels.at[NAI_STATS_OP_PROCESS][i],
+                                      out->kernels.at[NAI_STATS_OP_CORRELATION][i]);
+    out->call[i] = call;
+    if (call != UINT32_MAX &&
+        nai_stats_has_times(out->kernels.at[NAI_STATS_OP_START][i], out->kernels.at[NAI_STATS_OP_END][i]))
+      out->order[out->count++] =
+          (struct nai_key){nai_key_from_i64(out->calls.events.at[NAI_STATS_CALL_START][call]), i};
+  }
+  if (out->count < out->kernels.count)
+    rows->note = nai_arena_printf(arena, "%u of %u kernels have no launching call and are left out",
+                                  out->kernels.count - out->count, out->kernels.count);
+  return nai_arena_check(arena, err);
+}
+
+struct launch {
+  int64_t call_start, call_end, start, end;
+  int64_t queue;   /* NAI_STATS_NULL: it began before its call ended */
+  int64_t total;   /* from the begin of the call to the end of both */
+  int64_t thread;  /* globalTid */
+  uint32_t kernel; /* row */
+  uint32_t call;
+};
+
+static struct launch launch_of(const struct launches *all, uint32_t kernel) {
+  struct launch l = {.kernel = kernel, .call = all->call[kernel]};
+  l.call_start = all->calls.events.at[NAI_STATS_CALL_START][l.call];
+  l.call_end = all->calls.events.at[NAI_STATS_CALL_END][l.call];
+  l.thread = all->calls.events.at[NAI_STATS_CALL_THREAD][l.call];
+  l.start = all->kernels.at[NAI_STATS_OP_START][kernel];
+  l.end = all->kernels.at[NAI_STATS_OP_END][kernel];
+  l.queue = l.start < l.call_end ? NAI_STATS_NULL : l.start - l.call_end;
+  l.total = (l.end > l.call_end ? l.end : l.call_end) - l.call_start;
+  return l;
+}
+
+/* --- trace ---------------------------------------------------------------------------------------------- */
+
+int nai_stats_make_launches(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  struct launches *all = NULL;
+  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
+  NAI_TRY(join(all, rows, options, err));
+  rows->state = all;
+  rows->count = all->count;
+  return nai_sort_keys(all->order, all->count, err);
+}
+
+static struct launch row_of(const struct nai_stats_rows *rows, uint32_t row) {
+  const struct launches *all = rows->state;
+  return launch_of(all, all->order[row].value);
+}
+
+#define NUMBER(function, expression)                                                            \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
+    struct launch l = row_of(rows, row);                                                        \
+    nai_stats_put_int(out, expression);                                                         \
+  }
+NUMBER(call_start, l.call_start)
+NUMBER(call_duration, l.call_end - l.call_start)
+NUMBER(queue_start, l.queue == NAI_STATS_NULL ? l.queue : l.call_end)
+NUMBER(queue_duration, l.queue)
+NUMBER(kernel_start, l.start)
+NUMBER(kernel_duration, l.end - l.start)
+NUMBER(total_duration, l.total)
+NUMBER(process, nai_stats_pid(l.thread))
+NUMBER(thread, nai_stats_tid(l.thread))
+
+static void device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct launches *all = rows->state;
+  nai_stats_put_int(out, all->kernels.at[NAI_STATS_OP_DEVICE][row_of(rows, row).kernel]);
+}
+
+static void call_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct launches *all = rows->state;
+  int64_t name = all->calls.events.at[NAI_STATS_CALL_NAME][row_of(rows, row).call];
+  nai_stats_put_text(out, nai_stats_text_of(rows->source, name));
+}
+
+static void kernel_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct launches *all = rows->state;
+  const char *name = nai_stats_text_of(rows->source, all->kernels.at[NAI_STATS_OP_NAME][row_of(rows, row).kernel]);
+  nai_stats_put_text(out, name ? name : "");
+}
+
+static void put_sizes(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, int column) {
+  const struct launches *all = rows->state;
+  uint32_t kernel = row_of(rows, row).kernel;
+  int64_t *const *at = all->kernels.at + column;
+  nai_stats_put_text(out, nai_stats_sizes(rows, at[0][kernel], at[1][kernel], at[2][kernel]));
+}
+static void grid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_sizes(out, rows, row, NAI_STATS_OP_GRID);
+}
+static void block(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_sizes(out, rows, row, NAI_STATS_OP_BLOCK);
+}
+
+const struct nai_stats_column nai_stats_launch_columns[] = {{"API Start", NAI_STATS_STAMP, call_start},
+                                                            {"API Dur", NAI_STATS_TIME, call_duration},
+                                                            {"Queue Start", NAI_STATS_STAMP, queue_start},
+                                                            {"Queue Dur", NAI_STATS_TIME, queue_duration},
+                                                            {"Kernel Start", NAI_STATS_STAMP, kernel_start},
+                                                            {"Kernel Dur", NAI_STATS_TIME, kernel_duration},
+                                                            {"Total Dur", NAI_STATS_TIME, total_duration},
+                                                            {"PID", 0, process},
+                                                            {"TID", 0, thread},
+                                                            {"DevId", 0, device},
+                                                            {"API Function", 0, call_name},
+                                                            {"GridXYZ", 0, grid},
+                                                            {"BlockXYZ", 0, block},
+                                                            {"Kernel Name", 0, kernel_name},
+                                                            {0}};
+
+/* --- sums ------------------------------------------------------------------------------------------------ */
+
+enum { TOTAL, CALL, QUEUE, KERNEL, TIMES };
+enum { KEY_PID, KEY_TID, KEY_DEVICE, KEY_CALL, KEY_KERNEL, KEYS };
+struct launch_sums {
+  struct nai_stats_groups groups[TIMES]; /* of the same groups, with the same ids */
+};
+
+static int add_launch(struct launch_sums *sums, const struct launches *all, struct launch l, struct nai_err *err) {
+  const int64_t key[KEYS] = {nai_stats_pid(l.thread), nai_stats_tid(l.thread),
+                             all->kernels.at[NAI_STATS_OP_DEVICE][l.kernel],
+                             all->calls.events.at[NAI_STATS_CALL_NAME][l.call],
+                             all->kernels.at[NAI_STATS_OP_NAME][l.kernel]};
+  const int64_t times[TIMES] = {l.total, l.call_end - l.call_start, l.queue, l.end - l.start};
+  for (int t = 0; t < TIMES; t++) {
+    NAI_TRY(nai_stats_groups_add(&sums->groups[t], key, times[t], err));
+    if (times[t] == NAI_STATS_NULL)
+      sums->groups[t].rows--; /* the group is there all the same */
+  }
+  return NAI_OK;
+}
+
+/* Texts in the place of their numbers, so that equal means are in the order of names. */
+static int by_mean(const void *left, const void *right) {
+  const struct nai_stats_group *a = left, *b = right;
+  if (a->stats.mean != b->stats.mean)
+    return a->stats.mean < b->stats.mean ? 1 : -1;
+  return NAI_COMPARE({a->key[KEY_PID], b->key[KEY_PID]}, {a->key[KEY_TID], b->key[KEY_TID]},
+                     {a->key[KEY_DEVICE], b->key[KEY_DEVICE]}, {a->key[KEY_CALL], b->key[KEY_CALL]},
+                     {a->key[KEY_KERNEL], b->key[KEY_KERNEL]});
+}
+
+int nai_stats_make_launch_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  struct launches all = {0};
+  struct launch_sums *sums = NULL;
+  NAI_TRY(NAI_NEW(sums, &rows->source->arena, 1, err));
+  NAI_TRY(join(&all, rows, options, err));
+  for (int t = 0; t < TIMES; t++)
+    NAI_TRY(nai_stats_groups_begin(&sums->groups[t], rows->source, KEYS, all.count, err));
+  for (uint32_t i = 0; i < all.count; i++)
+    NAI_TRY(add_launch(sums, &all, launch_of(&all, all.order[i].value), err));
+  for (int t = 0; t < TIMES; t++)
+    NAI_TRY(nai_stats_groups_finish(&sums->groups[t], rows->source, KEY_KERNEL, NAI_STATS_BY_NAME, err));
+  rows->state = sums;
+  rows->count = sums->groups[TOTAL].count;
+  if (rows->count)
+    qsort(sums->groups[TOTAL].sorted, rows->count, sizeof *sums->groups[TOTAL].sorted, by_mean);
+  return NAI_OK;
+}
+
+static const struct nai_stats *times_of(const struct nai_stats_rows *rows, uint32_t row, int time) {
+  const struct launch_sums *sums = rows->state;
+  return &sums->groups[time].stats[nai_stats_group_of(rows, row)->id];
+}
+
+#define KEY(function, key_)                                                                     \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
+    nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[key_]);                           \
+  }
+KEY(sum_process, KEY_PID)
+KEY(sum_thread, KEY_TID)
+KEY(sum_device, KEY_DEVICE)
+
+static void sum_call(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_text_of(rows->source, nai_stats_group_of(rows, row)->key[KEY_CALL]));
+}
+static void queue_count(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, times_of(rows, row, QUEUE)->count);
+}
+
+/* Statistics of one of the times; of none they are missing, but for the deviation, as with NVIDIA. */
+#define STATISTIC(function, time, put, member, none)                                            \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
+    const struct nai_stats *stats = times_of(rows, row, time);                                  \
+    put(out, stats->count ? stats->member : none);                                              \
+  }
+#define STATISTICS(name, time)                                                   \
+  STATISTIC(name##_average, time, nai_stats_put_rounded, mean, (double)INFINITY) \
+  STATISTIC(name##_median, time, nai_stats_put_rounded, p50, (double)INFINITY)   \
+  STATISTIC(name##_least, time, nai_stats_put_int, min, NAI_STATS_NULL)          \
+  STATISTIC(name##_most, time, nai_stats_put_int, max, NAI_STATS_NULL)           \
+  STATISTIC(name##_deviation, time, nai_stats_put_rounded, stddev, 0)
+STATISTICS(total, TOTAL)
+STATISTICS(call, CALL)
+STATISTICS(queue, QUEUE)
+STATISTICS(kernel, KERNEL)
+
+#define COLUMNS(letter, name)                                                                      \
+  {letter "Avg", NAI_STATS_TIME, name##_average}, {letter "Med", NAI_STATS_TIME, name##_median},   \
+      {letter "Min", NAI_STATS_TIME, name##_least}, {letter "Max", NAI_STATS_TIME, name##_most}, { \
+    letter "StdDev", NAI_STATS_TIME, name##_deviation                                              \
+  }
+const struct nai_stats_column nai_stats_launch_sum_columns[] = {{"PID", 0, sum_process},
+                                                                {"TID", 0, sum_thread},
+                                                                {"DevId", 0, sum_device},
+                                                                {"Count", 0, nai_stats_cell_count},
+                                                                {"QCount", 0, queue_count},
+                                                                COLUMNS("T", total),
+                                                                COLUMNS("A", call),
+                                                                COLUMNS("Q", queue),
+                                                                COLUMNS("K", kernel),
+                                                                {"API Name", 0, sum_call},
+                                                                {"Kernel Name", 0, nai_stats_cell_name},
+                                                                {0}};

@@ -1,0 +1,184 @@
+/* nvtx_kern_sum: kernels by the ranges around their launching calls. */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_RANGE, KEY_PID, KEY_TID, KEY_STYLE, KEY_KERNEL, KEYS };
+enum { NO_RANGE = -1, NO_STYLE = -1 };
+
+struct range_kernels {
+  struct nai_stats_groups groups;
+  struct nai_stats_source *source;
+  struct nai_stats_ranges ranges;
+  struct nai_stats_events kernels;
+  struct nai_stats_calls calls;
+  struct nai_stats_item *items; /* launched kernels */
+  uint32_t *item_kernel;        /* their rows */
+  uint32_t item_count;
+  uint64_t pairs;     /* of a range and a kernel */
+  bool *paired;       /* by kernel: it is in a range */
+  struct nai_key *in; /* of each row of the groups: group, and its range */
+  uint32_t in_count;
+  uint32_t *range_instances, *kernel_instances; /* by group */
+  uint32_t *last_item;                          /* by group: the last that was counted, + 1 */
+  uint32_t group_capacity;
+};
+
+static int find_items(struct range_kernels *all, struct nai_stats_source *source, struct nai_err *err) {
+  const struct nai_stats_events *kernels = &all->kernels, *calls = &all->calls.events;
+  NAI_TRY(NAI_NEW(all->items, &source->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(all->item_kernel, &source->arena, kernels->count, err));
+  NAI_TRY(NAI_NEW(all->paired, &source->arena, kernels->count, err));
+  for (uint32_t i = 0; i < kernels->count; i++) {
+    uint32_t call =
+        nai_stats_call_of(&all->calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
+    if (call == UINT32_MAX ||
+        !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
+      continue;
+    all->item_kernel[all->item_count] = i;
+    all->items[all->item_count++] =
+        (struct nai_stats_item){calls->at[NAI_STATS_CALL_START][call], calls->at[NAI_STATS_CALL_END][call],
+                                calls->at[NAI_STATS_CALL_THREAD][call]};
+  }
+  return NAI_OK;
+}
+
+static int count_pair(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
+  struct range_kernels *all = ctx;
+  (void)range, (void)err;
+  all->paired[all->item_kernel[item]] = true;
+  all->pairs++;
+  return NAI_OK;
+}
+
+/* Counts a kernel once per group: its pairs come one after the other. */
+static int count_kernel(struct range_kernels *all, uint32_t group, uint32_t item, struct nai_err *err) {
+  uint32_t capacity = all->group_capacity;
+  NAI_TRY(nai_arena_room(&all->kernel_instances, &capacity, group, sizeof *all->kernel_instances, &all->source->arena,
+                         err));
+  NAI_TRY(NAI_ROOM(all->last_item, all->group_capacity, group, &all->source->arena, err));
+  all->kernel_instances[group] += all->last_item[group] != item + 1;
+  all->last_item[group] = item + 1;
+  return NAI_OK;
+}
+
+static int64_t kernel_time(const struct range_kernels *all, uint32_t kernel) {
+  return all->kernels.at[NAI_STATS_OP_END][kernel] - all->kernels.at[NAI_STATS_OP_START][kernel];
+}
+
+static int add_pair(void *ctx, uint32_t at, uint32_t item, struct nai_err *err) {
+  struct range_kernels *all = ctx;
+  const struct nai_stats_range *range = &all->ranges.at[at];
+  uint32_t kernel = all->item_kernel[item];
+  const int64_t key[KEYS] = {range->name, nai_stats_pid(range->thread), nai_stats_tid(range->thread), range->style,
+                             all->kernels.at[NAI_STATS_OP_NAME][kernel]};
+  NAI_TRY(nai_stats_groups_add(&all->groups, key, kernel_time(all, kernel), err));
+  uint32_t group = all->groups.group[all->groups.rows - 1];
+  all->in[all->in_count++] = (struct nai_key){(uint64_t)group << 32 | at, group};
+  return count_kernel(all, group, item, err);
+}
+
+/* Kernels in no range: by thread of the call, if there is one. As items they have numbers that no other has. */
+static int add_others(struct range_kernels *all, struct nai_err *err) {
+  const struct nai_stats_events *kernels = &all->kernels;
+  for (uint32_t i = 0; i < kernels->count; i++) {
+    if (all->paired[i] || !nai_stats_has_times(kernels->at[NAI_STATS_OP_START][i], kernels->at[NAI_STATS_OP_END][i]))
+      continue;
+    uint32_t call =
+        nai_stats_call_of(&all->calls, kernels->at[NAI_STATS_OP_PROCESS][i], kernels->at[NAI_STATS_OP_CORRELATION][i]);
+    int64_t thread = call == UINT32_MAX ? NAI_STATS_NULL : all->calls.events.at[NAI_STATS_CALL_THREAD][call];
+    const int64_t key[KEYS] = {NO_RANGE, nai_stats_pid(thread), nai_stats_tid(thread), NO_STYLE,
+                               kernels->at[NAI_STATS_OP_NAME][i]};
+    NAI_TRY(nai_stats_groups_add(&all->groups, key, kernel_time(all, i), err));
+    NAI_TRY(count_kernel(all, all->groups.group[all->groups.rows - 1], UINT32_MAX - 2 - i, err));
+  }
+  return NAI_OK;
+}
+
+static int count_ranges(struct range_kernels *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->range_instances, arena, all->groups.known.count, err));
+  NAI_TRY(nai_sort_keys(all->in, all->in_count, err));
+  for (uint32_t i = 0; i < all->in_count; i++)
+    all->range_instances[all->in[i].value] += i == 0 || all->in[i].key != all->in[i - 1].key;
+  return NAI_OK;
+}
+
+/* Names of ranges, for the order: the groups hold those of kernels. */
+static const char *range_text(const struct nai_stats_rows *rows, const struct nai_stats_group *group) {
+  return nai_stats_text_of(rows->source, group->key[KEY_RANGE]);
+}
+
+static int by_range(const void *left, const void *right, void *ctx) {
+  const struct nai_stats_group *a = left, *b = right;
+  const char *one = range_text(ctx, a), *other = range_text(ctx, b);
+  int order = one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
+  if (!order)
+    order = NAI_COMPARE({a->key[KEY_PID], b->key[KEY_PID]}, {a->key[KEY_TID], b->key[KEY_TID]},
+                        {b->stats.total, a->stats.total});
+  if (!order)
+    order = strcmp(a->name ? a->name : "", b->name ? b->name : "");
+  return order ? order : NAI_COMPARE({a->key[KEY_STYLE], b->key[KEY_STYLE]}, {a->id, b->id});
+}
+
+int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                                 struct nai_err *err) {
+  struct nai_stats_source *source = rows->source;
+  struct nai_arena *arena = &source->arena;
+  struct range_kernels *all = NULL;
+  NAI_TRY(NAI_NEW(all, arena, 1, err));
+  all->source = source;
+  NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(nai_stats_index_calls(&all->calls, source, err));
+  NAI_TRY(nai_stats_load_operations(&all->kernels, source, NAI_STATS_KERNELS,
+                                    1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS, options, err));
+  NAI_TRY(find_items(all, source, err));
+  NAI_TRY(nai_stats_contain(&all->ranges, all->items, all->item_count, count_pair, all, arena, err));
+  NAI_TRY(nai_stats_groups_begin(&all->groups, source, KEYS, all->pairs + all->kernels.count, err));
+  NAI_TRY(NAI_NEW(all->in, arena, all->pairs, err));
+  NAI_TRY(nai_stats_contain(&all->ranges, all->items, all->item_count, add_pair, all, arena, err));
+  NAI_TRY(add_others(all, err));
+  NAI_TRY(count_ranges(all, arena, err));
+  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_KERNEL, NAI_STATS_BY_NAME, err));
+  rows->state = all; /* which begins with the groups */
+  if (rows->count)
+    qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_range, rows);
+  return NAI_OK;
+}
+
+/* --- columns -------------------------------------------------------------------------------------------- */
+
+static void range(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, range_text(rows, nai_stats_group_of(rows, row)));
+}
+static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  int64_t style = nai_stats_group_of(rows, row)->key[KEY_STYLE];
+  nai_stats_put_text(out, style == NO_STYLE ? NULL : nai_stats_style_name((enum nai_stats_style)style));
+}
+static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_PID]);
+}
+static void thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, nai_stats_group_of(rows, row)->key[KEY_TID]);
+}
+static void ranges(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_kernels *all = rows->state;
+  nai_stats_put_int(out, all->range_instances[nai_stats_group_of(rows, row)->id]);
+}
+static void kernels(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_kernels *all = rows->state;
+  nai_stats_put_int(out, all->kernel_instances[nai_stats_group_of(rows, row)->id]);
+}
+
+const struct nai_stats_column nai_stats_range_kernel_columns[] = {{"NVTX Range", 0, range},
+                                                                  {"Style", 0, style},
+                                                                  {"PID", 0, process},
+                                                                  {"TID", 0, thread},
+                                                                  {"NVTX Inst", 0, ranges},
+                                                                  {"Kern Inst", 0, kernels},
+                                                                  {"Total Time", NAI_STATS_TIME, nai_stats_cell_total},
+                                                                  NAI_STATS_SPREAD,
+                                                                  {"Kernel Name", 0, nai_stats_cell_name},
+                                                                  {0}};

@@ -1,0 +1,44 @@
+/* NVTX ranges by name. */
+#include "features/stats/stats.h"
+
+static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool push_pop, bool start_end,
+               struct nai_err *err) {
+  struct nai_stats_ranges ranges;
+  struct nai_stats_groups *groups = NULL;
+  NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 2, ranges.count, err));
+  for (uint32_t i = 0; i < ranges.count; i++) {
+    const struct nai_stats_range *range = &ranges.at[i];
+    const int64_t key[2] = {range->name, range->style};
+    if (range->style == NAI_STATS_PUSH_POP ? push_pop : start_end)
+      NAI_TRY(nai_stats_groups_add(groups, key, range->end - range->start, err));
+  }
+  return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
+}
+
+int nai_stats_make_ranges(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  return sum(rows, options, true, true, err);
+}
+
+int nai_stats_make_push_pop(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  return sum(rows, options, true, false, err);
+}
+
+int nai_stats_make_start_end(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                             struct nai_err *err) {
+  return sum(rows, options, false, true, err);
+}
+
+static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[1]));
+}
+
+static void range_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_group_of(rows, row)->name);
+}
+
+const struct nai_stats_column nai_stats_range_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"Style", 0, style}, {"Range", 0, range_name}, {0}};
+const struct nai_stats_column nai_stats_one_style_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"Range", 0, range_name}, {0}};

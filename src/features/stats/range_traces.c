@@ -1,0 +1,397 @@
+/* Reports with a row per range: the tree of push/pop ranges, and the projection of ranges to the GPU. */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+
+/* --- what both have -------------------------------------------------------------------------------------- */
+
+struct range_trace {
+  struct nai_stats_ranges ranges;
+  struct nai_stats_place *places;
+  struct nai_key *order; /* rows of the report */
+  uint32_t *chain;       /* room for the ranges around one, and itself */
+  bool twins_are_lost;   /* ranges of equal times, and what lies in them, have no place, as with NVIDIA */
+
+  /* of the tree */
+  int64_t *child_ns;
+
+  /* of the projection, by range */
+  int64_t *start, *end;
+  uint32_t *operations, *children; /* operations: by call */
+  uint32_t *last_call;             /* the last one counted, + 1 */
+};
+
+static const struct nai_stats_range *range_of(const struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  return &all->ranges.at[all->order[row].value];
+}
+
+static uint32_t index_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return ((const struct range_trace *)rows->state)->order[row].value;
+}
+
+/* Whether a range has a level and a stack. */
+static bool has_place(const struct range_trace *all, uint32_t range) {
+  for (; range != UINT32_MAX && all->twins_are_lost; range = all->places[range].parent)
+    if (all->places[range].twin != UINT32_MAX)
+      return false;
+  return true;
+}
+
+static void name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name));
+}
+static void start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, range_of(rows, row)->start);
+}
+static void end(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, range_of(rows, row)->end);
+}
+static void duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start);
+}
+static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_style_name(range_of(rows, row)->style));
+}
+static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread));
+}
+static void thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, nai_stats_tid(range_of(rows, row)->thread));
+}
+static void level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  uint32_t range = index_of(rows, row);
+  nai_stats_put_int(out, has_place(all, range) ? all->places[range].level : NAI_STATS_NULL);
+}
+static void children(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->children[index_of(rows, row)]);
+}
+static void id(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, range_of(rows, row)->rowid);
+}
+static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  uint32_t range = index_of(rows, row), parent = has_place(all, range) ? all->places[range].parent : UINT32_MAX;
+  nai_stats_put_int(out, parent == UINT32_MAX ? NAI_STATS_NULL : all->ranges.at[parent].rowid);
+}
+
+/* :2:4:5, from the outermost. */
+static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  uint32_t range = index_of(rows, row), depth = 0;
+  for (uint32_t at = range; at != UINT32_MAX; at = all->places[at].parent)
+    all->chain[depth++] = at;
+  nai_buf_clear(&rows->scratch);
+  while (depth-- > 0)
+    nai_buf_printf(&rows->scratch, ":%lld", (long long)all->ranges.at[all->chain[depth]].rowid);
+  nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->scratch) : NULL);
+}
+
+static int find_places(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
+  int32_t deepest = 0;
+  NAI_TRY(nai_stats_find_parents(&all->places, &all->ranges, arena, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    deepest = all->places[i].level > deepest ? all->places[i].level : deepest;
+  return NAI_NEW(all->chain, arena, (size_t)deepest + 1, err);
+}
+
+/* --- nvtx_pushpop_trace ---------------------------------------------------------------------------------- */
+
+static int sum_children(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->child_ns, arena, all->ranges.count, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++) {
+    uint32_t around = all->places[i].parent;
+    if (around == UINT32_MAX)
+      continue;
+    all->children[around]++;
+    nai_stats_add(&all->child_ns[around], all->ranges.at[i].end - all->ranges.at[i].start);
+  }
+  return NAI_OK;
+}
+
+/* Of 2022 in the order of the file, since by start, the shortest first. */
+static int order_tree(struct range_trace *all, const struct nai_stats_options *options, struct nai_arena *arena,
+                      struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->order, arena, all->ranges.count, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    all->order[i] = (struct nai_key){nai_key_from_i64(all->ranges.at[i].end - all->ranges.at[i].start), i};
+  if (options->old)
+    return NAI_OK;
+  NAI_TRY(nai_sort_keys(all->order, all->ranges.count, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    all->order[i].key = nai_key_from_i64(all->ranges.at[all->order[i].value].start);
+  return nai_sort_keys(all->order, all->ranges.count, err);
+}
+
+int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                                  struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  struct range_trace *all = NULL;
+  uint32_t twins = 0;
+  NAI_TRY(NAI_NEW(all, arena, 1, err));
+  NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, err));
+  NAI_TRY(find_places(all, arena, err));
+  NAI_TRY(sum_children(all, arena, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    twins += all->places[i].twin != UINT32_MAX;
+  if (twins)
+    rows->note = nai_arena_printf(arena, "%u ranges begin and end with another; nsys leaves them out", twins);
+  rows->state = all;
+  rows->count = all->ranges.count;
+  NAI_TRY(nai_arena_check(arena, err));
+  return order_tree(all, options, arena, err);
+}
+
+static void child_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
+}
+static void own_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct nai_stats_range *range = range_of(rows, row);
+  int64_t own = range->end - range->start;
+  nai_stats_add(&own, -((const struct range_trace *)rows->state)->child_ns[index_of(rows, row)]);
+  nai_stats_put_int(out, own);
+}
+
+/* Two hyphens a level in front of the name. */
+static void tree(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  const char *text = nai_stats_text_of(rows->source, range_of(rows, row)->name);
+  nai_buf_clear(&rows->scratch);
+  for (int32_t i = 0; i < all->places[index_of(rows, row)].level; i++)
+    nai_buf_puts(&rows->scratch, "--");
+  nai_buf_puts(&rows->scratch, text ? text : "");
+  nai_stats_put_text(out, text ? nai_buf_str(&rows->scratch) : NULL);
+}
+
+const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NAI_STATS_STAMP, start},
+                                                                    {"End", NAI_STATS_STAMP, end},
+                                                                    {"Duration", NAI_STATS_TIME, duration},
+                                                                    {"DurChild", NAI_STATS_TIME, child_time},
+                                                                    {"DurNonChild", NAI_STATS_TIME, own_time},
+                                                                    {"Name", 0, name},
+                                                                    {"PID", 0, process},
+                                                                    {"TID", 0, thread},
+                                                                    {"Lvl", 0, level},
+                                                                    {"NumChild", 0, children},
+                                                                    {"RangeId", 0, id},
+                                                                    {"ParentId", 0, parent},
+                                                                    {"RangeStack", 0, stack},
+                                                                    {"NameTree", 0, tree},
+                                                                    {0}};
+
+/* --- nvtx_gpu_proj_trace --------------------------------------------------------------------------------- */
+
+struct launched {
+  struct nai_stats_item *items;
+  int64_t *start, *end; /* of the operation */
+  uint32_t *call;
+  uint32_t count;
+  struct range_trace *all;
+};
+
+/* Operations with their calls. */
+static int find_launched(struct launched *out, struct nai_stats_source *source, const struct nai_stats_options *options,
+                         struct nai_err *err) {
+  struct nai_stats_events events[3];
+  struct nai_stats_calls calls;
+  uint64_t count = 0;
+  const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS;
+  NAI_TRY(nai_stats_index_calls(&calls, source, err));
+  for (int what = 0; what < 3; what++) {
+    NAI_TRY(nai_stats_load_operations(&events[what], source, (enum nai_stats_what)what, wanted, options, err));
+    count += events[what].count;
+  }
+  NAI_TRY(NAI_NEW(out->items, &source->arena, count, err));
+  NAI_TRY(NAI_NEW(out->start, &source->arena, count, err));
+  NAI_TRY(NAI_NEW(out->end, &source->arena, count, err));
+  NAI_TRY(NAI_NEW(out->call, &source->arena, count, err));
+  for (int what = 0; what < 3; what++)
+    for (uint32_t i = 0; i < events[what].count; i++) {
+      uint32_t call = nai_stats_call_of(&calls, events[what].at[NAI_STATS_OP_PROCESS][i],
+                                        events[what].at[NAI_STATS_OP_CORRELATION][i]);
+      int64_t start = events[what].at[NAI_STATS_OP_START][i], end = events[what].at[NAI_STATS_OP_END][i];
+      if (call == UINT32_MAX || !nai_stats_has_times(start, end))
+        continue;
+      out->start[out->count] = start;
+      out->end[out->count] = end;
+      out->call[out->count] = call;
+      out->items[out->count++] = (struct nai_stats_item){calls.events.at[NAI_STATS_CALL_START][call],
+                                                         calls.events.at[NAI_STATS_CALL_END][call],
+                                                         calls.events.at[NAI_STATS_CALL_THREAD][call]};
+    }
+  return NAI_OK;
+}
+
+static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
+  const struct launched *launched = ctx;
+  struct range_trace *all = launched->all;
+  bool first = all->operations[range] == 0;
+  (void)err;
+  if (first || launched->start[item] < all->start[range])
+    all->start[range] = launched->start[item];
+  if (first || launched->end[item] > all->end[range])
+    all->end[range] = launched->end[item];
+  all->operations[range] += all->last_call[range] != launched->call[item] + 1;
+  all->last_call[range] = launched->call[item] + 1;
+  return NAI_OK;
+}
+
+/* Direct children that are projected themselves; of ranges of equal times each is the other's. */
+static void count_children(struct range_trace *all) {
+  for (uint32_t i = 0; i < all->ranges.count; i++) {
+    uint32_t around = all->places[i].twin != UINT32_MAX ? all->places[i].twin : all->places[i].parent;
+    if (around != UINT32_MAX && all->operations[i])
+      all->children[around]++;
+  }
+}
+
+/* Of 2022 in the order of the file, since by projected start, the longest first. */
+static int order_projections(struct nai_stats_rows *rows, struct range_trace *all, bool old, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->order, &rows->source->arena, all->ranges.count, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++)
+    if (all->operations[i])
+      all->order[rows->count++] = (struct nai_key){~nai_key_from_i64(all->end[i] - all->start[i]), i};
+  if (old)
+    return NAI_OK;
+  NAI_TRY(nai_sort_keys(all->order, rows->count, err));
+  for (uint32_t i = 0; i < rows->count; i++)
+    all->order[i].key = nai_key_from_i64(all->start[all->order[i].value]);
+  return nai_sort_keys(all->order, rows->count, err);
+}
+
+int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  struct range_trace *all = NULL;
+  struct launched launched = {0};
+  NAI_TRY(NAI_NEW(all, arena, 1, err));
+  launched.all = all;
+  all->twins_are_lost = true;
+  NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(find_places(all, arena, err));
+  NAI_TRY(find_launched(&launched, rows->source, options, err));
+  NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->operations, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->last_call, arena, all->ranges.count, err));
+  NAI_TRY(nai_stats_contain(&all->ranges, launched.items, launched.count, project, &launched, arena, err));
+  count_children(all);
+  rows->state = all;
+  return order_projections(rows, all, options->old, err);
+}
+
+static void projected_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->start[index_of(rows, row)]);
+}
+static void projected_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct range_trace *all = rows->state;
+  uint32_t range = index_of(rows, row);
+  nai_stats_put_int(out, all->end[range] - all->start[range]);
+}
+static void operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, ((const struct range_trace *)rows->state)->operations[index_of(rows, row)]);
+}
+
+const struct nai_stats_column nai_stats_projection_columns[] = {{"Name", 0, name},
+                                                                {"Projected Start", NAI_STATS_STAMP, projected_start},
+                                                                {"Projected Duration", NAI_STATS_TIME, projected_time},
+                                                                {"Orig Start", NAI_STATS_STAMP, start},
+                                                                {"Orig Duration", NAI_STATS_TIME, duration},
+                                                                {"Style", 0, style},
+                                                                {"PID", 0, process},
+                                                                {"TID", 0, thread},
+                                                                {"NumGPUOps", 0, operations},
+                                                                {"Lvl", 0, level},
+                                                                {"NumChild", 0, children},
+                                                                {"RangeId", 0, id},
+                                                                {"ParentId", 0, parent},
+                                                                {"RangeStack", 0, stack},
+                                                                {0}};
+
+/* --- nvtx_gpu_proj_sum ----------------------------------------------------------------------------------- */
+
+enum { KEY_NAME, KEY_STYLE, KEYS };
+struct projection_sums {
+  struct nai_stats_groups groups; /* of projected times */
+  struct projection_sum {
+    int64_t range_ns, operations, children, levels, placed; /* placed: those that have a level */
+  } * sums;                                                 /* by group */
+};
+
+int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                                   struct nai_err *err) {
+  struct projection_sums *sums = NULL;
+  NAI_TRY(nai_stats_make_projections(rows, options, err));
+  const struct range_trace *all = rows->state;
+  NAI_TRY(NAI_NEW(sums, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(&sums->groups, rows->source, KEYS, rows->count, err));
+  NAI_TRY(NAI_NEW(sums->sums, &rows->source->arena, rows->count, err));
+  for (uint32_t row = 0; row < rows->count; row++) {
+    uint32_t at = all->order[row].value;
+    const struct nai_stats_range *range = &all->ranges.at[at];
+    const int64_t key[KEYS] = {range->name, range->style};
+    NAI_TRY(nai_stats_groups_add(&sums->groups, key, all->end[at] - all->start[at], err));
+    struct projection_sum *sum = &sums->sums[sums->groups.group[row]];
+    nai_stats_add(&sum->range_ns, range->end - range->start);
+    sum->operations += all->operations[at];
+    sum->children += all->children[at];
+    sum->levels += has_place(all, at) ? all->places[at].level : 0;
+    sum->placed += has_place(all, at);
+  }
+  NAI_TRY(nai_stats_show_groups(rows, &sums->groups, KEY_NAME, NAI_STATS_BY_NAME, err));
+  rows->state = sums; /* which begins with the groups */
+  return NAI_OK;
+}
+
+static const struct projection_sum *sum_of(const struct nai_stats_rows *rows, uint32_t row) {
+  const struct projection_sums *sums = rows->state;
+  return &sums->sums[nai_stats_group_of(rows, row)->id];
+}
+
+static void put_mean(struct nai_stats_cell *out, int64_t total, int64_t count) {
+  nai_stats_put_rounded(out, count ? (double)total / (double)count : (double)INFINITY);
+}
+
+static void sum_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_group_of(rows, row)->name);
+}
+static void sum_style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_style_name((enum nai_stats_style)nai_stats_group_of(rows, row)->key[KEY_STYLE]));
+}
+static void sum_range_time(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, sum_of(rows, row)->range_ns);
+}
+static void sum_operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, sum_of(rows, row)->operations);
+}
+static void mean_operations(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_mean(out, sum_of(rows, row)->operations, nai_stats_group_of(rows, row)->stats.count);
+}
+static void mean_level(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_mean(out, sum_of(rows, row)->levels, sum_of(rows, row)->placed);
+}
+static void mean_children(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_mean(out, sum_of(rows, row)->children, nai_stats_group_of(rows, row)->stats.count);
+}
+
+const struct nai_stats_column nai_stats_projection_sum_columns[] = {
+    {"Range", 0, sum_name},
+    {"Style", 0, sum_style},
+    {"Total Proj Time", NAI_STATS_TIME, nai_stats_cell_total},
+    {"Total Range Time", NAI_STATS_TIME, sum_range_time},
+    {"Range Instances", 0, nai_stats_cell_count},
+    {"Proj Avg", NAI_STATS_TIME, nai_stats_cell_average},
+    {"Proj Med", NAI_STATS_TIME, nai_stats_cell_median},
+    {"Proj Min", NAI_STATS_TIME, nai_stats_cell_least},
+    {"Proj Max", NAI_STATS_TIME, nai_stats_cell_most},
+    {"Proj StdDev", NAI_STATS_TIME, nai_stats_cell_deviation},
+    {"Total GPU Ops", 0, sum_operations},
+    {"Avg GPU Ops", 0, mean_operations},
+    {"Avg Range Lvl", 0, mean_level},
+    {"Avg Num Child", 0, mean_children},
+    {0}};

@@ -1,0 +1,396 @@
+/* Reports of `nsys stats`. A report is an entry of data (catalogue.c): its names, the tables it needs, its columns, and
+ * a function that makes its rows. Definitions: docs/stats.md. Internal to src/features/stats. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/strings.h"
+#include "table/stats.h"
+#include "trace/reader.h"
+
+#define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
+
+/* --- events.c: columns of an export's tables -------------------------------------------------------- */
+
+/* Numbers of source->texts, or NAI_NO_STRING. */
+struct nai_stats_name {
+  int64_t text, function; /* of a call: its name without `_v` and four digits */
+};
+
+/* Events that are left in: those that touch [start, end), of this thread and process. */
+struct nai_stats_filter {
+  bool on;
+  int64_t start, end;
+  int64_t thread, process; /* globalTid, and its part above the thread; NAI_STATS_NULL: any */
+};
+static inline bool nai_stats_passes(const struct nai_stats_filter *filter, int64_t start, int64_t end) {
+  return !filter->on || (start < filter->end && end >= filter->start);
+}
+
+struct nai_stats_source {
+  struct nai_trace *trace;
+  struct nai_lookup *strings; /* NULL: the export has none */
+  struct nai_stats_filter filter;
+  struct nai_arena arena;
+  struct nai_strings texts;     /* every text that a report prints, cleaned */
+  struct nai_strings name_ids;  /* ids of StringIds that were asked for, 8 bytes each */
+  struct nai_stats_name *names; /* of each of those */
+  uint32_t name_capacity;
+};
+NAI_MUST_CHECK int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err);
+void nai_stats_source_free(struct nai_stats_source *source);
+
+/* The index-th table of a name that may end in `*`; NULL past the last. */
+const char *nai_stats_table(const struct nai_stats_source *source, const char *name, int index);
+
+enum { NAI_STATS_MAX_COLUMNS = 24 };
+/* Rows of a table of an export in the order of the file, a column an array. */
+struct nai_stats_events {
+  uint32_t count;
+  int64_t *at[NAI_STATS_MAX_COLUMNS];
+};
+/* Reads columns by name; of one whose name is written with a `$` in front the cells are numbers of source->texts; "#"
+ * is the rowid. What is not there, the whole table included, has no rows or is NAI_STATS_NULL in each. "" leaves the
+ * column out. `names` ends with NULL. Of tables of events but NVTX_EVENTS only rows that the source's filter lets
+ * through. */
+NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
+                                  const char *const *names, struct nai_err *err);
+/* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
+NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
+/* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
+ * stays, as with NVIDIA. */
+NAI_MUST_CHECK int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
+/* Adds a text of this program's. */
+NAI_MUST_CHECK int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *words,
+                                  struct nai_err *err);
+/* A text by its number, NULL for NAI_NO_STRING and NAI_STATS_NULL. */
+static inline const char *nai_stats_text_of(const struct nai_stats_source *source, int64_t text) {
+  return text < 0 || text >= source->texts.count ? NULL : nai_strings_get(&source->texts, (uint32_t)text);
+}
+
+/* --- reports ----------------------------------------------------------------------------------------- */
+
+enum nai_stats_unit {
+  NAI_STATS_PLAIN,
+  NAI_STATS_TIME,    /* durations, ns */
+  NAI_STATS_STAMP,   /* points in time, ns */
+  NAI_STATS_MEMORY,  /* bytes */
+  NAI_STATS_RATE,    /* bytes per second */
+  NAI_STATS_PERCENT, /* printed as it is */
+  NAI_STATS_ADDRESS,
+  NAI_STATS_UNITS
+};
+
+struct nai_stats_cell {
+  enum { NAI_STATS_MISSING, NAI_STATS_BLANK, NAI_STATS_INT, NAI_STATS_REAL, NAI_STATS_TEXT } type;
+  int64_t i;
+  double f;
+  const char *text; /* until the next cell is asked for */
+};
+
+struct nai_stats_rows;
+struct nai_stats_column {
+  const char *name;
+  enum nai_stats_unit unit;
+  void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row);
+};
+
+/* The rows of a report: cells are made when they are printed. */
+struct nai_stats_rows {
+  uint32_t count;
+  struct nai_stats_source *source;
+  void *state;            /* of the report, of the source's arena */
+  bool absent;            /* the tables hold nothing that the report is about */
+  const char *note;       /* what somebody should know beside them; or NULL */
+  struct nai_buf scratch; /* texts of cells that are put together */
+};
+
+static inline void nai_stats_rows_free(struct nai_stats_rows *rows) { nai_buf_free(&rows->scratch); }
+
+enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
+
+struct nai_stats_options {
+  bool old;     /* asked for by its name of 2022 */
+  int64_t rows; /* of reports that have a limit: the most; -1: all */
+  enum nai_stats_naming naming;
+};
+
+/* Makes the rows of a report: count and state. */
+typedef int nai_stats_make_fn(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err);
+
+struct nai_stats_report {
+  const char *old, *name; /* of 2022, and since 2023; old may be NULL */
+  const char *also;       /* one more of 2022; or NULL */
+  const char *title;
+  const char *lacks;                          /* "CUDA API": what an export without its tables does not contain */
+  const char *tables[4];                      /* any of these is needed; none: a report that never has data here */
+  const char *second;                         /* and this one; or NULL */
+  const struct nai_stats_column *columns;     /* end with a NULL name */
+  const struct nai_stats_column *old_columns; /* NULL: the same */
+  int64_t rows;                               /* takes the argument rows: its default; 0: it does not */
+  bool named;                                 /* takes the arguments base and mangled */
+  nai_stats_make_fn *make;
+};
+extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
+/* By either name; NULL. */
+const struct nai_stats_report *nai_stats_find(const char *name);
+/* Whether it is the report's name of 2022. */
+bool nai_stats_is_old(const struct nai_stats_report *report, const char *name);
+/* Whether it is a report of nsys that is not here yet. */
+bool nai_stats_is_absent(const struct nai_stats_report *report);
+/* The index-th name of those that are here, of either generation. */
+const char *nai_stats_names(size_t index, const char *before);
+
+/* What the entries are made of. */
+nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_grids, nai_stats_make_copy_times,
+    nai_stats_make_copy_sizes, nai_stats_make_gpu, nai_stats_make_api_gpu, nai_stats_make_osrt, nai_stats_make_ranges,
+    nai_stats_make_push_pop, nai_stats_make_start_end, nai_stats_make_gpu_trace, nai_stats_make_call_trace,
+    nai_stats_make_launches, nai_stats_make_launch_sums, nai_stats_make_openacc, nai_stats_make_openmp,
+    nai_stats_make_mpi, nai_stats_make_um, nai_stats_make_um_totals, nai_stats_make_um_faults, nai_stats_make_syscalls,
+    nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
+    nai_stats_make_push_pop_trace;
+nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
+    nai_stats_make_sync_calls;
+extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
+    nai_stats_call_rule_columns[];
+extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
+    nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
+    nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
+    nai_stats_old_um_columns[], nai_stats_um_total_columns[], nai_stats_um_fault_columns[],
+    nai_stats_range_kernel_columns[], nai_stats_projection_columns[], nai_stats_projection_sum_columns[],
+    nai_stats_push_pop_trace_columns[], nai_stats_range_columns[], nai_stats_one_style_columns[],
+    nai_stats_call_columns[], nai_stats_kernel_columns[], nai_stats_grid_columns[], nai_stats_copy_time_columns[],
+    nai_stats_copy_size_columns[], nai_stats_operation_columns[];
+
+/* --- groups.c: statistics by group -------------------------------------------------------------------- */
+
+enum { NAI_STATS_MAX_KEYS = 8 };
+struct nai_stats_group {
+  struct nai_stats stats;
+  int64_t key[NAI_STATS_MAX_KEYS];
+  const char *name; /* NULL: the key has no text */
+  uint32_t id;      /* in the order in which groups first came */
+};
+enum nai_stats_ties { NAI_STATS_BY_KEY, NAI_STATS_BY_NAME, NAI_STATS_BY_COUNT /* then by name */ };
+struct nai_stats_groups {
+  int keys; /* of each group */
+  uint32_t rows, count;
+  struct nai_strings known;
+  uint32_t *group; /* of each row */
+  int64_t *value;
+  struct nai_stats *stats;        /* by id */
+  struct nai_stats_group *sorted; /* by total, descending */
+  double total;
+};
+/* Room for `rows` values in groups of `keys` numbers each. */
+NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
+                                          uint64_t rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
+                                        struct nai_err *err);
+/* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
+NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
+                                           int name_key, enum nai_stats_ties ties, struct nai_err *err);
+
+/* Bytes per second as NVIDIA computes it: bytes times the whole number of such times in a second. ns > 0. */
+double nai_stats_rate(int64_t bytes, int64_t ns);
+/* Cells. A number with one decimal, half away from zero; what is not finite is missing. NULL is missing. */
+void nai_stats_put_int(struct nai_stats_cell *out, int64_t value); /* NAI_STATS_NULL is missing */
+void nai_stats_put_real(struct nai_stats_cell *out, double value);
+void nai_stats_put_rounded(struct nai_stats_cell *out, double value);
+void nai_stats_put_text(struct nai_stats_cell *out, const char *text);
+/* Cells of rows whose state is a struct nai_stats_groups. */
+void nai_stats_cell_percent(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_total(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_count(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_least(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_most(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_name(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct nai_stats_groups *)rows->state)->sorted[row];
+}
+/* Times, and their statistics; the share of the total and how many of them. */
+#define NAI_STATS_SPREAD                                                                             \
+  {"Avg", NAI_STATS_TIME, nai_stats_cell_average}, {"Med", NAI_STATS_TIME, nai_stats_cell_median},   \
+      {"Min", NAI_STATS_TIME, nai_stats_cell_least}, {"Max", NAI_STATS_TIME, nai_stats_cell_most}, { \
+    "StdDev", NAI_STATS_TIME, nai_stats_cell_deviation                                               \
+  }
+#define NAI_STATS_SUMS(counted)                                                                              \
+  {"Time", NAI_STATS_PERCENT, nai_stats_cell_percent}, {"Total Time", NAI_STATS_TIME, nai_stats_cell_total}, \
+      {counted, NAI_STATS_PLAIN, nai_stats_cell_count}, NAI_STATS_SPREAD
+/* Makes groups the rows of a report. */
+NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
+                                         enum nai_stats_ties ties, struct nai_err *err);
+/* Whether both are times of a capture: such can be subtracted. */
+static inline bool nai_stats_has_times(int64_t start, int64_t end) {
+  const int64_t limit = INT64_C(1) << 61;
+  return start > -limit && start < limit && end > -limit && end < limit;
+}
+/* Adds up what may be any number: the sum stays within what fits. */
+static inline void nai_stats_add(int64_t *sum, int64_t value) {
+  if (__builtin_add_overflow(*sum, value, sum))
+    *sum = value < 0 ? INT64_MIN + 1 : INT64_MAX;
+}
+
+/* --- ranges.c: NVTX ---------------------------------------------------------------------------------- */
+
+enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
+const char *nai_stats_style_name(enum nai_stats_style style);
+struct nai_stats_range {
+  int64_t start, end, thread, rowid; /* thread: globalTid */
+  int64_t end_thread;                /* NAI_STATS_NULL: the same */
+  int64_t domain, text;              /* of source->texts, NAI_NO_STRING: none */
+  int64_t name;                      /* of source->texts, the domain included; NAI_NO_STRING: none */
+  enum nai_stats_style style;
+};
+struct nai_stats_ranges {
+  uint32_t count;
+  struct nai_stats_range *at; /* in the order of the file */
+};
+enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
+/* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
+NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
+                                         enum nai_stats_styles styles, struct nai_err *err);
+
+/* filter.c: what --filter-time and --filter-nvtx ask for, either may be NULL. The latter names a range:
+ * RANGE[@DOMAIN][/INDEX]. `note` gets what somebody should know. */
+NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range,
+                                         struct nai_buf *note, struct nai_stats_source *source, struct nai_err *err);
+
+/* --- containment.c: what lies inside which range --------------------------------------------------------- */
+
+/* Something that happens on a thread, as the call that launched an operation. */
+struct nai_stats_item {
+  int64_t start, end, thread;
+};
+/* Calls `pair` for each range and each item inside it: on the same thread, begun no later and ended no earlier. A range
+ * with an end thread holds nothing. Items of a thread come by start, the pairs of an item one after the other. */
+typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_contain(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+                                     uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
+                                     struct nai_err *err);
+
+/* Where a range stands among those of its thread. */
+struct nai_stats_place {
+  uint32_t parent; /* the range around it that is closest to it; UINT32_MAX: none */
+  int32_t level;   /* from 0 */
+  uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
+                      UINT32_MAX: none. The first is the others' parent */
+};
+NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, const struct nai_stats_ranges *ranges,
+                                          struct nai_arena *arena, struct nai_err *err);
+
+/* --- operations.c: what ran on GPUs, and the calls that launched it --------------------------------------- */
+
+/* Columns of a struct nai_stats_events. Of memsets the kind of memory is the source's; what a kind has not is
+ * NAI_STATS_NULL. */
+enum {
+  NAI_STATS_OP_START,
+  NAI_STATS_OP_END,
+  NAI_STATS_OP_CORRELATION,
+  NAI_STATS_OP_GRID,
+  NAI_STATS_OP_BLOCK = NAI_STATS_OP_GRID + 3,
+  NAI_STATS_OP_REGISTERS = NAI_STATS_OP_BLOCK + 3,
+  NAI_STATS_OP_STATIC,
+  NAI_STATS_OP_DYNAMIC,
+  NAI_STATS_OP_BYTES,
+  NAI_STATS_OP_FROM,
+  NAI_STATS_OP_TO,
+  NAI_STATS_OP_DEVICE,
+  NAI_STATS_OP_CONTEXT,
+  NAI_STATS_OP_GREEN,
+  NAI_STATS_OP_STREAM,
+  NAI_STATS_OP_PROCESS,
+  NAI_STATS_OP_NAME, /* of source->texts, NAI_NO_STRING for none */
+  NAI_STATS_OP_DEMANGLED,
+  NAI_STATS_OP_COLUMNS
+};
+enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
+/* Times, names, and the columns whose bits are in `wanted`. Copies of a kind that reports do not know have no name. */
+NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
+                                             enum nai_stats_what what, uint32_t wanted,
+                                             const struct nai_stats_options *options, struct nai_err *err);
+
+enum {
+  NAI_STATS_CALL_START,
+  NAI_STATS_CALL_END,
+  NAI_STATS_CALL_NAME, /* of source->texts, the version cut */
+  NAI_STATS_CALL_THREAD,
+  NAI_STATS_CALL_CORRELATION,
+  NAI_STATS_CALL_RESULT,
+  NAI_STATS_CALL_WHOLE, /* the name with its version */
+  NAI_STATS_CALL_COLUMNS
+};
+/* Likewise. */
+NAI_MUST_CHECK int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
+                                        struct nai_err *err);
+
+enum { NAI_STATS_PROCESS_SHIFT = 24 }; /* of a globalTid: below stands the thread */
+static inline int64_t nai_stats_pid(int64_t global) {
+  return global == NAI_STATS_NULL ? global : (global >> NAI_STATS_PROCESS_SHIFT) & 0xFFFFFF;
+}
+static inline int64_t nai_stats_tid(int64_t global) { return global == NAI_STATS_NULL ? global : global & 0xFFFFFF; }
+
+/* Calls by process and correlation id. */
+struct nai_stats_calls {
+  struct nai_stats_events events;
+  struct nai_strings known;
+  uint32_t *row; /* of each known pair: its first call */
+};
+NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
+                                         struct nai_err *err);
+/* The call that launched an operation; UINT32_MAX for none. */
+uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation);
+enum { NAI_STATS_MEMORY_KINDS = 8 };
+/* What kinds of memory are called, as numbers of source->texts. */
+NAI_MUST_CHECK int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source,
+                                         bool old, struct nai_err *err);
+/* A grid or a block as `   2    1    1`, NULL where there is none. Made in rows->scratch. */
+const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, int64_t z);
+
+/* --- write.c: formats ---------------------------------------------------------------------------------- */
+
+enum nai_stats_kind {
+  NAI_STATS_COLUMN,
+  NAI_STATS_TABLE,
+  NAI_STATS_CSV,
+  NAI_STATS_TSV,
+  NAI_STATS_JSON,
+  NAI_STATS_HDOC,
+  NAI_STATS_HTABLE,
+  NAI_STATS_KINDS
+};
+const char *nai_stats_kind_extension(enum nai_stats_kind kind);
+
+struct nai_stats_scale; /* units.c */
+struct nai_stats_format {
+  enum nai_stats_kind kind;
+  bool no_header, no_header_unit, no_conversion;
+  int auto_lines, max_width;
+  const char *title, *css;
+  const struct nai_stats_scale *scale[NAI_STATS_UNITS]; /* NULL: as the report has it */
+};
+/* format.c: a format as it is typed, NAME:ARGUMENT:..., "." for `otherwise`, and a unit of time, or NULL. Texts are of
+ * the arena. */
+NAI_MUST_CHECK int nai_stats_format_read(struct nai_stats_format *format, const char *text,
+                                         enum nai_stats_kind otherwise, const char *time_unit, struct nai_arena *arena,
+                                         struct nai_err *err);
+/* Prints a report, and an empty line behind it. */
+NAI_MUST_CHECK int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report,
+                                   const struct nai_stats_options *options, struct nai_stats_rows *rows,
+                                   const struct nai_stats_format *format, struct nai_err *err);
+
+/* --- units.c --------------------------------------------------------------------------------------------- */
+
+/* One decimal, half away from zero, of the shortest decimal number that is `value`. */
+double nai_stats_round(double value);
+/* A unit of that kind by one of its names; NULL. */
+const struct nai_stats_scale *nai_stats_scale_find(enum nai_stats_unit unit, const char *name);
+const struct nai_stats_scale *nai_stats_scale_default(enum nai_stats_unit unit);
+/* What stands in parentheses in a header. */
+void nai_stats_put_unit(struct nai_buf *out, enum nai_stats_unit unit, const struct nai_stats_scale *scale, bool old);
+/* A number in that unit, NULL: as it is. */
+void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale);

@@ -1,0 +1,236 @@
+/* Reports that add up events by what they are: calls, kernels, copies, OS runtime. */
+#include "features/stats/stats.h"
+
+/* --- calls -------------------------------------------------------------------------------------------- */
+
+static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
+enum { CALL_START, CALL_END, CALL_NAME, CALL_CLASS };
+static const char *const call_names[] = {"start", "end", "nameId", "eventClass", NULL};
+enum { ANY_CLASS = -1, OSRT_CALLS = 27 }; /* of a call of the OS runtime */
+
+/* Calls by the id of their name: two versions of a function are two rows. `function` says how they are called. */
+static int sum_calls(struct nai_stats_rows *rows, const char *table, int64_t event_class,
+                     int (*function)(int64_t *, struct nai_stats_source *, int64_t, struct nai_err *),
+                     struct nai_err *err) {
+  struct nai_stats_events calls;
+  struct nai_stats_groups *groups = NULL;
+  NAI_TRY(nai_stats_load(&calls, rows->source, table, call_names, err));
+  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, calls.count, err));
+  for (uint32_t i = 0; i < calls.count; i++) {
+    int64_t start = calls.at[CALL_START][i], end = calls.at[CALL_END][i];
+    if (nai_stats_has_times(start, end) && (event_class == ANY_CLASS || calls.at[CALL_CLASS][i] == event_class))
+      NAI_TRY(nai_stats_groups_add(groups, &calls.at[CALL_NAME][i], end - start, err));
+  }
+  NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
+  for (uint32_t g = 0; g < groups->count; g++)
+    NAI_TRY(function(&groups->sorted[g].key[1], rows->source, groups->sorted[g].key[0], err));
+  for (uint32_t g = 0; g < groups->count; g++) /* the texts stay where they are now */
+    groups->sorted[g].name = nai_stats_text_of(rows->source, groups->sorted[g].key[1]);
+  return NAI_OK;
+}
+
+int nai_stats_make_api(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  (void)options;
+  return sum_calls(rows, calls_table, ANY_CLASS, nai_stats_function, err);
+}
+
+int nai_stats_make_osrt(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  (void)options;
+  return sum_calls(rows, "OSRT_API", OSRT_CALLS, nai_stats_name, err);
+}
+
+int nai_stats_make_syscalls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  (void)options;
+  return sum_calls(rows, "SYSCALL", ANY_CLASS, nai_stats_name, err);
+}
+
+const struct nai_stats_column nai_stats_call_columns[] = {
+    NAI_STATS_SUMS("Num Calls"), {"Name", 0, nai_stats_cell_name}, {0}};
+
+/* --- kernels ------------------------------------------------------------------------------------------- */
+
+enum { KEY_NAME, KEY_GRID, KEY_BLOCK = KEY_GRID + 3, GRID_KEYS = KEY_BLOCK + 3 };
+
+static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, int keys,
+                       enum nai_stats_ties ties, struct nai_err *err) {
+  struct nai_stats_events kernels;
+  struct nai_stats_groups *groups = NULL;
+  const uint32_t sizes = 0x3f << NAI_STATS_OP_GRID;
+  NAI_TRY(nai_stats_load_operations(&kernels, rows->source, NAI_STATS_KERNELS, keys > 1 ? sizes : 0, options, err));
+  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, keys, kernels.count, err));
+  for (uint32_t i = 0; i < kernels.count; i++) {
+    int64_t start = kernels.at[NAI_STATS_OP_START][i], end = kernels.at[NAI_STATS_OP_END][i];
+    int64_t key[GRID_KEYS] = {kernels.at[NAI_STATS_OP_NAME][i]};
+    for (int k = 1; k < keys; k++)
+      key[k] = kernels.at[NAI_STATS_OP_GRID + k - 1][i];
+    if (nai_stats_has_times(start, end))
+      NAI_TRY(nai_stats_groups_add(groups, key, end - start, err));
+  }
+  return nai_stats_show_groups(rows, groups, KEY_NAME, ties, err);
+}
+
+int nai_stats_make_grids(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  return sum_kernels(rows, options, GRID_KEYS, options->old ? NAI_STATS_BY_NAME : NAI_STATS_BY_COUNT, err);
+}
+
+/* In 2022 it was the one by grid and block. */
+int nai_stats_make_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  return options->old ? nai_stats_make_grids(rows, options, err)
+                      : sum_kernels(rows, options, 1, NAI_STATS_BY_COUNT, err);
+}
+
+static void grid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const int64_t *sizes = nai_stats_group_of(rows, row)->key + KEY_GRID;
+  nai_stats_put_text(out, nai_stats_sizes(rows, sizes[0], sizes[1], sizes[2]));
+}
+static void block(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const int64_t *sizes = nai_stats_group_of(rows, row)->key + KEY_BLOCK;
+  nai_stats_put_text(out, nai_stats_sizes(rows, sizes[0], sizes[1], sizes[2]));
+}
+
+const struct nai_stats_column nai_stats_kernel_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"Name", 0, nai_stats_cell_name}, {0}};
+const struct nai_stats_column nai_stats_grid_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"GridXYZ", 0, grid}, {"BlockXYZ", 0, block}, {"Name", 0, nai_stats_cell_name}, {0}};
+
+/* --- copies and memsets -------------------------------------------------------------------------------- */
+
+/* Adds operations by name: times or bytes. */
+static int add_operations(struct nai_stats_groups *groups, const struct nai_stats_events *events, bool bytes,
+                          struct nai_err *err) {
+  for (uint32_t i = 0; i < events->count; i++) {
+    int64_t start = events->at[NAI_STATS_OP_START][i], end = events->at[NAI_STATS_OP_END][i];
+    int64_t size = bytes ? events->at[NAI_STATS_OP_BYTES][i] : end - start, text = events->at[NAI_STATS_OP_NAME][i];
+    if (text != NAI_NO_STRING && nai_stats_has_times(start, end))
+      NAI_TRY(nai_stats_groups_add(groups, &text, size == NAI_STATS_NULL ? 0 : size, err));
+  }
+  return NAI_OK;
+}
+
+static int sum_copies(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool bytes,
+                      struct nai_err *err) {
+  struct nai_stats_groups *groups = NULL;
+  struct nai_stats_events copies, sets;
+  const uint32_t wanted = bytes ? 1u << NAI_STATS_OP_BYTES : 0;
+  NAI_TRY(nai_stats_load_operations(&copies, rows->source, NAI_STATS_COPIES, wanted, options, err));
+  NAI_TRY(nai_stats_load_operations(&sets, rows->source, NAI_STATS_SETS, wanted, options, err));
+  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, (uint64_t)copies.count + sets.count, err));
+  NAI_TRY(add_operations(groups, &copies, bytes, err));
+  NAI_TRY(add_operations(groups, &sets, bytes, err));
+  return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);
+}
+
+int nai_stats_make_copy_times(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err) {
+  return sum_copies(rows, options, false, err);
+}
+
+int nai_stats_make_copy_sizes(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err) {
+  return sum_copies(rows, options, true, err);
+}
+
+static void size_average(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.mean);
+}
+static void size_deviation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.stddev);
+}
+/* Of an odd number one of them, else the mean of two. */
+static void size_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct nai_stats *stats = &nai_stats_group_of(rows, row)->stats;
+  if (stats->count % 2)
+    nai_stats_put_int(out, (int64_t)stats->p50);
+  else
+    nai_stats_put_real(out, stats->p50);
+}
+
+const struct nai_stats_column nai_stats_copy_time_columns[] = {
+    NAI_STATS_SUMS("Count"), {"Operation", 0, nai_stats_cell_name}, {0}};
+const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STATS_MEMORY, nai_stats_cell_total},
+                                                               {"Count", 0, nai_stats_cell_count},
+                                                               {"Avg", NAI_STATS_MEMORY, size_average},
+                                                               {"Med", NAI_STATS_MEMORY, size_median},
+                                                               {"Min", NAI_STATS_MEMORY, nai_stats_cell_least},
+                                                               {"Max", NAI_STATS_MEMORY, nai_stats_cell_most},
+                                                               {"StdDev", NAI_STATS_MEMORY, size_deviation},
+                                                               {"Operation", 0, nai_stats_cell_name},
+                                                               {0}};
+
+/* --- calls, kernels, copies in one list ---------------------------------------------------------------- */
+
+enum category { CATEGORY_NONE, CATEGORY_CALL, CATEGORY_KERNEL, CATEGORY_COPY };
+
+struct operations {
+  struct nai_stats_groups groups;
+  uint32_t *category; /* by text: of the first event of that name */
+  uint32_t capacity;
+};
+
+static int set_category(struct operations *all, struct nai_stats_source *source, const int64_t *text, uint32_t count,
+                        enum category category, struct nai_err *err) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (text[i] == NAI_NO_STRING)
+      continue;
+    NAI_TRY(NAI_ROOM(all->category, all->capacity, (uint32_t)text[i], &source->arena, err));
+    if (all->category[text[i]] == CATEGORY_NONE)
+      all->category[text[i]] = category;
+  }
+  return NAI_OK;
+}
+
+static int add_calls(struct nai_stats_groups *groups, const struct nai_stats_events *calls, struct nai_err *err) {
+  for (uint32_t i = 0; i < calls->count; i++) {
+    int64_t start = calls->at[NAI_STATS_CALL_START][i], end = calls->at[NAI_STATS_CALL_END][i];
+    if (nai_stats_has_times(start, end))
+      NAI_TRY(nai_stats_groups_add(groups, &calls->at[NAI_STATS_CALL_NAME][i], end - start, err));
+  }
+  return NAI_OK;
+}
+
+static int sum_operations(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool with_calls,
+                          struct nai_err *err) {
+  struct nai_stats_source *source = rows->source;
+  struct nai_stats_events calls = {0}, operations[3];
+  struct operations *all = NULL;
+  uint64_t count = 0;
+  NAI_TRY(NAI_NEW(all, &source->arena, 1, err));
+  if (with_calls)
+    NAI_TRY(nai_stats_load_calls(&calls, source, 0, err));
+  NAI_TRY(set_category(all, source, calls.at[NAI_STATS_CALL_NAME], calls.count, CATEGORY_CALL, err));
+  for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++) {
+    struct nai_stats_events *events = &operations[what];
+    NAI_TRY(nai_stats_load_operations(events, source, (enum nai_stats_what)what, 0, options, err));
+    NAI_TRY(set_category(all, source, events->at[NAI_STATS_OP_NAME], events->count,
+                         what == NAI_STATS_KERNELS ? CATEGORY_KERNEL : CATEGORY_COPY, err));
+    count += events->count;
+  }
+  NAI_TRY(nai_stats_groups_begin(&all->groups, source, 1, count + calls.count, err));
+  NAI_TRY(add_calls(&all->groups, &calls, err));
+  for (int what = NAI_STATS_KERNELS; what <= NAI_STATS_SETS; what++)
+    NAI_TRY(add_operations(&all->groups, &operations[what], false, err));
+  NAI_TRY(nai_stats_show_groups(rows, &all->groups, 0, NAI_STATS_BY_NAME, err));
+  for (uint32_t g = 0; g < rows->count; g++)
+    all->groups.sorted[g].key[1] = all->category[all->groups.sorted[g].key[0]];
+  return NAI_OK;
+}
+
+int nai_stats_make_gpu(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  return sum_operations(rows, options, false, err);
+}
+
+int nai_stats_make_api_gpu(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  return sum_operations(rows, options, true, err);
+}
+
+static void category(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  static const char *const names[] = {
+      [CATEGORY_CALL] = "CUDA_API", [CATEGORY_KERNEL] = "CUDA_KERNEL", [CATEGORY_COPY] = "MEMORY_OPER"};
+  nai_stats_put_text(out, names[nai_stats_group_of(rows, row)->key[1]]);
+}
+
+const struct nai_stats_column nai_stats_operation_columns[] = {
+    NAI_STATS_SUMS("Instances"), {"Category", 0, category}, {"Operation", 0, nai_stats_cell_name}, {0}};

@@ -1,0 +1,241 @@
+/* Every operation of the GPUs, every CUDA call, by start. */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+/* --- operations --------------------------------------------------------------------------------------- */
+
+struct gpu_trace {
+  struct nai_stats_events events[3];     /* by enum nai_stats_what */
+  struct nai_key *order;                 /* rows of all of them, one behind the other */
+  struct nai_stats_events gpus;          /* id, name */
+  int64_t kinds[NAI_STATS_MEMORY_KINDS]; /* of memory: their names, of source->texts */
+};
+
+/* The operation of a row, and what it is. */
+static const struct nai_stats_events *find(uint32_t *event, const struct nai_stats_rows *rows, uint32_t row) {
+  const struct gpu_trace *trace = rows->state;
+  const struct nai_stats_events *events = trace->events;
+  *event = trace->order[row].value;
+  while (*event >= events->count)
+    *event -= events++->count;
+  return events;
+}
+
+/* By start; of equal starts kernels, copies, memsets. */
+static int order_operations(struct gpu_trace *trace, struct nai_stats_rows *rows, struct nai_err *err) {
+  uint64_t count = 0;
+  uint32_t base = 0;
+  for (int what = 0; what < 3; what++)
+    count += trace->events[what].count;
+  if (count >= UINT32_MAX)
+    return nai_err_set(err, NAI_ELIMIT, "the report has more events than it can hold");
+  NAI_TRY(NAI_NEW(trace->order, &rows->source->arena, count, err));
+  for (int what = 0; what < 3; what++) {
+    const struct nai_stats_events *events = &trace->events[what];
+    for (uint32_t i = 0; i < events->count; i++)
+      if (events->at[NAI_STATS_OP_NAME][i] != NAI_NO_STRING || what == NAI_STATS_KERNELS)
+        trace->order[rows->count++] = (struct nai_key){nai_key_from_i64(events->at[NAI_STATS_OP_START][i]), base + i};
+    base += events->count;
+  }
+  return nai_sort_keys(trace->order, rows->count, err);
+}
+
+int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                             struct nai_err *err) {
+  static const char *const columns[] = {"id", "$name", NULL};
+  struct gpu_trace *trace = NULL;
+  NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
+  for (int what = 0; what < 3; what++)
+    NAI_TRY(nai_stats_load_operations(&trace->events[what], rows->source, (enum nai_stats_what)what, UINT32_MAX,
+                                      options, err));
+  NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
+  NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
+  rows->state = trace;
+  return order_operations(trace, rows, err);
+}
+
+#define NUMBER(function, column)                                                                \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { \
+    uint32_t event;                                                                             \
+    const struct nai_stats_events *events = find(&event, rows, row);                            \
+    nai_stats_put_int(out, events->at[column][event]);                                          \
+  }
+NUMBER(op_start, NAI_STATS_OP_START)
+NUMBER(op_correlation, NAI_STATS_OP_CORRELATION)
+NUMBER(op_grid_x, NAI_STATS_OP_GRID)
+NUMBER(op_grid_y, NAI_STATS_OP_GRID + 1)
+NUMBER(op_grid_z, NAI_STATS_OP_GRID + 2)
+NUMBER(op_block_x, NAI_STATS_OP_BLOCK)
+NUMBER(op_block_y, NAI_STATS_OP_BLOCK + 1)
+NUMBER(op_block_z, NAI_STATS_OP_BLOCK + 2)
+NUMBER(op_registers, NAI_STATS_OP_REGISTERS)
+NUMBER(op_static, NAI_STATS_OP_STATIC)
+NUMBER(op_dynamic, NAI_STATS_OP_DYNAMIC)
+NUMBER(op_bytes, NAI_STATS_OP_BYTES)
+NUMBER(op_context, NAI_STATS_OP_CONTEXT)
+NUMBER(op_stream, NAI_STATS_OP_STREAM)
+
+static void op_duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  uint32_t event;
+  const struct nai_stats_events *events = find(&event, rows, row);
+  int64_t start = events->at[NAI_STATS_OP_START][event], end = events->at[NAI_STATS_OP_END][event];
+  nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL);
+}
+
+static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  uint32_t event;
+  const struct nai_stats_events *events = find(&event, rows, row);
+  int64_t start = events->at[NAI_STATS_OP_START][event], end = events->at[NAI_STATS_OP_END][event];
+  int64_t bytes = events->at[NAI_STATS_OP_BYTES][event];
+  *out = (struct nai_stats_cell){.type = NAI_STATS_BLANK};
+  if (bytes != NAI_STATS_NULL && nai_stats_has_times(start, end) && end > start)
+    nai_stats_put_real(out, nai_stats_rate(bytes, end - start));
+}
+
+static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, int column) {
+  const struct gpu_trace *trace = rows->state;
+  uint32_t event;
+  int64_t kind = find(&event, rows, row)->at[column][event];
+  nai_stats_put_text(
+      out, kind >= 0 && kind < NAI_STATS_MEMORY_KINDS ? nai_stats_text_of(rows->source, trace->kinds[kind]) : NULL);
+}
+static void op_from(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_memory(out, rows, row, NAI_STATS_OP_FROM);
+}
+static void op_to(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  put_memory(out, rows, row, NAI_STATS_OP_TO);
+}
+
+static void op_device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  const struct gpu_trace *trace = rows->state;
+  uint32_t event, gpu = 0;
+  int64_t device = find(&event, rows, row)->at[NAI_STATS_OP_DEVICE][event];
+  while (gpu < trace->gpus.count && trace->gpus.at[0][gpu] != device)
+    gpu++;
+  const char *name = gpu < trace->gpus.count ? nai_stats_text_of(rows->source, trace->gpus.at[1][gpu]) : NULL;
+  nai_buf_clear(&rows->scratch);
+  nai_buf_printf(&rows->scratch, "%s (%lld)", name ? name : "GPU", (long long)device);
+  nai_stats_put_text(out, device == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch));
+}
+
+static void op_green(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  uint32_t event;
+  int64_t green = find(&event, rows, row)->at[NAI_STATS_OP_GREEN][event];
+  nai_stats_put_int(out, green == 0 ? NAI_STATS_NULL : green);
+}
+
+static void op_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  uint32_t event;
+  const char *name = nai_stats_text_of(rows->source, find(&event, rows, row)->at[NAI_STATS_OP_NAME][event]);
+  nai_stats_put_text(out, name ? name : "");
+}
+
+#define OPERATION                                                                                                     \
+  {"Start", NAI_STATS_STAMP, op_start}, {"Duration", NAI_STATS_TIME, op_duration}, {"CorrId", 0, op_correlation},     \
+      {"GrdX", 0, op_grid_x}, {"GrdY", 0, op_grid_y}, {"GrdZ", 0, op_grid_z}, {"BlkX", 0, op_block_x},                \
+      {"BlkY", 0, op_block_y}, {"BlkZ", 0, op_block_z}, {"Reg/Trd", 0, op_registers},                                 \
+      {"StcSMem", NAI_STATS_MEMORY, op_static}, {"DymSMem", NAI_STATS_MEMORY, op_dynamic},                            \
+      {"Bytes", NAI_STATS_MEMORY, op_bytes}, {"Throughput", NAI_STATS_RATE, op_throughput}, {"SrcMemKd", 0, op_from}, \
+      {"DstMemKd", 0, op_to}, {"Device", 0, op_device}, {                                                             \
+    "Ctx", 0, op_context                                                                                              \
+  }
+const struct nai_stats_column nai_stats_gpu_trace_columns[] = {
+    OPERATION, {"GreenCtx", 0, op_green}, {"Strm", 0, op_stream}, {"Name", 0, op_name}, {0}};
+const struct nai_stats_column nai_stats_old_gpu_trace_columns[] = {
+    OPERATION, {"Strm", 0, op_stream}, {"Name", 0, op_name}, {0}};
+
+/* --- calls ---------------------------------------------------------------------------------------------- */
+
+struct call_trace {
+  struct nai_stats_events calls, threads; /* of threads: globalTid, priority, nameId, then its text */
+  struct nai_strings known;               /* threads that have a name, 8 bytes each */
+  uint32_t *named;                        /* their rows: of several the first */
+  struct nai_key *order;
+};
+
+static int read_threads(struct call_trace *trace, struct nai_stats_source *source, struct nai_err *err) {
+  static const char *const columns[] = {"globalTid", "priority", "nameId", NULL};
+  trace->known.arena = &source->arena;
+  NAI_TRY(nai_stats_load(&trace->threads, source, "ThreadNames", columns, err));
+  NAI_TRY(NAI_NEW(trace->named, &source->arena, trace->threads.count, err));
+  for (uint32_t i = 0; i < trace->threads.count; i++) {
+    uint32_t before = trace->known.count;
+    uint32_t slot = nai_strings_add(&trace->known, (const char *)&trace->threads.at[0][i], sizeof(int64_t));
+    if (slot == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    if (slot == before)
+      trace->named[slot] = i;
+    NAI_TRY(nai_stats_name(&trace->threads.at[2][i], source, trace->threads.at[2][i], err));
+  }
+  return NAI_OK;
+}
+
+int nai_stats_make_call_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err) {
+  struct call_trace *trace = NULL;
+  (void)options;
+  NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_load_calls(&trace->calls, rows->source, UINT32_MAX, err));
+  NAI_TRY(read_threads(trace, rows->source, err));
+  NAI_TRY(NAI_NEW(trace->order, &rows->source->arena, trace->calls.count, err));
+  for (uint32_t i = 0; i < trace->calls.count; i++)
+    trace->order[i] = (struct nai_key){nai_key_from_i64(trace->calls.at[NAI_STATS_CALL_START][i]), i};
+  rows->state = trace;
+  rows->count = trace->calls.count;
+  return nai_sort_keys(trace->order, rows->count, err);
+}
+
+static int64_t call_cell(const struct nai_stats_rows *rows, uint32_t row, int column) {
+  const struct call_trace *trace = rows->state;
+  return trace->calls.at[column][trace->order[row].value];
+}
+
+/* A cell of the row that names the call's thread. */
+static int64_t thread_cell(const struct nai_stats_rows *rows, uint32_t row, int column) {
+  const struct call_trace *trace = rows->state;
+  int64_t thread = call_cell(rows, row, NAI_STATS_CALL_THREAD);
+  uint32_t slot =
+      trace->known.count ? nai_strings_find(&trace->known, (const char *)&thread, sizeof thread) : NAI_NO_STRING;
+  return slot == NAI_NO_STRING ? NAI_STATS_NULL : trace->threads.at[column][trace->named[slot]];
+}
+
+static void call_start(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_START));
+}
+static void call_duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  int64_t start = call_cell(rows, row, NAI_STATS_CALL_START), end = call_cell(rows, row, NAI_STATS_CALL_END);
+  nai_stats_put_int(out, nai_stats_has_times(start, end) ? end - start : NAI_STATS_NULL);
+}
+static void call_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_NAME)));
+}
+static void call_result(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_RESULT));
+}
+static void call_correlation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, call_cell(rows, row, NAI_STATS_CALL_CORRELATION));
+}
+static void call_pid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD)));
+}
+static void call_tid(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD)));
+}
+static void call_priority(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_int(out, thread_cell(rows, row, 1));
+}
+static void call_thread(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_text_of(rows->source, thread_cell(rows, row, 2)));
+}
+
+const struct nai_stats_column nai_stats_call_trace_columns[] = {{"Start", NAI_STATS_STAMP, call_start},
+                                                                {"Duration", NAI_STATS_TIME, call_duration},
+                                                                {"Name", 0, call_name},
+                                                                {"Result", 0, call_result},
+                                                                {"CorrID", 0, call_correlation},
+                                                                {"Pid", 0, call_pid},
+                                                                {"Tid", 0, call_tid},
+                                                                {"T-Pri", 0, call_priority},
+                                                                {"Thread Name", 0, call_thread},
+                                                                {0}};

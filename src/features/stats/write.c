@@ -1,0 +1,308 @@
+/* Reports in each format. */
+#include "features/stats/stats.h"
+
+#include "base/escape.h"
+#include "base/text.h"
+#include "table/json.h"
+
+#include <string.h>
+
+struct writer {
+  struct nai_buf *out;
+  const struct nai_stats_column *columns;
+  const char *name; /* of the report, as it was asked for */
+  const char *title;
+  const struct nai_stats_format *format;
+  struct nai_stats_rows *rows;
+  const struct nai_stats_scale *scale[NAI_STATS_UNITS];
+  struct nai_buf cell; /* scratch */
+  bool old;
+};
+
+/* --- cells -------------------------------------------------------------------------------------------- */
+
+static const char *header(struct writer *w, const struct nai_stats_column *column) {
+  nai_buf_clear(&w->cell);
+  nai_buf_puts(&w->cell, column->name);
+  if (column->unit == NAI_STATS_PLAIN || column->unit == NAI_STATS_ADDRESS || w->format->no_header_unit)
+    return nai_buf_str(&w->cell);
+  nai_buf_puts(&w->cell, " (");
+  nai_stats_put_unit(&w->cell, column->unit, w->scale[column->unit], w->old);
+  nai_buf_putc(&w->cell, ')');
+  return nai_buf_str(&w->cell);
+}
+
+static bool is_number(const struct nai_stats_cell *cell) {
+  return cell->type == NAI_STATS_INT || cell->type == NAI_STATS_REAL;
+}
+
+/* The cell in the writer's buffer; its type. */
+static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_column *column, uint32_t row) {
+  struct nai_stats_cell cell = {0};
+  nai_buf_clear(&w->cell);
+  column->cell(&cell, w->rows, row);
+  if (is_number(&cell))
+    nai_stats_put_number(&w->cell, &cell, w->scale[column->unit]);
+  else
+    nai_buf_puts(&w->cell, cell.type == NAI_STATS_TEXT                ? cell.text
+                           : w->old && cell.type == NAI_STATS_MISSING ? "None"
+                                                                      : "");
+  return cell;
+}
+
+static bool stops(const struct writer *w) { return nai_buf_failed(w->out); }
+
+/* --- csv, tsv ----------------------------------------------------------------------------------------- */
+
+/* Quotes double, as in RFC 4180. */
+static void put_csv(struct nai_buf *out, const char *text) {
+  if (!strpbrk(text, ",\"\n\r")) {
+    nai_buf_puts(out, text);
+    return;
+  }
+  nai_buf_putc(out, '"');
+  for (size_t len; *text; text += len) {
+    len = strcspn(text, "\"");
+    nai_buf_put(out, text, len);
+    if (text[len] == '"')
+      nai_buf_puts(out, "\"\""), len++;
+  }
+  nai_buf_putc(out, '"');
+}
+
+static void put_delimited(struct writer *w, bool tabs, const char *text) {
+  if (tabs)
+    nai_buf_puts(w->out, text); /* no text of a trace holds a tab */
+  else
+    put_csv(w->out, text);
+}
+
+static void write_delimited(struct writer *w, bool tabs) {
+  for (const struct nai_stats_column *c = w->columns; c->name && !w->format->no_header; c++) {
+    nai_buf_puts(w->out, c == w->columns ? "" : tabs ? "\t" : ",");
+    put_delimited(w, tabs, header(w, c));
+  }
+  nai_buf_puts(w->out, w->format->no_header ? "" : "\n");
+  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
+    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+      struct nai_stats_cell cell = read_cell(w, c, row);
+      nai_buf_puts(w->out, c == w->columns ? "" : tabs ? "\t" : ",");
+      if (is_number(&cell))
+        nai_buf_put(w->out, nai_buf_str(&w->cell), w->cell.len);
+      else
+        put_delimited(w, tabs, nai_buf_str(&w->cell));
+    }
+    nai_buf_putc(w->out, '\n');
+  }
+}
+
+/* --- json --------------------------------------------------------------------------------------------- */
+
+static void put_json(struct writer *w, const char *text) {
+  struct nai_json json;
+  nai_json_init(&json, w->out, false);
+  nai_json_text(&json, text);
+  nai_json_finish(&json);
+}
+
+static void write_json(struct writer *w) {
+  nai_buf_puts(w->out, "[\n");
+  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
+    nai_buf_puts(w->out, "  {\n");
+    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+      nai_buf_puts(w->out, "    ");
+      put_json(w, header(w, c));
+      nai_buf_puts(w->out, ": ");
+      struct nai_stats_cell cell = read_cell(w, c, row);
+      if (is_number(&cell) && c->unit != NAI_STATS_ADDRESS)
+        nai_buf_puts(w->out, nai_buf_str(&w->cell));
+      else
+        put_json(w, nai_buf_str(&w->cell));
+      nai_buf_puts(w->out, c[1].name ? ",\n" : "\n");
+    }
+    nai_buf_puts(w->out, row + 1 < w->rows->count ? "  },\n" : "  }\n");
+  }
+  nai_buf_puts(w->out, "]\n");
+}
+
+/* --- html --------------------------------------------------------------------------------------------- */
+
+static void put_html(struct writer *w, const char *tag, const char *text) {
+  nai_buf_printf(w->out, "      <%s>", tag);
+  nai_escape_html(w->out, text, strlen(text));
+  nai_buf_printf(w->out, "</%s>\n", tag);
+}
+
+static void write_html(struct writer *w) {
+  nai_buf_puts(w->out, "<table>\n");
+  if (!w->format->no_header) {
+    nai_buf_puts(w->out, "  <thead>\n    <tr>\n");
+    for (const struct nai_stats_column *c = w->columns; c->name; c++)
+      put_html(w, "th", header(w, c));
+    nai_buf_puts(w->out, "    </tr>\n  </thead>\n");
+  }
+  nai_buf_puts(w->out, "  <tbody>\n");
+  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
+    nai_buf_puts(w->out, "    <tr>\n");
+    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+      read_cell(w, c, row);
+      put_html(w, "td", nai_buf_str(&w->cell));
+    }
+    nai_buf_puts(w->out, "    </tr>\n");
+  }
+  nai_buf_puts(w->out, "  </tbody>\n</table>\n");
+}
+
+static void write_document(struct writer *w) {
+  const char *title = w->format->title ? w->format->title : "Nsight Systems Stats Output";
+  nai_buf_puts(w->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"UTF-8\">\n  <title>");
+  nai_escape_html(w->out, title, strlen(title));
+  nai_buf_puts(w->out, "</title>\n");
+  if (w->format->css) {
+    nai_buf_puts(w->out, "  <link rel=\"stylesheet\" href=\"");
+    nai_escape_html(w->out, w->format->css, strlen(w->format->css));
+    nai_buf_puts(w->out, "\">\n");
+  }
+  nai_buf_printf(w->out, "</head>\n<body>\n<h1>%s (%s)</h1>\n", w->title, w->name);
+  write_html(w);
+  nai_buf_puts(w->out, "</body>\n</html>\n");
+}
+
+/* --- column, table ------------------------------------------------------------------------------------ */
+
+enum { MAX_COLUMNS = 40 };
+struct layout {
+  int width[MAX_COLUMNS];
+  bool right[MAX_COLUMNS]; /* numbers */
+};
+
+static int chars(const char *text) { return (int)nai_text_chars(text, strlen(text)); }
+
+/* By the first rows. What the first one holds tells whether the column has numbers. */
+static void measure(struct layout *layout, struct writer *w) {
+  const struct nai_stats_column *columns = w->columns;
+  uint32_t lines = (uint32_t)w->format->auto_lines;
+  for (int c = 0; columns[c].name; c++) {
+    layout->width[c] = w->format->no_header ? 1 : chars(header(w, &columns[c]));
+    for (uint32_t row = 0; row < w->rows->count && row < lines; row++) {
+      struct nai_stats_cell cell = read_cell(w, &columns[c], row);
+      if (row == 0)
+        layout->right[c] = is_number(&cell) || cell.type == NAI_STATS_BLANK;
+      int width = chars(nai_buf_str(&w->cell));
+      layout->width[c] = width > layout->width[c] ? width : layout->width[c];
+    }
+    layout->width[c] = layout->width[c] > w->format->max_width ? w->format->max_width : layout->width[c];
+  }
+}
+
+static void put_blanks(struct nai_buf *out, char what, int count) {
+  for (int i = 0; i < count; i++)
+    nai_buf_putc(out, what);
+}
+
+/* A text in a field; one that is too long ends in three dots of one character. */
+static void put_field(struct nai_buf *out, const char *text, int width, int left) {
+  int length = chars(text);
+  put_blanks(out, ' ', left);
+  if (length <= width) {
+    nai_buf_puts(out, text);
+    put_blanks(out, ' ', width - length - left);
+    return;
+  }
+  const char *end = text;
+  for (int c = 0; c < width - 1; c++)
+    do
+      end++;
+    while ((*end & 0xC0) == 0x80); /* the rest of a character */
+  nai_buf_put(out, text, (size_t)(end - text));
+  nai_buf_puts(out, "\xe2\x80\xa6");
+}
+
+static void put_rule(struct writer *w, const struct layout *layout, bool table) {
+  nai_buf_puts(w->out, table ? "+" : "");
+  for (int c = 0; w->columns[c].name; c++) {
+    nai_buf_puts(w->out, table ? "-" : c ? "  " : " ");
+    put_blanks(w->out, '-', layout->width[c]);
+    nai_buf_puts(w->out, table ? "-+" : "");
+  }
+  nai_buf_putc(w->out, '\n');
+}
+
+static void put_separated(struct writer *w, bool table, int c, int width, int left) {
+  nai_buf_puts(w->out, table ? c ? " " : "| " : c ? "  " : " ");
+  put_field(w->out, nai_buf_str(&w->cell), width, left < 0 ? 0 : left);
+  nai_buf_puts(w->out, table ? " |" : "");
+}
+
+static void write_columns(struct writer *w, bool table) {
+  struct layout layout = {0};
+  measure(&layout, w);
+  if (table)
+    put_rule(w, &layout, table);
+  for (int c = 0; w->columns[c].name && !w->format->no_header; c++) {
+    int spare = layout.width[c] - chars(header(w, &w->columns[c]));
+    put_separated(w, table, c, layout.width[c], spare / 2);
+  }
+  if (!w->format->no_header) {
+    nai_buf_putc(w->out, '\n');
+    put_rule(w, &layout, table);
+  }
+  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
+    for (int c = 0; w->columns[c].name; c++) {
+      read_cell(w, &w->columns[c], row);
+      put_separated(w, table, c, layout.width[c], layout.right[c] ? layout.width[c] - chars(nai_buf_str(&w->cell)) : 0);
+    }
+    nai_buf_putc(w->out, '\n');
+  }
+  if (table)
+    put_rule(w, &layout, table);
+}
+
+static void write_titled(struct writer *w, bool table) {
+  nai_buf_printf(w->out, "\n ** %s (%s):\n\n", w->title, w->name);
+  if (w->rows->count)
+    write_columns(w, table);
+  else
+    nai_buf_puts(w->out, "The report has no rows.\n");
+}
+
+/* --- all ---------------------------------------------------------------------------------------------- */
+
+static void write_kind(struct writer *w) {
+  switch (w->format->kind) {
+  case NAI_STATS_CSV:
+  case NAI_STATS_TSV:
+    if (w->rows->count)
+      write_delimited(w, w->format->kind == NAI_STATS_TSV);
+    break;
+  case NAI_STATS_JSON:
+    write_json(w);
+    break;
+  case NAI_STATS_HTABLE:
+    write_html(w);
+    break;
+  case NAI_STATS_HDOC:
+    write_document(w);
+    break;
+  default:
+    write_titled(w, w->format->kind == NAI_STATS_TABLE);
+  }
+}
+
+int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, const struct nai_stats_options *options,
+                    struct nai_stats_rows *rows, const struct nai_stats_format *format, struct nai_err *err) {
+  struct writer w = {.out = out,
+                     .columns = options->old && report->old_columns ? report->old_columns : report->columns,
+                     .name = options->old ? report->old : report->name,
+                     .title = report->title,
+                     .format = format,
+                     .rows = rows,
+                     .old = options->old};
+  for (int unit = 0; unit < NAI_STATS_UNITS && !format->no_conversion; unit++)
+    w.scale[unit] = format->scale[unit] ? format->scale[unit] : nai_stats_scale_default((enum nai_stats_unit)unit);
+  write_kind(&w);
+  nai_buf_putc(out, '\n');
+  int rc = nai_buf_check(&w.cell, err);
+  nai_buf_free(&w.cell);
+  return rc ? rc : nai_buf_check(out, err);
+}

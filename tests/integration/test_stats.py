@@ -1,0 +1,838 @@
+"""nsys-ai stats: the reports of nsys, byte by byte against what NVIDIA's program printed (shared/nsys_stats, where it is there), and against
+Python over the export for generated traces."""
+import csv
+import functools
+import html.parser
+import io
+import json
+import re
+import sqlite3
+import statistics
+import unittest
+from decimal import ROUND_HALF_UP, Decimal
+
+import support
+from support import SHARED, edited, fresh_dir, run, trace
+
+ORACLE = SHARED / "nsys_stats"
+# shared/nsys_stats/README.md, by its numbers: csv doubles quotes inside a quoted text (20).
+QUOTED = {("pytorch_dlprof_2020", "nvtxsum"), ("pytorch_dlprof_2020", "nvtxppsum"), ("pytorch_dlprof_2020", "nvtxpptrace")}
+# nsys joins copies with calls of any process (18): rows twice, and fewer within the limit.
+DOUBLED = {("two_processes_one_gpu", "cuda-sync-memcpy")}
+# Ranges of equal times vanish with nsys (19), so that the one around them has no children: RangeIds that are not compared, those that nsys has not.
+TWINS = {("tiny", "nvtxpptrace"): ({"7", "8", "9"}, {"8", "9"})}
+# nsys looks for the range around another among 32-bit floats (NSYS_STATS.md 5.1), so that it finds others in a long capture: these columns.
+FLOATS = {("fsdp_2gpu", "nvtxgpuproj"): slice(9, 14)}
+
+
+def stats(source, report, *options):
+    done = run("stats", "-q", "-r", report, *options, source)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
+
+
+def rows(source, report, *options):
+    return list(csv.reader(io.StringIO(stats(source, report, *(options or ("-f", "csv"))).rstrip("\n"))))
+
+
+def without_blank_lines(text):
+    return "".join(line + "\n" for line in text.split("\n") if line)
+
+
+def undoubled(text):
+    """As NVIDIA's csv has it: no quotes around what holds no comma, none doubled."""
+    return re.sub(r'(?m)"((?:[^"]|"")*)"(?=,|$)', lambda m: m[1].replace('""', '"') if "," not in m[1] else m[0].replace('""', '"'), text)
+
+
+@functools.lru_cache(maxsize=None)
+def source_of(name):
+    own = ORACLE / name / f"{name}.sqlite"
+    return own if own.exists() else next(iter(sorted((SHARED / "traces").rglob(f"{name}.sqlite"))), None)
+
+
+def is_here(report):
+    return report in run("stats", "--help-reports").stdout.split()
+
+
+@unittest.skipUnless(ORACLE.exists(), "no shared/nsys_stats")
+class Nvidia(unittest.TestCase):
+    """Old names, csv: equal byte for byte, but for the differences that are listed above."""
+
+    def test_reports(self):
+        compared = 0
+        for file in sorted(ORACLE.glob("*/*.csv")):
+            name = file.stem.replace("_", ":", 1).replace("rows_", "rows=")
+            rule = file.stem.startswith("rule_")
+            name = file.stem[5:].replace("_", ":", 1) if rule else name
+            if file.parent.name == "formats" or not is_here(name.split(":")[0]):
+                continue
+            with self.subTest(trace=file.parent.name, report=name):
+                got = without_blank_lines(stats(source_of(file.parent.name), name, "-f", "csv"))
+                compared += 1
+                if (file.parent.name, name) in DOUBLED:
+                    want = list(dict.fromkeys(file.read_text(encoding="utf-8").splitlines()))
+                    self.assertEqual(got.splitlines()[:len(want)], want)
+                    continue
+                if (file.parent.name, name) in TWINS or (file.parent.name, name) in FLOATS:
+                    self.compare_rows(file, name, got)
+                    continue
+                if (file.parent.name, name) in QUOTED:
+                    got = undoubled(got)
+                self.assertEqual(got, file.read_text(encoding="utf-8"))
+        self.assertGreater(compared, 100)
+
+    def compare_rows(self, file, name, got):
+        got, want = list(csv.reader(io.StringIO(got))), list(csv.reader(file.open(encoding="utf-8")))
+        skipped, lost = TWINS.get((file.parent.name, name), (set(), set()))
+        columns = FLOATS.get((file.parent.name, name), slice(0, 0))
+        for rows in (got, want):
+            rows[:] = [row[:columns.start] + row[columns.stop:] for row in rows]
+        ids = [row[10] for row in got] if skipped else []
+        self.assertEqual(set(ids) - {row[10] for row in want} if skipped else lost, lost)
+        self.assertEqual([row for row in got if not skipped or row[10] not in skipped], [row for row in want if not skipped or row[10] not in skipped])
+
+    def test_formats(self):
+        for file in sorted(ORACLE.glob("formats/tiny_*.txt")):
+            report, form = file.stem.split("_")[1:]
+            if is_here(report):
+                with self.subTest(file=file.name):
+                    self.assertEqual(stats(source_of("tiny"), report, "-f", form), file.read_text(encoding="utf-8"))
+
+    def test_units(self):
+        solver = source_of("solver_nvtx_osrt_sched")
+        for file in sorted(ORACLE.glob("formats/solver_*.csv")):
+            report, unit = file.stem.split("_")[1:]
+            key = "mem" if "mem" in report else "time"
+            with self.subTest(file=file.name):
+                want = file.read_text(encoding="utf-8")
+                self.assertEqual(without_blank_lines(stats(solver, report, "-f", f"csv:{key}={unit}")), want)
+                if key == "time":
+                    self.assertEqual(without_blank_lines(stats(solver, report, "-f", "csv", "--timeunit", unit)), want)
+
+
+# --- an independent truth ------------------------------------------------------------------------------------
+
+def one_decimal(value):
+    return str(Decimal(repr(float(value))).quantize(Decimal("0.1"), rounding=ROUND_HALF_UP))
+
+
+def spread(values):
+    return [one_decimal(sum(values) / len(values)), one_decimal(statistics.median(values)), str(min(values)), str(max(values)),
+            one_decimal(statistics.stdev(values) if len(values) > 1 else 0.0)]
+
+
+def sums(groups):
+    """Rows of a summary: {key: durations} -> [percent, total, count, ...] by key."""
+    everything = sum(sum(v) for v in groups.values())
+    return {key: [one_decimal(100 * sum(v) / everything), str(sum(v)), str(len(v)), *spread(v)] for key, v in groups.items()}
+
+
+def grouped(path, statement):
+    out = {}
+    with sqlite3.connect(path) as db:
+        for *key, value in db.execute(statement):
+            out.setdefault(tuple(key), []).append(value)
+    return out
+
+
+HEADS = {
+    "cuda_api_sum": "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+    "cuda_gpu_kern_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+    "cuda_gpu_kern_gb_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),GridXYZ,BlockXYZ,Name",
+    "cuda_gpu_mem_time_sum": "Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation",
+    "cuda_gpu_mem_size_sum": "Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation",
+    "cuda_gpu_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Category,Operation",
+    "nvtx_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Style,Range",
+    "nvtx_pushpop_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Range",
+    "osrt_sum": "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+}
+
+
+class Truth(unittest.TestCase):
+    """Generated exports of several ages."""
+
+    SOURCES = [trace(name) for name in ("inference", "training", "nvtx-mix", "two-processes", "tiny-copies", "graphs-node")]
+
+    def compare(self, source, report, want, width=1):
+        got = rows(source, report)
+        self.assertEqual(",".join(got[0]), HEADS[report])
+        self.assertEqual({tuple(row[-width:]): row[:-width] for row in got[1:]}, want)
+        totals = [int(row[1]) for row in got[1:]]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+
+    def test_kernels(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name):
+                want = sums(grouped(source, "select value, end - start from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = demangledName "
+                                            "where typeof(start) = 'integer' and typeof(end) = 'integer'"))
+                self.compare(source, "cuda_gpu_kern_sum", want)
+                got = rows(source, "cuda_gpu_kern_gb_sum")
+                self.assertEqual(sum(int(row[1]) for row in got[1:]), sum(int(row[1]) for row in want.values()))
+                self.assertGreaterEqual(len(got) - 1, len(want))
+
+    def test_copies(self):
+        for source in (trace("training"), trace("copy-bound")):
+            with self.subTest(source=source.name):
+                want = grouped(source, "select '[CUDA memcpy ' || label || ']', end - start from CUPTI_ACTIVITY_KIND_MEMCPY "
+                                       "join ENUM_CUDA_MEMCPY_OPER e on e.id = copyKind "
+                                       "union all select '[CUDA memset]', end - start from CUPTI_ACTIVITY_KIND_MEMSET")
+                self.compare(source, "cuda_gpu_mem_time_sum", sums(want))
+                sizes = grouped(source, "select '[CUDA memcpy ' || label || ']', bytes from CUPTI_ACTIVITY_KIND_MEMCPY "
+                                        "join ENUM_CUDA_MEMCPY_OPER e on e.id = copyKind "
+                                        "union all select '[CUDA memset]', bytes from CUPTI_ACTIVITY_KIND_MEMSET")
+                got = rows(source, "cuda_gpu_mem_size_sum")
+                self.assertEqual(",".join(got[0]), HEADS["cuda_gpu_mem_size_sum"])
+                self.assertEqual({(row[-1],): row[:2] + row[4:6] for row in got[1:]},
+                                 {key: [f"{sum(v) / 1e6:.3f}", str(len(v)), f"{min(v) / 1e6:.3f}", f"{max(v) / 1e6:.3f}"] for key, v in sizes.items()})
+
+    def test_calls(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name):
+                by_id = grouped(source, "select nameId, value, end - start from CUPTI_ACTIVITY_KIND_RUNTIME join StringIds on id = nameId")
+                want = sorted([*row, key[1][:-6] if key[1][-6:].startswith("_v") else key[1]] for key, row in sums(by_id).items())
+                got = rows(source, "cuda_api_sum")
+                self.assertEqual(",".join(got[0]), HEADS["cuda_api_sum"])
+                self.assertEqual(sorted(got[1:]), want)
+
+    def test_ranges(self):
+        for source in (trace("training"), trace("nvtx-mix"), trace("steps")):
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                columns = [row[1] for row in db.execute("pragma table_info(NVTX_EVENTS)")]
+                text = "coalesce((select value from StringIds where id = textId), text)" if "textId" in columns else "text"
+                events = db.execute(f"select eventType, start, end, globalTid, domainId, {text} from NVTX_EVENTS").fetchall()
+                domains = {(thread >> 24, domain): name for kind, _, _, thread, domain, name in events if kind == 75}
+                last = max(t for e in events if e[0] in (59, 60, 70, 71) for t in e[1:3] if t is not None)
+                groups = {}
+                for kind, start, end, thread, domain, name in events:
+                    if kind in (59, 60, 70, 71):
+                        style = "PushPop" if kind in (59, 70) else "StartEnd"
+                        full = f"{domains.get((thread >> 24, domain)) or ''}:{name or ''}"
+                        groups.setdefault((style, full), []).append((last if end is None else end) - start)
+                self.compare(source, "nvtx_sum", sums(groups), width=2)
+                self.compare(source, "nvtx_pushpop_sum", sums({(k[1],): v for k, v in groups.items() if k[0] == "PushPop"}))
+
+    def test_everything_in_one_list(self):
+        source = trace("training")
+        got = rows(source, "cuda_gpu_sum")
+        self.assertEqual(",".join(got[0]), HEADS["cuda_gpu_sum"])
+        parts = rows(source, "cuda_gpu_kern_sum")[1:] + rows(source, "cuda_gpu_mem_time_sum")[1:]
+        self.assertEqual(sorted(row[1:8] + row[9:] for row in got[1:]), sorted(row[1:] for row in parts))
+        self.assertEqual({row[8] for row in got[1:]}, {"CUDA_KERNEL", "MEMORY_OPER"})
+        self.assertAlmostEqual(sum(float(row[0]) for row in got[1:]), 100, delta=0.05 * len(got))
+
+    def test_order_of_rows_does_not_matter(self):
+        source = trace("training")
+        shuffled = edited("training")
+        with sqlite3.connect(shuffled) as db:
+            for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "NVTX_EVENTS"):
+                all_rows = db.execute(f"select * from {table} order by (start * 7919) % 104729").fetchall()
+                db.execute(f"delete from {table}")
+                db.executemany(f"insert into {table} values ({','.join('?' * len(all_rows[0]))})", all_rows)
+        for report in ("cuda_api_sum", "cuda_gpu_kern_gb_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "gpusum"):
+            self.assertEqual(rows(source, report), rows(shuffled, report), report)
+
+
+def pid(thread):
+    return str(thread >> 24 & 0xFFFFFF)
+
+
+def tid(thread):
+    return str(thread & 0xFFFFFF)
+
+
+def texts(db):
+    return dict(db.execute("select id, value from StringIds"))
+
+
+def cut(name):
+    return name[:-6] if name[-6:].startswith("_v") else name
+
+
+def sizes(row):
+    return " ".join(f"{n:4d}" for n in row)
+
+
+class Traces(unittest.TestCase):
+    """One row an event, and the join of kernels with their calls, in Python."""
+
+    SOURCES = [trace(name) for name in ("training", "two-processes", "graphs-node", "nvtx-mix", "dependency")]
+
+    def test_operations(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                names, gpus = texts(db), dict(db.execute("select id, name from TARGET_INFO_GPU"))
+                want = []
+                for start, end, correlation, device, context, stream, name, *numbers in db.execute(
+                        "select start, end, correlationId, deviceId, contextId, streamId, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+                        "registersPerThread, staticSharedMemory, dynamicSharedMemory from CUPTI_ACTIVITY_KIND_KERNEL"):
+                    memory = [f"{n / 1e6:.3f}" for n in numbers[7:]]
+                    want.append((start, 0, [str(start), str(end - start), str(correlation), *map(str, numbers[:7]), *memory, "", "", "", "",
+                                            f"{gpus[device]} ({device})", str(context), "", str(stream), names[name]]))
+                labels = dict(db.execute("select id, label from ENUM_CUDA_MEMCPY_OPER")) if self.has(db, "ENUM_CUDA_MEMCPY_OPER") else {}
+                kinds = dict(db.execute("select id, label from ENUM_CUDA_MEM_KIND")) if self.has(db, "ENUM_CUDA_MEM_KIND") else {}
+                for table, order in (("MEMCPY", 1), ("MEMSET", 2)):
+                    columns = "copyKind, srcKind, dstKind" if order == 1 else "null, memKind, null"
+                    if not self.has(db, f"CUPTI_ACTIVITY_KIND_{table}"):
+                        continue
+                    for start, end, correlation, device, context, stream, size, kind, *places in db.execute(
+                            f"select start, end, correlationId, deviceId, contextId, streamId, bytes, {columns} from CUPTI_ACTIVITY_KIND_{table}"):
+                        rate = size * (10 ** 9 // (end - start)) / 1e6
+                        want.append((start, order, [str(start), str(end - start), str(correlation), *[""] * 9, f"{size / 1e6:.3f}", f"{rate:.3f}",
+                                                    *("" if k is None else kinds[k] for k in places), f"{gpus[device]} ({device})", str(context), "",
+                                                    str(stream), "[CUDA memset]" if kind is None else f"[CUDA memcpy {labels[kind]}]"]))
+                got = rows(source, "cuda_gpu_trace")
+                self.assertEqual(",".join(got[0]), "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),"
+                                 "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name")
+                green = [row.pop(18) for row in got[1:]]
+                self.assertTrue(all(g == "" or g.isdigit() for g in green))
+                self.assertEqual(got[1:], [row[:18] + row[19:] for _, _, row in sorted(want, key=lambda w: w[:2])])
+
+    def has(self, db, table):
+        return bool(db.execute("select 1 from sqlite_master where name = ?", (table,)).fetchall())
+
+    def test_calls(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                names = texts(db)
+                threads = {}
+                for thread, priority, name in db.execute("select globalTid, priority, nameId from ThreadNames") if self.has(db, "ThreadNames") else ():
+                    threads.setdefault(thread, (str(priority), names[name]))
+                want = [[str(start), str(end - start), cut(names[name]), str(result), str(correlation), pid(thread), tid(thread), *threads.get(thread, ("", ""))]
+                        for start, end, name, result, correlation, thread in db.execute(
+                            "select start, end, nameId, returnValue, correlationId, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME order by start, rowid")]
+                got = rows(source, "cuda_api_trace")
+                self.assertEqual(",".join(got[0]), "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name")
+                self.assertEqual(got[1:], want)
+
+    def joined(self, db):
+        """Kernels with their calls: what both reports are made of."""
+        calls = {}
+        names = texts(db)
+        for start, end, name, correlation, thread in db.execute("select start, end, nameId, correlationId, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME"):
+            calls.setdefault((thread >> 24, correlation), (start, end, cut(names[name]), thread))
+        for start, end, device, correlation, process, name, *grid in db.execute(
+                "select start, end, deviceId, correlationId, globalPid, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ from CUPTI_ACTIVITY_KIND_KERNEL"):
+            call = calls.get((process >> 24, correlation))
+            if call:
+                queue = start - call[1] if start >= call[1] else None
+                yield call, start, end, queue, max(end, call[1]) - call[0], device, names[name], grid
+
+    def test_launches(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                launches, groups = [], {}
+                for call, start, end, queue, total, device, name, grid in self.joined(db):
+                    launches.append([str(call[0]), str(call[1] - call[0]), "" if queue is None else str(call[1]), "" if queue is None else str(queue), str(start),
+                                     str(end - start), str(total), pid(call[3]), tid(call[3]), str(device), call[2], sizes(grid[:3]), sizes(grid[3:]), name])
+                    groups.setdefault((pid(call[3]), tid(call[3]), str(device), call[2], name), []).append((total, call[1] - call[0], queue, end - start))
+                got = rows(source, "cuda_kern_exec_trace")
+                self.assertEqual(",".join(got[0]), "API Start (ns),API Dur (ns),Queue Start (ns),Queue Dur (ns),Kernel Start (ns),Kernel Dur (ns),Total Dur (ns),"
+                                 "PID,TID,DevId,API Function,GridXYZ,BlockXYZ,Kernel Name")
+                self.assertEqual(sorted(got[1:]), sorted(launches))
+                self.assertEqual([int(row[0]) for row in got[1:]], sorted(int(row[0]) for row in launches))
+                want = []
+                for (process, thread, device, call, name), times in groups.items():
+                    total, api, queue, kernel = ([t[i] for t in times if t[i] is not None] for i in range(4))
+                    want.append([process, thread, device, str(len(times)), str(len(queue)), *spread(total), *spread(api),
+                                 *(spread(queue) if queue else ["", "", "", "", "0.0"]), *spread(kernel), call, name])
+                got = rows(source, "cuda_kern_exec_sum")
+                self.assertEqual(sorted(got[1:]), sorted(want))
+                means = [float(row[5]) for row in got[1:]]
+                self.assertEqual(means, sorted(means, reverse=True))
+
+    def test_kernels_without_a_call(self):
+        source = edited("training", "delete from CUPTI_ACTIVITY_KIND_RUNTIME where correlationId = (select min(correlationId) from CUPTI_ACTIVITY_KIND_KERNEL)")
+        with sqlite3.connect(source) as db:
+            kernels = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+            joined = sum(1 for _ in self.joined(db))
+        self.assertLess(joined, kernels)
+        done = run("stats", "-r", "cuda_kern_exec_trace", "-f", "csv:nohdr", source)
+        self.assertIn(f"{kernels - joined} of {kernels} kernels have no launching call", done.stderr)
+        self.assertEqual(len(rows(source, "cuda_kern_exec_trace")) - 1, joined)
+
+    def test_a_gpu_without_a_name(self):
+        source = edited("training", "drop table TARGET_INFO_GPU")
+        self.assertEqual({row[16] for row in rows(source, "cuda_gpu_trace")[1:]}, {f"GPU ({row[16].split('(')[-1]}" for row in rows(trace("training"), "cuda_gpu_trace")[1:]})
+
+
+class Ranges(unittest.TestCase):
+    """What lies in which range, by comparing every range with every call."""
+
+    SOURCES = [trace(name) for name in ("training", "nvtx-mix", "steps", "layers")]
+
+    def load(self, db, styles=(59, 60, 70, 71)):
+        """[rowid, start, end, thread, holds, name, style]; open ranges last until the latest time of these rows."""
+        columns = [row[1] for row in db.execute("pragma table_info(NVTX_EVENTS)")]
+        text = "coalesce((select value from StringIds where id = textId), text)" if "textId" in columns else "text"
+        other = "endGlobalTid" if "endGlobalTid" in columns else "null"
+        events = db.execute(f"select rowid, start, end, globalTid, {other}, domainId, {text}, eventType from NVTX_EVENTS order by rowid").fetchall()
+        domains = {(e[3] >> 24, e[5]): e[6] for e in events if e[7] == 75}
+        last = max(t for e in events if e[7] in styles for t in e[1:3] if t is not None)
+        return [(e[0], e[1], last if e[2] is None else e[2], e[3], e[4] is None, f"{domains.get((e[3] >> 24, e[5])) or ''}:{e[6] or ''}",
+                 "PushPop" if e[7] in (59, 70) else "StartEnd") for e in events if e[7] in styles]
+
+    def launched(self, db, table, *columns):
+        calls = {(thread >> 24, correlation): (start, end, thread) for start, end, thread, correlation in
+                 db.execute("select start, end, globalTid, correlationId from CUPTI_ACTIVITY_KIND_RUNTIME order by rowid desc")}
+        have = db.execute("select 1 from sqlite_master where name = ?", (f"CUPTI_ACTIVITY_KIND_{table}",)).fetchall()
+        for process, correlation, *values in db.execute(
+                f"select globalPid, correlationId, {', '.join(columns)} from CUPTI_ACTIVITY_KIND_{table}") if have else ():
+            yield calls.get((process >> 24, correlation)), (process, correlation), values
+
+    def around(self, ranges, call):
+        return [r for r in ranges if call and r[4] and r[3] == call[2] and r[1] <= call[0] and r[2] >= call[1]]
+
+    def parents(self, ranges):
+        """By index: the range around it with the least distance on both sides; ranges of equal times are not in these traces."""
+        self.assertEqual(len({(r[1], r[2], r[3]) for r in ranges if r[4]}), sum(r[4] for r in ranges))
+        by_thread = {}
+        for r in ranges:
+            if r[4]:
+                by_thread.setdefault(r[3], []).append(r)
+        out = {}
+        for r in ranges:
+            outer = [o for o in by_thread.get(r[3], ()) if r[4] and o is not r and o[1] <= r[1] and o[2] >= r[2]]
+            out[r[0]] = min(outer, key=lambda o: (r[1] - o[1]) + (o[2] - r[2]))[0] if outer else None
+        return out
+
+    def stack(self, parents, rowid):
+        return (self.stack(parents, parents[rowid]) if parents[rowid] else "") + f":{rowid}"
+
+    def test_kernels_of_ranges(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                ranges, names, groups = self.load(db), texts(db), {}
+                for number, (call, _, (name, start, end)) in enumerate(self.launched(db, "KERNEL", "demangledName", "start", "end")):
+                    for r in self.around(ranges, call) or [None]:
+                        key = (r[5], r[6], pid(r[3]), tid(r[3])) if r else ("", "", pid(call[2]) if call else "", tid(call[2]) if call else "")
+                        groups.setdefault((*key, names[name]), []).append((r and r[0], number, end - start))
+                want = [[*key[:4], str(len({p[0] for p in pairs if p[0]})), str(len({p[1] for p in pairs})), str(sum(p[2] for p in pairs)),
+                         *spread([p[2] for p in pairs]), key[4]] for key, pairs in groups.items()]
+                got = rows(source, "nvtx_kern_sum")
+                self.assertEqual(",".join(got[0]), "NVTX Range,Style,PID,TID,NVTX Inst,Kern Inst,Total Time (ns),Avg (ns),Med (ns),Min (ns),Max (ns),"
+                                 "StdDev (ns),Kernel Name")
+                self.assertEqual(sorted(got[1:]), sorted(want))
+                order = [(row[0], int(row[2] or -1), int(row[3] or -1), -int(row[6])) for row in got[1:]]
+                self.assertEqual(order, sorted(order))
+
+    def test_projection(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                ranges, spans = self.load(db), {}
+                for table in ("KERNEL", "MEMCPY", "MEMSET"):
+                    for call, launch, (start, end) in self.launched(db, table, "start", "end"):
+                        for r in self.around(ranges, call):
+                            spans.setdefault(r[0], []).append((start, end, launch))
+                parents = self.parents(ranges)
+                want, sums_of = [], {}
+                for rowid, start, end, thread, _, name, style in ranges:
+                    if rowid not in spans:
+                        continue
+                    first, last = min(s[0] for s in spans[rowid]), max(s[1] for s in spans[rowid])
+                    children = sum(parents[other] == rowid for other in spans)
+                    stack, count = self.stack(parents, rowid), len({s[2] for s in spans[rowid]})
+                    want.append([name, str(first), str(last - first), str(start), str(end - start), style, pid(thread), tid(thread), str(count),
+                                 str(stack.count(":") - 1), str(children), str(rowid), str(parents[rowid] or ""), stack])
+                    sums_of.setdefault((name, style), []).append((last - first, end - start, count, stack.count(":") - 1, children))
+                got = rows(source, "nvtx_gpu_proj_trace")
+                self.assertEqual(",".join(got[0]), "Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),Orig Duration (ns),Style,PID,TID,"
+                                 "NumGPUOps,Lvl,NumChild,RangeId,ParentId,RangeStack")
+                self.assertEqual(sorted(got[1:]), sorted(want))
+                order = [(int(row[1]), -int(row[2])) for row in got[1:]]
+                self.assertEqual(order, sorted(order))
+                want = []
+                for (name, style), all_of in sums_of.items():
+                    span, wall, count, level, children = zip(*all_of)
+                    n = len(all_of)
+                    want.append([name, style, str(sum(span)), str(sum(wall)), str(n), *spread(span), str(sum(count)), one_decimal(sum(count) / n),
+                                 one_decimal(sum(level) / n), one_decimal(sum(children) / n)])
+                got = rows(source, "nvtx_gpu_proj_sum")
+                self.assertEqual(sorted(got[1:]), sorted(want))
+
+    def test_tree(self):
+        for source in self.SOURCES:
+            with self.subTest(source=source.name), sqlite3.connect(source) as db:
+                ranges = self.load(db, (59, 70))
+                parents = self.parents(ranges)
+                inner = {}
+                for r in ranges:
+                    inner.setdefault(parents[r[0]], []).append(r[2] - r[1])
+                want = []
+                for rowid, start, end, thread, _, name, _ in ranges:
+                    stack, inside = self.stack(parents, rowid), inner.get(rowid, [])
+                    level = stack.count(":") - 1
+                    want.append([str(start), str(end), str(end - start), str(sum(inside)), str(end - start - sum(inside)), name, pid(thread), tid(thread),
+                                 str(level), str(len(inside)), str(rowid), str(parents[rowid] or ""), stack, "--" * level + name])
+                got = rows(source, "nvtx_pushpop_trace")
+                self.assertEqual(",".join(got[0]), "Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,Lvl,NumChild,RangeId,"
+                                 "ParentId,RangeStack,NameTree")
+                self.assertEqual(sorted(got[1:]), sorted(want))
+                order = [(int(row[0]), int(row[2])) for row in got[1:]]
+                self.assertEqual(order, sorted(order))
+
+    def nested(self, times, other="null"):
+        """A trace whose ranges are these, on one thread."""
+        statements = ["delete from NVTX_EVENTS"]
+        for start, end in times:
+            statements.append(f"insert into NVTX_EVENTS(start, end, eventType, text, globalTid, endGlobalTid, domainId) "
+                              f"values ({start}, {end}, 59, 'r{start}', (select globalTid from CUPTI_ACTIVITY_KIND_RUNTIME limit 1), {other}, 0)")
+        return edited("training", *statements)
+
+    def test_deep(self):
+        """300 levels; the edges are shared with neighbours."""
+        got = rows(self.nested([(i, 1000 - i) for i in range(300)] + [(1000, 1000), (1000, 1001)]), "nvtx_pushpop_trace")[1:]
+        self.assertEqual([row[8] for row in got], [str(i) for i in range(300)] + ["1", "0"])
+        self.assertEqual(got[299][12].count(":"), 300)
+
+    def test_equal_times(self):
+        """The first of them in the file is the parent of the others; the projection has no place for them, as with nsys."""
+        source = self.nested([(5, 10**15)] * 3)
+        tree = rows(source, "nvtx_pushpop_trace")[1:]
+        self.assertEqual([(row[8], row[9]) for row in tree], [("0", "2"), ("1", "0"), ("1", "0")])
+        self.assertIn("3 ranges begin and end with another", run("stats", "-r", "nvtx_pushpop_trace", source).stderr)
+        self.assertEqual({(row[9], row[12], row[13]) for row in rows(source, "nvtx_gpu_proj_trace")[1:]}, {("", "", "")})
+
+    def test_ranges_that_end_on_another_thread_hold_nothing(self):
+        self.assertGreater(len(rows(self.nested([(5, 10**15)]), "nvtx_gpu_proj_trace")), 1)
+        self.assertEqual(stats(self.nested([(5, 10**15)], "7"), "nvtx_gpu_proj_trace", "-f", "csv"), "\n")
+
+
+class Filters(unittest.TestCase):
+    def kernels(self, db, begin, end, process=None):
+        """What the kernel summary holds of [begin, end)."""
+        names, groups = texts(db), {}
+        for first, last, name, of in db.execute("select start, end, demangledName, globalPid from CUPTI_ACTIVITY_KIND_KERNEL"):
+            touches = begin <= first < end or begin <= last < end or (first < begin and last >= end)
+            if touches and process in (None, of >> 24):
+                groups.setdefault((names[name],), []).append(last - first)
+        return sums(groups)
+
+    def test_time(self):
+        source = trace("training")
+        with sqlite3.connect(source) as db:
+            times = [t for row in db.execute("select start, end from CUPTI_ACTIVITY_KIND_KERNEL order by start limit 9") for t in row]
+            last = db.execute("select max(end) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+            for begin, end in ((times[2], times[8]), (times[3], times[5]), (times[0] + 1, times[1]), (times[5], last), (-5, times[6] + 1)):
+                got = rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-time", f"{begin}/{end}")
+                self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, self.kernels(db, begin, end))
+            self.assertEqual(rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-time", f"{times[4]}/")[1:],
+                             rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-time", f"{times[4]}ns/9e8s")[1:])
+            calls = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME where start < ? and end >= ?", (times[8], times[2])).fetchone()[0]
+        got = rows(source, "cuda_api_trace", "-f", "csv", "--filter-time", f"{times[2]}/{times[8]}")
+        self.assertEqual(max(len(got) - 1, 0), calls)
+        self.assertEqual(rows(source, "cuda_api_sum", "-f", "csv", "--filter-time", "/"), rows(source, "cuda_api_sum"))
+        for wrong in ("5", "a/b", "1/2/3", "1min/2"):
+            self.assertEqual(run("stats", "-q", "--filter-time", wrong, "-r", "cuda_api_sum", source).returncode, 2, wrong)
+
+    def test_launches_are_found_outside(self):
+        """A kernel inside whose call lies outside."""
+        source = trace("dependency")
+        trace_rows = rows(source, "cuda_kern_exec_trace")[1:]
+        apart = next(row for row in trace_rows if row[3] and int(row[3]) > 10)
+        begin, end = int(apart[4]), int(apart[4]) + 1
+        got = rows(source, "cuda_kern_exec_trace", "-f", "csv", "--filter-time", f"{begin}/{end}")
+        self.assertIn(apart, got)
+
+    def test_range(self):
+        source = trace("training")
+        with sqlite3.connect(source) as db:
+            name, count = db.execute("select text, count(*) from (select coalesce((select value from StringIds where id = textId), text) text from NVTX_EVENTS "
+                                     "where eventType = 59 and end is not null) group by 1 having count(*) > 2 order by 2 desc, 1 limit 1").fetchone()
+            found = db.execute("select start, end, globalTid from NVTX_EVENTS where eventType = 59 and coalesce((select value from StringIds where id = textId), "
+                               "text) = ? order by start, rowid", (name,)).fetchall()
+            escaped = re.sub(r"([@/\\])", r"\\\1", name)
+            domain = "@*"
+            for index in (0, 2):
+                got = rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-nvtx", f"{escaped}{domain}/{index}")
+                begin, end, thread = found[index]
+                self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, self.kernels(db, begin, end, thread >> 24))
+                calls = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME where start < ? and end >= ? and globalTid = ?", (end, begin, thread)).fetchone()[0]
+                got = rows(source, "cuda_api_sum", "-f", "csv", "--filter-nvtx", f"{escaped}{domain}/{index}")
+                self.assertEqual(sum(int(row[2]) for row in got[1:]), calls)
+        done = run("stats", "-q", "-r", "cuda_gpu_kern_sum", "-f", "csv", "--filter-nvtx", escaped + domain, source)
+        self.assertIn(f"the first of {len(found)} ranges", done.stderr)
+        self.assertEqual(done.stdout, stats(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-nvtx", f"{escaped}{domain}/0"))
+        for wrong in ("no such range", f"{escaped}{domain}/{len(found)}", f"{escaped}{domain}/x", f"{escaped}@no such domain"):
+            self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "--filter-nvtx", wrong, source).returncode, 2, wrong)
+        out = fresh_dir() / "x"
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-o", out, "--filter-nvtx", f"{escaped}{domain}/0", source).returncode, 0)
+        self.assertEqual([p.name for p in out.parent.iterdir()], [f"x_cuda_api_sum_nvtx={escaped}{domain}-0.csv"])
+
+
+class Rules(unittest.TestCase):
+    """Rules of nsys analyze, in SQL: longest first, 50 rows."""
+
+    JOIN = ("from CUPTI_ACTIVITY_KIND_{0} o join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = o.correlationId and r.globalTid >> 24 = o.globalPid >> 24 "
+            "join StringIds s on s.id = r.nameId where {1} order by o.end - o.start desc, o.start")
+
+    def compare(self, source, report, table, condition, columns):
+        with sqlite3.connect(source) as db:
+            want = [[str(v) for v in row] for row in db.execute(f"select o.end - o.start, o.start, {columns} " + self.JOIN.format(table, condition))]
+        got = rows(source, report, "-f", "csv:mem=B")[1:]
+        self.assertEqual(got, want[:50])
+        self.assertEqual(rows(source, f"{report}:rows=-1", "-f", "csv:mem=B")[1:], want)
+        self.assertEqual(len(rows(source, f"{report}:rows=1", "-f", "csv:mem=B")), min(len(want) + 1, 2) if want else 0)
+        return len(want)
+
+    def test_copies_and_memsets(self):
+        kinds = "(select label from ENUM_CUDA_MEM_KIND where id = {})"
+        rest = "o.bytes, o.globalPid >> 24 & 0xffffff, o.deviceId, o.contextId, o.streamId, s.value"
+        found = 0
+        for source in (edited(name, "update CUPTI_ACTIVITY_KIND_MEMCPY set srcKind = rowid % 3, dstKind = rowid % 2",
+                              "update CUPTI_ACTIVITY_KIND_MEMSET set memKind = rowid % 5",
+                              "update StringIds set value = replace(replace(value, 'Async', ''), 'cudaMemcpy', 'CudaMEMCPY') where id % 2") for name in ("training", "copy-bound")):
+            both = f"{kinds.format('o.srcKind')}, {kinds.format('o.dstKind')}, {rest}"
+            found += self.compare(source, "cuda_memcpy_async", "MEMCPY", "s.value like 'cudaMemcpy%async%' and (o.srcKind = 0 or o.dstKind = 0)", both)
+            with sqlite3.connect(source) as db:
+                has_devices = "srcDeviceId" in [row[1] for row in db.execute("pragma table_info(CUPTI_ACTIVITY_KIND_MEMCPY)")]
+            stays = " and not (o.srcDeviceId is not null and o.srcDeviceId is o.dstDeviceId)" if has_devices else ""
+            found += self.compare(source, "cuda_memcpy_sync", "MEMCPY", "s.value like 'cudaMemcpy%' and s.value not like '%async%' and "
+                                  f"not (o.copyKind = 1 and o.bytes <= 64000){stays}", both)
+            found += self.compare(source, "cuda_memset_sync", "MEMSET", "s.value like 'cudaMemset%' and s.value not like '%async%' and o.memKind in (1, 4)",
+                                  f"{kinds.format('o.memKind')}, {rest}")
+        self.assertGreater(found, 10)
+
+    def test_synchronisation(self):
+        source = trace("training")
+        with sqlite3.connect(source) as db:
+            want = [[str(v) for v in row] for row in db.execute(
+                "select end - start, start, globalTid >> 24 & 0xffffff, globalTid & 0xffffff, value from CUPTI_ACTIVITY_KIND_RUNTIME join StringIds on id = nameId "
+                "where value like 'cudaDeviceSynchronize%' or value like 'cudaStreamSynchronize%' order by 1 desc, 2 limit 50")]
+        self.assertTrue(want)
+        self.assertEqual(rows(source, "cuda_api_sync")[1:], want)
+
+
+class Models(unittest.TestCase):
+    """Reports whose tables no generated trace has, over a few rows each."""
+
+    def write(self, *statements):
+        path = fresh_dir() / "x.sqlite"
+        with sqlite3.connect(path) as db:
+            db.execute("create table StringIds(id integer primary key, value text)")
+            db.executemany("insert into StringIds values (?, ?)", enumerate(("a", "b", "main.c", "0x40")))
+            for statement in statements:
+                db.execute(statement)
+        return path
+
+    def columns(self, got, *names):
+        return [[row[got[0].index(name)] for name in names] for row in got[1:]]
+
+    def test_openacc(self):
+        source = self.write("create table CUPTI_ACTIVITY_KIND_OPENACC_DATA(start integer, end integer, nameId integer, srcFile integer, lineNo integer)",
+                            "create table CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH(start integer, end integer, nameId integer, srcFile integer, lineNo integer)",
+                            "insert into CUPTI_ACTIVITY_KIND_OPENACC_DATA values (0, 10, 0, 2, 7), (0, 5, 0, null, 0), (9, 10, 0, 2, 8)",
+                            "insert into CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH values (20, 40, 0, 2, 7)")
+        for report, share in (("openacc_sum", "Time (%)"), ("openaccsum", "Time(%)")):
+            self.assertEqual(self.columns(rows(source, report), share, "Total Time (ns)", "Num Calls", "Name"),
+                             [["83.3", "30", "2", "a@main.c:7"], ["13.9", "5", "1", "a"], ["2.8", "1", "1", "a@main.c:8"]])
+
+    def test_openmp(self):
+        """A name in two tables is two rows."""
+        source = self.write(*(f"create table OPENMP_EVENT_KIND_{t}(start integer, end integer, nameId integer)" for t in ("TASK", "LOOP")),
+                            "insert into OPENMP_EVENT_KIND_TASK values (0, 3, 0), (0, 4, 0), (0, null, 1)",
+                            "insert into OPENMP_EVENT_KIND_LOOP values (0, 1, 0), (0, 2, 1)")
+        self.assertEqual(self.columns(rows(source, "openmp_sum"), "Total Time (ns)", "Count", "Name"), [["7", "2", "a"], ["2", "1", "b"], ["1", "1", "a"]])
+
+    def test_mpi_and_system_calls(self):
+        source = self.write(*(f"create table {t}(start integer, end integer, textId integer, nameId integer)" for t in
+                              ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "SYSCALL")),
+                            "insert into MPI_P2P_EVENTS(start, end, textId) values (0, 5, 0), (1, 3, 0), (5, null, 0)",
+                            "insert into MPI_OTHER_EVENTS(start, end, textId) values (0, 6, 0)",
+                            "insert into MPI_START_WAIT_EVENTS(start, end, textId) values (0, 1, 1)",
+                            "insert into MPI_COLLECTIVES_EVENTS(start, end, textId) values (0, 9, 1)",
+                            "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
+        self.assertEqual(self.columns(rows(source, "mpi_event_sum"), "Total Time (ns)", "Instances", "Source", "Name"),
+                         [["9", "1", "collectives", "b"], ["7", "2", "p2p", "a"], ["6", "1", "other", "a"], ["1", "1", "start-wait", "b"]])
+        self.assertEqual(self.columns(rows(source, "syscall_sum"), "Total Time (ns)", "Num Calls", "Name"), [["10", "2", "b"], ["1", "1", "a"]])
+
+    def test_unified_memory(self):
+        copies = ("create table CUPTI_ACTIVITY_KIND_MEMCPY(start integer, end integer, copyKind integer, bytes integer, virtualAddress integer)",
+                  "insert into CUPTI_ACTIVITY_KIND_MEMCPY values (0, 300, 11, 1000, 16), (0, 700, 12, 2000, 16), (0, 10, 1, 500, 17), (0, 3, 12, 9, 18)")
+        faults = ("create table CUDA_UM_CPU_PAGE_FAULT_EVENTS(start integer, address integer, CpuInstruction integer)",
+                  "insert into CUDA_UM_CPU_PAGE_FAULT_EVENTS values (1, 16, 3), (2, 32, 3)",
+                  "create table CUDA_UM_GPU_PAGE_FAULT_EVENTS(start integer, address integer, numberOfPageFaults integer)",
+                  "insert into CUDA_UM_GPU_PAGE_FAULT_EVENTS values (1, 16, 4), (1, 16, 5)")
+        source = self.write(*copies, *faults)
+        want = [["0x10", "1000", "2000", "1", "9", "3000000000.0"], ["0x12", "", "9", "", "", "2999999997.0"], ["0x20", "", "", "1", "", ""]]
+        got = rows(source, "um_sum", "--format", "csv:mem=B:thru=B")
+        self.assertEqual(got[0], ["Virtual Address", "HtoD Migration size (B)", "DtoH Migration size (B)", "CPU Page Faults", "GPU Page Faults",
+                                  "Migration Throughput (B/s)"])
+        self.assertEqual(got[1:], want)
+        self.assertEqual(list(csv.reader(io.StringIO(stats(source, "um_sum:rows=1", "-f", "csv:mem=B:thru=B:addr=uint")))) [1], ["16", *want[0][1:]])
+        self.assertEqual(rows(source, "um_cpu_page_faults_sum")[1:], [["2", "0x40"]])
+        totals = ["0.001", "0.002", "2", "9", "0x10", "0x20"]
+        self.assertEqual(rows(source, "um_total_sum")[1:], [totals])
+        self.assertEqual(rows(self.write(*copies), "um_total_sum")[1:], [["0.001", "0.002", "0", "", "", ""]])
+        without = self.write(copies[0], "insert into CUPTI_ACTIVITY_KIND_MEMCPY values (0, 10, 1, 500, 17)")
+        self.assertIn("SKIPPED", run("stats", "-r", "um_total_sum,um_sum", without).stdout)
+        for wrong in ("rows=", "rows=x", "base"):
+            self.assertEqual(run("stats", "-q", "-r", f"um_sum:{wrong}", source).returncode, 2)
+
+
+class Table(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.cell = [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        self.cell = [] if tag in ("td", "th") else self.cell
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell.append(data)
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append("".join(self.cell))
+            self.cell = None
+
+
+class Formats(unittest.TestCase):
+    """One report in each format says the same."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = trace("hostile")
+        cls.want = rows(cls.source, "cuda_gpu_kern_gb_sum")
+
+    def text(self, form, *options):
+        return stats(self.source, "cuda_gpu_kern_gb_sum", "-f", form, *options)
+
+    def test_json(self):
+        got = json.loads(self.text("json"), parse_float=str, parse_int=str)
+        self.assertEqual([list(row.values()) for row in got], self.want[1:])
+        self.assertTrue(all(list(row) == self.want[0] for row in got))
+
+    def test_html(self):
+        for form in ("htable", "hdoc"):
+            self.assertEqual(Table(self.text(form)).rows, self.want)
+        self.assertIn("<title>A &amp; B</title>", self.text("hdoc:title=A & B"))
+
+    def test_tsv(self):
+        self.assertEqual([line.split("\t") for line in self.text("tsv").rstrip("\n").split("\n")], self.want)
+
+    def test_column_and_table(self):
+        column, table = self.text("column").split("\n"), self.text("table").split("\n")
+        self.assertEqual(column[:3], ["", " ** CUDA GPU Kernel/Grid/Block Summary (cuda_gpu_kern_gb_sum):", ""])
+        self.assertEqual(len(column) - 7, len(self.want) - 1)  # title, head, rule, blank at the end
+        self.assertEqual(len({len(line) for line in table[3:-2]}), 1)
+        self.assertEqual([float(line.split()[0]) for line in column[5:-2]], [float(row[0]) for row in self.want[1:]])
+        self.assertTrue(any("…" in line for line in self.text("column:colmax=20").split("\n")))
+
+    def test_arguments(self):
+        self.assertEqual(self.text("csv:nohdr"), self.text("csv").split("\n", 1)[1])
+        self.assertTrue(self.text("csv:nohdrunit").startswith("Time,Total Time,Instances,Avg,"))
+        self.assertTrue(self.text("csv:time=us").startswith("Time (%),Total Time (us),"))
+        self.assertEqual(self.text("csv:noconv"), self.text("csv"))
+        for wrong in ("xml", "csv:time=weeks", "csv:nonsense", "csv:colmax=0"):
+            self.assertEqual(run("stats", "-q", "-f", wrong, "-r", "cuda_api_sum", self.source).returncode, 2, wrong)
+
+    def test_values_that_no_capture_has(self):
+        for report in run("stats", "--help-reports").stdout.split("\n"):
+            for name in re.findall(r"^  (\w+)", report):
+                done = run("stats", "-q", "-f", "csv", "-r", name, trace("hostile-values"))
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+
+    def test_no_text_of_a_trace_is_raw(self):
+        for form in ("column", "table", "csv", "tsv", "json", "htable", "hdoc"):
+            text = self.text(form)
+            self.assertIsNone(re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", text), form)
+        self.assertNotIn("<script", self.text("hdoc"))
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.source = trace("training")
+
+    def test_sections(self):
+        done = run("stats", "-r", "cuda_api_sum,gpukernsum", self.source)
+        self.assertEqual(re.findall(r"Processing \[(.*)\] with \[.*/(\w+)\.py\]", done.stdout),
+                         [(str(self.source), "cuda_api_sum"), (str(self.source), "gpukernsum")])
+        self.assertEqual(re.findall(r" \*\* (.+) \((\w+)\):", done.stdout),
+                         [("CUDA API Summary", "cuda_api_sum"), ("CUDA GPU Kernel Summary", "gpukernsum")])
+
+    def test_by_position(self):
+        out = fresh_dir() / "x"
+        done = run("stats", "-r", "cuda_api_sum", "-r", "cuda_gpu_kern_sum:base,nvtx_sum", "-f", "json,csv", "-o", f"{out},{out}-b", self.source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(p.name for p in out.parent.iterdir()), ["x-b_cuda_gpu_kern_sum_base.csv", "x-b_nvtx_sum.csv", "x_cuda_api_sum.json"])
+        self.assertEqual(done.stdout.count("PROCESSED"), 3)
+        self.assertEqual((out.parent / "x_cuda_api_sum.json").read_text(), stats(self.source, "cuda_api_sum", "-f", "json"))
+        self.assertEqual((out.parent / "x-b_nvtx_sum.csv").read_text(), stats(self.source, "nvtx_sum", "-f", "csv"))
+        self.assertIn("exceeds number of reports", run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv,json", self.source).stderr)
+
+    def test_outputs_that_cannot_be_written(self):
+        done = run("stats", "-q", "-r", "cuda_api_sum", "-o", fresh_dir() / "none" / "x", self.source)
+        self.assertEqual(done.returncode, 5)
+        with open("/dev/full", "w") as full:
+            self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", self.source, stdout=full).returncode, 5)
+
+    def test_files_that_are_there(self):
+        out = fresh_dir() / "x"
+        there = out.parent / "x_cuda_api_sum.csv"
+        there.write_text("mine")
+        words = ("stats", "-r", "cuda_api_sum", "-o", out, self.source)
+        done = run(*words)
+        self.assertEqual((done.returncode, there.read_text()), (0, "mine"))
+        self.assertIn(f"SKIPPED: output file {there} exists.", done.stdout)
+        for option in (("--force-overwrite",), ("--force-overwrite", "true"), ("--force-overwrite=true",)):
+            self.assertEqual(run(*words, *option).returncode, 0)
+            self.assertIn("cudaLaunchKernel", there.read_text(), option)
+        self.assertIn("SKIPPED", run(*words, "--force-overwrite=false").stdout)
+        self.assertEqual(run(*words, "--force-overwrite=maybe").returncode, 2)
+
+    def test_options_that_exclude_each_other(self):
+        self.assertEqual(run("stats", "--filter-time", "1/2", "--filter-nvtx", "x", self.source).returncode, 2)
+        self.assertEqual(run("stats", "-o", "@cat", self.source).returncode, 2)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 2)
+
+    def test_wrong_names(self):
+        done = run("stats", "-q", "-f", "csv", "-r", "cuda_api_sun,cuda_api_sum,cuda_api_sum:base", self.source)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ERROR: Report 'cuda_api_sun' could not be found. Did you mean 'cuda_api_sum'?", done.stderr)
+        self.assertIn("ERROR: Invalid argument passed to report 'cuda_api_sum': unrecognized arguments: base", done.stderr)
+        self.assertEqual(done.stdout, stats(self.source, "cuda_api_sum", "-f", "csv"))
+        self.assertEqual(run("stats", "-r", "cuda_api_sum", fresh_dir() / "none.sqlite").returncode, 3)
+        self.assertEqual(run("stats").returncode, 2)
+
+    def test_without_data(self):
+        source = trace("no-nvtx")
+        with sqlite3.connect(source) as db:
+            self.assertFalse(db.execute("select 1 from sqlite_master where name = 'NVTX_EVENTS'").fetchall())
+        for report in ("nvtx_sum", "vulkanapisum", "wddm_queue_sum"):
+            done = run("stats", "-r", report, "-f", "csv", source)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, rf"\nSKIPPED: {re.escape(str(source))} does not contain .* data\.\n")
+            self.assertEqual(run("stats", "-q", "-r", report, "-f", "csv", source).stdout, "")
+
+    def test_no_rows(self):
+        source = edited("training", "delete from NVTX_EVENTS")
+        self.assertEqual(stats(source, "nvtx_sum", "-f", "csv"), "\n")
+        self.assertEqual(stats(source, "nvtx_sum", "-f", "json"), "[\n]\n\n")
+        self.assertIn(" ** NVTX Range Summary (nvtx_sum):", stats(source, "nvtx_sum"))
+
+    def test_dialects(self):
+        """The same numbers under both names; 2022 has no colon for the default domain."""
+        old, new = rows(self.source, "nvtxsum"), rows(self.source, "nvtx_sum")
+        self.assertEqual([row[:8] for row in old], [row[:8] for row in new])
+        self.assertTrue(all(row[9].startswith(":") for row in new[1:] if not any(row[9] == o[9] for o in old)))
+        labels = {row[-1] for row in rows(self.source, "gpumemtimesum")[1:]}, {row[-1] for row in rows(self.source, "cuda_gpu_mem_time_sum")[1:]}
+        self.assertIn("[CUDA memcpy HtoD]", labels[0])
+        self.assertIn("[CUDA memcpy Host-to-Device]", labels[1])
+
+    def test_rounding(self):
+        """Ties of Avg, half away from zero: 2.25, 0.15 and 1.45 have no exact binary form that printf rounds so."""
+        source = edited("training", "delete from CUPTI_ACTIVITY_KIND_RUNTIME where rowid not in (select rowid from CUPTI_ACTIVITY_KIND_RUNTIME limit 4)",
+                        "update CUPTI_ACTIVITY_KIND_RUNTIME set nameId = (select min(nameId) from CUPTI_ACTIVITY_KIND_RUNTIME), "
+                        "start = 100, end = 102 + (rowid = (select min(rowid) from CUPTI_ACTIVITY_KIND_RUNTIME))")
+        with sqlite3.connect(source) as db:
+            count = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0]
+        self.assertEqual(count, 4)
+        self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
+
+
+if __name__ == "__main__":
+    support.main()
