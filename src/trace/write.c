@@ -56,8 +56,10 @@ static bool is_left_out(const struct extraction *x, const struct nai_part *p, in
 static bool has_values(const struct extraction *x, const struct nai_source *source, int column) {
   for (int i = 0; i < x->part_count; i++) {
     const struct nai_part *p = &x->parts[i];
+    if (p->source != source)
+      continue;
     const struct nai_extent *extent = &p->extent[origin_of(p, column).column];
-    if (p->source == source && extent->min <= extent->max)
+    if (extent->min <= extent->max)
       return true;
   }
   return false;

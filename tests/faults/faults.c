@@ -33,12 +33,13 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define KINDS(X)                                                                                                  \
-  X(alloc)                                                                                                        \
-  X(open)                                                                                                         \
-  X(read)                                                                                                         \
-  X(write) X(stat) X(space) X(rename) X(link) X(mkdir) X(remove) X(close) X(map) X(dir) X(lock) X(thread) X(pipe) \
-      X(process) X(mode)
+#define KINDS(X) \
+  X(alloc)       \
+  X(open)        \
+  X(read)        \
+  X(write)       \
+  X(stat)        \
+  X(space) X(rename) X(link) X(mkdir) X(remove) X(close) X(map) X(dir) X(lock) X(thread) X(pipe) X(process) X(mode)
 enum kind {
 #define ENUM(name) K_##name,
   KINDS(ENUM) KIND_COUNT

@@ -94,13 +94,13 @@ static void check_json(struct nai_buf *text) {
 
 static void write_all(const struct nai_comparison *c) {
   struct nai_buf text = {0};
-  struct nai_err err = {0};
+  struct nai_err err = {0}, unread = {0};
   checked(nai_write_markdown(&text, c, &err), &err);
   nai_write_verdict(&text, c);
   nai_write_junit(&text, c, "series");
   nai_write_prometheus(&text, c, "series");
   nai_write_annotations(&text, c);
-  checked(nai_write_html(&text, c, &err), &err);
+  checked(nai_write_html(&text, &unread, c, &err), &err);
   nai_buf_clear(&text);
   nai_write_compare_json(&text, c);
   check_json(&text);
