@@ -227,7 +227,7 @@ class Truth(unittest.TestCase):
             named = support.edited("shared-gpu-mapped", f"update PROCESSES set name = '{path}'")
             directory = support.analyze(named)
             name = re.split(r"[/\\]", path)[-1]
-            self.assertEqual({row["process_name"] for row in support.read_csv(directory, "pids")}, {name})
+            self.assertEqual({row["process_name"] for row in support.read_csv(directory, "process_summary")}, {name})
             for file, content in support.tree(directory).items():
                 self.assertNotIn(b"CANARY", content, file)
             for format_name in ("perfetto", "chrome"):

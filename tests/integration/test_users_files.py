@@ -392,7 +392,7 @@ class Stores(Case):
         record = json.loads((old / "run.json").read_bytes())
         record.update(series=f"../../{os.path.relpath(own.parent, store)}", id="own")
         (old / "run.json").write_text(json.dumps(record))
-        self.assertEqual(run("store", "prune", "--keep-days", "1", "--store", store).returncode, 3)
+        self.assertIn("run.json", self.ok("store", "prune", "--keep-days", "1", "--store", store).stderr)
         self.assertEqual(tree(own), before)
 
     def test_prune_with_baselines_that_cannot_be_read(self):
@@ -441,13 +441,19 @@ class Stores(Case):
                        {"series": "default"}, {"id": "../" + name}, {"id": ""}, {"captures": -1}, {"captures": 10**6}):
             (one / "run.json").unlink()
             put(one / "run.json", json.dumps({**json.loads(kind), **change}).encode())
-            for words in (("prune", "--keep-days", "0"), ("remove", change.get("id") or name), ("index",), ("list",),
-                          ("add", artifacts(trace("minimal")))):
+            before = everything(one), everything(self.base / "own")
+            for words in (("prune", "--keep-days", "0"), ("index",), ("list",), ("add", artifacts(trace("minimal")))):
                 with self.subTest(change, words=words):
-                    self.refused("store", *words, "--store", store, code=3, says="run.json")
+                    self.assertIn("run.json", self.ok("store", *words, "--store", store).stderr)
+                    self.assertEqual((everything(one), everything(self.base / "own")), before)
             with self.subTest(change):
-                self.refused("check", artifacts(trace("minimal")), "--baseline", "last-good", "--store", store, "--out",
+                if change.get("id"):
+                    self.refused("store", "remove", change["id"], "--store", store, says="no run")
+                self.refused("check", artifacts(trace("minimal")), "--baseline", f"run:{one.name}", "--store", store, "--out",
                              self.base / "c", code=3, says="run.json")
+        self.ok("store", "remove", name, "--store", store)  # by the place where it lies
+        self.assertFalse(one.exists())
+        self.assertEqual(everything(self.base / "own"), before[1])
 
     def test_prune_with_any_time(self):
         """Times that lie further apart than 63 bits of ns; the newest run stays."""
