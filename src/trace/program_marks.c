@@ -91,14 +91,13 @@ static bool names_program(const struct marks *m, struct nai_arena *arena, const 
 static void see_argument(struct marks *m, struct nai_arena *arena, const char *text) {
   bool module = m->module_next;
   m->module_next = !m->begun && strcmp(text, "-m") == 0;
-  if (module)
+  bool option = *text == '-';
+  if (module || (!option && !m->begun && names_program(m, arena, text)))
     see_command(m, arena, text);
   else if (strcmp(text, "-c") == 0 && !m->begun)
     m->begun = true; /* what follows is code, and its arguments */
-  else if (*text == '-')
+  else if (option)
     see(m, FLAG, nai_arena_printf(arena, "%.*s", (int)strcspn(text, "="), text));
-  else if (!m->begun && names_program(m, arena, text))
-    see_command(m, arena, text);
 }
 
 /* What PROCESS_0:COMMAND or PROCESS_0:ARGUMENT_1 holds; the rest of the table is options of the profiler. */
