@@ -50,7 +50,7 @@ static uint32_t run_from(const struct sorting *s, uint32_t first) {
 static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
   uint32_t *rows = s->rows + first, n = end - first;
   if (!s->keys)
-    NAI_TRY(NAI_NEW(s->keys, s->arena, 2 * (size_t)BLOCK_ROWS, err));
+    NAI_TRY(NAI_NEW(s->keys, s->arena, 2 * (size_t)(s->n < BLOCK_ROWS ? s->n : BLOCK_ROWS), err));
   for (uint32_t i = 0; i < n; i++)
     s->keys[i] = (struct nai_key){nai_key_from_i64(nai_at(&s->by->start, rows[i])), rows[i]};
   nai_sort_keys_in(s->keys, s->keys + n, n);
