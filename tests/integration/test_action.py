@@ -219,7 +219,7 @@ class Action(unittest.TestCase):
 
     def test_check(self):
         job = Job()
-        runs = {name: [trace(name, "--seed", seed) for seed in (1, 2)] for name in ("loop", "loop-slower")}
+        runs = {name: [trace(name, "--seed", seed) for seed in range(1, 6)] for name in ("loop", "loop-slower")}
         sides = {name: "\n".join(map(str, paths)) for name, paths in runs.items()}
         self.assertEqual(job.use(command="check", trace=sides["loop-slower"], baseline=sides["loop"], comment="true"), 1, job.log)
         self.assertIn("Step time", job.steps["run"]["verdict"])

@@ -131,7 +131,6 @@ static const char *prompt_label(const struct nai_term *v) {
 }
 
 static void draw_last(struct nai_screen *s, const struct nai_term *v, int y) {
-  NAI_SCOPED(nai_buf) line = {0};
   if (v->prompt.key) {
     int at = nai_screen_put(s, y, 0, s->width, prompt_label(v), NAI_BOLD, 0);
     at += nai_screen_put(s, y, at, s->width - at - 1, v->prompt.text, 0, 0);
