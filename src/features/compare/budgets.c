@@ -222,9 +222,10 @@ int nai_budget_is_builtin(bool *is, const char *id, struct nai_err *err) {
 }
 
 const char *nai_budget_unit(const struct nai_budget *budget) {
-  return !isnan(budget->of_step_pct)    ? "ns"
-       : budget->unit != NAI_UNIT_COUNT ? nai_unit_name(budget->unit)
-                                        : nai_unit_name(budget->limit_unit);
+  if (!isnan(budget->of_step_pct))
+    return "ns";
+  enum nai_unit unit = budget->unit != NAI_UNIT_COUNT ? budget->unit : budget->limit_unit;
+  return nai_unit_name(unit != NAI_UNIT_COUNT ? unit : NAI_COUNT);
 }
 
 int nai_budget_unknown(const struct nai_budgets *budgets, const struct nai_budget *budget, const char *const *ids,
