@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -84,6 +85,20 @@ static size_t stack_to_take(void) {
   return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
 }
 
+/* Growing the stack where no address is left is a signal. */
+static bool has_few_addresses(size_t bytes) {
+  static const char words[] = "nsys-ai: the limit on the address space (ulimit -v) leaves no room for the stack\n";
+  void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) {
+    munmap(room, bytes);
+    return false;
+  }
+  if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
+    /* Then nobody is told, but the status is right. */
+  }
+  return true;
+}
+
 /* Other names of `view`, which people bring from other tools: `timeline SRC`, and `tui SRC` for the tree. */
 static int view_by_another_name(int argc, char **argv) {
   static char view[] = "view", tree[] = "tree";
@@ -124,6 +139,8 @@ int main(int argc, char **argv) {
   if (has_little_stack())
     return nai_err_exit_status(NAI_ELIMIT);
   allow_descriptors();
+  if (has_few_addresses(stack_to_take()))
+    return nai_err_exit_status(NAI_ELIMIT);
   (void)take_stack(stack_to_take());
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
