@@ -61,7 +61,7 @@ export const WORDS = [
       'A thread in host code that is off the CPU waits for something; the system call says for what.',
     where: '#v=tables&t=gap_activity',
   },
-  { word: 'At stake', text: 'The time a finding is about, never more than the loss it explains: an upper limit of what a fix can win.', where: '#' },
+  { word: 'Saving', text: 'The time a finding is about, never more than the loss it explains: an upper limit of what a fix can win.', where: '#' },
   {
     word: 'Block of events',
     text:
