@@ -40,6 +40,7 @@ void nai_gen_plan_launch_in_flight(struct nai_gen_plan *plan, int64_t target_byt
 void nai_gen_plan_dependency(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_drained_queue(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_alloc_churn(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_row_loop(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_tiny_copies(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives_graph(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -35,7 +35,7 @@ SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared
              "hostile-values empty minimal no-nvtx healthy neglected").split()
 # Those whose idle time, spans and findings are planned for a diagnosis. They hold no random choices, but for
 # steps-jitter and phantom-steps.
-DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn tiny-copies bimodal long-calls shapes "
+DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn row-loop tiny-copies bimodal long-calls shapes "
              "autotune gemm-sizes graph-capture graph-churn graph-small launch-storm copy-lag first-touch pause cpu-work memory-growth failed cold "
              "api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
              "openmp-like cpp steps steps-bare steps-jitter steps-input steps-drift layers phantom-steps collectives "

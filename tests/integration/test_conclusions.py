@@ -106,11 +106,11 @@ class Causes(unittest.TestCase):
         """Of 50 us between two kernels 10 are the wait's end, 20 the way to the next launch, 15 the launch, 5 its latency."""
         said = Said(one_at_a_time(trace("no-nvtx")))
         finding, row = said.findings["idle-wait-per-launch"], said.rows("launch_waits")[0]
-        gaps = int(row["launch_count"]) - 1
-        self.assertEqual(int(row["waited_count"]), gaps)
-        self.assertEqual([support.ns_of_ms(row[part]) for part in ("in_wait_ms", "behind_wait_ms", "in_launch_ms", "idle_ms")],
-                         [gaps * 10_000, gaps * 20_000, gaps * 15_000, gaps * 45_000])
-        self.assertEqual((finding["severity"], finding["saving_ns"]), ("high", gaps * 45_000))
+        gaps = int(row["launch_count"])
+        self.assertEqual((row["kind"], int(row["wait_count"]), row["round_calls"]), ("loop", gaps, "cudaLaunchKernel, cudaStreamSynchronize"))
+        self.assertEqual([support.ns_of_ms(row[part]) for part in ("in_wait_ms", "behind_wait_ms", "in_launch_ms", "latency_ms", "idle_ms")],
+                         [gaps * 10_000, gaps * 20_000, gaps * 15_000, gaps * 5_000, gaps * 50_000])
+        self.assertEqual((finding["severity"], finding["saving_ns"]), ("high", gaps * 50_000))
         self.assertFalse({"idle-blocking-call", "idle-queue-drained", "idle-launch-call"} & set(said.findings))
         for said in each(real("windows_wddm_cc120"), real("openmp_offload")):
             self.assertIn("idle-wait-per-launch", said.findings)
@@ -118,10 +118,39 @@ class Causes(unittest.TestCase):
             in_waits = {row["cause"]: float(row["active_ms"]) for row in said.rows("idle_causes")}
             row = said.rows("launch_waits")[0]
             self.assertLessEqual(float(row["in_wait_ms"]), in_waits["blocking_call"])
-            self.assertGreater(float(row["in_wait_ms"]), 0.9 * in_waits["blocking_call"])
+            self.assertGreater(float(row["in_wait_ms"]), 0.85 * in_waits["blocking_call"])
         # one wait in many launches is another matter
         for said in each(generated("host-bound"), generated("inference"), generated("loop-waits"), real("fsdp_2gpu")):
             self.assertNotIn("idle-wait-per-launch", said.findings)
+
+    def test_a_loop_is_one_finding_with_its_parts(self):
+        """Each of 400 rows allocates, fills, copies and waits: 5 causes of idle time, one reason."""
+        said = generated("row-loop")
+        row, = said.rows("launch_waits")
+        self.assertEqual((row["kind"], row["place"], int(row["wait_count"]), row["launches_per_wait"]), ("loop", "row N", 400, "2.000"))
+        self.assertEqual(row["round_calls"], "cudaMalloc, cudaLaunchKernel, cudaMemcpyAsync, cudaStreamSynchronize")
+        parts = {"in_wait_ms": 4000, "behind_wait_ms": 3100, "in_launch_ms": 15000, "allocation_ms": 7000, "latency_ms": 3000}
+        self.assertEqual({part: support.ns_of_ms(row[part]) for part in parts}, {part: 400 * ns for part, ns in parts.items()})
+        self.assertEqual([f["id"] for f in said.list if f["id"].startswith(("idle-", "launch-bound", "allocation"))], ["idle-wait-per-launch"])
+        finding = said.findings["idle-wait-per-launch"]
+        self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row N"))
+        for said in each(real("openacc_2021"), real("series_triangular_solves_nsys_report__report_level")):
+            loop, idle = said.findings["idle-wait-per-launch"], sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes"))
+            self.assertGreater(loop["saving_ns"], 0.95 * idle)
+            self.assertFalse({"idle-launch-call", "idle-blocking-call", "idle-queue-drained", "idle-host-code", "launch-bound",
+                              "allocation-in-steady-state"} & set(said.findings))
+
+    def test_what_follows_a_wait_is_one_finding_of_its_place(self):
+        """Of 12 waits in 12 places of one name: 4 us until they return, 84 us until launches begin, 28.5 us inside those."""
+        row, = generated("drained-queue").rows("launch_waits")
+        self.assertEqual((row["kind"], row["place"], int(row["wait_count"])), ("wait", "transformer_block > aten::to", 12))
+        self.assertEqual([support.ns_of_ms(row[part]) for part in ("in_wait_ms", "behind_wait_ms", "in_launch_ms", "idle_ms")],
+                         [12 * 4_000, 12 * 84_000, 12 * 28_500, 12 * 116_500])
+        for said in each(real("fsdp_2gpu")):
+            drained = said.findings["idle-queue-drained"]
+            charged = max(support.ns_of_ms(r["total_ms"]) for r in said.rows("idle_causes") if r["cause"] == "queue_drained")
+            self.assertGreater(drained["saving_ns"], 1.1 * charged)
+            self.assertEqual(drained["place"], "cudaStreamSynchronize in aten::to > aten::_to_copy > aten::copy_")
 
     def test_spacing_of_queued_kernels_is_no_lateness_of_launches(self):
         said = generated("inference")  # thousands of kernels, launched long before, with a microsecond between them

@@ -229,7 +229,7 @@ static void each_rule_fires(void **state) {
   (void)state;
   static const struct {
     const char *expected;
-    const char *rows[4][2];
+    const char *rows[6][2];
   } cases[] = {
       {"no-gpu-activity-recorded/high", {{"capture_health", "check=gpu_activity_recorded;state=problem"}}},
       {"nvtx-only/info", {{"capture_health", "check=cuda_traced;state=problem"}}},
@@ -259,14 +259,27 @@ static void each_rule_fires(void **state) {
         {"gap_activity", "scope=gap;device_id=3;total_ns=20000000;preempted_ns=9000000;gil_ns=9000000;gc_ns=9000000"}}},
       {"idle-wait-per-launch/medium", /* of the wait's part 1 ms is left, too little */
        {{"launch_waits",
-         "device_id=3;launch_count=100;waited_count=50;waited_pct=50;idle_ns=9000000;in_wait_ns=9000000;call=w;call_ns=9000000"},
+         "device_id=3;kind=loop;wait_count=50;idle_ns=9000000;idle_pct=9;in_wait_ns=9000000;call=w;call_ns=9000000"},
         {"idle_causes", "device_id=3;cause=blocking_call;active_ns=10000000"}}},
-      {"idle-blocking-call/medium", /* every other launch does not wait */
+      {"idle-wait-per-launch/high", /* one loop, not five causes */
+       {{"launch_waits", "device_id=3;kind=loop;wait_count=500;launches_per_wait=2;idle_ns=50000000;idle_pct=50;"
+                         "in_wait_ns=10000000;in_launch_ns=10000000;allocation_ns=10000000;host_code_ns=10000000;"
+                         "latency_ns=10000000;call=w;call_ns=50000000"},
+        {"idle_causes", "device_id=3;cause=blocking_call;active_ns=10000000"},
+        {"idle_causes", "device_id=3;cause=in_launch_call;active_ns=11000000"},
+        {"idle_causes", "device_id=3;cause=allocation;active_ns=11000000"},
+        {"idle_causes", "device_id=3;cause=host_code;active_ns=11000000"},
+        {"idle_causes", "device_id=3;cause=launch_latency;active_ns=10000000"}}},
+      {"idle-blocking-call/medium", /* what waits leave is too little to be a finding */
        {{"launch_waits",
-         "device_id=3;launch_count=100;waited_count=49;waited_pct=49;idle_ns=9000000;in_wait_ns=9000000;call=w;call_ns=9000000"},
+         "device_id=3;kind=wait;wait_count=49;idle_ns=1900000;idle_pct=1.9;in_wait_ns=1900000;call=w;call_ns=1900000"},
         {"idle_causes", "device_id=3;cause=blocking_call;active_ns=10000000"}}},
+      {"idle-queue-drained/high", /* most of it was in the wait, which is a fact */
+       {{"launch_waits", "device_id=3;kind=wait;wait_count=9;idle_ns=20000000;idle_pct=20;in_wait_ns=11000000;"
+                         "behind_wait_ns=9000000;call=w;call_ns=1"}}},
       {"idle-blocking-call/low", {{"idle_causes", "device_id=3;cause=blocking_call;active_ns=3000000"}}},
-      {"idle-queue-drained/medium", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
+      {"idle-queue-drained/medium",
+       {{"launch_waits", "device_id=3;kind=wait;wait_count=9;idle_ns=20000000;idle_pct=20;behind_wait_ns=20000000"}}},
       {"idle-launch-call/medium",
        {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=10000"}}},
       {"idle-launch-call/low",

@@ -179,7 +179,7 @@ static void put_split(const struct work *w, const struct nai_idle_gap *gap, cons
               .other_causes = other_causes(w->io, *split));
   if (gap->launch != NAI_NO_ROW)
     add_launch(&row, w, gap->launch, split);
-  if (drain && drain->ns >= ns / PARTS_OF_GAP)
+  if (drain && drain->ns && drain->ns >= ns / PARTS_OF_GAP)
     row.wait_before =
         nai_idle_culprit_text(w->io, &(struct nai_idle_culprit){NAI_CULPRIT_WAIT, drain->wait, drain->ns});
   GPU_IDLE_GAPS_add(w->io->out[0], &row);

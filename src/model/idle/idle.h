@@ -76,11 +76,11 @@ struct nai_idle_gap nai_idle_gap_at(const struct nai_model *model, uint32_t gpu,
 struct nai_idle_gap nai_idle_first(uint32_t gpu);
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *model);
 
-/* A gap that a wait is charged for. */
+/* A gap behind a wait that had drained the queue, the host not leading again. */
 struct nai_idle_drain {
   uint32_t gap, wait; /* number of the gap, row of api_events */
   int64_t left;       /* so much more could be charged when the gap began */
-  int64_t ns;         /* of the gap */
+  int64_t ns;         /* of the gap, with the cause queue_drained */
 };
 
 /* All gaps of one GPU. */
@@ -109,7 +109,7 @@ NAI_MUST_CHECK int nai_idle_split_again(struct nai_idle_split *split, struct nai
 /* Adds what of a gap lies within a stretch, by cause, as the gap is split as a whole. */
 void nai_idle_split_within(int64_t ns[NAI_IDLE_CAUSES], struct nai_interval within, const struct nai_model *model,
                            const struct nai_idle_gap *gap);
-/* The wait that a gap is charged to, NULL for none. */
+/* The wait that a gap is behind, NULL for none. */
 const struct nai_idle_drain *nai_idle_drain_of(const struct nai_model *model, const struct nai_idle_gap *gap);
 
 /* Outermost OS runtime calls by thread; NULL when there are none. */

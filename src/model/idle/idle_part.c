@@ -14,6 +14,14 @@ struct walk {
   int64_t longest_after; /* longest stretch of a gap after a call */
 };
 
+/* Whether the host is late with the launch that ends a gap, and has not led since the wait. */
+static bool is_behind_wait(const struct walk *w, const struct nai_idle_gap *gap) {
+  const struct nai_model *m = w->m;
+  return w->charge.wait != NAI_NO_ROW && gap->launch != NAI_NO_ROW &&
+         nai_at_text(&m->apis.thread, gap->launch) == w->charge.thread &&
+         nai_at(&m->apis.start_ns, gap->launch) <= w->charge.until && nai_at(&m->apis.end_ns, gap->launch) > gap->start;
+}
+
 static int note_drain(struct walk *w, const struct nai_idle_gap *gap, int64_t ns, struct nai_err *err) {
   struct nai_gpu_idle *idle = w->idle;
   NAI_TRY(NAI_ROOM(idle->drains, idle->drain_capacity, idle->drain_count, &w->m->arena, err));
@@ -62,7 +70,7 @@ static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_e
       add_part(idle, (enum nai_idle_cause)c, split.ns[c], gap);
   idle->cause[gap->number] = (uint8_t)nai_idle_largest_part(&split);
   w->longest_after = split.after_call > w->longest_after ? split.after_call : w->longest_after;
-  if (split.ns[NAI_IDLE_QUEUE_DRAINED])
+  if (split.ns[NAI_IDLE_QUEUE_DRAINED] || is_behind_wait(w, gap))
     NAI_TRY(note_drain(w, gap, split.ns[NAI_IDLE_QUEUE_DRAINED], err));
   return note_latency(w, gap, err);
 }

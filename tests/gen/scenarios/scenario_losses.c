@@ -2,6 +2,8 @@
 #include "gen/scenario.h"
 #include "gen/truth/answers.h"
 
+#include <stdio.h>
+
 static const struct nai_gen_part spacing[] = {{.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1000}};
 
 /* Kernels that the host launches in time. */
@@ -125,6 +127,46 @@ void nai_gen_plan_alloc_churn(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_program_gap(&p, pool, factor, 150000);
   }
   nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "allocation"});
+}
+
+/* --- row-loop --------------------------------------------------------------------------------- */
+
+void nai_gen_plan_row_loop(struct nai_gen_plan *plan, int64_t target_bytes) {
+  static const struct nai_gen_copy values = {NAI_GEN_HTOD, NAI_GEN_PINNED, NAI_GEN_DEVICE, 4096, 1300, false};
+  /* What a row needs before its values can be copied. */
+  static const struct nai_gen_part prepare[] = {
+      {.doing = DOING_CALL, .cause = IDLE_BLOCKING_CALL, .ns = 4000, .api = API_STREAM_SYNC},
+      {.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 1500},
+      {.doing = DOING_CALL, .cause = IDLE_ALLOCATION, .ns = 7000, .api = API_MALLOC},
+      {.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 700},
+      {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 9000},
+      {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1500}};
+  static const struct nai_gen_part copy[] = {{.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 900},
+                                             {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 6000},
+                                             {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1500}};
+  enum { ROWS = 400 };
+  struct nai_gen_program p;
+  (void)target_bytes;
+  nai_gen_program(&p, plan, 5651, "assemble");
+  int fill_row = nai_gen_kernel(plan, "void fill_row<double>(T1 *, int)", "fill_row");
+  int row = nai_gen_name(plan, "row ");
+  nai_gen_follow(plan, p.thread, p.stream, fill_row, 100000);
+  for (int i = 0; i < ROWS; i++) {
+    char number[12];
+    snprintf(number, sizeof number, "%d", i);
+    nai_gen_push(plan, p.thread, row, number);
+    int64_t queued_ns = nai_gen_gpu_ready(plan, p.stream) - nai_gen_now(plan, p.thread) - 200;
+    nai_gen_gap(plan, &(struct nai_gen_gap){.thread = p.thread,
+                                            .stream = p.stream,
+                                            .lead_ns = queued_ns,
+                                            .parts = prepare,
+                                            .count = 6,
+                                            .kernel = fill_row,
+                                            .duration_ns = 1200});
+    nai_gen_gap(plan, &(struct nai_gen_gap){
+                          .thread = p.thread, .stream = p.stream, .parts = copy, .count = 3, .copy = &values});
+    nai_gen_pop(plan, p.thread);
+  }
 }
 
 /* --- tiny-copies ------------------------------------------------------------------------------ */
