@@ -20,6 +20,7 @@
   X(graph_ranges)     \
   X(graph_savings)    \
   X(nvtx_tree)        \
+  X(range_losses)     \
   X(sync)             \
   X(processes)        \
   X(utilization)      \

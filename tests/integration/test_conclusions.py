@@ -127,13 +127,13 @@ class Causes(unittest.TestCase):
         """Each of 400 rows allocates, fills, copies and waits: 5 causes of idle time, one reason."""
         said = generated("row-loop")
         row, = said.rows("launch_waits")
-        self.assertEqual((row["kind"], row["place"], int(row["wait_count"]), row["launches_per_wait"]), ("loop", "row N", 400, "2.000"))
+        self.assertEqual((row["kind"], row["place"], int(row["wait_count"]), row["launches_per_wait"]), ("loop", "row #", 400, "2.000"))
         self.assertEqual(row["round_calls"], "cudaMalloc, cudaLaunchKernel, cudaMemcpyAsync, cudaStreamSynchronize")
         parts = {"in_wait_ms": 4000, "behind_wait_ms": 3100, "in_launch_ms": 15000, "allocation_ms": 7000, "latency_ms": 3000}
         self.assertEqual({part: support.ns_of_ms(row[part]) for part in parts}, {part: 400 * ns for part, ns in parts.items()})
         self.assertEqual([f["id"] for f in said.list if f["id"].startswith(("idle-", "launch-bound", "allocation"))], ["idle-wait-per-launch"])
         finding = said.findings["idle-wait-per-launch"]
-        self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row N"))
+        self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row #"))
         for said in each(real("openacc_2021"), real("series_triangular_solves_nsys_report__report_level")):
             loop, idle = said.findings["idle-wait-per-launch"], sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes"))
             self.assertGreater(loop["saving_ns"], 0.95 * idle)
@@ -151,6 +151,17 @@ class Causes(unittest.TestCase):
             charged = max(support.ns_of_ms(r["total_ms"]) for r in said.rows("idle_causes") if r["cause"] == "queue_drained")
             self.assertGreater(drained["saving_ns"], 1.1 * charged)
             self.assertEqual(drained["place"], "cudaStreamSynchronize in aten::to > aten::_to_copy > aten::copy_")
+
+    def test_losses_name_their_phase(self):
+        said = generated("drained-queue")
+        lost = {(r["loss"], r["range_name"]): (support.ns_of_ms(r["time_ms"]), float(r["pct"])) for r in said.rows("range_losses")}
+        self.assertEqual(lost["queue_drained", "aten::to"], (12 * 84_000, 100))
+        self.assertEqual(lost["queue_drained", "transformer_block"], (12 * 84_000, 100))
+        self.assertEqual(lost["blocking_call", "aten::to"][0], 12 * 4_000)  # but for the wait before the file is written
+        self.assertNotIn(("host_code", "aten::to"), lost)
+        self.assertIn("(100.0 %) under transformer_block", said.evidence("idle-host-code"))
+        for said in each(real("fsdp_2gpu")):
+            self.assertIn(" under AllToAll#D", said.evidence("exposed-communication"))
 
     def test_spacing_of_queued_kernels_is_no_lateness_of_launches(self):
         said = generated("inference")  # thousands of kernels, launched long before, with a microsecond between them

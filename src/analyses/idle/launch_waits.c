@@ -3,6 +3,7 @@
 #include "analyses/analysis.h"
 #include "model/idle/active.h"
 #include "model/idle/idle.h"
+#include "model/nvtx/nvtx_place.h"
 #include "tables/launch_waits.h"
 
 #include <string.h>
@@ -68,32 +69,6 @@ static void rounds_free(struct rounds *r) { nai_strings_free(&r->names); }
 
 /* --- rounds ------------------------------------------------------------------------------------- */
 
-/* A name without its numbers, so that all layers are one place: "blocks.10.attn" as "blocks.N.attn", but "conv2d" and
- * "AllToAll4D" as they are. */
-static void put_without_numbers(struct nai_buf *out, const char *name) {
-  for (const char *p = name; *p;) {
-    size_t digits = strspn(p, "0123456789"), next = digits ? digits : 1;
-    unsigned char after = (unsigned char)p[next] | 0x20;
-    if (digits && (after < 'a' || after > 'z'))
-      nai_buf_puts(out, "N");
-    else
-      nai_buf_put(out, p, next);
-    p += next;
-  }
-}
-
-static void put_path(struct nai_buf *out, const struct nai_model *m, const struct nai_nvtx_node *node) {
-  enum { LEVELS = 6 };
-  const struct nai_nvtx_node *path[LEVELS];
-  int depth = 0;
-  for (; node && depth < LEVELS; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
-    path[depth++] = node;
-  while (depth-- > 0) {
-    put_without_numbers(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, path[depth]->name));
-    nai_buf_puts(out, depth ? " > " : "");
-  }
-}
-
 static int place_of(uint32_t *place, struct rounds *r, uint32_t wait, struct nai_err *err) {
   const struct nai_nvtx_node *node = nai_model_call_node(r->m, wait);
   bool added;
@@ -103,7 +78,7 @@ static int place_of(uint32_t *place, struct rounds *r, uint32_t wait, struct nai
   NAI_TRY(NAI_ROOM(r->of_node, r->of_node_capacity, index, r->arena, err));
   if (added) {
     NAI_SCOPED(nai_buf) path = {0};
-    put_path(&path, r->m, node);
+    nai_nvtx_put_path(&path, r->m, node);
     NAI_TRY(nai_buf_check(&path, err));
     r->of_node[index] = nai_strings_add(&r->names, nai_buf_str(&path), path.len);
     if (r->of_node[index] == NAI_NO_STRING)

@@ -2,10 +2,11 @@
  * kernels by. */
 #include "analyses/analysis.h"
 #include "base/sort.h"
+#include "model/nvtx/nvtx_place.h"
 #include "model/steps/steady.h"
 #include "tables/kernel_paths.h"
 
-enum { MAX_ROWS = 4000, MAX_DEPTH = 16, MAX_PATH = 400 };
+enum { MAX_ROWS = 4000 };
 
 struct group {
   uint32_t name, path; /* strings of kernel_events; of `paths` */
@@ -27,31 +28,14 @@ static void sums_free(struct sums *s) { nai_strings_free(&s->paths); }
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* Appends a name with every run of digits as '#': places that only a number tells apart are one. */
-static void put_name(struct nai_buf *out, const char *name) {
-  for (; *name; name++)
-    if (*name < '0' || *name > '9')
-      nai_buf_putc(out, *name);
-    else if (name[1] < '0' || name[1] > '9')
-      nai_buf_putc(out, '#');
-}
-
-/* "forward > layer # > attention"; of deep chains the innermost ranges. NAI_NO_STRING when out of memory. */
+/* NAI_NO_STRING when out of memory. */
 static uint32_t path_of(struct sums *s, const struct nai_nvtx_node *node) {
-  uint32_t chain[MAX_DEPTH], depth = 0, index = (uint32_t)(node - s->m->nodes);
+  uint32_t index = (uint32_t)(node - s->m->nodes);
   if (s->path_of_node[index])
     return s->path_of_node[index] - 1;
-  for (uint32_t n = index; n != NAI_NO_ROW && depth < MAX_DEPTH; n = s->m->nodes[n].parent)
-    chain[depth++] = s->m->nodes[n].name;
   NAI_SCOPED(nai_buf) text = {0};
-  while (depth > 0) {
-    nai_buf_puts(&text, text.len ? " > " : "");
-    put_name(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, chain[--depth]));
-  }
-  size_t cut = text.len > MAX_PATH ? text.len - MAX_PATH : 0; /* the end says more; never inside of a character */
-  while (cut < text.len && cut && ((unsigned char)text.data[cut] & 0xc0) == 0x80)
-    cut++;
-  uint32_t id = text.oom ? NAI_NO_STRING : nai_strings_add(&s->paths, nai_buf_str(&text) + cut, text.len - cut);
+  nai_nvtx_put_path(&text, s->m, node);
+  uint32_t id = text.oom ? NAI_NO_STRING : nai_strings_add(&s->paths, nai_buf_str(&text), text.len);
   s->path_of_node[index] = id + 1;
   return id;
 }

@@ -1,0 +1,176 @@
+/* In which ranges of the program is a GPU's time lost? Table range_losses. */
+#include "analyses/analysis.h"
+#include "model/idle/active.h"
+#include "model/idle/idle.h"
+#include "model/nvtx/nvtx_place.h"
+#include "tables/range_losses.h"
+
+/* Causes of idle time, and behind them: */
+enum { IDLE = NAI_IDLE_CAUSES, COMMUNICATION, COPY, LOSSES };
+enum { MIN_PCT = 5 };
+
+struct sum {
+  int64_t ns, count;
+};
+
+/* The losses of one GPU. */
+struct sums {
+  const struct nai_model *m;
+  const struct nai_gpu *gpu;
+  struct nai_arena *arena;
+  int64_t all[LOSSES];
+  struct nai_keyset innermost, keys; /* node and loss; name and loss */
+  struct sum *of_node, *v;           /* per key */
+  uint32_t of_node_capacity, capacity;
+  struct nai_strings names;
+  uint32_t *of_string, *depth; /* per string of nvtx_events: its name + 1; per name: the least */
+  uint32_t depth_capacity;
+};
+static void sums_free(struct sums *s) { nai_strings_free(&s->names); }
+
+static int add_sum(struct sum **sums, uint32_t *capacity, struct nai_keyset *keys, int64_t key, const struct sum *what,
+                   struct nai_arena *arena, struct nai_err *err) {
+  bool added;
+  uint32_t index = nai_keyset_add(keys, key, &added);
+  if (keys->oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(*sums, *capacity, index, arena, err));
+  if (added)
+    (*sums)[index] = (struct sum){0};
+  (*sums)[index].ns += what->ns;
+  (*sums)[index].count += what->count;
+  return NAI_OK;
+}
+
+/* --- innermost ranges --------------------------------------------------------------------------- */
+
+static int add_loss(struct sums *s, int loss, uint32_t launch, int64_t ns, struct nai_err *err) {
+  if (ns <= 0)
+    return NAI_OK;
+  s->all[loss] += ns;
+  const struct nai_nvtx_node *node = launch == NAI_NO_ROW ? NULL : nai_model_call_node(s->m, launch);
+  if (!node)
+    return NAI_OK;
+  return add_sum(&s->of_node, &s->of_node_capacity, &s->innermost, nai_key_pair(node - s->m->nodes, (uint32_t)loss),
+                 &(struct sum){ns, 1}, s->arena, err);
+}
+
+static int add_gaps(struct sums *s, uint32_t gpu, struct nai_err *err) {
+  uint32_t at = 0;
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, s->m);) {
+    struct nai_idle_split split;
+    if (!nai_idle_gap_active(&at, s->m, gpu, gap.number))
+      continue;
+    NAI_TRY(add_loss(s, IDLE, gap.launch, gap.end - gap.start, err));
+    NAI_TRY(nai_idle_split_again(&split, NULL, NULL, s->m, &gap, err));
+    for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+      NAI_TRY(add_loss(s, c, gap.launch, split.ns[c], err));
+  }
+  return NAI_OK;
+}
+
+static int add_ops(struct sums *s, uint32_t gpu, struct nai_err *err) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < s->gpu->op_count; i++) {
+    const struct nai_op *op = &s->gpu->ops[i];
+    bool copies = op->type == NAI_OP_COPY || op->type == NAI_OP_SET;
+    int64_t start = nai_model_op_start(s->m, op);
+    if ((!copies && !op->communication) || !nai_gpu_is_active(&s->m->active[gpu], &at, start))
+      continue;
+    int64_t ns = nai_intervals_overlap_ns(copies ? &s->gpu->exposed_copy : &s->gpu->exposed_communication, start,
+                                          nai_model_op_end(s->m, op));
+    NAI_TRY(add_loss(s, copies ? COPY : COMMUNICATION, nai_model_op_api(s->m, op), ns, err));
+  }
+  return NAI_OK;
+}
+
+/* --- all ranges around them --------------------------------------------------------------------- */
+
+static int name_of(uint32_t *name, struct sums *s, const struct nai_nvtx_node *node, struct nai_err *err) {
+  if (!s->of_string[node->name]) {
+    NAI_SCOPED(nai_buf) text = {0};
+    nai_nvtx_put_place(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, node->name));
+    NAI_TRY(nai_buf_check(&text, err));
+    uint32_t id = nai_strings_add(&s->names, nai_buf_str(&text), text.len);
+    if (id == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    s->of_string[node->name] = id + 1;
+  }
+  *name = s->of_string[node->name] - 1;
+  return NAI_OK;
+}
+
+enum { MAX_DEPTH = 64 }; /* the innermost ranges; deeper is recursion */
+
+static bool has(const uint32_t *names, int count, uint32_t name) {
+  while (count-- > 0)
+    if (names[count] == name)
+      return true;
+  return false;
+}
+
+/* Once per name of the chain. */
+static int add_chain(struct sums *s, int64_t key, const struct sum *what, struct nai_err *err) {
+  uint32_t names[MAX_DEPTH], index = (uint32_t)(key >> 32), loss = (uint32_t)key;
+  int count = 0;
+  for (uint32_t n = index; n != NAI_NO_ROW && count < MAX_DEPTH; n = s->m->nodes[n].parent) {
+    uint32_t name = 0;
+    NAI_TRY(name_of(&name, s, &s->m->nodes[n], err));
+    if (has(names, count, name))
+      continue;
+    names[count++] = name;
+    NAI_TRY(add_sum(&s->v, &s->capacity, &s->keys, nai_key_pair(name, loss), what, s->arena, err));
+  }
+  for (int i = 0; i < count; i++) {
+    NAI_TRY(NAI_ROOM(s->depth, s->depth_capacity, names[i], s->arena, err));
+    uint32_t depth = (uint32_t)(count - i);
+    if (!s->depth[names[i]] || depth < s->depth[names[i]])
+      s->depth[names[i]] = depth;
+  }
+  return NAI_OK;
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static const char *loss_name(uint32_t loss) {
+  return loss == IDLE          ? "idle"
+       : loss == COMMUNICATION ? "exposed_communication"
+       : loss == COPY          ? "exposed_copy"
+                               : nai_idle_cause_name((enum nai_idle_cause)loss);
+}
+
+static void put(struct nai_table *table, const struct sums *s) {
+  for (uint32_t i = 0; i < s->keys.count; i++) {
+    uint32_t name = (uint32_t)(s->keys.keys[i] >> 32), loss = (uint32_t)s->keys.keys[i];
+    double pct = nai_percent((double)s->v[i].ns, (double)s->all[loss]);
+    if (pct >= MIN_PCT)
+      NAI_ADD(RANGE_LOSSES, table, .device_id = s->gpu->device_id, .loss = loss_name(loss),
+              .range_name = nai_strings_get(&s->names, name), .time_ns = s->v[i].ns, .pct = pct, .count = s->v[i].count,
+              .depth = s->depth[name]);
+  }
+}
+
+static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  NAI_SCOPED(sums) s = {.m = m, .gpu = &m->gpus[gpu], .arena = &arena};
+  s.innermost.arena = s.keys.arena = &arena;
+  NAI_TRY(NAI_NEW(s.of_string, &arena, m->tables[NAI_IN_NVTX]->strings.count, err));
+  NAI_TRY(add_gaps(&s, gpu, err));
+  NAI_TRY(add_ops(&s, gpu, err));
+  for (uint32_t i = 0; i < s.innermost.count; i++)
+    NAI_TRY(add_chain(&s, s.innermost.keys[i], &s.of_node[i], err));
+  put(io->out[0], &s);
+  return NAI_OK;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  for (uint32_t g = 0; g < io->model->gpu_count && io->model->node_count; g++)
+    NAI_TRY(add_gpu(io, g, err));
+  return NAI_OK;
+}
+
+NAI_ANALYSIS(range_losses, .outputs = NAI_SCHEMAS(&nai_range_losses_schema),
+             .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(APIS), .cost = 2,
+             .run = run)
