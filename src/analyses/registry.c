@@ -6,6 +6,7 @@
   X(phases)           \
   X(kernels)          \
   X(kernel_shape)     \
+  X(profile_targets)  \
   X(autotuning)       \
   X(idle_gaps)        \
   X(idle_patterns)    \

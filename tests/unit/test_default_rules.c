@@ -91,6 +91,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "unfused-elementwise",
                                   "casts",
                                   "old-attention-kernel",
+                                  "dominant-kernel",
                                   "underfilled",
                                   "small-blocks",
                                   "fp32-gemm",
@@ -277,6 +278,22 @@ static void each_rule_fires(void **state) {
       {"idle-queue-drained/high", /* most of it was in the wait, which is a fact */
        {{"launch_waits", "device_id=3;kind=wait;wait_count=9;idle_ns=20000000;idle_pct=20;in_wait_ns=11000000;"
                          "behind_wait_ns=9000000;call=w;call_ns=1"}}},
+      {"dominant-kernel/medium", /* many passes over a large input */
+       {{"profile_targets",
+         "device_id=3;kernel_name=k;function=k;category=other;call_count=1;pct_of_device_kernel_time=40;"
+         "pct_of_active=40;active_ns=40000000;pass_ns=100000;passes=10"}}},
+      {"dominant-kernel/low",
+       {{"profile_targets",
+         "device_id=3;kernel_name=k;function=k;category=other;call_count=1;pct_of_device_kernel_time=40;"
+         "pct_of_active=40;active_ns=40000000;pass_ns=90000;passes=1000"}}},
+      {"dominant-kernel/info", /* a library's on tensor cores */
+       {{"profile_targets",
+         "device_id=3;kernel_name=k;function=k;category=gemm;call_count=1;pct_of_device_kernel_time=90;"
+         "pct_of_active=90;active_ns=90000000"},
+        {"kernel_shape", "device_id=3;kernel_name=k;tensor_cores=yes"}}},
+      {"", /* a GPU that hardly computes */
+       {{"profile_targets", "device_id=3;kernel_name=k;function=k;category=other;call_count=1;"
+                            "pct_of_device_kernel_time=99;pct_of_active=9;active_ns=9000000"}}},
       {"idle-blocking-call/low", {{"idle_causes", "device_id=3;cause=blocking_call;active_ns=3000000"}}},
       {"idle-queue-drained/medium",
        {{"launch_waits", "device_id=3;kind=wait;wait_count=9;idle_ns=20000000;idle_pct=20;behind_wait_ns=20000000"}}},
