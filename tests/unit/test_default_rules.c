@@ -302,6 +302,9 @@ static void each_rule_fires(void **state) {
       {"idle-launch-call/low",
        {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=8000000"}}},
       {"idle-module-load/medium", {{"idle_causes", "device_id=3;cause=module_load;active_ns=30000000"}}},
+      {"idle-host-code/low", /* a compiler's range */
+       {{"idle_causes",
+         "device_id=3;cause=host_code;active_ns=60000000;active_what=CompileKernel;active_what_ns=60000000"}}},
       {"pause-module-load/medium",
        {{"active_spans", "device_id=3;kind=pause;cause=module_load;cause_ns=47000000;duration_ns=48000000"}}},
       {"allocation-in-steady-state/medium",

@@ -101,14 +101,29 @@ static int overhead_at(const struct trace *t, int thread, int at) {
   return profiler ? PROFILER : loading ? MODULE_LOAD : -1;
 }
 
-static int before_call(const struct trace *t, int thread, int at) {
-  int overhead = overhead_at(t, thread, at);
-  return overhead >= 0                  ? overhead
-       : running(t, thread, at, SYNC)   ? BLOCKING
-       : running(t, thread, at, MALLOC) ? ALLOCATION
-       : running(t, thread, at, MODULE) ? MODULE_LOAD
-       : running(t, thread, at, LAUNCH) ? CUDA
-                                        : HOST;
+/* Whether code is loaded later in the gap, by one of the 16 calls before the launch. */
+static bool loads_later(const struct trace *t, const struct call *launch, int from, int at) {
+  for (int i = t->call_count - 1, looked = 0; i >= 0; i--) {
+    const struct call *c = &t->calls[i];
+    if (c->thread != launch->thread || c->start >= launch->start || c->start < from)
+      continue;
+    if (looked++ == 16)
+      return false;
+    if (c->kind == MODULE)
+      return c->start > at;
+  }
+  return false;
+}
+
+static int before_call(const struct trace *t, const struct call *launch, int from, int at) {
+  int thread = launch->thread, overhead = overhead_at(t, thread, at);
+  return overhead >= 0                    ? overhead
+       : running(t, thread, at, SYNC)     ? BLOCKING
+       : running(t, thread, at, MALLOC)   ? ALLOCATION
+       : running(t, thread, at, MODULE)   ? MODULE_LOAD
+       : running(t, thread, at, LAUNCH)   ? CUDA
+       : loads_later(t, launch, from, at) ? MODULE_LOAD
+                                          : HOST;
 }
 
 static int in_call(const struct trace *t, const struct call *c, int at) {
@@ -154,7 +169,7 @@ static struct truth truth_of(const struct trace *t, struct charge *charge, const
     *charge = (struct charge){wait, wait->end - wait->start};
   int returned = c->end > from ? c->end : from;
   for (int at = from; at < to; at++) {
-    int cause = at < c->start ? before_call(t, c->thread, at)
+    int cause = at < c->start ? before_call(t, c, from, at)
               : at < c->end   ? in_call(t, c, at)
                               : after_call(t, c, to - (returned > c->start ? returned : c->start));
     const struct call *w = charge->wait;
@@ -542,6 +557,23 @@ static void test_what_host_did(void **state) {
   EXPECT(&f, {"host_code", "poll", 900000});
 }
 
+/* Own code before a load compiles what is loaded, whatever calls lie between; behind it, and before a mere lookup, it
+ * is the program's. */
+static void test_compiled_before_loaded(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f);
+  fixture_api(&f, 500000, 510000, 0, "cudaGetDevice", 8);
+  fixture_api(&f, 700000, 720000, 0, "cuModuleLoadDataEx", 9);
+  launch_second(&f, 1000000, 1000000);
+  EXPECT(&f, {"module_load", "cuModuleLoadDataEx", 610000}, {"host_code", "", 280000},
+         {"cuda_call", "cudaGetDevice", 10000});
+  begin(&f);
+  fixture_api(&f, 700000, 720000, 0, "cuLibraryGetKernel", 9);
+  launch_second(&f, 1000000, 1000000);
+  EXPECT(&f, {"host_code", "", 880000}, {"module_load", "cuLibraryGetKernel", 20000});
+}
+
 /* --- waits that drain the queue --------------------------------------------------------------- */
 
 enum { MS = 1000000 };
@@ -646,6 +678,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
                                           cmocka_unit_test(test_no_launch),
                                           cmocka_unit_test(test_copy_ends_gap),
                                           cmocka_unit_test(test_what_host_did),
+                                          cmocka_unit_test(test_compiled_before_loaded),
                                           cmocka_unit_test(test_drained),
                                           cmocka_unit_test(test_drained_long_ago),
                                           cmocka_unit_test(test_patterns)};

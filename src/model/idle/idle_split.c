@@ -1,6 +1,8 @@
 /* Cuts one idle gap into causes: before the call that launched what ends it, inside that call, and after it. */
 #include "model/idle/idle_split.h"
 
+#include "model/build.h"
+
 struct splitter {
   struct nai_idle_split *split;
   struct nai_idle_shares *shares;
@@ -10,7 +12,8 @@ struct splitter {
   const struct nai_idle_gap *gap;
   const struct nai_interval *within;
   uint32_t thread;
-  bool charged; /* the wait is, with time in which the thread was late */
+  bool charged;  /* the wait is, with time in which the thread was late */
+  uint32_t load; /* call in the gap that loads code, before which own code makes it; NAI_NO_ROW for none */
   struct nai_moment *at;
 };
 
@@ -65,14 +68,23 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
       .cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&s->m->evidence->overheads.name, row)};
 }
 
-/* [start, end) of the thread, by the first of `layers` that is there, `otherwise` where none is. */
-static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, struct piece otherwise) {
+/* Own code before a call that loads code compiles, links or reads that: first use, whose call alone is short. */
+static struct piece own_code(const struct splitter *s, int64_t t) {
+  if (s->load == NAI_NO_ROW || t >= nai_at(&s->m->apis.start_ns, s->load))
+    return (struct piece){.cause = NAI_IDLE_HOST_CODE};
+  return (struct piece){
+      .cause = NAI_IDLE_MODULE_LOAD, .source = NAI_CULPRIT_API, .id = nai_at_text(&s->m->apis.name, s->load)};
+}
+
+/* [start, end) of the thread, by the first of `layers` that is there; where none is, `otherwise`, NULL for code of its
+ * own. */
+static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, const struct piece *otherwise) {
   for (int64_t t = start, next; t < end; t = next) {
     nai_moment_move(s->at, t);
     int layer = 0;
     while (layer < layers && s->at->until[layer] <= t)
       layer++;
-    struct piece piece = layer < layers ? piece_of(s, (enum nai_layer)layer) : otherwise;
+    struct piece piece = layer < layers ? piece_of(s, (enum nai_layer)layer) : otherwise ? *otherwise : own_code(s, t);
     next = nai_moment_next(s->at);
     next = layer < layers && s->at->until[layer] < next ? s->at->until[layer] : next;
     next = next < end ? next : end;
@@ -80,6 +92,26 @@ static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, st
     piece.end = next;
     add_late(s, &piece);
   }
+}
+
+/* The last call that loads code, of the 16 before the launch and within the gap; NAI_NO_ROW for none. */
+static uint32_t last_load(const struct splitter *s) {
+  enum { FARTHEST = 16 };
+  const struct nai_model *m = s->m;
+  const struct nai_groups *calls = &m->api_by_thread;
+  uint32_t first = calls->first[s->thread],
+           place = nai_rows_from(calls->order, first, calls->first[s->thread + 1], &m->apis.start_ns,
+                                 nai_at(&m->apis.start_ns, s->gap->launch));
+  for (int i = 0; i < FARTHEST && place-- > first; i++) {
+    uint32_t call = calls->order[place];
+    if (nai_at(&m->apis.start_ns, call) < s->gap->start)
+      break;
+    if (m->api_class[nai_at_text(&m->apis.name, call)] == NAI_API_MODULE &&
+        nai_name_matches(nai_model_api_name(m, call), NAI_BEGINS,
+                         NAI_WORDS("cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad", "cuLink")))
+      return call;
+  }
+  return NAI_NO_ROW;
 }
 
 /* A wait that began before the gap and ended with it, and after which the thread launched what ends the gap, left the
@@ -184,8 +216,9 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
     if (begin > gap->start)
       find_charge(&s, called);
     s.charged = is_charged(&s, called);
-    sweep(&s, gap->start, begin, NAI_LAYERS, (struct piece){.cause = NAI_IDLE_HOST_CODE});
-    sweep(&s, begin, end, NAI_LAYER_WAIT, in_call);
+    s.load = begin > gap->start ? last_load(&s) : NAI_NO_ROW;
+    sweep(&s, gap->start, begin, NAI_LAYERS, NULL);
+    sweep(&s, begin, end, NAI_LAYER_WAIT, &in_call);
   } else {
     in_call.start = begin;
     in_call.end = end;
