@@ -15,6 +15,9 @@
   C(T, wait_pct, PCT, "waiting, of matched_ns", .better = NAI_BETTER_LOWER)                                            \
   C(T, wait_exposed_ns, NS_MS, "the part of waiting that no compute hides, within active spans",                       \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                           \
+  C(T, wait_profiler_ns, NS_MS,                                                                                        \
+    "of wait_exposed_ms, at most what the profiler made the late GPU idle since its collective before",                \
+    .better = NAI_BETTER_LOWER, .sum = true)                                                                           \
   C(T, late_count, COUNT, "sets in which it came last, beyond the doubt about the clocks", .better = NAI_BETTER_LOWER, \
     .sum = true)                                                                                                       \
   C(T, caused_wait_ns, NS_MS, "waiting of the other GPUs in these sets", .better = NAI_BETTER_LOWER, .sum = true)      \

@@ -132,6 +132,29 @@ static void test_wait_transfer_and_tail(void **state) {
   fixture_free(&w.f);
 }
 
+/* GPU 1 comes 1 ms late to five sets: once since the profiler flushes for 0.6 ms, once since it did for 2 ms, which
+ * explain no more than the wait. */
+static void test_profiler_makes_others_wait(void **state) {
+  struct world w;
+  (void)state;
+  begin(&w, 2);
+  for (int k = 0; k < 5; k++) {
+    int64_t t = 1000000 + k * (int64_t)5000000;
+    run_kernel(&w, 0, all_reduce, 20, t, t + 1300000);
+    run_kernel(&w, 1, all_reduce, 28, t + 1000000, t + 1300000);
+    if (k == 2)
+      fixture_overhead(&w.f, t + 300000, t + 900000, w.thread[1], "CUPTI Buffer flush", NAI_OVERHEAD_PROFILER);
+    if (k == 3)
+      fixture_overhead(&w.f, t - 1500000, t + 500000, w.thread[1], "CUPTI Buffer flush", NAI_OVERHEAD_PROFILER);
+  }
+  struct nai_table *t = ranks_of(&w);
+  assert_int_equal(cell_int(t, 0, "wait_exposed_ns"), 5000000);
+  assert_int_equal(cell_int(t, 0, "wait_profiler_ns"), 1600000);
+  assert_int_equal(cell_int(t, 1, "wait_profiler_ns"), 0);
+  nai_table_free(t);
+  fixture_free(&w.f);
+}
+
 /* Two pairs of GPUs would need four; here the third GPU runs the same but at other times. */
 static void test_kernels_that_do_not_end_together_are_no_set(void **state) {
   struct world w;
@@ -454,6 +477,7 @@ static void test_price_of_overlap(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_exposed_time_is_shared_by_instant),
     cmocka_unit_test(test_wait_transfer_and_tail),
+    cmocka_unit_test(test_profiler_makes_others_wait),
     cmocka_unit_test(test_kernels_that_do_not_end_together_are_no_set),
     cmocka_unit_test(test_gpus_that_ran_something_else),
     cmocka_unit_test(test_one_kernel_missing),

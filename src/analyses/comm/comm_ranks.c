@@ -1,7 +1,9 @@
 /* What did each process on each GPU wait for, and what did the others wait for? Table comm_ranks. */
 #include "analyses/analysis.h"
+#include "base/sort.h"
 #include "model/comm/comm.h"
 #include "model/idle/active.h"
+#include "model/idle/idle.h"
 
 #include "tables/comm_ranks.h"
 
@@ -16,9 +18,18 @@ struct rank {
   const struct nai_comm_line *line; /* of most kernels that were matched; else of the most kernels */
 };
 
-/* When its communication is exposed within active time, when it is active, when it does anything. */
+/* Idle time of a GPU that is the profiler's, up to the end of a gap. */
+struct held {
+  int64_t until, ns;
+};
+
+/* When its communication is exposed within active time, when it is active, when it does anything; how long the profiler
+ * held its hosts. */
 struct gpu {
+  struct nai_intervals shown; /* what `exposed` looks at */
   struct nai_coverage exposed, active, busy;
+  struct held *held;
+  uint32_t held_count;
 };
 
 static void begin_rank(struct rank *r, const struct nai_model *m, uint32_t number) {
@@ -28,8 +39,8 @@ static void begin_rank(struct rank *r, const struct nai_model *m, uint32_t numbe
   r->row = (struct COMM_RANKS_row)NAI_ROW(
       COMM_RANKS, .device_id = nai_model_device(m, of->gpu), .pid = nai_model_pid(m, of->process),
       .rank = nai_comm_own_rank(m->comm, number), .kernel_count = 0, .total_time_ns = 0, .matched_count = 0,
-      .matched_ns = 0, .wait_ns = 0, .transfer_ns = 0, .tail_ns = 0, .wait_exposed_ns = 0, .late_count = 0,
-      .caused_wait_ns = 0, .late_by_ns = 0, .init_count = 0, .init_ns = 0, .init_idle_ns = 0);
+      .matched_ns = 0, .wait_ns = 0, .transfer_ns = 0, .tail_ns = 0, .wait_exposed_ns = 0, .wait_profiler_ns = 0,
+      .late_count = 0, .caused_wait_ns = 0, .late_by_ns = 0, .init_count = 0, .init_ns = 0, .init_idle_ns = 0);
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -40,8 +51,41 @@ static const struct nai_comm_line *better(const struct nai_comm_line *a, const s
   return b->count > a->count ? b : a;
 }
 
-static void add_item(struct rank *r, const struct nai_comm_item *item, struct gpu *gpu) {
+/* --- the profiler ------------------------------------------------------------------------------ */
+
+static int find_held(struct gpu *gpu, const struct nai_model *m, uint32_t number, struct nai_arena *arena,
+                     struct nai_err *err) {
+  int64_t all = 0;
+  NAI_TRY(NAI_NEW(gpu->held, arena, (size_t)m->idle[number].parts[NAI_IDLE_PROFILER], err));
+  for (struct nai_idle_gap gap = nai_idle_first(number);
+       gpu->held_count < m->idle[number].parts[NAI_IDLE_PROFILER] && nai_idle_next(&gap, m);) {
+    struct nai_idle_split split;
+    NAI_TRY(nai_idle_split_again(&split, NULL, NULL, m, &gap, err));
+    all += split.ns[NAI_IDLE_PROFILER];
+    if (split.ns[NAI_IDLE_PROFILER])
+      gpu->held[gpu->held_count++] = (struct held){gap.end, all};
+  }
+  return NAI_OK;
+}
+
+static int64_t held_until(const struct gpu *gpu, int64_t t) {
+  size_t after = nai_bisect(gpu->held, gpu->held_count, sizeof *gpu->held, offsetof(struct held, until), t + 1);
+  return after ? gpu->held[after - 1].ns : 0;
+}
+
+/* How long the profiler held the GPU that came late since its collective before. */
+static int64_t held_ns(const struct gpu *gpus, const struct nai_comm *c, uint32_t late) {
+  const struct nai_comm_item *item = &c->items[late];
+  const struct gpu *gpu = &gpus[item->gpu];
+  int64_t from = late > c->first_of_gpu[item->gpu] ? c->items[late - 1].end : INT64_MIN;
+  return from < item->start ? held_until(gpu, item->start) - held_until(gpu, from) : 0;
+}
+
+/* --- items -------------------------------------------------------------------------------------- */
+
+static void add_item(struct rank *r, const struct nai_comm_item *item, struct gpu *gpus) {
   const struct nai_comm *c = r->m->comm;
+  struct gpu *gpu = &gpus[item->gpu];
   int64_t ns = item->end - item->start;
   r->first_end = !r->row.kernel_count || item->end < r->first_end ? item->end : r->first_end;
   r->row.kernel_count++;
@@ -55,13 +99,17 @@ static void add_item(struct rank *r, const struct nai_comm_item *item, struct gp
   r->row.wait_ns += item->wait;
   r->row.transfer_ns += item->transfer;
   r->row.tail_ns += item->tail;
-  r->row.wait_exposed_ns += shown < item->active_charged ? shown : item->active_charged;
+  shown = shown < item->active_charged ? shown : item->active_charged;
+  r->row.wait_exposed_ns += shown;
   r->longest = !r->longest || item->wait > r->longest->wait ? item : r->longest;
   if (item->late == NAI_NO_ROW)
     return;
   const struct nai_comm_item *late = &c->items[item->late];
-  if (late != item)
-    r->waits_for[late->gpu] += item->wait;
+  if (late == item)
+    return;
+  int64_t held = held_ns(gpus, c, item->late);
+  r->waits_for[late->gpu] += item->wait;
+  r->row.wait_profiler_ns += held < shown ? held : shown;
 }
 
 /* What others waited for it: known from their items. */
@@ -96,21 +144,23 @@ static void add_inits(struct rank *r, struct gpu *gpu) {
   }
 }
 
-static int add_gpu(struct rank *ranks, const struct nai_node_io *io, uint32_t g, struct nai_err *err) {
+static int look_at(struct gpu *gpu, const struct nai_node_io *io, uint32_t g, struct nai_err *err) {
   const struct nai_model *m = io->model;
+  gpu->shown.arena = io->arena;
+  nai_intervals_intersect(&gpu->shown, &m->gpus[g].exposed_communication, &m->active[g].active);
+  NAI_TRY(nai_coverage_in(&gpu->exposed, &gpu->shown, io->arena, err));
+  NAI_TRY(nai_coverage_in(&gpu->active, &m->active[g].active, io->arena, err));
+  NAI_TRY(nai_coverage_in(&gpu->busy, &m->gpus[g].all, io->arena, err));
+  return find_held(gpu, m, g, io->arena, err);
+}
+
+static void add_gpu(struct rank *ranks, const struct nai_model *m, struct gpu *gpus, uint32_t g) {
   const struct nai_comm *c = m->comm;
-  struct nai_intervals within = {.arena = io->arena};
-  struct gpu gpu;
-  nai_intervals_intersect(&within, &m->gpus[g].exposed_communication, &m->active[g].active);
-  NAI_TRY(nai_coverage_in(&gpu.exposed, &within, io->arena, err));
-  NAI_TRY(nai_coverage_in(&gpu.active, &m->active[g].active, io->arena, err));
-  NAI_TRY(nai_coverage_in(&gpu.busy, &m->gpus[g].all, io->arena, err));
   for (uint32_t i = c->first_of_gpu[g]; i < c->first_of_gpu[g + 1]; i++)
-    add_item(&ranks[c->items[i].rank], &c->items[i], &gpu);
+    add_item(&ranks[c->items[i].rank], &c->items[i], gpus);
   for (uint32_t r = 0; r < c->rank_count; r++)
     if (c->ranks[r].gpu == g)
-      add_inits(&ranks[r], &gpu);
-  return NAI_OK;
+      add_inits(&ranks[r], &gpus[g]);
 }
 
 /* --- who waited for whom ---------------------------------------------------------------------- */
@@ -149,7 +199,8 @@ static int put_behind(struct rank *r, struct nai_arena *arena, struct nai_err *e
 /* --- the table -------------------------------------------------------------------------------- */
 
 static void clear_unmatched(struct COMM_RANKS_row *row) {
-  row->matched_ns = row->wait_ns = row->transfer_ns = row->tail_ns = row->wait_exposed_ns = NAI_NULL_I64;
+  row->matched_ns = row->wait_ns = row->transfer_ns = row->tail_ns = row->wait_exposed_ns = row->wait_profiler_ns =
+      NAI_NULL_I64;
   row->late_count = row->caused_wait_ns = row->late_by_ns = NAI_NULL_I64;
 }
 
@@ -180,14 +231,18 @@ static int put_rank(const struct nai_node_io *io, struct rank *r, struct nai_err
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_comm *c = io->model->comm;
   struct rank *ranks;
+  struct gpu *gpus;
   NAI_TRY(NAI_NEW(ranks, io->arena, c->rank_count, err));
+  NAI_TRY(NAI_NEW(gpus, io->arena, io->model->gpu_count, err));
   for (uint32_t r = 0; r < c->rank_count; r++) {
     begin_rank(&ranks[r], io->model, r);
     NAI_TRY(NAI_NEW(ranks[r].waits_for, io->arena, io->model->gpu_count, err));
   }
   for (uint32_t g = 0; g < io->model->gpu_count; g++)
     if (c->first_of_gpu[g + 1] > c->first_of_gpu[g])
-      NAI_TRY(add_gpu(ranks, io, g, err));
+      NAI_TRY(look_at(&gpus[g], io, g, err));
+  for (uint32_t g = 0; g < io->model->gpu_count; g++)
+    add_gpu(ranks, io->model, gpus, g);
   add_caused(ranks, c);
   for (uint32_t r = 0; r < c->rank_count; r++)
     NAI_TRY(put_rank(io, &ranks[r], err));
@@ -195,7 +250,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(comm_ranks, .outputs = NAI_SCHEMAS(&nai_comm_ranks_schema),
-             .parts = NAI_PART(COMM) | NAI_PART(ACTIVE) | NAI_PART(NVTX_TREE),
+             .parts = NAI_PART(COMM) | NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(NVTX_TREE),
              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
                        NAI_IN(GPUS) | NAI_IN(PROCESSES),
              .run = run)
