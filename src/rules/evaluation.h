@@ -86,8 +86,8 @@ void nai_hit_enter(struct env *env, const struct nai_rule_set *set, const struct
 /* Whether that row speaks by itself, with its saving and severity, or else what it fails. */
 enum outcome { OUTCOME_SPEAKS, OUTCOME_WHERE, OUTCOME_WHEN, OUTCOME_SEVERITY };
 enum outcome nai_hit_examine(struct hit *hit, struct env *env);
-/* A hit of a rule of `unless` that is about the same GPU and process, or one of the two is about the whole run; NULL:
- * none silences the hit. */
+/* A hit of a rule of `unless` that is about the same GPU and process, or one of the two is about the whole run, and
+ * that could save as much; NULL: none silences the hit. */
 const struct hit *nai_hits_silencer(const struct hits *hits, const struct hit *hit);
 
 /* saving.c: from what a rule says its time is to what a finding may say: no more than the loss it explains, and no

@@ -75,12 +75,17 @@ void nai_hit_enter(struct env *env, const struct nai_rule_set *set, const struct
 
 static bool same_or_none(int64_t a, int64_t b) { return a == NAI_NULL_I64 || b == NAI_NULL_I64 || a == b; }
 
+/* What could save more is not hidden. */
+static bool saves_more(const struct hit *hit, const struct hit *other) {
+  return hit->saving.ns != NAI_NULL_I64 && other->saving.ns != NAI_NULL_I64 && hit->saving.ns > other->saving.ns;
+}
+
 const struct hit *nai_hits_silencer(const struct hits *hits, const struct hit *hit) {
   for (uint32_t u = 0; u < hit->rule->unless.count; u++) {
     const struct rule_hits *other = &hits->by_rule[hit->rule->unless.at[u]->number];
     for (uint32_t i = 0; i < other->count; i++) {
       const struct hit *it = &hits->all.at[other->first + i];
-      if (same_or_none(it->device_id, hit->device_id) && same_or_none(it->pid, hit->pid))
+      if (same_or_none(it->device_id, hit->device_id) && same_or_none(it->pid, hit->pid) && !saves_more(hit, it))
         return it;
     }
   }

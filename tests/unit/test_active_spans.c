@@ -498,23 +498,24 @@ static void test_allocation(void **state) {
   fixture_free(&f);
 }
 
-/* Pages that move under a kernel. */
+/* Pages that move under a kernel, and what lies between them as far as a fault may take. */
 static void test_page_migration(void **state) {
   (void)state;
   struct fixture f;
   fixture_init(&f);
   fixture_process(&f, 1);
   fixture_gpu(&f, 0);
-  fixture_kernel(&f, 1000, 2000, "k", 0, 0, 7, 0);
-  static const int64_t moves[][2] = {{500, 1100}, {1050, 1200}, {1900, 2500}};
-  for (int i = 0; i < 3; i++) {
+  fixture_kernel(&f, 1000000, 2000000, "k", 0, 0, 7, 0);
+  static const int64_t moves[][2] = {{500000, 1100000}, {1050000, 1200000}, {1300000, 1310000}, {1900000, 2500000}};
+  for (int i = 0; i < 4; i++) {
     fixture_memop(&f, moves[i][0], moves[i][1], NAI_MEMOP_COPY, 0, 0, 0, 0, 4096, 11, 4, 2);
     nai_set_i64(f.in.tables[NAI_IN_MEMOPS], i, MEMOP_EVENTS_migration, 1);
   }
   fixture_build(&f);
   struct nai_table *losses = losses_of(&f);
   int64_t row = loss_row(losses, "page_migration");
-  assert_int_equal(cell_int(losses, row, "time_ns"), 200 + 100);
+  assert_int_equal(cell_int(losses, row, "time_ns"), 310000 + 100000);
+  assert_string_equal(cell_text(losses, row, "detail"), "in 310.0 us of it pages move or the GPU handles a fault");
   assert_int_equal(loss_row(losses, "repeated_copies"), -1);
   nai_table_free(losses);
   fixture_free(&f);

@@ -468,6 +468,23 @@ static void unless_tells_processes_apart(void **state) {
   result_free(&r);
 }
 
+/* A rule is not silent for one that could save less; without a saving of both, it is. */
+static void unless_hides_no_larger_saving(void **state) {
+  (void)state;
+  struct result r = run(
+      "rules:\n" RULE("said", "    table: gpu_utilization\n    saving: idle_ns / 2\n    severity: low\n    lower: []\n")
+          RULE("larger",
+               "    table: gpu_utilization\n    saving: idle_ns\n    severity: low\n    lower: []\n    unless: said\n")
+              RULE(
+                  "equal",
+                  "    table: gpu_utilization\n    saving: idle_ns / 2\n    severity: low\n    lower: []\n    unless: said\n")
+                  RULE("unpriced", "    table: gpu_utilization\n    severity: low\n    unless: said\n"));
+  assert_int_equal(r.findings->rows, 2);
+  assert_string_equal(cell(r.findings, 0, "id"), "larger");
+  assert_string_equal(cell(r.findings, 1, "id"), "said");
+  result_free(&r);
+}
+
 /* GPUs that are told apart by process carry that in their name. */
 static void subjects_use_gpu_labels(void **state) {
   (void)state;
@@ -922,6 +939,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_and_leaders),
     cmocka_unit_test(unless_silences_per_subject),
     cmocka_unit_test(unless_tells_processes_apart),
+    cmocka_unit_test(unless_hides_no_larger_saving),
     cmocka_unit_test(subjects_use_gpu_labels),
     cmocka_unit_test(condition_values),
     cmocka_unit_test(null_compares_false),

@@ -1,5 +1,7 @@
 /* Kernels that move data more than they compute, and those that wait for pages. */
 #include "analyses/losses/losses.h"
+
+#include "base/fmt.h"
 #include "model/memory/uvm.h"
 
 /* A run of kernels on a stream that could be one. */
@@ -74,10 +76,21 @@ static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-/* How much of the kernels is covered by pages that move. */
+/* Rows of pages that move are short; between them the fault waits for the driver. What is no longer apart than a fault
+ * takes is one stretch of fault service. */
+static void find_service(struct nai_intervals *service, const struct nai_intervals *moves) {
+  enum { FAULT_NS = 100 * 1000 };
+  for (size_t i = 0; i < moves->count; i++) {
+    bool goes_on = i + 1 < moves->count && moves->v[i + 1].start - moves->v[i].end <= FAULT_NS;
+    nai_intervals_add(service, moves->v[i].start, goes_on ? moves->v[i + 1].start : moves->v[i].end);
+  }
+}
+
+/* How much of the kernels is covered by fault service, and how much by pages that move. */
 static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
-  struct nai_intervals moves = {.arena = g->arena}, kernels = {.arena = g->arena}, both = {.arena = g->arena};
+  struct nai_intervals moves = {.arena = g->arena}, kernels = moves, service = moves, moving = moves, both = moves;
   struct nai_coverage cover;
+  NAI_SCOPED(nai_buf) detail = {0};
   struct nai_loss loss = {
       .what = "page_migration", .base_ns = g->kernel_ns, .start = NAI_NULL_I64, .end = NAI_NULL_I64};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
@@ -86,11 +99,13 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
       nai_intervals_add(&kernels, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
   }
   NAI_TRY(nai_uvm_busy(&moves, g->m, g->gpu, err));
-  nai_intervals_intersect(&both, &moves, &kernels);
+  find_service(&service, &moves);
+  nai_intervals_intersect(&moving, &moves, &kernels);
+  nai_intervals_intersect(&both, &service, &kernels);
   loss.ns = nai_intervals_total_ns(&both);
-  if (both.oom)
+  if (both.oom || moving.oom)
     return nai_err_nomem(err);
-  NAI_TRY(nai_coverage_in(&cover, &moves, g->arena, err));
+  NAI_TRY(nai_coverage_in(&cover, &service, g->arena, err));
   for (uint32_t i = 0; loss.ns && i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || op->type != NAI_OP_KERNEL)
@@ -105,8 +120,13 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
     loss.start = start;
     loss.end = end;
   }
-  if (loss.ns)
-    nai_loss_put(g, &loss);
+  if (!loss.ns)
+    return NAI_OK;
+  nai_buf_puts(&detail, "in ");
+  nai_fmt_duration(&detail, (double)nai_intervals_total_ns(&moving));
+  nai_buf_puts(&detail, " of it pages move or the GPU handles a fault");
+  loss.detail = &detail;
+  nai_loss_put(g, &loss);
   return NAI_OK;
 }
 
