@@ -62,7 +62,7 @@ class KnownAnswers(unittest.TestCase):
             drained, what, _ = of["queue_drained"]
             self.assertEqual(what, "cudaStreamSynchronize in aten::to > aten::_to_copy > aten::copy_")
             self.assertEqual(drained + of["host_code"][0] + of["cuda_call"][0], late)
-            self.assertGreater(drained, 0.9 * late)
+            self.assertGreater(drained, 0.85 * late)  # but for single launch calls that take over a millisecond
 
     @has("mordred_2021")
     def test_long_host_code_after_a_wait_is_not_the_waits(self):

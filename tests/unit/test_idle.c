@@ -173,8 +173,9 @@ static struct truth truth_of(const struct trace *t, struct charge *charge, const
               : at < c->end   ? in_call(t, c, at)
                               : after_call(t, c, to - (returned > c->start ? returned : c->start));
     const struct call *w = charge->wait;
-    if ((cause == HOST || cause == CUDA) && w && w->thread == c->thread && charge->left > 0 && at >= w->end &&
-        c->start <= w->end + EFFECT_CELLS) {
+    bool launching = cause == CUDA && latest(t, c->thread, at, LAUNCH)->owns;
+    if ((cause == HOST || cause == CUDA) && !launching && w && w->thread == c->thread && charge->left > 0 &&
+        at >= w->end && c->start <= w->end + EFFECT_CELLS) {
       cause = DRAINED;
       charge->left--;
     }
@@ -621,6 +622,21 @@ static int32_t drain_by_copy(struct fixture *f, int64_t host_ns) {
 }
 
 /* A launch more than 8 ms after the wait is late for what the host did meanwhile, and for nothing else. */
+/* 1.2 ms of a gap behind a wait in a launch call whose kernel has long run: that call's, not the wait's. */
+static void test_stalled_launch_behind_a_wait(void **state) {
+  (void)state;
+  struct fixture f;
+  int32_t process = fixture_begin(&f);
+  fixture_kernel(&f, 0, 10 * MS, "long", 0, process, 7, 0);
+  fixture_api(&f, 0, 10 * MS, 0, "cudaStreamSynchronize", 1);
+  fixture_api(&f, 10 * MS + 50000, 11 * MS + 300000, 0, "cudaLaunchKernel", 2);
+  fixture_kernel(&f, 10 * MS + 60000, 10 * MS + 100000, "a", 0, process, 7, 2);
+  fixture_api(&f, 11 * MS + 400000, 11 * MS + 410000, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(&f, 11 * MS + 410000, 30 * MS, "b", 0, process, 7, 3);
+  EXPECT(&f, {"cuda_call", "cudaLaunchKernel", 1200000}, {"queue_drained", "cudaStreamSynchronize", 150000},
+         {"in_launch_call", "cudaLaunchKernel", 20000});
+}
+
 static void test_drained_long_ago(void **state) {
   (void)state;
   struct fixture f;
@@ -680,6 +696,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
                                           cmocka_unit_test(test_what_host_did),
                                           cmocka_unit_test(test_compiled_before_loaded),
                                           cmocka_unit_test(test_drained),
+                                          cmocka_unit_test(test_stalled_launch_behind_a_wait),
                                           cmocka_unit_test(test_drained_long_ago),
                                           cmocka_unit_test(test_patterns)};
 

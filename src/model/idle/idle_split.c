@@ -22,6 +22,7 @@ struct piece {
   enum nai_idle_source source;
   uint32_t id;
   int64_t start, end;
+  bool launching; /* in a call that launched something */
 };
 
 static int64_t clamp(int64_t t, int64_t low, int64_t high) { return t < low ? low : t < high ? t : high; }
@@ -38,10 +39,11 @@ static void add(struct splitter *s, const struct piece *p) {
     nai_intervals_add(s->host, start, end);
 }
 
-/* Time in which the host was late is the wait's as far as it can be charged. */
+/* Time in which the host was late is the wait's as far as it can be charged. A launch call that does not come back is
+ * no matter of the wait's. */
 static void add_late(struct splitter *s, const struct piece *late) {
   struct piece drained = *late, after = *late;
-  if (!s->charged || (late->cause != NAI_IDLE_HOST_CODE && late->cause != NAI_IDLE_CUDA_CALL)) {
+  if (!s->charged || late->launching || (late->cause != NAI_IDLE_HOST_CODE && late->cause != NAI_IDLE_CUDA_CALL)) {
     add(s, late);
     return;
   }
@@ -63,7 +65,10 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
       [NAI_LAYER_OTHER] = NAI_IDLE_CUDA_CALL};
   uint32_t row = s->at->row[layer];
   if (layer >= NAI_LAYER_WAIT)
-    return (struct piece){.cause = causes[layer], .source = NAI_CULPRIT_API, .id = nai_at_text(&s->m->apis.name, row)};
+    return (struct piece){.cause = causes[layer],
+                          .source = NAI_CULPRIT_API,
+                          .id = nai_at_text(&s->m->apis.name, row),
+                          .launching = s->m->api_owns[row] != 0};
   return (struct piece){
       .cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&s->m->evidence->overheads.name, row)};
 }
@@ -155,7 +160,7 @@ static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t 
 }
 
 static struct piece after_call(const struct splitter *s, int64_t start, int64_t latency_limit) {
-  struct piece p = {NAI_IDLE_LAUNCH_LATENCY, NAI_CULPRIT_NOTHING, 0, start, s->gap->end};
+  struct piece p = {NAI_IDLE_LAUNCH_LATENCY, NAI_CULPRIT_NOTHING, 0, start, s->gap->end, false};
   if (s->gap->end - start <= latency_limit)
     return p;
   uint32_t order = ordered_by(s->m, s->thread, s->gap->launch);
@@ -172,7 +177,7 @@ static uint32_t migration_kind(const struct nai_model *m, const struct nai_op *o
 }
 
 static struct piece without_launch(const struct nai_model *m, const struct nai_idle_gap *gap) {
-  struct piece p = {NAI_IDLE_UNKNOWN, NAI_CULPRIT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end};
+  struct piece p = {NAI_IDLE_UNKNOWN, NAI_CULPRIT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end, false};
   if (gap->op == NAI_NO_ROW) {
     p.id = NAI_REMARK_NO_OPERATION;
     return p;
