@@ -474,6 +474,88 @@ static void test_copies(void **state) {
   fixture_free(&f);
 }
 
+/* 1 MiB out and back, between kernels that use it: the host has 20 us at most to write other data. */
+static void round_trips(struct fixture *f, int pairs, int64_t between_ns) {
+  enum { H2D = 1, D2H = 2, PAGEABLE = 0, DEVICE = 2 };
+  fixture_init(f);
+  int32_t process = fixture_process(f, 1);
+  fixture_thread(f, process, 1);
+  fixture_gpu(f, 0);
+  for (int i = 0; i < pairs; i++) {
+    int64_t t = i * (int64_t)1000000;
+    fixture_kernel(f, t, t + 300000, "my_gemm", 0, 0, 7, 0);
+    fixture_memop(f, t + 310000, t + 360000, NAI_MEMOP_COPY, 0, 0, 7, 0, 1 << 20, D2H, DEVICE, PAGEABLE);
+    fixture_memop(f, t + 362000, t + 412000, NAI_MEMOP_COPY, 0, 0, 7, 0, 2 << 20, D2H, DEVICE, PAGEABLE);
+    fixture_memop(f, t + 412000 + between_ns, t + 472000 + between_ns, NAI_MEMOP_COPY, 0, 0, 7, 0, 1 << 20, H2D,
+                  PAGEABLE, DEVICE);
+  }
+  fixture_build(f);
+}
+
+static void test_round_trips(void **state) {
+  (void)state;
+  struct fixture f;
+  round_trips(&f, 6, 18000); /* 20 us without copies between */
+  struct nai_table *losses = losses_of(&f);
+  int64_t row = loss_row(losses, "round_trips");
+  assert_int_equal(cell_int(losses, row, "count"), 12);
+  assert_int_equal(cell_int(losses, row, "time_ns"), 6 * 110000);
+  assert_int_equal(cell_int(losses, row, "gain_ns"), 6 * 110000);
+  assert_string_equal(cell_text(losses, row, "detail"),
+                      "6 times out and back, with no time for the host to write other data");
+  row = loss_row(losses, "repeated_copies"); /* the results only */
+  assert_int_equal(cell_int(losses, row, "time_ns"), 6 * 50000);
+  nai_table_free(losses);
+  fixture_free(&f);
+  round_trips(&f, 6, 19000); /* new data may come back */
+  losses = losses_of(&f);
+  assert_int_equal(loss_row(losses, "round_trips"), -1);
+  assert_int_equal(cell_int(losses, loss_row(losses, "repeated_copies"), "count"), 18);
+  nai_table_free(losses);
+  fixture_free(&f);
+  round_trips(&f, 4, 0); /* too few */
+  losses = losses_of(&f);
+  assert_int_equal(loss_row(losses, "round_trips"), -1);
+  nai_table_free(losses);
+  fixture_free(&f);
+}
+
+/* The same size for each of six ranges: layers have data of their own, steps get the same again. */
+static void check_ranges(const char *name, const char *what) {
+  enum { H2D = 1, PINNED = 1, DEVICE = 2 };
+  struct fixture f;
+  fixture_init(&f);
+  int32_t process = fixture_process(&f, 1);
+  fixture_thread(&f, process, 1);
+  fixture_gpu(&f, 0);
+  for (int i = 0; i < 6; i++) {
+    int64_t t = i * 100000;
+    char text[32];
+    snprintf(text, sizeof text, "%s%d", name, i);
+    fixture_nvtx(&f, t, t + 50000, 0, text, NAI_NVTX_PUSH_POP);
+    fixture_api(&f, t + 100, t + 1000, 0, "cudaMemcpyAsync", i + 1);
+    fixture_memop(&f, t + 2000, t + 42000, NAI_MEMOP_COPY, 0, 0, 7, i + 1, 1 << 20, H2D, PINNED, DEVICE);
+    fixture_kernel(&f, t + 50000, t + 90000, "my_gemm", 0, 0, 7, 0);
+  }
+  fixture_build(&f);
+  struct nai_table *losses = losses_of(&f);
+  int64_t row = loss_row(losses, what);
+  assert_int_equal(cell_int(losses, row, "count"), 6);
+  assert_int_equal(cell_int(losses, row, "time_ns"), 6 * 40000);
+  bool layers = strcmp(what, "streamed_copies") == 0;
+  assert_int_equal(loss_row(losses, layers ? "repeated_copies" : "streamed_copies"), -1);
+  assert_string_equal(cell_text(losses, row, "detail"),
+                      layers ? "6 copies of 1,048,576 bytes each under blocks.#" : "6 copies of 1,048,576 bytes each");
+  nai_table_free(losses);
+  fixture_free(&f);
+}
+
+static void test_copies_by_layer(void **state) {
+  (void)state;
+  check_ranges("blocks.", "streamed_copies");
+  check_ranges("train_step ", "repeated_copies");
+}
+
 /* Calls in the first fifth, and the first of each function, do not count; time is that in which the GPU is idle. */
 static void test_allocation(void **state) {
   (void)state;
@@ -532,6 +614,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_small_blocks),
     cmocka_unit_test(test_unfused),
     cmocka_unit_test(test_copies),
+    cmocka_unit_test(test_round_trips),
+    cmocka_unit_test(test_copies_by_layer),
     cmocka_unit_test(test_allocation),
     cmocka_unit_test(test_page_migration),
 };

@@ -30,6 +30,14 @@ void nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) {
   LOSSES_add(g->out, &row);
 }
 
+void nai_loss_note_longest(struct nai_loss *loss, const struct nai_loss_gpu *g, uint32_t op) {
+  int64_t start = nai_model_op_start(g->m, &g->gpu->ops[op]), end = nai_model_op_end(g->m, &g->gpu->ops[op]);
+  if (loss->count && end - start <= loss->end - loss->start)
+    return;
+  loss->start = start;
+  loss->end = end;
+}
+
 /* --- sums of kernels -------------------------------------------------------------------------- */
 
 int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, struct nai_err *err) {

@@ -37,8 +37,9 @@ static bool is_steady(const struct nai_table *active, int32_t device) {
 
 /* `g`: what all GPUs have in common. */
 static int add_gpu(struct nai_loss_gpu g, const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
-  static int (*const losses[])(const struct nai_loss_gpu *, struct nai_err *) = {
-      nai_losses_of_kernels, nai_losses_of_shape, nai_losses_of_modes, nai_losses_of_copies, nai_losses_of_calls};
+  static int (*const losses[])(const struct nai_loss_gpu *,
+                               struct nai_err *) = {nai_losses_of_kernels, nai_losses_of_shape,   nai_losses_of_modes,
+                                                    nai_losses_of_copies,  nai_losses_of_repeats, nai_losses_of_calls};
   NAI_SCOPED(nai_arena) kept = NAI_ARENA(g.m->scratch_dir);
   g.arena = &kept;
   g.gpu = &g.m->gpus[gpu];
@@ -75,7 +76,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(losses, .outputs = NAI_SCHEMAS(&nai_losses_schema), .inputs = NAI_SCHEMAS(&nai_gpu_active_schema),
-             .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
+             .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
+                      NAI_PART(NVTX_TREE),
              .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
-                       NAI_IN(THREADS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
+                       NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
              .config = NAI_CONFIG(KERNEL_CLASSES), .cost = 2, .run = run)

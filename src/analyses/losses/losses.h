@@ -28,6 +28,7 @@ NAI_MUST_CHECK int nai_losses_of_kernels(const struct nai_loss_gpu *g, struct na
 NAI_MUST_CHECK int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err);   /* by blocks, threads */
 NAI_MUST_CHECK int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err);   /* by durations */
 NAI_MUST_CHECK int nai_losses_of_copies(const struct nai_loss_gpu *g, struct nai_err *err);
+NAI_MUST_CHECK int nai_losses_of_repeats(const struct nai_loss_gpu *g, struct nai_err *err); /* of copies */
 NAI_MUST_CHECK int nai_losses_of_calls(const struct nai_loss_gpu *g, struct nai_err *err);
 
 /* Something lost. */
@@ -60,3 +61,16 @@ NAI_MUST_CHECK int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_
 /* Adds the row of a sum, nothing when it is empty. */
 void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum,
                       const struct nai_buf *detail);
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+enum { NAI_TINY_COPY = 64 * 1024 }; /* bytes, up to which a copy is its call, start and wait */
+enum { NAI_HOST_TO_DEVICE = 1, NAI_DEVICE_TO_HOST = 2 };
+static inline int32_t nai_loss_direction(const struct nai_loss_gpu *g, uint32_t op) {
+  return nai_at_i32(&g->m->memops.copy_kind, g->gpu->ops[op].row);
+}
+static inline bool nai_loss_is_transfer(const struct nai_loss_gpu *g, uint32_t op) {
+  return nai_loss_direction(g, op) == NAI_HOST_TO_DEVICE || nai_loss_direction(g, op) == NAI_DEVICE_TO_HOST;
+}
+/* Notes the operation if it is longer than the one noted; before it is counted. */
+void nai_loss_note_longest(struct nai_loss *loss, const struct nai_loss_gpu *g, uint32_t op);
