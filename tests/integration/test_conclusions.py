@@ -60,6 +60,12 @@ def edited(path, name, *statements):
     return Said(copy)
 
 
+def sibling(series, name):
+    """A report on one of several versions of a program, or None."""
+    path = SHARED / "traces" / "series" / series / f"{name}.sqlite"
+    return Said(path) if path.exists() else None
+
+
 def each(*reports):
     return [report for report in reports if report]
 
@@ -103,6 +109,30 @@ class DominantKernel(unittest.TestCase):
         for said in each(real("windows_wddm_cc120")):
             self.assertEqual([(f["place"], f["severity"]) for f in said.list if f["id"] == "dominant-kernel"],
                              [("naive_gemm", "low"), ("tiled_gemm", "low")])
+
+
+class Bounds(unittest.TestCase):
+    """What a finding says can be saved at most, against a program without the loss."""
+
+    def hold(self, lossy, better, finding, most):
+        """Saved: active time. `most`: a bound further off says nothing."""
+        active = [sum(support.ns_of_ms(row["active_ms"]) for row in said.rows("gpu_active")) for said in (lossy, better)]
+        said, won = lossy.findings[finding]["saving_ns"], active[0] - active[1]
+        self.assertGreater(won, 0)
+        self.assertTrue(won <= said <= most * won, (finding, said, won))
+
+    def test_generated_pairs(self):
+        self.hold(generated("loop-waits"), generated("loop"), "idle-queue-drained", 1.5)
+        self.hold(generated("loop"), generated("loop-fused"), "unfused-elementwise", 1.5)
+        lossy, queued = one_at_a_time(trace("no-nvtx")), one_at_a_time(trace("no-nvtx"), queued=True)
+        self.hold(Said(lossy), Said(queued), "idle-wait-per-launch", 1.1)
+
+    def test_versions_of_one_program(self):
+        """10 blocks of 16, of 64, one of 512 threads; then 10 of 512."""
+        better = sibling("nussinov", "21b0fb7_report3")
+        for version in ("05248f4_report6", "6309b89_report7", "44251bf_report1") if better else ():
+            with self.subTest(version):
+                self.hold(sibling("nussinov", version), better, "underfilled", 1.5)
 
 
 class Causes(unittest.TestCase):
@@ -175,7 +205,7 @@ class Causes(unittest.TestCase):
         self.assertEqual([f["id"] for f in said.list if f["id"].startswith(("idle-", "launch-bound", "allocation"))], ["idle-wait-per-launch"])
         finding = said.findings["idle-wait-per-launch"]
         self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row #"))
-        for said in each(real("openacc_2021"), real("series_triangular_solves_nsys_report__report_level")):
+        for said in each(real("openacc_2021"), sibling("triangular_solves", "nsys_report__report_level")):
             loop, idle = said.findings["idle-wait-per-launch"], sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes"))
             self.assertGreater(loop["saving_ns"], 0.95 * idle)
             self.assertFalse({"idle-launch-call", "idle-blocking-call", "idle-queue-drained", "idle-host-code", "launch-bound",
@@ -685,9 +715,9 @@ def work_in_ranges(path):
     return total
 
 
-def one_at_a_time(path):
-    """The kernels of a trace, each launched after a wait for the one before."""
-    copy = fresh_dir("edited") / "one-at-a-time.sqlite"
+def one_at_a_time(path, queued=False):
+    """The kernels of a trace, each launched after a wait for the one before; or, `queued`, all launched in time, a microsecond apart."""
+    copy = fresh_dir("edited") / f"{'queued' if queued else 'one-at-a-time'}.sqlite"
     shutil.copyfile(path, copy)
     db = sqlite3.connect(copy)
     for table in ("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"):
@@ -702,6 +732,11 @@ def one_at_a_time(path):
     db.execute("INSERT INTO StringIds (id, value) VALUES (900001, 'cudaStreamSynchronize_v3020')")
     for i, (launch, kernel) in enumerate(zip(launches, kernels)):
         t = 10_000_000 + i * 100_000
+        if queued:
+            t = 10_000_000 + i * 51_000
+            db.execute("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = ?, end = ? WHERE rowid = ?", (1_000_000 + i * 9_000, 1_004_000 + i * 9_000, launch))
+            db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = ?, end = ? WHERE rowid = ?", (t, t + 50_000, kernel))
+            continue
         db.execute("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = ?, end = ? WHERE rowid = ?", (t - 20_000, t - 5_000, launch))
         db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = ?, end = ? WHERE rowid = ?", (t, t + 50_000, kernel))
         db.execute("UPDATE call SET start = ?, end = ?, correlationId = ?, nameId = 900001", (t - 5_000, t + 60_000, 800_000 + i))

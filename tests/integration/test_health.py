@@ -195,9 +195,9 @@ class RealExports(unittest.TestCase):
             self.assertTrue(low <= ns_of_ms(row["time_ms"]) <= high, (name, what, row["time_ms"]))
 
     def test_no_more_is_won_than_idles(self):
-        """SQL over the exports: durations times the share of the lanes of all multiprocessors without a thread (mig_a30: 10 blocks of 16 threads on 28),
+        """SQL over the exports: durations times the share of the lanes without a thread, of 128 on each multiprocessor (mig_a30: 10 blocks of 16 threads on 28),
         or of a warp's lanes, or of starts that larger blocks spare."""
-        won = {("solver_nvtx_osrt_sched", "underfilled"): 32_776_431, ("mig_a30", "underfilled"): 1_080_056_201,
+        won = {("solver_nvtx_osrt_sched", "underfilled"): 49_853_406, ("mig_a30", "underfilled"): 1_256_152_321,
                ("mig_a30", "small_blocks"): 657_425_514, ("gaussian_osrt_sched_samples", "small_blocks"): 2_360_409_719}
         for (name, what), ns in won.items():
             row = next(r for r in read_csv(artifacts(real(name)), "losses") if r["what"] == what)
@@ -210,7 +210,7 @@ class RealExports(unittest.TestCase):
         self.assertEqual([direction for direction, rate in rates.items() if not rate], ["memset"])
         counted = [(r["source_table"], r["count"]) for r in read_csv(out, "data_quality") if r["check"] == "impossible-rate"]
         self.assertEqual(counted, [("CUPTI_ACTIVITY_KIND_MEMSET", "1")])
-        answer = run("ask", out, "how fast are the copies").stdout
+        answer = run("ask", out, "how fast are the copies").stdout.split("\nNext\n")[0]  # paths follow, which may hold any number
         self.assertNotIn("295", answer)
 
     def test_two_modes_of_attention(self):

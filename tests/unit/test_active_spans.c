@@ -334,20 +334,20 @@ static void test_underfilled(void **state) {
     nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GPUS_sm_count, SMS);
     for (int i = 0; i < N; i++) {
       int64_t a = fixture_random(&f, LINE - 400), b = a + 1 + fixture_random(&f, 300),
-              grid = 1 + fixture_random(&f, 24), threads = 1 + fixture_random(&f, 64);
+              grid = 1 + fixture_random(&f, 24), threads = 1 + fixture_random(&f, 256);
       struct nai_table *configs = f.in.tables[NAI_IN_KERNEL_CONFIGS], *kernels = f.in.tables[NAI_IN_KERNELS];
       CELLS(configs, grid, 1, 1, threads, 1, 1, 16, 0, 0);
       CELLS(kernels, a, b, 0, 0, 0, 1, 7 + i, 0, i, NAI_NULL_I64);
       nai_set_str(kernels, i, KERNEL_EVENTS_name, "k");
       for (int64_t t = a; t < b; t++) {
         blocks[t] += grid;
-        lanes[t] += grid * (threads > 32 ? 32 : threads);
+        lanes[t] += grid * (threads > 128 ? 128 : threads);
       }
     }
     for (int t = 0; t < LINE; t++) {
       bool counts = blocks[t] > 0 && blocks[t] < SMS;
       few += counts;
-      idle_lanes += counts ? 32 * SMS - lanes[t] : 0;
+      idle_lanes += counts ? 128 * SMS - lanes[t] : 0;
     }
     fixture_build(&f);
     struct nai_table *losses = losses_of(&f);
@@ -355,7 +355,7 @@ static void test_underfilled(void **state) {
     assert_true(row >= 0 || !few);
     if (row >= 0) {
       assert_int_equal(cell_int(losses, row, "time_ns"), few);
-      assert_int_equal(cell_int(losses, row, "gain_ns"), idle_lanes / (32 * SMS));
+      assert_int_equal(cell_int(losses, row, "gain_ns"), idle_lanes / (128 * SMS));
     }
     nai_table_free(losses);
     fixture_free(&f);

@@ -8,6 +8,9 @@
 
 enum { WARP = 32, FULL_BLOCK = 256, MIN_KERNEL_PCT = 5 };
 
+/* A multiprocessor has four schedulers, of a warp each. */
+enum { SM_LANES = 4 * WARP };
+
 /* A GPU starts about one block per clock: from this share of that on, kernels are taken to be limited by it. */
 static const double start_limit = 0.8;
 
@@ -56,10 +59,11 @@ struct sweep {
   struct running *heap;
   uint32_t count, capacity;
   int64_t sms, blocks; /* of the GPU; of all that run */
-  int64_t lanes;       /* of a warp, in these blocks: those that have a thread */
+  int64_t lanes;       /* of four warps, in these blocks: those that have a thread */
   int64_t others;      /* how many run that cannot be judged */
   int64_t at, few_ns;
-  struct share_sum idle; /* of few_ns, as much as lanes have no thread; idle.whole: a warp's on each multiprocessor */
+  struct share_sum
+      idle; /* of few_ns, as much as lanes have no thread; idle.whole: four warps' on each multiprocessor */
 };
 
 static void pass(struct sweep *s, int64_t t) {
@@ -75,7 +79,7 @@ static void count_running(struct sweep *s, struct shape shape, int by) {
   int64_t blocks = shape.blocks < s->sms ? shape.blocks : s->sms;
   s->others += blocks < 0 ? by : 0;
   s->blocks += blocks < 0 ? 0 : by * blocks;
-  s->lanes += blocks < 0 ? 0 : by * blocks * (shape.threads > 0 && shape.threads < WARP ? shape.threads : WARP);
+  s->lanes += blocks < 0 ? 0 : by * blocks * (shape.threads > 0 && shape.threads < SM_LANES ? shape.threads : SM_LANES);
 }
 
 static int push(struct sweep *s, int64_t end, struct shape shape, struct nai_err *err) {
@@ -116,11 +120,11 @@ static void pass_until(struct sweep *s, int64_t t) {
 }
 
 /* Time in which kernels run that together have fewer blocks than the GPU has SMs: wall time instead of the sum, since
- * kernels that run at once fill the GPU together. In full warps on all SMs they would
- * take the share of the lanes that have a thread now. */
+ * kernels that run at once fill the GPU together. In blocks of four warps or more on
+ * all SMs they would take the share of the lanes that have a thread now. */
 static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
-  struct sweep s = {.arena = g->arena, .sms = sms, .idle.whole = sms * WARP, .at = INT64_MIN};
+  struct sweep s = {.arena = g->arena, .sms = sms, .idle.whole = sms * SM_LANES, .at = INT64_MIN};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
