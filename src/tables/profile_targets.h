@@ -9,7 +9,8 @@
   C(T, call_count, COUNT, "executions", .sum = true)                                                               \
   C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .order = -2)                           \
   C(T, pct_of_device_kernel_time, PCT, "of all kernel durations on this GPU")                                      \
-  C(T, active_ns, TIME, "of total_time_ms: within active spans", .better = NAI_BETTER_LOWER)                       \
+  C(T, active_ns, TIME, "time within active spans in which it runs, once or several at a time",                    \
+    .better = NAI_BETTER_LOWER)                                                                                    \
   C(T, pct_of_active, PCT, "active_ms, of the GPU's active time")                                                  \
   C(T, category, LABEL, "kind of work (rules/kernel-classes.rules)")                                               \
   C(T, launch_skip, COUNT,                                                                                         \

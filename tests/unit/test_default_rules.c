@@ -64,6 +64,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "idle-unknown",
                                   "idle-profiler",
                                   "exposed-communication",
+                                  "fsdp-without-sharding",
                                   "waiting-not-transferring",
                                   "small-collectives",
                                   "low-busbw",
@@ -405,6 +406,15 @@ static void each_rule_fires(void **state) {
       {"round-trips/medium", {{"losses", "device_id=3;what=round_trips;time_ns=9000000;gain_ns=9000000"}}},
       {"streamed-weights/medium",
        {{"losses", "device_id=3;what=streamed_copies;example=Host-to-Device;time_ns=9000000;gain_ns=9000000"}}},
+      {"fsdp-without-sharding/info",
+       {{"run_info", "gpu_count=2"},
+        {"nvtx_ranges", "range_name=FSDP::pre_forward"},
+        {"comm_ops", "device_id=3;op=SendRecv"}}},
+      {"", /* the other side of it */
+       {{"run_info", "gpu_count=2"},
+        {"nvtx_ranges", "range_name=FSDP::pre_forward"},
+        {"comm_ops", "device_id=3;op=SendRecv"},
+        {"comm_ops", "device_id=3;op=AllGather"}}},
       {"repeated-copies/low", {{"losses", "device_id=3;what=repeated_copies;time_ns=9000000;gain_ns=9000000"}}},
       {"copies-on-compute-stream/medium", {{"losses", "device_id=3;what=copies_on_compute_stream;time_ns=9000000"}}},
       {"tiny-copies/low", {{"losses", "device_id=3;what=tiny_copies;time_ns=3000000"}}},
@@ -640,6 +650,37 @@ static void expect_advice(const char *const *cells, const char *word, bool there
   release(&t, &found);
 }
 
+/* What PyTorch does at a wait is told by its place; to others none of it is said. */
+static void advice_names_what_waits(void **state) {
+  (void)state;
+  static const struct {
+    const char *framework, *place, *word;
+  } cases[] = {{"pytorch", "train > aten::item", "reads a scalar there"},
+               {"pytorch", "aten::to > aten::copy_", "copies a small tensor to the GPU there"},
+               {"pytorch", "train", "set_sync_debug_mode"},
+               {"cuda", "aten::item", "Remove the wait"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct tables t = {0};
+    char cells[256];
+    add_gpu(&t);
+    snprintf(cells, sizeof cells, "aspect=framework;value=%s;confidence=90", cases[i].framework);
+    add(&t, "workload_evidence", cells);
+    snprintf(cells, sizeof cells,
+             "device_id=3;kind=wait;place=%s;call=cudaStreamSynchronize;idle_ns=9000000;idle_pct=9", cases[i].place);
+    add(&t, "launch_waits", cells);
+    struct found found = evaluate(&t, NULL);
+    const char *advice = "";
+    for (int64_t row = 0; row < found.findings->rows; row++)
+      if (strcmp(nai_cell_str(found.findings, row, "id"), "idle-queue-drained") == 0)
+        advice = nai_cell_str(found.findings, row, "recommendation");
+    if (!strstr(advice, cases[i].word))
+      fail_msg("%s: %s", cases[i].place, advice);
+    for (size_t other = 0; other < 2; other++)
+      assert_true(other == i || !strstr(advice, cases[other].word));
+    release(&t, &found);
+  }
+}
+
 /* PyTorch in a C++ program is no Python, a Python program no C++, and not everyone has a data loader. */
 static void advice_fits_the_language(void **state) {
   (void)state;
@@ -697,6 +738,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reasons_lower_severities),
     cmocka_unit_test(advice_fits_the_program),
     cmocka_unit_test(advice_fits_the_language),
+    cmocka_unit_test(advice_names_what_waits),
     cmocka_unit_test(user_files_change_the_rules),
     cmocka_unit_test(mistakes_name_the_users_file),
 };

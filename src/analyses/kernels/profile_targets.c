@@ -16,10 +16,10 @@ enum { MIN_PCT = 1 };
 
 /* A kernel on a GPU. */
 struct target {
-  uint32_t group, call;    /* index in kernel_groups; kernel_events row, NAI_NO_ROW for none yet */
-  uint32_t function, next; /* string of `functions`; the next target with that, + 1 */
-  double squares;          /* of durations */
-  int64_t skip, active_ns;
+  uint32_t group, call;           /* index in kernel_groups; kernel_events row, NAI_NO_ROW for none yet */
+  uint32_t function, next;        /* string of `functions`; the next target with that, + 1 */
+  double squares;                 /* of durations */
+  int64_t skip, active_ns, until; /* until: end of its executions so far */
 };
 
 struct work {
@@ -65,8 +65,8 @@ static int find_targets(struct work *w, struct nai_err *err) {
     if (nai_percent((double)group->total_ns, (double)device_ns[group->gpu]) < MIN_PCT)
       continue;
     uint32_t function = w->function_of[group->name];
-    w->targets[w->count] =
-        (struct target){.group = i, .call = NAI_NO_ROW, .function = function, .next = w->first[function]};
+    w->targets[w->count] = (struct target){
+        .group = i, .call = NAI_NO_ROW, .function = function, .next = w->first[function], .until = INT64_MIN};
     w->of_group[i] = w->first[function] = ++w->count;
   }
   return NAI_OK;
@@ -127,13 +127,18 @@ static void count_skipped(struct work *w) {
   }
 }
 
+/* Time in which it runs, several executions at once or not. */
 static void add_active(struct work *w, uint32_t gpu) {
   const struct nai_gpu *g = &w->m->gpus[gpu];
   uint32_t at = 0;
   for (uint32_t i = 0; i < g->op_count; i++) {
     struct target *t = g->ops[i].type == NAI_OP_KERNEL ? target_of(w, g->ops[i].row) : NULL;
-    if (t && nai_gpu_is_active(&w->m->active[gpu], &at, nai_model_op_start(w->m, &g->ops[i])))
-      t->active_ns += nai_kernel_ns(w->m, g->ops[i].row);
+    int64_t start = nai_model_op_start(w->m, &g->ops[i]), end = nai_model_op_end(w->m, &g->ops[i]);
+    if (!t || !nai_gpu_is_active(&w->m->active[gpu], &at, start))
+      continue;
+    start = start > t->until ? start : t->until;
+    t->active_ns += end > start ? end - start : 0;
+    t->until = end > t->until ? end : t->until;
   }
 }
 
