@@ -198,13 +198,13 @@ class Causes(unittest.TestCase):
         """Each of 400 rows allocates, fills, copies and waits: 5 causes of idle time, one reason."""
         said = generated("row-loop")
         row, = said.rows("launch_waits")
-        self.assertEqual((row["kind"], row["place"], int(row["wait_count"]), row["launches_per_wait"]), ("loop", "row #", 400, "2.000"))
+        self.assertEqual((row["kind"], row["place"], int(row["wait_count"]), row["launches_per_wait"]), ("loop", "row", 400, "2.000"))
         self.assertEqual(row["round_calls"], "cudaMalloc, cudaLaunchKernel, cudaMemcpyAsync, cudaStreamSynchronize")
         parts = {"in_wait_ms": 4000, "behind_wait_ms": 3100, "in_launch_ms": 15000, "allocation_ms": 7000, "latency_ms": 3000}
         self.assertEqual({part: support.ns_of_ms(row[part]) for part in parts}, {part: 400 * ns for part, ns in parts.items()})
         self.assertEqual([f["id"] for f in said.list if f["id"].startswith(("idle-", "launch-bound", "allocation"))], ["idle-wait-per-launch"])
         finding = said.findings["idle-wait-per-launch"]
-        self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row #"))
+        self.assertEqual((finding["severity"], finding["saving_ns"], finding["place"]), ("high", 400 * 32_100, "row"))
         for said in each(real("openacc_2021"), sibling("triangular_solves", "nsys_report__report_level")):
             loop, idle = said.findings["idle-wait-per-launch"], sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes"))
             self.assertGreater(loop["saving_ns"], 0.95 * idle)

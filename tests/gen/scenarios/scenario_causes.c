@@ -41,7 +41,7 @@ static const struct nai_gen_part lazy_launch[] = {
 };
 
 static const struct nai_gen_part load_call[] = {
-    {.doing = DOING_OWN_CODE, .cause = IDLE_HOST_CODE, .ns = 4000},
+    {.doing = DOING_OWN_CODE, .cause = IDLE_MODULE_LOAD, .ns = 4000}, /* compiles what is loaded */
     {.doing = DOING_CALL, .cause = IDLE_MODULE_LOAD, .ns = 900000, .api = API_MODULE_LOAD},
     {.doing = DOING_OWN_CODE, .cause = IDLE_HOST_CODE, .ns = 3000},
     {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 3500},

@@ -2,8 +2,6 @@
 #include "gen/scenario.h"
 #include "gen/truth/answers.h"
 
-#include <stdio.h>
-
 static const struct nai_gen_part spacing[] = {{.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1000}};
 
 /* Kernels that the host launches in time. */
@@ -149,12 +147,10 @@ void nai_gen_plan_row_loop(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
   nai_gen_program(&p, plan, 5651, "assemble");
   int fill_row = nai_gen_kernel(plan, "void fill_row<double>(T1 *, int)", "fill_row");
-  int row = nai_gen_name(plan, "row ");
+  int row = nai_gen_name(plan, "row");
   nai_gen_follow(plan, p.thread, p.stream, fill_row, 100000);
   for (int i = 0; i < ROWS; i++) {
-    char number[12];
-    snprintf(number, sizeof number, "%d", i);
-    nai_gen_push(plan, p.thread, row, number);
+    nai_gen_push(plan, p.thread, row, NULL);
     int64_t queued_ns = nai_gen_gpu_ready(plan, p.stream) - nai_gen_now(plan, p.thread) - 200;
     nai_gen_gap(plan, &(struct nai_gen_gap){.thread = p.thread,
                                             .stream = p.stream,

@@ -67,9 +67,11 @@ static enum nai_gen_idle cause_of_call(enum nai_gen_api api) {
   }
 }
 
-/* What the launching thread did; its calls are planned in time order, so walk back from the launch. */
+/* What the launching thread did; its calls are planned in time order, so walk back from the launch. Own code before a
+ * call that loads code makes what is loaded. */
 static enum nai_gen_idle host_at(const struct nai_gen_plan *plan, int64_t launch, struct moment *moment) {
   const struct nai_gen_call *calls = plan->calls.items;
+  bool loads = false;
   if (holds(moment, calls[launch].start, calls[launch].end)) {
     return IDLE_IN_LAUNCH_CALL;
   }
@@ -83,8 +85,9 @@ static enum nai_gen_idle host_at(const struct nai_gen_plan *plan, int64_t launch
     if (calls[i].end <= moment->now) {
       break;
     }
+    loads = loads || calls[i].api == API_MODULE_LOAD;
   }
-  return IDLE_HOST_CODE;
+  return loads ? IDLE_MODULE_LOAD : IDLE_HOST_CODE;
 }
 
 void nai_gen_sweep_gap(const struct nai_gen_plan *plan, struct nai_gen_gpu *gpu, int64_t launch, int64_t start,
