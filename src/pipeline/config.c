@@ -53,8 +53,10 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_SELECTION] = hash_selection(o);
   s->config[NAI_CONFIG_SOURCES] = s->wanted;
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);
-  s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases) : 0;
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
+  s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases)
+                                              : nai_hash_int(nai_phase_map_builtins_hash(),
+                                                             (int64_t)s->config[NAI_CONFIG_WORKLOAD]); /* one of them */
   s->config[NAI_CONFIG_FLOPS] = nai_flops_hash(&s->flops);
   s->config[NAI_CONFIG_GPU_FACTS] = nai_gpu_facts_hash(s->gpu_facts);
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;

@@ -53,11 +53,12 @@ FRAMEWORKS = {
 # Table workload as read by hand (SQL over the exports): language, framework, engine, launcher, role.
 PROGRAMS = {
     "cuda_small": ("Python", "PyTorch", "", "", "unknown"),
-    "fsdp_2gpu": ("Python", "FSDP with PyTorch", "", "", "training"),
+    "fsdp_2gpu": ("Python", "FSDP with PyTorch", "", "torchrun", "training"),  # threads pt_elastic
     "jetson_orin": ("C++", "CUDA", "jetson-utils", "", "video processing"),
     "line_fitting": ("C++", "CUDA", "", "", "benchmark"),
     "openacc_2021": ("unknown", "OpenACC", "", "", "unknown"),
-    "openmp_offload": ("C++", "OpenMP", "", "", "unknown"),
+    "openmp_offload": ("C++", "OpenMP", "", "", "benchmark"),  # prints MFLOPS by size
+    "sandbox_copy_heavy": ("C++", "CUDA", "", "", "exercise"),  # one kernel, compared with the CPU
     "pytorch_dlprof_2020": ("Python", "PyTorch", "", "", "unknown"),
     "tensorrt_inference": ("Python", "TensorRT", "", "", "inference"),
     "tensorrt_nvtx_only": ("Python", "TensorRT", "", "", "inference"),
