@@ -140,14 +140,6 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return nai_cmd_print(&out, err);
 }
 
-static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
-  const struct question_args *args = memory;
-  (void)operands, (void)count;
-  return args->llm && !nai_llm_is_built()
-           ? nai_err_set(err, NAI_EUSAGE, "--llm: this program was built without it (cmake -DNAI_LLM=ON, libcurl)")
-           : NAI_OK;
-}
-
 NAI_CLI_COMMAND(
     nai_cmd_question, .name = "ask", .synopsis = "SRC QUESTION...",
     .summary = "answer a question in plain words, from the tables of a run",
@@ -161,4 +153,4 @@ NAI_CLI_COMMAND(
         "nsys-ai ask artifacts/run1 why is my GPU idle\nnsys-ai ask artifacts/run1 'is NCCL overlapped on GPU 1?'\n"
         "nsys-ai ask trace.sqlite 'how slow is flash_fwd_kernel' --format json",
     .options = options, NAI_CLI_OPERANDS(2, NAI_CLI_ANY_NUMBER, NAI_CMD_SOURCE("SRC"), {.name = "QUESTION"}),
-    .init = init, .check = check, .run = run)
+    .init = init, .run = run)

@@ -15,9 +15,6 @@ struct nai_llm_options {
 };
 enum { NAI_LLM_TIMEOUT_S = 120, NAI_LLM_PROMPT_TOKENS = 8000, NAI_LLM_REPLY_TOKENS = 800 };
 
-/* Whether this program was built with a client of HTTP. */
-bool nai_llm_is_built(void);
-
 /* What is sent: the body of the request, without the key. *facts: how many of the answer's facts it holds; the last
  * ones are left out when all are too long. NAI_ELIMIT: too long or too dear anyhow. */
 NAI_MUST_CHECK int nai_llm_request(struct nai_buf *body, size_t *facts, const char *question,
