@@ -8,7 +8,6 @@
 #include "tables/findings.h"
 
 #include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -193,7 +192,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     nai_term_print_keys(&keys);
     return nai_cmd_print(&keys, err);
   }
-  setlocale(LC_CTYPE, "");
+  nai_display_locale();
   choose_once(args);
   args->view.tree = count > 1 && strcmp(operands[1], "tree") == 0;
   if (args->view.tree && args->once)
