@@ -18,7 +18,7 @@ extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info
     nai_cmd_mcp, nai_cmd_guide, nai_cmd_doctor, nai_cmd_view, nai_cmd_question;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
- * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
+ * directory where there is an nsys. nai_cmd_export_free removes what was made. */
 struct nai_cmd_export {
   char *path;
   struct nai_temporary directory;
@@ -27,6 +27,8 @@ NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *p
 void nai_cmd_export_free(struct nai_cmd_export *out);
 /* Whether opening it runs nsys, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
+/* The nsys of $NSYS (empty: none is to be used), of PATH, of the usual places of an installation. */
+bool nai_cmd_find_nsys(char out[PATH_MAX]);
 /* Removes a temporary directory, and says so when that fails. */
 void nai_cmd_remove(struct nai_temporary *temporary);
 

@@ -4,13 +4,42 @@
 #include "base/fs.h"
 #include "base/program.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool ends_with(const char *text, const char *suffix) {
   size_t n = strlen(text), m = strlen(suffix);
   return n > m && strcmp(text + n - m, suffix) == 0;
+}
+
+/* The last of the files that match: versions are part of their directories' names. */
+static bool last_match(char out[PATH_MAX], const char *pattern) {
+  glob_t found;
+  bool any = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc > 0;
+  if (any)
+    snprintf(out, PATH_MAX, "%s", found.gl_pathv[found.gl_pathc - 1]);
+  globfree(&found);
+  return any;
+}
+
+bool nai_cmd_find_nsys(char out[PATH_MAX]) {
+  static const char *const places[] = {"/opt/nvidia/nsight-systems*/*/bin/nsys", "/usr/local/cuda/bin/nsys",
+                                       "/usr/local/cuda-*/bin/nsys"};
+  const char *told = getenv("NSYS");
+  if (told) {
+    snprintf(out, PATH_MAX, "%s", told);
+    return *told && access(told, X_OK) == 0;
+  }
+  snprintf(out, PATH_MAX, "nsys");
+  if (nai_program_is_there(out))
+    return true;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (last_match(out, places[i]))
+      return true;
+  return false;
 }
 
 /* Name of the export: that of the report with another suffix, so that it appears in the outputs. */
@@ -23,11 +52,13 @@ static char *export_path(const char *directory, const char *report) {
 }
 
 static int run_nsys(const char *output, const char *report, bool quiet, struct nai_err *err) {
-  const char *const argv[] = {"nsys", "export",   "--type", "sqlite", "--force-overwrite",
+  char nsys[PATH_MAX];
+  (void)nai_cmd_find_nsys(nsys);
+  const char *const argv[] = {nsys,   "export",   "--type", "sqlite", "--force-overwrite",
                               "true", "--output", output,   report,   NULL};
   int status;
   if (!quiet)
-    fprintf(stderr, "nsys-ai: exporting with nsys\n");
+    fprintf(stderr, "nsys-ai: %s export --type sqlite %s\n", nsys, report);
   NAI_TRY(nai_program_run(&status, &(struct nai_program){.argv = argv}, err)); /* stdout is for our data */
   if (status)
     return nai_err_set(err, NAI_EINPUT, "nsys export failed for \"%s\"; its messages are above", report);
@@ -35,7 +66,7 @@ static int run_nsys(const char *output, const char *report, bool quiet, struct n
 }
 
 bool nai_cmd_export_runs(const char *path) {
-  return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && nai_program_is_there("nsys");
+  return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && nai_cmd_find_nsys((char[PATH_MAX]){0});
 }
 
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {

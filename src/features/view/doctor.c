@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -58,8 +59,8 @@ static struct finding see_directory(const struct visit *v) {
 }
 
 /* The version in what nsys prints: "2022.4.2.1-df9881f", NULL without one. */
-static const char *nsys_version(const struct visit *v) {
-  static const char *const argv[] = {"nsys", "--version", NULL};
+static const char *nsys_version(const struct visit *v, const char *path) {
+  const char *const argv[] = {path, "--version", NULL};
   NAI_SCOPED(nai_buf) printed = {0};
   struct nai_err ignored;
   int status;
@@ -71,11 +72,13 @@ static const char *nsys_version(const struct visit *v) {
 }
 
 static struct finding see_nsys(const struct visit *v) {
-  if (!nai_program_is_there("nsys"))
-    return missing("not on PATH: export where it is, with nsys export --type sqlite TRACE.nsys-rep");
-  const char *version = nsys_version(v);
-  return version ? ok(nai_arena_printf(v->arena, "version %s: an .nsys-rep is exported when it is given", version))
-                 : missing("nsys --version fails; an .nsys-rep has to be exported elsewhere");
+  char path[PATH_MAX];
+  if (!nai_cmd_find_nsys(path))
+    return missing("neither $NSYS nor on PATH: export where it is, with nsys export --type sqlite TRACE.nsys-rep");
+  const char *version = nsys_version(v, path);
+  return version
+           ? ok(nai_arena_printf(v->arena, "%s, version %s: an .nsys-rep is exported when it is given", path, version))
+           : missing(nai_arena_printf(v->arena, "%s --version fails; an .nsys-rep has to be exported elsewhere", path));
 }
 
 static struct finding see_curl(const struct visit *v) {
