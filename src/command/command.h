@@ -77,9 +77,9 @@ NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char
                                        struct nai_err *err);
 /* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
 NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
-/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out` and
- * `stages` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
-void nai_cmd_confine(const char *out, const char *stages);
+/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out`,
+ * `stages` and `file` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
+void nai_cmd_confine(const char *out, const char *stages, const char *file);
 /* Columns of the terminal that stdout is, 0 when it is none. */
 int nai_cmd_terminal_width(void);
 
