@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "features/compare/command.h"
 #include "features/nights/store_command.h"
+#include "features/nights/suite.h"
 #include "rundir/manifest.h"
 
 #include <dirent.h>
@@ -16,7 +17,7 @@ struct check_args {
   struct nai_cmd_compare common;
   const char *baselines[NAI_CMD_MAX_CAPTURES];
   size_t baseline_count;
-  const char *store;
+  const char *store, *suite;
 };
 
 static const char default_series[] = "nsys-ai";
@@ -45,13 +46,24 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_text,
      .at = offsetof(struct check_args, store),
      .hint = NAI_CLI_DIRECTORY},
+    {.name = "suite",
+     .value = "DIR|FILE",
+     .help = "many programs in place of RUN: a directory of each, or a YAML file; each against its own baseline",
+     .type = &nai_cli_text,
+     .at = offsetof(struct check_args, suite),
+     .hint = NAI_CLI_FILE},
     NAI_CMD_COMPARE_OPTIONS(struct check_args),
     {0},
 };
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct check_args *args = memory;
-  (void)operands, (void)count;
+  (void)operands;
+  if (args->suite)
+    return count ? nai_err_set(err, NAI_EUSAGE, "--suite takes the place of RUN: give one of the two") : NAI_OK;
+  if (!count)
+    return nai_err_set(err, NAI_EUSAGE, "RUN is missing%s",
+                       args->baseline_count ? ": --baseline took all words behind it, so RUN stands before it" : "");
   return args->baseline_count || args->common.budgets
            ? NAI_OK
            : nai_err_set(err, NAI_EUSAGE,
@@ -87,7 +99,7 @@ static int add_runs_in(struct nai_strings *paths, const char *directory, struct 
     free(entries[i]);
   }
   if (!rc && !paths->count)
-    rc = nai_err_set(err, NAI_EINPUT, "the baseline \"%s\" is no run and holds none", directory);
+    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is no run and holds none", directory);
   return rc;
 }
 
@@ -150,36 +162,120 @@ static int add_baselines(struct nai_comparison *c, const struct check_args *args
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+static int compare(struct nai_gate *gate, struct nai_comparison *c, const struct check_args *args,
+                   const char *const *runs, size_t count, struct nai_err *err) {
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(nai_cmd_add_side(c, NAI_CANDIDATE, runs[i], &args->common, err));
+  NAI_TRY(add_baselines(c, args, err));
+  return nai_cmd_compare_run(gate, c, &args->common, err);
+}
+
+/* The arguments as if the program were checked alone. */
+static int of_program(struct check_args *out, const struct check_args *args, struct nai_suite *suite,
+                      const struct nai_suite_program *program, char directory[PATH_MAX], struct nai_err *err) {
+  *out = *args;
+  out->common.suite = suite;
+  out->common.out = directory;
+  out->common.quiet = true;
+  out->common.json = false;
+  out->common.annotate = NULL;
+  out->common.series = program->name;
+  out->common.budgets = program->budgets ? program->budgets : args->common.budgets;
+  out->baseline_count = program->baseline_count;
+  if (program->baseline_count > NAI_CMD_MAX_CAPTURES)
+    return nai_err_set(err, NAI_EUSAGE, "--suite: %s has more than %d baselines", program->name, NAI_CMD_MAX_CAPTURES);
+  for (size_t i = 0; i < program->baseline_count; i++)
+    out->baselines[i] = program->baselines[i];
+  return nai_fs_join(directory, PATH_MAX, args->common.out, program->name)
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is too long", args->common.out);
+}
+
+static int check_program(struct nai_suite *suite, const struct check_args *args,
+                         const struct nai_suite_program *program, struct nai_err *err) {
+  NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
+  NAI_SCOPED(nai_strings) runs = {0};
+  struct nai_gate gate = {0};
+  struct check_args own;
+  char directory[PATH_MAX];
+  const char *paths[NAI_CMD_MAX_CAPTURES];
+  NAI_TRY(of_program(&own, args, suite, program, directory, err));
+  for (size_t i = 0; i < program->run_count; i++)
+    if (!nai_fs_exists(program->runs[i]))
+      return nai_err_set(err, NAI_EINPUT, "there is no \"%s\"", program->runs[i]);
+  for (size_t i = 0; i < program->run_count; i++)
+    NAI_TRY(find_runs(&runs, program->runs[i], err));
+  if (runs.count > NAI_CMD_MAX_CAPTURES)
+    return nai_err_set(err, NAI_EUSAGE, "--suite: %s has more than %d runs", program->name, NAI_CMD_MAX_CAPTURES);
+  for (uint32_t i = 0; i < runs.count; i++)
+    paths[i] = nai_strings_get(&runs, i);
+  return compare(&gate, &c, &own, paths, runs.count, err);
+}
+
+/* What cannot be read of a program costs that program. */
+static int check_programs(struct nai_suite *suite, const struct check_args *args, struct nai_err *err) {
+  NAI_SCOPED(nai_suite_programs) programs = NAI_SUITE_PROGRAMS;
+  NAI_TRY(nai_suite_find(&programs, args->suite, args->baselines, args->baseline_count, err));
+  for (uint32_t i = 0; i < programs.count; i++) {
+    const struct nai_suite_program *program = &programs.list[i];
+    int rc = program->lacks ? NAI_OK : check_program(suite, args, program, err);
+    if (rc && rc != NAI_EINPUT)
+      return rc;
+    if (rc || program->lacks)
+      nai_suite_add_undecided(suite, program->name, rc ? err->msg : program->lacks);
+  }
+  return NAI_OK;
+}
+
+static int run_suite(const struct check_args *args, struct nai_err *err) {
+  NAI_SCOPED(nai_suite) suite;
+  NAI_SCOPED(nai_buf) markdown = {0}, text = {0};
+  char directory[PATH_MAX];
+  nai_suite_begin(&suite);
+  if (!nai_fs_join(directory, sizeof directory, args->common.out, "suite"))
+    return nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is too long", args->common.out);
+  NAI_TRY(nai_fs_mkdir_all(args->common.out, err));
+  NAI_TRY(check_programs(&suite, args, err));
+  NAI_TRY(nai_suite_publish(&suite, &markdown, &text, directory, nai_cmd_note, err));
+  if (args->common.annotate)
+    NAI_TRY(nai_cmd_append_summary(&markdown, err));
+  if (args->common.json)
+    NAI_TRY(nai_cmd_print(&suite.text, err));
+  else if (!args->common.quiet)
+    NAI_TRY(nai_cmd_print(&text, err));
+  return nai_suite_exit(&suite);
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct check_args *args = memory;
   NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
   (void)program;
-  for (size_t i = 0; i < count; i++)
-    NAI_TRY(nai_cmd_add_side(&c, NAI_CANDIDATE, operands[i], &args->common, err));
-  NAI_TRY(add_baselines(&c, args, err));
-  NAI_TRY(nai_cmd_compare_run(&gate, &c, &args->common, err));
+  if (args->suite)
+    return run_suite(args, err);
+  NAI_TRY(compare(&gate, &c, args, operands, count, err));
   return gate.exit;
 }
 
 const struct nai_cli_command nai_cmd_check = {
     .name = "check",
-    .synopsis = "RUN... --baseline SELECTOR...",
+    .synopsis = "RUN...|--suite DIR|FILE --baseline SELECTOR...",
     .summary = "compare with a baseline and exit with 1 when a gated metric got worse",
     .description =
         "Compares as nsys-ai compare does, and decides: exit status 0 when every gated metric passes, 1 when one "
         "fails, 7 when that cannot be decided (captures that are not comparable, a metric that is missing). Writes "
         "also junit.xml, metrics.prom (OpenMetrics), bmf.json (Bencher) and benchmark-*.json (github-action-benchmark). "
-        "A fixed `limit:` in the budgets needs no baseline. See docs/gating.md.",
+        "A fixed `limit:` in the budgets needs no baseline. --suite compares many programs, each with its own baseline, "
+        "and sums them up. See docs/gating.md.",
     .examples = "nsys-ai check b1 b2 b3 b4 b5 --baseline a1 a2 a3 a4 a5 --out artifacts/check\n"
                 "nsys-ai check new.sqlite --baseline old.sqlite --budgets budgets.yaml --annotate github\n"
-                "nsys-ai check new.sqlite --budgets limits.yaml",
+                "nsys-ai check new.sqlite --budgets limits.yaml\n"
+                "nsys-ai check --suite runs/new --baseline runs/main --out artifacts/suite",
     .options = options,
     .operands =
         (const struct nai_cli_operand[]){{.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
                                          {0}},
-    .min_operands = 1,
     .max_operands = NAI_CMD_MAX_CAPTURES,
     .args_size = sizeof(struct check_args),
     .init = init,
