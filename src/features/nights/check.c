@@ -1,7 +1,7 @@
 /* nsys-ai check: a gate for CI. */
 #include "base/fs.h"
 #include "base/strings.h"
-#include "features/compare/command.h"
+#include "features/nights/check.h"
 #include "features/nights/store_command.h"
 #include "features/nights/suite.h"
 #include "rundir/manifest.h"
@@ -13,51 +13,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct check_args {
-  struct nai_cmd_compare common;
-  const char *baselines[NAI_CMD_MAX_CAPTURES];
-  size_t baseline_count;
-  const char *store, *suite;
-};
-
 static const char default_series[] = "nsys-ai";
 
 static void init(void *memory) {
-  struct check_args *args = memory;
+  struct nai_check_args *args = memory;
   args->common.out = "artifacts/check";
   args->common.series = default_series;
   args->common.formats = (1u << NAI_FORMAT_COUNT) - 1;
 }
 
 static const struct nai_cli_option options[] = {
-    {.name = "baseline",
-     .value = "SELECTOR",
-     .help = "what to compare with: a run, a trace, or a directory of runs; with --store also NAME of a baseline, "
-             "run:ID, last-good or median:N; all words up to the next option",
-     .type = &nai_cli_texts,
-     .at = offsetof(struct check_args, baselines),
-     .count_at = offsetof(struct check_args, baseline_count),
-     .most = NAI_CMD_MAX_CAPTURES,
-     .many = true,
-     .hint = NAI_CLI_DIRECTORY},
+    NAI_CHECK_BASELINE_OPTION,
     {.name = "store",
      .value = "DIR",
      .help = "the store that baselines are selected from; last-good and median:N are those of --series",
      .type = &nai_cli_text,
-     .at = offsetof(struct check_args, store),
+     .at = offsetof(struct nai_check_args, store),
      .hint = NAI_CLI_DIRECTORY},
     {.name = "suite",
      .value = "DIR|FILE",
      .help = "many programs in place of RUN: a directory of each, or a YAML file; each against its own baseline",
      .type = &nai_cli_text,
-     .at = offsetof(struct check_args, suite),
+     .at = offsetof(struct nai_check_args, suite),
      .hint = NAI_CLI_FILE},
-    NAI_CMD_COMPARE_OPTIONS(struct check_args),
+    NAI_CMD_COMPARE_OPTIONS(struct nai_check_args),
     {0},
 };
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
-  const struct check_args *args = memory;
+  const struct nai_check_args *args = memory;
   (void)operands;
   if (args->suite)
     return count ? nai_err_set(err, NAI_EUSAGE, "--suite takes the place of RUN: give one of the two") : NAI_OK;
@@ -117,7 +101,7 @@ static int find_runs(struct nai_strings *paths, const char *selector, struct nai
       selector);
 }
 
-static int add_paths(struct nai_comparison *c, const struct nai_strings *paths, const struct check_args *args,
+static int add_paths(struct nai_comparison *c, const struct nai_strings *paths, const struct nai_check_args *args,
                      struct nai_err *err) {
   for (uint32_t i = 0; i < paths->count; i++)
     NAI_TRY(nai_cmd_add_side(c, NAI_BASE, nai_strings_get(paths, i), &args->common, err));
@@ -125,7 +109,7 @@ static int add_paths(struct nai_comparison *c, const struct nai_strings *paths, 
 }
 
 /* What a selector means in a store. */
-static int add_selected(struct nai_comparison *c, const struct nai_store *store, const struct check_args *args,
+static int add_selected(struct nai_comparison *c, const struct nai_store *store, const struct nai_check_args *args,
                         const char *selector, struct nai_err *err) {
   const struct nai_side *judged = &c->sides[NAI_CANDIDATE];
   NAI_SCOPED(nai_store_selection) selection = {0};
@@ -141,7 +125,7 @@ static int add_selected(struct nai_comparison *c, const struct nai_store *store,
   return add_paths(c, &selection.directories, args, err);
 }
 
-static int add_baselines(struct nai_comparison *c, const struct check_args *args, struct nai_err *err) {
+static int add_baselines(struct nai_comparison *c, const struct nai_check_args *args, struct nai_err *err) {
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   if (args->store) {
     NAI_TRY(nai_store_open(&store, args->store, false, err));
@@ -162,7 +146,7 @@ static int add_baselines(struct nai_comparison *c, const struct check_args *args
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int compare(struct nai_gate *gate, struct nai_comparison *c, const struct check_args *args,
+int nai_check_runs(struct nai_gate *gate, struct nai_comparison *c, const struct nai_check_args *args,
                    const char *const *runs, size_t count, struct nai_err *err) {
   for (size_t i = 0; i < count; i++)
     NAI_TRY(nai_cmd_add_side(c, NAI_CANDIDATE, runs[i], &args->common, err));
@@ -171,7 +155,7 @@ static int compare(struct nai_gate *gate, struct nai_comparison *c, const struct
 }
 
 /* The arguments as if the program were checked alone. */
-static int of_program(struct check_args *out, const struct check_args *args, struct nai_suite *suite,
+static int of_program(struct nai_check_args *out, const struct nai_check_args *args, struct nai_suite *suite,
                       const struct nai_suite_program *program, char directory[PATH_MAX], struct nai_err *err) {
   *out = *args;
   out->common.suite = suite;
@@ -191,12 +175,12 @@ static int of_program(struct check_args *out, const struct check_args *args, str
            : nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is too long", args->common.out);
 }
 
-static int check_program(struct nai_suite *suite, const struct check_args *args,
+static int check_program(struct nai_suite *suite, const struct nai_check_args *args,
                          const struct nai_suite_program *program, struct nai_err *err) {
   NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   NAI_SCOPED(nai_strings) runs = {0};
   struct nai_gate gate = {0};
-  struct check_args own;
+  struct nai_check_args own;
   char directory[PATH_MAX];
   const char *paths[NAI_CMD_MAX_CAPTURES];
   NAI_TRY(of_program(&own, args, suite, program, directory, err));
@@ -209,11 +193,11 @@ static int check_program(struct nai_suite *suite, const struct check_args *args,
     return nai_err_set(err, NAI_EUSAGE, "--suite: %s has more than %d runs", program->name, NAI_CMD_MAX_CAPTURES);
   for (uint32_t i = 0; i < runs.count; i++)
     paths[i] = nai_strings_get(&runs, i);
-  return compare(&gate, &c, &own, paths, runs.count, err);
+  return nai_check_runs(&gate, &c, &own, paths, runs.count, err);
 }
 
 /* What cannot be read of a program costs that program. */
-static int check_programs(struct nai_suite *suite, const struct check_args *args, struct nai_err *err) {
+static int check_programs(struct nai_suite *suite, const struct nai_check_args *args, struct nai_err *err) {
   NAI_SCOPED(nai_suite_programs) programs = NAI_SUITE_PROGRAMS;
   NAI_TRY(nai_suite_find(&programs, args->suite, args->baselines, args->baseline_count, err));
   for (uint32_t i = 0; i < programs.count; i++) {
@@ -227,7 +211,7 @@ static int check_programs(struct nai_suite *suite, const struct check_args *args
   return NAI_OK;
 }
 
-static int run_suite(const struct check_args *args, struct nai_err *err) {
+static int run_suite(const struct nai_check_args *args, struct nai_err *err) {
   NAI_SCOPED(nai_suite) suite;
   NAI_SCOPED(nai_buf) markdown = {0}, text = {0};
   char directory[PATH_MAX];
@@ -248,13 +232,13 @@ static int run_suite(const struct check_args *args, struct nai_err *err) {
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  struct check_args *args = memory;
+  struct nai_check_args *args = memory;
   NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
   (void)program;
   if (args->suite)
     return run_suite(args, err);
-  NAI_TRY(compare(&gate, &c, args, operands, count, err));
+  NAI_TRY(nai_check_runs(&gate, &c, args, operands, count, err));
   return gate.exit;
 }
 
@@ -277,7 +261,7 @@ const struct nai_cli_command nai_cmd_check = {
         (const struct nai_cli_operand[]){{.name = "RUN", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
                                          {0}},
     .max_operands = NAI_CMD_MAX_CAPTURES,
-    .args_size = sizeof(struct check_args),
+    .args_size = sizeof(struct nai_check_args),
     .init = init,
     .check = check,
     .run = run,
