@@ -1,9 +1,11 @@
 /* nsys-ai analyze: the program's main job. */
 #include "features/analyze/analyze.h"
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "table/severity.h"
+#include "trace/redact.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -86,6 +88,10 @@ static const struct nai_cli_option options[] = {
                    "YAML list of known findings: each is then new, known, muted (with a reason) or fixed",
                    NAI_CLI_FILES("yaml yml")),
     NAI_CLI_SWITCH(on, run.update_known, "update-known", "make FILE of --known list the findings of this run"),
+    NAI_CLI_OPTION(
+        text, redact, "redact", "MAP",
+        "tokens in place of all words that are not public; MAP (CSV), which you keep, says what they stand for",
+        NAI_CLI_FILES("csv")),
     NAI_CLI_OPTION(text, run.stages, "stages", "DIR",
                    "directory for the intermediate tables, replaced as a whole: what is in --out is for readers only",
                    .otherwise = "DIR/stages of --out", .hint = NAI_CLI_DIRECTORY),
@@ -122,6 +128,48 @@ static void tune_allocator(void) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+/* What the user's own files say, and --step, would stand in the run. */
+static int check_redact(const struct analyze_args *args, struct nai_err *err) {
+  const struct nai_options *o = &args->run;
+  char inside[PATH_MAX];
+  bool own_map = o->phase_map && nai_fs_exists(o->phase_map);
+  if (o->rule_count || o->metric_count || o->skill_count || o->templates || own_map || o->kernel_classes ||
+      o->workload || o->gpu_facts || o->step || o->known)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "--redact: files of your own and --step would bring their words into the run: leave them out");
+  const char *const directories[] = {o->out, o->stages};
+  for (size_t i = 0; i < 2; i++)
+    if (directories[i] && nai_fs_join(inside, sizeof inside, directories[i], "") &&
+        strncmp(args->redact, inside, strlen(inside)) == 0)
+      return nai_err_set(err, NAI_EUSAGE, "--redact \"%s\" lies in the run that is given away", args->redact);
+  return NAI_OK;
+}
+
+/* Makes the copy that is analysed. */
+static int redact(const char *path, const struct analyze_args *args, struct nai_err *err) {
+  const struct nai_trace_options how = {args->run.reader, args->run.check};
+  NAI_SCOPED(nai_redaction) redaction = {0};
+  NAI_OWNED(nai_trace) *trace = NULL;
+  NAI_TRY(nai_redaction_open(&redaction, args->redact, err));
+  NAI_TRY(nai_trace_open(&trace, args->run.trace, &how, err));
+  NAI_TRY(nai_redact_trace(&redaction, trace, path, err));
+  return nai_redaction_save(&redaction, args->redact, err);
+}
+
+static int analyze_redacted(struct nai_result *result, struct analyze_args *args, bool show, struct nai_err *err) {
+  struct nai_temporary directory;
+  char path[PATH_MAX];
+  NAI_TRY(nai_temporary_in(&directory, nai_temporary_place(), err));
+  int rc = nai_fs_join(path, sizeof path, directory.path, "redacted.sqlite")
+             ? redact(path, args, err)
+             : nai_err_set(err, NAI_EIO, "the path of the temporary directory is too long");
+  args->run.trace = path;
+  if (!rc)
+    rc = nai_analyze(result, &args->run, show ? show_stage : NULL, NULL, err);
+  nai_cmd_remove(&directory);
+  return rc;
+}
+
 static int analyze(struct nai_result *result, struct analyze_args *args, const char *source, bool show,
                    struct nai_err *err) {
   NAI_SCOPED(nai_cmd_export) trace = {0};
@@ -135,13 +183,16 @@ static int analyze(struct nai_result *result, struct analyze_args *args, const c
     return nai_err_set(err, NAI_EUSAGE, "--fail-on new: needs the list of known findings: --known FILE");
   if (o->update_known && (!o->known || o->stop_after))
     return nai_err_set(err, NAI_EUSAGE, "--update-known needs --known FILE, and no --stage");
+  if (args->redact)
+    NAI_TRY(check_redact(args, err));
   if (nai_cmd_export_runs(source)) /* a typo should not cost the time of an export */
     NAI_TRY(nai_analyze_check(o, err));
   NAI_TRY(nai_cmd_export_open(&trace, source, args->quiet, err));
   o->trace = trace.path;
   o->note = nai_cmd_note;
-  nai_cmd_confine(o->out, o->stages, o->update_known ? o->known : NULL);
-  int rc = nai_analyze(result, o, show ? show_stage : NULL, NULL, err);
+  nai_cmd_confine(o->out, o->stages, args->redact ? args->redact : o->update_known ? o->known : NULL);
+  int rc = args->redact ? analyze_redacted(result, args, show, err)
+                        : nai_analyze(result, o, show ? show_stage : NULL, NULL, err);
   if (rc && result->trimmed_all)
     rc = nai_cmd_analyze_explain_trim(o, err);
   o->trace = source;
@@ -181,7 +232,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   o->trim_start_ns = args->trim.start_ns;
   o->trim_end_ns = args->trim.end_ns;
   if (!o->out) {
-    default_out(out, sizeof out, operands[0]);
+    default_out(out, sizeof out, args->redact ? "redacted" : operands[0]);
     o->out = out;
   }
   if (!o->threads)
