@@ -14,7 +14,7 @@ import unittest
 
 import support
 from batch_support import INDEX, batch, disturb, index_of, make_traces
-from support import fresh_dir, run, trace
+from support import PROGRAM, fresh_dir, run, trace
 
 
 def rows(out):
@@ -161,7 +161,8 @@ class Inputs(unittest.TestCase):
     def test_usage(self):
         out = fresh_dir()
         for words, message in ((("--out", out), "which traces?"), ((out,), "--out DIR is missing"),
-                               ((out, "--out", out / "b"), "no traces"), (("no*thing", "--out", out / "b"), "no file matches"),
+                               ((out, "--out", out / "b"), "no traces"), ((out / "tracs/", "--out", out / "b"), 'tracs"'),
+                               ((out / "x.sqlite", out / "y.sqlite", "--out", out / "b"), "nor any other"), (("no*thing", "--out", out / "b"), "no file matches"),
                                ((trace("minimal"), "--out", out / "b", "--retry", "refused"), "needs --resume"),
                                ((trace("minimal"), "--out", out / "b", "--rules", out / "x"), "cannot open"),
                                (("--run-shard", "1/2", "--out", out / "b"), "holds no batch"),
@@ -170,6 +171,31 @@ class Inputs(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(message, done.stderr)
             self.assertFalse((out / "b").exists())
+
+    def test_reasons_on_the_terminal(self):
+        """Of what was not analysed, the first ten; a mistyped name beside others is one of them."""
+        traces = make_traces(fresh_dir("in"), 1)
+        for number in range(11):
+            (traces / f"bad-{number}.sqlite").write_text("no database")
+        printed = batch(traces, traces / "gone.sqlite", "--out", fresh_dir() / "b", expect=4).stdout
+        self.assertEqual(len(re.findall(r"^  refused bad-\d+: .*not an SQLite database", printed, re.M)), 10)
+        self.assertIn("  ... and 2 more, in index.csv\n", printed)
+
+    def test_unreadable_directories(self):
+        """A directory that may not be looked into costs itself, is counted, and makes the status 4."""
+        traces = make_traces(fresh_dir("in"), 2)
+        for path in (support.scratch(), traces, traces.parent):
+            path.chmod(0o755)
+        (traces / "closed").mkdir(mode=0)
+        out = fresh_dir() / "b"
+        out.parent.chmod(0o777)
+        user = {"user": 65534} if os.geteuid() == 0 else {}
+        if user and subprocess.run([PROGRAM, "--version"], check=False, capture_output=True, **user).returncode:
+            self.skipTest("the program lies where nobody else may run it")
+        printed = batch(traces, "--out", out, expect=4, **user).stdout
+        self.assertIn("2 traces: 2 analysed\n", printed)
+        self.assertRegex(printed, r'  1 directory left out: cannot read the directory ".*/closed": Permission denied\n')
+        self.assertIn("closed", batch(traces, "--out", out.parent / "c", "--dry-run", **user).stdout)
 
     def test_nothing_to_resume(self):
         """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
