@@ -234,6 +234,28 @@ class Inputs(unittest.TestCase):
         self.assertNotIn("<script>alert", page)
         self.assertNotIn("<script", (out / "batch.md").read_text(encoding="utf-8"))
 
+    def test_page_shows_where_the_time_went(self):
+        """A bar per trace, of the four metrics that add up; metrics that most traces lack are left out."""
+        traces = fresh_dir("in")
+        for name in ("copy-bound", "host-bound", "nvtx-mix"):
+            shutil.copy(trace(name), traces / f"{name}.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        names = ("gpu.compute.per_step", "gpu.exposed_comm.per_step", "gpu.exposed_copy.per_step", "gpu.idle.per_step")
+        with contextlib.closing(sqlite3.connect(f"file:{out}/index.sqlite?mode=ro", uri=True)) as db:
+            for name in ("copy-bound", "host-bound"):
+                values = [db.execute("select value from metrics where run_id=? and metric=?", (name, metric)).fetchone()[0] for metric in names]
+                row = re.search(f'<tr data-id="{name}".*?</tr>', page, re.S)[0]
+                widths = [float(width) for width in re.findall(r'<rect x="[\d.]+" width="([\d.]+)"', row)]
+                for width, share in zip(widths, [100 * value / sum(values) for value in values if value > 0], strict=True):
+                    self.assertAlmostEqual(width, share, delta=0.01)
+            alone = {metric for metric, runs in db.execute("select metric, count(distinct run_id) from metrics where value is not null group by metric") if runs == 1}
+        shown = set(re.findall(r"<tr><td><code>([^<]+)</code></td>", page))
+        self.assertTrue(alone)
+        self.assertEqual(shown & alone, set())
+        self.assertIn("step.time.median" if "step.time.median" not in alone else "gpu.busy", shown)
+
     def test_page_allows_its_own_script_only(self):
         """The hashes of the policy are those of templates/many/page.*."""
         import base64
