@@ -154,6 +154,12 @@ class Pairs(unittest.TestCase):
     def test_slower_gemms(self):
         report, text, _ = compared(runs("loop", BASE), runs("loop-slower", NEW))
         said = verdicts(report)
+        shown, folded = text.split("<details>")
+        self.assertLess(len(shown.splitlines()), 25)
+        rows = [[line.split("|")[1] for line in part.splitlines() if re.match(r"\| `[a-z._]+", line)] for part in (shown, folded.partition("## Where")[0])]
+        self.assertEqual((len(rows[0]), len(set(rows[0] + rows[1]))), (5, len(rows[0] + rows[1])))
+        self.assertGreater(len(rows[1]), 0)
+        self.assertTrue(folded.endswith("\n\n</details>\n"))
         self.assertEqual(said["step.time.median"], "regressed")
         self.assertEqual(said["kernel.category.gemm.per_step"], "regressed")
         self.assertEqual(said["gpu.idle.per_step"], "within_budget")
