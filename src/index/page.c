@@ -161,12 +161,11 @@ static int put_rules(struct nai_view *view, const struct nai_index *index, struc
   return NAI_OK;
 }
 
-/* Whether at least every second run has it: of programs that share nothing else each has hundreds of its own. */
-static bool is_shared(const struct nai_index *index, int64_t runs) {
+static int64_t count_ok(const struct nai_index *index) {
   int64_t ok = 0;
   for (int64_t row = 0; row < index->runs->rows; row++)
     ok += strcmp(nai_get_str(index->runs, row, RUNS_status), "ok") == 0;
-  return 2 * runs >= ok;
+  return ok;
 }
 
 static int put_metrics(struct nai_view *view, const struct nai_index *index, struct nai_arena *arena,
@@ -174,10 +173,11 @@ static int put_metrics(struct nai_view *view, const struct nai_index *index, str
   struct nai_view *list = nai_view_put_list(view, "metrics");
   struct nai_index_spread *spreads;
   uint32_t count, left = 0;
+  int64_t ok = count_ok(index);
   NAI_TRY(nai_index_spreads(&spreads, &count, index, arena, err));
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_index_spread *s = &spreads[i];
-    if (!is_shared(index, s->runs)) {
+    if (2 * s->runs < ok) { /* programs that share nothing have hundreds of their own each */
       left++;
       continue;
     }

@@ -157,6 +157,7 @@ static int redact(const char *path, const struct analyze_args *args, struct nai_
 }
 
 static int analyze_redacted(struct nai_result *result, struct analyze_args *args, bool show, struct nai_err *err) {
+  const char *trace = args->run.trace;
   struct nai_temporary directory;
   char path[PATH_MAX];
   NAI_TRY(nai_temporary_in(&directory, nai_temporary_place(), err));
@@ -166,6 +167,7 @@ static int analyze_redacted(struct nai_result *result, struct analyze_args *args
   args->run.trace = path;
   if (!rc)
     rc = nai_analyze(result, &args->run, show ? show_stage : NULL, NULL, err);
+  args->run.trace = trace;
   nai_cmd_remove(&directory);
   return rc;
 }
