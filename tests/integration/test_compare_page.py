@@ -106,6 +106,17 @@ class Page(unittest.TestCase):
         self.assertEqual(values, sorted(values))
         self.assertTrue(all(0 <= x <= 1000 for x, _ in dots))
 
+    def test_links_lead_to_the_reports(self):
+        """From where the page is, also through names that a URL has to spell; a run without a report has none."""
+        where = fresh_dir()
+        for name in ("a #1?", "b"):
+            self.assertEqual(run("analyze", self.traces["base"][0], "-q", "--out", where / name).returncode, 0)
+        (where / "b" / "report.html").unlink()
+        done = run("compare", where / "a #1?", where / "b", "--out", where / "deep" / "er" / "diff", "-q", "--allow", "same_content")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (where / "deep" / "er" / "diff" / "compare.html").read_text()
+        self.assertEqual(re.findall(r'<a href="([^"]*)">', page), ["../../../a%20%231%3F/report.html"])
+
     def test_waterfall_leads_from_base_to_new(self):
         """Each part begins where the one before it ended, and the last ends where the bar of the new side does."""
         drawn = self.page.partition("<h2>From base to new</h2>")[2].partition("<h2>")[0]

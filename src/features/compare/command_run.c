@@ -104,7 +104,7 @@ static int publish(struct nai_err *unread, const struct nai_comparison *c, const
   NAI_SCOPED(nai_buf) json = {0}, html = {0};
   NAI_TRY(nai_publish_begin(&p, args->out, "compare.json", nai_cmd_note, err));
   nai_write_compare_json(&json, c);
-  NAI_TRY(nai_write_html(&html, unread, c, err));
+  NAI_TRY(nai_write_html(&html, unread, c, args->out, err));
   NAI_TRY(nai_publish_file(&p, "compare.md", markdown, err));
   NAI_TRY(nai_publish_file(&p, "compare.json", &json, err));
   NAI_TRY(nai_publish_file(&p, "compare.html", &html, err));

@@ -1,11 +1,15 @@
 /* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
+#include "base/escape.h"
 #include "base/fmt.h"
+#include "base/fs.h"
 #include "base/threads.h"
 #include "features/compare/document.h"
 #include "features/compare/timeline.h"
 #include "features/compare/write.h"
+#include "rundir/run.h"
 #include "tables/compared_time.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -197,7 +201,29 @@ static void tell_unread(struct nai_err *unread, const struct page *page) {
                   page->timelines[s].missing);
 }
 
-int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c, struct nai_err *err) {
+/* The captures of both sides, those that have a report with a link to it. */
+static void put_reports(const struct nai_document *d, const char *directory) {
+  struct nai_view *sides = nai_view_put_list(d->root, "sides");
+  for (int s = 0; s < NAI_SIDES; s++) {
+    struct nai_view *side = nai_view_add_map(sides), *list = nai_view_put_list(side, "captures");
+    nai_view_put_trusted(side, "side", nai_side_names[s]);
+    for (uint32_t i = 0; i < d->c->sides[s].count; i++) {
+      const struct nai_capture *capture = &d->c->sides[s].captures[i];
+      struct nai_view *map = nai_view_add_map(list);
+      char report[PATH_MAX], path[PATH_MAX];
+      NAI_SCOPED(nai_buf) link = {0};
+      nai_document_code(d, map, "label", capture->label);
+      if (!directory || !nai_fs_join(report, sizeof report, nai_run_path(capture->run), "report.html") ||
+          !nai_fs_is_regular(report) || !nai_fs_relative(path, sizeof path, directory, report))
+        continue;
+      nai_escape_url(&link, path, strlen(path));
+      nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+    }
+  }
+}
+
+int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c, const char *directory,
+                   struct nai_err *err) {
   NAI_SCOPED(page) page = {.c = c};
   NAI_TRY(nai_parallel(NAI_SIDES, NAI_SIDES, make_timeline, &page, err)); /* runs of different sides share nothing */
   tell_unread(unread, &page);
@@ -205,6 +231,7 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);
   put_bars(&d);
+  put_reports(&d, directory);
   put_dots(&d);
   put_waterfall(&d);
   put_blocks(d.root, &page);
