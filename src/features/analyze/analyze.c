@@ -131,7 +131,7 @@ static void tune_allocator(void) {
 /* What the user's own files say, and --step, would stand in the run. */
 static int check_redact(const struct analyze_args *args, struct nai_err *err) {
   const struct nai_options *o = &args->run;
-  char inside[PATH_MAX];
+  char way[PATH_MAX];
   bool own_map = o->phase_map && nai_fs_exists(o->phase_map);
   if (o->rule_count || o->metric_count || o->skill_count || o->templates || own_map || o->kernel_classes ||
       o->workload || o->gpu_facts || o->step || o->known)
@@ -139,8 +139,7 @@ static int check_redact(const struct analyze_args *args, struct nai_err *err) {
                        "--redact: files of your own and --step would bring their words into the run: leave them out");
   const char *const directories[] = {o->out, o->stages};
   for (size_t i = 0; i < 2; i++)
-    if (directories[i] && nai_fs_join(inside, sizeof inside, directories[i], "") &&
-        strncmp(args->redact, inside, strlen(inside)) == 0)
+    if (directories[i] && nai_fs_relative(way, sizeof way, directories[i], args->redact) && strncmp(way, "../", 3) != 0)
       return nai_err_set(err, NAI_EUSAGE, "--redact \"%s\" lies in the run that is given away", args->redact);
   return NAI_OK;
 }
