@@ -131,6 +131,21 @@ class Suite(unittest.TestCase):
         self.assertEqual((done.returncode, rows["lost"]["status"], rows["wide"]["status"]), (7, "undecided", "pass"))
         self.assertIn("nowhere", rows["lost"]["reason"])
 
+    def test_directories_of_traces(self):
+        """Traces count where a directory has no runs; beside runs they are what these were made of."""
+        sides = {}
+        for side, seeds in (("base", BASE[:2]), ("new", NEW[:2])):
+            sides[side] = fresh_dir(side)
+            for name in ("traces", "runs"):
+                (sides[side] / name).mkdir()
+            for seed in seeds:
+                for name in ("traces", "runs"):
+                    shutil.copy(trace("loop", "--seed", seed), sides[side] / name / f"{seed}.sqlite")
+                shutil.copytree(analysed("loop", seed), sides[side] / "runs" / str(seed))
+        _, _, _, rows = self.suite("--suite", sides["new"], "--baseline", sides["base"])
+        self.assertEqual({(r["status"], r["base_captures"], r["new_captures"], r["change_pct"]) for r in rows.values()},
+                         {("pass", 2, 2, rows["runs"]["change_pct"])})
+
     def test_mistakes(self):
         directory = fresh_dir()
         (directory / "suite").mkdir()

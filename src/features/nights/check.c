@@ -70,25 +70,36 @@ static int visible(const struct dirent *entry) { return entry->d_name[0] != '.';
 /* In the order of bytes, whatever the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
-/* The run directories in a directory. */
-static int add_runs_in(struct nai_strings *paths, const char *directory, struct nai_err *err) {
+/* The entries of a directory that are such. */
+static int add_those(struct nai_strings *paths, const char *directory, bool (*is)(const char *path),
+                     struct nai_err *err) {
   NAI_FREED struct dirent **entries = NULL;
   int n = scandir(directory, &entries, visible, by_name), rc = NAI_OK;
   if (n < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the baseline \"%s\"", directory);
   for (int i = 0; i < n; i++) {
     char path[PATH_MAX];
-    if (!rc && nai_fs_join(path, sizeof path, directory, entries[i]->d_name) && is_run(path))
+    if (!rc && nai_fs_join(path, sizeof path, directory, entries[i]->d_name) && is(path))
       rc = add(paths, path, err);
     free(entries[i]);
   }
-  if (!rc && !paths->count)
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is no run and holds none", directory);
   return rc;
 }
 
-/* What a selector means without a store: a run directory, a trace, or a directory of run directories, in the order of
- * their names. */
+/* The run directories in a directory; where there are none, the traces: beside runs they are what these were made of.
+ */
+static int add_runs_in(struct nai_strings *paths, const char *directory, struct nai_err *err) {
+  uint32_t before = paths->count;
+  NAI_TRY(add_those(paths, directory, is_run, err));
+  if (paths->count == before)
+    NAI_TRY(add_those(paths, directory, nai_cmd_is_trace, err));
+  return paths->count > before
+           ? NAI_OK
+           : nai_err_set(err, NAI_EINPUT, "\"%s\" is no run and holds neither runs nor traces", directory);
+}
+
+/* What a selector means without a store: a run directory, a trace, or a directory of run directories or traces, in the
+ * order of their names. */
 static int find_runs(struct nai_strings *paths, const char *selector, struct nai_err *err) {
   if (nai_fs_is_dir(selector) && !is_run(selector))
     return add_runs_in(paths, selector, err);
