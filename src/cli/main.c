@@ -83,8 +83,10 @@ static int run_command(const struct nai_cli_program *program, const struct nai_c
   struct nai_err err = {0};
   NAI_SCOPED(nai_buf) text = {0};
   int rc = follow(&call, program, command, argc, argv, &err);
-  if (rc || !(call.help || call.version))
-    return finish(program, rc, &err);
+  if (rc || !(call.help || call.version)) {
+    int status = finish(program, rc, &err);
+    return rc < 0 && command->failed_status ? command->failed_status : status;
+  }
   if (call.version)
     return print_version(program);
   nai_cli_help(&text, program, command);

@@ -14,8 +14,8 @@
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_stats,
     nai_cmd_overlap, nai_cmd_nccl, nai_cmd_iters, nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain,
     nai_cmd_suggest, nai_cmd_sql, nai_cmd_skill, nai_cmd_pages, nai_cmd_exports, nai_cmd_open, nai_cmd_batch,
-    nai_cmd_compare, nai_cmd_check, nai_cmd_store, nai_cmd_trend, nai_cmd_ranks, nai_cmd_table, nai_cmd_rules,
-    nai_cmd_mcp, nai_cmd_guide, nai_cmd_doctor, nai_cmd_view, nai_cmd_question;
+    nai_cmd_compare, nai_cmd_check, nai_cmd_bisect, nai_cmd_store, nai_cmd_trend, nai_cmd_ranks, nai_cmd_table,
+    nai_cmd_rules, nai_cmd_mcp, nai_cmd_guide, nai_cmd_doctor, nai_cmd_view, nai_cmd_question;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory where there is an nsys. nai_cmd_export_free removes what was made. */
@@ -79,9 +79,9 @@ NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char
                                        struct nai_err *err);
 /* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
 NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
-/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out` and
- * `stages` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
-void nai_cmd_confine(const char *out, const char *stages);
+/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out`,
+ * `stages` and `file` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
+void nai_cmd_confine(const char *out, const char *stages, const char *file);
 /* Columns of the terminal that stdout is, 0 when it is none. */
 int nai_cmd_terminal_width(void);
 

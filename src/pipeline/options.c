@@ -72,6 +72,7 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
   add_text(&d, "--step", o->step);
   add_files(&d, "--rules", o->rules, o->rule_count);
   add_files(&d, "--metrics", o->metrics, o->metric_count);
+  add_file(&d, "--known", o->known);
   add_files(&d, "--skill", o->skills, o->skill_count);
   for (size_t i = 0; i < o->skill_parameter_count; i++)
     add_text(&d, "--skill-param", o->skill_parameters[i]);

@@ -6,6 +6,7 @@
 #include "tables/evidence.h"
 #include "tables/findings.h"
 #include "tables/gpu_active.h"
+#include "tables/known_findings.h"
 #include "tables/step_summary.h"
 
 #include <stdio.h>
@@ -113,6 +114,32 @@ static void put_relation(struct nai_view *view, const struct nai_table *findings
   nai_view_put_text(view, "why_lower", reason);
 }
 
+/* With --known: "known"; "muted until 2027-03-31: reason"; "new, was muted until 2026-03-31: reason". */
+static void put_state(struct nai_view *view, const struct nai_table *known, int64_t finding) {
+  NAI_SCOPED(nai_buf) why = {0};
+  if (finding >= known->rows)
+    return;
+  const struct KNOWN_FINDINGS_row row = KNOWN_FINDINGS_at(known, finding);
+  nai_view_put_text(view, "state", row.state);
+  nai_buf_puts(&why, row.state);
+  if (*row.until)
+    nai_buf_printf(&why, "%s until %s", strcmp(row.state, "new") == 0 ? ", was known" : "", row.until);
+  if (*row.reason)
+    nai_buf_printf(&why, ": %s", row.reason);
+  nai_view_put_buf(view, "state_why", NAI_TEXT_FOREIGN, &why);
+}
+
+/* The entries of --known that no finding fits; they follow those of the findings. */
+static void put_fixed(struct nai_view *root, const struct nai_table *known, int64_t findings) {
+  struct nai_view *list = nai_view_put_list(root, "fixed");
+  for (int64_t i = findings; i < known->rows; i++) {
+    struct nai_view *view = nai_view_add_map(list);
+    nai_view_put_text(view, "id", nai_get_str(known, i, KNOWN_FINDINGS_id));
+    nai_view_put_text(view, "place", nai_get_str(known, i, KNOWN_FINDINGS_place));
+  }
+  nai_view_put_bool(root, "has_fixed", known->rows > findings);
+}
+
 static void put_finding(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
                         int64_t i) {
   const struct FINDINGS_row finding = FINDINGS_at(findings, i);
@@ -127,6 +154,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
   nai_view_put_int(view, "index", i);
   nai_view_put_int(view, "number", i + 1);
+  put_state(view, nai_report_table(report, "known_findings"), i);
   put_saving(view, report, &finding);
   put_relation(view, findings, &finding);
   put_prose(view, "why", finding.why);
@@ -142,6 +170,7 @@ void nai_report_put_findings(struct nai_view *root, const struct nai_report *rep
   struct nai_view *all = nai_view_put_list(root, "findings"), *major = nai_view_put_list(root, "major"),
                   *minor = nai_view_put_list(root, "minor");
   nai_view_put_bool(root, "has_findings", findings->rows > 0);
+  put_fixed(root, nai_report_table(report, "known_findings"), findings->rows);
   for (int64_t i = 0; i < findings->rows; i++) {
     put_finding(nai_view_add_map(all), report, findings, i);
     bool small = nai_report_severity(findings, i) <= NAI_SEVERITY_LOW;

@@ -14,7 +14,7 @@ import unittest
 
 import support
 from batch_support import INDEX, batch, disturb, index_of, make_traces
-from support import fresh_dir, run, trace
+from support import PROGRAM, fresh_dir, run, trace
 
 
 def rows(out):
@@ -161,7 +161,8 @@ class Inputs(unittest.TestCase):
     def test_usage(self):
         out = fresh_dir()
         for words, message in ((("--out", out), "which traces?"), ((out,), "--out DIR is missing"),
-                               ((out, "--out", out / "b"), "no traces"), (("no*thing", "--out", out / "b"), "no file matches"),
+                               ((out, "--out", out / "b"), "no traces"), ((out / "tracs/", "--out", out / "b"), 'tracs"'),
+                               ((out / "x.sqlite", out / "y.sqlite", "--out", out / "b"), "nor any other"), (("no*thing", "--out", out / "b"), "no file matches"),
                                ((trace("minimal"), "--out", out / "b", "--retry", "refused"), "needs --resume"),
                                ((trace("minimal"), "--out", out / "b", "--rules", out / "x"), "cannot open"),
                                (("--run-shard", "1/2", "--out", out / "b"), "holds no batch"),
@@ -170,6 +171,31 @@ class Inputs(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(message, done.stderr)
             self.assertFalse((out / "b").exists())
+
+    def test_reasons_on_the_terminal(self):
+        """Of what was not analysed, the first ten; a mistyped name beside others is one of them."""
+        traces = make_traces(fresh_dir("in"), 1)
+        for number in range(11):
+            (traces / f"bad-{number}.sqlite").write_text("no database")
+        printed = batch(traces, traces / "gone.sqlite", "--out", fresh_dir() / "b", expect=4).stdout
+        self.assertEqual(len(re.findall(r"^  refused bad-\d+: .*not an SQLite database", printed, re.M)), 10)
+        self.assertIn("  ... and 2 more, in index.csv\n", printed)
+
+    def test_unreadable_directories(self):
+        """A directory that may not be looked into costs itself, is counted, and makes the status 4."""
+        traces = make_traces(fresh_dir("in"), 2)
+        for path in (support.scratch(), traces, traces.parent):
+            path.chmod(0o755)
+        (traces / "closed").mkdir(mode=0)
+        out = fresh_dir() / "b"
+        out.parent.chmod(0o777)
+        user = {"user": 65534} if os.geteuid() == 0 else {}
+        if user and subprocess.run([PROGRAM, "--version"], check=False, capture_output=True, **user).returncode:
+            self.skipTest("the program lies where nobody else may run it")
+        printed = batch(traces, "--out", out, expect=4, **user).stdout
+        self.assertIn("2 traces: 2 analysed\n", printed)
+        self.assertRegex(printed, r'  1 directory left out: cannot read the directory ".*/closed": Permission denied\n')
+        self.assertIn("closed", batch(traces, "--out", out.parent / "c", "--dry-run", **user).stdout)
 
     def test_nothing_to_resume(self):
         """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
@@ -207,6 +233,28 @@ class Inputs(unittest.TestCase):
         self.assertEqual(page.count("</script"), 2)
         self.assertNotIn("<script>alert", page)
         self.assertNotIn("<script", (out / "batch.md").read_text(encoding="utf-8"))
+
+    def test_page_shows_where_the_time_went(self):
+        """A bar per trace, of the four metrics that add up; metrics that most traces lack are left out."""
+        traces = fresh_dir("in")
+        for name in ("copy-bound", "host-bound", "nvtx-mix"):
+            shutil.copy(trace(name), traces / f"{name}.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        names = ("gpu.compute.per_step", "gpu.exposed_comm.per_step", "gpu.exposed_copy.per_step", "gpu.idle.per_step")
+        with contextlib.closing(sqlite3.connect(f"file:{out}/index.sqlite?mode=ro", uri=True)) as db:
+            for name in ("copy-bound", "host-bound"):
+                values = [db.execute("select value from metrics where run_id=? and metric=?", (name, metric)).fetchone()[0] for metric in names]
+                row = re.search(f'<tr data-id="{name}".*?</tr>', page, re.S)[0]
+                widths = [float(width) for width in re.findall(r'<rect x="[\d.]+" width="([\d.]+)"', row)]
+                for width, share in zip(widths, [100 * value / sum(values) for value in values if value > 0], strict=True):
+                    self.assertAlmostEqual(width, share, delta=0.01)
+            alone = {metric for metric, runs in db.execute("select metric, count(distinct run_id) from metrics where value is not null group by metric") if runs == 1}
+        shown = set(re.findall(r"<tr><td><code>([^<]+)</code></td>", page))
+        self.assertTrue(alone)
+        self.assertEqual(shown & alone, set())
+        self.assertIn("step.time.median" if "step.time.median" not in alone else "gpu.busy", shown)
 
     def test_page_allows_its_own_script_only(self):
         """The hashes of the policy are those of templates/many/page.*."""

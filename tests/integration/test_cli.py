@@ -51,7 +51,7 @@ class Usage(unittest.TestCase):
     def test_defaults_and_choices_in_help(self):
         """They are printed from the values and tables themselves; here they are written down once more."""
         text = re.sub(r"\s+", " ", run("analyze", "-h").stdout)
-        for wanted in ("rows per table in report.md (default: 10)", "info, low, medium or high (default: never)",
+        for wanted in ("rows per table in report.md (default: 10)", "info, low, medium, high, new:info, new:low, new:medium or new:high (default: never)",
                        "probe, extract, analyze, skills, recommend, timeline or render", "auto, sqlite or direct (default: auto)",
                        "(default: artifacts/NAME of the trace)", "(default: all processors)"):
             self.assertIn(wanted, text)
@@ -319,6 +319,39 @@ class Commands(unittest.TestCase):
                 done = run("analyze", trace(scenario), "-q", "--fail-on", severity, "--out", out)
                 self.assertEqual((done.returncode, done.stderr), (code, ""), f"{scenario} {severity}")
                 self.assertTrue((out / "report.md").exists())
+
+    def test_known_findings(self):
+        """Of one list: what the report, the line of JSON and the exit status say; then the list is brought up to date."""
+        path, out, known = trace("copy-bound"), fresh_dir() / "o", fresh_dir() / "known.yaml"
+        ids = [f["id"] for f in report(artifacts(path)).json["findings"]]
+        known.write_text(f"known:\n- {{rule: {ids[0]}, reason: planned, until: 2999-12-31}}\n- {{rule: {ids[1]}, until: 2001-01-01}}\n"
+                         f"- rule: {ids[2]}\n- rule: idle-host-code\n", encoding="utf-8")
+        done = run("analyze", path, "--json", "--out", out, "--known", known, "--fail-on", "new:medium")
+        line = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([f["state"] for f in line["finding_list"]], ["muted", "new", "known", "new"])
+        self.assertEqual(line["fixed"], 1)
+        self.assertEqual([(r["state"], r["id"], r["finding"]) for r in read_csv(out, "known_findings")],
+                         list(zip(["muted", "new", "known", "new", "fixed"], ids + ["idle-host-code"], ["1", "2", "3", "4", ""])))
+        for name in ("report.md", "report.html"):
+            text = (out / name).read_text(encoding="utf-8")
+            self.assertIn("muted until 2999-12-31: planned", text)
+            self.assertIn("new, was known until 2001-01-01", text)
+            self.assertIn("Fixed: listed as known", text)
+        severities = {"high": 0, "new:high": 0, "new:medium": 1, "medium": 1, "new:info": 1}
+        for severity, status in severities.items():
+            self.assertEqual(run("analyze", path, "-q", "--out", out, "--known", known, "--fail-on", severity).returncode, status, severity)
+        self.assertEqual(run("analyze", path, "-q", "--out", out, "--known", known, "--update-known", "--fail-on", "new:info").returncode, 1)
+        self.assertIn("planned", known.read_text(encoding="utf-8"))
+        self.assertNotIn("idle-host-code", known.read_text(encoding="utf-8"))
+        self.assertEqual(run("analyze", path, "-q", "--out", out, "--known", known, "--fail-on", "new:info").returncode, 0)
+
+    def test_known_findings_need_a_list(self):
+        path, out = trace("copy-bound"), fresh_dir() / "o"
+        for words in (("--fail-on", "new:low"), ("--update-known",), ("--known", out / "unknown.yaml"), ("--known", "x.yaml", "--update-known", "--stage", "analyze")):
+            done = run("analyze", path, "-q", "--out", out, *words)
+            self.assertEqual((done.returncode, out.exists()), (2, False), words)
+            self.assertIn("known", done.stderr)
 
     def test_a_stage_without_findings_has_none_to_fail_on(self):
         path, out = trace("training"), fresh_dir() / "o"

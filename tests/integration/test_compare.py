@@ -77,6 +77,86 @@ def edited(path, *statements):
     return copy
 
 
+class Suite(unittest.TestCase):
+    """check --suite: a row per program, each with its own baseline, one status for all."""
+
+    def side(self, **programs):
+        directory = fresh_dir("suite")
+        for program, (variant, seeds) in programs.items():
+            for path in runs(variant, seeds):
+                shutil.copytree(path, directory / program / path.name)
+        return directory
+
+    def suite(self, *words):
+        out = fresh_dir() / "out"
+        done = run("check", "--out", out, *words)
+        report = json.loads((out / "suite" / "suite.json").read_text())
+        self.assertEqual(done.returncode, report["exit"], done.stderr)
+        return done, out, report, {row["program"]: row for row in report["programs"]}
+
+    def test_directories(self):
+        """One program is slower, one equal, one new and one gone; the mean is that of what check says of each alone."""
+        base = self.side(slower=("loop", BASE), equal=("loop", (21, 22, 23, 24, 25)), gone=("loop", (1,)))
+        new = self.side(slower=("loop-slower", NEW), equal=("loop", (31, 32, 33, 34, 35)), added=("loop", (1,)))
+        done, out, report, rows = self.suite("--suite", new, "--baseline", base)
+        self.assertEqual({name: row["status"] for name, row in rows.items()},
+                         {"added": "undecided", "equal": "pass", "gone": "undecided", "slower": "fail"})
+        self.assertEqual(done.returncode, 1)
+        ratio = 1
+        for name in ("equal", "slower"):
+            alone, directory = checked(sorted((new / name).iterdir()), [base / name])
+            self.assertEqual(alone.returncode, rows[name]["status"] == "fail")
+            self.assertEqual((directory / "compare.md").read_bytes(), (out / name / "compare.md").read_bytes())
+            metric = next(m for m in json.loads((directory / "compare.json").read_text())["metrics"] if m["id"] == rows[name]["metric"])
+            self.assertAlmostEqual(metric["new"]["median"] / metric["base"]["median"], 1 + rows[name]["change_pct"] / 100, delta=0.01)
+            ratio *= 1 + rows[name]["change_pct"] / 100
+        self.assertAlmostEqual(report["geometric_mean_pct"], 100 * (ratio ** 0.5 - 1), places=2)
+        self.assertIn("1 of 4 programs got worse", done.stdout)
+        text = (out / "suite" / "suite.md").read_text()
+        self.assertEqual([line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][1:], ["added", "equal", "slower", "gone"])
+        page = (out / "suite" / "suite.html").read_text()
+        for name in ("equal", "slower"):
+            self.assertTrue((out / "suite" / f"../{name}/compare.html").exists())
+            self.assertIn(f'href="../{name}/compare.html"', page)
+
+    def test_a_file(self):
+        """Paths are relative to the file; what cannot be read costs its program; budgets of its own."""
+        directory = self.side(base=("loop", BASE), new=("loop-slower", NEW))
+        (directory / "wide.yaml").write_text("version: 1\nmetrics:\n  step.time.median: {relative: 50%}\n  gpu.compute.per_step: {relative: 50%}\n")
+        (directory / "suite.yaml").write_text("programs:\n  strict: {runs: new, baseline: base}\n  wide: {runs: new, baseline: base, budgets: wide.yaml}\n")
+        _, _, _, rows = self.suite("--suite", directory / "suite.yaml")
+        self.assertEqual({name: row["status"] for name, row in rows.items()}, {"strict": "fail", "wide": "pass"})
+        (directory / "suite.yaml").write_text("programs:\n  lost: {runs: nowhere, baseline: base}\n  wide: {runs: new, baseline: base, budgets: wide.yaml}\n")
+        done, _, _, rows = self.suite("--suite", directory / "suite.yaml")
+        self.assertEqual((done.returncode, rows["lost"]["status"], rows["wide"]["status"]), (7, "undecided", "pass"))
+        self.assertIn("nowhere", rows["lost"]["reason"])
+
+    def test_directories_of_traces(self):
+        """Traces count where a directory has no runs; beside runs they are what these were made of."""
+        sides = {}
+        for side, seeds in (("base", BASE[:2]), ("new", NEW[:2])):
+            sides[side] = fresh_dir(side)
+            for name in ("traces", "runs"):
+                (sides[side] / name).mkdir()
+            for seed in seeds:
+                for name in ("traces", "runs"):
+                    shutil.copy(trace("loop", "--seed", seed), sides[side] / name / f"{seed}.sqlite")
+                shutil.copytree(analysed("loop", seed), sides[side] / "runs" / str(seed))
+        _, _, _, rows = self.suite("--suite", sides["new"], "--baseline", sides["base"])
+        self.assertEqual({(r["status"], r["base_captures"], r["new_captures"], r["change_pct"]) for r in rows.values()},
+                         {("pass", 2, 2, rows["runs"]["change_pct"])})
+
+    def test_mistakes(self):
+        directory = fresh_dir()
+        (directory / "suite").mkdir()
+        (directory / "bad.yaml").write_text("programs:\n  a: {runs: x, basline: y}\n")
+        for words, said in ((("--suite", directory, analysed("loop", 1)), "RUN"), (("--suite", directory), "cannot be called"), ((), "RUN is missing"),
+                            (("--suite", fresh_dir()), "no program"), (("--suite", directory / "bad.yaml"), "bad.yaml:2:16: unknown key")):
+            done = run("check", "--out", fresh_dir() / "out", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
+
+
 class Pairs(unittest.TestCase):
     def test_nothing_differs(self):
         report, text, _ = compared(runs("loop", BASE), runs("loop", NEW))
@@ -89,6 +169,12 @@ class Pairs(unittest.TestCase):
     def test_slower_gemms(self):
         report, text, _ = compared(runs("loop", BASE), runs("loop-slower", NEW))
         said = verdicts(report)
+        shown, folded = text.split("<details>")
+        self.assertLess(len(shown.splitlines()), 25)
+        rows = [[line.split("|")[1] for line in part.splitlines() if re.match(r"\| `[a-z._]+", line)] for part in (shown, folded.partition("## Where")[0])]
+        self.assertEqual((len(rows[0]), len(set(rows[0] + rows[1]))), (5, len(rows[0] + rows[1])))
+        self.assertGreater(len(rows[1]), 0)
+        self.assertTrue(folded.endswith("\n\n</details>\n"))
         self.assertEqual(said["step.time.median"], "regressed")
         self.assertEqual(said["kernel.category.gemm.per_step"], "regressed")
         self.assertEqual(said["gpu.idle.per_step"], "within_budget")
@@ -768,7 +854,7 @@ class Recipes(unittest.TestCase):
     def test_gating(self):
         """The budgets and the GitHub and GitLab jobs of docs/gating.md, run where they expect their runs."""
         text = (support.SOURCE / "docs/gating.md").read_text(encoding="utf-8")
-        budgets, github, gitlab = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        budgets, github, gitlab = (re.search(rf"^## {title}$.*?```yaml\n(.*?)```", text, re.DOTALL | re.M)[1] for title in ("Budgets", "GitHub", "GitLab"))
         work = fresh_dir() / "w"
         (work / "bin").mkdir(parents=True)
         (work / "bin/nsys-ai").symlink_to(support.PROGRAM)

@@ -62,7 +62,7 @@ class Release(unittest.TestCase):
         (root / "tmp").mkdir()
         shutil.copy(self.roots["x86_64"] / "bin/nsys-ai", root)
         shutil.copy(trace("host-bound"), root / "trace.sqlite")
-        call("chroot", root, "/nsys-ai", "analyze", "/trace.sqlite", "--out", "/run", "-q", env={})
+        call(shutil.which("chroot"), root, "/nsys-ai", "analyze", "/trace.sqlite", "--out", "/run", "-q", env={})
         here = tree(support.artifacts(root / "trace.sqlite"))
         there = tree(root / "run")
         self.assertEqual({n: c for n, c in there.items() if not n.startswith("stages")}, {n: c for n, c in here.items() if not n.startswith("stages")})

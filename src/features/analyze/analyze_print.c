@@ -26,6 +26,8 @@ static void put_json_finding(struct nai_json *json, const struct nai_result_find
   nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = isnan(finding->pct)});
   nai_json_put_text(json, "scope", finding->scope);
   nai_json_put_text(json, "title", finding->title);
+  if (finding->state)
+    nai_json_put_text(json, "state", finding->state);
   nai_json_end(json);
 }
 
@@ -56,6 +58,8 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
   nai_json_put_text(&json, "severity", result->worst < 0 ? NULL : nai_severity_name(result->worst));
   nai_json_put_text(&json, "verdict", nai_buf_str(&result->verdict));
   put_json_findings(&json, result);
+  if (args->run.known)
+    nai_json_put_int(&json, "fixed", result->fixed);
   nai_json_close(&json);
 }
 
@@ -70,7 +74,7 @@ static void put_saving(struct nai_buf *out, const struct nai_result_finding *fin
   nai_fmt_percent(out, finding->pct);
 }
 
-/* One line per finding: severity, saving, what it is about, title. */
+/* One line per finding: severity, saving, what it is about, what --known says of it, title. */
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
   enum { SAVING_WIDTH = 20, SCOPE_WIDTH = 10 };
@@ -85,6 +89,8 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
     size_t start = out->len;
     nai_escape_terminal(out, finding->scope, strlen(finding->scope));
     nai_buf_printf(out, "%*s  ", (int)(out->len - start < SCOPE_WIDTH ? SCOPE_WIDTH - (out->len - start) : 0), "");
+    if (finding->state)
+      nai_buf_printf(out, "%-5s  ", finding->state);
     nai_escape_terminal(out, finding->title, strlen(finding->title));
     nai_buf_putc(out, '\n');
     out->oom |= saving.oom;
@@ -93,6 +99,8 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
   if (result->list_count)
     nai_buf_putc(out, '\n');
+  if (result->fixed)
+    nai_buf_printf(out, "  %d fixed: listed as known, and not found any more\n\n", result->fixed);
 }
 
 static void put_text(struct nai_buf *out, const struct analyze_args *args, const struct nai_result *result) {

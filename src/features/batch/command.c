@@ -134,6 +134,36 @@ static int run_items(const struct nai_batch *b, const struct batch_args *a, cons
   return rc;
 }
 
+/* The first traces that were not analysed, and why. */
+static int put_reasons(struct nai_buf *text, const struct nai_batch *b, uint32_t bad, struct nai_err *err) {
+  enum { MAX_REASONS = 10 };
+  uint32_t put = 0;
+  for (uint32_t i = 0; i < b->manifest.count && put < MAX_REASONS && put < bad; i++) {
+    NAI_SCOPED(nai_batch_status) status = {0};
+    NAI_TRY(nai_batch_status_read(&status, b, i, err));
+    if (status.outcome == NAI_BATCH_OK)
+      continue;
+    nai_buf_printf(text, "  %s %s", nai_batch_outcome_name(status.outcome), b->manifest.items[i].id);
+    if (status.error) {
+      nai_buf_puts(text, ": ");
+      nai_escape_terminal(text, status.error, strlen(status.error));
+    }
+    nai_buf_putc(text, '\n');
+    put++;
+  }
+  if (bad > put && put == MAX_REASONS)
+    nai_buf_printf(text, "  ... and %u more, in index.csv\n", bad - put);
+  return NAI_OK;
+}
+
+static void put_unreadable(struct nai_buf *text, const struct nai_batch_manifest *m) {
+  if (!m->unreadable)
+    return;
+  nai_buf_printf(text, "  %u %s left out: ", m->unreadable, m->unreadable == 1 ? "directory" : "directories");
+  nai_escape_terminal(text, m->unread_why, strlen(m->unread_why));
+  nai_buf_putc(text, '\n');
+}
+
 static int finish(const struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
   struct nai_batch_counts counts;
   NAI_SCOPED(nai_buf) text = {0};
@@ -144,14 +174,19 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
   for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
     if (counts.of[i])
       nai_buf_printf(&text, ", %u %s", counts.of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));
-  nai_buf_puts(&text, "\n  ");
+  nai_buf_putc(&text, '\n');
+  NAI_TRY(put_reasons(&text, b, bad, err));
+  put_unreadable(&text, &b->manifest);
+  nai_buf_puts(&text, "  ");
   nai_escape_terminal(&text, b->out, strlen(b->out));
   nai_buf_puts(&text, "/index.html, index.csv, index.sqlite, batch.md\n");
   if (!a->quiet)
     NAI_TRY(nai_cmd_print(&text, err));
   else if (bad) /* what failed is said however quiet */
     fprintf(stderr, "nsys-ai: %u of %u traces were not analysed; index.csv says why\n", bad, b->manifest.count);
-  return bad ? SOME_FAILED : 0;
+  if (a->quiet && b->manifest.unreadable)
+    nai_cmd_note(b->manifest.unread_why);
+  return bad || b->manifest.unreadable ? SOME_FAILED : 0;
 }
 
 static int run_shard(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
@@ -174,6 +209,7 @@ static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t
     nai_buf_putc(&text, '\n');
   }
   nai_buf_printf(&text, "%u of %u traces would be analysed\n", count, b->manifest.count);
+  put_unreadable(&text, &b->manifest);
   return nai_cmd_print(&text, err);
 }
 

@@ -104,7 +104,7 @@ static int publish(struct nai_err *unread, const struct nai_comparison *c, const
   NAI_SCOPED(nai_buf) json = {0}, html = {0};
   NAI_TRY(nai_publish_begin(&p, args->out, "compare.json", nai_cmd_note, err));
   nai_write_compare_json(&json, c);
-  NAI_TRY(nai_write_html(&html, unread, c, err));
+  NAI_TRY(nai_write_html(&html, unread, c, args->out, err));
   NAI_TRY(nai_publish_file(&p, "compare.md", markdown, err));
   NAI_TRY(nai_publish_file(&p, "compare.json", &json, err));
   NAI_TRY(nai_publish_file(&p, "compare.html", &html, err));
@@ -116,7 +116,7 @@ static int publish(struct nai_err *unread, const struct nai_comparison *c, const
 /* --- printing --------------------------------------------------------------------------------- */
 
 /* GitHub shows what is appended to this file with the job. */
-static int append_summary(const struct nai_buf *markdown, struct nai_err *err) {
+int nai_cmd_append_summary(const struct nai_buf *markdown, struct nai_err *err) {
   const char *path = getenv("GITHUB_STEP_SUMMARY");
   if (!path || !*path)
     return NAI_OK;
@@ -201,7 +201,9 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
   NAI_TRY(nai_write_markdown(&markdown, c, err));
   NAI_TRY(publish(&unread, c, args, &markdown, err));
   if (args->annotate)
-    NAI_TRY(append_summary(&markdown, err));
+    NAI_TRY(nai_cmd_append_summary(&markdown, err));
   NAI_TRY(print(c, gate, args, err));
+  if (args->suite)
+    nai_suite_add(args->suite, args->series, c, gate);
   return unread.code ? nai_err_set(err, unread.code, "%s", unread.msg) : NAI_OK;
 }

@@ -42,6 +42,9 @@ void nai_document_metric(const struct nai_document *d, struct nai_view *list, co
   const char *unit = r->def.unit;
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
+  enum { TOP = 5 }; /* rows that a short document shows unfolded */
+  nai_view_put_bool(map, "top", list->len <= TOP);
+  nai_view_put_bool(map, "sixth", list->len == TOP + 1);
   nai_document_text(d, map, "title", r->def.title);
   nai_document_code(d, map, "id", r->def.metric);
   nai_view_put_bool(map, "per_second", strcmp(r->def.basis, "second") == 0);
