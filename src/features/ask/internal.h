@@ -37,6 +37,7 @@ struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
   char typed[NAI_QUESTION_WORD];
   bool quoted, known;            /* known: a word of some intent, or one to ignore */
+  bool qualifies;                /* it changes what is asked, and nothing that is answered takes it up */
   char meant[NAI_QUESTION_WORD]; /* the known word that it looks like, "" none */
   size_t meant_distance;         /* letters that differ */
 };
@@ -48,6 +49,7 @@ struct nai_question {
   int64_t number; /* "the top 5"; INT64_MIN: there is none */
   int64_t time_ns[2];
   size_t time_count;                    /* "shorter than 5 us", "between 0.2 and 0.3 s" */
+  bool from_start, from_end;            /* of the capture: "the first 100 ms", "the last 2 s" */
   char squeezed[NAI_QUESTION_SQUEEZED]; /* its letters and digits, lower case */
 };
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
@@ -58,6 +60,10 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
 /* Finds for words that are not known the known ones that they look like (`meant`); takes those for what was asked. */
 void nai_question_spell(struct nai_question *question, const struct nai_intents *intents);
 void nai_question_take_spelling(struct nai_question *question, const struct nai_intents *intents);
+/* Says that an intent is answered; and whether a word changes what is asked, and no such intent takes it up. */
+void nai_question_answered(struct nai_question *question, const struct nai_intents *intents,
+                           const struct nai_intent *intent);
+bool nai_question_is_left(const struct nai_question_word *word);
 /* Whether a word should have been understood and was not: no name, no number, no word that says little. */
 bool nai_question_is_strange(const struct nai_question_word *word);
 /* Whether a word can only be a name: it is in quotes, or has what only names have. */

@@ -2,6 +2,7 @@
 #include "features/ask/internal.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Of an intent's facts; the rest is for findings and what they stand on. */
 enum { MAX_OF_INTENTS = 5 };
@@ -205,28 +206,39 @@ static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
   return count;
 }
 
-/* Of two points of time the first is put first. Where both lie before all work on a GPU, they count from its start. */
+/* Of two points of time the first is put first. Those that lie before all work on a GPU count from its start. */
 static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
   NAI_SCOPED(nai_query_rows) found = {0};
   if (q->time_count < 2)
     return NAI_OK;
   int64_t from = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
   int64_t to = q->time_ns[0] + q->time_ns[1] - from;
-  NAI_TRY(nai_facts_ask(&found, asking, "select window_start_ns from run_info", "run_info", err));
-  int64_t base = found.rows && to <= nai_query_cell_int(&found, 0, 0) ? nai_query_cell_int(&found, 0, 0) : 0;
+  NAI_TRY(nai_facts_ask(&found, asking, "select window_start_ns, window_end_ns from run_info", "run_info", err));
+  int64_t start = found.rows ? nai_query_cell_int(&found, 0, 0) : 0,
+          end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
+  int64_t base = q->from_end ? end - to : q->from_start || to <= start ? start : 0;
   q->time_ns[0] = from + base;
   q->time_ns[1] = to + base;
   return NAI_OK;
 }
 
+static bool is_plural(const struct nai_question_word *word) {
+  size_t len = strlen(word->meant);
+  return strncasecmp(word->typed, word->meant, len) == 0 && strcasecmp(word->typed + len, "s") == 0;
+}
+
 /* What became of words that are none of ours. */
 static void say_reading(const struct nai_asking *asking) {
   const struct nai_question *q = asking->question;
-  NAI_SCOPED(nai_buf) strange = {0};
+  NAI_SCOPED(nai_buf) strange = {0}, left = {0};
   for (size_t i = 0; i < q->count; i++)
-    if (q->words[i].meant[0])
+    if (q->words[i].meant[0] && !is_plural(&q->words[i]))
       nai_answer_say(asking, &asking->answer->said, NULL,
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
+  if (asking->answer->intent_count && put_words(&left, asking, nai_question_is_left))
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "Not considered: %s.", nai_buf_str(&left)));
+  asking->arena->oom |= left.oom;
   if (put_words(&strange, asking, nai_question_is_strange))
     nai_answer_say(asking, &asking->answer->said, NULL,
                    nai_arena_printf(asking->arena, "Not understood: %s.", nai_buf_str(&strange)));
@@ -236,14 +248,14 @@ static void say_reading(const struct nai_asking *asking) {
 /* What can be asked, where nothing was understood. */
 static void say_examples(const struct nai_asking *asking) {
   const struct nai_intents *intents = asking->intents;
-  NAI_SCOPED(nai_buf) list = {0};
+  NAI_SCOPED(nai_buf) list = {0}, strange = {0};
   for (size_t i = 0; i < intents->doc_count; i++) {
     const struct nai_yaml *doc = intents->docs[i];
     const struct nai_yaml_node *n = nai_intent_items(doc, nai_yaml_root(doc), "examples");
     for (; n; n = nai_yaml_next(doc, n))
       nai_buf_printf(&list, "%s%s", list.len ? "; " : "", n->text);
   }
-  if (!asking->answer->said.count)
+  if (!put_words(&strange, asking, nai_question_is_strange))
     nai_answer_say(asking, &asking->answer->said, NULL, "Not understood: no word says what the question is about.");
   nai_answer_say(asking, &asking->answer->said, NULL,
                  nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
@@ -272,8 +284,10 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
   size_t matches = nai_question_match(matched, q, asking->intents, weak);
   for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
     chosen[(*count)++] = matched[i];
-  for (size_t i = 0; i < *count; i++)
+  for (size_t i = 0; i < *count; i++) {
     asking->answer->intents[asking->answer->intent_count++] = chosen[i]->name;
+    nai_question_answered(q, asking->intents, chosen[i]);
+  }
   return nai_buf_check(&strange, err);
 }
 
@@ -303,8 +317,9 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   asking.gpu = q->gpu;
   NAI_TRY(check_gpu(&asking, err));
   NAI_TRY(place_window(&asking, q, err));
+  size_t before = out->said.count;
   NAI_TRY(choose(chosen, &count, &asking, q, err));
-  bool said = !count && out->said.count > 0;
+  bool said = !count && out->said.count > before;
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   for (size_t i = 0; i < count; i++)
     NAI_TRY(answer_intent(&known, &asking, chosen[i], &caps, err));

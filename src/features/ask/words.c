@@ -3,9 +3,11 @@
 #include "features/ask/numbers.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A word of a question or of a phrase: letters, digits, and what stands inside names. */
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || c == '_' || c == ':' || c == '.'; }
@@ -190,21 +192,51 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
   return count;
 }
 
+/* What only names have: aten::copy_, cudaMalloc. */
+static bool has_mark(const char *word) {
+  return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]);
+}
+
 /* --- reading -------------------------------------------------------------------------------------------- */
 
-static void mark_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
-                      const struct nai_yaml_node *n) {
+static struct marks marks_of(const struct nai_question *q, const struct nai_intents *intents,
+                             const struct nai_yaml *doc, const struct nai_yaml_node *n) {
   struct marks marks = {0};
   struct part part;
   for (; n; n = nai_yaml_next(doc, n))
     for (const char *pattern = n->text; next_part(&part, &pattern);)
       if (!part.term)
         mark_part(&marks, q, intents, &part);
+  return marks;
+}
+
+static void mark_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
+                      const struct nai_yaml_node *n) {
+  struct marks marks = marks_of(q, intents, doc, n);
   for (size_t i = 0; i < q->count; i++)
     q->words[i].known |= marks.at[i];
 }
 
-/* Calls something with each list of words: those of intents, of terms, and those to ignore. */
+/* Words that change what is asked, such as "longest". */
+static void mark_qualifiers(struct nai_question *q, const struct nai_intents *intents) {
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    struct marks marks = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "qualifiers"));
+    for (size_t i = 0; i < q->count; i++)
+      q->words[i].qualifies |= marks.at[i];
+  }
+}
+
+void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
+  struct marks covered = {0};
+  score_of(&covered, q, intents, intent);
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].qualifies &= !covered.at[i];
+}
+
+bool nai_question_is_left(const struct nai_question_word *w) { return w->qualifies && !w->quoted; }
+
+/* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */
 static void each_list(struct nai_question *q, const struct nai_intents *intents,
                       void (*visit)(struct nai_question *, const struct nai_intents *, const struct nai_yaml *,
                                     const struct nai_yaml_node *)) {
@@ -218,6 +250,7 @@ static void each_list(struct nai_question *q, const struct nai_intents *intents,
     const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
                                *term = terms ? nai_yaml_first(doc, terms) : NULL;
     visit(q, intents, doc, nai_intent_items(doc, root, "ignore"));
+    visit(q, intents, doc, nai_intent_items(doc, root, "qualifiers"));
     for (; term; term = nai_yaml_next(doc, term))
       visit(q, intents, doc, nai_yaml_first(doc, term));
   }
@@ -256,12 +289,26 @@ static int64_t gpu_named(const struct nai_question *q) {
 }
 
 /* The letters and digits of a question, for names that are written in several ways: all-reduce, AllReduce. */
-static void squeeze(char out[NAI_QUESTION_SQUEEZED], const char *text) {
+static void squeeze(struct nai_question *q) {
   size_t n = 0;
-  for (; *text && n < NAI_QUESTION_SQUEEZED - 1; text++)
-    if (isalnum((unsigned char)*text))
-      out[n++] = (char)tolower((unsigned char)*text);
-  out[n] = '\0';
+  for (size_t i = 0; i < q->count; i++)
+    for (const char *c = q->words[i].text; *c && n < NAI_QUESTION_SQUEEZED - 1; c++)
+      if (isalnum((unsigned char)*c))
+        q->squeezed[n++] = *c;
+  q->squeezed[n] = '\0';
+}
+
+/* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */
+static void take_end(struct nai_question *q, const char *text, const char *number) {
+  static const char first[] = "first ", last[] = "last ";
+  bool begins =
+      number - text >= (ptrdiff_t)strlen(first) && strncasecmp(number - strlen(first), first, strlen(first)) == 0;
+  bool ends = number - text >= (ptrdiff_t)strlen(last) && strncasecmp(number - strlen(last), last, strlen(last)) == 0;
+  if ((!begins && !ends) || q->time_count != 1)
+    return;
+  q->from_start = begins;
+  q->from_end = ends;
+  q->time_ns[q->time_count++] = 0;
 }
 
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
@@ -270,7 +317,6 @@ static void read_numbers(struct nai_question *q, const char *text) {
   struct nai_number plain = {0}, number;
   const char *end = text + strlen(text);
   q->number = INT64_MIN;
-  squeeze(q->squeezed, text);
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
     bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
     double written = strtod(number.text, NULL);
@@ -278,6 +324,8 @@ static void read_numbers(struct nai_question *q, const char *text) {
       q->time_ns[q->time_count++] = (int64_t)(plain.value * number.value / written);
     if (number.kind == NAI_NUMBER_TIME && q->time_count < 2 && number.value < 9e18)
       q->time_ns[q->time_count++] = (int64_t)number.value;
+    if (number.kind == NAI_NUMBER_TIME)
+      take_end(q, text, number.text);
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
     if (plain.text && q->number == INT64_MIN && plain.value < 1e6)
       q->number = (int64_t)plain.value;
@@ -295,12 +343,8 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   }
   q->gpu = gpu_named(q);
   read_numbers(q, question);
+  squeeze(q);
   each_list(q, intents, mark_list);
-}
-
-/* What only names have: aten::copy_, cudaMalloc. */
-static bool has_mark(const char *word) {
-  return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]);
 }
 
 /* cudaMalloc, as opposed to "cudamalloc" in passing. */
@@ -382,17 +426,17 @@ static bool has_same_letters(const char *a, const char *b, size_t len) {
 /* Looks in a word of a pattern for what a word of the question may have meant. Short words that differ by one letter
  * are mostly other words, and so are those that only begin like a short one. */
 static void try_word(struct nai_question_word *w, const char *pattern, size_t len) {
-  enum { SHORTEST = 4, SHORT = 5, LONG = 7 };
+  enum { SHORTEST = 4, SHORT = 5, LONG = 9 };
   bool open = len && pattern[len - 1] == '*';
   size_t letters = len - open, most = letters >= LONG ? 2 : 1, size = strlen(w->text);
   if (letters < SHORTEST || size < SHORTEST || letters >= NAI_QUESTION_WORD || *pattern != *w->text)
     return;
   size_t d = distance(w->text, pattern, letters <= SHORT ? letters : len, most);
-  if (d > most || (w->meant[0] && d >= w->meant_distance) ||
-      (letters <= SHORT && size == letters && !has_same_letters(w->text, pattern, letters)))
+  if (d > most || d >= w->meant_distance ||
+      (d && letters <= SHORT && size == letters && !has_same_letters(w->text, pattern, letters)))
     return;
   w->meant_distance = d;
-  snprintf(w->meant, sizeof w->meant, "%.*s", (int)letters, pattern);
+  snprintf(w->meant, sizeof w->meant, "%.*s", d ? (int)letters : 0, pattern); /* a word of a phrase is no mistake */
 }
 
 static void spell_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
@@ -411,6 +455,8 @@ static void spell_list(struct nai_question *q, const struct nai_intents *intents
 }
 
 void nai_question_spell(struct nai_question *q, const struct nai_intents *intents) {
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].meant_distance = SIZE_MAX;
   each_list(q, intents, spell_list);
 }
 
@@ -418,7 +464,9 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
   for (size_t i = 0; i < q->count; i++)
     if (q->words[i].meant[0])
       snprintf(q->words[i].text, sizeof q->words[i].text, "%s", q->words[i].meant);
+  squeeze(q);
   each_list(q, intents, mark_list);
+  mark_qualifiers(q, intents);
 }
 
 bool nai_question_is_strange(const struct nai_question_word *w) {
