@@ -16,6 +16,7 @@ from support import SOURCE, fresh_dir, trace
 INTENTS = yaml.safe_load((SOURCE / "rules/intents.yaml").read_text())
 # What an engineer types, and the intent that it is about; "-": it is not understood, and that is said.
 QUESTIONS = {question: intent for intent, question in (line.split("\t") for line in (SOURCE / "tests/data/questions.tsv").read_text().splitlines())}
+ONE_EACH = {question: intent for intent, question in {intent: question for question, intent in QUESTIONS.items()}.items()}
 
 
 def run(*words, status=0):
@@ -34,14 +35,6 @@ def ask(source, question, *options, status=0):
 
 
 class Understanding(unittest.TestCase):
-    def test_each_question_is_about_its_subject(self):
-        place = artifacts("host-bound")
-        for question, about in QUESTIONS.items():
-            with self.subTest(question):
-                answer = ask(place, question)
-                self.assertEqual(answer["intents"][:1], [about] if about != "-" else [])
-                self.assertTrue(answer["answer"], "no answer")
-
     def test_every_rule_answers_something(self):
         rules = {rule["id"] for rule in yaml.safe_load((SOURCE / "rules/default.yaml").read_text())["rules"]}
         patterns = [p for intent in INTENTS["intents"] for p in intent.get("rules", []) if p != "*"]
@@ -53,8 +46,13 @@ class Understanding(unittest.TestCase):
                             f"rules/intents.yaml names {pattern}, but rules/default.yaml has no such rule: correct or remove it")
 
     def test_every_intent_is_asked(self):
-        """... so that a mistake in one of its statements is an error above."""
-        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i}, set(QUESTIONS.values()) - {"named_cause", "-"})
+        """... and answered, so that a mistake in one of its statements is an error here. What words are about: tests/unit/test_question_words.c."""
+        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i}, set(QUESTIONS.values()) - {"-"})
+        for question, intent in ONE_EACH.items():
+            with self.subTest(question):
+                answer = ask(artifacts("training"), question)
+                self.assertIn(intent, answer["intents"] or ["-"])
+                self.assertTrue(answer["answer"], "no answer")
 
     def test_capabilities_that_intents_need_are_known(self):
         done = run("sql", artifacts("host-bound"), "select distinct lower(replace(capability, ' ', '-')) as c from capabilities", "--format", "json")
@@ -196,7 +194,7 @@ class Answers(unittest.TestCase):
 
     def test_one_and_none(self):
         for name in ("pause", "minimal"):
-            for question in {intent: question for question, intent in QUESTIONS.items()}.values():
+            for question in ONE_EACH:
                 text = json.dumps(ask(artifacts(name), question)["facts"])
                 self.assertIsNone(re.search(r"[^\d.,]1 (copies|calls|kernels|blocks|times|instances|launches|steps|ranges|gaps|parts)\b", text), (name, question, text))
                 self.assertNotIn("n/a", text, (name, question))

@@ -66,6 +66,8 @@ void nai_question_answered(struct nai_question *question, const struct nai_inten
 bool nai_question_is_left(const struct nai_question_word *word);
 /* Whether a word should have been understood and was not: no name, no number, no word that says little. */
 bool nai_question_is_strange(const struct nai_question_word *word);
+/* Whether no word of the question is one. */
+bool nai_question_is_clear(const struct nai_question *question);
 /* Whether a word can only be a name: it is in quotes, or has what only names have. */
 bool nai_question_is_name(const struct nai_question_word *word);
 /* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. `plain`: ordinary

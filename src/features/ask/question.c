@@ -248,14 +248,14 @@ static void say_reading(const struct nai_asking *asking) {
 /* What can be asked, where nothing was understood. */
 static void say_examples(const struct nai_asking *asking) {
   const struct nai_intents *intents = asking->intents;
-  NAI_SCOPED(nai_buf) list = {0}, strange = {0};
+  NAI_SCOPED(nai_buf) list = {0};
   for (size_t i = 0; i < intents->doc_count; i++) {
     const struct nai_yaml *doc = intents->docs[i];
     const struct nai_yaml_node *n = nai_intent_items(doc, nai_yaml_root(doc), "examples");
     for (; n; n = nai_yaml_next(doc, n))
       nai_buf_printf(&list, "%s%s", list.len ? "; " : "", n->text);
   }
-  if (!put_words(&strange, asking, nai_question_is_strange))
+  if (nai_question_is_clear(asking->question))
     nai_answer_say(asking, &asking->answer->said, NULL, "Not understood: no word says what the question is about.");
   nai_answer_say(asking, &asking->answer->said, NULL,
                  nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
@@ -267,7 +267,6 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
                   struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about = NULL;
   const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
-  NAI_SCOPED(nai_buf) strange = {0};
   NAI_TRY(correct_spelling(asking, q, err));
   /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
   bool understood = nai_question_match(matched, q, asking->intents, false) > 0;
@@ -280,15 +279,14 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
     return NAI_OK;
   }
   /* A word that is used for much else says nothing beside words that are not understood. */
-  bool weak = !about && !put_words(&strange, asking, nai_question_is_strange);
-  size_t matches = nai_question_match(matched, q, asking->intents, weak);
+  size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
   for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
     chosen[(*count)++] = matched[i];
   for (size_t i = 0; i < *count; i++) {
     asking->answer->intents[asking->answer->intent_count++] = chosen[i]->name;
     nai_question_answered(q, asking->intents, chosen[i]);
   }
-  return nai_buf_check(&strange, err);
+  return NAI_OK;
 }
 
 /* What follows the facts: findings, what limits whatever is said of the run, and commands. */

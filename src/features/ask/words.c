@@ -39,16 +39,17 @@ static bool is_meant(const char *pattern, size_t len, const char *word) {
   return strncmp(pattern, word, open ? len - 1 : len) == 0 && (open || !word[len]);
 }
 
-/* How many words of the question from `at` on are a phrase of `size` bytes; 0: they are not. */
+/* How many words of the question from `at` on are a phrase of `size` bytes; 0: they are not. "$" is its end. */
 static size_t phrase_at(const struct nai_question *q, size_t at, const char *phrase, size_t size) {
   const char *end = phrase + size;
   size_t n = 0;
   while (phrase < end) {
     size_t len = strcspn(phrase, " ");
     len = len < (size_t)(end - phrase) ? len : (size_t)(end - phrase);
-    if (at + n >= q->count || !is_meant(phrase, len, q->words[at + n].text))
+    bool ends = len == 1 && *phrase == '$';
+    if (ends ? at + n != q->count : at + n >= q->count || !is_meant(phrase, len, q->words[at + n].text))
       return 0;
-    n++;
+    n += !ends;
     for (phrase += len; phrase < end && *phrase == ' ';)
       phrase++;
   }
@@ -161,6 +162,13 @@ static bool adds_words(const struct marks *second, const struct marks *first) {
     if (second->at[i] && !first->at[i])
       return true;
   return false;
+}
+
+bool nai_question_is_clear(const struct nai_question *q) {
+  for (size_t i = 0; i < q->count; i++)
+    if (nai_question_is_strange(&q->words[i]))
+      return false;
+  return true;
 }
 
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *q,
