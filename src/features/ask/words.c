@@ -70,7 +70,8 @@ static size_t mark_phrase(struct marks *marks, const struct nai_question *q, con
   return most;
 }
 
-/* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time;
+/* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time,
+ * "@duration" for one;
  * "!" in front: must not be there. */
 struct part {
   const char *text;
@@ -101,6 +102,8 @@ static size_t mark_part(struct marks *marks, const struct nai_question *q, const
   bool found = false;
   if (!part->term)
     return mark_phrase(marks, q, part->text, part->size);
+  if (is_term(part, "duration"))
+    return q->time_count == 1;
   if (is_term(part, "times"))
     return q->time_count == 2 ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
