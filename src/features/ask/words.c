@@ -71,8 +71,7 @@ static size_t mark_phrase(struct marks *marks, const struct nai_question *q, con
 }
 
 /* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time,
- * "@duration" for one;
- * "!" in front: must not be there. */
+ * "@duration" for one; "!" in front: must not be there. */
 struct part {
   const char *text;
   size_t size;
