@@ -292,7 +292,8 @@ class Printing(unittest.TestCase):
 
     def test_hostile_questions(self):
         place = artifacts("host-bound")
-        for question in ("'; drop table kernels; --", '"', "`" * 50, "{{x}} [F1] %s %n", "\x1b[31mred\x1b[0m idle", "a" * 1900, "_" * 60, "é" * 300, "gpu 99999", "gpu gpu gpu", "::", "*", "idle " * 300):
+        for question in ("'; drop table kernels; --", '"', "`" * 50, "{{x}} [F1] %s %n", "\x1b[31mred\x1b[0m idle", "a" * 1900, "_" * 60, "é" * 300, "gpu 99999", "gpu gpu gpu", "::", "*", "idle " * 300, "between 999999999 s and 999999999 s",
+                         "last 999999999 s", "top 999999 kernels", "first 0 ms", "@times & !@count", "a & b", "$", "gpu $ gpu"):
             done = run("ask", place, question)
             self.assertNotIn("\x1b", done.stdout)
         self.assertIn("at most 2000 bytes", ask(place, "a" * 2001, status=2))

@@ -73,6 +73,8 @@ static void test_numbers_of_a_question(void **state) {
     assert_int_equal(q->time_ns[0], 200000000);
     assert_int_equal(q->time_ns[1], 300000000);
   }
+  subject_of(q, "between 99999999999999999999 h and 9e99 s");
+  assert_true(q->time_count < 2);
   assert_string_equal(subject_of(q, "what runs in the last 10 ms"), "window");
   assert_true(q->from_end && !q->from_start);
   free(q);

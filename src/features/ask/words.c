@@ -321,6 +321,13 @@ static void take_end(struct nai_question *q, const char *text, const char *numbe
   q->time_ns[q->time_count++] = 0;
 }
 
+/* Sums of two that are taken fit into an int64_t. */
+static void take_time(struct nai_question *q, double ns) {
+  enum { MAX_S = 1000000000 };
+  if (q->time_count < 2 && ns < MAX_S * 1e9)
+    q->time_ns[q->time_count++] = (int64_t)ns;
+}
+
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 static void read_numbers(struct nai_question *q, const char *text) {
   enum { MAX_JOIN = 5 }; /* " and " */
@@ -330,10 +337,10 @@ static void read_numbers(struct nai_question *q, const char *text) {
   for (const char *at = text; nai_number_next(&number, text, &at, end);) {
     bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
     double written = strtod(number.text, NULL);
-    if (number.kind == NAI_NUMBER_TIME && joined && written > 0 && q->time_count < 2)
-      q->time_ns[q->time_count++] = (int64_t)(plain.value * number.value / written);
-    if (number.kind == NAI_NUMBER_TIME && q->time_count < 2 && number.value < 9e18)
-      q->time_ns[q->time_count++] = (int64_t)number.value;
+    if (number.kind == NAI_NUMBER_TIME && joined && written > 0)
+      take_time(q, plain.value * number.value / written);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_time(q, number.value);
     if (number.kind == NAI_NUMBER_TIME)
       take_end(q, text, number.text);
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
