@@ -193,9 +193,10 @@ class Answers(unittest.TestCase):
             self.assertEqual(found[:len(losses)], [row[0] for row in losses], name)
 
     def test_one_and_none(self):
-        for name in ("pause", "minimal"):
+        for name in ("pause", "minimal", "empty", "nvtx-only"):
             for question in ONE_EACH:
-                text = json.dumps(ask(artifacts(name), question)["facts"])
+                answer = ask(artifacts(name), question)
+                text = json.dumps([answer["facts"], answer["answer"]])
                 self.assertIsNone(re.search(r"[^\d.,]1 (copies|calls|kernels|blocks|times|instances|launches|steps|ranges|gaps|parts)\b", text), (name, question, text))
                 self.assertNotIn("n/a", text, (name, question))
 
