@@ -78,12 +78,15 @@ struct nai_scenario {
   const int64_t *call_cut;  /* per call: taken off its duration, */
   const int64_t *host_cut;  /* and off the thread's own code before it */
   double host_factor;       /* of the threads' own code; 0 as 1 */
+  bool slow_return;         /* a call without its wait takes longer, and so does the code behind it */
   bool balance;             /* members of a collective start at the mean of their starts */
 };
 /* The weight of a dependency of `node` under the scenario; false when it is gone. */
 bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *deps, const struct nai_scenario *scenario,
                     uint32_t node, const struct nai_dep *dep);
-enum { NAI_CALL_WITHOUT_WAIT_NS = 2000 }; /* what a call still takes that no longer waits */
+/* What a call still takes that no longer waits, likely and at most; the code behind it then takes that much longer. */
+enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
+#define NAI_SLOW_HOST 1.25
 /* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
 void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
 /* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */

@@ -14,9 +14,17 @@ static int64_t cut(const int64_t *cuts, uint32_t call, int64_t ns) {
 
 static int64_t call_weight(const struct nai_scenario *s, uint32_t call, int64_t ns) {
   ns = cut(s->call_cut, call, ns);
-  if (waits_no_longer(s, call) && ns > NAI_CALL_WITHOUT_WAIT_NS)
-    ns = NAI_CALL_WITHOUT_WAIT_NS;
+  int64_t least = s->slow_return ? NAI_SLOW_CALL_WITHOUT_WAIT_NS : NAI_CALL_WITHOUT_WAIT_NS;
+  if (waits_no_longer(s, call) && ns > least)
+    ns = least;
   return s->call_factor ? scaled(ns, s->call_factor[call]) : ns;
+}
+
+static int64_t host_weight(const struct nai_scenario *s, uint32_t call, int64_t ns) {
+  double factor = s->host_factor ? s->host_factor : 1;
+  if (s->slow_return && waits_no_longer(s, call - 1))
+    factor *= NAI_SLOW_HOST;
+  return scaled(cut(s->host_cut, call, ns), factor);
 }
 
 bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node,
@@ -26,7 +34,7 @@ bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const str
   case NAI_DEP_DROPPED:
     return false;
   case NAI_DEP_HOST:
-    *weight = scaled(cut(s->host_cut, nai_node_call(node), dep->weight), s->host_factor ? s->host_factor : 1);
+    *weight = host_weight(s, nai_node_call(node), dep->weight);
     return true;
   case NAI_DEP_CALL:
     *weight = call_weight(s, nai_node_call(node), dep->weight);

@@ -1,0 +1,71 @@
+/* Which changes to make in which order: greedy, all tried together with those that were chosen. */
+#include "model/critical/whatif.h"
+
+#include <math.h>
+
+struct planning {
+  const struct nai_whatif *w;
+  const struct nai_change *changes;
+  uint32_t count;
+  double *alone;                      /* per change: after it alone */
+  const struct nai_change **together; /* the chosen ones, then one that is tried */
+  bool *taken;
+  uint32_t chosen;
+};
+
+#define LEAST_GAIN 0.01 /* of a repetition of now */
+
+static int try_with(double *ns, struct planning *p, uint32_t change, struct nai_err *err) {
+  p->together[p->chosen] = &p->changes[change];
+  return nai_whatif_likely(ns, p->w, p->together, p->chosen + 1, err);
+}
+
+/* The change that leaves least; of those within the model's error the easiest. */
+static int find_best(uint32_t *best, double *after, struct planning *p, struct nai_err *err) {
+  double *ns, least = INFINITY;
+  NAI_TRY(NAI_NEW(ns, p->w->arena, p->count, err));
+  for (uint32_t i = 0; i < p->count; i++) {
+    if (p->taken[i])
+      continue;
+    NAI_TRY(try_with(&ns[i], p, i, err));
+    if (!p->chosen)
+      p->alone[i] = ns[i];
+    least = ns[i] < least ? ns[i] : least;
+  }
+  *best = p->count;
+  for (uint32_t i = 0; i < p->count; i++)
+    if (!p->taken[i] && ns[i] <= least + NAI_MODEL_ERROR * p->w->now_ns &&
+        (*best == p->count || p->changes[i].effort < p->changes[*best].effort ||
+         (p->changes[i].effort == p->changes[*best].effort && ns[i] < ns[*best])))
+      *best = i;
+  if (*best < p->count)
+    *after = ns[*best];
+  return NAI_OK;
+}
+
+int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *w,
+                    const struct nai_change *changes, uint32_t count, struct nai_err *err) {
+  struct planning p = {.w = w, .changes = changes, .count = count};
+  double now = w->now_ns, after = now;
+  uint32_t best;
+  NAI_TRY(NAI_NEW(p.alone, w->arena, count, err));
+  NAI_TRY(NAI_NEW(p.together, w->arena, (size_t)count + 1, err));
+  NAI_TRY(NAI_NEW(p.taken, w->arena, count, err));
+  while (p.chosen < count) {
+    NAI_TRY(find_best(&best, &after, &p, err));
+    if (best == count || now - after < LEAST_GAIN * w->now_ns)
+      break;
+    struct nai_plan_step *step = &steps[p.chosen];
+    *step = (struct nai_plan_step){
+        .change = best, .before_ns = now, .after_ns = after, .alone_ns = p.alone[best], .chosen = true};
+    p.taken[best] = true;
+    p.together[p.chosen++] = &changes[best];
+    NAI_TRY(nai_whatif_try(&step->after, w, p.together, p.chosen, err));
+    now = after;
+  }
+  *chosen = p.chosen;
+  for (uint32_t i = 0, at = p.chosen; i < count; i++)
+    if (!p.taken[i])
+      steps[at++] = (struct nai_plan_step){.change = i, .before_ns = now, .after_ns = now, .alone_ns = p.alone[i]};
+  return NAI_OK;
+}
