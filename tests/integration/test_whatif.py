@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import fresh_dir, run, tier, trace
+from support import artifacts, fresh_dir, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -203,9 +203,9 @@ class Commands(unittest.TestCase):
     def test_what_is_refused(self):
         for words, status, message in (
                 ((trace("loop"), "--kernel", "no such kernel=0.5"), 2, "matches no kernel"),
-                ((trace("loop"), "--kernel", "nvjet"), 2, "behind the last"),
-                ((trace("loop"), "--kernel", "nvjet=-1"), 2, "behind the last"),
-                ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "behind the last"),
+                ((trace("loop"), "--kernel", "nvjet"), 2, "stands at the end"),
+                ((trace("loop"), "--kernel", "nvjet=-1"), 2, "stands at the end"),
+                ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "stands at the end"),
                 ((trace("loop"), "--kernel", "(=0.5"), 2, "regular expression"),
                 ((trace("loop"), "--balance"), 2, "no collective"),
                 ((trace("loop"),), 2, "needs a change"),
@@ -222,6 +222,30 @@ class Commands(unittest.TestCase):
                    for factor in ("0.8", "1.25x", "0.7..0.9")]
         self.assertEqual(len({answer["after_ns"] for answer in answers}), 1)
         self.assertLess(answers[2]["after_high_ns"], answers[0]["after_high_ns"])
+
+    def test_plan_of_a_report(self):
+        """The finding about the wait of `loop-waits` names the change that makes it `loop`."""
+        plan = report(artifacts(trace("loop-waits"))).rows("what_if_plan")
+        self.assertEqual(plan[0]["change"], "remove-wait-at cudaMemcpy in train_step")
+        true = self.steps(trace("loop"))
+        self.assertLess(abs(plan[0]["after_ns"] - true), 0.01 * true)
+
+    def test_plans_add_up(self):
+        for name in ("loop-waits", "profiler-flush", "alloc-churn", "collectives-skewed", "training", "hostile"):
+            told = report(artifacts(trace(name)))
+            changes = {row["what_if"]: row for row in told.rows("what_if")}
+            chosen = [row for row in told.rows("what_if_plan") if row["note"] is None]
+            for before, after in itertools.pairwise(chosen):
+                self.assertEqual(before["after_ns"], after["before_ns"])
+            for row in chosen:
+                self.assertEqual(row["saving_ns"], row["before_ns"] - row["after_ns"])
+                self.assertEqual(row["alone_ns"], changes[row["what_if"]]["saving_ns"])
+                self.assertLessEqual(row["after_high_ns"], row["after_ns"])
+                self.assertLessEqual(row["after_ns"], row["after_low_ns"])
+            for row in changes.values():
+                if row["saving_ns"] is not None:
+                    self.assertLessEqual(row["saving_low_ns"], row["saving_ns"])
+                    self.assertLessEqual(0, row["saving_ns"])
 
     def test_causes_fill_the_window(self):
         for name in ("training", "collectives-skewed", "hostile"):

@@ -10,17 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EACH = 8, MAX_CHANGES = 4 * MAX_EACH + 3 };
+enum { MAX_EACH = 8, MAX_CHANGES = 5 * MAX_EACH + 3 };
 
 struct whatif_args {
-  const char *waits[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH];
-  size_t wait_count, kernel_count, copy_count, call_count;
-  double host; /* NaN: not asked for */
+  const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH];
+  size_t wait_count, place_count, kernel_count, copy_count, call_count;
+  const char *host; /* NULL: not asked for */
   bool no_profiler, balance, quiet;
   int format;
 };
-
-static void init(void *memory) { ((struct whatif_args *)memory)->host = -1; }
 
 enum { TEXT, JSON };
 NAI_CLI_NAMES(format_name, "text", "json")
@@ -30,6 +28,8 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, waits, wait_count, "remove-wait", "RE",
                  "calls no longer wait for the GPU: those whose function, or an NVTX range around them, matches; "
                  "repeatable"),
+    NAI_CLI_LIST(texts, places, place_count, "remove-wait-at", "PLACE",
+                 "the same of one place, as findings name it: FUNCTION in RANGE > RANGE; repeatable"),
     NAI_CLI_LIST(
         texts, kernels, kernel_count, "kernel", "RE=F",
         "kernels whose name matches take F of their time: 0.55, 1.8x (so much faster) or 0.5..0.7; repeatable"),
@@ -37,8 +37,7 @@ static const struct nai_cli_option options[] = {
                  "copies of that direction do, as in Host-to-Device or HtoD; 0 keeps the data where it is; repeatable"),
     NAI_CLI_LIST(texts, calls, call_count, "call", "RE=F",
                  "CUDA calls of that function or in that NVTX range do, without their waiting; repeatable"),
-    NAI_CLI_OPTION(number, host, "host", "F", "host code and calls take F of their time", NAI_CLI_RANGE(0, 100),
-                   .otherwise = "as recorded"),
+    NAI_CLI_OPTION(text, host, "host", "F", "host code and calls take F of their time", .otherwise = "as recorded"),
     NAI_CLI_SWITCH(on, no_profiler, "no-profiler", "without what the profiler's buffer flushes took"),
     NAI_CLI_SWITCH(on, balance, "balance", "ranks reach each collective at the mean of their recorded times"),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
@@ -51,96 +50,45 @@ static const struct nai_cli_option options[] = {
 struct changes {
   struct nai_arena arena; /* of their texts, and of the simulation */
   struct nai_change v[MAX_CHANGES];
-  struct nai_patterns *patterns[MAX_CHANGES];
   int64_t edited[MAX_CHANGES];
   uint32_t count;
 };
 
 static void changes_free(struct changes *c) {
   for (uint32_t i = 0; i < c->count; i++)
-    nai_patterns_free(c->patterns[i]);
+    nai_change_free(&c->v[i]);
   nai_arena_free(&c->arena);
 }
 
-static int bad_factor(const char *option, const char *text, struct nai_err *err) {
-  return nai_err_set(err, NAI_EUSAGE,
-                     "--%s %.200s: behind the last \"=\" stands a factor of the duration (0.55), a speed-up (1.8x) or "
-                     "a range of factors (0.5..0.7)",
-                     option, text);
+static int add(struct changes *c, enum nai_change_kind kind, const char *words, struct nai_err *err) {
+  return nai_change_read(&c->v[c->count++], kind, words, &c->arena, err);
 }
 
-/* 0.55; 1.8x; 0.5..0.7, from 0 to 100. Cautious is half way to no change where no range is given. */
-static int read_factor(struct nai_change *change, const char *option, const char *text, const char *digits,
-                       struct nai_err *err) {
-  char *end;
-  double first = strtod(digits, &end), second;
-  if (end == digits || !(first >= 0 && first <= 100))
-    return bad_factor(option, text, err);
-  if (strcmp(end, "x") == 0 && first > 0)
-    first = 1 / first;
-  else if (strncmp(end, "..", 2) == 0) {
-    second = strtod(end + 2, &end);
-    if (*end || !(second >= 0 && second <= 100))
-      return bad_factor(option, text, err);
-    change->factor[NAI_CASE_LOW] = fmax(first, second);
-    change->factor[NAI_CASE_HIGH] = fmin(first, second);
-    change->factor[NAI_CASE_LIKELY] = (first + second) / 2;
-    return NAI_OK;
-  } else if (*end) {
-    return bad_factor(option, text, err);
-  }
-  change->factor[NAI_CASE_LOW] = (1 + first) / 2;
-  change->factor[NAI_CASE_LIKELY] = change->factor[NAI_CASE_HIGH] = first;
+static int add_list(struct changes *c, enum nai_change_kind kind, const char *const *words, size_t count,
+                    struct nai_err *err) {
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(add(c, kind, words[i], err));
   return NAI_OK;
 }
 
-static int add(struct changes *c, enum nai_change_kind kind, const char *text, bool has_factor, struct nai_err *err) {
-  const char *option = nai_change_kind_name(kind), *equals = has_factor ? strrchr(text, '=') : text + strlen(text);
-  struct nai_change *change = &c->v[c->count];
-  *change = (struct nai_change){.kind = kind, .text = nai_arena_printf(&c->arena, "--%s '%s'", option, text)};
-  if (!equals || equals == text)
-    return bad_factor(option, text, err);
-  if (has_factor)
-    NAI_TRY(read_factor(change, option, text, equals + 1, err));
-  NAI_TRY(nai_patterns_new(&c->patterns[c->count], err));
-  change->where = c->patterns[c->count++];
-  const char *regex = nai_arena_printf(&c->arena, "%.*s", (int)(equals - text), text);
-  const char *origin = nai_arena_printf(&c->arena, "--%s", option);
-  return nai_patterns_add_regex(c->patterns[c->count - 1], "match", origin, regex, err);
-}
-
-static void add_all(struct changes *c, enum nai_change_kind kind, double factor) {
-  const char *name = nai_change_kind_name(kind);
-  struct nai_change *change = &c->v[c->count++];
-  *change = (struct nai_change){.kind = kind,
-                                .text = kind == NAI_CHANGE_HOST ? nai_arena_printf(&c->arena, "--%s %g", name, factor)
-                                                                : nai_arena_printf(&c->arena, "--%s", name),
-                                .factor = {(1 + factor) / 2, factor, factor}};
-}
-
 static int read_changes(struct changes *c, const struct whatif_args *args, struct nai_err *err) {
-  for (size_t i = 0; i < args->wait_count; i++)
-    NAI_TRY(add(c, NAI_CHANGE_REMOVE_WAIT, args->waits[i], false, err));
-  for (size_t i = 0; i < args->kernel_count; i++)
-    NAI_TRY(add(c, NAI_CHANGE_KERNEL, args->kernels[i], true, err));
-  for (size_t i = 0; i < args->copy_count; i++)
-    NAI_TRY(add(c, NAI_CHANGE_COPY, args->copies[i], true, err));
-  for (size_t i = 0; i < args->call_count; i++)
-    NAI_TRY(add(c, NAI_CHANGE_CALL, args->calls[i], true, err));
-  if (args->host >= 0)
-    add_all(c, NAI_CHANGE_HOST, args->host);
+  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT, args->waits, args->wait_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT_AT, args->places, args->place_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_KERNEL, args->kernels, args->kernel_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_COPY, args->copies, args->copy_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_CALL, args->calls, args->call_count, err));
+  if (args->host)
+    NAI_TRY(add(c, NAI_CHANGE_HOST, args->host, err));
   if (args->no_profiler)
-    add_all(c, NAI_CHANGE_NO_PROFILER, 1);
-  if (args->balance)
-    add_all(c, NAI_CHANGE_BALANCE, 1);
-  return nai_arena_check(&c->arena, err);
+    NAI_TRY(add(c, NAI_CHANGE_NO_PROFILER, "", err));
+  return args->balance ? add(c, NAI_CHANGE_BALANCE, "", err) : NAI_OK;
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct whatif_args *args = memory;
   (void)operands, (void)count;
-  return args->wait_count || args->kernel_count || args->copy_count || args->call_count || args->host >= 0 ||
-                 args->no_profiler || args->balance
+  return args->wait_count || args->place_count || args->kernel_count || args->copy_count || args->call_count ||
+                 args->host || args->no_profiler || args->balance
            ? NAI_OK
            : nai_err_set(err, NAI_EUSAGE, "whatif needs a change, such as --kernel 'flash.*=0.55'");
 }
@@ -275,27 +223,28 @@ static const char *why_not(const struct answer *a) {
   if (a->whatif.state >= NAI_PATH_NO_SAVINGS)
     return a->whatif.reason;
   for (uint32_t i = 0; i < a->changes->count; i++)
-    if (a->changes->v[i].kind == NAI_CHANGE_REMOVE_WAIT && a->whatif.waits_unknown)
+    if (a->changes->v[i].kind <= NAI_CHANGE_REMOVE_WAIT_AT && a->whatif.waits_unknown)
       return a->whatif.waits_unknown;
   return NULL;
 }
 
 static int count_edits(const struct answer *a, struct nai_err *err) {
   static const char *const nothing[NAI_CHANGE_KINDS] = {
-      "matches no call that waits for the GPU, by function or NVTX range",
-      "matches no kernel",
-      "matches no direction of a copy",
-      "matches no CUDA call, by function or NVTX range",
-      "there is no CUDA call",
-      "no flush of the profiler's buffers meets a CUDA call",
-      "no collective is matched across GPUs"};
+      [NAI_CHANGE_REMOVE_WAIT] = "matches no call that waits for the GPU, by function or NVTX range",
+      [NAI_CHANGE_REMOVE_WAIT_AT] = "no call there waits for the GPU",
+      [NAI_CHANGE_KERNEL] = "matches no kernel",
+      [NAI_CHANGE_COPY] = "matches no direction of a copy",
+      [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",
+      [NAI_CHANGE_HOST] = "there is no CUDA call",
+      [NAI_CHANGE_NO_PROFILER] = "no flush of the profiler's buffers meets a CUDA call",
+      [NAI_CHANGE_BALANCE] = "no collective is matched across GPUs"};
   for (uint32_t i = 0; i < a->changes->count; i++) {
     const struct nai_change *change = &a->changes->v[i];
     NAI_TRY(nai_change_count(&a->changes->edited[i], &a->whatif, change, err));
     if (change->where)
       NAI_TRY(nai_patterns_check(change->where, err));
     if (!a->changes->edited[i])
-      return nai_err_set(err, NAI_EUSAGE, "%s: %s", change->text, nothing[change->kind]);
+      return nai_err_set(err, NAI_EUSAGE, "--%s: %s", change->text, nothing[change->kind]);
   }
   return NAI_OK;
 }
@@ -351,4 +300,4 @@ NAI_CLI_COMMAND(
     .examples = "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"
                 "nsys-ai whatif trace.sqlite --no-profiler --balance\n"
                 "nsys-ai whatif trace.sqlite --copy HtoD=0.5 --format json",
-    .options = options, NAI_CMD_ONE_SOURCE, .init = init, .check = check, .run = run)
+    .options = options, NAI_CMD_ONE_SOURCE, .check = check, .run = run)

@@ -1,16 +1,11 @@
 #include "model/critical/whatif.h"
 
 #include "model/idle/evidence.h"
+#include "model/idle/gap_names.h"
 #include "table/stats.h"
 
 #include <math.h>
 #include <string.h>
-
-const char *nai_change_kind_name(enum nai_change_kind kind) {
-  static const char *const names[NAI_CHANGE_KINDS] = {"remove-wait", "kernel",      "copy",   "call",
-                                                      "host",        "no-profiler", "balance"};
-  return names[kind];
-}
 
 /* --- what a change is about ------------------------------------------------------------------- */
 
@@ -59,9 +54,15 @@ static int match_calls(struct call_match *out, const struct nai_change *change, 
   return match_ranges(&out->ranges, change, e->m, e->arena, err);
 }
 
-static bool call_matches(const struct call_match *match, const struct nai_model *m, uint32_t call) {
+static bool call_matches(const struct call_match *match, const struct nai_change *change, const struct nai_model *m,
+                         uint32_t call) {
   uint32_t api = m->dependencies->call_api[call];
   const struct nai_nvtx_node *node = nai_model_call_node(m, api);
+  if (change->function) {
+    const char *range = nai_launch_range(m, api);
+    return strcmp(nai_model_api_name(m, api), change->function) == 0 &&
+           (!change->range || (range && strcmp(range, change->range) == 0));
+  }
   return match->functions[nai_at_text(&m->apis.name, api)] || (node && match->ranges[node - m->nodes]);
 }
 
@@ -126,12 +127,13 @@ static bool waits(const struct nai_dependencies *d, uint32_t call) {
 
 static int edit_waits(struct edit *e, const struct nai_change *change, struct nai_err *err) {
   const struct nai_dependencies *d = e->m->dependencies;
-  struct call_match match;
-  NAI_TRY(match_calls(&match, change, e, err));
+  struct call_match match = {0};
+  if (!change->function)
+    NAI_TRY(match_calls(&match, change, e, err));
   if (!e->no_wait)
     NAI_TRY(NAI_NEW(e->no_wait, e->arena, d->call_count, err));
   for (uint32_t call = 0; call < d->call_count; call++)
-    if (waits(d, call) && call_matches(&match, e->m, call)) {
+    if (waits(d, call) && call_matches(&match, change, e->m, call)) {
       e->no_wait[call] = 1;
       e->edited++;
     }
@@ -144,7 +146,7 @@ static int edit_calls(struct edit *e, const struct nai_change *change, double fa
   NAI_TRY(match_calls(&match, change, e, err));
   NAI_TRY(need_factors(&e->call_factor, d->call_count, e, err));
   for (uint32_t call = 0; call < d->call_count; call++)
-    if (call_matches(&match, e->m, call)) {
+    if (call_matches(&match, change, e->m, call)) {
       e->call_factor[call] *= (float)factor;
       e->edited++;
     }
@@ -202,6 +204,7 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
   double factor = change->factor[which];
   switch (change->kind) {
   case NAI_CHANGE_REMOVE_WAIT:
+  case NAI_CHANGE_REMOVE_WAIT_AT:
     return edit_waits(e, change, err);
   case NAI_CHANGE_KERNEL:
     return edit_kernels(e, change, factor, err);

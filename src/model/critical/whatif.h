@@ -1,31 +1,8 @@
 /* Changes of a program, and what a step would take with them: by replay of the graph of dependencies. */
 #pragma once
 
-#include "config/patterns.h"
+#include "config/change.h"
 #include "model/critical/path_sum.h"
-
-enum nai_change_kind {
-  NAI_CHANGE_REMOVE_WAIT, /* calls no longer wait for the GPU */
-  NAI_CHANGE_KERNEL,      /* kernels take `factor` of their time */
-  NAI_CHANGE_COPY,        /* copies do; 0: the data stays where it is */
-  NAI_CHANGE_CALL,        /* CUDA calls do, without what they wait for */
-  NAI_CHANGE_HOST,        /* the threads' own code and the calls do */
-  NAI_CHANGE_NO_PROFILER, /* without what the profiler's flushes took */
-  NAI_CHANGE_BALANCE,     /* members of a collective start at the mean of their starts */
-  NAI_CHANGE_KINDS
-};
-const char *nai_change_kind_name(enum nai_change_kind kind); /* "remove-wait", "kernel", ...: as options are called */
-
-/* Cautious, as asked for, and as favourable as the change allows. */
-enum nai_case { NAI_CASE_LOW, NAI_CASE_LIKELY, NAI_CASE_HIGH, NAI_CASES };
-
-struct nai_change {
-  enum nai_change_kind kind;
-  const char *text;                 /* as one would type it */
-  const struct nai_patterns *where; /* kernels, directions of copies, functions or ranges around calls; NULL: all */
-  double factor[NAI_CASES];         /* of the duration */
-  int effort;                       /* less is easier */
-};
 
 /* Of the new step: an interval is no narrower to either side. */
 #define NAI_MODEL_ERROR 0.04
@@ -72,7 +49,6 @@ struct nai_plan_step {
   bool chosen;                    /* false: gains nothing once the chosen ones are made; these come last */
 };
 /* Which of the changes to make, the one that gains most first, until the next gains less than 1 % of a repetition of
- * now. Of changes that gain within 4 % of a repetition of each other, the one with less `effort` comes first. `steps`
- * has room for `count`; all changes get one. */
+ * now. `steps` has room for `count`; all changes get one. */
 NAI_MUST_CHECK int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *whatif,
                                    const struct nai_change *changes, uint32_t count, struct nai_err *err);

@@ -1,8 +1,6 @@
 /* Which changes to make in which order: greedy, all tried together with those that were chosen. */
 #include "model/critical/whatif.h"
 
-#include <math.h>
-
 struct planning {
   const struct nai_whatif *w;
   const struct nai_change *changes;
@@ -20,26 +18,21 @@ static int try_with(double *ns, struct planning *p, uint32_t change, struct nai_
   return nai_whatif_likely(ns, p->w, p->together, p->chosen + 1, err);
 }
 
-/* The change that leaves least; of those within the model's error the easiest. */
+/* The change that leaves least, the first of equals; `count` where all are taken. */
 static int find_best(uint32_t *best, double *after, struct planning *p, struct nai_err *err) {
-  double *ns, least = INFINITY;
-  NAI_TRY(NAI_NEW(ns, p->w->arena, p->count, err));
+  *best = p->count;
   for (uint32_t i = 0; i < p->count; i++) {
+    double ns;
     if (p->taken[i])
       continue;
-    NAI_TRY(try_with(&ns[i], p, i, err));
+    NAI_TRY(try_with(&ns, p, i, err));
     if (!p->chosen)
-      p->alone[i] = ns[i];
-    least = ns[i] < least ? ns[i] : least;
+      p->alone[i] = ns;
+    if (*best < p->count && ns >= *after)
+      continue;
+    *best = i;
+    *after = ns;
   }
-  *best = p->count;
-  for (uint32_t i = 0; i < p->count; i++)
-    if (!p->taken[i] && ns[i] <= least + NAI_MODEL_ERROR * p->w->now_ns &&
-        (*best == p->count || p->changes[i].effort < p->changes[*best].effort ||
-         (p->changes[i].effort == p->changes[*best].effort && ns[i] < ns[*best])))
-      *best = i;
-  if (*best < p->count)
-    *after = ns[*best];
   return NAI_OK;
 }
 
