@@ -15,7 +15,7 @@ QUESTIONS = {  # what an engineer types, and what it is about
     "is NCCL overlapped": "communication", "how much of the all-reduce is exposed": "communication", "how long is a step": "steps",
     "how many iterations per second": "steps", "why is the first step slow": "first_step", "is torch.compile in the capture": "first_step",
     "does it run out of memory": "memory", "is there a memory leak": "memory", "am I using tensor cores": "arithmetic", "what is the MFU": "arithmetic",
-    "compare with yesterday": "compare", "is it slower than the last run": "compare", "why is it slow": "overview", "what should I fix first": "overview",
+    "what is on the critical path": "critical_path", "what if we simulate that": "critical_path", "compare with yesterday": "compare", "is it slower than the last run": "compare", "why is it slow": "overview", "what should I fix first": "overview",
     "are my copies pinned": "copies", "how fast are H2D copies": "copies", "is the data loader a bottleneck": "input", "would CUDA graphs help": "graphs",
     "is the load balanced across ranks": "imbalance", "which layer takes the most time": "phases", "how much launch overhead is there": "launches",
     "is occupancy limited by registers": "occupancy", "can I trust this trace": "quality", "does the profiler slow things down": "quality",

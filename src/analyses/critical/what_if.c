@@ -71,8 +71,8 @@ static void put_result(struct WHAT_IF_row *row, const struct work *w, const stru
   }
 }
 
-/* One change alone. *simulated: whether it may be part of a plan. */
-static int put_change(bool *simulated, const struct work *w, uint32_t i, struct nai_err *err) {
+/* One change alone. *after: what it leaves, NaN where it may not be part of a plan. */
+static int put_change(double *after, const struct work *w, uint32_t i, struct nai_err *err) {
   const struct nai_change *change = &w->changes[i];
   const struct nai_table *findings = w->io->in[0];
   const char *refused = why_not(w, change);
@@ -82,24 +82,25 @@ static int put_change(bool *simulated, const struct work *w, uint32_t i, struct 
               .rule = nai_get_str(findings, w->finding[i], FINDINGS_id), .change = change->text,
               .edited_count = w->edited[i], .scope = nai_path_scope_name(w->whatif.kind),
               .now_ns = llround(w->whatif.now_ns), .state = "refused", .reason = refused);
-  *simulated = !refused && w->edited[i];
+  *after = NAN;
   if (!refused && !w->edited[i])
     row.reason = "nothing in the graph is what the change is about";
-  if (*simulated) {
+  if (!refused && w->edited[i]) {
     NAI_TRY(nai_whatif_try(&result, &w->whatif, &change, 1, err));
     put_result(&row, w, &result);
+    *after = result.ns[NAI_CASE_LIKELY];
   }
   WHAT_IF_add(w->io->out[CHANGES], &row);
   return NAI_OK;
 }
 
-static int put_plan(const struct work *w, const struct nai_change *changes, const uint32_t *numbers, uint32_t count,
-                    struct nai_err *err) {
+static int put_plan(const struct work *w, const struct nai_change *changes, const uint32_t *numbers,
+                    const double *alone, uint32_t count, struct nai_err *err) {
   const struct nai_table *findings = w->io->in[0];
   struct nai_plan_step *steps;
   uint32_t chosen;
   NAI_TRY(NAI_NEW(steps, w->io->arena, count, err));
-  NAI_TRY(nai_whatif_plan(steps, &chosen, &w->whatif, changes, count, err));
+  NAI_TRY(nai_whatif_plan(steps, &chosen, &w->whatif, changes, alone, count, err));
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_plan_step *s = &steps[i];
     uint32_t number = numbers[s->change];
@@ -128,6 +129,7 @@ static int put_plan(const struct work *w, const struct nai_change *changes, cons
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_SCOPED(work) w = {.io = io};
   struct nai_change simulated[MAX_CHANGES];
+  double alone[MAX_CHANGES];
   uint32_t numbers[MAX_CHANGES], count = 0;
   for (int64_t row = 0; row < io->in[0]->rows; row++)
     NAI_TRY(read_change(&w, row, err));
@@ -135,15 +137,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     return NAI_OK;
   NAI_TRY(nai_whatif_begin(&w.whatif, io->model, io->arena, err));
   for (uint32_t i = 0; i < w.count; i++) {
-    bool may;
     NAI_TRY(nai_change_count(&w.edited[i], &w.whatif, &w.changes[i], err));
-    NAI_TRY(put_change(&may, &w, i, err));
-    if (!may)
+    NAI_TRY(put_change(&alone[count], &w, i, err));
+    if (isnan(alone[count]))
       continue;
     numbers[count] = i;
     simulated[count++] = w.changes[i];
   }
-  return count ? put_plan(&w, simulated, numbers, count, err) : NAI_OK;
+  return count ? put_plan(&w, simulated, numbers, alone, count, err) : NAI_OK;
 }
 
 NAI_ANALYSIS(what_if, .outputs = NAI_SCHEMAS(&nai_what_if_schema, &nai_what_if_plan_schema),

@@ -260,7 +260,7 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
     for (uint32_t i = 0; i < c->count; i++)
       all[i] = &c->v[i];
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
-    NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, c->count, err));
+    NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count, err));
     NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
   }
   if (a->args->format == JSON)

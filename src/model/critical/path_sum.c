@@ -31,8 +31,12 @@ static int add_segment(struct nai_path_sum *s, const struct nai_model *m, const 
                        struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
   int64_t ns = segment->end - segment->start;
-  int category = category_of(m, segment);
   bool added;
+  s->by_cause[segment->cause] += ns;
+  s->wall_ns += ns;
+  if (!s->arena)
+    return NAI_OK;
+  int category = category_of(m, segment);
   uint32_t at = nai_keyset_add(&s->group_keys, nai_key_pair(category, (uint32_t)segment->cause), &added);
   NAI_TRY(NAI_ROOM(s->groups, s->capacity, at, s->arena, err));
   struct nai_path_group *group = &s->groups[at];
@@ -45,8 +49,6 @@ static int add_segment(struct nai_path_sum *s, const struct nai_model *m, const 
     group->longest_start = segment->start;
   }
   const char *name = subject_of(room, m, segment);
-  s->by_cause[segment->cause] += ns;
-  s->wall_ns += ns;
   if (!*name)
     return NAI_OK;
   uint32_t subject = nai_strings_add(&s->subjects, name, strlen(name));

@@ -29,7 +29,7 @@ struct nai_path_sum {
   uint32_t sum_capacity;
 };
 
-/* To begin with; the arena holds all that follows. */
+/* To begin with; the arena holds all that follows. Without one (NULL) there are wall_ns and by_cause only. */
 void nai_path_sum_begin(struct nai_path_sum *sum, struct nai_arena *arena);
 /* Adds a path that has not been walked yet. */
 NAI_MUST_CHECK int nai_path_sum_add(struct nai_path_sum *sum, struct nai_path path, struct nai_err *err);

@@ -27,8 +27,9 @@ static int64_t host_weight(const struct nai_scenario *s, uint32_t call, int64_t 
   return scaled(cut(s->host_cut, call, ns), factor);
 }
 
-bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node,
-                    const struct nai_dep *dep) {
+/* Inline: a replay asks for every dependency. */
+static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s,
+                             uint32_t node, const struct nai_dep *dep) {
   *weight = dep->weight;
   switch ((enum nai_dep_kind)dep->kind) {
   case NAI_DEP_DROPPED:
@@ -55,6 +56,11 @@ bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const str
   }
 }
 
+bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node,
+                    const struct nai_dep *dep) {
+  return weight_of(weight, d, s, node, dep);
+}
+
 /* Members of a collective at the mean of their starts instead of the latest. */
 static int64_t balanced_end(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
                             uint32_t node) {
@@ -65,19 +71,19 @@ static int64_t balanced_end(const int64_t *times, const struct nai_dependencies 
     first = times[d->v[i].from] < first ? times[d->v[i].from] : first;
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
     sum += (double)(times[d->v[i].from] - first);
-    nai_dep_weight(&weight, d, s, node, &d->v[i]);
+    weight_of(&weight, d, s, node, &d->v[i]);
   }
   int64_t mean = first + llround(sum / count), own = times[node - 1];
   return (mean > own ? mean : own) + weight;
 }
 
-static int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
-                       uint32_t node) {
+static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
+                              uint32_t node) {
   int64_t latest = INT64_MIN, weight;
   if (s->balance && d->first[node] < d->first[node + 1] && d->v[d->first[node]].kind == NAI_DEP_COLLECTIVE)
     return balanced_end(times, d, s, node);
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-    if (!nai_dep_weight(&weight, d, s, node, &d->v[i]))
+    if (!weight_of(&weight, d, s, node, &d->v[i]))
       continue;
     int64_t t = times[d->v[i].from] + weight;
     latest = t > latest ? t : latest;

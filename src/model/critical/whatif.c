@@ -272,9 +272,9 @@ int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_
 }
 
 static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w, const struct nai_scenario *s,
-                      uint32_t scope, struct nai_arena *arena, struct nai_err *err) {
+                      uint32_t scope, struct nai_err *err) {
   struct nai_path_sum sum;
-  nai_path_sum_begin(&sum, arena);
+  nai_path_sum_begin(&sum, NULL);
   NAI_TRY(nai_path_sum_scope(&sum, &w->scopes[scope], w->model, w->times, s, err));
   for (int c = 0; c < NAI_PATH_CAUSES; c++)
     if (sum.by_cause[c] > sum.by_cause[out->limit])
@@ -293,18 +293,39 @@ static void widen(struct nai_whatif_result *r, double now_ns) {
     r->ns[NAI_CASE_LOW] = fmin(r->ns[NAI_CASE_LOW], now_ns);
 }
 
+/* Then the model's error is all of the interval. */
+static bool saves_nothing(const struct nai_whatif_result *r, const struct nai_whatif *w) {
+  return fabs(w->now_ns - r->ns[NAI_CASE_LIKELY]) < NAI_LEAST_GAIN * w->now_ns;
+}
+
+/* Whether a case differs from the likely one: waits are never more favourable, some changes are the same in all. */
+static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
+  for (uint32_t i = 0; i < count; i++) {
+    const struct nai_change *c = changes[i];
+    bool cautious = c->kind <= NAI_CHANGE_REMOVE_WAIT_AT || c->kind == NAI_CHANGE_BALANCE;
+    if (c->factor[which] != c->factor[NAI_CASE_LIKELY] || (which == NAI_CASE_LOW && cautious))
+      return true;
+  }
+  return false;
+}
+
 int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, const struct nai_change *const *changes,
                    uint32_t count, struct nai_err *err) {
+  static const enum nai_case order[NAI_CASES] = {NAI_CASE_LIKELY, NAI_CASE_LOW, NAI_CASE_HIGH};
   *out = (struct nai_whatif_result){0};
-  for (int c = 0; c < NAI_CASES; c++) {
+  for (int i = 0; i < NAI_CASES; i++) {
+    enum nai_case c = order[i];
     NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
     struct nai_scenario s;
     uint32_t which = 0;
-    NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, (enum nai_case)c, err));
+    out->ns[c] = out->ns[NAI_CASE_LIKELY];
+    if (i && (!differs(changes, count, c) || saves_nothing(out, w)))
+      continue;
+    NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, c, err));
     nai_dep_replay(w->times, w->model, &s);
     out->ns[c] = slowest(w, &which);
     if (c == NAI_CASE_LIKELY)
-      NAI_TRY(find_limit(out, w, &s, which, &arena, err));
+      NAI_TRY(find_limit(out, w, &s, which, err));
   }
   widen(out, w->now_ns);
   return NAI_OK;
@@ -320,7 +341,7 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, struct nai
   NAI_TRY(NAI_NEW(w->scopes, arena, count, err));
   if (!count)
     return NAI_OK;
-  nai_path_sum_begin(&window, arena);
+  nai_path_sum_begin(&window, NULL);
   NAI_TRY(nai_path_sum_scope(&window, &all[0], m, m->dependencies->time, NULL, err));
   w->state = nai_path_state_of(&w->reason, m, &window);
   w->waits_unknown = nai_path_waits_unknown(m);

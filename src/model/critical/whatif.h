@@ -6,6 +6,8 @@
 
 /* Of the new step: an interval is no narrower to either side. */
 #define NAI_MODEL_ERROR 0.04
+/* Of a step now: what saves less is no part of a plan. */
+#define NAI_LEAST_GAIN 0.01
 
 /* A step with some changes. */
 struct nai_whatif_result {
@@ -49,6 +51,8 @@ struct nai_plan_step {
   bool chosen;                    /* false: gains nothing once the chosen ones are made; these come last */
 };
 /* Which of the changes to make, the one that gains most first, until the next gains less than 1 % of a repetition of
- * now. `steps` has room for `count`; all changes get one. */
+ * now. `alone`: what each leaves alone, likely, where that is known; or NULL. `steps` has room for `count`; all changes
+ * get one. */
 NAI_MUST_CHECK int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *whatif,
-                                   const struct nai_change *changes, uint32_t count, struct nai_err *err);
+                                   const struct nai_change *changes, const double *alone, uint32_t count,
+                                   struct nai_err *err);

@@ -5,13 +5,12 @@ struct planning {
   const struct nai_whatif *w;
   const struct nai_change *changes;
   uint32_t count;
+  const double *known;                /* the same, from the caller, or NULL */
   double *alone;                      /* per change: after it alone */
   const struct nai_change **together; /* the chosen ones, then one that is tried */
   bool *taken;
   uint32_t chosen;
 };
-
-#define LEAST_GAIN 0.01 /* of a repetition of now */
 
 static int try_with(double *ns, struct planning *p, uint32_t change, struct nai_err *err) {
   p->together[p->chosen] = &p->changes[change];
@@ -25,7 +24,10 @@ static int find_best(uint32_t *best, double *after, struct planning *p, struct n
     double ns;
     if (p->taken[i])
       continue;
-    NAI_TRY(try_with(&ns, p, i, err));
+    if (p->known && !p->chosen)
+      ns = p->known[i];
+    else
+      NAI_TRY(try_with(&ns, p, i, err));
     if (!p->chosen)
       p->alone[i] = ns;
     if (*best < p->count && ns >= *after)
@@ -37,8 +39,8 @@ static int find_best(uint32_t *best, double *after, struct planning *p, struct n
 }
 
 int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *w,
-                    const struct nai_change *changes, uint32_t count, struct nai_err *err) {
-  struct planning p = {.w = w, .changes = changes, .count = count};
+                    const struct nai_change *changes, const double *known, uint32_t count, struct nai_err *err) {
+  struct planning p = {.w = w, .changes = changes, .known = known, .count = count};
   double now = w->now_ns, after = now;
   uint32_t best;
   NAI_TRY(NAI_NEW(p.alone, w->arena, count, err));
@@ -46,7 +48,7 @@ int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct 
   NAI_TRY(NAI_NEW(p.taken, w->arena, count, err));
   while (p.chosen < count) {
     NAI_TRY(find_best(&best, &after, &p, err));
-    if (best == count || now - after < LEAST_GAIN * w->now_ns)
+    if (best == count || now - after < NAI_LEAST_GAIN * w->now_ns)
       break;
     struct nai_plan_step *step = &steps[p.chosen];
     *step = (struct nai_plan_step){
