@@ -19,5 +19,6 @@
   C(T, limited_by_pct, PCT, "its share of that path")                                                   \
   C(T, note, LABEL, "for changes outside of the plan: why; NULL for those in it")
 NAI_TABLE(WHAT_IF_PLAN, what_if_plan, "Simulated plan",
-          "One change, in the order of what each adds; those that add less than 1 % come last, with a note",
+          "One change, in the order of what each adds; those that add less than 1 % come last, with a note. "
+          "No rows where all do",
           "whether the program can do without a wait or a copy; what a change costs to make")

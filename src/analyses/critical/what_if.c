@@ -101,6 +101,8 @@ static int put_plan(const struct work *w, const struct nai_change *changes, cons
   uint32_t chosen;
   NAI_TRY(NAI_NEW(steps, w->io->arena, count, err));
   NAI_TRY(nai_whatif_plan(steps, &chosen, &w->whatif, changes, alone, count, err));
+  if (!chosen) /* what_if says so of each */
+    return NAI_OK;
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_plan_step *s = &steps[i];
     uint32_t number = numbers[s->change];
@@ -119,7 +121,7 @@ static int put_plan(const struct work *w, const struct nai_change *changes, cons
       row.limited_by = nai_path_cause_name(s->after.limit);
       row.limited_by_pct = s->after.limit_pct;
     } else {
-      row.note = chosen ? "adds less than 1 % to the plan" : "saves less than 1 %";
+      row.note = "adds less than 1 % to the plan";
     }
     WHAT_IF_PLAN_add(w->io->out[PLAN], &row);
   }
