@@ -105,14 +105,15 @@ static int put_scope(const struct nai_node_io *io, const struct nai_path_scope *
   NAI_TRY(nai_path_sum_end(sum, err));
   for (uint32_t i = 0; i < sum->count; i++)
     put_group(io, scope, sum, &sum->groups[i]);
+  enum nai_path_state state = nai_path_state_of(&reason, m, window);
   const char *words = nai_path_sum_words(sum, err);
   if (!words)
     return NAI_ELIMIT;
   NAI_ADD(CRITICAL_PATH_SUMMARY, io->out[SUMMARY], .scope = nai_path_scope_name(scope->kind),
           .device_id = scope->kind == NAI_SCOPE_WINDOW ? NAI_NULL_I64 : nai_model_device(m, scope->gpu),
           .pid = nai_model_pid(m, scope->process), .repetitions = scope->judged, .wall_ns = sum->wall_ns,
-          .per_repetition_ns = (double)sum->wall_ns / scope->judged, .summary = words,
-          .state = nai_path_state_name(nai_path_state_of(&reason, m, window)), .reason = reason,
+          .per_repetition_ns = (double)sum->wall_ns / scope->judged,
+          .summary = state == NAI_PATH_REFUSED ? NULL : words, .state = nai_path_state_name(state), .reason = reason,
           .unexplained_pct = nai_percent((double)sum->by_cause[NAI_PATH_UNEXPLAINED], (double)sum->wall_ns),
           .not_recorded_pct = nai_percent((double)sum->by_cause[NAI_PATH_NOT_RECORDED], (double)sum->wall_ns));
   return NAI_OK;
