@@ -124,9 +124,10 @@ static void test_copy_returns_early(void **state) {
 
 enum { CALLS = 120, STREAMS = 3 };
 
-static void fill_random(struct fixture *f, uint64_t seed) {
+/* The clock of GPU 1 is `shift` ahead of the host's. */
+static void fill_random(struct fixture *f, uint64_t seed, int64_t shift) {
   int32_t p = fixture_begin(f);
-  int64_t host[2] = {0, 0}, busy[STREAMS] = {0};
+  int64_t host[2] = {100 * US, 100 * US}, busy[STREAMS] = {0};
   f->seed = seed;
   fixture_gpu(f, 1);
   fixture_thread(f, p, 11);
@@ -142,7 +143,7 @@ static void fill_random(struct fixture *f, uint64_t seed) {
       run = run > busy[stream] ? run : busy[stream] + fixture_random(f, 2 * US);
       busy[stream] = run + fixture_random(f, 100 * US);
       fixture_api(f, start, end, thread, "cudaLaunchKernel", i);
-      fixture_kernel(f, run, busy[stream], "k", stream % 2, p, stream, i);
+      fixture_kernel(f, run + shift * (stream % 2), busy[stream] + shift * (stream % 2), "k", stream % 2, p, stream, i);
     }
     host[thread] = end;
   }
@@ -183,7 +184,7 @@ static void test_random(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     struct fixture f;
-    fill_random(&f, seed);
+    fill_random(&f, seed, ((int64_t)(seed % 3) - 1) * 15 * US);
     check_unchanged(&f);
     check_path(&f);
     float factors[CALLS];

@@ -30,8 +30,7 @@ struct dep_builder {
   uint32_t *stream_by_id;
   struct nai_groups process_streams;
   /* records of synchronisation and events by call */
-  uint32_t *sync_of_call; /* row of sync_events + 1, 0 for none */
-
+  uint32_t *sync_of_call;        /* row of sync_events + 1, 0 for none */
   uint32_t *event_awaited;       /* per call that waits for an event: operation + 1 before its record, 0 unknown */
   struct nai_key *event_sources; /* operation behind a wait for an event: operation before the record, sorted */
   size_t event_source_count;

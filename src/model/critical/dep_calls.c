@@ -107,8 +107,7 @@ static int add_owned(struct call_end *c, struct nai_err *err) {
   const uint32_t *ops = b->call_ops + b->call_ops_first[c->call];
   uint32_t count = b->call_ops_first[c->call + 1] - b->call_ops_first[c->call];
   for (uint32_t i = 0; i < count; i++) {
-    struct nai_op op = *nai_dep_op(b->m, ops[i]);
-    if (copy_blocks(b, c->call, &op))
+    if (copy_blocks(b, c->call, nai_dep_op(b->m, ops[i])))
       NAI_TRY(add_copy(c, ops[i], err));
   }
   return count && c->own == c->end - c->start ? add_queue(c, ops[0], err) : NAI_OK;
