@@ -9,6 +9,8 @@
   C(T, unlinked_count, COUNT, "operations whose launch is not recorded")                                              \
   C(T, unlinked_behind_count, COUNT, "of them: behind a recorded launch of their stream", .better = NAI_BETTER_LOWER) \
   C(T, wait_count, COUNT, "calls that wait for the GPU")                                                              \
+  C(T, inferred_wait_count, COUNT, "of them: for what ended when they returned, as no record says it",                \
+    .better = NAI_BETTER_LOWER)                                                                                       \
   C(T, unresolved_wait_count, COUNT, "of them: for what is not known; they keep their length",                        \
     .better = NAI_BETTER_LOWER)                                                                                       \
   C(T, unresolved_wait_pct, PCT, "of the time of all waits", .better = NAI_BETTER_LOWER)                              \

@@ -81,24 +81,32 @@ static void test_kernel_faster_behind_wait(void **state) {
   fixture_free(&f);
 }
 
-/* Without a record nothing says which of two streams the call waits for; then it keeps its length. */
-static void test_wait_unknown(void **state) {
-  (void)state;
+/* Without a record nothing says which of two streams a call waits for: what ended just before it returned, or, where
+ * nothing did, it keeps its length. */
+static void check_wait_without_record(int64_t returns, int64_t end_when_half) {
   struct fixture f;
   int32_t p = fixture_begin(&f);
   fixture_api(&f, 0, 5 * US, 0, "cudaLaunchKernel", 1);
   fixture_kernel(&f, 8 * US, 108 * US, "k1", 0, p, 7, 1);
   fixture_kernel(&f, 8 * US, 20 * US, "k2", 0, p, 8, 9);
-  fixture_api(&f, 6 * US, 110 * US, 0, "cudaStreamSynchronize", 2);
+  fixture_api(&f, 6 * US, returns, 0, "cudaStreamSynchronize", 2);
   fixture_api(&f, 160 * US, 165 * US, 0, "cudaLaunchKernel", 3);
   fixture_kernel(&f, 168 * US, 198 * US, "k2", 0, p, 7, 3);
   fixture_build(&f);
   check_unchanged(&f);
-  assert_int_equal(f.m.dependencies->quality.unresolved, 1);
+  bool unknown = end_when_half == 198 * US;
+  assert_int_equal(f.m.dependencies->quality.unresolved, unknown);
+  assert_int_equal(f.m.dependencies->quality.inferred, !unknown);
   const float factors[] = {0.5f, 1, 1};
   const int64_t *times = replay(&f, &(struct nai_scenario){.op_factor = factors});
-  assert_int_equal(nai_dep_last_end(&f.m, times, 0), 198 * US);
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), end_when_half);
   fixture_free(&f);
+}
+
+static void test_wait_without_record(void **state) {
+  (void)state;
+  check_wait_without_record(110 * US, 148 * US);
+  check_wait_without_record(140 * US, 198 * US);
 }
 
 /* A blocking copy returns before its recorded end: half the copy is half the call. */
@@ -201,8 +209,10 @@ static void test_random(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_wait_removed), cmocka_unit_test(test_kernel_faster_behind_wait),
-    cmocka_unit_test(test_wait_unknown), cmocka_unit_test(test_copy_returns_early),
+    cmocka_unit_test(test_wait_removed),
+    cmocka_unit_test(test_kernel_faster_behind_wait),
+    cmocka_unit_test(test_wait_without_record),
+    cmocka_unit_test(test_copy_returns_early),
     cmocka_unit_test(test_random),
 };
 UNIT_GROUP(dependencies, NULL, NULL)

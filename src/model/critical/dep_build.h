@@ -52,8 +52,10 @@ uint32_t dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t 
 /* What calls wait for. */
 enum { DEP_MAX_AWAITED = 64 };
 NAI_MUST_CHECK int dep_find_waits(struct dep_builder *b, struct nai_err *err);
-/* The operations that a call waits for; how many. *known: whether that is known of a call that waits. */
-uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED], bool *known);
+/* The operations that a call waits for; how many, none of a call that does not wait. */
+enum dep_knowledge { DEP_RECORDED, DEP_BY_TIME, DEP_UNKNOWN };
+uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
+                     enum dep_knowledge *how);
 NAI_MUST_CHECK int dep_measure_returns(struct dep_builder *b, struct nai_err *err);
 
 NAI_MUST_CHECK int dep_add_calls(struct dep_builder *b, struct nai_err *err);

@@ -40,14 +40,15 @@ static int add_wait(struct call_end *c, uint32_t op, struct nai_err *err) {
 static int add_waits(struct call_end *c, struct nai_err *err) {
   struct nai_dep_quality *q = &c->b->d->quality;
   uint32_t ops[DEP_MAX_AWAITED];
-  bool known;
+  enum dep_knowledge how;
   if (!nai_model_api_blocks(c->b->m, c->b->d->call_api[c->call]))
     return NAI_OK;
   q->waits++;
   q->waits_ns += c->end - c->start;
-  uint32_t count = dep_awaited(c->b, c->call, ops, &known);
-  q->unresolved += !known;
-  q->unresolved_ns += known ? 0 : c->end - c->start;
+  uint32_t count = dep_awaited(c->b, c->call, ops, &how);
+  q->inferred += how == DEP_BY_TIME;
+  q->unresolved += how == DEP_UNKNOWN;
+  q->unresolved_ns += how == DEP_UNKNOWN ? c->end - c->start : 0;
   for (uint32_t i = 0; i < count; i++)
     NAI_TRY(add_wait(c, ops[i], err));
   return NAI_OK;

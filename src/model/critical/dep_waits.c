@@ -205,7 +205,41 @@ static uint32_t awaited_of_stream(const struct dep_builder *b, uint32_t row, int
   return ops[0] != NAI_NO_ROW;
 }
 
-uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED], bool *known) {
+struct stream_ends {
+  const struct dep_builder *b;
+  const struct dep_stream *stream;
+  int64_t until;
+};
+static bool ended_by(const void *ctx, size_t i) {
+  const struct stream_ends *s = ctx;
+  return s->b->d->time[nai_node_of_op(s->b->d, s->b->stream_ops[s->stream->first + i]) + 1] <= s->until;
+}
+
+/* Where no record says what a call waits for: the operation that ended just before it returned, of those launched
+ * before the call and still running then. NAI_NO_ROW for none. */
+static uint32_t awaited_by_time(const struct dep_builder *b, uint32_t call, int32_t process) {
+  const struct nai_dependencies *d = b->d;
+  const struct nai_groups *g = &b->process_streams;
+  int64_t begin = d->time[2 * call], end = d->time[2 * call + 1];
+  int64_t latest = end - NAI_CLOCK_TOLERANCE_NS > begin ? end - NAI_CLOCK_TOLERANCE_NS : begin;
+  uint32_t found = NAI_NO_ROW, first = process < 0 ? 0 : g->first[process],
+           last = process < 0 ? 0 : g->first[process + 1];
+  for (uint32_t i = first; last - first <= DEP_MAX_AWAITED && i < last; i++) {
+    const struct dep_stream *s = &b->streams[g->order[i]];
+    size_t n = nai_search(0, s->count, ended_by, &(struct stream_ends){b, s, end});
+    if (!n || b->submitted[s->first + n - 1] >= begin)
+      continue;
+    int64_t ended = d->time[nai_node_of_op(d, b->stream_ops[s->first + n - 1]) + 1];
+    if (ended <= latest)
+      continue;
+    found = b->stream_ops[s->first + n - 1];
+    latest = ended;
+  }
+  return found;
+}
+
+static uint32_t awaited_by_record(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
+                                  bool *known) {
   const struct nai_model *m = b->m;
   uint32_t api = b->d->call_api[call];
   int32_t process = m->thread_process[nai_at_i32(&m->apis.thread, api)];
@@ -228,6 +262,18 @@ uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DE
   return *known ? count : 0;
 }
 
+uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
+                     enum dep_knowledge *how) {
+  bool known;
+  uint32_t count = awaited_by_record(b, call, ops, &known);
+  *how = DEP_RECORDED;
+  if (known)
+    return count;
+  ops[0] = awaited_by_time(b, call, b->m->thread_process[nai_at_i32(&b->m->apis.thread, b->d->call_api[call])]);
+  *how = ops[0] == NAI_NO_ROW ? DEP_UNKNOWN : DEP_BY_TIME;
+  return ops[0] != NAI_NO_ROW;
+}
+
 /* --- how fast waits return -------------------------------------------------------------------- */
 
 int dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
@@ -239,8 +285,8 @@ int dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
   for (uint32_t call = 0; call < d->call_count; call++) {
     uint32_t ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
     int64_t end = d->time[2 * call];
-    bool known;
-    for (uint32_t i = 0, n = dep_awaited(b, call, ops, &known); i < n; i++)
+    enum dep_knowledge how;
+    for (uint32_t i = 0, n = dep_awaited(b, call, ops, &how); i < n; i++)
       if (d->time[nai_node_of_op(d, ops[i]) + 1] > end) {
         last = ops[i];
         end = d->time[nai_node_of_op(d, last) + 1];

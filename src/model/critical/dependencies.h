@@ -38,6 +38,7 @@ struct nai_dep_quality {
   int64_t unlinked_behind;           /* behind a recorded launch of their stream */
   int64_t waits, waits_ns;           /* calls that wait for the GPU; their time */
   int64_t unresolved, unresolved_ns; /* of them: for what is not known */
+  int64_t inferred;                  /* for what ended when they returned: no record says it */
   int64_t event_waits, events_without_record;
   int64_t unexplained, unexplained_ns; /* starts later than all that is known allows, by more than 20 us */
   int64_t queue_calls;                 /* calls that a full queue held up, by their duration */
