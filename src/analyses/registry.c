@@ -53,7 +53,8 @@
   X(step_comm)        \
   X(comm_overlap)     \
   X(step_calls)       \
-  X(kernel_paths)
+  X(kernel_paths)     \
+  X(critical_path)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -138,6 +138,7 @@ enum nai_model_part {
   NAI_PART_COMM,          /* comm (comm/comm.h) */
   NAI_PART_MEMORY,        /* memory (memory_track.h) */
   NAI_PART_SAMPLED,       /* sampled (metric_series.h) */
+  NAI_PART_DEPENDENCIES,  /* dependencies (critical/dependencies.h) */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -228,6 +229,7 @@ struct nai_model {
   struct nai_memory_track *memory;
   /* samples of metrics */
   struct nai_sampled *sampled;
+  struct nai_dependencies *dependencies; /* what had to happen before what */
 
   struct nai_model_work *work; /* private to src/model (build.h) */
 };

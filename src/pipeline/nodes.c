@@ -199,8 +199,8 @@ static const struct nai_node timeline = {.name = "timeline",
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
 static const struct nai_node *const no_nodes[] = {NULL};
-static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
-const struct nai_node *const nai_recommend_with_known[] = {&findings, &metrics, &known, NULL};
+static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, &nai_analysis_what_if, NULL};
+const struct nai_node *const nai_recommend_with_known[] = {&findings, &metrics, &nai_analysis_what_if, &known, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {

@@ -128,7 +128,7 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
     put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_low_ns,
               FINDINGS_pct_of_active, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of, FINDINGS_why,
-              FINDINGS_recommendation, FINDINGS_verify);
+              FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
     put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
     nai_json_end(json);

@@ -146,6 +146,7 @@ static int complete(struct finding *finding, const struct evaluation *e) {
   if (!*finding->title) /* none of its variants holds */
     finding->title = rule->id;
   finding->place = nai_variants_text(e->arena, &env, &rule->place, TEXT_PLAIN, " ");
+  finding->change = nai_variants_text(e->arena, &env, &rule->simulate, TEXT_PLAIN, " ");
   sum_up(finding, e->arena);
   return NAI_OK;
 }
@@ -183,6 +184,7 @@ static void write_finding(struct nai_table *findings, const struct finding *find
           .place = *finding->place ? finding->place : NULL, .reason = lead->reason,
           .part_of = lead->parent ? lead->parent->id : NULL, .leads = rule->first, .why = finding->why,
           .recommendation = finding->recommendation, .verify = finding->verify, .links = rule->links,
+          .change = *finding->change ? finding->change : NULL,
           .share_of = isnan(pct)  ? NULL
                     : !rule->base ? "active time"
                                   : rule->share_of);

@@ -133,7 +133,7 @@ struct rule {
   bool first;                                    /* comes before all others */
   enum loss explains;
   struct lowerings LIST_OF(struct lowering) lowerings;
-  struct variants title, title_many, place, why, recommendation, verify;
+  struct variants title, title_many, place, simulate, why, recommendation, verify;
   struct evidence_items LIST_OF(struct evidence_item) evidence;
   struct rules LIST_OF(struct rule *) unless, part_of; /* the time of the latter holds this rule's */
   const char *links;

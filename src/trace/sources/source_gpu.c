@@ -219,7 +219,7 @@ NAI_FIELDS(sync, SYNC_FIELDS, SYNC_EVENTS, put_times)
 
 const struct nai_source nai_source_syncs = {.table = NAI_IN_SYNCS,
                                             .capability = "synchronisation records",
-                                            .disables = "nothing while API calls are present",
+                                            .disables = "which stream a call waits for",
                                             .feeds = {
                                                 NAI_FEED(sync, put_sync, 0, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")}};
 
