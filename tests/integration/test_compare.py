@@ -364,7 +364,53 @@ class FixedLength(unittest.TestCase):
         shutil.copytree(support.artifacts(trace("layers")), run_dir)
         (run_dir / "stages/repeating_units.ntab").unlink()
         _, text, _ = compared([run_dir], [self.slower(1.2)])
-        self.assertIn("Times cannot be compared", text.splitlines()[0])
+        self.assertRegex(text.splitlines()[0], r"^\d+ % less work in the same [\d.]+ \wm?s ")
+
+    def without_units(self, path):
+        """A run that does not say what repeats."""
+        run_dir = fresh_dir() / "run"
+        shutil.copytree(support.artifacts(path), run_dir)
+        (run_dir / "stages/repeating_units.ntab").unlink()
+        return run_dir
+
+    def test_one_factor_of_most_calls(self):
+        """It says how much work there is where nothing else does; times are of the same work then."""
+        calls = []
+        for path in (trace("layers"), self.slower(1.2)):
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+                calls.append(db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0])
+        report, text, _ = compared([self.without_units(trace("layers"))], [self.without_units(self.slower(1.2))])
+        less, low, high, longer = (float(n) for n in re.match(
+            r"^(\d+) % less work in the same .*quartiles ([\d.]+) \.\.\. ([\d.]+)\): the same work takes (\d+) % longer \(1 \+ 1 captures", text).groups())
+        self.assertAlmostEqual(less, 100 * (1 - calls[1] / calls[0]), delta=2)
+        self.assertLessEqual(low, calls[1] / calls[0] + 0.01)
+        self.assertGreaterEqual(high, calls[1] / calls[0] - 0.01)
+        self.assertAlmostEqual(longer, 20, delta=3)
+        self.assertEqual(report["settings"]["per"], "gpu_and_base_work")
+        whole, compute = (next(p for p in report["partition"] if p["part"] == part) for part in ("whole", "compute"))
+        self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1.2, delta=0.04)
+        self.assertAlmostEqual(compute["new_time_ms"] / compute["base_time_ms"], 1, delta=0.03)
+        self.assertEqual(verdicts(report)["gpu.window"], "noted")
+
+    def test_numbered_ranges_are_one(self):
+        """Which blocks fit into a capture is chance: none of them is gone or new."""
+        blocks = "NVTX_EVENTS SET text = replace(text, 'encoder.block.', 'encoder.block.1') WHERE text LIKE 'encoder.block.%'"
+        for options, count in ((), 1), (("--range-numbers",), 48):
+            report, _, _ = compared([trace("layers")], [edited(trace("layers"), f"UPDATE {blocks}")], *options)
+            ranges = {r["range_name"]: r for r in report["ranges"] if "block" in r["range_name"]}
+            self.assertGreaterEqual(len(ranges), min(count, 30), ranges)
+            self.assertEqual({r["state"] for r in ranges.values()} > {"both"}, count > 1)
+        self.assertEqual([r for r in ranges if "#" in r], [])
+
+    def test_kernels_that_changed_by_different_factors(self):
+        """A third of the calls of some is another kernel's, the others are as many: there is no one factor, and no difference of any length."""
+        longest = 'SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1 ORDER BY sum("end" - start) DESC'
+        fewer = edited(trace("layers"), "INSERT INTO StringIds SELECT max(id) + 1, 'another' FROM StringIds",
+                       "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = (SELECT max(id) FROM StringIds), shortName = (SELECT max(id) FROM "
+                       f"StringIds) WHERE demangledName IN ({longest} LIMIT 3) AND correlationId % 3 = 0")
+        report, text, _ = compared([self.without_units(trace("layers"))], [self.without_units(fewer)])
+        self.assertRegex(text.splitlines()[0], r"^Times cannot be compared: .* changed by different factors \(quartiles x 0\.\d+ and x 1\.00\)")
+        self.assertEqual({p["delta_ms"] for p in report["partition"]}, {None})
 
     def test_no_common_unit(self):
         """Then no time is a headline, whatever the windows are."""

@@ -195,7 +195,8 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
     NAI_TRY(nai_budgets_load(&budgets, args->budgets, err));
   if (args->aliases)
     NAI_TRY(load_aliases(&aliases, args->aliases, err));
-  const struct nai_compare_options options = {.budgets = &budgets, .allow = allowed(args), .aliases = aliases};
+  const struct nai_compare_options options = {
+      .budgets = &budgets, .allow = allowed(args), .aliases = aliases, .range_numbers = args->range_numbers};
   NAI_TRY(nai_compare(c, &options, err));
   *gate = nai_gate_of(c);
   NAI_TRY(nai_write_markdown(&markdown, c, err));

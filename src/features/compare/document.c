@@ -5,6 +5,7 @@
 #include "features/compare/internal.h"
 #include "features/compare/write.h"
 #include "tables/compared_time.h"
+#include "tables/gpu_utilization.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,6 +139,48 @@ static void put_headline(const struct nai_document *d, const struct nai_metric_r
   put_worse(d, r);
 }
 
+/* Mean length of the window of a GPU, ns. */
+static double window_of(const struct nai_comparison *c, int side) {
+  double gpus = (double)nai_side_count(c->sides, side, &nai_gpu_utilization_schema);
+  return (double)nai_side_sum(c->sides, side, &nai_gpu_utilization_schema, GPU_UTILIZATION_window_ns) / gpus;
+}
+
+/* "10": by how many percent a factor is more or less than 1. */
+static void put_percent(struct nai_view *map, const char *key, double factor) {
+  NAI_SCOPED(nai_buf) text = {0};
+  double pct = 100 * fabs(factor - 1);
+  nai_fmt_real(&text, pct, pct < 10 ? 1 : 0);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+static void put_factor(struct nai_view *map, const char *key, double factor) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_real(&text, factor, 2);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+/* How much work was done in which time, and what that makes of the time for the same work. */
+static void put_work(struct nai_view *root, const struct nai_comparison *c) {
+  const double same = 0.02; /* windows that differ by less are of one length */
+  double base = window_of(c, NAI_BASE), candidate = window_of(c, NAI_CANDIDATE);
+  double longer = candidate / c->work.factor / base;
+  struct nai_view *work = nai_view_put_map(root, "work");
+  nai_view_put_bool(work, "less", c->work.factor < 1);
+  nai_view_put_bool(work, "more", c->work.factor > 1);
+  nai_view_put_bool(work, "all_equal", c->work.high <= c->work.low && fabs(c->work.low - 1) <= 0);
+  put_percent(work, "by", c->work.factor);
+  put_factor(work, "factor", c->work.factor);
+  put_factor(work, "low", c->work.low);
+  put_factor(work, "high", c->work.high);
+  nai_view_put_bool(work, "same_time", fabs(candidate - base) < same * base);
+  nai_document_amount(work, "base", "ns", base, false);
+  nai_document_amount(work, "new", "ns", candidate, false);
+  nai_view_put_bool(work, "longer", longer >= 1);
+  put_percent(work, "longer_by", longer);
+  nai_view_put_int(work, "base_count", c->sides[NAI_BASE].count);
+  nai_view_put_int(work, "new_count", c->sides[NAI_CANDIDATE].count);
+}
+
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   NAI_SCOPED(nai_document) d = {c, nai_view_new(), 0, UINT32_MAX};
   const struct nai_check *obstacle = nai_comparison_obstacle(c);
@@ -148,7 +191,10 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
     nai_view_put_text(d.root, "reason", obstacle->reason);
   } else if (head) {
     put_headline(&d, head);
+  } else if (!isnan(c->work.factor)) {
+    put_work(d.root, c);
   }
+  nai_view_put_trusted(d.root, "why_no_work", c->work.why);
   nai_view_put_bool(d.root, "any_metrics", c->result_count > 0);
   if (nai_builtin_render(out, "compare.verdict", d.root, NAI_ESCAPE_NONE, &err) != NAI_OK)
     out->oom = true; /* nothing else can fail: the template is ours */
@@ -225,6 +271,7 @@ static void put_time(const struct nai_document *d) {
 struct nai_document nai_document_new(const struct nai_comparison *c, size_t chars, uint32_t rows) {
   struct nai_document d = {c, nai_view_new(), chars, rows};
   nai_view_put_bool(d.root, "both", nai_comparison_is_whole(c));
+  nai_view_put_bool(d.root, "by_run", c->by_step || !nai_comparison_has_basis(c));
   nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : nai_comparison_per(c));
   put_verdict(&d);
   put_captures(&d);

@@ -50,7 +50,7 @@ static void put_where(const struct nai_document *d) {
   struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
   const double worth = 0.01; /* of the whole: captures of one program differ by as much */
   int64_t row = largest_child(t, "whole", whole.delta_ns);
-  if (row < 0 || fabs(whole.delta_ns) < worth * whole.base_time_ns)
+  if (row < 0 || !(fabs(whole.delta_ns) >= worth * whole.base_time_ns)) /* NULL: not of the same work */
     return;
   struct COMPARED_TIME_row part = COMPARED_TIME_at(t, row);
   struct nai_view *where = nai_view_put_map(d->root, "where");
