@@ -189,10 +189,13 @@ static void put_kernel(const struct nai_document *d, struct nai_view *list, cons
 
 /* How many rows are more than one name on both sides. */
 static void put_states(const struct nai_document *d) {
-  uint32_t counts[NAI_MATCH_STATE_COUNT] = {0}, shown = 0;
+  uint32_t counts[NAI_MATCH_STATE_COUNT] = {0}, shown = 0, moved = 0;
   struct nai_view *list = nai_view_put_list(d->root, "states");
-  for (uint32_t i = 0; i < d->c->match.count; i++)
-    counts[d->c->match.rows[i].state]++;
+  for (uint32_t i = 0; i < d->c->match.count; i++) {
+    const struct nai_match_row *row = &d->c->match.rows[i];
+    bool is_moved = row->state >= NAI_MATCH_ONLY_BASE && row->is_elsewhere;
+    *(is_moved ? &moved : &counts[row->state]) += 1;
+  }
   for (int state = NAI_MATCH_KERNEL + 1; state < NAI_MATCH_STATE_COUNT; state++) {
     if (!counts[state])
       continue;
@@ -204,7 +207,10 @@ static void put_states(const struct nai_document *d) {
                          : state == NAI_MATCH_ONLY_CANDIDATE ? "new"
                                                              : nai_match_state_name((enum nai_match_state)state));
   }
-  nai_view_put_bool(d->root, "any_state", shown > 0);
+  if (moved)
+    nai_view_put_int(d->root, "moved", moved);
+  nai_view_put_bool(d->root, "any_state", shown > 0 || moved);
+  nai_view_put_bool(d->root, "moved_alone", !shown);
 }
 
 static void put_share(struct nai_view *map, const char *key, int64_t ns, double all) {
