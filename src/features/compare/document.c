@@ -38,11 +38,14 @@ void nai_document_amount(struct nai_view *map, const char *key, const char *unit
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
-void nai_document_metric(const struct nai_document *d, struct nai_view *list, const struct nai_metric_result *r) {
+struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
+                                     const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   const char *unit = r->def.unit;
+  bool is_first = !nai_view_truth(list);
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
+  nai_view_put_bool(map, "first", is_first);
   nai_document_text(d, map, "title", r->def.title);
   nai_document_code(d, map, "id", r->def.metric);
   nai_view_put_bool(map, "per_second", strcmp(r->def.basis, "second") == 0);
@@ -62,12 +65,17 @@ void nai_document_metric(const struct nai_document *d, struct nai_view *list, co
     nai_put_pct(&text, j->pct);
   nai_view_put_buf(map, "difference", NAI_TEXT_TRUSTED, &text);
   nai_buf_clear(&text);
+  if (j->compared && isfinite(j->pct))
+    nai_fmt_change(&text, j->pct, 1);
+  nai_view_put_buf(map, "pct", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   if (j->compared && j->shift.has_ci && strcmp(r->def.kind, "exact") != 0) {
     nai_put_amount(&text, unit, j->shift.low, true);
     nai_buf_puts(&text, " ... ");
     nai_put_amount(&text, unit, j->shift.high, true);
   }
   nai_view_put_buf(map, "interval", NAI_TEXT_TRUSTED, &text);
+  return map;
 }
 
 /* --- the verdict ------------------------------------------------------------------------------ */
@@ -274,6 +282,7 @@ struct nai_document nai_document_new(const struct nai_comparison *c, size_t char
   nai_view_put_bool(d.root, "by_run", c->by_step || !nai_comparison_has_basis(c));
   nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : nai_comparison_per(c));
   put_verdict(&d);
+  nai_document_beside(&d);
   put_captures(&d);
   put_checks(&d);
   put_time(&d);

@@ -116,22 +116,91 @@ static void put_in_order(const struct nai_document *d, struct nai_view *lists, e
   }
 }
 
+static bool has_row(const struct nai_metric_result *r) {
+  return is_shown(r) && !is_in_order(r, NAI_VERDICT_SAME) && !is_in_order(r, NAI_VERDICT_WITHIN_BUDGET);
+}
+
+/* Step time leads, then what is worse, what is undecided, all else. */
+static int rank_of(const struct nai_metric_result *r) {
+  enum nai_verdict v = r->judgement.verdict;
+  if (strcmp(r->def.metric, "step.time.median") == 0)
+    return 0;
+  if (v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT)
+    return r->gated ? 1 : 2;
+  return r->gated ? 3 : 4;
+}
+
+/* What several rows give as their reason, said once: the rows refer to its number. Of a reason of one row: 0. */
+enum { MAX_NOTES = 8 };
+struct notes {
+  const char *reasons[MAX_NOTES];
+  uint32_t count;
+};
+
+static bool is_common(const struct nai_comparison *c, const char *reason) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->result_count && n < 2; i++)
+    n += has_row(&c->results[i]) && strcmp(c->results[i].judgement.reason, reason) == 0;
+  return n > 1;
+}
+
+static uint32_t number_note(struct notes *notes, const struct nai_document *d, const char *reason) {
+  for (uint32_t i = 0; i < notes->count; i++)
+    if (strcmp(notes->reasons[i], reason) == 0)
+      return i + 1;
+  if (!*reason || notes->count == MAX_NOTES || !is_common(d->c, reason))
+    return 0;
+  notes->reasons[notes->count++] = reason;
+  return notes->count;
+}
+
+/* Whether the headline gives the same reason. */
+static bool is_said(const struct nai_comparison *c, const char *reason) {
+  const struct nai_metric_result *head = nai_headline(c);
+  return head && strcmp(head->judgement.reason, reason) == 0;
+}
+
+static void put_row(const struct nai_document *d, struct nai_view *list, struct notes *notes,
+                    const struct nai_metric_result *r) {
+  struct nai_view *map = nai_document_metric(d, list, r);
+  bool said = r != nai_headline(d->c) && is_said(d->c, r->judgement.reason);
+  uint32_t note = said ? 0 : number_note(notes, d, r->judgement.reason);
+  if (said || note)
+    nai_view_put_text(map, "reason", NULL);
+  if (note)
+    nai_view_put_int(map, "note", note);
+}
+
+static void put_notes(const struct nai_document *d, const struct notes *notes) {
+  struct nai_view *list = nai_view_put_list(d->root, "notes");
+  for (uint32_t i = 0; i < notes->count; i++) {
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_int(map, "note", i + 1);
+    nai_document_text(d, map, "reason", notes->reasons[i]);
+  }
+  nai_view_put_bool(d->root, "any_note", notes->count > 0);
+}
+
 static void put_metrics(const struct nai_document *d) {
+  enum { RANKS = 5 };
   struct nai_view *in_order = nai_view_put_list(d->root, "in_order"), *list = nai_view_put_list(d->root, "metrics");
+  struct notes notes = {0};
   uint32_t shown = 0, left = 0;
   put_in_order(d, in_order, NAI_VERDICT_SAME, "The same on both sides");
   put_in_order(d, in_order, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets");
-  for (uint32_t i = 0; i < d->c->result_count; i++) {
-    const struct nai_metric_result *r = &d->c->results[i];
-    if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
-      continue;
-    if (shown == most(d, MAX_METRICS)) {
-      left++;
-      continue;
+  for (int rank = 0; rank < RANKS; rank++)
+    for (uint32_t i = 0; i < d->c->result_count; i++) {
+      const struct nai_metric_result *r = &d->c->results[i];
+      if (!has_row(r) || rank_of(r) != rank)
+        continue;
+      if (shown == most(d, MAX_METRICS)) {
+        left++;
+        continue;
+      }
+      put_row(d, list, &notes, r);
+      shown++;
     }
-    nai_document_metric(d, list, r);
-    shown++;
-  }
+  put_notes(d, &notes);
   nai_view_put_bool(d->root, "any_in_order", nai_view_truth(in_order));
   nai_view_put_bool(d->root, "any_metric", shown > 0);
   nai_view_put_bool(d->root, "left_out", left > 0);
