@@ -2,6 +2,7 @@
 """compare and check from outside: pairs of generated captures that differ in one known thing, formats of CI systems, what is
 refused. Truth is the generator's variant or a recount of the export."""
 import base64
+import collections
 import contextlib
 import hashlib
 import json
@@ -9,6 +10,7 @@ import os
 import re
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -438,6 +440,31 @@ class FixedLength(unittest.TestCase):
                                    "process_count")
         self.assertIn("Times cannot be compared", text.splitlines()[0])
         self.assertEqual(report["settings"]["per"], "gpu_and_run")
+
+
+class Peaks(unittest.TestCase):
+    """Kernels whose durations have two peaks: a median between them is no duration."""
+
+    def test_each_peak_is_compared(self):
+        base = trace("bimodal")
+        with contextlib.closing(sqlite3.connect(f"file:{base}?mode=ro", uri=True)) as db:
+            durations = collections.defaultdict(list)
+            for name, ns in db.execute('SELECT demangledName, "end" - start FROM CUPTI_ACTIVITY_KIND_KERNEL'):
+                durations[name].append(ns)
+        for values in durations.values():
+            values.sort()
+        name, values = max(durations.items(), key=lambda item: max((b / a for a, b in zip(item[1], item[1][1:])), default=0))
+        at = max(range(1, len(values)), key=lambda i: values[i] / values[i - 1])
+        slower = edited(base, f'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = "end" + ("end" - start) / 5 WHERE demangledName = {name} AND '
+                              f'"end" - start >= {values[at]}')
+        report, text, _ = compared([base], [slower])
+        short, = (m for m in report["metrics"] if m["id"].endswith(".short_peak"))
+        long, = (m for m in report["metrics"] if m["id"].endswith(".long_peak"))
+        self.assertEqual((short["verdict"], short["base"]["median"]), ("same", statistics.median(values[:at])))
+        self.assertEqual((long["verdict"], long["base"]["median"]), ("suspect", statistics.median(values[at:])))
+        self.assertAlmostEqual(long["shift_pct"], 20, delta=0.1)
+        self.assertNotIn(long["id"].replace(".long_peak", ".median"), verdicts(report))
+        self.assertIn("longer of two peaks", text)
 
 
 class Comparability(unittest.TestCase):
