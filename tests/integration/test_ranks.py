@@ -208,6 +208,22 @@ class Refused(unittest.TestCase):
         self.assertEqual((mismatch["rank"], mismatch["number"]), ("rank 1", "100"))
         self.assertIn("end together", mismatch["reason"])
 
+    def test_a_missing_call_shifts_no_pair(self):
+        """Without payloads only ends tell: on one side of it pairs are right, on the other there are none, and the report says so."""
+        for count, at in ((30, 5), (30, 15), (30, 25), (30, 28), (120, 30), (120, 60)):
+            made = job("--ranks", 2, "--steps", count // 3, "--collectives", 3, "--missing", f"1:{at}", "--no-payloads", "--no-init")
+            out = ranks(traces(made), "--rank-after", "rank")
+            first, other = rows(out, "rank_communicators")
+            begins, matched = [int(r["first_matched"]) for r in (first, other)], int(first["matched_count"])
+            planned = [[k for k in range(count)], [k for k in range(count) if k != at]]  # which collective each kernel is
+            pairs = [planned[0][begins[0]:begins[0] + matched], planned[1][begins[1]:begins[1] + matched]]
+            self.assertEqual(pairs[0], pairs[1], (count, at))
+            self.assertEqual(matched, max(at, count - at - 1))
+            mismatch, = rows(out, "collective_mismatches")
+            self.assertEqual(int(mismatch["number"]), at if at >= count - at - 1 else at - 1)
+            self.assertIn("one rank has a call that", mismatch["reason"])
+            self.assertRegex(" ".join(result(out)["caveats"]), "nothing (behind|before) that is matched")
+
     def test_another_program(self):
         made = job("--ranks", 3, "--steps", 10, "--foreign", 2, "--straggler", "persistent")
         out = ranks(traces(made), status=7)

@@ -42,6 +42,7 @@ struct nai_rank_alignment {
   const char *refused; /* a literal; NULL when they were aligned */
   uint32_t begin_a, begin_b, count;
   bool broke, broke_by_ends; /* why it goes no further, when that is not the end of a sequence */
+  bool began_late;           /* calls before begin_b could be laid over others, but do not end together with them */
   int64_t offset;            /* the line's clock is ahead by so much: of UTC where both traces tell it */
   int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt */
   double drift;     /* parts of 1 that it is faster */

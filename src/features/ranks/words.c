@@ -152,6 +152,13 @@ static const struct nai_rank_line *broken(const struct nai_ranks *r) {
   return NULL;
 }
 
+static const struct nai_rank_line *began_late(const struct nai_ranks *r) {
+  for (uint32_t l = 0; l < r->line_count; l++)
+    if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.began_late)
+      return &r->lines[l];
+  return NULL;
+}
+
 static bool any_guessed(const struct nai_ranks *r) {
   for (uint32_t g = 0; g < r->group_count; g++)
     if (!r->lines[r->members[r->groups[g].first]].known_comm)
@@ -192,6 +199,10 @@ static int say_caveats(const struct speech *s, struct nai_err *err) {
   nai_view_put_int(s->root, "broken_at", line ? line->how.begin_b + line->how.count : 0);
   nai_view_put_bool(s->root, "broken_by_ends", line && line->how.broke_by_ends);
   NAI_TRY(add_caveat(s, "broken", line != NULL, err));
+  line = began_late(r);
+  nai_view_put_text(s->root, "begun_label", line ? r->ranks[line->rank].label : NULL);
+  nai_view_put_int(s->root, "begun_at", line ? line->how.begin_b : 0);
+  NAI_TRY(add_caveat(s, "began_late", line != NULL, err));
   nai_view_put_int(s->root, "unmatched_count", calls - matched);
   nai_view_put_int(s->root, "call_count", calls);
   NAI_TRY(add_caveat(s, "unmatched", matched < calls, err));
