@@ -118,8 +118,9 @@ enum nai_ranks_verdict {
   NAI_RANKS_UNDECIDED, /* nothing could be matched */
   NAI_RANKS_BALANCED,
   NAI_RANKS_PERSISTENT, /* one rank, or one in each of several communicators, is late most of the time */
+  NAI_RANKS_SINGLE,     /* one rank once: more than half of all delay is one collective's */
   NAI_RANKS_ROTATING,   /* all ranks in turn */
-  NAI_RANKS_UNEVEN,     /* some ranks, none of them most of the time */
+  NAI_RANKS_UNEVEN,     /* some ranks more than others, none of them provably most of the time */
   NAI_RANKS_NETWORK     /* nobody in particular; some transfers take much longer than others of their size */
 };
 const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict);
@@ -153,10 +154,14 @@ struct nai_ranks {
   int64_t collectives, split, span_ns; /* matched; those that all wait in; from the first to the last, longest rank */
   int64_t delay_ns, wait_ns, matched_ns, decided;
   int64_t slow_count, slow_excess_ns;
-  int64_t residual;  /* largest of the groups */
-  double entropy;    /* of who is late, 0 one rank .. 1 all alike; NaN when nobody is */
-  uint32_t left_out; /* ranks without a matched collective */
-  int64_t missing;   /* ranks of the largest communicator that were not given, 0 for none or unknown */
+  struct nai_rank_event {
+    uint32_t group, collective;
+    int64_t late_by_ns; /* 0: nobody was late */
+  } longest;            /* the longest delay of all */
+  int64_t residual;     /* largest of the groups */
+  double entropy;       /* of who is late, 0 one rank .. 1 all alike; NaN when nobody is */
+  uint32_t left_out;    /* ranks without a matched collective */
+  int64_t missing;      /* ranks of the largest communicator that were not given, 0 for none or unknown */
 };
 
 struct nai_ranks_options {
@@ -234,12 +239,12 @@ NAI_MUST_CHECK int nai_ranks_judge(struct nai_ranks *ranks, struct nai_err *err)
 NAI_MUST_CHECK int nai_ranks_by_kind(struct nai_key **out, const struct nai_ranks *ranks,
                                      const struct nai_rank_group *group, struct nai_arena *arena, struct nai_err *err);
 /* Collectives of one kind that take more than twice `usual_ns`, while no rank waits for another as long as that adds;
- * what they take beyond it. None of a few. */
+ * what they take beyond it. None of a few, and none where sizes are not known: longer ones may be larger ones. */
 struct nai_rank_slow {
   int64_t count, excess_ns;
 };
-struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const struct nai_key *keys, uint32_t count,
-                                    int64_t usual_ns);
+struct nai_rank_slow nai_ranks_slow(const struct nai_ranks *ranks, const struct nai_rank_group *group,
+                                    const struct nai_key *keys, uint32_t count, int64_t usual_ns);
 
 /* The model of a source with these parts, until nai_run_drop_model. */
 NAI_MUST_CHECK int nai_ranks_model(struct nai_model **out, struct nai_ranks *ranks, uint32_t source, uint32_t parts,

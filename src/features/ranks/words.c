@@ -51,6 +51,7 @@ static void put_sums(struct nai_view *root, const struct nai_ranks *r) {
   nai_view_put_int(root, "decided_count", r->decided);
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "left_out", r->left_out);
+  nai_view_put_bool(root, "some_absent", r->left_out || r->missing);
   nai_view_put_text(root, "refusal", nai_ranks_refusal(r, NAI_NO_RANK));
 }
 
@@ -86,6 +87,7 @@ static void put_stragglers(struct nai_view *root, const struct nai_ranks *r) {
 /* The ranks whose lateness adds up to most. */
 static void put_latest(struct nai_view *root, const struct nai_ranks *r, const struct nai_key *latest) {
   struct nai_view *list = nai_view_put_list(root, "latest");
+  nai_view_put_bool(root, "mostly", 2 * r->ranks[latest[0].value].late_by_ns > r->delay_ns);
   for (uint32_t n = 0; n < MAX_NAMED && n < r->rank_count; n++) {
     const struct nai_job_rank *rank = &r->ranks[latest[n].value];
     if (rank->late_by_ns)
@@ -93,11 +95,27 @@ static void put_latest(struct nai_view *root, const struct nai_ranks *r, const s
   }
 }
 
+/* The longest delay, and what remains without it. */
+static void put_event(struct nai_view *root, const struct nai_ranks *r) {
+  const struct nai_rank_group *group = &r->groups[r->longest.group];
+  struct nai_view *event = nai_view_put_map(root, "event");
+  uint32_t late = nai_ranks_late_rank(r, group, r->longest.collective);
+  nai_view_put_text(event, "label", r->ranks[late].label);
+  nai_view_put_int(event, "number", r->longest.collective);
+  nai_view_put_bool(event, "by_step", r->by_step);
+  nai_view_put_int(event, "step", (int64_t)nai_ranks_bucket(r, group, r->longest.collective) * r->per_bucket);
+  put_ns(event, "late_by", r->longest.late_by_ns);
+  put_share(event, "share", r->longest.late_by_ns, r->span_ns);
+  put_ns(event, "rest", r->delay_ns - r->longest.late_by_ns);
+}
+
 static int say_verdict(const struct speech *s, struct nai_err *err) {
   const char *name = nai_ranks_verdict_name(s->r->verdict), *left_out;
   put_sums(s->root, s->r);
   put_stragglers(s->root, s->r);
   put_latest(s->root, s->r, s->to->latest);
+  if (s->r->longest.late_by_ns)
+    put_event(s->root, s->r);
   nai_view_put_bool(s->root, name, true);
   NAI_TRY(say(&s->to->verdict, s, name, err));
   if (!s->r->left_out || s->r->verdict == NAI_RANKS_UNDECIDED)
