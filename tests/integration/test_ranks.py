@@ -233,6 +233,22 @@ class Refused(unittest.TestCase):
         self.assertEqual([bool(r["refused"]) for r in rows(out, "ranks")], [False, False, True])
         self.assertEqual(rows(out, "ranks")[2]["wait_ns"], "")
 
+    def test_a_trace_without_collectives_is_named(self):
+        made, silent = job("--ranks", 2, "--steps", 10), support.trace("minimal")
+        out = ranks([*traces(made), silent], status=7)
+        self.assertIn(f"No collectives ran in {silent}.", result(out)["text"])
+
+    def test_another_job_is_named(self):
+        """Two jobs of two GPUs each, 80 minutes apart: each is compared for itself, and that is no verdict of one job."""
+        one, other = (traces(job("--ranks", 2, "--steps", 10, "--together", "--no-payloads", "--no-init", "--seed", seed))[0] for seed in (1, 2))
+        later = fresh_dir("job") / "later.sqlite"
+        shutil.copy(other, later)
+        with contextlib.closing(sqlite3.connect(later)) as db:
+            db.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + 80 * 60 * 1000000000")
+            db.commit()
+        found = result(ranks([one, later], status=7))
+        self.assertRegex(found["text"], r"No collective of \S+ is in \S+later.sqlite, captured (1 h 20|80) min.* apart: another job")
+
     def test_a_missing_rank(self):
         made = job("--ranks", 3, "--steps", 10)
         found = result(ranks(traces(made)[:2]))

@@ -108,9 +108,14 @@ int nai_ranks_judge(struct nai_ranks *r, struct nai_err *err) {
   return find_medians(r, err);
 }
 
+bool nai_ranks_are_apart(const struct nai_ranks *r) {
+  const int64_t minute = INT64_C(60000000000);
+  return r->apart_ns > minute;
+}
+
 int nai_ranks_exit(const struct nai_ranks *r) {
   enum { CANNOT_DECIDE = 7 };
-  return r->verdict == NAI_RANKS_UNDECIDED || r->left_out ? CANNOT_DECIDE : 0;
+  return r->verdict == NAI_RANKS_UNDECIDED || r->left_out || r->silent || nai_ranks_are_apart(r) ? CANNOT_DECIDE : 0;
 }
 
 int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {
@@ -120,6 +125,7 @@ int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *optio
                                      : "no trace has collectives");
   NAI_TRY(nai_ranks_order(r, options, err));
   NAI_TRY(nai_ranks_match(r, options, err));
+  nai_ranks_find_parts(r);
   NAI_TRY(nai_ranks_sum(r, err));
   NAI_TRY(nai_ranks_kernels(r, err));
   NAI_TRY(nai_ranks_explain(r, err));

@@ -112,6 +112,9 @@ struct nai_rank_source {
   const char *path; /* as given */
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
   uint64_t identity;
+  bool communicates; /* it has collectives */
+  bool begins_part;  /* it has no collective in common with the traces before it */
+  uint32_t part;     /* a trace before it that it has some in common with; its own number for none */
 };
 
 enum nai_ranks_verdict {
@@ -160,6 +163,9 @@ struct nai_ranks {
   } longest;            /* the longest delay of all */
   int64_t residual;     /* largest of the groups */
   double entropy;       /* of who is late, 0 one rank .. 1 all alike; NaN when nobody is */
+  uint32_t first_part;  /* the first trace with matched collectives */
+  uint32_t silent;      /* traces without any */
+  int64_t apart_ns;     /* so long before or behind its collectives ran those that have none in common with it */
   uint32_t left_out;    /* ranks without a matched collective */
   int64_t missing;      /* ranks of the largest communicator that were not given, 0 for none or unknown */
 };
@@ -193,7 +199,9 @@ struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank);
 /* Late in most collectives that somebody was late in, beyond chance, and by most of the time. */
 bool nai_ranks_is_persistent(const struct nai_ranks *ranks, const struct nai_job_rank *rank);
 
-/* 0, or 7 when the question could not be answered: nothing was matched, or ranks had to be left out. */
+/* Whether traces without a common collective were captured at different times: they are of different jobs. */
+bool nai_ranks_are_apart(const struct nai_ranks *ranks);
+/* 0, or 7 when the question could not be answered: nothing was matched, or ranks or traces had to be left out. */
 int nai_ranks_exit(const struct nai_ranks *ranks);
 
 /* Call k of a member of a group. */
@@ -227,6 +235,8 @@ NAI_MUST_CHECK int nai_ranks_order(struct nai_ranks *ranks, const struct nai_ran
 /* Groups of lines, and their collectives. */
 NAI_MUST_CHECK int nai_ranks_match(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                    struct nai_err *err);
+/* Which traces have collectives in common. */
+void nai_ranks_find_parts(struct nai_ranks *ranks);
 /* Sums over the collectives, and the map. */
 NAI_MUST_CHECK int nai_ranks_sum(struct nai_ranks *ranks, struct nai_err *err);
 /* What late ranks did meanwhile, from their runs. */

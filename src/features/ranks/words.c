@@ -109,6 +109,40 @@ static void put_event(struct nai_view *root, const struct nai_ranks *r) {
   put_ns(event, "rest", r->delay_ns - r->longest.late_by_ns);
 }
 
+/* Traces of which the verdict says nothing, or nothing that concerns the others. */
+static int say_operands(const struct speech *s, struct nai_err *err) {
+  static const char *const sentences[] = {"silent_traces", "parts"};
+  struct nai_view *silent = nai_view_put_list(s->root, "silent"), *others = nai_view_put_list(s->root, "others");
+  uint32_t counts[2] = {0, 0};
+  for (uint32_t i = 0; i < s->r->source_count; i++) {
+    const struct nai_rank_source *source = &s->r->sources[i];
+    if (source->communicates && !source->begins_part)
+      continue;
+    uint32_t *count = &counts[source->communicates];
+    if ((*count)++ >= MAX_NAMED)
+      continue;
+    struct nai_view *map = nai_view_add_map(source->communicates ? others : silent);
+    nai_view_put_bool(map, "another", *count > 1);
+    nai_view_put_text(map, "path", source->path);
+  }
+  if (s->r->first_part < s->r->source_count)
+    nai_view_put_text(s->root, "first_path", s->r->sources[s->r->first_part].path);
+  nai_view_put_bool(s->root, "are_apart", nai_ranks_are_apart(s->r));
+  put_ns(s->root, "apart", s->r->apart_ns);
+  for (int i = 0; i < 2; i++) {
+    const char *text;
+    if (!counts[i])
+      continue;
+    nai_view_put_bool(s->root, "several", counts[i] > 1);
+    nai_view_put_bool(s->root, "more", counts[i] > MAX_NAMED);
+    nai_view_put_bool(s->root, sentences[i], true);
+    NAI_TRY(say(&text, s, sentences[i], err));
+    s->to->verdict = nai_arena_printf(s->arena, "%s %s", s->to->verdict, text);
+    NAI_TRY(nai_arena_check(s->arena, err));
+  }
+  return NAI_OK;
+}
+
 static int say_verdict(const struct speech *s, struct nai_err *err) {
   const char *name = nai_ranks_verdict_name(s->r->verdict), *left_out;
   put_sums(s->root, s->r);
@@ -118,6 +152,7 @@ static int say_verdict(const struct speech *s, struct nai_err *err) {
     put_event(s->root, s->r);
   nai_view_put_bool(s->root, name, true);
   NAI_TRY(say(&s->to->verdict, s, name, err));
+  NAI_TRY(say_operands(s, err));
   if (!s->r->left_out || s->r->verdict == NAI_RANKS_UNDECIDED)
     return NAI_OK;
   nai_view_put_bool(s->root, "some_left_out", true);
