@@ -269,6 +269,23 @@ class Refused(unittest.TestCase):
             self.assertFalse(out.exists())
 
 
+class OneAnswer(unittest.TestCase):
+    """analyze and ranks say the same of the same trace: who came last, how often, by how much."""
+
+    def check(self, trace):
+        own = {(r["device_id"], r["pid"]): (r["late_count"], r["late_by_ns"]) for r in rows(support.analyze(trace), "comm_ranks")}
+        self.assertEqual(own, {(r["device_id"], r["pid"]): (r["late_count"], r["late_by_ns"]) for r in rows(ranks([trace]), "ranks")})
+        self.assertGreater(sum(int(count) for count, _ in own.values()), 10)
+
+    def test_generated(self):
+        for straggler in ("persistent", "rotating"):
+            self.check(traces(job("--ranks", 4, "--steps", 10, "--together", "--straggler", straggler))[0])
+
+    @unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no reference traces")
+    def test_real(self):
+        self.check(SHARED / "traces/fsdp_2gpu.sqlite")
+
+
 class Output(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -1,10 +1,10 @@
 /* What the matched collectives add up to: by group, by rank, by step. */
 #include "features/ranks/ranks.h"
 
+#include "model/comm/comm.h"
+
 enum {
-  TIE_NS = 2000,     /* nobody is late by less, */
-  TIE_SHARE = 50,    /* nor by less than this share of the transfer, */
-  TIE_RESIDUALS = 3, /* nor by less than that many times what ends are in doubt */
+  TIE_RESIDUALS = 3, /* nobody is late by less than that many times what ends are in doubt */
   FEW_OF_A_KIND = 8  /* too few to know what a transfer usually takes */
 };
 
@@ -31,9 +31,7 @@ struct nai_rank_moment nai_ranks_moment(const struct nai_ranks *r, const struct 
 }
 
 static bool in_doubt(const struct nai_rank_group *group, const struct nai_rank_moment *m) {
-  int64_t share = m->transfer / TIE_SHARE, residual = TIE_RESIDUALS * group->residual;
-  int64_t limit = share > TIE_NS ? share : TIE_NS;
-  return m->margin < (residual > limit ? residual : limit);
+  return !nai_comm_is_late(m->margin, m->transfer, TIE_RESIDUALS * group->residual);
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
