@@ -156,8 +156,11 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
   struct nai_view *asked = nai_view_put_list(d.root, "asked");
   for (uint32_t i = 0; i < c->result_count; i++) {
     enum nai_outcome outcome = c->results[i].gated ? nai_gate_outcome(c, &c->results[i]) : NAI_OUTCOME_PASS;
-    if (outcome != NAI_OUTCOME_PASS && outcome != NAI_OUTCOME_SKIP)
-      nai_document_metric(&d, asked, &c->results[i]);
+    if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)
+      continue;
+    struct nai_view *map = nai_document_metric(&d, asked, &c->results[i]);
+    if (nai_headline_gives(c, &c->results[i])) /* said once */
+      nai_view_put_text(map, "reason", NULL);
   }
   /* An obstacle is what the verdict says. */
   nai_view_put_trusted(d.root, "undecided", nai_comparison_obstacle(c) ? NULL : gate->reason);

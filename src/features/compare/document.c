@@ -137,8 +137,7 @@ static void put_headline(const struct nai_document *d, const struct nai_metric_r
   nai_document_metric(d, nai_view_put_list(d->root, "headline"), r);
   nai_view_put_bool(d->root, "has_base", d->c->sides[NAI_BASE].count > 0);
   nai_view_put_trusted(d->root, "words", nai_verdict_name(v));
-  nai_view_put_bool(d->root, "says_why",
-                    v == NAI_VERDICT_ERROR || v == NAI_VERDICT_SUSPECT || v == NAI_VERDICT_NOT_PROVEN);
+  nai_view_put_bool(d->root, "says_why", nai_says_why(v));
   nai_view_put_bool(d->root, "limited", !isnan(j->limit));
   nai_view_put_bool(d->root, "budgeted", isnan(j->limit) && !isnan(j->budget) && v != NAI_VERDICT_NOTED);
   nai_view_put_bool(d->root, "raised", j->budget_below_noise);

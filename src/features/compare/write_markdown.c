@@ -154,16 +154,10 @@ static uint32_t number_note(struct notes *notes, const struct nai_document *d, c
   return notes->count;
 }
 
-/* Whether the headline gives the same reason. */
-static bool is_said(const struct nai_comparison *c, const char *reason) {
-  const struct nai_metric_result *head = nai_headline(c);
-  return head && strcmp(head->judgement.reason, reason) == 0;
-}
-
 static void put_row(const struct nai_document *d, struct nai_view *list, struct notes *notes,
                     const struct nai_metric_result *r) {
   struct nai_view *map = nai_document_metric(d, list, r);
-  bool said = r != nai_headline(d->c) && is_said(d->c, r->judgement.reason);
+  bool said = nai_headline_gives(d->c, r);
   uint32_t note = said ? 0 : number_note(notes, d, r->judgement.reason);
   if (said || note)
     nai_view_put_text(map, "reason", NULL);
