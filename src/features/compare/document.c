@@ -168,7 +168,7 @@ static void put_factor(struct nai_view *map, const char *key, double factor) {
 
 /* How much work was done in which time, and what that makes of the time for the same work. */
 static void put_work(struct nai_view *root, const struct nai_comparison *c) {
-  const double same = 0.02; /* windows that differ by less are of one length */
+  const double same = 0.02, least = 0.0005; /* windows that differ by less are of one length; what is shown as 0.0 % */
   double base = window_of(c, NAI_BASE), candidate = window_of(c, NAI_CANDIDATE);
   double longer = candidate / c->work.factor / base;
   struct nai_view *work = nai_view_put_map(root, "work");
@@ -182,6 +182,7 @@ static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   nai_view_put_bool(work, "same_time", fabs(candidate - base) < same * base);
   nai_document_amount(work, "base", "ns", base, false);
   nai_document_amount(work, "new", "ns", candidate, false);
+  nai_view_put_bool(work, "as_long", fabs(longer - 1) < least);
   nai_view_put_bool(work, "longer", longer >= 1);
   put_percent(work, "longer_by", longer);
   nai_view_put_int(work, "base_count", c->sides[NAI_BASE].count);
