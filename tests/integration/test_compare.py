@@ -433,6 +433,7 @@ class FixedLength(unittest.TestCase):
         report, text, _ = compared([self.without_units(trace("layers"))], [self.without_units(fewer)])
         self.assertRegex(text.splitlines()[0], r"^Times cannot be compared: .* changed by different factors \(quartiles x 0\.\d+ and x 1\.00\)")
         self.assertEqual({p["delta_ms"] for p in report["partition"]}, {None})
+        published.check(self, "compare", report)
 
     def test_no_common_unit(self):
         """Then no time is a headline, whatever the windows are."""

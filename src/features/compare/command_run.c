@@ -154,6 +154,7 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
                     const struct nai_cmd_compare *args, struct nai_err *err) {
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   struct nai_view *asked = nai_view_put_list(d.root, "asked");
+  nai_document_beside(&d);
   for (uint32_t i = 0; i < c->result_count; i++) {
     enum nai_outcome outcome = c->results[i].gated ? nai_gate_outcome(c, &c->results[i]) : NAI_OUTCOME_PASS;
     if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)

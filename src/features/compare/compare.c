@@ -121,10 +121,6 @@ static int choose_basis(struct nai_comparison *c, struct nai_err *err) {
   return NAI_OK;
 }
 
-bool nai_comparison_has_basis(const struct nai_comparison *c) {
-  return c->by_step || c->unit || !isnan(c->work.factor);
-}
-
 const char *nai_comparison_per(const struct nai_comparison *c) {
   return c->by_step ? "step" : c->unit ? "repetition" : isnan(c->work.factor) ? "run" : "run of the base's work";
 }

@@ -282,7 +282,6 @@ struct nai_document nai_document_new(const struct nai_comparison *c, size_t char
   nai_view_put_bool(d.root, "by_run", c->by_step || !nai_comparison_has_basis(c));
   nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : nai_comparison_per(c));
   put_verdict(&d);
-  nai_document_beside(&d);
   put_captures(&d);
   put_checks(&d);
   put_time(&d);

@@ -132,3 +132,7 @@ int nai_work_find(struct nai_comparison *c, struct nai_err *err) {
   decide(c, &r);
   return nai_arena_check(&c->arena, err);
 }
+
+bool nai_comparison_has_basis(const struct nai_comparison *c) {
+  return c->by_step || c->unit || !isnan(c->work.factor);
+}

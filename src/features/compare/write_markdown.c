@@ -412,6 +412,7 @@ static int put_sides(const struct nai_document *d, struct nai_err *err) {
 static int render(struct nai_buf *out, const struct nai_comparison *c, uint32_t rows, struct nai_err *err) {
   NAI_SCOPED(nai_document) d = nai_document_new(c, MAX_CHARS, rows);
   bool both = nai_comparison_is_whole(c);
+  nai_document_beside(&d);
   if (both && !nai_comparison_obstacle(c))
     put_where(&d);
   put_caveats(&d);
