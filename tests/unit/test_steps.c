@@ -2,6 +2,7 @@
 #include "model_fixture.h"
 
 #include "analyses/steps/step_cause.h"
+#include "base/text.h"
 #include "model/steps/step_stats.h"
 #include "model/steps/steps.h"
 #include "model/steps/steps_build.h"
@@ -177,7 +178,7 @@ static void test_names(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_int_equal(nai_step_word_of(cases[i].name), cases[i].word);
   struct nai_buf text = {0};
-  nai_step_canonical(&text, "step 12/300 (gpu0)");
+  nai_text_fold_digits(&text, "step 12/300 (gpu0)");
   assert_string_equal(nai_buf_str(&text), "step #/# (gpu#)");
   nai_buf_free(&text);
 }

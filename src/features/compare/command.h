@@ -18,7 +18,7 @@ struct nai_cmd_compare {
   size_t allow_count;
   const char *metrics[NAI_MAX_RULE_FILES];
   size_t metric_count;
-  bool quiet, json;
+  bool quiet, json, range_numbers;
   unsigned formats;        /* bits of enum nai_cmd_format */
   struct nai_suite *suite; /* gets a row, of the program `series`; or NULL */
 };
@@ -48,6 +48,10 @@ struct nai_cmd_compare {
        .at = offsetof(args, common.aliases),                                                                     \
        .hint = NAI_CLI_FILE,                                                                                     \
        .suffixes = "yaml yml"},                                                                                  \
+      {.name = "range-numbers",                                                                                  \
+       .help = "compare NVTX ranges whose names differ in numbers alone one by one",                             \
+       .type = &nai_cli_on,                                                                                      \
+       .at = offsetof(args, common.range_numbers)},                                                              \
       {.name = "metrics",                                                                                        \
        .value = "FILE",                                                                                          \
        .help = "YAML metrics for traces that are analysed on the way; repeatable",                               \

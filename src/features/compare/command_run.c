@@ -154,10 +154,14 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
                     const struct nai_cmd_compare *args, struct nai_err *err) {
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   struct nai_view *asked = nai_view_put_list(d.root, "asked");
+  nai_document_beside(&d);
   for (uint32_t i = 0; i < c->result_count; i++) {
     enum nai_outcome outcome = c->results[i].gated ? nai_gate_outcome(c, &c->results[i]) : NAI_OUTCOME_PASS;
-    if (outcome != NAI_OUTCOME_PASS && outcome != NAI_OUTCOME_SKIP)
-      nai_document_metric(&d, asked, &c->results[i]);
+    if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)
+      continue;
+    struct nai_view *map = nai_document_metric(&d, asked, &c->results[i]);
+    if (nai_headline_gives(c, &c->results[i])) /* said once */
+      nai_view_put_text(map, "reason", NULL);
   }
   /* An obstacle is what the verdict says. */
   nai_view_put_trusted(d.root, "undecided", nai_comparison_obstacle(c) ? NULL : gate->reason);
@@ -195,7 +199,8 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
     NAI_TRY(nai_budgets_load(&budgets, args->budgets, err));
   if (args->aliases)
     NAI_TRY(load_aliases(&aliases, args->aliases, err));
-  const struct nai_compare_options options = {.budgets = &budgets, .allow = allowed(args), .aliases = aliases};
+  const struct nai_compare_options options = {
+      .budgets = &budgets, .allow = allowed(args), .aliases = aliases, .range_numbers = args->range_numbers};
   NAI_TRY(nai_compare(c, &options, err));
   *gate = nai_gate_of(c);
   NAI_TRY(nai_write_markdown(&markdown, c, err));

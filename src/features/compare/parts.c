@@ -30,10 +30,10 @@ static double per(const struct writer *w, const struct sums *sums, int side) {
 static void put(struct writer *w, const char *part, const char *parent, const char *title, int depth,
                 const struct sums *sums) {
   double base = per(w, sums, NAI_BASE), candidate = per(w, sums, NAI_CANDIDATE), whole = per(w, &w->whole, NAI_BASE);
+  double delta = nai_comparison_has_basis(w->c) ? candidate - base : (double)NAN; /* NULL: not of the same work */
   NAI_ADD(COMPARED_TIME, w->table, .part = part, .parent = parent, .title = title, .depth = depth, .base_time_ns = base,
-          .new_time_ns = candidate, .delta_ns = candidate - base,
-          .delta_pct_of_whole = whole > 0 ? 100 * (candidate - base) / whole : NAN, .base_sum_ns = sums->ns[NAI_BASE],
-          .new_sum_ns = sums->ns[NAI_CANDIDATE]);
+          .new_time_ns = candidate, .delta_ns = delta, .delta_pct_of_whole = whole > 0 ? 100 * delta / whole : NAN,
+          .base_sum_ns = sums->ns[NAI_BASE], .new_sum_ns = sums->ns[NAI_CANDIDATE]);
 }
 
 /* A column of the steady steps, or of the GPUs. */

@@ -42,7 +42,7 @@ static void print_path(struct nai_buf *out, const struct nai_model *m, uint32_t 
   for (; node && depth < MAX_DEPTH; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
     chain[depth++] = node;
   while (depth-- > 0) {
-    nai_step_canonical(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[depth]->name));
+    nai_text_fold_digits(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[depth]->name));
     nai_buf_puts(out, depth ? " > " : "");
   }
 }
