@@ -37,7 +37,7 @@ static const struct nai_cli_exit exits[] = {
     {"1", "--fail-on: a finding of that severity or higher; a gated metric got worse"},
     {"2", "wrong usage, or a mistake in a configuration file"},
     {"3", "the trace is refused: not an export, damaged"},
-    {"4", "batch: some traces could not be analysed; the index says which"},
+    {"4", "batch: some traces could not be analyzed; the index says which"},
     {"5", "the output cannot be written"},
     {"6", "a resource limit: memory, descriptors"},
     {"7", "it cannot be decided: captures that are not comparable, a missing metric, ranks that do not match"},

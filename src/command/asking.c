@@ -174,7 +174,7 @@ int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err) 
   if (rc != NAI_EUSAGE || !strstr(err->msg, begin) || nai_manifest_is_of_this_program(nai_run_manifest(run)))
     return rc;
   return nai_err_set(err, NAI_EINPUT,
-                     "the run \"%s\" was made by another build of nsys-ai: analyse its trace again (%s)",
+                     "the run \"%s\" was made by another build of nsys-ai: analyze its trace again (%s)",
                      nai_run_path(run), strstr(err->msg, begin));
 }
 

@@ -105,7 +105,7 @@ nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
 #define NAI_CMD_SOURCE(called) \
   { .name = called, NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES) }
-#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analysed for this answer only."
+#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analyzed for this answer only."
 #define NAI_CMD_ONE_SOURCE NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("SRC"))
 
 /* Options of every command that opens a trace: fields reader (int) and check (bool) of NAI_CLI_ARGS; its threads. */

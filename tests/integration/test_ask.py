@@ -269,7 +269,7 @@ class Pages(unittest.TestCase):
         for words in (("ask", work / "r", "why is my GPU idle"), ("summary", work / "r")):
             self.assertEqual(run(*words).returncode, 2)
             done = run(*words, program=work / "other")
-            self.assertEqual((done.returncode, "another build of nsys-ai: analyse its trace again" in done.stderr), (3, True), done.stderr)
+            self.assertEqual((done.returncode, "another build of nsys-ai: analyze its trace again" in done.stderr), (3, True), done.stderr)
 
     def test_kernel_classes_of_the_run(self):
         """Commands that read a run again have the categories that it was made with, new ones too."""
@@ -386,7 +386,7 @@ class Explain(unittest.TestCase):
         section = (SOURCE / "docs/analyses.md").read_text(encoding="utf-8").partition("### gpu_idle_gaps")[2]
         causes = re.search(r"in\s+the order ([a-z_, ]+)\.", section).group(1).split(", ")
         self.assertEqual(len(causes), 12)
-        texts = [(SOURCE / path).read_text(encoding="utf-8") for path in ("templates/report.md.mustache", "templates/viewer/src/colors.js")]
+        texts = [(SOURCE / path).read_text(encoding="utf-8") for path in ("src/tables/values.c", "templates/viewer/src/colors.js")]
         directory = artifacts(trace("host-bound"))
         for cause in causes:
             meaning = self.explain("-", cause).splitlines()[0]

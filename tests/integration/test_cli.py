@@ -346,7 +346,7 @@ class Commands(unittest.TestCase):
     def test_findings_on_the_terminal_and_as_json(self):
         path = trace("copy-bound")
         done = run("analyze", path, "--out", fresh_dir() / "o")
-        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Copies that nothing hides\n")
+        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Exposed memory copies\n")
         self.assertIn(f"TRACE={path}", done.stdout)
         line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
         wanted = report(artifacts(path)).json["findings"]

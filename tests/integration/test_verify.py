@@ -63,7 +63,7 @@ class Verify(unittest.TestCase):
                 self.assertEqual([lines[0]["start_ns"], lines[0]["end_ns"]], [start, end])  # no longer gap in a pause
                 idle = next(row for row in rows if row["what"] == "idle")
                 self.assertEqual((idle["device_id"], idle["start_ns"], idle["end_ns"]), (gpu, start, end))
-                stated = re.search(r"at most ([0-9.,]+ \w+) in one of them|: ([0-9.,]+ \w+) of idle time in one gap", lines[0]["text"])
+                stated = re.search(r"gaps, longest ([0-9.,]+ \w+)|: ([0-9.,]+ \w+) of idle time in one gap", lines[0]["text"])
                 self.assertIn(f"{cause['cause']} {stated.group(1) or stated.group(2)}", idle["name"])
                 operations = [row for row in rows if row["what"] in ("kernel", "copy", "set", "graph")]
                 self.assertIn(end, [row["start_ns"] for row in operations if row["place"] == "after"])

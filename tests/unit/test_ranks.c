@@ -336,7 +336,7 @@ static void test_verdicts(void **state) {
         "none of them most of the time: rank 3 5.00 ms (in 1 collective); together 5.00 ms");
   judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 us, 0.20 % of the time");
   judge(2, 100 * US, NAI_RANKS_PERSISTENT,
-        "rank 3 is late: it comes last in 50 of 100 collectives (95 % interval 92 to 100 %");
+        "rank 3 is late: it arrives last in 50 of 100 collectives (95 % interval 92 to 100 %");
   judge(2, 5 * US, NAI_RANKS_BALANCED, "No rank is late");
 }
 

@@ -52,7 +52,7 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
       NAI_ROW(RUNS, .run_id = item->id, .series = item->group, .labels_json = nai_buf_str(&labels),
               .status = nai_batch_outcome_name(status.outcome),
               .exit_code = status.exit >= 0 ? status.exit : NAI_NULL_I64,
-              .error = missing ? "not analysed, or killed: finish with --resume" : status.error,
+              .error = missing ? "not analyzed, or killed: finish with --resume" : status.error,
               .tool_version = missing ? NULL : NAI_VERSION, .input_bytes = item->stamp.bytes,
               .path = status.outcome == NAI_BATCH_OK ? path : NULL);
   int64_t row = nai_index_add(index, &run);

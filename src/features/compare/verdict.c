@@ -89,7 +89,7 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
   } else if (shift > out->budget) {
     out->verdict = NAI_VERDICT_SUSPECT;
     if (!enough)
-      snprintf(out->reason, sizeof out->reason, "%zu + %zu captures cannot prove it; take %zu of each side", m, n,
+      snprintf(out->reason, sizeof out->reason, "not significant with %zu + %zu captures; take %zu of each side", m, n,
                l->minimum > 5 ? l->minimum : (size_t)5);
     else
       snprintf(out->reason, sizeof out->reason,
@@ -102,7 +102,7 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
     out->verdict = NAI_VERDICT_NOT_PROVEN;
     snprintf(out->reason, sizeof out->reason,
              s->has_ci ? "%zu + %zu captures cannot exclude that it is worse by the budget"
-                       : "%zu + %zu captures prove nothing; take 5 of each side",
+                       : "not significant with %zu + %zu captures; take 5 of each side",
              m, n);
   }
 }

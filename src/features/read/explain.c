@@ -155,7 +155,7 @@ NAI_CLI_COMMAND(
     .description =
         "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause of "
         "idle time, a kernel category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts "
-        "directory or a trace, which is analysed for this answer only; with - nothing is known of a run: rules, "
+        "directory or a trace, which is analyzed for this answer only; with - nothing is known of a run: rules, "
         "tables, columns and causes only. explain kernel NAME says which category a kernel of that name has, by which "
         "rule and which part of the name.",
     .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "

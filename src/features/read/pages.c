@@ -254,11 +254,11 @@ PAGE(info, "what a trace is: capture, GPUs, processes, what it lacks",
 PAGE(summary, "where the time went, on one page",
      "Prints each GPU's window by compute, exposed communication, exposed copies and idle time, the kernels with "
      "most time, the streams, and the verdict.")
-PAGE(overlap, "what of communication and copies is hidden behind computation",
+PAGE(overlap, "how much of communication and copies overlaps with compute",
      "Prints how much of the communication and of the copies ran beside computation, and how much did not.")
 PAGE(nccl, "communication by operation, stream and range",
      "Prints what communication took on each GPU, by operation, stream and the range that launched it, and how much of "
-     "it nothing hides.")
+     "it is exposed.")
 PAGE(iters, "steps of training or inference, one by one",
      "Prints the steps of the program as they were found, what a typical one consists of, and the first 50; "
      "--format csv and json have all.")

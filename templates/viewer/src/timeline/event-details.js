@@ -94,7 +94,7 @@ function specificFields(view, event, lane) {
     case 'api':
       return [
         [
-          'Behaviour',
+          'Behavior',
           callClass(value) === 1 ? h('span', { class: 'bad' }, 'blocks the host') : callClass(value) === 2 ? 'orders or polls' : 'returns at once',
         ],
         ['Correlation', String(corr[event])],
