@@ -125,5 +125,24 @@ class Verify(unittest.TestCase):
             self.assertTrue(pathlib.Path(support.SOURCE / "docs" / "root-causes" / f"{rule}.md").exists(), rule)
 
 
+class Places(unittest.TestCase):
+    def test_the_largest_part_leads_to_its_own_longest_call(self):
+        """Not to the longest event of the row that it is a part of."""
+        paths = [trace("launch-storm"), trace("neglected"), trace("bench")] + [p for p in (SHARED / "traces" / "fsdp_2gpu.sqlite",) if p.exists()]
+        seen = 0
+        for path in paths:
+            directory = artifacts(path)
+            kernels = {(k["device_id"], k["kernel_name"]): k for k in support.read_csv(directory, "kernels")}
+            for finding in support.report(directory).json["findings"]:
+                for fact in finding["evidence"]:
+                    if not fact["text"].startswith("largest part: "):
+                        continue
+                    kernel = kernels[str(fact["device_id"]), fact["name"]]
+                    self.assertIn(kernel["short_name"].split("<")[0], fact["text"])
+                    self.assertEqual([str(fact["start_ns"]), str(fact["end_ns"])], [kernel["longest_start_ns"], kernel["longest_end_ns"]])
+                    seen += 1
+        self.assertGreater(seen, 1)
+
+
 if __name__ == "__main__":
     support.main()
