@@ -109,6 +109,7 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
                         struct nai_err *err) {
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
                           .human = true,
+                          .titles = true,
                           .none = ask->none ? ask->none : "none",
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
@@ -149,9 +150,11 @@ static int print_reason(struct nai_buf *out, const struct nai_skill_answer *answ
   } else if (ask->format == NAI_ROWS_CSV) {
     fprintf(stderr, "nsys-ai: cannot say: %s\n", nai_buf_str(&answer->reason));
   } else {
-    nai_buf_puts(out, "cannot say: ");
-    nai_escape_terminal(out, nai_buf_str(&answer->reason), answer->reason.len);
-    nai_buf_putc(out, '\n');
+    NAI_SCOPED(nai_buf) line = {0};
+    nai_buf_puts(&line, "cannot say: ");
+    nai_escape_terminal(&line, nai_buf_str(&answer->reason), answer->reason.len);
+    nai_cmd_put_wrapped(out, nai_buf_str(&line), line.len, 0);
+    out->oom |= line.oom;
   }
   return nai_buf_check(out, err);
 }

@@ -153,7 +153,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(len(block["rows"]), len(rows))
         for row in (dict(zip(names, r)) for r in block["rows"]):
             self.assertEqual(row["window_ns"], row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"])
-        self.assertEqual([b.get("title") for b in page["blocks"]][1:], ["Kernels with most time", "Streams", "Verdict"])
+        self.assertEqual([b.get("title") for b in page["blocks"]][1:], ["Top kernels by total GPU time", "Streams", "Verdict"])
         text = run("summary", directory).stdout
         self.assertRegex(text, r"\AGPU 0: window [\d.]+ ms = compute ")
         self.assertIn(page["blocks"][3]["text"], text)
@@ -180,12 +180,12 @@ class Pages(unittest.TestCase):
     def test_nothing_ran(self):
         """No table without rows stands there as if it were an answer."""
         text = run("summary", artifacts(trace("empty"))).stdout
-        self.assertIn("Kernels with most time\nnone\n", text)
+        self.assertIn("Top kernels by total GPU time\nno kernel recorded\n", text)
         self.assertFalse(text.startswith("\n"))
 
     def test_what_is_not_there_is_said(self):
         directory = artifacts(trace("nvtx-mix"))
-        self.assertTrue(run("nccl", directory).stdout.startswith("No kernel of NCCL"))
+        self.assertTrue(run("nccl", directory).stdout.startswith("No NCCL or other communication kernel recorded"))
         self.assertEqual(json.loads(run("nccl", directory, "--format", "json").stdout)["blocks"][0]["rows"], [])
         file = fresh_dir() / "p.yaml"
         file.write_text("page: p\ntitle: T\nblocks:\n  - {none: Nothing of it., sql: select name from kernel_events where 0}\n", encoding="utf-8")

@@ -92,7 +92,7 @@ static int explain_rule(bool *known, struct nai_buf *out, struct nai_run *run, c
   snprintf(path, sizeof path, "docs/root-causes/%.90s.md", what);
   const struct nai_asset *page = nai_asset_find(path);
   if (page && format == NAI_ROWS_TABLE)
-    nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+    nai_cmd_page(out, page->data, (size_t)(page->end - page->data), nai_cmd_prose_width(), nai_cmd_color());
   else if (page && format == NAI_ROWS_MARKDOWN)
     nai_buf_put(out, page->data, (size_t)(page->end - page->data));
   if (!nai_run_manifest(run)->node_count && format == NAI_ROWS_TABLE)
