@@ -171,6 +171,21 @@ class Inputs(unittest.TestCase):
             self.assertIn(message, done.stderr)
             self.assertFalse((out / "b").exists())
 
+    def test_traces_without_gpu_activity_say_so(self):
+        out = fresh_dir() / "b"
+        done = batch(trace("nvtx-only"), trace("healthy"), "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 traces: 2 analyzed (1 without GPU activity)", done.stdout)
+        statuses = {row["run_id"]: row["status"] for row in csv.DictReader((out / "index.csv").open(encoding="utf-8"))}
+        self.assertEqual(statuses, {"healthy": "ok", "nvtx-only": "no-gpu"})
+
+    def test_an_operand_that_is_not_there(self):
+        """A typo is no batch of one refused trace."""
+        out = fresh_dir() / "b"
+        done = batch("tracs/", "--out", out, status=2)
+        self.assertEqual((done.returncode, out.exists()), (2, False))
+        self.assertIn('there is no file or directory "tracs/"', done.stderr)
+
     def test_nothing_to_resume(self):
         """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
         out = fresh_dir() / "b"

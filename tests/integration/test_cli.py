@@ -39,8 +39,29 @@ class Usage(unittest.TestCase):
                 self.assertIn("\nExamples:\n", done.stdout)
                 self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 110, words)
                 version = run(command, "--version")
-                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
-        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
+                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+        self.assertEqual({run(word).stdout for word in ("-V", "version", "--version")}, {run("--version").stdout})
+
+    def test_a_first_word_that_is_a_path(self):
+        """A run means its summary; other directories, addresses and typos lead to what would work."""
+        directory = artifacts(trace("minimal"))
+        self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
+        self.assertEqual(run("help", "help").stdout, run("--help").stdout)
+        base = fresh_dir()
+        for word, says in ((base, f"nsys-ai batch {base} --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
+                           ("https://example.org/t.sqlite", "download the trace"), ("kernls", 'unknown command "kernls"')):
+            done = run(word)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), word)
+            self.assertIn(says, done.stderr)
+
+    def test_paths_with_blanks_are_quoted_for_a_shell(self):
+        base = fresh_dir() / "a b"
+        base.mkdir()
+        shutil.copy(trace("host-bound"), base / "t$x.sqlite")
+        last = run("analyze", base / "t$x.sqlite", "--out", base / "out").stdout.splitlines()[-1]
+        self.assertTrue(last.endswith(f"OUT='{base}/out' TRACE='{base}/t$x.sqlite'"), last)
+
 
     def test_alone(self):
         """Somebody who types the name only gets two examples, on stderr: nothing was asked for."""

@@ -140,6 +140,8 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
   uint32_t bad = b->manifest.count - counts.of[NAI_BATCH_OK];
   nai_buf_printf(&text, "%u %s: %u analyzed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
                  counts.of[NAI_BATCH_OK]);
+  if (counts.no_gpu)
+    nai_buf_printf(&text, " (%u without GPU activity)", counts.no_gpu);
   for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
     if (counts.of[i])
       nai_buf_printf(&text, ", %u %s", counts.of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));

@@ -59,6 +59,10 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
   if (status.outcome == NAI_BATCH_OK)
     NAI_TRY(add_report(index, row, b, i, path, &status, err));
   counts->of[status.outcome]++;
+  if (status.outcome == NAI_BATCH_OK && nai_get_i64(index->runs, row, RUNS_gpu_count) == 0) {
+    nai_set_str(index->runs, row, RUNS_status, nai_index_no_gpu);
+    counts->no_gpu++;
+  }
   index->runs->oom |= labels.oom;
   return NAI_OK;
 }
