@@ -182,7 +182,7 @@ class Inputs(unittest.TestCase):
     def test_an_operand_that_is_not_there(self):
         """A typo is no batch of one refused trace."""
         out = fresh_dir() / "b"
-        done = batch("tracs/", "--out", out, status=2)
+        done = batch("tracs/", "--out", out, expect=2)
         self.assertEqual((done.returncode, out.exists()), (2, False))
         self.assertIn('there is no file or directory "tracs/"', done.stderr)
 

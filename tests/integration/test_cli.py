@@ -55,6 +55,15 @@ class Usage(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), word)
             self.assertIn(says, done.stderr)
 
+    def test_json_is_a_format_everywhere(self):
+        directory = artifacts(trace("minimal"))
+        for words in (("summary", directory), ("overlap", directory), ("evidence", directory), ("search", directory, "saxpy"), ("sql", directory, "select 1 as a"),
+                      ("skill", "run", "streams", directory), ("rules", "list")):
+            short, long = run(*words, "--json"), run(*words, "--format", "json")
+            self.assertEqual((short.returncode, short.stdout), (long.returncode, long.stdout), words)
+            if long.returncode == 0:
+                json.loads(short.stdout)
+
     def test_paths_with_blanks_are_quoted_for_a_shell(self):
         base = fresh_dir() / "a b"
         base.mkdir()
