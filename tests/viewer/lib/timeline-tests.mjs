@@ -5,6 +5,8 @@ import { searchTests } from './search-tests.mjs';
 
 /** Causes as the page says them. */
 const CAUSE_WORDS = {
+  profiler: 'profiler overhead',
+  allocation: 'memory allocation',
   blocking_call: 'synchronization',
   queue_drained: 'starved after synchronization',
   host_code: 'host-bound',
