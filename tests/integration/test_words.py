@@ -104,6 +104,15 @@ class Words(unittest.TestCase):
                     with self.subTest(rule=rule["id"], sentence=sentence):
                         self.assertLessEqual(len(sentence.split()), 21)  # the dash of a list counts as one
 
+    def test_sentences_of_the_first_pages_are_short(self):
+        """What a new user reads: at most 20 words, code and tables left out."""
+        for name in ("README.md", "docs/using.md", "docs/capturing.md", "docs/recipes.md", "docs/terminal.md", "docs/batch.md"):
+            text = re.sub(r"(?ms)^    .*?$|^\|.*?$|^#.*?$|^```.*?^```", "", (SOURCE / name).read_text(encoding="utf-8"))
+            for paragraph in re.split(r"\n\s*\n|\n- ", text):
+                for sentence in re.split(r"(?<=[.!?:;])\s+|(?<=[.!?:;]\*\*)\s+", " ".join(paragraph.split())):
+                    with self.subTest(page=name, sentence=sentence):
+                        self.assertLessEqual(len(sentence.split()), 20)
+
     def test_page_has_the_labels_of_the_program(self):
         source = (SOURCE / "src/tables/values.c").read_text()
         causes = source[source.index("nai_cause_labels[]"):source.index("/* Active spans")]
