@@ -396,6 +396,10 @@ class Explain(unittest.TestCase):
             for text in texts:
                 self.assertIn(cause, text)
         self.assertIn("nothing is called", run("explain", "-", "host_codes").stderr)
+        for typo, meant in (("kernls", "kernels"), ("exposed-copi", "exposed-copy")):
+            for source in ("-", directory):
+                self.assertIn(f"did you mean {meant}?", run("explain", source, typo).stderr)
+        self.assertEqual(self.explain("-", "host-bound").splitlines()[0].partition(":")[2], self.explain("-", "host_code").splitlines()[0].partition(":")[2])
 
     def test_advice_is_markdown(self):
         directory = artifacts(trace("training"))

@@ -2,6 +2,7 @@
  * (pages/explain_*.yaml). */
 #include "features/read/read.h"
 
+#include "base/text.h"
 #include "base/assets.h"
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
@@ -45,9 +46,22 @@ static const char candidates[] =
 
 enum { MAX_SHOWN = 10 };
 
+/* The rule or table whose name is most like it, or NULL. */
+static const char *similar(const char *what) {
+  enum { MAX_NAMES = 512 };
+  const char *names[MAX_NAMES];
+  size_t count = 0;
+  for (size_t i = 0; count < MAX_NAMES && nai_cmd_rule_ids(i, ""); i++)
+    names[count++] = nai_cmd_rule_ids(i, "");
+  for (size_t i = 0; count < MAX_NAMES && nai_cmd_table_names(i, ""); i++)
+    names[count++] = nai_cmd_table_names(i, "");
+  return nai_text_suggest(what, names, count);
+}
+
 /* Lists what could be meant. */
 static int refuse(const char *what, const struct nai_query_rows *found, struct nai_err *err) {
   NAI_SCOPED(nai_buf) names = {0};
+  const char *near = similar(what);
   for (int64_t i = 0; i < found->rows && i < MAX_SHOWN; i++) {
     const char *name = nai_query_cell_text(found, i, 1);
     nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
@@ -58,8 +72,8 @@ static int refuse(const char *what, const struct nai_query_rows *found, struct n
                          found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
            : nai_err_set(err, NAI_EUSAGE,
                          "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
-                         "category, kernel or NVTX range",
-                         what);
+                         "category, kernel or NVTX range%s%s%s",
+                         what, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* The page on a thing of the run. */
