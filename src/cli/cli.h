@@ -100,11 +100,15 @@ struct nai_cli_exit {
 
 struct nai_cli_program {
   const char *name, *version, *title, *description;
+  const char *commit;                            /* that it was built from, for --version; NULL or "": unknown */
   const char *examples;                          /* one a line */
   const struct nai_cli_command *const *commands; /* end with NULL */
   const struct nai_cli_command *implied;         /* the command meant where none is named; may be NULL */
   bool (*implies)(const char *word);             /* whether this word means it; NULL: every word that is no command */
-  const struct nai_cli_exit *exits;              /* end with status == NULL */
+  /* Another command that a first word means which names none, or NULL; what to say of such a word else. May be NULL. */
+  const struct nai_cli_command *(*meant_by)(const char *word);
+  void (*hint)(struct nai_buf *out, const char *word);
+  const struct nai_cli_exit *exits;                       /* end with status == NULL */
   void (*escape)(struct nai_buf *, const char *, size_t); /* makes messages safe for a terminal; NULL: nai_text_clean */
 };
 

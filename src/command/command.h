@@ -55,6 +55,7 @@ bool nai_cmd_is_trace(const char *path);
 struct nai_cmd_printing {
   enum nai_rows_format format;
   bool human;        /* numbers for people */
+  bool titles;       /* headers for people */
   int width;         /* of the terminal, 0: nothing is cut */
   const char *title; /* in JSON; or NULL */
   const char *none;  /* in the place of a text table without rows; or NULL */
@@ -85,10 +86,15 @@ NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, s
 void nai_cmd_confine(const char *out, const char *stages, const char *file);
 /* Columns of the terminal that stdout is, 0 when it is none. */
 int nai_cmd_terminal_width(void);
+/* Columns for prose: those of the terminal, but no more than 100. */
+int nai_cmd_prose_width(void);
 
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
 
+/* Appends a line of text, on a terminal in as many lines as its width needs, all but the first with `indent` blanks
+ * before it. The text is one that a terminal may get. */
+void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int indent);
 /* Whether stdout is a terminal that wants colours: NO_COLOR is not set, TERM is not "dumb". */
 bool nai_cmd_color(void);
 /* Appends a word of a shell command, in quotes, whatever it holds. */
@@ -108,7 +114,7 @@ nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
 #define NAI_CMD_SOURCE(called) \
   { .name = called, NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES) }
-#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analysed for this answer only."
+#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analyzed for this answer only."
 #define NAI_CMD_ONE_SOURCE NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("SRC"))
 
 /* Options of every command that opens a trace: fields reader (int) and check (bool) of NAI_CLI_ARGS; its threads. */

@@ -125,7 +125,7 @@ static int open_kept(struct nai_run **out, const char *path, const struct nai_cm
   NAI_TRY(nai_temporary_in(directory, nai_temporary_place(), err));
   if (!how->quiet && !how->keep && access(path, R_OK) == 0)
     fprintf(stderr,
-            "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
+            "nsys-ai: analyzing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
   if (!nai_fs_join(run, sizeof run, directory->path, "run"))
     return nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
   NAI_TRY(analyze_apart(path, run, how, signals, before, err));

@@ -164,13 +164,44 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   put_evidence(view, nai_report_table(report, "evidence"), finding.finding);
 }
 
-/* All in "findings"; those to act on in "major", the rest in "minor". */
+/* The first advice of a list in Markdown, without the mark of its item. */
+static void put_advice(struct nai_view *view, const char *recommendation) {
+  NAI_SCOPED(nai_buf) advice = {0};
+  const char *first = strncmp(recommendation, "- ", 2) == 0 ? recommendation + 2 : recommendation;
+  nai_buf_put(&advice, first, strcspn(first, "\n"));
+  nai_view_put_buf(view, "advice", NAI_TEXT_TRUSTED, &advice);
+}
+
+/* The findings to begin with: none that another one includes; informative ones only where there are no others. */
+static void put_top(struct nai_view *root, const struct nai_report *report, const struct nai_table *findings) {
+  enum { TOP = 3 };
+  struct nai_view *list = nai_view_put_list(root, "top");
+  int shown = 0;
+  for (int pass = 0; pass < 2 && !shown; pass++)
+    for (int64_t i = 0; i < findings->rows && shown < TOP; i++) {
+      const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+      bool info = nai_report_severity(findings, i) == NAI_SEVERITY_INFO;
+      if (*finding.part_of || info != (pass == 1))
+        continue;
+      struct nai_view *view = nai_view_add_map(list);
+      nai_view_put_text(view, "title", finding.title);
+      nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
+      put_saving(view, report, &finding);
+      nai_view_put_text(view, "where", strcmp(finding.scope, "run") == 0 ? "" : finding.scope);
+      put_advice(view, finding.recommendation);
+      put_evidence(view, nai_report_table(report, "evidence"), finding.finding);
+      shown++;
+    }
+}
+
+/* All in "findings"; those to act on in "major", the rest in "minor", those to begin with in "top". */
 void nai_report_put_findings(struct nai_view *root, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct nai_view *all = nai_view_put_list(root, "findings"), *major = nai_view_put_list(root, "major"),
                   *minor = nai_view_put_list(root, "minor");
   nai_view_put_bool(root, "has_findings", findings->rows > 0);
   put_fixed(root, nai_report_table(report, "known_findings"), findings->rows);
+  put_top(root, report, findings);
   for (int64_t i = 0; i < findings->rows; i++) {
     put_finding(nai_view_add_map(all), report, findings, i);
     bool small = nai_report_severity(findings, i) <= NAI_SEVERITY_LOW;

@@ -9,6 +9,7 @@
 #include "tables/findings.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
+#include "tables/idle_causes.h"
 #include "tables/nvtx_ranges.h"
 #include "tables/workload.h"
 
@@ -55,13 +56,13 @@ static void put_percent(struct nai_buf *out, double low, double high) {
   nai_buf_puts(out, " %");
 }
 
-/* "2 GPUs, active for 299.8 ms: 84.6-85.8 % computing, 8.7-10.5 % idle." */
+/* "2 GPUs, active for 299.8 ms: 84.6-85.8 % compute, 8.7-10.5 % idle." */
 static void put_partition(struct nai_buf *out, const struct nai_report *report) {
-  static const struct part parts[] = {
-      {GPU_ACTIVE_compute_pct, GPU_UTILIZATION_compute_pct, "computing"},
-      {GPU_ACTIVE_exposed_comm_pct, GPU_UTILIZATION_exposed_comm_pct, "in communication that nothing hides"},
-      {GPU_ACTIVE_exposed_copy_pct, GPU_UTILIZATION_exposed_copy_pct, "in copies that nothing hides"},
-      {GPU_ACTIVE_idle_pct, GPU_UTILIZATION_idle_pct_of_window, "idle"}};
+  static const struct part parts[] = {{GPU_ACTIVE_compute_pct, GPU_UTILIZATION_compute_pct, "compute"},
+                                      {GPU_ACTIVE_exposed_comm_pct, GPU_UTILIZATION_exposed_comm_pct,
+                                       "exposed communication"},
+                                      {GPU_ACTIVE_exposed_copy_pct, GPU_UTILIZATION_exposed_copy_pct, "exposed copies"},
+                                      {GPU_ACTIVE_idle_pct, GPU_UTILIZATION_idle_pct_of_window, "idle"}};
   const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   bool active = gpus->rows > 0;
   gpus = active ? gpus : nai_report_table(report, "gpu_utilization");
@@ -131,10 +132,10 @@ static int64_t second_loss(const struct nai_table *findings, int64_t first) {
   return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
 }
 
-/* "; then: title (place, 12 %)" */
+/* "; then title (place, 12 %)" */
 static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, const struct FINDINGS_row *second) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
-  nai_buf_puts(out, "; then: ");
+  nai_buf_puts(out, "; then ");
   put_within(out, second->title);
   if (second->saving_ns == NAI_NULL_I64)
     return;
@@ -152,13 +153,14 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   if (*first.place)
     nai_buf_printf(out, " (%s)", first.place);
   if (first.saving_ns != NAI_NULL_I64) {
-    nai_buf_puts(out, ": at most ");
+    nai_buf_puts(out, ", potential saving ");
     nai_fmt_duration(out, (double)first.saving_ns);
-    if (strcmp(first.scope, "run") != 0)
-      nai_buf_printf(out, " on %s", first.scope);
-    nai_buf_puts(out, ", ");
+    nai_buf_puts(out, " (");
     put_share(out, &first);
     put_base(out, &first);
+    nai_buf_putc(out, ')');
+    if (strcmp(first.scope, "run") != 0)
+      nai_buf_printf(out, " on %s", first.scope);
   }
   if (next >= 0) {
     const struct FINDINGS_row second = FINDINGS_at(findings, next);
@@ -183,14 +185,47 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
   if (loss >= 0 && at == second_loss(findings, loss)) { /* just named */
-    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", larger.reason);
+    nai_buf_printf(out, " The latter is larger but less certain: %s.", larger.reason);
     return;
   }
-  nai_buf_puts(out, " More time, but rated lower: ");
+  nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
   put_within(out, larger.title);
   nai_buf_puts(out, " (");
   put_share(out, &larger);
   nai_buf_printf(out, "; %s).", larger.reason);
+}
+
+/* --- no loss -------------------------------------------------------------------------------------- */
+
+/* The cause of most idle time of all GPUs; NULL: there is no idle time. */
+static const char *main_cause(const struct nai_report *report) {
+  const struct nai_table *causes = nai_report_table(report, "idle_causes");
+  const char *cause = NULL;
+  for (int64_t i = 0, most = 0; i < causes->rows; i++)
+    if (nai_get_i64(causes, i, IDLE_CAUSES_active_ns) > most) {
+      most = nai_get_i64(causes, i, IDLE_CAUSES_active_ns);
+      cause = nai_get_str(causes, i, IDLE_CAUSES_cause);
+    }
+  return cause ? nai_column_label(&causes->schema->columns[IDLE_CAUSES_cause], cause) : NULL;
+}
+
+/* Why there is nothing to act on: what fills the time. A GPU that is idle is never called well used. */
+static void put_no_loss(struct nai_buf *out, const struct nai_report *report) {
+  enum { IDLE_PCT = 10 };
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
+  double idle = 0, copy = 0;
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    double idle_pct = nai_get_f64(gpus, i, GPU_ACTIVE_idle_pct),
+           copy_pct = nai_get_f64(gpus, i, GPU_ACTIVE_exposed_copy_pct);
+    idle = idle_pct > idle ? idle_pct : idle;
+    copy = copy_pct > copy ? copy_pct : copy;
+  }
+  const char *cause = main_cause(report);
+  if (idle >= IDLE_PCT && cause)
+    nai_buf_printf(out, " No actionable finding: most idle time is %s.", cause);
+  else
+    nai_buf_puts(out, idle + copy >= IDLE_PCT ? " No actionable finding."
+                                              : " No actionable finding: compute fills the time.");
 }
 
 /* --- the capture ---------------------------------------------------------------------------------- */
@@ -277,15 +312,18 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   else if (gpus)
     put_partition(out, report);
   else
-    nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
+    nai_buf_puts(out, "No GPU activity records.");
   if (loss >= 0) {
     nai_buf_putc(out, ' ');
     put_loss(out, findings, loss);
   } else if (gpus) {
-    nai_buf_puts(out, led ? " No loss worth a finding: " : " No loss worth a finding.");
-    if (led)
+    if (led) {
+      nai_buf_putc(out, ' ');
       put_partition(out, report);
-  } else {
+    }
+    put_no_loss(out, report);
+  } else if (found(report, "cuda_traced", "problem")) {
+    nai_buf_puts(out, " Record with nsys profile --trace=cuda,nvtx,osrt.");
     put_longest_range(out, report);
   }
   if (recorded)

@@ -39,9 +39,10 @@ struct ref {
   enum saving_part saving; /* REF_SAVING */
   const char *text;        /* REF_TEXT and the literal pieces of texts */
   uint32_t text_len;
-  uint32_t offset;     /* of the name in its text */
-  enum nai_unit unit;  /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
-  bool is_text, whole; /* a text; integers */
+  uint32_t offset;                         /* of the name in its text */
+  enum nai_unit unit;                      /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
+  bool is_text, whole;                     /* a text; integers */
+  const struct nai_column_def *column_def; /* REF_COLUMN; NULL for what has no labels */
   enum filter filter;
   const char *noun; /* FILTER_NOUN: what is counted, in the plural */
   uint32_t noun_len;

@@ -15,14 +15,14 @@
   C(T, wait_pct, PCT, "waiting, of matched_ns", .better = NAI_BETTER_LOWER)                                          \
   C(T, wait_exposed_ns, NS_MS, "the part of waiting that no compute hides, within active spans",                     \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                         \
-  C(T, late_count, COUNT, "sets in which it came last, beyond the doubt about the ends", .better = NAI_BETTER_LOWER, \
+  C(T, late_count, COUNT, "sets in which it arrived last, beyond the uncertainty of the ends", .better = NAI_BETTER_LOWER, \
     .sum = true)                                                                                                     \
   C(T, caused_wait_ns, NS_MS, "waiting of the other GPUs in these sets", .better = NAI_BETTER_LOWER, .sum = true)    \
-  C(T, late_by_ns, NS_MS, "in these sets, by which its kernel is shorter than the second shortest",                  \
+  C(T, late_by_ns, NS_MS, "in these sets, by which its kernel is shorter than the second shortest",                          \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                         \
   C(T, waits_for_device_id, ID32, "GPU that it waited for longest", .refers = "gpus.device_id")                      \
   C(T, waits_for_ns, NS_MS, "waiting for that GPU", .sum = true)                                                     \
-  C(T, behind_ns, NS_MS, "in the sets in which it came last, from when the first GPU came to when it came",          \
+  C(T, behind_ns, NS_MS, "in the sets in which it arrived last, from the first GPU's arrival to its own",            \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                         \
   C(T, behind_idle_ns, NS_MS, "the part of that in which it did nothing", .sum = true)                               \
   C(T, behind_with, KERNEL_NAME, "the kernel that took the largest part of that time; copies; CUDA graphs")          \
@@ -39,5 +39,5 @@
   C(T, init_idle_ns, NS_MS, "the part in which the GPU had nothing to do", .better = NAI_BETTER_LOWER, .sum = true)  \
   C(T, longest_wait_start_ns, START, "start of the longest wait")                                                    \
   C(T, longest_wait_end_ns, END, "end of the longest wait")
-NAI_TABLE(COMM_RANKS, comm_ranks, "Waiting by GPU", "One process on one GPU: what its communication was spent on",
+NAI_TABLE(COMM_RANKS, comm_ranks, "NCCL wait per GPU", "One process on one GPU: what its communication was spent on",
           "why a rank is late; ranks in other traces (nsys-ai ranks)")

@@ -20,5 +20,5 @@
   C(T, longest_ns, TIME, "most of idle_ns in one gap", .better = NAI_BETTER_LOWER)                                   \
   C(T, longest_start_ns, START, "start of that gap")                                                                 \
   C(T, longest_end_ns, END, "end of that gap")
-NAI_TABLE(LAUNCH_WAITS, launch_waits, "Waits between launches",
+NAI_TABLE(LAUNCH_WAITS, launch_waits, "Idle between launches",
           "One GPU: launches behind a wait, and the idle time before them", "whether the host needs what it waits for")

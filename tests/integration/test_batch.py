@@ -54,7 +54,7 @@ class Inputs(unittest.TestCase):
         (traces / "notes.txt").write_text("no trace", encoding="ascii")
         out = fresh_dir() / "b"
         done = batch(traces, "--out", out, expect=4)
-        self.assertIn("7 traces: 5 analysed, 2 refused", done.stdout)
+        self.assertIn("7 traces: 5 analyzed, 2 refused", done.stdout)
         found = rows(out)
         self.assertEqual({i for i, r in found.items() if r["status"] == "refused"}, {"text", "cut"})
         self.assertIn("not an SQLite database", found["text"]["error"])
@@ -144,7 +144,7 @@ class Inputs(unittest.TestCase):
         batch(work / "t", "--out", work / "b", "-q", "--scratch", odd, "--metrics", f"{odd}/m.yaml")
         self.assertIn(",ok,", (work / "b/index.csv").read_text(encoding="utf-8"))
         done = batch("--resume", "--out", work / "b")
-        self.assertIn("1 analysed", done.stdout)
+        self.assertIn("1 analyzed", done.stdout)
 
     def test_wrong_manifests_say_where(self):
         directory = fresh_dir("in")
@@ -173,7 +173,7 @@ class Inputs(unittest.TestCase):
             self.assertFalse((out / "b").exists())
 
     def test_reasons_on_the_terminal(self):
-        """Of what was not analysed, the first ten; a mistyped name beside others is one of them."""
+        """Of what was not analyzed, the first ten; a mistyped name beside others is one of them."""
         traces = make_traces(fresh_dir("in"), 1)
         for number in range(11):
             (traces / f"bad-{number}.sqlite").write_text("no database")
@@ -193,9 +193,24 @@ class Inputs(unittest.TestCase):
         if user and subprocess.run([PROGRAM, "--version"], check=False, capture_output=True, **user).returncode:
             self.skipTest("the program lies where nobody else may run it")
         printed = batch(traces, "--out", out, expect=4, **user).stdout
-        self.assertIn("2 traces: 2 analysed\n", printed)
+        self.assertIn("2 traces: 2 analyzed\n", printed)
         self.assertRegex(printed, r'  1 directory left out: cannot read the directory ".*/closed": Permission denied\n')
         self.assertIn("closed", batch(traces, "--out", out.parent / "c", "--dry-run", **user).stdout)
+
+    def test_traces_without_gpu_activity_say_so(self):
+        out = fresh_dir() / "b"
+        done = batch(trace("nvtx-only"), trace("healthy"), "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 traces: 2 analyzed (1 without GPU activity)", done.stdout)
+        statuses = {row["run_id"]: row["status"] for row in csv.DictReader((out / "index.csv").open(encoding="utf-8"))}
+        self.assertEqual(statuses, {"healthy": "ok", "nvtx-only": "no-gpu"})
+
+    def test_an_operand_that_is_not_there(self):
+        """A typo is no batch of one refused trace."""
+        out = fresh_dir() / "b"
+        done = batch("tracs/", "--out", out, expect=2)
+        self.assertEqual((done.returncode, out.exists()), (2, False))
+        self.assertIn('there is no file or directory "tracs/"', done.stderr)
 
     def test_nothing_to_resume(self):
         """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
@@ -217,7 +232,7 @@ class Inputs(unittest.TestCase):
         traces = make_traces(fresh_dir("in"), 1)
         (traces / "bad.sqlite").write_bytes(b"x" * 5000)
         done = batch(traces, "--out", fresh_dir() / "b", "-q", expect=4)
-        self.assertEqual((done.stdout, done.stderr), ("", "nsys-ai: 1 of 2 traces were not analysed; index.csv says why\n"))
+        self.assertEqual((done.stdout, done.stderr), ("", "nsys-ai: 1 of 2 traces were not analyzed; index.csv says why\n"))
 
     def test_hostile_texts_stay_texts(self):
         """Names of files, labels and names inside traces, in the page, in Markdown and in CSV."""
@@ -306,7 +321,7 @@ class Running(unittest.TestCase):
         self.assertEqual(rows(out)["minimal-1"]["input_bytes"], str(trace("cold").stat().st_size))
         rules.write_text("rules: []\n", encoding="ascii")
         self.assertEqual(len(re.findall(": ok,", batch("--resume", "--out", out, "-v").stderr)), 3)
-        self.assertIn("0 of 3 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        self.assertIn("0 of 3 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
 
     def test_what_changed_in_the_wal_alone_is_done_again(self):
         traces = make_traces(fresh_dir("in"), 1)
@@ -320,7 +335,7 @@ class Running(unittest.TestCase):
                 self.assertEqual(len(re.findall(": ok,", done.stderr)), 1 if number else 2)
                 self.assertEqual(kernel_time(out, "w"), want)
                 self.assertEqual((traces / "w.sqlite").stat().st_mtime_ns, before.st_mtime_ns)
-            self.assertIn("0 of 2 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+            self.assertIn("0 of 2 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
 
     def test_statuses_of_earlier_versions(self):
         """They do not say what lay beside the trace; most often it was nothing."""
@@ -331,11 +346,11 @@ class Running(unittest.TestCase):
         known = json.loads(status.read_text(encoding="utf-8"))
         del known["beside"]
         status.write_text(json.dumps(known), encoding="utf-8")
-        self.assertIn("0 of 1 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        self.assertIn("0 of 1 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
         batch("--rollup", "--out", out)
 
     def test_a_run_that_is_gone_is_done_again(self):
-        """The status says that it was analysed, but what the index is made of cannot be read."""
+        """The status says that it was analyzed, but what the index is made of cannot be read."""
         traces = make_traces(fresh_dir("in"), 5)
         out = fresh_dir() / "b"
         batch(traces, "--out", out)
@@ -347,7 +362,7 @@ class Running(unittest.TestCase):
         batch("--rollup", "--out", out, expect=4)
         gone = {i for i, r in rows(out).items() if r["status"] == "missing"}
         self.assertEqual(gone, {"minimal-1", "minimal-2", "minimal-3"})
-        self.assertIn("3 of 5 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        self.assertIn("3 of 5 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
         done = batch("--resume", "--out", out, "-v")
         self.assertEqual(set(re.findall("(minimal-.): ok,", done.stderr)), gone)
         self.assertEqual(index_of(out), first)
@@ -355,7 +370,7 @@ class Running(unittest.TestCase):
     def test_dry_run_writes_nothing(self):
         out = fresh_dir() / "b"
         done = batch(make_traces(fresh_dir("in"), 3), "--out", out, "--dry-run")
-        self.assertIn("3 of 3 traces would be analysed", done.stdout)
+        self.assertIn("3 of 3 traces would be analyzed", done.stdout)
         self.assertFalse(out.exists())
 
     def test_time_limit(self):

@@ -39,8 +39,38 @@ class Usage(unittest.TestCase):
                 self.assertIn("\nExamples:\n", done.stdout)
                 self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 110, words)
                 version = run(command, "--version")
-                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
-        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
+                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+        self.assertEqual({run(word).stdout for word in ("-V", "version", "--version")}, {run("--version").stdout})
+
+    def test_a_first_word_that_is_a_path(self):
+        """A run means its summary; other directories, addresses and typos lead to what would work."""
+        directory = artifacts(trace("minimal"))
+        self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
+        self.assertEqual(run("help", "help").stdout, run("--help").stdout)
+        base = fresh_dir()
+        for word, says in ((base, f"nsys-ai batch {base} --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
+                           ("https://example.org/t.sqlite", "download the trace"), ("kernls", 'unknown command "kernls"')):
+            done = run(word)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), word)
+            self.assertIn(says, done.stderr)
+
+    def test_json_is_a_format_everywhere(self):
+        directory = artifacts(trace("minimal"))
+        for words in (("summary", directory), ("overlap", directory), ("evidence", directory), ("search", directory, "saxpy"), ("sql", directory, "select 1 as a"),
+                      ("skill", "run", "streams", directory), ("rules", "list")):
+            short, long = run(*words, "--json"), run(*words, "--format", "json")
+            self.assertEqual((short.returncode, short.stdout), (long.returncode, long.stdout), words)
+            if long.returncode == 0:
+                json.loads(short.stdout)
+
+    def test_paths_with_blanks_are_quoted_for_a_shell(self):
+        base = fresh_dir() / "a b"
+        base.mkdir()
+        shutil.copy(trace("host-bound"), base / "t$x.sqlite")
+        last = run("analyze", base / "t$x.sqlite", "--out", base / "out").stdout.splitlines()[-1]
+        self.assertTrue(last.endswith(f"OUT='{base}/out' TRACE='{base}/t$x.sqlite'"), last)
+
 
     def test_alone(self):
         """Somebody who types the name only gets two examples, on stderr: nothing was asked for."""
@@ -379,7 +409,7 @@ class Commands(unittest.TestCase):
     def test_findings_on_the_terminal_and_as_json(self):
         path = trace("copy-bound")
         done = run("analyze", path, "--out", fresh_dir() / "o")
-        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Copies that nothing hides\n")
+        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Exposed memory copies\n")
         self.assertIn(f"TRACE={path}", done.stdout)
         line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
         wanted = report(artifacts(path)).json["findings"]

@@ -223,7 +223,7 @@ class Pairs(unittest.TestCase):
             noisy = {m["id"]: m["verdict"] for m in report["metrics"] if m["kind"] == "noisy"}
             self.assertNotIn("regressed", noisy.values())
             self.assertEqual(noisy["step.time.median"], "suspect")
-            self.assertIn("prove nothing", text.splitlines()[0])
+            self.assertIn("not significant", text.splitlines()[0])
 
     def test_one_capture_of_each_side_warns(self):
         """It may be noise: the gate says so and passes, unless budgets ask for more. Counts need no repetition."""
@@ -309,7 +309,7 @@ class Pairs(unittest.TestCase):
         self.assertEqual(said["memcpy.pageable.count.per_step"], "changed")
         self.assertEqual(said["gpu.idle.per_step"], "regressed")
         self.assertIn("is idle, most of it", text.splitlines()[2])
-        self.assertIn("Blocking synchronisations 1 -> 2", text.splitlines()[2])
+        self.assertIn("Blocking synchronizations 1 -> 2", text.splitlines()[2])
         done, _ = checked(runs("loop-waits", NEW[:1]), runs("loop", BASE[:1]))
         self.assertEqual(done.returncode, 1)  # exact metrics need no repetition
         report, _, _ = compared(runs("loop-waits", NEW), runs("loop", BASE))
@@ -616,7 +616,7 @@ class Comparability(unittest.TestCase):
         manifest.write_text(manifest.read_text().replace('"metrics"', '"metricz"'))
         done = run("compare", run_dir, analysed("loop", 2), "--out", fresh_dir() / "out")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("analyse its trace again", done.stderr)
+        self.assertIn("analyze its trace again", done.stderr)
 
 
 class Formats(unittest.TestCase):

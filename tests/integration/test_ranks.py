@@ -85,7 +85,7 @@ class Planned(unittest.TestCase):
         return found
 
     def test_persistent(self):
-        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", "host_code"),
+        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", "mostly host-bound"),
                                  ("copy", "copies")):
             made = job("--ranks", 3, "--steps", 8, "--straggler", "persistent", "--late-rank", 2, "--late-with", late_with)
             found = self.check_sums(ranks(traces(made)), truth(made))
@@ -177,7 +177,7 @@ class Refused(unittest.TestCase):
         made = job("--ranks", 2, "--steps", 12, "--periodic")
         out = ranks(traces(made))
         self.assertEqual(result(out)["collective_count"], 48)
-        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "initialisation"})
+        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "initialization"})
         made = job("--ranks", 3, "--steps", 12, "--periodic", "--no-init", "--offset-us", 90, "--lead", "1:5")
         ranks(traces(made), "--clock-doubt-us", 1000, status=7)  # a step takes half a millisecond
         out = ranks(traces(made), "--clock-doubt-us", 150)
@@ -300,7 +300,7 @@ class Output(unittest.TestCase):
         self.assertGreaterEqual(min(doubts), 32)  # steps of a GPU's clock
 
     def test_order_of_operands_and_runs(self):
-        """Neither the order in which traces are given nor whether they are analysed before makes a difference."""
+        """Neither the order in which traces are given nor whether they are analyzed before makes a difference."""
         again = ranks(list(reversed(traces(self.job))), "--rank-after", "rank")
         self.assertEqual(support.tree(again), support.tree(self.out))
         runs = []

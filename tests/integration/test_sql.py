@@ -241,7 +241,7 @@ class Harm(unittest.TestCase):
         self.assertEqual(os.listdir(work), [])
 
     def test_output_file(self):
-        """Only what was asked for is replaced: not a pipe or device, not a link, no neighbour."""
+        """Only what was asked for is replaced: not a pipe or device, not a link, no neighbor."""
         directory, work = artifacts(trace("training")), fresh_dir()
         (work / "out.csv.part").write_text("mine")
         (work / "target.csv").write_text("old")

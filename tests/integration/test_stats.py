@@ -479,7 +479,7 @@ class Ranges(unittest.TestCase):
         return edited("training", *statements)
 
     def test_deep(self):
-        """300 levels; the edges are shared with neighbours."""
+        """300 levels; the edges are shared with neighbors."""
         got = rows(self.nested([(i, 1000 - i) for i in range(300)] + [(1000, 1000), (1000, 1001)]), "nvtx_pushpop_trace")[1:]
         self.assertEqual([row[8] for row in got], [str(i) for i in range(300)] + ["1", "0"])
         self.assertEqual(got[299][12].count(":"), 300)

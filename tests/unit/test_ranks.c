@@ -339,7 +339,7 @@ static void test_verdicts(void **state) {
   judge(34, 5000 * US, NAI_RANKS_UNEVEN, "Most of the delay is one rank's");
   judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 us, 0.20 % of the time");
   judge(2, 100 * US, NAI_RANKS_PERSISTENT,
-        "rank 3 is late: it comes last in 50 of 100 collectives (95 % interval 92 to 100 %");
+        "rank 3 is late: it arrives last in 50 of 100 collectives (95 % interval 92 to 100 %");
   judge(2, 5 * US, NAI_RANKS_BALANCED, "No rank is late");
 }
 

@@ -165,8 +165,8 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   add_finding(table, "info", "Within the first", 700, "a part", "few-blocks");
   add_finding(table, "info", "Nothing was lowered here", 800, "", "");
   check_verdict(table, NAI_SEVERITY_LOW,
-                "Few blocks: at most 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
-                "rated lower: idle in host code (49.3 %; an input sets the pace).",
+                "Few blocks, potential saving 151.0 ms (15.1 % of the active time) on GPU 0. Larger but "
+                "less certain: idle in host code (49.3 %; an input sets the pace).",
                 NULL);
 }
 
@@ -176,8 +176,8 @@ static void test_verdict_names_a_loss_once(void **state) {
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
   add_finding(table, "medium", "A pause", 478, "paid once", "");
-  check_verdict(table, NAI_SEVERITY_HIGH,
-                "; then: a pause (47.8 %). The latter is more time, but rated lower: paid once.", "More time");
+  check_verdict(table, NAI_SEVERITY_HIGH, "; then a pause (47.8 %). The latter is larger but less certain: paid once.",
+                "Larger but");
 }
 
 /* A stored table may lack a title: the sentence goes on. */
@@ -187,7 +187,7 @@ static void test_verdict_without_a_title(void **state) {
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 151, "", "");
   add_finding(table, "high", "", 100, "", "");
-  check_verdict(table, NAI_SEVERITY_HIGH, "; then:  (10.0 %).", NULL);
+  check_verdict(table, NAI_SEVERITY_HIGH, "; then  (10.0 %).", NULL);
 }
 
 static const struct CMUnitTest tests[] = {

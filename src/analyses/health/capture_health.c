@@ -27,11 +27,10 @@ static void check_recording(const struct nai_health_checks *c) {
 }
 
 static void check_cuda(const struct nai_health_checks *c) {
-  bool cuda = c->m->apis.n || c->h.operations, ranges_only = !cuda && c->h.ranges;
-  nai_health_put(c, "cuda_traced", judged(ranges_only, cuda), c->m->apis.n, NAI_NULL_I64, "%s, %s%s",
+  bool cuda = c->m->apis.n || c->h.operations;
+  nai_health_put(c, "cuda_traced", judged(!cuda, cuda), c->m->apis.n, NAI_NULL_I64, "%s, %s%s",
                  nai_health_count(c, c->m->apis.n, "CUDA call"), nai_health_count(c, c->h.ranges, "NVTX range"),
-                 ranges_only ? ": CUDA was not traced; ranges tell where the host's time went, and nothing about GPUs"
-                             : "");
+                 cuda ? "" : ", no GPU activity");
 }
 
 static void check_kernels(const struct nai_health_checks *c) {

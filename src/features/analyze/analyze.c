@@ -96,8 +96,9 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, run.stages, "stages", "DIR",
                    "directory for the intermediate tables, replaced as a whole: what is in --out is for readers only",
                    .otherwise = "DIR/stages of --out", .hint = NAI_CLI_DIRECTORY),
-    NAI_CLI_SWITCH(off, run.keep_stages, "no-stages",
-                   "keep no intermediate tables (stages/): a smaller directory, but the next run starts anew"),
+    NAI_CLI_SWITCH(
+        off, run.keep_stages, "no-stages",
+        "keep no intermediate tables (stages/): a smaller directory, but the next run starts from the trace"),
     NAI_CLI_OPTION(word, run.stop_after, "stage", "NAME", "stop after a stage", .choices = nai_cmd_stages),
     NAI_CLI_OPTION(bytes, run.memory_limit_bytes, "memory-limit", "SIZE",
                    "refuse to start work that needs more memory, for example 4G", .otherwise = "none"),

@@ -103,10 +103,26 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
     nai_buf_printf(out, "  %d fixed: listed as known, and not found any more\n\n", result->fixed);
 }
 
+/* "NAME=path", as a shell takes it. */
+static void put_assignment(struct nai_buf *out, const char *name, const char *path) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,-@%";
+  NAI_SCOPED(nai_buf) quoted = {0};
+  nai_buf_printf(out, " %s=", name);
+  if (path[strspn(path, plain)])
+    nai_cmd_put_quoted(&quoted, path);
+  else
+    nai_buf_puts(&quoted, path);
+  nai_escape_terminal(out, nai_buf_str(&quoted), quoted.len);
+  out->oom |= quoted.oom;
+}
+
 static void put_text(struct nai_buf *out, const struct analyze_args *args, const struct nai_result *result) {
   static const char *const files[] = {"report.md", "report.html", "report.json", "tables/"};
-  nai_escape_terminal(out, nai_buf_str(&result->verdict), result->verdict.len);
-  nai_buf_puts(out, "\n\n");
+  NAI_SCOPED(nai_buf) verdict = {0};
+  nai_escape_terminal(&verdict, nai_buf_str(&result->verdict), result->verdict.len);
+  nai_cmd_put_wrapped(out, nai_buf_str(&verdict), verdict.len, 0);
+  out->oom |= verdict.oom;
+  nai_buf_putc(out, '\n');
   put_findings(out, result);
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     nai_buf_puts(out, "  ");
@@ -115,10 +131,9 @@ static void put_text(struct nai_buf *out, const struct analyze_args *args, const
   }
   if (result->list_count) { /* what the commands of findings stand on */
     const char *home = args->run.stages ? args->run.stages : args->run.out;
-    nai_buf_puts(out, "\nCommands in the reports use: OUT=");
-    nai_escape_terminal(out, home, strlen(home));
-    nai_buf_puts(out, " TRACE=");
-    nai_escape_terminal(out, args->run.trace, strlen(args->run.trace));
+    nai_buf_puts(out, "\nCommands in the reports use:");
+    put_assignment(out, "OUT", home);
+    put_assignment(out, "TRACE", args->run.trace);
     nai_buf_putc(out, '\n');
   }
 }

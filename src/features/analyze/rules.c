@@ -55,7 +55,7 @@ static void explain(struct nai_buf *out, const char *id, const struct nai_buf *y
     nai_buf_put(out, yaml->data, yaml->len);
     return;
   }
-  nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+  nai_cmd_page(out, page->data, (size_t)(page->end - page->data), nai_cmd_prose_width(), nai_cmd_color());
   nai_buf_printf(out, "\nThe rule and its thresholds: nsys-ai rules show %s\n", id);
 }
 

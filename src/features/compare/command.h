@@ -54,7 +54,7 @@ struct nai_cmd_compare {
        .at = offsetof(args, common.range_numbers)},                                                              \
       {.name = "metrics",                                                                                        \
        .value = "FILE",                                                                                          \
-       .help = "YAML metrics for traces that are analysed on the way; repeatable",                               \
+       .help = "YAML metrics for traces that are analyzed on the way; repeatable",                               \
        .type = &nai_cli_texts,                                                                                   \
        .at = offsetof(args, common.metrics),                                                                     \
        .count_at = offsetof(args, common.metric_count),                                                          \

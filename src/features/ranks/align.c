@@ -32,7 +32,7 @@ static const char apart[] = "kernels do not end together";
 static const char clocks[] = "clocks of GPUs in one trace would have to be far apart";
 
 const char *nai_rank_method_name(enum nai_rank_method method) {
-  static const char *const names[] = {"", "reference", "sequence", "initialisation", "ends", "clock"};
+  static const char *const names[] = {"", "reference", "sequence", "initialization", "ends", "clock"};
   return names[method];
 }
 

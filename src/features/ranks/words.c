@@ -3,6 +3,7 @@
 
 #include "index/index.h"
 #include "table/kernel_name.h"
+#include "tables/ranks.h"
 
 #include <math.h>
 
@@ -175,7 +176,8 @@ static int say_reason(const char **reason, const struct speech *s, const struct 
   put_ns(map, "time", rank->behind_ns);
   nai_view_put_bool(map, "idle", 2 * rank->behind_idle_ns > rank->behind_ns);
   put_ns(map, "idle_time", rank->behind_idle_ns);
-  nai_view_put_text(map, "cause", rank->idle_cause);
+  if (rank->idle_cause)
+    nai_view_put_text(map, "cause", nai_column_label(&nai_ranks_schema.columns[RANKS_idle_cause], rank->idle_cause));
   if (name)
     nai_kernel_name_short(&with, name, MAX_CHARS);
   nai_view_inherit(map, &with);

@@ -47,7 +47,7 @@ static const struct nai_cli_option options[] = {
                    "only events of the time of this NVTX range, and of its thread and process"),
     NAI_CLI_OTHER(yes, "force-overwrite", NULL, "write files that are there", .at = offsetof(NAI_CLI_ARGS, overwrite),
                   .words = "true false"),
-    NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an export is always made anew from an .nsys-rep",
+    NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an .nsys-rep is always exported again",
                   .at = offsetof(NAI_CLI_ARGS, force_export), .words = "true false"),
     NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports"),
     NAI_CLI_SWITCH(on, help_formats, "help-formats", "list the formats"),
