@@ -3,6 +3,7 @@
 /* Every analysis, a line each. Reports show their tables in this order. */
 #define ANALYSES(X)   \
   X(nvtx)             \
+  X(nvtx_projection)  \
   X(phases)           \
   X(kernels)          \
   X(kernel_shape)     \
