@@ -6,6 +6,7 @@ import html.parser
 import io
 import json
 import re
+import shutil
 import sqlite3
 import statistics
 import unittest
@@ -559,6 +560,70 @@ class Filters(unittest.TestCase):
         self.assertEqual([p.name for p in out.parent.iterdir()], [f"x_cuda_api_sum_nvtx={escaped}{domain}-0.csv"])
 
 
+    def test_projected_range(self):
+        """Kernels that touch the time from the first to the last operation that the range launched."""
+        source = trace("training")
+        projected = rows(source, "nvtx_gpu_proj_trace")[1:]
+        name, start, length = next(row[:3] for row in projected if row[0] == ":forward")
+        begin, end = int(start), int(start) + int(length)
+        process = next(int(row[6]) for row in projected if row[1] == start and row[0] == name)
+        index = sorted((int(row[3]), row[1]) for row in projected if row[0] == name).index((int(next(r[3] for r in projected if r[0] == name)), start))
+        with sqlite3.connect(source) as db:
+            pid = next(of >> 24 for (of,) in db.execute("select globalPid from CUPTI_ACTIVITY_KIND_KERNEL") if of >> 24 & 0xFFFFFF == process)
+            got = rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-projected-nvtx", f"forward/{index}")
+            self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, self.kernels(db, begin, end, pid))
+        done = run("stats", "-q", "-r", "cuda_api_sum", "--filter-projected-nvtx", "nothing", edited(
+            "training", "insert into NVTX_EVENTS(start, end, eventType, globalTid, text) select 1, 2, 59, globalTid, 'nothing' from NVTX_EVENTS limit 1"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("launched nothing", done.stderr)
+
+
+class NvtxName(unittest.TestCase):
+    """Kernels called after the innermost range around their launch."""
+
+    def names(self, source):
+        """RANGE/KERNEL of each kernel, by its start."""
+        with sqlite3.connect(source) as db:
+            names = texts(db)
+            domains = {(thread >> 24, domain): (names.get(text_id) or text) + ":" for thread, domain, text_id, text in
+                       db.execute("select globalTid, domainId, textId, text from NVTX_EVENTS where eventType = 75")}
+            ranges = [(thread, start, end, domains.get((thread >> 24, domain), "") + (names.get(text_id) or text)) for thread, start, end, domain, text_id, text in
+                      db.execute("select globalTid, start, end, domainId, textId, text from NVTX_EVENTS where eventType in (59, 60, 70, 71) and endGlobalTid is null")]
+            calls = {(thread >> 24, correlation): (thread, start, end) for thread, correlation, start, end in
+                     db.execute("select globalTid, correlationId, start, end from CUPTI_ACTIVITY_KIND_RUNTIME order by rowid desc")}
+            for start, last, name, process, correlation in db.execute("select start, end, demangledName, globalPid, correlationId from CUPTI_ACTIVITY_KIND_KERNEL"):
+                thread, begin, end = calls.get((process >> 24, correlation), (None, 0, 0))
+                around = [(s, -e, text) for t, s, e, text in ranges if t == thread and s <= begin and e >= end]
+                yield start, last - start, (max(around)[2] + "/" if around else "") + names[name]
+
+    def test_kernels(self):
+        source = trace("training")
+        groups = {}
+        for _, length, name in self.names(source):
+            groups.setdefault((name,), []).append(length)
+        got = rows(source, "cuda_gpu_kern_sum:nvtx-name")
+        self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, sums(groups))
+        self.assertTrue(all("/" in row[-1] for row in got[1:]))
+
+    def test_every_report_that_has_it(self):
+        source = trace("training")
+        names = {name for _, _, name in self.names(source)}
+        for report in ("cuda_gpu_trace", "cuda_gpu_kern_gb_sum", "cuda_gpu_sum", "cuda_api_gpu_sum", "cuda_kern_exec_trace", "cuda_kern_exec_sum"):
+            got = {row[-1] for row in rows(source, report + ":nvtx-name")[1:]}
+            self.assertLessEqual(names, got, report)
+        for report in ("gpukernsum:nvtx-name", "nvtx_kern_sum:nvtx-name", "cuda_api_sum:nvtx-name"):
+            self.assertEqual(run("stats", "-q", "-r", report, source).returncode, 2, report)
+
+    def test_domains(self):
+        source = edited("training", "insert into NVTX_EVENTS(start, end, eventType, globalTid, domainId, text) select 0, 4000000000000, 59, globalTid, 7, 'whole' "
+                        "from CUPTI_ACTIVITY_KIND_RUNTIME group by globalTid",
+                        "delete from NVTX_EVENTS where coalesce(text, '') != 'whole'",
+                        "insert into NVTX_EVENTS(start, eventType, globalTid, domainId, text) select 0, 75, globalTid, 7, 'mine' "
+                        "from CUPTI_ACTIVITY_KIND_RUNTIME group by globalTid")
+        got = {row[-1] for row in rows(source, "cuda_gpu_kern_sum:nvtx-name")[1:]}
+        self.assertEqual(got, {"mine:whole/" + row[-1] for row in rows(source, "cuda_gpu_kern_sum")[1:]})
+
+
 class Rules(unittest.TestCase):
     """Rules of nsys analyze, in SQL: longest first, 50 rows."""
 
@@ -786,8 +851,51 @@ class CommandLine(unittest.TestCase):
 
     def test_options_that_exclude_each_other(self):
         self.assertEqual(run("stats", "--filter-time", "1/2", "--filter-nvtx", "x", self.source).returncode, 2)
-        self.assertEqual(run("stats", "-o", "@cat", self.source).returncode, 2)
-        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 2)
+        self.assertEqual(run("stats", "--filter-time", "1/2", "--filter-projected-nvtx", "x", self.source).returncode, 2)
+
+    def test_programs(self):
+        """Each report goes to a program of its own, which starts only if there is a report, one after the other."""
+        reports = "cuda_api_sum,vulkan_api_sum,cuda_gpu_kern_sum"
+        want = stats(self.source, "cuda_api_sum", "-f", "csv") + stats(self.source, "cuda_gpu_kern_sum", "-f", "csv")
+        done = run("stats", "-q", "-r", reports, "-o", "@cat", self.source)
+        self.assertEqual((done.returncode, done.stdout), (0, want))
+        done = run("stats", "-q", "-r", reports, "-f", "csv", "-o", "@cat,@no-such-program,@head -n 1", self.source)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, want.splitlines()[0].replace("Num Calls", "Instances")))
+        out = fresh_dir() / "there"
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-o", f"@tee {out}", self.source).returncode, 0)
+        self.assertEqual(out.read_text(), stats(self.source, "cuda_api_sum", "-f", "csv"))
+        self.assertIn(" to [@true]... PROCESSED", run("stats", "-r", "cuda_api_sum", "-o", "@true", self.source).stdout)
+
+    def test_programs_that_fail(self):
+        for command, said in (("false", "ended with status 1"), ("no-such-program", "cannot start"), ("", "cannot start")):
+            done = run("stats", "-q", "-r", "cuda_api_sum", "-o", "@" + command, self.source)
+            self.assertEqual(done.returncode, 5, command)
+            self.assertIn(said, done.stderr)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_gpu_trace", "-o", "@true", self.source).returncode, 0)  # it reads nothing
+
+    def test_run(self):
+        """The export that a run was made from is found beside it, by its bytes."""
+        place = fresh_dir()
+        source = place / "mine.sqlite"
+        shutil.copyfile(self.source, source)
+        support.analyze(source, out=place / "artifacts" / "run1")
+        want = stats(source, "cuda_api_sum", "-f", "csv")
+        self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
+        elsewhere = fresh_dir() / "run"
+        shutil.copytree(place / "artifacts" / "run1", elsewhere)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv", elsewhere, cwd=place).stdout, want)
+        shutil.copyfile(trace("graphs"), elsewhere / "mine.sqlite")  # another one of that name
+        done = run("stats", "-q", "-r", "cuda_api_sum", elsewhere)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('"mine.sqlite"', done.stderr)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 3)
+
+    def test_export_of_an_nsys_rep(self):
+        report = fresh_dir() / "mine.nsys-rep"
+        report.write_bytes(b"no report")
+        words = ("stats", "-q", "-r", "cuda_api_sum", "-f", "csv", "--sqlite", self.source, report)
+        self.assertEqual(run(*words).stdout, stats(self.source, "cuda_api_sum", "-f", "csv"))
+        self.assertEqual(run(*words, "--force-export", env={"PATH": ""}).returncode, 3)
 
     def test_wrong_names(self):
         done = run("stats", "-q", "-f", "csv", "-r", "cuda_api_sun,cuda_api_sum,cuda_api_sum:base", self.source)

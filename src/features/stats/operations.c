@@ -113,7 +113,9 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
   static const char *const namings[] = {
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
   const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
+  bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS;
   wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END | 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
+  wanted |= by_range ? 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS : 0;
   for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++) {
     const char *column = tables[what].columns[c] ? tables[what].columns[c] : common[c];
     columns[c] = wanted & 1u << c ? column ? column : "-" : "";
@@ -121,9 +123,12 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
   if (what == NAI_STATS_KERNELS)
     columns[NAI_STATS_OP_NAME] = namings[options->naming];
   NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
-  return what == NAI_STATS_KERNELS ? name_kernels(out, source, err)
-       : what == NAI_STATS_COPIES  ? name_copies(out, source, options->old, err)
-                                   : name_sets(out, source, err);
+  if (what == NAI_STATS_COPIES)
+    return name_copies(out, source, options->old, err);
+  if (what == NAI_STATS_SETS)
+    return name_sets(out, source, err);
+  NAI_TRY(name_kernels(out, source, err));
+  return by_range ? nai_stats_name_by_range(out, source, err) : NAI_OK;
 }
 
 int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,

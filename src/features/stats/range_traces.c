@@ -226,6 +226,24 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
   return NAI_OK;
 }
 
+int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                      struct nai_stats_source *source, struct nai_err *err) {
+  struct launched launched = {0};
+  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
+  *start = INT64_MAX;
+  *end = INT64_MIN;
+  for (uint32_t i = 0; i < launched.count; i++) {
+    const struct nai_stats_item *call = &launched.items[i];
+    if (call->thread != range->thread || call->start < range->start || call->end > range->end)
+      continue;
+    *start = launched.start[i] < *start ? launched.start[i] : *start;
+    *end = launched.end[i] > *end ? launched.end[i] : *end;
+  }
+  return *start <= *end && range->end_thread == NAI_STATS_NULL
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
+}
+
 static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
   const struct launched *launched = ctx;
   struct range_trace *all = launched->all;

@@ -4,9 +4,13 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/keyset.h"
 #include "base/strings.h"
 #include "table/stats.h"
 #include "trace/reader.h"
+
+#include <limits.h>
+#include <sys/types.h>
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
 
@@ -113,6 +117,7 @@ struct nai_stats_options {
   bool old;     /* asked for by its name of 2022 */
   int64_t rows; /* of reports that have a limit: the most; -1: all */
   enum nai_stats_naming naming;
+  bool nvtx_name; /* kernels as RANGE/KERNEL */
 };
 
 /* Makes the rows of a report: count and state. */
@@ -130,6 +135,7 @@ struct nai_stats_report {
   const struct nai_stats_column *old_columns; /* NULL: the same */
   int64_t rows;                               /* takes the argument rows: its default; 0: it does not */
   bool named;                                 /* takes the arguments base and mangled */
+  bool ranged;                                /* and, by its newer name, nvtx-name */
   nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
@@ -255,10 +261,15 @@ enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          enum nai_stats_styles styles, struct nai_err *err);
 
+/* range_traces.c: from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
+NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                                     struct nai_stats_source *source, struct nai_err *err);
+
 /* filter.c: what --filter-time and --filter-nvtx ask for, either may be NULL. The latter names a range:
- * RANGE[@DOMAIN][/INDEX]. `note` gets what somebody should know. */
+ * RANGE[@DOMAIN][/INDEX]; `projected`: its time on the GPU counts. `note` gets what somebody should know. */
 NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range,
-                                         struct nai_buf *note, struct nai_stats_source *source, struct nai_err *err);
+                                         bool projected, struct nai_buf *note, struct nai_stats_source *source,
+                                         struct nai_err *err);
 
 /* --- containment.c: what lies inside which range --------------------------------------------------------- */
 
@@ -313,6 +324,10 @@ enum nai_stats_what { NAI_STATS_KERNELS, NAI_STATS_COPIES, NAI_STATS_SETS };
 NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_source *source,
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
+
+/* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
+NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
+                                           struct nai_err *err);
 
 enum {
   NAI_STATS_CALL_START,
@@ -382,6 +397,24 @@ NAI_MUST_CHECK int nai_stats_format_read(struct nai_stats_format *format, const 
 NAI_MUST_CHECK int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report,
                                    const struct nai_stats_options *options, struct nai_stats_rows *rows,
                                    const struct nai_stats_format *format, struct nai_err *err);
+
+/* --- program.c: an output that is a program ------------------------------------------------------------- */
+
+struct nai_stats_program {
+  pid_t pid; /* 0: none */
+  int fd;    /* what is written here it reads */
+};
+/* Prepares a command as programs[number], behind those that are there: it begins once it is given something. To be
+ * called before threads are started and rights given up. `give` waits for its end; NAI_EIO where that was a failure. */
+NAI_MUST_CHECK int nai_stats_program_start(struct nai_stats_program *programs, size_t number, const char *words,
+                                           struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_program_give(struct nai_stats_program *program, const struct nai_buf *text,
+                                          const char *words, struct nai_err *err);
+void nai_stats_program_free(struct nai_stats_program *program);
+
+/* run_export.c: path of the export that the run in `directory` was made from, looked for where we are, in the
+ * directory and in the two around it. NAI_EINPUT when it is not there. */
+NAI_MUST_CHECK int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_err *err);
 
 /* --- units.c --------------------------------------------------------------------------------------------- */
 
