@@ -20,6 +20,8 @@ ORACLE = SHARED / "nsys_stats"
 QUOTED = {("pytorch_dlprof_2020", "nvtxsum"), ("pytorch_dlprof_2020", "nvtxppsum"), ("pytorch_dlprof_2020", "nvtxpptrace")}
 # nsys joins copies with calls of any process (18): rows twice, and fewer within the limit.
 DOUBLED = {("two_processes_one_gpu", "cuda-sync-memcpy")}
+# Stretches in which several processes or devices are idle are one's only (24).
+IDLE = {("two_processes_one_gpu", "gpu-low-util"), ("low_util", "gpu-low-util:chunks=10")}
 # Ranges of equal times vanish with nsys (19), so that the one around them has no children: RangeIds that are not compared, those that nsys has not.
 TWINS = {("tiny", "nvtxpptrace"): ({"7", "8", "9"}, {"8", "9"})}
 # nsys looks for the range around another among 32-bit floats (NSYS_STATS.md 5.1), so that it finds others in a long capture: these columns.
@@ -62,9 +64,7 @@ class Nvidia(unittest.TestCase):
     def test_reports(self):
         compared = 0
         for file in sorted(ORACLE.glob("*/*.csv")):
-            name = file.stem.replace("_", ":", 1).replace("rows_", "rows=")
-            rule = file.stem.startswith("rule_")
-            name = file.stem[5:].replace("_", ":", 1) if rule else name
+            name = re.sub("(rows|gap|chunks)_", r"\1=", file.stem.removeprefix("rule_").replace("_", ":", 1))
             if file.parent.name == "formats" or not is_here(name.split(":")[0]):
                 continue
             with self.subTest(trace=file.parent.name, report=name):
@@ -74,6 +74,9 @@ class Nvidia(unittest.TestCase):
                     want = list(dict.fromkeys(file.read_text(encoding="utf-8").splitlines()))
                     self.assertEqual(got.splitlines()[:len(want)], want)
                     continue
+                if (file.parent.name, name) in IDLE:
+                    self.compare_stretches(file, got)
+                    continue
                 if (file.parent.name, name) in TWINS or (file.parent.name, name) in FLOATS:
                     self.compare_rows(file, name, got)
                     continue
@@ -81,6 +84,13 @@ class Nvidia(unittest.TestCase):
                     got = undoubled(got)
                 self.assertEqual(got, file.read_text(encoding="utf-8"))
         self.assertGreater(compared, 100)
+
+    def compare_stretches(self, file, got):
+        """Each stretch of nsys lies in one of ours, of the same process and GPU."""
+        (_, *got), (_, *want) = (list(csv.reader(text.splitlines())) for text in (got, file.read_text(encoding="utf-8")))
+        for _, _, length, start, *user in want:
+            self.assertTrue([row for row in got if row[4:] == user and int(row[3]) <= int(start) and
+                             int(row[3]) + int(row[2]) >= int(start) + int(length)], user)
 
     def compare_rows(self, file, name, got):
         got, want = list(csv.reader(io.StringIO(got))), list(csv.reader(file.open(encoding="utf-8")))
@@ -657,6 +667,57 @@ class Rules(unittest.TestCase):
                                   f"{kinds.format('o.memKind')}, {rest}")
         self.assertGreater(found, 10)
 
+    def used(self, source):
+        """Times by process and device, those of the profiler included, as (first, last, times, context)."""
+        with sqlite3.connect(source) as db:
+            found, tables = {}, {name for (name,) in db.execute("select name from sqlite_master")}
+            for table in tables & {"CUPTI_ACTIVITY_KIND_" + kind for kind in ("KERNEL", "MEMCPY", "MEMSET")}:
+                for process, device, context, start, end in db.execute(
+                        f"select globalPid >> 24 & 0xffffff, deviceId, contextId, start, end from {table} where start > 0"):
+                    found.setdefault((process, device), []).append((start, end, context))
+            over = [] if "PROFILER_OVERHEAD" not in tables else db.execute("select globalTid >> 24 & 0xffffff, start, end from PROFILER_OVERHEAD join StringIds on id = nameId "
+                              "where value in ('CUDA profiling data flush overhead', 'CUDA profiling stop overhead')").fetchall()
+        for (process, device), ops in sorted(found.items()):
+            first, last = min(op[0] for op in ops), max(op[1] for op in ops)
+            times = [op[:2] for op in ops] + [(a, b) for of, a, b in over if of == process and first <= a and b <= last]
+            yield process, device, min(ops)[2], first, last, sorted(times)
+
+    def test_gaps(self):
+        source = edited("training", "update PROFILER_OVERHEAD set nameId = (select id from StringIds where value like '%uffer flush%' limit 1)",
+                        "update StringIds set value = 'CUDA profiling data flush overhead' where value like '%uffer flush%'")
+        want, whole = [], 0
+        for process, device, context, first, last, times in self.used(source):
+            until = first
+            for start, end in times:
+                if start > until:
+                    want.append((-(start - until), until, process, device, context))
+                until = max(until, end)
+            whole += len(times)
+        want = [[str(n + 1), str(-length), str(start), *map(str, rest)] for n, (length, start, *rest) in enumerate(sorted(want))]
+        self.assertEqual(rows(source, "gpu_gaps:gap=0:rows=-1")[1:], want)
+        self.assertEqual(rows(source, "gpu_gaps:gap=0")[1:], want[:50])
+        self.assertEqual(stats(source, "gpu_gaps", "-f", "csv"), "\n")
+        self.assertGreater(whole, 1000)
+        for wrong in ("gpu_gaps:gap=-1", "gpu_gaps:gap=x", "gpu_time_util:chunks=0", "gpu_time_util:chunks=1001", "cuda_api_sum:gap=1"):
+            self.assertEqual(run("stats", "-q", "-r", wrong, source).returncode, 2, wrong)
+
+    def test_utilization(self):
+        for name, chunks, threshold in (("host-bound", 30, 50), ("training", 1000, 100), ("host-bound", 7, 90)):
+            source, want = trace(name), []
+            for process, device, context, first, last, times in self.used(source):
+                piece, open_ns, busy = -(-(last - first) // chunks), 0, 0
+                for at in range(first, last, piece):
+                    end = min(at + piece, last)
+                    work = sum(max(0, min(b, end) - max(a, at)) for a, b in times)
+                    if work * 100 < threshold * (end - at):
+                        open_ns, busy = open_ns + end - at, busy + work
+                    if open_ns and (work * 100 >= threshold * (end - at) or end == last):
+                        begin = (at if work * 100 >= threshold * (end - at) else end) - open_ns
+                        want.append((busy * 100 / open_ns, -open_ns, begin, process, device, context))
+                        open_ns = busy = 0
+            want = [[str(n + 1), one_decimal(percent), str(-length), *map(str, rest)] for n, (percent, length, *rest) in enumerate(sorted(want))]
+            self.assertEqual(rows(source, f"gpu_time_util:chunks={chunks}:threshold={threshold}:rows=-1")[1:], want)
+
     def test_synchronisation(self):
         source = trace("training")
         with sqlite3.connect(source) as db:
@@ -698,16 +759,43 @@ class Models(unittest.TestCase):
                             "insert into OPENMP_EVENT_KIND_LOOP values (0, 1, 0), (0, 2, 1)")
         self.assertEqual(self.columns(rows(source, "openmp_sum"), "Total Time (ns)", "Count", "Name"), [["7", "2", "a"], ["2", "1", "b"], ["1", "1", "a"]])
 
-    def test_mpi_and_system_calls(self):
+    def test_mpi_and_video(self):
         source = self.write(*(f"create table {t}(start integer, end integer, textId integer, nameId integer)" for t in
-                              ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "SYSCALL")),
+                              ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS")),
                             "insert into MPI_P2P_EVENTS(start, end, textId) values (0, 5, 0), (1, 3, 0), (5, null, 0)",
                             "insert into MPI_OTHER_EVENTS(start, end, textId) values (0, 6, 0)",
                             "insert into MPI_START_WAIT_EVENTS(start, end, textId) values (0, 1, 1)",
-                            "insert into MPI_COLLECTIVES_EVENTS(start, end, textId) values (0, 9, 1)",
-                            "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
+                            "insert into MPI_COLLECTIVES_EVENTS(start, end, textId) values (0, 9, 1)")
         self.assertEqual(self.columns(rows(source, "mpi_event_sum"), "Total Time (ns)", "Instances", "Source", "Name"),
                          [["9", "1", "collectives", "b"], ["7", "2", "p2p", "a"], ["6", "1", "other", "a"], ["1", "1", "start-wait", "b"]])
+        source = self.write("create table NVVIDEO_DECODER_API(start integer, end integer, nameId integer)", "create table NVVIDEO_JPEG_API(start integer, end integer, nameId integer)",
+                            "insert into NVVIDEO_DECODER_API values (0, 5, 0), (1, 3, 0)", "insert into NVVIDEO_JPEG_API values (0, 6, 0)")
+        self.assertEqual(self.columns(rows(source, "nvvideo_api_sum"), "Total Time (ns)", "Num Calls", "Event Type", "Name"),
+                         [["7", "2", "Decoder", "a"], ["6", "1", "JPEG", "a"]])
+
+    def test_messages(self):
+        thread = 5 << 24 | 7
+        source = self.write("create table MPI_P2P_EVENTS(start integer, end integer, globalTid integer, textId integer, tag integer, remoteRank integer, size integer)",
+                            "create table MPI_COLLECTIVES_EVENTS(start integer, end integer, globalTid integer, textId integer, rootRank integer, size integer, recvSize integer)",
+                            "create table MPI_START_WAIT_EVENTS(start integer, end integer, globalTid integer, textId integer)",
+                            "create table MPI_RANKS(globalTid integer, rank integer)", f"insert into MPI_RANKS values ({thread + 1}, 3)",
+                            f"insert into MPI_P2P_EVENTS values (10, 15, {thread}, 0, 1, 2, 100), (10, 15, {thread}, 0, 1, 2, 100), (10, 15, {thread}, 0, 1, 4, 100), "
+                            f"(1, 2, {8 << 24}, 0, 1, 2, 7), (5, null, {thread}, 0, 1, 2, null)",
+                            f"insert into MPI_COLLECTIVES_EVENTS values (20, 29, {thread}, 1, 0, 40, null), (30, 31, {thread}, 1, 0, 50, 8)",
+                            f"insert into MPI_START_WAIT_EVENTS values (16, 18, {thread}, 1)")
+        self.assertEqual(rows(source, "mpi_event_trace", "-f", "csv:mem=B")[1:],
+                         [["1", "2", "1", "a", "8", "0", "1", "", "2", "", "7", "", ""], ["10", "15", "5", "a", "5", "7", "1", "3", "2", "", "100", "", ""],
+                          ["10", "15", "5", "a", "5", "7", "1", "3", "4", "", "100", "", ""], ["16", "18", "2", "b", "5", "7", "", "3", "", "", "", "", ""],
+                          ["20", "29", "9", "b", "5", "7", "", "3", "", "0", "", "40", ""], ["30", "31", "1", "b", "5", "7", "", "3", "", "0", "", "50", "8"]])
+        got = rows(source, "mpi_msg_size_sum", "-f", "csv:mem=B")
+        self.assertEqual(got[0], ["Total Message Volume (B)", "Instances", "Avg (B)", "Med (B)", "Min (B)", "Max (B)", "StdDev (B)", "Source", "Name"])
+        self.assertEqual(self.columns(got, "Total Message Volume (B)", "Instances", "Avg (B)", "Med (B)", "Min (B)", "Max (B)", "Source", "Name"),
+                         [["307", "4", "76.75", "100.0", "7", "100", "p2p", "a"], ["90", "2", "45.0", "45.0", "40", "50", "coll_send", "b"],
+                          ["8", "1", "8.0", "8", "8", "8", "coll_recv", "b"]])
+
+    def test_system_calls(self):
+        source = self.write("create table SYSCALL(start integer, end integer, nameId integer)",
+                            "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
         self.assertEqual(self.columns(rows(source, "syscall_sum"), "Total Time (ns)", "Num Calls", "Name"), [["10", "2", "b"], ["1", "1", "a"]])
 
     def test_unified_memory(self):

@@ -107,6 +107,19 @@ static bool is_number(const char *word) {
   return *word && strlen(word) < 10 && strspn(word, "0123456789") == strlen(word);
 }
 
+/* Whether it is one of the report's own, NAME=N. */
+static bool read_number(struct request *request, const char *word) {
+  for (int i = 0; i < 2 && request->report->arguments[i].name; i++) {
+    const struct nai_stats_argument *argument = &request->report->arguments[i];
+    size_t len = strlen(argument->name);
+    if (strncmp(word, argument->name, len) != 0 || word[len] != '=' || !is_number(word + len + 1))
+      continue;
+    request->options.number[i] = strtoll(word + len + 1, NULL, 10);
+    return request->options.number[i] >= argument->least && request->options.number[i] <= argument->most;
+  }
+  return false;
+}
+
 static int read_arguments(struct request *request, char *words, struct nai_err *err) {
   char *rest = NULL;
   for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
@@ -118,7 +131,7 @@ static int read_arguments(struct request *request, char *words, struct nai_err *
       request->options.nvtx_name = true;
     else if (request->report->rows && strncmp(word, "rows=", 5) == 0 && is_number(word + 5))
       request->options.rows = strtoll(word + 5, NULL, 10);
-    else
+    else if (!read_number(request, word))
       return nai_err_set(err, NAI_EUSAGE, "Invalid argument passed to report '%s': unrecognized arguments: %s",
                          request->name, word);
   return NAI_OK;
@@ -137,6 +150,8 @@ static int read_request(struct request *request, const char *text, struct nai_ar
   if (nai_stats_is_absent(request->report))
     return nai_err_set(err, NAI_EUSAGE, "Report '%s' of nsys is not in nsys-ai yet.", request->name);
   request->options.rows = request->report->rows;
+  for (int i = 0; i < 2; i++)
+    request->options.number[i] = request->report->arguments[i].otherwise;
   request->options.old = nai_stats_is_old(request->report, request->name);
   return read_arguments(request, arguments, err);
 }

@@ -117,7 +117,14 @@ struct nai_stats_options {
   bool old;     /* asked for by its name of 2022 */
   int64_t rows; /* of reports that have a limit: the most; -1: all */
   enum nai_stats_naming naming;
-  bool nvtx_name; /* kernels as RANGE/KERNEL */
+  bool nvtx_name;    /* kernels as RANGE/KERNEL */
+  int64_t number[2]; /* of the report's arguments of its own */
+};
+
+/* An argument NAME=N of a report. */
+struct nai_stats_argument {
+  const char *name; /* NULL: none */
+  int64_t otherwise, least, most;
 };
 
 /* Makes the rows of a report: count and state. */
@@ -136,6 +143,7 @@ struct nai_stats_report {
   int64_t rows;                               /* takes the argument rows: its default; 0: it does not */
   bool named;                                 /* takes the arguments base and mangled */
   bool ranged;                                /* and, by its newer name, nvtx-name */
+  struct nai_stats_argument arguments[2];
   nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
@@ -157,9 +165,11 @@ nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_gri
     nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
     nai_stats_make_push_pop_trace;
 nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
-    nai_stats_make_sync_calls;
+    nai_stats_make_sync_calls, nai_stats_make_gaps, nai_stats_make_utilization, nai_stats_make_mpi_sizes,
+    nai_stats_make_mpi_trace, nai_stats_make_video;
 extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
-    nai_stats_call_rule_columns[];
+    nai_stats_call_rule_columns[], nai_stats_gap_columns[], nai_stats_utilization_columns[],
+    nai_stats_mpi_size_columns[], nai_stats_mpi_trace_columns[], nai_stats_video_columns[];
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
     nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
@@ -227,6 +237,15 @@ static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_
 #define NAI_STATS_SUMS(counted)                                                                              \
   {"Time", NAI_STATS_PERCENT, nai_stats_cell_percent}, {"Total Time", NAI_STATS_TIME, nai_stats_cell_total}, \
       {counted, NAI_STATS_PLAIN, nai_stats_cell_count}, NAI_STATS_SPREAD
+/* Numbers of bytes, not rounded. */
+void nai_stats_cell_size_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_size_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_size_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+#define NAI_STATS_SIZE_SPREAD                                                                                    \
+  {"Avg", NAI_STATS_MEMORY, nai_stats_cell_size_average}, {"Med", NAI_STATS_MEMORY, nai_stats_cell_size_median}, \
+      {"Min", NAI_STATS_MEMORY, nai_stats_cell_least}, {"Max", NAI_STATS_MEMORY, nai_stats_cell_most}, {         \
+    "StdDev", NAI_STATS_MEMORY, nai_stats_cell_size_deviation                                                    \
+  }
 /* Makes groups the rows of a report. */
 NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                                          enum nai_stats_ties ties, struct nai_err *err);

@@ -133,14 +133,14 @@ int nai_stats_make_copy_sizes(struct nai_stats_rows *rows, const struct nai_stat
   return sum_copies(rows, options, true, err);
 }
 
-static void size_average(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+void nai_stats_cell_size_average(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.mean);
 }
-static void size_deviation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+void nai_stats_cell_size_deviation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.stddev);
 }
 /* Of an odd number one of them, else the mean of two. */
-static void size_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+void nai_stats_cell_size_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats *stats = &nai_stats_group_of(rows, row)->stats;
   if (stats->count % 2)
     nai_stats_put_int(out, (int64_t)stats->p50);
@@ -152,11 +152,7 @@ const struct nai_stats_column nai_stats_copy_time_columns[] = {
     NAI_STATS_SUMS("Count"), {"Operation", 0, nai_stats_cell_name}, {0}};
 const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STATS_MEMORY, nai_stats_cell_total},
                                                                {"Count", 0, nai_stats_cell_count},
-                                                               {"Avg", NAI_STATS_MEMORY, size_average},
-                                                               {"Med", NAI_STATS_MEMORY, size_median},
-                                                               {"Min", NAI_STATS_MEMORY, nai_stats_cell_least},
-                                                               {"Max", NAI_STATS_MEMORY, nai_stats_cell_most},
-                                                               {"StdDev", NAI_STATS_MEMORY, size_deviation},
+                                                               NAI_STATS_SIZE_SPREAD,
                                                                {"Operation", 0, nai_stats_cell_name},
                                                                {0}};
 
