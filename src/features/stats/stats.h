@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/keyset.h"
+#include "base/sort.h"
 #include "base/strings.h"
 #include "table/stats.h"
 #include "trace/reader.h"
@@ -37,7 +38,7 @@ struct nai_stats_source {
   struct nai_stats_filter filter;
   struct nai_arena arena;
   struct nai_strings texts;     /* every text that a report prints, cleaned */
-  struct nai_strings name_ids;  /* ids of StringIds that were asked for, 8 bytes each */
+  struct nai_keyset name_ids;   /* ids of StringIds that were asked for */
   struct nai_stats_name *names; /* of each of those */
   uint32_t name_capacity;
 };
@@ -274,6 +275,8 @@ struct nai_stats_range {
 struct nai_stats_ranges {
   uint32_t count;
   struct nai_stats_range *at; /* in the order of the file */
+  struct nai_key *ordered;    /* containment.c: those that can hold something, by thread and start; NULL: not yet */
+  uint32_t ordered_count;
 };
 enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
@@ -299,7 +302,7 @@ struct nai_stats_item {
 /* Calls `pair` for each range and each item inside it: on the same thread, begun no later and ended no earlier. A range
  * with an end thread holds nothing. Items of a thread come by start, the pairs of an item one after the other. */
 typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+NAI_MUST_CHECK int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
                                      uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
                                      struct nai_err *err);
 
@@ -310,7 +313,7 @@ struct nai_stats_place {
   uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
                       UINT32_MAX: none. The first is the others' parent */
 };
-NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, const struct nai_stats_ranges *ranges,
+NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges,
                                           struct nai_arena *arena, struct nai_err *err);
 
 /* --- operations.c: what ran on GPUs, and the calls that launched it --------------------------------------- */
@@ -371,7 +374,7 @@ static inline int64_t nai_stats_tid(int64_t global) { return global == NAI_STATS
 /* Calls by process and correlation id. */
 struct nai_stats_calls {
   struct nai_stats_events events;
-  struct nai_strings known;
+  struct nai_keyset known;
   uint32_t *row; /* of each known pair: its first call */
 };
 NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
