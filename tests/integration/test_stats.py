@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 import statistics
+import subprocess
 import unittest
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -119,6 +120,48 @@ class Nvidia(unittest.TestCase):
                 self.assertEqual(without_blank_lines(stats(solver, report, "-f", f"csv:{key}={unit}")), want)
                 if key == "time":
                     self.assertEqual(without_blank_lines(stats(solver, report, "-f", "csv", "--timeunit", unit)), want)
+
+
+def nsys_version():
+    try:
+        found = re.search(r"version (\d+)\.", subprocess.run(["nsys", "--version"], capture_output=True, text=True, check=False).stdout)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+@unittest.skipUnless(nsys_version() == 2022, "no nsys of 2022 on PATH")
+class InstalledNsys(unittest.TestCase):
+    """The program itself, on generated exports of every age, under the names of 2022."""
+
+    REPORTS = ("apigpusum cudaapisum cudaapitrace gpukernsum gpukernsum:base gpumemsizesum gpumemtimesum gpusum gputrace kernexecsum kernexectrace nvtxgpuproj "
+               "nvtxkernsum nvtxsum nvtxppsum nvtxpptrace nvtxsesum osrtsum openaccsum openmpevtsum unifiedmemory unifiedmemorytotals umcpupagefaults").split()
+    RULES = "cuda-async-memcpy:rows=-1 cuda-sync-memcpy:rows=-1 cuda-sync-memset:rows=-1 cuda-sync-api:rows=-1 gpu-starv:gap=0 gpu-low-util gpu-low-util:chunks=7".split()
+    TRACES = [("training", age) for age in (2019, 2021, 2024, 2026)] + [("graphs-node", 2026), ("nvtx-mix", 2026), ("copy-bound", 2021), ("host-bound", 2024),
+                                                                        ("shapes", 2026), ("openacc-like", 2026), ("openmp-like", 2026)]
+
+    def compare(self, source, report):
+        words = ["analyze" if report in self.RULES else "stats", "-q", "-r", report, "-f", "csv"]
+        theirs = subprocess.run(["nsys", *words, source], capture_output=True, text=True, check=False, timeout=60)
+        if "ERROR" in theirs.stderr:  # gputrace without TARGET_INFO_GPU
+            return 0
+        want, got = theirs.stdout.split("\n"), undoubled(stats(source, report, "-f", "csv")).split("\n")
+        want, got = ([line for line in lines if line and not line.startswith("The following")] for lines in (want, got))
+        if report.startswith("cuda-"):  # of equal times any order; a call of another process is no call
+            want, got = sorted(set(want)), sorted(got)
+        self.assertEqual(got, want)
+        return len(want)
+
+    @support.tier("ci")
+    def test_reports_and_rules(self):
+        compared = 0
+        for scenario, age in self.TRACES:
+            source = fresh_dir() / f"{scenario}-{age}.sqlite"  # nsys may write beside it
+            shutil.copyfile(trace(scenario, "--schema", str(age)), source)
+            for report in (*self.REPORTS, *self.RULES):
+                with self.subTest(trace=source.name, report=report):
+                    compared += self.compare(source, report)
+        self.assertGreater(compared, 20000)
 
 
 # --- an independent truth ------------------------------------------------------------------------------------
@@ -506,6 +549,13 @@ class Ranges(unittest.TestCase):
     def test_ranges_that_end_on_another_thread_hold_nothing(self):
         self.assertGreater(len(rows(self.nested([(5, 10**15)]), "nvtx_gpu_proj_trace")), 1)
         self.assertEqual(stats(self.nested([(5, 10**15)], "7"), "nvtx_gpu_proj_trace", "-f", "csv"), "\n")
+
+
+    def test_ages_without_null(self):
+        """Exports of 2019 have 0 and empty texts where later ones have nothing: the tree stands, and domains keep their names."""
+        old, new = (rows(trace("training", "--schema", str(age)), "nvtx_pushpop_trace")[1:] for age in (2019, 2021))
+        self.assertEqual([row[3:5] + row[8:10] for row in old], [row[3:5] + row[8:10] for row in new])
+        self.assertIn("NCCL:ncclAllReduce", {row[-1] for row in rows(trace("training", "--schema", "2019"), "nvtx_sum")})
 
 
 class Filters(unittest.TestCase):

@@ -190,9 +190,11 @@ static int find_low(struct stretches *all, uint32_t number, int64_t chunks, int6
   return NAI_OK;
 }
 
+/* As they are printed. */
 static int by_percent(const void *left, const void *right) {
-  const struct stretch *a = left, *b = right;
-  return a->percent != b->percent ? (a->percent < b->percent ? -1 : 1) : by_length(left, right);
+  double a = nai_stats_round(((const struct stretch *)left)->percent);
+  double b = nai_stats_round(((const struct stretch *)right)->percent);
+  return a != b ? (a < b ? -1 : 1) : by_length(left, right);
 }
 
 int nai_stats_make_utilization(struct nai_stats_rows *rows, const struct nai_stats_options *options,

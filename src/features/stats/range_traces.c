@@ -134,6 +134,8 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   uint32_t twins = 0;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++) /* in the tree that does not count; of 2019 it is 0 for none */
+    all->ranges.at[i].end_thread = NAI_STATS_NULL;
   NAI_TRY(find_places(all, arena, err));
   NAI_TRY(sum_children(all, arena, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
