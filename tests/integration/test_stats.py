@@ -1080,5 +1080,60 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
 
 
+class Consumers(unittest.TestCase):
+    """How public scripts take the output of nsys stats apart: docs/stats.md, "Scripts that exist". Their command lines, with nsys-ai for nsys."""
+
+    def setUp(self):
+        self.place = fresh_dir()
+        self.source = self.place / "report.sqlite"
+        shutil.copyfile(trace("training"), self.source)
+        self.kernels = {row[-1]: row for row in rows(self.source, "cuda_gpu_kern_sum")[1:]}
+
+    def stats(self, *words):
+        done = run("stats", *words, self.source, cwd=self.place)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_files_with_the_report_in_their_name(self):
+        self.stats("--format", "csv", "--report", "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum", "--force-export", "--sqlite", "other.sqlite", "--force-overwrite",
+                   "--output", "out")
+        for report, column in (("cuda_gpu_kern_sum", "Name"), ("cuda_gpu_mem_time_sum", "Operation")):
+            with open(self.place / f"out_{report}.csv", encoding="utf-8", newline="") as file:
+                found = {row[column]: int(row["Total Time (ns)"]) for row in csv.DictReader(file)}
+            self.assertEqual(found, {row[-1]: int(row[1]) for row in rows(self.source, report)[1:]})
+        self.stats("--report", "gpukernsum", "-f", "json", "-o", "./exported")
+        kernels = json.loads((self.place / "exported_gpukernsum.json").read_text())
+        self.assertEqual(sum(kernel["Instances"] for kernel in kernels), sum(int(row[2]) for row in self.kernels.values()))
+        self.stats("--force-export", "false", "--report", "nvtx_gpu_proj_sum", "--format", "csv", "--output", "nsys_stats")
+        self.assertEqual(len(list(self.place.glob("nsys_stats*nvtx_gpu_proj_sum*.csv"))), 1)
+
+    def test_csv_on_standard_output(self):
+        """Lines with a comma, whatever else is printed; or from the header on."""
+        text = self.stats("--force-export=true", "--report", "cuda_gpu_kern_sum", "--format", "csv")
+        self.assertEqual(list(csv.reader(line for line in text.splitlines() if "," in line))[1:], list(self.kernels.values()))
+        text = self.stats("--report", "cuda_gpu_trace", "--format", "csv").strip().splitlines()
+        header = next(i for i, line in enumerate(text) if "Name" in line and "CorrId" in line)
+        self.assertEqual(len(text) - header - 1, len(rows(self.source, "cuda_gpu_trace")) - 1)
+        for row in csv.DictReader(text[header:]):  # kernels are what has a grid
+            self.assertEqual(row["GrdX"] != "", row["Name"] in self.kernels)
+
+    def test_json_on_standard_output(self):
+        projected = json.loads(self.stats("--report", "nvtx_gpu_proj_trace", "--force-export=true", "-q", "-f", "json"))
+        times = [int(entry["Projected Duration (ns)"]) for entry in projected if entry.get("Name", "").strip().strip('"') == ":forward"]
+        self.assertEqual(len(times), 8)
+
+    def test_columns_of_text(self):
+        """Sections by their titles, rows behind the line of dashes; numbers first, the name last."""
+        text = self.stats("--force-export=true", "--report", "cuda_gpu_kern_sum", "--report", "cuda_gpu_mem_time_sum")
+        section = text[text.index("CUDA GPU Kernel Summary"):text.index("CUDA GPU MemOps Summary")]
+        found = [re.match(r" *([\d.]+) +(\d+) +(\d+) +([\d.]+) ", line) for line in section.split("\n")]
+        self.assertEqual([(m[1], m[2], m[3]) for m in found if m], [tuple(row[:3]) for row in self.kernels.values()])
+        lines = self.stats("--report", "nvtx_sum").split("\n")
+        dashes = next(i for i, line in enumerate(lines) if "--------" in line)
+        self.assertEqual([line.split()[1] for line in lines[dashes + 1:] if line.strip()], [row[1] for row in rows(self.source, "nvtx_sum")[1:]])
+        table = self.stats("--report", "gpukernsum", "--format", "table", "--force-export=true")
+        self.assertGreater(len([line for line in table.split("\n") if line.startswith(" |") or line.startswith("|")]), len(self.kernels))
+
+
 if __name__ == "__main__":
     support.main()
