@@ -1080,6 +1080,45 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
 
 
+class Tables(unittest.TestCase):
+    """What a run keeps of the same."""
+
+    def test_calls(self):
+        source = edited("training", "update CUPTI_ACTIVITY_KIND_RUNTIME set returnValue = case rowid % 5 when 0 then 2 when 1 then 600 else 0 end")
+        groups, errors = {}, {}
+        with sqlite3.connect(source) as db:
+            names = texts(db)
+            for name, start, end, result in db.execute("select nameId, start, end, returnValue from CUPTI_ACTIVITY_KIND_RUNTIME"):
+                name = re.sub(r"(_v\d{4,5}|_ptsz|_ptds)+$", "", names[name])
+                groups.setdefault(name, []).append(end - start)
+                errors[name] = errors.get(name, 0) + (result == 2)
+        found = support.read_csv(support.analyze(source), "api_calls")
+        self.assertEqual([(row["api_name"], int(row["call_count"]), support.ns_of_ms(row["total_time_ms"]), support.ns_of_us(row["min_duration_us"]),
+                           support.ns_of_us(row["max_duration_us"]), int(row["error_count"])) for row in found],
+                         [(name, len(v), sum(v), min(v), max(v), errors[name]) for name, v in sorted(groups.items(), key=lambda item: (-sum(item[1]), item[0]))])
+        for row in found:
+            v = groups[row["api_name"]]
+            self.assertAlmostEqual(float(row["p50_duration_us"]) * 1e3, statistics.median(v), delta=0.6)
+            self.assertAlmostEqual(float(row["stddev_duration_us"]) * 1e3, statistics.stdev(v) if len(v) > 1 else 0, delta=0.6)
+            self.assertEqual(int(row["longest_end_ns"]) - int(row["longest_start_ns"]), max(v))
+
+    def test_launches(self):
+        """Equal to the report, which is held against Python above."""
+        for source in (trace("training"), trace("graphs-node"), trace("dependency")):
+            want = {(row[0], row[1], row[2], row[-2], row[-1]): row for row in rows(source, "cuda_kern_exec_sum")[1:]}
+            found = support.read_csv(support.artifacts(source), "kernel_launch_times")
+            self.assertEqual(len(found), len(want))
+            for row in found:
+                key = next(k for k in want if k[:3] == (row["pid"], row["tid"], row["device_id"]) and k[4] == row["kernel_name"] and
+                           re.sub(r"(_v\d+|_ptsz)+$", "", k[3]) == row["api_name"])
+                report = want[key]
+                self.assertEqual((row["kernel_count"], row["queued_count"]), (report[3], report[4]))
+                for column, at in (("total_avg_us", 5), ("total_p50_us", 6), ("api_avg_us", 10), ("api_p50_us", 11), ("queue_avg_us", 15), ("queue_p50_us", 16),
+                                   ("queue_max_us", 18), ("kernel_avg_us", 20), ("kernel_p50_us", 21)):
+                    self.assertEqual(row[column] == "", report[at] == "", column)
+                    self.assertAlmostEqual(float(row[column] or 0) * 1e3, float(report[at] or 0), delta=0.6, msg=column)
+
+
 class Consumers(unittest.TestCase):
     """How public scripts take the output of nsys stats apart: docs/stats.md, "Scripts that exist". Their command lines, with nsys-ai for nsys."""
 
