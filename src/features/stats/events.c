@@ -167,7 +167,7 @@ static void close_gaps(struct load *load, int columns) {
 }
 
 static int make_room(struct load *load, const char *const *names, int columns, struct nai_err *err) {
-  struct nai_arena *arena = &load->source->arena;
+  struct nai_arena *arena = load->source->columns ? load->source->columns : &load->source->arena;
   int64_t rows = 0;
   bool filled[NAI_STATS_MAX_COLUMNS] = {0};
   NAI_TRY(NAI_NEW(load->first, arena, (size_t)load->scan.parts, err));

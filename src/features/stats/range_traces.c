@@ -85,8 +85,10 @@ static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint3
   for (uint32_t at = range; at != UINT32_MAX; at = all->places[at].parent)
     all->chain[depth++] = at;
   nai_buf_clear(&rows->scratch);
-  while (depth-- > 0)
-    nai_buf_printf(&rows->scratch, ":%lld", (long long)all->ranges.at[all->chain[depth]].rowid);
+  while (depth-- > 0) {
+    nai_buf_putc(&rows->scratch, ':');
+    nai_stats_put_digits(&rows->scratch, all->ranges.at[all->chain[depth]].rowid);
+  }
   nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->scratch) : NULL);
 }
 

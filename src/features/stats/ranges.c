@@ -124,8 +124,12 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
                      .old = old};
+  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(NULL); /* what the ranges are made from is not kept */
   *out = (struct nai_stats_ranges){0};
-  NAI_TRY(nai_stats_load(&rows, source, "NVTX_EVENTS", columns, err));
+  source->columns = &scratch;
+  int rc = nai_stats_load(&rows, source, "NVTX_EVENTS", columns, err);
+  source->columns = NULL;
+  NAI_TRY(rc);
   NAI_TRY(NAI_NEW(out->at, &source->arena, rows.count, err));
   NAI_TRY(read_domains(&n, err));
   int64_t last = latest(&rows, old, styles);

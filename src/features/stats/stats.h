@@ -37,6 +37,7 @@ struct nai_stats_source {
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
+  struct nai_arena *columns;    /* where columns of tables lie; NULL: in `arena` */
   struct nai_strings texts;     /* every text that a report prints, cleaned */
   struct nai_keyset name_ids;   /* ids of StringIds that were asked for */
   struct nai_stats_name *names; /* of each of those */
@@ -447,5 +448,7 @@ const struct nai_stats_scale *nai_stats_scale_find(enum nai_stats_unit unit, con
 const struct nai_stats_scale *nai_stats_scale_default(enum nai_stats_unit unit);
 /* What stands in parentheses in a header. */
 void nai_stats_put_unit(struct nai_buf *out, enum nai_stats_unit unit, const struct nai_stats_scale *scale, bool old);
+/* A whole number. */
+void nai_stats_put_digits(struct nai_buf *out, int64_t value);
 /* A number in that unit, NULL: as it is. */
 void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale);
