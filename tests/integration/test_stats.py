@@ -936,6 +936,7 @@ class Formats(unittest.TestCase):
     def test_values_that_no_capture_has(self):
         for report in run("stats", "--help-reports").stdout.split("\n"):
             for name in re.findall(r"^  (\w+)", report):
+                name += ":name=GpuMetrics" if name.endswith("_pace") else ""
                 done = run("stats", "-q", "-f", "csv", "-r", name, trace("hostile-values"))
                 self.assertIn(done.returncode, (0, 3), done.stderr)
 
@@ -1078,6 +1079,70 @@ class CommandLine(unittest.TestCase):
             count = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0]
         self.assertEqual(count, 4)
         self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
+
+
+class Recipes(unittest.TestCase):
+    def kernels(self, source):
+        with sqlite3.connect(source) as db:
+            return db.execute("select k.start, k.end, s.value, l.value, globalPid >> 24 & 0xffffff, deviceId from CUPTI_ACTIVITY_KIND_KERNEL k "
+                              "join StringIds s on s.id = shortName join StringIds l on l.id = demangledName order by 1, 2").fetchall()
+
+    def test_histogram(self):
+        source, lengths = trace("bimodal"), {}
+        for start, end, _, name, *_ in self.kernels(source):
+            lengths.setdefault(name, []).append(end - start)
+        for bins in (30, 3, 1):
+            want = []
+            for name, v in sorted(lengths.items(), key=lambda item: (-sum(item[1]), len(item[1]), item[0])):
+                least, most, done = min(v), max(v), 0
+                count = bins if most > least else 1
+                places = [min(int((x - least) / (most - least) * count), count - 1) if most > least else 0 for x in v]
+                for i in range(count):
+                    done += places.count(i)
+                    want.append([one_decimal(least + (most - least) / count * k if most > least else least) for k in (i, i + 1)] +
+                                [str(places.count(i)), one_decimal(100 * places.count(i) / len(v)), one_decimal(100 * done / len(v)), name])
+            self.assertEqual(rows(source, f"cuda_gpu_kern_hist:bins={bins}")[1:], want)
+
+    def pace(self, moments):
+        total, before = 0, None
+        for i, (start, end) in enumerate(sorted(moments)):
+            total += end - start
+            yield [str(v) if v is not None else "" for v in (i, start, end, end - start, start - before[0] if before else None,
+                                                             start - before[1] if before else None, total)]
+            before = start, end
+
+    def test_pace(self):
+        source = trace("training")
+        kernels = self.kernels(source)
+        for of, at in ((kernels[5][2], 2), (kernels[5][3], 3)):
+            if "," not in of:
+                self.assertEqual(rows(source, f"cuda_gpu_kern_pace:name={of}")[1:], list(self.pace([k[:2] for k in kernels if k[at] == of])))
+        tree = [row for row in rows(source, "nvtx_pushpop_trace")[1:] if row[5] == ":forward"]
+        for name in ("forward", ":forward"):
+            self.assertEqual(rows(source, f"nvtx_pace:name={name}")[1:], list(self.pace([(int(row[0]), int(row[1])) for row in tree])))
+        projected = [(int(row[1]), int(row[1]) + int(row[2])) for row in rows(source, "nvtx_gpu_proj_trace")[1:] if row[0] == ":forward"]
+        self.assertEqual(rows(source, "nvtx_gpu_proj_pace:name=forward")[1:], list(self.pace(projected)))
+        self.assertEqual(stats(source, "nvtx_pace:name=nothing", "-f", "csv"), "\n")
+        done = run("stats", "-q", "-r", "nvtx_pace", source)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nvtx_pace:name=NAME", done.stderr)
+
+    def test_map(self):
+        source, users = trace("training"), {}
+        for start, end, _, _, process, device in self.kernels(source):
+            users.setdefault((process, device), []).append((start, end))
+        first, last = min(v[0][0] for v in users.values()), max(end for v in users.values() for _, end in v)
+        for bins in (30, 7):
+            piece, want = -(-(last - first) // bins), []
+            for (process, device), times in users.items():
+                for i in range(bins):
+                    low, high = first + i * piece, first + (i + 1) * piece
+                    covered, until = 0, low
+                    for start, end in times:
+                        covered += max(0, min(end, high) - max(start, until))
+                        until = max(until, min(end, high))
+                    want.append([str(process), str(device), str(low), str(piece), one_decimal(100 * covered / piece)])
+            self.assertEqual(sorted(rows(source, f"cuda_gpu_time_util_map:bins={bins}")[1:]), sorted(want))
 
 
 class Tables(unittest.TestCase):

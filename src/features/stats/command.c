@@ -120,8 +120,21 @@ static bool read_number(struct request *request, const char *word) {
   return false;
 }
 
+/* A name may hold colons: it is the last argument. */
+static int read_name(struct request *request, char *words, struct nai_err *err) {
+  char *name = strncmp(words, "name=", 5) == 0 ? words : strstr(words, ":name=");
+  if (!request->report->about)
+    return NAI_OK;
+  if (!name)
+    return nai_err_set(err, NAI_EUSAGE, "Report '%s' needs an argument: %s:name=NAME", request->name, request->name);
+  request->options.name = strchr(name, '=') + 1;
+  *name = '\0';
+  return NAI_OK;
+}
+
 static int read_arguments(struct request *request, char *words, struct nai_err *err) {
   char *rest = NULL;
+  NAI_TRY(read_name(request, words, err));
   for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
     if (request->report->named && strcmp(word, "base") == 0)
       request->options.naming = NAI_STATS_BASE;
@@ -392,12 +405,15 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
 
 static int list_reports(struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
-  for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++)
-    nai_buf_printf(&out, "  %-24s %-20s %s%s\n", r->name, r->old ? r->old : "", r->title,
-                   r->ranged  ? "; arguments base, mangled, nvtx-name (not under the name of 2022)"
-                   : r->named ? "; arguments base, mangled"
-                   : r->rows  ? "; argument rows=N"
-                              : "");
+  for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++) {
+    nai_buf_printf(&out, "  %-24s %-20s %s", r->name, r->old ? r->old : "", r->title);
+    nai_buf_puts(&out, r->named ? "; base, mangled" : "");
+    nai_buf_puts(&out, r->ranged ? ", nvtx-name (not under the name of 2022)" : "");
+    nai_buf_puts(&out, r->rows ? "; rows=N" : "");
+    for (int i = 0; i < 2 && r->arguments[i].name; i++)
+      nai_buf_printf(&out, "; %s=N (%lld)", r->arguments[i].name, (long long)r->arguments[i].otherwise);
+    nai_buf_puts(&out, r->about ? "; needs name=NAME, last\n" : "\n");
+  }
   return nai_cmd_print(&out, err);
 }
 

@@ -248,6 +248,14 @@ int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range
            : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
 }
 
+/* Room for what `project` finds. */
+static int make_projection(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->operations, arena, all->ranges.count, err));
+  return NAI_NEW(all->last_call, arena, all->ranges.count, err);
+}
+
 static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
   const struct launched *launched = ctx;
   struct range_trace *all = launched->all;
@@ -259,6 +267,21 @@ static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err
     all->end[range] = launched->end[item];
   all->operations[range] += all->last_call[range] != launched->call[item] + 1;
   all->last_call[range] = launched->call[item] + 1;
+  return NAI_OK;
+}
+
+int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                          struct nai_stats_source *source, struct nai_err *err) {
+  struct nai_arena *arena = &source->arena;
+  struct range_trace all = {.ranges = *ranges};
+  struct launched launched = {.all = &all};
+  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
+  NAI_TRY(make_projection(&all, arena, err));
+  NAI_TRY(nai_stats_contain(ranges, launched.items, launched.count, project, &launched, arena, err));
+  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    (*out)[i] =
+        all.operations[i] ? (struct nai_stats_moment){all.start[i], all.end[i]} : (struct nai_stats_moment){0, -1};
   return NAI_OK;
 }
 
@@ -296,11 +319,8 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(find_places(all, arena, err));
   NAI_TRY(find_launched(&launched, rows->source, options, err));
-  NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->operations, arena, all->ranges.count, err));
+  NAI_TRY(make_projection(all, arena, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->last_call, arena, all->ranges.count, err));
   NAI_TRY(nai_stats_contain(&all->ranges, launched.items, launched.count, project, &launched, arena, err));
   count_children(all);
   rows->state = all;

@@ -121,6 +121,7 @@ struct nai_stats_options {
   enum nai_stats_naming naming;
   bool nvtx_name;    /* kernels as RANGE/KERNEL */
   int64_t number[2]; /* of the report's arguments of its own */
+  const char *name;  /* of reports about one name */
 };
 
 /* An argument NAME=N of a report. */
@@ -146,6 +147,7 @@ struct nai_stats_report {
   bool named;                                 /* takes the arguments base and mangled */
   bool ranged;                                /* and, by its newer name, nvtx-name */
   struct nai_stats_argument arguments[2];
+  bool about; /* needs the argument name=, the last one */
   nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
@@ -167,11 +169,13 @@ nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_gri
     nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
     nai_stats_make_push_pop_trace;
 nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
-    nai_stats_make_sync_calls, nai_stats_make_gaps, nai_stats_make_utilization, nai_stats_make_mpi_sizes,
-    nai_stats_make_mpi_trace, nai_stats_make_video;
+    nai_stats_make_sync_calls, nai_stats_make_gaps, nai_stats_make_utilization, nai_stats_make_histogram,
+    nai_stats_make_kernel_pace, nai_stats_make_range_pace, nai_stats_make_projection_pace, nai_stats_make_use_map,
+    nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_video;
 extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
     nai_stats_call_rule_columns[], nai_stats_gap_columns[], nai_stats_utilization_columns[],
-    nai_stats_mpi_size_columns[], nai_stats_mpi_trace_columns[], nai_stats_video_columns[];
+    nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_use_map_columns[], nai_stats_mpi_size_columns[],
+    nai_stats_mpi_trace_columns[], nai_stats_video_columns[];
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
     nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
@@ -284,6 +288,12 @@ enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          enum nai_stats_styles styles, struct nai_err *err);
 
+struct nai_stats_moment {
+  int64_t start, end;
+};
+/* range_traces.c: when what each range launched ran on GPUs; nothing: end before start. */
+NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                                         struct nai_stats_source *source, struct nai_err *err);
 /* range_traces.c: from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
 NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
                                      struct nai_stats_source *source, struct nai_err *err);
