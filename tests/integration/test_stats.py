@@ -763,7 +763,7 @@ class Rules(unittest.TestCase):
                         open_ns, busy = open_ns + end - at, busy + work
                     if open_ns and (work * 100 >= threshold * (end - at) or end == last):
                         begin = (at if work * 100 >= threshold * (end - at) else end) - open_ns
-                        want.append((busy * 100 / open_ns, -open_ns, begin, process, device, context))
+                        want.append((float(one_decimal(busy * 100 / open_ns)), -open_ns, begin, process, device, context))
                         open_ns = busy = 0
             want = [[str(n + 1), one_decimal(percent), str(-length), *map(str, rest)] for n, (percent, length, *rest) in enumerate(sorted(want))]
             self.assertEqual(rows(source, f"gpu_time_util:chunks={chunks}:threshold={threshold}:rows=-1")[1:], want)
