@@ -200,6 +200,7 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
     int most; /* 0: `top` */
   } sections[] = {
       {"ranges_by_gpu_time", "nvtx_ranges", "ORDER BY attributed_gpu_time_ns DESC"},
+      {"ranges_on_gpu", "nvtx_projection", "WHERE whole = 1"},
       {"slow_steps", "steps", "WHERE excess_ns IS NOT NULL ORDER BY excess_ns DESC"},
       {"metrics_in_short", "gpu_metrics", "WHERE during = 'busy'"},
       {"blocking_calls", "sync_calls", "WHERE class = 'blocking'"},

@@ -113,7 +113,9 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
   static const char *const namings[] = {
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
   const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
+  bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS;
   wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END | 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
+  wanted |= by_range ? 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS : 0;
   for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++) {
     const char *column = tables[what].columns[c] ? tables[what].columns[c] : common[c];
     columns[c] = wanted & 1u << c ? column ? column : "-" : "";
@@ -121,9 +123,12 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
   if (what == NAI_STATS_KERNELS)
     columns[NAI_STATS_OP_NAME] = namings[options->naming];
   NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
-  return what == NAI_STATS_KERNELS ? name_kernels(out, source, err)
-       : what == NAI_STATS_COPIES  ? name_copies(out, source, options->old, err)
-                                   : name_sets(out, source, err);
+  if (what == NAI_STATS_COPIES)
+    return name_copies(out, source, options->old, err);
+  if (what == NAI_STATS_SETS)
+    return name_sets(out, source, err);
+  NAI_TRY(name_kernels(out, source, err));
+  return by_range ? nai_stats_name_by_range(out, source, err) : NAI_OK;
 }
 
 int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,
@@ -163,9 +168,10 @@ int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *
   return NAI_OK;
 }
 
-static void make_key(int64_t key[2], int64_t global, int64_t correlation) {
-  key[0] = nai_stats_pid(global);
-  key[1] = correlation;
+/* Ids have 32 bits, with a sign or without. */
+static bool has_key(int64_t *key, int64_t global, int64_t correlation) {
+  *key = nai_key_pair(nai_stats_pid(global), (uint32_t)correlation);
+  return correlation >= INT32_MIN && correlation <= UINT32_MAX;
 }
 
 int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, struct nai_err *err) {
@@ -179,23 +185,22 @@ int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *
   const struct nai_stats_events *calls = &out->events;
   NAI_TRY(NAI_NEW(out->row, &source->arena, calls->count, err));
   for (uint32_t i = 0; i < calls->count; i++) {
-    int64_t key[2];
-    uint32_t before = out->known.count;
-    if (!nai_stats_has_times(calls->at[NAI_STATS_CALL_START][i], calls->at[NAI_STATS_CALL_END][i]))
+    int64_t key;
+    bool added;
+    if (!nai_stats_has_times(calls->at[NAI_STATS_CALL_START][i], calls->at[NAI_STATS_CALL_END][i]) ||
+        !has_key(&key, calls->at[NAI_STATS_CALL_THREAD][i], calls->at[NAI_STATS_CALL_CORRELATION][i]))
       continue;
-    make_key(key, calls->at[NAI_STATS_CALL_THREAD][i], calls->at[NAI_STATS_CALL_CORRELATION][i]);
-    uint32_t slot = nai_strings_add(&out->known, (const char *)key, sizeof key);
-    if (slot == NAI_NO_STRING)
+    uint32_t slot = nai_keyset_add(&out->known, key, &added);
+    if (out->known.oom)
       return nai_err_nomem(err);
-    if (slot == before)
+    if (added)
       out->row[slot] = i;
   }
   return NAI_OK;
 }
 
 uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation) {
-  int64_t key[2];
-  make_key(key, process, correlation);
-  uint32_t slot = calls->known.count ? nai_strings_find(&calls->known, (const char *)key, sizeof key) : NAI_NO_STRING;
-  return slot == NAI_NO_STRING ? UINT32_MAX : calls->row[slot];
+  int64_t key;
+  uint32_t slot = has_key(&key, process, correlation) ? nai_keyset_find(&calls->known, key) : UINT32_MAX;
+  return slot == UINT32_MAX ? UINT32_MAX : calls->row[slot];
 }
