@@ -43,24 +43,16 @@ static void hint(struct nai_buf *out, const char *word) {
     nai_buf_printf(out, "there is no file \"%s\"", word);
 }
 
-static const struct nai_cli_command *const commands[] = {&nai_cmd_analyze,       &nai_cmd_probe,
-                                                         &nai_cmd_info,          &nai_cmd_summary,
-                                                         &nai_cmd_stats,         &nai_cmd_overlap,
-                                                         &nai_cmd_nccl,          &nai_cmd_iters,
-                                                         &nai_cmd_critical_path, &nai_cmd_whatif,
-                                                         &nai_cmd_tree,          &nai_cmd_search,
-                                                         &nai_cmd_question,      &nai_cmd_evidence,
-                                                         &nai_cmd_explain,       &nai_cmd_suggest,
-                                                         &nai_cmd_sql,           &nai_cmd_skill,
-                                                         &nai_cmd_pages,         &nai_cmd_exports,
-                                                         &nai_cmd_open,          &nai_cmd_view,
-                                                         &nai_cmd_batch,         &nai_cmd_compare,
-                                                         &nai_cmd_check,         &nai_cmd_bisect,
-                                                         &nai_cmd_store,         &nai_cmd_trend,
-                                                         &nai_cmd_ranks,         &nai_cmd_table,
-                                                         &nai_cmd_rules,         &nai_cmd_mcp,
-                                                         &nai_cmd_guide,         &nai_cmd_doctor,
-                                                         &nai_cli_completions,   NULL};
+static const struct nai_cli_command *const commands[] = {
+    &nai_cmd_analyze,       &nai_cmd_probe,    &nai_cmd_info,        &nai_cmd_summary,
+    &nai_cmd_stats,         &nai_cmd_overlap,  &nai_cmd_nccl,        &nai_cmd_iters,
+    &nai_cmd_critical_path, &nai_cmd_whatif,   &nai_cmd_tree,        &nai_cmd_search,
+    &nai_cmd_question,      &nai_cmd_evidence, &nai_cmd_explain,     &nai_cmd_suggest,
+    &nai_cmd_sql,           &nai_cmd_skill,    &nai_cmd_pages,       &nai_cmd_exports,
+    &nai_cmd_open,          &nai_cmd_view,     &nai_cmd_batch,       &nai_cmd_compare,
+    &nai_cmd_check,         &nai_cmd_bisect,   &nai_cmd_store,       &nai_cmd_trend,
+    &nai_cmd_ranks,         &nai_cmd_table,    &nai_cmd_rules,       &nai_cmd_mcp,
+    &nai_cmd_guide,         &nai_cmd_doctor,   &nai_cli_completions, NULL};
 
 static const struct nai_cli_exit exits[] = {
     {"0", "the report was written; the check passed"},

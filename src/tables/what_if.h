@@ -12,7 +12,7 @@
   C(T, after_ns, NS_MS, "with the change alone, likely", .better = NAI_BETTER_LOWER)                                \
   C(T, saving_low_ns, NS, "cautious saving; at least 4 % of the new time below the likely one")                     \
   C(T, saving_ns, NS_MS, "likely saving")                                                                           \
-  C(T, saving_high_ns, NS, "favourable saving; at least 4 % of the new time above the likely one")                  \
+  C(T, saving_high_ns, NS, "favorable saving; at least 4 % of the new time above the likely one")                   \
   C(T, saving_pct, PCT, "likely saving, of now_ns")                                                                 \
   C(T, limited_by, NAME, "largest cause of the critical path after the change, a word of critical_path_causes")     \
   C(T, limited_by_pct, PCT, "its share of that path")                                                               \

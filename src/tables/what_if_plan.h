@@ -11,7 +11,7 @@
   C(T, before_ns, NS_MS, "time of one with all changes before this one", .better = NAI_BETTER_LOWER)    \
   C(T, after_ns, NS_MS, "and with this one, likely", .better = NAI_BETTER_LOWER)                        \
   C(T, after_low_ns, NS_MS, "the same, cautious", .better = NAI_BETTER_LOWER)                           \
-  C(T, after_high_ns, NS_MS, "the same, favourable", .better = NAI_BETTER_LOWER)                        \
+  C(T, after_high_ns, NS_MS, "the same, favorable", .better = NAI_BETTER_LOWER)                         \
   C(T, saving_ns, NS_MS, "likely saving behind those before; these add up")                             \
   C(T, alone_ns, NS_MS, "likely saving of this change alone; these do not add up")                      \
   C(T, cumulative_pct, PCT, "saved by all up to this one, of the time as recorded")                     \

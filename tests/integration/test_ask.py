@@ -155,11 +155,11 @@ class Pages(unittest.TestCase):
             self.assertEqual(row["window_ns"], row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"])
         self.assertEqual([b.get("title") for b in page["blocks"]][1:], ["Top kernels by total GPU time", "Streams", "Verdict"])
         text = run("summary", directory).stdout
-        self.assertRegex(text, r"\AGPU 0: window [\d.]+ ms = compute ")
+        self.assertRegex(text, r"\AGPU 0: active [\d.]+ ms = compute ")
         self.assertIn(page["blocks"][3]["text"], text)
         self.assertEqual(run("summary", path, "-q").stdout, text)
         self.assertEqual(run("page", "summary", directory).stdout, text)
-        self.assertNotIn("GPU 1: window", run("summary", directory, "--gpu", "0").stdout)
+        self.assertNotIn("GPU 1: active", run("summary", directory, "--gpu", "0").stdout)
 
     def test_all_formats_of_all(self):
         for scenario in ("hostile", "empty", "minimal", "graphs", "no-nvtx"):

@@ -205,13 +205,6 @@ class Inputs(unittest.TestCase):
         statuses = {row["run_id"]: row["status"] for row in csv.DictReader((out / "index.csv").open(encoding="utf-8"))}
         self.assertEqual(statuses, {"healthy": "ok", "nvtx-only": "no-gpu"})
 
-    def test_an_operand_that_is_not_there(self):
-        """A typo is no batch of one refused trace."""
-        out = fresh_dir() / "b"
-        done = batch("tracs/", "--out", out, expect=2)
-        self.assertEqual((done.returncode, out.exists()), (2, False))
-        self.assertIn('there is no file or directory "tracs/"', done.stderr)
-
     def test_nothing_to_resume(self):
         """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
         out = fresh_dir() / "b"

@@ -457,7 +457,7 @@ class FixedLength(unittest.TestCase):
         states = [verdict for _, verdict in rows]
         self.assertGreaterEqual(states.count("suspect"), 2)
         self.assertEqual(states[:states.count("suspect")], ["suspect"] * states.count("suspect"))
-        self.assertEqual(text.count("prove nothing"), 1)
+        self.assertEqual(text.count("not significant with"), 1)
 
     def test_a_shorter_capture_is_no_improvement(self):
         half = edited(trace("layers"), *(f"DELETE FROM {t} WHERE start > (SELECT (min(start) + max(end)) / 2 FROM CUPTI_ACTIVITY_KIND_KERNEL)"
@@ -686,7 +686,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(len(script), 1)
         self.assertIn(f"script-src 'sha256-{digest}';", text)
         self.assertIn("default-src 'none'", text)
-        bars = re.findall(r"<svg.*?</svg>", text)
+        bars = re.findall(r'<svg viewBox="0 0 1000 10".*?</svg>', text)  # of the parts of time
         self.assertEqual(len(bars), 2)
         lengths = [sum(float(w) for w in re.findall(r'width="([0-9.]+)"', bar)) for bar in bars]
         self.assertAlmostEqual(max(lengths), 1000, delta=0.01)

@@ -145,10 +145,8 @@ static int add_any(struct nai_batch_manifest *m, const char *path, struct nai_er
 static int add_operand(struct nai_batch_manifest *m, const char *input, struct nai_err *err) {
   glob_t found = {0};
   int rc = NAI_OK;
-  if (nai_fs_exists(input))
+  if (nai_fs_exists(input) || !strpbrk(input, "*?["))
     return add_any(m, input, err);
-  if (!strpbrk(input, "*?["))
-    return nai_err_set(err, NAI_EUSAGE, "there is no file or directory \"%s\"", input);
   int status = glob(input, GLOB_NOSORT, NULL, &found);
   if (status == GLOB_NOMATCH)
     rc = nai_err_set(err, NAI_EUSAGE, "no file matches \"%s\"", input);

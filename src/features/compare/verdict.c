@@ -81,7 +81,7 @@ static void judge_by_history(struct nai_judgement *out, const struct nai_limits 
 }
 
 static void say_few(struct nai_judgement *out, const struct nai_limits *l, size_t m, size_t n) {
-  snprintf(out->reason, sizeof out->reason, "%zu + %zu captures prove nothing; take %zu of each side", m, n,
+  snprintf(out->reason, sizeof out->reason, "not significant with %zu + %zu captures; take %zu of each side", m, n,
            l->minimum > 5 ? l->minimum : (size_t)5);
 }
 

@@ -49,7 +49,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, times, "filter-time", "BEGIN/END", "only events that touch this time: ns, or with us, ms, s"),
     NAI_CLI_OPTION(text, range, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]",
                    "only events of the time of this NVTX range, and of its thread and process"),
-    NAI_CLI_OPTION(text, projected, "filter-projected-nvtx", "RANGE[@DOMAIN][/INDEX]",
+    NAI_CLI_OPTION(text, projected, "filter-projected-nvtx", "RANGE...",
                    "the same from the first to the last operation on GPUs that the range launched"),
     NAI_CLI_OTHER(yes, "force-overwrite", NULL, "write files that are there", .at = offsetof(NAI_CLI_ARGS, overwrite),
                   .words = "true false"),

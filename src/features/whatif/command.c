@@ -295,7 +295,7 @@ NAI_CLI_COMMAND(
     .description =
         "Replays the trace with changed durations: every recorded call and operation keeps what it depends on, and "
         "happens as early as that allows. Prints what a step (a repeating unit, or the window) would take, change by "
-        "change in the order of what each adds, and with all of them. In parentheses stands the interval from favourable to cautious, at "
+        "change in the order of what each adds, and with all of them. In parentheses stands the interval from favorable to cautious, at "
         "least 4 % to either side. Status 7: the trace does not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
     .examples = "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"
                 "nsys-ai whatif trace.sqlite --no-profiler --balance\n"
