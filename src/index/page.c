@@ -21,12 +21,6 @@ bool nai_index_has_report(const struct nai_index *index, const char *path) {
                     nai_fs_exists(file)));
 }
 
-const char nai_index_no_gpu[] = "no-gpu";
-
-bool nai_index_is_analyzed(const char *status) {
-  return strcmp(status, "ok") == 0 || strcmp(status, nai_index_no_gpu) == 0;
-}
-
 static bool is_ok(const struct RUNS_row *run) { return nai_index_is_analyzed(run->status); }
 
 static void put_cell(struct nai_view *map, const char *key, const struct nai_index *index, int64_t row, int column,

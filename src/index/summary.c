@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char nai_index_no_gpu[] = "no-gpu";
+
+bool nai_index_is_analyzed(const char *status) {
+  return strcmp(status, "ok") == 0 || strcmp(status, nai_index_no_gpu) == 0;
+}
+
 /* Rows of a table in an order. */
 static int sort_rows(uint32_t **out, const struct nai_table *t, int (*by)(const void *, const void *, void *),
                      struct nai_arena *arena, struct nai_err *err) {

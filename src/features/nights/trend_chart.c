@@ -16,6 +16,15 @@ struct scale {
   double lowest, highest, margin;
 };
 
+void nai_trend_put_href(struct nai_view *map, const struct nai_trend *t, const char *links, uint32_t run) {
+  const char *path = nai_get_str(t->index->runs, run, RUNS_path);
+  NAI_SCOPED(nai_buf) link = {0};
+  if (!nai_index_has_report(t->index, path))
+    return;
+  nai_buf_printf(&link, "%s/%s/report.html", links ? links : "", path);
+  nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+}
+
 /* How far the newest run might go: NaN where nothing says. */
 static double threshold_of(const struct nai_trend_metric *m) {
   return m->usual + (strcmp(m->better, "higher") == 0 ? -m->limit : m->limit);

@@ -30,15 +30,6 @@ static void put_pct(struct nai_view *map, const char *key, double before, double
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
-void nai_trend_put_href(struct nai_view *map, const struct nai_trend *t, const char *links, uint32_t run) {
-  const char *path = nai_get_str(t->index->runs, run, RUNS_path);
-  NAI_SCOPED(nai_buf) link = {0};
-  if (!nai_index_has_report(t->index, path))
-    return;
-  nai_buf_printf(&link, "%s/%s/report.html", links ? links : "", path);
-  nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
-}
-
 static void put_run(struct nai_view *map, const char *key, const struct page *p, uint32_t row) {
   struct RUNS_row run = RUNS_at(p->trend->index->runs, row);
   struct nai_view *view = nai_view_put_map(map, key);

@@ -147,6 +147,6 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 NAI_CLI_COMMAND(nai_cmd_doctor, .name = "doctor", .synopsis = "[DIR]",
                 .summary = "check what this machine has of what commands use",
                 .description = "Looks at the directory that a report would be written to, at nsys, curl, the terminal, "
-                               "the locale and the browser. Analysing an export needs none but the first.",
+                               "the locale and the browser. Analyzing an export needs none but the first.",
                 .examples = "nsys-ai doctor\nnsys-ai doctor /scratch/artifacts", .options = options,
                 NAI_CLI_OPERANDS(0, 1, {.name = "DIR"}), .init = init, .run = run)

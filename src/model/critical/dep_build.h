@@ -37,30 +37,30 @@ struct dep_builder {
   int64_t *return_latency; /* per GPU: median from the end of an operation to the return of the wait for it */
 };
 
-NAI_MUST_CHECK int dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind,
-                           struct nai_err *err);
+NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind,
+                               struct nai_err *err);
 /* Makes dependencies first .. end - 1, those of a node, give its recorded time, and puts the deciding one in front. */
-void dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end);
+void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end);
 
 /* Streams, and who is behind whom in them. */
-NAI_MUST_CHECK int dep_find_streams(struct dep_builder *b, struct nai_err *err);
-uint32_t dep_stream_number(const struct dep_builder *b, int32_t process, int32_t context, int32_t id);
+NAI_MUST_CHECK int nai_dep_find_streams(struct dep_builder *b, struct nai_err *err);
+uint32_t nai_dep_stream_number(const struct dep_builder *b, int32_t process, int32_t context, int32_t id);
 /* The last operation of a stream that was launched before t, NAI_NO_ROW for none; the first one that was not. */
-uint32_t dep_last_submitted(const struct dep_builder *b, uint32_t stream, int64_t t);
-uint32_t dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t t);
+uint32_t nai_dep_last_submitted(const struct dep_builder *b, uint32_t stream, int64_t t);
+uint32_t nai_dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t t);
 
 /* What calls wait for. */
 enum { DEP_MAX_AWAITED = 64 };
-NAI_MUST_CHECK int dep_find_waits(struct dep_builder *b, struct nai_err *err);
+NAI_MUST_CHECK int nai_dep_find_waits(struct dep_builder *b, struct nai_err *err);
 /* The operations that a call waits for; how many, none of a call that does not wait. */
 enum dep_knowledge { DEP_RECORDED, DEP_BY_TIME, DEP_UNKNOWN };
-uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
-                     enum dep_knowledge *how);
-NAI_MUST_CHECK int dep_measure_returns(struct dep_builder *b, struct nai_err *err);
+uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
+                         enum dep_knowledge *how);
+NAI_MUST_CHECK int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err);
 
-NAI_MUST_CHECK int dep_add_calls(struct dep_builder *b, struct nai_err *err);
-NAI_MUST_CHECK int dep_add_operations(struct dep_builder *b, struct nai_err *err);
+NAI_MUST_CHECK int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err);
+NAI_MUST_CHECK int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err);
 /* d->order; drops what would make a circle. */
-NAI_MUST_CHECK int dep_order(struct dep_builder *b, struct nai_err *err);
+NAI_MUST_CHECK int nai_dep_order(struct dep_builder *b, struct nai_err *err);
 
 static inline int64_t dep_least(int64_t a, int64_t b) { return a < b ? a : b; }

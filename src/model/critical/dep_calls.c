@@ -34,7 +34,7 @@ static int add_wait(struct call_end *c, uint32_t op, struct nai_err *err) {
     return NAI_OK; /* it did not wait for that */
   if (d->time[node] > c->start)
     c->own = dep_least(c->own, returns);
-  return dep_add(c->b, node, dep_least(after, returns), NAI_DEP_WAIT, err);
+  return nai_dep_add(c->b, node, dep_least(after, returns), NAI_DEP_WAIT, err);
 }
 
 static int add_waits(struct call_end *c, struct nai_err *err) {
@@ -45,7 +45,7 @@ static int add_waits(struct call_end *c, struct nai_err *err) {
     return NAI_OK;
   q->waits++;
   q->waits_ns += c->end - c->start;
-  uint32_t count = dep_awaited(c->b, c->call, ops, &how);
+  uint32_t count = nai_dep_awaited(c->b, c->call, ops, &how);
   q->inferred += how == DEP_BY_TIME;
   q->unresolved += how == DEP_UNKNOWN;
   q->unresolved_ns += how == DEP_UNKNOWN ? c->end - c->start : 0;
@@ -72,7 +72,7 @@ static int add_copy(struct call_end *c, uint32_t op, struct nai_err *err) {
   if (c->end >= d->time[node + 1])
     return add_wait(c, op, err);
   c->own = dep_least(c->own, return_of(c->b, op));
-  return dep_add(c->b, node, c->end - d->time[node], NAI_DEP_STAGING, err);
+  return nai_dep_add(c->b, node, c->end - d->time[node], NAI_DEP_STAGING, err);
 }
 
 /* A launch that is held up returns when an earlier operation of its stream starts. */
@@ -100,7 +100,7 @@ static int add_queue(struct call_end *c, uint32_t op, struct nai_err *err) {
   c->b->d->quality.queue_calls += held;
   if (held)
     c->own = dep_least(c->own, (int64_t)median);
-  return dep_add(c->b, node, held ? after : 0, NAI_DEP_QUEUE, err);
+  return nai_dep_add(c->b, node, held ? after : 0, NAI_DEP_QUEUE, err);
 }
 
 static int add_owned(struct call_end *c, struct nai_err *err) {
@@ -122,17 +122,17 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   d->first[c.node] = first;
   NAI_TRY(add_waits(&c, err));
   NAI_TRY(add_owned(&c, err));
-  NAI_TRY(dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
-  dep_settle(d, c.node, first, b->count);
+  NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
+  nai_dep_settle(d, c.node, first, b->count);
   return NAI_OK;
 }
 
-int dep_add_calls(struct dep_builder *b, struct nai_err *err) {
+int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
   for (uint32_t call = 0; call < d->call_count; call++) {
     d->first[2 * call] = b->count;
     if (call && nai_at(&b->m->apis.thread, d->call_api[call]) == nai_at(&b->m->apis.thread, d->call_api[call - 1]))
-      NAI_TRY(dep_add(b, 2 * call - 1, d->time[2 * call] - d->time[2 * call - 1], NAI_DEP_HOST, err));
+      NAI_TRY(nai_dep_add(b, 2 * call - 1, d->time[2 * call] - d->time[2 * call - 1], NAI_DEP_HOST, err));
     NAI_TRY(add_call_end(b, call, err));
   }
   return NAI_OK;

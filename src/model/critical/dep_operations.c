@@ -28,7 +28,7 @@ static int add_launch(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   uint32_t call = d->op_call[op], name = nai_at_text(&b->m->apis.name, d->call_api[call]);
   int64_t start = d->time[nai_node_of_op(d, op)], begin = d->time[2 * call], end = d->time[2 * call + 1];
   bool stalled = start >= end && (double)(end - begin) > STALLED_MEDIANS * b->call_median[name];
-  return dep_add(w->b, 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)), NAI_DEP_LAUNCH, err);
+  return nai_dep_add(w->b, 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)), NAI_DEP_LAUNCH, err);
 }
 
 static int add_stream(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
@@ -36,7 +36,7 @@ static int add_stream(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   uint32_t before = nai_node_of_op(d, w->last[w->b->stream_of_op[op]] - 1);
   int64_t start = d->time[nai_node_of_op(d, op)];
   uint32_t from = before + (d->time[before + 1] <= start); /* they may overlap: then behind its start */
-  return dep_add(w->b, from, dep_least(floor, start - d->time[from]), NAI_DEP_STREAM, err);
+  return nai_dep_add(w->b, from, dep_least(floor, start - d->time[from]), NAI_DEP_STREAM, err);
 }
 
 static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
@@ -44,7 +44,8 @@ static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err
   const struct nai_dependencies *d = b->d;
   for (; w->event < b->event_source_count && b->event_sources[w->event].key == op; w->event++) {
     uint32_t from = nai_node_of_op(d, b->event_sources[w->event].value) + 1;
-    NAI_TRY(dep_add(w->b, from, dep_least(floor, d->time[nai_node_of_op(d, op)] - d->time[from]), NAI_DEP_EVENT, err));
+    NAI_TRY(
+        nai_dep_add(w->b, from, dep_least(floor, d->time[nai_node_of_op(d, op)] - d->time[from]), NAI_DEP_EVENT, err));
   }
   return NAI_OK;
 }
@@ -71,7 +72,7 @@ static int add_device(struct walk *w, uint32_t op, uint32_t first, int64_t floor
   int64_t after = start - d->time[nai_node_of_op(d, other) + 1];
   return after < 0 || after > NAI_CLOCK_TOLERANCE_NS
            ? NAI_OK
-           : dep_add(w->b, nai_node_of_op(d, other) + 1, dep_least(floor, after), NAI_DEP_DEVICE, err);
+           : nai_dep_add(w->b, nai_node_of_op(d, other) + 1, dep_least(floor, after), NAI_DEP_DEVICE, err);
 }
 
 /* What stays unexplained belongs to nobody knows which of them: it stays on all. */
@@ -100,7 +101,7 @@ static int add_start(struct walk *w, uint32_t op, uint32_t gpu, enum engine engi
   NAI_TRY(add_events(w, op, floor, err));
   NAI_TRY(add_device(w, op, first, floor, engine, err));
   keep_unexplained(b, node, first);
-  dep_settle(d, node, first, b->count);
+  nai_dep_settle(d, node, first, b->count);
   w->last[b->stream_of_op[op]] = op + 1;
   return NAI_OK;
 }
@@ -125,10 +126,10 @@ static int add_end(struct walk *w, uint32_t op, struct nai_err *err) {
   d->quality.collectives += arrived != INT64_MAX;
   d->quality.unmatched += arrived == INT64_MAX && nai_dep_op(w->b->m, op)->communication;
   if (arrived == INT64_MAX)
-    return dep_add(w->b, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
+    return nai_dep_add(w->b, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
   for (uint32_t i = w->first_of_set[set]; i < w->first_of_set[set + 1]; i++)
-    NAI_TRY(dep_add(w->b, nai_node_of_op(d, w->members[i]), d->time[node + 1] - arrived, NAI_DEP_COLLECTIVE, err));
-  dep_settle(d, node + 1, first, w->b->count);
+    NAI_TRY(nai_dep_add(w->b, nai_node_of_op(d, w->members[i]), d->time[node + 1] - arrived, NAI_DEP_COLLECTIVE, err));
+  nai_dep_settle(d, node + 1, first, w->b->count);
   return NAI_OK;
 }
 
@@ -167,7 +168,7 @@ static int find_members(struct walk *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-int dep_add_operations(struct dep_builder *b, struct nai_err *err) {
+int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err) {
   const struct nai_model *m = b->m;
   struct walk w = {.b = b};
   NAI_TRY(NAI_NEW(w.last, b->arena, b->stream_count, err));

@@ -52,7 +52,7 @@ static int visit_from(struct visit *v, uint32_t root, struct nai_err *err) {
   return NAI_OK;
 }
 
-int dep_order(struct dep_builder *b, struct nai_err *err) {
+int nai_dep_order(struct dep_builder *b, struct nai_err *err) {
   struct nai_dependencies *d = b->d;
   struct visit v = {.b = b};
   NAI_TRY(NAI_NEW(v.state, b->arena, d->node_count, err));
@@ -62,6 +62,6 @@ int dep_order(struct dep_builder *b, struct nai_err *err) {
     if (v.state[node] == UNSEEN)
       NAI_TRY(visit_from(&v, node, err));
   for (uint32_t i = 0; i < v.broken_count; i++)
-    dep_settle(d, v.broken[i], d->first[v.broken[i]], d->first[v.broken[i] + 1]);
+    nai_dep_settle(d, v.broken[i], d->first[v.broken[i]], d->first[v.broken[i] + 1]);
   return NAI_OK;
 }

@@ -77,14 +77,14 @@ static int name_streams(struct dep_builder *b, struct nai_err *err) {
   return nai_groups_collect(&b->process_streams, b->stream_count, &by, m->process_count, b->arena, err);
 }
 
-int dep_find_streams(struct dep_builder *b, struct nai_err *err) {
+int nai_dep_find_streams(struct dep_builder *b, struct nai_err *err) {
   NAI_TRY(count_streams(b, err));
   number_ops(b);
   note_submissions(b);
   return name_streams(b, err);
 }
 
-uint32_t dep_stream_number(const struct dep_builder *b, int32_t process, int32_t context, int32_t id) {
+uint32_t nai_dep_stream_number(const struct dep_builder *b, int32_t process, int32_t context, int32_t id) {
   uint32_t known = nai_keyset_find(&b->contexts, nai_key_pair(process, (uint32_t)context));
   uint32_t stream = known == UINT32_MAX ? known : nai_keyset_find(&b->ids, nai_key_pair(known, (uint32_t)id));
   return stream == UINT32_MAX ? NAI_NO_ROW : b->stream_by_id[stream];
@@ -95,13 +95,13 @@ static uint32_t submitted_before(const struct dep_builder *b, const struct dep_s
   return (uint32_t)nai_bisect(b->submitted + s->first, s->count, sizeof *b->submitted, 0, t);
 }
 
-uint32_t dep_last_submitted(const struct dep_builder *b, uint32_t stream, int64_t t) {
+uint32_t nai_dep_last_submitted(const struct dep_builder *b, uint32_t stream, int64_t t) {
   const struct dep_stream *s = &b->streams[stream];
   uint32_t n = submitted_before(b, s, t);
   return n ? b->stream_ops[s->first + n - 1] : NAI_NO_ROW;
 }
 
-uint32_t dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t t) {
+uint32_t nai_dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t t) {
   const struct dep_stream *s = &b->streams[stream];
   uint32_t n = submitted_before(b, s, t);
   return n < s->count ? b->stream_ops[s->first + n] : NAI_NO_ROW;

@@ -118,8 +118,8 @@ static const struct record *find_record(const struct record *v, uint32_t count, 
 
 /* The operation behind which the event was recorded, NAI_NO_ROW for none. */
 static uint32_t operation_before(const struct dep_builder *b, const struct record *r) {
-  uint32_t stream = dep_stream_number(b, (int32_t)r->process, (int32_t)r->context, (int32_t)r->stream);
-  return stream == NAI_NO_ROW ? NAI_NO_ROW : dep_last_submitted(b, stream, r->time);
+  uint32_t stream = nai_dep_stream_number(b, (int32_t)r->process, (int32_t)r->context, (int32_t)r->stream);
+  return stream == NAI_NO_ROW ? NAI_NO_ROW : nai_dep_last_submitted(b, stream, r->time);
 }
 
 static struct record wait_of(const struct dep_builder *b, uint32_t call, int64_t row) {
@@ -135,8 +135,8 @@ static struct record wait_of(const struct dep_builder *b, uint32_t call, int64_t
 /* A stream waits: what is launched behind the call depends on what had been before the record. */
 static void add_event_source(struct dep_builder *b, const struct record *wait, const struct record *r) {
   uint32_t source = operation_before(b, r);
-  uint32_t stream = dep_stream_number(b, (int32_t)wait->process, (int32_t)wait->context, (int32_t)wait->stream);
-  uint32_t target = stream == NAI_NO_ROW ? NAI_NO_ROW : dep_first_behind(b, stream, wait->time);
+  uint32_t stream = nai_dep_stream_number(b, (int32_t)wait->process, (int32_t)wait->context, (int32_t)wait->stream);
+  uint32_t target = stream == NAI_NO_ROW ? NAI_NO_ROW : nai_dep_first_behind(b, stream, wait->time);
   if (source == NAI_NO_ROW || target == NAI_NO_ROW || b->stream_of_op[source] == stream)
     return;
   if (b->d->time[nai_node_of_op(b->d, source) + 1] > b->d->time[nai_node_of_op(b->d, target)])
@@ -169,7 +169,7 @@ static int join_events(struct dep_builder *b, const struct record *records, uint
   return nai_sort_keys(b->event_sources, b->event_source_count, err);
 }
 
-int dep_find_waits(struct dep_builder *b, struct nai_err *err) {
+int nai_dep_find_waits(struct dep_builder *b, struct nai_err *err) {
   struct call_index index = {0};
   struct record *records;
   uint32_t count = 0;
@@ -189,7 +189,7 @@ static uint32_t awaited_of_process(const struct dep_builder *b, int32_t process,
   uint32_t count = 0, first = process < 0 ? 0 : g->first[process], end = process < 0 ? 0 : g->first[process + 1];
   *known = process >= 0 && end - first <= DEP_MAX_AWAITED;
   for (uint32_t i = first; *known && i < end; i++) {
-    uint32_t op = dep_last_submitted(b, g->order[i], t);
+    uint32_t op = nai_dep_last_submitted(b, g->order[i], t);
     if (op != NAI_NO_ROW)
       ops[count++] = op;
   }
@@ -198,10 +198,10 @@ static uint32_t awaited_of_process(const struct dep_builder *b, int32_t process,
 
 static uint32_t awaited_of_stream(const struct dep_builder *b, uint32_t row, int64_t t, uint32_t ops[DEP_MAX_AWAITED]) {
   const struct nai_table *t_syncs = b->m->tables[NAI_IN_SYNCS];
-  uint32_t stream = dep_stream_number(b, (int32_t)nai_get_i64(t_syncs, row, SYNC_EVENTS_process),
-                                      (int32_t)nai_get_i64(t_syncs, row, SYNC_EVENTS_context_id),
-                                      (int32_t)nai_get_i64(t_syncs, row, SYNC_EVENTS_stream_id));
-  ops[0] = stream == NAI_NO_ROW ? NAI_NO_ROW : dep_last_submitted(b, stream, t);
+  uint32_t stream = nai_dep_stream_number(b, (int32_t)nai_get_i64(t_syncs, row, SYNC_EVENTS_process),
+                                          (int32_t)nai_get_i64(t_syncs, row, SYNC_EVENTS_context_id),
+                                          (int32_t)nai_get_i64(t_syncs, row, SYNC_EVENTS_stream_id));
+  ops[0] = stream == NAI_NO_ROW ? NAI_NO_ROW : nai_dep_last_submitted(b, stream, t);
   return ops[0] != NAI_NO_ROW;
 }
 
@@ -262,8 +262,8 @@ static uint32_t awaited_by_record(const struct dep_builder *b, uint32_t call, ui
   return *known ? count : 0;
 }
 
-uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
-                     enum dep_knowledge *how) {
+uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
+                         enum dep_knowledge *how) {
   bool known;
   uint32_t count = awaited_by_record(b, call, ops, &known);
   *how = DEP_RECORDED;
@@ -276,7 +276,7 @@ uint32_t dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DE
 
 /* --- how fast waits return -------------------------------------------------------------------- */
 
-int dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
+int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
   const struct nai_dependencies *d = b->d;
   struct nai_key *all; /* GPU, then latency */
   size_t count = 0;
@@ -286,7 +286,7 @@ int dep_measure_returns(struct dep_builder *b, struct nai_err *err) {
     uint32_t ops[DEP_MAX_AWAITED], last = NAI_NO_ROW;
     int64_t end = d->time[2 * call];
     enum dep_knowledge how;
-    for (uint32_t i = 0, n = dep_awaited(b, call, ops, &how); i < n; i++)
+    for (uint32_t i = 0, n = nai_dep_awaited(b, call, ops, &how); i < n; i++)
       if (d->time[nai_node_of_op(d, ops[i]) + 1] > end) {
         last = ops[i];
         end = d->time[nai_node_of_op(d, last) + 1];
