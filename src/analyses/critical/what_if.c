@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum { CHANGES, PLAN };
-enum { MAX_CHANGES = 8 };
+/* More events would make every report wait for simulations that few ask for. */
+enum { MAX_CHANGES = 8, MAX_EVENTS = 300000 };
+static const char too_many[] = "over 300,000 calls and operations are simulated when nsys-ai whatif asks for it";
 
 struct work {
   const struct nai_node_io *io;
@@ -46,7 +48,13 @@ static int read_change(struct work *w, int64_t row, struct nai_err *err) {
   return rc == NAI_EUSAGE ? NAI_OK : rc; /* a rule that puts text of the trace into a pattern: that is none */
 }
 
+static bool is_small(const struct nai_model *m) {
+  return (uint64_t)m->dependencies->call_count + m->dependencies->op_count <= MAX_EVENTS;
+}
+
 static const char *why_not(const struct work *w, const struct nai_change *change) {
+  if (!is_small(w->io->model))
+    return too_many;
   if (w->whatif.state >= NAI_PATH_NO_SAVINGS)
     return w->whatif.reason;
   return change->kind <= NAI_CHANGE_REMOVE_WAIT_AT ? w->whatif.waits_unknown : NULL;
@@ -137,9 +145,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     NAI_TRY(read_change(&w, row, err));
   if (!w.count)
     return NAI_OK;
-  NAI_TRY(nai_whatif_begin(&w.whatif, io->model, io->arena, err));
+  if (is_small(io->model))
+    NAI_TRY(nai_whatif_begin(&w.whatif, io->model, io->arena, err));
   for (uint32_t i = 0; i < w.count; i++) {
-    NAI_TRY(nai_change_count(&w.edited[i], &w.whatif, &w.changes[i], err));
+    if (is_small(io->model))
+      NAI_TRY(nai_change_count(&w.edited[i], &w.whatif, &w.changes[i], err));
     NAI_TRY(put_change(&alone[count], &w, i, err));
     if (isnan(alone[count]))
       continue;
