@@ -1,5 +1,6 @@
 """Active spans, capture health, workload and losses against what was measured by hand on real exports (SQL over the exports,
 not this program), and exact sums on every scenario of the generator."""
+import sqlite3
 import unittest
 
 import support
@@ -225,6 +226,80 @@ class RealExports(unittest.TestCase):
         for name, out in self.each():
             for table in ("capture_health", "workload", "workload_evidence", "losses", "active_spans"):
                 self.assertNotIn("CANARY", (out / "tables" / f"{table}.csv").read_text())
+
+
+def gpu_parts(export):
+    """Time with compute, with communication and no compute, with copies only, over all GPUs: a sweep over the rows of the export."""
+    db = sqlite3.connect(f"file:{export}?mode=ro", uri=True)
+    kinds = {"KERNEL": 0, "GRAPH_TRACE": 0, "MEMCPY": 2, "MEMSET": 2}
+    edges = []
+    for (table,) in db.execute("select name from sqlite_master where name like 'CUPTI_ACTIVITY_KIND_%'").fetchall():
+        kind = kinds.get(table.removeprefix("CUPTI_ACTIVITY_KIND_"))
+        if kind is None:
+            continue
+        names = {row[1] for row in db.execute(f"pragma table_info({table})")}
+        name = "(select value from StringIds where id = shortName)" if "shortName" in names else "''"
+        for start, end, short in db.execute(f"select start, end, {name} from {table}"):
+            mine = 1 if kind == 0 and "nccl" in (short or "").lower() else kind
+            edges += [(start, mine, 1), (end, mine, -1)]
+    open_, parts, last = [0, 0, 0], [0, 0, 0], None
+    for t, kind, step in sorted(edges):
+        running = next((k for k in range(3) if open_[k]), None)
+        if running is not None:
+            parts[running] += t - last
+        open_[kind] += step
+        last = t
+    return parts
+
+
+class CaptureTime(unittest.TestCase):
+    def check(self, export, out):
+        rows = read_csv(out, "capture_time")
+        db = sqlite3.connect(f"file:{export}?mode=ro", uri=True)
+        total = sum(int(r["duration_ns"]) for r in rows)
+        if db.execute("select 1 from sqlite_master where name = 'ANALYSIS_DETAILS'").fetchone():
+            for (duration,) in db.execute("select duration from ANALYSIS_DETAILS"):
+                self.assertEqual(total, duration)
+        if rows:
+            self.assertAlmostEqual(sum(float(r["pct_of_capture"]) for r in rows), 100, delta=0.01)
+        found = [sum(int(r["duration_ns"]) for r in rows if (r["phase"], r["part"]) == ("gpu", part))
+                 for part in ("compute", "communication", "copy")]
+        self.assertEqual(found, gpu_parts(export))
+        verdict = support.Report(out).json["verdict"]["text"]
+        self.assertLessEqual(len(verdict.split()), 45, verdict)
+        self.assertNotIn("No steady state", verdict)
+
+    def test_scenarios(self):
+        for scenario in support.SCENARIOS:
+            with self.subTest(scenario):
+                if not scenario.startswith("hostile"):  # times that no export has
+                    self.check(trace(scenario), artifacts(trace(scenario)))
+
+    @unittest.skipUnless(real("wsl_api_without_gpu"), "no reference traces")
+    def test_real_exports(self):
+        for name in SPANS:
+            with self.subTest(name):
+                self.check(real(name), artifacts(real(name)))
+
+    @unittest.skipUnless(real("wsl_api_without_gpu"), "no reference traces")
+    def test_phases_read_by_hand(self):
+        for name in ("cutlass_two_gpu_kinds", "pytorch_dlprof_2020", "gaussian_osrt_sched_samples"):
+            db = sqlite3.connect(f"file:{real(name)}?mode=ro", uri=True)
+            (before,), (end,), (done,) = (db.execute(q).fetchone() for q in (
+                "select min(start) from CUPTI_ACTIVITY_KIND_RUNTIME", "select duration from ANALYSIS_DETAILS",
+                "select max(end) from (select end from CUPTI_ACTIVITY_KIND_KERNEL union all select end from CUPTI_ACTIVITY_KIND_MEMCPY)"))
+            sums = {}
+            for r in read_csv(artifacts(real(name)), "capture_time"):
+                sums[r["phase"]] = sums.get(r["phase"], 0) + int(r["duration_ns"])
+            self.assertEqual((sums["before_cuda"], sums["after"]), (before, end - done))
+
+    def test_a_busy_share_below_a_twentieth_is_the_headline(self):
+        out = artifacts(trace("pause"))
+        text = support.Report(out).json["verdict"]["text"]
+        self.assertRegex(text, r"^31\.2 s: .*GPU work \(busy 58\.3 ms\), 30\.0 s pauses")
+        for finding in support.Report(out).json["findings"]:
+            if finding["saving_ns"] is not None:
+                self.assertAlmostEqual(float(finding["pct_of_capture"]), finding["saving_ns"] / 312_446_885.59, delta=0.01)
 
 
 class Scenarios(unittest.TestCase):

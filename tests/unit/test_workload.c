@@ -314,9 +314,12 @@ static struct nai_table *health_of(struct fixture *f) {
   struct nai_table *spans = fixture_analyze(f, "active_spans", 0), *active = fixture_analyze(f, "active_spans", 1);
   struct nai_table *out[4] = {0};
   const struct nai_table *in[] = {spans, active, NULL};
-  ok(nai_table_new(&out[0], node->outputs[0], err));
+  for (int i = 0; node->outputs[i]; i++)
+    ok(nai_table_new(&out[i], node->outputs[i], err));
   ok(nai_node_run(node, (struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
   ok(nai_table_check(out[0], err));
+  ok(nai_table_check(out[1], err));
+  nai_table_free(out[1]);
   nai_table_free(spans);
   nai_table_free(active);
   return out[0];

@@ -1,8 +1,9 @@
-/* What did the capture catch, and did the program do its work? Table capture_health. */
+/* What did the capture catch, and did the program do its work? Tables capture_health, capture_time. */
 #include "analyses/analysis.h"
 #include "analyses/health/health.h"
 #include "tables/active_spans.h"
 #include "tables/capture_health.h"
+#include "tables/capture_time.h"
 #include "tables/gpu_active.h"
 #include "tables/gpus.h"
 
@@ -170,10 +171,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   check_ranges(&c);
   check_launches(&c);
   check_gpus(&c);
-  return NAI_OK;
+  return nai_capture_time_put(&c, err);
 }
 
-NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema),
+NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema, &nai_capture_time_schema),
              .inputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
                       NAI_PART(WINDOW) | NAI_PART(EVIDENCE),

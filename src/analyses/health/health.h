@@ -8,6 +8,8 @@
 
 struct nai_health {
   int64_t capture_ns, begin; /* length of the capture; where the program begins in it */
+  int64_t first_event;       /* of CUDA, NVTX or a GPU */
+  int64_t last_event;        /* end of the last one, or of the profiler's; 0 for none */
   bool whole;                /* no event is left out, and no work was launched before the first event */
 
   int64_t operations, kernels, own_kernels; /* of all GPUs; kernels that are not a runtime's own */
@@ -73,3 +75,6 @@ int64_t nai_health_extreme(const struct nai_table *t, int column, bool greatest)
 
 /* health_stages.c: the rows on the course of the run. */
 void nai_health_check_stages(const struct nai_health_checks *c);
+
+/* capture_time.c: the rows of capture_time, the second output. */
+NAI_MUST_CHECK int nai_capture_time_put(const struct nai_health_checks *c, struct nai_err *err);

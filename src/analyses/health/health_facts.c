@@ -204,7 +204,9 @@ static void look_at_capture(struct nai_health *h, const struct nai_model *m) {
   bool all_calls = rows_read(m, "CUPTI_ACTIVITY_KIND_RUNTIME") == m->apis.n; /* --trim leaves some out */
   h->whole = all_calls && !h->without_launch;
   h->begin = h->whole || first == NAI_NULL_I64 ? 0 : first;
-  h->capture_ns = duration > 0 ? duration : last_event(h, m);
+  h->first_event = first;
+  h->last_event = last_event(h, m);
+  h->capture_ns = duration > 0 ? duration : h->last_event;
   h->ranges = m->nvtx_by_thread.first[m->thread_count];
 }
 
