@@ -437,7 +437,7 @@ static bool add_leading(struct verdict *v, const struct nai_report *report, bool
   for (int64_t i = 0; i < findings->rows && nai_get_i64(findings, i, FINDINGS_leads) == 1; i++) {
     if (gpus && nai_report_severity(findings, i) == NAI_SEVERITY_INFO)
       continue;
-    const char *title = nai_get_str(findings, i, FINDINGS_title);
+    const char *title = nai_get_str(findings, i, FINDINGS_title), *place = nai_get_str(findings, i, FINDINGS_place);
     if (any)
       nai_buf_puts(&out, "; ");
     else if (*what)
@@ -446,6 +446,11 @@ static bool add_leading(struct verdict *v, const struct nai_report *report, bool
       put_within(&out, title);
     else
       nai_buf_puts(&out, title);
+    if (*place) {
+      nai_buf_puts(&out, " (");
+      put_name(&out, place);
+      nai_buf_putc(&out, ')');
+    }
     any = true;
   }
   if (any)

@@ -4,7 +4,7 @@ import sqlite3
 import unittest
 
 import support
-from support import SHARED, artifacts, fresh_dir, ns_of_ms, read_csv, run, trace
+from support import SHARED, artifacts, edited, fresh_dir, ns_of_ms, read_csv, run, trace
 
 TRACES = SHARED / "traces"
 
@@ -300,6 +300,68 @@ class CaptureTime(unittest.TestCase):
         for finding in support.Report(out).json["findings"]:
             if finding["saving_ns"] is not None:
                 self.assertAlmostEqual(float(finding["pct_of_capture"]), finding["saving_ns"] / 312_446_885.59, delta=0.01)
+
+
+class Failures(unittest.TestCase):
+    """What the program printed and what its calls returned comes first, and the text stays hidden."""
+
+    LINE = "reader: mesh.bin: No such file or directory, token CANARY"
+
+    def with_output(self, scenario):
+        return edited(scenario, "CREATE TABLE IF NOT EXISTS ProcessStreams (globalPid, filenameId, contentId)",
+                      "INSERT INTO StringIds (id, value) VALUES (99001, 'pid_7_stderr.log'), (99002, '%s')" % self.LINE,
+                      "INSERT INTO ProcessStreams (globalPid, filenameId, contentId) VALUES (281474976710656, 99001, 99002)")
+
+    def test_without_a_cuda_call(self):
+        export = self.with_output("empty")
+        hidden = artifacts(export)
+        verdict = support.Report(hidden).json["verdict"]
+        self.assertEqual((verdict["severity"], verdict["text"]), ("high", "The program failed before any GPU work (missing file)."))
+        for path in hidden.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(b"CANARY", path.read_bytes(), path)
+        shown = fresh_dir() / "shown"
+        self.assertEqual(run("analyze", export, "--show-output", "--out", shown).returncode, 0)
+        self.assertIn("reader: mesh.bin: No such file or directory", (shown / "report.md").read_text())
+
+    def test_kernels_ran_all_the_same(self):
+        said = support.Report(artifacts(self.with_output("cpp")))
+        self.assertIn("(missing file)", said.json["verdict"]["text"])
+        self.assertEqual(said.row("capture_health", check="did_its_work")["state"], "note")
+
+    def test_errors_behind_which_nothing_runs(self):
+        for code, state in ((700, "problem"), (2, "ok"), (600, "ok")):
+            export = edited("host-bound", "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = %d "
+                            "WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME)" % code)
+            said = support.Report(artifacts(export))
+            self.assertEqual(said.row("capture_health", check="did_its_work")["state"], state)
+            self.assertEqual("illegal memory access" in said.json["verdict"]["text"], code == 700)
+            if code == 700:
+                self.assertNotIn("at most", said.json["verdict"]["text"])
+
+    def test_a_memset_is_no_work(self):
+        export = edited("steps-input", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL", "DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+                        "CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, globalPid, value, bytes, memKind)",
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, globalPid, value, bytes) "
+                        "SELECT start + 9000, start + 10000, 0, 1, 7, globalTid, 0, 4096 FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1",
+                        "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId IN (SELECT id FROM StringIds WHERE value LIKE '%Launch%')")
+        self.assertNotEqual(support.Report(artifacts(export)).row("capture_health", check="did_its_work")["state"], "ok")
+
+    def test_no_false_alarm(self):
+        failed = {"evidence", "failed"}
+        for scenario in support.SCENARIOS:
+            row = support.Report(artifacts(trace(scenario))).row("capture_health", check="program_output")
+            self.assertEqual(row["state"] == "note", scenario in failed, scenario)
+
+    @unittest.skipUnless(real("wsl_api_without_gpu"), "no reference traces")
+    def test_no_false_alarm_on_real_exports(self):
+        for name in SPANS:
+            row = support.Report(artifacts(real(name))).row("capture_health", check="program_output")
+            self.assertNotEqual(row["state"], "note", name)
+        for export in sorted((TRACES / "series" / "triangular_solves").rglob("*.sqlite")):
+            missing = b"fopen: No such file" in export.read_bytes()
+            text = support.Report(artifacts(export)).json["verdict"]["text"]
+            self.assertEqual("The program failed before any GPU work (missing file)" in text, missing, export)
 
 
 class Scenarios(unittest.TestCase):

@@ -370,7 +370,7 @@ static void test_did_its_work(void **state) {
     fixture_init(&f);
     fixture_thread(&f, fixture_process(&f, 1), 1);
     fixture_gpu(&f, 0);
-    CELLS(f.in.tables[NAI_IN_PROGRAM_OUTPUTS], 0, 2, 100, 0, 1, 1, 0, 0);
+    CELLS(f.in.tables[NAI_IN_PROGRAM_OUTPUTS], 0, 2, 100);
     for (int i = 0; i < 5; i++) {
       fixture_api(&f, i * 100, i * 100 + 50, 0, "cuLaunchKernel", i + 1);
       fixture_kernel(&f, i * 100 + 60, i * 100 + 80, own && i == 2 ? "solve_12_gpu" : "__pgi_uacc_cuda_fill_42_gpu", 0,
