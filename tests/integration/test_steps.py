@@ -27,6 +27,23 @@ def methods(directory):
     return {r["method"] for r in read_csv(directory, "step_search")}
 
 
+class Units(unittest.TestCase):
+    @unittest.skipUnless("gaussian_osrt_sched_samples" in {path.stem for path in TRACES}, "no reference traces")
+    def test_period_and_parts_of_a_loop_of_two_kernels(self):
+        """SQL over the export: from the second to the last start of the first kernel of the pair."""
+        export, = (path for path in TRACES if path.stem == "gaussian_osrt_sched_samples")
+        db = sqlite3.connect(f"file:{export}?mode=ro", uri=True)
+        rows = db.execute("SELECT start, end, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = shortName ORDER BY start").fetchall()
+        starts = [start for start, _, name in rows if name == rows[0][2]]
+        inside = sum(end - start for start, end, _ in rows if starts[1] <= start < starts[-1])
+        unit, = read_csv(artifacts(export), "repeating_units")
+        self.assertEqual((int(unit["kernel_count"]), int(unit["repetitions"])), (2, len(starts)))
+        self.assertEqual(ns_of_ms(unit["period_ms"]), (starts[-1] - starts[1]) // (len(starts) - 2))
+        self.assertEqual(ns_of_ms(unit["compute_ms"]), inside // (len(starts) - 2))
+        self.assertEqual(sum(ns_of_ms(unit[part]) for part in PARTS), ns_of_ms(unit["period_ms"]))
+        self.assertIn("## Repeating units", (artifacts(export) / "report.md").read_text())
+
+
 class Plan(unittest.TestCase):
     maxDiff = None
 

@@ -180,10 +180,16 @@ static int put_list(const struct nai_node_io *io, const struct nai_step_list *li
 
 static void put_unit(struct nai_table *t, const struct nai_model *m, const struct nai_repeating_unit *u,
                      int64_t number) {
+  const struct nai_gpu *gpu = &m->gpus[u->gpu];
+  int64_t from = u->warm_start, to = u->last_start, n = u->between ? u->between : 1;
+  int64_t busy = nai_intervals_overlap_ns(&gpu->all, from, to) / n, period = (to - from) / n;
+  int64_t comm = nai_intervals_overlap_ns(&gpu->exposed_communication, from, to) / n;
+  int64_t copy = nai_intervals_overlap_ns(&gpu->exposed_copy, from, to) / n;
   NAI_ADD(REPEATING_UNITS, t, .pid = nai_model_pid(m, (int32_t)u->process), .device_id = nai_model_device(m, u->gpu),
           .context_id = u->context, .stream_id = u->stream, .unit = number, .kernel_count = u->kernels,
           .repetitions = u->count, .match_pct = u->match_pct, .median_ns = u->median_ns, .cv_pct = u->cv_pct,
-          .level = u->level, .nvtx_path = u->path,
+          .period_ns = period, .compute_ns = busy - comm - copy, .exposed_comm_ns = comm, .exposed_copy_ns = copy,
+          .idle_ns = period - busy, .level = u->level, .nvtx_path = u->path,
           .first_kernel = u->marker != NAI_NO_ROW ? nai_model_kernel_name(m, u->marker) : NULL, .start_ns = u->start,
           .end_ns = u->end);
 }
