@@ -339,6 +339,19 @@ class Failures(unittest.TestCase):
             if code == 700:
                 self.assertNotIn("at most", said.json["verdict"]["text"])
 
+    def test_a_call_that_never_returns(self):
+        """Twenty seconds of one ioctl a second behind the last call, and the same with a flush by the profiler or without asking."""
+        end = "(SELECT max(end) FROM CUPTI_ACTIVITY_KIND_RUNTIME)"
+        longer = "UPDATE ANALYSIS_DETAILS SET duration = duration + 20000000000, stopTime = stopTime + 20000000000"
+        asks = ("INSERT INTO StringIds (id, value) VALUES (99003, 'ioctl'), (99004, 'CUDA profiling data flush on process exit')",
+                "WITH RECURSIVE s(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM s WHERE n < 19) INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue) "
+                f"SELECT {end} + n * 1000000000, {end} + n * 1000000000 + 2000, 27, (SELECT globalTid FROM OSRT_API LIMIT 1), 99003, 0 FROM s")
+        flush = ("CREATE TABLE IF NOT EXISTS PROFILER_OVERHEAD (start, end, globalTid, correlationId, nameId, returnValue)",
+                 f"INSERT INTO PROFILER_OVERHEAD (start, end, globalTid, nameId) SELECT {end} + 19000000000, {end} + 19100000000, globalTid, 99004 FROM OSRT_API LIMIT 1")
+        for statements, hung in (((longer, *asks), True), ((longer,), False), ((longer, *asks, *flush), False)):
+            text = support.Report(artifacts(edited("cpu-work", *statements))).json["verdict"]["text"]
+            self.assertEqual("The program hung until it was ended (the last 20.0 s)" in text, hung, text)
+
     def test_a_memset_is_no_work(self):
         export = edited("steps-input", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL", "DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY",
                         "CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, globalPid, value, bytes, memKind)",

@@ -52,6 +52,9 @@ static void check_failures(const struct nai_health_checks *c) {
                                   : "the export holds no output of the program");
   if (h->failure_line)
     nai_health_put(c, "program_output_line", HEALTH_NOTE, 1, NAI_NULL_I64, "%s", h->failure_line);
+  if (h->hung_ns)
+    nai_health_put_at(c, "hang", HEALTH_PROBLEM, h->hung_asks, h->hung_ns,
+                      (struct nai_interval){h->last_call_end, h->capture_ns}, nai_health_time(c, h->hung_ns));
   nai_health_put(c, "cuda_errors", h->fatal_error ? HEALTH_PROBLEM : nai_health_noted(h->failed_calls, c->m->apis.n),
                  h->failed_calls, NAI_NULL_I64, "%s",
                  h->fatal_error ? h->fatal_error
@@ -66,6 +69,10 @@ static const char *why_not_done(const struct nai_health_checks *c) {
   bool own = h->own_kernels || c->m->graphs.n;
   if (h->fatal_error)
     return nai_health_say(c, "a CUDA call failed: %s", h->fatal_error);
+  if (h->hung_ns)
+    return nai_health_say(c,
+                          "no CUDA call ended in the last %s, while the driver was asked %s, and nothing was flushed",
+                          nai_health_time(c, h->hung_ns), nai_health_count(c, h->hung_asks, "time"));
   if (h->failure_kinds && !h->launches && !h->operations)
     return nai_health_say(c, "nothing was launched, and the output tells of: %s", h->failures);
   if (c->m->apis.n && h->whole && !h->launches && !h->operations)
@@ -210,5 +217,5 @@ NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema, 
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
                       NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
              .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS) |
-                       NAI_IN(PROGRAM_MARKS),
+                       NAI_IN(PROGRAM_MARKS) | NAI_IN(OSRT),
              .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

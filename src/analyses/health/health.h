@@ -25,12 +25,13 @@ struct nai_health {
 
   /* what speaks against a program having done its work */
   bool no_copy_back, no_release, copy_not_awaited, ended_at_once, wrote_errors;
-  bool output_held;         /* some text of the program's is in the export */
-  int64_t failure_kinds;    /* kinds of failure that the output tells of */
-  const char *failures;     /* their names; the arena's */
-  const char *failure_line; /* the first line that tells, where it is asked for; NULL */
-  int64_t failed_calls;     /* CUDA calls that returned an error, but for "not ready" */
-  const char *fatal_error;  /* an error behind which the context can do no more, and the call; NULL; the arena's */
+  bool output_held;           /* some text of the program's is in the export */
+  int64_t failure_kinds;      /* kinds of failure that the output tells of */
+  const char *failures;       /* their names; the arena's */
+  const char *failure_line;   /* the first line that tells, where it is asked for; NULL */
+  int64_t failed_calls;       /* CUDA calls that returned an error, but for "not ready" */
+  int64_t hung_ns, hung_asks; /* from the last call on, where the driver is asked again and again and nothing ends; 0 */
+  const char *fatal_error;    /* an error behind which the context can do no more, and the call; NULL; the arena's */
 
   int64_t graphs_ns; /* nai_graphs_time */
 };

@@ -4,6 +4,7 @@
 #include "model/health/capture.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/osrt_events.h"
 #include "tables/overhead_events.h"
 #include "tables/probe_notes.h"
 #include "tables/program_marks.h"
@@ -238,6 +239,26 @@ static void look_at_capture(struct nai_health *h, const struct nai_model *m) {
   h->ranges = m->nvtx_by_thread.first[m->thread_count];
 }
 
+/* A call that does not return leaves no row; what is left of it: nothing of CUDA until the capture ends, no flush by a
+ * profiler that saw the program's end, and a thread that asks the driver again and again. */
+static void look_for_hang(struct nai_health *h, const struct nai_model *m) {
+  enum { MIN_NS = 1000 * 1000 * 1000, MIN_S = 5, MIN_ASKS = 5, MIN_SHARE = 4 };
+  const struct OSRT_EVENTS_columns calls = OSRT_EVENTS_columns_of(m->tables[NAI_IN_OSRT]);
+  const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD];
+  int64_t last = h->last_call_end, ns = h->capture_ns - last, asks = 0;
+  if (last == NAI_NULL_I64 || !h->whole || ns / MIN_S < MIN_NS || ns < h->capture_ns / MIN_SHARE)
+    return;
+  for (int64_t i = 0; i < overhead->rows; i++)
+    if (nai_get_i64(overhead, i, OVERHEAD_EVENTS_start_ns) >= last &&
+        strstr(nai_get_str(overhead, i, OVERHEAD_EVENTS_name), "flush"))
+      return;
+  for (uint32_t i = 0; i < calls.n; i++)
+    asks += nai_at(&calls.start_ns, i) >= last &&
+            strcmp(nai_strings_get(&m->tables[NAI_IN_OSRT]->strings, nai_at_text(&calls.name, i)), "ioctl") == 0;
+  h->hung_asks = asks >= MIN_ASKS ? asks : 0;
+  h->hung_ns = h->hung_asks ? ns : 0;
+}
+
 int nai_health_collect(struct nai_health *h, const struct nai_node_io *io, struct nai_err *err) {
   *h = (struct nai_health){
       .first_call = NAI_NULL_I64, .last_call_end = NAI_NULL_I64, .last_operation_end = NAI_NULL_I64};
@@ -245,6 +266,7 @@ int nai_health_collect(struct nai_health *h, const struct nai_node_io *io, struc
   NAI_TRY(look_at_operations(h, io, err));
   look_at_outputs(h, io);
   look_at_capture(h, io->model);
+  look_for_hang(h, io->model);
   NAI_TRY(look_at_overhead(h, io->model, err));
   return nai_graphs_time(&h->graphs_ns, io->model, err);
 }
