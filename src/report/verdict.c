@@ -424,7 +424,12 @@ static void put_longest_range(struct nai_buf *out, const struct nai_report *repo
   nai_fmt_duration(out, (double)range.total_time_ns);
   nai_buf_puts(out, " in ");
   nai_fmt_count(out, range.count);
-  nai_buf_puts(out, range.count == 1 ? " execution." : " executions.");
+  nai_buf_puts(out, range.count == 1 ? " execution" : " executions");
+  if (range.count > 1 && !isnan(range.p50_duration_ns)) {
+    nai_buf_puts(out, ", median ");
+    nai_fmt_duration(out, range.p50_duration_ns);
+  }
+  nai_buf_putc(out, '.');
 }
 
 /* What comes before any number: a failure, or what was not recorded. What only says how to read them (severity info)

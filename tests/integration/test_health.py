@@ -302,6 +302,13 @@ class CaptureTime(unittest.TestCase):
                 self.assertAlmostEqual(float(finding["pct_of_capture"]), finding["saving_ns"] / 312_446_885.59, delta=0.01)
 
 
+    def test_findings_say_their_share_of_the_capture(self):
+        said = support.Report(artifacts(trace("steps-input")))
+        waits = next(f for f in said.json["findings"] if f["id"] == "data-loader-stall")
+        self.assertLess(float(waits["pct_of_capture"]), float(waits["pct_of_active"]) / 5)
+        self.assertRegex((said.directory / "report.md").read_text(), r"saving at most 66\.9.ms \(6\.1.% of the capture\)")
+
+
 class Failures(unittest.TestCase):
     """What the program printed and what its calls returned comes first, and the text stays hidden."""
 

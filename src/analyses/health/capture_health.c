@@ -57,9 +57,10 @@ static void check_failures(const struct nai_health_checks *c) {
                       (struct nai_interval){h->last_call_end, h->capture_ns}, nai_health_time(c, h->hung_ns));
   nai_health_put(c, "cuda_errors", h->fatal_error ? HEALTH_PROBLEM : nai_health_noted(h->failed_calls, c->m->apis.n),
                  h->failed_calls, NAI_NULL_I64, "%s",
-                 h->fatal_error ? h->fatal_error
-                                : nai_health_say(c, "%s returned an error, which may be expected",
-                                                 nai_health_count(c, h->failed_calls, "CUDA call")));
+                 h->fatal_error     ? h->fatal_error
+                 : !h->failed_calls ? "no CUDA call returned an error"
+                                    : nai_health_say(c, "%s returned an error, which may be expected",
+                                                     nai_health_count(c, h->failed_calls, "CUDA call")));
 }
 
 /* Why the program did not do its work, for sure; NULL: it may have. Nothing of its own ran in a whole capture, or an
