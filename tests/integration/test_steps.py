@@ -44,6 +44,24 @@ class Units(unittest.TestCase):
         self.assertIn("## Repeating units", (artifacts(export) / "report.md").read_text())
 
 
+class RangesOnly(unittest.TestCase):
+    def test_ranges_repeat_without_gpu_work(self):
+        """SQL over the export: starts of the outermost ranges that come most of the time."""
+        export = trace("nvtx-only")
+        db = sqlite3.connect(f"file:{export}?mode=ro", uri=True)
+        rows = db.execute("SELECT start, end, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start").fetchall()
+        outer, until = [], 0
+        for row in rows:
+            if row[0] >= until:
+                outer.append(row)
+                until = row[1]
+        starts = [start for start, _, name in outer if name == outer[0][2]]
+        unit = read_csv(artifacts(export), "repeating_units")[0]
+        self.assertEqual((unit["nvtx_path"], int(unit["repetitions"]), int(unit["kernel_count"])), (outer[0][2], len(starts), 0))
+        self.assertEqual(ns_of_ms(unit["period_ms"]), (starts[-1] - starts[1]) // (len(starts) - 2))
+        self.assertIn(f"| {len(starts)} |", (artifacts(export) / "report.md").read_text())
+
+
 class Plan(unittest.TestCase):
     maxDiff = None
 

@@ -1,5 +1,6 @@
 /* How long does a step take, and where does its time go? Tables steps, step_summary, repeating_units, step_search. */
 #include "analyses/analysis.h"
+#include "analyses/steps/range_units.h"
 #include "analyses/steps/step_cause.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/repeating_units.h"
@@ -213,10 +214,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     put_unit(io->out[UNITS], io->model, &s->units[i], number);
   }
   put_search(io->out[SEARCH], io->model);
-  return NAI_OK;
+  return nai_range_units_put(io, io->out[UNITS], err);
 }
 
 NAI_ANALYSIS(steps,
              .outputs = NAI_SCHEMAS(&nai_steps_schema, &nai_step_summary_schema, &nai_repeating_units_schema,
                                     &nai_step_search_schema),
-             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS), .run = run)
+             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS) | NAI_PART(NVTX_TREE),
+             .run = run)
