@@ -61,23 +61,20 @@ static int count_words(const char *text) {
   return words;
 }
 
-static bool fits(const struct verdict *v, const struct nai_buf *piece) {
-  return v->words + count_words(nai_buf_str(piece)) <= MAX_WORDS;
-}
-
 /* Adds a piece if it fits. */
 static bool add(struct verdict *v, const struct nai_buf *piece) {
+  int words = count_words(nai_buf_str(piece));
   v->text.oom |= piece->oom;
-  if (!piece->len || !fits(v, piece))
+  if (!words || v->words + words > MAX_WORDS)
     return false;
   if (v->words)
     nai_buf_putc(&v->text, ' ');
   nai_buf_puts(&v->text, nai_buf_str(piece));
-  v->words += count_words(nai_buf_str(piece));
+  v->words += words;
   return true;
 }
 
-/* Names of the program's: a range may be called a sentence. */
+/* The first words of a text, with dots where it goes on. */
 static void put_words(struct nai_buf *out, const char *text, int most) {
   const char *end = text;
   for (int words = 0; *end && words < most; words++) {
@@ -89,6 +86,7 @@ static void put_words(struct nai_buf *out, const char *text, int most) {
     nai_buf_puts(out, "...");
 }
 
+/* A name of the program's: a range may be called a sentence. */
 static void put_name(struct nai_buf *out, const char *name) {
   enum { MAX_NAME_WORDS = 5, MAX_NAME_CHARS = 72 };
   NAI_SCOPED(nai_buf) words = {0};

@@ -252,9 +252,9 @@ static void look_for_hang(struct nai_health *h, const struct nai_model *m) {
     if (nai_get_i64(overhead, i, OVERHEAD_EVENTS_start_ns) >= last &&
         strstr(nai_get_str(overhead, i, OVERHEAD_EVENTS_name), "flush"))
       return;
+  uint32_t asking = nai_strings_find(&m->tables[NAI_IN_OSRT]->strings, "ioctl", strlen("ioctl"));
   for (uint32_t i = 0; i < calls.n; i++)
-    asks += nai_at(&calls.start_ns, i) >= last &&
-            strcmp(nai_strings_get(&m->tables[NAI_IN_OSRT]->strings, nai_at_text(&calls.name, i)), "ioctl") == 0;
+    asks += nai_at(&calls.start_ns, i) >= last && nai_at_text(&calls.name, i) == asking;
   h->hung_asks = asks >= MIN_ASKS ? asks : 0;
   h->hung_ns = h->hung_asks ? ns : 0;
 }
