@@ -14,7 +14,7 @@ static int check_templates(const char *path, struct nai_err *err) {
 }
 
 static uint64_t hash_selection(const struct nai_options *o) {
-  uint64_t hash = nai_hash_int(0, o->trim);
+  uint64_t hash = nai_hash_int(nai_hash_int(0, o->show_output), o->trim);
   hash = nai_hash_int(nai_hash_int(hash, o->trim ? o->trim_start_ns : 0), o->trim ? o->trim_end_ns : 0);
   return nai_hash_bytes(hash, o->gpus, o->gpu_count * sizeof *o->gpus);
 }

@@ -54,6 +54,7 @@ static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
                                              .trim = o->trim,
                                              .trim_start_ns = o->trim_start_ns,
                                              .trim_end_ns = o->trim_end_ns,
+                                             .show_output = o->show_output,
                                              .gpus = o->gpus,
                                              .gpu_count = (int)o->gpu_count,
                                              .tables = s->wanted,

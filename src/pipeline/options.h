@@ -39,6 +39,7 @@ struct nai_options {
   size_t gpu_count; /* 0 = all */
   bool trim;
   int64_t trim_start_ns, trim_end_ns;
+  bool show_output;                    /* name lines of the program's output that bear witness to a failure */
   int top;                             /* rows per table in report.md */
   int page_events;                     /* events that report.html holds in full */
   bool map_nvtx;                       /* attribute GPU work to NVTX ranges */

@@ -86,6 +86,9 @@ static void put_saving(struct nai_view *view, const struct nai_report *report, c
     nai_report_put_duration(view, "saving_low", (double)finding->saving_low_ns);
   if (!isnan(pct.f))
     nai_report_put_value(view, "pct_of_active", NAI_PCT, &pct);
+  pct.f = finding->pct_of_capture;
+  if (!isnan(pct.f))
+    nai_report_put_value(view, "pct_of_capture", NAI_PCT, &pct);
 }
 
 /* The page on a built-in finding, for readers without the program's documents. */

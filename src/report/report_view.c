@@ -1,5 +1,6 @@
 /* What templates see. Every table is there in the same form, so a new analysis needs no line here. */
 #include "report/report_view.h"
+#include "report/capture_course.h"
 
 #include "base/text.h"
 #include "sql/sql.h"
@@ -316,7 +317,8 @@ static void put_contents(struct nai_view *root, const struct nai_view *tables) {
 
 /* Short by nature, and read as a whole. */
 static bool whole(const struct nai_table *table) {
-  return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
+  return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0 ||
+         strcmp(table->schema->name, "capture_time") == 0;
 }
 
 /* A connection to the report's tables. */
@@ -343,6 +345,39 @@ static void put_tables(struct nai_view *tables, const struct nai_report *report,
   put_cpu_work(tables, report, sql, top);
 }
 
+/* "capture_line", "capture_bar", and "capture_phases" to draw: place and width in per mille of the capture, and how
+ * dark: GPU work most, what is not recorded not at all. */
+static void put_capture(struct nai_view *root, const struct nai_report *report) {
+  enum { SCALE = 1000 };
+  NAI_SCOPED(nai_buf) line = {0};
+  NAI_SCOPED(nai_buf) bar = {0};
+  static const char *const shades[] = {[NAI_CAPTURE_NOT_RECORDED] = "0.05", [NAI_CAPTURE_BEFORE] = "0.2",
+                                       [NAI_CAPTURE_SET_UP] = "0.45",       [NAI_CAPTURE_GPU] = "1",
+                                       [NAI_CAPTURE_BETWEEN] = "0.2",       [NAI_CAPTURE_CALLS] = "0.6",
+                                       [NAI_CAPTURE_AFTER] = "0.2",         [NAI_CAPTURE_HOST] = "0.2"};
+  struct nai_capture_course course;
+  struct nai_view *list = nai_view_put_list(root, "capture_phases");
+  double at = 0;
+  nai_capture_course_of(&course, report);
+  nai_capture_course_line(&line, report);
+  nai_capture_course_bar(&bar, report);
+  nai_view_put_buf(root, "capture_line", NAI_TEXT_TRUSTED, &line);
+  nai_view_put_buf(root, "capture_bar", NAI_TEXT_TRUSTED, &bar);
+  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+    double to = at + (double)course.ns[phase];
+    if (!course.ns[phase])
+      continue;
+    struct nai_view *view = nai_view_add_map(list);
+    nai_view_put_trusted(view, "shade", shades[phase]);
+    nai_view_put_trusted(view, "label", nai_capture_phase_label(phase));
+    nai_report_put_duration(view, "time", (double)course.ns[phase]);
+    nai_view_put_int(view, "x", (int64_t)(SCALE * at / (double)course.total));
+    nai_view_put_int(view, "width",
+                     (int64_t)(SCALE * to / (double)course.total) - (int64_t)(SCALE * at / (double)course.total));
+    at = to;
+  }
+}
+
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details) {
   struct nai_view *root = nai_view_new();
   NAI_SCOPED(nai_buf) summary = {0};
@@ -359,6 +394,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   nai_view_put_int(root, "top", top);
   nai_report_put_findings(root, report);
   put_bars(root, report);
+  put_capture(root, report);
   put_usual(root, report);
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));

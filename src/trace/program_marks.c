@@ -3,6 +3,7 @@
 #include "trace/extraction.h"
 #include "trace/small.h"
 
+#include "base/buf.h"
 #include "base/text.h"
 #include "config/patterns.h"
 #include "tables/processes.h"
@@ -11,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum source { COMMAND, FLAG, OUTPUT, NAME, SOURCES };
+enum source { COMMAND, FLAG, OUTPUT, FAILURE, NAME, SOURCES };
 /* How the table calls them, and the file; behind them what starts programs and is none itself. */
-static const char *const sources[SOURCES + 2] = {"command", "flag", "output", "name", "starters", NULL};
+static const char *const sources[SOURCES + 2] = {"command", "flag", "output", "failure", "name", "starters", NULL};
 enum { STARTERS = SOURCES, SECTIONS };
 
 struct marks {
@@ -62,7 +63,8 @@ static void see(struct marks *m, enum source source, const char *text) {
   if (class < 0 || m->seen[source][class])
     return;
   m->seen[source][class] = true;
-  NAI_ADD(PROGRAM_MARKS, m->table, .source = sources[source], .mark = nai_patterns_class(m->sets[source], class));
+  NAI_ADD(PROGRAM_MARKS, m->table, .source = sources[source], .mark = nai_patterns_class(m->sets[source], class),
+          .line = source == FAILURE && m->x->options->show_output ? text : NULL);
 }
 
 /* --- the command line --------------------------------------------------------------------------- */
@@ -134,24 +136,33 @@ static int on_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err)
 
 /* --- output and names --------------------------------------------------------------------------- */
 
+/* One line, without what ends it. */
+static int see_line(struct marks *m, const char *line, size_t len, struct nai_err *err) {
+  enum { LINE_BYTES = 400 };
+  NAI_SCOPED(nai_buf) clean = {0};
+  nai_text_clean(&clean, line, len < LINE_BYTES ? len : LINE_BYTES);
+  see(m, OUTPUT, nai_buf_str(&clean));
+  see(m, FAILURE, nai_buf_str(&clean));
+  return nai_buf_check(&clean, err);
+}
+
 static int on_text(void *ctx, int64_t process, const struct nai_cell *file, const struct nai_cell *text,
                    struct nai_err *err) {
-  enum { LINE_BYTES = 400, MAX_LINES = 20000 };
+  enum { MAX_LINES = 20000 };
   struct marks *m = ctx;
   const char *line = text->data, *end = text->data + text->len;
-  char copy[LINE_BYTES];
   bool added;
   (void)file;
   if (process)
     nai_keyset_add(&m->processes, nai_process_key(process), &added);
   NAI_TRY(load(m, OUTPUT, err));
+  NAI_TRY(load(m, FAILURE, err));
   for (int i = 0; line < end && i < MAX_LINES; i++) {
-    const char *stop = memchr(line, '\n', (size_t)(end - line));
-    size_t len = (size_t)((stop ? stop : end) - line), kept = len < sizeof copy ? len : sizeof copy - 1;
-    memcpy(copy, line, kept);
-    copy[kept] = '\0';
-    see(m, OUTPUT, copy);
-    line += len + 1;
+    const char *stop = line;
+    while (stop < end && *stop != '\n' && *stop != '\r')
+      stop++;
+    NAI_TRY(see_line(m, line, (size_t)(stop - line), err));
+    line = stop + 1;
   }
   return NAI_OK;
 }

@@ -263,7 +263,7 @@ class Prices(unittest.TestCase):
         for said in each(generated("launch-load"), real("solver_nvtx_osrt_sched")):
             pause, gpu = said.findings["pause-module-load"], said.rows("gpu_active")[0]
             self.assertAlmostEqual(float(pause["pct_of_active"]), pause["saving_ns"] / 1e4 / float(gpu["window_ms"]), places=3)
-            self.assertIn(" of the window", said.verdict)
+            self.assertNotRegex(said.verdict, r"loaded or compiled[^;.]*active time")
 
     def test_time_before_the_first_call_is_a_share_of_the_capture(self):
         for said in each(generated("cpu-work"), real("cutlass_two_gpu_kinds")):
@@ -463,7 +463,8 @@ class WhatExpertsAskFirst(unittest.TestCase):
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):
             self.assertTrue(said.verdict.startswith("**High: OpenACC. Program probably failed"))
-            self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list[1:]))
+            self.assertTrue(all(f["severity"] == "info" for f in said.list[1:]))
+            self.assertNotIn("potential saving", said.verdict)
         ended = edited(trace("cold"), "no-kernel", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL",
                        "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId IN (SELECT id FROM StringIds WHERE value LIKE '%Launch%')",
                        *(f"DELETE FROM {t}" for t in ("CUPTI_ACTIVITY_KIND_MEMCPY",) if has_table(trace("cold"), t)))
@@ -476,11 +477,11 @@ class WhatExpertsAskFirst(unittest.TestCase):
                 self.assertIn(part, checks)
                 self.assertTrue(checks[part]["time_ms"] or checks[part]["state"] == "unknown", part)
         if real("cutlass_two_gpu_kinds"):
-            self.assertIn("before the first CUDA call", real("cutlass_two_gpu_kinds").verdict)
+            self.assertIn("11.8 s before CUDA", real("cutlass_two_gpu_kinds").verdict)
 
     def test_once_or_every_time(self):
         for said in each(generated("cold"), real("cuda_small"), real("pytorch_dlprof_2020")):
-            self.assertIn("warm-up cost dominates", said.verdict)
+            self.assertRegex(said.verdict, r"before CUDA.* GPU work \(busy ")
             self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list))
             self.assertNotRegex(said.advice, "CUDA graphs|num_workers|reduce-overhead")
 

@@ -27,6 +27,41 @@ def methods(directory):
     return {r["method"] for r in read_csv(directory, "step_search")}
 
 
+class Units(unittest.TestCase):
+    @unittest.skipUnless("gaussian_osrt_sched_samples" in {path.stem for path in TRACES}, "no reference traces")
+    def test_period_and_parts_of_a_loop_of_two_kernels(self):
+        """SQL over the export: from the second to the last start of the first kernel of the pair."""
+        export, = (path for path in TRACES if path.stem == "gaussian_osrt_sched_samples")
+        db = sqlite3.connect(f"file:{export}?mode=ro", uri=True)
+        rows = db.execute("SELECT start, end, shortName FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start").fetchall()
+        starts = [start for start, _, name in rows if name == rows[0][2]]
+        inside = sum(end - start for start, end, _ in rows if starts[1] <= start < starts[-1])
+        unit, = read_csv(artifacts(export), "repeating_units")
+        self.assertEqual((int(unit["kernel_count"]), int(unit["repetitions"])), (2, len(starts)))
+        self.assertEqual(ns_of_ms(unit["period_ms"]), (starts[-1] - starts[1]) // (len(starts) - 2))
+        self.assertEqual(ns_of_ms(unit["compute_ms"]), inside // (len(starts) - 2))
+        self.assertEqual(sum(ns_of_ms(unit[part]) for part in PARTS), ns_of_ms(unit["period_ms"]))
+        self.assertIn("## Repeating units", (artifacts(export) / "report.md").read_text())
+
+
+class RangesOnly(unittest.TestCase):
+    def test_ranges_repeat_without_gpu_work(self):
+        """SQL over the export: starts of the outermost ranges that come most of the time."""
+        export = trace("nvtx-only")
+        db = sqlite3.connect(f"file:{export}?mode=ro", uri=True)
+        rows = db.execute("SELECT start, end, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start").fetchall()
+        outer, until = [], 0
+        for row in rows:
+            if row[0] >= until:
+                outer.append(row)
+                until = row[1]
+        starts = [start for start, _, name in outer if name == outer[0][2]]
+        unit = read_csv(artifacts(export), "repeating_units")[0]
+        self.assertEqual((unit["nvtx_path"], int(unit["repetitions"]), int(unit["kernel_count"])), (outer[0][2], len(starts), 0))
+        self.assertEqual(ns_of_ms(unit["period_ms"]), (starts[-1] - starts[1]) // (len(starts) - 2))
+        self.assertIn(f"| {len(starts)} |", (artifacts(export) / "report.md").read_text())
+
+
 class Plan(unittest.TestCase):
     maxDiff = None
 

@@ -78,6 +78,8 @@ static const struct nai_cli_option options[] = {
         int, run.page_events, "page-events", "N",
         "events that report.html holds one by one; of a longer trace some stretches, and exact sums elsewhere",
         NAI_CLI_RANGE(100, 100000000)),
+    NAI_CLI_SWITCH(on, run.show_output, "show-output",
+                   "show the line of the program's output that tells of a failure; it may hold secrets"),
     NAI_CLI_SWITCH(off, run.map_nvtx, "no-nvtx-kernel-map", "do not attribute GPU work to NVTX ranges"),
     NAI_CLI_OPTION(number, run.nvtx_coverage_warn_threshold, "nvtx-coverage-warn-threshold", "X",
                    "warn when NVTX ranges cover less than X percent of the kernel time", NAI_CLI_RANGE(0, 100),
