@@ -516,7 +516,7 @@ static void put_program(struct nai_buf *out, const struct nai_report *report, bo
     nai_fmt_duration(out, (double)course.recorded);
     nai_buf_puts(out, " of capture: the program used no GPU, or CUDA was not traced.");
   } else if (!led)
-    nai_buf_puts(out, "No event in this trace: nothing to judge.");
+    nai_buf_puts(out, "No event in this trace.");
   if (!gpus && !led && found(report, "cuda_traced", "problem"))
     nai_buf_puts(out, " Record with nsys profile --trace=cuda,nvtx,osrt.");
 }

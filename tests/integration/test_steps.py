@@ -41,7 +41,7 @@ class Units(unittest.TestCase):
         self.assertEqual(ns_of_ms(unit["period_ms"]), (starts[-1] - starts[1]) // (len(starts) - 2))
         self.assertEqual(ns_of_ms(unit["compute_ms"]), inside // (len(starts) - 2))
         self.assertEqual(sum(ns_of_ms(unit[part]) for part in PARTS), ns_of_ms(unit["period_ms"]))
-        self.assertIn("## Repeating units", (artifacts(export) / "report.md").read_text())
+        self.assertIn("<details><summary>Repeating units</summary>", (artifacts(export) / "report.md").read_text())
 
 
 class RangesOnly(unittest.TestCase):
@@ -114,8 +114,8 @@ class Plan(unittest.TestCase):
 
     def test_prices_per_step(self):
         text = (artifacts(trace("steps-input")) / "report.md").read_text(encoding="utf-8").replace("\xa0", " ")
-        self.assertIn("_GPU 0, potential saving 66.9 ms, 5.58 ms per step_", text)  # 12 steps
-        self.assertIn("_run, potential saving 1.00 s_", text)  # before the first of them
+        self.assertIn("_GPU 0, potential saving 66.9 ms, 5.58 ms per step, ", text)  # 12 steps
+        self.assertIn("_run, potential saving 1.00 s", text)  # before the first of them
 
     def test_idle_time_by_cause(self):
         rows = {r["cause"]: r for r in read_csv(artifacts(trace("steps")), "step_idle")}
