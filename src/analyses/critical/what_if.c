@@ -89,7 +89,8 @@ static int put_change(double *after, const struct work *w, uint32_t i, struct na
       NAI_ROW(WHAT_IF, .what_if = i + 1, .finding = nai_get_i64(findings, w->finding[i], FINDINGS_finding),
               .rule = nai_get_str(findings, w->finding[i], FINDINGS_id), .change = change->text,
               .edited_count = w->edited[i], .scope = nai_path_scope_name(w->whatif.kind),
-              .now_ns = llround(w->whatif.now_ns), .state = "refused", .reason = refused);
+              .now_ns = is_small(w->io->model) ? llround(w->whatif.now_ns) : NAI_NULL_I64, .state = "refused",
+              .reason = refused);
   *after = NAN;
   if (!refused && !w->edited[i])
     row.reason = "nothing in the graph is what the change is about";
