@@ -38,7 +38,6 @@ class Instructions(unittest.TestCase):
             found = counted(trace(*scenario))
             print(f"{name}: {found / 1e6:,.1f} M instructions, landed {recorded[name] / 1e6:,.1f} M", flush=True)
             self.assertLessEqual(found, recorded[name] * SLACK, f"{name}: scripts/bench --instructions shows which part grew")
-            self.assertGreater(found * SLACK, recorded[name], f"{name}: it got better; record it in {RECORDED.name}")
 
 
 if __name__ == "__main__":
