@@ -245,8 +245,8 @@ static void look_for_hang(struct nai_health *h, const struct nai_model *m) {
   enum { MIN_NS = 1000 * 1000 * 1000, MIN_S = 5, MIN_ASKS = 5, MIN_SHARE = 4 };
   const struct OSRT_EVENTS_columns calls = OSRT_EVENTS_columns_of(m->tables[NAI_IN_OSRT]);
   const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD];
-  int64_t last = h->last_call_end, ns = h->capture_ns - last, asks = 0;
-  if (last == NAI_NULL_I64 || !h->whole || ns / MIN_S < MIN_NS || ns < h->capture_ns / MIN_SHARE)
+  int64_t last = h->last_call_end, ns = last == NAI_NULL_I64 ? 0 : h->capture_ns - last, asks = 0;
+  if (!h->whole || ns / MIN_S < MIN_NS || ns < h->capture_ns / MIN_SHARE)
     return;
   for (int64_t i = 0; i < overhead->rows; i++)
     if (nai_get_i64(overhead, i, OVERHEAD_EVENTS_start_ns) >= last &&
