@@ -396,6 +396,12 @@ static void put_no_loss(struct nai_buf *out, const struct nai_report *report) {
     copy = copy_pct > copy ? copy_pct : copy;
   }
   const char *cause = main_cause(report);
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  if (nai_capture_course_hardly_works(&course) && idle < IDLE_PCT) { /* what fills the GPU's time fills little of it */
+    nai_buf_puts(out, " No actionable finding in the GPU work.");
+    return;
+  }
   if (idle >= IDLE_PCT && cause)
     nai_buf_printf(out, " No actionable finding: most idle time is %s.", cause);
   else
