@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -410,7 +411,7 @@ class Commands(unittest.TestCase):
         path = trace("copy-bound")
         done = run("analyze", path, "--out", fresh_dir() / "o")
         self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Exposed memory copies\n")
-        self.assertIn(f"TRACE={path}", done.stdout)
+        self.assertIn(f"TRACE={shlex.quote(str(path))}", done.stdout)
         line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
         wanted = report(artifacts(path)).json["findings"]
         self.assertEqual([(f["id"], f["severity"], f["saving_ns"], f["title"]) for f in line["finding_list"]],

@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -699,7 +700,7 @@ class Store(unittest.TestCase):
         command = re.search(r"`(nsys-ai compare [^`]*)`", first)[1]
         self.assertIn(f"{ids[-len(slow) - 1]}/captures/*", command)
         self.assertIn(f"{slow[0]}/captures/*", command)
-        done = subprocess.run(["bash", "-c", command.replace("nsys-ai", support.PROGRAM, 1) + " --out compared"], cwd=out.parent, env={**os.environ, "STORE": str(store)},
+        done = subprocess.run(["bash", "-c", command.replace("nsys-ai", shlex.quote(support.PROGRAM), 1) + " --out compared"], cwd=out.parent, env={**os.environ, "STORE": str(store)},
                               capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
