@@ -19,25 +19,47 @@ static bool ends_with(const char *text, const char *suffix) {
 
 /* nsys-ai TRACE means nsys-ai analyze TRACE. */
 static bool is_trace(const char *word) {
+  if (strstr(word, "://"))
+    return false;
   return ends_with(word, ".sqlite") || ends_with(word, ".nsys-rep") || (nai_fs_exists(word) && !nai_fs_is_dir(word));
 }
 
+static bool is_run(const char *word) {
+  char path[PATH_MAX];
+  return nai_fs_is_dir(word) && nai_fs_join(path, sizeof path, word, "stages/manifest.json") && nai_fs_exists(path);
+}
+
+/* nsys-ai RUN means nsys-ai summary RUN. */
+static const struct nai_cli_command *meant_by(const char *word) { return is_run(word) ? &nai_cmd_summary : NULL; }
+
+/* What a path means that is no operand. */
+static void hint(struct nai_buf *out, const char *word) {
+  if (nai_fs_is_dir(word))
+    nai_buf_printf(out, "\"%s\" is a directory and no run: nsys-ai batch %s --out DIR reports on all traces in it",
+                   word, word);
+  else if (strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0)
+    nai_buf_printf(out, "\"%s\" is an address: download the trace and name the file", word);
+  else if (*word != '-' && strpbrk(word, "/."))
+    nai_buf_printf(out, "there is no file \"%s\"", word);
+}
+
 static const struct nai_cli_command *const commands[] = {
-    &nai_cmd_analyze, &nai_cmd_probe,   &nai_cmd_info,        &nai_cmd_summary,
-    &nai_cmd_stats,   &nai_cmd_overlap, &nai_cmd_nccl,        &nai_cmd_iters,
-    &nai_cmd_tree,    &nai_cmd_search,  &nai_cmd_question,    &nai_cmd_evidence,
-    &nai_cmd_explain, &nai_cmd_suggest, &nai_cmd_sql,         &nai_cmd_skill,
-    &nai_cmd_pages,   &nai_cmd_exports, &nai_cmd_open,        &nai_cmd_view,
-    &nai_cmd_batch,   &nai_cmd_compare, &nai_cmd_check,       &nai_cmd_store,
-    &nai_cmd_trend,   &nai_cmd_ranks,   &nai_cmd_table,       &nai_cmd_rules,
-    &nai_cmd_mcp,     &nai_cmd_guide,   &nai_cli_completions, NULL};
+    &nai_cmd_analyze,       &nai_cmd_probe,    &nai_cmd_info,        &nai_cmd_summary,
+    &nai_cmd_stats,         &nai_cmd_overlap,  &nai_cmd_nccl,        &nai_cmd_iters,
+    &nai_cmd_critical_path, &nai_cmd_whatif,   &nai_cmd_tree,        &nai_cmd_search,
+    &nai_cmd_question,      &nai_cmd_evidence, &nai_cmd_explain,     &nai_cmd_suggest,
+    &nai_cmd_sql,           &nai_cmd_skill,    &nai_cmd_pages,       &nai_cmd_exports,
+    &nai_cmd_open,          &nai_cmd_view,     &nai_cmd_batch,       &nai_cmd_compare,
+    &nai_cmd_check,         &nai_cmd_bisect,   &nai_cmd_store,       &nai_cmd_trend,
+    &nai_cmd_ranks,         &nai_cmd_table,    &nai_cmd_rules,       &nai_cmd_mcp,
+    &nai_cmd_guide,         &nai_cmd_doctor,   &nai_cli_completions, NULL};
 
 static const struct nai_cli_exit exits[] = {
     {"0", "the report was written; the check passed"},
     {"1", "--fail-on: a finding of that severity or higher; a gated metric got worse"},
     {"2", "wrong usage, or a mistake in a configuration file"},
     {"3", "the trace is refused: not an export, damaged"},
-    {"4", "batch: some traces could not be analysed; the index says which"},
+    {"4", "batch: some traces could not be analyzed; the index says which"},
     {"5", "the output cannot be written"},
     {"6", "a resource limit: memory, descriptors"},
     {"7", "it cannot be decided: captures that are not comparable, a missing metric, ranks that do not match"},
@@ -55,6 +77,9 @@ static const struct nai_cli_program program = {
     .commands = commands,
     .implied = &nai_cmd_analyze,
     .implies = is_trace,
+    .meant_by = meant_by,
+    .hint = hint,
+    .commit = NAI_COMMIT,
     .exits = exits,
     .escape = nai_escape_terminal,
 };

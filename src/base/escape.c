@@ -323,3 +323,13 @@ void nai_escape_terminal(struct nai_buf *out, const char *text, size_t len) {
   }
   out->oom |= clean.oom;
 }
+
+void nai_escape_url(struct nai_buf *out, const char *path, size_t len) {
+  for (size_t i = 0; i < len; i++) {
+    unsigned char c = (unsigned char)path[i];
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("/-._~=,+@", c))
+      nai_buf_putc(out, (char)c);
+    else
+      nai_buf_printf(out, "%%%02X", c);
+  }
+}

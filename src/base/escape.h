@@ -41,6 +41,9 @@ void nai_escape_script_json(struct nai_buf *out, const char *json, size_t len);
  * which YAML, as which the program reads its own files, does not know. */
 void nai_escape_hidden_json(struct nai_buf *out, const char *json, size_t len);
 
+/* A path as part of a URL: all but letters, digits and what paths are made of as %XX. Not yet safe for HTML. */
+void nai_escape_url(struct nai_buf *out, const char *path, size_t len);
+
 /* Text for a CSV cell, before quoting: a leading = + - @ tab, CR or LF, which a spreadsheet would take for a formula,
  * gets a ' in front. */
 void nai_escape_csv_guard(struct nai_buf *out, const char *text, size_t len);

@@ -232,6 +232,47 @@ bool nai_fs_join(char *out, size_t size, const char *directory, const char *name
   return n >= 0 && (size_t)n < size;
 }
 
+/* From the root on, with links resolved as far as the path is there. */
+static bool resolve(char out[PATH_MAX], const char *path) {
+  char there[PATH_MAX], whole[PATH_MAX];
+  size_t len = strlen(path);
+  if (len >= sizeof there)
+    return false;
+  while (len > 1 && path[len - 1] == '/')
+    len--;
+  for (size_t end = len;;) {
+    snprintf(there, sizeof there, "%.*s", (int)end, path);
+    if (realpath(end ? there : path[0] == '/' ? "/" : ".", whole))
+      return (size_t)snprintf(out, PATH_MAX, "%s%s%.*s", strcmp(whole, "/") == 0 ? "" : whole,
+                              end < len && path[end] != '/' ? "/" : "", (int)(len - end), path + end) < PATH_MAX;
+    if (!end)
+      return false;
+    while (end && path[end - 1] != '/')
+      end--;
+    end -= end > 0;
+  }
+}
+
+bool nai_fs_relative(char *out, size_t size, const char *directory, const char *path) {
+  char from[PATH_MAX], to[PATH_MAX];
+  size_t same = 0, used = 0;
+  if (!resolve(from, directory) || !resolve(to, path))
+    return false;
+  for (size_t i = 0; from[i] == to[i] || !from[i] || !to[i]; i++) { /* the components that both begin with */
+    if ((!from[i] || from[i] == '/') && (!to[i] || to[i] == '/'))
+      same = i;
+    if (!from[i] || !to[i])
+      break;
+  }
+  out[0] = '\0';
+  for (const char *c = from + same; *c && used < size; c++)
+    if (*c == '/' && c[1])
+      used += (size_t)snprintf(out + used, size - used, "../");
+  const char *rest = to + same + (to[same] == '/');
+  used += used < size ? (size_t)snprintf(out + used, size - used, "%s", *rest ? rest : used ? "" : ".") : 0;
+  return used < size;
+}
+
 const char *nai_fs_basename(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;

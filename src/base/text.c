@@ -100,6 +100,15 @@ size_t nai_text_prefix(const char *text, size_t len, size_t max) {
   return max;
 }
 
+void nai_text_fold_digits(struct nai_buf *out, const char *text) {
+  for (bool digits = false; *text; text++) {
+    bool digit = *text >= '0' && *text <= '9';
+    if (!digit || !digits)
+      nai_buf_putc(out, digit ? '#' : *text);
+    digits = digit;
+  }
+}
+
 enum { DISTANCE_MAX = 64 };
 
 int nai_text_distance(const char *a, const char *b) {

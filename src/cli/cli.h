@@ -81,6 +81,7 @@ struct nai_cli_command {
   const struct nai_cli_option *options;   /* end with name == NULL; NULL: none */
   const struct nai_cli_operand *operands; /* end with name == NULL; the last one may repeat */
   size_t min_operands, max_operands;
+  int failed_status;        /* exit status of whatever fails; 0: that of its error */
   size_t args_size;         /* of the struct the options are set in */
   void (*init)(void *args); /* sets the defaults in zeroed memory; may be NULL */
   /* What the parser cannot know is wrong: options that exclude each other, operands that depend on one another. The
@@ -99,11 +100,15 @@ struct nai_cli_exit {
 
 struct nai_cli_program {
   const char *name, *version, *title, *description;
+  const char *commit;                            /* that it was built from, for --version; NULL or "": unknown */
   const char *examples;                          /* one a line */
   const struct nai_cli_command *const *commands; /* end with NULL */
   const struct nai_cli_command *implied;         /* the command meant where none is named; may be NULL */
   bool (*implies)(const char *word);             /* whether this word means it; NULL: every word that is no command */
-  const struct nai_cli_exit *exits;              /* end with status == NULL */
+  /* Another command that a first word means which names none, or NULL; what to say of such a word else. May be NULL. */
+  const struct nai_cli_command *(*meant_by)(const char *word);
+  void (*hint)(struct nai_buf *out, const char *word);
+  const struct nai_cli_exit *exits;                       /* end with status == NULL */
   void (*escape)(struct nai_buf *, const char *, size_t); /* makes messages safe for a terminal; NULL: nai_text_clean */
 };
 

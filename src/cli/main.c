@@ -51,7 +51,8 @@ static int print(const struct nai_cli_program *program, const struct nai_buf *te
 }
 
 static int print_version(const struct nai_cli_program *program) {
-  printf("%s %s\n", program->name, program->version);
+  const char *commit = program->commit ? program->commit : "";
+  printf("%s %s%s%s%s\n", program->name, program->version, *commit ? " (" : "", commit, *commit ? ")" : "");
   return finish(program, NAI_OK, &(struct nai_err){0});
 }
 
@@ -83,8 +84,10 @@ static int run_command(const struct nai_cli_program *program, const struct nai_c
   struct nai_err err = {0};
   NAI_SCOPED(nai_buf) text = {0};
   int rc = follow(&call, program, command, argc, argv, &err);
-  if (rc || !(call.help || call.version))
-    return finish(program, rc, &err);
+  if (rc || !(call.help || call.version)) {
+    int status = finish(program, rc, &err);
+    return rc < 0 && command->failed_status ? command->failed_status : status;
+  }
   if (call.version)
     return print_version(program);
   nai_cli_help(&text, program, command);
@@ -99,6 +102,13 @@ static int unknown_command(const struct nai_cli_program *program, const char *wo
   for (size_t i = 0; program->commands[i] && n < MAX_COMMANDS; i++)
     names[n++] = program->commands[i]->name;
   const char *near = nai_text_suggest(word, names, n);
+  NAI_SCOPED(nai_buf) hint = {0};
+  if (program->hint)
+    program->hint(&hint, word);
+  if (hint.len) {
+    nai_err_set(&err, NAI_EUSAGE, "%.400s", nai_buf_str(&hint));
+    return fail(program, &err, NAI_EUSAGE);
+  }
   nai_err_set(&err, NAI_EUSAGE, "%s \"%.60s\"%s%s%s", word[0] == '-' ? "no command before" : "unknown command", word,
               near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   add_help(&err, program, NULL);
@@ -106,6 +116,7 @@ static int unknown_command(const struct nai_cli_program *program, const char *wo
 }
 
 static int help(const struct nai_cli_program *program, const char *name) {
+  name = name && strcmp(name, "help") == 0 ? NULL : name;
   const struct nai_cli_command *command = name ? nai_cli_find(program, name) : NULL;
   NAI_SCOPED(nai_buf) text = {0};
   if (name && !command)
@@ -139,7 +150,7 @@ int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv) {
   }
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
     return help(program, argc > 2 && argv[2][0] != '-' ? argv[2] : NULL);
-  if (strcmp(word, "--version") == 0)
+  if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0)
     return print_version(program);
   if (strcmp(word, "--man") == 0) {
     const struct nai_cli_command *of = argc > 2 ? nai_cli_find(program, argv[2]) : NULL;
@@ -155,6 +166,8 @@ int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv) {
   const struct nai_cli_command *command = nai_cli_find(program, word);
   if (command)
     return run_command(program, command, argc - 2, argv + 2);
+  if (program->meant_by && (command = program->meant_by(word)))
+    return run_command(program, command, argc - 1, argv + 1);
   return is_implied(program, argc, argv) ? run_command(program, program->implied, argc - 1, argv + 1)
                                          : unknown_command(program, word);
 }

@@ -159,6 +159,15 @@ static int add_operand(struct nai_cli_call *call, const struct nai_cli_command *
   return NAI_OK;
 }
 
+/* --json means --format json, where a command has that. */
+static const struct nai_cli_option *json_format(const struct nai_cli_command *command, const char *word) {
+  const struct nai_cli_option *format = strcmp(word, "--json") == 0 ? nai_cli_find_option(command, "format", 6) : NULL;
+  for (size_t i = 0; format && format->choices && format->choices(i, ""); i++)
+    if (strcmp(format->choices(i, ""), "json") == 0)
+      return format;
+  return NULL;
+}
+
 static int parse_word(bool *only_operands, struct nai_cli_call *call, const struct nai_cli_command *command,
                       struct reader *words, struct nai_err *err) {
   char *word = words->argv[words->at];
@@ -171,6 +180,9 @@ static int parse_word(bool *only_operands, struct nai_cli_call *call, const stru
   *only_operands = strcmp(word, "--") == 0;
   if (*only_operands)
     return NAI_OK;
+  const struct nai_cli_option *format = option ? NULL : json_format(command, word);
+  if (format)
+    return apply(call, format, "json", words, err);
   return option ? apply(call, option, word[2 + len] ? word + 3 + len : NULL, words, err)
                 : unknown_option(command, word, err);
 }

@@ -109,6 +109,7 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
                         struct nai_err *err) {
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
                           .human = true,
+                          .titles = true,
                           .none = ask->none ? ask->none : "none",
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
@@ -149,9 +150,11 @@ static int print_reason(struct nai_buf *out, const struct nai_skill_answer *answ
   } else if (ask->format == NAI_ROWS_CSV) {
     fprintf(stderr, "nsys-ai: cannot say: %s\n", nai_buf_str(&answer->reason));
   } else {
-    nai_buf_puts(out, "cannot say: ");
-    nai_escape_terminal(out, nai_buf_str(&answer->reason), answer->reason.len);
-    nai_buf_putc(out, '\n');
+    NAI_SCOPED(nai_buf) line = {0};
+    nai_buf_puts(&line, "cannot say: ");
+    nai_escape_terminal(&line, nai_buf_str(&answer->reason), answer->reason.len);
+    nai_cmd_put_wrapped(out, nai_buf_str(&line), line.len, 0);
+    out->oom |= line.oom;
   }
   return nai_buf_check(out, err);
 }
@@ -174,7 +177,7 @@ int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err) 
   if (rc != NAI_EUSAGE || !strstr(err->msg, begin) || nai_manifest_is_of_this_program(nai_run_manifest(run)))
     return rc;
   return nai_err_set(err, NAI_EINPUT,
-                     "the run \"%s\" was made by another build of nsys-ai: analyse its trace again (%s)",
+                     "the run \"%s\" was made by another build of nsys-ai: analyze its trace again (%s)",
                      nai_run_path(run), strstr(err->msg, begin));
 }
 

@@ -14,11 +14,12 @@
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_stats,
     nai_cmd_overlap, nai_cmd_nccl, nai_cmd_iters, nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain,
     nai_cmd_suggest, nai_cmd_sql, nai_cmd_skill, nai_cmd_pages, nai_cmd_exports, nai_cmd_open, nai_cmd_batch,
-    nai_cmd_compare, nai_cmd_check, nai_cmd_store, nai_cmd_trend, nai_cmd_ranks, nai_cmd_table, nai_cmd_rules,
-    nai_cmd_mcp, nai_cmd_guide, nai_cmd_view, nai_cmd_question;
+    nai_cmd_compare, nai_cmd_check, nai_cmd_bisect, nai_cmd_store, nai_cmd_trend, nai_cmd_ranks, nai_cmd_table,
+    nai_cmd_rules, nai_cmd_mcp, nai_cmd_guide, nai_cmd_doctor, nai_cmd_view, nai_cmd_question, nai_cmd_critical_path,
+    nai_cmd_whatif;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
- * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
+ * directory where there is an nsys. nai_cmd_export_free removes what was made. */
 struct nai_cmd_export {
   char *path;
   struct nai_temporary directory;
@@ -27,6 +28,8 @@ NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *p
 void nai_cmd_export_free(struct nai_cmd_export *out);
 /* Whether opening it runs nsys, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
+/* The nsys of $NSYS (empty: none is to be used), of PATH, of the usual places of an installation. */
+bool nai_cmd_find_nsys(char out[PATH_MAX]);
 /* Removes a temporary directory, and says so when that fails. */
 void nai_cmd_remove(struct nai_temporary *temporary);
 
@@ -52,6 +55,7 @@ bool nai_cmd_is_trace(const char *path);
 struct nai_cmd_printing {
   enum nai_rows_format format;
   bool human;        /* numbers for people */
+  bool titles;       /* headers for people */
   int width;         /* of the terminal, 0: nothing is cut */
   const char *title; /* in JSON; or NULL */
   const char *none;  /* in the place of a text table without rows; or NULL */
@@ -77,15 +81,20 @@ NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char
                                        struct nai_err *err);
 /* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
 NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
-/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out` and
- * `stages` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
-void nai_cmd_confine(const char *out, const char *stages);
+/* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out`,
+ * `stages` and `file` (or NULL) lie in, and into TMPDIR; no programs, no sockets (base/sandbox.h). */
+void nai_cmd_confine(const char *out, const char *stages, const char *file);
 /* Columns of the terminal that stdout is, 0 when it is none. */
 int nai_cmd_terminal_width(void);
+/* Columns for prose: those of the terminal, but no more than 100. */
+int nai_cmd_prose_width(void);
 
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
 
+/* Appends a line of text, on a terminal in as many lines as its width needs, all but the first with `indent` blanks
+ * before it. The text is one that a terminal may get. */
+void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int indent);
 /* Whether stdout is a terminal that wants colours: NO_COLOR is not set, TERM is not "dumb". */
 bool nai_cmd_color(void);
 /* Appends a word of a shell command, in quotes, whatever it holds. */
@@ -105,7 +114,7 @@ nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
 #define NAI_CMD_SOURCE(called) \
   { .name = called, NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES) }
-#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analysed for this answer only."
+#define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analyzed for this answer only."
 #define NAI_CMD_ONE_SOURCE NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("SRC"))
 
 /* Options of every command that opens a trace: fields reader (int) and check (bool) of NAI_CLI_ARGS; its threads. */

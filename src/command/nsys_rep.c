@@ -2,14 +2,12 @@
 #include "command/command.h"
 
 #include "base/fs.h"
+#include "base/program.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <spawn.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool ends_with(const char *text, const char *suffix) {
@@ -17,16 +15,30 @@ static bool ends_with(const char *text, const char *suffix) {
   return n > m && strcmp(text + n - m, suffix) == 0;
 }
 
-static bool on_path(const char *program) {
-  const char *path = getenv("PATH");
-  while (path && *path) {
-    char file[PATH_MAX];
-    size_t n = strcspn(path, ":");
-    snprintf(file, sizeof file, "%.*s/%s", (int)n, path, program);
-    if (n && access(file, X_OK) == 0)
-      return true;
-    path += n + (path[n] == ':');
+/* The last of the files that match: versions are part of their directories' names. */
+static bool last_match(char out[PATH_MAX], const char *pattern) {
+  glob_t found;
+  bool any = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc > 0;
+  if (any)
+    snprintf(out, PATH_MAX, "%s", found.gl_pathv[found.gl_pathc - 1]);
+  globfree(&found);
+  return any;
+}
+
+bool nai_cmd_find_nsys(char out[PATH_MAX]) {
+  static const char *const places[] = {"/opt/nvidia/nsight-systems*/*/bin/nsys", "/usr/local/cuda/bin/nsys",
+                                       "/usr/local/cuda-*/bin/nsys"};
+  const char *told = getenv("NSYS");
+  if (told) {
+    snprintf(out, PATH_MAX, "%s", told);
+    return *told && access(told, X_OK) == 0;
   }
+  snprintf(out, PATH_MAX, "nsys");
+  if (nai_program_is_there(out))
+    return true;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (last_match(out, places[i]))
+      return true;
   return false;
 }
 
@@ -40,28 +52,21 @@ static char *export_path(const char *directory, const char *report) {
 }
 
 static int run_nsys(const char *output, const char *report, bool quiet, struct nai_err *err) {
-  const char *const argv[] = {"nsys", "export",   "--type", "sqlite", "--force-overwrite",
+  char nsys[PATH_MAX];
+  (void)nai_cmd_find_nsys(nsys);
+  const char *const argv[] = {nsys,   "export",   "--type", "sqlite", "--force-overwrite",
                               "true", "--output", output,   report,   NULL};
-  posix_spawn_file_actions_t actions;
-  pid_t pid;
-  int status = 0;
+  int status;
   if (!quiet)
-    fprintf(stderr, "nsys-ai: exporting with nsys\n");
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0); /* stdout is for our data */
-  int failed = posix_spawnp(&pid, "nsys", &actions, NULL, (char *const *)argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed)
-    return nai_err_sys(err, NAI_EINPUT, failed, "cannot run nsys");
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    fprintf(stderr, "nsys-ai: %s export --type sqlite %s\n", nsys, report);
+  NAI_TRY(nai_program_run(&status, &(struct nai_program){.argv = argv}, err)); /* stdout is for our data */
+  if (status)
     return nai_err_set(err, NAI_EINPUT, "nsys export failed for \"%s\"; its messages are above", report);
   return NAI_OK;
 }
 
 bool nai_cmd_export_runs(const char *path) {
-  return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && on_path("nsys");
+  return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && nai_cmd_find_nsys((char[PATH_MAX]){0});
 }
 
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {

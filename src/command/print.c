@@ -2,6 +2,7 @@
 #include "command/command.h"
 
 #include "base/escape.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,11 +76,15 @@ static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err
 int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                   const struct nai_cmd_printing *how, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct printing p = {
-      .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
-      .out = out,
-      .arena = &arena,
-      .skip = how->skip};
+  struct printing p = {.rows = {.format = how->format,
+                                .human = how->human,
+                                .titles = how->titles,
+                                .width = how->width,
+                                .title = how->title,
+                                .none = how->none},
+                       .out = out,
+                       .arena = &arena,
+                       .skip = how->skip};
   const struct nai_query_sink sink = {begin, put_row, &p};
   int rc = nai_query_run(truncated, query, &sink, err);
   if (p.columns)
@@ -97,7 +102,42 @@ int nai_cmd_query_all(struct nai_buf *out, struct nai_run *run, const char *sql,
   return nai_cmd_query(&truncated, out, &query, how, err);
 }
 
+/* Whether the blank there stands between a number and its unit. */
+static bool is_before_unit(const char *text, size_t len, size_t blank) {
+  static const char *const units[] = {"%", "ns", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "GB/s"};
+  size_t end = blank + 1;
+  while (end < len && text[end] != ' ' && !strchr(",;:.)", text[end]))
+    end++;
+  for (size_t i = 0; blank && text[blank - 1] >= '0' && text[blank - 1] <= '9' && i < sizeof units / sizeof *units; i++)
+    if (strlen(units[i]) == end - blank - 1 && memcmp(units[i], text + blank + 1, end - blank - 1) == 0)
+      return true;
+  return false;
+}
+
+void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int indent) {
+  int width = nai_cmd_terminal_width(), column = 0;
+  for (size_t at = 0, end; at < len; at = end) {
+    size_t blanks = at;
+    while (blanks < len && text[blanks] == ' ')
+      blanks++;
+    for (end = blanks; end < len && (text[end] != ' ' || is_before_unit(text, len, end));)
+      end++;
+    int chars = (int)nai_text_chars(text + blanks, end - blanks);
+    bool fits = !width || !column || column + (int)(blanks - at) + chars <= width;
+    nai_buf_printf(out, fits ? "%*s" : "\n%*s", fits ? (int)(blanks - at) : indent, "");
+    nai_buf_put(out, text + blanks, end - blanks);
+    column = (fits ? column + (int)(blanks - at) : indent) + chars;
+  }
+  nai_buf_putc(out, '\n');
+}
+
 int nai_cmd_terminal_width(void) {
   struct winsize size;
   return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int nai_cmd_prose_width(void) {
+  enum { WIDEST = 100 };
+  int width = nai_cmd_terminal_width();
+  return width && width < WIDEST ? width : WIDEST;
 }

@@ -29,10 +29,11 @@ bool nai_cmd_is_trace(const char *path) {
   return is;
 }
 
-void nai_cmd_confine(const char *out, const char *stages) {
+void nai_cmd_confine(const char *out, const char *stages, const char *file) {
   char temporary[PATH_MAX];
   snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
-  const char *const writable[] = {temporary, out ? out : temporary, stages ? stages : temporary, NULL};
+  const char *const writable[] = {temporary, out ? out : temporary, stages ? stages : temporary,
+                                  file ? file : temporary, NULL};
   nai_sandbox_enter(&(struct nai_sandbox){.writable = writable, .reads_all = true, .readable = -1});
 }
 
@@ -52,7 +53,7 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
     options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
   NAI_TRY(nai_cmd_export_open(&export, trace, how->quiet, err));
   options.trace = export.path;
-  nai_cmd_confine(out, NULL);
+  nai_cmd_confine(out, NULL, NULL);
   return nai_analyze(&result, &options, NULL, NULL, err);
 }
 
@@ -124,7 +125,7 @@ static int open_kept(struct nai_run **out, const char *path, const struct nai_cm
   NAI_TRY(nai_temporary_in(directory, nai_temporary_place(), err));
   if (!how->quiet && !how->keep && access(path, R_OK) == 0)
     fprintf(stderr,
-            "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
+            "nsys-ai: analyzing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
   if (!nai_fs_join(run, sizeof run, directory->path, "run"))
     return nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
   NAI_TRY(analyze_apart(path, run, how, signals, before, err));

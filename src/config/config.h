@@ -17,7 +17,8 @@
   X(FLOPS, "operations of a step") /* --flops-per-step, --model, --dtype, --peak-tflops */   \
   X(SKILLS, "skills")              /* --skill and their parameters */                        \
   X(RULES, "rules")                /* rules/default.yaml, the user's, and rule parameters */ \
-  X(METRICS, "metrics")            /* metrics/default.yaml and the user's */
+  X(METRICS, "metrics")            /* metrics/default.yaml and the user's */                 \
+  X(KNOWN, "known findings")       /* --known, and which of its entries have expired */
 
 #define NAI_CONFIG_ENUM(item, name) NAI_CONFIG_##item,
 enum nai_config_item { NAI_CONFIG_ITEMS(NAI_CONFIG_ENUM) NAI_CONFIG_COUNT };

@@ -38,7 +38,7 @@ struct nai_kernel_rules {
   struct nai_arena arena;
   struct rule *rules;
   struct pattern *patterns;
-  const char **examples;
+  struct nai_kernel_example *examples;
   uint32_t count, capacity, pattern_count, pattern_capacity, example_count, example_capacity;
 };
 
@@ -88,7 +88,7 @@ static int add_pattern(struct reading *r, struct rule *rule, int where, const ch
 static int add_example(struct reading *r, struct rule *rule, const char *example, struct nai_err *err) {
   struct nai_kernel_rules *set = r->set;
   NAI_TRY(NAI_ROOM(set->examples, set->example_capacity, set->example_count, &set->arena, err));
-  set->examples[set->example_count++] = example;
+  set->examples[set->example_count++] = (struct nai_kernel_example){example, r->line};
   rule->example_count++;
   return NAI_OK;
 }
@@ -167,6 +167,24 @@ static int parse(struct reading *r, char *text, struct nai_err *err) {
   return r->set->count ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "%s: no rules", r->file);
 }
 
+/* None is hidden behind another rule, or beside its patterns. */
+static int try_examples(const struct nai_kernel_rules *set, const char *file, struct nai_err *err) {
+  for (uint32_t i = 0; i < set->count; i++)
+    for (uint32_t e = 0; e < set->rules[i].example_count; e++) {
+      struct nai_kernel_example example = set->examples[set->rules[i].first_example + e];
+      int decides = nai_kernel_rules_match(set, example.kernel_name);
+      if (decides < 0)
+        return nai_err_set(err, NAI_EUSAGE,
+                           "%s:%u: \"%.200s\" is no example of its rule: no pattern of line %u ff. matches", file,
+                           example.line, example.kernel_name, set->rules[i].line);
+      if (decides != (int)i)
+        return nai_err_set(err, NAI_EUSAGE,
+                           "%s:%u: \"%.200s\" is decided by the rule of line %u, not by that of line %u", file,
+                           example.line, example.kernel_name, set->rules[decides].line, set->rules[i].line);
+    }
+  return NAI_OK;
+}
+
 static int read_text(struct nai_buf *text, const char *path, bool builtin, struct nai_err *err) {
   if (!builtin)
     return nai_fs_read(text, path, MAX_BYTES, NAI_EUSAGE, err);
@@ -193,6 +211,8 @@ int nai_kernel_rules_load(struct nai_kernel_rules **out, uint64_t *hash, const c
   memcpy(own, nai_buf_str(&text), text.len);
   struct reading r = {.set = set, .categories = categories, .file = path, .builtin = builtin};
   NAI_TRY(parse(&r, own, err));
+  if (!builtin)
+    NAI_TRY(try_examples(set, path, err));
   return NAI_GIVE(out, set);
 }
 

@@ -22,7 +22,8 @@
 struct nai_kernel_rules;
 
 /* Adds the categories to `categories`, and takes the text into *hash. `builtin`: a file of the program, in which every
- * rule needs a source and two examples. NAI_EUSAGE with file:line for a mistake. */
+ * rule needs a source and two examples. Of another file each example is tried: one that its rule does not decide is a
+ * mistake, too. NAI_EUSAGE with file:line for a mistake. */
 NAI_MUST_CHECK int nai_kernel_rules_load(struct nai_kernel_rules **out, uint64_t *hash, const char *path, bool builtin,
                                          struct nai_strings *categories, struct nai_err *err);
 void nai_kernel_rules_free(struct nai_kernel_rules *rules);
@@ -31,12 +32,16 @@ NAI_OWNER(nai_kernel_rules)
 /* Number of the rule that decides, -1: none. Safe from several threads. */
 int nai_kernel_rules_match(const struct nai_kernel_rules *rules, const char *kernel_name);
 
-/* Texts are borrowed. */
+/* Texts are borrowed. Lines are those of the file. */
+struct nai_kernel_example {
+  const char *kernel_name;
+  uint32_t line;
+};
 struct nai_kernel_rule {
   int category;
   const char *source; /* "" where the rule names none */
-  uint32_t line;      /* of the file */
-  const char *const *examples;
+  uint32_t line;
+  const struct nai_kernel_example *examples;
   uint32_t example_count;
 };
 int nai_kernel_rules_count(const struct nai_kernel_rules *rules);

@@ -2,6 +2,7 @@
 
 #include "base/assets.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "config/patterns.h"
 
@@ -37,6 +38,15 @@ void nai_phase_map_builtins(struct nai_buf *out) {
     nai_buf_put(out, name, len);
     separator = ", ";
   }
+}
+
+uint64_t nai_phase_map_builtins_hash(void) {
+  const char *name;
+  uint64_t hash = 0;
+  for (const struct nai_asset *asset = nai_assets; asset->path; asset++)
+    if (builtin_name(&name, asset))
+      hash = nai_hash_bytes(hash, asset->data, (size_t)(asset->end - asset->data));
+  return hash;
 }
 
 static const struct nai_asset *find_builtin(const char *word) {

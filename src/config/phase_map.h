@@ -23,5 +23,7 @@ int nai_phase_map_count(const struct nai_phase_map *map);
 uint64_t nai_phase_map_hash(const struct nai_phase_map *map);                /* of the text it was read from */
 const char *nai_phase_map_phase(const struct nai_phase_map *map, int phase); /* borrowed; "" when out of range */
 
+/* Of all built-in maps. */
+uint64_t nai_phase_map_builtins_hash(void);
 /* Appends the names of the built-in maps: "inference, jax, ...". */
 void nai_phase_map_builtins(struct nai_buf *out);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "config/patterns.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +13,20 @@ static const char *const aspects[NAI_ASPECT_COUNT + 1] = {"engine",     "stack",
                                                           "collective", "runtime", NULL};
 static const char *const signs[NAI_SIGN_COUNT + 1] = {"kernels", "ranges", "domains", "threads", "processes",
                                                       "modules", "calls",  "marks",   NULL};
-/* What a value may have: its name, signs, and signs that other values have, too. */
-static const char *const keys[NAI_SIGN_COUNT + 3] = {"kernels", "ranges", "domains", "threads", "processes", "modules",
-                                                     "calls",   "marks",  "name",    "shared",  NULL};
+/* What a value may have: its name, the phase map for its ranges, signs, and signs that other values have, too. */
+static const char *const keys[NAI_SIGN_COUNT + 4] = {"kernels", "ranges", "domains", "threads", "processes", "modules",
+                                                     "calls",   "marks",  "name",    "shared",  "phase-map", NULL};
+
+struct shown {
+  const char *name, *phase_map; /* NULL where no file says */
+};
 
 /* A set per aspect and sign, whose classes are values; NULL where there are no patterns. */
 struct nai_workload_patterns {
   uint64_t hash;
   struct nai_strings values[NAI_ASPECT_COUNT];
-  const char **names[NAI_ASPECT_COUNT]; /* per value: as it writes itself, NULL where no file says */
-  uint32_t name_room[NAI_ASPECT_COUNT];
+  struct shown *shown[NAI_ASPECT_COUNT]; /* per value, as far as there is room */
+  uint32_t room[NAI_ASPECT_COUNT];
   struct nai_arena arena;                                         /* of these */
   struct nai_patterns *sets[NAI_ASPECT_COUNT][NAI_SIGN_COUNT][2]; /* own, shared */
 };
@@ -34,14 +39,29 @@ static int add_name(struct nai_workload_patterns *p, int aspect, const char *val
   return added ? NAI_OK : nai_err_nomem(err);
 }
 
-/* The first file that says one decides. */
-static int add_display(struct nai_workload_patterns *p, int aspect, const char *value, const char *name,
-                       struct nai_err *err) {
-  uint32_t id = nai_strings_find(&p->values[aspect], value, strlen(value));
-  NAI_TRY(NAI_ROOM(p->names[aspect], p->name_room[aspect], id, &p->arena, err));
-  if (!p->names[aspect][id])
-    p->names[aspect][id] = nai_arena_printf(&p->arena, "%s", name);
+/* A text of a value, NULL without one. */
+static int get_text(const char **out, struct nai_workload_patterns *p, const struct nai_yaml *doc,
+                    const struct nai_yaml_node *value, const char *key, struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, value, key);
+  const char *text = NULL;
+  if (node)
+    NAI_TRY(nai_yaml_text(&text, doc, node, err));
+  *out = text ? nai_arena_printf(&p->arena, "%s", text) : NULL;
   return nai_arena_check(&p->arena, err);
+}
+
+/* The first file that says one decides. */
+static int add_shown(struct nai_workload_patterns *p, int aspect, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *value, struct nai_err *err) {
+  uint32_t id = nai_strings_find(&p->values[aspect], value->key, strlen(value->key));
+  struct shown mine;
+  NAI_TRY(get_text(&mine.name, p, doc, value, "name", err));
+  NAI_TRY(get_text(&mine.phase_map, p, doc, value, "phase-map", err));
+  NAI_TRY(NAI_ROOM(p->shown[aspect], p->room[aspect], id, &p->arena, err));
+  struct shown *shown = &p->shown[aspect][id];
+  shown->name = shown->name ? shown->name : mine.name;
+  shown->phase_map = shown->phase_map ? shown->phase_map : mine.phase_map;
+  return NAI_OK;
 }
 
 static int add_signs(struct nai_workload_patterns *p, int aspect, bool shared, const struct nai_yaml *doc,
@@ -61,16 +81,12 @@ static int add_signs(struct nai_workload_patterns *p, int aspect, bool shared, c
 /* The patterns of one value: a map from kinds of signs to patterns. */
 static int add_value(struct nai_workload_patterns *p, int aspect, const struct nai_yaml *doc,
                      const struct nai_yaml_node *value, struct nai_err *err) {
-  const char *name;
   NAI_TRY(nai_yaml_expect_keys(doc, value, keys, err));
   if (!value->count)
     return nai_yaml_error(doc, value, err, "no patterns");
   NAI_TRY(add_name(p, aspect, value->key, err));
-  const struct nai_yaml_node *named = nai_yaml_get(doc, value, "name"), *shared = nai_yaml_get(doc, value, "shared");
-  if (named) {
-    NAI_TRY(nai_yaml_text(&name, doc, named, err));
-    NAI_TRY(add_display(p, aspect, value->key, name, err));
-  }
+  NAI_TRY(add_shown(p, aspect, doc, value, err));
+  const struct nai_yaml_node *shared = nai_yaml_get(doc, value, "shared");
   if (shared) {
     NAI_TRY(nai_yaml_expect_keys(doc, shared, signs, err));
     NAI_TRY(add_signs(p, aspect, true, doc, shared, value->key, err));
@@ -146,8 +162,31 @@ const char *nai_workload_value(const struct nai_workload_patterns *p, enum nai_w
 }
 
 const char *nai_workload_display(const struct nai_workload_patterns *p, enum nai_workload_aspect aspect, int value) {
-  const char *name = (uint32_t)value < p->name_room[aspect] ? p->names[aspect][value] : NULL;
+  const char *name = (uint32_t)value < p->room[aspect] ? p->shown[aspect][value].name : NULL;
   return name ? name : nai_workload_value(p, aspect, value);
+}
+
+/* The first value, in the order of the file, whose ranges are there. */
+static int value_by_ranges(const struct nai_workload_patterns *p, enum nai_workload_aspect aspect,
+                           const struct nai_strings *ranges) {
+  enum { MAX_NAMES = 100000 };
+  int first = INT_MAX;
+  for (uint32_t i = 0; i < ranges->count && i < MAX_NAMES && first; i++) {
+    int value = nai_workload_match(p, aspect, NAI_SIGN_RANGES, false, nai_strings_get(ranges, i));
+    first = value >= 0 && value < first ? value : first;
+  }
+  return first == INT_MAX ? -1 : first;
+}
+
+const char *nai_workload_phase_map(const struct nai_workload_patterns *p, const struct nai_strings *ranges) {
+  static const enum nai_workload_aspect order[] = {NAI_ASPECT_ENGINE, NAI_ASPECT_STACK, NAI_ASPECT_FRAMEWORK};
+  for (size_t a = 0; a < sizeof order / sizeof *order; a++) {
+    int value = value_by_ranges(p, order[a], ranges);
+    const char *map = value >= 0 && (uint32_t)value < p->room[order[a]] ? p->shown[order[a]][value].phase_map : NULL;
+    if (map)
+      return map;
+  }
+  return NULL;
 }
 
 int nai_workload_match(const struct nai_workload_patterns *p, enum nai_workload_aspect aspect,

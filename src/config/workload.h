@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/scope.h"
+#include "base/strings.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +54,8 @@ const char *nai_workload_value(const struct nai_workload_patterns *patterns, enu
 /* The same as it writes itself: "PyTorch"; the value where the file says no name. Borrowed. */
 const char *nai_workload_display(const struct nai_workload_patterns *patterns, enum nai_workload_aspect aspect,
                                  int value);
+/* The phase map that suits a program with NVTX ranges of these names, NULL: none is known to. Borrowed. */
+const char *nai_workload_phase_map(const struct nai_workload_patterns *patterns, const struct nai_strings *ranges);
 /* Value of an aspect that a name of this kind is a sign of, or -1: that of the first pattern that matches, of the
  * shared ones those that other values have, too. Safe from several threads. */
 int nai_workload_match(const struct nai_workload_patterns *patterns, enum nai_workload_aspect aspect,

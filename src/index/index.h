@@ -49,6 +49,9 @@ NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct na
 /* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. Sorts the index. */
 NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
 /* Whether the report of a run, by the path in its row, is there. */
+/* Whether a run with that status was analyzed: "ok", or "no-gpu" where its trace has no GPU activity. */
+bool nai_index_is_analyzed(const char *status);
+extern const char nai_index_no_gpu[]; /* "no-gpu" */
 bool nai_index_has_report(const struct nai_index *index, const char *path);
 /* Of a sorted index: appends index.html; appends a summary in Markdown. */
 NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);

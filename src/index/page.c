@@ -1,4 +1,5 @@
 /* index.html and its Markdown twin: one view, two templates. */
+#include "base/fmt.h"
 #include "base/fs.h"
 #include "index/summary.h"
 #include "table/json.h"
@@ -20,7 +21,7 @@ bool nai_index_has_report(const struct nai_index *index, const char *path) {
                     nai_fs_exists(file)));
 }
 
-static bool is_ok(const struct RUNS_row *run) { return strcmp(run->status, "ok") == 0; }
+static bool is_ok(const struct RUNS_row *run) { return nai_index_is_analyzed(run->status); }
 
 static void put_cell(struct nai_view *map, const char *key, const struct nai_index *index, int64_t row, int column,
                      enum nai_unit unit) {
@@ -35,6 +36,58 @@ static void put_rules_of(struct nai_view *map, const struct nai_index *index, co
   for (int64_t i = first; i < first + count; i++)
     nai_buf_printf(&text, "%s ", nai_get_str(index->findings, i, INDEX_FINDINGS_rule));
   nai_view_put_buf(map, "rules", NAI_TEXT_FOREIGN, &text);
+}
+
+/* --- where the time of a run went ----------------------------------------------------------------------- */
+
+enum { PARTS = 4 };
+static const struct {
+  const char *metric, *title, *color;
+} parts[PARTS] = {{"gpu.compute.per_step", "compute", "#3b6fb6"},
+                  {"gpu.exposed_comm.per_step", "exposed communication", "#b5651d"},
+                  {"gpu.exposed_copy.per_step", "exposed copies", "#d0569b"},
+                  {"gpu.idle.per_step", "idle", "#9a9a9a"}};
+
+/* Shares in percent: the four add up to the step, or to the second. False where one is not known. */
+static bool find_shares(double out[PARTS], const struct nai_index *index, const char *run) {
+  int64_t count, first = nai_index_rows_of(&count, index->metrics, run);
+  double sum = 0;
+  for (int k = 0; k < PARTS; k++)
+    out[k] = NAN;
+  for (int64_t i = first; i < first + count; i++) {
+    struct INDEX_METRICS_row m = INDEX_METRICS_at(index->metrics, i);
+    for (int k = 0; k < PARTS; k++)
+      if (m.capture == 0 && strcmp(m.metric, parts[k].metric) == 0)
+        out[k] = m.value;
+  }
+  for (int k = 0; k < PARTS; k++)
+    sum += out[k];
+  for (int k = 0; k < PARTS; k++)
+    out[k] = 100 * out[k] / sum;
+  return sum > 0; /* not for NaN */
+}
+
+/* "compute 77.0 %, idle 23.0 %" as a bar of width 100. */
+static void put_bar(struct nai_view *map, const struct nai_index *index, const char *run) {
+  double shares[PARTS], at = 0;
+  if (!find_shares(shares, index, run))
+    return;
+  struct nai_view *list = nai_view_put_list(nai_view_put_map(map, "bar"), "parts");
+  for (int k = 0; k < PARTS; k++) {
+    if (!(shares[k] > 0))
+      continue;
+    struct nai_view *part = nai_view_add_map(list);
+    NAI_SCOPED(nai_buf) text = {0};
+    nai_view_put_trusted(part, "title", parts[k].title);
+    nai_view_put_trusted(part, "color", parts[k].color);
+    nai_index_put_value(part, "share", "percent", "", shares[k]);
+    nai_fmt_real(&text, at, 2);
+    nai_view_put_buf(part, "x", NAI_TEXT_TRUSTED, &text);
+    nai_buf_clear(&text);
+    nai_fmt_real(&text, shares[k], 2);
+    nai_view_put_buf(part, "width", NAI_TEXT_TRUSTED, &text);
+    at += shares[k];
+  }
 }
 
 static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row) {
@@ -57,6 +110,7 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   put_cell(map, "window", index, row, RUNS_window_ns, NAI_NS);
   put_cell(map, "bytes", index, row, RUNS_input_bytes, NAI_BYTES);
   put_rules_of(map, index, run.run_id);
+  put_bar(map, index, run.run_id);
 }
 
 static int put_runs(struct nai_view *view, const struct nai_index *index, int64_t most, struct nai_arena *arena,
@@ -107,14 +161,26 @@ static int put_rules(struct nai_view *view, const struct nai_index *index, struc
   return NAI_OK;
 }
 
+static int64_t count_ok(const struct nai_index *index) {
+  int64_t ok = 0;
+  for (int64_t row = 0; row < index->runs->rows; row++)
+    ok += strcmp(nai_get_str(index->runs, row, RUNS_status), "ok") == 0;
+  return ok;
+}
+
 static int put_metrics(struct nai_view *view, const struct nai_index *index, struct nai_arena *arena,
                        struct nai_err *err) {
   struct nai_view *list = nai_view_put_list(view, "metrics");
   struct nai_index_spread *spreads;
-  uint32_t count;
+  uint32_t count, left = 0;
+  int64_t ok = count_ok(index);
   NAI_TRY(nai_index_spreads(&spreads, &count, index, arena, err));
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_index_spread *s = &spreads[i];
+    if (2 * s->runs < ok) { /* programs that share nothing have hundreds of their own each */
+      left++;
+      continue;
+    }
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_text(map, "metric", s->metric);
     nai_view_put_text(map, "better", s->better);
@@ -127,6 +193,8 @@ static int put_metrics(struct nai_view *view, const struct nai_index *index, str
     bool alike = !(s->least < s->most) || strcmp(s->better, "either") == 0;
     nai_view_put_text(map, "worst", alike ? "" : nai_get_str(index->metrics, s->worst, INDEX_METRICS_run_id));
   }
+  nai_view_put_bool(view, "any_left", left > 0);
+  nai_view_put_int(view, "left_count", left);
   return NAI_OK;
 }
 

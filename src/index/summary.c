@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char nai_index_no_gpu[] = "no-gpu";
+
+bool nai_index_is_analyzed(const char *status) {
+  return strcmp(status, "ok") == 0 || strcmp(status, nai_index_no_gpu) == 0;
+}
+
 /* Rows of a table in an order. */
 static int sort_rows(uint32_t **out, const struct nai_table *t, int (*by)(const void *, const void *, void *),
                      struct nai_arena *arena, struct nai_err *err) {
@@ -132,8 +138,8 @@ static double number_or(double value, double otherwise) { return isnan(value) ? 
 static int by_badness(const void *pa, const void *pb, void *table) {
   const struct nai_table *t = table;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  bool fine_a = strcmp(nai_get_str(t, a, RUNS_status), "ok") == 0;
-  bool fine_b = strcmp(nai_get_str(t, b, RUNS_status), "ok") == 0;
+  bool fine_a = nai_index_is_analyzed(nai_get_str(t, a, RUNS_status));
+  bool fine_b = nai_index_is_analyzed(nai_get_str(t, b, RUNS_status));
   if (fine_a != fine_b)
     return fine_a - fine_b;
   int order = nai_severity_from_name(nai_get_str(t, b, RUNS_severity)) -

@@ -33,6 +33,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                     const struct nai_model_options *options) {
   *m = (struct nai_model){.classes = options->classes,
                           .phases = options->phases,
+                          .phases_chosen = options->phases_chosen,
                           .workload = options->workload,
                           .gpu_facts = options->gpu_facts,
                           .flops = options->flops,

@@ -138,6 +138,7 @@ enum nai_model_part {
   NAI_PART_COMM,          /* comm (comm/comm.h) */
   NAI_PART_MEMORY,        /* memory (memory_track.h) */
   NAI_PART_SAMPLED,       /* sampled (metric_series.h) */
+  NAI_PART_DEPENDENCIES,  /* dependencies (critical/dependencies.h) */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -145,6 +146,7 @@ enum nai_model_part {
 struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
+  bool phases_chosen;                 /* by the program, not the user: used where it maps most of the work */
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_flops *flops;   /* what the user says a step computes, or NULL */
@@ -159,7 +161,8 @@ struct nai_model {
   /* inputs, borrowed */
   const struct nai_table *tables[NAI_IN_COUNT];
   const struct nai_kernel_classes *classes;
-  const struct nai_phase_map *phases;
+  const struct nai_phase_map *phases; /* NULL from part PHASES on, where it was chosen and maps little */
+  bool phases_chosen;
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_flops *flops; /* what the user says a step computes, or NULL */
@@ -226,6 +229,7 @@ struct nai_model {
   struct nai_memory_track *memory;
   /* samples of metrics */
   struct nai_sampled *sampled;
+  struct nai_dependencies *dependencies; /* what had to happen before what */
 
   struct nai_model_work *work; /* private to src/model (build.h) */
 };

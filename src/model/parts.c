@@ -23,6 +23,7 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_COMM] = &nai_part_comm,
     [NAI_PART_MEMORY] = &nai_part_memory,
     [NAI_PART_SAMPLED] = &nai_part_sampled,
+    [NAI_PART_DEPENDENCIES] = &nai_part_dependencies,
 };
 
 uint32_t nai_parts_needed(uint32_t wanted) {

@@ -79,19 +79,33 @@ static struct nai_phase_sum *sum_of(const struct nai_model *m, uint32_t api) {
   return phase < 0 ? NULL : &m->phase_sums[phase];
 }
 
-static void add_work(const struct nai_model *m) {
+/* Work of GPUs that has a phase, and all of it. */
+struct mapped {
+  int64_t ns, all_ns;
+};
+
+static struct nai_phase_sum *mapped_sum(struct mapped *mapped, const struct nai_model *m, uint32_t api, int64_t ns) {
+  struct nai_phase_sum *sum = sum_of(m, api);
+  mapped->all_ns += ns;
+  mapped->ns += sum ? ns : 0;
+  return sum;
+}
+
+static struct mapped add_work(const struct nai_model *m) {
+  struct mapped mapped = {0};
   struct nai_phase_sum *sum;
   for (uint32_t k = 0; k < m->kernels.n; k++)
-    if ((sum = sum_of(m, m->kernel_api[k]))) {
+    if ((sum = mapped_sum(&mapped, m, m->kernel_api[k], nai_kernel_ns(m, k)))) {
       sum->kernel_ns += nai_kernel_ns(m, k);
       sum->kernels++;
     }
   for (uint32_t g = 0; g < m->graphs.n; g++)
-    if ((sum = sum_of(m, m->graph_api[g])))
+    if ((sum = mapped_sum(&mapped, m, m->graph_api[g], nai_graph_ns(m, g))))
       sum->graph_ns += nai_graph_ns(m, g);
   for (uint32_t i = 0; i < m->memops.n; i++)
     if ((sum = sum_of(m, m->memop_api[i])))
       sum->copy_ns += nai_memop_ns(m, i);
+  return mapped;
 }
 
 static int build_phases(struct nai_model *m, struct nai_err *err) {
@@ -111,7 +125,9 @@ static int build_phases(struct nai_model *m, struct nai_err *err) {
   struct sweep x = {.m = m, .name_phase = name_phase};
   for (uint32_t t = 0; t < m->thread_count; t++)
     NAI_TRY(sweep_thread(&x, t, err));
-  add_work(m);
+  struct mapped mapped = add_work(m);
+  if (m->phases_chosen && mapped.ns * 2 <= mapped.all_ns)
+    m->phases = NULL;
   return NAI_OK;
 }
 

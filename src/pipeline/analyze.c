@@ -17,6 +17,7 @@
 void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->verdict);
   nai_buf_free(&result->summary);
+  nai_buf_free(&result->known_text);
   nai_arena_free(&result->arena);
 }
 
@@ -214,6 +215,7 @@ static void nai_state_free(struct nai_state *s) {
   nai_patterns_free(s->step);
   nai_rules_free(s->rules);
   nai_metrics_free(s->metrics);
+  nai_known_free(&s->known);
   nai_state_skills_free(&s->skills);
   nai_templates_free(s->templates);
   nai_outdir_end(s->apart);
@@ -230,7 +232,7 @@ int nai_analyze_stages(struct nai_result *result, const struct nai_options *opti
            .result = result,
            .wanted = nai_state_wanted(stages),
            .lock = PTHREAD_MUTEX_INITIALIZER};
-  *result = (struct nai_result){.worst = -1};
+  *result = (struct nai_result){.worst = -1, .worst_new = -1};
   NAI_TRY(nai_state_config(&state, err));
   NAI_TRY(open_trace(&state, err));
   NAI_TRY(open_outdirs(&state, err));

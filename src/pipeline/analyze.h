@@ -38,6 +38,7 @@ struct nai_result_finding {
   double pct;             /* of that GPU's active time; NaN: unknown */
   const char *id, *scope; /* rule; "GPUs 0-3", "process 144" or "run" */
   const char *title;      /* one line of text, as clean as the trace's names are */
+  const char *state;      /* with --known: "new", "known", "muted"; else NULL */
 };
 
 struct nai_result {
@@ -46,6 +47,9 @@ struct nai_result {
   size_t list_count;
   int findings[4];                 /* how many of each severity */
   int worst;                       /* highest severity found, -1 for none */
+  int worst_new;                   /* of those that --known does not list */
+  int fixed;                       /* entries of --known without a finding */
+  struct nai_buf known_text;       /* with --known: the file as it lists these findings */
   struct nai_buf verdict;          /* plain text */
   struct nai_buf summary;          /* plain text */
   double seconds[NAI_STAGE_COUNT]; /* wall time per stage, for --verbose only: never in outputs */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 
 #include <string.h>
+#include <time.h>
 
 /* A directory that is not there would quietly mean the built-in templates. */
 static int check_templates(const char *path, struct nai_err *err) {
@@ -13,20 +14,39 @@ static int check_templates(const char *path, struct nai_err *err) {
 }
 
 static uint64_t hash_selection(const struct nai_options *o) {
-  uint64_t hash = nai_hash_int(0, o->trim);
+  uint64_t hash = nai_hash_int(nai_hash_int(0, o->show_output), o->trim);
   hash = nai_hash_int(nai_hash_int(hash, o->trim ? o->trim_start_ns : 0), o->trim ? o->trim_end_ns : 0);
   return nai_hash_bytes(hash, o->gpus, o->gpu_count * sizeof *o->gpus);
+}
+
+/* On what the options ask for the stages have nodes of their own. */
+static void choose_nodes(struct nai_state *s) {
+  if (!s->skills.count && !s->options->known)
+    return;
+  memcpy(s->own_stages, s->stages, sizeof s->own_stages);
+  if (s->skills.count)
+    s->own_stages[NAI_STAGE_SKILLS].nodes = s->skills.nodes;
+  if (s->options->known)
+    s->own_stages[NAI_STAGE_RECOMMEND].nodes = nai_recommend_with_known;
+  s->stages = s->own_stages;
+}
+
+static int load_known(struct nai_state *s, struct nai_err *err) {
+  char today[32];
+  time_t now = time(NULL);
+  struct tm day;
+  if (!s->options->known)
+    return NAI_OK;
+  if (!gmtime_r(&now, &day) || !strftime(today, sizeof today, "%Y-%m-%d", &day))
+    return nai_err_set(err, NAI_EIO, "--known: what day it is cannot be told");
+  return nai_known_load(&s->known, s->options->known, s->options->update_known, today, s->rules, err);
 }
 
 static int load(struct nai_state *s, struct nai_err *err) {
   const struct nai_options *o = s->options;
   NAI_TRY(nai_state_skills_load(&s->skills, o, err));
   size_t schemas = nai_state_schemas(s->schemas, s, NAI_STAGE_RECOMMEND);
-  if (s->skills.count) {
-    memcpy(s->own_stages, s->stages, sizeof s->own_stages);
-    s->own_stages[NAI_STAGE_SKILLS].nodes = s->skills.nodes;
-    s->stages = s->own_stages;
-  }
+  choose_nodes(s);
   NAI_TRY(check_templates(o->templates, err));
   NAI_TRY(nai_state_templates(s, err));
   NAI_TRY(nai_kernel_classes_load(&s->classes, o->kernel_classes, err));
@@ -41,6 +61,7 @@ static int load(struct nai_state *s, struct nai_err *err) {
     NAI_TRY(nai_phase_map_load(&s->phases, o->phase_map, err));
   NAI_TRY(nai_rules_load_with(&s->rules, o->rules, o->rule_count, s->skills.rules, s->skills.rule_count, s->schemas,
                               schemas, err));
+  NAI_TRY(load_known(s, err));
   NAI_TRY(nai_metrics_load(&s->metrics, o->metrics, o->metric_count, s->schemas, schemas, err));
   return o->nvtx_coverage_warn_threshold < 0
            ? NAI_OK
@@ -53,8 +74,10 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_SELECTION] = hash_selection(o);
   s->config[NAI_CONFIG_SOURCES] = s->wanted;
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);
-  s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases) : 0;
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
+  s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases)
+                                              : nai_hash_int(nai_phase_map_builtins_hash(),
+                                                             (int64_t)s->config[NAI_CONFIG_WORKLOAD]); /* one of them */
   s->config[NAI_CONFIG_FLOPS] = nai_flops_hash(&s->flops);
   s->config[NAI_CONFIG_GPU_FACTS] = nai_gpu_facts_hash(s->gpu_facts);
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;
@@ -63,5 +86,6 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_SKILLS] = s->skills.hash;
   s->config[NAI_CONFIG_RULES] = nai_rules_hash(s->rules);
   s->config[NAI_CONFIG_METRICS] = nai_metrics_hash(s->metrics);
+  s->config[NAI_CONFIG_KNOWN] = s->known.hash;
   return NAI_OK;
 }

@@ -139,21 +139,30 @@ static int check_memory(const struct nai_state *s, uint32_t parts, struct nai_er
       (long long)(need >> 20), (long long)(limit >> 20));
 }
 
+/* Without --phase-map the one for the program that the ranges show. */
+static int choose_phases(struct nai_state *s, struct nai_err *err) {
+  const struct nai_table *ranges = nai_run_find_loaded(s->run, nai_nvtx_events_schema.name);
+  const char *map = !s->phases && ranges ? nai_workload_phase_map(s->workload, &ranges->strings) : NULL;
+  return map ? nai_phase_map_load(&s->phases, map, err) : NAI_OK;
+}
+
 /* The model over the event tables; damaged ones are made again. */
 static int open_model(struct nai_state *s, struct nai_err *err) {
+  struct nai_model *model;
+  int rc = nai_run_open_events(s->run, s->wanted, err);
+  NAI_TRY(rc == NAI_ESTALE ? make_events_again(s, err) : rc);
+  NAI_TRY(choose_phases(s, err));
   const struct nai_model_options options = {.classes = s->classes,
                                             .workload = s->workload,
                                             .gpu_facts = s->gpu_facts,
                                             .flops = &s->flops,
                                             .phases = s->phases,
+                                            .phases_chosen = !s->options->phase_map,
                                             .step = s->step,
                                             .map_nvtx = s->options->map_nvtx,
                                             .page_events = s->options->page_events,
                                             .worker_count = s->options->threads,
                                             .scratch_dir = nai_outdir_work(s->home)};
-  struct nai_model *model;
-  int rc = nai_run_open_events(s->run, s->wanted, err);
-  NAI_TRY(rc == NAI_ESTALE ? make_events_again(s, err) : rc);
   return nai_run_model(&model, s->run, &options, s->wanted, 0, err);
 }
 

@@ -9,6 +9,7 @@
 #include "tables/findings.h"
 #include "tables/gpus.h"
 #include "tables/idle_patterns.h"
+#include "tables/known_findings.h"
 #include "tables/labels.h"
 #include "tables/metrics.h"
 #include "tables/probe_notes.h"
@@ -53,6 +54,7 @@ static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
                                              .trim = o->trim,
                                              .trim_start_ns = o->trim_start_ns,
                                              .trim_end_ns = o->trim_end_ns,
+                                             .show_output = o->show_output,
                                              .gpus = o->gpus,
                                              .gpu_count = (int)o->gpu_count,
                                              .tables = s->wanted,
@@ -110,6 +112,19 @@ static const struct nai_node metrics = {.name = "metrics",
                                         .config = NAI_CONFIG(METRICS),
                                         .creates = true,
                                         .run = run_metrics};
+
+/* Which of the findings --known lists. */
+
+static int run_known(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_state *s = io->ctx;
+  return nai_known_apply(io->out[0], &s->known, io->in[0], err);
+}
+
+static const struct nai_node known = {.name = "known_findings",
+                                      .outputs = NAI_SCHEMAS(&nai_known_findings_schema),
+                                      .inputs = NAI_SCHEMAS(&nai_findings_schema),
+                                      .config = NAI_CONFIG(KNOWN),
+                                      .run = run_known};
 
 /* --- timeline --------------------------------------------------------------------------------- */
 
@@ -185,7 +200,8 @@ static const struct nai_node timeline = {.name = "timeline",
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
 static const struct nai_node *const no_nodes[] = {NULL};
-static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
+static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, &nai_analysis_what_if, NULL};
+const struct nai_node *const nai_recommend_with_known[] = {&findings, &metrics, &nai_analysis_what_if, &known, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
@@ -208,6 +224,8 @@ size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], c
   size_t n = nai_report_schemas(list, before_stage);
   for (int i = 0; before_stage > NAI_STAGE_SKILLS && s->skills.outputs[i]; i++)
     list[n++] = s->skills.outputs[i];
+  if (before_stage > NAI_STAGE_RECOMMEND && s->options->known)
+    list[n++] = &nai_known_findings_schema;
   return n;
 }
 

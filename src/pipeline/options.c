@@ -72,9 +72,14 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
   add_text(&d, "--step", o->step);
   add_files(&d, "--rules", o->rules, o->rule_count);
   add_files(&d, "--metrics", o->metrics, o->metric_count);
+  add_file(&d, "--known", o->known);
   add_files(&d, "--skill", o->skills, o->skill_count);
   for (size_t i = 0; i < o->skill_parameter_count; i++)
     add_text(&d, "--skill-param", o->skill_parameters[i]);
+  if (o->show_output) {
+    nai_buf_puts(&d.text, "--show-output");
+    add(&d);
+  }
   if (!o->map_nvtx) {
     nai_buf_puts(&d.text, "--no-nvtx-kernel-map");
     add(&d);

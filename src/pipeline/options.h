@@ -22,6 +22,8 @@ struct nai_options {
   size_t rule_count;
   const char *metrics[NAI_MAX_RULE_FILES]; /* files that define metrics */
   size_t metric_count;
+  const char *known;                  /* file that lists known findings, or NULL */
+  bool update_known;                  /* it need not be there: what it becomes is nai_result.known_text */
   const char *skills[NAI_MAX_SKILLS]; /* ids of built-in ones, or files: tables of the report */
   size_t skill_count;
   const char *skill_parameters[NAI_MAX_SKILL_PARAMETERS]; /* SKILL.NAME=VALUE */
@@ -37,6 +39,7 @@ struct nai_options {
   size_t gpu_count; /* 0 = all */
   bool trim;
   int64_t trim_start_ns, trim_end_ns;
+  bool show_output;                    /* name lines of the program's output that bear witness to a failure */
   int top;                             /* rows per table in report.md */
   int page_events;                     /* events that report.html holds in full */
   bool map_nvtx;                       /* attribute GPU work to NVTX ranges */

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "report/output.h"
 #include "tables/findings.h"
+#include "tables/known_findings.h"
 #include "tables/viewer_data.h"
 #include "viewer/viewer.h"
 
@@ -114,6 +115,25 @@ static int render_task(void *ctx, int task, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* What is known of each finding, whose rows come first, and what was fixed. */
+static void sum_up_known(struct nai_state *s, const struct nai_table *findings) {
+  const struct nai_table *known = nai_run_find_loaded(s->run, nai_known_findings_schema.name);
+  struct nai_result *result = s->result;
+  for (int64_t i = 0; known && findings && i < known->rows; i++) {
+    const char *state = nai_get_str(known, i, KNOWN_FINDINGS_state);
+    if (i >= findings->rows) {
+      result->fixed++;
+      continue;
+    }
+    struct nai_result_finding *finding = &result->list[i];
+    finding->state = nai_arena_printf(&result->arena, "%s", state);
+    if (strcmp(state, "new") == 0 && finding->severity > result->worst_new)
+      result->worst_new = finding->severity;
+  }
+  if (known && findings)
+    nai_known_write(&result->known_text, &s->known, findings);
+}
+
 static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {
   struct nai_result *result = s->result;
   const struct nai_table *findings = nai_run_find_loaded(s->run, nai_findings_schema.name);
@@ -133,6 +153,8 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }
+  sum_up_known(s, findings);
+  NAI_TRY(nai_buf_check(&result->known_text, err));
   NAI_TRY(nai_arena_check(&result->arena, err));
   nai_report_verdict(&result->verdict, &severity, report);
   nai_report_summary(&result->summary, report);

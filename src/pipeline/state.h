@@ -5,6 +5,7 @@
 #include "config/patterns.h"
 #include "pipeline/analyze.h"
 #include "report/mustache.h"
+#include "rules/known.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
 #include "rundir/outdir.h"
@@ -31,7 +32,7 @@ struct nai_state_skills {
 struct nai_state {
   const struct nai_options *options;
   const struct nai_stage *stages;
-  struct nai_stage own_stages[NAI_STAGE_COUNT]; /* with skills: `stages` and those */
+  struct nai_stage own_stages[NAI_STAGE_COUNT]; /* with skills or known findings: `stages` and those */
   struct nai_state_skills skills;
   struct nai_trace *trace;
   struct nai_phase_map *phases;
@@ -42,6 +43,7 @@ struct nai_state {
   struct nai_patterns *step; /* --step, NULL for none */
   struct nai_rule_set *rules;
   struct nai_metric_set *metrics;
+  struct nai_known known;
   struct nai_templates *templates;
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES]; /* of the tables that rules can name */
   uint64_t config[NAI_CONFIG_COUNT];                       /* hash of each item of the configuration */
@@ -65,7 +67,9 @@ NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err
 NAI_MUST_CHECK int nai_state_skills_load(struct nai_state_skills *skills, const struct nai_options *options,
                                          struct nai_err *err);
 void nai_state_skills_free(struct nai_state_skills *skills);
-/* nodes.c: nai_report_schemas with the tables of skills. */
+/* nodes.c: the nodes of the stage recommend with that of known findings; ends with NULL. */
+extern const struct nai_node *const nai_recommend_with_known[];
+/* nodes.c: nai_report_schemas with the tables of skills and of known findings. */
 size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *state,
                          int before_stage);
 /* render.c: loads and checks the templates of all outputs, the user's and the built-in ones. */

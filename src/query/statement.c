@@ -98,7 +98,7 @@ static void suggest_table(struct nai_buf *out, const struct nai_database *db, co
   const char *best = NULL;
   int distance = 1 << 20;
   if (nai_run_has(db->run, "capture") && !nai_run_has(db->run, "findings")) {
-    nai_buf_puts(out, "; the run stopped early (--stage) and lacks tables: analyse its trace again without");
+    nai_buf_puts(out, "; the run stopped early (--stage) and lacks tables: analyze its trace again without");
     return;
   }
   for (uint32_t i = 0; i < db->sql.table_count; i++)

@@ -68,7 +68,7 @@ void nai_report_put_span(struct nai_view *view, const char *name, enum nai_unit 
   nai_view_put_buf(view, key, NAI_TEXT_TRUSTED, &unbroken);
 }
 
-static const char *gpu_label(const struct nai_report *report, int64_t device_id) {
+const char *nai_report_gpu_label(const struct nai_report *report, int64_t device_id) {
   const struct nai_table *gpus = nai_report_table(report, "gpus");
   for (int64_t i = 0; i < gpus->rows; i++)
     if (nai_get_i64(gpus, i, GPUS_device_id) == device_id)
@@ -96,11 +96,13 @@ void nai_report_put_row(struct nai_view *row_view, const struct nai_report *repo
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, table->schema);) {
     struct nai_value value = nai_table_value(table, row, p.column);
     char name[NAI_COLUMN_NAME_MAX];
+    if (value.type == NAI_STR && !value.null)
+      value.s = nai_column_label(&table->schema->columns[p.column], value.s);
     nai_report_put_value(row_view, nai_display_column_name(name, table->schema, &p), p.unit, &value);
     if (value.type == NAI_STR && !value.null)
       put_forms(row_view, name, table->schema->columns[p.column].role, value.s);
   }
   int device = nai_schema_role(table->schema, NAI_ROLE_DEVICE);
   if (device >= 0 && nai_get_i64(table, row, device) != NAI_NULL_I64)
-    nai_view_put_text(row_view, "gpu_label", gpu_label(report, nai_get_i64(table, row, device)));
+    nai_view_put_text(row_view, "gpu_label", nai_report_gpu_label(report, nai_get_i64(table, row, device)));
 }

@@ -2,7 +2,7 @@
 #include "report/report_view.h"
 
 #include "base/strings.h"
-#include "tables/gpu_utilization.h"
+#include "tables/gpu_active.h"
 #include "tables/kernels.h"
 #include "tables/losses.h"
 
@@ -82,11 +82,11 @@ static void put_spans(struct nai_view *view, const struct nai_table *table, cons
   }
 }
 
-static int64_t window_of(const struct nai_report *report, int64_t device) {
-  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
+static int64_t active_of(const struct nai_report *report, int64_t device) {
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GPU_UTILIZATION_device_id) == device)
-      return nai_get_i64(gpus, i, GPU_UTILIZATION_window_ns);
+    if (nai_get_i64(gpus, i, GPU_ACTIVE_device_id) == device)
+      return nai_get_i64(gpus, i, GPU_ACTIVE_active_ns);
   return 0;
 }
 
@@ -94,20 +94,20 @@ static int64_t device_of(const struct nai_table *table, int64_t row) {
   return nai_get_i64(table, row, nai_schema_role(table->schema, NAI_ROLE_DEVICE));
 }
 
-static void put_window_share(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
+static void put_active_share(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
                              const struct group *group, int total) {
   struct nai_value low = {.type = NAI_F64, .f = INFINITY}, high = {.type = NAI_F64, .f = -INFINITY};
   for (uint32_t i = 0; total >= 0 && i < group->count; i++) {
-    int64_t window = window_of(report, device_of(table, group->rows[i]));
+    int64_t active = active_of(report, device_of(table, group->rows[i]));
     int64_t ns = nai_get_i64(table, group->rows[i], total);
-    if (window <= 0 || ns == NAI_NULL_I64)
+    if (active <= 0 || ns == NAI_NULL_I64)
       continue;
-    double pct = 100.0 * (double)ns / (double)window;
+    double pct = 100.0 * (double)ns / (double)active;
     low.f = pct < low.f ? pct : low.f;
     high.f = pct > high.f ? pct : high.f;
   }
   if (high.f >= low.f)
-    nai_report_put_span(view, "window_pct", NAI_PCT, &low, &high);
+    nai_report_put_span(view, "active_pct", NAI_PCT, &low, &high);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -179,7 +179,7 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
     if (g->table == &nai_kernels_schema)
       put_modes(row, report, table, group->rows[0]);
     put_spans(row, table, group);
-    put_window_share(row, report, table, group, g->total);
+    put_active_share(row, report, table, group, g->total);
     put_gpus(row, table, group);
   }
   if (count > shown)

@@ -6,6 +6,7 @@
 #include "tables/evidence.h"
 #include "tables/findings.h"
 #include "tables/gpu_active.h"
+#include "tables/known_findings.h"
 #include "tables/step_summary.h"
 
 #include <stdio.h>
@@ -85,6 +86,9 @@ static void put_saving(struct nai_view *view, const struct nai_report *report, c
     nai_report_put_duration(view, "saving_low", (double)finding->saving_low_ns);
   if (!isnan(pct.f))
     nai_report_put_value(view, "pct_of_active", NAI_PCT, &pct);
+  pct.f = finding->pct_of_capture;
+  if (!isnan(pct.f))
+    nai_report_put_value(view, "pct_of_capture", NAI_PCT, &pct);
 }
 
 /* The page on a built-in finding, for readers without the program's documents. */
@@ -113,6 +117,32 @@ static void put_relation(struct nai_view *view, const struct nai_table *findings
   nai_view_put_text(view, "why_lower", reason);
 }
 
+/* With --known: "known"; "muted until 2027-03-31: reason"; "new, was muted until 2026-03-31: reason". */
+static void put_state(struct nai_view *view, const struct nai_table *known, int64_t finding) {
+  NAI_SCOPED(nai_buf) why = {0};
+  if (finding >= known->rows)
+    return;
+  const struct KNOWN_FINDINGS_row row = KNOWN_FINDINGS_at(known, finding);
+  nai_view_put_text(view, "state", row.state);
+  nai_buf_puts(&why, row.state);
+  if (*row.until)
+    nai_buf_printf(&why, "%s until %s", strcmp(row.state, "new") == 0 ? ", was known" : "", row.until);
+  if (*row.reason)
+    nai_buf_printf(&why, ": %s", row.reason);
+  nai_view_put_buf(view, "state_why", NAI_TEXT_FOREIGN, &why);
+}
+
+/* The entries of --known that no finding fits; they follow those of the findings. */
+static void put_fixed(struct nai_view *root, const struct nai_table *known, int64_t findings) {
+  struct nai_view *list = nai_view_put_list(root, "fixed");
+  for (int64_t i = findings; i < known->rows; i++) {
+    struct nai_view *view = nai_view_add_map(list);
+    nai_view_put_text(view, "id", nai_get_str(known, i, KNOWN_FINDINGS_id));
+    nai_view_put_text(view, "place", nai_get_str(known, i, KNOWN_FINDINGS_place));
+  }
+  nai_view_put_bool(root, "has_fixed", known->rows > findings);
+}
+
 static void put_finding(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
                         int64_t i) {
   const struct FINDINGS_row finding = FINDINGS_at(findings, i);
@@ -127,6 +157,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
   nai_view_put_int(view, "index", i);
   nai_view_put_int(view, "number", i + 1);
+  put_state(view, nai_report_table(report, "known_findings"), i);
   put_saving(view, report, &finding);
   put_relation(view, findings, &finding);
   put_prose(view, "why", finding.why);
@@ -136,12 +167,44 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   put_evidence(view, nai_report_table(report, "evidence"), finding.finding);
 }
 
-/* All in "findings"; those to act on in "major", the rest in "minor". */
+/* The first advice of a list in Markdown, without the mark of its item. */
+static void put_advice(struct nai_view *view, const char *recommendation) {
+  NAI_SCOPED(nai_buf) advice = {0};
+  const char *first = strncmp(recommendation, "- ", 2) == 0 ? recommendation + 2 : recommendation;
+  nai_buf_put(&advice, first, strcspn(first, "\n"));
+  nai_view_put_buf(view, "advice", NAI_TEXT_TRUSTED, &advice);
+}
+
+/* The findings to begin with: none that another one includes; informative ones only where there are no others. */
+static void put_top(struct nai_view *root, const struct nai_report *report, const struct nai_table *findings) {
+  enum { TOP = 3 };
+  struct nai_view *list = nai_view_put_list(root, "top");
+  int shown = 0;
+  for (int pass = 0; pass < 2 && !shown; pass++)
+    for (int64_t i = 0; i < findings->rows && shown < TOP; i++) {
+      const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+      bool info = nai_report_severity(findings, i) == NAI_SEVERITY_INFO;
+      if (*finding.part_of || info != (pass == 1))
+        continue;
+      struct nai_view *view = nai_view_add_map(list);
+      nai_view_put_text(view, "title", finding.title);
+      nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
+      put_saving(view, report, &finding);
+      nai_view_put_text(view, "where", strcmp(finding.scope, "run") == 0 ? "" : finding.scope);
+      put_advice(view, finding.recommendation);
+      put_evidence(view, nai_report_table(report, "evidence"), finding.finding);
+      shown++;
+    }
+}
+
+/* All in "findings"; those to act on in "major", the rest in "minor", those to begin with in "top". */
 void nai_report_put_findings(struct nai_view *root, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct nai_view *all = nai_view_put_list(root, "findings"), *major = nai_view_put_list(root, "major"),
                   *minor = nai_view_put_list(root, "minor");
   nai_view_put_bool(root, "has_findings", findings->rows > 0);
+  put_fixed(root, nai_report_table(report, "known_findings"), findings->rows);
+  put_top(root, report, findings);
   for (int64_t i = 0; i < findings->rows; i++) {
     put_finding(nai_view_add_map(all), report, findings, i);
     bool small = nai_report_severity(findings, i) <= NAI_SEVERITY_LOW;

@@ -1,6 +1,7 @@
 /* report.json: everything, versioned. Its schema is docs/report.schema.json. */
 #include "base/fmt.h"
 #include "table/json.h"
+#include "report/capture_course.h"
 #include "report/report.h"
 #include "tables/capture.h"
 #include "tables/data_quality.h"
@@ -45,10 +46,13 @@ static void put_trace(struct nai_json *json, const struct nai_report *report) {
 static void put_run(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *run = nai_report_table(report, "run_info"), *capture = nai_report_table(report, "capture");
   NAI_SCOPED(nai_buf) summary = {0};
+  NAI_SCOPED(nai_buf) course = {0};
   nai_report_summary(&summary, report);
+  nai_capture_course_line(&course, report);
   nai_json_key(json, "run");
   nai_json_begin_object(json, NAI_JSON_LINES);
   put_text(json, "summary", &summary);
+  put_text(json, "capture", &course);
   PUT_CELLS(json, nai_run_info_schema, run, 0, RUN_INFO_gpu_count, RUN_INFO_process_count, RUN_INFO_kernel_count,
             RUN_INFO_window_start_ns, RUN_INFO_window_end_ns);
   struct nai_value window = nai_table_value(run, 0, RUN_INFO_window_ns);
@@ -127,8 +131,8 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
               FINDINGS_device_id, FINDINGS_pid);
     put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_low_ns,
-              FINDINGS_pct_of_active, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of, FINDINGS_why,
-              FINDINGS_recommendation, FINDINGS_verify);
+              FINDINGS_pct_of_active, FINDINGS_pct_of_capture, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of,
+              FINDINGS_why, FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
     put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
     nai_json_end(json);

@@ -1,5 +1,6 @@
 /* What templates see. Every table is there in the same form, so a new analysis needs no line here. */
 #include "report/report_view.h"
+#include "report/capture_course.h"
 
 #include "base/text.h"
 #include "sql/sql.h"
@@ -66,19 +67,86 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* --- the bar ------------------------------------------------------------------------------------------ */
+
+enum { FEW_GPUS = 4, PARTS = 4, CELLS = 32 };
+
+/* Time of a GPU, or of several, by part. */
+struct bar {
+  double parts[PARTS];
+};
+
+static void bar_add(struct bar *bar, const struct nai_table *gpus, int64_t row) {
+  static const int columns[PARTS] = {GPU_ACTIVE_compute_ns, GPU_ACTIVE_exposed_comm_ns, GPU_ACTIVE_exposed_copy_ns,
+                                     GPU_ACTIVE_idle_ns};
+  for (int p = 0; p < PARTS; p++)
+    bar->parts[p] += (double)nai_get_i64(gpus, row, columns[p]);
+}
+
+/* Each part is as long as its share, to the nearest cell of the running sum, so that all together fill the bar. */
+static void draw(struct nai_buf *out, const struct bar *bar, double whole) {
+  static const char *const glyphs[PARTS] = {"\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x92", "\xe2\x96\x91"};
+  double sum = 0;
+  int drawn = 0;
+  for (int p = 0; p < PARTS; p++) {
+    sum += bar->parts[p];
+    for (; drawn < (int)(CELLS * sum / whole + 0.5) && drawn < CELLS; drawn++)
+      nai_buf_puts(out, glyphs[p]);
+  }
+}
+
+static void put_bar(struct nai_view *list, const char *label, const struct bar *bar) {
+  static const char *const keys[PARTS] = {"compute_pct", "exposed_comm_pct", "exposed_copy_pct", "idle_pct"};
+  double whole = bar->parts[0] + bar->parts[1] + bar->parts[2] + bar->parts[3];
+  if (!(whole > 0))
+    return;
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_view *view = nai_view_add_map(list);
+  draw(&text, bar, whole);
+  nai_view_put_text(view, "label", label);
+  nai_view_put_buf(view, "bar", NAI_TEXT_CODE, &text);
+  for (int p = 0; p < PARTS; p++) {
+    struct nai_value value = {.type = NAI_F64, .f = 100 * bar->parts[p] / whole};
+    nai_report_put_value(view, keys[p], NAI_PCT, &value);
+  }
+}
+
+/* What GPUs do in their active time: each of a few, else all of them together. */
+static void put_bars(struct nai_view *root, const struct nai_report *report) {
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
+  struct nai_view *list = nai_view_put_list(root, "bars");
+  struct bar all = {0};
+  int64_t active = 0, window = 0;
+  char label[64];
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    struct bar one = {0};
+    bar_add(&all, gpus, i);
+    bar_add(&one, gpus, i);
+    if (gpus->rows <= FEW_GPUS)
+      put_bar(list, nai_report_gpu_label(report, nai_get_i64(gpus, i, GPU_ACTIVE_device_id)), &one);
+    active = nai_get_i64(gpus, i, GPU_ACTIVE_active_ns) > active ? nai_get_i64(gpus, i, GPU_ACTIVE_active_ns) : active;
+    window = nai_get_i64(gpus, i, GPU_ACTIVE_window_ns) > window ? nai_get_i64(gpus, i, GPU_ACTIVE_window_ns) : window;
+  }
+  snprintf(label, sizeof label, "%lld GPUs", (long long)gpus->rows);
+  if (gpus->rows > FEW_GPUS)
+    put_bar(list, label, &all);
+  nai_view_put_bool(root, "has_bars", active > 0);
+  nai_report_put_duration(root, "active", (double)active);
+  nai_report_put_duration(root, "window", (double)window);
+}
+
 /* What GPUs spend their time on, when there are too many for a row each: the least, the median and the largest share.
  */
 static void put_usual(struct nai_view *root, const struct nai_report *report) {
-  enum { FEW_GPUS = 4, MOST = 4096 };
-  static const int columns[] = {GPU_UTILIZATION_compute_pct, GPU_UTILIZATION_exposed_comm_pct,
-                                GPU_UTILIZATION_exposed_copy_pct, GPU_UTILIZATION_idle_pct_of_window};
+  enum { MOST = 4096 };
+  static const int columns[] = {GPU_ACTIVE_compute_pct, GPU_ACTIVE_exposed_comm_pct, GPU_ACTIVE_exposed_copy_pct,
+                                GPU_ACTIVE_idle_pct};
   static const char *const labels[] = {"least", "median", "most"};
-  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   int64_t rows = gpus->rows < MOST ? gpus->rows : MOST;
   const int64_t at[] = {0, (rows - 1) / 2, rows - 1};
   double sorted[MOST];
   nai_view_put_bool(root, "many_gpus", gpus->rows > FEW_GPUS);
-  nai_view_put_bool(root, "few_gpus", gpus->rows > 0 && gpus->rows <= FEW_GPUS);
   struct nai_view *list = nai_view_put_list(root, "usual");
   for (size_t l = 0; gpus->rows > FEW_GPUS && l < sizeof labels / sizeof *labels; l++) {
     struct nai_view *row = nai_view_add_map(list);
@@ -88,7 +156,7 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
         sorted[i] = nai_get_f64(gpus, i, columns[c]);
       qsort(sorted, (size_t)rows, sizeof *sorted, by_value);
       struct nai_value value = {.type = NAI_F64, .f = sorted[at[l]]};
-      nai_report_put_value(row, nai_gpu_utilization_schema.columns[columns[c]].name, NAI_PCT, &value);
+      nai_report_put_value(row, nai_gpu_active_schema.columns[columns[c]].name, NAI_PCT, &value);
     }
   }
 }
@@ -115,7 +183,7 @@ static void put_groups(struct nai_view *tables, const struct nai_report *report,
        KERNELS_category},
       {GROUPING("comm_groups", comm_ops, COMM_OPS_total_time_ns, COMM_OPS_op, COMM_OPS_dtype, COMM_OPS_family)},
       {GROUPING("category_groups", kernel_categories, KERNEL_CATEGORIES_total_time_ns, KERNEL_CATEGORIES_category)},
-      {GROUPING("cause_groups", idle_causes, IDLE_CAUSES_total_ns, IDLE_CAUSES_cause)},
+      {GROUPING("cause_groups", idle_causes, IDLE_CAUSES_active_ns, IDLE_CAUSES_cause)},
       {GROUPING("pattern_groups", idle_patterns, IDLE_PATTERNS_total_ns, IDLE_PATTERNS_cause, IDLE_PATTERNS_next_op,
                 IDLE_PATTERNS_nvtx_range)},
       {GROUPING("transfer_groups", memory_transfers, MEMORY_TRANSFERS_total_time_ns, MEMORY_TRANSFERS_direction,
@@ -133,6 +201,7 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
     int most; /* 0: `top` */
   } sections[] = {
       {"ranges_by_gpu_time", "nvtx_ranges", "ORDER BY attributed_gpu_time_ns DESC"},
+      {"ranges_on_gpu", "nvtx_projection", "WHERE whole = 1"},
       {"slow_steps", "steps", "WHERE excess_ns IS NOT NULL ORDER BY excess_ns DESC"},
       {"metrics_in_short", "gpu_metrics", "WHERE during = 'busy'"},
       {"blocking_calls", "sync_calls", "WHERE class = 'blocking'"},
@@ -140,6 +209,9 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
       {"poll_calls", "sync_calls", "WHERE class = 'poll'"},
       {"without_steps", "step_search", "WHERE method = 'none'"},
       {"missing", "data_quality", "WHERE \"check\" = 'missing-table'", 64},
+      {"workload_known", "workload_evidence", "WHERE value != 'unknown' AND confidence > 0"},
+      {"health_notes", "capture_health", "WHERE state IN ('note', 'problem')", 64},
+      {"quality_notes", "data_quality", "WHERE severity != 'info'"},
   };
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
     struct nai_view *view = nai_view_put_map(tables, sections[i].key);
@@ -220,9 +292,33 @@ static void put_skills(struct nai_view *root, const struct nai_report *report, i
   nai_view_put_bool(root, "has_skills", answers->rows > 0);
 }
 
+/* "has_NAME": whether a section of that name has anything to show. */
+static void put_contents(struct nai_view *root, const struct nai_view *tables) {
+  static const struct {
+    const char *name, *tables[6];
+  } sections[] = {
+      {"has_kernels", {"kernel_groups", "category_groups", "nvtx_phases"}},
+      {"has_steps", {"step_summary", "slow_steps"}},
+      {"has_communication", {"communication_groups", "comm_groups", "comm_ranks", "step_comm_ops"}},
+      {"has_host", {"cause_groups", "pattern_groups", "cpu_work"}},
+      {"has_nvtx", {"ranges_by_gpu_time"}},
+      {"has_memory", {"transfer_groups", "unified_memory", "memory_use", "metrics_in_short", "nic_metrics"}},
+      {"has_quality", {"health_notes", "quality_notes"}},
+  };
+  for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
+    bool any = false;
+    for (int t = 0; t < 6 && sections[s].tables[t]; t++) {
+      const char *name = sections[s].tables[t];
+      any |= nai_view_truth(nai_view_get(nai_view_get(tables, name, strlen(name)), "any", 3));
+    }
+    nai_view_put_bool(root, sections[s].name, any);
+  }
+}
+
 /* Short by nature, and read as a whole. */
 static bool whole(const struct nai_table *table) {
-  return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
+  return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0 ||
+         strcmp(table->schema->name, "capture_time") == 0;
 }
 
 /* A connection to the report's tables. */
@@ -249,6 +345,39 @@ static void put_tables(struct nai_view *tables, const struct nai_report *report,
   put_cpu_work(tables, report, sql, top);
 }
 
+/* "capture_line", "capture_bar", and "capture_phases" to draw: place and width in per mille of the capture, and how
+ * dark: GPU work most, what is not recorded not at all. */
+static void put_capture(struct nai_view *root, const struct nai_report *report) {
+  enum { SCALE = 1000 };
+  NAI_SCOPED(nai_buf) line = {0};
+  NAI_SCOPED(nai_buf) bar = {0};
+  static const char *const shades[] = {[NAI_CAPTURE_NOT_RECORDED] = "0.05", [NAI_CAPTURE_BEFORE] = "0.2",
+                                       [NAI_CAPTURE_SET_UP] = "0.45",       [NAI_CAPTURE_GPU] = "1",
+                                       [NAI_CAPTURE_BETWEEN] = "0.2",       [NAI_CAPTURE_CALLS] = "0.6",
+                                       [NAI_CAPTURE_AFTER] = "0.2",         [NAI_CAPTURE_HOST] = "0.2"};
+  struct nai_capture_course course;
+  struct nai_view *list = nai_view_put_list(root, "capture_phases");
+  double at = 0;
+  nai_capture_course_of(&course, report);
+  nai_capture_course_line(&line, report);
+  nai_capture_course_bar(&bar, report);
+  nai_view_put_buf(root, "capture_line", NAI_TEXT_TRUSTED, &line);
+  nai_view_put_buf(root, "capture_bar", NAI_TEXT_TRUSTED, &bar);
+  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+    double to = at + (double)course.ns[phase];
+    if (!course.ns[phase])
+      continue;
+    struct nai_view *view = nai_view_add_map(list);
+    nai_view_put_trusted(view, "shade", shades[phase]);
+    nai_view_put_trusted(view, "label", nai_capture_phase_label(phase));
+    nai_report_put_duration(view, "time", (double)course.ns[phase]);
+    nai_view_put_int(view, "x", (int64_t)(SCALE * at / (double)course.total));
+    nai_view_put_int(view, "width",
+                     (int64_t)(SCALE * to / (double)course.total) - (int64_t)(SCALE * at / (double)course.total));
+    at = to;
+  }
+}
+
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details) {
   struct nai_view *root = nai_view_new();
   NAI_SCOPED(nai_buf) summary = {0};
@@ -264,10 +393,14 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   nai_view_put_bool(root, "details", details);
   nai_view_put_int(root, "top", top);
   nai_report_put_findings(root, report);
+  put_bars(root, report);
+  put_capture(root, report);
   put_usual(root, report);
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));
   nai_view_put_bool(root, "has_gpus", nai_report_table(report, "gpu_utilization")->rows > 0);
-  put_tables(nai_view_put_map(root, "tables"), report, top);
+  struct nai_view *tables = nai_view_put_map(root, "tables");
+  put_tables(tables, report, top);
+  put_contents(root, tables);
   return root;
 }

@@ -88,13 +88,50 @@ static void put_cell(struct nai_rows *r, struct nai_buf *out, uint32_t column, c
 
 /* --- text table ------------------------------------------------------------------------------------ */
 
+static bool ends_with(const char *name, size_t len, const char *end) {
+  size_t n = strlen(end);
+  return len > n && memcmp(name + len - n, end, n) == 0;
+}
+
+/* "total_time_ms" as "total time", "kernel_count" as "kernels": the cells have the unit. */
+static void put_title(struct nai_buf *out, const char *name) {
+  static const struct {
+    const char *name, *title;
+  } known[] = {{"device_id", "GPU"},
+               {"gpu", "GPU"},
+               {"gpu_label", "GPU"},
+               {"stream_id", "stream"},
+               {"context_id", "context"},
+               {"pid", "process"},
+               {"tid", "thread"},
+               {"short_name", "name"},
+               {"op", "operation"},
+               {"p50_duration_us", "median"},
+               {"pct_total_kernel_time", "of kernel time"}};
+  static const char *const units[] = {"_ns", "_us", "_ms", "_s", "_pct", "_id"};
+  size_t len = strlen(name);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i].name, name) == 0) {
+      nai_buf_puts(out, known[i].title);
+      return;
+    }
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (ends_with(name, len, units[i])) {
+      len -= strlen(units[i]);
+      break;
+    }
+  bool share = ends_with(name, strlen(name), "_pct"), count = ends_with(name, len, "_count");
+  len -= count ? strlen("_count") : 0;
+  bool mean = strncmp(name, "avg_", 4) == 0, median = strncmp(name, "p50_", 4) == 0;
+  nai_buf_puts(out, mean ? "mean " : median ? "median " : "");
+  for (size_t i = mean || median ? 4 : 0; i < len; i++)
+    nai_buf_putc(out, name[i] == '_' ? ' ' : name[i]);
+  nai_buf_puts(out, count ? name[len - 1] == 's' ? "es" : "s" : share ? " %" : "");
+}
+
 /* Keeps the cell that is in `scratch`. */
-static void keep_cell(struct nai_rows *r, uint32_t column) {
-  const char *text = nai_buf_str(&r->scratch);
-  int chars = (int)nai_text_chars(text, r->scratch.len);
-  if (r->widths && chars > r->widths[column])
-    r->widths[column] = chars;
-  nai_buf_put(&r->cells, text, r->scratch.len);
+static void keep_cell(struct nai_rows *r) {
+  nai_buf_put(&r->cells, nai_buf_str(&r->scratch), r->scratch.len);
   nai_buf_putc(&r->cells, '\0');
 }
 
@@ -103,10 +140,14 @@ static void begin_table(struct nai_rows *r) {
   r->numbers = calloc((size_t)r->count + 1, sizeof *r->numbers);
   r->cells.oom |= !r->widths || !r->numbers;
   for (uint32_t i = 0; i < r->count && !r->cells.oom; i++) {
+    NAI_SCOPED(nai_buf) title = {0};
     r->numbers[i] = true;
+    if (r->titles)
+      put_title(&title, r->columns[i].name);
     nai_buf_clear(&r->scratch);
-    put_text(r, &r->scratch, r->columns[i].name);
-    keep_cell(r, i);
+    put_text(r, &r->scratch, r->titles ? nai_buf_str(&title) : r->columns[i].name);
+    r->scratch.oom |= title.oom;
+    keep_cell(r);
   }
 }
 
@@ -115,51 +156,169 @@ static void put_table_row(struct nai_rows *r, const struct nai_value *cells) {
     nai_buf_clear(&r->scratch);
     put_cell(r, &r->scratch, i, &cells[i]);
     r->numbers[i] &= !is_text(&cells[i]);
-    keep_cell(r, i);
+    int chars = (int)nai_text_chars(nai_buf_str(&r->scratch), r->scratch.len);
+    r->widths[i] = chars > r->widths[i] ? chars : r->widths[i];
+    keep_cell(r);
   }
 }
 
-/* The last column: as it comes, or cut to what is left of the line. */
-static void put_last(struct nai_rows *r, const char *text, size_t len, int used) {
-  enum { LEAST = 8 };
-  int room = r->width ? (r->width - used > LEAST ? r->width - used : LEAST) : 0;
-  if (!room || (int)nai_text_chars(text, len) <= room) {
-    nai_buf_put(r->out, text, len);
-    return;
+/* The longest word of a header. */
+static int longest_word(const char *title) {
+  int most = 0;
+  for (size_t n; *title; title += n) {
+    title += strspn(title, " ");
+    n = strcspn(title, " ");
+    int chars = (int)nai_text_chars(title, n);
+    most = chars > most ? chars : most;
   }
+  return most;
+}
+
+/* Bytes of a header's next line, in `width` characters; a word that is longer stays whole. */
+static size_t line_of(const char *title, int width) {
+  size_t end = strcspn(title, " ");
+  for (size_t next; title[end]; end = next) {
+    next = end + 1 + strcspn(title + end + 1, " ");
+    if ((int)nai_text_chars(title, next) > width)
+      break;
+  }
+  return end;
+}
+
+/* Its lines at that width. */
+static int lines_of(const char *title, int width) {
+  int lines = 0;
+  for (; *title; lines++) {
+    title += line_of(title, width);
+    title += *title == ' ';
+  }
+  return lines;
+}
+
+static int table_width(const struct nai_rows *r) {
+  int sum = r->shown ? 2 * (int)(r->shown - 1) : 0;
+  for (uint32_t i = 0; i < r->shown; i++)
+    sum += r->widths[i];
+  return sum;
+}
+
+/* Makes columns as wide as cells and headers need, and narrower where the terminal is: headers break first, then texts
+ * give way, the widest first, then the last columns. */
+static void set_widths(struct nai_rows *r) {
+  enum { LEAST = 12 };
+  NAI_FREED int *body = calloc((size_t)r->count + 1, sizeof *body);
+  r->cells.oom |= !body;
+  const char *at = nai_buf_str(&r->cells);
+  for (int pass = 0; pass < 2 && !r->cells.oom && (pass == 0 || (r->width && table_width(r) > r->width)); pass++) {
+    const char *title = at;
+    for (uint32_t i = 0; i < r->count; i++, title += strlen(title) + 1) {
+      if (pass == 0)
+        body[i] = r->widths[i];
+      int head = pass ? longest_word(title) : (int)nai_text_chars(title, strlen(title));
+      r->widths[i] = head > body[i] ? head : body[i];
+    }
+  }
+  while (!r->cells.oom && r->width && table_width(r) > r->width) {
+    uint32_t widest = r->shown;
+    for (uint32_t i = 0; i < r->shown; i++)
+      if (!r->numbers[i] && r->widths[i] > LEAST && (widest == r->shown || r->widths[i] > r->widths[widest]))
+        widest = i;
+    if (widest < r->shown)
+      r->widths[widest]--;
+    else if (r->shown > 1)
+      r->shown--;
+    else
+      return;
+  }
+}
+
+/* Bytes of the first `chars` characters. */
+static size_t bytes_of(const char *text, size_t len, int chars) {
   size_t end = 0;
-  for (int chars = 0; chars < room - 1 && end < len; chars++)
+  for (; chars > 0 && end < len; chars--)
     do
       end++;
-    while (((unsigned char)text[end] & 0xc0) == 0x80);
-  nai_buf_put(r->out, text, end);
-  nai_buf_puts(r->out, "…");
+    while (end < len && ((unsigned char)text[end] & 0xc0) == 0x80);
+  return end;
+}
+
+/* As it is, or its begin and its end. */
+static void put_shortened(struct nai_buf *out, const char *text, size_t len, int width) {
+  int chars = (int)nai_text_chars(text, len), head = width / 2, tail = width - head - 1;
+  if (chars <= width) {
+    nai_buf_put(out, text, len);
+    return;
+  }
+  size_t end = bytes_of(text, len, chars - tail);
+  nai_buf_put(out, text, bytes_of(text, len, head));
+  nai_buf_puts(out, "\xe2\x80\xa6");
+  nai_buf_put(out, text + end, len - end);
+}
+
+/* A cell in its column; behind the last text there are no blanks. */
+static void put_padded(struct nai_rows *r, uint32_t i, const char *text, size_t len) {
+  if (i >= r->shown)
+    return;
+  int chars = (int)nai_text_chars(text, len), pad = chars < r->widths[i] ? r->widths[i] - chars : 0;
+  nai_buf_printf(r->out, "%*s", (i ? 2 : 0) + (r->numbers[i] ? pad : 0), "");
+  if (r->numbers[i])
+    nai_buf_put(r->out, text, len);
+  else
+    put_shortened(r->out, text, len, r->width ? r->widths[i] : chars);
+  if (!r->numbers[i] && i + 1 < r->shown)
+    nai_buf_printf(r->out, "%*s", pad, "");
+}
+
+/* The headers, each in as many lines as it needs, above the first row. */
+static const char *put_titles(struct nai_rows *r, const char *titles) {
+  const char *title = titles;
+  int lines = 1;
+  for (uint32_t i = 0; i < r->count; i++, title += strlen(title) + 1)
+    lines = lines_of(title, r->widths[i]) > lines ? lines_of(title, r->widths[i]) : lines;
+  for (int line = 0; line < lines; line++) {
+    size_t start = r->out->len;
+    title = titles;
+    for (uint32_t i = 0; i < r->count; i++, title += strlen(title) + 1) {
+      const char *part = title;
+      int skip = line - (lines - lines_of(title, r->widths[i]));
+      for (; skip > 0; skip--) {
+        part += line_of(part, r->widths[i]);
+        part += *part == ' ';
+      }
+      put_padded(r, i, part, skip < 0 ? 0 : line_of(part, r->widths[i]));
+    }
+    while (r->out->len > start && r->out->data[r->out->len - 1] == ' ')
+      r->out->len--;
+    nai_buf_putc(r->out, '\n');
+  }
+  return title;
+}
+
+/* Which columns do not fit. */
+static void put_left_out(struct nai_rows *r) {
+  const char *title = nai_buf_str(&r->cells);
+  if (r->cells.oom || r->shown == r->count)
+    return;
+  for (uint32_t i = 0; i < r->count; i++, title += strlen(title) + 1)
+    if (i >= r->shown)
+      nai_buf_printf(r->out, "%s%s", i == r->shown ? "not shown, too wide: " : ", ", title);
+  nai_buf_putc(r->out, '\n');
 }
 
 static void end_table(struct nai_rows *r) {
-  const char *at = nai_buf_str(&r->cells);
   if (!r->rows && r->none) {
     nai_buf_printf(r->out, "%s\n", r->none);
     return;
   }
-  for (int64_t row = 0; row <= r->rows && !r->cells.oom; row++) { /* row 0: names */
-    int used = 0;
-    for (uint32_t i = 0; i < r->count; i++) {
-      size_t len = strlen(at);
-      int pad = r->widths[i] - (int)nai_text_chars(at, len);
-      bool last = i + 1 == r->count;
-      nai_buf_printf(r->out, "%*s", (i ? 2 : 0) + (r->numbers[i] ? pad : 0), "");
-      used += (i ? 2 : 0) + r->widths[i];
-      if (last && !r->numbers[i])
-        put_last(r, at, len, used - r->widths[i]);
-      else
-        nai_buf_put(r->out, at, len);
-      if (!last && !r->numbers[i])
-        nai_buf_printf(r->out, "%*s", pad, "");
-      at += len + 1;
-    }
+  r->shown = r->count;
+  set_widths(r);
+  const char *at = r->cells.oom ? "" : put_titles(r, nai_buf_str(&r->cells));
+  for (int64_t row = 0; row < r->rows && !r->cells.oom; row++) {
+    for (uint32_t i = 0; i < r->count; i++, at += strlen(at) + 1)
+      put_padded(r, i, at, strlen(at));
     nai_buf_putc(r->out, '\n');
   }
+  put_left_out(r);
   r->out->oom |= r->cells.oom;
 }
 

@@ -22,9 +22,11 @@ struct nai_rows_column {
 struct nai_rows {
   enum nai_rows_format format;
   bool human;        /* in a text table and in Markdown: numbers for people */
+  bool titles;       /* in a text table: headers for people, "total time" for total_time_ms */
   const char *none;  /* what a text table without rows prints in the place of its header; or NULL */
   const char *title; /* in JSON: a member of the object; or NULL */
-  int width;         /* of the terminal: the last column of a text table is cut to fit; 0: nothing is cut */
+  int width; /* of the terminal: until a text table fits, headers break, texts are shortened in their middle, and
+                columns are left out at its right end, which is said; 0: nothing is */
   const struct nai_rows_column *columns; /* borrowed until the end */
   uint32_t count;
 
@@ -32,8 +34,9 @@ struct nai_rows {
   struct nai_buf *out, scratch, cells; /* of a text table: its cells, each with its NUL */
   struct nai_json json;
   int64_t rows;
-  int *widths;
-  bool *numbers; /* columns of a text table that hold numbers only */
+  int *widths;    /* of the cells below the headers */
+  uint32_t shown; /* columns that fit */
+  bool *numbers;  /* columns of a text table that hold numbers only */
 };
 
 /* Begins a result: the fields above `private` are set, the others zeroed. Errors show in `out` (nai_buf_check). */

@@ -1,5 +1,5 @@
 /* The verdict: how to read the capture, then what costs most and where. */
-#include "report/report.h"
+#include "report/capture_course.h"
 
 #include "base/fmt.h"
 #include "base/text.h"
@@ -9,6 +9,7 @@
 #include "tables/findings.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
+#include "tables/idle_causes.h"
 #include "tables/nvtx_ranges.h"
 #include "tables/workload.h"
 
@@ -39,6 +40,100 @@ static bool found(const struct nai_report *report, const char *check, const char
   return false;
 }
 
+/* --- words ---------------------------------------------------------------------------------------- */
+
+/* More than this nobody reads at a glance. */
+enum { MAX_WORDS = 45 };
+
+/* What is being written, and whether it may still grow. */
+struct verdict {
+  struct nai_buf text;
+  int words;
+};
+
+static void verdict_free(struct verdict *v) { nai_buf_free(&v->text); }
+
+static int count_words(const char *text) {
+  int words = 0;
+  for (; *text; text += strcspn(text, " ")) {
+    text += strspn(text, " ");
+    words += *text != '\0';
+  }
+  return words;
+}
+
+/* Adds a piece if it fits. */
+static bool add(struct verdict *v, const struct nai_buf *piece) {
+  int words = count_words(nai_buf_str(piece));
+  v->text.oom |= piece->oom;
+  if (!words || v->words + words > MAX_WORDS)
+    return false;
+  if (v->words)
+    nai_buf_putc(&v->text, ' ');
+  nai_buf_puts(&v->text, nai_buf_str(piece));
+  v->words += words;
+  return true;
+}
+
+/* The first words of a text, with dots where it goes on. */
+static void put_words(struct nai_buf *out, const char *text, int most) {
+  const char *end = text;
+  for (int words = 0; *end && words < most; words++) {
+    end += strspn(end, " ");
+    end += strcspn(end, " ");
+  }
+  nai_buf_put(out, text, (size_t)(end - text));
+  if (*end)
+    nai_buf_puts(out, "...");
+}
+
+/* A name of the program's: a range may be called a sentence. */
+static void put_name(struct nai_buf *out, const char *name) {
+  enum { MAX_NAME_WORDS = 5, MAX_NAME_CHARS = 72 };
+  NAI_SCOPED(nai_buf) words = {0};
+  put_words(&words, name, MAX_NAME_WORDS);
+  nai_text_cut(out, nai_buf_str(&words), words.len, MAX_NAME_CHARS);
+  out->oom |= words.oom;
+}
+
+/* --- the course of the capture -------------------------------------------------------------------- */
+
+/* How much is said of the course of the capture: phases from a twentieth or a fifth of it on, its length, or nothing.
+ */
+enum course_detail { COURSE_WHOLE, COURSE_MAIN, COURSE_LENGTH, COURSE_NONE };
+
+/* "1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us)" */
+static void put_phases(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
+                       enum course_detail detail, bool with_gpu) {
+  int64_t least = course->recorded / (detail == COURSE_WHOLE ? 20 : 5) + 1;
+  const char *separator = "";
+  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+    bool gpu = phase == NAI_CAPTURE_GPU;
+    if (phase == NAI_CAPTURE_NOT_RECORDED || (gpu ? !with_gpu : course->ns[phase] < least))
+      continue;
+    nai_buf_puts(out, separator);
+    nai_fmt_duration(out, (double)course->ns[phase]);
+    nai_buf_printf(out, " %s", nai_capture_phase_label(phase));
+    if (phase == NAI_CAPTURE_CALLS && detail == COURSE_WHOLE)
+      nai_capture_course_parts(out, report, NAI_CAPTURE_CALLS);
+    if (gpu) {
+      nai_buf_puts(out, " (busy ");
+      nai_fmt_duration(out, (double)course->busy);
+      nai_buf_putc(out, ')');
+    }
+    separator = ", ";
+  }
+}
+
+/* " of a 119 s session": what was recorded is a small part of it. */
+static void put_session(struct nai_buf *out, const struct nai_capture_course *course) {
+  if (course->total / 2 <= course->recorded)
+    return;
+  nai_buf_puts(out, " of a ");
+  nai_fmt_duration(out, (double)course->total);
+  nai_buf_puts(out, " session");
+}
+
 /* --- what GPUs did -------------------------------------------------------------------------------- */
 
 struct part {
@@ -55,26 +150,27 @@ static void put_percent(struct nai_buf *out, double low, double high) {
   nai_buf_puts(out, " %");
 }
 
-/* "2 GPUs, active for 299.8 ms: 84.6-85.8 % computing, 8.7-10.5 % idle." */
-static void put_partition(struct nai_buf *out, const struct nai_report *report) {
-  static const struct part parts[] = {
-      {GPU_ACTIVE_compute_pct, GPU_UTILIZATION_compute_pct, "computing"},
-      {GPU_ACTIVE_exposed_comm_pct, GPU_UTILIZATION_exposed_comm_pct, "in communication that nothing hides"},
-      {GPU_ACTIVE_exposed_copy_pct, GPU_UTILIZATION_exposed_copy_pct, "in copies that nothing hides"},
-      {GPU_ACTIVE_idle_pct, GPU_UTILIZATION_idle_pct_of_window, "idle"}};
+/* "2 GPUs, "; one that is the program's alone goes without saying behind what the program is. */
+static void put_gpu_count(struct nai_buf *out, const struct nai_report *report) {
+  int64_t gpus = nai_report_table(report, "gpu_utilization")->rows;
+  if (gpus == 1 && out->len && !found(report, "gpus_shared", "note"))
+    return;
+  nai_fmt_count(out, gpus);
+  nai_buf_puts(out, gpus == 1 ? " GPU" : " GPUs");
+  nai_buf_puts(out, found(report, "gpus_shared", "note") ? " shared by processes, " : ", ");
+}
+
+/* "84.6-85.8 % compute, 8.7-10.5 % idle": what is `least` percent or more on some GPU. */
+static void put_partition(struct nai_buf *out, const struct nai_report *report, double least) {
+  static const struct part parts[] = {{GPU_ACTIVE_compute_pct, GPU_UTILIZATION_compute_pct, "compute"},
+                                      {GPU_ACTIVE_exposed_comm_pct, GPU_UTILIZATION_exposed_comm_pct,
+                                       "exposed communication"},
+                                      {GPU_ACTIVE_exposed_copy_pct, GPU_UTILIZATION_exposed_copy_pct, "exposed copies"},
+                                      {GPU_ACTIVE_idle_pct, GPU_UTILIZATION_idle_pct_of_window, "idle"}};
   const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   bool active = gpus->rows > 0;
   gpus = active ? gpus : nai_report_table(report, "gpu_utilization");
-  int64_t longest = 0;
-  for (int64_t i = 0; i < gpus->rows; i++) {
-    int64_t ns = nai_get_i64(gpus, i, active ? (int)GPU_ACTIVE_active_ns : (int)GPU_UTILIZATION_window_ns);
-    longest = ns > longest ? ns : longest;
-  }
-  nai_fmt_count(out, gpus->rows);
-  nai_buf_puts(out, gpus->rows == 1 ? " GPU" : " GPUs");
-  nai_buf_puts(out, found(report, "gpus_shared", "note") ? " shared by processes, active for " : ", active for ");
-  nai_fmt_duration(out, (double)longest);
-  const char *separator = ": ";
+  const char *separator = "";
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < gpus->rows; i++) {
@@ -82,22 +178,73 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
       low = v < low ? v : low;
       high = v > high ? v : high;
     }
-    if (!(high >= 0.05))
+    if (!(high >= least))
       continue;
     nai_buf_puts(out, separator);
     put_percent(out, low, high);
     nai_buf_printf(out, " %s", parts[p].text);
     separator = ", ";
   }
+}
+
+/* The longest active time of a GPU, or its window. */
+static int64_t active_ns(const struct nai_report *report) {
+  const struct nai_table *active = nai_report_table(report, "gpu_active"),
+                         *windows = nai_report_table(report, "gpu_utilization");
+  int64_t longest = 0;
+  for (int64_t i = 0; i < active->rows; i++) {
+    int64_t ns = nai_get_i64(active, i, GPU_ACTIVE_active_ns);
+    longest = ns > longest ? ns : longest;
+  }
+  for (int64_t i = 0; !active->rows && i < windows->rows; i++) {
+    int64_t ns = nai_get_i64(windows, i, GPU_UTILIZATION_window_ns);
+    longest = ns > longest ? ns : longest;
+  }
+  return longest;
+}
+
+/* "2 GPUs, active for 299.8 ms of 330.0 ms (25.0 ms before CUDA): 85.0 % compute, 15.0 % idle." */
+static void put_active(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
+                       enum course_detail detail) {
+  enum { MOST_OF_IT = 90 };
+  NAI_SCOPED(nai_buf) phases = {0};
+  bool most = (double)course->ns[NAI_CAPTURE_GPU] * 100 >= (double)course->recorded * MOST_OF_IT;
+  put_gpu_count(out, report);
+  nai_buf_puts(out, "active for ");
+  nai_fmt_duration(out, (double)active_ns(report));
+  if (detail < COURSE_LENGTH)
+    put_phases(&phases, report, course, detail, false);
+  if (!most && detail != COURSE_NONE) {
+    nai_buf_puts(out, " of ");
+    nai_fmt_duration(out, (double)course->recorded);
+    nai_buf_printf(out, phases.len ? " (%s)" : "%s", nai_buf_str(&phases));
+  } else if (detail != COURSE_NONE) {
+    put_session(out, course);
+  }
+  out->oom |= phases.oom;
+  nai_buf_puts(out, ": ");
+  put_partition(out, report, detail == COURSE_WHOLE ? 1 : 2.5);
+  nai_buf_putc(out, '.');
+}
+
+/* "1.87 s: 1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us)." */
+static void put_course(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
+                       enum course_detail detail) {
+  nai_fmt_duration(out, (double)course->recorded);
+  if (detail != COURSE_NONE)
+    put_session(out, course);
+  nai_buf_puts(out, ": ");
+  put_phases(out, report, course, detail, course->ns[NAI_CAPTURE_GPU] > 0);
   nai_buf_putc(out, '.');
 }
 
 /* --- losses --------------------------------------------------------------------------------------- */
 
-/* The next finding that costs time, from `row` on; -1 for none. */
+/* The next finding that costs time, from `row` on; -1 for none. What is a share of the capture, its course says. */
 static int64_t next_loss(const struct nai_table *findings, int64_t row) {
   for (; row < findings->rows; row++)
-    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && nai_get_i64(findings, row, FINDINGS_leads) != 1)
+    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && nai_get_i64(findings, row, FINDINGS_leads) != 1 &&
+        strcmp(nai_get_str(findings, row, FINDINGS_share_of), "capture") != 0)
       return row;
   return -1;
 }
@@ -120,7 +267,7 @@ static void put_within(struct nai_buf *out, const char *title) {
 /* What a share is of: a pause is no part of the active time. */
 static void put_base(struct nai_buf *out, const struct FINDINGS_row *finding) {
   if (*finding->share_of)
-    nai_buf_printf(out, " of the %s", finding->share_of);
+    nai_buf_printf(out, " of %s%s", strcmp(finding->share_of, "active time") == 0 ? "" : "the ", finding->share_of);
 }
 
 /* The loss that is named behind the first one; -1: none is worth it. */
@@ -131,36 +278,61 @@ static int64_t second_loss(const struct nai_table *findings, int64_t first) {
   return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
 }
 
-/* "; then: title (place, 12 %)" */
+/* ", potential saving 25.5 ms (52.2 % of the active time, 12.0 % of the capture) on GPU 0" */
+static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, int64_t gpus) {
+  nai_buf_puts(out, ", potential saving ");
+  nai_fmt_duration(out, (double)finding->saving_ns);
+  nai_buf_puts(out, " (");
+  put_share(out, finding);
+  put_base(out, finding);
+  if (strcmp(finding->share_of, "active time") == 0 && finding->pct_of_capture < finding->pct_of_active * 3 / 4) {
+    nai_buf_puts(out, ", ");
+    nai_fmt_percent(out, finding->pct_of_capture);
+    nai_buf_puts(out, " of the capture");
+  }
+  nai_buf_putc(out, ')');
+  if (finding->gpu_count != gpus && strcmp(finding->scope, "run") != 0)
+    nai_buf_printf(out, " on %s", finding->scope);
+}
+
+/* "; then title (place, 12 %)" */
 static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, const struct FINDINGS_row *second) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
-  nai_buf_puts(out, "; then: ");
+  nai_buf_puts(out, "; then ");
   put_within(out, second->title);
   if (second->saving_ns == NAI_NULL_I64)
     return;
-  nai_buf_printf(out, " (%s%s", place, *place ? ", " : "");
+  nai_buf_puts(out, " (");
+  put_name(out, place);
+  nai_buf_puts(out, *place ? ", " : "");
   put_share(out, second);
   if (strcmp(second->share_of, first->share_of) != 0)
     put_base(out, second);
   nai_buf_putc(out, ')');
 }
 
-static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
+/* How much is said of a loss. */
+enum loss_detail { WITH_SECOND, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY, NO_LOSS };
+
+static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row, int64_t next,
+                     enum loss_detail detail, int64_t gpus) {
+  enum { MAX_TITLE_WORDS = 14 };
   const struct FINDINGS_row first = FINDINGS_at(findings, row);
-  int64_t next = second_loss(findings, row);
-  nai_buf_puts(out, first.title);
-  if (*first.place)
-    nai_buf_printf(out, " (%s)", first.place);
-  if (first.saving_ns != NAI_NULL_I64) {
-    nai_buf_puts(out, ": at most ");
-    nai_fmt_duration(out, (double)first.saving_ns);
-    if (strcmp(first.scope, "run") != 0)
-      nai_buf_printf(out, " on %s", first.scope);
-    nai_buf_puts(out, ", ");
-    put_share(out, &first);
-    put_base(out, &first);
+  put_words(out, first.title, MAX_TITLE_WORDS);
+  if (detail <= WITH_PLACE && *first.place) {
+    nai_buf_puts(out, " (");
+    put_name(out, first.place);
+    nai_buf_putc(out, ')');
   }
-  if (next >= 0) {
+  if (detail <= WITH_SAVING && first.saving_ns != NAI_NULL_I64) {
+    put_saving(out, &first, gpus);
+  }
+  if (detail == WITH_SHARE && !isnan(first.pct_of_active)) {
+    nai_buf_puts(out, " (");
+    put_share(out, &first);
+    nai_buf_putc(out, ')');
+  }
+  if (detail <= WITH_SECOND && next >= 0) {
     const struct FINDINGS_row second = FINDINGS_at(findings, next);
     put_second(out, &first, &second);
   }
@@ -169,12 +341,13 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
 
 /* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
  * finding is not that one. */
-static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss) {
+static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss, bool second_named) {
+  enum { MAX_REASON_WORDS = 10 };
   int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns), at = -1;
   for (int64_t i = 0; i < findings->rows; i++) {
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
     if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
-        *finding.part_of || isnan(finding.pct_of_active))
+        *finding.part_of || isnan(finding.pct_of_active) || strcmp(finding.share_of, "active time") != 0)
       continue;
     most = finding.saving_ns;
     at = i;
@@ -182,48 +355,98 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   if (at < 0)
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
-  if (loss >= 0 && at == second_loss(findings, loss)) { /* just named */
-    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", larger.reason);
+  if (second_named && at == second_loss(findings, loss)) {
+    nai_buf_puts(out, " The latter is larger but less certain: ");
+    put_words(out, larger.reason, MAX_REASON_WORDS);
+    nai_buf_putc(out, '.');
     return;
   }
-  nai_buf_puts(out, " More time, but rated lower: ");
+  nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
   put_within(out, larger.title);
   nai_buf_puts(out, " (");
   put_share(out, &larger);
-  nai_buf_printf(out, "; %s).", larger.reason);
+  nai_buf_puts(out, "; ");
+  put_words(out, larger.reason, MAX_REASON_WORDS);
+  nai_buf_puts(out, ").");
+}
+
+/* --- no loss -------------------------------------------------------------------------------------- */
+
+/* The cause of most idle time of all GPUs; NULL: there is no idle time. */
+static const char *main_cause(const struct nai_report *report) {
+  const struct nai_table *causes = nai_report_table(report, "idle_causes");
+  const char *cause = NULL;
+  for (int64_t i = 0, most = 0; i < causes->rows; i++)
+    if (nai_get_i64(causes, i, IDLE_CAUSES_active_ns) > most) {
+      most = nai_get_i64(causes, i, IDLE_CAUSES_active_ns);
+      cause = nai_get_str(causes, i, IDLE_CAUSES_cause);
+    }
+  return cause ? nai_column_label(&causes->schema->columns[IDLE_CAUSES_cause], cause) : NULL;
+}
+
+/* Why there is nothing to act on: what fills the time. A GPU that is idle is never called well used. */
+static void put_no_loss(struct nai_buf *out, const struct nai_report *report) {
+  enum { IDLE_PCT = 10 };
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
+  double idle = 0, copy = 0;
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    double idle_pct = nai_get_f64(gpus, i, GPU_ACTIVE_idle_pct),
+           copy_pct = nai_get_f64(gpus, i, GPU_ACTIVE_exposed_copy_pct);
+    idle = idle_pct > idle ? idle_pct : idle;
+    copy = copy_pct > copy ? copy_pct : copy;
+  }
+  const char *cause = main_cause(report);
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  if (nai_capture_course_hardly_works(&course) && idle < IDLE_PCT) { /* what fills the GPU's time fills little of it */
+    nai_buf_puts(out, " No actionable finding in the GPU work.");
+    return;
+  }
+  if (idle >= IDLE_PCT && cause)
+    nai_buf_printf(out, " No actionable finding: most idle time is %s.", cause);
+  else
+    nai_buf_puts(out, idle + copy >= IDLE_PCT ? " No actionable finding."
+                                              : " No actionable finding: compute fills the time.");
 }
 
 /* --- the capture ---------------------------------------------------------------------------------- */
 
-/* Tables of which data_quality has that check, behind `words`: "NVTX_EVENTS (1,204 rows). " */
-static void put_tables(struct nai_buf *out, const struct nai_table *quality, const char *check, const char *words) {
-  bool any = false;
+/* Tables of which data_quality has that check, behind `words`: "NVTX_EVENTS (1,204 rows), CUPTI_... and 3 more." */
+static void add_tables(struct verdict *v, const struct nai_table *quality, const char *check, const char *words) {
+  enum { MAX_NAMED = 2 };
+  NAI_SCOPED(nai_buf) out = {0};
+  int named = 0, more = 0;
   for (int64_t i = 0; i < quality->rows; i++) {
     const struct DATA_QUALITY_row row = DATA_QUALITY_at(quality, i);
     if (strcmp(row.check, check) != 0)
       continue;
-    nai_buf_printf(out, "%s%s", any ? ", " : words, row.source_table);
-    any = true;
+    if (named == MAX_NAMED) {
+      more++;
+      continue;
+    }
+    nai_buf_printf(&out, "%s%s", named++ ? ", " : words, row.source_table);
     if (row.count <= 0) /* nobody can tell any more */
       continue;
-    nai_buf_puts(out, " (");
-    nai_fmt_count(out, row.count);
-    nai_buf_puts(out, row.count == 1 ? " row)" : " rows)");
+    nai_buf_puts(&out, " (");
+    nai_fmt_count(&out, row.count);
+    nai_buf_puts(&out, row.count == 1 ? " row)" : " rows)");
   }
-  if (any)
-    nai_buf_puts(out, ". ");
+  if (more)
+    nai_buf_printf(&out, " and %d more", more);
+  if (named)
+    nai_buf_putc(&out, '.');
+  add(v, &out);
 }
 
 /* Before all else: what is not there cannot be told from what was never recorded. */
-static void put_missing(struct nai_buf *out, const struct nai_report *report) {
+static void add_missing(struct verdict *v, const struct nai_report *report) {
   const struct nai_table *quality = nai_report_table(report, "data_quality");
-  put_tables(out, quality, NAI_CHECK_DAMAGE, "The trace is damaged; left out: ");
-  put_tables(out, quality, "rows-missing", "Rows are missing from the trace, deleted or lost: ");
+  add_tables(v, quality, NAI_CHECK_DAMAGE, "The trace is damaged; left out: ");
+  add_tables(v, quality, "rows-missing", "Rows are missing from the trace, deleted or lost: ");
 }
 
 /* Without GPU activity ranges are what there is. */
 static void put_longest_range(struct nai_buf *out, const struct nai_report *report) {
-  enum { NAME_MAX_BYTES = 72 };
   const struct nai_table *ranges = nai_report_table(report, "nvtx_ranges");
   int64_t most = 0;
   for (int64_t i = 1; i < ranges->rows; i++)
@@ -233,27 +456,106 @@ static void put_longest_range(struct nai_buf *out, const struct nai_report *repo
   if (!ranges->rows)
     return;
   const struct NVTX_RANGES_row range = NVTX_RANGES_at(ranges, most);
-  nai_buf_puts(out, " The range with most time is ");
-  nai_text_cut(out, range.range_name, strlen(range.range_name), NAME_MAX_BYTES);
+  nai_buf_puts(out, "The range with most time is ");
+  put_name(out, range.range_name);
   nai_buf_puts(out, ": ");
   nai_fmt_duration(out, (double)range.total_time_ns);
   nai_buf_puts(out, " in ");
   nai_fmt_count(out, range.count);
-  nai_buf_puts(out, range.count == 1 ? " execution." : " executions.");
+  nai_buf_puts(out, range.count == 1 ? " execution" : " executions");
+  if (range.count > 1 && !isnan(range.p50_duration_ns)) {
+    nai_buf_puts(out, ", median ");
+    nai_fmt_duration(out, range.p50_duration_ns);
+  }
+  nai_buf_putc(out, '.');
 }
 
-/* How to read the others: "A; b". False: there are none. */
-static bool put_leading(struct nai_buf *out, const struct nai_table *findings) {
-  int64_t i = 0;
-  for (; i < findings->rows && nai_get_i64(findings, i, FINDINGS_leads) == 1; i++) {
-    const char *title = nai_get_str(findings, i, FINDINGS_title);
-    nai_buf_puts(out, i ? "; " : "");
-    if (i)
-      put_within(out, title);
+/* What comes before any number: a failure, or what was not recorded. What only says how to read them (severity info)
+ * is said by the course of the capture. */
+static bool add_leading(struct verdict *v, const struct nai_report *report, bool gpus) {
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  const char *what = program(report);
+  NAI_SCOPED(nai_buf) out = {0};
+  bool any = false;
+  for (int64_t i = 0; i < findings->rows && nai_get_i64(findings, i, FINDINGS_leads) == 1; i++) {
+    if (gpus && nai_report_severity(findings, i) == NAI_SEVERITY_INFO)
+      continue;
+    const char *title = nai_get_str(findings, i, FINDINGS_title), *place = nai_get_str(findings, i, FINDINGS_place);
+    if (any)
+      nai_buf_puts(&out, "; ");
+    else if (*what)
+      nai_buf_printf(&out, "%s. ", what);
+    if (any)
+      put_within(&out, title);
     else
-      nai_buf_puts(out, title);
+      nai_buf_puts(&out, title);
+    if (*place) {
+      nai_buf_puts(&out, " (");
+      put_name(&out, place);
+      nai_buf_putc(&out, ')');
+    }
+    any = true;
   }
-  return i > 0;
+  if (any)
+    nai_buf_putc(&out, '.');
+  add(v, &out);
+  return any;
+}
+
+/* What the program is, behind it where its time went. */
+static void put_program(struct nai_buf *out, const struct nai_report *report, bool gpus, bool led,
+                        enum course_detail detail) {
+  struct nai_capture_course course;
+  const char *what = led ? "" : program(report);
+  nai_capture_course_of(&course, report);
+  bool ranges = nai_report_table(report, "nvtx_ranges")->rows > 0, calls = course.ns[NAI_CAPTURE_CALLS] > 0;
+  if (*what)
+    nai_buf_printf(out, "%s%s", what, gpus || calls ? ", " : ". ");
+  if (gpus && !nai_capture_course_hardly_works(&course))
+    put_active(out, report, &course, detail);
+  else if (gpus || calls)
+    put_course(out, report, &course, detail);
+  else if (ranges)
+    put_longest_range(out, report);
+  else if (course.recorded > 0 && !led) {
+    nai_buf_puts(out, "No CUDA call in ");
+    nai_fmt_duration(out, (double)course.recorded);
+    nai_buf_puts(out, " of capture: the program used no GPU, or CUDA was not traced.");
+  } else if (!led)
+    nai_buf_puts(out, "No event in this trace.");
+  if (!gpus && !led && found(report, "cuda_traced", "problem"))
+    nai_buf_puts(out, " Record with nsys profile --trace=cuda,nvtx,osrt.");
+}
+
+/* The course and the losses: as much of both as fits. A larger loss that was rated lower goes before details. */
+static void add_main(struct verdict *v, const struct nai_report *report, bool gpus, bool led, bool losses) {
+  static const struct {
+    enum course_detail course;
+    enum loss_detail loss;
+  } ways[] = {{COURSE_WHOLE, WITH_SECOND},  {COURSE_MAIN, WITH_SECOND},  {COURSE_WHOLE, WITH_PLACE},
+              {COURSE_MAIN, WITH_PLACE},    {COURSE_LENGTH, WITH_PLACE}, {COURSE_MAIN, WITH_SAVING},
+              {COURSE_LENGTH, WITH_SAVING}, {COURSE_NONE, WITH_SAVING},  {COURSE_NONE, WITH_SHARE},
+              {COURSE_NONE, TITLE_ONLY},    {COURSE_NONE, NO_LOSS}};
+  enum { WAYS = sizeof ways / sizeof *ways };
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  int64_t used = nai_report_table(report, "gpu_utilization")->rows;
+  int64_t loss = losses ? next_loss(findings, 0) : -1, second = loss >= 0 ? second_loss(findings, loss) : -1;
+  for (int i = 0; i < 2 * WAYS; i++) {
+    NAI_SCOPED(nai_buf) piece = {0};
+    enum loss_detail detail = ways[i % WAYS].loss;
+    if (i < WAYS && detail >= TITLE_ONLY)
+      continue;
+    put_program(&piece, report, gpus, led, ways[i % WAYS].course);
+    nai_buf_puts(&piece, piece.len && loss >= 0 ? " " : "");
+    if (loss >= 0 && detail != NO_LOSS)
+      put_loss(&piece, findings, loss, second, detail, used);
+    else if (losses && gpus && loss < 0)
+      put_no_loss(&piece, report);
+    if (losses && i < WAYS)
+      put_larger(&piece, findings, loss, detail == WITH_SECOND);
+    if (add(v, &piece))
+      return;
+  }
 }
 
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
@@ -261,33 +563,14 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   /* Copies without the kernels that were launched say nothing on time that was lost. */
   bool recorded = !found(report, "gpu_activity_recorded", "problem");
   bool gpus = recorded && nai_report_table(report, "gpu_utilization")->rows > 0;
-  int64_t loss = next_loss(findings, 0);
+  NAI_SCOPED(verdict) v = {0};
   *severity = NAI_SEVERITY_INFO;
   for (int64_t i = 0; i < findings->rows; i++)
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
-  put_missing(out, report);
-  const char *what = program(report);
-  bool leads = findings->rows && nai_get_i64(findings, 0, FINDINGS_leads) == 1;
-  if (*what)
-    nai_buf_printf(out, "%s%s", what, gpus && !leads ? " on " : ". ");
-  bool led = put_leading(out, findings);
-  if (led)
-    nai_buf_putc(out, '.');
-  else if (gpus)
-    put_partition(out, report);
-  else
-    nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
-  if (loss >= 0) {
-    nai_buf_putc(out, ' ');
-    put_loss(out, findings, loss);
-  } else if (gpus) {
-    nai_buf_puts(out, led ? " No loss worth a finding: " : " No loss worth a finding.");
-    if (led)
-      put_partition(out, report);
-  } else {
-    put_longest_range(out, report);
-  }
-  if (recorded)
-    put_larger(out, findings, loss);
+  add_missing(&v, report);
+  bool led = add_leading(&v, report, gpus);
+  add_main(&v, report, gpus, led, recorded && !found(report, "did_its_work", "problem"));
+  out->oom |= v.text.oom;
+  nai_buf_puts(out, nai_buf_str(&v.text));
 }

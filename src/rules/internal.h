@@ -39,9 +39,10 @@ struct ref {
   enum saving_part saving; /* REF_SAVING */
   const char *text;        /* REF_TEXT and the literal pieces of texts */
   uint32_t text_len;
-  uint32_t offset;     /* of the name in its text */
-  enum nai_unit unit;  /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
-  bool is_text, whole; /* a text; integers */
+  uint32_t offset;                         /* of the name in its text */
+  enum nai_unit unit;                      /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
+  bool is_text, whole;                     /* a text; integers */
+  const struct nai_column_def *column_def; /* REF_COLUMN; NULL for what has no labels */
   enum filter filter;
   const char *noun; /* FILTER_NOUN: what is counted, in the plural */
   uint32_t noun_len;
@@ -133,7 +134,7 @@ struct rule {
   bool first;                                    /* comes before all others */
   enum loss explains;
   struct lowerings LIST_OF(struct lowering) lowerings;
-  struct variants title, title_many, place, why, recommendation, verify;
+  struct variants title, title_many, place, simulate, why, recommendation, verify;
   struct evidence_items LIST_OF(struct evidence_item) evidence;
   struct rules LIST_OF(struct rule *) unless, part_of; /* the time of the latter holds this rule's */
   const char *links;

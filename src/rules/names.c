@@ -197,6 +197,7 @@ static int resolve_column(struct ref *out, const struct names *names, int source
   *out = (struct ref){.kind = REF_COLUMN,
                       .source = source,
                       .column = column.column,
+                      .column_def = &schema->columns[column.column],
                       .unit = column.unit,
                       .is_text = type == NAI_STR,
                       .whole = type <= NAI_I32};

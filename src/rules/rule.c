@@ -1,17 +1,17 @@
 /* One entry of `rules:` or `facts:` from YAML to its compiled form. */
 #include "base/text.h"
+#include "config/change.h"
 #include "rules/internal.h"
 
 #include <string.h>
 
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
-static const char *const rule_keys[] = {"id",       "title",          "title_many", "table",  "where",      "with",
-                                        "when",     "unless",         "severity",   "saving", "saving_low", "base",
-                                        "explains", "part_of",        "lower",      "first",  "place",      "scope",
-                                        "device",   "evidence",       "why",        "verify", "links",      "limit",
-                                        "disabled", "recommendation", "share_of",   "price",  "price_low",  "impact",
-                                        NULL}; /* the last three: former names */
+static const char *const rule_keys[] = {
+    "id",       "title",      "title_many", "table",    "where",   "with",  "when",     "unless",         "severity",
+    "saving",   "saving_low", "base",       "explains", "part_of", "lower", "first",    "place",          "scope",
+    "device",   "evidence",   "why",        "verify",   "links",   "limit", "disabled", "recommendation", "share_of",
+    "simulate", "price",      "price_low",  "impact",   NULL}; /* the last three: former names */
 
 /* What the parts of a rule share while they are compiled. */
 struct builder {
@@ -363,17 +363,34 @@ static int links_compile(struct builder *b, const struct nai_yaml_node *node) {
   return nai_arena_check(arena_of(b), b->err);
 }
 
+/* A change that is the same for all findings is checked now; one that names what a row holds is well-formed then. */
+static int simulate_check(const struct builder *b, const struct nai_yaml_node *node) {
+  for (uint32_t i = 0; i < b->rule->simulate.count; i++) {
+    const struct refs *pieces = &b->rule->simulate.at[i].pieces;
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+    struct nai_err wrong = {0};
+    struct nai_change change = {0};
+    if (pieces->count != 1 || pieces->at[0].kind != REF_TEXT)
+      continue;
+    int rc =
+        nai_change_parse(&change, nai_arena_printf(&arena, "%.*s", (int)pieces->at[0].text_len, pieces->at[0].text),
+                         &arena, &wrong);
+    nai_change_free(&change);
+    if (rc)
+      return nai_yaml_error(b->doc, node, b->err, "%s", wrong.msg);
+  }
+  return NAI_OK;
+}
+
 /* Texts, after everything they can refer to. */
 static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
   const struct {
     const char *key;
     struct variants *out;
     bool required;
-  } texts[] = {{"title", &b->rule->title, true},
-               {"title_many", &b->rule->title_many, false},
-               {"place", &b->rule->place, false},
-               {"why", &b->rule->why, true},
-               {"recommendation", &b->rule->recommendation, true},
+  } texts[] = {{"title", &b->rule->title, true},   {"title_many", &b->rule->title_many, false},
+               {"place", &b->rule->place, false},  {"simulate", &b->rule->simulate, false},
+               {"why", &b->rule->why, true},       {"recommendation", &b->rule->recommendation, true},
                {"verify", &b->rule->verify, false}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     const struct nai_yaml_node *text = get(b, node, texts[i].key);
@@ -382,7 +399,7 @@ static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
     if (text)
       NAI_TRY(nai_variants_compile(texts[i].out, &b->names, text, b->err));
   }
-  return NAI_OK;
+  return simulate_check(b, get(b, node, "simulate"));
 }
 
 int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, struct nai_err *err) {

@@ -184,7 +184,8 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
   else if (value.type == NAI_STR && ref->filter)
     put_filtered(out, env, ref->filter, value.s, mode);
   else if (value.type == NAI_STR)
-    put_text(out, env, value.s, mode);
+    put_text(out, env, ref->column_def && mode == TEXT_PROSE ? nai_column_label(ref->column_def, value.s) : value.s,
+             mode);
   else if (ref->kind == REF_PARAMETER)
     nai_number_print(out, value.f);
   else if (ref->kind == REF_SAVING && ref->unit == NAI_NS)

@@ -198,7 +198,7 @@ static int exchange_with(const struct nai_outdir *out, int old, const char *work
   return failed ? nai_err_sys(err, NAI_EIO, failed,
                               "%s was replaced by another program, and what it put there is now \"%s\"", out->given,
                               out->work)
-                : nai_err_set(err, NAI_EIO, "%s was replaced by another program meanwhile; run again", out->given);
+                : nai_err_set(err, NAI_EIO, "%s was replaced by another program during the run; run again", out->given);
 }
 
 /* After the exchange: keeps what the user put into the old directory meanwhile, and removes what is the program's;

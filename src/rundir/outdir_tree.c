@@ -88,9 +88,17 @@ int nai_outdir_is_of_run(const char *path) {
 /* Every name that commands give files of a directory that they exchange. A run that is killed leaves no list, and a
  * list may be forged: it cannot make a file of any other name ours. */
 static bool has_our_name(const char *path, bool *failed) {
-  static const char *const others[] = {"compare.*",          "ranks.*",  "trend.*",          "junit.xml",
-                                       "metrics.prom",       "bmf.json", "benchmark-*.json", NAI_MANIFEST_PATH,
-                                       NAI_OUTDIR_WORK_MARK, NULL};
+  static const char *const others[] = {"compare.*",
+                                       "ranks.*",
+                                       "trend.*",
+                                       "suite.*",
+                                       "junit.xml",
+                                       "metrics.prom",
+                                       "bmf.json",
+                                       "benchmark-*.json",
+                                       NAI_MANIFEST_PATH,
+                                       NAI_OUTDIR_WORK_MARK,
+                                       NULL};
   int ours = nai_outdir_is_of_run(path);
   if (!ours)
     ours = matches(others, path);

@@ -187,6 +187,13 @@ void nai_json_close(struct nai_json *json) {
   nai_buf_putc(json->out, '\n');
 }
 
+static void put_labels(struct nai_json *json, const struct nai_value_label *labels) {
+  nai_json_put_object(json, "labels", NAI_JSON_INLINE);
+  for (; labels->value; labels++)
+    nai_json_put_text(json, labels->value, labels->label);
+  nai_json_end(json);
+}
+
 static void put_column(struct nai_json *json, const struct nai_schema *schema, const struct nai_display_column *print) {
   const struct nai_column_def *def = &schema->columns[print->column];
   char name[NAI_COLUMN_NAME_MAX];
@@ -204,6 +211,8 @@ static void put_column(struct nai_json *json, const struct nai_schema *schema, c
     nai_json_put_bool(json, "key", true);
   if (def->sum)
     nai_json_put_bool(json, "sum", true);
+  if (def->labels)
+    put_labels(json, def->labels);
   if (def->refers)
     nai_json_put_text(json, "refers", def->refers);
   nai_json_end(json);

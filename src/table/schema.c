@@ -96,6 +96,13 @@ void nai_schema_free(struct nai_schema *schema) { free(schema); }
 
 /* --- columns of a schema ---------------------------------------------------------------------- */
 
+const char *nai_column_label(const struct nai_column_def *column, const char *text) {
+  for (const struct nai_value_label *at = column->labels; at && at->value; at++)
+    if (strcmp(at->value, text) == 0)
+      return at->label;
+  return text;
+}
+
 int nai_schema_column(const struct nai_schema *schema, const char *name) {
   for (uint32_t i = 0; i < schema->column_count; i++)
     if (strcmp(schema->columns[i].name, name) == 0)

@@ -49,6 +49,11 @@ enum nai_better { NAI_BETTER_NONE, NAI_BETTER_LOWER, NAI_BETTER_HIGHER, NAI_BETT
 /* Units in which a column of ns is shown, as a set. */
 enum { NAI_AS_NS = 1 << NAI_NS, NAI_AS_US = 1 << NAI_US, NAI_AS_MS = 1 << NAI_MS, NAI_AS_S = 1 << NAI_S };
 
+/* What people read in the place of a value that programs read. */
+struct nai_value_label {
+  const char *value, *label;
+};
+
 struct nai_column_def {
   const char *name; /* of a column of ns that has `display_units`: "..._ns" */
   enum nai_type type;
@@ -66,6 +71,7 @@ struct nai_column_def {
   bool sum;               /* cells may be added over rows */
   bool filled;            /* no cell is NULL: loops count on it */
   uint32_t values;        /* cells are 0 to values - 1, or NULL; 0: no such limit */
+  const struct nai_value_label *labels; /* of an enumeration: a label per value, behind the last a NULL one; or NULL */
   const char *refers; /* "TABLE": a row number of that table; "TABLE.COLUMN": a value of that column; -1: none; NULL: it
                          refers to nothing */
 };
@@ -94,6 +100,9 @@ NAI_OWNER(nai_schema)
 const char *nai_unit_name(enum nai_unit unit);       /* "ns", "percent", "timestamp_ns", ... */
 const char *nai_role_name(enum nai_role role);       /* "label", "kernel_name", ... */
 const char *nai_better_name(enum nai_better better); /* "lower", "higher", NULL for none */
+
+/* A text as people read it: its label, where the column has one for it; else the text itself. */
+const char *nai_column_label(const struct nai_column_def *column, const char *text);
 
 /* Number of a stored column by name, -1 when there is none. */
 int nai_schema_column(const struct nai_schema *schema, const char *name);

@@ -10,7 +10,7 @@
 #define ACTIVE_SPANS_COLUMNS(C, T)                                                                          \
   C(T, device_id, DEVICE, "GPU", .key = true)                                                               \
   C(T, span, ID32, "number of the span on its GPU, from 0, in time order", .key = true)                     \
-  C(T, kind, NAME, "active, set_up, check or pause")                                                        \
+  C(T, kind, NAME, "active, set_up, check or pause", .labels = nai_span_labels)                             \
   C(T, start_ns, START, "start")                                                                            \
   C(T, end_ns, END, "end, exclusive")                                                                       \
   C(T, duration_ns, NS_MS, "length", .sum = true)                                                           \
@@ -23,7 +23,8 @@
   C(T, kernel_count, COUNT, "kernels and graph launches that start in it", .sum = true)                     \
   C(T, kernel_time_ns, TIME, "their summed durations", .sum = true)                                         \
   C(T, cause, LABEL,                                                                                        \
-    "what most of a pause is recorded as: the cause of its idle gap, or more finely; NULL for other kinds") \
+    "what most of a pause is recorded as: the cause of its idle gap, or more finely; NULL for other kinds", \
+    .labels = nai_cause_labels)                                                                             \
   C(T, what, LABEL, "the function or record behind the cause")                                              \
   C(T, cause_ns, TIME, "the part of the pause that the cause covers")
 NAI_TABLE(ACTIVE_SPANS, active_spans, "Active spans",

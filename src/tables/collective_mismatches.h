@@ -9,6 +9,6 @@
   C(T, reference_number, ID, "that of the reference")                 \
   C(T, here, LABEL, "what the rank ran")                              \
   C(T, there, LABEL, "what the reference ran")                        \
-  C(T, reason, LABEL, "what is wrong; nothing behind it is matched")
+  C(T, reason, LABEL, "what is wrong; nothing behind it is matched, or before it where it says so")
 NAI_TABLE(COLLECTIVE_MISMATCHES, collective_mismatches, "Mismatches",
           "One place where the collectives of two ranks part")

@@ -14,7 +14,7 @@
   C(T, skew_ns, NS, "the longest kernel minus that: what the first rank waited")               \
   C(T, wait_ns, NS, "what all ranks waited together")                                          \
   C(T, duration_ns, NS, "all kernels together")                                                \
-  C(T, late_rank, LABEL, "the rank that came last; NULL when that is in doubt")                \
+  C(T, late_rank, LABEL, "the rank that arrived last; NULL when that is uncertain")            \
   C(T, late_by_ns, NS, "from the last but one to it")                                          \
   C(T, algbw, GB_PER_S, "algorithm bandwidth of the transfer")                                 \
   C(T, busbw, GB_PER_S, "bus bandwidth of the transfer")

@@ -20,7 +20,7 @@
   C(T, transfer_ns, LENGTH, "from when all were there to the first end", .sum = true)                      \
   C(T, tail_ns, LENGTH, "after the first end; wait + transfer + tail = duration", .sum = true)             \
   C(T, skew_ns, LENGTH, "between the first and the last start of the set")                                 \
-  C(T, late_device_id, ID32, "GPU that came last; NULL where that is within the doubt about the clocks",   \
+  C(T, late_device_id, ID32, "GPU that arrived last; NULL within the uncertainty of the ends",             \
     .refers = "gpus.device_id")                                                                            \
   C(T, message_bytes, BYTES, "bytes, as NCCL counts them, of the direction that has more; NULL unknown")   \
   C(T, sent_bytes, BYTES, "bytes of all calls but receives")                                               \

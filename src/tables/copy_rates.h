@@ -39,5 +39,5 @@
   C(T, longest_start_ns, START, "start of the longest copy")                                                           \
   C(T, longest_end_ns, END, "its end")
 NAI_TABLE(
-    COPY_RATES, copy_rates, "Rates of copies", "Copies in one direction between two kinds of memory on one GPU",
+    COPY_RATES, copy_rates, "Memcpy bandwidth", "Copies in one direction between two kinds of memory on one GPU",
     "how many lanes the slot has; which link a peer-to-peer copy takes; whether another stream used the data earlier")

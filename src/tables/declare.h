@@ -21,6 +21,9 @@
 
 #include <math.h>
 
+/* Labels of enumerated values (values.c), for `.labels`. */
+extern const struct nai_value_label nai_cause_labels[], nai_span_labels[], nai_time_labels[], nai_method_labels[];
+
 /* Kinds of columns: type, unit, how outputs show them, and role. */
 #define NAI_KIND_LABEL STR, .unit = NAI_TEXT, .role = NAI_ROLE_LABEL
 #define NAI_KIND_NAME STR, .unit = NAI_TEXT, .role = NAI_ROLE_NAME

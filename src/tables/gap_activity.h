@@ -7,7 +7,8 @@
     "within active spans; set_up: before the process's first CUDA call",                                        \
     .key = true)                                                                                                \
   C(T, device_id, DEVICE, "GPU; empty for set_up", .key = true)                                                 \
-  C(T, cause, LABEL, "cause of the gap's largest part, a word of idle_causes", .key = true)                     \
+  C(T, cause, LABEL, "cause of the gap's largest part, a word of idle_causes", .key = true,                     \
+    .labels = nai_cause_labels)                                                                                 \
   C(T, next_op, KERNEL_NAME, "operation that ends the gap", .key = true)                                        \
   C(T, launch_api, LABEL, "API call that launched it", .key = true)                                             \
   C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch", .key = true)                           \
@@ -39,4 +40,4 @@
 NAI_TABLE(
     GAP_ACTIVITY, gap_activity, "What the CPU did in idle gaps",
     "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before the first CUDA call",
-    "why a thread waited where no OS runtime call says so; who had the CPU meanwhile; how many CPUs there are")
+    "why a thread waited where no OS runtime call says so; who had the CPU in that time; how many CPUs there are")

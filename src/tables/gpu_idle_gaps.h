@@ -6,7 +6,7 @@
   C(T, gap_start_ns, START, "end of the last operation before", .key = true)                                          \
   C(T, gap_end_ns, END, "start of the next operation")                                                                \
   C(T, gap_ns, TIME, "length", .better = NAI_BETTER_LOWER, .sum = true)                                               \
-  C(T, cause, NAME, "cause of the largest part of the gap, a word of idle_causes")                                    \
+  C(T, cause, NAME, "cause of the largest part of the gap, a word of idle_causes", .labels = nai_cause_labels)        \
   C(T, next_op, KERNEL_NAME, "operation that ends the gap")                                                           \
   C(T, launch_api, LABEL, "API call that launched it")                                                                \
   C(T, launch_thread, LABEL, "thread that made the call")                                                             \

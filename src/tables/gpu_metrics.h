@@ -8,7 +8,7 @@
   C(T, during, LABEL,                                                                                      \
     "window, busy (something runs), compute, exposed_comm, exposed_copy, idle: parts of gpu_utilization; " \
     "gemm_only: nothing but kernels of category gemm; steady_steps",                                       \
-    .key = true, .order = 4)                                                                               \
+    .key = true, .order = 4, .labels = nai_time_labels)                                                    \
   C(T, time_ns, TIME, "length of that time", .order = -3)                                                  \
   C(T, coverage_pct, PCT, "of that time: within one period after a sample")                                \
   C(T, sample_count, COUNT, "samples whose period lies in it for the greater part")                        \
@@ -18,5 +18,5 @@
   C(T, period_ns, AVERAGE, "median distance of samples, for which a sample stands")                        \
   C(T, max_gap_ns, TIME, "longest distance between samples in the window: samples that were lost")
 NAI_TABLE(GPU_METRICS, gpu_metrics, "GPU metrics",
-          "One sampled metric of one GPU in one kind of its time; of the whole GPU, whoever uses it",
+          "One sampled metric of one GPU in one kind of its time; of the whole GPU, all its users",
           "values of single kernels: samples are 100 us apart by default; whose work a sample is of")

@@ -8,7 +8,7 @@
   C(T, cuda_device, ID32, "CUDA ordinal in the (first) process that used it")                                      \
   C(T, pid, PID, "the process, where the GPU is told apart by process only")                                       \
   C(T, mapped, ID32, "1 when the export maps CUDA ordinals to physical GPUs")                                      \
-  C(T, sm_count, CELL(I32, COUNT), "streaming multiprocessors")                                                    \
+  C(T, sm_count, CELL(I32, COUNT), "streaming multiprocessors (SMs)")                                              \
   C(T, memory_bytes, CELL(I64, BYTES), "device memory")                                                            \
   C(T, pci_bus, LABEL, "PCI bus location")                                                                         \
   C(T, identified_by, LABEL,                                                                                       \

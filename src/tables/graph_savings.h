@@ -18,8 +18,8 @@
     .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                                                       \
   C(T, saving_low_pct, PCT, "of the GPU's active time")                                                         \
   C(T, saving_high_pct, PCT, "of the GPU's active time")                                                        \
-  C(T, best_start_ns, START, "first launch call of the pass that would win most", .order = 8)                   \
+  C(T, best_start_ns, START, "first launch call of the pass with the largest saving", .order = 8)               \
   C(T, best_end_ns, END, "end of its last launch call")
-NAI_TABLE(GRAPH_SAVINGS, graph_savings, "What CUDA graphs would win",
-          "One sequence of launches that repeats, on one GPU, with what a CUDA graph in its place would win",
+NAI_TABLE(GRAPH_SAVINGS, graph_savings, "CUDA graph candidates",
+          "One sequence of launches that repeats, on one GPU, with the saving of a CUDA graph in its place",
           "kernel arguments: a graph needs the same addresses in every pass, or an update")

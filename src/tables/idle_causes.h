@@ -3,7 +3,7 @@
 
 #define IDLE_CAUSES_COLUMNS(C, T)                                                                           \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                   \
-  C(T, cause, NAME, "why the GPU had nothing to do", .key = true, .order = 3)                               \
+  C(T, cause, NAME, "why the GPU had nothing to do", .key = true, .order = 3, .labels = nai_cause_labels)   \
   C(T, part_count, COUNT, "idle gaps with a part of this cause; a gap may have parts of several",           \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                \
   C(T, total_ns, NS_MS, "summed length of the parts", .better = NAI_BETTER_LOWER, .sum = true, .order = -2) \

@@ -1,17 +1,17 @@
 #pragma once
 #include "tables/declare.h"
 
-#define IDLE_PATTERNS_COLUMNS(C, T)                                                   \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                         \
-  C(T, cause, NAME, "cause of the largest part of each gap", .key = true)             \
-  C(T, next_op, KERNEL_NAME, "operation that ends the gaps", .key = true)             \
-  C(T, launch_api, LABEL, "API call that launched it", .key = true)                   \
-  C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch", .key = true) \
-  C(T, gap_count, COUNT, "gaps", .better = NAI_BETTER_LOWER, .sum = true)             \
-  C(T, total_ns, TIME, "summed length", .better = NAI_BETTER_LOWER, .sum = true)      \
-  C(T, median_ns, AVERAGE, "median length")                                           \
-  C(T, longest_ns, TIME, "longest gap", .better = NAI_BETTER_LOWER)                   \
-  C(T, longest_start_ns, START, "start of the longest gap")                           \
+#define IDLE_PATTERNS_COLUMNS(C, T)                                                                   \
+  C(T, device_id, DEVICE, "GPU", .key = true)                                                         \
+  C(T, cause, NAME, "cause of the largest part of each gap", .key = true, .labels = nai_cause_labels) \
+  C(T, next_op, KERNEL_NAME, "operation that ends the gaps", .key = true)                             \
+  C(T, launch_api, LABEL, "API call that launched it", .key = true)                                   \
+  C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch", .key = true)                 \
+  C(T, gap_count, COUNT, "gaps", .better = NAI_BETTER_LOWER, .sum = true)                             \
+  C(T, total_ns, TIME, "summed length", .better = NAI_BETTER_LOWER, .sum = true)                      \
+  C(T, median_ns, AVERAGE, "median length")                                                           \
+  C(T, longest_ns, TIME, "longest gap", .better = NAI_BETTER_LOWER)                                   \
+  C(T, longest_start_ns, START, "start of the longest gap")                                           \
   C(T, longest_end_ns, END, "end of the longest gap")
 NAI_TABLE(
     IDLE_PATTERNS, idle_patterns, "Repeated idle gaps",

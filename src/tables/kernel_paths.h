@@ -9,5 +9,5 @@
   C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                 \
   C(T, steady_call_count, COUNT, "executions launched in steady steps", .sum = true)                                  \
   C(T, steady_time_ns, TIME, "summed durations of these", .better = NAI_BETTER_LOWER, .sum = true)
-NAI_TABLE(KERNEL_PATHS, kernel_paths, "Kernels by place", "One kernel name launched inside one chain of NVTX ranges",
-          "code outside of ranges")
+NAI_TABLE(KERNEL_PATHS, kernel_paths, "Kernels by NVTX path",
+          "One kernel name launched inside one chain of NVTX ranges", "code outside of ranges")

@@ -15,16 +15,16 @@
   C(T, registers_per_thread, COUNT, "registers per thread")                                                     \
   C(T, static_shared_bytes, BYTES, "static shared memory per block")                                            \
   C(T, dynamic_shared_bytes, BYTES, "dynamic shared memory per block")                                          \
-  C(T, executed_shared_bytes, BYTES, "shared memory the driver set aside on each multiprocessor")               \
+  C(T, executed_shared_bytes, BYTES, "shared memory the driver set aside on each SM")                           \
   C(T, local_bytes_per_thread, BYTES, "local memory per thread: spilled registers, arrays indexed at run time") \
   C(T, cluster_blocks, COUNT, "blocks of a cluster, NULL without clusters")                                     \
   C(T, configuration_count, COUNT,                                                                              \
     "launch configurations with this grid and block; the columns before and behind describe the one with "      \
     "most time")                                                                                                \
-  C(T, theoretical_occupancy_pct, PCT, "warps that fit on a multiprocessor at once, of those it can hold")      \
+  C(T, theoretical_occupancy_pct, PCT, "warps that fit on an SM at once, of those it can hold")                 \
   C(T, occupancy_limiter, LABEL,                                                                                \
     "what allows no more; of equals the first of warps, blocks, registers, shared_memory")                      \
-  C(T, blocks_per_sm, COUNT, "blocks that fit on a multiprocessor at once")                                     \
+  C(T, blocks_per_sm, COUNT, "blocks that fit on an SM at once")                                                \
   C(T, fill, LABEL,                                                                                             \
     "underfilled: fewer blocks than SMs; one wave: all blocks run at once; waves: more than that; "             \
     "uneven: more, but blocks are no equal shares of the work (rules/uneven-kernels.yaml, communication, "      \

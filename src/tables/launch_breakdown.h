@@ -24,5 +24,5 @@
   C(T, starved_pct, PCT, "of the launches", .better = NAI_BETTER_LOWER)                                          \
   C(T, negative_latency_count, COUNT,                                                                            \
     "operations that start before their call: clocks disagree; they count in no part", .sum = true)
-NAI_TABLE(LAUNCH_BREAKDOWN, launch_breakdown, "From call to start", "Launches of one process on one GPU",
-          "what the launching thread could have done meanwhile; launches whose call is not in the trace")
+NAI_TABLE(LAUNCH_BREAKDOWN, launch_breakdown, "Launch latency", "Launches of one process on one GPU",
+          "what the launching thread could have done in that time; launches whose call is not in the trace")

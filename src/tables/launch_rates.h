@@ -28,5 +28,5 @@
   C(T, peak_end_ns, END, "end of the busiest 10 ms")                                                      \
   C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER)                       \
   C(T, scope_label, LABEL, "scope for people")
-NAI_TABLE(LAUNCH_RATES, launch_rates, "Launch behaviour", "All kernels, those of one GPU, or those of one process",
+NAI_TABLE(LAUNCH_RATES, launch_rates, "Launch behavior", "All kernels, those of one GPU, or those of one process",
           "API calls that nsys left out: counts of calls are lower bounds", .was = "launch_storm")

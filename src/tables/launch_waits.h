@@ -33,6 +33,6 @@
   C(T, longest_ns, TIME, "most of idle_ns behind one wait", .better = NAI_BETTER_LOWER)                              \
   C(T, longest_start_ns, START, "start of the first gap there")                                                      \
   C(T, longest_end_ns, END, "end of the last gap there")
-NAI_TABLE(LAUNCH_WAITS, launch_waits, "Waits between launches",
+NAI_TABLE(LAUNCH_WAITS, launch_waits, "Waits by place",
           "One place in the program whose waits leave a GPU without work, and what idles until the host leads again",
           "whether the host needs what it waits for")

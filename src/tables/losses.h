@@ -19,9 +19,9 @@
   C(T, longest_start_ns, START, "start of the longest of them")                                                        \
   C(T, longest_end_ns, END, "end of the longest of them")                                                              \
   C(T, gain_ns, TIME,                                                                                                  \
-    "of time_ns: no more than this can be won; without what runs beside other work, or has to stay; of "               \
-    "underfilled as much as lanes idle; of small_blocks what full warps win, or blocks of 256 "                        \
-    "threads where starts of blocks limit: more warps per block may win beyond the former",                            \
+    "of time_ns: upper bound of the saving; without what runs beside other work, or has to stay; of "                  \
+    "underfilled as much as lanes idle; of small_blocks what full warps save, or blocks of 256 "                       \
+    "threads where starts of blocks limit: more warps per block may save beyond the former",                           \
     .better = NAI_BETTER_LOWER)
 NAI_TABLE(LOSSES, losses, "Losses",
           "One kind of work on one GPU that may be avoidable; rows overlap and must not be added",

@@ -10,12 +10,12 @@
   C(T, dtype, LABEL, "data type whose peak is meant, NULL for a peak given by --peak-tflops")                      \
   C(T, peak_tflops, MEAN, "dense peak of all these GPUs together, 10^12 operations per second")                    \
   C(T, achieved_tflops, MEAN, "operations of a step over its time, 10^12 per second", .better = NAI_BETTER_HIGHER) \
-  C(T, mfu_pct, PCT, "achieved, of the peak (model FLOPs utilisation); NULL where it is refused",                  \
+  C(T, mfu_pct, PCT, "achieved, of the peak (model FLOPs utilization); NULL where it is refused",                  \
     .better = NAI_BETTER_HIGHER)                                                                                   \
   C(T, note, LABEL,                                                                                                \
     "why there is no number: no steps, fewer than three steady steps, no peak, more than the peak, too "           \
     "little covered by sizes; or what it rests on")                                                                \
   C(T, peak_source, LABEL, "where the peak comes from")
-NAI_TABLE(MFU, mfu, "Model FLOPs utilisation",
+NAI_TABLE(MFU, mfu, "Model FLOPs utilization",
           "What a step computes, as the user or sizes in range names say, against the GPUs' peak",
           "GPUs of the job that are not in the trace; experts, shared heads and recomputation; clocks below boost")

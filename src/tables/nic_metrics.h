@@ -9,7 +9,7 @@
   C(T, during, LABEL,                                                                                      \
     "capture: all samples; exposed_comm: while some GPU communicates and does not compute; steady_steps: " \
     "of any GPU",                                                                                          \
-    .key = true, .order = 4)                                                                               \
+    .key = true, .order = 4, .labels = nai_time_labels)                                                    \
   C(T, time_ns, TIME, "length of that time")                                                               \
   C(T, coverage_pct, PCT, "of that time: samples tell of")                                                 \
   C(T, sample_count, COUNT, "samples that lie in it for the greater part")                                 \
@@ -18,5 +18,5 @@
   C(T, max, MEAN, "largest sample")                                                                        \
   C(T, total_bytes, BYTES, "of metrics in bytes: value times time", .sum = true)
 NAI_TABLE(NIC_METRICS, nic_metrics, "NIC metrics",
-          "One sampled metric of one port of a network card in one kind of time; whoever uses the card",
+          "One sampled metric of one port of a network card in one kind of time; all its users",
           "which process or collective traffic belongs to; drops shorter than a sample; counters of switches")

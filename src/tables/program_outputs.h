@@ -5,10 +5,5 @@
   C(T, process, CELL(I32, ID), "row of table processes, -1 when it is none of those", .role = NAI_ROLE_PROCESS, \
     .refers = "processes", .filled = true)                                                                      \
   C(T, stream, ID32, "1 standard output, 2 standard error, 0 another file")                                     \
-  C(T, size_bytes, CELL(I64, BYTES), "size; at most 1 MiB is looked at")                                        \
-  C(T, has_traceback, ID32, "1 when there is a Python traceback")                                               \
-  C(T, has_error, ID32, "1 when the word error is there")                                                       \
-  C(T, has_failed, ID32, "1 when the word failed is there")                                                     \
-  C(T, has_cuda_error, ID32, "1 for CUDA error, cudaError or NCCL WARN")                                        \
-  C(T, has_killed, ID32, "1 for Killed, Segmentation fault, core dumped or out of memory")
+  C(T, size_bytes, CELL(I64, BYTES), "size; at most 1 MiB is looked at")
 NAI_TABLE(PROGRAM_OUTPUTS, program_outputs, "Program output", "One stream of output that the capture holds")

@@ -7,7 +7,7 @@
     .key = true, .order = 2)                                                                                         \
   C(T, range_name, RANGE_NAME, "NVTX range around the launch, whatever lies between; digits as #", .key = true,      \
     .order = 4)                                                                                                      \
-  C(T, time_ns, TIME, "idle time before operations launched there, or of these what nothing hides; active spans",    \
+  C(T, time_ns, TIME, "idle time before operations launched there, or their exposed part; active spans",             \
     .better = NAI_BETTER_LOWER, .order = -3)                                                                         \
   C(T, pct, PCT, "of this loss of the GPU", .better = NAI_BETTER_LOWER)                                              \
   C(T, count, COUNT, "gaps, or operations", .better = NAI_BETTER_LOWER)                                              \

@@ -15,15 +15,15 @@
   C(T, wait_ns, NS, "waiting for the last rank")                                                        \
   C(T, transfer_ns, NS, "with all ranks there")                                                         \
   C(T, wait_pct, PCT, "waiting, of the durations")                                                      \
-  C(T, decided_count, COUNT, "collectives in which some rank came last beyond doubt")                   \
+  C(T, decided_count, COUNT, "collectives in which some rank certainly arrived last")                   \
   C(T, late_count, COUNT, "those in which this rank did")                                               \
   C(T, late_pct, PCT, "late_count of decided_count")                                                    \
-  C(T, late_by_ns, NS, "summed time from the last but one to this rank, where it came last")            \
+  C(T, late_by_ns, NS, "summed time from the last but one to this rank, where it arrived last")         \
   C(T, caused_wait_ns, NS, "summed waiting of the other ranks there")                                   \
   C(T, is_persistent, ID32, "1: a persistent straggler, else 0")                                        \
   C(T, behind_ns, NS, "time in which another rank waited already, in collectives this one was late in") \
   C(T, behind_idle_ns, NS, "the part of it in which this rank's GPU did nothing")                       \
-  C(T, idle_cause, LABEL, "largest cause of that, as in table idle_causes")                             \
+  C(T, idle_cause, LABEL, "largest cause of that, as in table idle_causes", .labels = nai_cause_labels) \
   C(T, idle_cause_ns, NS, "time of gaps whose largest part is of this cause")                           \
   C(T, behind_with, KERNEL_NAME, "what the GPU did most of the rest: a kernel, copies, CUDA graphs")    \
   C(T, behind_with_ns, NS, "time of that")                                                              \

@@ -1,21 +1,27 @@
 #pragma once
 #include "tables/declare.h"
 
-#define REPEATING_UNITS_COLUMNS(C, T)                                                               \
-  C(T, pid, PID, "process", .key = true)                                                            \
-  C(T, device_id, DEVICE, "GPU", .key = true)                                                       \
-  C(T, context_id, ID32, "CUDA context")                                                            \
-  C(T, stream_id, STREAM, "CUDA stream")                                                            \
-  C(T, unit, ID, "number of the unit, from the largest", .key = true)                               \
-  C(T, kernel_count, COUNT, "kernels of the stream in one repetition")                              \
-  C(T, repetitions, COUNT, "how often it begins")                                                   \
-  C(T, match_pct, PCT, "kernels inside it that are the same one repetition later")                  \
-  C(T, median_ns, TIME, "median time from one repetition to the next", .better = NAI_BETTER_LOWER)  \
-  C(T, cv_pct, PCT, "standard deviation of these times, of their mean", .better = NAI_BETTER_LOWER) \
-  C(T, level, LABEL, "what it probably is: layer, microbatch or unknown")                           \
-  C(T, nvtx_path, RANGE_NAME, "NVTX range around its first launch, digits as #")                    \
-  C(T, first_kernel, KERNEL_NAME, "its first kernel")                                               \
-  C(T, start_ns, START, "start of the first repetition")                                            \
+#define REPEATING_UNITS_COLUMNS(C, T)                                                                              \
+  C(T, pid, PID, "process", .key = true)                                                                           \
+  C(T, device_id, DEVICE, "GPU", .key = true)                                                                      \
+  C(T, context_id, ID32, "CUDA context")                                                                           \
+  C(T, stream_id, STREAM, "CUDA stream")                                                                           \
+  C(T, unit, ID, "number of the unit, from the largest", .key = true)                                              \
+  C(T, kernel_count, COUNT, "kernels of the stream in one repetition; 0 of ranges, where no GPU work is recorded") \
+  C(T, repetitions, COUNT, "how often it begins")                                                                  \
+  C(T, match_pct, PCT, "kernels inside it that are the same one repetition later")                                 \
+  C(T, median_ns, TIME, "median time from one repetition to the next", .better = NAI_BETTER_LOWER)                 \
+  C(T, cv_pct, PCT, "standard deviation of these times, of their mean", .better = NAI_BETTER_LOWER)                \
+  C(T, period_ns, TIME, "mean time from one repetition to the next, without the first and the last one",           \
+    .better = NAI_BETTER_LOWER)                                                                                    \
+  C(T, compute_ns, TIME, "of it with a compute kernel or a graph running on the GPU")                              \
+  C(T, exposed_comm_ns, TIME, "of it with communication and no compute", .better = NAI_BETTER_LOWER)               \
+  C(T, exposed_copy_ns, TIME, "of it with copies or sets only", .better = NAI_BETTER_LOWER)                        \
+  C(T, idle_ns, TIME, "of it with nothing running", .better = NAI_BETTER_LOWER)                                    \
+  C(T, level, LABEL, "what it probably is: layer, microbatch or unknown")                                          \
+  C(T, nvtx_path, RANGE_NAME, "NVTX range around its first launch, digits as #; of ranges: their name")            \
+  C(T, first_kernel, KERNEL_NAME, "its first kernel")                                                              \
+  C(T, start_ns, START, "start of the first repetition")                                                           \
   C(T, end_ns, END, "end of the last one")
 NAI_TABLE(
     REPEATING_UNITS, repeating_units, "Repeating units",

@@ -6,11 +6,11 @@
   C(T, series, LABEL, "what it belongs to: series of a store, group of a batch")       \
   C(T, utc_ns, ID, "start of the capture in UTC, ns since 1970")                       \
   C(T, labels_json, LABEL, "labels given by the user, as a JSON object")               \
-  C(T, status, LABEL, "ok, refused, failed, crashed, timeout or missing")              \
+  C(T, status, LABEL, "ok, no-gpu, refused, failed, crashed, timeout or missing")      \
   C(T, verdict, LABEL, "of a gate: pass, regressed, suspect, error")                   \
   C(T, exit_code, ID, "exit status of the analysis")                                   \
   C(T, error, LABEL, "why it failed")                                                  \
-  C(T, tool_version, LABEL, "version of nsys-ai that analysed it")                     \
+  C(T, tool_version, LABEL, "version of nsys-ai that analyzed it")                     \
   C(T, input_bytes, BYTES, "size of the trace, or of all its captures")                \
   C(T, path, LABEL, "directory of the report, from the index")                         \
   C(T, gpu_count, COUNT, "GPUs that ran something")                                    \

@@ -16,7 +16,7 @@
   C(T, wait_ns, TIME, "of matched kernels: waiting for the last GPU", .better = NAI_BETTER_LOWER, .sum = true)    \
   C(T, transfer_ns, TIME, "of matched kernels: from when all GPUs were there to the first end", .sum = true)      \
   C(T, tail_ns, TIME, "of matched kernels: after the first GPU ended", .sum = true)                               \
-  C(T, late_count, COUNT, "matched kernels in which this GPU came last", .sum = true)                             \
+  C(T, late_count, COUNT, "matched kernels in which this GPU arrived last", .sum = true)                          \
   C(T, sized_count, COUNT, "kernels whose message size is known", .sum = true)                                    \
   C(T, total_bytes, BYTES, "their message sizes as NCCL counts them", .sum = true)                                \
   C(T, first_start_ns, START, "start of the first of these kernels")                                              \

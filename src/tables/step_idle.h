@@ -4,7 +4,8 @@
 #define STEP_IDLE_COLUMNS(C, T)                                                                                      \
   C(T, pid, PID, "process", .key = true, .order = 1)                                                                 \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 2)                                                            \
-  C(T, cause, NAME, "why the GPU had nothing to do, a word of idle_causes", .key = true, .order = 4)                 \
+  C(T, cause, NAME, "why the GPU had nothing to do, a word of idle_causes", .key = true, .order = 4,                 \
+    .labels = nai_cause_labels)                                                                                      \
   C(T, median_ns, TIME, "median of the steady steps: idle time of this cause in a step", .better = NAI_BETTER_LOWER) \
   C(T, total_ns, TIME, "idle time of this cause in all steady steps", .better = NAI_BETTER_LOWER, .sum = true,       \
     .order = -3)                                                                                                     \

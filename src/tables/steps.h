@@ -38,7 +38,8 @@
   C(T, loading_ns, TIME, "on the host: loading and compiling code for the GPU", .better = NAI_BETTER_LOWER)            \
   C(T, is_outlier, ID32, "1: much longer than the median of the steady steps, else 0")                                 \
   C(T, excess_ns, TIME, "duration minus the median; outliers only", .better = NAI_BETTER_LOWER, .sum = true)           \
-  C(T, cause, LABEL, "which part of the excess is the largest: compute, exposed_comm, exposed_copy, idle; spread")     \
+  C(T, cause, LABEL, "which part of the excess is the largest: compute, exposed_comm, exposed_copy, idle; spread",     \
+    .labels = nai_time_labels)                                                                                         \
   C(T, cause_ns, TIME, "this part minus its median", .better = NAI_BETTER_LOWER, .sum = true)                          \
   C(T, cause_detail, LABEL, "what it is due to")
 NAI_TABLE(STEPS, steps, "Steps", "One step of one process on one GPU; its parts add up to its duration",

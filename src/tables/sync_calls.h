@@ -31,5 +31,5 @@
   C(T, tid, TID, "thread of the longest call")  \
   SYNC_IDLE_COLUMNS(C, T)
 NAI_TABLE(
-    SYNC_CALLS, sync_calls, "Synchronisation", "One synchronising API function",
+    SYNC_CALLS, sync_calls, "Synchronization", "One synchronizing API function",
     "waits by polling, in condition variables or in NCCL's host code; whether a wait on a busy GPU costs anything")

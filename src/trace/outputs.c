@@ -1,11 +1,10 @@
-/* What a capture holds of a program's output: which streams, how much, and words that bear witness to a failure. The
- * text itself stays in the export: it may hold secrets. */
+/* What a capture holds of a program's output: which streams, and how much. What it says is program_marks.c's; the text
+ * itself stays in the export: it may hold secrets. */
 #include "trace/extraction.h"
 #include "trace/small.h"
 #include "tables/program_outputs.h"
 
 #include <string.h>
-#include <strings.h>
 
 struct outputs {
   nai_output_fn *fn;
@@ -16,27 +15,6 @@ struct outputs {
 };
 
 static void outputs_free(struct outputs *o) { nai_lookup_close(o->strings); }
-
-static bool holds(const struct nai_cell *text, const char *word) {
-  return text->len && memmem(text->data, text->len, word, strlen(word));
-}
-
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-/* Whether a word is there in any case; letters around it make it another word ("mirror", "terrors"), but for an "Error"
- * that ends one ("RuntimeError"). */
-static bool holds_word(const struct nai_cell *text, const char *word) {
-  size_t len = strlen(word);
-  for (size_t i = 0; i + len <= text->len; i++) {
-    const char *at = text->data + i;
-    if (strncasecmp(at, word, len) != 0)
-      continue;
-    bool begins = i == 0 || !is_letter(at[-1]) || (at[0] >= 'A' && at[0] <= 'Z');
-    if (begins && (i + len == text->len || !is_letter(at[len])))
-      return true;
-  }
-  return false;
-}
 
 static bool ends_with(const struct nai_cell *name, const char *end) {
   size_t len = strlen(end);
@@ -94,11 +72,7 @@ static int on_output(void *ctx, int64_t pid, const struct nai_cell *file, const 
                                                                                 : 0;
   NAI_ADD(PROGRAM_OUTPUTS, tables[NAI_IN_PROGRAM_OUTPUTS],
           .process = pid ? nai_identity_process(tables[NAI_IN_PROCESSES], pid) : -1, .stream = stream,
-          .size_bytes = text->len, .has_traceback = holds(text, "Traceback (most recent call last)"),
-          .has_error = holds_word(text, "error"), .has_failed = holds_word(text, "failed"),
-          .has_cuda_error = holds(text, "CUDA error") || holds(text, "cudaError") || holds(text, "NCCL WARN"),
-          .has_killed = holds(text, "Killed") || holds(text, "Segmentation fault") || holds(text, "core dumped") ||
-                        holds(text, "out of memory"));
+          .size_bytes = text->len);
   return NAI_OK;
 }
 

@@ -1,18 +1,20 @@
 /* What the command line, the output and the names of an export say of the program: matched here, by the patterns of
- * rules/program-marks.yaml, so that only the names of these patterns leave the export. */
+ * rules/program-marks.yaml, so that only the names of these patterns leave the export; and names of threads. */
 #include "trace/extraction.h"
 #include "trace/small.h"
 
+#include "base/buf.h"
 #include "base/text.h"
 #include "config/patterns.h"
+#include "tables/processes.h"
 #include "tables/program_marks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum source { COMMAND, FLAG, OUTPUT, NAME, SOURCES };
+enum source { COMMAND, FLAG, OUTPUT, FAILURE, NAME, SOURCES };
 /* How the table calls them, and the file; behind them what starts programs and is none itself. */
-static const char *const sources[SOURCES + 2] = {"command", "flag", "output", "name", "starters", NULL};
+static const char *const sources[SOURCES + 2] = {"command", "flag", "output", "failure", "name", "starters", NULL};
 enum { STARTERS = SOURCES, SECTIONS };
 
 struct marks {
@@ -21,6 +23,9 @@ struct marks {
   struct nai_yaml *doc;
   struct nai_patterns *sets[SECTIONS]; /* NULL until needed */
   bool *seen[SOURCES];                 /* per class: it has its row */
+  struct nai_keyset processes;         /* that were recorded, or started by the profiler */
+  struct nai_strings threads;          /* names of their threads without a row */
+  struct nai_lookup *strings;          /* opened when first needed */
   bool module_next;                    /* -m was the last argument */
   bool begun;                          /* the program's own arguments have begun */
 };
@@ -28,6 +33,9 @@ struct marks {
 static void marks_free(struct marks *m) {
   for (int s = 0; s < SECTIONS; s++)
     nai_patterns_free(m->sets[s]);
+  nai_keyset_free(&m->processes);
+  nai_strings_free(&m->threads);
+  nai_lookup_close(m->strings);
   nai_yaml_free(m->doc);
 }
 
@@ -55,7 +63,8 @@ static void see(struct marks *m, enum source source, const char *text) {
   if (class < 0 || m->seen[source][class])
     return;
   m->seen[source][class] = true;
-  NAI_ADD(PROGRAM_MARKS, m->table, .source = sources[source], .mark = nai_patterns_class(m->sets[source], class));
+  NAI_ADD(PROGRAM_MARKS, m->table, .source = sources[source], .mark = nai_patterns_class(m->sets[source], class),
+          .line = source == FAILURE && m->x->options->show_output ? text : NULL);
 }
 
 /* --- the command line --------------------------------------------------------------------------- */
@@ -127,22 +136,33 @@ static int on_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err)
 
 /* --- output and names --------------------------------------------------------------------------- */
 
+/* One line, without what ends it. */
+static int see_line(struct marks *m, const char *line, size_t len, struct nai_err *err) {
+  enum { LINE_BYTES = 400 };
+  NAI_SCOPED(nai_buf) clean = {0};
+  nai_text_clean(&clean, line, len < LINE_BYTES ? len : LINE_BYTES);
+  see(m, OUTPUT, nai_buf_str(&clean));
+  see(m, FAILURE, nai_buf_str(&clean));
+  return nai_buf_check(&clean, err);
+}
+
 static int on_text(void *ctx, int64_t process, const struct nai_cell *file, const struct nai_cell *text,
                    struct nai_err *err) {
-  enum { LINE_BYTES = 400, MAX_LINES = 20000 };
+  enum { MAX_LINES = 20000 };
   struct marks *m = ctx;
   const char *line = text->data, *end = text->data + text->len;
-  char copy[LINE_BYTES];
-  (void)process;
+  bool added;
   (void)file;
+  if (process)
+    nai_keyset_add(&m->processes, nai_process_key(process), &added);
   NAI_TRY(load(m, OUTPUT, err));
+  NAI_TRY(load(m, FAILURE, err));
   for (int i = 0; line < end && i < MAX_LINES; i++) {
-    const char *stop = memchr(line, '\n', (size_t)(end - line));
-    size_t len = (size_t)((stop ? stop : end) - line), kept = len < sizeof copy ? len : sizeof copy - 1;
-    memcpy(copy, line, kept);
-    copy[kept] = '\0';
-    see(m, OUTPUT, copy);
-    line += len + 1;
+    const char *stop = line;
+    while (stop < end && *stop != '\n' && *stop != '\r')
+      stop++;
+    NAI_TRY(see_line(m, line, (size_t)(stop - line), err));
+    line = stop + 1;
   }
   return NAI_OK;
 }
@@ -181,6 +201,41 @@ static int see_names(struct marks *m, struct nai_err *err) {
   return nai_small_scan(m->x->trace, "StringIds", (const char *const[]){"value", NULL}, MAX_NAMES, on_name, m, err);
 }
 
+/* --- threads ------------------------------------------------------------------------------------ */
+
+static bool has(const struct nai_keyset *set, int64_t key) { return nai_keyset_find(set, key) != UINT32_MAX; }
+
+/* A thread of a process that was recorded, which itself did nothing that was. */
+static int on_thread(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  enum { MAX_THREADS = 1000, MAX_CHARS = 64 };
+  struct marks *m = ctx;
+  int64_t tid = nai_small_int(&cells[0], 0), process = nai_process_key(tid);
+  struct nai_cell cell;
+  bool found;
+  if (!process || !has(&m->processes, process) || has(&m->x->identity.threads, tid) || m->threads.count == MAX_THREADS)
+    return NAI_OK;
+  if (!m->strings)
+    NAI_TRY(nai_string_open(&m->strings, m->x->trace, err));
+  NAI_TRY(nai_string_get(&found, &cell, m->strings, nai_small_int(&cells[1], -1), err));
+  const char *name = found ? nai_small_text(&m->x->arena, &cell, MAX_CHARS) : NULL;
+  if (!name || !*name)
+    return nai_arena_check(&m->x->arena, err);
+  uint32_t known = m->threads.count, id = nai_strings_add(&m->threads, name, strlen(name));
+  if (id == known)
+    NAI_ADD(PROGRAM_MARKS, m->table, .source = "thread", .mark = name);
+  return id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int see_threads(struct marks *m, struct nai_err *err) {
+  const struct nai_table *processes = m->x->out->tables[NAI_IN_PROCESSES];
+  bool added;
+  for (int64_t i = 0; i < processes->rows; i++)
+    nai_keyset_add(&m->processes, nai_get_i64(processes, i, PROCESSES_process_key), &added);
+  NAI_TRY(nai_small_scan(m->x->trace, "ThreadNames", (const char *const[]){"globalTid", "nameId", NULL}, 1000000,
+                         on_thread, m, err));
+  return m->processes.oom ? nai_err_nomem(err) : nai_arena_check(&m->x->arena, err);
+}
+
 int nai_put_marks(struct extraction *x, struct nai_table *table, struct nai_err *err) {
   enum { MAX_FACTS = 10000 };
   NAI_SCOPED(marks) m = {.x = x, .table = table};
@@ -189,6 +244,7 @@ int nai_put_marks(struct extraction *x, struct nai_table *table, struct nai_err 
                          on_fact, &m, err));
   NAI_TRY(nai_each_output(x, on_text, &m, err));
   NAI_TRY(see_names(&m, err));
+  NAI_TRY(see_threads(&m, err));
   for (int s = 0; s < SECTIONS; s++)
     if (m.sets[s])
       NAI_TRY(nai_patterns_check(m.sets[s], err));

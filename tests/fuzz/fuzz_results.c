@@ -100,7 +100,7 @@ static void write_all(const struct nai_comparison *c) {
   nai_write_junit(&text, c, "series");
   nai_write_prometheus(&text, c, "series");
   nai_write_annotations(&text, c);
-  checked(nai_write_html(&text, &unread, c, &err), &err);
+  checked(nai_write_html(&text, &unread, c, NULL, &err), &err);
   nai_buf_clear(&text);
   nai_write_compare_json(&text, c);
   check_json(&text);

@@ -153,13 +153,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(len(block["rows"]), len(rows))
         for row in (dict(zip(names, r)) for r in block["rows"]):
             self.assertEqual(row["window_ns"], row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"])
-        self.assertEqual([b.get("title") for b in page["blocks"]][1:], ["Kernels with most time", "Streams", "Verdict"])
+        self.assertEqual([b.get("title") for b in page["blocks"]][1:], ["Top kernels by total GPU time", "Streams", "Verdict"])
         text = run("summary", directory).stdout
-        self.assertRegex(text, r"\AGPU 0: window [\d.]+ ms = compute ")
+        self.assertRegex(text, r"\AGPU 0: active [\d.]+ ms = compute ")
         self.assertIn(page["blocks"][3]["text"], text)
         self.assertEqual(run("summary", path, "-q").stdout, text)
         self.assertEqual(run("page", "summary", directory).stdout, text)
-        self.assertNotIn("GPU 1: window", run("summary", directory, "--gpu", "0").stdout)
+        self.assertNotIn("GPU 1: active", run("summary", directory, "--gpu", "0").stdout)
 
     def test_all_formats_of_all(self):
         for scenario in ("hostile", "empty", "minimal", "graphs", "no-nvtx"):
@@ -180,12 +180,12 @@ class Pages(unittest.TestCase):
     def test_nothing_ran(self):
         """No table without rows stands there as if it were an answer."""
         text = run("summary", artifacts(trace("empty"))).stdout
-        self.assertIn("Kernels with most time\nnone\n", text)
+        self.assertIn("Top kernels by total GPU time\nno kernel recorded\n", text)
         self.assertFalse(text.startswith("\n"))
 
     def test_what_is_not_there_is_said(self):
         directory = artifacts(trace("nvtx-mix"))
-        self.assertTrue(run("nccl", directory).stdout.startswith("No kernel of NCCL"))
+        self.assertTrue(run("nccl", directory).stdout.startswith("No NCCL or other communication kernel recorded"))
         self.assertEqual(json.loads(run("nccl", directory, "--format", "json").stdout)["blocks"][0]["rows"], [])
         file = fresh_dir() / "p.yaml"
         file.write_text("page: p\ntitle: T\nblocks:\n  - {none: Nothing of it., sql: select name from kernel_events where 0}\n", encoding="utf-8")
@@ -248,7 +248,7 @@ class Pages(unittest.TestCase):
         for words in ((), ("--format", "markdown")):
             text = run("iters", directory, *words).stdout
             self.assertIn("the first 50 rows", text)
-            self.assertLess(len(text.splitlines()), 75)
+            self.assertLess(len(text.splitlines()), 80)  # the ranges on the GPU follow
 
     def test_a_run_of_another_build(self):
         """Its tables may lack what this build asks for: that is said, not the statement's mistake."""
@@ -269,7 +269,7 @@ class Pages(unittest.TestCase):
         for words in (("ask", work / "r", "why is my GPU idle"), ("summary", work / "r")):
             self.assertEqual(run(*words).returncode, 2)
             done = run(*words, program=work / "other")
-            self.assertEqual((done.returncode, "another build of nsys-ai: analyse its trace again" in done.stderr), (3, True), done.stderr)
+            self.assertEqual((done.returncode, "another build of nsys-ai: analyze its trace again" in done.stderr), (3, True), done.stderr)
 
     def test_kernel_classes_of_the_run(self):
         """Commands that read a run again have the categories that it was made with, new ones too."""
@@ -386,7 +386,7 @@ class Explain(unittest.TestCase):
         section = (SOURCE / "docs/analyses.md").read_text(encoding="utf-8").partition("### gpu_idle_gaps")[2]
         causes = re.search(r"in\s+the order ([a-z_, ]+)\.", section).group(1).split(", ")
         self.assertEqual(len(causes), 12)
-        texts = [(SOURCE / path).read_text(encoding="utf-8") for path in ("templates/report.md.mustache", "templates/viewer/src/colors.js")]
+        texts = [(SOURCE / path).read_text(encoding="utf-8") for path in ("src/tables/values.c", "templates/viewer/src/colors.js")]
         directory = artifacts(trace("host-bound"))
         for cause in causes:
             meaning = self.explain("-", cause).splitlines()[0]
@@ -396,6 +396,10 @@ class Explain(unittest.TestCase):
             for text in texts:
                 self.assertIn(cause, text)
         self.assertIn("nothing is called", run("explain", "-", "host_codes").stderr)
+        for typo, meant in (("kernls", "kernels"), ("exposed-copi", "exposed-copy")):
+            for source in ("-", directory):
+                self.assertIn(f"did you mean {meant}?", run("explain", source, typo).stderr)
+        self.assertEqual(self.explain("-", "host-bound").splitlines()[0].partition(":")[2], self.explain("-", "host_code").splitlines()[0].partition(":")[2])
 
     def test_advice_is_markdown(self):
         directory = artifacts(trace("training"))

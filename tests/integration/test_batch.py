@@ -14,7 +14,7 @@ import unittest
 
 import support
 from batch_support import INDEX, batch, disturb, index_of, make_traces
-from support import fresh_dir, run, trace
+from support import PROGRAM, fresh_dir, run, trace
 
 
 def rows(out):
@@ -54,7 +54,7 @@ class Inputs(unittest.TestCase):
         (traces / "notes.txt").write_text("no trace", encoding="ascii")
         out = fresh_dir() / "b"
         done = batch(traces, "--out", out, expect=4)
-        self.assertIn("7 traces: 5 analysed, 2 refused", done.stdout)
+        self.assertIn("7 traces: 5 analyzed, 2 refused", done.stdout)
         found = rows(out)
         self.assertEqual({i for i, r in found.items() if r["status"] == "refused"}, {"text", "cut"})
         self.assertIn("not an SQLite database", found["text"]["error"])
@@ -144,7 +144,7 @@ class Inputs(unittest.TestCase):
         batch(work / "t", "--out", work / "b", "-q", "--scratch", odd, "--metrics", f"{odd}/m.yaml")
         self.assertIn(",ok,", (work / "b/index.csv").read_text(encoding="utf-8"))
         done = batch("--resume", "--out", work / "b")
-        self.assertIn("1 analysed", done.stdout)
+        self.assertIn("1 analyzed", done.stdout)
 
     def test_wrong_manifests_say_where(self):
         directory = fresh_dir("in")
@@ -161,7 +161,8 @@ class Inputs(unittest.TestCase):
     def test_usage(self):
         out = fresh_dir()
         for words, message in ((("--out", out), "which traces?"), ((out,), "--out DIR is missing"),
-                               ((out, "--out", out / "b"), "no traces"), (("no*thing", "--out", out / "b"), "no file matches"),
+                               ((out, "--out", out / "b"), "no traces"), ((out / "tracs/", "--out", out / "b"), 'tracs"'),
+                               ((out / "x.sqlite", out / "y.sqlite", "--out", out / "b"), "nor any other"), (("no*thing", "--out", out / "b"), "no file matches"),
                                ((trace("minimal"), "--out", out / "b", "--retry", "refused"), "needs --resume"),
                                ((trace("minimal"), "--out", out / "b", "--rules", out / "x"), "cannot open"),
                                (("--run-shard", "1/2", "--out", out / "b"), "holds no batch"),
@@ -170,6 +171,41 @@ class Inputs(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(message, done.stderr)
             self.assertFalse((out / "b").exists())
+
+    def test_reasons_on_the_terminal(self):
+        """Of what was not analyzed, the first ten; a mistyped name beside others is one of them."""
+        traces = make_traces(fresh_dir("in"), 1)
+        for number in range(11):
+            (traces / f"bad-{number}.sqlite").write_text("no database")
+        printed = batch(traces, traces / "gone.sqlite", "--out", fresh_dir() / "b", expect=4).stdout
+        self.assertEqual(len(re.findall(r"^  refused bad-\d+: .*not an SQLite database", printed, re.M)), 10)
+        self.assertIn("  ... and 2 more, in index.csv\n", printed)
+
+    def test_unreadable_directories(self):
+        """A directory that may not be looked into costs itself, is counted, and makes the status 4."""
+        traces = make_traces(fresh_dir("in"), 2)
+        for path in (support.scratch(), traces, traces.parent):
+            path.chmod(0o755)
+        (traces / "closed").mkdir(mode=0)
+        out = fresh_dir() / "b"
+        out.parent.chmod(0o777)
+        user = {"user": 65534} if os.geteuid() == 0 else {}
+        try:
+            subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, **user)
+        except PermissionError:
+            self.skipTest("the program lies where nobody else may run it")
+        printed = batch(traces, "--out", out, expect=4, **user).stdout
+        self.assertIn("2 traces: 2 analyzed\n", printed)
+        self.assertRegex(printed, r'  1 directory left out: cannot read the directory ".*/closed": Permission denied\n')
+        self.assertIn("closed", batch(traces, "--out", out.parent / "c", "--dry-run", **user).stdout)
+
+    def test_traces_without_gpu_activity_say_so(self):
+        out = fresh_dir() / "b"
+        done = batch(trace("nvtx-only"), trace("healthy"), "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 traces: 2 analyzed (1 without GPU activity)", done.stdout)
+        statuses = {row["run_id"]: row["status"] for row in csv.DictReader((out / "index.csv").open(encoding="utf-8"))}
+        self.assertEqual(statuses, {"healthy": "ok", "nvtx-only": "no-gpu"})
 
     def test_nothing_to_resume(self):
         """A batch that was killed before its manifest stood, or lost it, is none of 0 traces; neither is a mistyped directory."""
@@ -191,7 +227,7 @@ class Inputs(unittest.TestCase):
         traces = make_traces(fresh_dir("in"), 1)
         (traces / "bad.sqlite").write_bytes(b"x" * 5000)
         done = batch(traces, "--out", fresh_dir() / "b", "-q", expect=4)
-        self.assertEqual((done.stdout, done.stderr), ("", "nsys-ai: 1 of 2 traces were not analysed; index.csv says why\n"))
+        self.assertEqual((done.stdout, done.stderr), ("", "nsys-ai: 1 of 2 traces were not analyzed; index.csv says why\n"))
 
     def test_hostile_texts_stay_texts(self):
         """Names of files, labels and names inside traces, in the page, in Markdown and in CSV."""
@@ -207,6 +243,28 @@ class Inputs(unittest.TestCase):
         self.assertEqual(page.count("</script"), 2)
         self.assertNotIn("<script>alert", page)
         self.assertNotIn("<script", (out / "batch.md").read_text(encoding="utf-8"))
+
+    def test_page_shows_where_the_time_went(self):
+        """A bar per trace, of the four metrics that add up; metrics that most traces lack are left out."""
+        traces = fresh_dir("in")
+        for name in ("copy-bound", "host-bound", "nvtx-mix"):
+            shutil.copy(trace(name), traces / f"{name}.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        names = ("gpu.compute.per_step", "gpu.exposed_comm.per_step", "gpu.exposed_copy.per_step", "gpu.idle.per_step")
+        with contextlib.closing(sqlite3.connect(f"file:{out}/index.sqlite?mode=ro", uri=True)) as db:
+            for name in ("copy-bound", "host-bound"):
+                values = [db.execute("select value from metrics where run_id=? and metric=?", (name, metric)).fetchone()[0] for metric in names]
+                row = re.search(f'<tr data-id="{name}".*?</tr>', page, re.S)[0]
+                widths = [float(width) for width in re.findall(r'<rect x="[\d.]+" width="([\d.]+)"', row)]
+                for width, share in zip(widths, [100 * value / sum(values) for value in values if value > 0], strict=True):
+                    self.assertAlmostEqual(width, share, delta=0.01)
+            alone = {metric for metric, runs in db.execute("select metric, count(distinct run_id) from metrics where value is not null group by metric") if runs == 1}
+        shown = set(re.findall(r"<tr><td><code>([^<]+)</code></td>", page))
+        self.assertTrue(alone)
+        self.assertEqual(shown & alone, set())
+        self.assertIn("step.time.median" if "step.time.median" not in alone else "gpu.busy", shown)
 
     def test_page_allows_its_own_script_only(self):
         """The hashes of the policy are those of templates/many/page.*."""
@@ -258,7 +316,7 @@ class Running(unittest.TestCase):
         self.assertEqual(rows(out)["minimal-1"]["input_bytes"], str(trace("cold").stat().st_size))
         rules.write_text("rules: []\n", encoding="ascii")
         self.assertEqual(len(re.findall(": ok,", batch("--resume", "--out", out, "-v").stderr)), 3)
-        self.assertIn("0 of 3 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        self.assertIn("0 of 3 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
 
     def test_what_changed_in_the_wal_alone_is_done_again(self):
         traces = make_traces(fresh_dir("in"), 1)
@@ -272,7 +330,7 @@ class Running(unittest.TestCase):
                 self.assertEqual(len(re.findall(": ok,", done.stderr)), 1 if number else 2)
                 self.assertEqual(kernel_time(out, "w"), want)
                 self.assertEqual((traces / "w.sqlite").stat().st_mtime_ns, before.st_mtime_ns)
-            self.assertIn("0 of 2 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+            self.assertIn("0 of 2 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
 
     def test_statuses_of_earlier_versions(self):
         """They do not say what lay beside the trace; most often it was nothing."""
@@ -283,11 +341,11 @@ class Running(unittest.TestCase):
         known = json.loads(status.read_text(encoding="utf-8"))
         del known["beside"]
         status.write_text(json.dumps(known), encoding="utf-8")
-        self.assertIn("0 of 1 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        self.assertIn("0 of 1 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
         batch("--rollup", "--out", out)
 
     def test_a_run_that_is_gone_is_done_again(self):
-        """The status says that it was analysed, but what the index is made of cannot be read."""
+        """The status says that it was analyzed, but what the index is made of cannot be read."""
         traces = make_traces(fresh_dir("in"), 5)
         out = fresh_dir() / "b"
         batch(traces, "--out", out)
@@ -299,7 +357,7 @@ class Running(unittest.TestCase):
         batch("--rollup", "--out", out, expect=4)
         gone = {i for i, r in rows(out).items() if r["status"] == "missing"}
         self.assertEqual(gone, {"minimal-1", "minimal-2", "minimal-3"})
-        self.assertIn("3 of 5 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        self.assertIn("3 of 5 traces would be analyzed", batch("--resume", "--out", out, "--dry-run").stdout)
         done = batch("--resume", "--out", out, "-v")
         self.assertEqual(set(re.findall("(minimal-.): ok,", done.stderr)), gone)
         self.assertEqual(index_of(out), first)
@@ -307,7 +365,7 @@ class Running(unittest.TestCase):
     def test_dry_run_writes_nothing(self):
         out = fresh_dir() / "b"
         done = batch(make_traces(fresh_dir("in"), 3), "--out", out, "--dry-run")
-        self.assertIn("3 of 3 traces would be analysed", done.stdout)
+        self.assertIn("3 of 3 traces would be analyzed", done.stdout)
         self.assertFalse(out.exists())
 
     def test_time_limit(self):

@@ -16,7 +16,7 @@ class Many(unittest.TestCase):
         (traces / "bad.sqlite").write_bytes(b"x" * 5000)
         out = fresh_dir() / "b"
         done = batch(traces, "--out", out, expect=4)
-        self.assertIn("1000 traces: 999 analysed, 1 refused", done.stdout)
+        self.assertIn("1000 traces: 999 analyzed, 1 refused", done.stdout)
 
     def test_a_hundred_kills(self):
         traces = make_traces(fresh_dir("in"), 25)

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -39,8 +40,38 @@ class Usage(unittest.TestCase):
                 self.assertIn("\nExamples:\n", done.stdout)
                 self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 110, words)
                 version = run(command, "--version")
-                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
-        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
+                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+        self.assertEqual({run(word).stdout for word in ("-V", "version", "--version")}, {run("--version").stdout})
+
+    def test_a_first_word_that_is_a_path(self):
+        """A run means its summary; other directories, addresses and typos lead to what would work."""
+        directory = artifacts(trace("minimal"))
+        self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
+        self.assertEqual(run("help", "help").stdout, run("--help").stdout)
+        base = fresh_dir()
+        for word, says in ((base, f"nsys-ai batch {base} --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
+                           ("https://example.org/t.sqlite", "download the trace"), ("kernls", 'unknown command "kernls"')):
+            done = run(word)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), word)
+            self.assertIn(says, done.stderr)
+
+    def test_json_is_a_format_everywhere(self):
+        directory = artifacts(trace("minimal"))
+        for words in (("summary", directory), ("overlap", directory), ("evidence", directory), ("search", directory, "saxpy"), ("sql", directory, "select 1 as a"),
+                      ("skill", "run", "streams", directory), ("rules", "list")):
+            short, long = run(*words, "--json"), run(*words, "--format", "json")
+            self.assertEqual((short.returncode, short.stdout), (long.returncode, long.stdout), words)
+            if long.returncode == 0:
+                json.loads(short.stdout)
+
+    def test_paths_with_blanks_are_quoted_for_a_shell(self):
+        base = fresh_dir() / "a b"
+        base.mkdir()
+        shutil.copy(trace("host-bound"), base / "t$x.sqlite")
+        last = run("analyze", base / "t$x.sqlite", "--out", base / "out").stdout.splitlines()[-1]
+        self.assertTrue(last.endswith(f"OUT='{base}/out' TRACE='{base}/t$x.sqlite'"), last)
+
 
     def test_alone(self):
         """Somebody who types the name only gets two examples, on stderr: nothing was asked for."""
@@ -51,7 +82,7 @@ class Usage(unittest.TestCase):
     def test_defaults_and_choices_in_help(self):
         """They are printed from the values and tables themselves; here they are written down once more."""
         text = re.sub(r"\s+", " ", run("analyze", "-h").stdout)
-        for wanted in ("rows per table in report.md (default: 10)", "info, low, medium or high (default: never)",
+        for wanted in ("rows per table in report.md (default: 10)", "info, low, medium, high, new:info, new:low, new:medium or new:high (default: never)",
                        "probe, extract, analyze, skills, recommend, timeline or render", "auto, sqlite or direct (default: auto)",
                        "(default: artifacts/NAME of the trace)", "(default: all processors)"):
             self.assertIn(wanted, text)
@@ -320,6 +351,39 @@ class Commands(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (code, ""), f"{scenario} {severity}")
                 self.assertTrue((out / "report.md").exists())
 
+    def test_known_findings(self):
+        """Of one list: what the report, the line of JSON and the exit status say; then the list is brought up to date."""
+        path, out, known = trace("copy-bound"), fresh_dir() / "o", fresh_dir() / "known.yaml"
+        ids = [f["id"] for f in report(artifacts(path)).json["findings"]]
+        known.write_text(f"known:\n- {{rule: {ids[0]}, reason: planned, until: 2999-12-31}}\n- {{rule: {ids[1]}, until: 2001-01-01}}\n"
+                         f"- rule: {ids[2]}\n- rule: idle-host-code\n", encoding="utf-8")
+        done = run("analyze", path, "--json", "--out", out, "--known", known, "--fail-on", "new:medium")
+        line = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([f["state"] for f in line["finding_list"]], ["muted", "new", "known", "new"])
+        self.assertEqual(line["fixed"], 1)
+        self.assertEqual([(r["state"], r["id"], r["finding"]) for r in read_csv(out, "known_findings")],
+                         list(zip(["muted", "new", "known", "new", "fixed"], ids + ["idle-host-code"], ["1", "2", "3", "4", ""])))
+        for name in ("report.md", "report.html"):
+            text = (out / name).read_text(encoding="utf-8")
+            self.assertIn("muted until 2999-12-31: planned", text)
+            self.assertIn("new, was known until 2001-01-01", text)
+            self.assertIn("Fixed: listed as known", text)
+        severities = {"high": 0, "new:high": 0, "new:medium": 1, "medium": 1, "new:info": 1}
+        for severity, status in severities.items():
+            self.assertEqual(run("analyze", path, "-q", "--out", out, "--known", known, "--fail-on", severity).returncode, status, severity)
+        self.assertEqual(run("analyze", path, "-q", "--out", out, "--known", known, "--update-known", "--fail-on", "new:info").returncode, 1)
+        self.assertIn("planned", known.read_text(encoding="utf-8"))
+        self.assertNotIn("idle-host-code", known.read_text(encoding="utf-8"))
+        self.assertEqual(run("analyze", path, "-q", "--out", out, "--known", known, "--fail-on", "new:info").returncode, 0)
+
+    def test_known_findings_need_a_list(self):
+        path, out = trace("copy-bound"), fresh_dir() / "o"
+        for words in (("--fail-on", "new:low"), ("--update-known",), ("--known", out / "unknown.yaml"), ("--known", "x.yaml", "--update-known", "--stage", "analyze")):
+            done = run("analyze", path, "-q", "--out", out, *words)
+            self.assertEqual((done.returncode, out.exists()), (2, False), words)
+            self.assertIn("known", done.stderr)
+
     def test_a_stage_without_findings_has_none_to_fail_on(self):
         path, out = trace("training"), fresh_dir() / "o"
         done = run("analyze", path, "-q", "--stage", "analyze", "--fail-on", "medium", "--out", out)
@@ -346,8 +410,8 @@ class Commands(unittest.TestCase):
     def test_findings_on_the_terminal_and_as_json(self):
         path = trace("copy-bound")
         done = run("analyze", path, "--out", fresh_dir() / "o")
-        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Copies that nothing hides\n")
-        self.assertIn(f"TRACE={path}", done.stdout)
+        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Exposed memory copies\n")
+        self.assertIn(f"TRACE={shlex.quote(str(path))}", done.stdout)
         line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
         wanted = report(artifacts(path)).json["findings"]
         self.assertEqual([(f["id"], f["severity"], f["saving_ns"], f["title"]) for f in line["finding_list"]],

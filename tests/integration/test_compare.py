@@ -2,6 +2,7 @@
 """compare and check from outside: pairs of generated captures that differ in one known thing, formats of CI systems, what is
 refused. Truth is the generator's variant or a recount of the export."""
 import base64
+import collections
 import contextlib
 import hashlib
 import json
@@ -9,6 +10,7 @@ import os
 import re
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -77,6 +79,86 @@ def edited(path, *statements):
     return copy
 
 
+class Suite(unittest.TestCase):
+    """check --suite: a row per program, each with its own baseline, one status for all."""
+
+    def side(self, **programs):
+        directory = fresh_dir("suite")
+        for program, (variant, seeds) in programs.items():
+            for path in runs(variant, seeds):
+                shutil.copytree(path, directory / program / path.name)
+        return directory
+
+    def suite(self, *words):
+        out = fresh_dir() / "out"
+        done = run("check", "--out", out, *words)
+        report = json.loads((out / "suite" / "suite.json").read_text())
+        self.assertEqual(done.returncode, report["exit"], done.stderr)
+        return done, out, report, {row["program"]: row for row in report["programs"]}
+
+    def test_directories(self):
+        """One program is slower, one equal, one new and one gone; the mean is that of what check says of each alone."""
+        base = self.side(slower=("loop", BASE), equal=("loop", (21, 22, 23, 24, 25)), gone=("loop", (1,)))
+        new = self.side(slower=("loop-slower", NEW), equal=("loop", (31, 32, 33, 34, 35)), added=("loop", (1,)))
+        done, out, report, rows = self.suite("--suite", new, "--baseline", base)
+        self.assertEqual({name: row["status"] for name, row in rows.items()},
+                         {"added": "undecided", "equal": "pass", "gone": "undecided", "slower": "fail"})
+        self.assertEqual(done.returncode, 1)
+        ratio = 1
+        for name in ("equal", "slower"):
+            alone, directory = checked(sorted((new / name).iterdir()), [base / name])
+            self.assertEqual(alone.returncode, rows[name]["status"] == "fail")
+            self.assertEqual((directory / "compare.md").read_bytes(), (out / name / "compare.md").read_bytes())
+            metric = next(m for m in json.loads((directory / "compare.json").read_text())["metrics"] if m["id"] == rows[name]["metric"])
+            self.assertAlmostEqual(metric["new"]["median"] / metric["base"]["median"], 1 + rows[name]["change_pct"] / 100, delta=0.01)
+            ratio *= 1 + rows[name]["change_pct"] / 100
+        self.assertAlmostEqual(report["geometric_mean_pct"], 100 * (ratio ** 0.5 - 1), places=2)
+        self.assertIn("1 of 4 programs got worse", done.stdout)
+        text = (out / "suite" / "suite.md").read_text()
+        self.assertEqual([line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][1:], ["added", "equal", "slower", "gone"])
+        page = (out / "suite" / "suite.html").read_text()
+        for name in ("equal", "slower"):
+            self.assertTrue((out / "suite" / f"../{name}/compare.html").exists())
+            self.assertIn(f'href="../{name}/compare.html"', page)
+
+    def test_a_file(self):
+        """Paths are relative to the file; what cannot be read costs its program; budgets of its own."""
+        directory = self.side(base=("loop", BASE), new=("loop-slower", NEW))
+        (directory / "wide.yaml").write_text("version: 1\nmetrics:\n  step.time.median: {relative: 50%}\n  gpu.compute.per_step: {relative: 50%}\n")
+        (directory / "suite.yaml").write_text("programs:\n  strict: {runs: new, baseline: base}\n  wide: {runs: new, baseline: base, budgets: wide.yaml}\n")
+        _, _, _, rows = self.suite("--suite", directory / "suite.yaml")
+        self.assertEqual({name: row["status"] for name, row in rows.items()}, {"strict": "fail", "wide": "pass"})
+        (directory / "suite.yaml").write_text("programs:\n  lost: {runs: nowhere, baseline: base}\n  wide: {runs: new, baseline: base, budgets: wide.yaml}\n")
+        done, _, _, rows = self.suite("--suite", directory / "suite.yaml")
+        self.assertEqual((done.returncode, rows["lost"]["status"], rows["wide"]["status"]), (7, "undecided", "pass"))
+        self.assertIn("nowhere", rows["lost"]["reason"])
+
+    def test_directories_of_traces(self):
+        """Traces count where a directory has no runs; beside runs they are what these were made of."""
+        sides = {}
+        for side, seeds in (("base", BASE[:2]), ("new", NEW[:2])):
+            sides[side] = fresh_dir(side)
+            for name in ("traces", "runs"):
+                (sides[side] / name).mkdir()
+            for seed in seeds:
+                for name in ("traces", "runs"):
+                    shutil.copy(trace("loop", "--seed", seed), sides[side] / name / f"{seed}.sqlite")
+                shutil.copytree(analysed("loop", seed), sides[side] / "runs" / str(seed))
+        _, _, _, rows = self.suite("--suite", sides["new"], "--baseline", sides["base"])
+        self.assertEqual({(r["status"], r["base_captures"], r["new_captures"], r["change_pct"]) for r in rows.values()},
+                         {("pass", 2, 2, rows["runs"]["change_pct"])})
+
+    def test_mistakes(self):
+        directory = fresh_dir()
+        (directory / "suite").mkdir()
+        (directory / "bad.yaml").write_text("programs:\n  a: {runs: x, basline: y}\n")
+        for words, said in ((("--suite", directory, analysed("loop", 1)), "RUN"), (("--suite", directory), "cannot be called"), ((), "RUN is missing"),
+                            (("--suite", fresh_dir()), "no program"), (("--suite", directory / "bad.yaml"), "bad.yaml:2:16: unknown key")):
+            done = run("check", "--out", fresh_dir() / "out", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
+
+
 class Pairs(unittest.TestCase):
     def test_nothing_differs(self):
         report, text, _ = compared(runs("loop", BASE), runs("loop", NEW))
@@ -89,6 +171,12 @@ class Pairs(unittest.TestCase):
     def test_slower_gemms(self):
         report, text, _ = compared(runs("loop", BASE), runs("loop-slower", NEW))
         said = verdicts(report)
+        shown, folded = text.split("<details>")
+        self.assertLess(len(shown.splitlines()), 25)
+        rows = [[line.split("|")[1] for line in part.splitlines() if re.match(r"\| `[a-z._]+", line)] for part in (shown, folded.partition("## Where")[0])]
+        self.assertEqual((len(rows[0]), len(set(rows[0] + rows[1]))), (5, len(rows[0] + rows[1])))
+        self.assertGreater(len(rows[1]), 0)
+        self.assertTrue(folded.endswith("\n\n</details>\n"))
         self.assertEqual(said["step.time.median"], "regressed")
         self.assertEqual(said["kernel.category.gemm.per_step"], "regressed")
         self.assertEqual(said["gpu.idle.per_step"], "within_budget")
@@ -135,7 +223,7 @@ class Pairs(unittest.TestCase):
             noisy = {m["id"]: m["verdict"] for m in report["metrics"] if m["kind"] == "noisy"}
             self.assertNotIn("regressed", noisy.values())
             self.assertEqual(noisy["step.time.median"], "suspect")
-            self.assertIn("cannot prove it", text.splitlines()[0])
+            self.assertIn("not significant", text.splitlines()[0])
 
     def test_one_capture_of_each_side_warns(self):
         """It may be noise: the gate says so and passes, unless budgets ask for more. Counts need no repetition."""
@@ -221,7 +309,7 @@ class Pairs(unittest.TestCase):
         self.assertEqual(said["memcpy.pageable.count.per_step"], "changed")
         self.assertEqual(said["gpu.idle.per_step"], "regressed")
         self.assertIn("is idle, most of it", text.splitlines()[2])
-        self.assertIn("Blocking synchronisations 1 -> 2", text.splitlines()[2])
+        self.assertIn("Blocking synchronizations 1 -> 2", text.splitlines()[2])
         done, _ = checked(runs("loop-waits", NEW[:1]), runs("loop", BASE[:1]))
         self.assertEqual(done.returncode, 1)  # exact metrics need no repetition
         report, _, _ = compared(runs("loop-waits", NEW), runs("loop", BASE))
@@ -350,6 +438,26 @@ class FixedLength(unittest.TestCase):
         self.assertAlmostEqual(compute["new_time_ms"] / compute["base_time_ms"], 1, delta=0.02)
         self.assertGreater(idle["new_time_ms"], 1.3 * idle["base_time_ms"])
         self.assertEqual(verdicts(report)["gpu.window"], "noted")
+        idle = [100 * next(p for p in report["partition"] if p["part"] == "idle")[f"{side}_sum_ns"] /
+                next(p for p in report["partition"] if p["part"] == "whole")[f"{side}_sum_ns"] for side in ("base", "new")]
+        beside = re.search(r"^GPU idle ([\d.]+) % -> ([\d.]+) % of the window\.$", text, re.M)
+        self.assertEqual([float(n) for n in beside.groups()], [round(pct, 2) for pct in idle])
+
+    def test_what_got_slower_leads(self):
+        """Kernels of one sort take twice as long by the call: they stand beside the headline and first in the table; that one capture a
+        side is too few is said once."""
+        path = edited(trace("layers"), 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = "end" + ("end" - start) WHERE demangledName IN '
+                      "(SELECT id FROM StringIds WHERE value LIKE '%rotate%' OR value LIKE '%norm_hidden%')")
+        _, text, _ = compared([trace("layers")], [path])
+        slower = re.search(r"^GPU idle .*\. Slower, not proven: Kernel .*$", text, re.M).group()
+        self.assertIn("rotate", slower)
+        self.assertIn("norm_hidden", slower)
+        self.assertNotIn("gemm", slower)
+        rows = re.findall(r"^\| `([^`]+)` .*\| (\S+) \| [^|]*\|$", text[text.index("## Metrics"):text.index("## Where")], re.M)
+        states = [verdict for _, verdict in rows]
+        self.assertGreaterEqual(states.count("suspect"), 2)
+        self.assertEqual(states[:states.count("suspect")], ["suspect"] * states.count("suspect"))
+        self.assertEqual(text.count("not significant with"), 1)
 
     def test_a_shorter_capture_is_no_improvement(self):
         half = edited(trace("layers"), *(f"DELETE FROM {t} WHERE start > (SELECT (min(start) + max(end)) / 2 FROM CUPTI_ACTIVITY_KIND_KERNEL)"
@@ -364,7 +472,54 @@ class FixedLength(unittest.TestCase):
         shutil.copytree(support.artifacts(trace("layers")), run_dir)
         (run_dir / "stages/repeating_units.ntab").unlink()
         _, text, _ = compared([run_dir], [self.slower(1.2)])
-        self.assertIn("Times cannot be compared", text.splitlines()[0])
+        self.assertRegex(text.splitlines()[0], r"^\d+ % less work in the same [\d.]+ \wm?s ")
+
+    def without_units(self, path):
+        """A run that does not say what repeats."""
+        run_dir = fresh_dir() / "run"
+        shutil.copytree(support.artifacts(path), run_dir)
+        (run_dir / "stages/repeating_units.ntab").unlink()
+        return run_dir
+
+    def test_one_factor_of_most_calls(self):
+        """It says how much work there is where nothing else does; times are of the same work then."""
+        calls = []
+        for path in (trace("layers"), self.slower(1.2)):
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+                calls.append(db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0])
+        report, text, _ = compared([self.without_units(trace("layers"))], [self.without_units(self.slower(1.2))])
+        less, low, high, longer = (float(n) for n in re.match(
+            r"^(\d+) % less work in the same .*quartiles ([\d.]+) \.\.\. ([\d.]+)\): the same work takes (\d+) % longer \(1 \+ 1 captures", text).groups())
+        self.assertAlmostEqual(less, 100 * (1 - calls[1] / calls[0]), delta=2)
+        self.assertLessEqual(low, calls[1] / calls[0] + 0.01)
+        self.assertGreaterEqual(high, calls[1] / calls[0] - 0.01)
+        self.assertAlmostEqual(longer, 20, delta=3)
+        self.assertEqual(report["settings"]["per"], "gpu_and_base_work")
+        whole, compute = (next(p for p in report["partition"] if p["part"] == part) for part in ("whole", "compute"))
+        self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1.2, delta=0.04)
+        self.assertAlmostEqual(compute["new_time_ms"] / compute["base_time_ms"], 1, delta=0.03)
+        self.assertEqual(verdicts(report)["gpu.window"], "noted")
+
+    def test_numbered_ranges_are_one(self):
+        """Which blocks fit into a capture is chance: none of them is gone or new."""
+        blocks = "NVTX_EVENTS SET text = replace(text, 'encoder.block.', 'encoder.block.1') WHERE text LIKE 'encoder.block.%'"
+        for options, count in ((), 1), (("--range-numbers",), 48):
+            report, _, _ = compared([trace("layers")], [edited(trace("layers"), f"UPDATE {blocks}")], *options)
+            ranges = {r["range_name"]: r for r in report["ranges"] if "block" in r["range_name"]}
+            self.assertGreaterEqual(len(ranges), min(count, 30), ranges)
+            self.assertEqual({r["state"] for r in ranges.values()} > {"both"}, count > 1)
+        self.assertEqual([r for r in ranges if "#" in r], [])
+
+    def test_kernels_that_changed_by_different_factors(self):
+        """A third of the calls of some is another kernel's, the others are as many: there is no one factor, and no difference of any length."""
+        longest = 'SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1 ORDER BY sum("end" - start) DESC'
+        fewer = edited(trace("layers"), "INSERT INTO StringIds SELECT max(id) + 1, 'another' FROM StringIds",
+                       "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = (SELECT max(id) FROM StringIds), shortName = (SELECT max(id) FROM "
+                       f"StringIds) WHERE demangledName IN ({longest} LIMIT 3) AND correlationId % 3 = 0")
+        report, text, _ = compared([self.without_units(trace("layers"))], [self.without_units(fewer)])
+        self.assertRegex(text.splitlines()[0], r"^Times cannot be compared: .* changed by different factors \(quartiles x 0\.\d+ and x 1\.00\)")
+        self.assertEqual({p["delta_ms"] for p in report["partition"]}, {None})
+        published.check(self, "compare", report)
 
     def test_no_common_unit(self):
         """Then no time is a headline, whatever the windows are."""
@@ -372,6 +527,31 @@ class FixedLength(unittest.TestCase):
                                    "process_count")
         self.assertIn("Times cannot be compared", text.splitlines()[0])
         self.assertEqual(report["settings"]["per"], "gpu_and_run")
+
+
+class Peaks(unittest.TestCase):
+    """Kernels whose durations have two peaks: a median between them is no duration."""
+
+    def test_each_peak_is_compared(self):
+        base = trace("bimodal")
+        with contextlib.closing(sqlite3.connect(f"file:{base}?mode=ro", uri=True)) as db:
+            durations = collections.defaultdict(list)
+            for name, ns in db.execute('SELECT demangledName, "end" - start FROM CUPTI_ACTIVITY_KIND_KERNEL'):
+                durations[name].append(ns)
+        for values in durations.values():
+            values.sort()
+        name, values = max(durations.items(), key=lambda item: max((b / a for a, b in zip(item[1], item[1][1:])), default=0))
+        at = max(range(1, len(values)), key=lambda i: values[i] / values[i - 1])
+        slower = edited(base, f'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = "end" + ("end" - start) / 5 WHERE demangledName = {name} AND '
+                              f'"end" - start >= {values[at]}')
+        report, text, _ = compared([base], [slower])
+        short, = (m for m in report["metrics"] if m["id"].endswith(".short_peak"))
+        long, = (m for m in report["metrics"] if m["id"].endswith(".long_peak"))
+        self.assertEqual((short["verdict"], short["base"]["median"]), ("same", statistics.median(values[:at])))
+        self.assertEqual((long["verdict"], long["base"]["median"]), ("suspect", statistics.median(values[at:])))
+        self.assertAlmostEqual(long["shift_pct"], 20, delta=0.1)
+        self.assertNotIn(long["id"].replace(".long_peak", ".median"), verdicts(report))
+        self.assertIn("longer of two peaks", text)
 
 
 class Comparability(unittest.TestCase):
@@ -436,7 +616,7 @@ class Comparability(unittest.TestCase):
         manifest.write_text(manifest.read_text().replace('"metrics"', '"metricz"'))
         done = run("compare", run_dir, analysed("loop", 2), "--out", fresh_dir() / "out")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("analyse its trace again", done.stderr)
+        self.assertIn("analyze its trace again", done.stderr)
 
 
 class Formats(unittest.TestCase):
@@ -506,7 +686,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(len(script), 1)
         self.assertIn(f"script-src 'sha256-{digest}';", text)
         self.assertIn("default-src 'none'", text)
-        bars = re.findall(r"<svg.*?</svg>", text)
+        bars = re.findall(r'<svg viewBox="0 0 1000 10".*?</svg>', text)  # of the parts of time
         self.assertEqual(len(bars), 2)
         lengths = [sum(float(w) for w in re.findall(r'width="([0-9.]+)"', bar)) for bar in bars]
         self.assertAlmostEqual(max(lengths), 1000, delta=0.01)
@@ -768,7 +948,7 @@ class Recipes(unittest.TestCase):
     def test_gating(self):
         """The budgets and the GitHub and GitLab jobs of docs/gating.md, run where they expect their runs."""
         text = (support.SOURCE / "docs/gating.md").read_text(encoding="utf-8")
-        budgets, github, gitlab = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        budgets, github, gitlab = (re.search(rf"^## {title}$.*?```yaml\n(.*?)```", text, re.DOTALL | re.M)[1] for title in ("Budgets", "GitHub", "GitLab"))
         work = fresh_dir() / "w"
         (work / "bin").mkdir(parents=True)
         (work / "bin/nsys-ai").symlink_to(support.PROGRAM)

@@ -136,6 +136,12 @@ class Curves(unittest.TestCase):
             wrong = sum(rate(kind, *size, 150, 0) * 150 for size in SIZES)
             self.assertLessEqual(wrong, 3, kind)
 
+    @support.tier("soak")
+    def test_drift_in_blocks(self):
+        """Below 1 in 1,000 with long histories, too: 4,000 pairs are too few to tell that."""
+        for size in ((5, 35), (10, 35)):
+            self.assertLess(rate("drift in blocks", *size, 40000, 0), 0.001, size)
+
     def test_coverage(self):
         """The interval of equal programs holds 0, unless they drift and are captured one after the other."""
         for kind, captures, least, most in (("normal", 5, 0.94, 1), ("normal", 10, 0.94, 1), ("drift in blocks", 5, 0.57, 0.67),

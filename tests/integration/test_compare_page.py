@@ -97,6 +97,39 @@ class Page(unittest.TestCase):
         cls.page = compared(cls.traces["base"], cls.traces["new"])
         cls.data = json.loads(block(cls.page, "compare"))
 
+    def test_a_dot_per_capture(self):
+        """Six captures in the order of their step times, from left to right."""
+        drawn = self.page.partition("<h2>Captures</h2>")[2].partition("<h2>")[0]
+        dots = [(float(x), float(value)) for x, value in re.findall(r'class="dot" x1="([\d.]+)".*?<title>[^:]*: ([\d.]+) ms</title>', drawn)]
+        self.assertEqual(len(dots), 6)
+        values = [value for _, value in sorted(dots)]
+        self.assertEqual(values, sorted(values))
+        self.assertTrue(all(0 <= x <= 1000 for x, _ in dots))
+
+    def test_links_lead_to_the_reports(self):
+        """From where the page is, also through names that a URL has to spell; a run without a report has none."""
+        where = fresh_dir()
+        for name in ("a #1?", "b"):
+            self.assertEqual(run("analyze", self.traces["base"][0], "-q", "--out", where / name).returncode, 0)
+        (where / "b" / "report.html").unlink()
+        done = run("compare", where / "a #1?", where / "b", "--out", where / "deep" / "er" / "diff", "-q", "--allow", "same_content")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (where / "deep" / "er" / "diff" / "compare.html").read_text()
+        self.assertEqual(re.findall(r'<a href="([^"]*)">', page), ["../../../a%20%231%3F/report.html"])
+
+    def test_waterfall_leads_from_base_to_new(self):
+        """Each part begins where the one before it ended, and the last ends where the bar of the new side does."""
+        drawn = self.page.partition("<h2>From base to new</h2>")[2].partition("<h2>")[0]
+        steps = [(title, sign, float(x), float(x) + float(width)) for title, sign, x, width in
+                 re.findall(r'<tr><td>([^<]*)</td><td class="num">([+-]?)[^<]*</td>.*?<rect x="([\d.]+)" width="([\d.]+)"', drawn)]
+        self.assertEqual([step[0] for step in steps], ["base", "compute", "exposed communication", "exposed copies", "idle", "new"])
+        at = steps[0][3]
+        for _, sign, low, high in steps[1:-1]:
+            self.assertAlmostEqual(high if sign == "-" else low, at, delta=2.5)
+            at = low if sign == "-" else high
+        self.assertAlmostEqual(at, steps[-1][3], delta=5)
+        self.assertGreater(steps[4][3] - steps[4][2], 100)  # loop-waits: idle time is what grew
+
     def test_middle_capture(self):
         for side, traces in self.traces.items():
             lengths = {}

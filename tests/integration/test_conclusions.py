@@ -33,7 +33,7 @@ class Said:
         return "\n".join(e["text"] for e in self.findings[finding]["evidence"])
 
     def section(self, title):
-        return self.markdown.split(f"\n## {title}\n")[1].split("\n## ")[0]
+        return self.markdown.split(f"<details><summary>{title}</summary>\n")[1].split("\n</details>")[0]
 
 
 def generated(scenario, *options):
@@ -309,7 +309,7 @@ class Priorities(unittest.TestCase):
             worst = max(float(r["exposed_comm_ms"]) for r in said.rows("gpu_active"))
             self.assertAlmostEqual(said.findings["exposed-communication"]["saving_ns"] / 1e6, worst, delta=0.000001)
         for said in each(generated("bimodal"), real("fsdp_2gpu")):
-            row = next(line for line in said.section("What the program is").splitlines() if "`flash_fwd_kernel" in line)
+            row = next(line for line in said.section("Top kernels by total GPU time").splitlines() if "`flash_fwd_kernel" in line)
             self.assertRegex(row, r"17 calls of about [\d.]+ us and 17 of about 7\.87 ms")
             self.assertNotIn("4.01 ms", row)
         losses = [row for row in generated("bimodal").rows("losses") if row["what"] == "bimodal"]
@@ -326,10 +326,10 @@ class Priorities(unittest.TestCase):
     def test_one_denominator_in_prose(self):
         for said in each(generated("neglected"), real("fsdp_2gpu")):
             self.assertNotRegex(said.markdown, r"% of (this GPU's|the|all) kernel time")
-            windows = [float(row["window_ms"]) for row in said.rows("gpu_utilization")]
+            active = [float(row["active_ms"]) for row in said.rows("gpu_active")]
             kernels = said.rows("kernels")
-            shares = [100 * float(row["total_time_ms"]) / max(windows) for row in kernels]
-            first = re.search(r"\| ([\d.]+)(-([\d.]+))?\u00a0% \|", said.section("What the program is").split("Of the window")[1])
+            shares = [100 * float(row["total_time_ms"]) / max(active) for row in kernels]
+            first = re.search(r"\| ([\d.]+)(-([\d.]+))?\u00a0% \|", said.section("Top kernels by total GPU time").split("Of active time")[1])
             self.assertAlmostEqual(float(first.group(3) or first.group(1)), max(shares), delta=0.6)
 
 
@@ -374,7 +374,7 @@ class Prices(unittest.TestCase):
         for said in each(generated("launch-load"), real("solver_nvtx_osrt_sched")):
             pause, gpu = said.findings["pause-module-load"], said.rows("gpu_active")[0]
             self.assertAlmostEqual(float(pause["pct_of_active"]), pause["saving_ns"] / 1e4 / float(gpu["window_ms"]), places=3)
-            self.assertIn(" of the window", said.verdict)
+            self.assertNotRegex(said.verdict, r"loaded or compiled[^;.]*active time")
 
     def test_time_before_the_first_call_is_a_share_of_the_capture(self):
         for said in each(generated("cpu-work"), real("cutlass_two_gpu_kinds")):
@@ -407,18 +407,18 @@ class Places(unittest.TestCase):
             advice = said.findings["exposed-communication"]["recommendation"]
             self.assertNotRegex(advice, "FSDP|DDP|bucket")
             self.assertIn("Exchanges between ranks", advice)
-        self.assertIn("DDP", generated("training").findings["exposed-communication"]["recommendation"])
+        self.assertIn("async_op", generated("training").findings["exposed-communication"]["recommendation"])
         if real("fsdp_2gpu"):
             said = real("fsdp_2gpu")
             self.assertEqual(said.findings["exposed-communication"]["place"], "AllToAll4D")
-            self.assertIn("on a stream that computes, too", said.evidence("exposed-communication"))
+            self.assertIn("on a compute stream, where it cannot overlap", said.evidence("exposed-communication"))
 
 
 class WhatIsNotRecorded(unittest.TestCase):
     def test_no_statement_on_gpus_that_were_not_recorded(self):
         for said in each(generated("api-only"), real("wsl_api_without_gpu")):
             self.assertEqual(said.findings["no-gpu-activity-recorded"]["severity"], "high")
-            self.assertIn("not recorded", said.verdict)
+            self.assertIn("No GPU activity records", said.verdict)
             self.assertNotRegex(said.verdict + said.advice.replace("neither that it idled nor that it worked", ""),
                                 "GPU idles|GPU is idle|while the GPU|% idle")
             self.assertNotIn("0 GPUs (", said.markdown)
@@ -431,7 +431,7 @@ class WhatIsNotRecorded(unittest.TestCase):
             self.assertIn("CUDA was not traced", said.verdict)
             longest = max(said.rows("nvtx_ranges"), key=lambda row: float(row["total_time_ms"]))
             self.assertIn(longest["range_name"], said.verdict)
-            self.assertNotIn("Kernel time", said.section("NVTX"))
+            self.assertNotIn("Kernel time", said.section("NVTX ranges"))
 
     def test_launches_before_the_capture_are_no_missing_ranges(self):
         """Kernels that were launched before the trace begins cannot lie in its ranges."""
@@ -456,7 +456,7 @@ class WhatIsNotRecorded(unittest.TestCase):
     def test_two_processes_on_one_gpu_are_one_gpu(self):
         for said in each(generated("two-processes"), real("two_processes_one_gpu")):
             self.assertEqual(len(said.rows("gpu_utilization")), 1)
-            self.assertNotIn("(pid", said.verdict + said.section("GPU utilisation"))
+            self.assertNotIn("(pid", said.verdict + said.markdown.partition("<details>")[0])
             self.assertIn("shared-gpu", said.findings)
         self.assertIn("shared by processes", generated("two-processes").verdict)  # others may begin with what matters more
 
@@ -483,8 +483,8 @@ class Words(unittest.TestCase):
         said = edited(trace("training"), "range-names",
                       "UPDATE NVTX_EVENTS SET text = 'train::step(3)::forward', textId = NULL WHERE eventType = 59 AND rowid % 2 = 0",
                       "UPDATE NVTX_EVENTS SET text = 'train::step(4)::forward', textId = NULL WHERE eventType = 59 AND rowid % 2 = 1")
-        self.assertIn("`train::step(3)::forward`", said.section("NVTX"))
-        self.assertIn("`train::step(4)::forward`", said.section("NVTX"))
+        self.assertIn("`train::step(3)::forward`", said.section("NVTX ranges"))
+        self.assertIn("`train::step(4)::forward`", said.section("NVTX ranges"))
 
 
 class LongCalls(unittest.TestCase):
@@ -495,8 +495,8 @@ class LongCalls(unittest.TestCase):
         self.assertIn("7 of 410 calls", said.evidence("few-long-calls"))
         finding = said.findings["few-long-calls"]
         self.assertEqual((finding["severity"], finding["reason"]), ("info", "the long calls may do more work"))
-        self.assertIn("does not tell whether they do more work", finding["why"])
-        self.assertIn("a few long calls hold much of a kernel's time", said.verdict.lower())
+        self.assertIn("does not tell whether these calls do more work", finding["why"])
+        self.assertIn("few long calls dominate a kernel", said.verdict.lower())
 
     def test_real_programs_have_none(self):
         """One runs a kernel for matrices of growing size: long calls follow from that."""
@@ -559,29 +559,27 @@ class WordsOfTheReport(unittest.TestCase):
 
     def test_a_stretch_of_copies_has_no_kernels_to_count(self):
         said = edited(trace("copy-bound"), "copies", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL")
-        self.assertEqual(said.findings["one-cold-pass"]["title"], "No steady state to judge: no kernel ran, only copies")
+        self.assertEqual(said.findings["one-cold-pass"]["title"], "Copies only, no kernels")
         self.assertNotRegex(said.markdown, r"\b0 kernels\b.*n/a|only 0 kernels")
 
     def test_kinds_of_spans_are_explained(self):
+        labels = {"set_up": "Setup", "pause": "Pause", "check": "Result check"}
         for said in each(generated("pause"), real("windows_wddm_cc120")):
-            text = said.section("GPU utilisation")
+            text = said.section("Active spans and pauses")
             for kind in {row["kind"] for row in said.rows("active_spans")} - {"active"}:
-                self.assertRegex(text, rf"\b{kind}: ")
-
-    def test_the_limit_of_launch_latency_is_not_said_to_be_lower_than_what_is_shown(self):
-        for said in each(generated("host-bound"), *(real(n) for n in ("jetson_orin", "windows_wddm_cc120"))):
-            self.assertIn("up to 20 us or up to twice the usual least where that is more", said.section("Where the host lost time"))
+                self.assertIn(f"{labels[kind]}: ", text)
 
 
 class WhatExpertsAskFirst(unittest.TestCase):
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):
-            self.assertTrue(said.verdict.startswith("**High: OpenACC. The program probably did not do its work"))
-            self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list[1:]))
+            self.assertTrue(said.verdict.startswith("**High: OpenACC. Program probably failed"))
+            self.assertTrue(all(f["severity"] == "info" for f in said.list[1:]))
+            self.assertNotIn("potential saving", said.verdict)
         ended = edited(trace("cold"), "no-kernel", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL",
                        "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId IN (SELECT id FROM StringIds WHERE value LIKE '%Launch%')",
                        *(f"DELETE FROM {t}" for t in ("CUPTI_ACTIVITY_KIND_MEMCPY",) if has_table(trace("cold"), t)))
-        self.assertIn("The program ended before its first kernel", ended.verdict)
+        self.assertIn("Program ended before its first kernel", ended.verdict)
 
     def test_what_of_the_capture_is_the_program(self):
         for said in each(generated("pause"), real("mordred_2021"), real("cutlass_two_gpu_kinds")):
@@ -590,11 +588,11 @@ class WhatExpertsAskFirst(unittest.TestCase):
                 self.assertIn(part, checks)
                 self.assertTrue(checks[part]["time_ms"] or checks[part]["state"] == "unknown", part)
         if real("cutlass_two_gpu_kinds"):
-            self.assertIn("before the first CUDA call", real("cutlass_two_gpu_kinds").verdict)
+            self.assertIn("11.8 s before CUDA", real("cutlass_two_gpu_kinds").verdict)
 
     def test_once_or_every_time(self):
         for said in each(generated("cold"), real("cuda_small"), real("pytorch_dlprof_2020")):
-            self.assertIn("No steady state to judge", said.verdict)
+            self.assertRegex(said.verdict, r"before CUDA.* GPU work \(busy ")
             self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list))
             self.assertNotRegex(said.advice, "CUDA graphs|num_workers|reduce-overhead")
 

@@ -12,7 +12,7 @@ from support import PROGRAM, analyze, fresh_dir, report, run, trace, tree
 
 READERS = ("direct", "sqlite")
 # What says that a table is missing, or why; all else must be as if the table had never been there.
-ABOUT_MISSING = ("capabilities", "data_quality", "findings", "evidence", "run_info", "metrics", "readers", "capture", "capture_health", "extract_notes", "probe_notes")
+ABOUT_MISSING = ("capabilities", "data_quality", "findings", "evidence", "run_info", "metrics", "readers", "capture", "capture_health", "extract_notes", "probe_notes", "what_if", "what_if_plan")
 
 
 class Pages:

@@ -39,7 +39,7 @@ def os_runtime(db, thread, start, end):
 
 
 def scheduling(db, thread, start, end):
-    """(on, off) in ns from neighbouring rows that alternate."""
+    """(on, off) in ns from neighboring rows that alternate."""
     rows = db.execute("SELECT start, isSchedIn FROM SCHED_EVENTS WHERE globalTid = ? ORDER BY 1, 2", (thread,)).fetchall()
     on = off = 0
     for (a, first), (b, second) in zip(rows, rows[1:]):

@@ -126,6 +126,20 @@ class Reports(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.base)), ["bin", "o", "tmp", "training.nsys-rep"])
         self.assertEqual(run("probe", self.report, env=env).returncode, 0)
 
+    def test_which_nsys(self):
+        """$NSYS before PATH; empty, none is run. A killed one leaves nothing."""
+        env = self.path_with(FAKE_NSYS)
+        elsewhere = {**env, "PATH": "/usr/bin:/bin", "NSYS": str(self.base / "bin/nsys")}
+        done = run("analyze", self.report, "--out", self.base / "o", env=elsewhere)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{self.base / 'bin/nsys'} export --type sqlite", done.stderr)
+        self.assertIn(str(self.base / "bin/nsys"), run("doctor", env=elsewhere).stdout)
+        done = run("analyze", self.report, "--out", self.base / "p", env={**env, "NSYS": ""})
+        self.assertEqual((done.returncode, (self.base / "p").exists()), (3, False))
+        done = run("analyze", self.report, "--out", self.base / "p", env=self.path_with("#!/bin/sh\nkill -9 $$\n"))
+        self.assertEqual((done.returncode, os.listdir(self.tmp()), (self.base / "p").exists()), (3, [], False))
+        self.assertIn("nsys export failed", done.stderr)
+
     def test_failing_nsys(self):
         broken = self.base / "broken.nsys-rep"
         broken.write_bytes(b"x")

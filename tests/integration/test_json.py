@@ -41,7 +41,7 @@ FIRST_COLUMNS = {
 KEYLESS = set("kernel_events memop_events graph_events api_events sync_events nvtx_events overhead_events osrt_events run_info "
               "capture timeline_places callchain_frames program_outputs comm_instances comm_capture nvtx_payloads "
               "nvtx_payload_schemas nvtx_payload_entries nvtx_payload_enums nvtx_dynamic_payloads "
-              "graph_node_events graph_launches graph_savings "
+              "cuda_event_events dependency_graph graph_node_events graph_launches graph_savings "
               "sched_events sample_events um_fault_events memory_usage_events "
               "memory_pool_events gpu_metric_samples nic_metric_samples nic_metric_names nic_ids nics".split())
 # Tables that are read only when something asks for them: what refers to them may have nothing to refer to.

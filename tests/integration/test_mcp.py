@@ -22,7 +22,7 @@ from support import PROGRAM, artifacts, fresh_dir, trace
 
 HANDSHAKES = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 NEWEST = "2026-07-28"
-TOOLS = "probe analyze findings explain tables table sql window skills run_skill compare export".split()
+TOOLS = "probe analyze findings explain tables table sql window skills run_skill ask check_claims compare export".split()
 RESERVED = "io.modelcontextprotocol/"
 DEADLINE_S = 60
 
@@ -226,8 +226,7 @@ class Server(unittest.TestCase):
         c.send(b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"' + b"x" * (2 << 20) + b'"}\n')
         self.assertEqual(c.receive()["error"]["code"], -32600)
         self.assertEqual(c.ask("ping")["result"], {})
-        fits = {"name": "sql", "arguments": {"run": "x", "query": "x" * 65537}}
-        self.assertEqual(c.error("tools/call", fits), -32602)
+        self.assertIn("at most 65536 bytes", c.refusal("sql", run="x", query="x" * 65537))
 
     def test_a_thousand_at_once(self):
         c = self.client
@@ -406,8 +405,8 @@ class Server(unittest.TestCase):
         small.close()
         cursor = c.tool("tables", run=run, limit=1)["next_cursor"]
         for wrong in (cursor + "0", cursor[1:], "9" * 30 + ".0", "-1" + cursor[1:], "", "\u00e9", cursor.replace(".", "..")):
-            self.assertEqual(c.error("tools/call", {"name": "tables", "arguments": {"run": run, "cursor": wrong}}), -32602)
-        self.assertEqual(c.error("tools/call", {"name": "tables", "arguments": {"run": run, "table": "kernels", "cursor": cursor}}), -32602)
+            self.assertIn("arguments.cursor", c.refusal("tables", run=run, cursor=wrong))
+        self.assertIn("arguments.cursor", c.refusal("tables", run=run, table="kernels", cursor=cursor))
 
     def test_table_conditions(self):
         c = self.client
@@ -467,15 +466,44 @@ class Server(unittest.TestCase):
         self.assertIn(c.tool("export", run=run, format="csv")["path"], paths)
         self.assertIn("trim", c.refusal("export", run=run, format="folded", start_s=start, end_s=end))
 
+    def test_questions(self):
+        """The answer is that of the command, without commands that hold the server's paths."""
+        c, run = self.client, self.handle()
+        answer = c.tool("ask", run=run, question="why is GPU 1 idle")
+        printed = json.loads(support.run("ask", artifacts(trace("training")), "why is GPU 1 idle", "--format", "json").stdout)
+        self.assertEqual({**printed, "run": run}, {**answer, "next": printed["next"], "wording": None})
+        self.assertNotIn(str(c.cache), json.dumps(answer))
+        self.assertEqual(c.tool("ask", run=run, question="foo bar baz")["intents"], [])
+        self.assertIn("question", c.refusal("ask", run=run, question=" "))
+
+    def test_claims(self):
+        c, run = self.client, self.handle()
+        question = "how long is all-reduce on GPU 1"
+        fact = c.tool("ask", run=run, question=question)["facts"][0]
+        number = re.match(r"[\d.]+ ms", fact["text"]).group()
+        good = c.tool("check_claims", run=run, question=question, draft=f"It takes {number} [F1].")
+        self.assertTrue(good["supported"])
+        self.assertEqual([(k["text"], k["verdict"], k["found_in"]) for k in good["claims"]], [(number, "supported", ["F1"])])
+        self.assertEqual(good["facts"][0], fact)
+        bad = c.tool("check_claims", run=run, question=question, draft=f"It takes {number}. That is 7.77 s [F1]. So says [F8].")
+        self.assertFalse(bad["supported"])
+        self.assertEqual([(k["text"], k["verdict"], k["found_in"]) for k in bad["claims"]],
+                         [(number, "no fact is cited", ["F1"]), ("7.77 s", "not in the cited facts", []), (None, "cites a fact that the answer does not have", [])])
+        self.assertTrue(c.tool("check_claims", run=run, question=question, draft="No numbers here.")["supported"])
+
     def test_wrong_arguments(self):
+        """... are answers of the tool, which models see (SEP-1303); a tool that is not there is an error of the protocol."""
         c = self.client
-        for name, arguments in (("nothing", {}), ("probe", {}), ("probe", {"trace": 3}), ("probe", {"trace": ""}), ("probe", {"trace": "x" * 5000}), ("probe", {"trace": "a", "more": 1}),
+        self.assertEqual(c.error("tools/call", {"name": "nothing", "arguments": {}}), -32602)
+        for name, arguments in (("probe", {}), ("probe", {"trace": 3}), ("probe", {"trace": ""}), ("probe", {"trace": "x" * 5000}), ("probe", {"trace": "a", "more": 1}),
                                 ("analyze", {"trace": "training.sqlite", "gpus": [1.5]}), ("analyze", {"trace": "training.sqlite", "gpus": []}), ("findings", {"run": "a", "severity": "worst"}),
                                 ("findings", {"run": "a", "limit": 0}), ("findings", {"run": "a", "limit": 1001}), ("findings", {"run": "a", "limit": "5"}), ("sql", {"run": "a"}),
                                 ("sql", {"run": "a", "query": "select 1", "parameters": {"a": [1]}}), ("table", {"run": "a", "table": "b", "where": [{"column": "c", "op": "like"}]}),
                                 ("window", {"run": "a", "start_ns": 1}), ("window", {"run": "a", "start_ns": 1.5, "end_ns": 2}), ("table", {"run": "a", "table": "b", "order": ["a"] * 5})):
-            self.assertEqual(c.error("tools/call", {"name": name, "arguments": arguments}), -32602, (name, arguments))
-        self.assertEqual(c.error("tools/call", {"name": "probe", "arguments": []}), -32602)
+            self.assertRegex(c.refusal(name, **arguments), "^arguments", (name, arguments))
+        self.assertEqual(c.refusal("findings", run="a", severity="critical"), "arguments.severity: expected one of high, medium, low, info")
+        self.assertEqual(c.refusal("table", run="a", table="b", where="call_count > 10"), "arguments.where: expected an array, got string")
+        self.assertTrue(c.ask("tools/call", {"name": "probe", "arguments": []})["result"]["isError"])
         run = self.handle()
         self.assertIn("sql:1:15: no such table", c.refusal("sql", run=run, query="select x from y"))
         self.assertIn("both start_ns and end_ns", c.refusal("window", run=run, start_ns=5, end_ns=5))

@@ -41,7 +41,7 @@ class Clients(unittest.TestCase):
                 self.assertEqual(seen["version"]["name"], "nsys-ai")
                 self.assertTrue(all(seen["resources"].values()) and len(seen["resources"]) == 3 and seen["report"] > 1000 and seen["templates"] >= 1)
                 self.assertEqual(seen["prompts"], {"triage": 1, "explain_finding": 1, "compare_runs": 1})
-                self.assertEqual((seen["refused"], seen["wrong"], seen["cancelled"], seen["after"]), (True, -32602, "given up", 7))
+                self.assertEqual((seen["refused"], seen["wrong"], seen["cancelled"], seen["after"]), (True, True, "given up", 7))
                 self.assertTrue(seen["instructions"])
         self.assertFalse([p for p in pathlib.Path(self.root).iterdir() if p.name != "t.sqlite"])
 

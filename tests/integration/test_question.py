@@ -1,7 +1,11 @@
 """Questions in plain words: facts are rows of tables, answers say what is known, and nothing else."""
+import contextlib
 import json
+import pathlib
 import re
 import shlex
+import shutil
+import sqlite3
 import unittest
 
 import yaml
@@ -10,24 +14,9 @@ import support
 from support import SOURCE, fresh_dir, trace
 
 INTENTS = yaml.safe_load((SOURCE / "rules/intents.yaml").read_text())
-QUESTIONS = {  # what an engineer types, and what it is about
-    "why is my GPU idle": "idle", "why are there bubbles?": "idle", "What is the GPU utilization?": "idle", "what is the slowest kernel": "slow_kernels",
-    "is NCCL overlapped": "communication", "how much of the all-reduce is exposed": "communication", "how long is a step": "steps",
-    "how many iterations per second": "steps", "why is the first step slow": "first_step", "is torch.compile in the capture": "first_step",
-    "does it run out of memory": "memory", "is there a memory leak": "memory", "am I using tensor cores": "arithmetic", "what is the MFU": "arithmetic",
-    "compare with yesterday": "compare", "is it slower than the last run": "compare", "why is it slow": "overview", "what should I fix first": "overview",
-    "are my copies pinned": "copies", "how fast are H2D copies": "copies", "is the data loader a bottleneck": "input", "would CUDA graphs help": "graphs",
-    "is the load balanced across ranks": "imbalance", "which layer takes the most time": "phases", "how much launch overhead is there": "launches",
-    "is occupancy limited by registers": "occupancy", "can I trust this trace": "quality", "does the profiler slow things down": "quality",
-    "why do some steps take longer than others": "variation", "what GPU is this": "hardware", "is the GPU throttling": "clocks",
-    "what does the CPU do meanwhile": "cpu", "is python's GIL a problem": "cpu", "how much time is spent in attention": "attention",
-    "is the loss correct": "accuracy", "how much memory bandwidth is used": "bandwidth", "are there page faults": "unified_memory", "do we wait for disk": "network",
-    "where do we block": "waits", "what could be fused": "fusion", "which framework is it": "workload", "do processes share the GPU": "processes", "what does it cost": "cost",
-    "how many kernels run": "counts", "does it scale to 8 GPUs": "scaling", "should I use a bigger batch": "batch_size", "do the GPUs wait for each other": "imbalance",
-    "which kernels should I fuse": "fusion", "what does step 3 look like": "steps", "what is queue_drained": "named_cause",
-    "compare GPU 0 and GPU 1": "imbalance", "compare GPUs 0 and 1": "imbalance", "is GPU 1 slower than GPU 0": "imbalance", "compare with the run of GPU 0": "compare",
-    "why are some frames slow": "variation", "how fast is one frame": "steps", "what is the frame rate": "steps", "which NVTX range takes the most GPU time": "phases",
-    "how many kernels were launched per step": "step_content", "how many launches per frame": "step_content", "what is a pause": "pauses", "why is there a pause": "pauses"}
+# What an engineer types, and the intent that it is about; "-": it is not understood, and that is said.
+QUESTIONS = {question: intent for intent, question in (line.split("\t") for line in (SOURCE / "tests/data/questions.tsv").read_text().splitlines())}
+ONE_EACH = {question: intent for intent, question in {intent: question for question, intent in QUESTIONS.items()}.items()}
 
 
 def run(*words, status=0):
@@ -46,12 +35,6 @@ def ask(source, question, *options, status=0):
 
 
 class Understanding(unittest.TestCase):
-    def test_each_question_is_about_its_subject(self):
-        place = artifacts("host-bound")
-        for question, about in QUESTIONS.items():
-            with self.subTest(question):
-                self.assertEqual(ask(place, question)["intents"][:1], [about])
-
     def test_every_rule_answers_something(self):
         rules = {rule["id"] for rule in yaml.safe_load((SOURCE / "rules/default.yaml").read_text())["rules"]}
         patterns = [p for intent in INTENTS["intents"] for p in intent.get("rules", []) if p != "*"]
@@ -63,8 +46,13 @@ class Understanding(unittest.TestCase):
                             f"rules/intents.yaml names {pattern}, but rules/default.yaml has no such rule: correct or remove it")
 
     def test_every_intent_is_asked(self):
-        """... so that a mistake in one of its statements is an error above."""
-        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i}, set(QUESTIONS.values()) - {"named_cause"})
+        """... and answered, so that a mistake in one of its statements is an error here. What words are about: tests/unit/test_question_words.c."""
+        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i}, set(QUESTIONS.values()) - {"-"})
+        for question, intent in ONE_EACH.items():
+            with self.subTest(question):
+                answer = ask(artifacts("training"), question)
+                self.assertIn(intent, answer["intents"] or ["-"])
+                self.assertTrue(answer["answer"], "no answer")
 
     def test_capabilities_that_intents_need_are_known(self):
         done = run("sql", artifacts("host-bound"), "select distinct lower(replace(capability, ' ', '-')) as c from capabilities", "--format", "json")
@@ -205,9 +193,10 @@ class Answers(unittest.TestCase):
             self.assertEqual(found[:len(losses)], [row[0] for row in losses], name)
 
     def test_one_and_none(self):
-        for name in ("pause", "inference", "cpu-work", "minimal", "cold"):
-            for question in QUESTIONS:
-                text = json.dumps(ask(artifacts(name), question)["facts"])
+        for name in ("pause", "minimal", "empty", "nvtx-only"):
+            for question in ONE_EACH:
+                answer = ask(artifacts(name), question)
+                text = json.dumps([answer["facts"], answer["answer"]])
                 self.assertIsNone(re.search(r"[^\d.,]1 (copies|calls|kernels|blocks|times|instances|launches|steps|ranges|gaps|parts)\b", text), (name, question, text))
                 self.assertNotIn("n/a", text, (name, question))
 
@@ -221,9 +210,36 @@ class Honesty(unittest.TestCase):
 
     def test_what_is_not_understood_is_said(self):
         answer = ask(artifacts("host-bound"), "foo bar baz")
-        self.assertEqual(answer["intents"], [])
-        self.assertTrue(answer["answer"][0]["text"].startswith("No word of the question"))
-        self.assertTrue(answer["facts"])
+        self.assertEqual((answer["intents"], answer["facts"], answer["advice"]), ([], [], None))
+        self.assertEqual(answer["answer"][0]["text"], 'Not understood: "foo", "bar", "baz".')
+        self.assertTrue(answer["answer"][1]["text"].startswith("What can be asked, for example: "))
+        self.assertIn('Not understood: "frobnicated".', json.dumps(ask(artifacts("host-bound"), "how many kernels are frobnicated")["answer"]).replace("\\", ""))
+
+    def test_a_weak_word_beside_unknown_ones_is_not_enough(self):
+        self.assertEqual(ask(artifacts("host-bound"), "is the kernel a penguin")["intents"], [])
+
+    def test_a_name_that_is_not_there_is_all_that_is_said(self):
+        answer = ask(artifacts("host-bound"), "how many cudaMalloc3D calls are there")
+        self.assertEqual([s["text"] for s in answer["answer"]], ['Nothing in the trace is called "cudaMalloc3D": no kernel, NVTX range or CUDA call.'])
+
+    def test_spelling_is_forgiven(self):
+        place = artifacts("host-bound")
+        for wrong, right in {"wich kernal is slowst": "which kernel is slowest", "gpu utlization": "gpu utilization", "how many straems": "how many streams", "H2D bandwith": "H2D bandwidth",
+                             "is it luanch bound": "is it launch bound", "memroy leak": "memory leak", "wath is the ocupancy": "what is the occupancy"}.items():
+            with self.subTest(wrong):
+                answer, meant = ask(place, wrong), ask(place, right)
+                self.assertEqual((answer["intents"], answer["answer"][0]), (meant["intents"], meant["answer"][0]))
+                self.assertIn("Read \"", " ".join(s["text"] for s in answer["answer"]))
+
+    def test_names_of_the_trace_are_no_misspellings(self):
+        """A range called `forwrad` is that range."""
+        copy = fresh_dir() / "named.sqlite"
+        shutil.copy(trace("training"), copy)
+        with contextlib.closing(sqlite3.connect(copy)) as db, db:
+            db.execute("update NVTX_EVENTS set text = 'forwrad' where text = 'forward'")
+            db.execute("update StringIds set value = 'forwrad' where value = 'forward'")
+        self.assertEqual(ask(support.artifacts(copy), "how long is forwrad")["intents"], ["named_range"])
+        self.assertIn("Read", json.dumps(ask(artifacts("training"), "how long is forwrad")["answer"]))
 
     def test_one_run_compares_nothing(self):
         answer = ask(artifacts("host-bound"), "is it slower than yesterday")
@@ -243,6 +259,13 @@ class Printing(unittest.TestCase):
             self.assertIn(heading, text)
         self.assertEqual(text, run("ask", place, "why is my GPU idle").stdout)
         self.assertLessEqual(max(map(len, text.split("\nNext\n")[0].splitlines())), 120)
+
+    def test_a_text_is_checked(self):
+        place = artifacts("host-bound")
+        text = run("ask", place, "why is my GPU idle", "--check", "1. Idle for 29.6 ms [F1], of 77 ms [F1].\nThat is 53.9 %. So says [F8\x1b[31m].\n[F8] too.").stdout
+        self.assertEqual(text, "Numbers\n  29.6 ms: supported; it is in F1\n  77 ms: not in the cited facts\n  53.9 %: no fact is cited; it is in F1\n"
+                               "  31: no fact is cited\n  [F8]: cites a fact that the answer does not have\n1 of 5 supported\n")
+        self.assertEqual(run("ask", place, "why is my GPU idle", "--check", "Nothing.").stdout, "Numbers\n  none\n0 of 0 supported\n")
 
     def test_what_is_proposed_works(self):
         place = artifacts("training")
@@ -270,11 +293,156 @@ class Printing(unittest.TestCase):
 
     def test_hostile_questions(self):
         place = artifacts("host-bound")
-        for question in ("'; drop table kernels; --", '"', "`" * 50, "{{x}} [F1] %s %n", "\x1b[31mred\x1b[0m idle", "a" * 1900, "_" * 60, "é" * 300, "gpu 99999", "gpu gpu gpu", "::", "*", "idle " * 300):
+        for question in ("'; drop table kernels; --", '"', "`" * 50, "{{x}} [F1] %s %n", "\x1b[31mred\x1b[0m idle", "a" * 1900, "_" * 60, "é" * 300, "gpu 99999", "gpu gpu gpu", "::", "*", "idle " * 300, "between 999999999 s and 999999999 s",
+                         "last 999999999 s", "top 999999 kernels", "first 0 ms", "@times & !@count", "a & b", "$", "gpu $ gpu"):
             done = run("ask", place, question)
             self.assertNotIn("\x1b", done.stdout)
         self.assertIn("at most 2000 bytes", ask(place, "a" * 2001, status=2))
         self.assertIn("question is empty", ask(place, " ", status=2))
+
+
+def union(intervals):
+    total, end = 0, None
+    for a, b in sorted(intervals):
+        total += max(0, b - (a if end is None else max(a, end)))
+        end = b if end is None else max(b, end)
+    return total
+
+
+class Truth:
+    """What a trace says to SQL, for questions whose answer begins with a number or with yes or no."""
+    def __init__(self, path):
+        self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.tables = {row[0] for row in self.db.execute("select name from sqlite_master where type = 'table'")}
+
+    def rows(self, statement, needs="KERNEL"):
+        return self.db.execute(statement).fetchall() if f"CUPTI_ACTIVITY_KIND_{needs}" in self.tables else []
+
+    def one(self, statement, needs="KERNEL"):
+        rows = self.rows(statement, needs)
+        return (rows[0][0] or 0) if rows else 0
+
+    def kernels(self, what, where="1"):
+        return self.one(f"select {what} from CUPTI_ACTIVITY_KIND_KERNEL where {where}")
+
+    def copies(self, what, kind):
+        return self.one(f"select {what} from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = {kind}", "MEMCPY")
+
+    def memsets(self, what):
+        return self.one(f"select {what} from CUPTI_ACTIVITY_KIND_MEMSET", "MEMSET")
+
+    def operations(self):
+        for kind in ("KERNEL", "MEMCPY", "MEMSET"):
+            yield from self.rows(f"select deviceId, start, end, globalPid, contextId, streamId from CUPTI_ACTIVITY_KIND_{kind}", kind)
+
+    def longest_gap(self):
+        best, end = 0, {}
+        for device, a, b, *_ in sorted(self.operations()):
+            best = max(best, a - end.get(device, a))
+            end[device] = max(b, end.get(device, b))
+        return best
+
+    def window(self):
+        spans = [row[1:3] for row in self.operations()]
+        return max(b for _, b in spans) - min(a for a, _ in spans)
+
+    def short(self, ns):
+        return self.kernels("count(*)", f"end - start < {ns}")
+
+    def gpus(self):
+        return len({row[0] for row in self.operations()})
+
+    def numbers(self):
+        copy_ns = self.one("select sum(end - start) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind not in (11, 12)", "MEMCPY")
+        calls = self.one("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME", "RUNTIME")
+        known = {
+            "how many kernels ran": self.kernels("count(*)"), "number of kernel launches": self.kernels("count(*)"), "how many different kernels are there": self.kernels("count(distinct demangledName)"),
+            "total kernel time": self.kernels("sum(end - start)"), "average kernel duration": self.kernels("avg(end - start)"), "shortest kernel": self.kernels("min(end - start)"),
+            "longest kernel": self.kernels("max(end - start)"), "how many kernels are shorter than 20 us": self.short(20000), "how many kernels are longer than 20 us": self.kernels("count(*)", "end - start > 20000"),
+            "how many GPUs are there": self.gpus(), "how many streams are used": len({(d, p, c, s) for d, _, _, p, c, s in self.operations()}), "how long is the capture": self.window(),
+            "longest idle gap": self.longest_gap(), "how many CUDA calls": calls, "how many memsets": self.memsets("count(*)"), "time in memsets": self.memsets("sum(end - start)"),
+            "time spent in copies": copy_ns, "how many threads call CUDA": self.one("select count(distinct globalTid) from CUPTI_ACTIVITY_KIND_RUNTIME", "RUNTIME")}
+        for kind, name in ((1, "host to device"), (2, "device to host"), (8, "device to device")):
+            count, size, ns = (self.copies(what, kind) for what in ("count(*)", "sum(bytes)", "sum(end - start)"))
+            if count:
+                known |= {f"how many bytes {name}": size, f"how many copies {name}": count, f"how much time in {name} copies": ns, f"{name} bandwidth": size / ns * 1e9}
+        return known
+
+
+UNITS = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "GB/s": 1e9}
+
+
+def first_number(text):
+    """Its value in ns, bytes or bytes per second, and half of the last digit that is written."""
+    number, unit = re.match(r"([\d,]+(?:\.\d+)?)(?: (ns|us|ms|s|B|KiB|MiB|GiB|GB/s)\b)?", text).groups()
+    digits = len(number.partition(".")[2])
+    return float(number.replace(",", "")) * UNITS[unit or ""], 0.51 * 10 ** -digits * UNITS[unit or ""]
+
+
+class Numbers(unittest.TestCase):
+    """The number comes first, and is what SQL finds in the export."""
+    def check_trace(self, path):
+        place, truth = support.artifacts(path), Truth(path)
+        for question, expected in truth.numbers().items():
+            with self.subTest(question, trace=path.stem):
+                said = ask(place, question)["answer"][0]["text"]
+                value, slack = first_number(said)
+                self.assertAlmostEqual(value, expected, delta=slack + 1, msg=said)
+
+    def test_generated_traces(self):
+        for name in ("training", "inference", "copy-bound"):
+            self.check_trace(pathlib.Path(trace(name)))
+
+    def test_shared_traces(self):
+        found = [path for path in (support.SHARED / "traces" / name for name in ("fsdp_2gpu.sqlite", "real/solver_nvtx_osrt_sched.sqlite", "real/jetson_orin.sqlite")) if path.exists()]
+        if not found:
+            self.skipTest("the shared traces are not here")
+        for path in found:
+            self.check_trace(path)
+
+    def test_yes_or_no(self):
+        for name in ("training", "inference", "copy-bound"):
+            place, truth = artifacts(name), Truth(trace(name))
+            pageable = truth.one("select sum(srcKind = 0 or dstKind = 0) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (1, 2)", "MEMCPY")
+            streams = len({(d, s) for d, _, _, _, _, s in truth.operations()})
+            graphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" in truth.tables
+            with self.subTest(name):
+                self.assertEqual(ask(place, "do we copy from pageable memory")["answer"][0]["text"].partition(":")[0], "Yes" if pageable else "No")
+                self.assertEqual(ask(place, "are CUDA graphs used")["answer"][0]["text"].startswith("No"), not graphs)
+                if streams == truth.gpus():
+                    self.assertTrue(ask(place, "do kernels run concurrently")["answer"][0]["text"].startswith("No"))
+
+    def test_a_window(self):
+        """What runs between two points of time, of the session or from the start of GPU work."""
+        truth, place = Truth(trace("training")), artifacts("training")
+        start = min(row[1] for row in truth.operations())
+        for base in (0, start):
+            a, b = start + 10_000_000, start + 20_000_000
+            answer = ask(place, f"what happens between {(a - start + base) / 1e9:.9f} s and {(b - start + base) / 1e9:.9f} s")
+            device = answer["facts"][0]["values"][0]["value"]
+            busy = union([(max(s, a), min(e, b)) for d, s, e, *_ in truth.operations() if d == device and s < b and e > a])
+            count = truth.kernels("count(*)", f"deviceId = {device} and start < {b} and end > {a}")
+            said = answer["answer"][0]["text"]
+            self.assertIn(f"; {count} kernels", said)
+            self.assertAlmostEqual(first_number(said)[0], 100 * busy / (b - a), delta=0.06)
+
+    def test_the_machine(self):
+        truth, place = Truth(trace("training")), artifacts("training")
+        name, sms, memory = truth.db.execute("select name, smCount, totalMemory from TARGET_INFO_GPU").fetchone()
+        self.assertIn(name, ask(place, "which GPU is this")["answer"][0]["text"])
+        self.assertTrue(ask(place, "how many SMs does it have")["answer"][0]["text"].startswith(f"{sms} SMs"))
+        self.assertAlmostEqual(first_number(ask(place, "how much memory does the GPU have")["answer"][0]["text"])[0], memory, delta=memory / 1000)
+        version = truth.db.execute("select value from META_DATA_EXPORT where name = 'EXPORT_PRODUCT_VERSION'").fetchone()[0]
+        self.assertIn(version, ask(place, "which version of nsys")["answer"][0]["text"])
+
+    def test_collectives_by_kind(self):
+        truth, place = Truth(trace("training")), artifacts("training")
+        for gpu in (0, 1):
+            expected = truth.one("select sum(k.end - k.start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.shortName "
+                                 f"where s.value like '%AllReduce%' and k.deviceId = {gpu}")
+            value, slack = first_number(ask(place, f"how long is all-reduce on GPU {gpu}")["answer"][0]["text"])
+            self.assertAlmostEqual(value, expected, delta=slack + 1)
+        self.assertTrue(ask(place, "how long is all-gather")["answer"][0]["text"].startswith("0 ns: none of that kind ran; communication of other kinds: AllReduce"))
 
 
 class OfTheUser(unittest.TestCase):

@@ -85,7 +85,7 @@ class Planned(unittest.TestCase):
         return found
 
     def test_persistent(self):
-        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", "host_code"),
+        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", "mostly host-bound"),
                                  ("copy", "copies")):
             made = job("--ranks", 3, "--steps", 8, "--straggler", "persistent", "--late-rank", 2, "--late-with", late_with)
             found = self.check_sums(ranks(traces(made)), truth(made))
@@ -177,7 +177,7 @@ class Refused(unittest.TestCase):
         made = job("--ranks", 2, "--steps", 12, "--periodic")
         out = ranks(traces(made))
         self.assertEqual(result(out)["collective_count"], 48)
-        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "initialisation"})
+        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "initialization"})
         made = job("--ranks", 3, "--steps", 12, "--periodic", "--no-init", "--offset-us", 90, "--lead", "1:5")
         ranks(traces(made), "--clock-doubt-us", 1000, status=7)  # a step takes half a millisecond
         out = ranks(traces(made), "--clock-doubt-us", 150)
@@ -208,6 +208,22 @@ class Refused(unittest.TestCase):
         self.assertEqual((mismatch["rank"], mismatch["number"]), ("rank 1", "100"))
         self.assertIn("end together", mismatch["reason"])
 
+    def test_a_missing_call_shifts_no_pair(self):
+        """Without payloads only ends tell: on one side of it pairs are right, on the other there are none, and the report says so."""
+        for count, at in ((30, 5), (30, 15), (30, 25), (30, 28), (120, 30), (120, 60)):
+            made = job("--ranks", 2, "--steps", count // 3, "--collectives", 3, "--missing", f"1:{at}", "--no-payloads", "--no-init")
+            out = ranks(traces(made), "--rank-after", "rank")
+            first, other = rows(out, "rank_communicators")
+            begins, matched = [int(r["first_matched"]) for r in (first, other)], int(first["matched_count"])
+            planned = [[k for k in range(count)], [k for k in range(count) if k != at]]  # which collective each kernel is
+            pairs = [planned[0][begins[0]:begins[0] + matched], planned[1][begins[1]:begins[1] + matched]]
+            self.assertEqual(pairs[0], pairs[1], (count, at))
+            self.assertEqual(matched, max(at, count - at - 1))
+            mismatch, = rows(out, "collective_mismatches")
+            self.assertEqual(int(mismatch["number"]), at if at >= count - at - 1 else at - 1)
+            self.assertIn("one rank has a call that", mismatch["reason"])
+            self.assertRegex(" ".join(result(out)["caveats"]), "nothing (behind|before) that is matched")
+
     def test_another_program(self):
         made = job("--ranks", 3, "--steps", 10, "--foreign", 2, "--straggler", "persistent")
         out = ranks(traces(made), status=7)
@@ -216,6 +232,22 @@ class Refused(unittest.TestCase):
         self.assertIn("1 of 3 ranks could not be compared", found["text"])
         self.assertEqual([bool(r["refused"]) for r in rows(out, "ranks")], [False, False, True])
         self.assertEqual(rows(out, "ranks")[2]["wait_ns"], "")
+
+    def test_a_trace_without_collectives_is_named(self):
+        made, silent = job("--ranks", 2, "--steps", 10), support.trace("minimal")
+        out = ranks([*traces(made), silent], status=7)
+        self.assertIn(f"No collectives ran in {silent}.", result(out)["text"])
+
+    def test_another_job_is_named(self):
+        """Two jobs of two GPUs each, 80 minutes apart: each is compared for itself, and that is no verdict of one job."""
+        one, other = (traces(job("--ranks", 2, "--steps", 10, "--together", "--no-payloads", "--no-init", "--seed", seed))[0] for seed in (1, 2))
+        later = fresh_dir("job") / "later.sqlite"
+        shutil.copy(other, later)
+        with contextlib.closing(sqlite3.connect(later)) as db:
+            db.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + 80 * 60 * 1000000000")
+            db.commit()
+        found = result(ranks([one, later], status=7))
+        self.assertRegex(found["text"], r"No collective of \S+ is in \S+later.sqlite, captured (1 h 20|80) min.* apart: another job")
 
     def test_a_missing_rank(self):
         made = job("--ranks", 3, "--steps", 10)
@@ -237,6 +269,23 @@ class Refused(unittest.TestCase):
             self.assertFalse(out.exists())
 
 
+class OneAnswer(unittest.TestCase):
+    """analyze and ranks say the same of the same trace: who came last, how often, by how much."""
+
+    def check(self, trace):
+        own = {(r["device_id"], r["pid"]): (r["late_count"], r["late_by_ns"]) for r in rows(support.analyze(trace), "comm_ranks")}
+        self.assertEqual(own, {(r["device_id"], r["pid"]): (r["late_count"], r["late_by_ns"]) for r in rows(ranks([trace]), "ranks")})
+        self.assertGreater(sum(int(count) for count, _ in own.values()), 10)
+
+    def test_generated(self):
+        for straggler in ("persistent", "rotating"):
+            self.check(traces(job("--ranks", 4, "--steps", 10, "--together", "--straggler", straggler))[0])
+
+    @unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no reference traces")
+    def test_real(self):
+        self.check(SHARED / "traces/fsdp_2gpu.sqlite")
+
+
 class Output(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -251,7 +300,7 @@ class Output(unittest.TestCase):
         self.assertGreaterEqual(min(doubts), 32)  # steps of a GPU's clock
 
     def test_order_of_operands_and_runs(self):
-        """Neither the order in which traces are given nor whether they are analysed before makes a difference."""
+        """Neither the order in which traces are given nor whether they are analyzed before makes a difference."""
         again = ranks(list(reversed(traces(self.job))), "--rank-after", "rank")
         self.assertEqual(support.tree(again), support.tree(self.out))
         runs = []

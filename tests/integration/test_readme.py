@@ -8,7 +8,7 @@ import support
 from support import SOURCE, fresh_dir, trace
 
 TEXT = (SOURCE / "README.md").read_text(encoding="utf-8")
-ELSEWHERE = ("nsys export ", "claude ", "scripts/", "cmake ", "sudo ")  # needs what is not here; builds are tested by test_build
+ELSEWHERE = ("nsys export ", "claude ", "scripts/", "cmake ", "sudo ", "tar ", "pip ")  # needs what is not here; test_build, test_release
 
 
 def commands():

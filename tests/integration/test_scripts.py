@@ -99,7 +99,7 @@ class Setup(unittest.TestCase):
         for words in (("--test",), ("--tests", "--ci")):
             done, calls = self.setup_with(ALL_THERE, *words)
             self.assertEqual((done.returncode, calls), (2, []))
-            self.assertIn("usage: scripts/setup [--tests|--ci|--soak]", done.stderr)
+            self.assertIn("usage: scripts/setup [--tests|--ci|--soak|--release]", done.stderr)
 
 
 @support.unsanitized("once is enough")

@@ -66,7 +66,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(report["tables"]["my_gaps"]["rows"][0][2], 100)
         self.assertEqual([(f["id"], f["title"]) for f in report["findings"] if f["id"] == "stream-starved"], [("stream-starved", "stream 7 waits")])
         text = (out / "report.md").read_text()
-        section = text[text.index("## Skills"):text.index("## More")]
+        section = text[text.index("<summary>Skills</summary>"):]
         self.assertIn("1 stream waits for 29.6 ms", section)
         self.assertIn("| 0 | 7 | 100 | 29.6\u00a0ms |", section)
         self.assertIn("stream 7 waits", text)
@@ -82,7 +82,7 @@ class Reports(unittest.TestCase):
         done = analyze(path, out=out)[1]
         self.assertEqual(done.returncode, 0)
         self.assertFalse(list((out / "tables").glob("*my_gaps*")) + list((out / "tables").glob("skill*")))
-        self.assertNotIn("## Skills", (out / "report.md").read_text())
+        self.assertNotIn("<summary>Skills</summary>", (out / "report.md").read_text())
 
     def test_same_bytes(self):
         """Of a run, of one without stages, with any number of threads."""
@@ -113,7 +113,7 @@ class Reports(unittest.TestCase):
         out, done = analyze(trace("hostile"), "--skill", "kernels_by_range")
         self.assertEqual(done.returncode, 0, done.stderr)
         text = (out / "report.md").read_text()
-        section = text[text.index("## Skills"):text.index("## More")]
+        section = text[text.index("<summary>Skills</summary>"):]
         self.assertNotRegex(section, r"(?<!\\)<(script|img|b)\b")
 
     def test_mistakes(self):

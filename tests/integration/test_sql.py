@@ -189,7 +189,7 @@ class Answers(unittest.TestCase):
         directory = artifacts(trace("training"))
         tables = json.loads(run("sql", directory, "--schema", "--format", "json").stdout)["rows"]
         self.assertEqual({row[0] for row in tables if row[1] == "derived"}, {"kernel_launches", "memop_launches", "graph_event_launches", "call_ranges",
-                                                                              "nvtx_nodes", "range_depths"})  # no table of a run has their names
+                                                                              "nvtx_nodes", "range_depths", "nvtx_projection_events"})  # no table of a run has their names
         for name, kind, _, description in tables:
             self.assertTrue(description, name)
             done = json.loads(run("sql", directory, "--schema", name, "--format", "json").stdout)["rows"]
@@ -241,7 +241,7 @@ class Harm(unittest.TestCase):
         self.assertEqual(os.listdir(work), [])
 
     def test_output_file(self):
-        """Only what was asked for is replaced: not a pipe or device, not a link, no neighbour."""
+        """Only what was asked for is replaced: not a pipe or device, not a link, no neighbor."""
         directory, work = artifacts(trace("training")), fresh_dir()
         (work / "out.csv.part").write_text("mine")
         (work / "target.csv").write_text("old")

@@ -6,8 +6,10 @@ import html.parser
 import io
 import json
 import re
+import shutil
 import sqlite3
 import statistics
+import subprocess
 import unittest
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -19,6 +21,8 @@ ORACLE = SHARED / "nsys_stats"
 QUOTED = {("pytorch_dlprof_2020", "nvtxsum"), ("pytorch_dlprof_2020", "nvtxppsum"), ("pytorch_dlprof_2020", "nvtxpptrace")}
 # nsys joins copies with calls of any process (18): rows twice, and fewer within the limit.
 DOUBLED = {("two_processes_one_gpu", "cuda-sync-memcpy")}
+# Stretches in which several processes or devices are idle are one's only (24).
+IDLE = {("two_processes_one_gpu", "gpu-low-util"), ("low_util", "gpu-low-util:chunks=10")}
 # Ranges of equal times vanish with nsys (19), so that the one around them has no children: RangeIds that are not compared, those that nsys has not.
 TWINS = {("tiny", "nvtxpptrace"): ({"7", "8", "9"}, {"8", "9"})}
 # nsys looks for the range around another among 32-bit floats (NSYS_STATS.md 5.1), so that it finds others in a long capture: these columns.
@@ -61,9 +65,7 @@ class Nvidia(unittest.TestCase):
     def test_reports(self):
         compared = 0
         for file in sorted(ORACLE.glob("*/*.csv")):
-            name = file.stem.replace("_", ":", 1).replace("rows_", "rows=")
-            rule = file.stem.startswith("rule_")
-            name = file.stem[5:].replace("_", ":", 1) if rule else name
+            name = re.sub("(rows|gap|chunks)_", r"\1=", file.stem.removeprefix("rule_").replace("_", ":", 1))
             if file.parent.name == "formats" or not is_here(name.split(":")[0]):
                 continue
             with self.subTest(trace=file.parent.name, report=name):
@@ -73,6 +75,9 @@ class Nvidia(unittest.TestCase):
                     want = list(dict.fromkeys(file.read_text(encoding="utf-8").splitlines()))
                     self.assertEqual(got.splitlines()[:len(want)], want)
                     continue
+                if (file.parent.name, name) in IDLE:
+                    self.compare_stretches(file, got)
+                    continue
                 if (file.parent.name, name) in TWINS or (file.parent.name, name) in FLOATS:
                     self.compare_rows(file, name, got)
                     continue
@@ -80,6 +85,13 @@ class Nvidia(unittest.TestCase):
                     got = undoubled(got)
                 self.assertEqual(got, file.read_text(encoding="utf-8"))
         self.assertGreater(compared, 100)
+
+    def compare_stretches(self, file, got):
+        """Each stretch of nsys lies in one of ours, of the same process and GPU."""
+        (_, *got), (_, *want) = (list(csv.reader(text.splitlines())) for text in (got, file.read_text(encoding="utf-8")))
+        for _, _, length, start, *user in want:
+            self.assertTrue([row for row in got if row[4:] == user and int(row[3]) <= int(start) and
+                             int(row[3]) + int(row[2]) >= int(start) + int(length)], user)
 
     def compare_rows(self, file, name, got):
         got, want = list(csv.reader(io.StringIO(got))), list(csv.reader(file.open(encoding="utf-8")))
@@ -108,6 +120,48 @@ class Nvidia(unittest.TestCase):
                 self.assertEqual(without_blank_lines(stats(solver, report, "-f", f"csv:{key}={unit}")), want)
                 if key == "time":
                     self.assertEqual(without_blank_lines(stats(solver, report, "-f", "csv", "--timeunit", unit)), want)
+
+
+def nsys_version():
+    try:
+        found = re.search(r"version (\d+)\.", subprocess.run(["nsys", "--version"], capture_output=True, text=True, check=False).stdout)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+@unittest.skipUnless(nsys_version() == 2022, "no nsys of 2022 on PATH")
+class InstalledNsys(unittest.TestCase):
+    """The program itself, on generated exports of every age, under the names of 2022."""
+
+    REPORTS = ("apigpusum cudaapisum cudaapitrace gpukernsum gpukernsum:base gpumemsizesum gpumemtimesum gpusum gputrace kernexecsum kernexectrace nvtxgpuproj "
+               "nvtxkernsum nvtxsum nvtxppsum nvtxpptrace nvtxsesum osrtsum openaccsum openmpevtsum unifiedmemory unifiedmemorytotals umcpupagefaults").split()
+    RULES = "cuda-async-memcpy:rows=-1 cuda-sync-memcpy:rows=-1 cuda-sync-memset:rows=-1 cuda-sync-api:rows=-1 gpu-starv:gap=0 gpu-low-util gpu-low-util:chunks=7".split()
+    TRACES = [("training", age) for age in (2019, 2021, 2024, 2026)] + [("graphs-node", 2026), ("nvtx-mix", 2026), ("copy-bound", 2021), ("host-bound", 2024),
+                                                                        ("shapes", 2026), ("openacc-like", 2026), ("openmp-like", 2026)]
+
+    def compare(self, source, report):
+        words = ["analyze" if report in self.RULES else "stats", "-q", "-r", report, "-f", "csv"]
+        theirs = subprocess.run(["nsys", *words, source], capture_output=True, text=True, check=False, timeout=60)
+        if "ERROR" in theirs.stderr:  # gputrace without TARGET_INFO_GPU
+            return 0
+        want, got = theirs.stdout.split("\n"), undoubled(stats(source, report, "-f", "csv")).split("\n")
+        want, got = ([line for line in lines if line and not line.startswith("The following")] for lines in (want, got))
+        if report.startswith("cuda-"):  # of equal times any order; a call of another process is no call
+            want, got = sorted(set(want)), sorted(got)
+        self.assertEqual(got, want)
+        return len(want)
+
+    @support.tier("ci")
+    def test_reports_and_rules(self):
+        compared = 0
+        for scenario, age in self.TRACES:
+            source = fresh_dir() / f"{scenario}-{age}.sqlite"  # nsys may write beside it
+            shutil.copyfile(trace(scenario, "--schema", str(age)), source)
+            for report in (*self.REPORTS, *self.RULES):
+                with self.subTest(trace=source.name, report=report):
+                    compared += self.compare(source, report)
+        self.assertGreater(compared, 20000)
 
 
 # --- an independent truth ------------------------------------------------------------------------------------
@@ -479,7 +533,7 @@ class Ranges(unittest.TestCase):
         return edited("training", *statements)
 
     def test_deep(self):
-        """300 levels; the edges are shared with neighbours."""
+        """300 levels; the edges are shared with neighbors."""
         got = rows(self.nested([(i, 1000 - i) for i in range(300)] + [(1000, 1000), (1000, 1001)]), "nvtx_pushpop_trace")[1:]
         self.assertEqual([row[8] for row in got], [str(i) for i in range(300)] + ["1", "0"])
         self.assertEqual(got[299][12].count(":"), 300)
@@ -495,6 +549,13 @@ class Ranges(unittest.TestCase):
     def test_ranges_that_end_on_another_thread_hold_nothing(self):
         self.assertGreater(len(rows(self.nested([(5, 10**15)]), "nvtx_gpu_proj_trace")), 1)
         self.assertEqual(stats(self.nested([(5, 10**15)], "7"), "nvtx_gpu_proj_trace", "-f", "csv"), "\n")
+
+
+    def test_ages_without_null(self):
+        """Exports of 2019 have 0 and empty texts where later ones have nothing: the tree stands, and domains keep their names."""
+        old, new = (rows(trace("training", "--schema", str(age)), "nvtx_pushpop_trace")[1:] for age in (2019, 2021))
+        self.assertEqual([row[3:5] + row[8:10] for row in old], [row[3:5] + row[8:10] for row in new])
+        self.assertIn("NCCL:ncclAllReduce", {row[-1] for row in rows(trace("training", "--schema", "2019"), "nvtx_sum")})
 
 
 class Filters(unittest.TestCase):
@@ -559,6 +620,70 @@ class Filters(unittest.TestCase):
         self.assertEqual([p.name for p in out.parent.iterdir()], [f"x_cuda_api_sum_nvtx={escaped}{domain}-0.csv"])
 
 
+    def test_projected_range(self):
+        """Kernels that touch the time from the first to the last operation that the range launched."""
+        source = trace("training")
+        projected = rows(source, "nvtx_gpu_proj_trace")[1:]
+        name, start, length = next(row[:3] for row in projected if row[0] == ":forward")
+        begin, end = int(start), int(start) + int(length)
+        process = next(int(row[6]) for row in projected if row[1] == start and row[0] == name)
+        index = sorted((int(row[3]), row[1]) for row in projected if row[0] == name).index((int(next(r[3] for r in projected if r[0] == name)), start))
+        with sqlite3.connect(source) as db:
+            pid = next(of >> 24 for (of,) in db.execute("select globalPid from CUPTI_ACTIVITY_KIND_KERNEL") if of >> 24 & 0xFFFFFF == process)
+            got = rows(source, "cuda_gpu_kern_sum", "-f", "csv", "--filter-projected-nvtx", f"forward/{index}")
+            self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, self.kernels(db, begin, end, pid))
+        done = run("stats", "-q", "-r", "cuda_api_sum", "--filter-projected-nvtx", "nothing", edited(
+            "training", "insert into NVTX_EVENTS(start, end, eventType, globalTid, text) select 1, 2, 59, globalTid, 'nothing' from NVTX_EVENTS limit 1"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("launched nothing", done.stderr)
+
+
+class NvtxName(unittest.TestCase):
+    """Kernels called after the innermost range around their launch."""
+
+    def names(self, source):
+        """RANGE/KERNEL of each kernel, by its start."""
+        with sqlite3.connect(source) as db:
+            names = texts(db)
+            domains = {(thread >> 24, domain): (names.get(text_id) or text) + ":" for thread, domain, text_id, text in
+                       db.execute("select globalTid, domainId, textId, text from NVTX_EVENTS where eventType = 75")}
+            ranges = [(thread, start, end, domains.get((thread >> 24, domain), "") + (names.get(text_id) or text)) for thread, start, end, domain, text_id, text in
+                      db.execute("select globalTid, start, end, domainId, textId, text from NVTX_EVENTS where eventType in (59, 60, 70, 71) and endGlobalTid is null")]
+            calls = {(thread >> 24, correlation): (thread, start, end) for thread, correlation, start, end in
+                     db.execute("select globalTid, correlationId, start, end from CUPTI_ACTIVITY_KIND_RUNTIME order by rowid desc")}
+            for start, last, name, process, correlation in db.execute("select start, end, demangledName, globalPid, correlationId from CUPTI_ACTIVITY_KIND_KERNEL"):
+                thread, begin, end = calls.get((process >> 24, correlation), (None, 0, 0))
+                around = [(s, -e, text) for t, s, e, text in ranges if t == thread and s <= begin and e >= end]
+                yield start, last - start, (max(around)[2] + "/" if around else "") + names[name]
+
+    def test_kernels(self):
+        source = trace("training")
+        groups = {}
+        for _, length, name in self.names(source):
+            groups.setdefault((name,), []).append(length)
+        got = rows(source, "cuda_gpu_kern_sum:nvtx-name")
+        self.assertEqual({(row[-1],): row[:-1] for row in got[1:]}, sums(groups))
+        self.assertTrue(all("/" in row[-1] for row in got[1:]))
+
+    def test_every_report_that_has_it(self):
+        source = trace("training")
+        names = {name for _, _, name in self.names(source)}
+        for report in ("cuda_gpu_trace", "cuda_gpu_kern_gb_sum", "cuda_gpu_sum", "cuda_api_gpu_sum", "cuda_kern_exec_trace", "cuda_kern_exec_sum"):
+            got = {row[-1] for row in rows(source, report + ":nvtx-name")[1:]}
+            self.assertLessEqual(names, got, report)
+        for report in ("gpukernsum:nvtx-name", "nvtx_kern_sum:nvtx-name", "cuda_api_sum:nvtx-name"):
+            self.assertEqual(run("stats", "-q", "-r", report, source).returncode, 2, report)
+
+    def test_domains(self):
+        source = edited("training", "insert into NVTX_EVENTS(start, end, eventType, globalTid, domainId, text) select 0, 4000000000000, 59, globalTid, 7, 'whole' "
+                        "from CUPTI_ACTIVITY_KIND_RUNTIME group by globalTid",
+                        "delete from NVTX_EVENTS where coalesce(text, '') != 'whole'",
+                        "insert into NVTX_EVENTS(start, eventType, globalTid, domainId, text) select 0, 75, globalTid, 7, 'mine' "
+                        "from CUPTI_ACTIVITY_KIND_RUNTIME group by globalTid")
+        got = {row[-1] for row in rows(source, "cuda_gpu_kern_sum:nvtx-name")[1:]}
+        self.assertEqual(got, {"mine:whole/" + row[-1] for row in rows(source, "cuda_gpu_kern_sum")[1:]})
+
+
 class Rules(unittest.TestCase):
     """Rules of nsys analyze, in SQL: longest first, 50 rows."""
 
@@ -591,6 +716,57 @@ class Rules(unittest.TestCase):
             found += self.compare(source, "cuda_memset_sync", "MEMSET", "s.value like 'cudaMemset%' and s.value not like '%async%' and o.memKind in (1, 4)",
                                   f"{kinds.format('o.memKind')}, {rest}")
         self.assertGreater(found, 10)
+
+    def used(self, source):
+        """Times by process and device, those of the profiler included, as (first, last, times, context)."""
+        with sqlite3.connect(source) as db:
+            found, tables = {}, {name for (name,) in db.execute("select name from sqlite_master")}
+            for table in tables & {"CUPTI_ACTIVITY_KIND_" + kind for kind in ("KERNEL", "MEMCPY", "MEMSET")}:
+                for process, device, context, start, end in db.execute(
+                        f"select globalPid >> 24 & 0xffffff, deviceId, contextId, start, end from {table} where start > 0"):
+                    found.setdefault((process, device), []).append((start, end, context))
+            over = [] if "PROFILER_OVERHEAD" not in tables else db.execute("select globalTid >> 24 & 0xffffff, start, end from PROFILER_OVERHEAD join StringIds on id = nameId "
+                              "where value in ('CUDA profiling data flush overhead', 'CUDA profiling stop overhead')").fetchall()
+        for (process, device), ops in sorted(found.items()):
+            first, last = min(op[0] for op in ops), max(op[1] for op in ops)
+            times = [op[:2] for op in ops] + [(a, b) for of, a, b in over if of == process and first <= a and b <= last]
+            yield process, device, min(ops)[2], first, last, sorted(times)
+
+    def test_gaps(self):
+        source = edited("training", "update PROFILER_OVERHEAD set nameId = (select id from StringIds where value like '%uffer flush%' limit 1)",
+                        "update StringIds set value = 'CUDA profiling data flush overhead' where value like '%uffer flush%'")
+        want, whole = [], 0
+        for process, device, context, first, last, times in self.used(source):
+            until = first
+            for start, end in times:
+                if start > until:
+                    want.append((-(start - until), until, process, device, context))
+                until = max(until, end)
+            whole += len(times)
+        want = [[str(n + 1), str(-length), str(start), *map(str, rest)] for n, (length, start, *rest) in enumerate(sorted(want))]
+        self.assertEqual(rows(source, "gpu_gaps:gap=0:rows=-1")[1:], want)
+        self.assertEqual(rows(source, "gpu_gaps:gap=0")[1:], want[:50])
+        self.assertEqual(stats(source, "gpu_gaps", "-f", "csv"), "\n")
+        self.assertGreater(whole, 1000)
+        for wrong in ("gpu_gaps:gap=-1", "gpu_gaps:gap=x", "gpu_time_util:chunks=0", "gpu_time_util:chunks=1001", "cuda_api_sum:gap=1"):
+            self.assertEqual(run("stats", "-q", "-r", wrong, source).returncode, 2, wrong)
+
+    def test_utilization(self):
+        for name, chunks, threshold in (("host-bound", 30, 50), ("training", 1000, 100), ("host-bound", 7, 90)):
+            source, want = trace(name), []
+            for process, device, context, first, last, times in self.used(source):
+                piece, open_ns, busy = -(-(last - first) // chunks), 0, 0
+                for at in range(first, last, piece):
+                    end = min(at + piece, last)
+                    work = sum(max(0, min(b, end) - max(a, at)) for a, b in times)
+                    if work * 100 < threshold * (end - at):
+                        open_ns, busy = open_ns + end - at, busy + work
+                    if open_ns and (work * 100 >= threshold * (end - at) or end == last):
+                        begin = (at if work * 100 >= threshold * (end - at) else end) - open_ns
+                        want.append((float(one_decimal(busy * 100 / open_ns)), -open_ns, begin, process, device, context))
+                        open_ns = busy = 0
+            want = [[str(n + 1), one_decimal(percent), str(-length), *map(str, rest)] for n, (percent, length, *rest) in enumerate(sorted(want))]
+            self.assertEqual(rows(source, f"gpu_time_util:chunks={chunks}:threshold={threshold}:rows=-1")[1:], want)
 
     def test_synchronisation(self):
         source = trace("training")
@@ -633,16 +809,43 @@ class Models(unittest.TestCase):
                             "insert into OPENMP_EVENT_KIND_LOOP values (0, 1, 0), (0, 2, 1)")
         self.assertEqual(self.columns(rows(source, "openmp_sum"), "Total Time (ns)", "Count", "Name"), [["7", "2", "a"], ["2", "1", "b"], ["1", "1", "a"]])
 
-    def test_mpi_and_system_calls(self):
+    def test_mpi_and_video(self):
         source = self.write(*(f"create table {t}(start integer, end integer, textId integer, nameId integer)" for t in
-                              ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "SYSCALL")),
+                              ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS")),
                             "insert into MPI_P2P_EVENTS(start, end, textId) values (0, 5, 0), (1, 3, 0), (5, null, 0)",
                             "insert into MPI_OTHER_EVENTS(start, end, textId) values (0, 6, 0)",
                             "insert into MPI_START_WAIT_EVENTS(start, end, textId) values (0, 1, 1)",
-                            "insert into MPI_COLLECTIVES_EVENTS(start, end, textId) values (0, 9, 1)",
-                            "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
+                            "insert into MPI_COLLECTIVES_EVENTS(start, end, textId) values (0, 9, 1)")
         self.assertEqual(self.columns(rows(source, "mpi_event_sum"), "Total Time (ns)", "Instances", "Source", "Name"),
                          [["9", "1", "collectives", "b"], ["7", "2", "p2p", "a"], ["6", "1", "other", "a"], ["1", "1", "start-wait", "b"]])
+        source = self.write("create table NVVIDEO_DECODER_API(start integer, end integer, nameId integer)", "create table NVVIDEO_JPEG_API(start integer, end integer, nameId integer)",
+                            "insert into NVVIDEO_DECODER_API values (0, 5, 0), (1, 3, 0)", "insert into NVVIDEO_JPEG_API values (0, 6, 0)")
+        self.assertEqual(self.columns(rows(source, "nvvideo_api_sum"), "Total Time (ns)", "Num Calls", "Event Type", "Name"),
+                         [["7", "2", "Decoder", "a"], ["6", "1", "JPEG", "a"]])
+
+    def test_messages(self):
+        thread = 5 << 24 | 7
+        source = self.write("create table MPI_P2P_EVENTS(start integer, end integer, globalTid integer, textId integer, tag integer, remoteRank integer, size integer)",
+                            "create table MPI_COLLECTIVES_EVENTS(start integer, end integer, globalTid integer, textId integer, rootRank integer, size integer, recvSize integer)",
+                            "create table MPI_START_WAIT_EVENTS(start integer, end integer, globalTid integer, textId integer)",
+                            "create table MPI_RANKS(globalTid integer, rank integer)", f"insert into MPI_RANKS values ({thread + 1}, 3)",
+                            f"insert into MPI_P2P_EVENTS values (10, 15, {thread}, 0, 1, 2, 100), (10, 15, {thread}, 0, 1, 2, 100), (10, 15, {thread}, 0, 1, 4, 100), "
+                            f"(1, 2, {8 << 24}, 0, 1, 2, 7), (5, null, {thread}, 0, 1, 2, null)",
+                            f"insert into MPI_COLLECTIVES_EVENTS values (20, 29, {thread}, 1, 0, 40, null), (30, 31, {thread}, 1, 0, 50, 8)",
+                            f"insert into MPI_START_WAIT_EVENTS values (16, 18, {thread}, 1)")
+        self.assertEqual(rows(source, "mpi_event_trace", "-f", "csv:mem=B")[1:],
+                         [["1", "2", "1", "a", "8", "0", "1", "", "2", "", "7", "", ""], ["10", "15", "5", "a", "5", "7", "1", "3", "2", "", "100", "", ""],
+                          ["10", "15", "5", "a", "5", "7", "1", "3", "4", "", "100", "", ""], ["16", "18", "2", "b", "5", "7", "", "3", "", "", "", "", ""],
+                          ["20", "29", "9", "b", "5", "7", "", "3", "", "0", "", "40", ""], ["30", "31", "1", "b", "5", "7", "", "3", "", "0", "", "50", "8"]])
+        got = rows(source, "mpi_msg_size_sum", "-f", "csv:mem=B")
+        self.assertEqual(got[0], ["Total Message Volume (B)", "Instances", "Avg (B)", "Med (B)", "Min (B)", "Max (B)", "StdDev (B)", "Source", "Name"])
+        self.assertEqual(self.columns(got, "Total Message Volume (B)", "Instances", "Avg (B)", "Med (B)", "Min (B)", "Max (B)", "Source", "Name"),
+                         [["307", "4", "76.75", "100.0", "7", "100", "p2p", "a"], ["90", "2", "45.0", "45.0", "40", "50", "coll_send", "b"],
+                          ["8", "1", "8.0", "8", "8", "8", "coll_recv", "b"]])
+
+    def test_system_calls(self):
+        source = self.write("create table SYSCALL(start integer, end integer, nameId integer)",
+                            "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
         self.assertEqual(self.columns(rows(source, "syscall_sum"), "Total Time (ns)", "Num Calls", "Name"), [["10", "2", "b"], ["1", "1", "a"]])
 
     def test_unified_memory(self):
@@ -733,6 +936,7 @@ class Formats(unittest.TestCase):
     def test_values_that_no_capture_has(self):
         for report in run("stats", "--help-reports").stdout.split("\n"):
             for name in re.findall(r"^  (\w+)", report):
+                name += ":name=GpuMetrics" if name.endswith("_pace") else ""
                 done = run("stats", "-q", "-f", "csv", "-r", name, trace("hostile-values"))
                 self.assertIn(done.returncode, (0, 3), done.stderr)
 
@@ -786,8 +990,51 @@ class CommandLine(unittest.TestCase):
 
     def test_options_that_exclude_each_other(self):
         self.assertEqual(run("stats", "--filter-time", "1/2", "--filter-nvtx", "x", self.source).returncode, 2)
-        self.assertEqual(run("stats", "-o", "@cat", self.source).returncode, 2)
-        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 2)
+        self.assertEqual(run("stats", "--filter-time", "1/2", "--filter-projected-nvtx", "x", self.source).returncode, 2)
+
+    def test_programs(self):
+        """Each report goes to a program of its own, which starts only if there is a report, one after the other."""
+        reports = "cuda_api_sum,vulkan_api_sum,cuda_gpu_kern_sum"
+        want = stats(self.source, "cuda_api_sum", "-f", "csv") + stats(self.source, "cuda_gpu_kern_sum", "-f", "csv")
+        done = run("stats", "-q", "-r", reports, "-o", "@cat", self.source)
+        self.assertEqual((done.returncode, done.stdout), (0, want))
+        done = run("stats", "-q", "-r", reports, "-f", "csv", "-o", "@cat,@no-such-program,@head -n 1", self.source)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, want.splitlines()[0].replace("Num Calls", "Instances")))
+        out = fresh_dir() / "there"
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-o", f"@tee {out}", self.source).returncode, 0)
+        self.assertEqual(out.read_text(), stats(self.source, "cuda_api_sum", "-f", "csv"))
+        self.assertIn(" to [@true]... PROCESSED", run("stats", "-r", "cuda_api_sum", "-o", "@true", self.source).stdout)
+
+    def test_programs_that_fail(self):
+        for command, said in (("false", "ended with status 1"), ("no-such-program", "cannot start"), ("", "cannot start")):
+            done = run("stats", "-q", "-r", "cuda_api_sum", "-o", "@" + command, self.source)
+            self.assertEqual(done.returncode, 5, command)
+            self.assertIn(said, done.stderr)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_gpu_trace", "-o", "@true", self.source).returncode, 0)  # it reads nothing
+
+    def test_run(self):
+        """The export that a run was made from is found beside it, by its bytes."""
+        place = fresh_dir()
+        source = place / "mine.sqlite"
+        shutil.copyfile(self.source, source)
+        support.analyze(source, out=place / "artifacts" / "run1")
+        want = stats(source, "cuda_api_sum", "-f", "csv")
+        self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
+        elsewhere = fresh_dir() / "run"
+        shutil.copytree(place / "artifacts" / "run1", elsewhere)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv", elsewhere, cwd=place).stdout, want)
+        shutil.copyfile(trace("graphs"), elsewhere / "mine.sqlite")  # another one of that name
+        done = run("stats", "-q", "-r", "cuda_api_sum", elsewhere)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('"mine.sqlite"', done.stderr)
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", fresh_dir()).returncode, 3)
+
+    def test_export_of_an_nsys_rep(self):
+        report = fresh_dir() / "mine.nsys-rep"
+        report.write_bytes(b"no report")
+        words = ("stats", "-q", "-r", "cuda_api_sum", "-f", "csv", "--sqlite", self.source, report)
+        self.assertEqual(run(*words).stdout, stats(self.source, "cuda_api_sum", "-f", "csv"))
+        self.assertEqual(run(*words, "--force-export", env={"PATH": ""}).returncode, 3)
 
     def test_wrong_names(self):
         done = run("stats", "-q", "-f", "csv", "-r", "cuda_api_sun,cuda_api_sum,cuda_api_sum:base", self.source)
@@ -832,6 +1079,164 @@ class CommandLine(unittest.TestCase):
             count = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0]
         self.assertEqual(count, 4)
         self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
+
+
+class Recipes(unittest.TestCase):
+    def kernels(self, source):
+        with sqlite3.connect(source) as db:
+            return db.execute("select k.start, k.end, s.value, l.value, globalPid >> 24 & 0xffffff, deviceId from CUPTI_ACTIVITY_KIND_KERNEL k "
+                              "join StringIds s on s.id = shortName join StringIds l on l.id = demangledName order by 1, 2").fetchall()
+
+    def test_histogram(self):
+        source, lengths = trace("bimodal"), {}
+        for start, end, _, name, *_ in self.kernels(source):
+            lengths.setdefault(name, []).append(end - start)
+        for bins in (30, 3, 1):
+            want = []
+            for name, v in sorted(lengths.items(), key=lambda item: (-sum(item[1]), len(item[1]), item[0])):
+                least, most, done = min(v), max(v), 0
+                count = bins if most > least else 1
+                places = [min(int((x - least) / (most - least) * count), count - 1) if most > least else 0 for x in v]
+                for i in range(count):
+                    done += places.count(i)
+                    want.append([one_decimal(least + (most - least) / count * k if most > least else least) for k in (i, i + 1)] +
+                                [str(places.count(i)), one_decimal(100 * places.count(i) / len(v)), one_decimal(100 * done / len(v)), name])
+            self.assertEqual(rows(source, f"cuda_gpu_kern_hist:bins={bins}")[1:], want)
+
+    def pace(self, moments):
+        total, before = 0, None
+        for i, (start, end) in enumerate(sorted(moments)):
+            total += end - start
+            yield [str(v) if v is not None else "" for v in (i, start, end, end - start, start - before[0] if before else None,
+                                                             start - before[1] if before else None, total)]
+            before = start, end
+
+    def test_pace(self):
+        source = trace("training")
+        kernels = self.kernels(source)
+        for of, at in ((kernels[5][2], 2), (kernels[5][3], 3)):
+            if "," not in of:
+                self.assertEqual(rows(source, f"cuda_gpu_kern_pace:name={of}")[1:], list(self.pace([k[:2] for k in kernels if k[at] == of])))
+        tree = [row for row in rows(source, "nvtx_pushpop_trace")[1:] if row[5] == ":forward"]
+        for name in ("forward", ":forward"):
+            self.assertEqual(rows(source, f"nvtx_pace:name={name}")[1:], list(self.pace([(int(row[0]), int(row[1])) for row in tree])))
+        projected = [(int(row[1]), int(row[1]) + int(row[2])) for row in rows(source, "nvtx_gpu_proj_trace")[1:] if row[0] == ":forward"]
+        self.assertEqual(rows(source, "nvtx_gpu_proj_pace:name=forward")[1:], list(self.pace(projected)))
+        self.assertEqual(stats(source, "nvtx_pace:name=nothing", "-f", "csv"), "\n")
+        done = run("stats", "-q", "-r", "nvtx_pace", source)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nvtx_pace:name=NAME", done.stderr)
+
+    def test_map(self):
+        source, users = trace("training"), {}
+        for start, end, _, _, process, device in self.kernels(source):
+            users.setdefault((process, device), []).append((start, end))
+        first, last = min(v[0][0] for v in users.values()), max(end for v in users.values() for _, end in v)
+        for bins in (30, 7):
+            piece, want = -(-(last - first) // bins), []
+            for (process, device), times in users.items():
+                for i in range(bins):
+                    low, high = first + i * piece, first + (i + 1) * piece
+                    covered, until = 0, low
+                    for start, end in times:
+                        covered += max(0, min(end, high) - max(start, until))
+                        until = max(until, min(end, high))
+                    want.append([str(process), str(device), str(low), str(piece), one_decimal(100 * covered / piece)])
+            self.assertEqual(sorted(rows(source, f"cuda_gpu_time_util_map:bins={bins}")[1:]), sorted(want))
+
+
+class Tables(unittest.TestCase):
+    """What a run keeps of the same."""
+
+    def test_calls(self):
+        source = edited("training", "update CUPTI_ACTIVITY_KIND_RUNTIME set returnValue = case rowid % 5 when 0 then 2 when 1 then 600 else 0 end")
+        groups, errors = {}, {}
+        with sqlite3.connect(source) as db:
+            names = texts(db)
+            for name, start, end, result in db.execute("select nameId, start, end, returnValue from CUPTI_ACTIVITY_KIND_RUNTIME"):
+                name = re.sub(r"(_v\d{4,5}|_ptsz|_ptds)+$", "", names[name])
+                groups.setdefault(name, []).append(end - start)
+                errors[name] = errors.get(name, 0) + (result == 2)
+        found = support.read_csv(support.analyze(source), "api_calls")
+        self.assertEqual([(row["api_name"], int(row["call_count"]), support.ns_of_ms(row["total_time_ms"]), support.ns_of_us(row["min_duration_us"]),
+                           support.ns_of_us(row["max_duration_us"]), int(row["error_count"])) for row in found],
+                         [(name, len(v), sum(v), min(v), max(v), errors[name]) for name, v in sorted(groups.items(), key=lambda item: (-sum(item[1]), item[0]))])
+        for row in found:
+            v = groups[row["api_name"]]
+            self.assertAlmostEqual(float(row["p50_duration_us"]) * 1e3, statistics.median(v), delta=0.6)
+            self.assertAlmostEqual(float(row["stddev_duration_us"]) * 1e3, statistics.stdev(v) if len(v) > 1 else 0, delta=0.6)
+            self.assertEqual(int(row["longest_end_ns"]) - int(row["longest_start_ns"]), max(v))
+
+    def test_launches(self):
+        """Equal to the report, which is held against Python above."""
+        for source in (trace("training"), trace("graphs-node"), trace("dependency")):
+            want = {(row[0], row[1], row[2], row[-2], row[-1]): row for row in rows(source, "cuda_kern_exec_sum")[1:]}
+            found = support.read_csv(support.artifacts(source), "kernel_launch_times")
+            self.assertEqual(len(found), len(want))
+            for row in found:
+                key = next(k for k in want if k[:3] == (row["pid"], row["tid"], row["device_id"]) and k[4] == row["kernel_name"] and
+                           re.sub(r"(_v\d+|_ptsz)+$", "", k[3]) == row["api_name"])
+                report = want[key]
+                self.assertEqual((row["kernel_count"], row["queued_count"]), (report[3], report[4]))
+                for column, at in (("total_avg_us", 5), ("total_p50_us", 6), ("api_avg_us", 10), ("api_p50_us", 11), ("queue_avg_us", 15), ("queue_p50_us", 16),
+                                   ("queue_max_us", 18), ("kernel_avg_us", 20), ("kernel_p50_us", 21)):
+                    self.assertEqual(row[column] == "", report[at] == "", column)
+                    self.assertAlmostEqual(float(row[column] or 0) * 1e3, float(report[at] or 0), delta=0.6, msg=column)
+
+
+class Consumers(unittest.TestCase):
+    """How public scripts take the output of nsys stats apart: docs/stats.md, "Scripts that exist". Their command lines, with nsys-ai for nsys."""
+
+    def setUp(self):
+        self.place = fresh_dir()
+        self.source = self.place / "report.sqlite"
+        shutil.copyfile(trace("training"), self.source)
+        self.kernels = {row[-1]: row for row in rows(self.source, "cuda_gpu_kern_sum")[1:]}
+
+    def stats(self, *words):
+        done = run("stats", *words, self.source, cwd=self.place)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_files_with_the_report_in_their_name(self):
+        self.stats("--format", "csv", "--report", "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum", "--force-export", "--sqlite", "other.sqlite", "--force-overwrite",
+                   "--output", "out")
+        for report, column in (("cuda_gpu_kern_sum", "Name"), ("cuda_gpu_mem_time_sum", "Operation")):
+            with open(self.place / f"out_{report}.csv", encoding="utf-8", newline="") as file:
+                found = {row[column]: int(row["Total Time (ns)"]) for row in csv.DictReader(file)}
+            self.assertEqual(found, {row[-1]: int(row[1]) for row in rows(self.source, report)[1:]})
+        self.stats("--report", "gpukernsum", "-f", "json", "-o", "./exported")
+        kernels = json.loads((self.place / "exported_gpukernsum.json").read_text())
+        self.assertEqual(sum(kernel["Instances"] for kernel in kernels), sum(int(row[2]) for row in self.kernels.values()))
+        self.stats("--force-export", "false", "--report", "nvtx_gpu_proj_sum", "--format", "csv", "--output", "nsys_stats")
+        self.assertEqual(len(list(self.place.glob("nsys_stats*nvtx_gpu_proj_sum*.csv"))), 1)
+
+    def test_csv_on_standard_output(self):
+        """Lines with a comma, whatever else is printed; or from the header on."""
+        text = self.stats("--force-export=true", "--report", "cuda_gpu_kern_sum", "--format", "csv")
+        self.assertEqual(list(csv.reader(line for line in text.splitlines() if "," in line))[1:], list(self.kernels.values()))
+        text = self.stats("--report", "cuda_gpu_trace", "--format", "csv").strip().splitlines()
+        header = next(i for i, line in enumerate(text) if "Name" in line and "CorrId" in line)
+        self.assertEqual(len(text) - header - 1, len(rows(self.source, "cuda_gpu_trace")) - 1)
+        for row in csv.DictReader(text[header:]):  # kernels are what has a grid
+            self.assertEqual(row["GrdX"] != "", row["Name"] in self.kernels)
+
+    def test_json_on_standard_output(self):
+        projected = json.loads(self.stats("--report", "nvtx_gpu_proj_trace", "--force-export=true", "-q", "-f", "json"))
+        times = [int(entry["Projected Duration (ns)"]) for entry in projected if entry.get("Name", "").strip().strip('"') == ":forward"]
+        self.assertEqual(len(times), 8)
+
+    def test_columns_of_text(self):
+        """Sections by their titles, rows behind the line of dashes; numbers first, the name last."""
+        text = self.stats("--force-export=true", "--report", "cuda_gpu_kern_sum", "--report", "cuda_gpu_mem_time_sum")
+        section = text[text.index("CUDA GPU Kernel Summary"):text.index("CUDA GPU MemOps Summary")]
+        found = [re.match(r" *([\d.]+) +(\d+) +(\d+) +([\d.]+) ", line) for line in section.split("\n")]
+        self.assertEqual([(m[1], m[2], m[3]) for m in found if m], [tuple(row[:3]) for row in self.kernels.values()])
+        lines = self.stats("--report", "nvtx_sum").split("\n")
+        dashes = next(i for i, line in enumerate(lines) if "--------" in line)
+        self.assertEqual([line.split()[1] for line in lines[dashes + 1:] if line.strip()], [row[1] for row in rows(self.source, "nvtx_sum")[1:]])
+        table = self.stats("--report", "gpukernsum", "--format", "table", "--force-export=true")
+        self.assertGreater(len([line for line in table.split("\n") if line.startswith(" |") or line.startswith("|")]), len(self.kernels))
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ class Damage(Case):
                     spoil(source / f"stages/{name}.ntab")
                     done = self.add(source, 1, expect=3)
                     self.assertIn(f"stages/{name}.ntab", done.stderr)
-                    self.assertIn("analyse its trace again", done.stderr)
+                    self.assertIn("analyze its trace again", done.stderr)
                     self.assertEqual(list(self.store.glob("runs/*/*/*")), [])
         source = self.own()
         for name in ("report.md", "stages/kernel_events.ntab"):

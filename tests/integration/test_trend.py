@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -667,11 +668,41 @@ class Store(unittest.TestCase):
                 metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
                 states.append(metric["state"])
         self.assertEqual(states, ["too short", "steady", "warn", "fail"])
+        self.shows_the_newest_runs(store)
         # A budget of 1 % of the step holds where there is nothing to take 10 % of.
         step, copies = ([m for m in trend["series"][0]["metrics"] if m["metric"] == name][0]
                         for name in ("step.time.median", "gpu.exposed_copy.per_step"))
         self.assertEqual(copies["usual"], 0)
         self.assertAlmostEqual(copies["limit"], step["newest"] / 100, delta=1)
+
+    def shows_the_newest_runs(self, store):
+        """Since which night it is worse, by which kernel, on which day, and the command that compares the two nights."""
+        trend, out = self.trend(store)
+        metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
+        ids = [value["run"] for value in metric["values"]]
+        fast = max(i for i, value in enumerate(metric["values"]) if value["value"] - metric["usual"] <= metric["limit"])
+        slow = ids[fast + 1:]
+        self.assertEqual(metric["since"], slow[0])
+        self.assertGreater(len(slow), 1)
+        page, text = ((out / name).read_text(encoding="utf-8") for name in ("trend.html", "trend.md"))
+        first = next(line for line in text.splitlines() if "step.time.median of" in line)
+        self.assertIn(f"since {slow[0]}", first)
+        self.assertRegex(first, r"; `[^`]+`: [\d.]+ .s to [\d.]+ .s: ")
+        figure = next(part for part in page.split("<figure ")[1:] if "<figcaption>step.time.median<" in part).split("</figure>")[0]
+        dots = re.findall(r"<circle [^>]*><title>([^<]*)</title>", figure)
+        self.assertEqual([dot.split()[3].rstrip(",") for dot in dots], ids)
+        self.assertEqual([dot.split()[2].replace("-", "") for dot in dots], [run_id[:8] for run_id in ids])
+        days = re.findall(r">(\d{4}-\d\d-\d\d)</text>", figure)
+        self.assertEqual([days[0].replace("-", ""), days[-1].replace("-", "")], [ids[0][:8], ids[-1][:8]])
+        self.assertIn('class="band"', figure)
+        self.assertNotIn("<figcaption>step.time.median<", page.partition("in which nothing changed")[2])
+        self.assertIn("<figcaption>kernels.per_step<", page.partition("in which nothing changed")[2])
+        command = re.search(r"`(nsys-ai compare [^`]*)`", first)[1]
+        self.assertIn(f"{ids[-len(slow) - 1]}/captures/*", command)
+        self.assertIn(f"{slow[0]}/captures/*", command)
+        done = subprocess.run(["bash", "-c", command.replace("nsys-ai", shlex.quote(support.PROGRAM), 1) + " --out compared"], cwd=out.parent, env={**os.environ, "STORE": str(store)},
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_renamed_kernels_are_no_change(self):
         """Another spelling and another tile of the same work: compared as such, and no night is worse for it."""
@@ -754,8 +785,8 @@ class Store(unittest.TestCase):
         # The pages link to the reports that are left, and to all of them.
         links = {store / path for path in re.findall(r'href="(runs/[^"]+)"', pruned["index.html"].decode())}
         self.assertEqual(links, set(store.glob("runs/*/*/*/captures/0/report.html")))
-        for path in re.findall(r'href="file://([^"]+)"', (out / "trend.html").read_text(encoding="utf-8")):
-            self.assertTrue(pathlib.Path(path).exists(), path)
+        ways = set(re.findall(r'href="([^"]+/report.html)"', (out / "trend.html").read_text(encoding="utf-8")))
+        self.assertEqual({(out / way).resolve() for way in ways if not way.startswith("/")}, {path.resolve() for path in links})
 
     def test_recipe(self):
         """The nightly recipe of docs/nightly.md."""

@@ -400,7 +400,7 @@ class Truth(unittest.TestCase):
             self.assertEqual(findings & GAP_ADVICE, set())
 
     def test_hostile_values(self):
-        """What to do with absurd values is a choice; that utilisation stays below 100 % and everything adds up is not."""
+        """What to do with absurd values is a choice; that utilization stays below 100 % and everything adds up is not."""
         result = report(artifacts(trace("hostile-values")))
         for row in result.rows("gpu_utilization"):
             self.assertLessEqual(row["busy_pct"], 100)

@@ -63,7 +63,7 @@ class Verify(unittest.TestCase):
                 self.assertEqual([lines[0]["start_ns"], lines[0]["end_ns"]], [start, end])  # no longer gap in a pause
                 idle = next(row for row in rows if row["what"] == "idle")
                 self.assertEqual((idle["device_id"], idle["start_ns"], idle["end_ns"]), (gpu, start, end))
-                stated = re.search(r"at most ([0-9.,]+ \w+) in one of them|: ([0-9.,]+ \w+) of idle time in one gap", lines[0]["text"])
+                stated = re.search(r"gaps, longest ([0-9.,]+ \w+)|: ([0-9.,]+ \w+) of idle time in one gap", lines[0]["text"])
                 self.assertIn(f"{cause['cause']} {stated.group(1) or stated.group(2)}", idle["name"])
                 operations = [row for row in rows if row["what"] in ("kernel", "copy", "set", "graph")]
                 self.assertIn(end, [row["start_ns"] for row in operations if row["place"] == "after"])
@@ -123,6 +123,25 @@ class Verify(unittest.TestCase):
             done = support.run("rules", "explain", rule)
             self.assertEqual(done.returncode, 0, rule)
             self.assertTrue(pathlib.Path(support.SOURCE / "docs" / "root-causes" / f"{rule}.md").exists(), rule)
+
+
+class Places(unittest.TestCase):
+    def test_the_largest_part_leads_to_its_own_longest_call(self):
+        """Not to the longest event of the row that it is a part of."""
+        paths = [trace("launch-storm"), trace("neglected"), trace("bench")] + [p for p in (SHARED / "traces" / "fsdp_2gpu.sqlite",) if p.exists()]
+        seen = 0
+        for path in paths:
+            directory = artifacts(path)
+            kernels = {(k["device_id"], k["kernel_name"]): k for k in support.read_csv(directory, "kernels")}
+            for finding in support.report(directory).json["findings"]:
+                for fact in finding["evidence"]:
+                    if not fact["text"].startswith("largest part: "):
+                        continue
+                    kernel = kernels[str(fact["device_id"]), fact["name"]]
+                    self.assertIn(kernel["short_name"].split("<")[0], fact["text"])
+                    self.assertEqual([str(fact["start_ns"]), str(fact["end_ns"])], [kernel["longest_start_ns"], kernel["longest_end_ns"]])
+                    seen += 1
+        self.assertGreater(seen, 1)
 
 
 if __name__ == "__main__":

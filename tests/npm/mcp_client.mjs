@@ -43,6 +43,8 @@ await call("window", { run, start_ns: gpus[0].window_start_ns, end_ns: gpus[0].w
 await call("skills", {});
 await call("skills", { skill: "streams" });
 await call("run_skill", { run, skill: "streams" });
+await call("ask", { run, question: "why is the GPU idle" });
+await call("check_claims", { run, question: "why is the GPU idle", draft: "It is idle [F1]." });
 await call("compare", { base: run, new: run });
 await call("export", { run, format: "speedscope" });
 
@@ -56,7 +58,7 @@ for (const { name, arguments: wanted } of prompts)
   seen.prompts[name] = (await client.getPrompt({ name, arguments: Object.fromEntries(wanted.map((a) => [a.name, "x"])) })).messages.length;
 
 seen.refused = (await client.callTool({ name: "sql", arguments: { run, query: "select nonsense" } })).isError;
-seen.wrong = await client.callTool({ name: "sql", arguments: { run } }).then(() => "accepted", (error) => error.code);
+seen.wrong = await client.callTool({ name: "sql", arguments: { run } }).then((result) => result.isError, (error) => error.code);
 
 // A call that is given up is ended, and the server goes on.
 const slow = "with recursive t(n) as (select 1 union all select n + 1 from t) select count(*) from t";

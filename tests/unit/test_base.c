@@ -460,6 +460,20 @@ static void test_files(void **state) {
   assert_int_equal(nai_fs_remove_tree(top, &err), 0);
   assert_string_equal(nai_fs_basename("/a/x.sqlite"), "x.sqlite");
   assert_string_equal(nai_fs_basename("x"), "x");
+  char way[64];
+  static const char *const ways[][3] = {{"/a/b", "/a/c/d", "../c/d"},
+                                        {"/a/b", "/a/b/c", "c"},
+                                        {"/a/b/", "/a", "../"},
+                                        {"/a/b", "/a/bc", "../bc"},
+                                        {"/a", "/a", "."},
+                                        {"/", "/x", "x"},
+                                        {"no/such", "no/file", "../file"},
+                                        {"/ab/c", "/x/y", "../../x/y"}};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    assert_true(nai_fs_relative(way, sizeof way, ways[i][0], ways[i][1]));
+    assert_string_equal(way, ways[i][2]);
+  }
+  assert_false(nai_fs_relative(way, 4, "/a/b", "/a/c/d"));
   nai_buf_free(&text);
 }
 

@@ -241,6 +241,70 @@ static void aliases(void **state) {
   assert_int_equal(only_row(&m)->level, NAI_LEVEL_NAME);
 }
 
+/* Kernels whose launches lie before the capture have no path: more of them on one side make no place shorter. */
+static void unknown_places(void **state) {
+  (void)state;
+  static const struct nai_kernel_use a[] = {{"attend", "attention", "block", 20, 200},
+                                            {"attend", "attention", "", 10, 100},
+                                            {"gemm", "gemm", "q", 20, 50},
+                                            {"gemm", "gemm", "k", 20, 60},
+                                            {"norm", "norm", "", 4, 9},
+                                            {"rope", "other", "block", 30, 7}};
+  static const struct nai_kernel_use b[] = {{"attend", "attention", "block", 26, 260},
+                                            {"attend", "attention", "", 3, 30},
+                                            {"gemm", "gemm", "q", 20, 55},
+                                            {"gemm", "gemm", "k", 20, 66},
+                                            {"norm", "norm", "block", 4, 8},
+                                            {"rope", "other", "", 30, 7}};
+  struct nai_match m = match(a, N(a), b, N(b));
+  check_closed(&m, a, N(a), b, N(b));
+  assert_int_equal(m.count, 5); /* places of the GEMMs are known, and stay */
+  for (uint32_t i = 0; i < m.count; i++) {
+    assert_int_equal(m.rows[i].state, NAI_MATCH_KERNEL);
+    assert_int_equal(m.rows[i].level, NAI_LEVEL_NAME);
+  }
+  assert_int_equal(m.rows[0].of[NAI_BASE].launches, 30);
+  assert_int_equal(m.rows[0].of[NAI_CANDIDATE].launches, 29);
+}
+
+/* As many without a path on both sides: their places are compared. */
+static void places_unknown_alike(void **state) {
+  (void)state;
+  static const struct nai_kernel_use a[] = {{"k", "other", "p", 20, 200}, {"k", "other", "", 10, 100}};
+  static const struct nai_kernel_use b[] = {{"k", "other", "p", 30, 300}, {"k", "other", "", 10, 100}};
+  struct nai_match m = match(a, N(a), b, N(b));
+  assert_int_equal(m.count, 2);
+  assert_int_equal(delta(&m.rows[0]), 100);
+}
+
+/* One side runs two variants of what the other does with one: no variant is gone, unless the other's calls stay. */
+static void variants_of_one_side(void **state) {
+  (void)state;
+  static const struct nai_kernel_use a[] = {{"hist(int *)", "other", "", 11, 8},
+                                            {"hist(unsigned int *)", "other", "", 89, 55}};
+  static const struct nai_kernel_use b[] = {{"hist(int *)", "other", "", 100, 80}};
+  static const struct nai_kernel_use c[] = {{"hist(int *)", "other", "", 11, 8}};
+  struct nai_match m = match(a, N(a), b, N(b));
+  check_closed(&m, a, N(a), b, N(b));
+  assert_int_equal(only_row(&m)->level, NAI_LEVEL_TUNING);
+  assert_int_equal(only_row(&m)->state, NAI_MATCH_MERGED);
+  m = match(a, N(a), c, N(c));
+  assert_int_equal(m.count, 2);
+  assert_int_equal(m.rows[0].state, NAI_MATCH_ONLY_BASE);
+  assert_false(m.rows[0].is_elsewhere);
+}
+
+/* Gone from a place, but not gone. */
+static void another_place(void **state) {
+  (void)state;
+  static const struct nai_kernel_use a[] = {{"k", "other", "p", 20, 200}, {"k", "other", "q", 10, 100}};
+  static const struct nai_kernel_use b[] = {{"k", "other", "p", 20, 200}};
+  struct nai_match m = match(a, N(a), b, N(b));
+  assert_int_equal(m.count, 2);
+  assert_int_equal(m.rows[1].state, NAI_MATCH_ONLY_BASE);
+  assert_true(m.rows[1].is_elsewhere);
+}
+
 /* --- random sets ------------------------------------------------------------------------------ */
 
 static uint64_t seed;
@@ -345,6 +409,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_teardown(spelling, free_matches),
     cmocka_unit_test_teardown(functors, free_matches),
     cmocka_unit_test_teardown(aliases, free_matches),
+    cmocka_unit_test_teardown(unknown_places, free_matches),
+    cmocka_unit_test_teardown(places_unknown_alike, free_matches),
+    cmocka_unit_test_teardown(variants_of_one_side, free_matches),
+    cmocka_unit_test_teardown(another_place, free_matches),
     cmocka_unit_test_teardown(totals_conserved, free_matches),
     cmocka_unit_test_teardown(any_order, free_matches),
     cmocka_unit_test_teardown(many_names, free_matches),

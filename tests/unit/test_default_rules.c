@@ -562,7 +562,7 @@ static void reasons_lower_severities(void **state) {
     const char *table, *cells, *expected;
   } cases[] = {
       {"workload_evidence", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
-      {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/low"},
+      {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/info"},
       {"workload_evidence", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -237,26 +237,18 @@ static void test_trim(void **state) {
 static void test_output(void **state) {
   (void)state;
   struct run r;
-  start(
-      &r,
-      "INSERT INTO StringIds VALUES(1, '/tmp/pid_7_stdout.log'), (2, 'mirrors and terrors'), (3, 'x/stderr.log'),"
-      "(4, 'Traceback (most recent call last):' || char(10) || 'RuntimeError: CUDA error: out of memory'), (5, 'Job FAILED');"
-      "CREATE TABLE ProcessStreams(globalPid, filenameId, contentId);"
-      "INSERT INTO ProcessStreams VALUES(" PID ", 1, 2), (" PID ", 3, 4), (NULL, 9, 5), (NULL, NULL, NULL)",
-      NAI_IN_BIT(NAI_IN_PROGRAM_OUTPUTS));
+  start(&r,
+        "INSERT INTO StringIds VALUES(1, '/tmp/pid_7_stdout.log'), (2, 'mirrors'), (3, 'x/stderr.log'), (4, 'CANARY'),"
+        "(5, 'Job FAILED'); CREATE TABLE ProcessStreams(globalPid, filenameId, contentId);"
+        "INSERT INTO ProcessStreams VALUES(" PID ", 1, 2), (" PID ", 3, 4), (NULL, 9, 5), (NULL, NULL, NULL)",
+        NAI_IN_BIT(NAI_IN_PROGRAM_OUTPUTS));
   const struct nai_table *t = r.in.tables[NAI_IN_PROGRAM_OUTPUTS];
-  static const int expected[][5] = {/* stream, traceback, error, failed, killed */
-                                    {1, 0, 0, 0, 0},
-                                    {2, 1, 1, 0, 1},
-                                    {0, 0, 0, 1, 0},
-                                    {0, 0, 0, 0, 0}};
-  static const int columns[] = {PROGRAM_OUTPUTS_stream, PROGRAM_OUTPUTS_has_traceback, PROGRAM_OUTPUTS_has_error,
-                                PROGRAM_OUTPUTS_has_failed, PROGRAM_OUTPUTS_has_killed};
+  static const int expected[][2] = {{1, 7}, {2, 6}, {0, 10}, {0, 0}}; /* stream, bytes */
   assert_int_equal(t->rows, 4);
-  for (int i = 0; i < 4; i++)
-    for (int c = 0; c < 5; c++)
-      assert_int_equal(nai_get_i64(t, i, columns[c]), expected[i][c]);
-  assert_int_equal(nai_get_i64(t, 1, PROGRAM_OUTPUTS_has_cuda_error), 1);
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(nai_get_i64(t, i, PROGRAM_OUTPUTS_stream), expected[i][0]);
+    assert_int_equal(nai_get_i64(t, i, PROGRAM_OUTPUTS_size_bytes), expected[i][1]);
+  }
   stop(&r);
 }
 
@@ -319,6 +311,69 @@ static void test_marks_of_texts(void **state) {
   start(&r, sql, NAI_IN_BIT(NAI_IN_PROGRAM_MARKS));
   assert_string_equal(marks_of(&r), "output gtest");
   stop(&r);
+}
+
+/* Lines of failed programs, and lines that only look like it. */
+static void test_marks_of_failures(void **state) {
+  (void)state;
+  static const struct {
+    const char *line, *mark; /* "": no failure */
+  } cases[] = {
+      {"fopen: No such file or directory", "missing file"},
+      {"./a.out: error while loading shared libraries: libx.so.1: cannot open shared object file", "missing file"},
+      {"CUDA error at main.cu:12: an illegal memory access was encountered", "illegal memory access"},
+      {"GPUassert: invalid device function kernel.cu 7", "CUDA error"},
+      {"main: main.cpp:7: int main(): Assertion `n > 0'' failed.", "assertion failed"},
+      {"cudaMalloc failed: out of memory", "out of memory"},
+      {"[host:123] *** Process received signal ***", "killed by a signal"},
+      {"mpirun noticed that process rank 1 exited on signal 9 (Killed).", "killed by a signal"},
+      {"Segmentation fault (core dumped)", "segmentation fault"},
+      {"Killed", "killed by a signal"},
+      {"MPI_ABORT was invoked on rank 0", "MPI abort"},
+      {"*** An error occurred in MPI_Init", "MPI abort"},
+      {"[  FAILED  ] FusionTest.Add (12 ms)", "failed tests"},
+      {"===== 1 failed, 3 passed in 2.1s =====", "failed tests"},
+      {"Verification: FAILED", "failed tests"},
+      {"terminate called after throwing an instance of ''std::runtime_error''", "uncaught exception"},
+      {"ERROR: LoadError: UndefVarError: x not defined", "uncaught exception"},
+      {"SyntaxError: invalid syntax", "uncaught exception"},
+      {"Traceback (most recent call last):", "traceback"},
+      {"FATAL ERROR: no input", "fatal error"},
+      {"ERROR: bad option", "error message"},
+      {"Program returned with CUDA_ERROR_NOT_FOUND", "CUDA error"},
+      {"MPI_Init done, mirrors and terrors", ""},
+      {"0 failed, 12 passed", ""},
+      {"max error: 1.2e-7, cumm_abs_error: 0.08", ""},
+      {"Mean absolute error = 0.00", ""},
+      {"|N - Tr[Ainv2 * AMat]| = 7.23048e-11", ""},
+      {"[       OK ] FailureTest.NothingFails (3 ms)", ""},
+      {"DeprecationWarning: use build_serialized_network instead.", ""},
+      {"Test PASSED, no errors found", ""},
+      {"killed 3 idle workers", ""},
+      {"non-fatal error ignored", ""},
+      {"loss 2.3 error_rate 0.4", ""},
+      {"cudaGetLastError: no error", ""},
+      {"CUDA error: no error", ""},
+      {"cublas status: no errors", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char sql[1000], expected[100] = "";
+    struct run r;
+    snprintf(sql, sizeof sql,
+             "INSERT INTO StringIds VALUES(1, 'stderr.log'), (2, 'CANARY' || char(13) || '%s' || char(10) || 'end');"
+             "CREATE TABLE ProcessStreams(globalPid, filenameId, contentId);"
+             "INSERT INTO ProcessStreams VALUES(" PID ", 1, 2)",
+             cases[i].line);
+    start(&r, sql, NAI_IN_BIT(NAI_IN_PROGRAM_MARKS));
+    if (*cases[i].mark)
+      snprintf(expected, sizeof expected, "failure %s", cases[i].mark);
+    const char *said = strstr(marks_of(&r), "failure "); /* behind what else the line says */
+    if (strcmp(said ? said : "", expected) != 0)
+      fail_msg("%s: %s, not %s", cases[i].line, marks_of(&r), expected);
+    for (int64_t row = 0; row < r.in.tables[NAI_IN_PROGRAM_MARKS]->rows; row++) /* nobody asked for it */
+      assert_string_equal(nai_get_str(r.in.tables[NAI_IN_PROGRAM_MARKS], row, PROGRAM_MARKS_line), "");
+    stop(&r);
+  }
 }
 
 /* A process is its file's name: where that lies and what it was called with stay in the export. */
@@ -441,6 +496,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes),
                                           cmocka_unit_test(test_output),
                                           cmocka_unit_test(test_marks_of_commands),
                                           cmocka_unit_test(test_marks_of_texts),
+                                          cmocka_unit_test(test_marks_of_failures),
                                           cmocka_unit_test(test_process_names),
                                           cmocka_unit_test(test_damage),
                                           cmocka_unit_test(test_catalogue)};

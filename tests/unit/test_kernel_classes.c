@@ -183,11 +183,11 @@ static void rules_decide_their_examples(void **state) {
   for (int i = 0; i < nai_kernel_rules_count(rules); i++) {
     struct nai_kernel_rule rule = nai_kernel_rules_get(rules, i);
     for (uint32_t k = 0; k < rule.example_count; k++) {
-      int decides = nai_kernel_rules_match(rules, rule.examples[k]);
+      int decides = nai_kernel_rules_match(rules, rule.examples[k].kernel_name);
       if (decides == i)
         continue;
-      print_error("kernel-classes.rules:%u: %s is decided by line %u\n", rule.line, rule.examples[k],
-                  decides < 0 ? 0 : nai_kernel_rules_get(rules, decides).line);
+      print_error("kernel-classes.rules:%u: %s is decided by line %u\n", rule.examples[k].line,
+                  rule.examples[k].kernel_name, decides < 0 ? 0 : nai_kernel_rules_get(rules, decides).line);
       failures++;
     }
   }

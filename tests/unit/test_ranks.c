@@ -332,12 +332,64 @@ static void judge(uint32_t every, int64_t late_by, enum nai_ranks_verdict verdic
 
 static void test_verdicts(void **state) {
   (void)state;
-  judge(100, 5000 * US, NAI_RANKS_UNEVEN,
-        "none of them most of the time: rank 3 5.00 ms (in 1 collective); together 5.00 ms");
+  judge(
+      100, 5000 * US, NAI_RANKS_SINGLE,
+      "One event: rank 3 comes 5.00 ms ± 32 ns late once, in collective 1; that is 10.1 % of the time. All other delays "
+      "together are 0 ns.");
+  judge(34, 5000 * US, NAI_RANKS_UNEVEN, "Most of the delay is one rank's");
   judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 us, 0.20 % of the time");
   judge(2, 100 * US, NAI_RANKS_PERSISTENT,
-        "rank 3 is late: it comes last in 50 of 100 collectives (95 % interval 92 to 100 %");
+        "rank 3 is late: it arrives last in 50 of 100 collectives (95 % interval 92 to 100 %");
   judge(2, 5 * US, NAI_RANKS_BALANCED, "No rank is late");
+}
+
+/* Every other transfer takes three times as long: the network, unless it may be a larger message. One slow transfer is
+ * none, either. */
+static void test_slow_transfers(void **state) {
+  (void)state;
+  static const struct {
+    int64_t bytes;
+    uint32_t every;
+    enum nai_ranks_verdict verdict;
+  } cases[] = {{1 << 20, 2, NAI_RANKS_NETWORK}, {-1, 2, NAI_RANKS_BALANCED}, {1 << 20, 100, NAI_RANKS_BALANCED}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_err err;
+    begin_job(4, false);
+    job.whats[REDUCE].bytes = cases[i].bytes;
+    for (uint32_t r = 0; r < 4; r++) {
+      struct nai_rank_line *line = add_line(r, 5);
+      for (uint32_t k = 0; k < 100; k++)
+        add_call(line, REDUCE, when(k, 50 * US), when(k, 50 * US) + (k % cases[i].every == 1 ? 1500 : 60) * US);
+    }
+    match();
+    assert_int_equal(nai_ranks_judge(&job, &err), NAI_OK);
+    assert_int_equal(job.verdict, cases[i].verdict);
+    end_job();
+  }
+}
+
+/* Two ranks: one is last in 10 of 15, and by two thirds of the delay. That is not all in turn. */
+static void test_uneven(void **state) {
+  (void)state;
+  struct nai_ranks_report report = {0};
+  struct nai_err err;
+  begin_job(2, false);
+  for (uint32_t r = 0; r < 2; r++) {
+    struct nai_rank_line *line = add_line(r, 5);
+    job.ranks[r].label = r ? "GPU 1" : "GPU 0";
+    for (uint32_t k = 0; k < 15; k++) {
+      bool is_late = (k % 3 == 2) == (r == 1);
+      add_call(line, REDUCE, when(k, 50 * US) + (is_late ? 150 : 0) * US, when(k, 50 * US) + 200 * US);
+    }
+  }
+  match();
+  assert_int_equal(nai_ranks_judge(&job, &err), NAI_OK);
+  assert_int_equal(job.ranks[0].late_count, 10);
+  assert_int_equal(job.verdict, NAI_RANKS_UNEVEN);
+  assert_int_equal(nai_ranks_put_words(&report, &job, &err), NAI_OK);
+  if (!strstr(report.verdict, "Most of the delay is one rank's") || !strstr(report.verdict, "GPU 0 1.50 ms (in 10"))
+    fail_msg("%s", report.verdict);
+  end_job();
 }
 
 /* --- size ------------------------------------------------------------------------------------- */
@@ -391,6 +443,8 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answer),
                                           cmocka_unit_test(test_point_to_point),
                                           cmocka_unit_test(test_ids),
                                           cmocka_unit_test(test_verdicts),
+                                          cmocka_unit_test(test_slow_transfers),
+                                          cmocka_unit_test(test_uneven),
                                           cmocka_unit_test(test_many),
                                           cmocka_unit_test(test_interval)};
 

@@ -165,8 +165,8 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   add_finding(table, "info", "Within the first", 700, "a part", "few-blocks");
   add_finding(table, "info", "Nothing was lowered here", 800, "", "");
   check_verdict(table, NAI_SEVERITY_LOW,
-                "Few blocks: at most 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
-                "rated lower: idle in host code (49.3 %; an input sets the pace).",
+                "Few blocks, potential saving 151.0 ms (15.1 % of active time) on GPU 0. Larger but "
+                "less certain: idle in host code (49.3 %; an input sets the pace).",
                 NULL);
 }
 
@@ -176,8 +176,8 @@ static void test_verdict_names_a_loss_once(void **state) {
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
   add_finding(table, "medium", "A pause", 478, "paid once", "");
-  check_verdict(table, NAI_SEVERITY_HIGH,
-                "; then: a pause (47.8 %). The latter is more time, but rated lower: paid once.", "More time");
+  check_verdict(table, NAI_SEVERITY_HIGH, "; then a pause (47.8 %). The latter is larger but less certain: paid once.",
+                "Larger but");
 }
 
 /* A stored table may lack a title: the sentence goes on. */
@@ -187,7 +187,33 @@ static void test_verdict_without_a_title(void **state) {
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 151, "", "");
   add_finding(table, "high", "", 100, "", "");
-  check_verdict(table, NAI_SEVERITY_HIGH, "; then:  (10.0 %).", NULL);
+  check_verdict(table, NAI_SEVERITY_HIGH, "; then  (10.0 %).", NULL);
+}
+
+/* Names may be sentences, and every part may have something to say. */
+static void test_verdict_is_short(void **state) {
+  (void)state;
+  static const char sentence[] =
+      "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q r s";
+  for (int named = 0; named < 2; named++) {
+    struct nai_table *table = NULL;
+    assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
+    add_finding(table, "high", named ? sentence : "Few blocks in kernels", 151, "", "");
+    add_finding(table, "high", sentence, 120, "", "");
+    add_finding(table, "info", "Idle in host code", 493, sentence, "");
+    nai_set_str(table, 0, FINDINGS_place, sentence);
+    struct nai_buf text = {0};
+    enum nai_severity worst;
+    const struct nai_table *const tables[] = {table};
+    const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
+    nai_report_verdict(&text, &worst, &report);
+    int words = 0;
+    for (char *word = strtok(text.data, " "); word; word = strtok(NULL, " "))
+      words++;
+    assert_in_range(words, 10, 45);
+    nai_buf_free(&text);
+    nai_table_free(table);
+  }
 }
 
 static const struct CMUnitTest tests[] = {
@@ -197,6 +223,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
     cmocka_unit_test(test_verdict_names_a_loss_once),
     cmocka_unit_test(test_verdict_without_a_title),
+    cmocka_unit_test(test_verdict_is_short),
 };
 
 UNIT_GROUP(report, NULL, NULL)

@@ -862,6 +862,13 @@ static void mistakes_in_texts(void **state) {
   refused(TITLE("[{when: true}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
   refused(TITLE("[{else: a, text: b}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
   refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
+  refused(
+      ON_USE("severity: low, simulate: faster"),
+      "r.yaml:3:31: \"faster\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, call, host, "
+      "no-profiler or balance");
+  refused(ON_USE("severity: low, simulate: kernel gemm"),
+          "r.yaml:3:31: kernel gemm: a factor of the duration (=0.55), a speed-up (=1.8x) or a range of factors "
+          "(=0.5..0.7) stands at the end");
 }
 
 /* --- Files, parameters, descriptions ---------------------------------------------------------- */

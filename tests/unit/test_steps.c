@@ -2,6 +2,7 @@
 #include "model_fixture.h"
 
 #include "analyses/steps/step_cause.h"
+#include "base/text.h"
 #include "model/steps/step_stats.h"
 #include "model/steps/steps.h"
 #include "model/steps/steps_build.h"
@@ -177,7 +178,7 @@ static void test_names(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_int_equal(nai_step_word_of(cases[i].name), cases[i].word);
   struct nai_buf text = {0};
-  nai_step_canonical(&text, "step 12/300 (gpu0)");
+  nai_text_fold_digits(&text, "step 12/300 (gpu0)");
   assert_string_equal(nai_buf_str(&text), "step #/# (gpu#)");
   nai_buf_free(&text);
 }
@@ -372,6 +373,44 @@ static void test_a_period_alone_is_no_step(void **state) {
   begin(&f);
   add_repetitions(&f, RESULT, true); /* so does a layer that asks for a number */
   expect_unit(&f, 0);
+}
+
+/* Two kernels in turn, 20 times, the first time slowly; then one of them alone, 30 times, cut in the middle of nothing.
+ */
+static void test_loops_are_units_of_their_own(void **state) {
+  struct fixture f;
+  int64_t t = 0;
+  (void)state;
+  begin(&f);
+  for (int i = 0; i < 40; i++, t += i == 1 ? 9000 : 1000)
+    launch(&f, 0, t, i % 2 ? "row" : "pivot", t + 100, t + 700, 7);
+  for (int i = 0; i < 30; i++, t += 500)
+    launch(&f, 0, t, "check", t + 100, t + 300, 7);
+  fixture_build(&f);
+  const struct nai_repeating_unit *u = f.m.steps->units;
+  assert_int_equal(f.m.steps->unit_count, 2);
+  assert_int_equal(u[0].kernels, 2);
+  assert_int_equal(u[0].count, 20);
+  assert_int_equal(u[0].median_ns, 2000);
+  assert_int_equal(u[0].last_start - u[0].warm_start, 18 * 2000); /* without the slow one */
+  assert_int_equal(u[0].between, 18);
+  assert_int_equal(u[1].kernels, 1);
+  assert_int_equal(u[1].count, 30);
+  assert_int_equal(u[1].median_ns, 500);
+  assert_string_equal(steps_of(&f)->why, "repeating unit of 2 kernels, 20 times: no step boundary found");
+  fixture_free(&f);
+}
+
+static void test_nothing_that_repeats_has_a_reason(void **state) {
+  struct fixture f;
+  (void)state;
+  begin(&f);
+  for (int i = 0; i < 9; i++) /* once fewer than a loop */
+    launch(&f, 0, i * 1000, "pivot", i * 1000 + 100, i * 1000 + 700, 7);
+  fixture_build(&f);
+  assert_int_equal(f.m.steps->unit_count, 0);
+  assert_string_equal(steps_of(&f)->why, "9 kernels of 1 kind on the busiest stream, and no sequence of them repeats");
+  fixture_free(&f);
 }
 
 static void test_input_and_result_make_a_step(void **state) {
@@ -596,6 +635,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_bad_expressions),
     cmocka_unit_test(test_ends_of_the_optimizer),
     cmocka_unit_test(test_a_period_alone_is_no_step),
+    cmocka_unit_test(test_loops_are_units_of_their_own),
+    cmocka_unit_test(test_nothing_that_repeats_has_a_reason),
     cmocka_unit_test(test_input_and_result_make_a_step),
     cmocka_unit_test(test_an_upload_that_waits_stays_in_its_step),
     cmocka_unit_test(test_the_cut_keeps_its_distance_from_the_end_of_a_step),

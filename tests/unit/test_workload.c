@@ -314,9 +314,12 @@ static struct nai_table *health_of(struct fixture *f) {
   struct nai_table *spans = fixture_analyze(f, "active_spans", 0), *active = fixture_analyze(f, "active_spans", 1);
   struct nai_table *out[4] = {0};
   const struct nai_table *in[] = {spans, active, NULL};
-  ok(nai_table_new(&out[0], node->outputs[0], err));
+  for (int i = 0; node->outputs[i]; i++)
+    ok(nai_table_new(&out[i], node->outputs[i], err));
   ok(nai_node_run(node, (struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
   ok(nai_table_check(out[0], err));
+  ok(nai_table_check(out[1], err));
+  nai_table_free(out[1]);
   nai_table_free(spans);
   nai_table_free(active);
   return out[0];
@@ -367,7 +370,7 @@ static void test_did_its_work(void **state) {
     fixture_init(&f);
     fixture_thread(&f, fixture_process(&f, 1), 1);
     fixture_gpu(&f, 0);
-    CELLS(f.in.tables[NAI_IN_PROGRAM_OUTPUTS], 0, 2, 100, 0, 1, 1, 0, 0);
+    CELLS(f.in.tables[NAI_IN_PROGRAM_OUTPUTS], 0, 2, 100);
     for (int i = 0; i < 5; i++) {
       fixture_api(&f, i * 100, i * 100 + 50, 0, "cuLaunchKernel", i + 1);
       fixture_kernel(&f, i * 100 + 60, i * 100 + 80, own && i == 2 ? "solve_12_gpu" : "__pgi_uacc_cuda_fill_42_gpu", 0,

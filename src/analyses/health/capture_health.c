@@ -1,8 +1,9 @@
-/* What did the capture catch, and did the program do its work? Table capture_health. */
+/* What did the capture catch, and did the program do its work? Tables capture_health, capture_time. */
 #include "analyses/analysis.h"
 #include "analyses/health/health.h"
 #include "tables/active_spans.h"
 #include "tables/capture_health.h"
+#include "tables/capture_time.h"
 #include "tables/gpu_active.h"
 #include "tables/gpus.h"
 
@@ -27,11 +28,10 @@ static void check_recording(const struct nai_health_checks *c) {
 }
 
 static void check_cuda(const struct nai_health_checks *c) {
-  bool cuda = c->m->apis.n || c->h.operations, ranges_only = !cuda && c->h.ranges;
-  nai_health_put(c, "cuda_traced", judged(ranges_only, cuda), c->m->apis.n, NAI_NULL_I64, "%s, %s%s",
+  bool cuda = c->m->apis.n || c->h.operations;
+  nai_health_put(c, "cuda_traced", judged(!cuda, cuda), c->m->apis.n, NAI_NULL_I64, "%s, %s%s",
                  nai_health_count(c, c->m->apis.n, "CUDA call"), nai_health_count(c, c->h.ranges, "NVTX range"),
-                 ranges_only ? ": CUDA was not traced; ranges tell where the host's time went, and nothing about GPUs"
-                             : "");
+                 cuda ? "" : ", no GPU activity");
 }
 
 static void check_kernels(const struct nai_health_checks *c) {
@@ -41,40 +41,78 @@ static void check_kernels(const struct nai_health_checks *c) {
                  nai_health_count(c, kernels - own, "kernel"));
 }
 
-/* Kernels, but none of the program's, or calls and nothing launched in a whole capture: that decides. The rest supports
- * it, or is worth a note. */
+/* What the program's output tells of, and errors that CUDA calls return. */
+static void check_failures(const struct nai_health_checks *c) {
+  const struct nai_health *h = &c->h;
+  nai_health_put(c, "program_output", nai_health_noted(h->failure_kinds, h->output_held), h->failure_kinds,
+                 NAI_NULL_I64, "%s",
+                 h->failure_kinds ? h->failures
+                 : h->output_held ? "no line tells of a failure"
+                                  : "the export holds no output of the program");
+  if (h->failure_line)
+    nai_health_put(c, "program_output_line", HEALTH_NOTE, 1, NAI_NULL_I64, "%s", h->failure_line);
+  if (h->hung_ns)
+    nai_health_put_at(c, "hang", HEALTH_PROBLEM, h->hung_asks, h->hung_ns,
+                      (struct nai_interval){h->last_call_end, h->capture_ns}, nai_health_time(c, h->hung_ns));
+  nai_health_put(c, "cuda_errors", h->fatal_error ? HEALTH_PROBLEM : nai_health_noted(h->failed_calls, c->m->apis.n),
+                 h->failed_calls, NAI_NULL_I64, "%s",
+                 h->fatal_error     ? h->fatal_error
+                 : !h->failed_calls ? "no CUDA call returned an error"
+                                    : nai_health_say(c, "%s returned an error, which may be expected",
+                                                     nai_health_count(c, h->failed_calls, "CUDA call")));
+}
+
+/* Why the program did not do its work, for sure; NULL: it may have. Nothing of its own ran in a whole capture, or an
+ * error is known behind which nothing runs. */
+static const char *why_not_done(const struct nai_health_checks *c) {
+  const struct nai_health *h = &c->h;
+  bool own = h->own_kernels || c->m->graphs.n;
+  if (h->fatal_error)
+    return nai_health_say(c, "a CUDA call failed: %s", h->fatal_error);
+  if (h->hung_ns)
+    return nai_health_say(c,
+                          "no CUDA call ended in the last %s, while the driver was asked %s, and nothing was flushed",
+                          nai_health_time(c, h->hung_ns), nai_health_count(c, h->hung_asks, "time"));
+  if (h->failure_kinds && !h->launches && !h->operations)
+    return nai_health_say(c, "nothing was launched, and the output tells of: %s", h->failures);
+  if (c->m->apis.n && h->whole && !h->launches && !h->operations)
+    return "CUDA was called, but nothing was launched";
+  return c->m->kernels.n && !own ? "only kernels of its runtime ran, none of the program's own" : NULL;
+}
+
+/* Signs that support it, or are worth a note. */
 static void check_work(const struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
-  bool nothing = c->m->apis.n && h->whole && !h->launches && !h->operations;
-  bool decisive = nothing || (c->m->kernels.n && !h->own_kernels && !c->m->graphs.n);
-  static const char failing[] = "the captured output holds a traceback, a CUDA error or word of a killed program";
+  const char *why = why_not_done(c);
+  bool work = h->own_kernels || c->m->graphs.n || h->copies;
+  const char *telling = nai_health_say(c, "the output tells of: %s", h->failures);
   const struct {
     bool there;
     const char *what;
   } signs[] = {
-      {h->no_copy_back, "nothing was copied back"},
-      {h->no_release, "no memory was released"},
+      {h->no_copy_back && c->m->apis.n, "nothing was copied back"},
+      {h->no_release && c->m->apis.n, "no memory was released"},
       {h->copy_not_awaited, "the last copy was not waited for"},
       {h->ended_at_once, "the profiler ended with the last CUDA call"},
       {h->wrote_errors, "the error stream is not empty"},
-      {h->failing_streams > 0, failing},
+      {h->failure_kinds > 0, telling},
   };
-  const char *said = nothing            ? "CUDA was called, but nothing was launched"
-                   : decisive           ? "only kernels of its runtime ran, none of the program's own"
-                   : h->failing_streams ? failing
-                   : h->operations      ? "kernels or copies of the program ran"
-                                        : "no work on a GPU is recorded";
+  const char *said = why              ? why
+                   : h->failure_kinds ? telling
+                   : work             ? "kernels or copies of the program ran"
+                   : h->operations    ? "memory was set, and neither a kernel nor a copy ran"
+                                      : "no work on a GPU is recorded";
   int64_t count = 0;
   for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
     count += signs[i].there;
-    if (decisive && signs[i].there)
+    if (why && signs[i].there && !strstr(said, signs[i].what))
       said = nai_health_say(c, "%s; %s", said, signs[i].what);
   }
   if (h->failed_calls)
     said = nai_health_say(c, "%s; %s returned an error, which may be expected", said,
                           nai_health_count(c, h->failed_calls, "CUDA call"));
-  nai_health_put(c, "did_its_work", decisive ? HEALTH_PROBLEM : nai_health_noted(h->failing_streams, h->operations),
-                 count, NAI_NULL_I64, "%s", said);
+  nai_health_put(c, "did_its_work", why ? HEALTH_PROBLEM : nai_health_noted(h->failure_kinds, work), count,
+                 NAI_NULL_I64, "%s", said);
 }
 
 /* --- what bends numbers ----------------------------------------------------------------------- */
@@ -164,18 +202,20 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   check_cuda(&c);
   check_kernels(&c);
   check_work(&c);
+  check_failures(&c);
   nai_health_check_stages(&c);
   check_profiler(&c);
   check_timed(&c);
   check_ranges(&c);
   check_launches(&c);
   check_gpus(&c);
-  return NAI_OK;
+  return nai_capture_time_put(&c, err);
 }
 
-NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema),
+NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema, &nai_capture_time_schema),
              .inputs = NAI_SCHEMAS(&nai_active_spans_schema, &nai_gpu_active_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
                       NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
-             .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS),
+             .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS) |
+                       NAI_IN(PROGRAM_MARKS) | NAI_IN(OSRT),
              .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

@@ -8,14 +8,16 @@
 
 struct nai_health {
   int64_t capture_ns, begin; /* length of the capture; where the program begins in it */
+  int64_t first_event;       /* of CUDA, NVTX or a GPU */
+  int64_t last_event;        /* end of the last one, or of the profiler's; 0 for none */
   bool whole;                /* no event is left out, and no work was launched before the first event */
 
-  int64_t operations, kernels, own_kernels; /* of all GPUs; kernels that are not a runtime's own */
-  int64_t launches;                         /* CUDA API calls that launch kernels or graphs */
-  int64_t without_launch;                   /* operations whose launching call is missing, but for page migrations */
-  bool kernels_lost;                        /* kernels were launched, none of them is in the trace */
-  bool host_watched;                        /* OS calls or samples were recorded */
-  int64_t ranges;                           /* NVTX */
+  int64_t operations, kernels, own_kernels, copies; /* of all GPUs; kernels not of a runtime */
+  int64_t launches;                                 /* CUDA API calls that launch kernels or graphs */
+  int64_t without_launch; /* operations whose launching call is missing, but for page migrations */
+  bool kernels_lost;      /* kernels were launched, none of them is in the trace */
+  bool host_watched;      /* OS calls or samples were recorded */
+  int64_t ranges;         /* NVTX */
 
   int64_t first_call, last_call_end, last_operation_end;
   int64_t profiler_start_ns; /* the profiler's initialisation before the first call, of all processes at once */
@@ -23,8 +25,13 @@ struct nai_health {
 
   /* what speaks against a program having done its work */
   bool no_copy_back, no_release, copy_not_awaited, ended_at_once, wrote_errors;
-  int64_t failing_streams; /* outputs with a traceback, a CUDA error or word of a killed program */
-  int64_t failed_calls;    /* CUDA calls that returned an error, but for "not ready" */
+  bool output_held;           /* some text of the program's is in the export */
+  int64_t failure_kinds;      /* kinds of failure that the output tells of */
+  const char *failures;       /* their names; the arena's */
+  const char *failure_line;   /* the first line that tells, where it is asked for; NULL */
+  int64_t failed_calls;       /* CUDA calls that returned an error, but for "not ready" */
+  int64_t hung_ns, hung_asks; /* from the last call on, where the driver is asked again and again and nothing ends; 0 */
+  const char *fatal_error;    /* an error behind which the context can do no more, and the call; NULL; the arena's */
 
   int64_t graphs_ns; /* nai_graphs_time */
 };
@@ -73,3 +80,6 @@ int64_t nai_health_extreme(const struct nai_table *t, int column, bool greatest)
 
 /* health_stages.c: the rows on the course of the run. */
 void nai_health_check_stages(const struct nai_health_checks *c);
+
+/* capture_time.c: the rows of capture_time, the second output. */
+NAI_MUST_CHECK int nai_capture_time_put(const struct nai_health_checks *c, struct nai_err *err);

@@ -4,8 +4,10 @@
 #include "model/health/capture.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/osrt_events.h"
 #include "tables/overhead_events.h"
 #include "tables/probe_notes.h"
+#include "tables/program_marks.h"
 #include "tables/program_outputs.h"
 #include "tables/readers.h"
 
@@ -80,6 +82,22 @@ static int64_t last_async_copy(const struct nai_model *m, const struct call_name
   return end;
 }
 
+/* What an error says behind which a context can do no more; NULL for others, which a program may expect. */
+static const char *fatal_error(int64_t code) {
+  static const struct {
+    int64_t code;
+    const char *name;
+  } errors[] = {{214, "uncorrectable memory error"}, {700, "illegal memory access"},
+                {702, "kernel timed out"},           {710, "device-side assertion"},
+                {714, "hardware stack error"},       {715, "illegal instruction"},
+                {716, "misaligned address"},         {717, "invalid address space"},
+                {718, "invalid program counter"},    {719, "kernel failed"}};
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+    if (errors[i].code == code)
+      return errors[i].name;
+  return NULL;
+}
+
 static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_strings *texts = &m->tables[NAI_IN_APIS]->strings;
@@ -101,6 +119,9 @@ static int look_at_calls(struct nai_health *h, const struct nai_node_io *io, str
     started |= name->kind == NAI_CALL_LAUNCH && !name->graphs && !failed;
     h->no_release = h->no_release && !name->frees;
     h->failed_calls += failed;
+    const char *error = failed && !h->fatal_error ? fatal_error(result) : NULL;
+    if (error)
+      h->fatal_error = nai_arena_printf(io->arena, "%s, from %s", error, nai_model_api_name(m, i));
     if (end > copy_end && h->copy_not_awaited && nai_model_api_blocks(m, i))
       h->copy_not_awaited = false;
   }
@@ -125,6 +146,7 @@ static int look_at_operations(struct nai_health *h, const struct nai_node_io *io
     later(&h->last_operation_end, nai_at(&m->kernels.end_ns, i));
   }
   for (uint32_t i = 0; i < m->memops.n; i++) {
+    h->copies += nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY;
     h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;
     later(&h->last_operation_end, nai_at(&m->memops.end_ns, i));
   }
@@ -161,14 +183,21 @@ static int look_at_overhead(struct nai_health *h, const struct nai_model *m, str
   return NAI_OK;
 }
 
-static void look_at_outputs(struct nai_health *h, const struct nai_model *m) {
-  const struct nai_table *t = m->tables[NAI_IN_PROGRAM_OUTPUTS];
-  for (int64_t i = 0; i < t->rows; i++) {
-    h->wrote_errors = h->wrote_errors || (nai_get_i64(t, i, PROGRAM_OUTPUTS_stream) == STDERR &&
-                                          nai_get_i64(t, i, PROGRAM_OUTPUTS_size_bytes) > 0);
-    h->failing_streams += nai_get_i64(t, i, PROGRAM_OUTPUTS_has_traceback) == 1 ||
-                          nai_get_i64(t, i, PROGRAM_OUTPUTS_has_cuda_error) == 1 ||
-                          nai_get_i64(t, i, PROGRAM_OUTPUTS_has_killed) == 1;
+static void look_at_outputs(struct nai_health *h, const struct nai_node_io *io) {
+  const struct nai_table *outputs = io->model->tables[NAI_IN_PROGRAM_OUTPUTS],
+                         *marks = io->model->tables[NAI_IN_PROGRAM_MARKS];
+  h->failures = "";
+  for (int64_t i = 0; i < outputs->rows; i++) {
+    bool text = nai_get_i64(outputs, i, PROGRAM_OUTPUTS_size_bytes) > 0;
+    h->output_held = h->output_held || text;
+    h->wrote_errors = h->wrote_errors || (text && nai_get_i64(outputs, i, PROGRAM_OUTPUTS_stream) == STDERR);
+  }
+  for (int64_t i = 0; i < marks->rows; i++) {
+    const struct PROGRAM_MARKS_row mark = PROGRAM_MARKS_at(marks, i);
+    if (strcmp(mark.source, "failure") != 0)
+      continue;
+    h->failures = nai_arena_printf(io->arena, "%s%s%s", h->failures, h->failure_kinds++ ? ", " : "", mark.mark);
+    h->failure_line = !h->failure_line && *mark.line ? mark.line : h->failure_line;
   }
 }
 
@@ -204,8 +233,30 @@ static void look_at_capture(struct nai_health *h, const struct nai_model *m) {
   bool all_calls = rows_read(m, "CUPTI_ACTIVITY_KIND_RUNTIME") == m->apis.n; /* --trim leaves some out */
   h->whole = all_calls && !h->without_launch;
   h->begin = h->whole || first == NAI_NULL_I64 ? 0 : first;
-  h->capture_ns = duration > 0 ? duration : last_event(h, m);
+  h->first_event = first;
+  h->last_event = last_event(h, m);
+  h->capture_ns = duration > 0 ? duration : h->last_event;
   h->ranges = m->nvtx_by_thread.first[m->thread_count];
+}
+
+/* A call that does not return leaves no row; what is left of it: nothing of CUDA until the capture ends, no flush by a
+ * profiler that saw the program's end, and a thread that asks the driver again and again. */
+static void look_for_hang(struct nai_health *h, const struct nai_model *m) {
+  enum { MIN_NS = 1000 * 1000 * 1000, MIN_S = 5, MIN_ASKS = 5, MIN_SHARE = 4 };
+  const struct OSRT_EVENTS_columns calls = OSRT_EVENTS_columns_of(m->tables[NAI_IN_OSRT]);
+  const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD];
+  int64_t last = h->last_call_end, ns = last == NAI_NULL_I64 ? 0 : h->capture_ns - last, asks = 0;
+  if (!h->whole || ns / MIN_S < MIN_NS || ns < h->capture_ns / MIN_SHARE)
+    return;
+  for (int64_t i = 0; i < overhead->rows; i++)
+    if (nai_get_i64(overhead, i, OVERHEAD_EVENTS_start_ns) >= last &&
+        strstr(nai_get_str(overhead, i, OVERHEAD_EVENTS_name), "flush"))
+      return;
+  uint32_t asking = nai_strings_find(&m->tables[NAI_IN_OSRT]->strings, "ioctl", strlen("ioctl"));
+  for (uint32_t i = 0; i < calls.n; i++)
+    asks += nai_at(&calls.start_ns, i) >= last && nai_at_text(&calls.name, i) == asking;
+  h->hung_asks = asks >= MIN_ASKS ? asks : 0;
+  h->hung_ns = h->hung_asks ? ns : 0;
 }
 
 int nai_health_collect(struct nai_health *h, const struct nai_node_io *io, struct nai_err *err) {
@@ -213,8 +264,9 @@ int nai_health_collect(struct nai_health *h, const struct nai_node_io *io, struc
       .first_call = NAI_NULL_I64, .last_call_end = NAI_NULL_I64, .last_operation_end = NAI_NULL_I64};
   NAI_TRY(look_at_calls(h, io, err));
   NAI_TRY(look_at_operations(h, io, err));
-  look_at_outputs(h, io->model);
+  look_at_outputs(h, io);
   look_at_capture(h, io->model);
+  look_for_hang(h, io->model);
   NAI_TRY(look_at_overhead(h, io->model, err));
   return nai_graphs_time(&h->graphs_ns, io->model, err);
 }

@@ -1,5 +1,7 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
+#include "base/text.h"
+#include "model/calls/call_class.h"
 #include "model/health/capture.h"
 #include "tables/capabilities.h"
 #include "tables/data_quality.h"
@@ -7,6 +9,7 @@
 #include "tables/probe_notes.h"
 #include "tables/run_info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A thing that was found `count` times, and its time (NULL: it has none). */
@@ -96,9 +99,7 @@ static void put_operations(const struct nai_node_io *io) {
 
 /* --- graphs -------------------------------------------------------------------------------------- */
 
-static bool launches_graph(const char *name) {
-  return strncmp(name, "cudaGraphLaunch", 15) == 0 || strncmp(name, "cuGraphLaunch", 13) == 0;
-}
+static bool launches_graph(const char *name) { return nai_call_class_of(name) == NAI_CALL_CLASS_GRAPH_LAUNCH; }
 
 static int64_t count_graph_launches(const struct nai_model *m) {
   const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
@@ -128,6 +129,62 @@ static int put_graphs(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* --- calls ---------------------------------------------------------------------------------------- */
+
+/* Whether any name is of no listed function; `unlisted` has a flag per name. */
+static bool find_unlisted(bool *unlisted, const struct nai_strings *names) {
+  bool any = false;
+  for (uint32_t n = 0; n < names->count; n++) {
+    const char *name = nai_strings_get(names, n);
+    unlisted[n] = *name && !nai_call_is_known(name);
+    any = any || unlisted[n];
+  }
+  return any;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* "cudaA, cudaB, cudaC and 2 others" */
+static int list_names(struct nai_buf *out, struct nai_arena *arena, const struct nai_strings *names,
+                      const bool *unlisted, struct nai_err *err) {
+  enum { SHOWN = 3, MAX_CHARS = 60 };
+  const char **found;
+  size_t count = 0;
+  NAI_TRY(NAI_NEW(found, arena, names->count, err));
+  for (uint32_t n = 0; n < names->count; n++)
+    if (unlisted[n])
+      found[count++] = nai_strings_get(names, n);
+  qsort(found, count, sizeof *found, by_text);
+  for (size_t i = 0; i < count && i < SHOWN; i++) {
+    nai_buf_puts(out, i ? ", " : "");
+    nai_text_cut(out, found[i], strlen(found[i]), MAX_CHARS);
+  }
+  if (count > SHOWN)
+    nai_buf_printf(out, " and %zu others", count - SHOWN);
+  return nai_buf_check(out, err);
+}
+
+/* CUDA grows functions with every release. */
+static int put_calls(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  const struct nai_table *t = m->tables[NAI_IN_APIS];
+  const struct nai_strings *names = &t->strings;
+  NAI_SCOPED(nai_buf) detail = {0};
+  bool *unlisted;
+  int64_t calls = 0;
+  NAI_TRY(NAI_NEW(unlisted, io->arena, names->count, err));
+  if (!find_unlisted(unlisted, names))
+    return NAI_OK;
+  for (uint32_t i = 0; i < m->apis.n; i++)
+    calls += unlisted[nai_at_text(&m->apis.name, i)];
+  NAI_TRY(list_names(&detail, io->arena, names, unlisted, err));
+  nai_buf_puts(&detail, ": CUDA functions that this version has no class for; each counts as the function with the "
+                        "longest name that it begins with");
+  NAI_TRY(nai_buf_check(&detail, err));
+  add(io, "unlisted-calls", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", calls, NAI_NULL_I64, nai_buf_str(&detail));
+  return NAI_OK;
+}
+
 /* --- notes, and what the export lacks -------------------------------------------------------------- */
 
 /* Notes of either stage become rows; dropped rows and diagnostics are counted on the way. */
@@ -146,12 +203,21 @@ static void put_notes(const struct nai_node_io *io, struct RUN_INFO_row *info, c
   }
 }
 
-/* Whether an export has that table only if it was asked for: table capabilities says so, but it is no gap in the data.
+/* Whether an export has that table only if it was asked for, or if the program waited: table capabilities says so, but
+ * it is no gap in the data.
  */
 static bool is_extra(const char *source) {
-  static const char *const extra[] = {"CUDA_UM_",         "CUDA_GPU_MEMORY_",    "SCHED_EVENTS",
-                                      "COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS",
-                                      "OSRT_CALLCHAINS",  "GPU_METRICS",         "NET_NIC_METRIC"};
+  static const char *const extra[] = {"CUDA_UM_",
+                                      "CUDA_GPU_MEMORY_",
+                                      "SCHED_EVENTS",
+                                      "COMPOSITE_EVENTS",
+                                      "SAMPLING_CALLCHAINS",
+                                      "CUDA_CALLCHAINS",
+                                      "OSRT_CALLCHAINS",
+                                      "GPU_METRICS",
+                                      "NET_NIC_METRIC",
+                                      "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
   for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
     if (strncmp(source, extra[i], strlen(extra[i])) == 0)
       return true;
@@ -182,6 +248,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   put_notes(io, &info, m->tables[NAI_IN_EXTRACT_NOTES]);
   put_operations(io);
   NAI_TRY(put_graphs(io, err));
+  NAI_TRY(put_calls(io, err));
   NAI_TRY(put_overhead(io, &info.profiler_overhead_ns, err));
   put_missing(io);
   info.profiler_overhead_pct = nai_percent((double)info.profiler_overhead_ns, (double)window);

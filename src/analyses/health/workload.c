@@ -197,11 +197,35 @@ static void name_run(struct workload *w) {
     w->slots[0].named = w->slots[0].named || (w->slots[s].named && w->at_work & UINT64_C(1) << s);
 }
 
+/* Whether all is the program's own code: no engine and no framework, but for what compiles its loops. */
+static bool is_own_code(const struct workload *w) {
+  static const char *const compilers[] = {"openmp", "openacc"};
+  double percent;
+  int framework = nai_who_best(&percent, &w->slots[0], NAI_ASPECT_FRAMEWORK);
+  for (size_t i = 0; framework >= 0 && i < sizeof compilers / sizeof *compilers; i++)
+    if (strcmp(nai_workload_value(w->m->workload, NAI_ASPECT_FRAMEWORK, framework), compilers[i]) == 0)
+      framework = -1;
+  return framework < 0 && nai_who_best(&percent, &w->slots[0], NAI_ASPECT_ENGINE) < 0 &&
+         nai_who_best(&percent, &w->slots[0], NAI_ASPECT_STACK) < 0;
+}
+
+/* Rates and checks are printed by programs of every kind: they say what the program is for where nothing else could. */
+static bool counts(const struct workload *w, const struct PROGRAM_MARKS_row *mark) {
+  enum { FEW_KERNELS = 20, FEW_NAMES = 3 };
+  const struct nai_model *m = w->m;
+  bool rate = strcmp(mark->mark, "rate") == 0, check = strcmp(mark->mark, "self-check") == 0;
+  bool few = m->kernels.n && m->kernels.n < FEW_KERNELS && m->tables[NAI_IN_KERNELS]->strings.count <= FEW_NAMES;
+  return (!rate || is_own_code(w)) && (!check || (few && is_own_code(w)));
+}
+
 static void see_marks(struct workload *w) {
   const struct nai_table *t = w->m->tables[NAI_IN_PROGRAM_MARKS];
   for (int64_t i = 0; t && i < t->rows; i++) {
     const struct PROGRAM_MARKS_row row = PROGRAM_MARKS_at(t, i);
-    see(w, NAI_SIGN_MARKS, nai_arena_printf(w->io->arena, "%s %s", row.source, row.mark), everyone(w), false);
+    if (strcmp(row.source, "thread") == 0)
+      see(w, NAI_SIGN_THREADS, row.mark, everyone(w), false);
+    else if (counts(w, &row))
+      see(w, NAI_SIGN_MARKS, nai_arena_printf(w->io->arena, "%s %s", row.source, row.mark), everyone(w), false);
   }
 }
 

@@ -69,7 +69,7 @@ static int put(const struct nai_loss_gpu *g, const struct calls *c, struct nai_e
   nai_intervals_intersect(&busy, &in, &g->gpu->all);
   if (busy.oom)
     return nai_err_nomem(err);
-  nai_buf_puts(&detail, "the GPU is idle meanwhile; the calls take ");
+  nai_buf_puts(&detail, "the GPU is idle in that time; the calls take ");
   nai_fmt_duration(&detail, (double)c->host_ns);
   nai_buf_puts(&detail, " of the host's time");
   nai_loss_put(g, &(struct nai_loss){.what = "allocation",

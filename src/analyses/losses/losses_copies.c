@@ -70,7 +70,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
   loss.example_ns = loss.end - loss.start;
   nai_buf_puts(&detail, "copies of 64 KiB or less to or from the host, ");
   nai_fmt_bytes(&detail, (double)bytes);
-  nai_buf_puts(&detail, " in all, each with a call that waits for it");
+  nai_buf_puts(&detail, " total, each with a call that waits for it");
   nai_loss_put(g, &loss);
   return NAI_OK;
 }

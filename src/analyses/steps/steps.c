@@ -1,5 +1,6 @@
 /* How long does a step take, and where does its time go? Tables steps, step_summary, repeating_units, step_search. */
 #include "analyses/analysis.h"
+#include "analyses/steps/range_units.h"
 #include "analyses/steps/step_cause.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/repeating_units.h"
@@ -180,10 +181,16 @@ static int put_list(const struct nai_node_io *io, const struct nai_step_list *li
 
 static void put_unit(struct nai_table *t, const struct nai_model *m, const struct nai_repeating_unit *u,
                      int64_t number) {
+  const struct nai_gpu *gpu = &m->gpus[u->gpu];
+  int64_t from = u->warm_start, to = u->last_start, n = u->between ? u->between : 1;
+  int64_t busy = nai_intervals_overlap_ns(&gpu->all, from, to) / n, period = (to - from) / n;
+  int64_t comm = nai_intervals_overlap_ns(&gpu->exposed_communication, from, to) / n;
+  int64_t copy = nai_intervals_overlap_ns(&gpu->exposed_copy, from, to) / n;
   NAI_ADD(REPEATING_UNITS, t, .pid = nai_model_pid(m, (int32_t)u->process), .device_id = nai_model_device(m, u->gpu),
           .context_id = u->context, .stream_id = u->stream, .unit = number, .kernel_count = u->kernels,
           .repetitions = u->count, .match_pct = u->match_pct, .median_ns = u->median_ns, .cv_pct = u->cv_pct,
-          .level = u->level, .nvtx_path = u->path,
+          .period_ns = period, .compute_ns = busy - comm - copy, .exposed_comm_ns = comm, .exposed_copy_ns = copy,
+          .idle_ns = period - busy, .level = u->level, .nvtx_path = u->path,
           .first_kernel = u->marker != NAI_NO_ROW ? nai_model_kernel_name(m, u->marker) : NULL, .start_ns = u->start,
           .end_ns = u->end);
 }
@@ -207,10 +214,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     put_unit(io->out[UNITS], io->model, &s->units[i], number);
   }
   put_search(io->out[SEARCH], io->model);
-  return NAI_OK;
+  return nai_range_units_put(io, io->out[UNITS], err);
 }
 
 NAI_ANALYSIS(steps,
              .outputs = NAI_SCHEMAS(&nai_steps_schema, &nai_step_summary_schema, &nai_repeating_units_schema,
                                     &nai_step_search_schema),
-             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS), .run = run)
+             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS) | NAI_PART(NVTX_TREE),
+             .run = run)

@@ -1,8 +1,11 @@
 /* nsys-ai analyze: the program's main job. */
 #include "features/analyze/analyze.h"
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "table/severity.h"
+#include "trace/redact.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -14,6 +17,10 @@ static void init(void *memory) {
   nai_options_init(&args->run);
   args->fail_on = -1;
 }
+
+/* A severity, then the same of findings that --known does not list. */
+NAI_CLI_NAMES(fail_choices, "info", "low", "medium", "high", "new:info", "new:low", "new:medium", "new:high")
+static bool of_new_only(int fail_on) { return fail_on >= NAI_SEVERITIES; }
 
 #define NAI_CLI_ARGS struct analyze_args
 static const struct nai_cli_option options[] = {
@@ -35,7 +42,8 @@ static const struct nai_cli_option options[] = {
                    "templates (report.md.mustache, report.html) to use in place of the built-in ones",
                    .hint = NAI_CLI_DIRECTORY),
     NAI_CLI_OPTION(text, run.phase_map, "phase-map", "NAME|FILE", "phases by NVTX range name",
-                   .choices = nai_cmd_phase_maps, .also = "a YAML or JSON file", NAI_CLI_FILES("yaml yml json")),
+                   .choices = nai_cmd_phase_maps, .also = "a YAML or JSON file",
+                   .otherwise = "the map that suits the ranges", NAI_CLI_FILES("yaml yml json")),
     NAI_CLI_OPTION(text, run.phase_map, "phases-json", "FILE", "alias of --phase-map", NAI_CLI_FILES("json"),
                    .hidden = true),
     NAI_CLI_OPTION(text, run.kernel_classes, "kernel-classes", "FILE",
@@ -70,17 +78,29 @@ static const struct nai_cli_option options[] = {
         int, run.page_events, "page-events", "N",
         "events that report.html holds one by one; of a longer trace some stretches, and exact sums elsewhere",
         NAI_CLI_RANGE(100, 100000000)),
+    NAI_CLI_SWITCH(on, run.show_output, "show-output",
+                   "show the line of the program's output that tells of a failure; it may hold secrets"),
     NAI_CLI_SWITCH(off, run.map_nvtx, "no-nvtx-kernel-map", "do not attribute GPU work to NVTX ranges"),
     NAI_CLI_OPTION(number, run.nvtx_coverage_warn_threshold, "nvtx-coverage-warn-threshold", "X",
                    "warn when NVTX ranges cover less than X percent of the kernel time", NAI_CLI_RANGE(0, 100),
                    .otherwise = "that of rule low-nvtx-coverage"),
-    NAI_CLI_OPTION(choice, fail_on, "fail-on", "SEVERITY", "exit 1 when there is a finding of this severity or higher",
-                   .choices = nai_cmd_severities, .otherwise = "never"),
+    NAI_CLI_OPTION(choice, fail_on, "fail-on", "SEVERITY",
+                   "exit 1 when there is a finding of this severity or higher; new: those that --known does not list",
+                   .choices = fail_choices, .otherwise = "never"),
+    NAI_CLI_OPTION(text, run.known, "known", "FILE",
+                   "YAML list of known findings: each is then new, known, muted (with a reason) or fixed",
+                   NAI_CLI_FILES("yaml yml")),
+    NAI_CLI_SWITCH(on, run.update_known, "update-known", "make FILE of --known list the findings of this run"),
+    NAI_CLI_OPTION(
+        text, redact, "redact", "MAP",
+        "tokens in place of all words that are not public; MAP (CSV), which you keep, says what they stand for",
+        NAI_CLI_FILES("csv")),
     NAI_CLI_OPTION(text, run.stages, "stages", "DIR",
                    "directory for the intermediate tables, replaced as a whole: what is in --out is for readers only",
                    .otherwise = "DIR/stages of --out", .hint = NAI_CLI_DIRECTORY),
-    NAI_CLI_SWITCH(off, run.keep_stages, "no-stages",
-                   "keep no intermediate tables (stages/): a smaller directory, but the next run starts anew"),
+    NAI_CLI_SWITCH(
+        off, run.keep_stages, "no-stages",
+        "keep no intermediate tables (stages/): a smaller directory, but the next run starts from the trace"),
     NAI_CLI_OPTION(word, run.stop_after, "stage", "NAME", "stop after a stage", .choices = nai_cmd_stages),
     NAI_CLI_OPTION(bytes, run.memory_limit_bytes, "memory-limit", "SIZE",
                    "refuse to start work that needs more memory, for example 4G", .otherwise = "none"),
@@ -112,6 +132,49 @@ static void tune_allocator(void) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+/* What the user's own files say, and --step, would stand in the run. */
+static int check_redact(const struct analyze_args *args, struct nai_err *err) {
+  const struct nai_options *o = &args->run;
+  char way[PATH_MAX];
+  bool own_map = o->phase_map && nai_fs_exists(o->phase_map);
+  if (o->rule_count || o->metric_count || o->skill_count || o->templates || own_map || o->kernel_classes ||
+      o->workload || o->gpu_facts || o->step || o->known)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "--redact: files of your own and --step would bring their words into the run: leave them out");
+  const char *const directories[] = {o->out, o->stages};
+  for (size_t i = 0; i < 2; i++)
+    if (directories[i] && nai_fs_relative(way, sizeof way, directories[i], args->redact) && strncmp(way, "../", 3) != 0)
+      return nai_err_set(err, NAI_EUSAGE, "--redact \"%s\" lies in the run that is given away", args->redact);
+  return NAI_OK;
+}
+
+/* Makes the copy that is analysed. */
+static int redact(const char *path, const struct analyze_args *args, struct nai_err *err) {
+  const struct nai_trace_options how = {args->run.reader, args->run.check};
+  NAI_SCOPED(nai_redaction) redaction = {0};
+  NAI_OWNED(nai_trace) *trace = NULL;
+  NAI_TRY(nai_redaction_open(&redaction, args->redact, err));
+  NAI_TRY(nai_trace_open(&trace, args->run.trace, &how, err));
+  NAI_TRY(nai_redact_trace(&redaction, trace, path, err));
+  return nai_redaction_save(&redaction, args->redact, err);
+}
+
+static int analyze_redacted(struct nai_result *result, struct analyze_args *args, bool show, struct nai_err *err) {
+  const char *trace = args->run.trace;
+  struct nai_temporary directory;
+  char path[PATH_MAX];
+  NAI_TRY(nai_temporary_in(&directory, nai_temporary_place(), err));
+  int rc = nai_fs_join(path, sizeof path, directory.path, "redacted.sqlite")
+             ? redact(path, args, err)
+             : nai_err_set(err, NAI_EIO, "the path of the temporary directory is too long");
+  args->run.trace = path;
+  if (!rc)
+    rc = nai_analyze(result, &args->run, show ? show_stage : NULL, NULL, err);
+  args->run.trace = trace;
+  nai_cmd_remove(&directory);
+  return rc;
+}
+
 static int analyze(struct nai_result *result, struct analyze_args *args, const char *source, bool show,
                    struct nai_err *err) {
   NAI_SCOPED(nai_cmd_export) trace = {0};
@@ -121,17 +184,44 @@ static int analyze(struct nai_result *result, struct analyze_args *args, const c
   if (args->fail_on >= 0 && o->stop_after && strcmp(o->stop_after, "render") != 0)
     return nai_err_set(err, NAI_EUSAGE, "--fail-on needs the findings, which --stage %s does not report: leave one out",
                        o->stop_after);
+  if (args->fail_on >= 0 && of_new_only(args->fail_on) && !o->known)
+    return nai_err_set(err, NAI_EUSAGE, "--fail-on new: needs the list of known findings: --known FILE");
+  if (o->update_known && (!o->known || o->stop_after))
+    return nai_err_set(err, NAI_EUSAGE, "--update-known needs --known FILE, and no --stage");
+  if (args->redact)
+    NAI_TRY(check_redact(args, err));
   if (nai_cmd_export_runs(source)) /* a typo should not cost the time of an export */
     NAI_TRY(nai_analyze_check(o, err));
   NAI_TRY(nai_cmd_export_open(&trace, source, args->quiet, err));
   o->trace = trace.path;
   o->note = nai_cmd_note;
-  nai_cmd_confine(o->out, o->stages);
-  int rc = nai_analyze(result, o, show ? show_stage : NULL, NULL, err);
+  nai_cmd_confine(o->out, o->stages, args->redact ? args->redact : o->update_known ? o->known : NULL);
+  int rc = args->redact ? analyze_redacted(result, args, show, err)
+                        : nai_analyze(result, o, show ? show_stage : NULL, NULL, err);
   if (rc && result->trimmed_all)
     rc = nai_cmd_analyze_explain_trim(o, err);
   o->trace = source;
   return rc;
+}
+
+/* Muted findings are accepted: they never fail. */
+static bool fails(const struct analyze_args *args, const struct nai_result *result) {
+  if (args->fail_on < 0)
+    return false;
+  if (of_new_only(args->fail_on))
+    return result->worst_new >= args->fail_on - NAI_SEVERITIES;
+  for (size_t i = 0; i < result->list_count; i++)
+    if (result->list[i].severity >= args->fail_on &&
+        !(result->list[i].state && strcmp(result->list[i].state, "muted") == 0))
+      return true;
+  return false;
+}
+
+static int write_known(const char *path, const struct nai_result *result, struct nai_err *err) {
+  struct nai_cmd_output output;
+  NAI_TRY(nai_cmd_output_open(&output, path, NULL, err));
+  nai_buf_put(&output.sink.text, nai_buf_str(&result->known_text), result->known_text.len);
+  return nai_cmd_output_close(&output, NAI_OK, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -147,7 +237,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   o->trim_start_ns = args->trim.start_ns;
   o->trim_end_ns = args->trim.end_ns;
   if (!o->out) {
-    default_out(out, sizeof out, operands[0]);
+    default_out(out, sizeof out, args->redact ? "redacted" : operands[0]);
     o->out = out;
   }
   if (!o->threads)
@@ -157,6 +247,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   int rc = analyze(&result, args, operands[0], show, err);
   if (show)
     fprintf(stderr, "\r\033[K");
+  if (!rc && o->update_known)
+    rc = write_known(o->known, &result, err);
   if (!rc) {
     rc = nai_cmd_analyze_print(args, &result, err);
     if (args->verbose)
@@ -164,7 +256,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   }
   if (rc == NAI_ELIMIT && o->memory_limit_bytes && !strstr(err->msg, "--memory-limit"))
     nai_err_wrap(err, rc, "with --memory-limit %lld MiB", (long long)(o->memory_limit_bytes >> 20));
-  return rc ? rc : args->fail_on >= 0 && result.worst >= args->fail_on;
+  return rc ? rc : fails(args, &result);
 }
 
 NAI_CLI_COMMAND(
@@ -177,5 +269,6 @@ NAI_CLI_COMMAND(
     .examples = "nsys-ai trace.sqlite\n"
                 "nsys-ai analyze trace.sqlite --out artifacts/run1\n"
                 "nsys-ai analyze trace.sqlite --phase-map vllm --trim 12.5 13.0\n"
-                "nsys-ai analyze nightly.sqlite -q --json --fail-on high",
+                "nsys-ai analyze nightly.sqlite -q --json --fail-on high\n"
+                "nsys-ai analyze trace.sqlite --known perf/known.yaml --fail-on new:high",
     .options = options, NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("TRACE")), .init = init, .run = run)

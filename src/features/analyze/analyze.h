@@ -7,7 +7,8 @@
 struct analyze_args {
   struct nai_options run;
   struct nai_cli_stretch trim;
-  int fail_on; /* severity, -1: never */
+  int fail_on;        /* a choice of --fail-on, -1: never */
+  const char *redact; /* the map; NULL: not asked for */
   bool quiet, verbose, json;
 };
 

@@ -26,6 +26,8 @@ static void put_json_finding(struct nai_json *json, const struct nai_result_find
   nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = isnan(finding->pct)});
   nai_json_put_text(json, "scope", finding->scope);
   nai_json_put_text(json, "title", finding->title);
+  if (finding->state)
+    nai_json_put_text(json, "state", finding->state);
   nai_json_end(json);
 }
 
@@ -56,6 +58,8 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
   nai_json_put_text(&json, "severity", result->worst < 0 ? NULL : nai_severity_name(result->worst));
   nai_json_put_text(&json, "verdict", nai_buf_str(&result->verdict));
   put_json_findings(&json, result);
+  if (args->run.known)
+    nai_json_put_int(&json, "fixed", result->fixed);
   nai_json_close(&json);
 }
 
@@ -70,7 +74,7 @@ static void put_saving(struct nai_buf *out, const struct nai_result_finding *fin
   nai_fmt_percent(out, finding->pct);
 }
 
-/* One line per finding: severity, saving, what it is about, title. */
+/* One line per finding: severity, saving, what it is about, what --known says of it, title. */
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
   enum { SAVING_WIDTH = 20, SCOPE_WIDTH = 10 };
@@ -85,6 +89,8 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
     size_t start = out->len;
     nai_escape_terminal(out, finding->scope, strlen(finding->scope));
     nai_buf_printf(out, "%*s  ", (int)(out->len - start < SCOPE_WIDTH ? SCOPE_WIDTH - (out->len - start) : 0), "");
+    if (finding->state)
+      nai_buf_printf(out, "%-5s  ", finding->state);
     nai_escape_terminal(out, finding->title, strlen(finding->title));
     nai_buf_putc(out, '\n');
     out->oom |= saving.oom;
@@ -93,12 +99,30 @@ static void put_findings(struct nai_buf *out, const struct nai_result *result) {
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
   if (result->list_count)
     nai_buf_putc(out, '\n');
+  if (result->fixed)
+    nai_buf_printf(out, "  %d fixed: listed as known, and not found any more\n\n", result->fixed);
+}
+
+/* "NAME=path", as a shell takes it. */
+static void put_assignment(struct nai_buf *out, const char *name, const char *path) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,-@%";
+  NAI_SCOPED(nai_buf) quoted = {0};
+  nai_buf_printf(out, " %s=", name);
+  if (path[strspn(path, plain)])
+    nai_cmd_put_quoted(&quoted, path);
+  else
+    nai_buf_puts(&quoted, path);
+  nai_escape_terminal(out, nai_buf_str(&quoted), quoted.len);
+  out->oom |= quoted.oom;
 }
 
 static void put_text(struct nai_buf *out, const struct analyze_args *args, const struct nai_result *result) {
   static const char *const files[] = {"report.md", "report.html", "report.json", "tables/"};
-  nai_escape_terminal(out, nai_buf_str(&result->verdict), result->verdict.len);
-  nai_buf_puts(out, "\n\n");
+  NAI_SCOPED(nai_buf) verdict = {0};
+  nai_escape_terminal(&verdict, nai_buf_str(&result->verdict), result->verdict.len);
+  nai_cmd_put_wrapped(out, nai_buf_str(&verdict), verdict.len, 0);
+  out->oom |= verdict.oom;
+  nai_buf_putc(out, '\n');
   put_findings(out, result);
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     nai_buf_puts(out, "  ");
@@ -107,10 +131,9 @@ static void put_text(struct nai_buf *out, const struct analyze_args *args, const
   }
   if (result->list_count) { /* what the commands of findings stand on */
     const char *home = args->run.stages ? args->run.stages : args->run.out;
-    nai_buf_puts(out, "\nCommands in the reports use: OUT=");
-    nai_escape_terminal(out, home, strlen(home));
-    nai_buf_puts(out, " TRACE=");
-    nai_escape_terminal(out, args->run.trace, strlen(args->run.trace));
+    nai_buf_puts(out, "\nCommands in the reports use:");
+    put_assignment(out, "OUT", home);
+    put_assignment(out, "TRACE", args->run.trace);
     nai_buf_putc(out, '\n');
   }
 }

@@ -220,7 +220,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_buf) text = {0};
   (void)count, (void)program;
   NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet, err));
-  nai_cmd_confine(NULL, NULL);
+  nai_cmd_confine(NULL, NULL, NULL);
   NAI_TRY(nai_trace_open(&trace, file.path, &args->how, err));
   NAI_TRY(nai_probe(&in, trace, NAI_IN_DEFAULT, err));
   if (args->events)

@@ -2,10 +2,12 @@
 #include "command/command.h"
 
 #include "base/assets.h"
+#include "config/kernel_rules.h"
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
 #include "rundir/run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,12 +23,13 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-enum verb { LIST, CHECK, EXPLAIN, SHOW, VERB_COUNT };
+enum verb { LIST, CHECK, TEST, EXPLAIN, SHOW, VERB_COUNT };
 static const struct {
   const char *name, *needs, *about;
 } verbs[VERB_COUNT] = {
     [LIST] = {"list", NULL, "every active rule with its severities"},
     [CHECK] = {"check", "a file", "FILE: reads a rule file and reports its mistakes with line and column"},
+    [TEST] = {"test", "a file", "FILE.rules: reads rules for kernels' categories and tries their examples"},
     [EXPLAIN] =
         {"explain", "the id of a rule",
          "ID [SRC]: what a rule finds, why it costs time, how to confirm and fix it; of a run or trace: why it speaks "
@@ -52,7 +55,7 @@ static void explain(struct nai_buf *out, const char *id, const struct nai_buf *y
     nai_buf_put(out, yaml->data, yaml->len);
     return;
   }
-  nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+  nai_cmd_page(out, page->data, (size_t)(page->end - page->data), nai_cmd_prose_width(), nai_cmd_color());
   nai_buf_printf(out, "\nThe rule and its thresholds: nsys-ai rules show %s\n", id);
 }
 
@@ -72,6 +75,27 @@ static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb 
     explain(out, what, &yaml);
   else
     nai_buf_put(out, yaml.data, yaml.len);
+  return NAI_OK;
+}
+
+/* Rules for categories of kernels, of the user's own. Reading them tries their examples. */
+static int test_kernel_rules(struct nai_buf *out, const char *path, struct nai_err *err) {
+  NAI_OWNED(nai_kernel_rules) *rules = NULL;
+  NAI_SCOPED(nai_strings) categories = {0};
+  uint64_t hash = 0;
+  uint32_t examples = 0, without = 0;
+  NAI_TRY(nai_kernel_rules_load(&rules, &hash, path, false, &categories, err));
+  int count = nai_kernel_rules_count(rules);
+  for (int i = 0; i < count; i++) {
+    struct nai_kernel_rule rule = nai_kernel_rules_get(rules, i);
+    examples += rule.example_count;
+    without += !rule.example_count;
+    if (!rule.example_count)
+      nai_buf_printf(out, "%s:%u: %s has no example\n", path, rule.line,
+                     nai_strings_get(&categories, (uint32_t)rule.category));
+  }
+  nai_buf_printf(out, "%s: no mistakes; %" PRIu32 " of %d rules decide their %" PRIu32 " examples\n", path,
+                 (uint32_t)count - without, count, examples);
   return NAI_OK;
 }
 
@@ -111,6 +135,10 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_buf) text = {0};
   enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   (void)program;
+  if (verb == TEST) {
+    NAI_TRY(test_kernel_rules(&text, what, err));
+    return nai_cmd_print(&text, err);
+  }
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;
   NAI_TRY(nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err));
@@ -120,14 +148,16 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 }
 
 NAI_CLI_COMMAND(
-    nai_cmd_rules, .name = "rules", .synopsis = "list|check FILE|explain ID [SRC]|show ID",
+    nai_cmd_rules, .name = "rules", .synopsis = "list|check FILE|test FILE|explain ID [SRC]|show ID",
     .summary = "list, check, explain and show the rules that make findings",
-    .description = "Findings are made by rules in YAML. How to write some: docs/writing-rules.md.",
+    .description =
+        "Findings are made by rules in YAML. How to write some: docs/writing-rules.md. What a kernel does is told "
+        "by rules on its name: docs/writing-kernel-rules.md.",
     .examples =
         "nsys-ai rules list\nnsys-ai rules explain idle-host-code\nnsys-ai rules explain exposed-copy artifacts/run1\nnsys-ai rules show idle-host-code\n"
-        "nsys-ai rules check my-rules.yaml",
+        "nsys-ai rules check my-rules.yaml\nnsys-ai rules test my-kernels.rules",
     .options = options,
     NAI_CLI_OPERANDS(1, 3, {.name = "rules", .choices = verb_name, .about = verb_about, .only_choices = true},
-                     {.name = "FILE or ID", .choices = second_operand, NAI_CLI_FILES("yaml yml")},
+                     {.name = "FILE or ID", .choices = second_operand, NAI_CLI_FILES("yaml yml rules")},
                      NAI_CMD_SOURCE("SRC")),
     .check = check, .run = run)

@@ -13,11 +13,19 @@ enum { ROW, START, END, FIRST };
 int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql, const char *label,
                   struct nai_err *err) {
   enum { MAX_ROWS = 1000 };
+  const struct nai_question *q = asking->question;
   const struct nai_query_parameter parameters[] = {nai_query_int("gpu", asking->gpu, INT64_MIN),
-                                                   nai_query_string("name", asking->name)};
+                                                   nai_query_string("name", asking->name),
+                                                   nai_query_string("question", q->squeezed),
+                                                   nai_query_int("number", q->number, INT64_MIN),
+                                                   nai_query_int("from", q->time_count ? q->time_ns[0] : -1, -1),
+                                                   nai_query_int("to", q->time_count > 1 ? q->time_ns[1] : -1, -1)};
   const struct nai_query_text text = {.sql = sql, .label = label};
-  const struct nai_query query = {
-      .run = asking->run, .text = &text, .parameters = parameters, .parameter_count = 2, .limits = {.rows = MAX_ROWS}};
+  const struct nai_query query = {.run = asking->run,
+                                  .text = &text,
+                                  .parameters = parameters,
+                                  .parameter_count = sizeof parameters / sizeof *parameters,
+                                  .limits = {.rows = MAX_ROWS}};
   return nai_query_collect(out, &query, err);
 }
 
@@ -45,6 +53,15 @@ void nai_answer_say(const struct nai_asking *asking, struct nai_sentences *where
 struct nai_fact *nai_fact_find(struct nai_answer *answer, const char *table, int64_t row) {
   for (size_t i = 0; i < answer->fact_count; i++)
     if (answer->facts[i].row == row && strcmp(answer->facts[i].table, table) == 0)
+      return &answer->facts[i];
+  return NULL;
+}
+
+/* A row may say several things. */
+static struct nai_fact *find_line(struct nai_answer *answer, const char *table, int64_t row, const char *text) {
+  for (size_t i = 0; i < answer->fact_count; i++)
+    if (answer->facts[i].row == row && strcmp(answer->facts[i].table, table) == 0 &&
+        strcmp(answer->facts[i].text, text) == 0)
       return &answer->facts[i];
   return NULL;
 }
@@ -131,7 +148,7 @@ static const char *line_of(const struct nai_asking *asking, const struct nai_que
 
 static void fill(struct nai_fact *fact, const struct nai_asking *asking, const struct nai_query_rows *found,
                  int64_t row, const char *text) {
-  fact->text = line_of(asking, found, row, text);
+  fact->text = text;
   fact->timed = !nai_query_cell(found, row, START)->null && !nai_query_cell(found, row, END)->null;
   fact->start_ns = nai_query_cell_int(found, row, START);
   fact->end_ns = nai_query_cell_int(found, row, END);
@@ -169,9 +186,10 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   NAI_TRY(nai_facts_ask(&found, asking, nai_buf_str(&sql), label, err));
   for (int64_t row = 0; row < found.rows; row++) {
     int64_t rowid = nai_query_cell_int(&found, row, ROW);
-    struct nai_fact *fact = nai_fact_find(answer, table, rowid);
+    const char *text = line_of(asking, &found, row, nai_intent_text(doc, entry, "text"));
+    struct nai_fact *fact = find_line(answer, table, rowid, text);
     if (!fact && (fact = nai_fact_new(asking, table, rowid)))
-      fill(fact, asking, &found, row, nai_intent_text(doc, entry, "text"));
+      fill(fact, asking, &found, row, text);
     if (fact && row == 0 && said)
       nai_answer_say(asking, &answer->said, fact, line_of(asking, &found, row, said));
   }

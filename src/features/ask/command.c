@@ -12,6 +12,7 @@ struct question_args {
   struct nai_cmd_ask ask;
   const char *intents[16];
   size_t intent_count;
+  const char *check; /* a text to hold against the facts; NULL: none */
   bool llm, dry_run;
   struct nai_llm_options model;
 };
@@ -40,6 +41,9 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, intents, intent_count, "intents", "FILE",
                  "further things that can be asked, as in rules/intents.yaml; repeatable", NAI_CLI_FILES("yaml yml")),
     NAI_CLI_OPTION(choice, ask.format, "format", "FORMAT", "how the answer is printed", .choices = formats),
+    NAI_CLI_OPTION(text, check, "check", "TEXT",
+                   "instead of the answer: each number of a text about it, which cites its facts as [F1], and whether "
+                   "they support it"),
     NAI_CLI_SWITCH(
         on, llm, "llm",
         "let the model of NSYS_AI_LLM_URL and NSYS_AI_LLM_MODEL (key: NSYS_AI_LLM_KEY) put the facts into words; "
@@ -96,6 +100,12 @@ static int print_request(struct nai_buf *out, const char *question, const struct
   return rc;
 }
 
+static int print_claims(struct nai_buf *out, const char *question, const struct nai_answer *answer,
+                        const struct question_args *args, struct nai_err *err) {
+  (args->ask.format == JSON ? nai_cmd_put_claims_json : nai_cmd_put_claims)(out, args->check, question, answer);
+  return nai_buf_check(out, err);
+}
+
 /* The answer in the model's words, if those can be had. Whatever goes wrong, there is the answer without. */
 static int print_answer(struct nai_buf *out, const char *question, const struct nai_answer *answer,
                         const struct question_args *args, const struct nai_llm_options *model, struct nai_err *err) {
@@ -135,17 +145,10 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_cmd_blame_build(nai_question_ask(&answer, intents, source, nai_buf_str(&question), nai_buf_str(&quoted),
                                                &arena, err),
                               source, err));
-  NAI_TRY(args->dry_run ? print_request(&out, nai_buf_str(&question), &answer, &model, err)
-                        : print_answer(&out, nai_buf_str(&question), &answer, args, &model, err));
+  NAI_TRY(args->check     ? print_claims(&out, nai_buf_str(&question), &answer, args, err)
+          : args->dry_run ? print_request(&out, nai_buf_str(&question), &answer, &model, err)
+                          : print_answer(&out, nai_buf_str(&question), &answer, args, &model, err));
   return nai_cmd_print(&out, err);
-}
-
-static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
-  const struct question_args *args = memory;
-  (void)operands, (void)count;
-  return args->llm && !nai_llm_is_built()
-           ? nai_err_set(err, NAI_EUSAGE, "--llm: this program was built without it (cmake -DNAI_LLM=ON, libcurl)")
-           : NAI_OK;
 }
 
 NAI_CLI_COMMAND(
@@ -161,4 +164,4 @@ NAI_CLI_COMMAND(
         "nsys-ai ask artifacts/run1 why is my GPU idle\nnsys-ai ask artifacts/run1 'is NCCL overlapped on GPU 1?'\n"
         "nsys-ai ask trace.sqlite 'how slow is flash_fwd_kernel' --format json",
     .options = options, NAI_CLI_OPERANDS(2, NAI_CLI_ANY_NUMBER, NAI_CMD_SOURCE("SRC"), {.name = "QUESTION"}),
-    .init = init, .check = check, .run = run)
+    .init = init, .run = run)

@@ -20,4 +20,3 @@ NAI_MUST_CHECK int nai_http_post(struct nai_http_reply *reply, const struct nai_
                                  struct nai_err *err);
 /* NAI_EUSAGE: no URL that may be posted to. */
 NAI_MUST_CHECK int nai_http_check_url(const char *url, bool insecure, struct nai_err *err);
-bool nai_http_is_built(void);

@@ -107,11 +107,18 @@ static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, c
 }
 
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"intents", "record", "caveats", "ignore", NULL};
-  static const struct member members[] = {{"caveats", true, false}, {"ignore", true, false}, {NULL, false, false}};
+  static const char *const keys[] = {"intents", "record", "caveats", "ignore", "examples", "qualifiers", "terms", NULL};
+  static const struct member members[] = {{"caveats", true, false},
+                                          {"ignore", true, false},
+                                          {"examples", true, false},
+                                          {"qualifiers", true, false},
+                                          {NULL, false, false}};
   const struct nai_yaml_node *root = nai_yaml_root(doc), *item;
   NAI_TRY(check_members(doc, root, keys, members, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "record", NAI_YAML_MAP, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "terms", NAI_YAML_MAP, err));
+  for (; item; item = nai_yaml_next(doc, item))
+    NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "terms"), item->key, true, true, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "intents", NAI_YAML_LIST, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(add_intent(intents, doc, item, err));

@@ -31,24 +31,43 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
-enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64 };
+enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
   char typed[NAI_QUESTION_WORD];
-  bool quoted, known; /* known: a word of some intent, or one to ignore */
+  bool quoted, known;            /* known: a word of some intent, or one to ignore */
+  bool qualifies;                /* it changes what is asked, and nothing that is answered takes it up */
+  char meant[NAI_QUESTION_WORD]; /* the known word that it looks like, "" none */
+  size_t meant_distance;         /* letters that differ */
 };
 /* A question, taken apart. */
 struct nai_question {
   struct nai_question_word words[NAI_QUESTION_MAX_WORDS];
   size_t count;
-  int64_t gpu; /* "GPU 1"; INT64_MIN: none is named */
+  int64_t gpu;    /* "GPU 1"; INT64_MIN: none is named */
+  int64_t number; /* "the top 5"; INT64_MIN: there is none */
+  int64_t time_ns[2];
+  size_t time_count;                    /* "shorter than 5 us", "between 0.2 and 0.3 s" */
+  bool from_start, from_end;            /* of the capture: "the first 100 ms", "the last 2 s" */
+  char squeezed[NAI_QUESTION_SQUEEZED]; /* its letters and digits, lower case */
 };
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
 /* The best intents, at most NAI_QUESTION_MAX_INTENTS. Returns how many. Without `weak` a word that is used for much
  * else is not enough. */
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *question,
                           const struct nai_intents *intents, bool weak);
+/* Finds for words that are not known the known ones that they look like (`meant`); takes those for what was asked. */
+void nai_question_spell(struct nai_question *question, const struct nai_intents *intents);
+void nai_question_take_spelling(struct nai_question *question, const struct nai_intents *intents);
+/* Says that an intent is answered; and whether a word changes what is asked, and no such intent takes it up. */
+void nai_question_answered(struct nai_question *question, const struct nai_intents *intents,
+                           const struct nai_intent *intent);
+bool nai_question_is_left(const struct nai_question_word *word);
+/* Whether a word should have been understood and was not: no name, no number, no word that says little. */
+bool nai_question_is_strange(const struct nai_question_word *word);
+/* Whether no word of the question is one. */
+bool nai_question_is_clear(const struct nai_question *question);
 /* Whether a word can only be a name: it is in quotes, or has what only names have. */
 bool nai_question_is_name(const struct nai_question_word *word);
 /* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. `plain`: ordinary
@@ -66,9 +85,11 @@ struct nai_asking {
   const char *source;
   int64_t gpu;      /* INT64_MIN: all */
   const char *name; /* what the question names, lower case; "" nothing */
+  const struct nai_question *question;
 };
 
-/* Runs a statement, with :gpu and :name. `label` stands in messages for where it is from. Freed also on failure. */
+/* Runs a statement, with :gpu, :name, :question (letters and digits), :number, :from and :to (ns), each null where the
+ * question has none. `label` stands in messages for where it is from. Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */

@@ -87,12 +87,12 @@ static bool is_of(const struct nai_number *number, const struct nai_fact *fact) 
   return false;
 }
 
-static bool is_fact(const struct nai_number *number, uint64_t cited, const char *question,
-                    const struct nai_answer *answer) {
-  for (size_t i = 0; i < answer->fact_count; i++)
-    if (cited >> i & 1 && is_of(number, &answer->facts[i]))
-      return true;
-  return number->kind == NAI_NUMBER_PLAIN && stands_in(number, question);
+static uint64_t facts_with(const struct nai_number *number, const struct nai_answer *answer, size_t facts) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < facts; i++)
+    if (is_of(number, &answer->facts[i]))
+      found |= UINT64_C(1) << i;
+  return found;
 }
 
 /* The facts that a sentence cites; citations are blanked out of `copy`, for their digits are no numbers. */
@@ -104,39 +104,68 @@ static uint64_t take_citations(char *copy, size_t len) {
   return cited;
 }
 
-static bool check_sentence(struct nai_buf *why, const struct sentence *s, const char *question,
-                           const struct nai_answer *answer, size_t facts) {
+static enum nai_claim_verdict judge(const struct nai_claim *claim, const struct nai_number *number,
+                                    const char *question) {
+  if (claim->found & claim->cited || (number->kind == NAI_NUMBER_PLAIN && stands_in(number, question)))
+    return NAI_CLAIM_SUPPORTED;
+  return claim->cited ? NAI_CLAIM_NOT_IN_CITED : NAI_CLAIM_UNCITED;
+}
+
+/* The claims of a sentence. False: out of memory. */
+static bool visit_sentence(const struct sentence *s, const char *question, const struct nai_answer *answer,
+                           size_t facts, nai_claim_visit visit, void *context) {
   size_t len = (size_t)(s->end - s->text);
   NAI_FREED char *copy = strndup(s->text, len);
   struct nai_number number;
-  bool good = copy != NULL;
+  size_t blanks = strspn(s->text, " \n");
+  struct nai_claim claim = {.sentence = s->text + blanks, .sentence_len = len > blanks ? len - blanks : 0};
   if (!copy)
-    nai_buf_puts(why, "out of memory");
-  uint64_t cited = good ? take_citations(copy, len) : 0;
-  if (good && cited >> facts) {
-    nai_buf_puts(why, "it cites a fact that there is not");
-    good = false;
+    return false;
+  claim.cited = take_citations(copy, len);
+  const struct sentence blank = {copy, copy + len};
+  if (claim.cited >> facts) {
+    claim.verdict = NAI_CLAIM_NO_SUCH_FACT;
+    visit(context, &claim);
   }
-  const struct sentence blank = {copy, copy ? copy + len : NULL};
-  for (const char *at = copy; good && nai_number_next(&number, copy, &at, copy + len);) {
+  for (const char *at = copy; nai_number_next(&number, copy, &at, copy + len);) {
     if (is_marker(&number, &blank))
       continue;
-    good = is_fact(&number, cited, question, answer);
-    if (!good && cited)
-      nai_buf_printf(why, "\"%.*s\" is in no fact that it cites there", (int)number.len, number.text);
-    else if (!good)
-      nai_buf_printf(why, "\"%.*s\" stands in a sentence that cites no fact", (int)number.len, number.text);
+    claim.text = s->text + (number.text - copy);
+    claim.len = number.len;
+    claim.found = facts_with(&number, answer, facts);
+    claim.verdict = judge(&claim, &number, question);
+    visit(context, &claim);
   }
-  return good;
+  return true;
 }
 
-bool nai_llm_check(struct nai_buf *why, const char *text, const char *question, const struct nai_answer *answer,
-                   size_t facts) {
+bool nai_claims_visit(const char *text, const char *question, const struct nai_answer *answer, size_t facts,
+                      nai_claim_visit visit, void *context) {
   while (*text) {
     struct sentence s = next_sentence(text);
-    if (!check_sentence(why, &s, question, answer, facts))
+    if (!visit_sentence(&s, question, answer, facts, visit, context))
       return false;
     text = s.end;
   }
   return true;
+}
+
+/* The first claim that does not hold. */
+static void say_first(void *context, const struct nai_claim *claim) {
+  struct nai_buf *why = context;
+  if (why->len || claim->verdict == NAI_CLAIM_SUPPORTED)
+    return;
+  if (claim->verdict == NAI_CLAIM_NO_SUCH_FACT)
+    nai_buf_puts(why, "it cites a fact that there is not");
+  else if (claim->verdict == NAI_CLAIM_NOT_IN_CITED)
+    nai_buf_printf(why, "\"%.*s\" is in no fact that it cites there", (int)claim->len, claim->text);
+  else
+    nai_buf_printf(why, "\"%.*s\" stands in a sentence that cites no fact", (int)claim->len, claim->text);
+}
+
+bool nai_llm_check(struct nai_buf *why, const char *text, const char *question, const struct nai_answer *answer,
+                   size_t facts) {
+  if (!nai_claims_visit(text, question, answer, facts, say_first, why))
+    nai_buf_puts(why, "out of memory");
+  return why->len == 0;
 }

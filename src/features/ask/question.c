@@ -2,6 +2,7 @@
 #include "features/ask/internal.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Of an intent's facts; the rest is for findings and what they stand on. */
 enum { MAX_OF_INTENTS = 5 };
@@ -73,21 +74,25 @@ static void put_counts(struct nai_buf *sql, const char *word) {
   }
 }
 
-static void say_unknown(const struct nai_asking *asking, const struct nai_question *q) {
-  for (size_t i = 0; i < q->count; i++)
-    if (nai_question_is_name(&q->words[i]))
-      nai_answer_say(asking, &asking->answer->said, NULL,
-                     nai_arena_printf(asking->arena,
-                                      "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
-                                      q->words[i].typed));
+/* Whether the question has a name that nothing has; said. */
+static bool say_unknown(const struct nai_asking *asking) {
+  const struct nai_question *q = asking->question;
+  bool any = false;
+  for (size_t i = 0; i < q->count; i++) {
+    if (!nai_question_is_name(&q->words[i]))
+      continue;
+    any = true;
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena,
+                                    "Nothing in the trace is called \"%s\": no kernel, NVTX range or CUDA call.",
+                                    q->words[i].typed));
+  }
+  return any;
 }
 
-/* Of the words that may be names the first that is one, or NULL; *kind is of what. `plain`: ordinary words may be,
- * too. */
-static int find_name(const char **word, const char **kind, const struct nai_asking *asking,
-                     const struct nai_question *q, bool plain, struct nai_err *err) {
-  const char *words[NAI_QUESTION_MAX_NAMES];
-  size_t count = nai_question_names(words, q, plain);
+/* Of some words the first that is a name, or NULL; *kind is of what. */
+static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
+                     size_t count, struct nai_err *err) {
   NAI_SCOPED(nai_buf) sql = {0};
   NAI_SCOPED(nai_query_rows) found = {0};
   *word = NULL;
@@ -106,7 +111,21 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
         *kind = named[k].kind;
         return NAI_OK;
       }
-  say_unknown(asking, q);
+  return NAI_OK;
+}
+
+/* Takes misspelt words for the known ones that they look like, but for those that something in the trace is called. */
+static int correct_spelling(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  nai_question_spell(q, asking->intents);
+  for (size_t i = 0; i < q->count; i++) {
+    const char *typed = q->words[i].text, *name, *kind;
+    if (!q->words[i].meant[0])
+      continue;
+    NAI_TRY(find_name(&name, &kind, asking, &typed, 1, err));
+    if (name)
+      q->words[i].meant[0] = '\0';
+  }
+  nai_question_take_spelling(q, asking->intents);
   return NAI_OK;
 }
 
@@ -176,28 +195,107 @@ static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Those the question is about, and what stands in for them where no word was understood. */
-static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking,
-                  const struct nai_question *q, struct nai_err *err) {
+/* Puts in quotes the words for which `is` holds. Returns how many. */
+static size_t put_words(struct nai_buf *out, const struct nai_asking *asking,
+                        bool (*is)(const struct nai_question_word *)) {
+  const struct nai_question *q = asking->question;
+  size_t count = 0;
+  for (size_t i = 0; i < q->count; i++)
+    if (is(&q->words[i]) && strcmp(q->words[i].text, asking->name) != 0)
+      nai_buf_printf(out, "%s\"%s\"", count++ ? ", " : "", q->words[i].typed);
+  return count;
+}
+
+/* Of two points of time the first is put first. Those that lie before all work on a GPU count from its start. */
+static int place_window(const struct nai_asking *asking, struct nai_question *q, struct nai_err *err) {
+  NAI_SCOPED(nai_query_rows) found = {0};
+  if (q->time_count < 2)
+    return NAI_OK;
+  int64_t from = q->time_ns[0] < q->time_ns[1] ? q->time_ns[0] : q->time_ns[1];
+  int64_t to = q->time_ns[0] + q->time_ns[1] - from;
+  NAI_TRY(nai_facts_ask(&found, asking, "select window_start_ns, window_end_ns from run_info", "run_info", err));
+  int64_t start = found.rows ? nai_query_cell_int(&found, 0, 0) : 0,
+          end = found.rows ? nai_query_cell_int(&found, 0, 1) : 0;
+  int64_t base = q->from_end ? end - to : q->from_start || to <= start ? start : 0;
+  q->time_ns[0] = from + base;
+  q->time_ns[1] = to + base;
+  return NAI_OK;
+}
+
+static bool is_plural(const struct nai_question_word *word) {
+  size_t len = strlen(word->meant);
+  return strncasecmp(word->typed, word->meant, len) == 0 && strcasecmp(word->typed + len, "s") == 0;
+}
+
+/* What became of words that are none of ours. */
+static void say_reading(const struct nai_asking *asking) {
+  const struct nai_question *q = asking->question;
+  NAI_SCOPED(nai_buf) strange = {0}, left = {0};
+  for (size_t i = 0; i < q->count; i++)
+    if (q->words[i].meant[0] && !is_plural(&q->words[i]))
+      nai_answer_say(asking, &asking->answer->said, NULL,
+                     nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
+  if (asking->answer->intent_count && put_words(&left, asking, nai_question_is_left))
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "Not considered: %s.", nai_buf_str(&left)));
+  asking->arena->oom |= left.oom;
+  if (put_words(&strange, asking, nai_question_is_strange))
+    nai_answer_say(asking, &asking->answer->said, NULL,
+                   nai_arena_printf(asking->arena, "Not understood: %s.", nai_buf_str(&strange)));
+  asking->arena->oom |= strange.oom;
+}
+
+/* What can be asked, where nothing was understood. */
+static void say_examples(const struct nai_asking *asking) {
+  const struct nai_intents *intents = asking->intents;
+  NAI_SCOPED(nai_buf) list = {0};
+  for (size_t i = 0; i < intents->doc_count; i++) {
+    const struct nai_yaml *doc = intents->docs[i];
+    const struct nai_yaml_node *n = nai_intent_items(doc, nai_yaml_root(doc), "examples");
+    for (; n; n = nai_yaml_next(doc, n))
+      nai_buf_printf(&list, "%s%s", list.len ? "; " : "", n->text);
+  }
+  if (nai_question_is_clear(asking->question))
+    nai_answer_say(asking, &asking->answer->said, NULL, "Not understood: no word says what the question is about.");
+  nai_answer_say(asking, &asking->answer->said, NULL,
+                 nai_arena_printf(asking->arena, "What can be asked, for example: %s.", nai_buf_str(&list)));
+  asking->arena->oom |= list.oom;
+}
+
+/* Those the question is about; none: it was not understood, or names what is not there. */
+static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
+                  struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about = NULL;
-  const char *word, *kind = "";
+  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
+  NAI_TRY(correct_spelling(asking, q, err));
   /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
   bool understood = nai_question_match(matched, q, asking->intents, false) > 0;
-  NAI_TRY(find_name(&word, &kind, asking, q, !understood, err));
+  size_t names = nai_question_names(words, q, !understood);
+  NAI_TRY(find_name(&word, &kind, asking, words, names, err));
   if (word && (about = intent_of_names(asking->intents, kind))) {
     asking->name = word;
     chosen[(*count)++] = about;
+  } else if (!word && say_unknown(asking)) {
+    return NAI_OK;
   }
-  size_t matches = nai_question_match(matched, q, asking->intents, !about);
+  /* A word that is used for much else says nothing beside words that are not understood. */
+  size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
   for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
     chosen[(*count)++] = matched[i];
-  for (size_t i = 0; i < *count; i++)
+  for (size_t i = 0; i < *count; i++) {
     asking->answer->intents[asking->answer->intent_count++] = chosen[i]->name;
-  if (!*count && (about = nai_intents_find(asking->intents, "overview"))) {
-    nai_answer_say(asking, &asking->answer->said, NULL,
-                   "No word of the question says what it is about, so this is what stands out in the run.");
-    chosen[(*count)++] = about;
+    nai_question_answered(q, asking->intents, chosen[i]);
   }
+  return NAI_OK;
+}
+
+/* What follows the facts: findings, what limits whatever is said of the run, and commands. */
+static int add_rest(const struct nai_asking *asking, const struct nai_intent *const *chosen, size_t count, bool known,
+                    struct nai_err *err) {
+  NAI_TRY(nai_findings_add(asking, chosen, count, known, err));
+  NAI_TRY(nai_caveats_add(asking, err));
+  for (size_t i = 0; i < count; i++)
+    say_list(asking, chosen[i], "next", &asking->answer->next);
   return NAI_OK;
 }
 
@@ -213,15 +311,22 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   *out = (struct nai_answer){0};
   NAI_TRY(NAI_NEW(q, arena, 1, err));
   nai_question_read(q, intents, question);
+  asking.question = q;
   asking.gpu = q->gpu;
   NAI_TRY(check_gpu(&asking, err));
+  NAI_TRY(place_window(&asking, q, err));
+  size_t before = out->said.count;
   NAI_TRY(choose(chosen, &count, &asking, q, err));
+  bool said = !count && out->said.count > before;
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   for (size_t i = 0; i < count; i++)
     NAI_TRY(answer_intent(&known, &asking, chosen[i], &caps, err));
-  NAI_TRY(nai_findings_add(&asking, chosen, count, known, err));
-  NAI_TRY(nai_caveats_add(&asking, err));
-  for (size_t i = 0; i < count; i++)
-    say_list(&asking, chosen[i], "next", &out->next);
+  if (count)
+    NAI_TRY(add_rest(&asking, chosen, count, known, err));
+  if (count && !out->said.count)
+    nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
+  say_reading(&asking);
+  if (!count && !said)
+    say_examples(&asking);
   return nai_arena_check(arena, err);
 }

@@ -159,6 +159,13 @@ static void put_fact_json(struct nai_json *json, size_t number, const struct nai
   nai_json_end(json);
 }
 
+void nai_cmd_put_facts_json(struct nai_json *json, const struct nai_answer *answer) {
+  nai_json_put_array(json, "facts", NAI_JSON_LINES);
+  for (size_t i = 0; i < answer->fact_count; i++)
+    put_fact_json(json, i + 1, &answer->facts[i]);
+  nai_json_end(json);
+}
+
 void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer,
                              const struct nai_cmd_wording *wording) {
   struct nai_json json;
@@ -179,10 +186,7 @@ void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const st
     nai_json_text(&json, NULL);
   }
   nai_json_put_text(&json, "advice", answer->advice);
-  nai_json_put_array(&json, "facts", NAI_JSON_LINES);
-  for (size_t i = 0; i < answer->fact_count; i++)
-    put_fact_json(&json, i + 1, &answer->facts[i]);
-  nai_json_end(&json);
+  nai_cmd_put_facts_json(&json, answer);
   put_sentences_json(&json, "cannot_tell", &answer->limits);
   put_sentences_json(&json, "next", &answer->next);
   nai_json_close(&json);

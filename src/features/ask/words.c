@@ -1,9 +1,13 @@
 /* The words of a question, and what they ask for. */
 #include "features/ask/internal.h"
+#include "features/ask/numbers.h"
 
 #include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A word of a question or of a phrase: letters, digits, and what stands inside names. */
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || c == '_' || c == ':' || c == '.'; }
@@ -12,7 +16,7 @@ static bool in_word(char c) { return isalnum((unsigned char)c) || (c & 0x80) || 
 static bool next_word(struct nai_question_word *word, const char **text) {
   const char *at = *text;
   size_t len = 0;
-  while (*at && !in_word(*at))
+  while (*at && (!in_word(*at) || *at == '.' || *at == ':'))
     at++;
   while (in_word(at[len]))
     len++;
@@ -35,45 +39,148 @@ static bool is_meant(const char *pattern, size_t len, const char *word) {
   return strncmp(pattern, word, open ? len - 1 : len) == 0 && (open || !word[len]);
 }
 
-/* How many words of the question from `at` on are the phrase; 0: they are not. */
-static size_t phrase_at(const struct nai_question *q, size_t at, const char *phrase) {
+/* How many words of the question from `at` on are a phrase of `size` bytes; 0: they are not. "$" is its end. */
+static size_t phrase_at(const struct nai_question *q, size_t at, const char *phrase, size_t size) {
+  const char *end = phrase + size;
   size_t n = 0;
-  while (*phrase) {
+  while (phrase < end) {
     size_t len = strcspn(phrase, " ");
-    if (at + n >= q->count || !is_meant(phrase, len, q->words[at + n].text))
+    len = len < (size_t)(end - phrase) ? len : (size_t)(end - phrase);
+    bool ends = len == 1 && *phrase == '$';
+    if (ends ? at + n != q->count : at + n >= q->count || !is_meant(phrase, len, q->words[at + n].text))
       return 0;
-    n++;
-    phrase += len + strspn(phrase + len, " ");
+    n += !ends;
+    for (phrase += len; phrase < end && *phrase == ' ';)
+      phrase++;
   }
   return n;
 }
 
-/* The points of a list of phrases: more for longer ones, which say more. */
-static int score_list(const struct nai_question *q, const struct nai_intent *intent, const char *key, int each) {
-  const struct nai_yaml_node *n = nai_intent_items(intent->doc, intent->node, key);
-  int score = 0;
-  for (; n; n = nai_yaml_next(intent->doc, n))
-    for (size_t at = 0, len; at < q->count; at++)
-      if ((len = phrase_at(q, at, n->text))) {
-        score += each + ((int)len - 1) * 3;
-        break;
-      }
-  return score;
+/* Words of a question, one flag each. */
+struct marks {
+  bool at[NAI_QUESTION_MAX_WORDS];
+};
+
+/* Marks where the phrase stands. Returns its words; 0: it is not there. */
+static size_t mark_phrase(struct marks *marks, const struct nai_question *q, const char *phrase, size_t size) {
+  size_t most = 0;
+  for (size_t at = 0, len; at < q->count; at++)
+    for (size_t i = len = phrase_at(q, at, phrase, size); i; i--, most = len)
+      marks->at[at + i - 1] = true;
+  return most;
 }
 
-/* Points of a word: of its own, and one that is used for much else. */
-enum { STRONG = 2, WEAK = 1 };
+/* A part of a pattern: words in a row, "@term" for any of the phrases of that term, "@times" for two points of time,
+ * "@duration" for one; "!" in front: must not be there. */
+struct part {
+  const char *text;
+  size_t size;
+  bool negated, term;
+};
 
-static int score_of(const struct nai_question *q, const struct nai_intent *intent) {
-  return score_list(q, intent, "words", STRONG) + score_list(q, intent, "weak", WEAK);
+static bool next_part(struct part *part, const char **pattern) {
+  const char *at = *pattern, *end = strstr(at, " & ");
+  *part = (struct part){.size = end ? (size_t)(end - at) : strlen(at)};
+  *pattern = end ? end + strlen(" & ") : at + part->size;
+  for (part->text = at; part->size && strchr("!@", *part->text); part->text++, part->size--) {
+    part->negated |= *part->text == '!';
+    part->term |= *part->text == '@';
+  }
+  return part->size > 0;
+}
+
+static bool is_term(const struct part *part, const char *name) {
+  return strlen(name) == part->size && strncmp(name, part->text, part->size) == 0;
+}
+
+/* As mark_phrase. A term counts as one word, however long its phrases are. */
+static size_t mark_part(struct marks *marks, const struct nai_question *q, const struct nai_intents *intents,
+                        const struct part *part) {
+  enum { OF_TIMES = 3 };
+  char name[NAI_QUESTION_WORD];
+  bool found = false;
+  if (!part->term)
+    return mark_phrase(marks, q, part->text, part->size);
+  if (is_term(part, "duration"))
+    return q->time_count == 1;
+  if (is_term(part, "times"))
+    return q->time_count == 2 ? OF_TIMES : 0;
+  snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
+  for (size_t i = 0; i < intents->doc_count; i++) {
+    const struct nai_yaml *doc = intents->docs[i];
+    const struct nai_yaml_node *terms = nai_yaml_get(doc, nai_yaml_root(doc), "terms"),
+                               *n = terms ? nai_intent_items(doc, terms, name) : NULL;
+    for (; n; n = nai_yaml_next(doc, n))
+      found |= mark_phrase(marks, q, n->text, strlen(n->text)) > 0;
+  }
+  return found;
+}
+
+/* Points of the first word of a pattern: of its own, and one that is used for much else; and of each further one. */
+enum { STRONG = 2, WEAK = 1, FURTHER = 3 };
+
+/* The points of a pattern, more for one of more words, which says more; 0: the question does not have it. */
+static int score_pattern(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
+                         const char *pattern, int first) {
+  struct marks marks = {0};
+  struct part part;
+  size_t words = 0;
+  while (next_part(&part, &pattern)) {
+    struct marks unwanted = {0};
+    size_t n = mark_part(part.negated ? &unwanted : &marks, q, intents, &part);
+    if ((n > 0) == part.negated)
+      return 0;
+    words += n;
+  }
+  for (size_t i = 0; words && i < q->count; i++)
+    covered->at[i] |= marks.at[i];
+  return words ? first + ((int)words - 1) * FURTHER : 0;
+}
+
+/* The points of an intent: those of its best pattern, and a few for others, which are mostly other words for the same.
+ */
+static int score_of(struct marks *covered, const struct nai_question *q, const struct nai_intents *intents,
+                    const struct nai_intent *intent) {
+  enum { MAX_OTHERS = 2 };
+  static const struct {
+    const char *key;
+    int first;
+  } lists[] = {{"words", STRONG}, {"weak", WEAK}};
+  int best = 0, others = -1;
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    const struct nai_yaml_node *n = nai_intent_items(intent->doc, intent->node, lists[l].key);
+    for (; n; n = nai_yaml_next(intent->doc, n)) {
+      int score = score_pattern(covered, q, intents, n->text, lists[l].first);
+      others += score > 0 && l == 0;
+      best = score > best ? score : best;
+    }
+  }
+  return best + (others < 0 ? 0 : others < MAX_OTHERS ? others : MAX_OTHERS);
+}
+
+/* Whether an intent is about words that another says nothing of. */
+static bool adds_words(const struct marks *second, const struct marks *first) {
+  for (size_t i = 0; i < NAI_QUESTION_MAX_WORDS; i++)
+    if (second->at[i] && !first->at[i])
+      return true;
+  return false;
+}
+
+bool nai_question_is_clear(const struct nai_question *q) {
+  for (size_t i = 0; i < q->count; i++)
+    if (nai_question_is_strange(&q->words[i]))
+      return false;
+  return true;
 }
 
 size_t nai_question_match(const struct nai_intent **out, const struct nai_question *q,
                           const struct nai_intents *intents, bool weak) {
   int best[NAI_QUESTION_MAX_INTENTS] = {0};
+  struct marks marks[NAI_QUESTION_MAX_INTENTS];
   size_t count = 0;
   for (size_t i = 0; i < intents->count; i++) {
-    int score = intents->list[i].replaced ? 0 : score_of(q, &intents->list[i]);
+    struct marks covered = {0};
+    int score = intents->list[i].replaced ? 0 : score_of(&covered, q, intents, &intents->list[i]);
     size_t at = count;
     while (at && score > best[at - 1])
       at--;
@@ -83,32 +190,80 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
     for (size_t j = count - 1; j > at; j--) {
       best[j] = best[j - 1];
       out[j] = out[j - 1];
+      marks[j] = marks[j - 1];
     }
     best[at] = score;
     out[at] = &intents->list[i];
+    marks[at] = covered;
   }
-  while (count > 1 && best[count - 1] * 3 < best[0] * 2) /* far behind: a word that happened to be there */
+  /* far behind: a word that happened to be there */
+  while (count > 1 && (best[count - 1] * 3 < best[0] * 2 || !adds_words(&marks[count - 1], &marks[0])))
     count--;
   return count;
 }
 
-/* --- reading -------------------------------------------------------------------------------------------- */
-
-static void mark_list(struct nai_question *q, const struct nai_yaml *doc, const struct nai_yaml_node *n) {
-  for (; n; n = nai_yaml_next(doc, n))
-    for (size_t at = 0; at < q->count; at++)
-      for (size_t len = phrase_at(q, at, n->text); len; len--)
-        q->words[at + len - 1].known = true;
+/* What only names have: aten::copy_, cudaMalloc. */
+static bool has_mark(const char *word) {
+  return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]);
 }
 
-static void mark_known(struct nai_question *q, const struct nai_intents *intents) {
+/* --- reading -------------------------------------------------------------------------------------------- */
+
+static struct marks marks_of(const struct nai_question *q, const struct nai_intents *intents,
+                             const struct nai_yaml *doc, const struct nai_yaml_node *n) {
+  struct marks marks = {0};
+  struct part part;
+  for (; n; n = nai_yaml_next(doc, n))
+    for (const char *pattern = n->text; next_part(&part, &pattern);)
+      if (!part.term)
+        mark_part(&marks, q, intents, &part);
+  return marks;
+}
+
+static void mark_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
+                      const struct nai_yaml_node *n) {
+  struct marks marks = marks_of(q, intents, doc, n);
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].known |= marks.at[i];
+}
+
+/* Words that change what is asked, such as "longest". */
+static void mark_qualifiers(struct nai_question *q, const struct nai_intents *intents) {
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    struct marks marks = marks_of(q, intents, doc, nai_intent_items(doc, nai_yaml_root(doc), "qualifiers"));
+    for (size_t i = 0; i < q->count; i++)
+      q->words[i].qualifies |= marks.at[i];
+  }
+}
+
+void nai_question_answered(struct nai_question *q, const struct nai_intents *intents, const struct nai_intent *intent) {
+  struct marks covered = {0};
+  score_of(&covered, q, intents, intent);
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].qualifies &= !covered.at[i];
+}
+
+bool nai_question_is_left(const struct nai_question_word *w) { return w->qualifies && !w->quoted; }
+
+/* Calls something with each list of words: those of intents, of terms, those to ignore and those that qualify. */
+static void each_list(struct nai_question *q, const struct nai_intents *intents,
+                      void (*visit)(struct nai_question *, const struct nai_intents *, const struct nai_yaml *,
+                                    const struct nai_yaml_node *)) {
   for (size_t i = 0; i < intents->count; i++) {
     const struct nai_intent *intent = &intents->list[i];
-    mark_list(q, intent->doc, nai_intent_items(intent->doc, intent->node, "words"));
-    mark_list(q, intent->doc, nai_intent_items(intent->doc, intent->node, "weak"));
+    visit(q, intents, intent->doc, nai_intent_items(intent->doc, intent->node, "words"));
+    visit(q, intents, intent->doc, nai_intent_items(intent->doc, intent->node, "weak"));
   }
-  for (size_t i = 0; i < intents->doc_count; i++)
-    mark_list(q, intents->docs[i], nai_intent_items(intents->docs[i], nai_yaml_root(intents->docs[i]), "ignore"));
+  for (size_t i = 0; i < intents->doc_count; i++) {
+    const struct nai_yaml *doc = intents->docs[i];
+    const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
+                               *term = terms ? nai_yaml_first(doc, terms) : NULL;
+    visit(q, intents, doc, nai_intent_items(doc, root, "ignore"));
+    visit(q, intents, doc, nai_intent_items(doc, root, "qualifiers"));
+    for (; term; term = nai_yaml_next(doc, term))
+      visit(q, intents, doc, nai_yaml_first(doc, term));
+  }
 }
 
 static bool is_number(const char *word) {
@@ -143,9 +298,60 @@ static int64_t gpu_named(const struct nai_question *q) {
   return named;
 }
 
+/* The letters and digits of a question, for names that are written in several ways: all-reduce, AllReduce. */
+static void squeeze(struct nai_question *q) {
+  size_t n = 0;
+  for (size_t i = 0; i < q->count; i++)
+    for (const char *c = q->words[i].text; *c && n < NAI_QUESTION_SQUEEZED - 1; c++)
+      if (isalnum((unsigned char)*c))
+        q->squeezed[n++] = *c;
+  q->squeezed[n] = '\0';
+}
+
+/* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */
+static void take_end(struct nai_question *q, const char *text, const char *number) {
+  static const char first[] = "first ", last[] = "last ";
+  bool begins =
+      number - text >= (ptrdiff_t)strlen(first) && strncasecmp(number - strlen(first), first, strlen(first)) == 0;
+  bool ends = number - text >= (ptrdiff_t)strlen(last) && strncasecmp(number - strlen(last), last, strlen(last)) == 0;
+  if ((!begins && !ends) || q->time_count != 1)
+    return;
+  q->from_start = begins;
+  q->from_end = ends;
+  q->time_ns[q->time_count++] = 0;
+}
+
+/* Sums of two that are taken fit into an int64_t. */
+static void take_time(struct nai_question *q, double ns) {
+  enum { MAX_S = 1000000000 };
+  if (q->time_count < 2 && ns < MAX_S * 1e9)
+    q->time_ns[q->time_count++] = (int64_t)ns;
+}
+
+/* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
+static void read_numbers(struct nai_question *q, const char *text) {
+  enum { MAX_JOIN = 5 }; /* " and " */
+  struct nai_number plain = {0}, number;
+  const char *end = text + strlen(text);
+  q->number = INT64_MIN;
+  for (const char *at = text; nai_number_next(&number, text, &at, end);) {
+    bool joined = plain.text && number.text - (plain.text + plain.len) <= MAX_JOIN;
+    double written = strtod(number.text, NULL);
+    if (number.kind == NAI_NUMBER_TIME && joined && written > 0)
+      take_time(q, plain.value * number.value / written);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_time(q, number.value);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_end(q, text, number.text);
+    plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
+    if (plain.text && q->number == INT64_MIN && plain.value < 1e6)
+      q->number = (int64_t)plain.value;
+  }
+}
+
 void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *text) {
   bool quoted = false;
-  const char *from = text;
+  const char *from = text, *question = text;
   *q = (struct nai_question){0};
   while (q->count < NAI_QUESTION_MAX_WORDS && next_word(&q->words[q->count], &text)) {
     for (; from < text; from++)
@@ -153,16 +359,16 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
     q->words[q->count++].quoted = quoted;
   }
   q->gpu = gpu_named(q);
-  mark_known(q, intents);
+  read_numbers(q, question);
+  squeeze(q);
+  each_list(q, intents, mark_list);
 }
 
-/* What only names have: aten::copy_, cudaMalloc. */
-static bool has_mark(const char *word) {
-  return strpbrk(word, "_:") != NULL || (strncmp(word, "cuda", 4) == 0 && word[4]);
-}
+/* cudaMalloc, as opposed to "cudamalloc" in passing. */
+static bool is_call(const char *typed) { return strncmp(typed, "cuda", 4) == 0 && isupper((unsigned char)typed[4]); }
 
 bool nai_question_is_name(const struct nai_question_word *word) {
-  return word->quoted || (has_mark(word->text) && !word->known);
+  return word->quoted || is_call(word->typed) || (has_mark(word->text) && !word->known);
 }
 
 static bool may_name(const struct nai_question_word *w, bool plain) {
@@ -190,4 +396,98 @@ size_t nai_question_names(const char **out, const struct nai_question *q, bool p
   for (size_t i = 0; i < count; i++)
     out[i] = sorted[i]->text;
   return count;
+}
+
+/* --- spelling --------------------------------------------------------------------------------------------- */
+
+/* The number of letters to change, add, drop or swap with the next one, of a word and a pattern whose * ends it: then
+ * whatever follows in the word costs nothing. More than `most`: most + 1. */
+static size_t distance(const char *word, const char *pattern, size_t len, size_t most) {
+  bool open = len && pattern[len - 1] == '*';
+  size_t row[3][NAI_QUESTION_WORD + 1], size = strlen(word), best = most + 1;
+  len -= open;
+  if (!len || len > NAI_QUESTION_WORD)
+    return best;
+  for (size_t j = 0; j <= len; j++)
+    row[0][j] = j;
+  for (size_t i = 1; i <= size; i++) {
+    size_t *now = row[i % 3], *last = row[(i + 2) % 3], *older = row[(i + 1) % 3];
+    now[0] = i;
+    for (size_t j = 1; j <= len; j++) {
+      size_t cost = last[j - 1] + (word[i - 1] != pattern[j - 1]);
+      cost = last[j] + 1 < cost ? last[j] + 1 : cost;
+      cost = now[j - 1] + 1 < cost ? now[j - 1] + 1 : cost;
+      if (i > 1 && j > 1 && word[i - 1] == pattern[j - 2] && word[i - 2] == pattern[j - 1] && older[j - 2] + 1 < cost)
+        cost = older[j - 2] + 1;
+      now[j] = cost;
+    }
+    if ((open || i == size) && now[len] < best)
+      best = now[len];
+  }
+  return best;
+}
+
+/* Whether two words of one length have the same letters: swapped ones. */
+static bool has_same_letters(const char *a, const char *b, size_t len) {
+  int count[256] = {0};
+  for (size_t i = 0; i < len; i++) {
+    count[(unsigned char)a[i]]++;
+    count[(unsigned char)b[i]]--;
+  }
+  for (size_t i = 0; i < len; i++)
+    if (count[(unsigned char)a[i]])
+      return false;
+  return true;
+}
+
+/* Looks in a word of a pattern for what a word of the question may have meant. Short words that differ by one letter
+ * are mostly other words, and so are those that only begin like a short one. */
+static void try_word(struct nai_question_word *w, const char *pattern, size_t len) {
+  enum { SHORTEST = 4, SHORT = 5, LONG = 9 };
+  bool open = len && pattern[len - 1] == '*';
+  size_t letters = len - open, most = letters >= LONG ? 2 : 1, size = strlen(w->text);
+  if (letters < SHORTEST || size < SHORTEST || letters >= NAI_QUESTION_WORD || *pattern != *w->text)
+    return;
+  size_t d = distance(w->text, pattern, letters <= SHORT ? letters : len, most);
+  if (d > most || d >= w->meant_distance ||
+      (d && letters <= SHORT && size == letters && !has_same_letters(w->text, pattern, letters)))
+    return;
+  w->meant_distance = d;
+  snprintf(w->meant, sizeof w->meant, "%.*s", d ? (int)letters : 0, pattern); /* a word of a phrase is no mistake */
+}
+
+static void spell_list(struct nai_question *q, const struct nai_intents *intents, const struct nai_yaml *doc,
+                       const struct nai_yaml_node *n) {
+  struct part part;
+  (void)intents;
+  for (; n; n = nai_yaml_next(doc, n))
+    for (const char *pattern = n->text; next_part(&part, &pattern);)
+      for (size_t at = 0, len; !part.term && at < part.size; at += len + 1) {
+        len = strcspn(part.text + at, " ");
+        len = len < part.size - at ? len : part.size - at;
+        for (size_t i = 0; i < q->count; i++)
+          if (nai_question_is_strange(&q->words[i]))
+            try_word(&q->words[i], part.text + at, len);
+      }
+}
+
+void nai_question_spell(struct nai_question *q, const struct nai_intents *intents) {
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].meant_distance = SIZE_MAX;
+  each_list(q, intents, spell_list);
+}
+
+void nai_question_take_spelling(struct nai_question *q, const struct nai_intents *intents) {
+  for (size_t i = 0; i < q->count; i++)
+    if (q->words[i].meant[0])
+      snprintf(q->words[i].text, sizeof q->words[i].text, "%s", q->words[i].meant);
+  squeeze(q);
+  each_list(q, intents, mark_list);
+  mark_qualifiers(q, intents);
+}
+
+bool nai_question_is_strange(const struct nai_question_word *w) {
+  enum { SHORTEST = 3 };
+  return !w->known && !w->quoted && !has_mark(w->text) && strlen(w->text) >= SHORTEST &&
+         !strpbrk(w->text, "0123456789.");
 }

@@ -112,6 +112,7 @@ int64_t nai_batch_memory(int64_t trace_bytes);
 /* How many ended in which way. */
 struct nai_batch_counts {
   uint32_t of[NAI_BATCH_OUTCOMES];
+  uint32_t no_gpu; /* of those that are OK: without GPU activity */
 };
 /* Writes index.sqlite, index.csv, index.html and batch.md from statuses and reports. */
 NAI_MUST_CHECK int nai_batch_rollup(struct nai_batch_counts *counts, const struct nai_batch *batch,

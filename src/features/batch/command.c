@@ -34,23 +34,22 @@ static const struct nai_cli_type forwarded = {forward, NULL};
 #define NAI_CLI_ARGS struct batch_args
 static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, out, "out", "DIR", "directory of the batch", .letter = 'o', .hint = NAI_CLI_DIRECTORY),
-    NAI_CLI_OPTION(
-        choice, engine, "engine", "ENGINE",
-        "who runs the processes: this machine, a Slurm job array, or whoever runs the shell lines that are printed",
-        .choices = engine_name),
-    NAI_CLI_OPTION(int, jobs, "jobs", "N", "traces analysed at a time, on this machine or in a task of the cluster",
+    NAI_CLI_OPTION(choice, engine, "engine", "ENGINE",
+                   "who runs the processes: this machine, a Slurm job array, or shell lines that are printed",
+                   .choices = engine_name),
+    NAI_CLI_OPTION(int, jobs, "jobs", "N", "traces analyzed at a time, on this machine or in a task of the cluster",
                    .letter = 'j', NAI_CLI_RANGE(1, NAI_MAX_THREADS),
                    .otherwise = "as many as processors and memory allow; 1 in a task"),
     NAI_CLI_SWITCH(on, resume, "resume",
-                   "analyse what is missing, has changed, or failed for a reason that need not be the trace's"),
+                   "analyze what is missing, has changed, or failed for a reason that need not be the trace's"),
     NAI_CLI_OPTION(word, retry, "retry", "WHAT", "with --resume: also traces that were refused", .choices = retry_name),
-    NAI_CLI_SWITCH(on, dry_run, "dry-run", "print what would be analysed, and write nothing"),
+    NAI_CLI_SWITCH(on, dry_run, "dry-run", "print what would be analyzed, and write nothing"),
     NAI_CLI_OPTION(int64, time_limit_s, "time-limit", "SECONDS", "end the analysis of a trace that takes longer",
                    NAI_CLI_RANGE(1, 1000000000), .otherwise = "none"),
     NAI_CLI_OPTION(bytes, memory_limit_bytes, "memory-limit", "SIZE", "memory one analysis may take, for example 4G",
                    .otherwise = "none"),
     NAI_CLI_OPTION(text, scratch, "scratch", "DIR",
-                   "analyse on this disk of each machine: copy the trace there and the report back",
+                   "analyze on this disk of each machine: copy the trace there and the report back",
                    .hint = NAI_CLI_DIRECTORY),
     NAI_CLI_OPTION(int, shards, "shards", "N", "tasks to divide the traces into, with --engine slurm or print",
                    NAI_CLI_RANGE(1, 4000000), .otherwise = "by size, at most 500 and what the cluster allows"),
@@ -60,7 +59,7 @@ static const struct nai_cli_option options[] = {
                  "a word for sbatch, such as --partition=cpu; repeatable"),
     NAI_CLI_SWITCH(on, wait, "wait", "with --engine slurm: return when the index is there"),
     NAI_CLI_OPTION(text, shard, "run-shard", "I/N",
-                   "analyse the traces of task I of N, as planned; what every task of a cluster calls"),
+                   "analyze the traces of task I of N, as planned; what every task of a cluster calls"),
     NAI_CLI_SWITCH(on, rollup, "rollup", "write the index and batch.md from what is there; what the last task calls"),
     FORWARDED("rules", "FILE", "rules", NAI_CLI_FILES("yaml yml")),
     FORWARDED("metrics", "FILE", "metrics", NAI_CLI_FILES("yaml yml")),
@@ -119,7 +118,7 @@ static void show_item(void *ctx, const struct nai_batch *b, uint32_t item, const
             nai_batch_outcome_name(status->outcome), (long long)status->wall_ms,
             (long long)(status->max_rss_bytes >> 20), status->error ? ": " : "", status->error ? status->error : "");
   else if (p->show)
-    fprintf(stderr, "\r\033[Knsys-ai: %u of %u analysed, %u failed", done, count, p->bad);
+    fprintf(stderr, "\r\033[Knsys-ai: %u of %u analyzed, %u failed", done, count, p->bad);
 }
 
 static int run_items(const struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
@@ -134,24 +133,61 @@ static int run_items(const struct nai_batch *b, const struct batch_args *a, cons
   return rc;
 }
 
+/* The first traces that were not analysed, and why. */
+static int put_reasons(struct nai_buf *text, const struct nai_batch *b, uint32_t bad, struct nai_err *err) {
+  enum { MAX_REASONS = 10 };
+  uint32_t put = 0;
+  for (uint32_t i = 0; i < b->manifest.count && put < MAX_REASONS && put < bad; i++) {
+    NAI_SCOPED(nai_batch_status) status = {0};
+    NAI_TRY(nai_batch_status_read(&status, b, i, err));
+    if (status.outcome == NAI_BATCH_OK)
+      continue;
+    nai_buf_printf(text, "  %s %s", nai_batch_outcome_name(status.outcome), b->manifest.items[i].id);
+    if (status.error) {
+      nai_buf_puts(text, ": ");
+      nai_escape_terminal(text, status.error, strlen(status.error));
+    }
+    nai_buf_putc(text, '\n');
+    put++;
+  }
+  if (bad > put && put == MAX_REASONS)
+    nai_buf_printf(text, "  ... and %u more, in index.csv\n", bad - put);
+  return NAI_OK;
+}
+
+static void put_unreadable(struct nai_buf *text, const struct nai_batch_manifest *m) {
+  if (!m->unreadable)
+    return;
+  nai_buf_printf(text, "  %u %s left out: ", m->unreadable, m->unreadable == 1 ? "directory" : "directories");
+  nai_escape_terminal(text, m->unread_why, strlen(m->unread_why));
+  nai_buf_putc(text, '\n');
+}
+
 static int finish(const struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
   struct nai_batch_counts counts;
   NAI_SCOPED(nai_buf) text = {0};
   NAI_TRY(nai_batch_rollup(&counts, b, err));
   uint32_t bad = b->manifest.count - counts.of[NAI_BATCH_OK];
-  nai_buf_printf(&text, "%u %s: %u analysed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
+  nai_buf_printf(&text, "%u %s: %u analyzed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
                  counts.of[NAI_BATCH_OK]);
+  if (counts.no_gpu)
+    nai_buf_printf(&text, " (%u without GPU activity)", counts.no_gpu);
   for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
     if (counts.of[i])
       nai_buf_printf(&text, ", %u %s", counts.of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));
-  nai_buf_puts(&text, "\n  ");
+  nai_buf_putc(&text, '\n');
+  NAI_TRY(put_reasons(&text, b, bad, err));
+  put_unreadable(&text, &b->manifest);
+  nai_buf_puts(&text, "  ");
   nai_escape_terminal(&text, b->out, strlen(b->out));
   nai_buf_puts(&text, "/index.html, index.csv, index.sqlite, batch.md\n");
   if (!a->quiet)
     NAI_TRY(nai_cmd_print(&text, err));
   else if (bad) /* what failed is said however quiet */
-    fprintf(stderr, "nsys-ai: %u of %u traces were not analysed; index.csv says why\n", bad, b->manifest.count);
-  return bad ? SOME_FAILED : 0;
+    fprintf(stderr, "nsys-ai: %u of %u traces were not analyzed; index.csv says why\n", bad, b->manifest.count);
+  if (a->quiet && b->manifest.unreadable)
+    nai_cmd_note(b->manifest.unread_why);
+  return bad || b->manifest.unreadable ? SOME_FAILED : 0;
 }
 
 static int run_shard(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
@@ -173,7 +209,8 @@ static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t
     nai_escape_terminal(&text, item->path, strlen(item->path));
     nai_buf_putc(&text, '\n');
   }
-  nai_buf_printf(&text, "%u of %u traces would be analysed\n", count, b->manifest.count);
+  nai_buf_printf(&text, "%u of %u traces would be analyzed\n", count, b->manifest.count);
+  put_unreadable(&text, &b->manifest);
   return nai_cmd_print(&text, err);
 }
 
@@ -224,7 +261,7 @@ NAI_CLI_COMMAND(
         "Analyses every trace in a process of its own, so that a damaged one costs nothing but itself, and sums all of "
         "them up: index.html, index.csv, index.sqlite, batch.md. INPUT is a trace, a directory with traces, a quoted "
         "pattern, or a manifest: a CSV file with the column path and, if wanted, id, group and labels. What was "
-        "interrupted is finished with --resume. The exit status is 4 when some traces could not be analysed; "
+        "interrupted is finished with --resume. The exit status is 4 when some traces could not be analyzed; "
         "docs/batch.md describes the directory and the use on clusters.",
     .examples = "nsys-ai batch traces/ --out artifacts/nightly\n"
                 "nsys-ai batch 'traces/*.sqlite' --out artifacts/nightly -j 4 --time-limit 600\n"

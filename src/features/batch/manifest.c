@@ -109,6 +109,16 @@ static bool is_trace_name(const char *name) {
   return false;
 }
 
+/* A directory below costs itself, not the others. */
+static int note_unreadable(struct nai_batch_manifest *m, const FTSENT *e, struct nai_err *err) {
+  if (e->fts_level == 0)
+    return nai_err_sys(err, NAI_EUSAGE, e->fts_errno, "cannot read the directory \"%s\"", e->fts_path);
+  if (!m->unreadable++)
+    m->unread_why =
+        nai_arena_printf(m->arena, "cannot read the directory \"%s\": %s", e->fts_path, strerror(e->fts_errno));
+  return nai_arena_check(m->arena, err);
+}
+
 /* Hidden files and directories are left out. */
 static int add_directory(struct nai_batch_manifest *m, const char *path, struct nai_err *err) {
   char *const roots[] = {(char *)path, NULL};
@@ -118,7 +128,7 @@ static int add_directory(struct nai_batch_manifest *m, const char *path, struct 
     return nai_err_sys(err, NAI_EUSAGE, errno, "cannot read the directory \"%s\"", path);
   for (FTSENT *e; !rc && (e = fts_read(walk));) {
     if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR)
-      rc = nai_err_sys(err, NAI_EUSAGE, e->fts_errno, "cannot read the directory \"%s\"", e->fts_path);
+      rc = note_unreadable(m, e, err);
     else if (e->fts_info == FTS_D && e->fts_level > 0 && e->fts_name[0] == '.')
       fts_set(walk, e, FTS_SKIP);
     else if ((e->fts_info == FTS_F || e->fts_info == FTS_SL) && e->fts_name[0] != '.' && is_trace_name(e->fts_name))
@@ -190,6 +200,15 @@ static int drop_repeated(struct nai_batch_manifest *m, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* A name that was mistyped is no trace that failed. */
+static int check_any_is_there(const struct nai_batch_manifest *m, struct nai_err *err) {
+  for (uint32_t i = 0; i < m->count; i++)
+    if (nai_fs_exists(m->items[i].path))
+      return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "there is no \"%s\"%s", m->items[0].path,
+                     m->count > 1 ? ", nor any other trace that is named" : "");
+}
+
 int nai_batch_manifest_make(struct nai_batch_manifest *m, const char *const *inputs, size_t count,
                             struct nai_err *err) {
   for (size_t i = 0; i < count; i++) {
@@ -201,7 +220,8 @@ int nai_batch_manifest_make(struct nai_batch_manifest *m, const char *const *inp
     return nai_err_set(err, NAI_EUSAGE, "no traces: nothing that ends in .sqlite or .nsys-rep was found");
   qsort(m->items, m->count, sizeof *m->items, compare_paths);
   NAI_TRY(drop_repeated(m, err));
-  return nai_batch_name_items(m, err);
+  NAI_TRY(nai_batch_name_items(m, err));
+  return check_any_is_there(m, err);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -24,11 +24,13 @@ struct nai_batch_manifest {
   uint32_t count, capacity;
   const char **labels; /* names of the label columns */
   uint32_t label_count;
+  uint32_t unreadable;    /* directories below those that were named, which could not be looked into */
+  const char *unread_why; /* of the first */
 };
 
 /* What is made or read goes into an empty manifest that has an arena. From the operands of a command line. NAI_EUSAGE
- * for a CSV that is no manifest, with file:line, and where there is no item at all. Files that do not exist are items:
- * they fail when they are analysed. */
+ * for a CSV that is no manifest, with file:line, and where there is no item at all, or none whose file is there. Others
+ * that do not exist are items: they fail when they are analysed. */
 NAI_MUST_CHECK int nai_batch_manifest_make(struct nai_batch_manifest *out, const char *const *inputs, size_t count,
                                            struct nai_err *err);
 /* From a CSV file, as it is: ids are those of the file. Sizes and times are those of today. */

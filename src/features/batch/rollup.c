@@ -52,13 +52,17 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
       NAI_ROW(RUNS, .run_id = item->id, .series = item->group, .labels_json = nai_buf_str(&labels),
               .status = nai_batch_outcome_name(status.outcome),
               .exit_code = status.exit >= 0 ? status.exit : NAI_NULL_I64,
-              .error = missing ? "not analysed, or killed: finish with --resume" : status.error,
+              .error = missing ? "not analyzed, or killed: finish with --resume" : status.error,
               .tool_version = missing ? NULL : NAI_VERSION, .input_bytes = item->stamp.bytes,
               .path = status.outcome == NAI_BATCH_OK ? path : NULL);
   int64_t row = nai_index_add(index, &run);
   if (status.outcome == NAI_BATCH_OK)
     NAI_TRY(add_report(index, row, b, i, path, &status, err));
   counts->of[status.outcome]++;
+  if (status.outcome == NAI_BATCH_OK && nai_get_i64(index->runs, row, RUNS_gpu_count) == 0) {
+    nai_set_str(index->runs, row, RUNS_status, nai_index_no_gpu);
+    counts->no_gpu++;
+  }
   index->runs->oom |= labels.oom;
   return NAI_OK;
 }

@@ -112,7 +112,7 @@ int nai_batch_shard(uint32_t **items, uint32_t *count, const struct nai_batch *b
   if (shards != b->shards || shard >= shards)
     return nai_err_set(err, NAI_EUSAGE,
                        "--run-shard %" PRIu32 "/%" PRIu32 ": the plan of \"%s\" has the tasks 0 to %" PRIu32
-                       " of %" PRIu32 "; plan anew with --engine print --shards N",
+                       " of %" PRIu32 "; plan again with --engine print --shards N",
                        shard, shards, b->out, b->shards ? b->shards - 1 : 0, b->shards);
   plan_path(path, sizeof path, b);
   NAI_TRY(nai_csv_read(&csv, path, NAI_BATCH_MANIFEST_MAX, err));

@@ -3,16 +3,14 @@
 #include "features/batch/batch.h"
 
 #include "base/fs.h"
+#include "base/program.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { OUTPUT_MAX = 1 << 20, MAX_WORDS = 128 };
@@ -21,27 +19,11 @@ enum { OUTPUT_MAX = 1 << 20, MAX_WORDS = 128 };
 
 /* Runs a program and takes what it prints on stdout; its stderr is the user's. */
 static int run_program(struct nai_buf *out, const char *const *argv, struct nai_err *err) {
-  posix_spawn_file_actions_t actions;
-  int ends[2], status = 0;
-  pid_t pid;
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return nai_err_sys(err, NAI_ELIMIT, errno, "cannot run %s", argv[0]);
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  int failed = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (failed) {
-    close(ends[0]);
-    return nai_err_sys(err, NAI_EUSAGE, failed, "cannot run %s (is Slurm installed here?)", argv[0]);
-  }
-  int rc = nai_fs_read_fd(out, ends[0], argv[0], OUTPUT_MAX, NAI_EIO, err);
-  close(ends[0]);
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (!rc && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
-    rc = nai_err_set(err, NAI_EUSAGE, "%s failed; its message is above", argv[0]);
-  return rc;
+  int status;
+  if (!nai_program_is_there(argv[0]))
+    return nai_err_set(err, NAI_EUSAGE, "cannot run %s (is Slurm installed here?)", argv[0]);
+  NAI_TRY(nai_program_run(&status, &(struct nai_program){.argv = argv, .output = out, .output_max = OUTPUT_MAX}, err));
+  return status ? nai_err_set(err, NAI_EUSAGE, "%s failed; its message is above", argv[0]) : NAI_OK;
 }
 
 int nai_batch_slurm_most(uint32_t *out, struct nai_err *err) {

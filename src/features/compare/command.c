@@ -116,9 +116,9 @@ const struct nai_cli_command nai_cmd_compare = {
     .summary = "compare two captures, or two groups of captures of the same program",
     .description =
         "Says which metrics differ between two groups of captures and how sure that is, where the time went, and which "
-        "kernels do the same on both sides. Operands are artifacts directories, or traces, which are analysed on the "
-        "way. Writes compare.md for a pull request, compare.html, compare.json and tables/*.csv. One capture a side proves nothing: "
-        "take five, in turns. See docs/comparing.md.",
+        "kernels do the same on both sides. Operands are artifacts directories, or traces, which are analyzed on the "
+        "way. Writes compare.md for a pull request, compare.html, compare.json and tables/*.csv. One capture per side is not significant: "
+        "take five, alternating. See docs/comparing.md.",
     .examples = "nsys-ai compare artifacts/before artifacts/after --out artifacts/compare\n"
                 "nsys-ai compare --base a1 a2 a3 a4 a5 --new b1 b2 b3 b4 b5 --out artifacts/compare\n"
                 "nsys-ai compare before.sqlite after.sqlite --fail-on regressed",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command/command.h"
+#include "features/compare/suite.h"
 #include "features/compare/write.h"
 #include "pipeline/options.h"
 
@@ -17,8 +18,9 @@ struct nai_cmd_compare {
   size_t allow_count;
   const char *metrics[NAI_MAX_RULE_FILES];
   size_t metric_count;
-  bool quiet, json;
-  unsigned formats; /* bits of enum nai_cmd_format */
+  bool quiet, json, range_numbers;
+  unsigned formats;        /* bits of enum nai_cmd_format */
+  struct nai_suite *suite; /* gets a row, of the program `series`; or NULL */
 };
 
 /* Option table rows of struct `args`, whose field `common` is a struct nai_cmd_compare. */
@@ -46,9 +48,13 @@ struct nai_cmd_compare {
        .at = offsetof(args, common.aliases),                                                                     \
        .hint = NAI_CLI_FILE,                                                                                     \
        .suffixes = "yaml yml"},                                                                                  \
+      {.name = "range-numbers",                                                                                  \
+       .help = "compare NVTX ranges whose names differ in numbers alone one by one",                             \
+       .type = &nai_cli_on,                                                                                      \
+       .at = offsetof(args, common.range_numbers)},                                                              \
       {.name = "metrics",                                                                                        \
        .value = "FILE",                                                                                          \
-       .help = "YAML metrics for traces that are analysed on the way; repeatable",                               \
+       .help = "YAML metrics for traces that are analyzed on the way; repeatable",                               \
        .type = &nai_cli_texts,                                                                                   \
        .at = offsetof(args, common.metrics),                                                                     \
        .count_at = offsetof(args, common.metric_count),                                                          \
@@ -90,6 +96,8 @@ nai_cli_choices_fn nai_cmd_checks, nai_cmd_annotations;
 /* Opens a run or a trace for a side. */
 NAI_MUST_CHECK int nai_cmd_add_side(struct nai_comparison *c, enum nai_side_id side, const char *path,
                                     const struct nai_cmd_compare *args, struct nai_err *err);
+/* Appends a document to what $GITHUB_STEP_SUMMARY names, if that is set. */
+NAI_MUST_CHECK int nai_cmd_append_summary(const struct nai_buf *markdown, struct nai_err *err);
 /* Compares, writes everything, prints. *gate: the outcome. */
 NAI_MUST_CHECK int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c,
                                        const struct nai_cmd_compare *args, struct nai_err *err);

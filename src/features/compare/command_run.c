@@ -104,7 +104,7 @@ static int publish(struct nai_err *unread, const struct nai_comparison *c, const
   NAI_SCOPED(nai_buf) json = {0}, html = {0};
   NAI_TRY(nai_publish_begin(&p, args->out, "compare.json", nai_cmd_note, err));
   nai_write_compare_json(&json, c);
-  NAI_TRY(nai_write_html(&html, unread, c, err));
+  NAI_TRY(nai_write_html(&html, unread, c, args->out, err));
   NAI_TRY(nai_publish_file(&p, "compare.md", markdown, err));
   NAI_TRY(nai_publish_file(&p, "compare.json", &json, err));
   NAI_TRY(nai_publish_file(&p, "compare.html", &html, err));
@@ -116,7 +116,7 @@ static int publish(struct nai_err *unread, const struct nai_comparison *c, const
 /* --- printing --------------------------------------------------------------------------------- */
 
 /* GitHub shows what is appended to this file with the job. */
-static int append_summary(const struct nai_buf *markdown, struct nai_err *err) {
+int nai_cmd_append_summary(const struct nai_buf *markdown, struct nai_err *err) {
   const char *path = getenv("GITHUB_STEP_SUMMARY");
   if (!path || !*path)
     return NAI_OK;
@@ -154,10 +154,14 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
                     const struct nai_cmd_compare *args, struct nai_err *err) {
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   struct nai_view *asked = nai_view_put_list(d.root, "asked");
+  nai_document_beside(&d);
   for (uint32_t i = 0; i < c->result_count; i++) {
     enum nai_outcome outcome = c->results[i].gated ? nai_gate_outcome(c, &c->results[i]) : NAI_OUTCOME_PASS;
-    if (outcome != NAI_OUTCOME_PASS && outcome != NAI_OUTCOME_SKIP)
-      nai_document_metric(&d, asked, &c->results[i]);
+    if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)
+      continue;
+    struct nai_view *map = nai_document_metric(&d, asked, &c->results[i]);
+    if (nai_headline_gives(c, &c->results[i])) /* said once */
+      nai_view_put_text(map, "reason", NULL);
   }
   /* An obstacle is what the verdict says. */
   nai_view_put_trusted(d.root, "undecided", nai_comparison_obstacle(c) ? NULL : gate->reason);
@@ -195,13 +199,16 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
     NAI_TRY(nai_budgets_load(&budgets, args->budgets, err));
   if (args->aliases)
     NAI_TRY(load_aliases(&aliases, args->aliases, err));
-  const struct nai_compare_options options = {.budgets = &budgets, .allow = allowed(args), .aliases = aliases};
+  const struct nai_compare_options options = {
+      .budgets = &budgets, .allow = allowed(args), .aliases = aliases, .range_numbers = args->range_numbers};
   NAI_TRY(nai_compare(c, &options, err));
   *gate = nai_gate_of(c);
   NAI_TRY(nai_write_markdown(&markdown, c, err));
   NAI_TRY(publish(&unread, c, args, &markdown, err));
   if (args->annotate)
-    NAI_TRY(append_summary(&markdown, err));
+    NAI_TRY(nai_cmd_append_summary(&markdown, err));
   NAI_TRY(print(c, gate, args, err));
+  if (args->suite)
+    nai_suite_add(args->suite, args->series, c, gate);
   return unread.code ? nai_err_set(err, unread.code, "%s", unread.msg) : NAI_OK;
 }

@@ -100,8 +100,8 @@ static double repetitions(const struct nai_comparison *c, int side) {
 }
 
 /* Per GPU and steady step where every capture has some; else per repetition of what all repeat, for how long a capture
- * is somebody chose; else per GPU and run. */
-static void choose_basis(struct nai_comparison *c) {
+ * is somebody chose; else per GPU and as much work as the base's runs hold; else per GPU and run. */
+static int choose_basis(struct nai_comparison *c, struct nai_err *err) {
   c->by_step = true;
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
@@ -109,14 +109,20 @@ static void choose_basis(struct nai_comparison *c) {
       c->by_step &= nai_steady_count(&one, 0) > 0;
     }
   c->unit = c->by_step ? 0 : common_unit(c);
+  c->work.factor = NAN;
+  if (nai_comparison_is_whole(c) && !c->by_step && !c->unit)
+    NAI_TRY(nai_work_find(c, err));
   for (int s = 0; s < NAI_SIDES; s++)
     c->divisor[s] = c->by_step ? (double)nai_steady_count(c->sides, s)
                   : c->unit    ? repetitions(c, s)
                                : (double)nai_side_count(c->sides, s, &nai_gpu_utilization_schema);
+  if (!isnan(c->work.factor))
+    c->divisor[NAI_CANDIDATE] *= c->work.factor;
+  return NAI_OK;
 }
 
 const char *nai_comparison_per(const struct nai_comparison *c) {
-  return c->by_step ? "step" : c->unit ? "repetition" : "run";
+  return c->by_step ? "step" : c->unit ? "repetition" : isnan(c->work.factor) ? "run" : "run of the base's work";
 }
 
 /* In their order: it is that of the output. */
@@ -158,7 +164,7 @@ int nai_compare(struct nai_comparison *c, const struct nai_compare_options *opti
   for (int s = 0; s < NAI_SIDES; s++)
     if (c->sides[s].count)
       qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
-  choose_basis(c);
+  NAI_TRY(choose_basis(c, err));
   NAI_TRY(tell_apart(c, err));
   NAI_TRY(find_checks(c, err));
   NAI_TRY(nai_kernels_match(c, err));

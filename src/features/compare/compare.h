@@ -67,6 +67,14 @@ struct nai_compare_options {
   const struct nai_budgets *budgets;  /* NULL: none */
   uint32_t allow;                     /* bits of codes whose hard reasons become soft */
   const struct nai_patterns *aliases; /* kernels of a class have its name; NULL: none */
+  bool range_numbers;                 /* ranges that differ in numbers alone are compared one by one */
+};
+
+/* How much of the work of the base a capture of the new side holds, by the calls of most kernels and ranges. */
+struct nai_work {
+  double factor;    /* 1 where the quartiles do not tell it from that; NaN: it is not one factor, and `why` says so */
+  double low, high; /* quartiles */
+  const char *why;
 };
 
 enum nai_comparison_table {
@@ -89,7 +97,8 @@ struct nai_comparison {
   struct nai_side sides[NAI_SIDES];
   struct nai_compare_options options;
   bool by_step;              /* sums below are per GPU and steady step */
-  int64_t unit;              /* else per GPU and repetition of the unit of so many kernels; 0: per GPU and run */
+  int64_t unit;              /* else per GPU and repetition of the unit of so many kernels */
+  struct nai_work work;      /* else per GPU and as much work as a run of the base does; factor NaN: per GPU and run */
   double divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
   struct nai_check *checks;
   uint32_t check_count, check_capacity;
@@ -113,7 +122,9 @@ void nai_comparison_free(struct nai_comparison *c);
 
 /* Whether both sides have captures. */
 bool nai_comparison_is_whole(const struct nai_comparison *c);
-/* What sums are per, beside a GPU: "step", "repetition" or "run". */
+/* Whether times of both sides are of the same work. */
+bool nai_comparison_has_basis(const struct nai_comparison *c);
+/* What sums are per, beside a GPU: "step", "repetition", "run of the base's work" or "run". */
 const char *nai_comparison_per(const struct nai_comparison *c);
 /* What sums over a side are divided by, at least 1. */
 double nai_comparison_divisor(const struct nai_comparison *c, int side);

@@ -5,6 +5,7 @@
 #include "features/compare/internal.h"
 #include "features/compare/write.h"
 #include "tables/compared_time.h"
+#include "tables/gpu_utilization.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,11 +38,17 @@ void nai_document_amount(struct nai_view *map, const char *key, const char *unit
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
-void nai_document_metric(const struct nai_document *d, struct nai_view *list, const struct nai_metric_result *r) {
+struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
+                                     const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   const char *unit = r->def.unit;
+  bool is_first = !nai_view_truth(list);
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) text = {0};
+  enum { TOP = 5 }; /* rows that a short document shows unfolded */
+  nai_view_put_bool(map, "top", list->len <= TOP);
+  nai_view_put_bool(map, "sixth", list->len == TOP + 1);
+  nai_view_put_bool(map, "first", is_first);
   nai_document_text(d, map, "title", r->def.title);
   nai_document_code(d, map, "id", r->def.metric);
   nai_view_put_bool(map, "per_second", strcmp(r->def.basis, "second") == 0);
@@ -61,12 +68,17 @@ void nai_document_metric(const struct nai_document *d, struct nai_view *list, co
     nai_put_pct(&text, j->pct);
   nai_view_put_buf(map, "difference", NAI_TEXT_TRUSTED, &text);
   nai_buf_clear(&text);
+  if (j->compared && isfinite(j->pct))
+    nai_fmt_change(&text, j->pct, 1);
+  nai_view_put_buf(map, "pct", NAI_TEXT_TRUSTED, &text);
+  nai_buf_clear(&text);
   if (j->compared && j->shift.has_ci && strcmp(r->def.kind, "exact") != 0) {
     nai_put_amount(&text, unit, j->shift.low, true);
     nai_buf_puts(&text, " ... ");
     nai_put_amount(&text, unit, j->shift.high, true);
   }
   nai_view_put_buf(map, "interval", NAI_TEXT_TRUSTED, &text);
+  return map;
 }
 
 /* --- the verdict ------------------------------------------------------------------------------ */
@@ -128,14 +140,56 @@ static void put_headline(const struct nai_document *d, const struct nai_metric_r
   nai_document_metric(d, nai_view_put_list(d->root, "headline"), r);
   nai_view_put_bool(d->root, "has_base", d->c->sides[NAI_BASE].count > 0);
   nai_view_put_trusted(d->root, "words", nai_verdict_name(v));
-  nai_view_put_bool(d->root, "says_why",
-                    v == NAI_VERDICT_ERROR || v == NAI_VERDICT_SUSPECT || v == NAI_VERDICT_NOT_PROVEN);
+  nai_view_put_bool(d->root, "says_why", nai_says_why(v));
   nai_view_put_bool(d->root, "limited", !isnan(j->limit));
   nai_view_put_bool(d->root, "budgeted", isnan(j->limit) && !isnan(j->budget) && v != NAI_VERDICT_NOTED);
   nai_view_put_bool(d->root, "raised", j->budget_below_noise);
   if (j->compared)
     put_doubt(d->root, r);
   put_worse(d, r);
+}
+
+/* Mean length of the window of a GPU, ns. */
+static double window_of(const struct nai_comparison *c, int side) {
+  double gpus = (double)nai_side_count(c->sides, side, &nai_gpu_utilization_schema);
+  return (double)nai_side_sum(c->sides, side, &nai_gpu_utilization_schema, GPU_UTILIZATION_window_ns) / gpus;
+}
+
+/* "10": by how many percent a factor is more or less than 1. */
+static void put_percent(struct nai_view *map, const char *key, double factor) {
+  NAI_SCOPED(nai_buf) text = {0};
+  double pct = 100 * fabs(factor - 1);
+  nai_fmt_real(&text, pct, pct < 10 ? 1 : 0);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+static void put_factor(struct nai_view *map, const char *key, double factor) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_real(&text, factor, 2);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
+/* How much work was done in which time, and what that makes of the time for the same work. */
+static void put_work(struct nai_view *root, const struct nai_comparison *c) {
+  const double same = 0.02, least = 0.0005; /* windows that differ by less are of one length; what is shown as 0.0 % */
+  double base = window_of(c, NAI_BASE), candidate = window_of(c, NAI_CANDIDATE);
+  double longer = candidate / c->work.factor / base;
+  struct nai_view *work = nai_view_put_map(root, "work");
+  nai_view_put_bool(work, "less", c->work.factor < 1);
+  nai_view_put_bool(work, "more", c->work.factor > 1);
+  nai_view_put_bool(work, "all_equal", c->work.high <= c->work.low && fabs(c->work.low - 1) <= 0);
+  put_percent(work, "by", c->work.factor);
+  put_factor(work, "factor", c->work.factor);
+  put_factor(work, "low", c->work.low);
+  put_factor(work, "high", c->work.high);
+  nai_view_put_bool(work, "same_time", fabs(candidate - base) < same * base);
+  nai_document_amount(work, "base", "ns", base, false);
+  nai_document_amount(work, "new", "ns", candidate, false);
+  nai_view_put_bool(work, "as_long", fabs(longer - 1) < least);
+  nai_view_put_bool(work, "longer", longer >= 1);
+  put_percent(work, "longer_by", longer);
+  nai_view_put_int(work, "base_count", c->sides[NAI_BASE].count);
+  nai_view_put_int(work, "new_count", c->sides[NAI_CANDIDATE].count);
 }
 
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
@@ -148,7 +202,10 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
     nai_view_put_text(d.root, "reason", obstacle->reason);
   } else if (head) {
     put_headline(&d, head);
+  } else if (!isnan(c->work.factor)) {
+    put_work(d.root, c);
   }
+  nai_view_put_trusted(d.root, "why_no_work", c->work.why);
   nai_view_put_bool(d.root, "any_metrics", c->result_count > 0);
   if (nai_builtin_render(out, "compare.verdict", d.root, NAI_ESCAPE_NONE, &err) != NAI_OK)
     out->oom = true; /* nothing else can fail: the template is ours */
@@ -225,6 +282,7 @@ static void put_time(const struct nai_document *d) {
 struct nai_document nai_document_new(const struct nai_comparison *c, size_t chars, uint32_t rows) {
   struct nai_document d = {c, nai_view_new(), chars, rows};
   nai_view_put_bool(d.root, "both", nai_comparison_is_whole(c));
+  nai_view_put_bool(d.root, "by_run", c->by_step || !nai_comparison_has_basis(c));
   nai_view_put_trusted(d.root, "per", c->by_step ? "steady step" : nai_comparison_per(c));
   put_verdict(&d);
   put_captures(&d);

@@ -19,5 +19,8 @@ void nai_document_text(const struct nai_document *d, struct nai_view *map, const
 void nai_document_code(const struct nai_document *d, struct nai_view *map, const char *key, const char *text);
 /* A value for people, by the name of its unit; with its sign for differences. */
 void nai_document_amount(struct nai_view *map, const char *key, const char *unit, double value, bool sign);
-/* Appends a metric to a list. */
-void nai_document_metric(const struct nai_document *d, struct nai_view *list, const struct nai_metric_result *r);
+/* Appends a metric to a list, and returns it. */
+struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
+                                     const struct nai_metric_result *r);
+/* beside.c: of captures without steps, idle time and what got slower by the call. */
+void nai_document_beside(const struct nai_document *d);

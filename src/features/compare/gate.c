@@ -82,3 +82,13 @@ const struct nai_metric_result *nai_headline(const struct nai_comparison *c) {
   const struct nai_metric_result *repeated = c->unit ? nai_comparison_metric(c, unit) : NULL;
   return is_on_both(c, repeated) ? repeated : NULL;
 }
+
+bool nai_says_why(enum nai_verdict verdict) {
+  return verdict == NAI_VERDICT_ERROR || verdict == NAI_VERDICT_SUSPECT || verdict == NAI_VERDICT_NOT_PROVEN;
+}
+
+bool nai_headline_gives(const struct nai_comparison *c, const struct nai_metric_result *r) {
+  const struct nai_metric_result *head = nai_headline(c);
+  return head && head != r && nai_says_why(head->judgement.verdict) &&
+         strcmp(head->judgement.reason, r->judgement.reason) == 0;
+}

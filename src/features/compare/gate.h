@@ -21,3 +21,6 @@ struct nai_gate nai_gate_of(const struct nai_comparison *c);
 bool nai_gate_caveat(const struct nai_metric_result *result);
 /* The metric that a report begins with, NULL when nothing is comparable. */
 const struct nai_metric_result *nai_headline(const struct nai_comparison *c);
+/* Whether a headline of that verdict gives its reason, and whether it gives that of another metric. */
+bool nai_says_why(enum nai_verdict verdict);
+bool nai_headline_gives(const struct nai_comparison *c, const struct nai_metric_result *result);

@@ -24,6 +24,9 @@ NAI_MUST_CHECK int nai_check_equality(struct nai_comparison *c, struct nai_err *
 NAI_MUST_CHECK int nai_check_conditions(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int nai_check_quality(struct nai_comparison *c, struct nai_err *err);
 
+/* work.c: sets c->work, of whole comparisons without common steps and units. */
+NAI_MUST_CHECK int nai_work_find(struct nai_comparison *c, struct nai_err *err);
+
 /* kernels.c: uses of both sides and their match; what matching says about comparability. */
 NAI_MUST_CHECK int nai_kernels_match(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int nai_check_kernels(struct nai_comparison *c, struct nai_err *err);

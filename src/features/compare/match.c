@@ -15,7 +15,9 @@ struct item {
   const struct nai_kernel_use *use;
   uint32_t index;
   enum nai_side_id side;
+  const char *path; /* "" where places of its name are not known alike on both sides */
   bool done;
+  uint32_t row; /* of the match, once it is done */
   size_t keys[NAI_LEVEL_TUNING + 1];
   const char *type;
 };
@@ -37,8 +39,7 @@ struct work {
   struct item **order;
   uint32_t count;
   const struct nai_buf *text;
-  uint32_t members[NAI_SIDES]; /* put so far */
-  struct nai_arena *arena;     /* of the match */
+  struct nai_arena *arena; /* of the match */
   struct nai_err *err;
 };
 
@@ -61,33 +62,37 @@ static int compare_keys(const struct item *a, const struct item *b, const struct
     if (!order && o->pass.level == NAI_LEVEL_PLACE)
       order = strcmp(a->type, b->type);
   }
-  return order || !o->pass.with_path ? order : strcmp(a->use->path, b->use->path);
+  return order || !o->pass.with_path ? order : strcmp(a->path, b->path);
 }
 
 /* Inside a group: base first, then by name and path, so that the order of input does not matter. */
-static int compare_items(const void *pa, const void *pb, void *ctx) {
-  const struct item *a = *(struct item *const *)pa, *b = *(struct item *const *)pb;
-  int order = compare_keys(a, b, ctx);
-  if (order)
-    return order;
+static int compare_uses(const struct item *a, const struct item *b) {
   if (a->side != b->side)
     return a->side < b->side ? -1 : 1;
-  order = strcmp(a->use->name, b->use->name);
+  int order = strcmp(a->use->name, b->use->name);
   if (!order)
     order = strcmp(a->use->path, b->use->path);
   return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static void add_members(struct work *w, struct nai_match_row *row, struct item *const *items, uint32_t n) {
-  for (int s = 0; s < NAI_SIDES; s++)
-    row->of[s].first = w->members[s];
+static int compare_items(const void *pa, const void *pb, void *ctx) {
+  const struct item *a = *(struct item *const *)pa, *b = *(struct item *const *)pb;
+  int order = compare_keys(a, b, ctx);
+  return order ? order : compare_uses(a, b);
+}
+
+static int compare_rows(const void *pa, const void *pb) {
+  const struct item *a = *(struct item *const *)pa, *b = *(struct item *const *)pb;
+  return a->row != b->row ? (a->row < b->row ? -1 : 1) : compare_uses(a, b);
+}
+
+static void add_items(struct work *w, uint32_t row, struct item *const *items, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    enum nai_side_id side = items[i]->side;
-    struct nai_match_part *part = &row->of[side];
-    w->match->members[side][w->members[side]++] = items[i]->index;
+    struct nai_match_part *part = &w->match->rows[row].of[items[i]->side];
     part->count++;
     part->launches += items[i]->use->launches;
     part->ns += items[i]->use->ns;
+    items[i]->row = row;
     items[i]->done = true;
   }
 }
@@ -114,15 +119,11 @@ static uint32_t count_names(struct item *const *items, uint32_t n) {
   return names;
 }
 
-static int add_row(struct work *w, enum nai_match_level level, struct item *const *items, uint32_t base,
-                   uint32_t candidate) {
+static int add_row(struct work *w, enum nai_match_level level, struct item *const *items, uint32_t count) {
   struct nai_match *m = w->match;
   NAI_TRY(NAI_ROOM(m->rows, m->capacity, m->count, w->arena, w->err));
-  struct nai_match_row *row = &m->rows[m->count++];
-  *row = (struct nai_match_row){.level = level};
-  add_members(w, row, items, base + candidate);
-  row->state = state_of(level, count_names(items, base), count_names(items + base, candidate));
-  *(base && candidate ? &m->level_ns[level] : &m->only_ns) += row->of[NAI_BASE].ns + row->of[NAI_CANDIDATE].ns;
+  m->rows[m->count] = (struct nai_match_row){.level = level};
+  add_items(w, m->count++, items, count);
   return NAI_OK;
 }
 
@@ -167,7 +168,7 @@ static bool is_block(const struct work *w, enum nai_match_level level, struct it
 static uint32_t sort_rest(struct work *w, struct order *order) {
   uint32_t left = 0;
   for (uint32_t i = 0; i < w->count; i++)
-    if (!w->items[i].done && !(order->pass.level == NAI_LEVEL_PLACE && !*w->items[i].use->path))
+    if (!w->items[i].done && !(order->pass.level == NAI_LEVEL_PLACE && !*w->items[i].path))
       w->order[left++] = &w->items[i];
   qsort_r(w->order, left, sizeof *w->order, compare_items, order);
   return left;
@@ -182,7 +183,7 @@ static int run_pass(struct work *w, struct pass pass) {
       base += w->order[end]->side == NAI_BASE;
     uint32_t candidate = end - i - base;
     if (base && candidate && is_block(w, pass.level, w->order + i, base, candidate))
-      NAI_TRY(add_row(w, pass.level, w->order + i, base, candidate));
+      NAI_TRY(add_row(w, pass.level, w->order + i, end - i));
   }
   return NAI_OK;
 }
@@ -196,10 +197,140 @@ static int add_rest(struct work *w) {
     for (end = i + 1;
          end < left && w->order[end]->side == side && compare_keys(w->order[i], w->order[end], &order) == 0;)
       end++;
-    uint32_t n = end - i;
-    NAI_TRY(add_row(w, NAI_LEVEL_NAME, w->order + i, side == NAI_BASE ? n : 0, side == NAI_BASE ? 0 : n));
+    NAI_TRY(add_row(w, NAI_LEVEL_NAME, w->order + i, end - i));
   }
   return NAI_OK;
+}
+
+/* --- places that are not known ---------------------------------------------------------------- */
+
+/* Puts all items into w->order, sorted. */
+static void sort_all(struct work *w, struct order *order) {
+  for (uint32_t i = 0; i < w->count; i++)
+    w->order[i] = &w->items[i];
+  qsort_r(w->order, w->count, sizeof *w->order, compare_items, order);
+}
+
+/* Where the group of equal keys at `from` of w->order ends. */
+static uint32_t group_end(const struct work *w, const struct order *order, uint32_t from) {
+  uint32_t end = from + 1;
+  while (end < w->count && compare_keys(w->order[from], w->order[end], order) == 0)
+    end++;
+  return end;
+}
+
+/* A kernel whose launch is not in the capture has no place: where a side has more of them than the other, places would
+ * be shorter or gone that are not. Such a name is matched without them. */
+static void forget_places(struct work *w, struct item *const *items, uint32_t n) {
+  double known[NAI_SIDES] = {0, 0}, unknown[NAI_SIDES] = {0, 0};
+  for (uint32_t i = 0; i < n; i++)
+    *(*items[i]->path ? &known[items[i]->side] : &unknown[items[i]->side]) += launches(w, items + i, 1);
+  bool has_both = known[NAI_BASE] + unknown[NAI_BASE] > 0 && known[NAI_CANDIDATE] + unknown[NAI_CANDIDATE] > 0;
+  if (!has_both || !(known[NAI_BASE] + known[NAI_CANDIDATE] > 0) || agree(unknown[NAI_BASE], unknown[NAI_CANDIDATE]))
+    return;
+  for (uint32_t i = 0; i < n; i++)
+    items[i]->path = "";
+}
+
+static void forget_unknown_places(struct work *w) {
+  struct order order = {w, {NAI_LEVEL_NAME, false}};
+  sort_all(w, &order);
+  for (uint32_t i = 0, end; i < w->count; i = end) {
+    end = group_end(w, &order, i);
+    forget_places(w, w->order + i, end - i);
+  }
+}
+
+/* --- what is left of one side ----------------------------------------------------------------- */
+
+static double launches_of(const struct work *w, const struct nai_match_row *row, int side) {
+  return (double)row->of[side].launches / w->uses[side].steps;
+}
+
+/* Packs what is left of a group to the front. Returns how many that are; *row: the only one that others are in, or
+ * UINT32_MAX. */
+static uint32_t pack_rest(struct item **items, uint32_t n, uint32_t *row) {
+  uint32_t left = 0, rows = 0;
+  *row = UINT32_MAX;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!items[i]->done) {
+      items[left++] = items[i];
+      continue;
+    }
+    rows += items[i]->row != *row;
+    *row = items[i]->row;
+  }
+  *row = rows == 1 ? *row : UINT32_MAX;
+  return left;
+}
+
+/* The level at which the first items of a row and of others are the same. */
+static enum nai_match_level level_of(const struct work *w, const struct item *a, const struct item *b,
+                                     enum nai_match_level least) {
+  enum nai_match_level level = least;
+  while (level < NAI_LEVEL_TUNING && strcmp(key_of(w, a, level), key_of(w, b, level)) != 0)
+    level++;
+  return level;
+}
+
+/* Variants of one kernel that one side runs and the other does not, beside one that both run: where calls of all
+ * together are more alike than of that one alone, the other side does with it what here several do. */
+static void join_rest(struct work *w) {
+  struct order order = {w, {NAI_LEVEL_TUNING, false}};
+  sort_all(w, &order);
+  for (uint32_t i = 0, end, at; i < w->count; i = end) {
+    end = group_end(w, &order, i);
+    const struct item *first = w->order[i];
+    uint32_t left = pack_rest(w->order + i, end - i, &at);
+    if (!left || at == UINT32_MAX)
+      continue;
+    struct nai_match_row *row = &w->match->rows[at];
+    int side = w->order[i]->side; /* of all: what both sides have was matched */
+    double own = launches_of(w, row, side), other = launches_of(w, row, !side);
+    if (2 * fabs(own + launches(w, w->order + i, left) - other) > fabs(own - other))
+      continue;
+    for (uint32_t k = 0; k < left; k++)
+      row->level = level_of(w, first, w->order[i + k], row->level);
+    add_items(w, at, w->order + i, left);
+  }
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* Members of each row, and what they make of it. */
+static void close_rows(struct work *w) {
+  struct nai_match *m = w->match;
+  uint32_t put[NAI_SIDES] = {0, 0}, at = 0;
+  for (uint32_t i = 0; i < w->count; i++)
+    w->order[i] = &w->items[i];
+  qsort(w->order, w->count, sizeof *w->order, compare_rows);
+  for (uint32_t r = 0; r < m->count; r++) {
+    struct nai_match_row *row = &m->rows[r];
+    uint32_t names[NAI_SIDES];
+    for (int s = 0; s < NAI_SIDES; s++) {
+      names[s] = count_names(w->order + at, row->of[s].count);
+      row->of[s].first = put[s];
+      for (uint32_t i = 0; i < row->of[s].count; i++)
+        m->members[s][put[s]++] = w->order[at++]->index;
+    }
+    row->state = state_of(row->level, names[NAI_BASE], names[NAI_CANDIDATE]);
+    *(names[NAI_BASE] && names[NAI_CANDIDATE] ? &m->level_ns[row->level] : &m->only_ns) +=
+        row->of[NAI_BASE].ns + row->of[NAI_CANDIDATE].ns;
+  }
+}
+
+/* Of what is left of one side: whether its name runs on the other, at another place. */
+static void find_moved(struct work *w) {
+  struct order order = {w, {NAI_LEVEL_NAME, false}};
+  sort_all(w, &order);
+  for (uint32_t i = 0, end; i < w->count; i = end) {
+    bool has[NAI_SIDES] = {false, false};
+    end = group_end(w, &order, i);
+    for (uint32_t k = i; k < end; k++)
+      has[w->order[k]->side] = true;
+    for (uint32_t k = i; k < end && has[NAI_BASE] && has[NAI_CANDIDATE]; k++)
+      w->match->rows[w->order[k]->row].is_elsewhere = true;
+  }
 }
 
 static void make_keys(struct nai_buf *text, struct item *item, nai_alias_fn *alias, const void *alias_ctx) {
@@ -251,15 +382,22 @@ int nai_match_kernels(struct nai_match *out, const struct nai_kernel_uses uses[N
     NAI_TRY(NAI_NEW(out->members[s], arena, uses[s].count, err));
     for (uint32_t i = 0; i < uses[s].count; i++) {
       struct item *item = &w.items[w.count++];
-      *item = (struct item){.use = &uses[s].list[i], .index = i, .side = (enum nai_side_id)s};
+      *item =
+          (struct item){.use = &uses[s].list[i], .index = i, .side = (enum nai_side_id)s, .path = uses[s].list[i].path};
       out->ns[s] += item->use->ns;
       make_keys(&text, item, alias, alias_ctx);
     }
   }
   NAI_TRY(nai_buf_check(&text, err));
-  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+  forget_unknown_places(&w);
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    if (passes[i].level == NAI_LEVEL_PLACE)
+      join_rest(&w);
     NAI_TRY(run_pass(&w, passes[i]));
+  }
   NAI_TRY(add_rest(&w));
+  close_rows(&w);
+  find_moved(&w);
   if (out->count)
     qsort(out->rows, out->count, sizeof *out->rows, by_weight);
   return NAI_OK;

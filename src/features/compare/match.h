@@ -34,6 +34,7 @@ const char *nai_match_state_name(enum nai_match_state state);
 struct nai_match_row {
   enum nai_match_level level;
   enum nai_match_state state;
+  bool is_elsewhere; /* a name of it runs on both sides */
   struct nai_match_part {
     uint32_t first, count; /* of nai_match.members */
     int64_t launches, ns;

@@ -1,5 +1,5 @@
 /* What else differs: NVTX ranges, phases, copies, findings. */
-#include "base/strings.h"
+#include "features/compare/entries.h"
 #include "features/compare/internal.h"
 #include "features/compare/ranges.h"
 #include "table/severity.h"
@@ -14,57 +14,27 @@
 
 /* --- rows by name ----------------------------------------------------------------------------- */
 
-/* A name of a table, over the captures of each side. */
-struct entry {
-  bool has[NAI_SIDES];
-  double count[NAI_SIDES], amount[NAI_SIDES]; /* averages per capture; NaN on a side without it */
-};
-
-struct entries {
-  struct nai_arena arena;
-  struct nai_strings names;
-  struct entry *list;
-  uint32_t capacity;
-};
-
-static void entries_free(struct entries *e) {
-  nai_strings_free(&e->names);
-  nai_arena_free(&e->arena);
+/* What sums over a side are divided by: captures; without steps what other sums are of, for captures of one length hold
+ * more or less work. */
+static double divisor(const struct nai_comparison *c, int side) {
+  return c->by_step || !nai_comparison_has_basis(c) ? c->sides[side].count : nai_comparison_divisor(c, side);
 }
 
-/* Of each row its name, and what is added up. */
-static int read_entries(struct entries *e, const struct nai_comparison *c, const struct nai_schema *from, int name,
-                        int count, int amount, struct nai_err *err) {
-  for (struct nai_side_rows r = nai_all_rows(c->sides, from); nai_next_row(&r);) {
-    const char *text = nai_get_str(r.table, r.row, name);
-    uint32_t at = nai_strings_add(&e->names, text, strlen(text));
-    if (at == NAI_NO_STRING)
-      return nai_err_nomem(err);
-    NAI_TRY(NAI_ROOM(e->list, e->capacity, at, &e->arena, err));
-    struct entry *entry = &e->list[at];
-    entry->has[r.side] = true;
-    entry->count[r.side] += (double)nai_or_zero(nai_get_i64(r.table, r.row, count));
-    entry->amount[r.side] += (double)nai_or_zero(nai_get_i64(r.table, r.row, amount));
-  }
-  for (uint32_t i = 0; i < e->names.count; i++)
-    for (int s = 0; s < NAI_SIDES; s++) {
-      double captures = e->list[i].has[s] ? c->sides[s].count : (double)NAN;
-      e->list[i].count[s] /= captures;
-      e->list[i].amount[s] /= captures;
-    }
-  return NAI_OK;
-}
-
-static int fill(struct nai_table *out, const struct nai_comparison *c, const struct nai_schema *from, int name,
-                int count, int amount, struct nai_err *err) {
-  NAI_SCOPED(entries) all = {.arena = NAI_ARENA(NULL)};
-  NAI_TRY(read_entries(&all, c, from, name, count, amount, err));
+static int fill(struct nai_table *out, const struct nai_comparison *c, const struct nai_schema *from,
+                struct nai_entry_columns columns, bool fold, struct nai_err *err) {
+  NAI_SCOPED(nai_entries) all = {.arena = NAI_ARENA(NULL)};
+  NAI_TRY(nai_entries_read(&all, c, from, columns, fold, err));
   for (uint32_t i = 0; i < all.names.count; i++) {
-    const struct entry *e = &all.list[i];
+    const struct nai_entry *e = &all.list[i];
+    double count[NAI_SIDES], amount[NAI_SIDES]; /* NULL on a side without it */
+    for (int s = 0; s < NAI_SIDES; s++) {
+      count[s] = e->has[s] ? e->count[s] / divisor(c, s) : (double)NAN;
+      amount[s] = e->has[s] ? e->amount[s] / divisor(c, s) : (double)NAN;
+    }
     struct COMPARED_RANGES_row row =
-        NAI_ROW(COMPARED_RANGES, .range_name = nai_strings_get(&all.names, i), .base_count = e->count[NAI_BASE],
-                .new_count = e->count[NAI_CANDIDATE], .base_time_ns = e->amount[NAI_BASE],
-                .new_time_ns = e->amount[NAI_CANDIDATE], .delta_ns = e->amount[NAI_CANDIDATE] - e->amount[NAI_BASE],
+        NAI_ROW(COMPARED_RANGES, .range_name = nai_strings_get(&all.names, i), .base_count = count[NAI_BASE],
+                .new_count = count[NAI_CANDIDATE], .base_time_ns = amount[NAI_BASE],
+                .new_time_ns = amount[NAI_CANDIDATE], .delta_ns = amount[NAI_CANDIDATE] - amount[NAI_BASE],
                 .state = !e->has[NAI_BASE]      ? "only_new"
                        : !e->has[NAI_CANDIDATE] ? "only_base"
                                                 : "both");
@@ -74,18 +44,22 @@ static int fill(struct nai_table *out, const struct nai_comparison *c, const str
 }
 
 int nai_fill_ranges(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  return fill(out, c, &nai_nvtx_ranges_schema, NVTX_RANGES_range_name, NVTX_RANGES_count, NVTX_RANGES_total_time_ns,
-              err);
+  return fill(out, c, &nai_nvtx_ranges_schema,
+              (struct nai_entry_columns){NVTX_RANGES_range_name, NVTX_RANGES_count, NVTX_RANGES_total_time_ns},
+              !c->options.range_numbers, err);
 }
 
 int nai_fill_phases(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  return fill(out, c, &nai_nvtx_phases_schema, NVTX_PHASES_phase, NVTX_PHASES_kernel_count, NVTX_PHASES_gpu_time_ns,
+  return fill(out, c, &nai_nvtx_phases_schema,
+              (struct nai_entry_columns){NVTX_PHASES_phase, NVTX_PHASES_kernel_count, NVTX_PHASES_gpu_time_ns}, false,
               err);
 }
 
 int nai_fill_copies(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  return fill(out, c, &nai_memory_transfers_schema, MEMORY_TRANSFERS_direction, MEMORY_TRANSFERS_count,
-              MEMORY_TRANSFERS_total_bytes, err);
+  return fill(out, c, &nai_memory_transfers_schema,
+              (struct nai_entry_columns){MEMORY_TRANSFERS_direction, MEMORY_TRANSFERS_count,
+                                         MEMORY_TRANSFERS_total_bytes},
+              false, err);
 }
 
 /* --- findings --------------------------------------------------------------------------------- */

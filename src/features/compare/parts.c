@@ -30,10 +30,10 @@ static double per(const struct writer *w, const struct sums *sums, int side) {
 static void put(struct writer *w, const char *part, const char *parent, const char *title, int depth,
                 const struct sums *sums) {
   double base = per(w, sums, NAI_BASE), candidate = per(w, sums, NAI_CANDIDATE), whole = per(w, &w->whole, NAI_BASE);
+  double delta = nai_comparison_has_basis(w->c) ? candidate - base : (double)NAN; /* NULL: not of the same work */
   NAI_ADD(COMPARED_TIME, w->table, .part = part, .parent = parent, .title = title, .depth = depth, .base_time_ns = base,
-          .new_time_ns = candidate, .delta_ns = candidate - base,
-          .delta_pct_of_whole = whole > 0 ? 100 * (candidate - base) / whole : NAN, .base_sum_ns = sums->ns[NAI_BASE],
-          .new_sum_ns = sums->ns[NAI_CANDIDATE]);
+          .new_time_ns = candidate, .delta_ns = delta, .delta_pct_of_whole = whole > 0 ? 100 * delta / whole : NAN,
+          .base_sum_ns = sums->ns[NAI_BASE], .new_sum_ns = sums->ns[NAI_CANDIDATE]);
 }
 
 /* A column of the steady steps, or of the GPUs. */
@@ -72,6 +72,11 @@ static int by_name(const void *a, const void *b, void *names) {
   return strcmp(nai_strings_get(names, *(const uint32_t *)a), nai_strings_get(names, *(const uint32_t *)b));
 }
 
+static const char *title_of(const char *parent, const char *name) {
+  bool cause = strcmp(parent, "idle") == 0;
+  return cause ? nai_column_label(&nai_idle_causes_schema.columns[IDLE_CAUSES_cause], name) : name;
+}
+
 static void put_child(struct writer *w, const char *parent, const char *name, const char *title,
                       const struct sums *sums) {
   NAI_SCOPED(nai_buf) part = {0};
@@ -92,7 +97,7 @@ static int put_children(struct writer *w, struct children *list, const char *par
   qsort_r(order, list->names.count, sizeof *order, by_name, &list->names);
   for (uint32_t i = 0; i < list->names.count; i++) {
     const char *name = nai_strings_get(&list->names, order[i]);
-    put_child(w, parent, name, name, &list->sums[order[i]]);
+    put_child(w, parent, name, title_of(parent, name), &list->sums[order[i]]);
     for (int s = 0; s < NAI_SIDES; s++)
       rest.ns[s] -= list->sums[order[i]].ns[s];
   }
@@ -126,7 +131,7 @@ static int put_compute(struct writer *w, const struct sums *compute, struct nai_
         NAI_TRY(add_child(&list, s, use->category, use->ns, err));
     }
   return put_children(w, &list, "compute", compute,
-                      "kernels that overlap (counted once), whole graphs, work of neighbouring steps", err);
+                      "kernels that overlap (counted once), whole graphs, work of neighboring steps", err);
 }
 
 int nai_fill_time(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {

@@ -132,7 +132,7 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
     if (!nai_run_has(run, needed[i]->name))
       return nai_err_set(err, NAI_EINPUT,
                          "the run \"%s\" has no table \"%s\": it was made by another version (%s), or stopped early; "
-                         "analyse its trace again",
+                         "analyze its trace again",
                          path, needed[i]->name,
                          nai_run_manifest(run)->version ? nai_run_manifest(run)->version : "unknown");
   return open_tables(run, err);

@@ -1,6 +1,7 @@
 /* Which ranges inside which others differ? The NVTX trees of all captures of a side as one, beside that of the other
  * side: equal chains of names are one node, whatever thread they are on. */
 #include "base/strings.h"
+#include "base/text.h"
 #include "features/compare/internal.h"
 #include "tables/compared_tree.h"
 #include "tables/gpu_utilization.h"
@@ -31,14 +32,20 @@ static void tree_free(struct tree *tree) {
   nai_arena_free(&tree->arena);
 }
 
-static int find_node(int64_t *out, struct tree *tree, int64_t parent, const char *name, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) key = {0};
+static int find_node(int64_t *out, struct tree *tree, int64_t parent, const char *name, bool fold,
+                     struct nai_err *err) {
+  NAI_SCOPED(nai_buf) key = {0}, folded = {0};
+  if (fold)
+    nai_text_fold_digits(&folded, name);
+  else
+    nai_buf_puts(&folded, name);
   nai_buf_printf(&key, "%lld ", (long long)parent);
-  nai_buf_puts(&key, name);
+  nai_buf_put(&key, nai_buf_str(&folded), folded.len);
+  NAI_TRY(nai_buf_check(&folded, err));
   NAI_TRY(nai_buf_check(&key, err));
   uint32_t known = tree->keys.count;
   uint32_t at = nai_strings_add(&tree->keys, nai_buf_str(&key), key.len);
-  uint32_t text = nai_strings_add(&tree->names, name, strlen(name));
+  uint32_t text = nai_strings_add(&tree->names, nai_buf_str(&folded), folded.len);
   if (at == NAI_NO_STRING || text == NAI_NO_STRING)
     return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(tree->nodes, tree->capacity, at, &tree->arena, err));
@@ -50,13 +57,13 @@ static int find_node(int64_t *out, struct tree *tree, int64_t parent, const char
 }
 
 /* Adds a capture's tree, whose parents come before their children. */
-static int add_tree(struct tree *tree, int side, const struct nai_table *t, struct nai_err *err) {
+static int add_tree(struct tree *tree, int side, const struct nai_table *t, bool fold, struct nai_err *err) {
   int64_t *node_of;
   NAI_TRY(NAI_NEW(node_of, &tree->arena, (size_t)t->rows, err));
   for (int64_t row = 0; row < t->rows; row++) {
     struct NVTX_TREE_row range = NVTX_TREE_at(t, row);
     int64_t parent = range.parent_id >= 0 && range.parent_id < row ? node_of[range.parent_id] : -1;
-    NAI_TRY(find_node(&node_of[row], tree, parent, range.range_name, err));
+    NAI_TRY(find_node(&node_of[row], tree, parent, range.range_name, fold, err));
     struct node *node = &tree->nodes[node_of[row]];
     node->has[side] = true;
     node->count[side] += (double)nai_or_zero(range.count);
@@ -100,7 +107,8 @@ int nai_fill_tree(struct nai_table *out, const struct nai_comparison *c, struct 
   NAI_SCOPED(tree) tree = {.arena = NAI_ARENA(NULL)};
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++)
-      NAI_TRY(add_tree(&tree, s, nai_capture_table(&c->sides[s].captures[i], &nai_nvtx_tree_schema), err));
+      NAI_TRY(add_tree(&tree, s, nai_capture_table(&c->sides[s].captures[i], &nai_nvtx_tree_schema),
+                       !c->options.range_numbers, err));
   put_tree(out, &tree, c);
   return NAI_OK;
 }

@@ -80,6 +80,11 @@ static void judge_by_history(struct nai_judgement *out, const struct nai_limits 
   }
 }
 
+static void say_few(struct nai_judgement *out, const struct nai_limits *l, size_t m, size_t n) {
+  snprintf(out->reason, sizeof out->reason, "not significant with %zu + %zu captures; take %zu of each side", m, n,
+           l->minimum > 5 ? l->minimum : (size_t)5);
+}
+
 static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, size_t m, size_t n) {
   const struct nai_shift *s = &out->shift;
   double shift = l->sign * s->shift, low = l->sign > 0 ? s->low : -s->high, high = l->sign > 0 ? s->high : -s->low;
@@ -89,8 +94,7 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
   } else if (shift > out->budget) {
     out->verdict = NAI_VERDICT_SUSPECT;
     if (!enough)
-      snprintf(out->reason, sizeof out->reason, "%zu + %zu captures cannot prove it; take %zu of each side", m, n,
-               l->minimum > 5 ? l->minimum : (size_t)5);
+      say_few(out, l, m, n);
     else
       snprintf(out->reason, sizeof out->reason,
                "the interval reaches into the noise; take 8 to 10 captures of each side");
@@ -100,10 +104,11 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
     out->verdict = NAI_VERDICT_WITHIN_BUDGET;
   } else {
     out->verdict = NAI_VERDICT_NOT_PROVEN;
-    snprintf(out->reason, sizeof out->reason,
-             s->has_ci ? "%zu + %zu captures cannot exclude that it is worse by the budget"
-                       : "%zu + %zu captures prove nothing; take 5 of each side",
-             m, n);
+    if (s->has_ci)
+      snprintf(out->reason, sizeof out->reason, "%zu + %zu captures cannot exclude that it is worse by the budget", m,
+               n);
+    else
+      say_few(out, l, m, n);
   }
 }
 

@@ -9,10 +9,11 @@ enum { NAI_MARKDOWN_MAX = 60000 };
 NAI_MUST_CHECK int nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err);
 /* Its first line alone, as plain text. */
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c);
-/* The page (template compare.html). Reads event tables of one capture a side. `unread`, which has no code before, gets
- * NAI_EIO where reading them failed: the page is short of a timeline then. */
+/* The page (template compare.html), with links to the reports of the runs from `directory`, where it will be (NULL:
+ * none). Reads event tables of one capture a side. `unread`, which has no code before, gets NAI_EIO where reading them
+ * failed: the page is short of a timeline then. */
 NAI_MUST_CHECK int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c,
-                                  struct nai_err *err);
+                                  const char *directory, struct nai_err *err);
 /* docs/compare.schema.json */
 void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c);
 /* One test case per gated metric; `series` is its class name. */

@@ -1,11 +1,15 @@
 /* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
+#include "base/escape.h"
 #include "base/fmt.h"
+#include "base/fs.h"
 #include "base/threads.h"
 #include "features/compare/document.h"
 #include "features/compare/timeline.h"
 #include "features/compare/write.h"
+#include "rundir/run.h"
 #include "tables/compared_time.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -74,6 +78,90 @@ static void put_bars(const struct nai_document *d) {
   }
 }
 
+/* --- a dot per capture, and the way from base to new --------------------------------------------- */
+
+/* Places from 0 to SCALE of numbers between two ends. */
+struct axis {
+  double low, high;
+};
+
+static void widen(struct axis *axis, double value) {
+  axis->low = fmin(axis->low, value);
+  axis->high = fmax(axis->high, value);
+}
+
+static double place(const struct axis *axis, double value) {
+  double margin = axis->high > axis->low ? 0.04 * (axis->high - axis->low) : 1;
+  return SCALE * (value - axis->low + margin) / (axis->high - axis->low + 2 * margin);
+}
+
+/* The captures of both sides by the metric that the verdict is about. */
+static void put_dots(const struct nai_document *d) {
+  const struct nai_metric_result *r = nai_comparison_obstacle(d->c) ? NULL : nai_headline(d->c);
+  struct axis axis = {INFINITY, -INFINITY};
+  if (!r)
+    return;
+  struct nai_view *map = nai_view_put_map(d->root, "dots"), *sides = nai_view_put_list(map, "sides");
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < r->count[s]; i++)
+      widen(&axis, r->values[s][i]);
+  nai_document_text(d, map, "title", r->def.title);
+  nai_document_amount(map, "low", r->def.unit, axis.low, false);
+  nai_document_amount(map, "high", r->def.unit, axis.high, false);
+  for (int s = 0; s < NAI_SIDES; s++) {
+    if (!r->count[s])
+      continue;
+    struct nai_view *side = nai_view_add_map(sides), *list = nai_view_put_list(side, "captures");
+    nai_view_put_trusted(side, "side", nai_side_names[s]);
+    double median = s == NAI_BASE ? r->judgement.base : r->judgement.candidate;
+    nai_document_amount(side, "median", r->def.unit, median, false);
+    put_length(side, "place", place(&axis, median));
+    for (uint32_t i = 0, at = 0; i < d->c->sides[s].count; i++) {
+      if (r->rows[s][i] < 0)
+        continue;
+      struct nai_view *dot = nai_view_add_map(list);
+      nai_document_text(d, dot, "label", d->c->sides[s].captures[i].label);
+      nai_document_amount(dot, "value", r->def.unit, r->values[s][at], false);
+      put_length(dot, "x", place(&axis, r->values[s][at++]));
+    }
+  }
+}
+
+static void put_step(struct nai_view *list, const char *title, const struct axis *axis, double from, double to,
+                     const char *color, bool sign) {
+  struct nai_view *step = nai_view_add_map(list);
+  nai_view_put_text(step, "title", title);
+  nai_view_put_trusted(step, "color", color);
+  put_length(step, "x", place(axis, fmin(from, to)));
+  put_length(step, "width", fmax(2, place(axis, fmax(from, to)) - place(axis, fmin(from, to))));
+  nai_document_amount(step, "amount", "ns", sign ? to - from : to, sign);
+}
+
+/* From the whole of the base, part by part, to that of the new side. */
+static void put_waterfall(const struct nai_document *d) {
+  const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
+  struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
+  struct axis axis = {fmin(whole.base_time_ns, whole.new_time_ns), fmax(whole.base_time_ns, whole.new_time_ns)};
+  double at = whole.base_time_ns;
+  for (int64_t i = 0; i < t->rows; i++)
+    if (nai_get_i64(t, i, COMPARED_TIME_depth) == 1)
+      widen(&axis, at += nai_get_f64(t, i, COMPARED_TIME_delta_ns));
+  if (!nai_comparison_is_whole(d->c) || isnan(whole.delta_ns) || !(axis.high > axis.low))
+    return;
+  struct nai_view *list = nai_view_put_list(nai_view_put_map(d->root, "waterfall"), "steps");
+  at = whole.base_time_ns;
+  axis.low -= 0.2 * (axis.high - axis.low); /* for the whole that is shorter to have a bar */
+  put_step(list, "base", &axis, axis.low, at, "#8a8a8a", false);
+  for (int64_t i = 0; i < t->rows; i++) {
+    const struct COMPARED_TIME_row part = COMPARED_TIME_at(t, i);
+    if (part.depth != 1)
+      continue;
+    put_step(list, part.title, &axis, at, at + part.delta_ns, part.delta_ns > 0 ? "#c0392b" : "#2b7bb9", true);
+    at += part.delta_ns;
+  }
+  put_step(list, "new", &axis, axis.low, whole.new_time_ns, "#8a8a8a", false);
+}
+
 /* --- data blocks ------------------------------------------------------------------------------ */
 
 static void print_data(struct nai_buf *out, const void *ctx) {
@@ -113,7 +201,29 @@ static void tell_unread(struct nai_err *unread, const struct page *page) {
                   page->timelines[s].missing);
 }
 
-int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c, struct nai_err *err) {
+/* The captures of both sides, those that have a report with a link to it. */
+static void put_reports(const struct nai_document *d, const char *directory) {
+  struct nai_view *sides = nai_view_put_list(d->root, "sides");
+  for (int s = 0; s < NAI_SIDES; s++) {
+    struct nai_view *side = nai_view_add_map(sides), *list = nai_view_put_list(side, "captures");
+    nai_view_put_trusted(side, "side", nai_side_names[s]);
+    for (uint32_t i = 0; i < d->c->sides[s].count; i++) {
+      const struct nai_capture *capture = &d->c->sides[s].captures[i];
+      struct nai_view *map = nai_view_add_map(list);
+      char report[PATH_MAX], path[PATH_MAX];
+      NAI_SCOPED(nai_buf) link = {0};
+      nai_document_code(d, map, "label", capture->label);
+      if (!directory || !nai_fs_join(report, sizeof report, nai_run_path(capture->run), "report.html") ||
+          !nai_fs_is_regular(report) || !nai_fs_relative(path, sizeof path, directory, report))
+        continue;
+      nai_escape_url(&link, path, strlen(path));
+      nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+    }
+  }
+}
+
+int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c, const char *directory,
+                   struct nai_err *err) {
   NAI_SCOPED(page) page = {.c = c};
   NAI_TRY(nai_parallel(NAI_SIDES, NAI_SIDES, make_timeline, &page, err)); /* runs of different sides share nothing */
   tell_unread(unread, &page);
@@ -121,6 +231,9 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);
   put_bars(&d);
+  put_reports(&d, directory);
+  put_dots(&d);
+  put_waterfall(&d);
   put_blocks(d.root, &page);
   nai_view_put_asset(d.root, "script", "templates/viewer/dist/compare.js");
   nai_view_put_asset(d.root, "script_sha256_b64", "templates/viewer/dist/compare.js.sha256");

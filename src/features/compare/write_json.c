@@ -148,7 +148,11 @@ static void put_settings(struct nai_json *json, const struct nai_comparison *c) 
   nai_json_begin_object(json, NAI_JSON_INLINE);
   put_number(json, "confidence", 0.95);
   nai_json_put_int(json, "minimum_captures", b ? b->minimum : NAI_MIN_CAPTURES);
-  nai_json_put_text(json, "per", c->by_step ? "gpu_and_step" : c->unit ? "gpu_and_repetition" : "gpu_and_run");
+  nai_json_put_text(json, "per",
+                    c->by_step                    ? "gpu_and_step"
+                    : c->unit                     ? "gpu_and_repetition"
+                    : nai_comparison_has_basis(c) ? "gpu_and_base_work"
+                                                  : "gpu_and_run");
   nai_json_put_int(json, "kernel_key_version", NAI_KERNEL_KEY_VERSION);
   nai_json_key(json, "allow");
   nai_json_begin_array(json, NAI_JSON_INLINE);

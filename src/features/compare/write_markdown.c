@@ -50,7 +50,7 @@ static void put_where(const struct nai_document *d) {
   struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
   const double worth = 0.01; /* of the whole: captures of one program differ by as much */
   int64_t row = largest_child(t, "whole", whole.delta_ns);
-  if (row < 0 || fabs(whole.delta_ns) < worth * whole.base_time_ns)
+  if (row < 0 || !(fabs(whole.delta_ns) >= worth * whole.base_time_ns)) /* NULL: not of the same work */
     return;
   struct COMPARED_TIME_row part = COMPARED_TIME_at(t, row);
   struct nai_view *where = nai_view_put_map(d->root, "where");
@@ -116,22 +116,85 @@ static void put_in_order(const struct nai_document *d, struct nai_view *lists, e
   }
 }
 
+static bool has_row(const struct nai_metric_result *r) {
+  return is_shown(r) && !is_in_order(r, NAI_VERDICT_SAME) && !is_in_order(r, NAI_VERDICT_WITHIN_BUDGET);
+}
+
+/* Step time leads, then what is worse, what is undecided, all else. */
+static int rank_of(const struct nai_metric_result *r) {
+  enum nai_verdict v = r->judgement.verdict;
+  if (strcmp(r->def.metric, "step.time.median") == 0)
+    return 0;
+  if (v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT)
+    return r->gated ? 1 : 2;
+  return r->gated ? 3 : 4;
+}
+
+/* What several rows give as their reason, said once: the rows refer to its number. Of a reason of one row: 0. */
+enum { MAX_NOTES = 8 };
+struct notes {
+  const char *reasons[MAX_NOTES];
+  uint32_t count;
+};
+
+static bool is_common(const struct nai_comparison *c, const char *reason) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->result_count && n < 2; i++)
+    n += has_row(&c->results[i]) && strcmp(c->results[i].judgement.reason, reason) == 0;
+  return n > 1;
+}
+
+static uint32_t number_note(struct notes *notes, const struct nai_document *d, const char *reason) {
+  for (uint32_t i = 0; i < notes->count; i++)
+    if (strcmp(notes->reasons[i], reason) == 0)
+      return i + 1;
+  if (!*reason || notes->count == MAX_NOTES || !is_common(d->c, reason))
+    return 0;
+  notes->reasons[notes->count++] = reason;
+  return notes->count;
+}
+
+static void put_row(const struct nai_document *d, struct nai_view *list, struct notes *notes,
+                    const struct nai_metric_result *r) {
+  struct nai_view *map = nai_document_metric(d, list, r);
+  bool said = nai_headline_gives(d->c, r);
+  uint32_t note = said ? 0 : number_note(notes, d, r->judgement.reason);
+  if (said || note)
+    nai_view_put_text(map, "reason", NULL);
+  if (note)
+    nai_view_put_int(map, "note", note);
+}
+
+static void put_notes(const struct nai_document *d, const struct notes *notes) {
+  struct nai_view *list = nai_view_put_list(d->root, "notes");
+  for (uint32_t i = 0; i < notes->count; i++) {
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_int(map, "note", i + 1);
+    nai_document_text(d, map, "reason", notes->reasons[i]);
+  }
+  nai_view_put_bool(d->root, "any_note", notes->count > 0);
+}
+
 static void put_metrics(const struct nai_document *d) {
+  enum { RANKS = 5 };
   struct nai_view *in_order = nai_view_put_list(d->root, "in_order"), *list = nai_view_put_list(d->root, "metrics");
+  struct notes notes = {0};
   uint32_t shown = 0, left = 0;
   put_in_order(d, in_order, NAI_VERDICT_SAME, "The same on both sides");
   put_in_order(d, in_order, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets");
-  for (uint32_t i = 0; i < d->c->result_count; i++) {
-    const struct nai_metric_result *r = &d->c->results[i];
-    if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
-      continue;
-    if (shown == most(d, MAX_METRICS)) {
-      left++;
-      continue;
+  for (int rank = 0; rank < RANKS; rank++)
+    for (uint32_t i = 0; i < d->c->result_count; i++) {
+      const struct nai_metric_result *r = &d->c->results[i];
+      if (!has_row(r) || rank_of(r) != rank)
+        continue;
+      if (shown == most(d, MAX_METRICS)) {
+        left++;
+        continue;
+      }
+      put_row(d, list, &notes, r);
+      shown++;
     }
-    nai_document_metric(d, list, r);
-    shown++;
-  }
+  put_notes(d, &notes);
   nai_view_put_bool(d->root, "any_in_order", nai_view_truth(in_order));
   nai_view_put_bool(d->root, "any_metric", shown > 0);
   nai_view_put_bool(d->root, "left_out", left > 0);
@@ -189,10 +252,13 @@ static void put_kernel(const struct nai_document *d, struct nai_view *list, cons
 
 /* How many rows are more than one name on both sides. */
 static void put_states(const struct nai_document *d) {
-  uint32_t counts[NAI_MATCH_STATE_COUNT] = {0}, shown = 0;
+  uint32_t counts[NAI_MATCH_STATE_COUNT] = {0}, shown = 0, moved = 0;
   struct nai_view *list = nai_view_put_list(d->root, "states");
-  for (uint32_t i = 0; i < d->c->match.count; i++)
-    counts[d->c->match.rows[i].state]++;
+  for (uint32_t i = 0; i < d->c->match.count; i++) {
+    const struct nai_match_row *row = &d->c->match.rows[i];
+    bool is_moved = row->state >= NAI_MATCH_ONLY_BASE && row->is_elsewhere;
+    *(is_moved ? &moved : &counts[row->state]) += 1;
+  }
   for (int state = NAI_MATCH_KERNEL + 1; state < NAI_MATCH_STATE_COUNT; state++) {
     if (!counts[state])
       continue;
@@ -204,7 +270,10 @@ static void put_states(const struct nai_document *d) {
                          : state == NAI_MATCH_ONLY_CANDIDATE ? "new"
                                                              : nai_match_state_name((enum nai_match_state)state));
   }
-  nai_view_put_bool(d->root, "any_state", shown > 0);
+  if (moved)
+    nai_view_put_int(d->root, "moved", moved);
+  nai_view_put_bool(d->root, "any_state", shown > 0 || moved);
+  nai_view_put_bool(d->root, "moved_alone", !shown);
 }
 
 static void put_share(struct nai_view *map, const char *key, int64_t ns, double all) {
@@ -343,6 +412,7 @@ static int put_sides(const struct nai_document *d, struct nai_err *err) {
 static int render(struct nai_buf *out, const struct nai_comparison *c, uint32_t rows, struct nai_err *err) {
   NAI_SCOPED(nai_document) d = nai_document_new(c, MAX_CHARS, rows);
   bool both = nai_comparison_is_whole(c);
+  nai_document_beside(&d);
   if (both && !nai_comparison_obstacle(c))
     put_where(&d);
   put_caveats(&d);

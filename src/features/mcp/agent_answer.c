@@ -198,6 +198,8 @@ static json_t *answer_object(const struct nai_agent *agent, const struct nai_age
     json_object_del(bounded, "trace");
     json_object_set(bounded, "gpus", rows);
   }
+  if (strcmp(call->name, "ask") == 0) /* command lines with paths, and the words of a model that was not asked */
+    json_object_del(bounded, "next"), json_object_del(bounded, "wording");
   if (call->limit)
     limit_lists(bounded, (size_t)call->limit);
   json_object_update(answer, bounded);

@@ -23,21 +23,22 @@ static bool hash_arguments(struct nai_agent_call *call) {
   return text != NULL;
 }
 
-static int read_cursor(struct nai_agent_call *call, struct nai_rpc_error *error) {
+static bool read_cursor(struct nai_agent_call *call, struct nai_buf *said) {
   enum { MAX_ROWS = 1000000 };
   const char *cursor = json_string_value(json_object_get(call->arguments, "cursor"));
   int64_t offset = 0;
   uint64_t hash = 0;
   int end = 0;
   if (!cursor)
-    return 0;
+    return true;
   if (strspn(cursor, "0123456789") > 7 || sscanf(cursor, "%" SCNd64 ".%16" SCNx64 "%n", &offset, &hash, &end) != 2 ||
-      cursor[end] || hash != call->hash || offset > MAX_ROWS || *cursor == '-' || *cursor == '+')
-    return nai_rpc_fail(error, NAI_RPC_PARAMS,
-                        "arguments.cursor: not a cursor of these arguments; take next_cursor of the answer before and "
-                        "leave the other arguments as they were");
+      cursor[end] || hash != call->hash || offset > MAX_ROWS || *cursor == '-' || *cursor == '+') {
+    nai_buf_puts(said, "arguments.cursor: not a cursor of these arguments; take next_cursor of the answer before and "
+                       "leave the other arguments as they were");
+    return false;
+  }
   call->offset = offset;
-  return 0;
+  return true;
 }
 
 /* --- a call ----------------------------------------------------------------------------------------- */
@@ -62,6 +63,7 @@ int nai_agent_prepare(struct nai_agent_call *call, struct nai_buf *said, struct 
   json_t *arguments = json_object_get(params, "arguments");
   const json_t *tool = name ? find_tool(agent, name) : NULL;
   struct nai_err err = {0};
+  struct nai_rpc_error wrong = {0};
   *call = (struct nai_agent_call){.arena = NAI_ARENA(NULL), .cell_chars = 400};
   if (!name)
     return nai_rpc_fail(error, NAI_RPC_PARAMS, "params.name: the name of a tool is missing");
@@ -70,12 +72,15 @@ int nai_agent_prepare(struct nai_agent_call *call, struct nai_buf *said, struct 
   const json_t *schema = json_object_get(tool, "inputSchema");
   call->name = json_string_value(json_object_get(tool, "name"));
   call->arguments = arguments ? json_incref(arguments) : json_object();
-  NAI_TRY(nai_agent_check(error, schema, call->arguments, "arguments"));
+  /* Wrong arguments are told as the tool's answer (SEP-1303): a model never sees errors of the protocol. */
+  if (nai_agent_check(&wrong, schema, call->arguments, "arguments")) {
+    nai_buf_puts(said, wrong.message);
+    return 0;
+  }
   call->limit = limit_of(schema, call->arguments);
   if (!hash_arguments(call))
     return nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory");
-  NAI_TRY(read_cursor(call, error));
-  if (nai_agent_plan(call, agent, &err))
+  if (read_cursor(call, said) && nai_agent_plan(call, agent, &err))
     nai_buf_puts(said, err.msg);
   return call->arena.oom ? nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory") : 0;
 }

@@ -232,6 +232,25 @@ static int plan_compare(struct nai_agent_call *call, const struct nai_agent *age
   return NAI_OK;
 }
 
+static int put_question(struct nai_agent_words *words, struct nai_agent_call *call, const struct nai_agent *agent,
+                        struct nai_err *err) {
+  char run[PATH_MAX];
+  call->cell_chars = 4000; /* advice is of use as a whole */
+  NAI_TRY(place_run(run, call, agent, err));
+  nai_agent_put_words(words, "--format=json", "--quiet", "--", run, text_of(call, "question"), NULL);
+  return NAI_OK;
+}
+
+static int plan_ask(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  return put_question(begin(call, "ask"), call, agent, err);
+}
+
+static int plan_check_claims(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "ask");
+  nai_agent_put_words(words, nai_arena_printf(words->arena, "--check=%s", text_of(call, "draft")), NULL);
+  return put_question(words, call, agent, err);
+}
+
 static const char *ending_of(const char *format) {
   static const char *const endings[][2] = {{"perfetto", "pftrace"},
                                            {"chrome", "json"},
@@ -273,6 +292,7 @@ static const struct {
     {"sql", plan_sql, NAI_AGENT_ROWS},           {"window", plan_window, NAI_AGENT_BLOCKS},
     {"skills", plan_skills, NAI_AGENT_ROWS},     {"run_skill", plan_run_skill, NAI_AGENT_ROWS},
     {"compare", plan_compare, NAI_AGENT_OBJECT}, {"export", plan_export, NAI_AGENT_WRITTEN},
+    {"ask", plan_ask, NAI_AGENT_OBJECT},         {"check_claims", plan_check_claims, NAI_AGENT_OBJECT},
 };
 
 int nai_agent_plan(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {

@@ -217,7 +217,7 @@ static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
   for (int i = 0; i < a->capture_count; i++) {
     int rc = nai_store_check_capture(a->captures[i], err);
     if (rc == NAI_EINPUT)
-      return nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", nai_run_path(a->captures[i]));
+      return nai_err_wrap(err, rc, "\"%s\" is not stored; analyze its trace again", nai_run_path(a->captures[i]));
     if (rc)
       return rc;
   }
@@ -230,7 +230,7 @@ static int copy_file(const char *to, const struct nai_run *from, const char *nam
   if (!nai_fs_exists_at(nai_run_directory(from), name) && nai_fs_is_absent(errno))
     return nai_store_may_prune(name)
              ? NAI_OK
-             : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyse its trace again: it has no \"%s\"",
+             : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyze its trace again: it has no \"%s\"",
                            nai_run_path(from), name);
   NAI_TRY(nai_store_join(path, to, name, err));
   return nai_fs_link_or_copy_at(nai_run_directory(from), name, path, err);

@@ -211,9 +211,9 @@ const struct nai_cli_command nai_cmd_store = {
     .summary = "keep runs of every night, name baselines, say what is known about them",
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
-        "directories or traces, the others ids of runs; a trace that cannot be analysed is kept as a run that failed; what is there "
+        "directories or traces, the others ids of runs; a trace that cannot be analyzed is kept as a run that failed; what is there "
         "already gets the --verdict and --label of a second call. remove is for what was added by mistake. Every command that changes "
-        "something writes index.sqlite, index.csv and index.html anew; they can be deleted, and index makes them again. "
+        "something rewrites index.sqlite, index.csv and index.html; they can be deleted, and index makes them again. "
         "docs/nightly.md has a recipe.",
     .examples =
         "nsys-ai store add artifacts/run1 --store nights --series llama --label commit=1a2b3c\n"

@@ -172,7 +172,11 @@ static void judge(struct nai_trend_metric *m, const struct collecting *c) {
   if (strcmp(m->better, "either") == 0)
     return;
   if (is_beyond(&known, m, c, last))
-    m->state = m->count > 1 && is_beyond(&ignored, m, c, last - 1) ? NAI_TREND_FAIL : NAI_TREND_WARN;
+    m->since = last;
+  while (m->since && is_beyond(&ignored, m, c, m->since - 1))
+    m->since--;
+  if (m->since)
+    m->state = m->since < last ? NAI_TREND_FAIL : NAI_TREND_WARN;
   else if (!isnan(m->anchor) && budget_of(m, m->anchor) > 0 &&
            sign_of(m) * (nai_median(m->values + level, m->count - level) - m->anchor) > m->creep_limit)
     m->state = NAI_TREND_CREEP;

@@ -27,8 +27,9 @@ struct nai_trend_metric {
   struct nai_trend_rule rule;
   double budget_pct, budget; /* of the newest run; NaN: none */
   enum nai_trend_state state;
-  double newest, usual;       /* the newest value, and the median of its history; NaN: too short */
-  double limit;               /* how far beyond that median it may lie */
+  uint32_t since;       /* in state warn or fail: the first of the newest values that lie beyond their histories */
+  double newest, usual; /* the newest value, and the median of its history; NaN: too short */
+  double limit;         /* how far beyond that median it may lie */
   double anchor, creep_limit; /* of the baseline; NaN: there is none */
 };
 
@@ -85,9 +86,12 @@ NAI_MUST_CHECK int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_K
                                      const struct nai_trend *trend, const struct nai_trend_metric *metric,
                                      const struct nai_change *change, struct nai_err *err);
 
-/* Puts what draws a metric's values (template many/trend.svg): by run, levels between changes, changes, spikes,
- * annotated runs. */
-void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *trend, const struct nai_trend_metric *metric);
+/* Puts what draws a metric's values (template many/trend.svg): by run, with days, levels between changes, changes,
+ * spikes, annotated runs, what the newest may be, and the anchor. */
+void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *trend, const struct nai_trend_metric *metric,
+                         const char *links);
+/* Puts a link to a run's report, nothing where there is none; `run` is a row of index.runs. */
+void nai_trend_put_href(struct nai_view *map, const struct nai_trend *trend, const char *links, uint32_t run);
 /* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (rundir/publish.h);
  * `links` is where the store lies from there. */
 NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,

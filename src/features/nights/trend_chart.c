@@ -5,18 +5,34 @@
 #include "tables/runs.h"
 
 #include <math.h>
+#include <string.h>
+#include <time.h>
 
 /* As in the template. */
-enum { WIDTH = 440, HEIGHT = 130, LEFT = 62, RIGHT = 8, TOP = 8, BOTTOM = 16 };
+enum { WIDTH = 440, HEIGHT = 144, LEFT = 62, RIGHT = 8, TOP = 8, BOTTOM = 30 };
 
-/* Of what is no spike, which would flatten the rest. */
 struct scale {
   uint32_t count;
   double lowest, highest, margin;
 };
 
+void nai_trend_put_href(struct nai_view *map, const struct nai_trend *t, const char *links, uint32_t run) {
+  const char *path = nai_get_str(t->index->runs, run, RUNS_path);
+  NAI_SCOPED(nai_buf) link = {0};
+  if (!nai_index_has_report(t->index, path))
+    return;
+  nai_buf_printf(&link, "%s/%s/report.html", links ? links : "", path);
+  nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+}
+
+/* How far the newest run might go: NaN where nothing says. */
+static double threshold_of(const struct nai_trend_metric *m) {
+  return m->usual + (strcmp(m->better, "higher") == 0 ? -m->limit : m->limit);
+}
+
+/* Of the threshold, and of what is no spike, which would flatten the rest. */
 static struct scale scale_of(const struct nai_trend_metric *m) {
-  struct scale s = {m->count, INFINITY, -INFINITY, 0};
+  struct scale s = {m->count, fmin(INFINITY, threshold_of(m)), fmax(-INFINITY, threshold_of(m)), 0};
   for (uint32_t i = 0; i < m->count; i++)
     if (!m->found.spikes[i]) {
       s.lowest = fmin(s.lowest, m->values[i]);
@@ -54,31 +70,93 @@ static void put_points(struct nai_view *chart, const struct nai_trend_metric *m,
   nai_view_put_buf(chart, "points", NAI_TEXT_TRUSTED, &text);
 }
 
-static void add_dot(struct nai_view *list, const char *class, const struct nai_trend_metric *m, uint32_t i,
-                    const struct scale *s) {
-  struct nai_view *dot = nai_view_add_map(list);
-  nai_view_put_trusted(dot, "class", class);
-  put_number(dot, "x", x_of(s, i));
-  put_number(dot, "y", y_of(s, m->values[i]));
+/* "2026-01-05", "" where it is not known. */
+static void put_day(struct nai_buf *out, int64_t utc_ns) {
+  char text[32];
+  struct tm day;
+  time_t seconds = utc_ns / 1000000000;
+  if (utc_ns != NAI_NULL_I64 && gmtime_r(&seconds, &day) && strftime(text, sizeof text, "%Y-%m-%d", &day))
+    nai_buf_puts(out, text);
 }
 
+/* Labels as people say them: {"commit": "1a2b"} is commit: 1a2b. */
+static void put_labels(struct nai_buf *out, const char *json) {
+  for (; *json; json++)
+    if (!strchr("{}\"", *json))
+      nai_buf_putc(out, *json);
+}
+
+/* What is known of a run, for who points at it. */
+static void put_title(struct nai_view *dot, const struct nai_trend *t, const struct nai_trend_metric *m, uint32_t i) {
+  const struct RUNS_row run = RUNS_at(t->index->runs, m->runs[i]);
+  NAI_SCOPED(nai_buf) day = {0}, labels = {0};
+  put_day(&day, run.utc_ns);
+  put_labels(&labels, run.labels_json);
+  nai_view_put_text(dot, "id", run.run_id);
+  nai_view_put_text(dot, "note", run.note);
+  nai_view_put_buf(dot, "day", NAI_TEXT_TRUSTED, &day);
+  nai_view_put_buf(dot, "labels", NAI_TEXT_FOREIGN, &labels);
+  nai_index_put_value(dot, "value", m->unit, m->basis, m->values[i]);
+}
+
+/* Every run is a dot, which leads to its report. */
 static void put_runs(struct nai_view *chart, const struct nai_trend *t, const struct nai_trend_metric *m,
-                     const struct scale *s) {
-  struct nai_view *notes = nai_view_put_list(chart, "notes"), *dots = nai_view_put_list(chart, "dots");
+                     const char *links, const struct scale *s) {
+  struct nai_view *dots = nai_view_put_list(chart, "dots"), *notes = nai_view_put_list(chart, "notes");
   for (uint32_t i = 0; i < m->count; i++) {
+    struct nai_view *dot = nai_view_add_map(dots);
+    nai_view_put_trusted(dot, "class", m->found.spikes[i] ? "spike" : i + 1 == m->count ? "newest" : "run");
+    put_number(dot, "x", x_of(s, i));
+    put_number(dot, "y", y_of(s, m->values[i]));
+    put_title(dot, t, m, i);
+    nai_trend_put_href(dot, t, links, m->runs[i]);
     const char *note = nai_get_str(t->index->runs, m->runs[i], RUNS_note);
-    if (m->found.spikes[i])
-      add_dot(dots, "spike", m, i, s);
     if (!*note)
       continue;
     struct nai_view *map = nai_view_add_map(notes);
     nai_view_put_text(map, "note", note);
     put_number(map, "x", x_of(s, i));
   }
-  add_dot(dots, "newest", m, m->count - 1, s);
 }
 
-static void put_levels(struct nai_view *chart, const struct nai_trend_metric *m, const struct scale *s) {
+/* The days of the first run, the newest, and of one in the middle where there is room. */
+static void put_days(struct nai_view *chart, const struct nai_trend *t, const struct nai_trend_metric *m,
+                     const struct scale *s) {
+  static const char *const anchors[] = {"start", "middle", "end"};
+  struct nai_view *days = nai_view_put_list(chart, "days");
+  for (uint32_t k = 0; k < 3; k++) {
+    uint32_t i = k * (m->count - 1) / 2;
+    if ((k == 1 && m->count < 5) || (k == 2 && m->count < 2))
+      continue;
+    NAI_SCOPED(nai_buf) text = {0};
+    struct nai_view *day = nai_view_add_map(days);
+    put_day(&text, nai_get_i64(t->index->runs, m->runs[i], RUNS_utc_ns));
+    nai_view_put_buf(day, "day", NAI_TEXT_TRUSTED, &text);
+    nai_view_put_trusted(day, "anchor", anchors[k]);
+    put_number(day, "x", x_of(s, i));
+  }
+}
+
+/* From what is usual to where the newest run fails; the anchor. */
+static void put_limits(struct nai_view *chart, const struct nai_trend_metric *m, const struct scale *s) {
+  double threshold = threshold_of(m);
+  if (!isnan(threshold)) {
+    struct nai_view *band = nai_view_put_map(chart, "band");
+    double a = y_of(s, m->usual), b = y_of(s, threshold);
+    put_number(band, "y", fmin(a, b));
+    put_number(band, "height", fabs(a - b));
+    put_number(band, "edge", b);
+    nai_index_put_value(band, "threshold", m->unit, m->basis, threshold);
+  }
+  if (isnan(m->anchor))
+    return;
+  struct nai_view *anchor = nai_view_put_map(chart, "anchor_line");
+  put_number(anchor, "y", y_of(s, m->anchor));
+  nai_index_put_value(anchor, "anchor", m->unit, m->basis, m->anchor);
+}
+
+static void put_levels(struct nai_view *chart, const struct nai_trend *t, const struct nai_trend_metric *m,
+                       const struct scale *s) {
   struct nai_view *levels = nai_view_put_list(chart, "levels"), *steps = nai_view_put_list(chart, "steps");
   for (uint32_t i = 0; i <= m->found.count; i++) {
     uint32_t first = i ? m->found.changes[i - 1].at : 0;
@@ -92,6 +170,7 @@ static void put_levels(struct nai_view *chart, const struct nai_trend_metric *m,
     struct nai_view *step = nai_view_add_map(steps);
     nai_view_put_bool(step, "worse", nai_trend_is_worse(m, &m->found.changes[i - 1]));
     put_number(step, "x", x_of(s, first - 0.5));
+    put_title(step, t, m, first);
   }
 }
 
@@ -101,12 +180,16 @@ static void add_label(struct nai_view *list, const struct nai_trend_metric *m, d
   put_number(label, "y", y_of(s, value) + 4);
 }
 
-void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *t, const struct nai_trend_metric *m) {
+void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *t, const struct nai_trend_metric *m,
+                         const char *links) {
   const struct scale s = scale_of(m);
   struct nai_view *chart = nai_view_put_map(map, "chart"), *labels = nai_view_put_list(chart, "labels");
+  put_number(chart, "radius", fmax(1, fmin(3, 150.0 / m->count)));
   put_points(chart, m, &s);
-  put_runs(chart, t, m, &s);
-  put_levels(chart, m, &s);
+  put_runs(chart, t, m, links, &s);
+  put_days(chart, t, m, &s);
+  put_limits(chart, m, &s);
+  put_levels(chart, t, m, &s);
   add_label(labels, m, s.highest, &s);
   if (s.lowest < s.highest)
     add_label(labels, m, s.lowest, &s);

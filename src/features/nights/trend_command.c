@@ -1,4 +1,6 @@
 /* nsys-ai trend: how the metrics of a store went. */
+#include "base/escape.h"
+#include "base/fs.h"
 #include "features/nights/store_command.h"
 #include "features/nights/trend.h"
 
@@ -97,14 +99,13 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
   return nai_cmd_print(&text, err);
 }
 
-/* Where the store lies from the page: the page is opened as a file, so an absolute path will do. */
-static void put_link(struct nai_buf *out, const char *path) {
-  nai_buf_puts(out, "file://");
-  for (const char *c = path; *c; c++)
-    if (strchr("%?# \"<>\\^`{|}", *c) || (unsigned char)*c <= ' ' || (unsigned char)*c > 126)
-      nai_buf_printf(out, "%%%02X", (unsigned)(unsigned char)*c);
-    else
-      nai_buf_putc(out, *c);
+/* Where the store lies from the page, so that both can be given away together. */
+static void put_link(struct nai_buf *out, const char *page, const char *store) {
+  char path[PATH_MAX];
+  bool near = nai_fs_relative(path, sizeof path, page, store);
+  const char *link = near ? path : store;
+  nai_buf_puts(out, near ? "" : "file://");
+  nai_escape_url(out, link, strlen(link));
 }
 
 static int report(const struct nai_store *store, const struct nai_store_baseline *anchor, const struct trend_args *a,
@@ -117,7 +118,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_SCOPED(nai_index) index = {0};
   NAI_SCOPED(nai_trend) trend = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_buf) link = {0};
-  put_link(&link, store->path);
+  put_link(&link, a->out, store->path);
   NAI_TRY(nai_buf_check(&link, err));
   NAI_TRY(nai_store_index(&index, store, err));
   NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));

@@ -33,13 +33,25 @@ static void put_pct(struct nai_view *map, const char *key, double before, double
 static void put_run(struct nai_view *map, const char *key, const struct page *p, uint32_t row) {
   struct RUNS_row run = RUNS_at(p->trend->index->runs, row);
   struct nai_view *view = nai_view_put_map(map, key);
-  NAI_SCOPED(nai_buf) link = {0};
   nai_view_put_text(view, "id", run.run_id);
   nai_view_put_text(view, "note", run.note);
-  if (!nai_index_has_report(p->trend->index, run.path))
-    return;
-  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", run.path);
-  nai_view_put_buf(view, "href", NAI_TEXT_FOREIGN, &link);
+  nai_trend_put_href(view, p->trend, p->links, row);
+}
+
+/* All captures of a run, as a shell finds them. */
+static void put_captures(struct nai_buf *out, const struct page *p, uint32_t run) {
+  const char *path = nai_get_str(p->trend->index->runs, run, RUNS_path), *slash = strrchr(path, '/');
+  nai_buf_printf(out, "\"$STORE\"/%.*s/*", (int)(slash ? slash - path : (ptrdiff_t)strlen(path)), path);
+}
+
+/* The command that compares the last run before a change with the first one after it. */
+static void put_command(struct nai_view *map, const struct page *p, uint32_t good, uint32_t bad) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_buf_puts(&text, "nsys-ai compare --base ");
+  put_captures(&text, p, good);
+  nai_buf_puts(&text, " --new ");
+  put_captures(&text, p, bad);
+  nai_view_put_buf(map, "command", NAI_TEXT_CODE, &text);
 }
 
 /* "f1-3": a metric's drawing on the page. */
@@ -89,6 +101,7 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
                                                         : "better");
   put_run(map, "good", p, nai_trend_good_run(m, change));
   put_run(map, "bad", p, nai_trend_bad_run(m, change));
+  put_command(map, p, nai_trend_good_run(m, change), nai_trend_bad_run(m, change));
   for (uint32_t i = 0; i < n; i++)
     nai_buf_printf(&text, "%s%s", i ? ", " : "", moved[i]->metric);
   nai_view_put_buf(map, "moved", NAI_TEXT_FOREIGN, &text);
@@ -139,7 +152,7 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   for (uint32_t i = 0; i < m->found.count; i++)
     NAI_TRY(put_change(changes, p, m, &m->found.changes[i], err));
   if (p->links)
-    nai_trend_put_chart(map, p->trend, m);
+    nai_trend_put_chart(map, p->trend, m, p->links);
   return NAI_OK;
 }
 
@@ -162,12 +175,24 @@ static const struct nai_change *newest_worse(const struct nai_trend_metric *m) {
   return change && strcmp(m->better, "either") != 0 && nai_trend_is_worse(m, change) ? change : NULL;
 }
 
-/* What got worse, for those who read no further. */
-static void put_worse(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m) {
+/* Where it began: the newest change for the worse, else the first of the newest nights that are beyond their history,
+ * for a change needs more of them. */
+static bool begin_of(struct nai_change *begin, const struct nai_trend_metric *m) {
   const struct nai_change *change = newest_worse(m);
-  bool alarm = m->state >= NAI_TREND_WARN;
-  if (!alarm && !change)
-    return;
+  if (change)
+    *begin = *change;
+  else if (m->since)
+    *begin = (struct nai_change){.at = m->since, .before = m->usual, .after = m->newest};
+  return change || m->since;
+}
+
+/* What got worse, for those who read no further. */
+static int put_worse(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
+                     struct nai_err *err) {
+  struct nai_change begin;
+  bool alarm = m->state >= NAI_TREND_WARN, begun = begin_of(&begin, m);
+  if (!alarm && !begun)
+    return NAI_OK;
   struct nai_view *map = nai_view_add_map(list);
   put_place(map, "place", p, m);
   nai_view_put_text(map, "metric", m->metric);
@@ -175,13 +200,17 @@ static void put_worse(struct nai_view *list, const struct page *p, const struct 
   nai_view_put_bool(map, "alarm", alarm);
   nai_view_put_trusted(map, "state", alarm ? nai_trend_state_name(m->state) : "worse");
   bool crept = m->state == NAI_TREND_CREEP && !isnan(m->anchor);
-  double before = !alarm ? change->before : crept ? m->anchor : m->usual;
+  double before = !alarm ? begin.before : crept ? m->anchor : m->usual;
   nai_view_put_trusted(map, "what", !alarm ? "before" : crept ? "at the anchor" : "usually");
   put_value(map, "newest", m, m->newest);
   put_value(map, "before", m, before);
   put_pct(map, "pct", before, m->newest);
-  if (change)
-    put_run(map, "since", p, nai_trend_bad_run(m, change));
+  if (!begun)
+    return NAI_OK;
+  put_run(map, "since", p, nai_trend_bad_run(m, &begin));
+  put_run(map, "good", p, nai_trend_good_run(m, &begin));
+  put_command(map, p, nai_trend_good_run(m, &begin), nai_trend_bad_run(m, &begin));
+  return put_kernels(map, p, m, &begin, err);
 }
 
 static void put_failed(struct nai_view *map, const struct page *p) {
@@ -196,12 +225,21 @@ static void put_failed(struct nai_view *map, const struct page *p) {
   }
 }
 
+/* Nothing happened to it. */
+static bool is_flat(const struct nai_trend_metric *m) {
+  bool spikes = false;
+  for (uint32_t i = 0; i < m->count; i++)
+    spikes |= m->found.spikes[i];
+  return m->state < NAI_TREND_WARN && !m->found.count && !spikes;
+}
+
 static int put_series(struct nai_view *list, struct nai_view *worse, const struct page *p, struct nai_err *err) {
   const struct nai_trend_series *s = p->series;
-  struct nai_view *map = nai_view_add_map(list), *metrics = nai_view_put_list(map, "metrics");
+  struct nai_view *map = nai_view_add_map(list), *metrics = nai_view_put_list(map, "metrics"),
+                  *flat = nai_view_put_list(map, "flat");
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const struct nai_trend_metric **order;
-  uint32_t changes = 0;
+  uint32_t changes = 0, flat_count = 0;
   nai_view_put_text(map, "series", s->series);
   nai_view_put_text(map, "environment", s->environment);
   nai_view_put_int(map, "runs", s->run_count);
@@ -216,10 +254,13 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   qsort(order, s->metric_count, sizeof *order, by_urgency);
   for (uint32_t i = 0; i < s->metric_count; i++) {
     changes += order[i]->found.count;
-    put_worse(worse, p, order[i]);
-    NAI_TRY(put_metric(metrics, p, order[i], err));
+    NAI_TRY(put_worse(worse, p, order[i], err));
+    NAI_TRY(put_metric(is_flat(order[i]) ? flat : metrics, p, order[i], err));
+    flat_count += is_flat(order[i]);
   }
   nai_view_put_bool(map, "any_change", changes > 0);
+  nai_view_put_bool(map, "any_flat", flat_count > 0);
+  nai_view_put_int(map, "flat_count", flat_count);
   return NAI_OK;
 }
 
@@ -228,6 +269,7 @@ int nai_trend_print(struct nai_buf *out, const struct nai_trend *t, const char *
   struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
   for (uint32_t i = 0; i < t->series_count; i++)
     NAI_TRY(put_series(list, worse, &(struct page){t, &t->series[i], links}, err));
+  nai_view_put_bool(view, "any_worse", nai_view_truth(worse));
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));
   return links ? nai_index_render(out, "trend.html", view, NAI_ESCAPE_HTML, err)

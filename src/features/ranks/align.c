@@ -2,6 +2,7 @@
 #include "features/ranks/ranks.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
   MAX_SHIFT = 1024,      /* captures begin so many calls apart at most */
@@ -16,10 +17,12 @@ enum {
   TOGETHER_NS = 20000,   /* kernels of a collective end as near, or within a share of the shortest */
   TOGETHER_SHARE = 20,
   STAMP_NS = 32,   /* steps of a GPU's clock: nothing is known better */
+  FEWEST_ENDS = 8, /* that a stretch of agreeing ones is seen in */
   BLOCK = 64,      /* ends are followed in blocks */
   JUMP_NS = 100000 /* from one to the next they move less, and less than a fast clock would make them */
 };
 static const double most_drift = 200e-6; /* parts of 1 that a clock is fast at most */
+static const double most_change = 5e-6;  /* by which it gets faster or slower */
 
 static const char few[] = "too few collectives in common";
 static const char differ[] = "the ranks did not run the same collectives";
@@ -29,7 +32,7 @@ static const char apart[] = "kernels do not end together";
 static const char clocks[] = "clocks of GPUs in one trace would have to be far apart";
 
 const char *nai_rank_method_name(enum nai_rank_method method) {
-  static const char *const names[] = {"", "reference", "sequence", "initialisation", "ends", "clock"};
+  static const char *const names[] = {"", "reference", "sequence", "initialization", "ends", "clock"};
   return names[method];
 }
 
@@ -248,6 +251,11 @@ static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint
   return n;
 }
 
+static int compare_i64(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
 struct ends {
   int64_t *deltas, *times, *room;
   uint32_t *numbers, count; /* of the overlap's calls */
@@ -276,9 +284,59 @@ static void collect_ends(struct ends *e, const struct nai_rank_side *a, const st
   }
 }
 
+/* The middle of the shortest stretch of values that holds two in five, and its length. v is sorted. */
+static int64_t densest(int64_t *length, int64_t *v, uint32_t n) {
+  uint32_t held = (2 * n + 4) / 5, best = 0;
+  qsort(v, n, sizeof *v, compare_i64);
+  for (uint32_t i = 1; i + held <= n; i++)
+    best = v[i + held - 1] - v[i] < v[best + held - 1] - v[best] ? i : best;
+  *length = v[best + held - 1] - v[best];
+  return v[best] + *length / 2;
+}
+
+/* A call that one of the two lacks shifts the pairs before it or behind it, whose ends agree no more: the stretch with
+ * most that do, each that does not costs two. Where one call is missing in the middle, either half is one. */
+static void agreeing_stretch(uint32_t *from, uint32_t *to, const struct ends *e) {
+  struct clock clock = clock_of(e->deltas, e->times, e->count, e->room);
+  int64_t length, middle = e->times[e->count / 2], sum = 0, best = 0;
+  for (uint32_t k = 0; k < e->count; k++)
+    e->room[k] = e->deltas[k] - (int64_t)(clock.drift * (double)(e->times[k] - middle));
+  int64_t usual = densest(&length, e->room, e->count), limit = 8 * length > ENDS_AGREE_NS ? 8 * length : ENDS_AGREE_NS;
+  for (uint32_t k = 0, begin = 0; k < e->count; k++) {
+    double away = (double)(e->times[k] - middle), off = (double)(e->deltas[k] - usual) - clock.drift * away;
+    sum += fabs(off) <= (double)limit + most_change * fabs(away) ? 1 : -2;
+    if (sum > best) {
+      best = sum;
+      *from = begin;
+      *to = k + 1;
+    }
+    if (sum < 0) {
+      sum = 0;
+      begin = k + 1;
+    }
+  }
+}
+
+/* Leaves of the overlap what agrees. */
+static void cut_ends(struct nai_rank_alignment *out, struct overlap *o, const struct ends *e) {
+  uint32_t from = 0, to = e->count;
+  if (e->count < FEWEST_ENDS)
+    return;
+  agreeing_stretch(&from, &to, e);
+  out->broke |= to < e->count;
+  out->broke_by_ends |= to < e->count;
+  out->began_late = from > 0;
+  uint32_t end = to < e->count ? e->numbers[to] : o->count, begin = from ? e->numbers[from] : 0;
+  o->a += begin;
+  o->b += begin;
+  o->count = end - begin;
+}
+
 /* Cuts the overlap where ends part. Why the two are none, NULL when they are. */
 static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o, const struct nai_rank_side *a,
                               const struct nai_rank_side *b, const struct nai_rank_what *whats, struct ends *e) {
+  collect_ends(e, a, b, o, whats);
+  cut_ends(out, o, e);
   collect_ends(e, a, b, o, whats);
   uint32_t until = together_until(e->deltas, e->times, e->count, e->room);
   if (until < e->count) {

@@ -5,12 +5,14 @@
 
 enum {
   WORTH_SHARE = 100, /* of the time, that a delay is worth a word */
+  FEWEST_SLOW = 3,   /* transfers, that the network is blamed for */
   FEWEST = 8         /* collectives with a late rank, that a habit is seen in */
 };
-static const double in_turn = 0.7; /* entropy, of the possible one, from which on it is all ranks */
+static const double in_turn = 0.7;    /* entropy, of the possible one, from which on it is all ranks, */
+static const double most_more = 0.15; /* unless one has so much more of the delay than its share */
 
 const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict) {
-  static const char *const names[] = {"undecided", "balanced", "persistent", "rotating", "uneven", "network"};
+  static const char *const names[] = {"undecided", "balanced", "persistent", "single", "rotating", "uneven", "network"};
   return names[verdict];
 }
 
@@ -55,18 +57,31 @@ static int64_t missing_ranks(const struct nai_ranks *r) {
   return size > given ? size - given : 0;
 }
 
+/* Whether delays are spread over the ranks, as they come last and by their lengths. */
+static bool is_in_turn(const struct nai_ranks *r) {
+  int64_t most = 0;
+  double ranks = 0;
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    most = r->ranks[i].late_by_ns > most ? r->ranks[i].late_by_ns : most;
+    ranks += r->ranks[i].matched > 0;
+  }
+  return r->entropy >= in_turn && (double)most <= (1 / ranks + most_more) * (double)r->delay_ns;
+}
+
 static enum nai_ranks_verdict verdict_of(const struct nai_ranks *r) {
   int64_t worth = r->span_ns / WORTH_SHARE;
   if (!r->split)
     return NAI_RANKS_UNDECIDED;
-  if (r->slow_excess_ns > worth && r->slow_excess_ns > r->delay_ns)
+  if (r->slow_excess_ns > worth && r->slow_excess_ns > r->delay_ns && r->slow_count >= FEWEST_SLOW)
     return NAI_RANKS_NETWORK;
   for (uint32_t i = 0; i < r->rank_count; i++)
     if (nai_ranks_is_persistent(r, &r->ranks[i]))
       return NAI_RANKS_PERSISTENT;
   if (r->delay_ns <= worth)
     return NAI_RANKS_BALANCED;
-  return r->entropy >= in_turn ? NAI_RANKS_ROTATING : NAI_RANKS_UNEVEN;
+  if (2 * r->longest.late_by_ns > r->delay_ns)
+    return NAI_RANKS_SINGLE;
+  return is_in_turn(r) ? NAI_RANKS_ROTATING : NAI_RANKS_UNEVEN;
 }
 
 /* Sets by how much the persistent stragglers are late. */
@@ -93,9 +108,14 @@ int nai_ranks_judge(struct nai_ranks *r, struct nai_err *err) {
   return find_medians(r, err);
 }
 
+bool nai_ranks_are_apart(const struct nai_ranks *r) {
+  const int64_t minute = INT64_C(60000000000);
+  return r->apart_ns > minute;
+}
+
 int nai_ranks_exit(const struct nai_ranks *r) {
   enum { CANNOT_DECIDE = 7 };
-  return r->verdict == NAI_RANKS_UNDECIDED || r->left_out ? CANNOT_DECIDE : 0;
+  return r->verdict == NAI_RANKS_UNDECIDED || r->left_out || r->silent || nai_ranks_are_apart(r) ? CANNOT_DECIDE : 0;
 }
 
 int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {
@@ -105,6 +125,7 @@ int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *optio
                                      : "no trace has collectives");
   NAI_TRY(nai_ranks_order(r, options, err));
   NAI_TRY(nai_ranks_match(r, options, err));
+  nai_ranks_find_parts(r);
   NAI_TRY(nai_ranks_sum(r, err));
   NAI_TRY(nai_ranks_kernels(r, err));
   NAI_TRY(nai_ranks_explain(r, err));

@@ -42,6 +42,7 @@ struct nai_rank_alignment {
   const char *refused; /* a literal; NULL when they were aligned */
   uint32_t begin_a, begin_b, count;
   bool broke, broke_by_ends; /* why it goes no further, when that is not the end of a sequence */
+  bool began_late;           /* calls before begin_b could be laid over others, but do not end together with them */
   int64_t offset;            /* the line's clock is ahead by so much: of UTC where both traces tell it */
   int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt */
   double drift;     /* parts of 1 that it is faster */
@@ -111,14 +112,18 @@ struct nai_rank_source {
   const char *path; /* as given */
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
   uint64_t identity;
+  bool communicates; /* it has collectives */
+  bool begins_part;  /* it has no collective in common with the traces before it */
+  uint32_t part;     /* a trace before it that it has some in common with; its own number for none */
 };
 
 enum nai_ranks_verdict {
   NAI_RANKS_UNDECIDED, /* nothing could be matched */
   NAI_RANKS_BALANCED,
   NAI_RANKS_PERSISTENT, /* one rank, or one in each of several communicators, is late most of the time */
+  NAI_RANKS_SINGLE,     /* one rank once: more than half of all delay is one collective's */
   NAI_RANKS_ROTATING,   /* all ranks in turn */
-  NAI_RANKS_UNEVEN,     /* some ranks, none of them most of the time */
+  NAI_RANKS_UNEVEN,     /* some ranks more than others, none of them provably most of the time */
   NAI_RANKS_NETWORK     /* nobody in particular; some transfers take much longer than others of their size */
 };
 const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict);
@@ -152,10 +157,17 @@ struct nai_ranks {
   int64_t collectives, split, span_ns; /* matched; those that all wait in; from the first to the last, longest rank */
   int64_t delay_ns, wait_ns, matched_ns, decided;
   int64_t slow_count, slow_excess_ns;
-  int64_t residual;  /* largest of the groups */
-  double entropy;    /* of who is late, 0 one rank .. 1 all alike; NaN when nobody is */
-  uint32_t left_out; /* ranks without a matched collective */
-  int64_t missing;   /* ranks of the largest communicator that were not given, 0 for none or unknown */
+  struct nai_rank_event {
+    uint32_t group, collective;
+    int64_t late_by_ns; /* 0: nobody was late */
+  } longest;            /* the longest delay of all */
+  int64_t residual;     /* largest of the groups */
+  double entropy;       /* of who is late, 0 one rank .. 1 all alike; NaN when nobody is */
+  uint32_t first_part;  /* the first trace with matched collectives */
+  uint32_t silent;      /* traces without any */
+  int64_t apart_ns;     /* so long before or behind its collectives ran those that have none in common with it */
+  uint32_t left_out;    /* ranks without a matched collective */
+  int64_t missing;      /* ranks of the largest communicator that were not given, 0 for none or unknown */
 };
 
 struct nai_ranks_options {
@@ -187,7 +199,9 @@ struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank);
 /* Late in most collectives that somebody was late in, beyond chance, and by most of the time. */
 bool nai_ranks_is_persistent(const struct nai_ranks *ranks, const struct nai_job_rank *rank);
 
-/* 0, or 7 when the question could not be answered: nothing was matched, or ranks had to be left out. */
+/* Whether traces without a common collective were captured at different times: they are of different jobs. */
+bool nai_ranks_are_apart(const struct nai_ranks *ranks);
+/* 0, or 7 when the question could not be answered: nothing was matched, or ranks or traces had to be left out. */
 int nai_ranks_exit(const struct nai_ranks *ranks);
 
 /* Call k of a member of a group. */
@@ -221,6 +235,8 @@ NAI_MUST_CHECK int nai_ranks_order(struct nai_ranks *ranks, const struct nai_ran
 /* Groups of lines, and their collectives. */
 NAI_MUST_CHECK int nai_ranks_match(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                    struct nai_err *err);
+/* Which traces have collectives in common. */
+void nai_ranks_find_parts(struct nai_ranks *ranks);
 /* Sums over the collectives, and the map. */
 NAI_MUST_CHECK int nai_ranks_sum(struct nai_ranks *ranks, struct nai_err *err);
 /* What late ranks did meanwhile, from their runs. */
@@ -233,12 +249,12 @@ NAI_MUST_CHECK int nai_ranks_judge(struct nai_ranks *ranks, struct nai_err *err)
 NAI_MUST_CHECK int nai_ranks_by_kind(struct nai_key **out, const struct nai_ranks *ranks,
                                      const struct nai_rank_group *group, struct nai_arena *arena, struct nai_err *err);
 /* Collectives of one kind that take more than twice `usual_ns`, while no rank waits for another as long as that adds;
- * what they take beyond it. None of a few. */
+ * what they take beyond it. None of a few, and none where sizes are not known: longer ones may be larger ones. */
 struct nai_rank_slow {
   int64_t count, excess_ns;
 };
-struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const struct nai_key *keys, uint32_t count,
-                                    int64_t usual_ns);
+struct nai_rank_slow nai_ranks_slow(const struct nai_ranks *ranks, const struct nai_rank_group *group,
+                                    const struct nai_key *keys, uint32_t count, int64_t usual_ns);
 
 /* The model of a source with these parts, until nai_run_drop_model. */
 NAI_MUST_CHECK int nai_ranks_model(struct nai_model **out, struct nai_ranks *ranks, uint32_t source, uint32_t parts,

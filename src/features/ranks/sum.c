@@ -1,10 +1,10 @@
 /* What the matched collectives add up to: by group, by rank, by step. */
 #include "features/ranks/ranks.h"
 
+#include "model/comm/comm.h"
+
 enum {
-  TIE_NS = 2000,     /* nobody is late by less, */
-  TIE_SHARE = 50,    /* nor by less than this share of the transfer, */
-  TIE_RESIDUALS = 3, /* nor by less than that many times what ends are in doubt */
+  TIE_RESIDUALS = 3, /* nobody is late by less than that many times what ends are in doubt */
   FEW_OF_A_KIND = 8  /* too few to know what a transfer usually takes */
 };
 
@@ -31,9 +31,7 @@ struct nai_rank_moment nai_ranks_moment(const struct nai_ranks *r, const struct 
 }
 
 static bool in_doubt(const struct nai_rank_group *group, const struct nai_rank_moment *m) {
-  int64_t share = m->transfer / TIE_SHARE, residual = TIE_RESIDUALS * group->residual;
-  int64_t limit = share > TIE_NS ? share : TIE_NS;
-  return m->margin < (residual > limit ? residual : limit);
+  return !nai_comm_is_late(m->margin, m->transfer, TIE_RESIDUALS * group->residual);
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
@@ -58,7 +56,8 @@ static void add_member(struct nai_job_rank *rank, const struct nai_rank_call *ca
   rank->caused_wait_ns += late ? m->wait : 0;
 }
 
-static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, uint32_t k) {
+static void add_collective(struct nai_ranks *r, uint32_t g, uint32_t k) {
+  struct nai_rank_group *group = &r->groups[g];
   const struct nai_rank_what *what = &r->whats[nai_ranks_call(r, group, 0, k)->what];
   uint32_t bucket = nai_ranks_bucket(r, group, k);
   struct nai_rank_moment m = what->together ? nai_ranks_moment(r, group, k) : (struct nai_rank_moment){0};
@@ -85,6 +84,8 @@ static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, ui
   r->matched_ns += m.duration;
   group->decided += decided;
   group->delay_ns += decided ? m.margin : 0;
+  if (decided && m.margin > r->longest.late_by_ns)
+    r->longest = (struct nai_rank_event){g, k, m.margin};
 }
 
 /* --- slow transfers --------------------------------------------------------------------------- */
@@ -97,10 +98,11 @@ int nai_ranks_by_kind(struct nai_key **out, const struct nai_ranks *r, const str
   return nai_sort_keys(*out, group->collectives, err);
 }
 
-struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const struct nai_key *keys, uint32_t count,
-                                    int64_t usual_ns) {
+struct nai_rank_slow nai_ranks_slow(const struct nai_ranks *r, const struct nai_rank_group *group,
+                                    const struct nai_key *keys, uint32_t count, int64_t usual_ns) {
   struct nai_rank_slow found = {0, 0};
-  for (uint32_t i = 0; i < count && count >= FEW_OF_A_KIND; i++) {
+  bool is_known = count >= FEW_OF_A_KIND && r->whats[keys[0].key].bytes >= 0;
+  for (uint32_t i = 0; i < count && is_known; i++) {
     int64_t excess = group->transfer[keys[i].value] - usual_ns;
     bool slow = excess > usual_ns && group->skew[keys[i].value] < excess;
     found.count += slow;
@@ -121,7 +123,7 @@ static int find_slow(struct nai_ranks *r, struct nai_rank_group *group, struct n
     if (!r->whats[keys[i].key].together)
       continue;
     int64_t usual = (int64_t)nai_quantile_i64(transfers, j - i, 0.25);
-    struct nai_rank_slow slow = nai_ranks_slow(group, keys + i, j - i, usual);
+    struct nai_rank_slow slow = nai_ranks_slow(r, group, keys + i, j - i, usual);
     group->slow_count += slow.count;
     group->slow_excess_ns += slow.excess_ns;
   }
@@ -198,7 +200,7 @@ int nai_ranks_sum(struct nai_ranks *r, struct nai_err *err) {
   for (uint32_t g = 0; g < r->group_count; g++) {
     struct nai_rank_group *group = &r->groups[g];
     for (uint32_t k = 0; k < group->collectives; k++)
-      add_collective(r, group, k);
+      add_collective(r, g, k);
     NAI_TRY(find_slow(r, group, err));
     r->delay_ns += group->delay_ns;
     r->decided += group->decided;

@@ -107,18 +107,30 @@ static const char *what_at(struct nai_buf *text, const struct nai_ranks *r, cons
   return nai_buf_str(text);
 }
 
-static void put_mismatch(struct nai_table *t, const struct nai_ranks *r, const struct nai_rank_line *line) {
+/* Of a line: kernel `at`, and what is wrong with it. */
+static void put_mismatch(struct nai_table *t, const struct nai_ranks *r, const struct nai_rank_line *line, uint32_t at,
+                         const char *reason) {
   const struct nai_rank_line *reference = &r->lines[r->members[r->groups[line->group].first]];
-  uint32_t at = line->how.begin_b + line->how.count, reference_at = line->how.begin_a + line->how.count;
+  uint32_t reference_at = line->how.begin_a + at - line->how.begin_b;
   NAI_SCOPED(nai_buf) here = {0};
   NAI_SCOPED(nai_buf) there = {0};
   NAI_ADD(COLLECTIVE_MISMATCHES, t, .rank = r->ranks[line->rank].label, .reference = r->ranks[reference->rank].label,
           .group = line->group, .number = at, .reference_number = reference_at, .here = what_at(&here, r, line, at),
-          .there = what_at(&there, r, reference, reference_at),
-          .reason = line->how.broke_by_ends
-                      ? "from here on they do not end together: one rank has a call that the other lacks"
-                      : "the two ranks ran different collectives");
+          .there = what_at(&there, r, reference, reference_at), .reason = reason);
   t->oom |= here.oom || there.oom;
+}
+
+static void put_mismatches(struct nai_table *t, const struct nai_ranks *r, const struct nai_rank_line *line) {
+  const struct nai_rank_alignment *how = &line->how;
+  if (line->group == NAI_NO_RANK)
+    return;
+  if (how->began_late)
+    put_mismatch(t, r, line, how->begin_b - 1,
+                 "up to here they do not end together: one rank has a call that the other lacks");
+  if (how->broke)
+    put_mismatch(t, r, line, how->begin_b + how->count,
+                 how->broke_by_ends ? "from here on they do not end together: one rank has a call that the other lacks"
+                                    : "the two ranks ran different collectives");
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -129,8 +141,7 @@ static void fill(struct nai_table **tables, const struct nai_ranks *r) {
   put_steps(tables[NAI_RANKS_STEPS], r);
   for (uint32_t l = 0; l < r->line_count; l++) {
     put_line(tables[NAI_RANKS_LINES], r, &r->lines[l]);
-    if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.broke)
-      put_mismatch(tables[NAI_RANKS_MISMATCHES], r, &r->lines[l]);
+    put_mismatches(tables[NAI_RANKS_MISMATCHES], r, &r->lines[l]);
   }
 }
 

@@ -151,7 +151,7 @@ static void put_transfer(struct nai_table *t, const struct nai_ranks *r, uint32_
     longest = room[i] > longest ? room[i] : longest;
   }
   int64_t usual = (int64_t)nai_quantile_i64(room, count, 0.25), median = (int64_t)nai_quantile_i64(room, count, 0.5);
-  struct nai_rank_slow slow = nai_ranks_slow(group, keys, count, usual);
+  struct nai_rank_slow slow = nai_ranks_slow(r, group, keys, count, usual);
   NAI_ADD(TRANSFERS, t, .group = g, .op = op_name(r, (uint32_t)keys[0].key), .dtype = nai_ranks_name(r, what->dtype),
           .message_bytes = bytes_or_null(what), .rank_count = size > 0 ? size : NAI_NULL_I64, .count = count,
           .usual_ns = usual, .median_ns = median, .max_ns = longest, .slow_count = slow.count,

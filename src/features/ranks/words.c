@@ -3,6 +3,7 @@
 
 #include "index/index.h"
 #include "table/kernel_name.h"
+#include "tables/ranks.h"
 
 #include <math.h>
 
@@ -51,6 +52,7 @@ static void put_sums(struct nai_view *root, const struct nai_ranks *r) {
   nai_view_put_int(root, "decided_count", r->decided);
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "left_out", r->left_out);
+  nai_view_put_bool(root, "some_absent", r->left_out || r->missing);
   nai_view_put_text(root, "refusal", nai_ranks_refusal(r, NAI_NO_RANK));
 }
 
@@ -86,6 +88,7 @@ static void put_stragglers(struct nai_view *root, const struct nai_ranks *r) {
 /* The ranks whose lateness adds up to most. */
 static void put_latest(struct nai_view *root, const struct nai_ranks *r, const struct nai_key *latest) {
   struct nai_view *list = nai_view_put_list(root, "latest");
+  nai_view_put_bool(root, "mostly", 2 * r->ranks[latest[0].value].late_by_ns > r->delay_ns);
   for (uint32_t n = 0; n < MAX_NAMED && n < r->rank_count; n++) {
     const struct nai_job_rank *rank = &r->ranks[latest[n].value];
     if (rank->late_by_ns)
@@ -93,13 +96,64 @@ static void put_latest(struct nai_view *root, const struct nai_ranks *r, const s
   }
 }
 
+/* The longest delay, and what remains without it. */
+static void put_event(struct nai_view *root, const struct nai_ranks *r) {
+  const struct nai_rank_group *group = &r->groups[r->longest.group];
+  struct nai_view *event = nai_view_put_map(root, "event");
+  uint32_t late = nai_ranks_late_rank(r, group, r->longest.collective);
+  nai_view_put_text(event, "label", r->ranks[late].label);
+  nai_view_put_int(event, "number", r->longest.collective);
+  nai_view_put_bool(event, "by_step", r->by_step);
+  nai_view_put_int(event, "step", (int64_t)nai_ranks_bucket(r, group, r->longest.collective) * r->per_bucket);
+  put_ns(event, "late_by", r->longest.late_by_ns);
+  put_share(event, "share", r->longest.late_by_ns, r->span_ns);
+  put_ns(event, "rest", r->delay_ns - r->longest.late_by_ns);
+}
+
+/* Traces of which the verdict says nothing, or nothing that concerns the others. */
+static int say_operands(const struct speech *s, struct nai_err *err) {
+  static const char *const sentences[] = {"silent_traces", "parts"};
+  struct nai_view *silent = nai_view_put_list(s->root, "silent"), *others = nai_view_put_list(s->root, "others");
+  uint32_t counts[2] = {0, 0};
+  for (uint32_t i = 0; i < s->r->source_count; i++) {
+    const struct nai_rank_source *source = &s->r->sources[i];
+    if (source->communicates && !source->begins_part)
+      continue;
+    uint32_t *count = &counts[source->communicates];
+    if ((*count)++ >= MAX_NAMED)
+      continue;
+    struct nai_view *map = nai_view_add_map(source->communicates ? others : silent);
+    nai_view_put_bool(map, "another", *count > 1);
+    nai_view_put_text(map, "path", source->path);
+  }
+  if (s->r->first_part < s->r->source_count)
+    nai_view_put_text(s->root, "first_path", s->r->sources[s->r->first_part].path);
+  nai_view_put_bool(s->root, "are_apart", nai_ranks_are_apart(s->r));
+  put_ns(s->root, "apart", s->r->apart_ns);
+  for (int i = 0; i < 2; i++) {
+    const char *text;
+    if (!counts[i])
+      continue;
+    nai_view_put_bool(s->root, "several", counts[i] > 1);
+    nai_view_put_bool(s->root, "more", counts[i] > MAX_NAMED);
+    nai_view_put_bool(s->root, sentences[i], true);
+    NAI_TRY(say(&text, s, sentences[i], err));
+    s->to->verdict = nai_arena_printf(s->arena, "%s %s", s->to->verdict, text);
+    NAI_TRY(nai_arena_check(s->arena, err));
+  }
+  return NAI_OK;
+}
+
 static int say_verdict(const struct speech *s, struct nai_err *err) {
   const char *name = nai_ranks_verdict_name(s->r->verdict), *left_out;
   put_sums(s->root, s->r);
   put_stragglers(s->root, s->r);
   put_latest(s->root, s->r, s->to->latest);
+  if (s->r->longest.late_by_ns)
+    put_event(s->root, s->r);
   nai_view_put_bool(s->root, name, true);
   NAI_TRY(say(&s->to->verdict, s, name, err));
+  NAI_TRY(say_operands(s, err));
   if (!s->r->left_out || s->r->verdict == NAI_RANKS_UNDECIDED)
     return NAI_OK;
   nai_view_put_bool(s->root, "some_left_out", true);
@@ -122,7 +176,8 @@ static int say_reason(const char **reason, const struct speech *s, const struct 
   put_ns(map, "time", rank->behind_ns);
   nai_view_put_bool(map, "idle", 2 * rank->behind_idle_ns > rank->behind_ns);
   put_ns(map, "idle_time", rank->behind_idle_ns);
-  nai_view_put_text(map, "cause", rank->idle_cause);
+  if (rank->idle_cause)
+    nai_view_put_text(map, "cause", nai_column_label(&nai_ranks_schema.columns[RANKS_idle_cause], rank->idle_cause));
   if (name)
     nai_kernel_name_short(&with, name, MAX_CHARS);
   nai_view_inherit(map, &with);
@@ -148,6 +203,13 @@ static bool several_gpus(const struct nai_ranks *r) {
 static const struct nai_rank_line *broken(const struct nai_ranks *r) {
   for (uint32_t l = 0; l < r->line_count; l++)
     if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.broke)
+      return &r->lines[l];
+  return NULL;
+}
+
+static const struct nai_rank_line *began_late(const struct nai_ranks *r) {
+  for (uint32_t l = 0; l < r->line_count; l++)
+    if (r->lines[l].group != NAI_NO_RANK && r->lines[l].how.began_late)
       return &r->lines[l];
   return NULL;
 }
@@ -192,6 +254,10 @@ static int say_caveats(const struct speech *s, struct nai_err *err) {
   nai_view_put_int(s->root, "broken_at", line ? line->how.begin_b + line->how.count : 0);
   nai_view_put_bool(s->root, "broken_by_ends", line && line->how.broke_by_ends);
   NAI_TRY(add_caveat(s, "broken", line != NULL, err));
+  line = began_late(r);
+  nai_view_put_text(s->root, "begun_label", line ? r->ranks[line->rank].label : NULL);
+  nai_view_put_int(s->root, "begun_at", line ? line->how.begin_b : 0);
+  NAI_TRY(add_caveat(s, "began_late", line != NULL, err));
   nai_view_put_int(s->root, "unmatched_count", calls - matched);
   nai_view_put_int(s->root, "call_count", calls);
   NAI_TRY(add_caveat(s, "unmatched", matched < calls, err));

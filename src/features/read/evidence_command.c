@@ -50,7 +50,9 @@ static const char statement[] =
     "order by f.finding, e.rowid";
 
 /* "60.253066-60.260933 s  GPU 0  text  table[row]" */
-static void put_fact(struct nai_buf *out, const struct nai_query_rows *rows, int64_t row) {
+static void put_fact(struct nai_buf *lines, const struct nai_query_rows *rows, int64_t row) {
+  NAI_SCOPED(nai_buf) line = {0};
+  struct nai_buf *out = &line;
   const struct nai_value *start = nai_query_cell(rows, row, E_START), *device = nai_query_cell(rows, row, E_DEVICE),
                          *pid = nai_query_cell(rows, row, E_PID);
   const char *text = nai_query_cell_text(rows, row, E_TEXT), *table = nai_query_cell_text(rows, row, E_TABLE);
@@ -71,7 +73,8 @@ static void put_fact(struct nai_buf *out, const struct nai_query_rows *rows, int
     nai_escape_terminal(out, table, strlen(table));
     nai_buf_printf(out, "[%" PRId64 "]", nai_query_cell_int(rows, row, E_ROW));
   }
-  nai_buf_putc(out, '\n');
+  nai_cmd_put_wrapped(lines, nai_buf_str(out), out->len, 4);
+  lines->oom |= out->oom;
 }
 
 static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai_query_parameter *parameters,

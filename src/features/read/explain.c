@@ -2,6 +2,7 @@
  * (pages/explain_*.yaml). */
 #include "features/read/read.h"
 
+#include "base/text.h"
 #include "base/assets.h"
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
@@ -45,9 +46,22 @@ static const char candidates[] =
 
 enum { MAX_SHOWN = 10 };
 
+/* The rule or table whose name is most like it, or NULL. */
+static const char *similar(const char *what) {
+  enum { MAX_NAMES = 512 };
+  const char *names[MAX_NAMES];
+  size_t count = 0;
+  for (size_t i = 0; count < MAX_NAMES && nai_cmd_rule_ids(i, ""); i++)
+    names[count++] = nai_cmd_rule_ids(i, "");
+  for (size_t i = 0; count < MAX_NAMES && nai_cmd_table_names(i, ""); i++)
+    names[count++] = nai_cmd_table_names(i, "");
+  return nai_text_suggest(what, names, count);
+}
+
 /* Lists what could be meant. */
 static int refuse(const char *what, const struct nai_query_rows *found, struct nai_err *err) {
   NAI_SCOPED(nai_buf) names = {0};
+  const char *near = similar(what);
   for (int64_t i = 0; i < found->rows && i < MAX_SHOWN; i++) {
     const char *name = nai_query_cell_text(found, i, 1);
     nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
@@ -58,8 +72,8 @@ static int refuse(const char *what, const struct nai_query_rows *found, struct n
                          found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
            : nai_err_set(err, NAI_EUSAGE,
                          "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
-                         "category, kernel or NVTX range",
-                         what);
+                         "category, kernel or NVTX range%s%s%s",
+                         what, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* The page on a thing of the run. */
@@ -92,7 +106,7 @@ static int explain_rule(bool *known, struct nai_buf *out, struct nai_run *run, c
   snprintf(path, sizeof path, "docs/root-causes/%.90s.md", what);
   const struct nai_asset *page = nai_asset_find(path);
   if (page && format == NAI_ROWS_TABLE)
-    nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+    nai_cmd_page(out, page->data, (size_t)(page->end - page->data), nai_cmd_prose_width(), nai_cmd_color());
   else if (page && format == NAI_ROWS_MARKDOWN)
     nai_buf_put(out, page->data, (size_t)(page->end - page->data));
   if (!nai_run_manifest(run)->node_count && format == NAI_ROWS_TABLE)
@@ -155,7 +169,7 @@ NAI_CLI_COMMAND(
     .description =
         "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause of "
         "idle time, a kernel category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts "
-        "directory or a trace, which is analysed for this answer only; with - nothing is known of a run: rules, "
+        "directory or a trace, which is analyzed for this answer only; with - nothing is known of a run: rules, "
         "tables, columns and causes only. explain kernel NAME says which category a kernel of that name has, by which "
         "rule and which part of the name.",
     .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "

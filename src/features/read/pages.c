@@ -50,9 +50,14 @@ static int put_line(void *ctx, const struct nai_value *cells, struct nai_err *er
   struct printing *p = ctx;
   for (uint32_t i = 0; i < p->count; i++)
     p->cells[i].value = cells[i];
-  nai_skill_line(p->out, p->block->line, p->cells, p->count, 1,
+  NAI_SCOPED(nai_buf) line = {0};
+  nai_skill_line(&line, p->block->line, p->cells, p->count, 1,
                  p->format == NAI_ROWS_MARKDOWN ? nai_escape_markdown : nai_escape_terminal);
-  nai_buf_puts(p->out, p->format == NAI_ROWS_MARKDOWN ? "\n\n" : "\n");
+  if (p->format == NAI_ROWS_MARKDOWN)
+    nai_buf_printf(p->out, "%s\n\n", nai_buf_str(&line));
+  else
+    nai_cmd_put_wrapped(p->out, nai_buf_str(&line), line.len, 2);
+  p->out->oom |= line.oom;
   return nai_buf_check(p->out, err);
 }
 
@@ -67,6 +72,7 @@ static int print_statement(struct printing *p, struct nai_err *err) {
   struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1];
   const struct nai_cmd_printing how = {.format = p->format,
                                        .human = true,
+                                       .titles = true,
                                        .width = nai_cmd_terminal_width(),
                                        .title = p->block->title ? p->block->title : "",
                                        .none = p->block->none ? p->block->none : "none"};
@@ -126,8 +132,10 @@ static int print_verdict(struct printing *p, struct nai_err *err) {
     nai_escape_markdown(p->out, nai_buf_str(&text), text.len);
     nai_buf_putc(p->out, '\n');
   } else if (p->format == NAI_ROWS_TABLE) {
-    nai_escape_terminal(p->out, nai_buf_str(&text), text.len);
-    nai_buf_putc(p->out, '\n');
+    NAI_SCOPED(nai_buf) clean = {0};
+    nai_escape_terminal(&clean, nai_buf_str(&text), text.len);
+    nai_cmd_put_wrapped(p->out, nai_buf_str(&clean), clean.len, 0);
+    p->out->oom |= clean.oom;
   }
   p->out->oom |= text.oom;
   return nai_buf_check(p->out, err);
@@ -239,14 +247,15 @@ static int check_page(const void *memory, const char *const *operands, size_t co
 }
 
 /* A command that is a page. */
-#define PAGE(id, what, text)                                                                                \
-  static void init_##id(void *memory) {                                                                     \
-    init(memory);                                                                                           \
-    ((struct page_args *)memory)->page = #id;                                                               \
-  }                                                                                                         \
-  NAI_CLI_COMMAND(nai_cmd_##id, .name = #id, .synopsis = "SRC", .summary = what,                            \
-                  .description = text " " NAI_CMD_ABOUT_SOURCE,                                             \
-                  .examples = "nsys-ai " #id " artifacts/run1\nnsys-ai " #id " trace.sqlite --format json", \
+#define PAGE(id, what, text) PAGE_NAMED(id, #id, what, text)
+#define PAGE_NAMED(id, command, what, text)                                                                         \
+  static void init_##id(void *memory) {                                                                             \
+    init(memory);                                                                                                   \
+    ((struct page_args *)memory)->page = #id;                                                                       \
+  }                                                                                                                 \
+  NAI_CLI_COMMAND(nai_cmd_##id, .name = command, .synopsis = "SRC", .summary = what,                                \
+                  .description = text " " NAI_CMD_ABOUT_SOURCE,                                                     \
+                  .examples = "nsys-ai " command " artifacts/run1\nnsys-ai " command " trace.sqlite --format json", \
                   .options = options, NAI_CMD_ONE_SOURCE, .init = init_##id, .run = run)
 
 PAGE(info, "what a trace is: capture, GPUs, processes, what it lacks",
@@ -254,11 +263,14 @@ PAGE(info, "what a trace is: capture, GPUs, processes, what it lacks",
 PAGE(summary, "where the time went, on one page",
      "Prints each GPU's window by compute, exposed communication, exposed copies and idle time, the kernels with "
      "most time, the streams, and the verdict.")
-PAGE(overlap, "what of communication and copies is hidden behind computation",
+PAGE(overlap, "how much of communication and copies overlaps with compute",
      "Prints how much of the communication and of the copies ran beside computation, and how much did not.")
+PAGE_NAMED(critical_path, "critical-path", "what decides when the GPUs are done, by cause",
+           "Prints the critical path of the window and of steps or repeating units: which kernels, copies, calls and "
+           "host code decided when the last operation ended. Causes add up to the time.")
 PAGE(nccl, "communication by operation, stream and range",
      "Prints what communication took on each GPU, by operation, stream and the range that launched it, and how much of "
-     "it nothing hides.")
+     "it is exposed.")
 PAGE(iters, "steps of training or inference, one by one",
      "Prints the steps of the program as they were found, what a typical one consists of, and the first 50; "
      "--format csv and json have all.")

@@ -117,7 +117,7 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
   const struct nai_cmd_ask *ask = &args->ask;
   NAI_SCOPED(nai_buf) expression = {0}, parts = {0}, sql = {0};
   const struct nai_cmd_printing how = {
-      .format = (enum nai_rows_format)ask->format, .human = true, .width = nai_cmd_terminal_width()};
+      .format = (enum nai_rows_format)ask->format, .human = true, .titles = true, .width = nai_cmd_terminal_width()};
   bool truncated;
   put_pattern(&expression, operands[1], args->regex);
   put_parts(&parts, args);

@@ -156,7 +156,15 @@ static struct parameters parameters_of(const struct tree_args *args) {
                               nai_query_int("tid", args->tid < 0 ? -1 : args->tid, -1)}};
 }
 
+static int find_recorded(bool *recorded, struct nai_run *run, struct nai_err *err) {
+  NAI_SCOPED(nai_query_rows) rows = {0};
+  NAI_TRY(nai_query_ask(&rows, run, "select kernel_count + graph_envelope_count from run_info", NULL, 0, err));
+  *recorded = rows.rows && nai_query_cell_int(&rows, 0, 0) > 0;
+  return NAI_OK;
+}
+
 int nai_range_tree_collect(struct nai_range_tree *t, struct nai_run *run, struct nai_err *err) {
+  NAI_TRY(find_recorded(&t->recorded, run, err));
   const struct parameters parameters = parameters_of(t->args);
   NAI_TRY(nai_query_ask(&t->rows, run, node_statement, parameters.list, 2, err));
   NAI_TRY(nai_query_ask(&t->kernels_rows, run, kernel_statement, NULL, 0, err));
@@ -201,9 +209,11 @@ static void print_node(struct printing *p, int64_t i, int64_t whole) {
   nai_fmt_duration(p->out, (double)node->wall_ns);
   nai_buf_puts(p->out, "  self ");
   nai_fmt_duration(p->out, (double)node->self_ns);
-  nai_buf_puts(p->out, "  kernels ");
-  nai_fmt_duration(p->out, (double)node->gpu_ns);
-  nai_buf_printf(p->out, " (%" PRId64 ")", node->launched);
+  if (p->tree->recorded) {
+    nai_buf_puts(p->out, "  kernels ");
+    nai_fmt_duration(p->out, (double)node->gpu_ns);
+    nai_buf_printf(p->out, " (%" PRId64 ")", node->launched);
+  }
   if (whole) {
     nai_buf_puts(p->out, "  ");
     nai_fmt_percent(p->out, 100.0 * (double)nai_range_tree_time(p->tree, i) / (double)whole);
@@ -238,6 +248,8 @@ static void print_siblings(struct printing *p, int64_t first, int64_t whole) {
 static void print_threads(struct nai_buf *out, struct nai_range_tree *t) {
   struct printing p = {.out = out, .tree = t};
   int64_t whole;
+  if (t->count && !t->recorded)
+    nai_buf_puts(out, "Kernels were not recorded: times are those of the host.\n");
   for (int64_t first; (first = nai_range_tree_next_thread(&whole, t)) >= 0;) {
     nai_buf_printf(out, "pid %" PRId64 ", thread %" PRId64 "\n", t->nodes[first].pid, t->nodes[first].tid);
     print_siblings(&p, first, whole);

@@ -33,6 +33,7 @@ struct nai_range_tree {
   struct nai_arena *arena;
   struct nai_range_node *nodes; /* parents before their children */
   int64_t count;
+  bool recorded;                            /* kernels: else their time is not known */
   int64_t roots;                            /* the first one, those of a thread together; -1 */
   struct nai_query_rows rows, kernels_rows; /* private: have the texts */
 };

@@ -28,14 +28,16 @@ static void put_kernels(struct nai_buf *out, const struct nai_range_node *node, 
 }
 
 /* whole: GPU time of the roots of the thread. */
-static void put_node(struct nai_buf *out, const struct nai_range_node *node, int64_t whole) {
+static void put_node(struct nai_buf *out, const struct nai_range_node *node, int64_t whole, bool recorded) {
   int indent = 2 * (int)node->depth;
   nai_buf_printf(out, "%*s- ", indent, "");
   put_name(out, node->name);
   nai_buf_printf(out, " ×%" PRId64 " — wall ", node->count);
   nai_fmt_duration(out, (double)node->wall_ns);
-  nai_buf_puts(out, ", GPU ");
-  nai_fmt_duration(out, (double)node->gpu_ns);
+  if (recorded) {
+    nai_buf_puts(out, ", GPU ");
+    nai_fmt_duration(out, (double)node->gpu_ns);
+  }
   if (whole && node->gpu_ns) {
     nai_buf_puts(out, " (");
     nai_fmt_percent(out, 100.0 * (double)node->gpu_ns / (double)whole);
@@ -74,7 +76,7 @@ static int64_t choose(struct choice *c, int64_t room) {
   for (i = 0; i < t->count && t->nodes[c->order[i]].depth < DEEPEST; i++) {
     const struct nai_range_node *node = &t->nodes[c->order[i]];
     nai_buf_clear(&line);
-    put_node(&line, node, node->gpu_ns); /* 100 % is as long as any */
+    put_node(&line, node, node->gpu_ns, c->tree->recorded); /* 100 % is as long as any */
     room -= (int64_t)line.len + (node->depth ? 0 : HEADING);
     if (room < 0)
       break;
@@ -92,7 +94,7 @@ static void put_root(struct nai_buf *out, const struct choice *c, int64_t root, 
   int depth = 0;
   for (int64_t i = root; depth >= 0;) {
     if (i >= 0 && c->printed[i]) {
-      put_node(out, &nodes[i], whole);
+      put_node(out, &nodes[i], whole, c->tree->recorded);
       next[depth++] = i == root ? -1 : nodes[i].next;
       i = nodes[i].first;
     } else if (i >= 0) {
@@ -131,6 +133,8 @@ int nai_cmd_put_markdown(struct nai_buf *out, struct nai_run *run, struct nai_er
   put_threads(out, &c);
   if (!tree.count)
     nai_buf_puts(out, "\nThe trace has no NVTX ranges.\n");
+  else if (!tree.recorded)
+    nai_buf_puts(out, "\nKernels were not recorded: times are those of the host.\n");
   if (left_out)
     nai_buf_printf(out, "\n%" PRId64 " ranges are left out: the innermost, of those the ones with least GPU time.\n",
                    left_out);

@@ -2,15 +2,13 @@
 #include "features/sql/sql_command.h"
 
 #include "base/array.h"
+#include "base/program.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A generated trace, analysed once for all tests that ask for it. */
@@ -40,19 +38,14 @@ static void generator(char path[PATH_MAX]) {
 
 static int generate(const char *trace, const char *scenario, int64_t seed, struct nai_err *err) {
   char program[PATH_MAX], number[24];
-  pid_t pid;
-  int status = 0;
+  int status;
   generator(program);
   snprintf(number, sizeof number, "%lld", (long long)seed);
   const char *const argv[] = {program, scenario, trace, "--seed", number, NULL};
-  int failed = posix_spawnp(&pid, program, NULL, NULL, (char *const *)argv, environ);
-  if (failed)
-    return nai_err_sys(err, NAI_EUSAGE, failed, "cannot run nsys-ai-gen, which makes the traces of tests");
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return nai_err_set(err, NAI_EUSAGE, "nsys-ai-gen %s failed; its message is above", scenario);
-  return NAI_OK;
+  int rc = nai_program_run(&status, &(struct nai_program){.argv = argv}, err);
+  if (rc)
+    return nai_err_wrap(err, rc, "the traces of tests are made by nsys-ai-gen");
+  return status ? nai_err_set(err, NAI_EUSAGE, "nsys-ai-gen %s failed; its message is above", scenario) : NAI_OK;
 }
 
 static int find_sample(struct nai_run **out, struct bench *b, const char *scenario, int64_t seed, struct nai_err *err) {

@@ -180,7 +180,7 @@ NAI_CLI_COMMAND(
     .summary = "print a table of a run as CSV, JSON or Parquet",
     .description =
         "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a trace, "
-        "which is analysed for this answer only; alone: which tables it has, with their rows. The format of the files "
+        "which is analyzed for this answer only; alone: which tables it has, with their rows. The format of the files "
         "is described in docs/table-format.md.",
     .examples = "nsys-ai table artifacts/run1\n"
                 "nsys-ai table artifacts/run1 kernels\n"

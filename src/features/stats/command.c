@@ -16,9 +16,11 @@ enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
 struct stats_args {
   const char *reports[MAX_LISTS], *formats[MAX_LISTS], *outputs[MAX_LISTS];
   size_t report_count, format_count, output_count;
-  const char *time_unit, *times, *range;
+  const char *time_unit, *times, *range, *projected, *sqlite;
   bool overwrite, force_export, quiet, help_reports, help_formats;
 };
+
+static const char *range_of(const struct stats_args *args) { return args->range ? args->range : args->projected; }
 
 /* true, false, or nothing behind it. */
 static int set_yes(void *args, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
@@ -38,17 +40,22 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, formats, format_count, "format", "FORMAT[:ARGUMENT...]",
                  "column, table, csv, tsv, json, hdoc, htable; the n-th is of the n-th report", .letter = 'f',
                  .otherwise = "column on a console, else csv"),
-    NAI_CLI_LIST(texts, outputs, output_count, "output", "OUTPUT",
-                 "- is standard output, . a file named after SRC, anything else the begin of a file's name",
-                 .letter = 'o', .otherwise = "-"),
+    NAI_CLI_LIST(
+        texts, outputs, output_count, "output", "OUTPUT",
+        "- is standard output, . a file named after SRC, @COMMAND a program that reads it, anything else the begin "
+        "of a file's name",
+        .letter = 'o', .otherwise = "-"),
     NAI_CLI_OPTION(text, time_unit, "timeunit", "UNIT", "of times: nsec, usec, msec, sec"),
     NAI_CLI_OPTION(text, times, "filter-time", "BEGIN/END", "only events that touch this time: ns, or with us, ms, s"),
     NAI_CLI_OPTION(text, range, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]",
                    "only events of the time of this NVTX range, and of its thread and process"),
+    NAI_CLI_OPTION(text, projected, "filter-projected-nvtx", "RANGE...",
+                   "the same from the first to the last operation on GPUs that the range launched"),
     NAI_CLI_OTHER(yes, "force-overwrite", NULL, "write files that are there", .at = offsetof(NAI_CLI_ARGS, overwrite),
                   .words = "true false"),
-    NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an export is always made anew from an .nsys-rep",
+    NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an .nsys-rep is always exported again",
                   .at = offsetof(NAI_CLI_ARGS, force_export), .words = "true false"),
+    NAI_CLI_OPTION(text, sqlite, "sqlite", "FILE", "the export of an .nsys-rep, read where it is there"),
     NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports"),
     NAI_CLI_SWITCH(on, help_formats, "help-formats", "list the formats"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "only the reports", .letter = 'q'),
@@ -100,16 +107,44 @@ static bool is_number(const char *word) {
   return *word && strlen(word) < 10 && strspn(word, "0123456789") == strlen(word);
 }
 
+/* Whether it is one of the report's own, NAME=N. */
+static bool read_number(struct request *request, const char *word) {
+  for (int i = 0; i < 2 && request->report->arguments[i].name; i++) {
+    const struct nai_stats_argument *argument = &request->report->arguments[i];
+    size_t len = strlen(argument->name);
+    if (strncmp(word, argument->name, len) != 0 || word[len] != '=' || !is_number(word + len + 1))
+      continue;
+    request->options.number[i] = strtoll(word + len + 1, NULL, 10);
+    return request->options.number[i] >= argument->least && request->options.number[i] <= argument->most;
+  }
+  return false;
+}
+
+/* A name may hold colons: it is the last argument. */
+static int read_name(struct request *request, char *words, struct nai_err *err) {
+  char *name = strncmp(words, "name=", 5) == 0 ? words : strstr(words, ":name=");
+  if (!request->report->about)
+    return NAI_OK;
+  if (!name)
+    return nai_err_set(err, NAI_EUSAGE, "Report '%s' needs an argument: %s:name=NAME", request->name, request->name);
+  request->options.name = strchr(name, '=') + 1;
+  *name = '\0';
+  return NAI_OK;
+}
+
 static int read_arguments(struct request *request, char *words, struct nai_err *err) {
   char *rest = NULL;
+  NAI_TRY(read_name(request, words, err));
   for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
     if (request->report->named && strcmp(word, "base") == 0)
       request->options.naming = NAI_STATS_BASE;
     else if (request->report->named && strcmp(word, "mangled") == 0)
       request->options.naming = NAI_STATS_MANGLED;
+    else if (request->report->ranged && !request->options.old && strcmp(word, "nvtx-name") == 0)
+      request->options.nvtx_name = true;
     else if (request->report->rows && strncmp(word, "rows=", 5) == 0 && is_number(word + 5))
       request->options.rows = strtoll(word + 5, NULL, 10);
-    else
+    else if (!read_number(request, word))
       return nai_err_set(err, NAI_EUSAGE, "Invalid argument passed to report '%s': unrecognized arguments: %s",
                          request->name, word);
   return NAI_OK;
@@ -128,6 +163,8 @@ static int read_request(struct request *request, const char *text, struct nai_ar
   if (nai_stats_is_absent(request->report))
     return nai_err_set(err, NAI_EUSAGE, "Report '%s' of nsys is not in nsys-ai yet.", request->name);
   request->options.rows = request->report->rows;
+  for (int i = 0; i < 2; i++)
+    request->options.number[i] = request->report->arguments[i].otherwise;
   request->options.old = nai_stats_is_old(request->report, request->name);
   return read_arguments(request, arguments, err);
 }
@@ -141,10 +178,12 @@ struct job {
   struct nai_stats_filter filter;
   struct nai_arena arena;
   struct items reports, formats, outputs;
-  bool failed; /* a report was refused; the others are printed */
+  struct nai_stats_program programs[MAX_ITEMS]; /* per report */
+  bool failed;                                  /* a report was refused; the others are printed */
 };
 
 static bool is_console(const char *output) { return strcmp(output, "-") == 0; }
+static bool is_program(const char *output) { return output[0] == '@'; }
 
 /* BASE_REPORT[_ARGUMENT...].EXTENSION */
 static const char *file_path(struct job *job, const struct request *request, const char *output,
@@ -161,8 +200,8 @@ static const char *file_path(struct job *job, const struct request *request, con
   nai_buf_printf(&path, "_%s%s", request->name, *request->arguments ? "_" : "");
   for (const char *c = request->arguments; *c; c++)
     nai_buf_putc(&path, strchr(":=/", *c) ? '_' : *c);
-  nai_buf_puts(&path, job->args->range ? "_nvtx=" : "");
-  for (const char *c = job->args->range; c && *c; c++)
+  nai_buf_puts(&path, range_of(job->args) ? "_nvtx=" : "");
+  for (const char *c = range_of(job->args); c && *c; c++)
     nai_buf_putc(&path, *c == '/' ? '-' : *c);
   nai_buf_printf(&path, ".%s", nai_stats_kind_extension(kind));
   job->arena.oom |= path.oom;
@@ -189,10 +228,21 @@ static bool has_tables(const struct nai_stats_source *source, const struct nai_s
   return any && (!report->second || nai_stats_table(source, report->second, 0));
 }
 
-static int print_report(struct job *job, const struct request *request, const struct nai_stats_format *format,
+static int pipe_report(struct nai_stats_program *program, const char *words, const struct request *request,
+                       const struct nai_stats_format *format, struct nai_stats_rows *rows, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  NAI_TRY(nai_stats_write(&text, request->report, &request->options, rows, format, err));
+  NAI_TRY(nai_buf_check(&text, err));
+  return nai_stats_program_give(program, &text, words, err);
+}
+
+/* `path`: of a file, a program behind its @, or NULL. */
+static int print_report(struct job *job, size_t n, const struct request *request, const struct nai_stats_format *format,
                         const char *path, struct nai_stats_rows *rows, struct nai_err *err) {
   struct nai_cmd_output output;
   fflush(stdout);
+  if (path && is_program(path))
+    return pipe_report(&job->programs[n], path + 1, request, format, rows, err);
   NAI_TRY(nai_cmd_output_open(&output, path, job->source, err));
   int rc = nai_stats_write(&output.sink.text, request->report, &request->options, rows, format, err);
   return nai_cmd_output_close(&output, rc, err);
@@ -219,7 +269,10 @@ static int put_report(struct job *job, const struct request *request, size_t n, 
   enum nai_stats_kind otherwise = is_console(output) ? NAI_STATS_COLUMN : NAI_STATS_CSV;
   NAI_TRY(
       nai_stats_format_read(&format, item(&job->formats, n, "."), otherwise, job->args->time_unit, &job->arena, err));
-  if (!is_console(output)) {
+  if (is_program(output)) {
+    path = output;
+    say(job, nai_arena_printf(&job->arena, "to [%s]... ", path));
+  } else if (!is_console(output)) {
     path = file_path(job, request, output, format.kind);
     NAI_TRY(nai_arena_check(&job->arena, err));
     if (nai_fs_exists(path) && !job->args->overwrite)
@@ -228,7 +281,7 @@ static int put_report(struct job *job, const struct request *request, size_t n, 
   } else {
     end_line(job, 1);
   }
-  NAI_TRY(print_report(job, request, &format, path, rows, err));
+  NAI_TRY(print_report(job, n, request, &format, path, rows, err));
   say(job, path ? "PROCESSED" : "");
   end_line(job, path ? 2 : 0);
   if (rows->note && !job->args->quiet)
@@ -305,16 +358,26 @@ static void confine(const struct job *job) {
   snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
   writable[count++] = temporary;
   for (size_t i = 0; i < job->outputs.count; i++)
-    if (!is_console(job->outputs.at[i]))
+    if (!is_console(job->outputs.at[i]) && !is_program(job->outputs.at[i]))
       writable[count++] = strcmp(job->outputs.at[i], ".") == 0 ? job->source : job->outputs.at[i];
   nai_sandbox_enter(&(struct nai_sandbox){.writable = writable, .reads_all = true, .readable = -1});
+}
+
+static int start_programs(struct job *job, struct nai_err *err) {
+  for (size_t i = 0; i < job->reports.count; i++) {
+    const char *output = item(&job->outputs, i, "-");
+    if (is_program(output))
+      NAI_TRY(nai_stats_program_start(job->programs, i, output + 1, err));
+  }
+  return NAI_OK;
 }
 
 static int read_filter(struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) source = {0};
   NAI_SCOPED(nai_buf) note = {0};
   NAI_TRY(nai_stats_source_open(&source, job->trace, err));
-  NAI_TRY(nai_stats_filter_read(&job->filter, job->args->times, job->args->range, &note, &source, err));
+  NAI_TRY(nai_stats_filter_read(&job->filter, job->args->times, range_of(job->args), job->args->projected != NULL,
+                                &note, &source, err));
   if (note.len)
     nai_cmd_note(nai_buf_str(&note));
   return NAI_OK;
@@ -331,6 +394,7 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
   if (job->formats.count > job->reports.count)
     nai_cmd_note("the number of formats exceeds number of reports");
   NAI_TRY(check_formats(job, err));
+  NAI_TRY(start_programs(job, err));
   confine(job);
   NAI_TRY(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, err));
   job->trace = trace;
@@ -341,11 +405,15 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
 
 static int list_reports(struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
-  for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++)
-    nai_buf_printf(&out, "  %-24s %-20s %s%s\n", r->name, r->old ? r->old : "", r->title,
-                   r->named  ? "; arguments base, mangled"
-                   : r->rows ? "; argument rows=N"
-                             : "");
+  for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++) {
+    nai_buf_printf(&out, "  %-24s %-20s %s", r->name, r->old ? r->old : "", r->title);
+    nai_buf_puts(&out, r->named ? "; base, mangled" : "");
+    nai_buf_puts(&out, r->ranged ? ", nvtx-name (not under the name of 2022)" : "");
+    nai_buf_puts(&out, r->rows ? "; rows=N" : "");
+    for (int i = 0; i < 2 && r->arguments[i].name; i++)
+      nai_buf_printf(&out, "; %s=N (%lld)", r->arguments[i].name, (long long)r->arguments[i].otherwise);
+    nai_buf_puts(&out, r->about ? "; needs name=NAME, last\n" : "\n");
+  }
   return nai_cmd_print(&out, err);
 }
 
@@ -364,13 +432,18 @@ static int list_formats(struct nai_err *err) {
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct stats_args *args = memory;
   (void)operands;
-  for (size_t i = 0; i < args->output_count; i++)
-    if (args->outputs[i][0] == '@')
-      return nai_err_set(err, NAI_EUSAGE, "--output %.60s: a program is no output yet; use a pipe", args->outputs[i]);
-  if (args->times && args->range)
-    return nai_err_set(err, NAI_EUSAGE, "--filter-time and --filter-nvtx exclude each other");
-  return count || args->help_reports || args->help_formats ? NAI_OK
-                                                           : nai_err_set(err, NAI_EUSAGE, "stats needs SRC, an export");
+  if ((args->times != NULL) + (args->range != NULL) + (args->projected != NULL) > 1)
+    return nai_err_set(err, NAI_EUSAGE, "--filter-time, --filter-nvtx and --filter-projected-nvtx exclude each other");
+  return count || args->help_reports || args->help_formats
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "stats needs SRC, an export or a run");
+}
+
+/* Whether --sqlite names the export of an .nsys-rep. */
+static bool is_exported(const struct stats_args *args, const char *source) {
+  const char *suffix = strrchr(source, '.');
+  return args->sqlite && !args->force_export && suffix && strcmp(suffix, ".nsys-rep") == 0 &&
+         nai_fs_exists(args->sqlite);
 }
 
 /* Exit status 2: a report was refused. */
@@ -379,18 +452,22 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct stats_args *args = memory;
   struct nai_cmd_export export = {0};
   struct job job = {.args = args, .arena = NAI_ARENA(NULL)};
+  char of_run[PATH_MAX];
   (void)count, (void)program;
   if (args->help_reports)
     return list_reports(err);
   if (args->help_formats)
     return list_formats(err);
-  if (nai_fs_is_dir(operands[0]))
-    return nai_err_set(err, NAI_EUSAGE,
-                       "\"%s\" is a directory: reports are made from the export that a run was made from", operands[0]);
   job.source = operands[0];
-  int rc = nai_cmd_export_open(&export, operands[0], args->quiet, err);
+  if (nai_fs_is_dir(operands[0])) {
+    NAI_TRY(nai_stats_run_export(of_run, operands[0], err));
+    job.source = of_run;
+  }
+  int rc = nai_cmd_export_open(&export, is_exported(args, job.source) ? args->sqlite : job.source, args->quiet, err);
   if (!rc)
     rc = run_job(&job, export.path, err);
+  for (size_t i = 0; i < job.reports.count; i++)
+    nai_stats_program_free(&job.programs[i]);
   nai_cmd_export_free(&export);
   nai_arena_free(&job.arena);
   return rc ? rc : job.failed ? 2 : 0;
@@ -400,7 +477,8 @@ NAI_CLI_COMMAND(
     nai_cmd_stats, .name = "stats", .synopsis = "SRC", .summary = "the reports of `nsys stats`, from an export",
     .description =
         "Prints the reports of `nsys stats` under their names of 2022 and since 2023, with the columns, numbers and "
-        "formats that nsys prints: docs/stats.md. SRC is an SQLite export, or an .nsys-rep where nsys is on PATH.",
+        "formats that nsys prints: docs/stats.md. SRC is an SQLite export, an .nsys-rep where nsys is on PATH, or an artifacts "
+        "directory whose export lies here or beside it.",
     .examples = "nsys-ai stats trace.sqlite\n"
                 "nsys-ai stats -r cuda_gpu_kern_sum -f csv -q trace.sqlite\n"
                 "nsys-ai stats -r cuda_api_sum,osrt_sum -f csv,json -o . trace.sqlite\n"

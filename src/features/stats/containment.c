@@ -5,30 +5,50 @@
 
 /* --- order --------------------------------------------------------------------------------------------- */
 
-enum order { BY_END, BY_START, BY_THREAD };
+enum order { BY_START, BY_THREAD };
 
-static uint64_t key_of(int64_t start, int64_t end, int64_t thread, enum order order) {
-  return order == BY_END   ? ~nai_key_from_i64(end)
-       : order == BY_START ? nai_key_from_i64(start)
-                           : nai_key_from_i64(thread);
+static uint64_t key_of(int64_t start, int64_t thread, enum order order) {
+  return nai_key_from_i64(order == BY_START ? start : thread);
+}
+
+/* Those that begin together on a thread: the longest first. */
+static int order_equals(struct nai_key *keys, uint32_t count, const struct nai_stats_ranges *ranges,
+                        struct nai_err *err) {
+  for (uint32_t first = 0, behind; first < count; first = behind) {
+    const struct nai_stats_range *range = &ranges->at[keys[first].value], *next;
+    for (behind = first + 1; behind < count; behind++) {
+      next = &ranges->at[keys[behind].value];
+      if (next->start != range->start || next->thread != range->thread)
+        break;
+    }
+    for (uint32_t k = first; k < behind && behind > first + 1; k++)
+      keys[k].key = ~nai_key_from_i64(ranges->at[keys[k].value].end);
+    if (behind > first + 1)
+      NAI_TRY(nai_sort_keys(keys + first, behind - first, err));
+  }
+  return NAI_OK;
 }
 
 /* Ranges that can hold something by thread, start, the longest first, then as in the file. */
-static int order_ranges(struct nai_key **out, uint32_t *count, const struct nai_stats_ranges *ranges,
-                        struct nai_arena *arena, struct nai_err *err) {
-  *count = 0;
-  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
+static int order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena, struct nai_err *err) {
+  uint32_t count = 0;
+  struct nai_key *keys = NULL;
+  if (ranges->ordered)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(keys, arena, ranges->count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
     if (ranges->at[i].end_thread == NAI_STATS_NULL)
-      (*out)[(*count)++].value = i;
-  for (int order = BY_END; order <= BY_THREAD; order++) {
-    for (uint32_t k = 0; k < *count; k++) {
-      const struct nai_stats_range *range = &ranges->at[(*out)[k].value];
-      (*out)[k].key = key_of(range->start, range->end, range->thread, (enum order)order);
+      keys[count++].value = i;
+  for (int order = BY_START; order <= BY_THREAD; order++) {
+    for (uint32_t k = 0; k < count; k++) {
+      const struct nai_stats_range *range = &ranges->at[keys[k].value];
+      keys[k].key = key_of(range->start, range->thread, (enum order)order);
     }
-    NAI_TRY(nai_sort_keys(*out, *count, err));
+    NAI_TRY(nai_sort_keys(keys, count, err));
   }
-  return NAI_OK;
+  ranges->ordered = keys;
+  ranges->ordered_count = count;
+  return order_equals(keys, count, ranges, err);
 }
 
 static int order_items(struct nai_key **out, const struct nai_stats_item *items, uint32_t count,
@@ -39,7 +59,7 @@ static int order_items(struct nai_key **out, const struct nai_stats_item *items,
   for (int order = BY_START; order <= BY_THREAD; order++) {
     for (uint32_t k = 0; k < count; k++) {
       const struct nai_stats_item *item = &items[(*out)[k].value];
-      (*out)[k].key = key_of(item->start, item->end, item->thread, (enum order)order);
+      (*out)[k].key = key_of(item->start, item->thread, (enum order)order);
     }
     NAI_TRY(nai_sort_keys(*out, count, err));
   }
@@ -65,12 +85,14 @@ static void close_ranges(struct sweep *sweep, int64_t thread, int64_t time) {
   sweep->depth = kept;
 }
 
-int nai_stats_contain(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
+int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items, uint32_t count,
                       nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena, struct nai_err *err) {
   struct sweep sweep = {.ranges = ranges};
-  struct nai_key *ordered = NULL, *turns = NULL;
-  uint32_t range_count, next = 0;
-  NAI_TRY(order_ranges(&ordered, &range_count, ranges, arena, err));
+  struct nai_key *turns = NULL;
+  uint32_t next = 0;
+  NAI_TRY(order_ranges(ranges, arena, err));
+  const struct nai_key *ordered = ranges->ordered;
+  const uint32_t range_count = ranges->ordered_count;
   NAI_TRY(order_items(&turns, items, count, arena, err));
   NAI_TRY(NAI_NEW(sweep.open, arena, range_count, err));
   for (uint32_t k = 0; k < count; k++) {
@@ -110,13 +132,14 @@ static uint32_t closest(const struct sweep *sweep, const struct nai_stats_range 
   return best;
 }
 
-int nai_stats_find_parents(struct nai_stats_place **out, const struct nai_stats_ranges *ranges, struct nai_arena *arena,
+int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges, struct nai_arena *arena,
                            struct nai_err *err) {
   struct sweep sweep = {.ranges = ranges};
   struct nai_stats_place *places = NULL;
-  struct nai_key *ordered = NULL;
-  uint32_t count, first = 0; /* of those with the same times */
-  NAI_TRY(order_ranges(&ordered, &count, ranges, arena, err));
+  uint32_t first = 0; /* of those with the same times */
+  NAI_TRY(order_ranges(ranges, arena, err));
+  const struct nai_key *ordered = ranges->ordered;
+  const uint32_t count = ranges->ordered_count;
   NAI_TRY(NAI_NEW(places, arena, ranges->count, err));
   NAI_TRY(NAI_NEW(sweep.open, arena, count, err));
   for (uint32_t i = 0; i < ranges->count; i++)

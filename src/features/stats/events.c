@@ -10,13 +10,13 @@
 
 int nai_stats_source_open(struct nai_stats_source *source, struct nai_trace *trace, struct nai_err *err) {
   *source = (struct nai_stats_source){.trace = trace, .arena = NAI_ARENA(NULL)};
+  source->name_ids.arena = &source->arena;
   return nai_string_open(&source->strings, trace, err);
 }
 
 void nai_stats_source_free(struct nai_stats_source *source) {
   nai_lookup_close(source->strings);
   nai_strings_free(&source->texts);
-  nai_strings_free(&source->name_ids);
   nai_arena_free(&source->arena);
 }
 
@@ -65,11 +65,11 @@ static int read_name(struct nai_stats_source *source, uint32_t slot, int64_t id,
 
 static int find_name(const struct nai_stats_name **name, struct nai_stats_source *source, int64_t id,
                      struct nai_err *err) {
-  uint32_t before = source->name_ids.count;
-  uint32_t slot = nai_strings_add(&source->name_ids, (const char *)&id, sizeof id);
-  if (slot == NAI_NO_STRING)
+  bool added;
+  uint32_t slot = nai_keyset_add(&source->name_ids, id, &added);
+  if (source->name_ids.oom)
     return nai_err_nomem(err);
-  if (slot == before)
+  if (added)
     NAI_TRY(read_name(source, slot, id, err));
   *name = &source->names[slot];
   return NAI_OK;
@@ -167,7 +167,7 @@ static void close_gaps(struct load *load, int columns) {
 }
 
 static int make_room(struct load *load, const char *const *names, int columns, struct nai_err *err) {
-  struct nai_arena *arena = &load->source->arena;
+  struct nai_arena *arena = load->source->columns ? load->source->columns : &load->source->arena;
   int64_t rows = 0;
   bool filled[NAI_STATS_MAX_COLUMNS] = {0};
   NAI_TRY(NAI_NEW(load->first, arena, (size_t)load->scan.parts, err));

@@ -1,4 +1,4 @@
-/* --filter-time and --filter-nvtx. */
+/* --filter-time, --filter-nvtx and --filter-projected-nvtx. */
 #include "features/stats/stats.h"
 
 #include <stdlib.h>
@@ -86,8 +86,8 @@ static int by_start(const void *left, const void *right) {
   return a->start != b->start ? (a->start < b->start ? -1 : 1) : (a->rowid > b->rowid) - (a->rowid < b->rowid);
 }
 
-/* The range's time; of push/pop its thread, of start/end its process. */
-static int find_range(struct nai_stats_filter *out, const char *text, struct nai_buf *note,
+/* The range's time; of push/pop its thread, of start/end its process. On the GPU: its process. */
+static int find_range(struct nai_stats_filter *out, const char *text, bool projected, struct nai_buf *note,
                       struct nai_stats_source *source, struct nai_err *err) {
   struct nai_stats_ranges ranges;
   struct wanted wanted = {0};
@@ -106,18 +106,20 @@ static int find_range(struct nai_stats_filter *out, const char *text, struct nai
   out->start = range->start;
   out->end = range->end;
   out->process = range->thread >> NAI_STATS_PROCESS_SHIFT;
-  if (range->style == NAI_STATS_PUSH_POP)
+  if (projected)
+    NAI_TRY(nai_stats_project(&out->start, &out->end, range, source, err));
+  else if (range->style == NAI_STATS_PUSH_POP)
     out->thread = range->thread;
   return nai_buf_check(note, err);
 }
 
-int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range, struct nai_buf *note,
-                          struct nai_stats_source *source, struct nai_err *err) {
+int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range, bool projected,
+                          struct nai_buf *note, struct nai_stats_source *source, struct nai_err *err) {
   *out = (struct nai_stats_filter){false, INT64_MIN, INT64_MAX, NAI_STATS_NULL, NAI_STATS_NULL};
   if (times)
     NAI_TRY(read_times(out, times, err));
   if (range)
-    NAI_TRY(find_range(out, range, note, source, err));
+    NAI_TRY(find_range(out, range, projected, note, source, err));
   out->on = times || range;
   return NAI_OK;
 }

@@ -1,4 +1,4 @@
-/* What ran on GPUs, by table, and the calls that launched it. */
+/* What ran on GPUs, by table. */
 #include "features/stats/stats.h"
 
 /* --- names -------------------------------------------------------------------------------------------- */
@@ -113,7 +113,9 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
   static const char *const namings[] = {
       [NAI_STATS_DEMANGLED] = "demangledName", [NAI_STATS_BASE] = "shortName", [NAI_STATS_MANGLED] = "mangledName"};
   const char *columns[NAI_STATS_OP_COLUMNS + 1] = {0};
+  bool by_range = options->nvtx_name && what == NAI_STATS_KERNELS;
   wanted |= 1u << NAI_STATS_OP_START | 1u << NAI_STATS_OP_END | 1u << NAI_STATS_OP_NAME | 1u << NAI_STATS_OP_DEMANGLED;
+  wanted |= by_range ? 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS : 0;
   for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++) {
     const char *column = tables[what].columns[c] ? tables[what].columns[c] : common[c];
     columns[c] = wanted & 1u << c ? column ? column : "-" : "";
@@ -121,9 +123,12 @@ int nai_stats_load_operations(struct nai_stats_events *out, struct nai_stats_sou
   if (what == NAI_STATS_KERNELS)
     columns[NAI_STATS_OP_NAME] = namings[options->naming];
   NAI_TRY(nai_stats_load(out, source, tables[what].table, columns, err));
-  return what == NAI_STATS_KERNELS ? name_kernels(out, source, err)
-       : what == NAI_STATS_COPIES  ? name_copies(out, source, options->old, err)
-                                   : name_sets(out, source, err);
+  if (what == NAI_STATS_COPIES)
+    return name_copies(out, source, options->old, err);
+  if (what == NAI_STATS_SETS)
+    return name_sets(out, source, err);
+  NAI_TRY(name_kernels(out, source, err));
+  return by_range ? nai_stats_name_by_range(out, source, err) : NAI_OK;
 }
 
 int nai_stats_name_memory(int64_t kinds[NAI_STATS_MEMORY_KINDS], struct nai_stats_source *source, bool old,
@@ -145,57 +150,4 @@ const char *nai_stats_sizes(struct nai_stats_rows *rows, int64_t x, int64_t y, i
   nai_buf_clear(&rows->scratch);
   nai_buf_printf(&rows->scratch, "%4lld %4lld %4lld", (long long)x, (long long)y, (long long)z);
   return x == NAI_STATS_NULL ? NULL : nai_buf_str(&rows->scratch);
-}
-
-/* --- calls ---------------------------------------------------------------------------------------------- */
-
-int nai_stats_load_calls(struct nai_stats_events *out, struct nai_stats_source *source, uint32_t wanted,
-                         struct nai_err *err) {
-  static const char *const all[] = {"start", "end", "nameId", "globalTid", "correlationId", "returnValue", "-"};
-  const char *columns[NAI_STATS_CALL_COLUMNS + 1] = {0};
-  for (int c = 0; c < NAI_STATS_CALL_COLUMNS; c++)
-    columns[c] = c <= NAI_STATS_CALL_NAME || wanted & 1u << c ? all[c] : "";
-  NAI_TRY(nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, err));
-  for (uint32_t i = 0; i < out->count && wanted & 1u << NAI_STATS_CALL_WHOLE; i++)
-    NAI_TRY(nai_stats_name(&out->at[NAI_STATS_CALL_WHOLE][i], source, out->at[NAI_STATS_CALL_NAME][i], err));
-  for (uint32_t i = 0; i < out->count; i++)
-    NAI_TRY(nai_stats_function(&out->at[NAI_STATS_CALL_NAME][i], source, out->at[NAI_STATS_CALL_NAME][i], err));
-  return NAI_OK;
-}
-
-static void make_key(int64_t key[2], int64_t global, int64_t correlation) {
-  key[0] = nai_stats_pid(global);
-  key[1] = correlation;
-}
-
-int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source, struct nai_err *err) {
-  const uint32_t wanted = 1u << NAI_STATS_CALL_THREAD | 1u << NAI_STATS_CALL_CORRELATION | 1u << NAI_STATS_CALL_WHOLE;
-  const bool filtered = source->filter.on;
-  *out = (struct nai_stats_calls){.known = {.arena = &source->arena}};
-  source->filter.on = false; /* an operation inside has its call, even outside */
-  int rc = nai_stats_load_calls(&out->events, source, wanted, err);
-  source->filter.on = filtered;
-  NAI_TRY(rc);
-  const struct nai_stats_events *calls = &out->events;
-  NAI_TRY(NAI_NEW(out->row, &source->arena, calls->count, err));
-  for (uint32_t i = 0; i < calls->count; i++) {
-    int64_t key[2];
-    uint32_t before = out->known.count;
-    if (!nai_stats_has_times(calls->at[NAI_STATS_CALL_START][i], calls->at[NAI_STATS_CALL_END][i]))
-      continue;
-    make_key(key, calls->at[NAI_STATS_CALL_THREAD][i], calls->at[NAI_STATS_CALL_CORRELATION][i]);
-    uint32_t slot = nai_strings_add(&out->known, (const char *)key, sizeof key);
-    if (slot == NAI_NO_STRING)
-      return nai_err_nomem(err);
-    if (slot == before)
-      out->row[slot] = i;
-  }
-  return NAI_OK;
-}
-
-uint32_t nai_stats_call_of(const struct nai_stats_calls *calls, int64_t process, int64_t correlation) {
-  int64_t key[2];
-  make_key(key, process, correlation);
-  uint32_t slot = calls->known.count ? nai_strings_find(&calls->known, (const char *)key, sizeof key) : NAI_NO_STRING;
-  return slot == NAI_NO_STRING ? UINT32_MAX : calls->row[slot];
 }

@@ -1,4 +1,4 @@
-/* Reports of programming models: OpenACC, OpenMP, MPI. Their events lie in several tables each. */
+/* Reports of programming models: OpenACC, OpenMP, MPI; and of video. Their events lie in several tables each. */
 #include "features/stats/stats.h"
 
 #include <string.h>
@@ -124,3 +124,21 @@ static void mpi_source(struct nai_stats_cell *out, struct nai_stats_rows *rows, 
 
 const struct nai_stats_column nai_stats_mpi_columns[] = {
     NAI_STATS_SUMS("Instances"), {"Source", 0, mpi_source}, {"Name", 0, nai_stats_cell_name}, {0}};
+
+/* --- video ----------------------------------------------------------------------------------------------- */
+
+static const char *const video_tables[] = {"NVVIDEO_ENCODER_API", "NVVIDEO_DECODER_API", "NVVIDEO_JPEG_API", NULL};
+
+int nai_stats_make_video(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  static const char *const columns[] = {"start", "end", "nameId", NULL};
+  (void)options;
+  return sum_tables(rows, video_tables, columns, openmp_key, err);
+}
+
+static void video_type(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  static const char *const types[] = {"Encoder", "Decoder", "JPEG"};
+  nai_stats_put_text(out, types[nai_stats_group_of(rows, row)->key[1]]);
+}
+
+const struct nai_stats_column nai_stats_video_columns[] = {
+    NAI_STATS_SUMS("Num Calls"), {"Event Type", 0, video_type}, {"Name", 0, nai_stats_cell_name}, {0}};

@@ -85,8 +85,10 @@ static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint3
   for (uint32_t at = range; at != UINT32_MAX; at = all->places[at].parent)
     all->chain[depth++] = at;
   nai_buf_clear(&rows->scratch);
-  while (depth-- > 0)
-    nai_buf_printf(&rows->scratch, ":%lld", (long long)all->ranges.at[all->chain[depth]].rowid);
+  while (depth-- > 0) {
+    nai_buf_putc(&rows->scratch, ':');
+    nai_stats_put_digits(&rows->scratch, all->ranges.at[all->chain[depth]].rowid);
+  }
   nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->scratch) : NULL);
 }
 
@@ -134,6 +136,8 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   uint32_t twins = 0;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, err));
+  for (uint32_t i = 0; i < all->ranges.count; i++) /* in the tree that does not count; of 2019 it is 0 for none */
+    all->ranges.at[i].end_thread = NAI_STATS_NULL;
   NAI_TRY(find_places(all, arena, err));
   NAI_TRY(sum_children(all, arena, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
@@ -226,6 +230,32 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
   return NAI_OK;
 }
 
+int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                      struct nai_stats_source *source, struct nai_err *err) {
+  struct launched launched = {0};
+  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
+  *start = INT64_MAX;
+  *end = INT64_MIN;
+  for (uint32_t i = 0; i < launched.count; i++) {
+    const struct nai_stats_item *call = &launched.items[i];
+    if (call->thread != range->thread || call->start < range->start || call->end > range->end)
+      continue;
+    *start = launched.start[i] < *start ? launched.start[i] : *start;
+    *end = launched.end[i] > *end ? launched.end[i] : *end;
+  }
+  return *start <= *end && range->end_thread == NAI_STATS_NULL
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
+}
+
+/* Room for what `project` finds. */
+static int make_projection(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
+  NAI_TRY(NAI_NEW(all->operations, arena, all->ranges.count, err));
+  return NAI_NEW(all->last_call, arena, all->ranges.count, err);
+}
+
 static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
   const struct launched *launched = ctx;
   struct range_trace *all = launched->all;
@@ -237,6 +267,21 @@ static int project(void *ctx, uint32_t range, uint32_t item, struct nai_err *err
     all->end[range] = launched->end[item];
   all->operations[range] += all->last_call[range] != launched->call[item] + 1;
   all->last_call[range] = launched->call[item] + 1;
+  return NAI_OK;
+}
+
+int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                          struct nai_stats_source *source, struct nai_err *err) {
+  struct nai_arena *arena = &source->arena;
+  struct range_trace all = {.ranges = *ranges};
+  struct launched launched = {.all = &all};
+  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
+  NAI_TRY(make_projection(&all, arena, err));
+  NAI_TRY(nai_stats_contain(ranges, launched.items, launched.count, project, &launched, arena, err));
+  NAI_TRY(NAI_NEW(*out, arena, ranges->count, err));
+  for (uint32_t i = 0; i < ranges->count; i++)
+    (*out)[i] =
+        all.operations[i] ? (struct nai_stats_moment){all.start[i], all.end[i]} : (struct nai_stats_moment){0, -1};
   return NAI_OK;
 }
 
@@ -274,11 +319,8 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(find_places(all, arena, err));
   NAI_TRY(find_launched(&launched, rows->source, options, err));
-  NAI_TRY(NAI_NEW(all->start, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->end, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->operations, arena, all->ranges.count, err));
+  NAI_TRY(make_projection(all, arena, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
-  NAI_TRY(NAI_NEW(all->last_call, arena, all->ranges.count, err));
   NAI_TRY(nai_stats_contain(&all->ranges, launched.items, launched.count, project, &launched, arena, err));
   count_children(all);
   rows->state = all;

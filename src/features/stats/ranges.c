@@ -21,7 +21,7 @@ enum { DOMAIN_CREATE = 75 };
 struct naming {
   struct nai_stats_source *source;
   const struct nai_stats_events *rows;
-  struct nai_strings domains, pairs; /* process and domain; domain's name and text */
+  struct nai_keyset processes, domains, pairs; /* domains: process and domain; pairs: domain's name and text */
   int64_t *domain_names, *names;
   uint32_t domain_capacity, capacity;
   bool old;
@@ -37,21 +37,30 @@ static int own_text(int64_t *text, const struct naming *n, uint32_t row, struct 
   return NAI_OK;
 }
 
-static int find_domain(uint32_t *slot, struct naming *n, uint32_t row, bool add, struct nai_err *err) {
-  int64_t key[2] = {n->rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, n->rows->at[DOMAIN][row]};
-  *slot = add ? nai_strings_add(&n->domains, (const char *)key, sizeof key)
-              : nai_strings_find(&n->domains, (const char *)key, sizeof key);
-  return add && *slot == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+/* Slot of the row's domain, UINT32_MAX for none. */
+static uint32_t find_domain(struct naming *n, uint32_t row, bool add) {
+  int64_t process = n->rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain = n->rows->at[DOMAIN][row];
+  bool added;
+  uint32_t of = add ? nai_keyset_add(&n->processes, process, &added) : nai_keyset_find(&n->processes, process);
+  if (of == UINT32_MAX || domain < 0 || domain > UINT32_MAX)
+    return UINT32_MAX;
+  int64_t key = nai_key_pair(of, (uint32_t)domain);
+  return add ? nai_keyset_add(&n->domains, key, &added) : nai_keyset_find(&n->domains, key);
 }
 
 static int read_domains(struct naming *n, struct nai_err *err) {
   for (uint32_t row = 0; row < n->rows->count; row++) {
-    uint32_t slot;
     if (n->rows->at[TYPE][row] != DOMAIN_CREATE)
       continue;
-    NAI_TRY(find_domain(&slot, n, row, true, err));
+    uint32_t slot = find_domain(n, row, true);
+    if (n->processes.oom || n->domains.oom)
+      return nai_err_nomem(err);
+    if (slot == UINT32_MAX)
+      continue;
     NAI_TRY(NAI_ROOM(n->domain_names, n->domain_capacity, slot, &n->source->arena, err));
-    NAI_TRY(own_text(&n->domain_names[slot], n, row, err));
+    n->domain_names[slot] = n->rows->at[TEXT][row]; /* which counts first here: of 2019 a missing id is 0 */
+    if (n->domain_names[slot] == NAI_STATS_NULL)
+      NAI_TRY(own_text(&n->domain_names[slot], n, row, err));
   }
   return NAI_OK;
 }
@@ -69,16 +78,15 @@ static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, s
 
 static int name_range(struct nai_stats_range *range, struct naming *n, uint32_t row, struct nai_err *err) {
   int64_t pair[2] = {NAI_NO_STRING, 0};
-  uint32_t slot = NAI_NO_STRING, before = n->pairs.count;
-  if (n->domains.count)
-    NAI_TRY(find_domain(&slot, n, row, false, err));
-  if (slot != NAI_NO_STRING)
+  uint32_t slot = n->domains.count ? find_domain(n, row, false) : UINT32_MAX;
+  bool added;
+  if (slot != UINT32_MAX)
     pair[0] = n->domain_names[slot];
   NAI_TRY(own_text(&pair[1], n, row, err));
-  uint32_t known = nai_strings_add(&n->pairs, (const char *)pair, sizeof pair);
-  if (known == NAI_NO_STRING)
+  uint32_t known = nai_keyset_add(&n->pairs, nai_key_pair(pair[0], (uint32_t)pair[1]), &added);
+  if (n->pairs.oom)
     return nai_err_nomem(err);
-  if (known == before) {
+  if (added) {
     NAI_TRY(NAI_ROOM(n->names, n->capacity, known, &n->source->arena, err));
     NAI_TRY(join(&n->names[known], n, pair[0], pair[1], err));
   }
@@ -112,11 +120,16 @@ int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source 
   struct nai_stats_events rows;
   struct naming n = {.source = source,
                      .rows = &rows,
+                     .processes = {.arena = &source->arena},
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
                      .old = old};
+  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(NULL); /* what the ranges are made from is not kept */
   *out = (struct nai_stats_ranges){0};
-  NAI_TRY(nai_stats_load(&rows, source, "NVTX_EVENTS", columns, err));
+  source->columns = &scratch;
+  int rc = nai_stats_load(&rows, source, "NVTX_EVENTS", columns, err);
+  source->columns = NULL;
+  NAI_TRY(rc);
   NAI_TRY(NAI_NEW(out->at, &source->arena, rows.count, err));
   NAI_TRY(read_domains(&n, err));
   int64_t last = latest(&rows, old, styles);

@@ -4,9 +4,14 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/keyset.h"
+#include "base/sort.h"
 #include "base/strings.h"
 #include "table/stats.h"
 #include "trace/reader.h"
+
+#include <limits.h>
+#include <sys/types.h>
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
 
@@ -32,8 +37,9 @@ struct nai_stats_source {
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
+  struct nai_arena *columns;    /* where columns of tables lie; NULL: in `arena` */
   struct nai_strings texts;     /* every text that a report prints, cleaned */
-  struct nai_strings name_ids;  /* ids of StringIds that were asked for, 8 bytes each */
+  struct nai_keyset name_ids;   /* ids of StringIds that were asked for */
   struct nai_stats_name *names; /* of each of those */
   uint32_t name_capacity;
 };
@@ -113,6 +119,15 @@ struct nai_stats_options {
   bool old;     /* asked for by its name of 2022 */
   int64_t rows; /* of reports that have a limit: the most; -1: all */
   enum nai_stats_naming naming;
+  bool nvtx_name;    /* kernels as RANGE/KERNEL */
+  int64_t number[2]; /* of the report's arguments of its own */
+  const char *name;  /* of reports about one name */
+};
+
+/* An argument NAME=N of a report. */
+struct nai_stats_argument {
+  const char *name; /* NULL: none */
+  int64_t otherwise, least, most;
 };
 
 /* Makes the rows of a report: count and state. */
@@ -130,6 +145,9 @@ struct nai_stats_report {
   const struct nai_stats_column *old_columns; /* NULL: the same */
   int64_t rows;                               /* takes the argument rows: its default; 0: it does not */
   bool named;                                 /* takes the arguments base and mangled */
+  bool ranged;                                /* and, by its newer name, nvtx-name */
+  struct nai_stats_argument arguments[2];
+  bool about; /* needs the argument name=, the last one */
   nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
@@ -151,9 +169,13 @@ nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_gri
     nai_stats_make_range_kernels, nai_stats_make_projections, nai_stats_make_projection_sums,
     nai_stats_make_push_pop_trace;
 nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
-    nai_stats_make_sync_calls;
+    nai_stats_make_sync_calls, nai_stats_make_gaps, nai_stats_make_utilization, nai_stats_make_histogram,
+    nai_stats_make_kernel_pace, nai_stats_make_range_pace, nai_stats_make_projection_pace, nai_stats_make_use_map,
+    nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_video;
 extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
-    nai_stats_call_rule_columns[];
+    nai_stats_call_rule_columns[], nai_stats_gap_columns[], nai_stats_utilization_columns[],
+    nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_use_map_columns[], nai_stats_mpi_size_columns[],
+    nai_stats_mpi_trace_columns[], nai_stats_video_columns[];
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
     nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
@@ -221,6 +243,15 @@ static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_
 #define NAI_STATS_SUMS(counted)                                                                              \
   {"Time", NAI_STATS_PERCENT, nai_stats_cell_percent}, {"Total Time", NAI_STATS_TIME, nai_stats_cell_total}, \
       {counted, NAI_STATS_PLAIN, nai_stats_cell_count}, NAI_STATS_SPREAD
+/* Numbers of bytes, not rounded. */
+void nai_stats_cell_size_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_size_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_size_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+#define NAI_STATS_SIZE_SPREAD                                                                                    \
+  {"Avg", NAI_STATS_MEMORY, nai_stats_cell_size_average}, {"Med", NAI_STATS_MEMORY, nai_stats_cell_size_median}, \
+      {"Min", NAI_STATS_MEMORY, nai_stats_cell_least}, {"Max", NAI_STATS_MEMORY, nai_stats_cell_most}, {         \
+    "StdDev", NAI_STATS_MEMORY, nai_stats_cell_size_deviation                                                    \
+  }
 /* Makes groups the rows of a report. */
 NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                                          enum nai_stats_ties ties, struct nai_err *err);
@@ -249,16 +280,29 @@ struct nai_stats_range {
 struct nai_stats_ranges {
   uint32_t count;
   struct nai_stats_range *at; /* in the order of the file */
+  struct nai_key *ordered;    /* containment.c: those that can hold something, by thread and start; NULL: not yet */
+  uint32_t ordered_count;
 };
 enum nai_stats_styles { NAI_STATS_BOTH_STYLES, NAI_STATS_ONLY_PUSH_POP };
 /* Ranges. One without end lasts until the latest time of any row of NVTX (of 2022), of any of these ranges (since). */
 NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                                          enum nai_stats_styles styles, struct nai_err *err);
 
+struct nai_stats_moment {
+  int64_t start, end;
+};
+/* range_traces.c: when what each range launched ran on GPUs; nothing: end before start. */
+NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
+                                         struct nai_stats_source *source, struct nai_err *err);
+/* range_traces.c: from the first start to the last end of what calls in the range launched. NAI_EUSAGE for nothing. */
+NAI_MUST_CHECK int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range *range,
+                                     struct nai_stats_source *source, struct nai_err *err);
+
 /* filter.c: what --filter-time and --filter-nvtx ask for, either may be NULL. The latter names a range:
- * RANGE[@DOMAIN][/INDEX]. `note` gets what somebody should know. */
+ * RANGE[@DOMAIN][/INDEX]; `projected`: its time on the GPU counts. `note` gets what somebody should know. */
 NAI_MUST_CHECK int nai_stats_filter_read(struct nai_stats_filter *out, const char *times, const char *range,
-                                         struct nai_buf *note, struct nai_stats_source *source, struct nai_err *err);
+                                         bool projected, struct nai_buf *note, struct nai_stats_source *source,
+                                         struct nai_err *err);
 
 /* --- containment.c: what lies inside which range --------------------------------------------------------- */
 
@@ -269,7 +313,7 @@ struct nai_stats_item {
 /* Calls `pair` for each range and each item inside it: on the same thread, begun no later and ended no earlier. A range
  * with an end thread holds nothing. Items of a thread come by start, the pairs of an item one after the other. */
 typedef int nai_stats_pair_fn(void *ctx, uint32_t range, uint32_t item, struct nai_err *err);
-NAI_MUST_CHECK int nai_stats_contain(const struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
+NAI_MUST_CHECK int nai_stats_contain(struct nai_stats_ranges *ranges, const struct nai_stats_item *items,
                                      uint32_t count, nai_stats_pair_fn *pair, void *ctx, struct nai_arena *arena,
                                      struct nai_err *err);
 
@@ -280,7 +324,7 @@ struct nai_stats_place {
   uint32_t twin;   /* another range of the same times: of the first of them the second, of the others the first;
                       UINT32_MAX: none. The first is the others' parent */
 };
-NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, const struct nai_stats_ranges *ranges,
+NAI_MUST_CHECK int nai_stats_find_parents(struct nai_stats_place **out, struct nai_stats_ranges *ranges,
                                           struct nai_arena *arena, struct nai_err *err);
 
 /* --- operations.c: what ran on GPUs, and the calls that launched it --------------------------------------- */
@@ -314,6 +358,10 @@ NAI_MUST_CHECK int nai_stats_load_operations(struct nai_stats_events *out, struc
                                              enum nai_stats_what what, uint32_t wanted,
                                              const struct nai_stats_options *options, struct nai_err *err);
 
+/* range_names.c: renames kernels, whose process and correlation are there, by the ranges around their launches. */
+NAI_MUST_CHECK int nai_stats_name_by_range(struct nai_stats_events *kernels, struct nai_stats_source *source,
+                                           struct nai_err *err);
+
 enum {
   NAI_STATS_CALL_START,
   NAI_STATS_CALL_END,
@@ -337,7 +385,7 @@ static inline int64_t nai_stats_tid(int64_t global) { return global == NAI_STATS
 /* Calls by process and correlation id. */
 struct nai_stats_calls {
   struct nai_stats_events events;
-  struct nai_strings known;
+  struct nai_keyset known;
   uint32_t *row; /* of each known pair: its first call */
 };
 NAI_MUST_CHECK int nai_stats_index_calls(struct nai_stats_calls *out, struct nai_stats_source *source,
@@ -383,6 +431,24 @@ NAI_MUST_CHECK int nai_stats_write(struct nai_buf *out, const struct nai_stats_r
                                    const struct nai_stats_options *options, struct nai_stats_rows *rows,
                                    const struct nai_stats_format *format, struct nai_err *err);
 
+/* --- program.c: an output that is a program ------------------------------------------------------------- */
+
+struct nai_stats_program {
+  pid_t pid; /* 0: none */
+  int fd;    /* what is written here it reads */
+};
+/* Prepares a command as programs[number], behind those that are there: it begins once it is given something. To be
+ * called before threads are started and rights given up. `give` waits for its end; NAI_EIO where that was a failure. */
+NAI_MUST_CHECK int nai_stats_program_start(struct nai_stats_program *programs, size_t number, const char *words,
+                                           struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_program_give(struct nai_stats_program *program, const struct nai_buf *text,
+                                          const char *words, struct nai_err *err);
+void nai_stats_program_free(struct nai_stats_program *program);
+
+/* run_export.c: path of the export that the run in `directory` was made from, looked for where we are, in the
+ * directory and in the two around it. NAI_EINPUT when it is not there. */
+NAI_MUST_CHECK int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_err *err);
+
 /* --- units.c --------------------------------------------------------------------------------------------- */
 
 /* One decimal, half away from zero, of the shortest decimal number that is `value`. */
@@ -392,5 +458,7 @@ const struct nai_stats_scale *nai_stats_scale_find(enum nai_stats_unit unit, con
 const struct nai_stats_scale *nai_stats_scale_default(enum nai_stats_unit unit);
 /* What stands in parentheses in a header. */
 void nai_stats_put_unit(struct nai_buf *out, enum nai_stats_unit unit, const struct nai_stats_scale *scale, bool old);
+/* A whole number. */
+void nai_stats_put_digits(struct nai_buf *out, int64_t value);
 /* A number in that unit, NULL: as it is. */
 void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell, const struct nai_stats_scale *scale);

@@ -1,6 +1,10 @@
 /* Reports that add up events by what they are: calls, kernels, copies, OS runtime. */
 #include "features/stats/stats.h"
 
+#include "base/sort.h"
+
+#include <stdlib.h>
+
 /* --- calls -------------------------------------------------------------------------------------------- */
 
 static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -52,6 +56,38 @@ const struct nai_stats_column nai_stats_call_columns[] = {
 
 enum { KEY_NAME, KEY_GRID, KEY_BLOCK = KEY_GRID + 3, GRID_KEYS = KEY_BLOCK + 3 };
 
+/* The ids of StringIds behind texts. */
+static int find_ids(int64_t **ids, struct nai_stats_source *source, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*ids, &source->arena, source->texts.count, err));
+  for (uint32_t text = 0; text < source->texts.count; text++)
+    (*ids)[text] = INT64_MAX;
+  for (uint32_t slot = 0; slot < source->name_ids.count; slot++) {
+    int64_t text = source->names[slot].text, id = source->name_ids.keys[slot];
+    if (text < source->texts.count && id < (*ids)[text])
+      (*ids)[text] = id;
+  }
+  return NAI_OK;
+}
+
+/* Equal totals by id of the name, grid and block; no name comes first. */
+static int by_id(const void *left, const void *right, void *ids) {
+  const struct nai_stats_group *a = left, *b = right;
+  int64_t one = a->name ? ((const int64_t *)ids)[a->key[KEY_NAME]] : INT64_MIN,
+          other = b->name ? ((const int64_t *)ids)[b->key[KEY_NAME]] : INT64_MIN;
+  int order = NAI_COMPARE({b->stats.total, a->stats.total}, {one, other});
+  for (int k = KEY_GRID; k < GRID_KEYS && !order; k++)
+    order = NAI_COMPARE({a->key[k], b->key[k]});
+  return order;
+}
+
+static int order_by_ids(struct nai_stats_rows *rows, struct nai_stats_groups *groups, struct nai_err *err) {
+  int64_t *ids = NULL;
+  NAI_TRY(find_ids(&ids, rows->source, err));
+  if (rows->count)
+    qsort_r(groups->sorted, rows->count, sizeof *groups->sorted, by_id, ids);
+  return NAI_OK;
+}
+
 static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_options *options, int keys,
                        enum nai_stats_ties ties, struct nai_err *err) {
   struct nai_stats_events kernels;
@@ -68,11 +104,12 @@ static int sum_kernels(struct nai_stats_rows *rows, const struct nai_stats_optio
     if (nai_stats_has_times(start, end))
       NAI_TRY(nai_stats_groups_add(groups, key, end - start, err));
   }
-  return nai_stats_show_groups(rows, groups, KEY_NAME, ties, err);
+  NAI_TRY(nai_stats_show_groups(rows, groups, KEY_NAME, ties, err));
+  return options->old ? order_by_ids(rows, groups, err) : NAI_OK;
 }
 
 int nai_stats_make_grids(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  return sum_kernels(rows, options, GRID_KEYS, options->old ? NAI_STATS_BY_NAME : NAI_STATS_BY_COUNT, err);
+  return sum_kernels(rows, options, GRID_KEYS, NAI_STATS_BY_COUNT, err);
 }
 
 /* In 2022 it was the one by grid and block. */
@@ -133,14 +170,14 @@ int nai_stats_make_copy_sizes(struct nai_stats_rows *rows, const struct nai_stat
   return sum_copies(rows, options, true, err);
 }
 
-static void size_average(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+void nai_stats_cell_size_average(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.mean);
 }
-static void size_deviation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+void nai_stats_cell_size_deviation(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   nai_stats_put_real(out, nai_stats_group_of(rows, row)->stats.stddev);
 }
 /* Of an odd number one of them, else the mean of two. */
-static void size_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+void nai_stats_cell_size_median(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct nai_stats *stats = &nai_stats_group_of(rows, row)->stats;
   if (stats->count % 2)
     nai_stats_put_int(out, (int64_t)stats->p50);
@@ -152,11 +189,7 @@ const struct nai_stats_column nai_stats_copy_time_columns[] = {
     NAI_STATS_SUMS("Count"), {"Operation", 0, nai_stats_cell_name}, {0}};
 const struct nai_stats_column nai_stats_copy_size_columns[] = {{"Total", NAI_STATS_MEMORY, nai_stats_cell_total},
                                                                {"Count", 0, nai_stats_cell_count},
-                                                               {"Avg", NAI_STATS_MEMORY, size_average},
-                                                               {"Med", NAI_STATS_MEMORY, size_median},
-                                                               {"Min", NAI_STATS_MEMORY, nai_stats_cell_least},
-                                                               {"Max", NAI_STATS_MEMORY, nai_stats_cell_most},
-                                                               {"StdDev", NAI_STATS_MEMORY, size_deviation},
+                                                               NAI_STATS_SIZE_SPREAD,
                                                                {"Operation", 0, nai_stats_cell_name},
                                                                {0}};
 

@@ -98,7 +98,7 @@ double nai_stats_round(double value) {
   return (negative ? -tenths : tenths) / 10;
 }
 
-static void put_int(struct nai_buf *out, int64_t value) {
+void nai_stats_put_digits(struct nai_buf *out, int64_t value) {
   char text[24], *at = text + sizeof text;
   uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
   do
@@ -114,7 +114,7 @@ static void put_real(struct nai_buf *out, double value) {
   char text[40];
   double tenths = floor(fabs(value) * 10 + 0.5);
   if (tenths < 1e15 && tenths / 10 == value) {
-    put_int(out, (int64_t)tenths / 10);
+    nai_stats_put_digits(out, (int64_t)tenths / 10);
     nai_buf_putc(out, '.');
     nai_buf_putc(out, (char)('0' + (int64_t)tenths % 10));
     return;
@@ -132,7 +132,7 @@ static void put_fixed(struct nai_buf *out, double value, int decimals) {
     return;
   }
   int64_t whole = (int64_t)(scaled + 0.5), power = (int64_t)powers[decimals];
-  put_int(out, whole / power);
+  nai_stats_put_digits(out, whole / power);
   nai_buf_putc(out, '.');
   for (whole %= power; power > 1; whole %= power) {
     power /= 10;
@@ -151,7 +151,7 @@ void nai_stats_put_number(struct nai_buf *out, const struct nai_stats_cell *cell
   else if (scale && scale->decimals >= 0)
     put_fixed(out, value * scale->factor, scale->decimals);
   else if (cell->type == NAI_STATS_INT)
-    put_int(out, cell->i);
+    nai_stats_put_digits(out, cell->i);
   else
     put_real(out, value);
 }

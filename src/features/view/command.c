@@ -8,7 +8,6 @@
 #include "tables/findings.h"
 
 #include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,7 +59,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(int, height, "height", "N", "with --once: lines of rows at most", NAI_CLI_RANGE(3, 10000),
                    .otherwise = "as many as there are"),
     NAI_CLI_SWITCH(on, ascii, "ascii", "draw with ASCII characters only", .otherwise = "where the locale is not UTF-8"),
-    NAI_CLI_OPTION(choice, color, "color", "WHEN", "whether categories have colours; nothing is told by colour alone",
+    NAI_CLI_OPTION(choice, color, "color", "WHEN", "whether categories have colors; nothing is told by color alone",
                    .choices = color_name),
     NAI_CLI_SWITCH(on, keys, "keys", "print the table of keys, and nothing else"),
     NAI_CMD_QUIET_OPTION,
@@ -193,7 +192,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     nai_term_print_keys(&keys);
     return nai_cmd_print(&keys, err);
   }
-  setlocale(LC_CTYPE, "");
+  nai_display_locale();
   choose_once(args);
   args->view.tree = count > 1 && strcmp(operands[1], "tree") == 0;
   if (args->view.tree && args->once)
@@ -227,7 +226,7 @@ NAI_CLI_COMMAND(
     .description =
         "Shows what each GPU and each thread did over time, or the tree of NVTX ranges, in the terminal; h shows what "
         "keys do. With --once, or where there is no terminal, the rows are printed as text. SRC is an artifacts "
-        "directory or a trace, which is analysed for this look only.",
+        "directory or a trace, which is analyzed for this look only.",
     .examples = "nsys-ai view artifacts/run1\nnsys-ai view artifacts/run1 tree\nnsys-ai view artifacts/run1 --range "
                 "train_step\nnsys-ai view trace.sqlite --once --width 120 --trim 1 1.02",
     .options = options,

@@ -6,18 +6,40 @@
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
-const char *nai_display_trouble(void) {
+void nai_display_locale(void) {
+  if (!setlocale(LC_CTYPE, "")) /* its files are not there, or of another C library than a static program's */
+    setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+/* The descriptions that are built in (CMakeLists.txt), for machines without. ncurses takes them from the environment.
+ */
+static bool use_builtin_terminal(void) {
+  const char *name = getenv("TERM");
+  for (const struct nai_terminal *t = nai_terminals; name && t->name; t++)
+    if (strcmp(t->name, name) == 0)
+      return setenv("TERMINFO", t->description, 1) == 0;
+  return false;
+}
+
+static bool set_up_terminal(void) {
   int known;
+  return setupterm(NULL, STDOUT_FILENO, &known) == OK ||
+         (use_builtin_terminal() && setupterm(NULL, STDOUT_FILENO, &known) == OK);
+}
+
+const char *nai_display_trouble(void) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
     return "standard input or output is no terminal";
-  if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
+  if (!set_up_terminal())
     return "TERM names no terminal that is known here";
   const char *place = tigetstr("cup");
   return !place || place == (const char *)-1 ? "this kind of terminal (TERM) cannot place the cursor" : NULL;

@@ -24,7 +24,7 @@ static int64_t kernel_ns_of_thread(const struct nai_term *v, uint32_t thread) {
   return ns;
 }
 
-/* count, own time, kernel time, share of the thread's kernel time. */
+/* count, wall time, kernel time, share of the thread's kernel time. */
 static void draw_numbers(struct nai_screen *s, int right, int y, int64_t count, int64_t wall, int64_t kernel,
                          int64_t whole, uint8_t attributes) {
   NAI_SCOPED(nai_buf) text = {0};
@@ -115,7 +115,7 @@ static void draw_line(struct nai_screen *s, const struct nai_term *v, uint32_t i
 void nai_draw_tree(struct nai_screen *s, const struct nai_term *v, int y, int rows) {
   const struct nai_tree *t = &v->tree;
   struct nai_buf title = {0};
-  const char *const heads[] = {"count", "own time", "kernels", "share"};
+  const char *const heads[] = {"count", "wall time", "kernels", "share"};
   const int ends[] = {10, 22, 35, NUMBERS};
   for (int i = 0; i < 4 && !v->tree_hides_times && s->width >= NUMBERS + 20; i++) {
     nai_buf_puts(&title, heads[i]);

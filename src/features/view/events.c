@@ -231,7 +231,7 @@ static const char letters[NAI_IDLE_CAUSES] = {
 
 const char *nai_gap_cause(const struct nai_scene *scene, uint32_t gpu, uint32_t event) {
   int cause = cause_of(scene, gpu, event);
-  return cause < 0 ? "cause not known" : nai_idle_cause_name((enum nai_idle_cause)cause);
+  return cause < 0 ? "cause not known" : nai_idle_cause_label((enum nai_idle_cause)cause);
 }
 
 char nai_cause_letter(const struct nai_scene *scene, uint32_t gpu, uint32_t event) {
@@ -241,5 +241,5 @@ char nai_cause_letter(const struct nai_scene *scene, uint32_t gpu, uint32_t even
 
 void nai_cause_letters(struct nai_buf *out) {
   for (int c = 0; c < NAI_IDLE_UNKNOWN; c++)
-    nai_buf_printf(out, "%s%c %s", c ? "  " : "", letters[c], nai_idle_cause_name((enum nai_idle_cause)c));
+    nai_buf_printf(out, "%s%c %s", c ? "  " : "", letters[c], nai_idle_cause_label((enum nai_idle_cause)c));
 }

@@ -97,6 +97,14 @@ NAI_MUST_CHECK int nai_term_print_json(struct nai_buf *out, struct nai_term *vie
 /* The table of keys, as Markdown: docs/terminal.md has it. */
 void nai_term_print_keys(struct nai_buf *out);
 
+/* Names of terminals and their descriptions as ncurses takes them in TERMINFO ("hex:1a01..."); ends with NULL. */
+struct nai_terminal {
+  const char *name, *description;
+};
+extern const struct nai_terminal nai_terminals[];
+
+/* Sets the locale that the user asks for, or UTF-8. */
+void nai_display_locale(void);
 /* display.c: why the terminal cannot show a view, NULL when it can: it is none, or has no way to place the cursor. */
 const char *nai_display_trouble(void);
 /* Runs until the user quits. *ended_by: the signal that ended it, 0 for none; the terminal is as it was before in any

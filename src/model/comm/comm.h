@@ -27,10 +27,17 @@ struct nai_comm_item {
   int64_t launched;       /* start of the call that launched it, NAI_NULL_I64 unknown */
   /* the matched set it belongs to */
   uint32_t set;  /* NAI_NO_ROW for none */
-  uint32_t late; /* item of the set that began last; NAI_NO_ROW when that is within the clocks' doubt */
+  uint32_t late; /* item of the set that came last; NAI_NO_ROW where nothing tells which that is */
   int64_t members, wait, transfer, tail, skew;
-  int64_t late_by; /* of the late one: since the last but one began */
+  int64_t late_by; /* of the shortest one: by which it is shorter than the second shortest */
 };
+
+/* How far ends of collectives are in doubt whose differences deviate by `mad` from their median (median absolute
+ * deviation): three times 1.4826 of it, or of a step of a GPU's clock. ns. */
+int64_t nai_comm_doubt(int64_t mad);
+/* Whether who came last to a collective is late: by 2 us, by 2 % of the transfer, and by the doubt of the ends. The one
+ * that came last is the one whose kernel is the shortest, `late_by` what the second shortest is longer. */
+bool nai_comm_is_late(int64_t late_by, int64_t transfer, int64_t doubt);
 
 /* Kernels of one communicator (between two of its ranks, where `pair` tells them) on one GPU where its id is known,
  * else those of one stream. */

@@ -53,26 +53,30 @@ int nai_comm_clock(bool *together, struct nai_comm_line *to, const struct nai_co
   return NAI_OK;
 }
 
-/* One set: items with their clocks corrected. */
+/* One set: items with their clocks corrected. Who came last is told by durations, which need no clock: it waits for
+ * nobody, so its kernel is the shortest. */
 struct set {
   uint32_t late;
-  int64_t last, second, first, end; /* starts: last, the one before, first; the first end */
+  int64_t last, first, end;  /* starts: last, first; the first end */
+  int64_t shortest, shorter; /* durations: the shortest, the second shortest */
 };
 
 static int64_t corrected(const struct nai_comm_line *line, int64_t t) { return t - line->correction; }
 
 static struct set look_at(const struct nai_comm_cluster *k, const uint32_t *partners) {
-  struct set s = {.last = INT64_MIN, .second = INT64_MIN, .first = INT64_MAX, .end = INT64_MAX};
+  struct set s = {.last = INT64_MIN, .first = INT64_MAX, .end = INT64_MAX, .shortest = INT64_MAX, .shorter = INT64_MAX};
   for (uint32_t i = 0; i < k->count; i++) {
     const struct nai_comm_item *item = &k->comm->items[partners[i]];
     int64_t start = corrected(k->lines[i], item->start), end = corrected(k->lines[i], item->end);
-    if (start > s.last) {
-      s.second = s.last;
-      s.last = start;
+    int64_t ns = item->end - item->start;
+    if (ns < s.shortest) {
+      s.shorter = s.shortest;
+      s.shortest = ns;
       s.late = partners[i];
-    } else if (start > s.second) {
-      s.second = start;
+    } else if (ns < s.shorter) {
+      s.shorter = ns;
     }
+    s.last = start > s.last ? start : s.last;
     s.first = start < s.first ? start : s.first;
     s.end = end < s.end ? end : s.end;
   }
@@ -88,13 +92,24 @@ static void split_item(struct nai_comm_item *item, const struct nai_comm_line *l
   item->tail = end - start - item->wait - item->transfer;
 }
 
-/* Within it, nothing tells which GPU came last. */
-static int64_t doubt_of(const struct nai_comm_cluster *k) {
-  int64_t doubt = 0;
+int64_t nai_comm_doubt(int64_t mad) {
+  enum { STAMP_NS = 32, TIMES = 3 };
+  int64_t deviation = (int64_t)(1.4826 * (double)mad + 0.5);
+  return TIMES * (deviation > STAMP_NS ? deviation : STAMP_NS);
+}
+
+bool nai_comm_is_late(int64_t late_by, int64_t transfer, int64_t doubt) {
+  enum { TIE_NS = 2000, TIE_SHARE = 50 };
+  int64_t limit = transfer / TIE_SHARE > TIE_NS ? transfer / TIE_SHARE : TIE_NS;
+  return late_by >= (doubt > limit ? doubt : limit);
+}
+
+static int64_t largest_mad(const struct nai_comm_cluster *k) {
+  int64_t mad = 0;
   for (uint32_t i = 0; i < k->count; i++)
-    if (k->lines[i]->mad != NAI_NULL_I64 && 3 * k->lines[i]->mad > doubt)
-      doubt = 3 * k->lines[i]->mad;
-  return doubt;
+    if (k->lines[i]->mad != NAI_NULL_I64 && k->lines[i]->mad > mad)
+      mad = k->lines[i]->mad;
+  return mad;
 }
 
 static bool complete(const struct nai_comm_cluster *k, const uint32_t *partners) {
@@ -111,8 +126,8 @@ static void split_set(struct nai_comm_cluster *k, const uint32_t *partners, int6
     item->set = k->comm->set_count;
     item->members = k->count;
     item->skew = s.last - s.first;
-    item->late_by = partners[i] == s.late ? s.last - s.second : 0;
-    item->late = s.last - s.second > doubt ? s.late : NAI_NO_ROW;
+    item->late_by = partners[i] == s.late ? s.shorter - s.shortest : 0;
+    item->late = nai_comm_is_late(s.shorter - s.shortest, s.shortest, doubt) ? s.late : NAI_NO_ROW;
     split_item(item, k->lines[i], &s);
     k->lines[i]->sets++;
   }
@@ -120,9 +135,9 @@ static void split_set(struct nai_comm_cluster *k, const uint32_t *partners, int6
 }
 
 void nai_comm_split(struct nai_comm_cluster *k) {
-  int64_t doubt = doubt_of(k);
-  if (doubt) /* the clock that the others were compared with is as doubtful as theirs */
-    k->lines[0]->mad = doubt / 3;
+  int64_t mad = largest_mad(k), doubt = nai_comm_doubt(mad);
+  if (mad) /* the clock that the others were compared with is as doubtful as theirs */
+    k->lines[0]->mad = mad;
   for (uint32_t i = 0; i < k->rows; i++)
     if (complete(k, k->partners + (size_t)i * k->stride))
       split_set(k, k->partners + (size_t)i * k->stride, doubt);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "table/stats.h"
+#include "tables/idle_causes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,9 +42,13 @@ static const struct {
 
 const char *nai_idle_cause_name(enum nai_idle_cause cause) { return words[cause].name; }
 
+const char *nai_idle_cause_label(enum nai_idle_cause cause) {
+  return nai_column_label(&nai_idle_causes_schema.columns[IDLE_CAUSES_cause], words[cause].name);
+}
+
 const char *nai_idle_cause_meaning(const char *name) {
   for (int c = 0; c < NAI_IDLE_CAUSES; c++)
-    if (strcmp(words[c].name, name) == 0)
+    if (strcmp(words[c].name, name) == 0 || strcmp(nai_idle_cause_label((enum nai_idle_cause)c), name) == 0)
       return words[c].meaning;
   return NULL;
 }

@@ -21,7 +21,8 @@ enum nai_idle_cause {
   NAI_IDLE_UNKNOWN,
   NAI_IDLE_CAUSES
 };
-const char *nai_idle_cause_name(enum nai_idle_cause cause); /* "profiler", "module_load", ... */
+const char *nai_idle_cause_name(enum nai_idle_cause cause);  /* "profiler", "module_load", ... */
+const char *nai_idle_cause_label(enum nai_idle_cause cause); /* what people read: "module loading" */
 /* What a cause means, for people: the rest of a sentence. NULL: no cause has that name. */
 const char *nai_idle_cause_meaning(const char *name);
 

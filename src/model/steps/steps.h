@@ -63,6 +63,9 @@ struct nai_repeating_unit {
   double match_pct;        /* kernels that are the same one repetition later */
   int64_t start, end;      /* of the first and of the last kernel of it */
   int64_t median_ns;       /* from one repetition to the next */
+  int64_t warm_start;      /* of the second repetition: the first may be a warm-up */
+  int64_t last_start;      /* of the last one, whose end nothing tells */
+  uint32_t between;        /* repetitions between the two */
   double cv_pct;
   uint32_t marker;   /* row of kernel_events: the first kernel of a repetition */
   const char *level; /* "layer", "microbatch", "unknown": a literal */

@@ -15,8 +15,6 @@ struct nai_step_names {
 };
 NAI_MUST_CHECK int nai_step_names_find(struct nai_step_names *out, const struct nai_model *model,
                                        struct nai_arena *arena, struct nai_err *err);
-/* Appends `name` with every run of digits as '#'. */
-void nai_step_canonical(struct nai_buf *out, const char *name);
 /* *out = a text that stays with the model. */
 NAI_MUST_CHECK int nai_step_keep(const char **out, struct nai_model *model, const struct nai_buf *text,
                                  struct nai_err *err);

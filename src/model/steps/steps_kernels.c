@@ -42,17 +42,33 @@ static void print_path(struct nai_buf *out, const struct nai_model *m, uint32_t 
   for (; node && depth < MAX_DEPTH; node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent])
     chain[depth++] = node;
   while (depth-- > 0) {
-    nai_step_canonical(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[depth]->name));
+    nai_text_fold_digits(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[depth]->name));
     nai_buf_puts(out, depth ? " > " : "");
   }
 }
 
+/* Where the repetitions of a unit begin in the sequence: at a marker, or at equal distances. */
+struct repetitions {
+  const struct nai_step_sequence *q;
+  uint32_t marker, first, length, count;
+  bool marked;
+};
+
+static uint32_t repetition_at(const struct repetitions *r, uint32_t i) {
+  return r->marked ? nai_step_occurrence(r->q, r->marker, i) : r->first + i * r->length;
+}
+
+static int64_t start_of(const struct repetitions *r, const struct nai_model *m, uint32_t i) {
+  return nai_model_op_start(m, &m->gpus[r->q->gpu].ops[r->q->op[repetition_at(r, i)]]);
+}
+
 /* Path and level of a unit, from the launches of one repetition in the middle: the first that tells a level, else the
  * first that has a path. */
-static int describe(struct nai_repeating_unit *u, struct nai_model *m, const struct nai_step_sequence *q,
-                    const struct nai_step_period *p, struct nai_err *err) {
-  uint32_t middle = (p->count - 1) / 2, from = nai_step_occurrence(q, p->marker, middle);
-  uint32_t to = middle + 1 < p->count ? nai_step_occurrence(q, p->marker, middle + 1) : q->count;
+static int describe(struct nai_repeating_unit *u, struct nai_model *m, const struct repetitions *r,
+                    struct nai_err *err) {
+  const struct nai_step_sequence *q = r->q;
+  uint32_t middle = (r->count - 1) / 2, from = repetition_at(r, middle);
+  uint32_t to = middle + 1 < r->count ? repetition_at(r, middle + 1) : q->count;
   NAI_SCOPED(nai_buf) path = {0};
   u->level = "unknown";
   for (uint32_t i = from; i < to && strcmp(u->level, "unknown") == 0; i++) {
@@ -72,41 +88,61 @@ static int describe(struct nai_repeating_unit *u, struct nai_model *m, const str
 }
 
 /* How long from one repetition to the next. */
-static int measure(struct nai_repeating_unit *u, const struct nai_model *m, const struct nai_step_sequence *q,
-                   const struct nai_step_period *p, struct nai_err *err) {
+static int measure(struct nai_repeating_unit *u, const struct nai_model *m, const struct repetitions *r,
+                   struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  uint32_t full = p->count - 1, last = nai_step_occurrence(q, p->marker, full) + p->length - 1;
-  const struct nai_op *ops = m->gpus[q->gpu].ops;
+  const struct nai_step_sequence *q = r->q;
+  uint32_t full = r->count - 1, last = repetition_at(r, full) + r->length - 1;
   int64_t *ns;
   NAI_TRY(NAI_NEW(ns, &arena, full, err));
-  for (uint32_t r = 0; r < full; r++)
-    ns[r] = nai_model_op_start(m, &ops[q->op[nai_step_occurrence(q, p->marker, r + 1)]]) -
-            nai_model_op_start(m, &ops[q->op[nai_step_occurrence(q, p->marker, r)]]);
+  for (uint32_t i = 0; i < full; i++)
+    ns[i] = start_of(r, m, i + 1) - start_of(r, m, i);
   u->cv_pct = nai_step_cv_pct(ns, full);
   nai_select_i64(ns, full, (full - 1) / 2);
   u->median_ns = ns[(full - 1) / 2];
   last = last < q->count ? last : q->count - 1;
-  u->start = nai_model_op_start(m, &ops[q->op[nai_step_occurrence(q, p->marker, 0)]]);
-  u->end = nai_model_op_end(m, &ops[q->op[last]]);
+  u->start = start_of(r, m, 0);
+  u->end = nai_model_op_end(m, &m->gpus[q->gpu].ops[q->op[last]]);
+  u->warm_start = start_of(r, m, full > 1 ? 1 : 0);
+  u->last_start = start_of(r, m, full);
+  u->between = full > 1 ? full - 1 : full;
   return NAI_OK;
+}
+
+static int add_repetitions(const struct nai_step_search *s, const struct repetitions *r, double match_pct,
+                           struct nai_err *err) {
+  struct nai_steps *steps = s->found;
+  const struct nai_gpu *gpu = &s->m->gpus[r->q->gpu];
+  NAI_TRY(NAI_ROOM(steps->units, steps->unit_capacity, steps->unit_count, &s->m->work->arenas[NAI_PART_STEPS], err));
+  struct nai_repeating_unit *u = &steps->units[steps->unit_count++];
+  const struct nai_op *marker = &gpu->ops[r->q->op[repetition_at(r, 0)]];
+  *u = (struct nai_repeating_unit){.process = s->process,
+                                   .gpu = r->q->gpu,
+                                   .context = gpu->streams[r->q->stream].context,
+                                   .stream = gpu->streams[r->q->stream].id,
+                                   .kernels = r->length,
+                                   .count = r->count,
+                                   .match_pct = match_pct,
+                                   .marker = marker->type == NAI_OP_KERNEL ? marker->row : NAI_NO_ROW};
+  NAI_TRY(describe(u, s->m, r, err));
+  return measure(u, s->m, r, err);
 }
 
 static int add_unit(const struct nai_step_search *s, const struct nai_step_sequence *q, const struct nai_step_period *p,
                     struct nai_err *err) {
-  struct nai_steps *steps = s->found;
-  NAI_TRY(NAI_ROOM(steps->units, steps->unit_capacity, steps->unit_count, &s->m->work->arenas[NAI_PART_STEPS], err));
-  struct nai_repeating_unit *u = &steps->units[steps->unit_count++];
-  const struct nai_op *marker = &s->m->gpus[q->gpu].ops[q->op[nai_step_occurrence(q, p->marker, 0)]];
-  *u = (struct nai_repeating_unit){.process = s->process,
-                                   .gpu = q->gpu,
-                                   .context = s->m->gpus[q->gpu].streams[q->stream].context,
-                                   .stream = s->m->gpus[q->gpu].streams[q->stream].id,
-                                   .kernels = p->length,
-                                   .count = p->count,
-                                   .match_pct = p->like_pct,
-                                   .marker = marker->type == NAI_OP_KERNEL ? marker->row : NAI_NO_ROW};
-  NAI_TRY(describe(u, s->m, q, p, err));
-  return measure(u, s->m, q, p, err);
+  const struct repetitions r = {.q = q, .marker = p->marker, .length = p->length, .count = p->count, .marked = true};
+  return add_repetitions(s, &r, p->like_pct, err);
+}
+
+/* Where no period is found: loops of a few kernels, each for itself. */
+static int add_loops(const struct nai_step_search *s, const struct nai_step_sequence *q, struct nai_err *err) {
+  struct nai_step_loop loops[MAX_UNITS];
+  uint32_t count = nai_step_loops(loops, MAX_UNITS, q);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct repetitions r = {.q = q, .first = loops[i].first, .length = loops[i].length, .count = loops[i].count};
+    NAI_TRY(add_repetitions(s, &r, 100, err));
+  }
+  return NAI_OK;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -180,11 +216,17 @@ static void place_units(const struct nai_step_search *s) {
   steps->unit_count = kept;
 }
 
-static int explain(struct nai_step_search *s, const struct nai_repeating_unit *u, struct nai_err *err) {
+static int explain(struct nai_step_search *s, const struct nai_step_sequence *q, struct nai_err *err) {
   NAI_SCOPED(nai_buf) why = {0};
-  bool known = strcmp(u->level, "unknown") != 0;
-  nai_buf_printf(&why, "repeating unit of %u kernels, %u times: %s%s%sno step boundary found", u->kernels, u->count,
-                 known ? "probably a " : "", known ? u->level : "", known ? "; " : "");
+  const struct nai_repeating_unit *u = s->found->unit_count ? &s->found->units[0] : NULL;
+  bool known = u && strcmp(u->level, "unknown") != 0;
+  if (u)
+    nai_buf_printf(&why, "repeating unit of %u kernel%s, %u times: %s%s%sno step boundary found", u->kernels,
+                   u->kernels == 1 ? "" : "s", u->count, known ? "probably a " : "", known ? u->level : "",
+                   known ? "; " : "");
+  else
+    nai_buf_printf(&why, "%u kernel%s of %u kind%s on the busiest stream, and no sequence of them repeats", q->count,
+                   q->count == 1 ? "" : "s", q->token_count, q->token_count == 1 ? "" : "s");
   return nai_step_keep(&s->out->why, s->m, &why, err);
 }
 
@@ -196,7 +238,10 @@ int nai_steps_by_kernels(struct nai_step_search *s, struct nai_err *err) {
   NAI_TRY(nai_step_periods(periods, &count, &q, err));
   NAI_TRY(judge(s, &q, periods, count, err));
   place_units(s);
-  if (s->out->count || !s->found->unit_count || s->m->step)
+  bool told = s->out->why && !s->found->unit_count; /* by ranges */
+  if (!s->out->count && !s->found->unit_count)
+    NAI_TRY(add_loops(s, &q, err));
+  if (s->out->count || !q.count || s->m->step || told)
     return NAI_OK;
-  return explain(s, &s->found->units[0], err);
+  return explain(s, &q, err);
 }

@@ -1,17 +1,9 @@
 /* What range names say about steps. */
+#include "base/text.h"
 #include "model/steps/steps_build.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void nai_step_canonical(struct nai_buf *out, const char *name) {
-  for (bool digits = false; *name; name++) {
-    bool digit = *name >= '0' && *name <= '9';
-    if (!digit || !digits)
-      nai_buf_putc(out, digit ? '#' : *name);
-    digits = digit;
-  }
-}
 
 int nai_step_keep(const char **out, struct nai_model *m, const struct nai_buf *text, struct nai_err *err) {
   NAI_TRY(nai_buf_check(text, err));
@@ -27,7 +19,7 @@ int nai_step_names_find(struct nai_step_names *out, const struct nai_model *m, s
   NAI_TRY(NAI_NEW(out->canonical, arena, names->count, err));
   for (uint32_t i = 0; i < names->count; i++) {
     nai_buf_clear(&text);
-    nai_step_canonical(&text, nai_strings_get(names, i));
+    nai_text_fold_digits(&text, nai_strings_get(names, i));
     out->canonical[i] = nai_strings_add(&out->texts, nai_buf_str(&text), text.len);
     if (text.oom || out->canonical[i] == NAI_NO_STRING)
       return nai_err_nomem(err);

@@ -1,5 +1,6 @@
 /* Steps by ranges around an optimizer: each step ends where one of them does. For loops whose steps have no range of
  * their own. */
+#include "base/text.h"
 #include "model/steps/steps_build.h"
 
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static int take(struct nai_step_search *s, const struct ends *e, uint32_t usual,
   }
   NAI_SCOPED(nai_buf) name = {0};
   nai_buf_puts(&name, "end of ");
-  nai_step_canonical(&name, nai_model_range_name(s->m, e->rows[0]));
+  nai_text_fold_digits(&name, nai_model_range_name(s->m, e->rows[0]));
   out->method = NAI_STEPS_NVTX;
   out->confidence = 75;
   out->thread = e->thread;

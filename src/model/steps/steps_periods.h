@@ -36,6 +36,13 @@ static inline uint32_t nai_step_occurrences(const struct nai_step_sequence *s, u
 NAI_MUST_CHECK int nai_step_periods(struct nai_step_period out[NAI_MAX_PERIODS], uint32_t *count,
                                     const struct nai_step_sequence *sequence, struct nai_err *err);
 
+/* steps_loops.c: `length` operations that come again at once, `count` times, from operation `first` of the sequence. */
+struct nai_step_loop {
+  uint32_t first, length, count;
+};
+/* At most `most` of them, the largest first; their number. */
+uint32_t nai_step_loops(struct nai_step_loop *loops, uint32_t most, const struct nai_step_sequence *sequence);
+
 /* steps_boundary.c: where steps begin that repeat with a period, when there is evidence of a boundary. */
 struct nai_step_evidence {
   const char *name; /* what tells: a literal; NULL: nothing does */

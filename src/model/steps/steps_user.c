@@ -1,4 +1,5 @@
 /* Steps that the user named: ranges whose name matches --step. */
+#include "base/text.h"
 #include "model/steps/steps_build.h"
 
 int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *m, const uint32_t *ranges, uint32_t count,
@@ -53,7 +54,7 @@ int nai_steps_by_user(struct nai_step_search *s, struct nai_err *err) {
   nai_step_ranges(rows, m, s->out->thread, matches);
   s->out->method = NAI_STEPS_USER;
   s->out->confidence = 100;
-  nai_step_canonical(&name, nai_model_range_name(m, rows[0]));
+  nai_text_fold_digits(&name, nai_model_range_name(m, rows[0]));
   NAI_TRY(nai_step_keep(&s->out->name, s->m, &name, err));
   return nai_steps_from_ranges(s->out, s->m, rows, best, err);
 }

@@ -100,7 +100,7 @@ const struct nai_source nai_source_kernels = {
     .table = NAI_IN_KERNELS,
     .vital = true,
     .capability = "kernels",
-    .disables = "kernel statistics, GPU utilisation, launch behaviour",
+    .disables = "kernel statistics, GPU utilization, launch behavior",
     .records = NAI_IN_KERNEL_CONFIGS,
     .brings = NAI_IN(KERNEL_CONFIGS),
     .feeds = {NAI_FEED(kernel, kernel_row, 0, "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")}};
@@ -218,8 +218,8 @@ const struct nai_source nai_source_graphs = {.table = NAI_IN_GRAPHS,
 NAI_FIELDS(sync, SYNC_FIELDS, SYNC_EVENTS, put_times)
 
 const struct nai_source nai_source_syncs = {.table = NAI_IN_SYNCS,
-                                            .capability = "synchronisation records",
-                                            .disables = "nothing while API calls are present",
+                                            .capability = "synchronization records",
+                                            .disables = "which stream a call waits for",
                                             .feeds = {
                                                 NAI_FEED(sync, put_sync, 0, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")}};
 

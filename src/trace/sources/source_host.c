@@ -29,7 +29,7 @@ const struct nai_source nai_source_apis = {
     .table = NAI_IN_APIS,
     .vital = true,
     .capability = "CUDA API calls",
-    .disables = "launch latency, synchronisation, causes of idle gaps, NVTX attribution of GPU work",
+    .disables = "launch latency, synchronization, causes of idle gaps, NVTX attribution of GPU work",
     .feeds = {NAI_FEED(api, put_api, 0, "CUPTI_ACTIVITY_KIND_RUNTIME")}};
 
 /* --- overhead --------------------------------------------------------------------------------- */

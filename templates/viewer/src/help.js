@@ -69,7 +69,7 @@ export class HelpDialog {
       h(
         'p',
         { class: 'muted' },
-        'The address holds the view: copy it with “Link” and whoever opens the same file sees the same place.',
+        'The address holds the view: copy it with “Link” and anyone who opens the same file sees the same place.',
       ),
     );
     document.body.append(this.dialog);

@@ -17,7 +17,7 @@ const NS_PER_MS = 1e6;
 const RANKINGS = [
   {
     table: 'kernels',
-    title: 'Longest kernels',
+    title: 'Top kernels by total GPU time (all GPUs)',
     label: 'kernel_name',
     value: 'total_time_ms',
     of: kernelTime,

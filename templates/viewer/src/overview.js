@@ -89,7 +89,7 @@ export class Overview {
       const canvas = h('canvas', {
         class: 'util-chart',
         role: 'img',
-        'aria-label': `Utilisation of ${label} over time. ${describeShares(totals, whole)}`,
+        'aria-label': `Utilization of ${label} over time. ${describeShares(totals, whole)}`,
         title: 'Click to open this time in the timeline',
         onclick: (/** @type {MouseEvent} */ event) => {
           const share = event.offsetX / canvas.clientWidth;

@@ -10,12 +10,12 @@ export const WORDS = [
     text: 'From the first to the last operation of a GPU. Its four parts below add up to it exactly.',
     where: '#v=timeline',
   },
-  { word: 'Compute', text: 'At least one kernel runs that is no communication (blue in every utilisation strip).', where: '#v=timeline' },
+  { word: 'Compute', text: 'At least one kernel runs that is no communication (blue in every utilization strip).', where: '#v=timeline' },
   {
     word: 'Exposed communication',
     text:
-      'A communication kernel (NCCL and the like) runs and no compute kernel hides it: the GPU moves data, or waits for other ranks, and nothing else. ' +
-      'Orange in the utilisation strips; below it, the kernels of the category communication.',
+      'A communication kernel (NCCL and the like) runs and no compute kernel overlaps it: the GPU moves data, or waits for other ranks, and nothing else. ' +
+      'Orange in the utilization strips; below it, the kernels of the category communication.',
     where: '#v=timeline&lc=communication',
   },
   {
@@ -25,7 +25,7 @@ export const WORDS = [
   },
   {
     word: 'Idle, idle gap',
-    text: 'Nothing runs on the GPU. Each gap has the most likely cause, told from what the host did meanwhile; the legend of the timeline names the causes.',
+    text: 'Nothing runs on the GPU. Each gap has the most likely cause, told from the host activity; the legend of the timeline names the causes.',
     where: '#v=tables&t=gpu_idle_gaps',
   },
   {
@@ -34,7 +34,7 @@ export const WORDS = [
   },
   {
     word: 'Blocking call',
-    text: 'A CUDA call that keeps the host until the GPU is done (red). It costs GPU time when the queue runs empty meanwhile.',
+    text: 'A CUDA call that keeps the host until the GPU is done (red). It costs GPU time when the launch queue runs empty.',
     where: '#v=tables&t=sync_calls',
   },
   {

@@ -289,7 +289,7 @@ export function analyse(plan) {
         severity: 'low',
         scope: 'process 144',
         why: 'While it blocks, nothing new is queued.',
-        recommendation: 'Replace the stream synchronisation by an event the next step waits for.',
+        recommendation: 'Replace the stream synchronization by an event the next step waits for.',
         verify: 'nsys-ai analyze --no-stages',
         links: [],
         evidence: [

@@ -46,7 +46,7 @@ export async function evidenceTests(suite, path, { report, timeline }) {
     }),
   );
 
-  await suite.test('zoomed in below a bin, utilisation is that of the events', () =>
+  await suite.test('zoomed in below a bin, utilization is that of the events', () =>
     suite.page(path, { hash: '#v=timeline' }, async (page) => {
       const kinds = await page.evaluate(() => {
         const { timeline: view, model } = globalThis.nsysAi.app;

@@ -36,7 +36,7 @@ export async function exportTests(suite, path, { report }) {
       }, bytes.toString());
       equal(drawing.error, '');
       equal(drawing.elements, ['clipPath', 'g', 'image', 'path', 'rect', 'svg', 'text']);
-      check(drawing.texts.includes('here') && drawing.texts.includes('Utilisation'), 'the mark and the tracks are named');
+      check(drawing.texts.includes('here') && drawing.texts.includes('Utilization'), 'the mark and the tracks are named');
       check(bytes.length < 3e6, `${bytes.length} bytes`);
     }),
   );

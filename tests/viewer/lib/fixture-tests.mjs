@@ -95,7 +95,7 @@ export async function fixtureTests(suite, scratch, fixture) {
     }),
   );
 
-  await suite.test('utilisation and gaps equal the plan', () =>
+  await suite.test('utilization and gaps equal the plan', () =>
     suite.page(fixture.path, {}, async (page) => {
       for (const [index, gpu] of fixture.perGpu.entries()) {
         equal(

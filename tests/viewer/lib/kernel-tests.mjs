@@ -131,7 +131,7 @@ export async function kernelTests(suite, open, truth, kernel) {
   await suite.test('a link restores the place', () =>
     open('', async (page) => {
       await select(page);
-      await page.getByLabel('Colour by').selectOption('name');
+      await page.getByLabel('Color by').selectOption('name');
       await page.getByLabel('Time shown as').selectOption('absolute');
       await page.locator('#timeline-search').fill('a');
       await page.waitForTimeout(450);
@@ -142,7 +142,7 @@ export async function kernelTests(suite, open, truth, kernel) {
         near(after.from, before.from, 1, 'left edge');
         near(after.to, before.to, 1, 'right edge');
         equal([after.selected, after.scrollTop, after.panel], [before.selected, before.scrollTop, true]);
-        equal(await other.getByLabel('Colour by').inputValue(), 'name');
+        equal(await other.getByLabel('Color by').inputValue(), 'name');
         equal(await other.getByLabel('Time shown as').inputValue(), 'absolute');
         equal(await other.locator('#timeline-search').inputValue(), 'a');
       });

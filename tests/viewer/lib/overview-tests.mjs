@@ -57,7 +57,7 @@ export async function overviewTests(suite, path, truth) {
     }),
   );
 
-  await suite.test('utilisation adds up to the window and is drawn', () =>
+  await suite.test('utilization adds up to the window and is drawn', () =>
     suite.page(path, {}, async (page) => {
       const worked = timeline.utilization.filter((data) => sum([data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map(sum)) > 0);
       equal(await page.locator('.util-card').count(), worked.length);

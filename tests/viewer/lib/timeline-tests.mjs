@@ -5,15 +5,17 @@ import { searchTests } from './search-tests.mjs';
 
 /** Causes as the page says them. */
 const CAUSE_WORDS = {
-  blocking_call: 'waiting call',
-  queue_drained: 'after a draining wait',
-  host_code: 'host code',
+  profiler: 'profiler overhead',
+  allocation: 'memory allocation',
+  blocking_call: 'synchronization',
+  queue_drained: 'starved after synchronization',
+  host_code: 'host-bound',
   cuda_call: 'other CUDA call',
-  in_launch_call: 'inside the launch',
-  module_load: 'code loading',
+  in_launch_call: 'launch call',
+  module_load: 'module loading',
   launch_latency: 'launch latency',
   page_migration: 'page migration',
-  unknown: 'unknown cause',
+  unknown: 'unknown',
 };
 
 /** Lanes of what threads did beside CUDA, not counted as events of the capture. */
@@ -266,7 +268,7 @@ export async function timelineTests(suite, path, truth) {
       const picture = () => page.evaluate(() => globalThis.nsysAi.app.timeline.canvas.toDataURL());
       await settle(page);
       const category = await picture();
-      await page.getByLabel('Colour by').selectOption('name');
+      await page.getByLabel('Color by').selectOption('name');
       await settle(page);
       if (kernel) check((await picture()) !== category, 'colour by name looks different');
       const time = () => page.evaluate(() => globalThis.nsysAi.app.model.clock.format(1500000));

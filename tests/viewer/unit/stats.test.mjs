@@ -42,7 +42,7 @@ test('ranges equal a recount from the plan', () => {
   }
 });
 
-test('neighbouring ranges add up', () => {
+test('neighboring ranges add up', () => {
   const middle = Math.round((model.startNs + model.endNs) / 2);
   const whole = rangeStats(model, model.startNs, model.endNs);
   const parts = [rangeStats(model, model.startNs, middle), rangeStats(model, middle, model.endNs)];

@@ -94,7 +94,7 @@ export function buildDifferences(time, kernels, shorten) {
   for (const row of time.rows) {
     const key = text(row, 'part');
     const cause = key.startsWith('idle.') && !key.endsWith('.rest');
-    const part = { key, title: cause ? causeName(text(row, 'title')) : text(row, 'title'), note: cause ? text(row, 'title') : '', base: number(row, 'base_time_ms'), fresh: number(row, 'new_time_ms'), children: /** @type {Difference[]} */ ([]) };
+    const part = { key, title: cause ? causeName(key.slice('idle.'.length)) : text(row, 'title'), note: cause ? key.slice('idle.'.length) : '', base: number(row, 'base_time_ms'), fresh: number(row, 'new_time_ms'), children: /** @type {Difference[]} */ ([]) };
     parts.set(key, part);
     const parent = parts.get(text(row, 'parent'));
     if (parent) parent.children.push(part);

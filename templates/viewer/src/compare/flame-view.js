@@ -24,7 +24,7 @@ export class FlameView {
     this.flame = new DifferenceFlame((part) => this.focus(part));
     this.parts = new PartTable('Differences of ranges', 'Range');
     host.append(
-      h('div', { class: 'toolbar' }, h('div', { class: 'group' }, this.metric), h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'swatch more' }), 'red, +: longer or new'), h('span', {}, h('i', { class: 'swatch less' }), 'blue, −: shorter or gone'), h('span', {}, h('i', { class: 'swatch none' }), 'grey: no difference that matters'))),
+      h('div', { class: 'toolbar' }, h('div', { class: 'group' }, this.metric), h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'swatch more' }), 'red, +: longer or new'), h('span', {}, h('i', { class: 'swatch less' }), 'blue, −: shorter or gone'), h('span', {}, h('i', { class: 'swatch none' }), 'gray: no difference that matters'))),
       h('p', { class: 'muted' }, `Per GPU and ${app.data.per}, means over all captures; the width is the longer of the two sides. Ranges on all threads together${app.data.per === 'step' ? ', steps of every state' : ''}.`),
       this.crumbs,
       this.flame.element,

@@ -104,7 +104,7 @@ export function metricCharts(model) {
       {
         table: 'gpu_metric_timeline',
         label: String(metric).replace(/ \[.*\]$/u, ''),
-        hint: `${String(metric)}, sampled: mean of each stretch; paler: its largest sample. Of the whole GPU, whoever uses it`,
+        hint: `${String(metric)}, sampled: mean of each stretch; paler: its largest sample. Of the whole GPU, all its users`,
         kind: 'metric',
         gpu: Number(gpu),
         pid: -1,

@@ -94,7 +94,7 @@ function specificFields(view, event, lane) {
     case 'api':
       return [
         [
-          'Behaviour',
+          'Behavior',
           callClass(value) === 1 ? h('span', { class: 'bad' }, 'blocks the host') : callClass(value) === 2 ? 'orders or polls' : 'returns at once',
         ],
         ['Correlation', String(corr[event])],
@@ -213,7 +213,10 @@ function links(view, event, lane) {
   const { start, duration: durations } = model.events;
   if (model.isGpuLane(lane)) {
     const launch = model.launchOf(event);
-    if (launch < 0) return [h('h3', {}, 'Launched by'), h('p', { class: 'muted' }, 'No launching call in the trace.')];
+    if (launch < 0) {
+      const why = model.aggregated ? 'The launching call is not on the page.' : 'No launching call in the trace.';
+      return [h('h3', {}, 'Launched by'), h('p', { class: 'muted' }, why)];
+    }
     const thread = model.laneOf(launch);
     const wait = start[event] - model.end(launch);
     return [

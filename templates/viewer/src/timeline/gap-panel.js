@@ -97,7 +97,7 @@ export function gapDetails(view, track, index) {
       'div',
       { class: 'buttons' },
       h('button', { type: 'button', onclick: () => view.zoomToSelection() }, 'Zoom'),
-      h('button', { type: 'button', onclick: () => view.selectRange(start, end, true) }, 'What happened meanwhile'),
+      h('button', { type: 'button', onclick: () => view.selectRange(start, end, true) }, 'Host activity in this gap'),
       h('button', { type: 'button', onclick: () => view.app.showTable('gpu_idle_gaps', gaps.row[index]) }, 'Row in the table'),
     ),
     fields([

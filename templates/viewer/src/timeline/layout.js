@@ -103,15 +103,15 @@ export class Layout {
         this.add({
           type: 'utilization',
           key: `${key}u`,
-          label: 'Utilisation',
+          label: 'Utilization',
           height: UTILIZATION_HEIGHT,
           parents,
           utilization,
           gpu: gpu.id,
         });
       }
-      this.addSpans(gpu.id, 'a', 'Activity', 'When the GPU works; grey: set-up and pauses, which no share counts as idle', activity.get(gpu.id));
-      this.addSpans(gpu.id, 's', 'Steps', 'Steps of the program; outliers are red, warm-up is grey', steps.get(gpu.id));
+      this.addSpans(gpu.id, 'a', 'Activity', 'When the GPU works; gray: setup and pauses, which no share counts as idle', activity.get(gpu.id));
+      this.addSpans(gpu.id, 's', 'Steps', 'Steps of the program; outliers are red, warm-up is gray', steps.get(gpu.id));
       const own = gaps.get(gpu.id);
       if (own) {
         this.add({
@@ -122,10 +122,10 @@ export class Layout {
           parents,
           gaps: own,
           gpu: gpu.id,
-          hint: 'Times when nothing ran on this GPU, coloured by cause',
+          hint: 'Times when nothing ran on this GPU, colored by cause',
         });
       }
-      this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers; grey: not known', collectives.get(gpu.id));
+      this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers; gray: not known', collectives.get(gpu.id));
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);

@@ -13,6 +13,11 @@ import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
 
+/** Time in blocking calls: a sum over threads would exceed the range. @param {number} ns @param {number} threads */
+function blockedPerThread(ns, threads) {
+  return threads > 1 ? `${duration(ns / threads)} per thread, mean of ${threads} threads` : duration(ns);
+}
+
 /** Details of what is selected: an event, a gap or a time range. */
 export class Panel {
   /** @param {TimelineView} view */
@@ -170,7 +175,7 @@ export class Panel {
         ),
         ['Kernels', `${integer(stats.kernelCount)}, ${duration(stats.kernelNs)} in total`],
         ['Launches', `${integer(stats.launches)} of ${counted(stats.apiCalls, 'call')}`],
-        ['Host blocked', duration(stats.blockedNs)],
+        ['Host blocked', blockedPerThread(stats.blockedNs, stats.threads)],
       ]),
       stats.from !== from || stats.to !== to
         ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)

@@ -80,7 +80,7 @@ export function stepSpans(model) {
 }
 
 /** @type {Record<string, string>} */
-const SPAN_NAMES = { active: 'active', set_up: 'set-up', check: 'check', pause: 'pause' };
+const SPAN_NAMES = { active: 'active', set_up: 'setup', check: 'result check', pause: 'pause' };
 
 /** When a GPU works, and the pauses between; of a GPU that never paused nothing. @param {Model} model */
 export function activitySpans(model) {

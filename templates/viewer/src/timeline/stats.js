@@ -23,6 +23,7 @@ import { between } from '../sums.js';
  * @property {number} launches  API calls that launched GPU work
  * @property {number} apiCalls
  * @property {number} blockedNs  blocking calls, summed over threads
+ * @property {number} threads  that call CUDA
  */
 
 /** Bits of a call's aux value. */
@@ -92,6 +93,7 @@ class Totals {
     );
     this.launches = 0;
     this.blockedNs = 0;
+    this.threads = model.lanes.filter((lane) => lane.kind === 'api').length;
   }
 
   /** @param {Map<number, NameTotal>} totals @param {number} name @param {number} count @param {number} ns */
@@ -137,6 +139,7 @@ class Totals {
       launches: this.launches,
       apiCalls: sum(apis, 'count'),
       blockedNs: this.blockedNs,
+      threads: this.threads,
     };
   }
 }

@@ -51,9 +51,9 @@ export class Toolbar {
     this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
     this.color = h(
       'select',
-      { 'aria-label': 'Colour by', onchange: () => this.setColors(this.color.value) },
-      h('option', { value: 'category' }, 'Colour: category'),
-      h('option', { value: 'name' }, 'Colour: name'),
+      { 'aria-label': 'Color by', onchange: () => this.setColors(this.color.value) },
+      h('option', { value: 'category' }, 'Color: category'),
+      h('option', { value: 'name' }, 'Color: name'),
     );
     const hasWall = view.model.clock.utcEpoch !== null;
     this.time = h(

@@ -1,0 +1,173 @@
+/* What decides when the GPUs are done? Tables critical_path, critical_path_causes, critical_path_summary,
+ * dependency_graph. */
+#include "analyses/analysis.h"
+#include "base/sort.h"
+#include "model/critical/path_sum.h"
+#include "model/idle/gap_names.h"
+#include "tables/critical_path.h"
+#include "tables/critical_path_causes.h"
+#include "tables/critical_path_summary.h"
+#include "tables/dependency_graph.h"
+#include "tables/threads.h"
+
+enum { PATH, CAUSES, SUMMARY, GRAPH };
+
+/* --- segments --------------------------------------------------------------------------------- */
+
+static void put_place(struct CRITICAL_PATH_row *row, const struct nai_model *m,
+                      const struct nai_path_segment *segment) {
+  const struct nai_dependencies *d = m->dependencies;
+  if (!segment->dep)
+    return;
+  if (nai_node_is_call(d, segment->node)) {
+    int32_t thread = nai_at_i32(&m->apis.thread, d->call_api[nai_node_call(segment->node)]);
+    row->pid = nai_model_pid(m, m->thread_process[thread]);
+    row->tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid);
+    return;
+  }
+  uint32_t op = nai_node_op(d, segment->node), gpu = nai_dep_op_gpu(d, op, m->gpu_count);
+  const struct nai_stream *stream = &m->gpus[gpu].streams[nai_dep_op(m, op)->stream];
+  row->device_id = nai_model_device(m, gpu);
+  row->stream_id = stream->id;
+  row->pid = nai_model_pid(m, stream->process);
+}
+
+static void put_segment(const struct nai_node_io *io, const struct nai_path_segment *segment, int64_t sequence) {
+  const struct nai_model *m = io->model;
+  char room[NAI_KIND_NAME_MAX];
+  struct CRITICAL_PATH_row row =
+      NAI_ROW(CRITICAL_PATH, .sequence = sequence, .start_ns = segment->start, .end_ns = segment->end,
+              .duration_ns = segment->end - segment->start, .cause = nai_path_cause_name(segment->cause));
+  put_place(&row, m, segment);
+  if (segment->dep) {
+    row.dependency = nai_dep_kind_name((enum nai_dep_kind)segment->dep->kind);
+    row.name = nai_path_subject(room, m, segment);
+    row.nvtx_range = nai_launch_range(m, nai_path_call(m, segment));
+  }
+  if (segment->cause == NAI_PATH_KERNEL)
+    row.category = nai_kernel_classes_name(
+        m->classes, m->kernel_category[nai_at_text(&m->kernels.name,
+                                                   nai_dep_op(m, nai_node_op(m->dependencies, segment->node))->row)]);
+  CRITICAL_PATH_add(io->out[PATH], &row);
+}
+
+/* The length from which on segments are listed: of many the longest. */
+static int shortest_listed(int64_t *least, struct nai_path path, const struct nai_node_io *io, struct nai_err *err) {
+  enum { MAX_SEGMENTS = 2000 };
+  int64_t *ns = NULL;
+  uint32_t count = 0, capacity = 0;
+  *least = 0;
+  for (struct nai_path_segment segment; nai_path_next(&path, &segment);) {
+    NAI_TRY(NAI_ROOM(ns, capacity, count, io->arena, err));
+    ns[count++] = segment.end - segment.start;
+  }
+  if (count <= MAX_SEGMENTS)
+    return NAI_OK;
+  nai_select_i64(ns, count, count - MAX_SEGMENTS);
+  *least = ns[count - MAX_SEGMENTS] + 1; /* of equal ones all or none */
+  return NAI_OK;
+}
+
+static int put_segments(const struct nai_node_io *io, const struct nai_path_scope *window, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct nai_path path = nai_path_at(m, m->dependencies->time, NULL, window->nodes[1], window->start);
+  int64_t least, sequence = 0;
+  NAI_TRY(shortest_listed(&least, path, io, err));
+  for (struct nai_path_segment segment; nai_path_next(&path, &segment); sequence++)
+    if (segment.end - segment.start >= least)
+      put_segment(io, &segment, sequence);
+  return NAI_OK;
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+static void put_group(const struct nai_node_io *io, const struct nai_path_scope *scope, const struct nai_path_sum *sum,
+                      const struct nai_path_group *group) {
+  const struct nai_model *m = io->model;
+  bool window = scope->kind == NAI_SCOPE_WINDOW;
+  NAI_ADD(CRITICAL_PATH_CAUSES, io->out[CAUSES], .scope = nai_path_scope_name(scope->kind),
+          .device_id = window ? NAI_NULL_I64 : nai_model_device(m, scope->gpu), .pid = nai_model_pid(m, scope->process),
+          .cause = nai_path_cause_name(group->cause),
+          .category = group->category < 0 ? NULL : nai_kernel_classes_name(m->classes, group->category),
+          .duration_ns = group->ns, .pct_of_wall = nai_percent((double)group->ns, (double)sum->wall_ns),
+          .per_repetition_ns = (double)group->ns / scope->judged, .segment_count = group->segments,
+          .longest_ns = group->longest_ns, .longest_start_ns = group->longest_start,
+          .longest_end_ns = group->longest_start + group->longest_ns, .what = group->what, .what_ns = group->what_ns);
+}
+
+static int put_scope(const struct nai_node_io *io, const struct nai_path_scope *scope, struct nai_path_sum *window,
+                     struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct nai_path_sum other, *sum = scope->kind == NAI_SCOPE_WINDOW ? window : &other;
+  const char *reason;
+  nai_path_sum_begin(sum, io->arena);
+  NAI_TRY(nai_path_sum_scope(sum, scope, m, m->dependencies->time, NULL, err));
+  NAI_TRY(nai_path_sum_end(sum, err));
+  for (uint32_t i = 0; i < sum->count; i++)
+    put_group(io, scope, sum, &sum->groups[i]);
+  enum nai_path_state state = nai_path_state_of(&reason, m, window);
+  const char *words = nai_path_sum_words(sum, err);
+  if (!words)
+    return NAI_ELIMIT;
+  NAI_ADD(CRITICAL_PATH_SUMMARY, io->out[SUMMARY], .scope = nai_path_scope_name(scope->kind),
+          .device_id = scope->kind == NAI_SCOPE_WINDOW ? NAI_NULL_I64 : nai_model_device(m, scope->gpu),
+          .pid = nai_model_pid(m, scope->process), .repetitions = scope->judged, .wall_ns = sum->wall_ns,
+          .per_repetition_ns = (double)sum->wall_ns / scope->judged,
+          .summary = state == NAI_PATH_REFUSED ? NULL : words, .state = nai_path_state_name(state), .reason = reason,
+          .unexplained_pct = nai_percent((double)sum->by_cause[NAI_PATH_UNEXPLAINED], (double)sum->wall_ns),
+          .not_recorded_pct = nai_percent((double)sum->by_cause[NAI_PATH_NOT_RECORDED], (double)sum->wall_ns));
+  return NAI_OK;
+}
+
+/* --- the graph -------------------------------------------------------------------------------- */
+
+static int replay_error(int64_t *error, const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_dependencies *d = io->model->dependencies;
+  const struct nai_scenario unchanged = {0};
+  int64_t *times;
+  *error = 0;
+  NAI_TRY(NAI_NEW(times, io->arena, d->node_count, err));
+  nai_dep_replay(times, io->model, &unchanged);
+  for (uint32_t i = 0; i < d->node_count; i++) {
+    int64_t away = times[i] < d->time[i] ? d->time[i] - times[i] : times[i] - d->time[i];
+    *error = away > *error ? away : *error;
+  }
+  return NAI_OK;
+}
+
+static int put_graph(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_dependencies *d = io->model->dependencies;
+  const struct nai_dep_quality *q = &d->quality;
+  int64_t error;
+  NAI_TRY(replay_error(&error, io, err));
+  NAI_ADD(DEPENDENCY_GRAPH, io->out[GRAPH], .call_count = d->call_count, .operation_count = d->op_count,
+          .dependency_count = d->first[d->node_count], .dropped_count = q->kinds[NAI_DEP_DROPPED],
+          .unlinked_count = q->unlinked, .unlinked_behind_count = q->unlinked_behind, .wait_count = q->waits,
+          .inferred_wait_count = q->inferred, .unresolved_wait_count = q->unresolved,
+          .unresolved_wait_pct = nai_percent((double)q->unresolved_ns, (double)q->waits_ns),
+          .event_wait_count = q->event_waits, .event_without_record_count = q->events_without_record,
+          .unexplained_count = q->unexplained, .unexplained_ns = q->unexplained_ns, .full_queue_count = q->queue_calls,
+          .collective_count = q->collectives, .unmatched_count = q->unmatched, .replay_error_ns = error);
+  return NAI_OK;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_path_scope *scopes;
+  struct nai_path_sum window;
+  uint32_t count;
+  NAI_TRY(nai_path_scopes(&scopes, &count, io->model, io->arena, err));
+  if (!count)
+    return NAI_OK;
+  NAI_TRY(put_segments(io, &scopes[0], err)); /* the window is the first */
+  for (uint32_t i = 0; i < count; i++)
+    NAI_TRY(put_scope(io, &scopes[i], &window, err));
+  return put_graph(io, err);
+}
+
+NAI_ANALYSIS(critical_path,
+             .outputs = NAI_SCHEMAS(&nai_critical_path_schema, &nai_critical_path_causes_schema,
+                                    &nai_critical_path_summary_schema, &nai_dependency_graph_schema),
+             .parts = NAI_PART(DEPENDENCIES) | NAI_PART(STEPS) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES) | NAI_PART(GPUS),
+             .tables = NAI_IN(APIS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
+                       NAI_IN(NVTX) | NAI_IN(LABELS),
+             .cost = 3, .run = run)

@@ -1,0 +1,287 @@
+/* Where does the capture's wall time go? Table capture_time. Each moment is assigned once: to what GPUs do, else to
+ * what is paid once, else to where in the course of the run it lies. */
+#include "analyses/health/health.h"
+#include "model/calls/call_class.h"
+#include "model/health/capture.h"
+#include "tables/active_spans.h"
+#include "tables/capture_time.h"
+#include "tables/overhead_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PARTS = 40 };
+
+struct part {
+  enum nai_capture_phase phase;
+  const char *name;
+  int64_t ns, start, end;
+};
+
+struct division {
+  const struct nai_health_checks *c;
+  struct nai_intervals left; /* what no part has yet */
+  struct nai_intervals busy, idle, profiler, calls;
+  struct part parts[MAX_PARTS];
+  uint32_t count;
+  int64_t end; /* of the capture */
+};
+
+static void division_free(struct division *d) {
+  nai_intervals_free(&d->left);
+  nai_intervals_free(&d->busy);
+  nai_intervals_free(&d->idle);
+  nai_intervals_free(&d->profiler);
+  nai_intervals_free(&d->calls);
+}
+
+static void add(struct division *d, enum nai_capture_phase phase, const char *name, int64_t ns, int64_t start,
+                int64_t end) {
+  uint32_t i = 0;
+  while (i < d->count && (d->parts[i].phase != phase || strcmp(d->parts[i].name, name) != 0))
+    i++;
+  if (ns <= 0 || i == MAX_PARTS)
+    return;
+  if (i == d->count)
+    d->parts[d->count++] = (struct part){phase, name, 0, start, end};
+  struct part *part = &d->parts[i];
+  part->ns += ns;
+  part->start = start < part->start ? start : part->start;
+  part->end = end > part->end ? end : part->end;
+}
+
+/* --- sets of time --------------------------------------------------------------------------------- */
+
+static void replace(struct nai_intervals *set, struct nai_intervals with) {
+  with.oom |= set->oom;
+  nai_intervals_free(set);
+  *set = with;
+}
+
+static void unite(struct nai_intervals *set, const struct nai_intervals *with) {
+  struct nai_intervals both = {0};
+  nai_intervals_union(&both, set, with);
+  replace(set, both);
+}
+
+/* What of a set is left goes to a part. */
+static void take(struct division *d, enum nai_capture_phase phase, const char *name, const struct nai_intervals *set) {
+  struct nai_intervals rest = {0};
+  NAI_SCOPED(nai_intervals) taken = {0};
+  nai_intervals_intersect(&taken, &d->left, set);
+  nai_intervals_subtract(&rest, &d->left, set);
+  rest.oom |= taken.oom;
+  replace(&d->left, rest);
+  if (taken.count)
+    add(d, phase, name, nai_intervals_total_ns(&taken), taken.v[0].start, taken.v[taken.count - 1].end);
+}
+
+/* What of [start, end) is left goes to a phase: to the profiler, to CUDA calls, and the rest to `rest`. */
+static void take_stretch(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
+                         const char *rest) {
+  struct nai_intervals within = {.v = &(struct nai_interval){start, end}, .count = 1};
+  NAI_SCOPED(nai_intervals) profiler = {0};
+  NAI_SCOPED(nai_intervals) calls = {0};
+  if (start >= end)
+    return;
+  nai_intervals_intersect(&profiler, &d->profiler, &within);
+  nai_intervals_intersect(&calls, &d->calls, &within);
+  d->left.oom |= profiler.oom || calls.oom;
+  take(d, phase, "profiler", &profiler);
+  take(d, phase, "calls", &calls);
+  take(d, phase, rest, &within);
+}
+
+/* --- GPUs ----------------------------------------------------------------------------------------- */
+
+/* Compute goes before communication, and that before copies: of one GPU its parts are known, of several they are of
+ * unions. */
+static void take_busy(struct division *d) {
+  const struct nai_model *m = d->c->m;
+  NAI_SCOPED(nai_intervals) compute = {0};
+  NAI_SCOPED(nai_intervals) kernels = {0};
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    NAI_SCOPED(nai_intervals) running = {0};
+    NAI_SCOPED(nai_intervals) computing = {0};
+    nai_intervals_subtract(&running, &m->gpus[g].all, &m->gpus[g].exposed_copy);
+    nai_intervals_subtract(&computing, &running, &m->gpus[g].exposed_communication);
+    unite(&compute, &computing);
+    unite(&kernels, &running);
+    unite(&d->busy, &m->gpus[g].all);
+    d->left.oom |= running.oom || computing.oom || compute.oom || kernels.oom || d->busy.oom;
+  }
+  take(d, NAI_CAPTURE_GPU, "compute", &compute);
+  take(d, NAI_CAPTURE_GPU, "communication", &kernels);
+  take(d, NAI_CAPTURE_GPU, "copy", &d->busy);
+}
+
+/* Spans that are no pauses, of any GPU. */
+static int gather_spans(struct division *d, struct nai_err *err) {
+  const struct nai_table *spans = d->c->spans;
+  struct nai_interval *v;
+  size_t count = 0;
+  NAI_TRY(NAI_NEW(v, d->c->io->arena, (size_t)spans->rows, err));
+  for (int64_t i = 0; i < spans->rows; i++) {
+    const struct ACTIVE_SPANS_row span = ACTIVE_SPANS_at(spans, i);
+    if (strcmp(span.kind, NAI_SPAN_PAUSE) != 0)
+      v[count++] = (struct nai_interval){span.start_ns, span.end_ns};
+  }
+  nai_intervals_gather(&d->idle, v, count);
+  return d->idle.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* --- the host ------------------------------------------------------------------------------------- */
+
+static int gather_profiler(struct division *d, struct nai_err *err) {
+  const struct nai_table *t = d->c->m->tables[NAI_IN_OVERHEAD];
+  struct nai_interval *v;
+  size_t count = 0;
+  NAI_TRY(NAI_NEW(v, d->c->io->arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++)
+    if (nai_is_profilers(d->c->m, i))
+      v[count++] =
+          (struct nai_interval){nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns)};
+  nai_intervals_gather(&d->profiler, v, count);
+  return d->profiler.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* What the calls of a class cover of what is left; a class below 0: of any. */
+static int gather_calls(struct nai_intervals *out, const struct division *d, const int *class_of, int class,
+                        struct nai_err *err) {
+  const struct nai_model *m = d->c->m;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  struct nai_interval *v = NULL;
+  uint32_t count = 0, capacity = 0;
+  for (uint32_t i = 0; i < m->apis.n; i++) {
+    struct nai_interval call = {nai_at(&m->apis.start_ns, i), nai_at(&m->apis.end_ns, i)};
+    if ((class >= 0 && class_of[nai_at_text(&m->apis.name, i)] != class) ||
+        !nai_intervals_overlap_ns(&d->left, call.start, call.end))
+      continue;
+    NAI_TRY(NAI_ROOM(v, capacity, count, &arena, err));
+    v[count++] = call;
+  }
+  nai_intervals_gather(out, v, count);
+  return out->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+enum host_class { CLASS_LAUNCH, CLASS_COPY, CLASS_ALLOCATION, CLASS_WAIT, CLASS_OTHER, CLASSES };
+
+static int host_class_of(const char *name) {
+  switch (nai_call_class_of(name)) {
+  case NAI_CALL_CLASS_LAUNCH:
+  case NAI_CALL_CLASS_GRAPH_LAUNCH:
+    return CLASS_LAUNCH;
+  case NAI_CALL_CLASS_COPY:
+  case NAI_CALL_CLASS_BLOCKING_COPY:
+    return CLASS_COPY;
+  case NAI_CALL_CLASS_ALLOCATION:
+  case NAI_CALL_CLASS_FREE:
+    return CLASS_ALLOCATION;
+  case NAI_CALL_CLASS_BLOCKING:
+    return CLASS_WAIT;
+  default:
+    return CLASS_OTHER;
+  }
+}
+
+/* Without GPU work: what CUDA calls are for. */
+static int take_calls(struct division *d, struct nai_err *err) {
+  static const char *const names[] = {"launch", "copy", "allocation", "wait", "other calls"};
+  const struct nai_strings *texts = &d->c->m->tables[NAI_IN_APIS]->strings;
+  int *class_of;
+  NAI_TRY(NAI_NEW(class_of, d->c->io->arena, texts->count, err));
+  for (uint32_t i = 0; i < texts->count; i++)
+    class_of[i] = host_class_of(nai_strings_get(texts, i));
+  for (int class = 0; class < CLASSES; class ++) {
+    NAI_SCOPED(nai_intervals) calls = {0};
+    NAI_TRY(gather_calls(&calls, d, class_of, class, err));
+    take(d, NAI_CAPTURE_CALLS, names[class], &calls);
+  }
+  return NAI_OK;
+}
+
+/* Without a CUDA call: ranges are what there is. */
+static int take_ranges(struct division *d, struct nai_err *err) {
+  const struct nai_model *m = d->c->m;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+  NAI_SCOPED(nai_intervals) ranges = {0};
+  struct nai_interval *v;
+  NAI_TRY(NAI_NEW(v, &arena, m->nvtx.n, err));
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    v[i] = (struct nai_interval){nai_at(&m->nvtx.start_ns, i), nai_at(&m->nvtx.end_ns, i)};
+  nai_intervals_gather(&ranges, v, m->nvtx.n);
+  take(d, NAI_CAPTURE_HOST, "ranges", &ranges);
+  return ranges.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* --- the course of the run ------------------------------------------------------------------------ */
+
+static int divide_host(struct division *d, struct nai_err *err) {
+  const struct nai_health *h = &d->c->h;
+  bool calls = h->first_call != NAI_NULL_I64;
+  if (!calls) {
+    NAI_TRY(take_ranges(d, err));
+    take_stretch(d, NAI_CAPTURE_HOST, 0, d->end, "host");
+    return NAI_OK;
+  }
+  take_stretch(d, NAI_CAPTURE_BEFORE, 0, h->first_call, "host");
+  take(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once);
+  NAI_TRY(take_calls(d, err));
+  take_stretch(d, NAI_CAPTURE_CALLS, h->first_call, h->last_call_end, "host");
+  take_stretch(d, NAI_CAPTURE_AFTER, h->last_call_end, d->end, "host");
+  return NAI_OK;
+}
+
+static int divide_gpus(struct division *d, struct nai_err *err) {
+  const struct nai_health *h = &d->c->h;
+  take_busy(d);
+  int64_t work = d->idle.v[0].start, done = d->idle.v[d->idle.count - 1].end;
+  int64_t first = h->first_call == NAI_NULL_I64 || h->first_call > work ? work : h->first_call;
+  take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
+  take(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once);
+  take(d, NAI_CAPTURE_GPU, "idle", &d->idle);
+  NAI_TRY(gather_calls(&d->calls, d, NULL, -1, err));
+  take_stretch(d, NAI_CAPTURE_SET_UP, first, work, "host");
+  take_stretch(d, NAI_CAPTURE_BETWEEN, work, done, "host");
+  take_stretch(d, NAI_CAPTURE_AFTER, done, d->end, "host");
+  return NAI_OK;
+}
+
+/* Whether the program's start is in the capture: something saw it, or CUDA is called for the first time. */
+static bool start_is_recorded(const struct nai_health_checks *c) {
+  return c->h.whole && (c->h.host_watched || c->h.profiler_start_ns || c->first_use.contexts);
+}
+
+/* A cut of a longer session: its events are what there is. */
+static void take_not_recorded(struct division *d) {
+  const struct nai_health *h = &d->c->h;
+  struct nai_interval head = {0, h->first_event}, tail = {h->last_event, d->end};
+  if (h->first_event == NAI_NULL_I64)
+    return;
+  if (!start_is_recorded(d->c) && head.start < head.end)
+    take(d, NAI_CAPTURE_NOT_RECORDED, "host", &(struct nai_intervals){.v = &head, .count = 1});
+  if (!h->whole && tail.start < tail.end)
+    take(d, NAI_CAPTURE_NOT_RECORDED, "host", &(struct nai_intervals){.v = &tail, .count = 1});
+}
+
+static void put_parts(const struct division *d) {
+  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++)
+    for (uint32_t i = 0; i < d->count; i++) {
+      const struct part *part = &d->parts[i];
+      if ((int)part->phase == phase)
+        NAI_ADD(CAPTURE_TIME, d->c->io->out[1], .phase = nai_capture_phase_name(phase), .part = part->name,
+                .duration_ns = part->ns, .pct_of_capture = nai_percent((double)part->ns, (double)d->end),
+                .start_ns = part->start, .end_ns = part->end);
+    }
+}
+
+int nai_capture_time_put(const struct nai_health_checks *c, struct nai_err *err) {
+  NAI_SCOPED(division) d = {.c = c, .end = c->h.capture_ns > c->h.last_event ? c->h.capture_ns : c->h.last_event};
+  nai_intervals_add(&d.left, 0, d.end);
+  NAI_TRY(gather_profiler(&d, err));
+  take_not_recorded(&d);
+  NAI_TRY(gather_spans(&d, err));
+  NAI_TRY(d.idle.count ? divide_gpus(&d, err) : divide_host(&d, err));
+  put_parts(&d);
+  return d.left.oom ? nai_err_nomem(err) : NAI_OK;
+}

@@ -1,0 +1,218 @@
+/* How long do ranges take on the GPU? Table nvtx_projection. */
+#include "analyses/analysis.h"
+#include "base/sort.h"
+#include "model/nvtx/projection.h"
+#include "tables/nvtx_projection.h"
+#include "tables/threads.h"
+
+/* Of the outermost instances of a name with work: all of it, or that on one GPU. */
+struct group {
+  uint32_t name, gpu, gpus; /* gpu: NAI_NO_ROW for all; gpus: of all: how many there are */
+  bool start_end;
+  int64_t with_work, own_ns, busy_ns, range_ns, ops, launches, streams;
+  int64_t kernel_ns, comm_ns, graph_ns, copy_ns, union_ns;
+  uint32_t longest; /* span */
+};
+struct span {
+  int64_t start, end, lag_ns;
+  uint32_t group, range;
+  int32_t process;
+};
+
+struct work {
+  const struct nai_model *m;
+  struct nai_arena *arena;
+  struct nai_keyset known; /* (name and style, GPU): its group */
+  struct group *groups;
+  uint32_t group_capacity;
+  struct span *spans;
+  uint32_t span_count, span_capacity;
+  int64_t *instances; /* per name and style */
+};
+
+static uint32_t name_and_style(const struct nai_model *m, uint32_t range) {
+  bool start_end = nai_at_i32(&m->nvtx.kind, range) != NAI_NVTX_PUSH_POP;
+  return 2 * nai_at_text(&m->nvtx.name, range) + start_end;
+}
+
+static int find_group(uint32_t *out, struct work *w, uint32_t name_style, uint32_t gpu, struct nai_err *err) {
+  bool added;
+  *out = nai_keyset_add(&w->known, nai_key_pair(name_style, gpu), &added);
+  if (w->known.oom)
+    return nai_err_nomem(err);
+  if (!added)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(w->groups, w->group_capacity, *out, w->arena, err));
+  w->groups[*out] =
+      (struct group){.name = name_style / 2, .gpu = gpu, .start_end = name_style % 2, .longest = NAI_NO_ROW};
+  return NAI_OK;
+}
+
+static void add_times(struct group *group, const struct nai_projection *p, int64_t range_ns) {
+  group->own_ns += p->own_ns;
+  group->busy_ns += p->busy_ns;
+  group->range_ns += range_ns;
+  group->ops += p->ops;
+  group->launches += p->launches;
+  group->streams = p->streams > group->streams ? p->streams : group->streams;
+  group->kernel_ns += p->kernel_ns;
+  group->comm_ns += p->comm_ns;
+  group->graph_ns += p->graph_ns;
+  group->copy_ns += p->copy_ns;
+}
+
+static bool is_longer(const struct work *w, const struct nai_projection *p, uint32_t than) {
+  const struct span *other = than == NAI_NO_ROW ? NULL : &w->spans[than];
+  return !other || NAI_COMPARE({p->end - p->start, other->end - other->start}, {other->start, p->start}) > 0;
+}
+
+static int add_span(struct work *w, uint32_t number, const struct nai_projection *p, struct nai_err *err) {
+  const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
+  struct group *group = &w->groups[number];
+  group->with_work++;
+  if (p->inside)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(w->spans, w->span_capacity, w->span_count, w->arena, err));
+  add_times(group, p, nai_range_ns(w->m, p->range));
+  if (is_longer(w, p, group->longest))
+    group->longest = w->span_count;
+  w->spans[w->span_count++] = (struct span){.start = p->start,
+                                            .end = p->end,
+                                            .lag_ns = p->start - nai_at(&ranges->start_ns, p->range),
+                                            .group = number,
+                                            .range = p->range,
+                                            .process = w->m->thread_process[nai_at_i32(&ranges->thread, p->range)]};
+  return NAI_OK;
+}
+
+static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
+  struct work *w = ctx;
+  uint32_t name_style = name_and_style(w->m, p->range), all, one;
+  NAI_TRY(find_group(&all, w, name_style, NAI_NO_ROW, err));
+  if (p->gpu != NAI_NO_ROW) {
+    uint32_t before = w->known.count;
+    NAI_TRY(find_group(&one, w, name_style, p->gpu, err));
+    w->groups[all].gpus += w->known.count > before;
+    if (w->m->gpu_count > 1) /* of one, all is said with the whole */
+      NAI_TRY(add_span(w, one, p, err));
+  }
+  return p->whole ? add_span(w, all, p, err) : NAI_OK;
+}
+
+static int count_instances(struct work *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  NAI_TRY(NAI_NEW(w->instances, w->arena, 2 * (size_t)m->tables[NAI_IN_NVTX]->strings.count, err));
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    if (nai_at_i32(&m->nvtx.kind, i) != NAI_NVTX_MARK)
+      w->instances[name_and_style(m, i)]++;
+  return NAI_OK;
+}
+
+/* Per group and process, spans in order of start: the time that they cover. */
+static int sum_unions(struct work *w, struct nai_err *err) {
+  struct nai_key *keys;
+  int64_t until = 0;
+  NAI_TRY(NAI_NEW(keys, w->arena, w->span_count, err));
+  for (uint32_t i = 0; i < w->span_count; i++)
+    keys[i] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
+  NAI_TRY(nai_sort_keys(keys, w->span_count, err));
+  for (uint32_t i = 0; i < w->span_count; i++) {
+    const struct span *span = &w->spans[keys[i].value];
+    keys[i].key = (uint64_t)nai_key_pair(span->group, (uint32_t)span->process);
+  }
+  NAI_TRY(nai_sort_keys(keys, w->span_count, err));
+  for (uint32_t i = 0; i < w->span_count; i++) {
+    const struct span *span = &w->spans[keys[i].value];
+    if (!i || keys[i].key != keys[i - 1].key)
+      until = INT64_MIN;
+    int64_t from = span->start > until ? span->start : until;
+    until = span->end > until ? span->end : until;
+    w->groups[span->group].union_ns += until > from ? until - from : 0;
+  }
+  return NAI_OK;
+}
+
+static void span_block(const void *spans, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct span *v = (const struct span *)spans + first;
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = v[i].group;
+    value[i] = v[i].end - v[i].start;
+  }
+}
+
+static void lag_block(const void *spans, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct span *v = (const struct span *)spans + first;
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = v[i].group;
+    value[i] = v[i].lag_ns;
+  }
+}
+
+static void put_group(struct nai_table *table, const struct work *w, const struct group *group, uint32_t gpu,
+                      const struct nai_stats *spans, const struct nai_stats *lags) {
+  const struct nai_model *m = w->m;
+  const struct span *longest = &w->spans[group->longest];
+  const struct nai_range_place place = nai_model_range_place(m, longest->range);
+  double total = (double)spans->total;
+  NAI_ADD(NVTX_PROJECTION, table, .range_name = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, group->name),
+          .style = group->start_end ? "start/end" : "push/pop",
+          .device_id = gpu == NAI_NO_ROW ? NAI_NULL_I64 : nai_model_device(m, gpu), .whole = group->gpu == NAI_NO_ROW,
+          .gpu_count = group->gpu == NAI_NO_ROW ? group->gpus : 1,
+          .instances = w->instances[2 * (size_t)group->name + group->start_end],
+          .instances_with_work = group->with_work, .total_span_ns = spans->total, .avg_span_ns = spans->mean,
+          .p50_span_ns = spans->p50, .min_span_ns = spans->min, .max_span_ns = spans->max,
+          .stddev_span_ns = spans->stddev, .own_busy_ns = group->own_ns, .busy_ns = group->busy_ns,
+          .idle_ns = spans->total - group->busy_ns,
+          .idle_pct = nai_percent((double)(spans->total - group->busy_ns), total),
+          .other_pct = nai_percent((double)(group->busy_ns - group->own_ns), total), .range_time_ns = group->range_ns,
+          .avg_range_ns = (double)group->range_ns / (double)spans->count, .p50_start_lag_ns = lags->p50,
+          .p90_start_lag_ns = lags->p90, .union_span_ns = group->union_ns,
+          .overlap_pct = nai_percent((double)(spans->total - group->union_ns), total), .op_count = group->ops,
+          .launch_count = group->launches, .max_stream_count = group->streams, .kernel_time_ns = group->kernel_ns,
+          .comm_time_ns = group->comm_ns, .graph_time_ns = group->graph_ns, .copy_time_ns = group->copy_ns,
+          .longest_start_ns = longest->start, .longest_end_ns = longest->end, .pid = place.pid, .tid = place.tid);
+}
+
+/* GPUs by group of all: where there is one only, which; the number of its group. */
+static uint32_t group_of_all(const struct work *w, const struct group *group) {
+  return nai_keyset_find(&w->known, nai_key_pair(2 * (int64_t)group->name + group->start_end, NAI_NO_ROW));
+}
+
+static int put_groups(struct nai_table *table, struct work *w, struct nai_err *err) {
+  const struct nai_values spans = {w->span_count, span_block, w->spans, w->m->scratch_dir},
+                          lags = {w->span_count, lag_block, w->spans, w->m->scratch_dir};
+  uint32_t count = w->known.count;
+  struct nai_stats *of_spans, *of_lags;
+  uint32_t *only; /* per group of all: a GPU of it */
+  NAI_TRY(NAI_NEW(of_spans, w->arena, count, err));
+  NAI_TRY(NAI_NEW(of_lags, w->arena, count, err));
+  NAI_TRY(NAI_NEW(only, w->arena, count, err));
+  NAI_TRY(nai_group_stats(of_spans, count, &spans, err));
+  NAI_TRY(nai_group_stats(of_lags, count, &lags, err));
+  for (uint32_t i = 0; i < count; i++)
+    if (w->groups[i].gpu != NAI_NO_ROW)
+      only[group_of_all(w, &w->groups[i])] = w->groups[i].gpu;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct group *group = &w->groups[i];
+    bool all = group->gpu == NAI_NO_ROW;
+    if (all)
+      put_group(table, w, group, group->gpus > 1 ? NAI_NO_ROW : only[i], &of_spans[i], &of_lags[i]);
+    else if (w->groups[group_of_all(w, group)].gpus > 1)
+      put_group(table, w, group, group->gpu, &of_spans[i], &of_lags[i]);
+  }
+  return NAI_OK;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct work w = {.m = io->model, .arena = io->arena, .known.arena = io->arena};
+  if (!w.m->map_nvtx)
+    return NAI_OK;
+  NAI_TRY(nai_project_ranges(w.m, add, &w, err));
+  NAI_TRY(count_instances(&w, err));
+  NAI_TRY(sum_unions(&w, err));
+  return put_groups(io->out[0], &w, err);
+}
+
+NAI_ANALYSIS(nvtx_projection, .outputs = NAI_SCHEMAS(&nai_nvtx_projection_schema), .parts = NAI_PROJECTION_PARTS,
+             .tables = NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
+             .config = NAI_CONFIG(MAP_NVTX), .cost = 4, .run = run)

@@ -1,0 +1,105 @@
+#include "config/change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *nai_change_kind_name(enum nai_change_kind kind) {
+  static const char *const names[NAI_CHANGE_KINDS] = {"remove-wait", "remove-wait-at", "kernel",      "copy",
+                                                      "call",        "host",           "no-profiler", "balance"};
+  return names[kind];
+}
+
+void nai_change_free(struct nai_change *change) { nai_patterns_free(change->where); }
+
+static int bad_factor(const struct nai_change *change, struct nai_err *err) {
+  return nai_err_set(err, NAI_EUSAGE,
+                     "%.200s: a factor of the duration (=0.55), a speed-up (=1.8x) or a range of factors (=0.5..0.7) "
+                     "stands at the end",
+                     change->text);
+}
+
+static bool in_bounds(double factor) { return factor >= 0 && factor <= 100; }
+
+/* Cautious is half way to no change where no range is given. */
+static int read_factor(struct nai_change *change, const char *digits, struct nai_err *err) {
+  char *end;
+  double first = strtod(digits, &end), second;
+  if (end == digits || !in_bounds(first))
+    return bad_factor(change, err);
+  if (strncmp(end, "..", 2) == 0) {
+    const char *rest = end + 2;
+    second = strtod(rest, &end);
+    if (end == rest || *end || !in_bounds(second))
+      return bad_factor(change, err);
+    change->factor[NAI_CASE_LOW] = fmax(first, second);
+    change->factor[NAI_CASE_HIGH] = fmin(first, second);
+    change->factor[NAI_CASE_LIKELY] = (first + second) / 2;
+    return NAI_OK;
+  }
+  if (strcmp(end, "x") == 0 && first > 0)
+    first = 1 / first;
+  else if (*end)
+    return bad_factor(change, err);
+  change->factor[NAI_CASE_LOW] = (1 + first) / 2;
+  change->factor[NAI_CASE_LIKELY] = change->factor[NAI_CASE_HIGH] = first;
+  return NAI_OK;
+}
+
+/* "FUNCTION in RANGE > RANGE": of the ranges the last. */
+static void read_place(struct nai_change *change, const char *words, struct nai_arena *arena) {
+  const char *in = strstr(words, " in ");
+  change->function = in ? nai_arena_printf(arena, "%.*s", (int)(in - words), words) : words;
+  change->range = in ? in + 4 : NULL;
+  for (const char *inner; change->range && (inner = strstr(change->range, " > "));)
+    change->range = inner + 3;
+}
+
+static int read_pattern(struct nai_change *change, const char *words, size_t len, struct nai_arena *arena,
+                        struct nai_err *err) {
+  const char *regex = nai_arena_printf(arena, "%.*s", (int)len, words);
+  NAI_TRY(nai_patterns_new(&change->where, err));
+  return nai_patterns_add_regex(change->where, "match", nai_change_kind_name(change->kind), regex, err);
+}
+
+int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const char *words, struct nai_arena *arena,
+                    struct nai_err *err) {
+  const char *name = nai_change_kind_name(kind), *equals;
+  bool alone = kind == NAI_CHANGE_NO_PROFILER || kind == NAI_CHANGE_BALANCE;
+  *change = (struct nai_change){.kind = kind, .factor = {1, 1, 1}};
+  words = nai_arena_printf(arena, "%s", words);
+  change->text = alone ? name : nai_arena_printf(arena, "%s %s", name, words);
+  NAI_TRY(nai_arena_check(arena, err));
+  if (alone && *words)
+    return nai_err_set(err, NAI_EUSAGE, "%s takes nothing more: \"%.200s\"", name, words);
+  if (!alone && !*words)
+    return nai_err_set(err, NAI_EUSAGE, "%s: what it is about is missing", name);
+  if (alone)
+    return NAI_OK;
+  if (kind == NAI_CHANGE_REMOVE_WAIT)
+    return read_pattern(change, words, strlen(words), arena, err);
+  if (kind == NAI_CHANGE_HOST)
+    return read_factor(change, words, err);
+  if (kind == NAI_CHANGE_REMOVE_WAIT_AT) {
+    read_place(change, words, arena);
+    return nai_arena_check(arena, err);
+  }
+  equals = strrchr(words, '=');
+  if (!equals || equals == words)
+    return bad_factor(change, err);
+  NAI_TRY(read_factor(change, equals + 1, err));
+  return read_pattern(change, words, (size_t)(equals - words), arena, err);
+}
+
+int nai_change_parse(struct nai_change *out, const char *text, struct nai_arena *arena, struct nai_err *err) {
+  size_t len = strcspn(text, " ");
+  for (int k = 0; k < NAI_CHANGE_KINDS; k++) {
+    const char *name = nai_change_kind_name((enum nai_change_kind)k);
+    if (strlen(name) == len && strncmp(text, name, len) == 0)
+      return nai_change_read(out, (enum nai_change_kind)k, text + len + (text[len] == ' '), arena, err);
+  }
+  return nai_err_set(err, NAI_EUSAGE,
+                     "\"%.200s\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, call, host, "
+                     "no-profiler or balance",
+                     text);
+}

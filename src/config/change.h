@@ -1,0 +1,39 @@
+/* A change of a program as one types it, for a simulation: "kernel flash.*=0.55". */
+#pragma once
+
+#include "base/arena.h"
+#include "config/patterns.h"
+
+enum nai_change_kind {
+  NAI_CHANGE_REMOVE_WAIT,    /* calls no longer wait for the GPU */
+  NAI_CHANGE_REMOVE_WAIT_AT, /* those of a place, "FUNCTION" or "FUNCTION in RANGE > ... > RANGE", the innermost last; #
+                                is any number */
+  NAI_CHANGE_KERNEL,         /* kernels take `factor` of their time */
+  NAI_CHANGE_COPY,           /* copies do; 0: the data stays where it is */
+  NAI_CHANGE_CALL,           /* CUDA calls do, without what they wait for */
+  NAI_CHANGE_HOST,           /* the threads' own code and the calls do */
+  NAI_CHANGE_NO_PROFILER,    /* without what the profiler's flushes took */
+  NAI_CHANGE_BALANCE,        /* members of a collective start at the mean of their starts */
+  NAI_CHANGE_KINDS
+};
+const char *nai_change_kind_name(enum nai_change_kind kind); /* "remove-wait", "kernel", ...: as options are called */
+
+/* Cautious, as asked for, and as favourable as the change allows. */
+enum nai_case { NAI_CASE_LOW, NAI_CASE_LIKELY, NAI_CASE_HIGH, NAI_CASES };
+
+struct nai_change {
+  enum nai_change_kind kind;
+  const char *text;             /* the kind, then what is typed behind it */
+  struct nai_patterns *where;   /* kernels, directions, functions or ranges; NULL: all */
+  const char *function, *range; /* of a place; range NULL: any */
+  double factor[NAI_CASES];     /* of the duration */
+};
+
+/* Reads what is typed behind the kind: "RE=F" (0.55; 1.8x, so much faster; 0.5..0.7), of waits "RE" or a place, of host
+ * "F", else nothing. NAI_EUSAGE. Texts are the arena's; nai_change_free frees the rest. */
+NAI_MUST_CHECK int nai_change_read(struct nai_change *out, enum nai_change_kind kind, const char *words,
+                                   struct nai_arena *arena, struct nai_err *err);
+/* The same with the kind in front: "kernel flash.*=0.55", "no-profiler". */
+NAI_MUST_CHECK int nai_change_parse(struct nai_change *out, const char *text, struct nai_arena *arena,
+                                    struct nai_err *err);
+void nai_change_free(struct nai_change *change);

@@ -1,0 +1,138 @@
+/* How much of the same work do captures hold of which neither steps nor units are known? What calls of most kernels and
+ * ranges changed by, where that is one factor. */
+#include "features/compare/entries.h"
+#include "features/compare/internal.h"
+#include "tables/kernel_paths.h"
+#include "tables/nvtx_ranges.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  MIN_CALLS = 8,      /* per capture: below, one more or less is more than a tenth */
+  MIN_ALL_CALLS = 16, /* per capture, where all kernels are called equally often */
+};
+static const double most_spread = 1.1; /* of the quartiles: the upper over the lower one */
+static const double least_share = 0.5; /* of the kernel time of each side */
+
+/* By how much one name's calls changed. */
+struct ratio {
+  double value, weight;
+};
+
+struct ratios {
+  struct ratio *list;
+  uint32_t count;
+  double kernels; /* weight of kernels: the share of the time of kernels that are told by it */
+  double share[NAI_SIDES];
+};
+
+static int by_value(const void *a, const void *b) {
+  double x = ((const struct ratio *)a)->value, y = ((const struct ratio *)b)->value;
+  return (x > y) - (x < y);
+}
+
+/* The smallest value that a share of the weight does not exceed. */
+static double quantile_of(const struct ratio *list, uint32_t count, double share) {
+  double all = 0, below = 0;
+  for (uint32_t i = 0; i < count; i++)
+    all += list[i].weight;
+  for (uint32_t i = 0; i < count; i++) {
+    below += list[i].weight;
+    if (below >= share * all)
+      return list[i].value;
+  }
+  return NAN;
+}
+
+static double calls_of(const struct nai_entry *e, const struct nai_comparison *c, int side) {
+  return e->count[side] / c->sides[side].count;
+}
+
+static bool tells(const struct nai_entry *e, const struct nai_comparison *c) {
+  return calls_of(e, c, NAI_BASE) >= MIN_CALLS && calls_of(e, c, NAI_CANDIDATE) >= MIN_CALLS;
+}
+
+static void add_ratio(struct ratios *to, const struct nai_entry *e, const struct nai_comparison *c, double weight) {
+  to->list[to->count++] = (struct ratio){calls_of(e, c, NAI_CANDIDATE) / calls_of(e, c, NAI_BASE), weight};
+}
+
+/* Kernels weigh by their share of the time. */
+static void add_kernels(struct ratios *to, const struct nai_entries *kernels, const struct nai_comparison *c) {
+  double all[NAI_SIDES] = {0, 0};
+  for (uint32_t i = 0; i < kernels->names.count; i++)
+    for (int s = 0; s < NAI_SIDES; s++)
+      all[s] += kernels->list[i].amount[s];
+  for (uint32_t i = 0; i < kernels->names.count; i++) {
+    const struct nai_entry *e = &kernels->list[i];
+    if (!tells(e, c))
+      continue;
+    double base = e->amount[NAI_BASE] / all[NAI_BASE], candidate = e->amount[NAI_CANDIDATE] / all[NAI_CANDIDATE];
+    to->share[NAI_BASE] += base;
+    to->share[NAI_CANDIDATE] += candidate;
+    to->kernels += base + candidate;
+    add_ratio(to, e, c, base + candidate);
+  }
+}
+
+/* A range weighs as much as the mean kernel, all of them together no more than the kernels: what is inside of what is
+ * not told here. */
+static void add_ranges(struct ratios *to, const struct nai_entries *ranges, const struct nai_comparison *c) {
+  uint32_t telling = 0, names = to->count;
+  for (uint32_t i = 0; i < ranges->names.count; i++)
+    telling += tells(&ranges->list[i], c);
+  for (uint32_t i = 0; i < ranges->names.count; i++)
+    if (tells(&ranges->list[i], c))
+      add_ratio(to, &ranges->list[i], c, to->kernels / (telling > names ? telling : names));
+}
+
+/* Whether each kernel is called equally often on both sides. */
+static bool are_equal(const struct nai_entries *kernels, const struct nai_comparison *c) {
+  double calls = 0;
+  for (uint32_t i = 0; i < kernels->names.count; i++) {
+    const struct nai_entry *e = &kernels->list[i];
+    calls += calls_of(e, c, NAI_BASE);
+    if (fabs(calls_of(e, c, NAI_BASE) - calls_of(e, c, NAI_CANDIDATE)) > 0)
+      return false;
+  }
+  return calls >= MIN_ALL_CALLS;
+}
+
+static void decide(struct nai_comparison *c, const struct ratios *r) {
+  double low = quantile_of(r->list, r->count, 0.25), high = quantile_of(r->list, r->count, 0.75);
+  if (fmin(r->share[NAI_BASE], r->share[NAI_CANDIDATE]) < least_share) {
+    c->work.why = "less than half of the kernel time is of kernels that both sides run often";
+  } else if (high > most_spread * low) {
+    c->work.why = nai_arena_printf(
+        &c->arena, "calls of kernels and ranges changed by different factors (quartiles x %.2f and x %.2f)", low, high);
+  } else {
+    bool may_be_equal = low <= 1 && high >= 1;
+    c->work = (struct nai_work){may_be_equal ? 1 : quantile_of(r->list, r->count, 0.5), low, high, NULL};
+  }
+}
+
+int nai_work_find(struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(nai_entries) kernels = {.arena = NAI_ARENA(NULL)}, ranges = {.arena = NAI_ARENA(NULL)};
+  struct ratios r = {0};
+  NAI_TRY(nai_entries_read(&kernels, c, &nai_kernel_paths_schema,
+                           (struct nai_entry_columns){KERNEL_PATHS_kernel_name, KERNEL_PATHS_call_count,
+                                                      KERNEL_PATHS_total_time_ns},
+                           false, err));
+  NAI_TRY(nai_entries_read(
+      &ranges, c, &nai_nvtx_ranges_schema,
+      (struct nai_entry_columns){NVTX_RANGES_range_name, NVTX_RANGES_count, NVTX_RANGES_total_time_ns}, true, err));
+  if (are_equal(&kernels, c)) {
+    c->work = (struct nai_work){1, 1, 1, NULL};
+    return NAI_OK;
+  }
+  NAI_TRY(NAI_NEW(r.list, &kernels.arena, (size_t)kernels.names.count + ranges.names.count, err));
+  add_kernels(&r, &kernels, c);
+  add_ranges(&r, &ranges, c);
+  qsort(r.list, r.count, sizeof *r.list, by_value);
+  decide(c, &r);
+  return nai_arena_check(&c->arena, err);
+}
+
+bool nai_comparison_has_basis(const struct nai_comparison *c) {
+  return c->by_step || c->unit || !isnan(c->work.factor);
+}

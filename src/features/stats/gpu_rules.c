@@ -1,0 +1,280 @@
+/* Rules of `nsys analyze` about a process's time on a GPU: gaps, and stretches of low utilization. */
+#include "features/stats/stats.h"
+
+#include "base/keyset.h"
+#include "base/sort.h"
+#include "table/intervals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { START, END, PROCESS, DEVICE, CONTEXT };
+enum { NS_PER_MS = 1000000 };
+
+/* What a process did on a GPU. */
+struct user {
+  int64_t process, device, context; /* context: of its first operation */
+  struct nai_interval *ops;
+  uint32_t count, capacity;
+  int64_t first, last; /* start of the first operation, end of the last */
+};
+struct users {
+  struct nai_stats_source *source;
+  struct nai_keyset known;
+  struct user *at;
+  uint32_t capacity;
+};
+
+struct stretch {
+  double percent;
+  int64_t start, ns;
+  uint32_t user;
+};
+struct stretches {
+  struct users users;
+  struct stretch *at;
+  uint32_t count, capacity;
+};
+
+/* --- what they did --------------------------------------------------------------------------------------- */
+
+static int add_time(struct users *users, struct user *user, int64_t start, int64_t end, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(user->ops, user->capacity, user->count, &users->source->arena, err));
+  user->ops[user->count++] = (struct nai_interval){start, end};
+  return NAI_OK;
+}
+
+static int add_operation(struct users *users, const struct nai_stats_events *e, uint32_t row, struct nai_err *err) {
+  int64_t start = e->at[START][row], end = e->at[END][row], process = nai_stats_pid(e->at[PROCESS][row]);
+  bool added;
+  if (!nai_stats_has_times(start, end) || start <= 0)
+    return NAI_OK;
+  uint32_t slot = nai_keyset_add(&users->known, nai_key_pair(process, (uint32_t)e->at[DEVICE][row]), &added);
+  if (users->known.oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(users->at, users->capacity, slot, &users->source->arena, err));
+  struct user *user = &users->at[slot];
+  if (added)
+    *user = (struct user){.process = process, .device = e->at[DEVICE][row], .first = INT64_MAX, .last = INT64_MIN};
+  if (start < user->first)
+    user->context = e->at[CONTEXT][row];
+  user->first = start < user->first ? start : user->first;
+  user->last = end > user->last ? end : user->last;
+  return add_time(users, user, start, end, err);
+}
+
+/* The profiler's own work counts as the GPU's: what it flushes, its start and its end. */
+static bool is_profiler(const char *name) {
+  return name && (strcmp(name, "CUDA profiling data flush overhead") == 0 ||
+                  strcmp(name, "CUDA profiling stop overhead") == 0 || strcmp(name, "CUDA profiling overhead") == 0);
+}
+
+static int add_profiler(struct users *users, struct nai_err *err) {
+  static const char *const columns[] = {"start", "end", "globalTid", "nameId", NULL};
+  enum { OVERHEAD_NAME = 3 };
+  struct nai_stats_events e;
+  NAI_TRY(nai_stats_load(&e, users->source, "PROFILER_OVERHEAD", columns, err));
+  for (uint32_t i = 0; i < e.count; i++) {
+    int64_t name, start = e.at[START][i], end = e.at[END][i], process = nai_stats_pid(e.at[PROCESS][i]);
+    NAI_TRY(nai_stats_name(&name, users->source, e.at[OVERHEAD_NAME][i], err));
+    if (!is_profiler(nai_stats_text_of(users->source, name)) || !nai_stats_has_times(start, end))
+      continue;
+    for (uint32_t u = 0; u < users->known.count; u++)
+      if (users->at[u].process == process && start >= users->at[u].first && end <= users->at[u].last)
+        NAI_TRY(add_time(users, &users->at[u], start, end, err));
+  }
+  return NAI_OK;
+}
+
+static int by_start(const void *left, const void *right) {
+  const struct nai_interval *a = left, *b = right;
+  return NAI_COMPARE({a->start, b->start}, {a->end, b->end});
+}
+
+enum use { KERNELS_ONLY = 1, ALL = 3 }; /* so many tables */
+
+static int find_users(struct users *users, struct nai_stats_source *source, enum use use, struct nai_err *err) {
+  static const char *const columns[] = {"start", "end", "globalPid", "deviceId", "contextId", NULL};
+  static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                       "CUPTI_ACTIVITY_KIND_MEMSET"};
+  *users = (struct users){.source = source, .known = {.arena = &source->arena}};
+  for (int t = 0; t < (int)use; t++) {
+    struct nai_stats_events e;
+    NAI_TRY(nai_stats_load(&e, source, tables[t], columns, err));
+    for (uint32_t i = 0; i < e.count; i++)
+      NAI_TRY(add_operation(users, &e, i, err));
+  }
+  if (use == ALL)
+    NAI_TRY(add_profiler(users, err));
+  for (uint32_t u = 0; u < users->known.count; u++)
+    qsort(users->at[u].ops, users->at[u].count, sizeof *users->at[u].ops, by_start);
+  return NAI_OK;
+}
+
+/* --- gaps ------------------------------------------------------------------------------------------------- */
+
+static int add_stretch(struct stretches *all, struct stretch stretch, struct nai_err *err) {
+  NAI_TRY(NAI_ROOM(all->at, all->capacity, all->count, &all->users.source->arena, err));
+  all->at[all->count++] = stretch;
+  return NAI_OK;
+}
+
+static int find_gaps(struct stretches *all, uint32_t number, int64_t longer_than, struct nai_err *err) {
+  const struct user *user = &all->users.at[number];
+  int64_t until = user->first;
+  for (uint32_t i = 0; i < user->count; i++) {
+    if (user->ops[i].start - until > longer_than)
+      NAI_TRY(add_stretch(all, (struct stretch){0, until, user->ops[i].start - until, number}, err));
+    until = user->ops[i].end > until ? user->ops[i].end : until;
+  }
+  return NAI_OK;
+}
+
+static int by_length(const void *left, const void *right) {
+  const struct stretch *a = left, *b = right;
+  return NAI_COMPARE({b->ns, a->ns}, {a->start, b->start}, {a->user, b->user});
+}
+
+static void show(struct nai_stats_rows *rows, struct stretches *all, int64_t most,
+                 int (*order)(const void *, const void *)) {
+  if (all->count)
+    qsort(all->at, all->count, sizeof *all->at, order);
+  rows->state = all;
+  rows->count = most >= 0 && most < all->count ? (uint32_t)most : all->count;
+}
+
+int nai_stats_make_gaps(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  struct stretches *all = NULL;
+  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
+  NAI_TRY(find_users(&all->users, rows->source, ALL, err));
+  for (uint32_t u = 0; u < all->users.known.count; u++)
+    NAI_TRY(find_gaps(all, u, options->number[0] * NS_PER_MS, err));
+  show(rows, all, options->rows, by_length);
+  return NAI_OK;
+}
+
+/* --- utilization ------------------------------------------------------------------------------------------ */
+
+/* Summed durations in each of the pieces, all `piece` ns long but the last. */
+static void sum_pieces(int64_t *busy, const struct user *user, int64_t piece) {
+  for (uint32_t i = 0; i < user->count; i++)
+    for (int64_t at = user->ops[i].start; at < user->ops[i].end;) {
+      int64_t number = (at - user->first) / piece, until = user->first + (number + 1) * piece;
+      until = user->ops[i].end < until ? user->ops[i].end : until;
+      nai_stats_add(&busy[number], until - at);
+      at = until;
+    }
+}
+
+/* Pieces below the threshold, neighbours joined. */
+static int find_low(struct stretches *all, uint32_t number, int64_t chunks, int64_t threshold, struct nai_err *err) {
+  const struct user *user = &all->users.at[number];
+  int64_t window = user->last - user->first, piece = (window + chunks - 1) / chunks, *busy, sum = 0;
+  struct stretch open = {.user = number};
+  if (window <= 0)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(busy, &all->users.source->arena, (size_t)chunks, err));
+  sum_pieces(busy, user, piece);
+  for (int64_t i = 0; i * piece < window; i++) {
+    int64_t ns = window - i * piece < piece ? window - i * piece : piece;
+    bool low = (double)busy[i] * 100 < (double)threshold * (double)ns;
+    if (low && !open.ns)
+      open.start = user->first + i * piece;
+    if (low) {
+      open.ns += ns;
+      sum += busy[i];
+    }
+    if (open.ns && (!low || (i + 1) * piece >= window)) {
+      open.percent = (double)sum * 100 / (double)open.ns;
+      NAI_TRY(add_stretch(all, open, err));
+      open.ns = sum = 0;
+    }
+  }
+  return NAI_OK;
+}
+
+/* As they are printed. */
+static int by_percent(const void *left, const void *right) {
+  double a = nai_stats_round(((const struct stretch *)left)->percent);
+  double b = nai_stats_round(((const struct stretch *)right)->percent);
+  return a != b ? (a < b ? -1 : 1) : by_length(left, right);
+}
+
+int nai_stats_make_utilization(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  struct stretches *all = NULL;
+  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
+  NAI_TRY(find_users(&all->users, rows->source, ALL, err));
+  for (uint32_t u = 0; u < all->users.known.count; u++)
+    NAI_TRY(find_low(all, u, options->number[0], options->number[1], err));
+  show(rows, all, options->rows, by_percent);
+  return NAI_OK;
+}
+
+/* --- the recipe cuda_gpu_time_util_map --------------------------------------------------------------------- */
+
+/* Of each piece of the time of all GPUs, how much a process's kernels covered, in percent. */
+static int map_user(struct stretches *all, uint32_t number, int64_t first, int64_t piece, int64_t pieces,
+                    struct nai_err *err) {
+  const struct user *user = &all->users.at[number];
+  NAI_SCOPED(nai_intervals) busy = {0};
+  for (uint32_t i = 0; i < user->count; i++)
+    nai_intervals_add(&busy, user->ops[i].start, user->ops[i].end);
+  if (busy.oom)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < pieces; i++) {
+    int64_t start = first + i * piece, ns = nai_intervals_overlap_ns(&busy, start, start + piece);
+    NAI_TRY(add_stretch(all, (struct stretch){100.0 * (double)ns / (double)piece, start, piece, number}, err));
+  }
+  return NAI_OK;
+}
+
+int nai_stats_make_use_map(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  struct stretches *all = NULL;
+  int64_t first = INT64_MAX, last = INT64_MIN, pieces = options->number[0];
+  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
+  NAI_TRY(find_users(&all->users, rows->source, KERNELS_ONLY, err));
+  for (uint32_t u = 0; u < all->users.known.count; u++) {
+    first = all->users.at[u].first < first ? all->users.at[u].first : first;
+    last = all->users.at[u].last > last ? all->users.at[u].last : last;
+  }
+  for (uint32_t u = 0; u < all->users.known.count && last > first; u++)
+    NAI_TRY(map_user(all, u, first, (last - first + pieces - 1) / pieces, pieces, err));
+  rows->state = all;
+  rows->count = all->count;
+  return NAI_OK;
+}
+
+/* --- columns ---------------------------------------------------------------------------------------------- */
+
+static const struct stretch *stretch_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct stretches *)rows->state)->at[row];
+}
+static const struct user *user_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct stretches *)rows->state)->users.at[stretch_of(rows, row)->user];
+}
+
+#define CELL(function, expression) \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
+CELL(number, (void)rows; nai_stats_put_int(out, (int64_t)row + 1))
+CELL(in_use, nai_stats_put_rounded(out, stretch_of(rows, row)->percent))
+CELL(duration, nai_stats_put_int(out, stretch_of(rows, row)->ns))
+CELL(start, nai_stats_put_int(out, stretch_of(rows, row)->start))
+CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
+CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
+CELL(context, nai_stats_put_int(out, user_of(rows, row)->context))
+
+#define PLACE                                                                                     \
+  {"Duration", NAI_STATS_TIME, duration}, {"Start", NAI_STATS_STAMP, start}, {"PID", 0, process}, \
+      {"Device ID", 0, device}, {"Context ID", 0, context}, {                                     \
+    0                                                                                             \
+  }
+const struct nai_stats_column nai_stats_gap_columns[] = {{"Row#", 0, number}, PLACE};
+const struct nai_stats_column nai_stats_utilization_columns[] = {
+    {"Row#", 0, number}, {"In-Use", NAI_STATS_PERCENT, in_use}, PLACE};
+const struct nai_stats_column nai_stats_use_map_columns[] = {{"PID", 0, process},
+                                                             {"Device ID", 0, device},
+                                                             {"Start", NAI_STATS_STAMP, start},
+                                                             {"Duration", NAI_STATS_TIME, duration},
+                                                             {"In-Use", NAI_STATS_PERCENT, in_use},
+                                                             {0}};

@@ -1,0 +1,212 @@
+/* What recipes of nsys say of one capture: histograms of kernels' durations, and the pace at which something repeats.
+ */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+/* --- histograms ------------------------------------------------------------------------------------------- */
+
+struct bin {
+  uint32_t group; /* of the sorted ones */
+  int64_t count, before;
+  double from, to;
+};
+struct histogram {
+  struct nai_stats_groups groups; /* first: kernels by name */
+  struct bin *bins;
+};
+
+static int add_kernels(struct nai_stats_groups *groups, struct nai_stats_source *source,
+                       const struct nai_stats_options *options, struct nai_err *err) {
+  struct nai_stats_events kernels;
+  NAI_TRY(nai_stats_load_operations(&kernels, source, NAI_STATS_KERNELS, 0, options, err));
+  NAI_TRY(nai_stats_groups_begin(groups, source, 1, kernels.count, err));
+  for (uint32_t i = 0; i < kernels.count; i++) {
+    int64_t start = kernels.at[NAI_STATS_OP_START][i], end = kernels.at[NAI_STATS_OP_END][i];
+    if (nai_stats_has_times(start, end))
+      NAI_TRY(nai_stats_groups_add(groups, &kernels.at[NAI_STATS_OP_NAME][i], end - start, err));
+  }
+  return NAI_OK;
+}
+
+/* Bins of equal width from the shortest to the longest; one where all are equal. */
+static uint32_t begin_bins(struct bin *bins, const struct nai_stats_group *group, uint32_t number, int64_t most) {
+  double least = (double)group->stats.min, width = ((double)group->stats.max - least) / (double)most;
+  uint32_t count = group->stats.min == group->stats.max ? 1 : (uint32_t)most;
+  for (uint32_t i = 0; i < count; i++)
+    bins[i] = (struct bin){.group = number, .from = least + i * width, .to = least + (i + 1) * width};
+  return count;
+}
+
+static void count_values(struct bin *bins, const uint32_t *first, const uint32_t *sorted_of,
+                         const struct nai_stats_groups *groups) {
+  for (uint32_t i = 0; i < groups->rows; i++) {
+    uint32_t number = sorted_of[groups->group[i]], count = first[number + 1] - first[number];
+    const struct nai_stats_group *group = &groups->sorted[number];
+    double span = (double)group->stats.max - (double)group->stats.min;
+    double place = span > 0 ? ((double)groups->value[i] - (double)group->stats.min) / span * count : 0;
+    bins[first[number] + (place < count ? (uint32_t)place : count - 1)].count++;
+  }
+}
+
+int nai_stats_make_histogram(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                             struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  struct histogram *all = NULL;
+  uint32_t *first, *sorted_of, total = 0;
+  NAI_TRY(NAI_NEW(all, arena, 1, err));
+  NAI_TRY(add_kernels(&all->groups, rows->source, options, err));
+  NAI_TRY(nai_stats_show_groups(rows, &all->groups, 0, NAI_STATS_BY_NAME, err));
+  NAI_TRY(NAI_NEW(first, arena, (size_t)all->groups.count + 1, err));
+  NAI_TRY(NAI_NEW(sorted_of, arena, all->groups.count, err));
+  NAI_TRY(NAI_NEW(all->bins, arena, (size_t)all->groups.count * (size_t)options->number[0], err));
+  for (uint32_t g = 0; g < all->groups.count; g++) {
+    sorted_of[all->groups.sorted[g].id] = g;
+    first[g] = total;
+    total += begin_bins(&all->bins[total], &all->groups.sorted[g], g, options->number[0]);
+    first[g + 1] = total;
+  }
+  count_values(all->bins, first, sorted_of, &all->groups);
+  for (uint32_t b = 1; b < total; b++)
+    if (all->bins[b].group == all->bins[b - 1].group)
+      all->bins[b].before = all->bins[b - 1].before + all->bins[b - 1].count;
+  rows->state = all;
+  rows->count = total;
+  return NAI_OK;
+}
+
+static const struct bin *bin_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct histogram *)rows->state)->bins[row];
+}
+static const struct nai_stats_group *kernel_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct histogram *)rows->state)->groups.sorted[bin_of(rows, row)->group];
+}
+
+#define CELL(function, expression) \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
+CELL(from, nai_stats_put_rounded(out, bin_of(rows, row)->from))
+CELL(to, nai_stats_put_rounded(out, bin_of(rows, row)->to))
+CELL(count, nai_stats_put_int(out, bin_of(rows, row)->count))
+CELL(percent,
+     nai_stats_put_rounded(out, 100.0 * (double)bin_of(rows, row)->count / (double)kernel_of(rows, row)->stats.count))
+CELL(cumulated_percent,
+     nai_stats_put_rounded(out, 100.0 * (double)(bin_of(rows, row)->before + bin_of(rows, row)->count) /
+                                    (double)kernel_of(rows, row)->stats.count))
+CELL(kernel_name, nai_stats_put_text(out, kernel_of(rows, row)->name))
+
+const struct nai_stats_column nai_stats_histogram_columns[] = {{"From", NAI_STATS_TIME, from},
+                                                               {"To", NAI_STATS_TIME, to},
+                                                               {"Count", 0, count},
+                                                               {"Percent", NAI_STATS_PERCENT, percent},
+                                                               {"Cumulative", NAI_STATS_PERCENT, cumulated_percent},
+                                                               {"Name", 0, kernel_name},
+                                                               {0}};
+
+/* --- pace -------------------------------------------------------------------------------------------------- */
+
+struct pace {
+  struct nai_stats_moment *at;
+  int64_t *until; /* summed durations up to each */
+};
+
+static int by_start(const void *left, const void *right) {
+  const struct nai_stats_moment *a = left, *b = right;
+  return NAI_COMPARE({a->start, b->start}, {a->end, b->end});
+}
+
+static int show_pace(struct nai_stats_rows *rows, struct nai_stats_moment *at, uint32_t count, struct nai_err *err) {
+  struct pace *pace = NULL;
+  NAI_TRY(NAI_NEW(pace, &rows->source->arena, 1, err));
+  NAI_TRY(NAI_NEW(pace->until, &rows->source->arena, count, err));
+  if (count)
+    qsort(at, count, sizeof *at, by_start);
+  for (uint32_t i = 0; i < count; i++) {
+    pace->until[i] = i ? pace->until[i - 1] : 0;
+    nai_stats_add(&pace->until[i], at[i].end - at[i].start);
+  }
+  pace->at = at;
+  rows->state = pace;
+  rows->count = count;
+  return NAI_OK;
+}
+
+/* Kernels by their short or their whole name. */
+int nai_stats_make_kernel_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  static const char *const columns[] = {"start", "end", "shortName", "demangledName", NULL};
+  struct nai_stats_events kernels;
+  struct nai_stats_moment *at;
+  int64_t wanted, text[2];
+  uint32_t count = 0;
+  NAI_TRY(nai_stats_text(&wanted, rows->source, options->name, err));
+  NAI_TRY(nai_stats_load(&kernels, rows->source, "CUPTI_ACTIVITY_KIND_KERNEL", columns, err));
+  NAI_TRY(NAI_NEW(at, &rows->source->arena, kernels.count, err));
+  for (uint32_t i = 0; i < kernels.count; i++) {
+    for (int k = 0; k < 2; k++)
+      NAI_TRY(nai_stats_name(&text[k], rows->source, kernels.at[2 + k][i], err));
+    if ((text[0] == wanted || text[1] == wanted) && nai_stats_has_times(kernels.at[0][i], kernels.at[1][i]))
+      at[count++] = (struct nai_stats_moment){kernels.at[0][i], kernels.at[1][i]};
+  }
+  return show_pace(rows, at, count, err);
+}
+
+/* Ranges by their text, or with their domain in front. */
+static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool projected,
+                      struct nai_err *err) {
+  struct nai_stats_ranges ranges;
+  struct nai_stats_moment *at, *on_gpu = NULL;
+  int64_t wanted;
+  uint32_t count = 0;
+  NAI_TRY(nai_stats_text(&wanted, rows->source, options->name, err));
+  NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(NAI_NEW(at, &rows->source->arena, ranges.count, err));
+  if (projected)
+    NAI_TRY(nai_stats_project_all(&on_gpu, &ranges, rows->source, err));
+  for (uint32_t i = 0; i < ranges.count; i++) {
+    const struct nai_stats_range *range = &ranges.at[i];
+    if ((range->text != wanted && range->name != wanted) || (projected && on_gpu[i].end < on_gpu[i].start))
+      continue;
+    at[count++] = projected ? on_gpu[i] : (struct nai_stats_moment){range->start, range->end};
+  }
+  return show_pace(rows, at, count, err);
+}
+
+int nai_stats_make_range_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                              struct nai_err *err) {
+  return range_pace(rows, options, false, err);
+}
+int nai_stats_make_projection_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                                   struct nai_err *err) {
+  return range_pace(rows, options, true, err);
+}
+
+static const struct pace *pace_of(const struct nai_stats_rows *rows) { return rows->state; }
+static const struct nai_stats_moment *moment_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &pace_of(rows)->at[row];
+}
+/* From the start, or the end, of the one before. */
+static int64_t since(const struct nai_stats_rows *rows, uint32_t row, bool its_end) {
+  if (!row)
+    return NAI_STATS_NULL;
+  const struct nai_stats_moment *before = moment_of(rows, row - 1);
+  return moment_of(rows, row)->start - (its_end ? before->end : before->start);
+}
+
+CELL(number, (void)rows; nai_stats_put_int(out, row))
+CELL(start, nai_stats_put_int(out, moment_of(rows, row)->start))
+CELL(end, nai_stats_put_int(out, moment_of(rows, row)->end))
+CELL(duration, nai_stats_put_int(out, moment_of(rows, row)->end - moment_of(rows, row)->start))
+CELL(period, nai_stats_put_int(out, since(rows, row, false)))
+CELL(gap, nai_stats_put_int(out, since(rows, row, true)))
+CELL(cumulated, nai_stats_put_int(out, pace_of(rows)->until[row]))
+
+const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, number},
+                                                          {"Start", NAI_STATS_STAMP, start},
+                                                          {"End", NAI_STATS_STAMP, end},
+                                                          {"Duration", NAI_STATS_TIME, duration},
+                                                          {"Delta", NAI_STATS_TIME, period},
+                                                          {"Gap", NAI_STATS_TIME, gap},
+                                                          {"Cumulated", NAI_STATS_TIME, cumulated},
+                                                          {0}};

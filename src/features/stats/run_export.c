@@ -1,0 +1,38 @@
+/* The export that a run was made from: a run keeps its name and what tells it, not where it lay. */
+#include "features/stats/stats.h"
+
+#include "base/fs.h"
+#include "base/threads.h"
+#include "rundir/run.h"
+#include "trace/trace/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_it(const char *path, uint64_t identity) {
+  struct nai_err ignored;
+  NAI_OWNED(nai_trace) *trace = NULL;
+  return nai_fs_exists(path) && nai_trace_open(&trace, path, &(struct nai_trace_options){0}, &ignored) == NAI_OK &&
+         nai_trace_identify(trace, nai_cpu_count(), &ignored) == NAI_OK && trace->identity == identity;
+}
+
+int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_err *err) {
+  static const char *const places[] = {"", "/..", "/../.."}; /* of the run; before them: where we are */
+  NAI_OWNED(nai_run) *run = NULL;
+  NAI_TRY(nai_run_open(&run, directory, err));
+  const struct nai_manifest *manifest = nai_run_manifest(run);
+  if (!manifest->trace || strchr(manifest->trace, '/'))
+    return nai_err_set(err, NAI_EINPUT, "the run in \"%s\" does not say from which export it was made", directory);
+  snprintf(path, PATH_MAX, "%s", manifest->trace);
+  if (is_it(path, manifest->identity))
+    return NAI_OK;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (snprintf(path, PATH_MAX, "%s%s/%s", directory, places[i], manifest->trace) < PATH_MAX &&
+        is_it(path, manifest->identity))
+      return NAI_OK;
+  return nai_err_set(
+      err, NAI_EINPUT,
+      "reports are made from the export, and \"%.200s\", of which the run in \"%s\" was made, lies neither "
+      "here nor beside it; give its path instead",
+      manifest->trace, directory);
+}

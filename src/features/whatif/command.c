@@ -1,0 +1,303 @@
+/* nsys-ai whatif: what a step would take with changes, by replay of the trace's graph of dependencies. */
+#include "base/escape.h"
+#include "base/fmt.h"
+#include "command/asking.h"
+#include "features/export/command.h"
+#include "model/critical/whatif.h"
+#include "table/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_EACH = 8, MAX_CHANGES = 5 * MAX_EACH + 3 };
+
+struct whatif_args {
+  const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH];
+  size_t wait_count, place_count, kernel_count, copy_count, call_count;
+  const char *host; /* NULL: not asked for */
+  bool no_profiler, balance, quiet;
+  int format;
+};
+
+enum { TEXT, JSON };
+NAI_CLI_NAMES(format_name, "text", "json")
+
+#define NAI_CLI_ARGS struct whatif_args
+static const struct nai_cli_option options[] = {
+    NAI_CLI_LIST(texts, waits, wait_count, "remove-wait", "RE",
+                 "calls no longer wait for the GPU: those whose function, or an NVTX range around them, matches; "
+                 "repeatable"),
+    NAI_CLI_LIST(texts, places, place_count, "remove-wait-at", "PLACE",
+                 "the same of one place, as findings name it: FUNCTION in RANGE > RANGE; repeatable"),
+    NAI_CLI_LIST(
+        texts, kernels, kernel_count, "kernel", "RE=F",
+        "kernels whose name matches take F of their time: 0.55, 1.8x (so much faster) or 0.5..0.7; repeatable"),
+    NAI_CLI_LIST(texts, copies, copy_count, "copy", "RE=F",
+                 "copies of that direction do, as in Host-to-Device or HtoD; 0 keeps the data where it is; repeatable"),
+    NAI_CLI_LIST(texts, calls, call_count, "call", "RE=F",
+                 "CUDA calls of that function or in that NVTX range do, without their waiting; repeatable"),
+    NAI_CLI_OPTION(text, host, "host", "F", "host code and calls take F of their time", .otherwise = "as recorded"),
+    NAI_CLI_SWITCH(on, no_profiler, "no-profiler", "without what the profiler's buffer flushes took"),
+    NAI_CLI_SWITCH(on, balance, "balance", "ranks reach each collective at the mean of their recorded times"),
+    NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
+    NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
+    {0},
+};
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+struct changes {
+  struct nai_arena arena; /* of their texts, and of the simulation */
+  struct nai_change v[MAX_CHANGES];
+  int64_t edited[MAX_CHANGES];
+  uint32_t count;
+};
+
+static void changes_free(struct changes *c) {
+  for (uint32_t i = 0; i < c->count; i++)
+    nai_change_free(&c->v[i]);
+  nai_arena_free(&c->arena);
+}
+
+static int add(struct changes *c, enum nai_change_kind kind, const char *words, struct nai_err *err) {
+  return nai_change_read(&c->v[c->count++], kind, words, &c->arena, err);
+}
+
+static int add_list(struct changes *c, enum nai_change_kind kind, const char *const *words, size_t count,
+                    struct nai_err *err) {
+  for (size_t i = 0; i < count; i++)
+    NAI_TRY(add(c, kind, words[i], err));
+  return NAI_OK;
+}
+
+static int read_changes(struct changes *c, const struct whatif_args *args, struct nai_err *err) {
+  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT, args->waits, args->wait_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT_AT, args->places, args->place_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_KERNEL, args->kernels, args->kernel_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_COPY, args->copies, args->copy_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_CALL, args->calls, args->call_count, err));
+  if (args->host)
+    NAI_TRY(add(c, NAI_CHANGE_HOST, args->host, err));
+  if (args->no_profiler)
+    NAI_TRY(add(c, NAI_CHANGE_NO_PROFILER, "", err));
+  return args->balance ? add(c, NAI_CHANGE_BALANCE, "", err) : NAI_OK;
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct whatif_args *args = memory;
+  (void)operands, (void)count;
+  return args->wait_count || args->place_count || args->kernel_count || args->copy_count || args->call_count ||
+                 args->host || args->no_profiler || args->balance
+           ? NAI_OK
+           : nai_err_set(err, NAI_EUSAGE, "whatif needs a change, such as --kernel 'flash.*=0.55'");
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+struct answer {
+  struct nai_buf *out;
+  const struct whatif_args *args;
+  struct changes *changes;
+  struct nai_whatif whatif;
+  struct nai_plan_step *plan;
+  uint32_t chosen;
+  struct nai_whatif_result together;
+  const char *refused; /* why nothing is simulated, or NULL */
+};
+
+static const char *const caveats[] = {
+    "Whether the program can do without a wait or a copy is not recorded.",
+    "The host keeps its speed, kernels theirs where they begin to overlap, and launch queues hold 1,024 operations.",
+    "Dependencies between threads are not known: the time between a thread's calls stays."};
+enum { CAVEATS = sizeof caveats / sizeof *caveats };
+
+/* "16.4 ms (15.8 ms to 17.1 ms)" */
+static void put_times(struct nai_buf *out, const struct nai_whatif_result *r) {
+  nai_fmt_duration(out, r->ns[NAI_CASE_LIKELY]);
+  nai_buf_puts(out, " (");
+  nai_fmt_duration(out, r->ns[NAI_CASE_HIGH]);
+  nai_buf_puts(out, " to ");
+  nai_fmt_duration(out, r->ns[NAI_CASE_LOW]);
+  nai_buf_putc(out, ')');
+}
+
+static void put_saving(struct nai_buf *out, double before, double after, double now) {
+  nai_buf_puts(out, after <= before ? ", saves " : ", loses ");
+  nai_fmt_duration(out, fabs(before - after));
+  nai_buf_puts(out, " (");
+  nai_fmt_percent(out, now > 0 ? 100 * fabs(before - after) / now : 0);
+  nai_buf_putc(out, ')');
+  if (fabs(before - after) < NAI_MODEL_ERROR * now)
+    nai_buf_puts(out, ", below the model's error of 4 %");
+}
+
+static void put_step(const struct answer *a, uint32_t i) {
+  const struct nai_plan_step *s = &a->plan[i];
+  const char *text = a->changes->v[s->change].text;
+  if (s->chosen)
+    nai_buf_printf(a->out, "%u. ", i + 1);
+  else
+    nai_buf_puts(a->out, "-  ");
+  nai_escape_terminal(a->out, text, strlen(text));
+  nai_buf_puts(a->out, ": ");
+  if (s->chosen) {
+    put_times(a->out, &s->after);
+    put_saving(a->out, s->before_ns, s->after_ns, a->whatif.now_ns);
+  } else {
+    nai_buf_puts(a->out, a->chosen ? "nothing after these" : "less than 1 %");
+  }
+  nai_buf_puts(a->out, "; alone ");
+  nai_fmt_duration(a->out, fmax(0, a->whatif.now_ns - s->alone_ns));
+  nai_buf_putc(a->out, '\n');
+}
+
+static void print_text(const struct answer *a) {
+  const char *scope = nai_path_scope_name(a->whatif.kind);
+  nai_buf_printf(a->out, "%c%s now ", scope[0] - 'a' + 'A', scope + 1);
+  nai_fmt_duration(a->out, a->whatif.now_ns);
+  nai_buf_putc(a->out, '\n');
+  for (uint32_t i = 0; i < a->changes->count; i++)
+    put_step(a, i);
+  nai_buf_puts(a->out, "Together: ");
+  put_times(a->out, &a->together);
+  put_saving(a->out, a->whatif.now_ns, a->together.ns[NAI_CASE_LIKELY], a->whatif.now_ns);
+  nai_buf_printf(a->out, "; then %s %.0f %% of the critical path\n", nai_path_cause_title(a->together.limit),
+                 a->together.limit_pct);
+  if (a->whatif.reason)
+    nai_buf_printf(a->out, "Bounds only: %s.\n", a->whatif.reason);
+  for (int i = 0; i < CAVEATS && !a->args->quiet; i++)
+    nai_buf_printf(a->out, "%s\n", caveats[i]);
+}
+
+static int64_t whole(double ns) { return llround(ns); }
+
+static void put_json_times(struct nai_json *json, const struct nai_whatif_result *r) {
+  nai_json_put_int(json, "after_ns", whole(r->ns[NAI_CASE_LIKELY]));
+  nai_json_put_int(json, "after_low_ns", whole(r->ns[NAI_CASE_LOW]));
+  nai_json_put_int(json, "after_high_ns", whole(r->ns[NAI_CASE_HIGH]));
+  nai_json_put_text(json, "limited_by", nai_path_cause_name(r->limit));
+  nai_json_put_int(json, "limited_by_pct", whole(r->limit_pct));
+}
+
+static void print_json(const struct answer *a) {
+  NAI_SCOPED(nai_json) json = {0};
+  nai_json_open(&json, a->out, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "scope", nai_path_scope_name(a->whatif.kind));
+  nai_json_put_int(&json, "now_ns", whole(a->whatif.now_ns));
+  nai_json_put_text(&json, "state", a->refused ? "refused" : nai_path_state_name(a->whatif.state));
+  nai_json_put_text(&json, "reason", a->refused ? a->refused : a->whatif.reason);
+  nai_json_put_array(&json, "changes", NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < a->changes->count && !a->refused; i++) {
+    const struct nai_plan_step *s = &a->plan[i];
+    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    nai_json_put_text(&json, "change", a->changes->v[s->change].text);
+    nai_json_put_int(&json, "edited_count", a->changes->edited[s->change]);
+    nai_json_put_bool(&json, "chosen", s->chosen);
+    nai_json_put_int(&json, "before_ns", whole(s->before_ns));
+    nai_json_put_int(&json, "saving_ns", whole(s->before_ns - s->after_ns));
+    nai_json_put_int(&json, "alone_saving_ns", whole(a->whatif.now_ns - s->alone_ns));
+    if (s->chosen)
+      put_json_times(&json, &s->after);
+    nai_json_end(&json);
+  }
+  nai_json_end(&json);
+  if (!a->refused) {
+    nai_json_put_object(&json, "together", NAI_JSON_INLINE);
+    nai_json_put_int(&json, "saving_ns", whole(a->whatif.now_ns - a->together.ns[NAI_CASE_LIKELY]));
+    put_json_times(&json, &a->together);
+    nai_json_end(&json);
+  }
+  nai_json_put_array(&json, "caveats", NAI_JSON_INLINE);
+  for (int i = 0; i < CAVEATS; i++)
+    nai_json_text(&json, caveats[i]);
+  nai_json_end(&json);
+  nai_json_close(&json);
+  nai_buf_putc(a->out, '\n');
+}
+
+/* --- simulation ------------------------------------------------------------------------------- */
+
+/* Why changes like these cannot be simulated, NULL where they can. */
+static const char *why_not(const struct answer *a) {
+  if (a->whatif.state >= NAI_PATH_NO_SAVINGS)
+    return a->whatif.reason;
+  for (uint32_t i = 0; i < a->changes->count; i++)
+    if (a->changes->v[i].kind <= NAI_CHANGE_REMOVE_WAIT_AT && a->whatif.waits_unknown)
+      return a->whatif.waits_unknown;
+  return NULL;
+}
+
+static int count_edits(const struct answer *a, struct nai_err *err) {
+  static const char *const nothing[NAI_CHANGE_KINDS] = {
+      [NAI_CHANGE_REMOVE_WAIT] = "matches no call that waits for the GPU, by function or NVTX range",
+      [NAI_CHANGE_REMOVE_WAIT_AT] = "no call there waits for the GPU",
+      [NAI_CHANGE_KERNEL] = "matches no kernel",
+      [NAI_CHANGE_COPY] = "matches no direction of a copy",
+      [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",
+      [NAI_CHANGE_HOST] = "there is no CUDA call",
+      [NAI_CHANGE_NO_PROFILER] = "no flush of the profiler's buffers meets a CUDA call",
+      [NAI_CHANGE_BALANCE] = "no collective is matched across GPUs"};
+  for (uint32_t i = 0; i < a->changes->count; i++) {
+    const struct nai_change *change = &a->changes->v[i];
+    NAI_TRY(nai_change_count(&a->changes->edited[i], &a->whatif, change, err));
+    if (change->where)
+      NAI_TRY(nai_patterns_check(change->where, err));
+    if (!a->changes->edited[i])
+      return nai_err_set(err, NAI_EUSAGE, "--%s: %s", change->text, nothing[change->kind]);
+  }
+  return NAI_OK;
+}
+
+static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
+  struct answer *a = ctx;
+  struct changes *c = a->changes;
+  const struct nai_change *all[MAX_CHANGES];
+  NAI_TRY(nai_whatif_begin(&a->whatif, m, &c->arena, err));
+  a->refused = why_not(a);
+  if (!a->refused) {
+    NAI_TRY(count_edits(a, err));
+    for (uint32_t i = 0; i < c->count; i++)
+      all[i] = &c->v[i];
+    NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
+    NAI_TRY(nai_whatif_plan(a->plan, &a->chosen, &a->whatif, c->v, NULL, c->count, err));
+    NAI_TRY(nai_whatif_try(&a->together, &a->whatif, all, c->count, err));
+  }
+  if (a->args->format == JSON)
+    print_json(a);
+  else if (a->refused)
+    nai_buf_printf(a->out, "Not simulated: %s.\n", a->refused);
+  else
+    print_text(a);
+  return nai_buf_check(a->out, err);
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  enum { UNDECIDED = 7 };
+  static const struct nai_cmd_model_needs needs = {
+      .parts = NAI_PART(DEPENDENCIES) | NAI_PART(STEPS) | NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE), .map_nvtx = true};
+  const struct whatif_args *args = memory;
+  NAI_OWNED(nai_run) *opened = NULL;
+  NAI_SCOPED(nai_buf) out = {0};
+  NAI_SCOPED(changes) changes = {.arena = NAI_ARENA(NULL)};
+  struct answer a = {.out = &out, .args = args, .changes = &changes};
+  (void)count, (void)program;
+  NAI_TRY(read_changes(&changes, args, err));
+  NAI_TRY(nai_cmd_source_open(&opened, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  NAI_TRY(nai_cmd_with_model(opened, &needs, simulate, &a, err));
+  NAI_TRY(nai_cmd_print(&out, err));
+  return a.refused ? UNDECIDED : NAI_OK;
+}
+
+NAI_CLI_COMMAND(
+    nai_cmd_whatif, .name = "whatif", .synopsis = "SRC", .summary = "simulate what changes would save",
+    .description =
+        "Replays the trace with changed durations: every recorded call and operation keeps what it depends on, and "
+        "happens as early as that allows. Prints what a step (a repeating unit, or the window) would take, change by "
+        "change in the order of what each adds, and with all of them. In parentheses stands the interval from favorable to cautious, at "
+        "least 4 % to either side. Status 7: the trace does not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
+    .examples = "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"
+                "nsys-ai whatif trace.sqlite --no-profiler --balance\n"
+                "nsys-ai whatif trace.sqlite --copy HtoD=0.5 --format json",
+    .options = options, NAI_CMD_ONE_SOURCE, .check = check, .run = run)

@@ -1,0 +1,66 @@
+/* How the graph of dependencies is built. Internal to src/model/critical. */
+#pragma once
+
+#include "model/build.h"
+#include "model/critical/dependencies.h"
+#include "model/idle/idle.h"
+#include "tables/cuda_event_events.h"
+#include "tables/sync_events.h"
+
+/* Operations of one stream, in order of their starts. */
+struct dep_stream {
+  uint32_t gpu, first, count; /* in dep_builder.stream_ops */
+};
+
+struct dep_builder {
+  struct nai_model *m;
+  struct nai_dependencies *d;
+  struct nai_arena *arena;             /* freed when the part is built */
+  uint32_t capacity, count;            /* of d->v */
+  uint32_t *call_of_api;               /* per row of api_events, the outermost call around it; NAI_NO_ROW */
+  uint32_t *call_ops_first, *call_ops; /* operations by call */
+  double *call_median;                 /* per name of api_events */
+  /* streams of all GPUs, one GPU after the other */
+  uint32_t stream_count, *first_stream; /* per GPU */
+  struct dep_stream *streams;
+  uint32_t *stream_ops, *stream_of_op; /* operations by stream; the stream of each, NAI_NO_ROW: of none */
+  uint32_t *place;                     /* per operation: in its stream */
+  int64_t *submitted;                  /* beside stream_ops: all up to here were launched by then */
+  struct nai_keyset contexts, ids;     /* process and context; that and stream -> place in stream_by_id */
+  uint32_t *stream_by_id;
+  struct nai_groups process_streams;
+  /* records of synchronisation and events by call */
+  uint32_t *sync_of_call;        /* row of sync_events + 1, 0 for none */
+  uint32_t *event_awaited;       /* per call that waits for an event: operation + 1 before its record, 0 unknown */
+  struct nai_key *event_sources; /* operation behind a wait for an event: operation before the record, sorted */
+  size_t event_source_count;
+  int64_t *return_latency; /* per GPU: median from the end of an operation to the return of the wait for it */
+};
+
+NAI_MUST_CHECK int nai_dep_add(struct dep_builder *b, uint32_t from, int64_t weight, enum nai_dep_kind kind,
+                               struct nai_err *err);
+/* Makes dependencies first .. end - 1, those of a node, give its recorded time, and puts the deciding one in front. */
+void nai_dep_settle(struct nai_dependencies *d, uint32_t node, uint32_t first, uint32_t end);
+
+/* Streams, and who is behind whom in them. */
+NAI_MUST_CHECK int nai_dep_find_streams(struct dep_builder *b, struct nai_err *err);
+uint32_t nai_dep_stream_number(const struct dep_builder *b, int32_t process, int32_t context, int32_t id);
+/* The last operation of a stream that was launched before t, NAI_NO_ROW for none; the first one that was not. */
+uint32_t nai_dep_last_submitted(const struct dep_builder *b, uint32_t stream, int64_t t);
+uint32_t nai_dep_first_behind(const struct dep_builder *b, uint32_t stream, int64_t t);
+
+/* What calls wait for. */
+enum { DEP_MAX_AWAITED = 64 };
+NAI_MUST_CHECK int nai_dep_find_waits(struct dep_builder *b, struct nai_err *err);
+/* The operations that a call waits for; how many, none of a call that does not wait. */
+enum dep_knowledge { DEP_RECORDED, DEP_BY_TIME, DEP_UNKNOWN };
+uint32_t nai_dep_awaited(const struct dep_builder *b, uint32_t call, uint32_t ops[DEP_MAX_AWAITED],
+                         enum dep_knowledge *how);
+NAI_MUST_CHECK int nai_dep_measure_returns(struct dep_builder *b, struct nai_err *err);
+
+NAI_MUST_CHECK int nai_dep_add_calls(struct dep_builder *b, struct nai_err *err);
+NAI_MUST_CHECK int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err);
+/* d->order; drops what would make a circle. */
+NAI_MUST_CHECK int nai_dep_order(struct dep_builder *b, struct nai_err *err);
+
+static inline int64_t dep_least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -1,0 +1,189 @@
+/* What starts and ends of operations depend on. */
+#include "model/critical/dep_build.h"
+
+#include "base/sort.h"
+#include "model/comm/comm.h"
+
+enum engine { COMPUTE, TO_DEVICE, TO_HOST, ENGINES };
+
+struct walk {
+  struct dep_builder *b;
+  uint32_t *last;                   /* per stream: its last operation + 1 */
+  uint32_t latest[ENGINES];         /* of the GPU: the operation that ends last, NAI_NO_ROW */
+  size_t event;                     /* next of the event sources */
+  uint32_t *members, *first_of_set; /* operations by collective */
+  uint32_t *set_of_op;              /* NAI_NO_ROW: of none */
+};
+
+static enum engine engine_of(const struct nai_model *m, const struct nai_op *op) {
+  int32_t kind = op->type == NAI_OP_COPY ? nai_at_i32(&m->memops.copy_kind, op->row) : 0;
+  return kind == 1 ? TO_DEVICE : kind == 2 ? TO_HOST : COMPUTE;
+}
+
+/* A call that took long before it launched holds the launch up; else the launch follows its start. */
+static int add_launch(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
+  enum { STALLED_MEDIANS = 4 };
+  const struct dep_builder *b = w->b;
+  const struct nai_dependencies *d = b->d;
+  uint32_t call = d->op_call[op], name = nai_at_text(&b->m->apis.name, d->call_api[call]);
+  int64_t start = d->time[nai_node_of_op(d, op)], begin = d->time[2 * call], end = d->time[2 * call + 1];
+  bool stalled = start >= end && (double)(end - begin) > STALLED_MEDIANS * b->call_median[name];
+  return nai_dep_add(w->b, 2 * call + stalled, dep_least(floor, start - (stalled ? end : begin)), NAI_DEP_LAUNCH, err);
+}
+
+static int add_stream(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
+  const struct nai_dependencies *d = w->b->d;
+  uint32_t before = nai_node_of_op(d, w->last[w->b->stream_of_op[op]] - 1);
+  int64_t start = d->time[nai_node_of_op(d, op)];
+  uint32_t from = before + (d->time[before + 1] <= start); /* they may overlap: then behind its start */
+  return nai_dep_add(w->b, from, dep_least(floor, start - d->time[from]), NAI_DEP_STREAM, err);
+}
+
+static int add_events(struct walk *w, uint32_t op, int64_t floor, struct nai_err *err) {
+  const struct dep_builder *b = w->b;
+  const struct nai_dependencies *d = b->d;
+  for (; w->event < b->event_source_count && b->event_sources[w->event].key == op; w->event++) {
+    uint32_t from = nai_node_of_op(d, b->event_sources[w->event].value) + 1;
+    NAI_TRY(
+        nai_dep_add(w->b, from, dep_least(floor, d->time[nai_node_of_op(d, op)] - d->time[from]), NAI_DEP_EVENT, err));
+  }
+  return NAI_OK;
+}
+
+/* When all that is known would have let the operation start. */
+static int64_t ready(const struct dep_builder *b, uint32_t first) {
+  int64_t latest = INT64_MIN;
+  for (uint32_t i = first; i < b->count; i++) {
+    int64_t t = b->d->time[b->d->v[i].from] + b->d->v[i].weight;
+    latest = t > latest ? t : latest;
+  }
+  return latest;
+}
+
+/* What nothing else explains: the engine was busy with another stream's work. */
+static int add_device(struct walk *w, uint32_t op, uint32_t first, int64_t floor, enum engine engine,
+                      struct nai_err *err) {
+  const struct nai_dependencies *d = w->b->d;
+  uint32_t other = w->latest[engine];
+  int64_t start = d->time[nai_node_of_op(d, op)];
+  if (other == NAI_NO_ROW || first == w->b->count || start - ready(w->b, first) <= NAI_CLOCK_TOLERANCE_NS ||
+      w->b->stream_of_op[other] == w->b->stream_of_op[op])
+    return NAI_OK;
+  int64_t after = start - d->time[nai_node_of_op(d, other) + 1];
+  return after < 0 || after > NAI_CLOCK_TOLERANCE_NS
+           ? NAI_OK
+           : nai_dep_add(w->b, nai_node_of_op(d, other) + 1, dep_least(floor, after), NAI_DEP_DEVICE, err);
+}
+
+/* What stays unexplained belongs to nobody knows which of them: it stays on all. */
+static void keep_unexplained(struct dep_builder *b, uint32_t node, uint32_t first) {
+  int64_t rest = first < b->count ? b->d->time[node] - ready(b, first) : 0;
+  if (rest <= NAI_CLOCK_TOLERANCE_NS)
+    return;
+  b->d->quality.unexplained++;
+  b->d->quality.unexplained_ns += rest;
+  for (uint32_t i = first; i < b->count; i++)
+    b->d->v[i].weight += rest;
+}
+
+static int add_start(struct walk *w, uint32_t op, uint32_t gpu, enum engine engine, struct nai_err *err) {
+  struct dep_builder *b = w->b;
+  struct nai_dependencies *d = b->d;
+  uint32_t first = b->count, node = nai_node_of_op(d, op);
+  int64_t floor = d->stream_floor[gpu];
+  d->first[node] = first;
+  if (b->stream_of_op[op] == NAI_NO_ROW)
+    return NAI_OK;
+  if (d->op_call[op] != NAI_NO_ROW)
+    NAI_TRY(add_launch(w, op, d->launch_floor[gpu], err));
+  if (w->last[b->stream_of_op[op]])
+    NAI_TRY(add_stream(w, op, floor, err));
+  NAI_TRY(add_events(w, op, floor, err));
+  NAI_TRY(add_device(w, op, first, floor, engine, err));
+  keep_unexplained(b, node, first);
+  nai_dep_settle(d, node, first, b->count);
+  w->last[b->stream_of_op[op]] = op + 1;
+  return NAI_OK;
+}
+
+/* When the last member of a collective starts; INT64_MAX where one ends before that: then they are not one. */
+static int64_t all_arrived(const struct walk *w, uint32_t set) {
+  const struct nai_dependencies *d = w->b->d;
+  int64_t latest = INT64_MIN, ended = INT64_MAX;
+  for (uint32_t i = w->first_of_set[set]; i < w->first_of_set[set + 1]; i++) {
+    uint32_t node = nai_node_of_op(d, w->members[i]);
+    latest = d->time[node] > latest ? d->time[node] : latest;
+    ended = dep_least(ended, d->time[node + 1]);
+  }
+  return ended < latest ? INT64_MAX : latest;
+}
+
+static int add_end(struct walk *w, uint32_t op, struct nai_err *err) {
+  struct nai_dependencies *d = w->b->d;
+  uint32_t node = nai_node_of_op(d, op), set = w->set_of_op ? w->set_of_op[op] : NAI_NO_ROW, first = w->b->count;
+  int64_t arrived = set == NAI_NO_ROW ? INT64_MAX : all_arrived(w, set);
+  d->first[node + 1] = first;
+  d->quality.collectives += arrived != INT64_MAX;
+  d->quality.unmatched += arrived == INT64_MAX && nai_dep_op(w->b->m, op)->communication;
+  if (arrived == INT64_MAX)
+    return nai_dep_add(w->b, node, d->time[node + 1] - d->time[node], NAI_DEP_OPERATION, err);
+  for (uint32_t i = w->first_of_set[set]; i < w->first_of_set[set + 1]; i++)
+    NAI_TRY(nai_dep_add(w->b, nai_node_of_op(d, w->members[i]), d->time[node + 1] - arrived, NAI_DEP_COLLECTIVE, err));
+  nai_dep_settle(d, node + 1, first, w->b->count);
+  return NAI_OK;
+}
+
+/* --- collectives ------------------------------------------------------------------------------ */
+
+/* Communication items and operations of a GPU come in the same order of starts, but equal starts may differ: rows
+ * tell. */
+static int find_members(struct walk *w, struct nai_err *err) {
+  const struct nai_model *m = w->b->m;
+  const struct nai_comm *comm = m->comm;
+  uint32_t *op_of_kernel;
+  if (!comm->set_count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(op_of_kernel, w->b->arena, m->kernels.n, err));
+  NAI_TRY(NAI_NEW(w->members, w->b->arena, comm->count, err));
+  NAI_TRY(NAI_NEW(w->first_of_set, w->b->arena, (size_t)comm->set_count + 2, err));
+  NAI_TRY(NAI_NEW(w->set_of_op, w->b->arena, w->b->d->op_count, err));
+  for (uint32_t op = 0; op < w->b->d->op_count; op++) {
+    const struct nai_op *o = nai_dep_op(m, op);
+    w->set_of_op[op] = NAI_NO_ROW;
+    if (o->type == NAI_OP_KERNEL)
+      op_of_kernel[o->row] = op;
+  }
+  for (uint32_t i = 0; i < comm->count; i++)
+    if (comm->items[i].set != NAI_NO_ROW)
+      w->first_of_set[comm->items[i].set + 2]++;
+  for (uint32_t s = 0; s < comm->set_count; s++)
+    w->first_of_set[s + 2] += w->first_of_set[s + 1];
+  for (uint32_t i = 0; i < comm->count; i++) {
+    uint32_t set = comm->items[i].set, op = op_of_kernel[comm->items[i].kernel];
+    if (set == NAI_NO_ROW)
+      continue;
+    w->set_of_op[op] = set;
+    w->members[w->first_of_set[set + 1]++] = op;
+  }
+  return NAI_OK;
+}
+
+int nai_dep_add_operations(struct dep_builder *b, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  struct walk w = {.b = b};
+  NAI_TRY(NAI_NEW(w.last, b->arena, b->stream_count, err));
+  NAI_TRY(find_members(&w, err));
+  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++) {
+    w.latest[COMPUTE] = w.latest[TO_DEVICE] = w.latest[TO_HOST] = NAI_NO_ROW;
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+      enum engine engine = engine_of(m, &m->gpus[g].ops[i]);
+      NAI_TRY(add_start(&w, op, g, engine, err));
+      NAI_TRY(add_end(&w, op, err));
+      uint32_t *latest = &w.latest[engine];
+      if (*latest == NAI_NO_ROW ||
+          b->d->time[nai_node_of_op(b->d, op) + 1] > b->d->time[nai_node_of_op(b->d, *latest) + 1])
+        *latest = op;
+    }
+  }
+  return NAI_OK;
+}

@@ -1,0 +1,137 @@
+/* The part DEPENDENCIES: nodes with their times, then what each depends on, then an order. */
+#include "model/critical/dep_build.h"
+
+#include "base/sort.h"
+#include "table/stats.h"
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Calls that no other call of their thread is around, thread by thread. */
+static int find_calls(struct dep_builder *b, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  const struct nai_groups *calls = &m->api_by_thread;
+  NAI_TRY(NAI_NEW(b->d->call_api, &b->m->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(b->call_of_api, b->arena, m->apis.n, err));
+  for (uint32_t i = 0; i < m->apis.n; i++)
+    b->call_of_api[i] = NAI_NO_ROW;
+  for (uint32_t thread = 0; thread < calls->groups; thread++) {
+    int64_t until = INT64_MIN;
+    for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+      uint32_t api = calls->order[i];
+      if (nai_at(&m->apis.start_ns, api) >= until) {
+        until = nai_at(&m->apis.end_ns, api);
+        b->d->call_api[b->d->call_count++] = api;
+      }
+      b->call_of_api[api] = b->d->call_count - 1;
+    }
+  }
+  return NAI_OK;
+}
+
+static int number_nodes(struct dep_builder *b, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  struct nai_dependencies *d = b->d;
+  NAI_TRY(NAI_NEW(d->first_op, &b->m->arena, (size_t)m->gpu_count + 1, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    d->first_op[g + 1] = d->first_op[g] + m->gpus[g].op_count;
+  d->op_count = d->first_op[m->gpu_count];
+  if ((uint64_t)d->call_count + d->op_count > UINT32_MAX / 8)
+    return nai_err_set(err, NAI_ELIMIT, "too many events for a graph of dependencies");
+  d->node_count = 2 * (d->call_count + d->op_count);
+  NAI_TRY(NAI_NEW(d->time, &b->m->arena, d->node_count, err));
+  NAI_TRY(NAI_NEW(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
+  NAI_TRY(NAI_NEW(d->op_call, &b->m->arena, d->op_count, err));
+  for (uint32_t c = 0; c < d->call_count; c++) {
+    d->time[2 * c] = nai_at(&m->apis.start_ns, d->call_api[c]);
+    d->time[2 * c + 1] = nai_at(&m->apis.end_ns, d->call_api[c]);
+  }
+  for (uint32_t g = 0, k = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, k++) {
+      const struct nai_op *op = &m->gpus[g].ops[i];
+      uint32_t api = nai_model_op_api(m, op);
+      d->op_call[k] = api == NAI_NO_ROW ? NAI_NO_ROW : b->call_of_api[api];
+      d->time[nai_node_of_op(d, k)] = nai_model_op_start(m, op);
+      d->time[nai_node_of_op(d, k) + 1] = nai_model_op_end(m, op);
+    }
+  return NAI_OK;
+}
+
+static int group_ops_by_call(struct dep_builder *b, struct nai_err *err) {
+  struct nai_groups groups;
+  const struct nai_column call = nai_column_of_i32((const int32_t *)b->d->op_call);
+  NAI_TRY(nai_groups_collect(&groups, b->d->op_count, &call, b->d->call_count, b->arena, err));
+  b->call_ops_first = groups.first;
+  b->call_ops = groups.order;
+  return NAI_OK;
+}
+
+/* --- how long things mostly take -------------------------------------------------------------- */
+
+static int measure_calls(struct dep_builder *b, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  uint32_t names = m->tables[NAI_IN_APIS]->strings.count;
+  struct nai_durations durations = {m->apis.name, m->apis.start_ns, m->apis.end_ns};
+  struct nai_values values = {m->apis.n, nai_duration_block, &durations, m->scratch_dir};
+  struct nai_stats *stats;
+  NAI_TRY(NAI_NEW(stats, b->arena, names, err));
+  NAI_TRY(NAI_NEW(b->call_median, b->arena, names, err));
+  NAI_TRY(nai_group_stats(stats, names, &values, err));
+  for (uint32_t i = 0; i < names; i++)
+    b->call_median[i] = stats[i].count ? stats[i].p50 : 0;
+  return NAI_OK;
+}
+
+/* From the call to the start of what found its stream empty, and between operations of a stream: the fastest tenth. */
+static int measure_floors(struct dep_builder *b, struct nai_err *err) {
+  enum { MIN_COUNT = 20, LAUNCH_NS = 4000, STREAM_NS = 1000 };
+  const struct nai_dependencies *d = b->d;
+  int64_t *launch, *between;
+  NAI_TRY(NAI_NEW(b->d->launch_floor, &b->m->arena, b->m->gpu_count, err));
+  NAI_TRY(NAI_NEW(b->d->stream_floor, &b->m->arena, b->m->gpu_count, err));
+  NAI_TRY(NAI_NEW(launch, b->arena, d->op_count, err));
+  NAI_TRY(NAI_NEW(between, b->arena, d->op_count, err));
+  for (uint32_t g = 0; g < b->m->gpu_count; g++) {
+    size_t launches = 0, pairs = 0;
+    for (uint32_t s = b->first_stream[g]; s < b->first_stream[g + 1]; s++) {
+      int64_t ended = INT64_MIN;
+      for (uint32_t i = b->streams[s].first; i < b->streams[s].first + b->streams[s].count; i++) {
+        uint32_t op = b->stream_ops[i], node = nai_node_of_op(d, op);
+        int64_t called = d->op_call[op] == NAI_NO_ROW ? INT64_MIN : d->time[2 * d->op_call[op]];
+        if (ended != INT64_MIN && d->time[node] >= ended)
+          between[pairs++] = d->time[node] - ended;
+        if (called != INT64_MIN && called >= ended && d->time[node] >= called)
+          launch[launches++] = d->time[node] - called;
+        ended = d->time[node + 1];
+      }
+    }
+    d->launch_floor[g] = launches < MIN_COUNT ? LAUNCH_NS : (int64_t)nai_quantile_i64(launch, launches, 0.1);
+    d->stream_floor[g] = pairs < MIN_COUNT ? STREAM_NS : (int64_t)nai_quantile_i64(between, pairs, 0.1);
+  }
+  return NAI_OK;
+}
+
+/* --- the part --------------------------------------------------------------------------------- */
+
+static int build(struct nai_model *m, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(m->dependencies, &m->arena, 1, err));
+  struct dep_builder b = {.m = m, .d = m->dependencies, .arena = &m->work->arenas[NAI_PART_DEPENDENCIES]};
+  NAI_TRY(find_calls(&b, err));
+  NAI_TRY(number_nodes(&b, err));
+  NAI_TRY(group_ops_by_call(&b, err));
+  NAI_TRY(measure_calls(&b, err));
+  NAI_TRY(nai_dep_find_streams(&b, err));
+  NAI_TRY(measure_floors(&b, err));
+  NAI_TRY(nai_dep_find_waits(&b, err));
+  NAI_TRY(nai_dep_measure_returns(&b, err));
+  NAI_TRY(nai_dep_add_calls(&b, err));
+  NAI_TRY(nai_dep_add_operations(&b, err));
+  m->dependencies->first[m->dependencies->node_count] = b.count;
+  return nai_dep_order(&b, err);
+}
+
+/* All of it is large arrays, which lie in files. */
+const struct nai_part_def nai_part_dependencies = {
+    .name = "dependencies",
+    .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(GPUS) | NAI_PART(COMM),
+    .tables = NAI_IN(APIS) | NAI_IN(MEMOPS) | NAI_IN(SYNCS) | NAI_IN(CUDA_EVENTS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
+    .begin = build};

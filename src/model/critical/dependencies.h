@@ -1,0 +1,94 @@
+/* What had to happen before what: a graph of starts and ends of CUDA calls and of operations on GPUs, replayed with
+ * changed durations. Part DEPENDENCIES of the model; definitions: docs/analyses.md, "Critical path". Times are ns.
+ *
+ * Nodes 2 i and 2 i + 1 are the start and the end of call i, those from 2 call_count on the same of operations, GPU by
+ * GPU. A node happens once everything it depends on has happened and the dependency's weight has passed, at the latest
+ * of these times. Weights are made so that this is the recorded time; a node without dependencies keeps it. */
+#pragma once
+
+#include "model/model.h"
+
+enum nai_dep_kind {
+  NAI_DEP_HOST,       /* end of the thread's previous call -> start: the thread's own code */
+  NAI_DEP_CALL,       /* start of a call -> its end */
+  NAI_DEP_WAIT,       /* end of an operation -> end of the call that waits for it */
+  NAI_DEP_STAGING,    /* start of a copy -> end of its call, which returned before the copy was complete */
+  NAI_DEP_QUEUE,      /* start of an operation -> end of the call that found the launch queue full */
+  NAI_DEP_LAUNCH,     /* start of a call, of one that stalled its end -> start of what it launched */
+  NAI_DEP_STREAM,     /* end of the previous operation of the stream (its start, where they overlap) -> start */
+  NAI_DEP_EVENT,      /* end of the operation before a recorded event -> start behind a wait for it */
+  NAI_DEP_DEVICE,     /* end of another stream's operation on the same engine -> start */
+  NAI_DEP_OPERATION,  /* start of an operation -> its end */
+  NAI_DEP_COLLECTIVE, /* start of each member of a collective -> end of one */
+  NAI_DEP_DROPPED,    /* could not be ordered: as if it were not there */
+  NAI_DEP_KINDS
+};
+const char *nai_dep_kind_name(enum nai_dep_kind kind); /* "host", "call", ... */
+
+struct nai_dep {
+  int64_t weight;
+  uint32_t from; /* node */
+  uint8_t kind;  /* enum nai_dep_kind */
+};
+
+/* What the graph leaves out or had to guess. */
+struct nai_dep_quality {
+  int64_t kinds[NAI_DEP_KINDS];      /* dependencies by kind */
+  int64_t unlinked;                  /* operations whose launch is not recorded, and of them those */
+  int64_t unlinked_behind;           /* behind a recorded launch of their stream */
+  int64_t waits, waits_ns;           /* calls that wait for the GPU; their time */
+  int64_t unresolved, unresolved_ns; /* of them: for what is not known */
+  int64_t inferred;                  /* for what ended when they returned: no record says it */
+  int64_t event_waits, events_without_record;
+  int64_t unexplained, unexplained_ns; /* starts later than all that is known allows, by more than 20 us */
+  int64_t queue_calls;                 /* calls that a full queue held up, by their duration */
+  int64_t collectives, unmatched;      /* communication kernels joined with those of other GPUs, and not */
+};
+
+struct nai_dependencies {
+  uint32_t call_count, op_count, node_count;
+  uint32_t *call_api; /* per call: row of api_events; calls inside others are none */
+  uint32_t *op_call;  /* per operation: the call that launched it, NAI_NO_ROW unknown */
+  uint32_t *first_op; /* per GPU: its first operation; gpu_count + 1 entries */
+  int64_t *time;      /* per node: recorded */
+  uint32_t *first;    /* per node: its dependencies in v, the one that decided its time first; node_count + 1 entries */
+  struct nai_dep *v;
+  uint32_t *order;                      /* nodes, each behind those it depends on */
+  int64_t *launch_floor, *stream_floor; /* per GPU: the fastest tenth from call to start, between operations */
+  struct nai_dep_quality quality;
+};
+
+static inline uint32_t nai_node_of_op(const struct nai_dependencies *d, uint32_t op) {
+  return 2 * (d->call_count + op);
+}
+static inline bool nai_node_is_call(const struct nai_dependencies *d, uint32_t node) {
+  return node < 2 * d->call_count;
+}
+/* The call or the operation whose start or end a node is. */
+static inline uint32_t nai_node_call(uint32_t node) { return node / 2; }
+static inline uint32_t nai_node_op(const struct nai_dependencies *d, uint32_t node) { return node / 2 - d->call_count; }
+/* Index of the GPU of an operation, and the operation as the GPU has it. */
+uint32_t nai_dep_op_gpu(const struct nai_dependencies *deps, uint32_t op, uint32_t gpu_count);
+const struct nai_op *nai_dep_op(const struct nai_model *model, uint32_t op);
+
+/* What is changed in a replay; what is NULL or 1 is kept. */
+struct nai_scenario {
+  const float *op_factor;   /* per operation: of its duration */
+  const uint8_t *no_wait;   /* per call: 1 when it no longer waits */
+  const float *call_factor; /* per call: of its duration */
+  const int64_t *call_cut;  /* per call: taken off its duration, */
+  const int64_t *host_cut;  /* and off the thread's own code before it */
+  double host_factor;       /* of the threads' own code; 0 as 1 */
+  bool slow_return;         /* a call without its wait takes longer, and so does the code behind it */
+  bool balance;             /* members of a collective start at the mean of their starts */
+};
+/* The weight of a dependency of `node` under the scenario; false when it is gone. */
+bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *deps, const struct nai_scenario *scenario,
+                    uint32_t node, const struct nai_dep *dep);
+/* What a call still takes that no longer waits, likely and at most; the code behind it then takes that much longer. */
+enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
+#define NAI_SLOW_HOST 1.25
+/* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
+void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
+/* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */
+int64_t nai_dep_last_end(const struct nai_model *model, const int64_t *times, uint32_t gpu);

@@ -1,0 +1,184 @@
+#include "model/critical/path.h"
+
+#include "model/idle/idle.h"
+
+static const struct {
+  const char *name, *title;
+} causes[NAI_PATH_CAUSES] = {{"kernel", "GPU kernels"},
+                             {"communication", "communication"},
+                             {"copy", "memory copies"},
+                             {"memset", "memsets"},
+                             {"cuda_graph", "CUDA graphs"},
+                             {"host_bound", "host code"},
+                             {"launch_call", "launch calls"},
+                             {"allocation", "allocation"},
+                             {"module_load", "module loading"},
+                             {"cuda_call", "other CUDA calls"},
+                             {"sync_return", "return of synchronization"},
+                             {"launch_latency", "launch latency"},
+                             {"queue_full", "full launch queue"},
+                             {"stream_gap", "gaps between operations"},
+                             {"device_busy", "busy engine"},
+                             {"unexplained", "unexplained delay"},
+                             {"not_recorded", "time before the first recorded call"}};
+
+const char *nai_path_cause_name(enum nai_path_cause cause) { return causes[cause].name; }
+const char *nai_path_cause_title(enum nai_path_cause cause) { return causes[cause].title; }
+
+struct nai_path nai_path_at(const struct nai_model *m, const int64_t *times, const struct nai_scenario *scenario,
+                            uint32_t node, int64_t until) {
+  static const struct nai_scenario unchanged = {0};
+  return (struct nai_path){.model = m,
+                           .times = times,
+                           .scenario = scenario ? scenario : &unchanged,
+                           .at = times[node],
+                           .until = until,
+                           .node = node};
+}
+
+/* --- what a dependency is --------------------------------------------------------------------- */
+
+static enum nai_path_cause operation_cause(const struct nai_model *m, uint32_t op) {
+  const struct nai_op *o = nai_dep_op(m, op);
+  if (o->communication)
+    return NAI_PATH_COMMUNICATION;
+  return o->type == NAI_OP_KERNEL ? NAI_PATH_KERNEL
+       : o->type == NAI_OP_COPY   ? NAI_PATH_COPY
+       : o->type == NAI_OP_SET    ? NAI_PATH_MEMSET
+                                  : NAI_PATH_GRAPH;
+}
+
+static enum nai_path_cause call_cause(const struct nai_model *m, uint32_t call) {
+  uint32_t api = m->dependencies->call_api[call];
+  switch ((enum nai_api_class)m->api_class[nai_at_text(&m->apis.name, api)]) {
+  case NAI_API_ALLOCATION:
+    return NAI_PATH_ALLOCATION;
+  case NAI_API_MODULE:
+    return NAI_PATH_MODULE;
+  default:
+    return m->api_owns[api] ? NAI_PATH_LAUNCH_CALL : NAI_PATH_CUDA_CALL;
+  }
+}
+
+/* The cause of a dependency that is all one thing. */
+static enum nai_path_cause cause_of(const struct nai_model *m, uint32_t node, const struct nai_dep *dep) {
+  switch ((enum nai_dep_kind)dep->kind) {
+  case NAI_DEP_HOST:
+    return NAI_PATH_HOST;
+  case NAI_DEP_CALL:
+    return call_cause(m, nai_node_call(node));
+  case NAI_DEP_WAIT:
+    return NAI_PATH_SYNC_RETURN;
+  case NAI_DEP_STAGING:
+    return NAI_PATH_COPY;
+  case NAI_DEP_QUEUE:
+    return NAI_PATH_QUEUE_FULL;
+  case NAI_DEP_DEVICE:
+    return NAI_PATH_DEVICE_BUSY;
+  case NAI_DEP_OPERATION:
+  case NAI_DEP_COLLECTIVE:
+    return operation_cause(m, nai_node_op(m->dependencies, node));
+  default:
+    return NAI_PATH_STREAM_GAP;
+  }
+}
+
+/* --- walking ---------------------------------------------------------------------------------- */
+
+/* Hands out [from, at) later, as far as it lies behind `until`; pieces come from the end backwards, so this is the
+ * last one so far. */
+static void piece(struct nai_path *p, int64_t from, enum nai_path_cause cause, const struct nai_dep *dep) {
+  from = from > p->until ? from : p->until;
+  if (from >= p->at)
+    return;
+  p->pieces[p->count++] = (struct nai_path_segment){from, p->at, cause, p->node, dep};
+  p->at = from;
+}
+
+/* In the call, then at most so long behind it, then nobody knows. */
+static void launch_pieces(struct nai_path *p, const struct nai_dep *dep) {
+  const struct nai_dependencies *d = p->model->dependencies;
+  uint32_t call = nai_node_call(dep->from), gpu = nai_dep_op_gpu(d, nai_node_op(d, p->node), p->model->gpu_count);
+  int64_t begin = p->times[dep->from], end = p->times[2 * call + 1], limit = 2 * d->launch_floor[gpu];
+  limit = limit > NAI_CLOCK_TOLERANCE_NS ? limit : NAI_CLOCK_TOLERANCE_NS;
+  end = end < begin ? begin : end;
+  piece(p, end + limit, NAI_PATH_UNEXPLAINED, dep);
+  piece(p, end, NAI_PATH_LAUNCH_LATENCY, dep);
+  piece(p, begin, NAI_PATH_LAUNCH_CALL, dep);
+}
+
+/* Short distances in a stream are its own, longer ones nobody's. */
+static void stream_pieces(struct nai_path *p, const struct nai_dep *dep) {
+  int64_t begin = p->times[dep->from];
+  piece(p, begin + NAI_CLOCK_TOLERANCE_NS, NAI_PATH_UNEXPLAINED, dep);
+  piece(p, begin, NAI_PATH_STREAM_GAP, dep);
+}
+
+/* The dependency that decided when the node happened, NULL for none. */
+static const struct nai_dep *deciding(const struct nai_path *p) {
+  const struct nai_dependencies *d = p->model->dependencies;
+  const struct nai_dep *best = NULL;
+  int64_t latest = INT64_MIN, weight;
+  for (uint32_t i = d->first[p->node]; i < d->first[p->node + 1]; i++)
+    if (nai_dep_weight(&weight, d, p->scenario, p->node, &d->v[i]) && p->times[d->v[i].from] + weight > latest) {
+      latest = p->times[d->v[i].from] + weight;
+      best = &d->v[i];
+    }
+  return best;
+}
+
+static void step_back(struct nai_path *p) {
+  const struct nai_dep *dep = deciding(p);
+  if (!dep) {
+    piece(p, p->until, NAI_PATH_NOT_RECORDED, NULL);
+    p->at = p->until;
+    return;
+  }
+  if (dep->kind == NAI_DEP_LAUNCH)
+    launch_pieces(p, dep);
+  else if (dep->kind == NAI_DEP_STREAM || dep->kind == NAI_DEP_EVENT)
+    stream_pieces(p, dep);
+  else
+    piece(p, p->times[dep->from], cause_of(p->model, p->node, dep), dep);
+  p->node = dep->from;
+}
+
+bool nai_path_next(struct nai_path *p, struct nai_path_segment *out) {
+  while (!p->count && p->at > p->until)
+    step_back(p);
+  if (!p->count)
+    return false;
+  *out = p->pieces[0];
+  p->count--;
+  for (int i = 0; i < p->count; i++)
+    p->pieces[i] = p->pieces[i + 1];
+  return true;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+uint32_t nai_path_call(const struct nai_model *m, const struct nai_path_segment *s) {
+  const struct nai_dependencies *d = m->dependencies;
+  if (!s->dep)
+    return NAI_NO_ROW;
+  if (s->dep->kind == NAI_DEP_LAUNCH)
+    return d->call_api[nai_node_call(s->dep->from)];
+  if (nai_node_is_call(d, s->node))
+    return d->call_api[nai_node_call(s->node)];
+  uint32_t call = d->op_call[nai_node_op(d, s->node)];
+  return call == NAI_NO_ROW ? NAI_NO_ROW : d->call_api[call];
+}
+
+const char *nai_path_subject(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
+                             const struct nai_path_segment *s) {
+  const struct nai_dependencies *d = m->dependencies;
+  uint32_t node = s->dep && s->dep->kind == NAI_DEP_STAGING ? s->dep->from : s->node;
+  if (!s->dep)
+    return "";
+  if (s->dep->kind == NAI_DEP_LAUNCH || nai_node_is_call(d, node))
+    return nai_model_api_name(m, nai_path_call(m, s));
+  const struct nai_op *op = nai_dep_op(m, nai_node_op(d, node));
+  return op->type == NAI_OP_KERNEL ? nai_model_kernel_name(m, op->row)
+       : op->type == NAI_OP_GRAPH  ? "CUDA graph"
+                                   : nai_model_direction(room, m, op->row);
+}

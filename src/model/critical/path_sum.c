@@ -1,0 +1,171 @@
+#include "model/critical/path_sum.h"
+
+#include "base/buf.h"
+#include "base/fmt.h"
+#include "model/idle/gap_names.h"
+#include "table/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nai_path_sum_begin(struct nai_path_sum *s, struct nai_arena *arena) {
+  *s = (struct nai_path_sum){
+      .arena = arena, .group_keys = {.arena = arena}, .subject_keys = {.arena = arena}, .subjects = {.arena = arena}};
+}
+
+static int category_of(const struct nai_model *m, const struct nai_path_segment *segment) {
+  if (segment->cause != NAI_PATH_KERNEL)
+    return -1;
+  const struct nai_op *op = nai_dep_op(m, nai_node_op(m->dependencies, segment->node));
+  return m->kernel_category[nai_at_text(&m->kernels.name, op->row)];
+}
+
+static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
+                              const struct nai_path_segment *segment) {
+  const char *range = segment->cause == NAI_PATH_HOST ? nai_launch_range(m, nai_path_call(m, segment)) : NULL;
+  return range ? range : nai_path_subject(room, m, segment);
+}
+
+static int add_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
+                       struct nai_err *err) {
+  char room[NAI_KIND_NAME_MAX];
+  int64_t ns = segment->end - segment->start;
+  bool added;
+  s->by_cause[segment->cause] += ns;
+  s->wall_ns += ns;
+  if (!s->arena)
+    return NAI_OK;
+  int category = category_of(m, segment);
+  uint32_t at = nai_keyset_add(&s->group_keys, nai_key_pair(category, (uint32_t)segment->cause), &added);
+  NAI_TRY(NAI_ROOM(s->groups, s->capacity, at, s->arena, err));
+  struct nai_path_group *group = &s->groups[at];
+  if (added)
+    s->groups[s->count++] = (struct nai_path_group){.cause = segment->cause, .category = category};
+  group->ns += ns;
+  group->segments++;
+  if (ns > group->longest_ns) {
+    group->longest_ns = ns;
+    group->longest_start = segment->start;
+  }
+  const char *name = subject_of(room, m, segment);
+  if (!*name)
+    return NAI_OK;
+  uint32_t subject = nai_strings_add(&s->subjects, name, strlen(name));
+  uint32_t sum = nai_keyset_add(&s->subject_keys, nai_key_pair(at, subject), &added);
+  NAI_TRY(NAI_ROOM(s->sums, s->sum_capacity, sum, s->arena, err));
+  s->sums[sum] = (struct subject_sum){at, subject, s->sums[sum].ns + ns};
+  return subject == NAI_NO_STRING || s->group_keys.oom || s->subject_keys.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+int nai_path_sum_add(struct nai_path_sum *s, struct nai_path path, struct nai_err *err) {
+  for (struct nai_path_segment segment; nai_path_next(&path, &segment);)
+    NAI_TRY(add_segment(s, path.model, &segment, err));
+  return NAI_OK;
+}
+
+int nai_path_sum_scope(struct nai_path_sum *s, const struct nai_path_scope *scope, const struct nai_model *m,
+                       const int64_t *times, const struct nai_scenario *scenario, struct nai_err *err) {
+  if (scope->kind == NAI_SCOPE_WINDOW)
+    return nai_path_sum_add(s, nai_path_at(m, times, scenario, scope->nodes[1], scope->start), err);
+  for (uint32_t i = 0; i < scope->count; i++)
+    if (!scope->counts || scope->counts[i])
+      NAI_TRY(nai_path_sum_add(s, nai_path_at(m, times, scenario, scope->nodes[i + 1], times[scope->nodes[i]]), err));
+  return NAI_OK;
+}
+
+int nai_path_sum_end(struct nai_path_sum *s, struct nai_err *err) {
+  for (uint32_t i = 0; i < s->subject_keys.count; i++) {
+    struct nai_path_group *group = &s->groups[s->sums[i].group];
+    if (s->sums[i].ns > group->what_ns) {
+      group->what_ns = s->sums[i].ns;
+      group->what = nai_strings_get(&s->subjects, s->sums[i].subject);
+    }
+  }
+  return nai_arena_check(s->arena, err);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+struct cause_time {
+  enum nai_path_cause cause;
+  int64_t ns;
+};
+
+static int compare_times(const void *pa, const void *pb) {
+  const struct cause_time *a = pa, *b = pb;
+  return a->ns != b->ns ? (a->ns < b->ns) - (a->ns > b->ns) : (int)a->cause - (int)b->cause;
+}
+
+/* The range that most of the host code is in, where that is at least half of it. */
+static const char *host_range(const struct nai_path_sum *s) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->groups[i].cause == NAI_PATH_HOST && s->groups[i].what_ns * 2 >= s->groups[i].ns)
+      return s->groups[i].what;
+  return NULL;
+}
+
+const char *nai_path_sum_words(const struct nai_path_sum *s, struct nai_err *err) {
+  enum { MAX_CAUSES = 4, RANGE_MAX = 60 };
+  struct cause_time order[NAI_PATH_CAUSES];
+  NAI_SCOPED(nai_buf) out = {0};
+  for (int c = 0; c < NAI_PATH_CAUSES; c++)
+    order[c] = (struct cause_time){(enum nai_path_cause)c, s->by_cause[c]};
+  qsort(order, NAI_PATH_CAUSES, sizeof *order, compare_times);
+  for (int i = 0; i < MAX_CAUSES && order[i].ns * 100 >= s->wall_ns && order[i].ns; i++) {
+    const char *range = order[i].cause == NAI_PATH_HOST ? host_range(s) : NULL;
+    nai_buf_printf(&out, "%s%s %.0f %%", i ? ", " : "", nai_path_cause_title(order[i].cause),
+                   nai_percent((double)order[i].ns, (double)s->wall_ns));
+    if (range && *range)
+      nai_buf_printf(&out, " (most around %.*s)", RANGE_MAX, range);
+  }
+  const char *words = nai_arena_printf(s->arena, "%s", nai_buf_str(&out));
+  return nai_buf_check(&out, err) ? NULL : words;
+}
+
+/* --- what holds ------------------------------------------------------------------------------- */
+
+const char *nai_path_state_name(enum nai_path_state state) {
+  static const char *const names[] = {"ok", "bound_only", "path_only", "refused"};
+  return names[state];
+}
+
+static bool shares_gpu(const struct nai_model *m) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    if (m->gpus[g].processes.count > 1)
+      return true;
+  return false;
+}
+
+enum nai_path_state nai_path_state_of(const char **reason, const struct nai_model *m,
+                                      const struct nai_path_sum *window) {
+  enum { UNLINKED_PCT = 10, UNEXPLAINED_PCT = 20, BOUND_PCT = 5 };
+  const struct nai_dependencies *d = m->dependencies;
+  double unexplained = nai_percent((double)window->by_cause[NAI_PATH_UNEXPLAINED], (double)window->wall_ns);
+  *reason = NULL;
+  if (d->op_count && d->quality.unlinked == d->op_count) {
+    *reason = "launches were not recorded";
+    return NAI_PATH_REFUSED;
+  }
+  if (d->quality.unlinked_behind * 100 > (int64_t)d->op_count * UNLINKED_PCT) {
+    *reason = "more than a tenth of the operations have no recorded launch";
+    return NAI_PATH_REFUSED;
+  }
+  if (unexplained > UNEXPLAINED_PCT) {
+    *reason = "nothing recorded explains more than a fifth of the path";
+    return NAI_PATH_NO_SAVINGS;
+  }
+  if (unexplained > BOUND_PCT)
+    *reason = "nothing recorded explains more than a twentieth of the path";
+  else if (shares_gpu(m))
+    *reason = "several processes share a GPU";
+  return *reason ? NAI_PATH_BOUND_ONLY : NAI_PATH_OK;
+}
+
+const char *nai_path_waits_unknown(const struct nai_model *m) {
+  enum { UNRESOLVED_PCT = 5 };
+  const struct nai_dep_quality *q = &m->dependencies->quality;
+  return q->unresolved_ns * 100 > q->waits_ns * UNRESOLVED_PCT
+           ? "what more than a twentieth of the waiting is for is not recorded"
+           : NULL;
+}

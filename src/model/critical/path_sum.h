@@ -1,0 +1,53 @@
+/* What critical paths consist of, by cause. */
+#pragma once
+
+#include "base/strings.h"
+#include "model/critical/path.h"
+
+/* One cause, of kernels one category. */
+struct nai_path_group {
+  enum nai_path_cause cause;
+  int category; /* of kernels, -1 for others */
+  int64_t ns, segments, longest_ns, longest_start;
+  const char *what; /* that takes most of it, what_ns: kernel, direction, function; of host code the range around it */
+  int64_t what_ns;
+};
+
+struct nai_path_sum {
+  int64_t wall_ns; /* what all groups add up to */
+  int64_t by_cause[NAI_PATH_CAUSES];
+  struct nai_path_group *groups; /* in order of first appearance */
+  uint32_t count, capacity;
+  /* private */
+  struct nai_arena *arena;
+  struct nai_keyset group_keys, subject_keys;
+  struct nai_strings subjects;
+  struct subject_sum {
+    uint32_t group, subject;
+    int64_t ns;
+  } * sums;
+  uint32_t sum_capacity;
+};
+
+/* To begin with; the arena holds all that follows. Without one (NULL) there are wall_ns and by_cause only. */
+void nai_path_sum_begin(struct nai_path_sum *sum, struct nai_arena *arena);
+/* Adds a path that has not been walked yet. */
+NAI_MUST_CHECK int nai_path_sum_add(struct nai_path_sum *sum, struct nai_path path, struct nai_err *err);
+/* Adds the judged repetitions of a scope. */
+NAI_MUST_CHECK int nai_path_sum_scope(struct nai_path_sum *sum, const struct nai_path_scope *scope,
+                                      const struct nai_model *model, const int64_t *times,
+                                      const struct nai_scenario *scenario, struct nai_err *err);
+/* Sets `what`, once all is added. */
+NAI_MUST_CHECK int nai_path_sum_end(struct nai_path_sum *sum, struct nai_err *err);
+/* "kernels 55 %, host code 33 % (most in aten::to), ...": causes from 1 % of the wall time on, at most four. The
+ * arena's. */
+const char *nai_path_sum_words(const struct nai_path_sum *sum, struct nai_err *err);
+
+/* What may be simulated. */
+enum nai_path_state { NAI_PATH_OK, NAI_PATH_BOUND_ONLY, NAI_PATH_NO_SAVINGS, NAI_PATH_REFUSED };
+const char *nai_path_state_name(enum nai_path_state state); /* "ok", "bound_only", "path_only", "refused" */
+/* By the graph and the path of the window. *reason: a sentence without a full stop, NULL where ok. */
+enum nai_path_state nai_path_state_of(const char **reason, const struct nai_model *model,
+                                      const struct nai_path_sum *window);
+/* Why waits cannot be removed by simulation, NULL where they can. */
+const char *nai_path_waits_unknown(const struct nai_model *model);

@@ -1,0 +1,108 @@
+/* When everything happens under changed durations. */
+#include "model/critical/dependencies.h"
+
+#include <math.h>
+
+static int64_t scaled(int64_t ns, double factor) { return factor == 1 ? ns : llround((double)ns * factor); }
+
+static bool waits_no_longer(const struct nai_scenario *s, uint32_t call) { return s->no_wait && s->no_wait[call]; }
+
+static int64_t cut(const int64_t *cuts, uint32_t call, int64_t ns) {
+  int64_t rest = cuts ? ns - cuts[call] : ns;
+  return rest < 0 && ns > 0 ? 0 : rest;
+}
+
+static int64_t call_weight(const struct nai_scenario *s, uint32_t call, int64_t ns) {
+  ns = cut(s->call_cut, call, ns);
+  int64_t least = s->slow_return ? NAI_SLOW_CALL_WITHOUT_WAIT_NS : NAI_CALL_WITHOUT_WAIT_NS;
+  if (waits_no_longer(s, call) && ns > least)
+    ns = least;
+  return s->call_factor ? scaled(ns, s->call_factor[call]) : ns;
+}
+
+static int64_t host_weight(const struct nai_scenario *s, uint32_t call, int64_t ns) {
+  double factor = s->host_factor ? s->host_factor : 1;
+  if (s->slow_return && waits_no_longer(s, call - 1))
+    factor *= NAI_SLOW_HOST;
+  return scaled(cut(s->host_cut, call, ns), factor);
+}
+
+/* Inline: a replay asks for every dependency. */
+static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s,
+                             uint32_t node, const struct nai_dep *dep) {
+  *weight = dep->weight;
+  switch ((enum nai_dep_kind)dep->kind) {
+  case NAI_DEP_DROPPED:
+    return false;
+  case NAI_DEP_HOST:
+    *weight = host_weight(s, nai_node_call(node), dep->weight);
+    return true;
+  case NAI_DEP_CALL:
+    *weight = call_weight(s, nai_node_call(node), dep->weight);
+    return true;
+  case NAI_DEP_WAIT:
+    return !waits_no_longer(s, nai_node_call(node));
+  case NAI_DEP_STAGING:
+    if (s->op_factor)
+      *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, dep->from)]);
+    return !waits_no_longer(s, nai_node_call(node));
+  case NAI_DEP_OPERATION:
+  case NAI_DEP_COLLECTIVE:
+    if (s->op_factor)
+      *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, node)]);
+    return true;
+  default:
+    return true;
+  }
+}
+
+bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const struct nai_scenario *s, uint32_t node,
+                    const struct nai_dep *dep) {
+  return weight_of(weight, d, s, node, dep);
+}
+
+/* Members of a collective at the mean of their starts instead of the latest. */
+static int64_t balanced_end(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
+                            uint32_t node) {
+  int64_t first = INT64_MAX, weight = 0;
+  double sum = 0;
+  uint32_t count = d->first[node + 1] - d->first[node];
+  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++)
+    first = times[d->v[i].from] < first ? times[d->v[i].from] : first;
+  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
+    sum += (double)(times[d->v[i].from] - first);
+    weight_of(&weight, d, s, node, &d->v[i]);
+  }
+  int64_t mean = first + llround(sum / count), own = times[node - 1];
+  return (mean > own ? mean : own) + weight;
+}
+
+static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
+                              uint32_t node) {
+  int64_t latest = INT64_MIN, weight;
+  if (s->balance && d->first[node] < d->first[node + 1] && d->v[d->first[node]].kind == NAI_DEP_COLLECTIVE)
+    return balanced_end(times, d, s, node);
+  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
+    if (!weight_of(&weight, d, s, node, &d->v[i]))
+      continue;
+    int64_t t = times[d->v[i].from] + weight;
+    latest = t > latest ? t : latest;
+  }
+  return latest == INT64_MIN ? d->time[node] : latest;
+}
+
+void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
+  const struct nai_dependencies *d = m->dependencies;
+  for (uint32_t i = 0; i < d->node_count; i++)
+    times[d->order[i]] = happens(times, d, scenario, d->order[i]);
+}
+
+int64_t nai_dep_last_end(const struct nai_model *m, const int64_t *times, uint32_t gpu) {
+  const struct nai_dependencies *d = m->dependencies;
+  uint32_t first = gpu < m->gpu_count ? d->first_op[gpu] : 0;
+  uint32_t end = gpu < m->gpu_count ? d->first_op[gpu + 1] : d->op_count;
+  int64_t latest = INT64_MIN;
+  for (uint32_t op = first; op < end; op++)
+    latest = times[nai_node_of_op(d, op) + 1] > latest ? times[nai_node_of_op(d, op) + 1] : latest;
+  return latest;
+}

@@ -1,0 +1,369 @@
+#include "model/critical/whatif.h"
+
+#include "model/idle/evidence.h"
+#include "model/idle/gap_names.h"
+#include "table/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- what a change is about ------------------------------------------------------------------- */
+
+/* A scenario in the making: arrays are made when a change needs them. */
+struct edit {
+  const struct nai_model *m;
+  struct nai_arena *arena;
+  struct nai_scenario *s;
+  float *op_factor, *call_factor;
+  uint8_t *no_wait;
+  int64_t *call_cut, *host_cut;
+  int64_t edited;
+};
+
+static bool matches(const struct nai_change *change, const char *name) {
+  return !change->where || nai_patterns_match(change->where, name) >= 0;
+}
+
+/* Per text of a dictionary, whether it matches. */
+static int match_texts(bool **out, const struct nai_change *change, const struct nai_strings *texts,
+                       struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, texts->count, err));
+  for (uint32_t i = 0; i < texts->count; i++)
+    (*out)[i] = matches(change, nai_strings_get(texts, i));
+  return NAI_OK;
+}
+
+/* Per node of the NVTX tree, whether it or one around it matches. */
+static int match_ranges(bool **out, const struct nai_change *change, const struct nai_model *m, struct nai_arena *arena,
+                        struct nai_err *err) {
+  bool *names;
+  NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_NVTX]->strings, arena, err));
+  NAI_TRY(NAI_NEW(*out, arena, m->node_count, err));
+  for (uint32_t i = 0; i < m->node_count; i++)
+    (*out)[i] = names[m->nodes[i].name] || (m->nodes[i].parent != NAI_NO_ROW && (*out)[m->nodes[i].parent]);
+  return NAI_OK;
+}
+
+struct call_match {
+  bool *functions, *ranges;
+};
+
+static int match_calls(struct call_match *out, const struct nai_change *change, const struct edit *e,
+                       struct nai_err *err) {
+  NAI_TRY(match_texts(&out->functions, change, &e->m->tables[NAI_IN_APIS]->strings, e->arena, err));
+  return match_ranges(&out->ranges, change, e->m, e->arena, err);
+}
+
+/* Whether a range has that name, in which '#' stands for any run of digits. */
+static bool is_range(const char *name, const char *wanted) {
+  for (; *name && *wanted; wanted++) {
+    size_t digits = strspn(name, "0123456789");
+    if (*wanted == '#' && digits > 0)
+      name += digits;
+    else if (*name++ != *wanted)
+      return false;
+  }
+  return !*name && !*wanted;
+}
+
+static bool call_matches(const struct call_match *match, const struct nai_change *change, const struct nai_model *m,
+                         uint32_t call) {
+  uint32_t api = m->dependencies->call_api[call];
+  const struct nai_nvtx_node *node = nai_model_call_node(m, api);
+  if (change->function) {
+    const char *range = nai_launch_range(m, api);
+    return strcmp(nai_model_api_name(m, api), change->function) == 0 &&
+           (!change->range || (range && is_range(range, change->range)));
+  }
+  return match->functions[nai_at_text(&m->apis.name, api)] || (node && match->ranges[node - m->nodes]);
+}
+
+/* --- edits ------------------------------------------------------------------------------------ */
+
+static int need_factors(float **factors, uint32_t count, struct edit *e, struct nai_err *err) {
+  if (*factors)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(*factors, e->arena, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    (*factors)[i] = 1;
+  return NAI_OK;
+}
+
+static int edit_kernels(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  bool *names;
+  NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_KERNELS]->strings, e->arena, err));
+  NAI_TRY(need_factors(&e->op_factor, m->dependencies->op_count, e, err));
+  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+      const struct nai_op *o = &m->gpus[g].ops[i];
+      if (o->type != NAI_OP_KERNEL || !names[nai_at_text(&m->kernels.name, o->row)])
+        continue;
+      e->op_factor[op] *= (float)factor;
+      e->edited++;
+    }
+  return NAI_OK;
+}
+
+/* "HtoD" is the word of many other tools. */
+static bool direction_matches(const struct nai_change *change, const struct nai_model *m, uint32_t row) {
+  static const char *const words[] = {"", "HtoD", "DtoH", "", "", "", "", "", "DtoD", "HtoH", "PtoP"};
+  char room[NAI_KIND_NAME_MAX];
+  int32_t kind = nai_at_i32(&m->memops.copy_kind, row);
+  if (matches(change, nai_model_direction(room, m, row)))
+    return true;
+  return kind > 0 && kind < (int32_t)(sizeof words / sizeof *words) && *words[kind] && matches(change, words[kind]);
+}
+
+static int edit_copies(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  NAI_TRY(need_factors(&e->op_factor, m->dependencies->op_count, e, err));
+  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+      const struct nai_op *o = &m->gpus[g].ops[i];
+      if (o->type != NAI_OP_COPY || !direction_matches(change, m, o->row))
+        continue;
+      e->op_factor[op] *= (float)factor;
+      e->edited++;
+    }
+  return NAI_OK;
+}
+
+/* Whether the call waits for an operation, by the graph. */
+static bool waits(const struct nai_dependencies *d, uint32_t call) {
+  for (uint32_t i = d->first[2 * call + 1]; i < d->first[2 * call + 2]; i++)
+    if (d->v[i].kind == NAI_DEP_WAIT || d->v[i].kind == NAI_DEP_STAGING)
+      return true;
+  return false;
+}
+
+static int edit_waits(struct edit *e, const struct nai_change *change, struct nai_err *err) {
+  const struct nai_dependencies *d = e->m->dependencies;
+  struct call_match match = {0};
+  if (!change->function)
+    NAI_TRY(match_calls(&match, change, e, err));
+  if (!e->no_wait)
+    NAI_TRY(NAI_NEW(e->no_wait, e->arena, d->call_count, err));
+  for (uint32_t call = 0; call < d->call_count; call++)
+    if (waits(d, call) && call_matches(&match, change, e->m, call)) {
+      e->no_wait[call] = 1;
+      e->edited++;
+    }
+  return NAI_OK;
+}
+
+static int edit_calls(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
+  const struct nai_dependencies *d = e->m->dependencies;
+  struct call_match match;
+  NAI_TRY(match_calls(&match, change, e, err));
+  NAI_TRY(need_factors(&e->call_factor, d->call_count, e, err));
+  for (uint32_t call = 0; call < d->call_count; call++)
+    if (call_matches(&match, change, e->m, call)) {
+      e->call_factor[call] *= (float)factor;
+      e->edited++;
+    }
+  return NAI_OK;
+}
+
+static int edit_host(struct edit *e, double factor, struct nai_err *err) {
+  const struct nai_dependencies *d = e->m->dependencies;
+  NAI_TRY(need_factors(&e->call_factor, d->call_count, e, err));
+  for (uint32_t call = 0; call < d->call_count; call++)
+    e->call_factor[call] *= (float)factor;
+  e->s->host_factor = (e->s->host_factor ? e->s->host_factor : 1) * factor;
+  e->edited += d->call_count;
+  return NAI_OK;
+}
+
+/* --- the profiler ----------------------------------------------------------------------------- */
+
+/* Per process: when any of its threads flushed the profiler's buffers. */
+static int find_flushes(struct nai_intervals **out, const struct edit *e, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  NAI_TRY(NAI_NEW(*out, e->arena, m->process_count, err));
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    const struct nai_layer_list *list = &m->evidence->flush[p];
+    (*out)[p].arena = e->arena;
+    for (uint32_t i = 0; i < list->count; i++)
+      nai_intervals_add(&(*out)[p], list->v[i].start, list->v[i].until);
+    if ((*out)[p].oom)
+      return nai_err_nomem(err);
+  }
+  return NAI_OK;
+}
+
+static int edit_profiler(struct edit *e, struct nai_err *err) {
+  const struct nai_dependencies *d = e->m->dependencies;
+  struct nai_intervals *flushes;
+  NAI_TRY(find_flushes(&flushes, e, err));
+  NAI_TRY(NAI_NEW(e->call_cut, e->arena, d->call_count, err));
+  NAI_TRY(NAI_NEW(e->host_cut, e->arena, d->call_count, err));
+  for (uint32_t call = 0; call < d->call_count; call++) {
+    int32_t thread = nai_at_i32(&e->m->apis.thread, d->call_api[call]), process = e->m->thread_process[thread];
+    if (process < 0)
+      continue;
+    e->call_cut[call] = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call], d->time[2 * call + 1]);
+    if (call && thread == nai_at_i32(&e->m->apis.thread, d->call_api[call - 1]))
+      e->host_cut[call] = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
+    e->edited += e->call_cut[call] || e->host_cut[call];
+  }
+  return NAI_OK;
+}
+
+/* --- scenarios -------------------------------------------------------------------------------- */
+
+static int apply(struct edit *e, const struct nai_change *change, enum nai_case which, struct nai_err *err) {
+  double factor = change->factor[which];
+  switch (change->kind) {
+  case NAI_CHANGE_REMOVE_WAIT:
+  case NAI_CHANGE_REMOVE_WAIT_AT:
+    return edit_waits(e, change, err);
+  case NAI_CHANGE_KERNEL:
+    return edit_kernels(e, change, factor, err);
+  case NAI_CHANGE_COPY:
+    return edit_copies(e, change, factor, err);
+  case NAI_CHANGE_CALL:
+    return edit_calls(e, change, factor, err);
+  case NAI_CHANGE_HOST:
+    return edit_host(e, factor, err);
+  case NAI_CHANGE_NO_PROFILER:
+    return edit_profiler(e, err);
+  default:
+    e->s->balance = which != NAI_CASE_LOW;
+    e->edited += e->m->dependencies->quality.collectives;
+    return NAI_OK;
+  }
+}
+
+static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct nai_whatif *w, struct nai_arena *arena,
+                         const struct nai_change *const *changes, uint32_t count, enum nai_case which,
+                         struct nai_err *err) {
+  struct edit e = {.m = w->model, .arena = arena, .s = s};
+  *s = (struct nai_scenario){0};
+  for (uint32_t i = 0; i < count; i++)
+    NAI_TRY(apply(&e, changes[i], which, err));
+  s->op_factor = e.op_factor;
+  s->call_factor = e.call_factor;
+  s->no_wait = e.no_wait;
+  s->call_cut = e.call_cut;
+  s->host_cut = e.host_cut;
+  /* What made the thread wait may have been needed: the call still costs a little, and the code behind it more. */
+  s->slow_return = e.no_wait && which == NAI_CASE_LOW;
+  if (edited)
+    *edited = e.edited;
+  return NAI_OK;
+}
+
+static double slowest(const struct nai_whatif *w, uint32_t *which) {
+  double most = 0;
+  for (uint32_t i = 0; i < w->count; i++) {
+    double ns = nai_path_scope_ns(&w->scopes[i], w->model, w->times);
+    if (ns <= most)
+      continue;
+    most = ns;
+    *which = i;
+  }
+  return most;
+}
+
+int nai_change_count(int64_t *out, const struct nai_whatif *w, const struct nai_change *change, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
+  struct nai_scenario s;
+  return make_scenario(&s, out, w, &arena, &change, 1, NAI_CASE_LIKELY, err);
+}
+
+int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_change *const *changes, uint32_t count,
+                      struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
+  struct nai_scenario s;
+  uint32_t which = 0;
+  NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, NAI_CASE_LIKELY, err));
+  nai_dep_replay(w->times, w->model, &s);
+  *out = slowest(w, &which);
+  return NAI_OK;
+}
+
+static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w, const struct nai_scenario *s,
+                      uint32_t scope, struct nai_err *err) {
+  struct nai_path_sum sum;
+  nai_path_sum_begin(&sum, NULL);
+  NAI_TRY(nai_path_sum_scope(&sum, &w->scopes[scope], w->model, w->times, s, err));
+  for (int c = 0; c < NAI_PATH_CAUSES; c++)
+    if (sum.by_cause[c] > sum.by_cause[out->limit])
+      out->limit = (enum nai_path_cause)c;
+  out->limit_pct = nai_percent((double)sum.by_cause[out->limit], (double)sum.wall_ns);
+  return NAI_OK;
+}
+
+/* Cautious is never better, favourable never worse than likely, and no interval narrower than the model's error. What
+ * shortens a step does not lengthen it. */
+static void widen(struct nai_whatif_result *r, double now_ns) {
+  double likely = r->ns[NAI_CASE_LIKELY];
+  r->ns[NAI_CASE_LOW] = fmax(r->ns[NAI_CASE_LOW], likely * (1 + NAI_MODEL_ERROR));
+  r->ns[NAI_CASE_HIGH] = fmin(r->ns[NAI_CASE_HIGH], likely * (1 - NAI_MODEL_ERROR));
+  if (likely <= now_ns)
+    r->ns[NAI_CASE_LOW] = fmin(r->ns[NAI_CASE_LOW], now_ns);
+}
+
+/* Then the model's error is all of the interval. */
+static bool saves_nothing(const struct nai_whatif_result *r, const struct nai_whatif *w) {
+  return fabs(w->now_ns - r->ns[NAI_CASE_LIKELY]) < NAI_LEAST_GAIN * w->now_ns;
+}
+
+/* Whether a case differs from the likely one: waits are never more favourable, some changes are the same in all. */
+static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
+  for (uint32_t i = 0; i < count; i++) {
+    const struct nai_change *c = changes[i];
+    bool cautious = c->kind <= NAI_CHANGE_REMOVE_WAIT_AT || c->kind == NAI_CHANGE_BALANCE;
+    if (c->factor[which] != c->factor[NAI_CASE_LIKELY] || (which == NAI_CASE_LOW && cautious))
+      return true;
+  }
+  return false;
+}
+
+int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, const struct nai_change *const *changes,
+                   uint32_t count, struct nai_err *err) {
+  static const enum nai_case order[NAI_CASES] = {NAI_CASE_LIKELY, NAI_CASE_LOW, NAI_CASE_HIGH};
+  *out = (struct nai_whatif_result){0};
+  for (int i = 0; i < NAI_CASES; i++) {
+    enum nai_case c = order[i];
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
+    struct nai_scenario s;
+    uint32_t which = 0;
+    out->ns[c] = out->ns[NAI_CASE_LIKELY];
+    if (i && (!differs(changes, count, c) || saves_nothing(out, w)))
+      continue;
+    NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, c, err));
+    nai_dep_replay(w->times, w->model, &s);
+    out->ns[c] = slowest(w, &which);
+    if (c == NAI_CASE_LIKELY)
+      NAI_TRY(find_limit(out, w, &s, which, err));
+  }
+  widen(out, w->now_ns);
+  return NAI_OK;
+}
+
+int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_path_scope *all;
+  struct nai_path_sum window;
+  uint32_t count, which = 0;
+  *w = (struct nai_whatif){.model = m, .arena = arena, .state = NAI_PATH_REFUSED, .reason = "no GPU work is recorded"};
+  NAI_TRY(nai_path_scopes(&all, &count, m, arena, err));
+  NAI_TRY(NAI_NEW(w->times, arena, m->dependencies->node_count, err));
+  NAI_TRY(NAI_NEW(w->scopes, arena, count, err));
+  if (!count)
+    return NAI_OK;
+  nai_path_sum_begin(&window, NULL);
+  NAI_TRY(nai_path_sum_scope(&window, &all[0], m, m->dependencies->time, NULL, err));
+  w->state = nai_path_state_of(&w->reason, m, &window);
+  w->waits_unknown = nai_path_waits_unknown(m);
+  for (uint32_t i = 0; i < count; i++) /* a unit is none where there are steps */
+    if (all[i].kind == NAI_SCOPE_STEP || (all[i].kind == NAI_SCOPE_UNIT && w->kind != NAI_SCOPE_STEP))
+      w->kind = all[i].kind;
+  for (uint32_t i = 0; i < count; i++)
+    if (all[i].kind == w->kind)
+      w->scopes[w->count++] = all[i];
+  memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
+  w->now_ns = slowest(w, &which);
+  return NAI_OK;
+}

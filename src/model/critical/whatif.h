@@ -1,0 +1,58 @@
+/* Changes of a program, and what a step would take with them: by replay of the graph of dependencies. */
+#pragma once
+
+#include "config/change.h"
+#include "model/critical/path_sum.h"
+
+/* Of the new step: an interval is no narrower to either side. */
+#define NAI_MODEL_ERROR 0.04
+/* Of a step now: what saves less is no part of a plan. */
+#define NAI_LEAST_GAIN 0.01
+
+/* A step with some changes. */
+struct nai_whatif_result {
+  double ns[NAI_CASES];      /* of a repetition of the scope, the slowest of several GPUs */
+  enum nai_path_cause limit; /* the largest cause of the new critical path, likely case */
+  double limit_pct;
+};
+
+/* Where changes are tried. */
+struct nai_whatif {
+  const struct nai_model *model;
+  struct nai_arena *arena;
+  enum nai_path_scope_kind kind; /* step, unit or window: the first that there is */
+  struct nai_path_scope *scopes; /* of that kind */
+  uint32_t count;
+  double now_ns;
+  enum nai_path_state state;
+  const char *reason, *waits_unknown; /* why not ok; why waits cannot be removed, or NULL */
+  int64_t *times;                     /* room for a replay */
+};
+
+/* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it. */
+NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_model *model, struct nai_arena *arena,
+                                    struct nai_err *err);
+/* How many operations or calls a change is about. */
+NAI_MUST_CHECK int nai_change_count(int64_t *out, const struct nai_whatif *whatif, const struct nai_change *change,
+                                    struct nai_err *err);
+/* Tries `count` changes together. */
+NAI_MUST_CHECK int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *whatif,
+                                  const struct nai_change *const *changes, uint32_t count, struct nai_err *err);
+/* The likely case only, ns; *out is the time of a repetition. */
+NAI_MUST_CHECK int nai_whatif_likely(double *out, const struct nai_whatif *whatif,
+                                     const struct nai_change *const *changes, uint32_t count, struct nai_err *err);
+
+/* One change of a plan, in order. */
+struct nai_plan_step {
+  uint32_t change;                /* number in `changes` */
+  double before_ns, after_ns;     /* of a repetition, likely case */
+  double alone_ns;                /* after this change alone */
+  struct nai_whatif_result after; /* with all up to this one */
+  bool chosen;                    /* false: gains nothing once the chosen ones are made; these come last */
+};
+/* Which of the changes to make, the one that gains most first, until the next gains less than 1 % of a repetition of
+ * now. `alone`: what each leaves alone, likely, where that is known; or NULL. `steps` has room for `count`; all changes
+ * get one. */
+NAI_MUST_CHECK int nai_whatif_plan(struct nai_plan_step *steps, uint32_t *chosen, const struct nai_whatif *whatif,
+                                   const struct nai_change *changes, const double *alone, uint32_t count,
+                                   struct nai_err *err);

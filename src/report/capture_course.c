@@ -1,0 +1,97 @@
+#include "report/capture_course.h"
+
+#include "base/fmt.h"
+
+#include <string.h>
+
+static int phase_of(const char *name) {
+  int phase = 0;
+  while (phase < NAI_CAPTURE_PHASE_COUNT && strcmp(nai_capture_phase_name(phase), name) != 0)
+    phase++;
+  return phase;
+}
+
+void nai_capture_course_of(struct nai_capture_course *out, const struct nai_report *report) {
+  const struct nai_table *parts = nai_report_table(report, "capture_time");
+  *out = (struct nai_capture_course){0};
+  for (int64_t i = 0; i < parts->rows; i++) {
+    const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
+    int phase = phase_of(part.phase);
+    if (phase == NAI_CAPTURE_PHASE_COUNT || part.duration_ns <= 0) /* a stored table may hold anything */
+      continue;
+    out->ns[phase] += part.duration_ns;
+    out->total += part.duration_ns;
+    out->recorded += phase == NAI_CAPTURE_NOT_RECORDED ? 0 : part.duration_ns;
+    out->busy += phase == NAI_CAPTURE_GPU && strcmp(part.part, "idle") != 0 ? part.duration_ns : 0;
+  }
+}
+
+bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
+  enum { MIN_BUSY_PCT = 5 };
+  return course->ns[NAI_CAPTURE_GPU] && 100.0 * (double)course->busy < MIN_BUSY_PCT * (double)course->recorded;
+}
+
+/* How a part is called within its phase; "" for the rest of one. */
+static const char *part_label(const char *part) {
+  static const char *const labels[][2] = {{"copy", "copies"},     {"first_use", "first use"}, {"calls", "CUDA calls"},
+                                          {"launch", "launches"}, {"wait", "waiting"},        {"host", ""}};
+  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+    if (strcmp(part, labels[i][0]) == 0)
+      return labels[i][1];
+  return part;
+}
+
+void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase) {
+  enum { PER_CENT = 100 };
+  const struct nai_table *parts = nai_report_table(report, "capture_time");
+  struct nai_capture_course course;
+  const char *separator = " (";
+  nai_capture_course_of(&course, report);
+  for (int64_t i = 0; i < parts->rows; i++) {
+    const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
+    const char *label = part_label(part.part);
+    if (phase_of(part.phase) != (int)phase || !*label || part.duration_ns < course.recorded / PER_CENT)
+      continue;
+    nai_buf_puts(out, separator);
+    nai_fmt_duration(out, (double)part.duration_ns);
+    nai_buf_printf(out, " %s", label);
+    separator = ", ";
+  }
+  if (*separator == ',')
+    nai_buf_putc(out, ')');
+}
+
+void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report) {
+  struct nai_capture_course course;
+  const char *separator = ": ";
+  nai_capture_course_of(&course, report);
+  if (!course.total)
+    return;
+  nai_fmt_duration(out, (double)course.total);
+  for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+    if (!course.ns[phase])
+      continue;
+    nai_buf_puts(out, separator);
+    nai_fmt_duration(out, (double)course.ns[phase]);
+    nai_buf_printf(out, " %s", nai_capture_phase_label(phase));
+    nai_capture_course_parts(out, report, (enum nai_capture_phase)phase);
+    separator = ", ";
+  }
+}
+
+void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report) {
+  enum { WIDTH = 60 };
+  static const char *const blocks[] = {
+      [NAI_CAPTURE_NOT_RECORDED] = "\u00b7", [NAI_CAPTURE_BEFORE] = "\u2591",  [NAI_CAPTURE_SET_UP] = "\u2592",
+      [NAI_CAPTURE_GPU] = "\u2588",          [NAI_CAPTURE_BETWEEN] = "\u2591", [NAI_CAPTURE_CALLS] = "\u2592",
+      [NAI_CAPTURE_AFTER] = "\u2591",        [NAI_CAPTURE_HOST] = "\u2591"};
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  double until = 0;
+  int drawn = 0;
+  for (int phase = 0; course.total && phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+    until += (double)course.ns[phase];
+    for (; drawn + 0.5 < WIDTH * until / (double)course.total; drawn++)
+      nai_buf_puts(out, blocks[phase]);
+  }
+}

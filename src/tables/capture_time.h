@@ -1,0 +1,45 @@
+#pragma once
+#include "tables/declare.h"
+
+/* Phases, in the order of the rows: value, and how reports call it. */
+#define NAI_CAPTURE_PHASES(X)                     \
+  X(NOT_RECORDED, "not_recorded", "not recorded") \
+  X(BEFORE, "before_cuda", "before CUDA")         \
+  X(SET_UP, "set_up", "set-up")                   \
+  X(GPU, "gpu", "GPU work")                       \
+  X(BETWEEN, "between", "pauses")                 \
+  X(CALLS, "cuda_calls", "CUDA calls")            \
+  X(AFTER, "after", "afterwards")                 \
+  X(HOST, "host", "host without CUDA")
+#define NAI_CAPTURE_PHASE(id, name, label) NAI_CAPTURE_##id,
+enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE_COUNT };
+#undef NAI_CAPTURE_PHASE
+
+static inline const char *nai_capture_phase_name(int phase) {
+#define NAI_CAPTURE_NAME(id, name, label) name,
+  static const char *const names[] = {NAI_CAPTURE_PHASES(NAI_CAPTURE_NAME)};
+  return names[phase];
+}
+static inline const char *nai_capture_phase_label(int phase) {
+#define NAI_CAPTURE_LABEL(id, name, label) label,
+  static const char *const labels[] = {NAI_CAPTURE_PHASES(NAI_CAPTURE_LABEL)};
+  return labels[phase];
+}
+
+#define CAPTURE_TIME_COLUMNS(C, T)                                                                                 \
+  C(T, phase, NAME,                                                                                                \
+    "not_recorded; before_cuda, the first CUDA call; set_up: context, code that is loaded, and the host until "    \
+    "the first GPU work; gpu: work on any GPU; between: all GPUs pause; after: the last GPU work; cuda_calls and " \
+    "host where no GPU work or no CUDA call is recorded",                                                          \
+    .key = true)                                                                                                   \
+  C(T, part, NAME,                                                                                                 \
+    "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "  \
+    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; host, the rest",                    \
+    .key = true)                                                                                                   \
+  C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                              \
+  C(T, pct_of_capture, PCT, "the same, of the capture")                                                            \
+  C(T, start_ns, START, "where it begins first")                                                                   \
+  C(T, end_ns, END, "where it ends last")
+NAI_TABLE(CAPTURE_TIME, capture_time, "Time of the capture",
+          "One part of the capture's wall time; the parts add up to the capture",
+          "what the host did where neither ranges nor calls are recorded")

@@ -1,0 +1,29 @@
+#pragma once
+#include "tables/declare.h"
+
+#define DEPENDENCY_GRAPH_COLUMNS(C, T)                                                                                \
+  C(T, call_count, COUNT, "CUDA calls in the graph: those that no other call of their thread is around")              \
+  C(T, operation_count, COUNT, "operations on GPUs")                                                                  \
+  C(T, dependency_count, COUNT, "dependencies between their starts and ends")                                         \
+  C(T, dropped_count, COUNT, "dependencies that contradict others or the recorded times", .better = NAI_BETTER_LOWER) \
+  C(T, unlinked_count, COUNT, "operations whose launch is not recorded")                                              \
+  C(T, unlinked_behind_count, COUNT, "of them: behind a recorded launch of their stream", .better = NAI_BETTER_LOWER) \
+  C(T, wait_count, COUNT, "calls that wait for the GPU")                                                              \
+  C(T, inferred_wait_count, COUNT, "of them: for what ended when they returned, as no record says it",                \
+    .better = NAI_BETTER_LOWER)                                                                                       \
+  C(T, unresolved_wait_count, COUNT, "of them: for what is not known; they keep their length",                        \
+    .better = NAI_BETTER_LOWER)                                                                                       \
+  C(T, unresolved_wait_pct, PCT, "of the time of all waits", .better = NAI_BETTER_LOWER)                              \
+  C(T, event_wait_count, COUNT, "calls that let a stream wait for an event")                                          \
+  C(T, event_without_record_count, COUNT, "of them: the record is not in the trace", .better = NAI_BETTER_LOWER)      \
+  C(T, unexplained_count, COUNT, "starts more than 20 us later than all that is known allows",                        \
+    .better = NAI_BETTER_LOWER)                                                                                       \
+  C(T, unexplained_ns, TIME, "these delays, summed; on the path or not", .better = NAI_BETTER_LOWER)                  \
+  C(T, full_queue_count, COUNT, "launch calls that a full queue held up, by their duration")                          \
+  C(T, collective_count, COUNT, "communication kernels joined with those of other GPUs")                              \
+  C(T, unmatched_count, COUNT, "communication kernels that were not: they keep their length")                         \
+  C(T, replay_error_ns, CELL(I64, NS), "largest difference between recorded and replayed times: 0",                   \
+    .better = NAI_BETTER_LOWER)
+NAI_TABLE(DEPENDENCY_GRAPH, dependency_graph, "Dependency graph",
+          "The graph that the critical path and simulated savings come from: what it holds and leaves out; one row",
+          "dependencies between threads, and those of streams for which no event was recorded")

@@ -1,0 +1,43 @@
+/* The one name by which people read each enumerated value, in every output. A label goes on within a sentence.
+ * templates/viewer/src/colors.js has the same for the page. */
+#include "tables/declare.h"
+
+/* Causes of idle time and of pauses. */
+const struct nai_value_label nai_cause_labels[] = {{"profiler", "profiler overhead"},
+                                                   {"module_load", "module loading"},
+                                                   {"allocation", "memory allocation"},
+                                                   {"blocking_call", "synchronization"},
+                                                   {"queue_drained", "starved after synchronization"},
+                                                   {"in_launch_call", "launch call"},
+                                                   {"cuda_call", "other CUDA call"},
+                                                   {"host_code", "host-bound"},
+                                                   {"launch_latency", "launch latency"},
+                                                   {"dependency", "dependency"},
+                                                   {"page_migration", "page migration"},
+                                                   {"input_wait", "waiting for input"},
+                                                   {"file_read", "reading files"},
+                                                   {"sleep", "sleeping"},
+                                                   {"wait", "waiting for a thread"},
+                                                   {"os_call", "OS call"},
+                                                   {"unknown", "unknown"},
+                                                   {0}};
+
+/* Active spans. */
+const struct nai_value_label nai_span_labels[] = {
+    {"active", "active"}, {"set_up", "setup"}, {"check", "result check"}, {"pause", "pause"}, {0}};
+
+/* Kinds of a GPU's time. */
+const struct nai_value_label nai_time_labels[] = {{"window", "window"},
+                                                  {"busy", "busy"},
+                                                  {"compute", "compute"},
+                                                  {"exposed_comm", "exposed communication"},
+                                                  {"exposed_copy", "exposed copy"},
+                                                  {"idle", "idle"},
+                                                  {"gemm_only", "GEMMs only"},
+                                                  {"steady_steps", "steady steps"},
+                                                  {"spread", "spread"},
+                                                  {0}};
+
+/* What marks steps. */
+const struct nai_value_label nai_method_labels[] = {
+    {"user", "--step"}, {"nvtx", "NVTX"}, {"kernels", "repeating kernels"}, {"none", "none"}, {0}};

@@ -1,0 +1,115 @@
+"""analyze --redact: a run that leaves its owner's house holds none of the words that are his, and says the same."""
+import base64
+import re
+import stat
+import unittest
+import zlib
+
+import support
+from support import analyze, edited, fresh_dir, read_csv, report, run, trace
+
+PRIVATE = ("zebrafish", "quaggalib", "numbat", "axolotl", "глокая")
+
+
+def private_trace():
+    """Ranges, kernels, a process and a thread of a training run with names of somebody's own."""
+    return edited("training", "UPDATE NVTX_EVENTS SET text = 'ZebrafishModel.' || text WHERE text LIKE 'forward%'",
+                  "UPDATE NVTX_EVENTS SET text = 'глокая_' || text WHERE text LIKE 'zero_grad%'",
+                  "UPDATE StringIds SET value = replace(value, 'pytorch_flash', 'quaggalib')",
+                  "UPDATE StringIds SET value = replace(value, 'pt_autograd', 'axolotl')", "UPDATE PROCESSES SET name = 'numbat-python3' WHERE pid = 6001")
+
+
+def unpacked(data):
+    """The bytes of a file, and what is packed into a page."""
+    yield data
+    for text in re.findall(rb'id="nsys-ai-events">([^<]*)', data):
+        yield zlib.decompress(base64.b64decode(text))
+
+
+def found(directory, words):
+    """Words that some file of a run holds, in its name or its bytes."""
+    there = set()
+    for path in directory.rglob("*"):
+        for data in unpacked(path.read_bytes()) if path.is_file() else ():
+            text = data.lower() + path.name.encode()
+            there |= {word for word in words if word.encode() in text}
+    return there
+
+
+class Redact(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.path, cls.map = private_trace(), fresh_dir("map") / "map.csv"
+        cls.plain, cls.out = analyze(cls.path), analyze(cls.path, "--redact", cls.map)
+
+    def test_no_private_word_is_left(self):
+        self.assertEqual(found(self.plain, PRIVATE), set(PRIVATE))
+        self.assertEqual(found(self.out, PRIVATE), set())
+        self.assertEqual(len(list(unpacked((self.out / "report.html").read_bytes()))), 2)
+        self.assertEqual(found(self.out, [self.path.name, str(self.path.parent)]), set())
+        for table in ("kernel_events", "nvtx_events", "processes", "threads", "labels", "api_events"):
+            printed = run("table", self.out, table)
+            self.assertEqual((printed.returncode, [word for word in PRIVATE if word in printed.stdout.lower()]), (0, []), table)
+        for command in ("summary", "tree", "info"):
+            self.assertFalse([word for word in PRIVATE if word in run(command, self.out).stdout.lower()], command)
+
+    def test_it_says_the_same(self):
+        columns = ("id", "severity", "scope", "saving_ms")
+        self.assertEqual(*([[row[c] for c in columns] for row in read_csv(where, "findings")] for where in (self.plain, self.out)))
+        for table in ("kernel_categories", "gpu_utilization", "step_summary", "comm_ops"):
+            self.assertEqual(read_csv(self.plain, table), read_csv(self.out, table), table)
+
+    def test_the_map_leads_back(self):
+        words = dict(line.split(",") for line in self.map.read_text(encoding="utf-8").splitlines()[1:])
+        self.assertEqual(stat.S_IMODE(self.map.stat().st_mode), 0o600)
+        self.assertLessEqual({"Zebrafish", "quaggalib", "numbat", "axolotl", "глокая"}, set(words.values()))
+        for table, column in (("kernels", "kernel_name"), ("nvtx_ranges", "range_name")):
+            plain, redacted = (sorted(row[column] for row in read_csv(where, table)) for where in (self.plain, self.out))
+            self.assertEqual(sorted(re.sub(r"X\d+", lambda match: words.get(match[0], match[0]), name) for name in redacted), plain, table)
+            self.assertNotEqual(redacted, plain, table)
+
+    def test_tokens_are_stable(self):
+        """The same map, the same bytes; another trace adds to it."""
+        before = self.map.read_text(encoding="utf-8")
+        again = analyze(self.path, "--redact", self.map, "-j1")
+        self.assertEqual(self.map.read_text(encoding="utf-8"), before)
+        for name in ("report.json", "report.html", "report.md"):
+            self.assertEqual((again / name).read_bytes(), (self.out / name).read_bytes(), name)
+        analyze(edited("training", "UPDATE PROCESSES SET name = 'wombat' WHERE pid = 6001"), "--redact", self.map)
+        after = self.map.read_text(encoding="utf-8")
+        self.assertTrue(after.startswith(before))
+        self.assertIn(",wombat\n", after)
+
+    def test_secrets_do_not_enter_the_map(self):
+        """Environment variables of the capture, and what programs printed, are texts that nobody asked for."""
+        secret = edited("training", "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_LAUNCH_ENVIRONMENT', 'KEY=ocelot')",
+                        "UPDATE TARGET_INFO_SYSTEM_ENV SET value = value || ' ocelot'")
+        keep = fresh_dir() / "map.csv"
+        analyze(secret, "--redact", keep)
+        self.assertNotIn("ocelot", keep.read_text(encoding="utf-8"))
+        self.assertIn(b"CANARY", secret.read_bytes())
+        self.assertNotIn("CANARY", keep.read_text(encoding="utf-8"))
+
+    def test_what_would_bring_words_along_is_refused(self):
+        out, keep = fresh_dir() / "out", fresh_dir() / "map.csv"
+        for words in (("--step", "x"), ("--rules", "r.yaml"), ("--known", "k.yaml"), ("--kernel-classes", "c.rules")):
+            done = run("analyze", self.path, "-q", "--out", out, "--redact", keep, *words)
+            self.assertEqual((done.returncode, keep.exists(), out.exists()), (2, False, False), words)
+        for where in (out / "map.csv", f"{out.parent}/./out/map.csv", "out/map.csv"):
+            done = run("analyze", self.path, "-q", "--out", "out", "--redact", where, cwd=out.parent)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("given away", done.stderr)
+        keep.write_text("token,word\nX2,a\n")
+        done = run("analyze", self.path, "-q", "--out", out, "--redact", keep)
+        self.assertEqual((done.returncode, keep.read_text()), (2, "token,word\nX2,a\n"))
+        self.assertIn("map.csv:2: not a map", done.stderr)
+
+    def test_sources_stay_as_they_are(self):
+        before = self.path.read_bytes()
+        analyze(self.path, "--redact", fresh_dir() / "map.csv")
+        self.assertEqual(self.path.read_bytes(), before)
+        self.assertEqual([p.name for p in self.path.parent.iterdir()], [self.path.name])
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,131 @@
+"""scripts/package --all: programs that need nothing of the machine they run on. In an empty root, from a wheel, and for arm64."""
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import unittest
+import zipfile
+
+import support
+from support import SOURCE, fresh_dir, run, trace, tree
+
+EPOCH = 1700000000
+QEMU = "qemu-aarch64-static"
+
+
+def call(*words, **options):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **options)
+    if done.returncode:
+        raise AssertionError(f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@unittest.skipUnless(all(map(shutil.which, ("aarch64-linux-gnu-gcc", QEMU, "dpkg-deb"))), "no scripts/setup --release")
+@support.unsanitized("packages are made of release builds")
+class Release(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = fresh_dir("release")
+        call(SOURCE / "scripts/package", "--all", "--out", cls.out, env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)})
+        cls.roots = {}
+        for archive in cls.out.glob("*.tar.gz"):
+            machine = archive.name.removesuffix(".tar.gz").rpartition("-")[2]
+            cls.roots[machine] = fresh_dir("root")
+            with tarfile.open(archive) as tar:
+                tar.extractall(cls.roots[machine], filter="data") if sys.version_info >= (3, 12) else tar.extractall(cls.roots[machine])
+            cls.roots[machine], = cls.roots[machine].iterdir()
+
+    def test_files(self):
+        names = {p.name for p in self.out.iterdir()}
+        listed = dict(reversed(line.split()) for line in (self.out / "SHA256SUMS").read_text().splitlines())
+        self.assertEqual(set(listed), names - {"SHA256SUMS"})
+        self.assertEqual(len(listed), 7)
+        call("sha256sum", "--check", "--quiet", "SHA256SUMS", cwd=self.out)
+        spdx = (self.out / f"nsys-ai-{run('--version').stdout.split()[1]}.spdx").read_text()
+        linked = set(re.findall(r"STATIC_LINK SPDXRef-(\S+)", spdx))
+        self.assertEqual(linked | {"nsys-ai", "README"}, {p.name for p in (self.roots["x86_64"] / "licences").iterdir()})
+
+    def test_same_bytes(self):
+        again = fresh_dir("again with space")
+        call(SOURCE / "scripts/package", "--all", "--out", again, env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), "TZ": "Asia/Tokyo"})
+        self.assertEqual((again / "SHA256SUMS").read_text(), (self.out / "SHA256SUMS").read_text())
+
+    @unittest.skipUnless(os.getuid() == 0, "an empty root needs root")
+    def test_empty_root(self):
+        root = fresh_dir("empty")
+        (root / "tmp").mkdir()
+        shutil.copy(self.roots["x86_64"] / "bin/nsys-ai", root)
+        shutil.copy(trace("host-bound"), root / "trace.sqlite")
+        call(shutil.which("chroot"), root, "/nsys-ai", "analyze", "/trace.sqlite", "--out", "/run", "-q", env={})
+        here = tree(support.artifacts(root / "trace.sqlite"))
+        there = tree(root / "run")
+        self.assertEqual({n: c for n, c in there.items() if not n.startswith("stages")}, {n: c for n, c in here.items() if not n.startswith("stages")})
+        screen = self.screen(root, {"TERM": "xterm-256color", "LANG": "de_DE.UTF-8"})
+        self.assertIn(b"trace.sqlite", screen)
+        self.assertNotIn(b"no terminal that is known", screen)
+        self.assertIn(b"no terminal that is known", self.screen(root, {"TERM": "nothing"}))
+
+    @staticmethod
+    def screen(root, environment):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chroot(root)
+            os.execve("/nsys-ai", ["nsys-ai", "view", "/run"], environment)
+        out, end = b"", time.monotonic() + 10
+        while time.monotonic() < end and b"trace.sqlite" not in out:
+            if select.select([fd], [], [], 0.2)[0]:
+                try:
+                    out += os.read(fd, 65536)
+                except OSError:
+                    break
+        try:
+            os.write(fd, b"q")
+        except OSError:
+            pass
+        os.waitpid(pid, 0)
+        os.close(fd)
+        return out
+
+    def test_arm64(self):
+        """The same tables and pages of every kind of scenario, by programs for the other machine."""
+        programs = {m: [*([QEMU] if m == "aarch64" else []), root / "bin/nsys-ai"] for m, root in self.roots.items()}
+        for scenario in ("host-bound", "training", "inference", "collectives", "graphs-node", "hostile", "layers"):
+            outs = {}
+            for machine, words in programs.items():
+                outs[machine] = fresh_dir("out") / "run"
+                call(*words, "analyze", trace(scenario), "--out", outs[machine], "-q", "-j2")
+            one, other = ({n: c for n, c in tree(outs[m]).items() if not n.startswith("stages")} for m in ("x86_64", "aarch64"))
+            self.assertEqual(support.Tree(one), support.Tree(other), scenario)
+        made = fresh_dir() / "t.sqlite"
+        call(QEMU, self.roots["aarch64"] / "bin/nsys-ai-gen", "host-bound", made)
+        self.assertEqual(made.read_bytes(), trace("host-bound").read_bytes())
+
+    def test_wheel(self):
+        wheel, = self.out.glob("*x86_64.whl")
+        with zipfile.ZipFile(wheel) as opened:
+            self.assertIsNone(opened.testzip())
+        place = fresh_dir("venv") / "v"
+        done = subprocess.run([sys.executable, "-m", "venv", place], capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest("no venv: " + done.stdout.strip().splitlines()[0])
+        call(place / "bin/pip", "install", "--no-index", "--disable-pip-version-check", wheel)
+        self.assertEqual(call(place / "bin/nsys-ai", "--version"), run("--version").stdout)
+        self.assertTrue((place / "share/man/man1/nsys-ai.1").exists())
+        call(place / "bin/pip", "uninstall", "--yes", "--disable-pip-version-check", "nsys-ai-report")
+        self.assertFalse((place / "bin/nsys-ai").exists())
+
+    def test_packages_depend_on_nothing(self):
+        for machine in ("amd64", "arm64"):
+            deb, = self.out.glob(f"*_{machine}.deb")
+            self.assertEqual(call("dpkg-deb", "-f", deb, "Depends").strip(), "")
+            self.assertEqual(call("dpkg-deb", "-f", deb, "Architecture").strip(), machine)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""What commands print on a terminal of 80 columns fits it, words whole."""
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+import unittest
+
+import support
+from support import artifacts, trace
+
+
+def on_terminal(*arguments, columns=80):
+    """Stdout of the program on a terminal of that size, without its colors."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([support.PROGRAM, *map(str, arguments)], stdout=its, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "LC_ALL": "C.UTF-8"}) as program:
+        os.close(its)
+        text = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r\n", "\n")
+
+
+class Width(unittest.TestCase):
+    def test_lines_fit(self):
+        for scenario in ("training", "inference", "nvtx-only", "hostile"):
+            run = artifacts(trace(scenario))
+            for command in (("summary", run), ("overlap", run), ("nccl", run), ("evidence", run), ("search", run, "a"), ("explain", "-", "idle-queue-drained"),
+                            ("explain", run, "kernels")):
+                for columns in (80, 120):
+                    text = on_terminal(*command, columns=columns)
+                    self.assertTrue(text, command)
+                    for line in text.splitlines():
+                        longest = max(map(len, line.split()), default=0)
+                        if not line.startswith("not shown, too wide"):
+                            self.assertLessEqual(len(line), max(columns, longest + 8), f"{scenario} {command[0]} {columns}: {line}")
+
+    def test_a_number_stays_with_its_unit(self):
+        text = on_terminal("summary", artifacts(trace("training")))
+        self.assertIn("active", text)
+        self.assertNotRegex(text, r"\d\n +(ms|us|s|%)\b")
+
+    def test_headers_are_words(self):
+        for command in ("summary", "overlap", "nccl"):
+            text = support.run(command, artifacts(trace("training"))).stdout
+            self.assertNotRegex(text, r"\b\w+_(ms|us|ns|pct|id|count)\b", command)
+
+    def test_what_was_not_traced_is_not_zero(self):
+        run = artifacts(trace("nvtx-only"))
+        for command in (("tree", run), ("export", "markdown", run)):
+            text = support.run(*command).stdout
+            self.assertIn("Kernels were not recorded", text)
+            self.assertNotRegex(text, r"kernels 0 ns|GPU 0 ns")
+        self.assertIn("no kernel recorded", support.run("summary", run).stdout)
+        self.assertIn("kernels ", support.run("tree", artifacts(trace("training"))).stdout)
+
+
+if __name__ == "__main__":
+    support.main()

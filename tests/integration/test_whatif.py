@@ -1,0 +1,261 @@
+"""critical-path and whatif: one program is scheduled here with and without a loss, and what is predicted from the trace with it is
+held against the time without it. The scheduler below shares nothing with the replay."""
+import contextlib
+import itertools
+import json
+import random
+import shutil
+import sqlite3
+import unittest
+
+from support import artifacts, fresh_dir, report, run, tier, trace
+
+US = 1000
+RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
+         {"device": 1, "context": 2, "stream": 15, "pid": 281575673561088, "tid": 281575673567090})
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)"
+STEPS, LAYERS = 10, 6
+LOSSES = {  # what is put into each step, and the change that takes it away
+    "wait": ("--remove-wait", "item"),
+    "attention": ("--kernel", "attention=0.5"),
+    "allocation": ("--call", "cudaMalloc=0"),
+    "late": ("--kernel", "straggler=0.1"),
+    "upload": ("--copy", "HtoD=0.25"),
+    "flush": ("--no-profiler",),
+}
+
+
+class Rank:
+    """One thread that launches to one stream: when each call and each operation begins and ends."""
+
+    def __init__(self, place, noise):
+        self.place, self.noise, self.now, self.busy, self.id = place, noise, 1000 * 1000 * US + 100 * US * place["device"], 0, 0
+        self.rows = []
+
+    def jitter(self, ns):
+        return int(ns * self.noise.uniform(0.95, 1.05))
+
+    def call(self, name, ns):
+        self.id += 1
+        self.rows.append(("call", self.now, self.now + ns, name, self.id))
+        self.now += ns
+        return self.rows[-1]
+
+    def host(self, ns):
+        self.now += self.jitter(ns)
+
+    def submit(self, api, kind, name, ns):
+        begin = self.now
+        call = self.call(api, self.jitter(4 * US))
+        start = max(begin + self.jitter(7 * US), self.busy + 1 * US)
+        self.busy = start + ns
+        self.rows.append([kind, start, self.busy, name, self.id])
+        return call
+
+    def kernel(self, name, ns):
+        self.submit("cudaLaunchKernel", "kernel", name, self.jitter(ns))
+
+    def wait(self):
+        end = max(self.now + 2 * US, self.busy + 3 * US)
+        self.call("cudaStreamSynchronize", end - self.now)
+        self.rows.append(("sync", *self.rows[-1][1:]))
+
+    def range(self, name, start):
+        self.rows.append(("range", start, self.now, name, 0))
+
+
+def step(ranks, number, losses, heavy):
+    """Per rank: a forward of layers, a collective, an update. `heavy`: kernels are longer than the host takes to launch them."""
+    starts = [rank.now for rank in ranks]
+    for rank in ranks:
+        rank.host(60 * US)
+        rank.submit("cudaMemcpyAsync", "copy", "HtoD", (400 if "upload" in losses else 100) * US)
+        for layer in range(LAYERS):
+            rank.host((8 if heavy else 40) * US)
+            rank.kernel("gemm", (90 if heavy else 9) * US)
+            rank.host((12 if heavy else 50) * US)
+            rank.kernel("attention_forward", (120 if heavy else 24) * US * (2 if "attention" in losses else 1))
+            if layer == 2 and "wait" in losses:
+                item = rank.now
+                rank.wait()
+                rank.range("item", item)
+            if layer == 4 and "allocation" in losses:
+                rank.call("cudaMalloc", 150 * US)
+            if layer == 1 and "flush" in losses and number % 2:
+                rank.rows.append(("flush", rank.now, rank.now + 200 * US, "Buffer Flush", 0))
+                rank.now += 200 * US
+        if rank.place["device"] == 1:
+            rank.kernel("straggler", (300 if "late" in losses else 30) * US)
+        rank.kernel(ALL_REDUCE, 0)
+    arrived = max(rank.rows[-1][1] for rank in ranks)
+    for rank, start in zip(ranks, starts):
+        rank.busy = rank.rows[-1][2] = arrived + 50 * US
+        rank.kernel("adam", 30 * US)
+        rank.range("train_step", start)
+
+
+def schedule(losses, heavy, seed):
+    noise = random.Random(seed)
+    ranks = [Rank(place, random.Random(noise.random())) for place in RANKS]
+    for number in range(STEPS):
+        step(ranks, number, losses, heavy)
+    return ranks
+
+
+def insert(db, table, **values):
+    columns = {row[1]: row[3] for row in db.execute(f"pragma table_info({table})")}
+    row = {name: 0 for name, needed in columns.items() if needed} | values
+    db.execute(f"insert into {table} ({','.join(row)}) values ({','.join('?' * len(row))})", tuple(row.values()))
+
+
+def write(path, ranks):
+    """An export of those events, with what a generated one knows of processes and GPUs."""
+    shutil.copyfile(trace("training"), path)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for kind in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME", "SYNCHRONIZATION"):
+            db.execute(f"delete from CUPTI_ACTIVITY_KIND_{kind}")
+        db.execute("delete from NVTX_EVENTS")
+        db.execute("delete from PROFILER_OVERHEAD")
+        names = {}
+        for rank in ranks:
+            for kind, start, end, name, number in rank.rows:
+                if name not in names:
+                    names[name] = 1000000 + len(names)
+                    db.execute("insert into StringIds values (?, ?)", (names[name], name))
+                place = rank.place
+                times = {"start": start, "end": end}
+                on_gpu = {**times, "deviceId": place["device"], "contextId": place["context"], "streamId": place["stream"],
+                          "globalPid": place["pid"], "correlationId": number}
+                if kind == "call":
+                    insert(db, "CUPTI_ACTIVITY_KIND_RUNTIME", **times, globalTid=place["tid"], nameId=names[name], correlationId=number)
+                elif kind == "kernel":
+                    insert(db, "CUPTI_ACTIVITY_KIND_KERNEL", **on_gpu, demangledName=names[name], shortName=names[name], gridX=1000,
+                           gridY=1, gridZ=1, blockX=256, blockY=1, blockZ=1)
+                elif kind == "copy":
+                    insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", **on_gpu, bytes=1 << 20, copyKind=1, srcKind=1, dstKind=2)
+                elif kind == "sync":
+                    insert(db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", **on_gpu, syncType=3, eventId=4294967295)
+                elif kind == "range":
+                    insert(db, "NVTX_EVENTS", **times, eventType=59, text=name, globalTid=place["tid"])
+                else:
+                    insert(db, "PROFILER_OVERHEAD", **times, globalTid=place["tid"], nameId=names[name], overheadType=3)
+
+
+def predicted(losses, heavy, seed):
+    """What whatif says of the trace with the losses, all taken away together."""
+    path = fresh_dir("whatif") / "trace.sqlite"
+    write(path, schedule(losses, heavy, seed))
+    changes = [word for loss in losses for word in LOSSES[loss]]
+    done = run("whatif", "--quiet", path, *changes, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def true_step_ns(losses, heavy, seed):
+    """The mean distance of the first operations of steps on the slower GPU, from the schedule itself. The first step, in which the
+    ranks do not wait for each other yet, is left out."""
+    means = []
+    for rank in schedule(losses, heavy, seed):
+        copies = [row[1] for row in rank.rows if row[0] == "copy"]
+        means.append((copies[-1] - copies[1]) / (len(copies) - 2))
+    return max(means)
+
+
+class Pairs(unittest.TestCase):
+    def check(self, losses, heavy):
+        said = predicted(losses, heavy, seed=1)
+        with_loss, without = true_step_ns(losses, heavy, 1), true_step_ns((), heavy, 1)
+        self.assertEqual(said["scope"], "step")
+        self.assertLess(abs(said["now_ns"] - with_loss), 0.02 * with_loss)
+        error = (said["together"]["after_ns"] - without) / with_loss
+        self.assertLess(abs(error), 0.05, (losses, heavy))
+        self.assertLessEqual(said["together"]["after_high_ns"], said["together"]["after_ns"])
+        self.assertLessEqual(said["together"]["after_ns"], said["together"]["after_low_ns"])
+
+    def test_each_loss(self):
+        for loss, heavy in itertools.product(LOSSES, (False, True)):
+            with self.subTest(loss=loss, heavy=heavy):
+                self.check((loss,), heavy)
+
+    @tier("ci")
+    def test_pairs_of_losses(self):
+        for losses in itertools.combinations(LOSSES, 2):
+            for heavy in (False, True):
+                with self.subTest(losses=losses, heavy=heavy):
+                    self.check(losses, heavy)
+
+
+class Commands(unittest.TestCase):
+    def test_generated_pair(self):
+        """`loop-waits` is `loop` with a blocking copy and host code in each step."""
+        now = json.loads(run("whatif", "--quiet", trace("loop-waits"), "--remove-wait", "^cudaMemcpy$", "--format", "json").stdout)
+        true = self.steps(trace("loop"))
+        self.assertLess(abs(now["together"]["after_ns"] - true), 0.01 * true)
+        self.assertGreater(now["now_ns"], 1.05 * true)
+
+    def steps(self, path):
+        done = run("critical-path", "--quiet", path, "--format", "json")
+        scopes = json.loads(done.stdout)["blocks"][0]
+        columns = [column["name"] for column in scopes["columns"]]
+        found = [dict(zip(columns, row)) for row in scopes["rows"]]
+        return next(row["per_repetition_ms"] for row in found if row["scope"] == "step") * 1e6
+
+    def test_what_is_refused(self):
+        for words, status, message in (
+                ((trace("loop"), "--kernel", "no such kernel=0.5"), 2, "matches no kernel"),
+                ((trace("loop"), "--kernel", "nvjet"), 2, "stands at the end"),
+                ((trace("loop"), "--kernel", "nvjet=-1"), 2, "stands at the end"),
+                ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "stands at the end"),
+                ((trace("loop"), "--kernel", "(=0.5"), 2, "regular expression"),
+                ((trace("loop"), "--balance"), 2, "no collective"),
+                ((trace("loop"),), 2, "needs a change"),
+                ((trace("minimal"), "--kernel", ".*=0.5"), 7, "launches were not recorded"),
+        ):
+            with self.subTest(words=words):
+                done = run("whatif", "--quiet", *words)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(message, done.stdout + done.stderr)
+
+    def test_factors(self):
+        """1.25x is 0.8, and a range is read at its middle."""
+        answers = [json.loads(run("whatif", "--quiet", trace("loop"), "--kernel", f".*={factor}", "--format", "json").stdout)["together"]
+                   for factor in ("0.8", "1.25x", "0.7..0.9")]
+        self.assertEqual(len({answer["after_ns"] for answer in answers}), 1)
+        self.assertLess(answers[2]["after_high_ns"], answers[0]["after_high_ns"])
+
+    def test_plan_of_a_report(self):
+        """The finding about the wait of `loop-waits` names the change that makes it `loop`."""
+        plan = report(artifacts(trace("loop-waits"))).rows("what_if_plan")
+        self.assertEqual(plan[0]["change"], "remove-wait-at cudaMemcpy in train_step")
+        true = self.steps(trace("loop"))
+        self.assertLess(abs(plan[0]["after_ns"] - true), 0.01 * true)
+
+    def test_plans_add_up(self):
+        for name in ("loop-waits", "profiler-flush", "alloc-churn", "collectives-skewed", "training", "hostile"):
+            told = report(artifacts(trace(name)))
+            changes = {row["what_if"]: row for row in told.rows("what_if")}
+            chosen = [row for row in told.rows("what_if_plan") if row["note"] is None]
+            for before, after in itertools.pairwise(chosen):
+                self.assertEqual(before["after_ns"], after["before_ns"])
+            for row in chosen:
+                self.assertEqual(row["saving_ns"], row["before_ns"] - row["after_ns"])
+                self.assertEqual(row["alone_ns"], changes[row["what_if"]]["saving_ns"])
+                self.assertLessEqual(row["after_high_ns"], row["after_ns"])
+                self.assertLessEqual(row["after_ns"], row["after_low_ns"])
+            for row in changes.values():
+                if row["saving_ns"] is not None:
+                    self.assertLessEqual(row["saving_low_ns"], row["saving_ns"])
+                    self.assertLessEqual(0, row["saving_ns"])
+
+    def test_causes_fill_the_window(self):
+        for name in ("training", "collectives-skewed", "hostile"):
+            sums = run("sql", "--quiet", trace(name), "select s.scope, s.wall_ns - sum(c.duration_ns) as rest from critical_path_summary s join "
+                       "critical_path_causes c on c.scope = s.scope and c.device_id is s.device_id and c.pid is s.pid group by s.rowid",
+                       "--format", "json")
+            rows = json.loads(sums.stdout)["rows"]
+            self.assertTrue(rows)
+            self.assertEqual({row[1] for row in rows}, {0})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,218 @@
+/* The graph of dependencies: replayed unchanged it gives the recorded times again, and its path fills the window. What
+ * changes give is worked out here by hand, and for random traces by relaxing every dependency until nothing moves. */
+#include "model_fixture.h"
+
+#include "model/critical/path.h"
+#include "tables/sync_events.h"
+
+enum { US = 1000 };
+
+static void sync_row(struct fixture *f, int64_t start, int64_t end, int64_t process, int64_t stream, int64_t id) {
+  CELLS(f->in.tables[NAI_IN_SYNCS], start, end, process, 1, stream, id, 3, NAI_NULL_I64, NAI_NULL_I64);
+}
+
+static const int64_t *replay(struct fixture *f, const struct nai_scenario *s) {
+  int64_t *times;
+  ok(NAI_NEW(times, &f->m.arena, f->m.dependencies->node_count, err));
+  nai_dep_replay(times, &f->m, s);
+  return times;
+}
+
+static void check_unchanged(struct fixture *f) {
+  const struct nai_dependencies *d = f->m.dependencies;
+  const struct nai_scenario unchanged = {0};
+  const int64_t *times = replay(f, &unchanged);
+  for (uint32_t i = 0; i < d->node_count; i++)
+    assert_int_equal(times[i], d->time[i]);
+}
+
+/* Segments share their ends and reach from the last end to the first start. */
+static void check_path(struct fixture *f) {
+  struct nai_path_scope *scopes;
+  uint32_t count;
+  ok(nai_path_scopes(&scopes, &count, &f->m, &f->m.arena, err));
+  assert_true(count >= 1);
+  const int64_t *times = f->m.dependencies->time;
+  struct nai_path path = nai_path_at(&f->m, times, NULL, scopes[0].nodes[1], scopes[0].start);
+  int64_t at = nai_dep_last_end(&f->m, times, f->m.gpu_count);
+  for (struct nai_path_segment s; nai_path_next(&path, &s); at = s.start) {
+    assert_int_equal(s.end, at);
+    assert_true(s.start < s.end);
+  }
+  assert_int_equal(at, f->m.window_start);
+}
+
+/* launch k1 (100 us), wait for it, 50 us of host code, launch k2 (30 us). */
+static void fill_wait(struct fixture *f, bool in_record) {
+  int32_t p = fixture_begin(f);
+  fixture_api(f, 0, 5 * US, 0, "cudaLaunchKernel", 1);
+  fixture_kernel(f, 8 * US, 108 * US, "k1", 0, p, 7, 1);
+  fixture_api(f, 6 * US, 110 * US, 0, "cudaStreamSynchronize", 2);
+  if (in_record)
+    sync_row(f, 6 * US, 110 * US, p, 7, 2);
+  fixture_api(f, 160 * US, 165 * US, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(f, 168 * US, 198 * US, "k2", 0, p, 7, 3);
+  fixture_build(f);
+}
+
+static void test_wait_removed(void **state) {
+  (void)state;
+  struct fixture f;
+  fill_wait(&f, true);
+  check_unchanged(&f);
+  check_path(&f);
+  const uint8_t no_wait[] = {0, 1, 0};
+  const int64_t *times = replay(&f, &(struct nai_scenario){.no_wait = no_wait});
+  /* The call takes 2 us from 6 on, the host code 50, the launch 8 us from its call on; by then k1 is still running. */
+  const struct nai_dependencies *d = f.m.dependencies;
+  assert_int_equal(times[4], (6 + 2 + 50) * US);
+  assert_int_equal(times[nai_node_of_op(d, 1)], (108 + 1) * US); /* 1 us from operation to operation */
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), 139 * US);
+  fixture_free(&f);
+}
+
+static void test_kernel_faster_behind_wait(void **state) {
+  (void)state;
+  struct fixture f;
+  fill_wait(&f, true);
+  const float factors[] = {0.5f, 1};
+  const int64_t *times = replay(&f, &(struct nai_scenario){.op_factor = factors});
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), (198 - 50) * US);
+  fixture_free(&f);
+}
+
+/* Without a record nothing says which of two streams a call waits for: what ended just before it returned, or, where
+ * nothing did, it keeps its length. */
+static void check_wait_without_record(int64_t returns, int64_t end_when_half) {
+  struct fixture f;
+  int32_t p = fixture_begin(&f);
+  fixture_api(&f, 0, 5 * US, 0, "cudaLaunchKernel", 1);
+  fixture_kernel(&f, 8 * US, 108 * US, "k1", 0, p, 7, 1);
+  fixture_kernel(&f, 8 * US, 20 * US, "k2", 0, p, 8, 9);
+  fixture_api(&f, 6 * US, returns, 0, "cudaStreamSynchronize", 2);
+  fixture_api(&f, 160 * US, 165 * US, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(&f, 168 * US, 198 * US, "k2", 0, p, 7, 3);
+  fixture_build(&f);
+  check_unchanged(&f);
+  bool unknown = end_when_half == 198 * US;
+  assert_int_equal(f.m.dependencies->quality.unresolved, unknown);
+  assert_int_equal(f.m.dependencies->quality.inferred, !unknown);
+  const float factors[] = {0.5f, 1, 1};
+  const int64_t *times = replay(&f, &(struct nai_scenario){.op_factor = factors});
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), end_when_half);
+  fixture_free(&f);
+}
+
+static void test_wait_without_record(void **state) {
+  (void)state;
+  check_wait_without_record(110 * US, 148 * US);
+  check_wait_without_record(140 * US, 198 * US);
+}
+
+/* A blocking copy returns before its recorded end: half the copy is half the call. */
+static void test_copy_returns_early(void **state) {
+  (void)state;
+  struct fixture f;
+  int32_t p = fixture_begin(&f);
+  fixture_api(&f, 0, 980 * US, 0, "cudaMemcpyAsync", 1);
+  fixture_memop(&f, 10 * US, 1010 * US, 0, 0, p, 7, 1, 1 << 20, 1, 0, 2);
+  fixture_api(&f, 1000 * US, 1005 * US, 0, "cudaLaunchKernel", 2);
+  fixture_kernel(&f, 1011 * US, 1020 * US, "k", 0, p, 7, 2);
+  fixture_build(&f);
+  check_unchanged(&f);
+  const float factors[] = {0.5f, 1};
+  const int64_t *times = replay(&f, &(struct nai_scenario){.op_factor = factors});
+  assert_int_equal(times[1], (10 + 485) * US); /* 970 us of the call are copying */
+  /* 20 us later the launch, which takes 4 us at least; the kernel runs for 9. */
+  assert_int_equal(nai_dep_last_end(&f.m, times, 0), (495 + 20 + 4 + 9) * US);
+  fixture_free(&f);
+}
+
+/* --- random traces ---------------------------------------------------------------------------- */
+
+enum { CALLS = 120, STREAMS = 3 };
+
+/* The clock of GPU 1 is `shift` ahead of the host's. */
+static void fill_random(struct fixture *f, uint64_t seed, int64_t shift) {
+  int32_t p = fixture_begin(f);
+  int64_t host[2] = {100 * US, 100 * US}, busy[STREAMS] = {0};
+  f->seed = seed;
+  fixture_gpu(f, 1);
+  fixture_thread(f, p, 11);
+  for (int i = 1; i <= CALLS; i++) {
+    int thread = (int)fixture_random(f, 2), stream = (int)fixture_random(f, STREAMS);
+    int64_t start = host[thread] + fixture_random(f, 60 * US), end = start + 1 + fixture_random(f, 9 * US);
+    if (fixture_random(f, 5) == 0) { /* a wait */
+      end = busy[stream] > start ? busy[stream] + fixture_random(f, 6 * US) : end;
+      fixture_api(f, start, end, thread, "cudaStreamSynchronize", i);
+      sync_row(f, start, end, p, stream, i);
+    } else {
+      int64_t run = end + fixture_random(f, 30 * US) - 5 * US;
+      run = run > busy[stream] ? run : busy[stream] + fixture_random(f, 2 * US);
+      busy[stream] = run + fixture_random(f, 100 * US);
+      fixture_api(f, start, end, thread, "cudaLaunchKernel", i);
+      fixture_kernel(f, run + shift * (stream % 2), busy[stream] + shift * (stream % 2), "k", stream % 2, p, stream, i);
+    }
+    host[thread] = end;
+  }
+  fixture_build(f);
+}
+
+/* Longest paths by relaxing, without an order. */
+static void relax(int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s) {
+  bool moved = true;
+  for (uint32_t i = 0; i < d->node_count; i++)
+    times[i] = d->first[i] == d->first[i + 1] ? d->time[i] : INT64_MIN / 2;
+  while (moved) {
+    moved = false;
+    for (uint32_t i = 0; i < d->node_count; i++)
+      for (uint32_t k = d->first[i]; k < d->first[i + 1]; k++) {
+        int64_t weight;
+        if (!nai_dep_weight(&weight, d, s, i, &d->v[k]) || times[d->v[k].from] + weight <= times[i])
+          continue;
+        times[i] = times[d->v[k].from] + weight;
+        moved = true;
+      }
+  }
+}
+
+static void check_scenario(struct fixture *f, const struct nai_scenario *s) {
+  const struct nai_dependencies *d = f->m.dependencies;
+  const int64_t *times = replay(f, s);
+  int64_t *truth;
+  ok(NAI_NEW(truth, &f->m.arena, d->node_count, err));
+  relax(truth, d, s);
+  for (uint32_t i = 0; i < d->node_count; i++) {
+    assert_int_equal(times[i], truth[i]);
+    assert_true(times[i] <= d->time[i]); /* nothing gets later when things get shorter */
+  }
+}
+
+static void test_random(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    struct fixture f;
+    fill_random(&f, seed, ((int64_t)(seed % 3) - 1) * 15 * US);
+    check_unchanged(&f);
+    check_path(&f);
+    float factors[CALLS];
+    uint8_t no_wait[CALLS];
+    for (int i = 0; i < CALLS; i++) {
+      factors[i] = (float)fixture_random(&f, 5) / 4;
+      no_wait[i] = fixture_random(&f, 2) == 1;
+    }
+    check_scenario(&f, &(struct nai_scenario){.op_factor = factors});
+    check_scenario(&f, &(struct nai_scenario){.no_wait = no_wait});
+    check_scenario(&f, &(struct nai_scenario){.op_factor = factors, .no_wait = no_wait, .host_factor = 0.5});
+    fixture_free(&f);
+  }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_wait_removed),
+    cmocka_unit_test(test_kernel_faster_behind_wait),
+    cmocka_unit_test(test_wait_without_record),
+    cmocka_unit_test(test_copy_returns_early),
+    cmocka_unit_test(test_random),
+};
+UNIT_GROUP(dependencies, NULL, NULL)

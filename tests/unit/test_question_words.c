@@ -1,0 +1,107 @@
+/* What questions are about, by their words alone: tests/data/questions.tsv. */
+#include "unit.h"
+
+#include "features/ask/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct nai_intents *intents;
+
+static int load(void **state) {
+  struct nai_err err = {0};
+  (void)state;
+  return nai_intents_load(&intents, NULL, 0, &err);
+}
+
+static int unload(void **state) {
+  (void)state;
+  nai_intents_free(intents);
+  return 0;
+}
+
+/* As of a trace in which nothing has a name that is a word of the question. */
+static const char *subject_of(struct nai_question *q, const char *text) {
+  const struct nai_intent *found[NAI_QUESTION_MAX_INTENTS];
+  nai_question_read(q, intents, text);
+  nai_question_spell(q, intents);
+  nai_question_take_spelling(q, intents);
+  return nai_question_match(found, q, intents, nai_question_is_clear(q)) ? found[0]->name : "-";
+}
+
+static void test_each_question_is_about_its_subject(void **state) {
+  const char *root = getenv("NAI_SOURCE_DIR");
+  char path[4096], line[512];
+  struct nai_question *q = calloc(1, sizeof *q);
+  size_t count = 0, wrong = 0;
+  (void)state;
+  snprintf(path, sizeof path, "%s/tests/data/questions.tsv", root ? root : ".");
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  assert_non_null(q);
+  for (; fgets(line, sizeof line, file); count++) {
+    char *tab = strchr(line, '\t');
+    assert_non_null(tab);
+    *tab = '\0';
+    tab[1 + strcspn(tab + 1, "\n")] = '\0';
+    const char *subject = subject_of(q, tab + 1);
+    if (strcmp(subject, line) != 0)
+      print_error("\"%s\" is about %s, not %s\n", tab + 1, line, subject);
+    wrong += strcmp(subject, line) != 0;
+  }
+  fclose(file);
+  free(q);
+  assert_true(count > 500);
+  assert_int_equal(wrong, 0);
+}
+
+static void test_numbers_of_a_question(void **state) {
+  struct nai_question *q = calloc(1, sizeof *q);
+  (void)state;
+  assert_non_null(q);
+  subject_of(q, "the top 5 kernels on GPU 1");
+  assert_int_equal(q->number, 5);
+  assert_int_equal(q->gpu, 1);
+  assert_int_equal(q->time_count, 0);
+  subject_of(q, "kernels shorter than 2.5 us");
+  assert_int_equal(q->time_count, 1);
+  assert_int_equal(q->time_ns[0], 2500);
+  static const char *const spans[] = {"between 0.2 and 0.3 s", "from 200 ms to 300 ms", "0.2-0.3 s", "0.2 s to 300ms"};
+  for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+    assert_string_equal(subject_of(q, spans[i]), "window");
+    assert_int_equal(q->time_ns[0], 200000000);
+    assert_int_equal(q->time_ns[1], 300000000);
+  }
+  subject_of(q, "between 99999999999999999999 h and 9e99 s");
+  assert_true(q->time_count < 2);
+  assert_string_equal(subject_of(q, "what runs in the last 10 ms"), "window");
+  assert_true(q->from_end && !q->from_start);
+  free(q);
+}
+
+static const char *read_as(struct nai_question *q, const char *word) {
+  subject_of(q, word);
+  return q->words[0].meant;
+}
+
+static void test_spelling(void **state) {
+  struct nai_question *q = calloc(1, sizeof *q);
+  (void)state;
+  assert_non_null(q);
+  assert_string_equal(read_as(q, "kernal"), "kernel");
+  assert_string_equal(read_as(q, "memroy"), "memory");
+  assert_string_equal(read_as(q, "utlization"), "utilization");
+  assert_string_equal(read_as(q, "wich"), "which");
+  /* other words, or nothing like it */
+  static const char *const others[] = {"world", "stable", "prompt", "penguin", "kernel", "cup", "xkernel"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_string_equal(read_as(q, others[i]), "");
+  free(q);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_question_is_about_its_subject),
+                                          cmocka_unit_test(test_numbers_of_a_question),
+                                          cmocka_unit_test(test_spelling)};
+
+UNIT_GROUP(question_words, load, unload)
