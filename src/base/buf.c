@@ -84,15 +84,13 @@ void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len) {
   buf->data[buf->len] = '\0';
 }
 
-void nai_buf_puts(struct nai_buf *buf, const char *text) { nai_buf_put(buf, text, strlen(text)); }
-
-void nai_buf_putc(struct nai_buf *buf, char c) {
-  char *at = nai_buf_reserve(buf, 1);
-  if (!at)
+void nai_buf_fill(struct nai_buf *buf, char c, size_t count) {
+  char *at = nai_buf_reserve(buf, count);
+  if (!at || !count)
     return;
-  at[0] = c;
-  at[1] = '\0';
-  buf->len++;
+  memset(at, c, count);
+  at[count] = '\0';
+  buf->len += count;
 }
 
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) {

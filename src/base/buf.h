@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { NAI_BUF_TAIL = 256 };
 
@@ -32,8 +33,8 @@ struct nai_buf {
 void nai_buf_free(struct nai_buf *buf);
 void nai_buf_clear(struct nai_buf *buf); /* keeps the memory; not for buffers with a sink */
 void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len);
-void nai_buf_puts(struct nai_buf *buf, const char *text);
-void nai_buf_putc(struct nai_buf *buf, char c);
+static inline void nai_buf_puts(struct nai_buf *buf, const char *text) { nai_buf_put(buf, text, strlen(text)); }
+void nai_buf_fill(struct nai_buf *buf, char c, size_t count); /* c, count times */
 /* Seven bits a byte, the lowest first, all but the last with the top bit set: LEB128, at most 10 bytes. */
 void nai_buf_put_varint(struct nai_buf *buf, uint64_t value);
 void nai_buf_put_varints(struct nai_buf *buf, const uint64_t *values, size_t count);
@@ -48,5 +49,13 @@ const char *nai_buf_str(const struct nai_buf *buf);
 static inline size_t nai_buf_position(const struct nai_buf *buf) { return buf->written + buf->len; }
 /* Whether text is being dropped: loops over many rows end early. */
 static inline bool nai_buf_failed(const struct nai_buf *buf) { return buf->oom || buf->sink_error; }
+static inline void nai_buf_putc(struct nai_buf *buf, char c) {
+  if (nai_buf_failed(buf) || buf->capacity - buf->len < 2) {
+    nai_buf_put(buf, &c, 1);
+    return;
+  }
+  buf->data[buf->len++] = c;
+  buf->data[buf->len] = '\0';
+}
 /* 0, NAI_ELIMIT when any append ran out of memory, or NAI_EIO with the cause when the sink failed. */
 NAI_MUST_CHECK int nai_buf_check(const struct nai_buf *buf, struct nai_err *err);

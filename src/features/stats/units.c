@@ -98,12 +98,21 @@ double nai_stats_round(double value) {
   return (negative ? -tenths : tenths) / 10;
 }
 
+/* Two digits at a time. */
 void nai_stats_put_digits(struct nai_buf *out, int64_t value) {
+  static const char pairs[] =
+      "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+      "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
+      "99";
   char text[24], *at = text + sizeof text;
   uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-  do
-    *--at = (char)('0' + rest % 10);
-  while (rest /= 10);
+  for (; rest >= 100; rest /= 100) {
+    *--at = pairs[2 * (rest % 100) + 1];
+    *--at = pairs[2 * (rest % 100)];
+  }
+  if (rest >= 10)
+    *--at = (char)('0' + rest % 10), rest /= 10;
+  *--at = (char)('0' + rest);
   if (value < 0)
     *--at = '-';
   nai_buf_put(out, at, (size_t)(text + sizeof text - at));

@@ -196,20 +196,22 @@ static void measure(struct layout *layout, struct writer *w) {
 }
 
 static void put_blanks(struct nai_buf *out, char what, int count) {
-  for (int i = 0; i < count; i++)
-    nai_buf_putc(out, what);
+  nai_buf_fill(out, what, count > 0 ? (size_t)count : 0);
 }
 
+enum side { LEFT, RIGHT, MIDDLE };
+
 /* A text in a field; one that is too long ends in three dots of one character. */
-static void put_field(struct nai_buf *out, const char *text, int width, int left) {
-  int length = chars(text);
+static void put_field(struct nai_buf *out, const struct nai_buf *cell, int width, enum side side) {
+  const char *text = nai_buf_str(cell), *end = text;
+  int spare = width - (int)nai_text_chars(text, cell->len);
+  int left = spare < 0 || side == LEFT ? 0 : side == RIGHT ? spare : spare / 2;
   put_blanks(out, ' ', left);
-  if (length <= width) {
-    nai_buf_puts(out, text);
-    put_blanks(out, ' ', width - length - left);
+  if (spare >= 0) {
+    nai_buf_put(out, text, cell->len);
+    put_blanks(out, ' ', spare - left);
     return;
   }
-  const char *end = text;
   for (int c = 0; c < width - 1; c++)
     do
       end++;
@@ -228,9 +230,9 @@ static void put_rule(struct writer *w, const struct layout *layout, bool table) 
   nai_buf_putc(w->out, '\n');
 }
 
-static void put_separated(struct writer *w, bool table, int c, int width, int left) {
+static void put_separated(struct writer *w, bool table, int c, int width, enum side side) {
   nai_buf_puts(w->out, table ? c ? " " : "| " : c ? "  " : " ");
-  put_field(w->out, nai_buf_str(&w->cell), width, left < 0 ? 0 : left);
+  put_field(w->out, &w->cell, width, side);
   nai_buf_puts(w->out, table ? " |" : "");
 }
 
@@ -240,8 +242,8 @@ static void write_columns(struct writer *w, bool table) {
   if (table)
     put_rule(w, &layout, table);
   for (int c = 0; w->columns[c].name && !w->format->no_header; c++) {
-    int spare = layout.width[c] - chars(header(w, &w->columns[c]));
-    put_separated(w, table, c, layout.width[c], spare / 2);
+    header(w, &w->columns[c]);
+    put_separated(w, table, c, layout.width[c], MIDDLE);
   }
   if (!w->format->no_header) {
     nai_buf_putc(w->out, '\n');
@@ -250,7 +252,7 @@ static void write_columns(struct writer *w, bool table) {
   for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
     for (int c = 0; w->columns[c].name; c++) {
       read_cell(w, &w->columns[c], row);
-      put_separated(w, table, c, layout.width[c], layout.right[c] ? layout.width[c] - chars(nai_buf_str(&w->cell)) : 0);
+      put_separated(w, table, c, layout.width[c], layout.right[c] ? RIGHT : LEFT);
     }
     nai_buf_putc(w->out, '\n');
   }
