@@ -1,5 +1,4 @@
-/* Keeps what the server has stored within bounds: what was not asked for for longest goes first. */
-#include "features/mcp/internal.h"
+#include "base/cache.h"
 
 #include "base/array.h"
 #include "base/fs.h"
@@ -9,7 +8,6 @@
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -19,6 +17,14 @@ struct kept {
   char path[PATH_MAX];
   int64_t used_s, bytes;
 };
+
+bool nai_cache_place(char out[PATH_MAX], const char *name) {
+  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  bool own = base && *base == '/';
+  if (!own && (!home || *home != '/'))
+    return false;
+  return snprintf(out, PATH_MAX, "%s%s/nsys-ai/%s", own ? base : home, own ? "" : "/.cache", name) < PATH_MAX;
+}
 
 static int64_t size_of(char *path) {
   char *const paths[] = {path, NULL};
@@ -37,45 +43,36 @@ static int by_use(const void *a, const void *b) {
   return x->used_s < y->used_s ? -1 : x->used_s > y->used_s;
 }
 
-/* Names of the server's own making only: the directory may be the user's, with other things in it. */
-static bool is_ours(const char *name) {
-  return strchr("rce", name[0]) && name[0] && name[1] == '-' && strlen(name) == 18 &&
-         strspn(name + 2, "0123456789abcdef") == 16;
-}
-
-static uint32_t list_kept(struct kept **list, const struct nai_agent *agent) {
+static uint32_t list_kept(struct kept **list, const char *place, bool (*is_own)(const char *name)) {
   uint32_t count = 0, capacity = 0;
-  DIR *directory = opendir(agent->cache);
-  struct dirent *entry;
   struct stat st;
-  while (directory && (entry = readdir(directory))) {
-    if (!is_ours(entry->d_name) || !nai_array_room(list, &capacity, count, sizeof **list))
+  NAI_CLOSED_DIR DIR *directory = opendir(place);
+  for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+    if (!is_own(entry->d_name) || !nai_array_room(list, &capacity, count, sizeof **list))
       continue;
     struct kept *kept = &(*list)[count];
-    snprintf(kept->path, sizeof kept->path, "%s/%.18s", agent->cache, entry->d_name);
-    if (lstat(kept->path, &st) || !S_ISDIR(st.st_mode))
+    if (!nai_fs_join(kept->path, sizeof kept->path, place, entry->d_name) || lstat(kept->path, &st) ||
+        !S_ISDIR(st.st_mode))
       continue;
     kept->used_s = st.st_mtim.tv_sec;
     kept->bytes = size_of(kept->path);
     count++;
   }
-  if (directory)
-    closedir(directory);
   return count;
 }
 
-void nai_agent_sweep(const struct nai_agent *agent) {
+void nai_cache_sweep(const char *place, bool (*is_own)(const char *name), int64_t max_bytes) {
   NAI_FREED struct kept *list = NULL;
   struct nai_err ignored;
   int64_t bytes = 0, now = time(NULL);
-  uint32_t count = list_kept(&list, agent);
+  uint32_t count = list_kept(&list, place, is_own);
   for (uint32_t i = 0; i < count; i++)
     bytes += list[i].bytes;
   if (count)
     qsort(list, count, sizeof *list, by_use);
-  for (uint32_t i = 0; i < count && bytes > agent->cache_bytes && now - list[i].used_s > IN_USE_S; i++)
+  for (uint32_t i = 0; i < count && bytes > max_bytes && now - list[i].used_s > IN_USE_S; i++)
     if (nai_fs_remove_tree(list[i].path, &ignored) == NAI_OK)
       bytes -= list[i].bytes;
 }
 
-void nai_agent_touch(const char *path) { utimensat(AT_FDCWD, path, NULL, 0); }
+void nai_cache_touch(const char *path) { utimensat(AT_FDCWD, path, NULL, 0); }
