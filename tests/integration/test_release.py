@@ -106,6 +106,15 @@ class Release(unittest.TestCase):
         call(QEMU, self.roots["aarch64"] / "bin/nsys-ai-gen", "host-bound", made)
         self.assertEqual(made.read_bytes(), trace("host-bound").read_bytes())
 
+    def test_readme(self):
+        """Its line downloads, unpacks and runs the archive of this machine."""
+        line, = re.findall(r"(?m)^    (curl .*)$", (SOURCE / "README.md").read_text(encoding="utf-8"))
+        here, count = re.subn(r"https://\S+/(?=nsys-ai-)", f"file://{self.out}/", line)
+        self.assertEqual(count, 1)
+        self.assertIn("program", call("bash", "-o", "pipefail", "-c", here, cwd=fresh_dir()))
+        wheel, = re.findall(r"(?m)^    pip install (\S+)$", (SOURCE / "README.md").read_text(encoding="utf-8"))
+        self.assertTrue((self.out / wheel).exists())
+
     def test_wheel(self):
         wheel, = self.out.glob("*x86_64.whl")
         with zipfile.ZipFile(wheel) as opened:
