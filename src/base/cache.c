@@ -5,13 +5,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { IN_USE_S = 600 };
+enum { IN_USE_S = 600, MAX_DEPTH = 8 };
 
 struct kept {
   char path[PATH_MAX];
@@ -26,15 +26,21 @@ bool nai_cache_place(char out[PATH_MAX], const char *name) {
   return snprintf(out, PATH_MAX, "%s%s/nsys-ai/%s", own ? base : home, own ? "" : "/.cache", name) < PATH_MAX;
 }
 
-static int64_t size_of(char *path) {
-  char *const paths[] = {path, NULL};
+static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
+
+/* Of the files below a directory, as deep as this program makes any. */
+static int64_t size_of(int place, const char *name, int depth) {
   int64_t bytes = 0;
-  FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-  for (FTSENT *entry; tree && (entry = fts_read(tree));)
-    if (entry->fts_info == FTS_F)
-      bytes += entry->fts_statp->st_size;
-  if (tree)
-    fts_close(tree);
+  struct stat st;
+  NAI_CLOSED_DIR DIR *directory = nai_fs_entries(place, name);
+  for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+    if (is_dots(entry->d_name) || fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+      continue;
+    if (S_ISREG(st.st_mode))
+      bytes += st.st_size;
+    else if (S_ISDIR(st.st_mode) && depth)
+      bytes += size_of(dirfd(directory), entry->d_name, depth - 1);
+  }
   return bytes;
 }
 
@@ -55,7 +61,7 @@ static uint32_t list_kept(struct kept **list, const char *place, bool (*is_own)(
         !S_ISDIR(st.st_mode))
       continue;
     kept->used_s = st.st_mtim.tv_sec;
-    kept->bytes = size_of(kept->path);
+    kept->bytes = size_of(AT_FDCWD, kept->path, MAX_DEPTH);
     count++;
   }
   return count;

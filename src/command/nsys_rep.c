@@ -93,15 +93,15 @@ static bool is_own(const char *name) {
   return strlen(name) == NAME_DIGITS && strspn(name, "0123456789abcdef") == NAME_DIGITS;
 }
 
-/* The same for the same report, unchanged, and the same nsys. False when one of them cannot be looked at. */
-static bool name_entry(char name[NAME_DIGITS + 1], const struct job *job) {
+/* The same for the same report, unchanged, and the same nsys. */
+static int name_entry(char name[NAME_DIGITS + 1], const struct job *job, struct nai_err *err) {
   NAI_FREED char *report = realpath(job->report, NULL);
-  NAI_FREED char *nsys = realpath(job->nsys, NULL);
+  NAI_FREED char *nsys = report ? realpath(job->nsys, NULL) : NULL;
   struct nai_stamp stamp, program;
   struct stat st;
   uint64_t hashes[2];
-  if (!report || !nsys || stat(report, &st) || nai_stamp_of(&stamp, report) || nai_stamp_of(&program, nsys))
-    return false;
+  if (!nsys || stat(report, &st) || nai_stamp_of(&stamp, report) || nai_stamp_of(&program, nsys))
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", job->report);
   const int64_t numbers[] = {(int64_t)st.st_ino, stamp.bytes, stamp.mtime_ns, program.bytes, program.mtime_ns};
   for (int i = 0; i < 2; i++) {
     hashes[i] = nai_hash_text(nai_hash_text((uint64_t)i, report), nsys);
@@ -109,15 +109,20 @@ static bool name_entry(char name[NAME_DIGITS + 1], const struct job *job) {
       hashes[i] = nai_hash_int(hashes[i], numbers[n]);
   }
   snprintf(name, NAME_DIGITS + 1, "%016" PRIx64 "%016" PRIx64, hashes[0], hashes[1]);
-  return true;
+  return NAI_OK;
 }
 
-/* The directory of the report's export, made or not; false where none can be kept. */
-static bool find_entry(char entry[PATH_MAX], char place[PATH_MAX], const struct job *job) {
+/* The directory of the report's export, made or not; "" where none can be kept. */
+static int find_entry(char entry[PATH_MAX], char place[PATH_MAX], const struct job *job, struct nai_err *err) {
   char name[NAME_DIGITS + 1];
   struct nai_err ignored;
-  return nai_cache_place(place, "exports") && nai_fs_mkdir_all(place, &ignored) == NAI_OK && chmod(place, 0700) == 0 &&
-         name_entry(name, job) && nai_fs_join(entry, PATH_MAX, place, name);
+  *entry = '\0';
+  if (!nai_cache_place(place, "exports") || nai_fs_mkdir_all(place, &ignored) || chmod(place, 0700))
+    return NAI_OK;
+  NAI_TRY(name_entry(name, job, err));
+  if (!nai_fs_join(entry, PATH_MAX, place, name))
+    *entry = '\0';
+  return NAI_OK;
 }
 
 /* SQLite cannot write where files cannot be locked, which is so on some file systems of clusters. */
@@ -232,11 +237,15 @@ static void show_command(const char *const *argv) {
   nai_cmd_note(nai_buf_str(&line));
 }
 
-static bool is_database(const char *path) {
+/* Whether a file is there that begins as SQLite's do. */
+static int look_for_database(bool *is, const char *path, struct nai_err *err) {
   static const char magic[] = "SQLite format 3";
   char head[sizeof magic] = "";
-  NAI_CLOSED int fd = nai_fs_is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-  return fd >= 0 && nai_fs_read_upto(fd, head, sizeof head, 0) == sizeof head && memcmp(head, magic, sizeof head) == 0;
+  NAI_CLOSED int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  ssize_t n = fd < 0 ? -1 : nai_fs_read_upto(fd, head, sizeof head, 0);
+  *is = n == sizeof head && memcmp(head, magic, sizeof head) == 0;
+  return n >= 0 || nai_fs_is_absent(errno) ? NAI_OK
+                                           : nai_err_sys(err, NAI_EINPUT, errno, "cannot read the export \"%s\"", path);
 }
 
 static int refuse_status(int status, const struct job *job, struct nai_err *err) {
@@ -257,7 +266,7 @@ static int put_operand(struct nai_buf *out, const char *path, struct nai_err *er
 static int export_to(const char *output, struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_buf) report = {0};
   NAI_CLOSED int null = open("/dev/null", O_WRONLY | O_CLOEXEC); /* stdout is for our data */
-  bool blobs = false;
+  bool blobs = false, made;
   int status;
   NAI_TRY(put_operand(&report, job->report, err));
   NAI_TRY(takes_blobs(&blobs, job, err));
@@ -275,8 +284,8 @@ static int export_to(const char *output, struct job *job, struct nai_err *err) {
   NAI_TRY(run_nsys(&status, job, argv, null, output, err));
   if (status)
     return refuse_status(status, job, err);
-  return is_database(output) ? NAI_OK
-                             : nai_err_set(err, NAI_EINPUT, "nsys export wrote no SQLite file for \"%s\"", job->report);
+  NAI_TRY(look_for_database(&made, output, err));
+  return made ? NAI_OK : nai_err_set(err, NAI_EINPUT, "nsys export wrote no SQLite file for \"%s\"", job->report);
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------- */
@@ -286,19 +295,23 @@ static int export_to(const char *output, struct job *job, struct nai_err *err) {
 static int publish(struct nai_cmd_export *out, const char *entry, const char *place, const struct job *job,
                    struct nai_err *err) {
   char now[NAME_DIGITS + 1];
-  if (!name_entry(now, job) || strcmp(now, nai_fs_basename(entry)) != 0)
+  NAI_TRY(name_entry(now, job, err));
+  if (strcmp(now, nai_fs_basename(entry)) != 0)
     return nai_err_set(err, NAI_EINPUT, "\"%s\" was written to while it was exported; run again", job->report);
   if (job->again)
     NAI_TRY(nai_fs_remove_tree(entry, err));
-  int failed = nai_temporary_become(&out->directory, entry);
+  int busy = nai_temporary_become(&out->directory, entry);
   free(out->path);
   out->path = export_path(entry, job->report);
   if (!out->path)
     return nai_err_nomem(err);
-  if (failed && !is_database(out->path))
-    return nai_err_sys(err, NAI_EIO, failed, "cannot keep the export \"%s\"", entry);
-  if (failed)
+  if (busy) {
+    bool theirs;
+    NAI_TRY(look_for_database(&theirs, out->path, err));
+    if (!theirs)
+      return nai_err_sys(err, NAI_EIO, busy, "cannot keep the export \"%s\"", entry);
     nai_cmd_remove(&out->directory);
+  }
   nai_cache_sweep(place, is_own, max_cache_bytes);
   return NAI_OK;
 }
@@ -331,10 +344,15 @@ static int make_uninterrupted(struct nai_cmd_export *out, const char *entry, con
   return rc;
 }
 
-static bool take_kept(struct nai_cmd_export *out, const char *entry, const struct job *job) {
+/* out->path stays NULL where none is kept. */
+static int take_kept(struct nai_cmd_export *out, const char *entry, const struct job *job, struct nai_err *err) {
   NAI_FREED char *path = export_path(entry, job->report);
-  if (!path || !is_database(path))
-    return false;
+  bool is = false;
+  if (!path)
+    return nai_err_nomem(err);
+  NAI_TRY(look_for_database(&is, path, err));
+  if (!is)
+    return NAI_OK;
   nai_cache_touch(entry);
   if (!job->quiet) {
     NAI_SCOPED(nai_buf) line = {0};
@@ -343,7 +361,7 @@ static bool take_kept(struct nai_cmd_export *out, const char *entry, const struc
   }
   out->path = path;
   path = NULL;
-  return true;
+  return NAI_OK;
 }
 
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, struct nai_err *err) {
@@ -356,11 +374,10 @@ int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, s
     return out->path ? NAI_OK : nai_err_nomem(err);
   }
   (void)nai_cmd_find_nsys(nsys);
-  if (!find_entry(entry, place, &job))
-    *entry = '\0';
-  else if (!job.again && take_kept(out, entry, &job))
-    return NAI_OK;
-  return make_uninterrupted(out, entry, place, &job, err);
+  NAI_TRY(find_entry(entry, place, &job, err));
+  if (*entry && !job.again)
+    NAI_TRY(take_kept(out, entry, &job, err));
+  return out->path ? NAI_OK : make_uninterrupted(out, entry, place, &job, err);
 }
 
 void nai_cmd_export_free(struct nai_cmd_export *out) {
