@@ -112,12 +112,14 @@ static int name_entry(char name[NAME_DIGITS + 1], const struct job *job, struct 
   return NAI_OK;
 }
 
-/* The directory of the report's export, made or not; "" where none can be kept. */
+/* The directory of the report's export, made or not; "" where none can be kept, or the report itself is not (bisect).
+ */
 static int find_entry(char entry[PATH_MAX], char place[PATH_MAX], const struct job *job, struct nai_err *err) {
   char name[NAME_DIGITS + 1];
   struct nai_err ignored;
   *entry = '\0';
-  if (!nai_cache_place(place, "exports") || nai_fs_mkdir_all(place, &ignored) || chmod(place, 0700))
+  if (strstr(job->report, NAI_TEMPORARY_SUFFIX "/") || !nai_cache_place(place, "exports") ||
+      nai_fs_mkdir_all(place, &ignored) || chmod(place, 0700))
     return NAI_OK;
   NAI_TRY(name_entry(name, job, err));
   if (!nai_fs_join(entry, PATH_MAX, place, name))

@@ -245,7 +245,7 @@ class Reports(unittest.TestCase):
         self.assertEqual([p.exists() for p in (old, newer, foreign, left)], [False, True, True, False])
 
     def test_no_place(self):
-        """No home, a cache that cannot be made, a file system without locks: below TMPDIR, and nothing is kept."""
+        """No home, a cache that cannot be made, a file system without locks: below TMPDIR, and nothing is kept; nor of a temporary report."""
         env = self.path_with(FAKE_NSYS)
         (self.base / "file").touch()
         places = [{"XDG_CACHE_HOME": "", "HOME": ""}, {"XDG_CACHE_HOME": str(self.base / "file")}]
@@ -254,7 +254,10 @@ class Reports(unittest.TestCase):
         for place in places:
             self.analyze(self.report, env={**env, **place})
             self.assertEqual(self.kept(), [])
-        self.assertEqual(self.exports(), len(places))
+        temporary = self.base / ".nsys-ai.0123456789abcdef.nsys-ai-tmp"
+        temporary.mkdir()
+        self.analyze(shutil.copy(self.report, temporary), env=env)
+        self.assertEqual((self.kept(), self.exports()), ([], len(places) + 1))
 
     def test_failing_nsys(self):
         broken = self.base / "broken.nsys-rep"
