@@ -180,7 +180,7 @@ static void show(const struct job *job, const char *output, int64_t seconds) {
   fprintf(stderr, "\r\033[Knsys-ai: %s", nai_buf_str(&line));
 }
 
-/* Until it ends. Who is asked to end asks nsys, and does not ask a second time. */
+/* Until it ends. A signal that ends this process is passed on; the second one kills. */
 static int await(pid_t child, struct job *job, const char *output) {
   const bool shown = output && !job->quiet && isatty(STDERR_FILENO);
   const struct timespec second = {.tv_sec = 1};
@@ -379,6 +379,7 @@ int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, s
   NAI_TRY(find_entry(entry, place, &job, err));
   if (*entry && !job.again)
     NAI_TRY(take_kept(out, entry, &job, err));
+  job.again = job.again || nai_fs_exists(entry); /* what is there is no export (any longer) */
   return out->path ? NAI_OK : make_uninterrupted(out, entry, place, &job, err);
 }
 

@@ -211,12 +211,15 @@ class Reports(unittest.TestCase):
         self.assertEqual((self.exports(), self.kept()), (1, [entry]))
         run("stats", "-q", "--force-export", self.report, env=env)
         self.assertEqual((self.exports(), self.kept()), (2, [entry]))
+        (self.cache / entry / "training.sqlite").write_bytes(b"")  # somebody made room
+        self.analyze(self.report, env=env)
+        self.assertEqual((self.exports(), self.kept()), (3, [entry]))
         with open(self.report, "ab") as file:
             file.write(b"more")
         self.analyze(self.report, env=env)
-        self.assertEqual((self.exports(), len(self.kept())), (3, 2))
+        self.assertEqual((self.exports(), len(self.kept())), (4, 2))
         self.analyze(self.report, env=self.path_with(FAKE_NSYS + "# newer\n"))
-        self.assertEqual((self.exports(), len(self.kept())), (4, 3))
+        self.assertEqual((self.exports(), len(self.kept())), (5, 3))
 
     def test_older_nsys(self):
         """It knows no blobs."""
