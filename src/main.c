@@ -1,6 +1,7 @@
 /* The program nsys-ai: its commands, and what a first word that names no command means. */
 #include "command/command.h"
 
+#include "about/versions.h"
 #include "base/fs.h"
 #include "base/escape.h"
 #include "base/former.h"
@@ -80,6 +81,7 @@ static const struct nai_cli_program program = {
     .meant_by = meant_by,
     .hint = hint,
     .commit = NAI_COMMIT,
+    .about = nai_put_versions,
     .exits = exits,
     .escape = nai_escape_terminal,
 };

@@ -66,15 +66,15 @@ int nai_program_run(int *status, const struct nai_program *p, struct nai_err *er
   return rc;
 }
 
-bool nai_program_is_there(const char *name) {
+bool nai_program_find(char out[PATH_MAX], const char *name) {
   const char *path = getenv("PATH");
   while (path && *path) {
-    char file[PATH_MAX];
     size_t n = strcspn(path, ":");
-    snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
-    if (n && access(file, X_OK) == 0)
+    if (n && snprintf(out, PATH_MAX, "%.*s/%s", (int)n, path, name) < PATH_MAX && access(out, X_OK) == 0)
       return true;
     path += n + (path[n] == ':');
   }
   return false;
 }
+
+bool nai_program_is_there(const char *name) { return nai_program_find((char[PATH_MAX]){0}, name); }

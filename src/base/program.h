@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <limits.h>
+
 struct nai_program {
   const char *const *argv; /* ends with NULL; the first is looked for on PATH unless it has a slash */
   const char *input;       /* for its standard input; NULL: this program's own */
@@ -16,5 +18,6 @@ enum { NAI_PROGRAM_SIGNAL = 128 }; /* that and the signal's number: how a shell 
 
 /* Runs it to its end; *status is what it ended with. An error of the system where it cannot be started. */
 NAI_MUST_CHECK int nai_program_run(int *status, const struct nai_program *program, struct nai_err *err);
-/* Whether a file of that name on PATH can be run. */
+/* The file of that name on PATH that can be run; false when there is none. */
+bool nai_program_find(char out[PATH_MAX], const char *name);
 bool nai_program_is_there(const char *name);

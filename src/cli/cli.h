@@ -101,6 +101,7 @@ struct nai_cli_exit {
 struct nai_cli_program {
   const char *name, *version, *title, *description;
   const char *commit;                            /* that it was built from, for --version; NULL or "": unknown */
+  void (*about)(struct nai_buf *out);            /* appends further lines of --version; may be NULL */
   const char *examples;                          /* one a line */
   const struct nai_cli_command *const *commands; /* end with NULL */
   const struct nai_cli_command *implied;         /* the command meant where none is named; may be NULL */

@@ -52,8 +52,12 @@ static int print(const struct nai_cli_program *program, const struct nai_buf *te
 
 static int print_version(const struct nai_cli_program *program) {
   const char *commit = program->commit ? program->commit : "";
-  printf("%s %s%s%s%s\n", program->name, program->version, *commit ? " (" : "", commit, *commit ? ")" : "");
-  return finish(program, NAI_OK, &(struct nai_err){0});
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_buf_printf(&text, "%s %s%s%s%s\n", program->name, program->version, *commit ? " (" : "", commit,
+                 *commit ? ")" : "");
+  if (program->about)
+    program->about(&text);
+  return print(program, &text);
 }
 
 /* Usage errors end with the command that helps. */

@@ -10,6 +10,7 @@
 #include "report/rows.h"
 
 #include <limits.h>
+#include <signal.h>
 
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_stats,
     nai_cmd_overlap, nai_cmd_nccl, nai_cmd_iters, nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain,
@@ -18,16 +19,25 @@ extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info
     nai_cmd_rules, nai_cmd_mcp, nai_cmd_guide, nai_cmd_doctor, nai_cmd_view, nai_cmd_question, nai_cmd_critical_path,
     nai_cmd_whatif;
 
-/* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
- * directory where there is an nsys. nai_cmd_export_free removes what was made. */
+/* A path to an SQLite export for `path`: itself, or, for an .nsys-rep where there is an nsys, the one that `nsys
+ * export` made of it: now, or before, as it lies in the cache (base/cache.h) under a name that the report's path, size
+ * and time and the nsys give. Where there is no place for a cache, it lies in a temporary directory, which
+ * nai_cmd_export_free removes. nsys ends with this process; a signal that ends this one ends it before. */
 struct nai_cmd_export {
   char *path;
-  struct nai_temporary directory;
+  struct nai_temporary directory; /* of an export that is not kept */
 };
-NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err);
+enum nai_cmd_exporting { NAI_CMD_EXPORT_QUIET = 1, NAI_CMD_EXPORT_AGAIN = 2 /* whatever the cache has */ };
+NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, struct nai_err *err);
 void nai_cmd_export_free(struct nai_cmd_export *out);
-/* Whether opening it runs nsys, which takes its time. */
+/* Whether opening it may run nsys, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
+/* Of every command that opens a trace: none is exported, as with an empty $NSYS. */
+#define NAI_CMD_EXPORT_OPTION \
+  NAI_CLI_OTHER(nai_cmd_no_export, "no-export", NULL, "refuse an .nsys-rep instead of exporting it with nsys")
+extern const struct nai_cli_type nai_cmd_no_export;
+/* What ends this process, and the end of a child. What is ignored (nohup) is not among them. */
+void nai_cmd_ending_signals(sigset_t *signals);
 /* The nsys of $NSYS (empty: none is to be used), of PATH, of the usual places of an installation. */
 bool nai_cmd_find_nsys(char out[PATH_MAX]);
 /* Removes a temporary directory, and says so when that fails. */

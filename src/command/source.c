@@ -38,7 +38,6 @@ void nai_cmd_confine(const char *out, const char *stages, const char *file) {
 }
 
 static int analyze(const char *trace, const char *out, const struct nai_cmd_source *how, struct nai_err *err) {
-  NAI_SCOPED(nai_cmd_export) export = {0};
   NAI_SCOPED(nai_result) result = {.worst = -1};
   struct nai_options options;
   nai_options_init(&options);
@@ -51,8 +50,7 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
   options.threads = nai_cpu_count();
   if (!how->keep)
     options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
-  NAI_TRY(nai_cmd_export_open(&export, trace, how->quiet, err));
-  options.trace = export.path;
+  options.trace = trace;
   nai_cmd_confine(out, NULL, NULL);
   return nai_analyze(&result, &options, NULL, NULL, err);
 }
@@ -70,8 +68,7 @@ static int await(pid_t child, int *status, const sigset_t *signals) {
   return asked;
 }
 
-/* What ends this process, and the end of a child. What is ignored (nohup) stays so. */
-static void fill_signals(sigset_t *signals) {
+void nai_cmd_ending_signals(sigset_t *signals) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   sigemptyset(signals);
   sigaddset(signals, SIGCHLD);
@@ -121,14 +118,16 @@ static int hold_all(struct nai_run *run, struct nai_err *err) {
 /* The run of a trace, in `directory` until its tables are held; that is the caller's then where it is kept. */
 static int open_kept(struct nai_run **out, const char *path, const struct nai_cmd_source *how, const sigset_t *signals,
                      const sigset_t *before, struct nai_temporary *directory, struct nai_err *err) {
+  NAI_SCOPED(nai_cmd_export) export = {0};
   char run[PATH_MAX];
+  NAI_TRY(nai_cmd_export_open(&export, path, how->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   NAI_TRY(nai_temporary_in(directory, nai_temporary_place(), err));
   if (!how->quiet && !how->keep && access(path, R_OK) == 0)
     fprintf(stderr,
             "nsys-ai: analyzing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
   if (!nai_fs_join(run, sizeof run, directory->path, "run"))
     return nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
-  NAI_TRY(analyze_apart(path, run, how, signals, before, err));
+  NAI_TRY(analyze_apart(export.path, run, how, signals, before, err));
   NAI_TRY(nai_run_open(out, run, err));
   if (!how->keep)
     return hold_all(*out, err);
@@ -140,7 +139,7 @@ static int open_kept(struct nai_run **out, const char *path, const struct nai_cm
 static int open_trace(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
   struct nai_temporary directory = {0};
   sigset_t signals, before;
-  fill_signals(&signals);
+  nai_cmd_ending_signals(&signals);
   sigprocmask(SIG_BLOCK, &signals, &before);
   int rc = open_kept(out, path, how, &signals, &before, &directory, err);
   nai_cmd_remove(&directory);

@@ -135,6 +135,32 @@ def job():
     return [support.analyze(directory / f"rank{rank}.sqlite") for rank in range(2)]
 
 
+# Linked statically, so that no call of its own fails.
+NSYS = r"""#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  FILE *to = NULL, *from = fopen(getenv("NAI_TEST_EXPORT"), "rb");
+  for (int i = 1; i + 1 < argc; i++)
+    if (strcmp(argv[i], "--output") == 0)
+      to = fopen(argv[i + 1], "wb");
+  for (int c; to && from && (c = getc(from)) != EOF;)
+    putc(c, to);
+  return !to || !from || fclose(to);
+}
+"""
+
+
+def stand_in(export):
+    """An nsys that makes this of every report."""
+    directory = support.fresh_dir("nsys")
+    (directory / "nsys.c").write_text(NSYS)
+    subprocess.run(["cc", "-static", "-o", directory / "nsys", directory / "nsys.c"], check=True)
+    os.environ["NSYS"], os.environ["NAI_TEST_EXPORT"] = str(directory / "nsys"), str(export)
+    (directory / "t.nsys-rep").write_text("a report")
+    return directory / "t.nsys-rep"
+
+
 def cases():
     minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
@@ -152,6 +178,7 @@ def cases():
         Case("rich-sqlite", rich, [*analyze, "--reader", "sqlite", rich], other, few=True),
         Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other),
         Case("probe", minimal, ["probe", minimal]),
+        Case("exported", minimal, ["probe", "-q", stand_in(minimal)]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"]),
@@ -238,7 +265,7 @@ class Bench:
         case.prepare(where)
 
     def run(self, environment, words=None):
-        env = {**os.environ, "TMPDIR": str(self.base / "tmp"), "LD_PRELOAD": PRELOAD, **environment}
+        env = {**os.environ, "TMPDIR": str(self.base / "tmp"), "XDG_CACHE_HOME": str(self.base / "cache"), "LD_PRELOAD": PRELOAD, **environment}
         command = self.case.command(self.base, words)
         if self.case.said:
             return converse(command, env, self.case.said)

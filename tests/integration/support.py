@@ -62,6 +62,9 @@ def scratch():
     return pathlib.Path(path)
 
 
+os.environ["XDG_CACHE_HOME"] = str(scratch() / "cache")
+
+
 def fresh_dir(prefix="d"):
     return pathlib.Path(tempfile.mkdtemp(prefix=prefix + "-", dir=scratch()))
 

@@ -52,11 +52,7 @@ store.write_text(json.dumps(comments))
 """
 FAKE_CURL = """#!/bin/sh
 while [ "$1" != --output ]; do shift; done
-cp "$FAKE/served.deb" "$2"
-"""
-FAKE_APT = """#!/bin/sh
-for last; do :; done
-cp "$last" "$FAKE/installed.deb"
+cp "$FAKE/served.tar.gz" "$2"
 """
 
 
@@ -82,7 +78,7 @@ class Job:
         (self.fake / "comments.json").write_text(json.dumps([{"id": i, "user": {"login": "someone"}, "body": MARKER + " mine"} for i in range(3)]))
         bin_ = self.fake / "bin"
         bin_.mkdir()
-        for name, text in (("gh", FAKE_GH), ("curl", FAKE_CURL), ("apt-get", FAKE_APT), ("sudo", '#!/bin/sh\nexec "$@"\n')):
+        for name, text in (("gh", FAKE_GH), ("curl", FAKE_CURL)):
             (bin_ / name).write_text(text)
             (bin_ / name).chmod(0o755)
         os.symlink(support.PROGRAM, bin_ / "nsys-ai")
@@ -114,18 +110,18 @@ class Job:
         given = {name.replace("_", "-"): str(value) for name, value in given.items()}
         assert set(given) <= set(defaults), given
         inputs = {**{name: self.value(text, {}, {}) for name, text in defaults.items()}, **given}
-        self.steps = {}
+        self.steps, path = {}, f"{self.fake / 'bin'}:{os.environ['PATH']}"
         for number, step in enumerate(action["runs"]["steps"]):
             if not self.wanted(step.get("if"), inputs, self.steps):
                 continue
             if "uses" in step:
                 self.uploaded = self.value(step["with"]["path"], inputs, self.steps).split("\n")
                 continue
-            files = {name: fresh_dir() / f"{name}-{number}" for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+            files = {name: fresh_dir() / f"{name}-{number}" for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH")}
             for file in files.values():
                 file.touch()
             env = {name: self.value(text, inputs, self.steps) for name, text in step.get("env", {}).items()}
-            env = {"PATH": f"{self.fake / 'bin'}:{os.environ['PATH']}", "HOME": str(self.place), "FAKE": str(self.fake), "LANG": "C.UTF-8",
+            env = {"PATH": path, "RUNNER_TEMP": str(fresh_dir()), "HOME": str(self.place), "FAKE": str(self.fake), "LANG": "C.UTF-8",
                    "GITHUB_ACTION_PATH": str(SOURCE), "GITHUB_REPOSITORY": "o/r", "GITHUB_SERVER_URL": "https://github.invalid",
                    "GITHUB_RUN_ID": "42", **{name: str(file) for name, file in files.items()}, **env}
             done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], cwd=self.place, env=env,
@@ -134,6 +130,7 @@ class Job:
             added = files["GITHUB_STEP_SUMMARY"].read_bytes()
             assert len(added) <= 1024 * 1024, len(added)
             self.summary += added.decode("utf-8")
+            path = ":".join([*files["GITHUB_PATH"].read_text().splitlines(), path])
             self.steps[step.get("id")] = outputs(files["GITHUB_OUTPUT"])
             if done.returncode:
                 return done.returncode
@@ -244,18 +241,23 @@ class Action(unittest.TestCase):
             self.assertTrue(note.startswith("*Cut here"), note)
             self.assertEqual(set(kept.split("\n")), {line})
 
-    def test_package(self):
+    def test_archive(self):
+        """What was meant is unpacked and used; what does not run on this machine is refused before anything else is done."""
         job = Job()
-        served = job.fake / "served.deb"
-        served.write_bytes(b"a package")
-        digest = hashlib.sha256(b"a package").hexdigest()
-        url = "https://example.invalid/nsys-ai.deb"
-        for given, want in (({"deb": url, "sha256": digest}, 0), ({"deb": url, "sha256": digest.upper()}, 0), ({"deb": url, "sha256": "0" * 64}, 2),
-                            ({"deb": url}, 2), ({"deb": served}, 0), ({"deb": served, "sha256": "0" * 64}, 2),
-                            ({"deb": "http://example.invalid/x.deb", "sha256": digest}, 2), ({"deb": HOSTILE}, 2)):
-            (job.fake / "installed.deb").unlink(missing_ok=True)
+        for name, program in (("served", f'#!/bin/sh\ntouch "$FAKE/used"\nexec "{support.PROGRAM}" "$@"\n'), ("foreign", "#!/nonexistent\n")):
+            top = fresh_dir("archive") / "nsys-ai-0.1.0-linux-x86_64"
+            (top / "bin").mkdir(parents=True)
+            (top / "bin/nsys-ai").write_text(program)
+            (top / "bin/nsys-ai").chmod(0o755)
+            subprocess.run(["tar", "-C", top.parent, "-czf", job.fake / f"{name}.tar.gz", top.name], check=True)
+        served, url = job.fake / "served.tar.gz", "https://example.invalid/nsys-ai.tar.gz"
+        digest = hashlib.sha256(served.read_bytes()).hexdigest()
+        for given, want in (({"archive": url, "sha256": digest}, 0), ({"archive": url, "sha256": digest.upper()}, 0), ({"archive": url, "sha256": "0" * 64}, 2),
+                            ({"archive": url}, 2), ({"archive": served}, 0), ({"archive": served, "sha256": "0" * 64}, 2), ({"archive": job.fake / "foreign.tar.gz"}, 2),
+                            ({"archive": "http://example.invalid/x.tar.gz", "sha256": digest}, 2), ({"archive": HOSTILE}, 2), ({"archive": trace("minimal")}, 2)):
+            (job.fake / "used").unlink(missing_ok=True)
             self.assertEqual(job.use(trace=trace("minimal"), **given), want, (given, job.log))
-            self.assertEqual((job.fake / "installed.deb").exists(), want == 0, given)
+            self.assertEqual(((job.fake / "used").exists(), "run" in job.steps), (want == 0,) * 2, given)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import contextlib
 import csv
 import json
 import os
+import platform
 import pty
 import re
 import shlex
@@ -40,8 +41,14 @@ class Usage(unittest.TestCase):
                 self.assertIn("\nExamples:\n", done.stdout)
                 self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 110, words)
                 version = run(command, "--version")
-                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
-        self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?\n$")
+                self.assertEqual(version.stdout, run("--version").stdout)
+        number = r"\d+\.\d+(\.\d+)*"
+        lines = run("--version").stdout.split("\n")
+        self.assertRegex(lines[0], r"^nsys-ai \d+\.\d+\.\d+( \([0-9a-f]{7,40}\))?$")
+        self.assertRegex(lines[1], rf"^{platform.machine()} Linux, (static|dynamic), (gcc|clang) {number}\S*( [^,]*)?, glibc {number}$")
+        names = ("SQLite", "libyaml", "jansson", "libcsv", "cmark", "zlib", "PCRE2", "ncurses", "xxHash")
+        self.assertRegex(lines[2], "^" + ", ".join(f"{name} {number}" for name in names) + "$")
+        self.assertEqual(lines[3:], [""])
         self.assertEqual({run(word).stdout for word in ("-V", "version", "--version")}, {run("--version").stdout})
 
     def test_a_first_word_that_is_a_path(self):

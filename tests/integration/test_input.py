@@ -3,11 +3,14 @@ import collections
 import gzip
 import json
 import os
+import pathlib
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import threading
+import time
 import unittest
 
 import support
@@ -16,16 +19,51 @@ from support import SHARED, analyze, artifacts, fresh_dir, ns_of_ms, read_csv, r
 NVPROF = """CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT);
 CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER PRIMARY KEY, start INTEGER, end INTEGER, name INTEGER);
 INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1, 1, 2, 1);"""
+# As NVIDIA documents it: nsys export [OPTION...] REPORT; an output that exists needs --force-overwrite.
 FAKE_NSYS = """#!/bin/sh
-# nsys export --type sqlite ... --output OUT REPORT
+echo "$*" >> "$FAKE_LOG"
 echo "exporting" # stdout belongs to the caller's data
-while [ $# -gt 1 ]; do
-  [ "$1" = --output ] && out=$2
-  [ "$1" = -o ] && out=$2
-  shift
+[ "$1" = export ] || exit 1
+shift
+overwrite=false
+while [ $# -gt 0 ]; do
+  case $1 in
+    --help) echo "usage: nsys export [<args>] [nsys-rep-file]"; echo "  --include-blobs=<true|false>"; exit 0 ;;
+    --type) [ "$2" = sqlite ] || exit 1; shift 2 ;;
+    --force-overwrite) overwrite=$2; shift 2 ;;
+    --include-blobs=true) shift ;;
+    --output) out=$2; shift 2 ;;
+    -*) echo "unrecognised option '$1'" >&2; exit 1 ;;
+    *) report=$1; shift ;;
+  esac
 done
-case $1 in *broken*) echo "cannot open report" >&2; exit 1;; esac
+case $report in *broken*) echo "cannot open report" >&2; exit 1;; esac
+[ $overwrite = true ] || [ ! -e "$out" ] || exit 1
+[ -z "$FAKE_SLOW" ] || { echo begun > "$out"; echo $$ > "$FAKE_SLOW"; sleep 1000; }
+[ -z "$FAKE_CHANGES" ] || echo more >> "$report"
 cat "$FAKE_SOURCE" > "$out"
+"""
+
+NO_LOCKS = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int fcntl(int fd, int command, ...) {
+  va_list list;
+  va_start(list, command);
+  void *argument = va_arg(list, void *);
+  va_end(list);
+  char link[64], path[4096] = "";
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  if (command == F_SETLK && readlink(link, path, sizeof path - 1) > 0 && strstr(path, "/exports/"))
+    return errno = ENOLCK, -1;
+  return ((int (*)(int, int, void *))dlsym(RTLD_NEXT, "fcntl"))(fd, command, argument);
+}
+int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
 """
 
 
@@ -98,58 +136,185 @@ class Reports(unittest.TestCase):
         self.base = fresh_dir()
         self.report = self.base / "training.nsys-rep"
         self.report.write_bytes(b"NSYS" * 100)
+        self.tmp, self.log, self.slow = self.base / "tmp", self.base / "log", self.base / "slow"
+        self.tmp.mkdir()
+        self.cache = self.base / "cache/nsys-ai/exports"
+        self.log.touch()
 
-    def path_with(self, nsys):
+    def path_with(self, nsys, **more):
         bin_dir = self.base / "bin"
         bin_dir.mkdir(exist_ok=True)
         (bin_dir / "nsys").write_text(nsys)
         (bin_dir / "nsys").chmod(0o755)
-        return {"PATH": f"{bin_dir}:/usr/bin:/bin", "FAKE_SOURCE": str(trace("training")), "TMPDIR": str(self.tmp())}
+        return {"PATH": f"{bin_dir}:/usr/bin:/bin", "FAKE_SOURCE": str(trace("training")), "FAKE_LOG": str(self.log), "TMPDIR": str(self.tmp),
+                "XDG_CACHE_HOME": str(self.base / "cache"), **more}
 
-    def tmp(self):
-        (self.base / "tmp").mkdir(exist_ok=True)
-        return self.base / "tmp"
+    def exports(self):
+        """How often the stand-in was asked for one."""
+        return sum("--output" in line for line in self.log.read_text().splitlines())
+
+    def kept(self):
+        return sorted(os.listdir(self.cache)) if self.cache.exists() else []
+
+    def analyze(self, report, *words, env, expect=0):
+        done = run("analyze", report, *words, "--out", self.base / "o", env=env)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        self.assertEqual(os.listdir(self.tmp), [])
+        return done
+
+    def start(self, env, *words):
+        """An analysis whose nsys does not end; returns both."""
+        process = subprocess.Popen([support.PROGRAM, *words], env={**os.environ, **env, "FAKE_SLOW": str(self.slow)}, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        self.until(lambda: self.slow.exists() and self.slow.read_text().strip())
+        return process, int(self.slow.read_text())
+
+    def until(self, condition, seconds=20):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+
+    @staticmethod
+    def is_alive(pid):
+        try:
+            return "\nState:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+        except FileNotFoundError:
+            return False
 
     def test_without_nsys(self):
-        done = run("analyze", self.report, "--out", self.base / "o", env={"PATH": "/nonexistent"})
-        self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertIn("nsys export --type sqlite", done.stderr)
-        self.assertIn("training.nsys-rep", done.stderr)
+        for words, env in (((), {"PATH": "/nonexistent"}), ((), self.path_with(FAKE_NSYS, NSYS="")), (("--no-export",), self.path_with(FAKE_NSYS))):
+            done = run("analyze", self.report, *words, "--out", self.base / "o", env=env)
+            self.assertEqual((done.returncode, done.stdout), (3, ""))
+            self.assertIn("nsys export --type sqlite", done.stderr)
+            self.assertIn("training.nsys-rep", done.stderr)
+        self.assertEqual((self.exports(), (self.base / "o").exists()), (0, False))
 
-    def test_with_nsys(self):
+    def test_once(self):
+        """The command is shown, the export kept for this user, and made again of another report or by another nsys."""
         env = self.path_with(FAKE_NSYS)
-        done = run("analyze", self.report, "--json", "--out", self.base / "o", env=env)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.analyze(self.report, "--json", env=env)
         self.assertEqual(done.stdout.count("\n"), 1)  # nothing of nsys on our stdout
         self.assertEqual(tree(self.base / "o"), tree(artifacts(trace("training"))))
-        self.assertEqual(os.listdir(self.tmp()), [])
-        self.assertEqual(sorted(os.listdir(self.base)), ["bin", "o", "tmp", "training.nsys-rep"])
-        self.assertEqual(run("probe", self.report, env=env).returncode, 0)
+        entry, = self.kept()
+        self.assertEqual(os.listdir(self.cache / entry), ["training.sqlite"])
+        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
+        command = self.log.read_text().splitlines()[-1]
+        self.assertIn(f"nsys-ai: {self.base}/bin/nsys {command}\n", done.stderr)
+        self.assertRegex(command, rf"^export --type sqlite --force-overwrite true --include-blobs=true --output \S+ {self.report}$")
+        self.assertIn("exported before", self.analyze(self.report, env=env).stderr)
+        for words in (("probe", self.report), ("summary", "-q", self.report), ("sql", "-q", self.report, "select 1"), ("compare", self.report, self.report, "--out", self.base / "c"),
+                      ("batch", self.base, "--out", self.base / "b"), ("stats", "-q", self.report), ("probe", self.report, "-q")):
+            done = run(*words, env=env)
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+        self.assertEqual((self.exports(), self.kept()), (1, [entry]))
+        run("stats", "-q", "--force-export", self.report, env=env)
+        self.assertEqual((self.exports(), self.kept()), (2, [entry]))
+        (self.cache / entry / "training.sqlite").write_bytes(b"")  # somebody made room
+        self.analyze(self.report, env=env)
+        self.assertEqual((self.exports(), self.kept()), (3, [entry]))
+        with open(self.report, "ab") as file:
+            file.write(b"more")
+        self.analyze(self.report, env=env)
+        self.assertEqual((self.exports(), len(self.kept())), (4, 2))
+        self.analyze(self.report, env=self.path_with(FAKE_NSYS + "# newer\n"))
+        self.assertEqual((self.exports(), len(self.kept())), (5, 3))
+
+    def test_older_nsys(self):
+        """It knows no blobs."""
+        self.analyze(self.report, env=self.path_with(FAKE_NSYS.replace("include-blobs", "other")))
+        self.assertNotIn("blobs", self.log.read_text())
 
     def test_which_nsys(self):
-        """$NSYS before PATH; empty, none is run. A killed one leaves nothing."""
-        env = self.path_with(FAKE_NSYS)
-        elsewhere = {**env, "PATH": "/usr/bin:/bin", "NSYS": str(self.base / "bin/nsys")}
-        done = run("analyze", self.report, "--out", self.base / "o", env=elsewhere)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        env = {**self.path_with(FAKE_NSYS), "PATH": "/usr/bin:/bin", "NSYS": str(self.base / "bin/nsys")}
+        done = self.analyze(self.report, env=env)
         self.assertIn(f"{self.base / 'bin/nsys'} export --type sqlite", done.stderr)
-        self.assertIn(str(self.base / "bin/nsys"), run("doctor", env=elsewhere).stdout)
-        done = run("analyze", self.report, "--out", self.base / "p", env={**env, "NSYS": ""})
-        self.assertEqual((done.returncode, (self.base / "p").exists()), (3, False))
-        done = run("analyze", self.report, "--out", self.base / "p", env=self.path_with("#!/bin/sh\nkill -9 $$\n"))
-        self.assertEqual((done.returncode, os.listdir(self.tmp()), (self.base / "p").exists()), (3, [], False))
-        self.assertIn("nsys export failed", done.stderr)
+        self.assertIn(str(self.base / "bin/nsys"), run("doctor", env=env).stdout)
+
+    def test_bounds(self):
+        """What was used longest ago goes, and what killed processes left; nothing else does."""
+        env = self.path_with(FAKE_NSYS)
+        old, newer, foreign = self.cache / ("0" * 32), self.cache / ("1" * 32), self.cache / "mine"
+        for directory, seconds in ((old, 9000), (newer, 5000), (foreign, 9000)):
+            directory.mkdir(parents=True)
+            with open(directory / "x.sqlite", "wb") as file:
+                file.truncate(10 << 30)
+            os.utime(directory, (time.time() - seconds,) * 2)
+        left = self.cache / ".x.0123456789abcdef.nsys-ai-tmp"
+        left.mkdir()
+        (left / ".nsys-ai-temporary").touch()
+        self.analyze(self.report, env=env)
+        self.assertEqual([p.exists() for p in (old, newer, foreign, left)], [False, True, True, False])
+
+    def test_no_place(self):
+        """No home, a cache that cannot be made, a file system without locks: below TMPDIR, and nothing is kept; nor of a temporary report."""
+        env = self.path_with(FAKE_NSYS)
+        (self.base / "file").touch()
+        places = [{"XDG_CACHE_HOME": "", "HOME": ""}, {"XDG_CACHE_HOME": str(self.base / "file")}]
+        if not support.SANITIZED:
+            places.append({"LD_PRELOAD": support.shim(NO_LOCKS)})
+        for place in places:
+            self.analyze(self.report, env={**env, **place})
+            self.assertEqual(self.kept(), [])
+        temporary = self.base / ".nsys-ai.0123456789abcdef.nsys-ai-tmp"
+        temporary.mkdir()
+        self.analyze(shutil.copy(self.report, temporary), env=env)
+        self.assertEqual((self.kept(), self.exports()), ([], len(places) + 1))
 
     def test_failing_nsys(self):
         broken = self.base / "broken.nsys-rep"
         broken.write_bytes(b"x")
-        done = run("analyze", broken, "--out", self.base / "o", env=self.path_with(FAKE_NSYS))
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("broken.nsys-rep", done.stderr)
-        done = run("analyze", self.report, "-q", "--out", self.base / "o", env=self.path_with("#!/bin/sh\nexit 0\n"))
-        self.assertEqual(done.returncode, 3)
-        self.assertEqual(os.listdir(self.tmp()), [])
-        self.assertFalse((self.base / "o").exists())
+        for report, nsys, says in ((broken, FAKE_NSYS, "exit status 1"), (self.report, "#!/bin/sh\nexit 0\n", "wrote no SQLite file"),
+                                   (self.report, "#!/bin/sh\nkill -9 $$\n", "ended by signal 9"), (self.report, "#!/nonexistent\n", "cannot run nsys"),
+                                   (self.report, FAKE_NSYS.replace("cat ", "echo "), "wrote no SQLite file")):
+            done = self.analyze(report, "-q", env=self.path_with(nsys), expect=3)
+            self.assertIn(report.name, done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertEqual((self.kept(), (self.base / "o").exists()), ([], False))
+        done = run("batch", broken, self.report, "--out", self.base / "b", env=self.path_with(FAKE_NSYS))
+        self.assertEqual(done.returncode, 4, done.stderr)
+
+    def test_report_that_is_written_to(self):
+        done = self.analyze(self.report, env=self.path_with(FAKE_NSYS, FAKE_CHANGES="1"), expect=3)
+        self.assertIn("was written to", done.stderr)
+        self.assertEqual(self.kept(), [])
+
+    def test_ended_meanwhile(self):
+        """By a signal: nsys ends first, and nothing is left. Killed: nsys ends, too, and the next one tidies up."""
+        env = self.path_with(FAKE_NSYS)
+        for words in (("analyze", self.report, "--out", self.base / "o"), ("summary", self.report)):
+            process, nsys = self.start(env, *words)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(20), -signal.SIGTERM)
+            self.assertEqual((self.is_alive(nsys), self.kept(), os.listdir(self.tmp)), (False, [], []))
+            self.slow.unlink()
+        process, nsys = self.start(env, "summary", self.report)
+        process.kill()
+        process.wait(20)
+        self.until(lambda: not self.is_alive(nsys))
+        self.assertEqual(len(self.kept()), 1)
+        self.analyze(self.report, env=env)
+        self.assertRegex(" ".join(self.kept()), r"^[0-9a-f]{32}$")
+
+    def test_progress(self):
+        """On a terminal, each second: how long, how much."""
+        env = {**os.environ, **self.path_with(FAKE_NSYS.replace("sleep 1000", "sleep 2"), FAKE_SLOW=str(self.slow))}
+        ours, theirs = os.openpty()
+        done = subprocess.run([support.PROGRAM, "probe", self.report], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, check=False)
+        os.close(theirs)
+        shown = os.read(ours, 65536).decode()
+        os.close(ours)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(shown, r"\r\x1b\[Knsys-ai: training\.nsys-rep: exporting, 1 s, 6 B\r")
+
+    def test_odd_names(self):
+        env = self.path_with(FAKE_NSYS)
+        for name in ("-q.nsys-rep", "a b'c.nsys-rep", "\x1b[31m\n.nsys-rep", "x" * 240 + ".nsys-rep", "old.qdrep"):
+            (self.base / name).write_bytes(name.encode())
+            done = run("probe", "--", name, env=env, cwd=self.base)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotRegex(done.stderr, r"\x1b")
 
 
 class Names(unittest.TestCase):

@@ -4,7 +4,9 @@ import csv
 import gzip
 import io
 import json
+import re
 import sqlite3
+import struct
 import subprocess
 import unittest
 from decimal import Decimal
@@ -261,6 +263,38 @@ class Json(unittest.TestCase):
             self.assertEqual(html.lower().count("</script"), 4, label)
             for wanted in ("<iframe", "<object", "<embed", "<img", "<base"):
                 self.assertNotIn(wanted, html.lower().replace("nsys-ai", ""), f"{label}: {wanted}")
+
+
+class Versions(unittest.TestCase):
+    def test_numbers_of_formats(self):
+        """docs/compatibility.md says what documents say."""
+        page = (SOURCE / "docs/compatibility.md").read_text(encoding="utf-8")
+        told = {re.sub(r"[\[\]`]|\(.*\)", "", name).strip(): number for name, number in re.findall(r"(?m)^\| (.+?) \| (\d+\.\d+) \| ", page)}
+        source, place = trace("host-bound"), fresh_dir("versions")
+        artifacts = support.artifacts(source)
+        header = (artifacts / "stages/kernels.ntab").read_bytes()[8:12]
+        lines = {}
+        for name, words in (("analyze --json", ("analyze", source, "--out", place / "run")), ("probe --json", ("probe", source)),
+                            ("compare --json, check --json", ("compare", place / "run", place / "run", "--out", place / "compare"))):
+            lines[name] = json.loads(support.run(*words, "--json").stdout)["schema_version"]
+        support.run("batch", source, "-q", "--out", place / "batch")
+        support.run("store", "add", artifacts, "--store", place / "store")
+        support.run("trend", "--store", place / "store", "--out", place / "trend")
+        stored, = (place / "store").rglob("run.json")
+        job = fresh_dir("job")
+        subprocess.run([support.GENERATOR, "ranks", job / "job", "--ranks", "2"], check=True, capture_output=True)
+        lines["ranks --json"] = json.loads(support.run("ranks", *sorted((job / "job").glob("*.sqlite")), "--out", place / "ranks", "--json").stdout)["schema_version"]
+
+        def number(path, *keys):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            return ".".join(str(document[key]) for key in keys)
+
+        both = ("format_major", "format_minor")
+        self.assertEqual(told, {
+            "run directory": number(artifacts / "stages/manifest.json", *both), "tables between stages": "{}.{}".format(*struct.unpack("<HH", header)),
+            "report.json": number(artifacts / "report.json", "schema_version"), "compare.json": number(place / "compare/compare.json", "format"),
+            "ranks.json": number(place / "ranks/ranks.json", "schema_version"), "trend.json": number(place / "trend/trend.json", "schema_version"),
+            "batch": number(place / "batch/batch.json", *both), "store": number(stored, *both), **lines})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """scripts/package: the same package every time, and what is in it works without the source and build trees."""
+import ast
 import os
 import pathlib
 import re
@@ -9,6 +10,11 @@ import unittest
 
 import support
 from support import SOURCE, analyze, fresh_dir, run, trace, tree
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 BUILD = str(support.BUILD)
 EPOCH = 1700000000
@@ -175,6 +181,33 @@ class Package(unittest.TestCase):
     def test_lintian(self):
         done = subprocess.run(["lintian", "--fail-on", "error", "--allow-root", self.deb], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Recipes(unittest.TestCase):
+    """packaging/spack and packaging/conda-forge, which nobody here can run, ask for what CMakeLists.txt looks for."""
+    NEEDS = {"sqlite3": ("sqlite", "libsqlite"), "yaml-0.1": ("libyaml", "yaml"), "libcmark": ("cmark",) * 2, "jansson": ("jansson",) * 2, "libxxhash": ("xxhash",) * 2,
+             "zlib": ("zlib-api", "zlib"), "ncursesw": ("ncurses",) * 2, "libpcre2-8": ("pcre2",) * 2}
+
+    def setUp(self):
+        self.version = run("--version").stdout.split()[1]
+        self.asked = re.findall(r"pkg_check_modules\(\w+ REQUIRED IMPORTED_TARGET (\S+)\)", (SOURCE / "CMakeLists.txt").read_text())
+
+    def test_spack(self):
+        packages = SOURCE / "packaging/spack/spack_repo/nsys_ai/packages"
+        text = (packages / "nsys_ai/package.py").read_text()
+        for path in packages.glob("*/package.py"):
+            ast.parse(path.read_text())
+        self.assertEqual(re.findall(r'version\("([\d.]+)", tag="v([\d.]+)"\)', text), [(self.version,) * 2])
+        depends = set(re.findall(r'depends_on\("([a-z0-9-]+)[^"]*"\)', text))
+        self.assertEqual(depends, {"libcsv", *(self.NEEDS[name][0] for name in self.asked)})
+
+    def test_conda_forge(self):
+        if not yaml:
+            self.skipTest("no PyYAML")
+        recipe = yaml.safe_load((SOURCE / "packaging/conda-forge/recipe.yaml").read_text())
+        self.assertEqual(recipe["context"]["version"], self.version)
+        self.assertEqual(set(recipe["requirements"]["host"]), {self.NEEDS[name][1] for name in self.asked})
+        call("bash", "-n", SOURCE / "packaging/conda-forge" / recipe["build"]["script"])
 
 
 class Wrong(unittest.TestCase):

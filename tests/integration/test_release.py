@@ -63,9 +63,7 @@ class Release(unittest.TestCase):
         shutil.copy(self.roots["x86_64"] / "bin/nsys-ai", root)
         shutil.copy(trace("host-bound"), root / "trace.sqlite")
         call(shutil.which("chroot"), root, "/nsys-ai", "analyze", "/trace.sqlite", "--out", "/run", "-q", env={})
-        here = tree(support.artifacts(root / "trace.sqlite"))
-        there = tree(root / "run")
-        self.assertEqual({n: c for n, c in there.items() if not n.startswith("stages")}, {n: c for n, c in here.items() if not n.startswith("stages")})
+        self.assertEqual(self.published(root / "run"), self.published(support.artifacts(root / "trace.sqlite")))
         screen = self.screen(root, {"TERM": "xterm-256color", "LANG": "de_DE.UTF-8"})
         self.assertIn(b"trace.sqlite", screen)
         self.assertNotIn(b"no terminal that is known", screen)
@@ -93,18 +91,27 @@ class Release(unittest.TestCase):
         return out
 
     def test_arm64(self):
-        """The same tables and pages of every kind of scenario, by programs for the other machine."""
-        programs = {m: [*([QEMU] if m == "aarch64" else []), root / "bin/nsys-ai"] for m, root in self.roots.items()}
-        for scenario in ("host-bound", "training", "inference", "collectives", "graphs-node", "hostile", "layers"):
-            outs = {}
-            for machine, words in programs.items():
-                outs[machine] = fresh_dir("out") / "run"
-                call(*words, "analyze", trace(scenario), "--out", outs[machine], "-q", "-j2")
-            one, other = ({n: c for n, c in tree(outs[m]).items() if not n.startswith("stages")} for m in ("x86_64", "aarch64"))
-            self.assertEqual(support.Tree(one), support.Tree(other), scenario)
+        """Programs for the other machine give what is looked at here (goldens) and known (truth), to the byte and the ns."""
+        place = fresh_dir("arm64")
+        for name in ("nsys-ai", "nsys-ai-gen"):
+            (place / name).write_text(f'#!/bin/sh\nexec {QEMU} "{self.roots["aarch64"]}/bin/{name}" "$@"\n')
+            (place / name).chmod(0o755)
+        env = {**os.environ, "NSYS_AI": str(place / "nsys-ai"), "NAI_TEST_CACHE": str(place / "cache"), "PYTHONPATH": str(SOURCE / "tests/integration")}
+        for name in ("golden", "truth"):
+            done = subprocess.run([sys.executable, SOURCE / f"tests/integration/test_{name}.py"], env=env, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr[-4000:])
         made = fresh_dir() / "t.sqlite"
-        call(QEMU, self.roots["aarch64"] / "bin/nsys-ai-gen", "host-bound", made)
+        call(place / "nsys-ai-gen", "host-bound", made)
         self.assertEqual(made.read_bytes(), trace("host-bound").read_bytes())
+
+    def test_readme(self):
+        """Its line downloads, unpacks and runs the archive of this machine."""
+        line, = re.findall(r"(?m)^    (curl .*)$", (SOURCE / "README.md").read_text(encoding="utf-8"))
+        here, count = re.subn(r"https://\S+/(?=nsys-ai-)", f"file://{self.out}/", line)
+        self.assertEqual(count, 1)
+        self.assertIn("program", call("bash", "-o", "pipefail", "-c", here, cwd=fresh_dir()))
+        wheel, = re.findall(r"(?m)^    pip install (\S+)$", (SOURCE / "README.md").read_text(encoding="utf-8"))
+        self.assertTrue((self.out / wheel).exists())
 
     def test_wheel(self):
         wheel, = self.out.glob("*x86_64.whl")
@@ -119,6 +126,33 @@ class Release(unittest.TestCase):
         self.assertTrue((place / "share/man/man1/nsys-ai.1").exists())
         call(place / "bin/pip", "uninstall", "--yes", "--disable-pip-version-check", "nsys-ai-report")
         self.assertFalse((place / "bin/nsys-ai").exists())
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("debootstrap"), "no debootstrap, or not root")
+    def test_debian_roots(self):
+        """Installed, used and removed in minimal roots of three releases; NAI_TEST_ROOTS=DIR keeps them for the next time."""
+        deb, = self.out.glob("*_amd64.deb")
+        want = self.published(support.artifacts(trace("host-bound")))
+        for suite in ("bullseye", "bookworm", "trixie"):
+            root = pathlib.Path(os.environ.get("NAI_TEST_ROOTS", fresh_dir("roots"))) / suite
+            if not (root / "bin/sh").exists():
+                call("debootstrap", "--variant=minbase", suite, root)
+            shutil.rmtree(root / "root/run", ignore_errors=True)
+            shutil.copy(deb, root / "root/nsys-ai.deb")
+            shutil.copy(trace("host-bound"), root / "root")
+
+            def inside(*words, root=root):
+                return call(shutil.which("chroot"), root, *words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"})
+
+            inside("dpkg", "--install", "/root/nsys-ai.deb")
+            inside("nsys-ai", "/root/host-bound.sqlite", "--out", "/root/run", "-q")
+            self.assertEqual(self.published(root / "root/run"), want, suite)
+            inside("dpkg", "--remove", "nsys-ai")
+            self.assertEqual([str(p) for p in root.glob("usr/**/nsys-ai*")], [], suite)
+
+    @staticmethod
+    def published(directory):
+        """What a run is for: its files but those between stages."""
+        return support.Tree({name: data for name, data in tree(directory).items() if not name.startswith("stages")})
 
     def test_packages_depend_on_nothing(self):
         for machine in ("amd64", "arm64"):

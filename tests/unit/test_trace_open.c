@@ -187,6 +187,9 @@ static void test_not_databases(void **state) {
   must_refuse(in_directory("run.nsys-rep"), command);
   put_file("it's a $(run).nsys-rep", random_bytes, sizeof random_bytes);
   must_refuse(in_directory("it's a $(run).nsys-rep"), "/it'\\''s a $(run).sqlite' '/");
+  put_file("a run.qdstrm", random_bytes, sizeof random_bytes);
+  snprintf(command, sizeof command, "QdstrmImporter -i '%s'", in_directory("a run.qdstrm"));
+  must_refuse(in_directory("a run.qdstrm"), command);
 }
 
 static void test_names_are_not_uris(void **state) {

@@ -106,6 +106,7 @@ static const struct nai_cli_option options[] = {
                    "refuse to start work that needs more memory, for example 4G", .otherwise = "none"),
     NAI_CMD_TRACE_OPTIONS(run.reader, run.check),
     NAI_CMD_JOBS_OPTION(run.threads),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     NAI_CLI_SWITCH(on, verbose, "verbose", "print what each stage did and how long it took", .letter = 'v'),
     NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums up the run"),
@@ -192,7 +193,9 @@ static int analyze(struct nai_result *result, struct analyze_args *args, const c
     NAI_TRY(check_redact(args, err));
   if (nai_cmd_export_runs(source)) /* a typo should not cost the time of an export */
     NAI_TRY(nai_analyze_check(o, err));
-  NAI_TRY(nai_cmd_export_open(&trace, source, args->quiet, err));
+  NAI_TRY(nai_cmd_export_open(&trace, source, args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
+  if (o->memory_limit_bytes) /* for this process; nsys has had what it needs */
+    nai_memory_restrict(o->memory_limit_bytes, o->threads);
   o->trace = trace.path;
   o->note = nai_cmd_note;
   nai_cmd_confine(o->out, o->stages, args->redact ? args->redact : o->update_known ? o->known : NULL);
@@ -242,8 +245,6 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   }
   if (!o->threads)
     o->threads = nai_cpu_count();
-  if (o->memory_limit_bytes)
-    nai_memory_restrict(o->memory_limit_bytes, o->threads);
   int rc = analyze(&result, args, operands[0], show, err);
   if (show)
     fprintf(stderr, "\r\033[K");
@@ -265,7 +266,7 @@ NAI_CLI_COMMAND(
     .description =
         "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, "
         "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported "
-        "first when nsys is on PATH. A second run on the same trace reuses what is still valid.",
+        "first, where there is an nsys, and the export is kept in a cache. A second run on the same trace reuses what is still valid.",
     .examples = "nsys-ai trace.sqlite\n"
                 "nsys-ai analyze trace.sqlite --out artifacts/run1\n"
                 "nsys-ai analyze trace.sqlite --phase-map vllm --trim 12.5 13.0\n"

@@ -27,6 +27,7 @@ static const struct nai_cli_option options[] = {
                    "read no events: no GPUs, counts and times, but an answer at once for a trace of any size"),
     NAI_CMD_TRACE_OPTIONS(how.reader, how.check),
     NAI_CMD_JOBS_OPTION(threads),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "no messages but errors", .letter = 'q'),
     NAI_CLI_SWITCH(on, json, "json", "print JSON"),
     {0},
@@ -219,7 +220,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_overview) overview = {0};
   NAI_SCOPED(nai_buf) text = {0};
   (void)count, (void)program;
-  NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet, err));
+  NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   nai_cmd_confine(NULL, NULL, NULL);
   NAI_TRY(nai_trace_open(&trace, file.path, &args->how, err));
   NAI_TRY(nai_probe(&in, trace, NAI_IN_DEFAULT, err));

@@ -20,6 +20,7 @@ struct rules_args {
 static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, rules, rule_count, "rules", "FILE", "rules to read beside the built-in ones; repeatable",
                  NAI_CLI_FILES("yaml yml")),
+    NAI_CMD_EXPORT_OPTION,
     {0},
 };
 

@@ -59,6 +59,7 @@ static const struct nai_cli_option options[] = {
                    .max = 1000000, .otherwise = "no limit"),
     NAI_CLI_SWITCH(on, model.no_cache, "no-cache", "ask the model again"),
     NAI_CLI_SWITCH(on, model.insecure, "insecure-http", "allow a URL with http to another machine"),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

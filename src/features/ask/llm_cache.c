@@ -1,26 +1,24 @@
 /* Texts of models, kept: the same request is paid for once. A failure here is none of the answer. */
 #include "features/ask/internal.h"
 
+#include "base/cache.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/temporary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { MAX_BYTES = 1 << 16 };
 
 bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *body) {
-  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  bool own = base && *base == '/';
+  char place[PATH_MAX];
   uint64_t first = nai_hash_text(nai_hash_text(1, url), body), second = nai_hash_text(nai_hash_text(2, url), body);
-  if (!own && (!home || *home != '/'))
+  if (!nai_cache_place(place, "llm"))
     return false;
-  int len = snprintf(out, NAI_LLM_PATH, "%s%s/nsys-ai/llm/%016" PRIx64 "%016" PRIx64, own ? base : home,
-                     own ? "" : "/.cache", first, second);
+  int len = snprintf(out, NAI_LLM_PATH, "%s/%016" PRIx64 "%016" PRIx64, place, first, second);
   return len > 0 && len < NAI_LLM_PATH;
 }
 

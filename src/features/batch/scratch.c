@@ -78,7 +78,9 @@ int nai_batch_scratch_begin(struct nai_batch_scratch *s, const struct nai_batch 
       !nai_fs_join(s->out, sizeof s->out, s->directory.path, "run"))
     return nai_err_set(err, NAI_EUSAGE, "--scratch: the path is too long");
   NAI_TRY(nai_fs_mkdir(directory, err));
-  if (!copy_trace(i->path, s->trace))
+  /* The export of a report is cached by the report's path. */
+  const char *suffix = strrchr(i->path, '.');
+  if ((suffix && strcmp(suffix, ".nsys-rep") == 0) || !copy_trace(i->path, s->trace))
     *s->trace = '\0';
   return NAI_OK;
 }

@@ -85,7 +85,7 @@ struct nai_cmd_compare {
        .help = "print one line of JSON that sums up the comparison",                                             \
        .type = &nai_cli_on,                                                                                      \
        .at = offsetof(args, common.json)},                                                                       \
-  {                                                                                                              \
+      NAI_CMD_EXPORT_OPTION, {                                                                                   \
     .name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on,                     \
     .at = offsetof(args, common.quiet)                                                                           \
   }

@@ -75,6 +75,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(on, all, "all", "speedscope: rows of threads and streams also of more than two million events"),
     NAI_CLI_SWITCH(on, gzip, "gzip", "compress; viewers read that as well. Parquet: its pages",
                    .otherwise = "when FILE ends in .gz"),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };

@@ -81,11 +81,8 @@ NAI_MUST_CHECK int nai_agent_handle(char handle[32], const char *trace, const ch
                                     struct nai_err *err);
 bool nai_agent_is_handle(const char *text);
 
-/* cache.c: removes runs of the server's own that were used longest ago, until the rest is small enough. One that was
- * used within ten minutes stays. */
+/* Keeps what the server has stored within bounds (base/cache.h). */
 void nai_agent_sweep(const struct nai_agent *agent);
-/* Says that a run is in use. */
-void nai_agent_touch(const char *path);
 
 /* --- agent_worker.c ------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "features/mcp/internal.h"
 
 #include "base/assets.h"
+#include "base/cache.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/stamp.h"
@@ -66,7 +67,7 @@ static int find_handle(char out[PATH_MAX], const struct nai_agent *agent, const 
   snprintf(out, PATH_MAX, "%s/%s", agent->cache, handle);
   if (!nai_fs_join(manifest, sizeof manifest, out, NAI_MANIFEST_PATH) || !nai_fs_exists(manifest))
     return nai_err_set(err, NAI_EUSAGE, "there is no run %s (any longer): call analyze with its trace again", handle);
-  nai_agent_touch(out);
+  nai_cache_touch(out);
   return NAI_OK;
 }
 
@@ -90,17 +91,20 @@ int nai_agent_path(char out[PATH_MAX], const struct nai_agent *agent, const char
 
 /* --- the server's own ------------------------------------------------------------------------------- */
 
+/* Names of the server's own making only: the directory may be the user's, with other things in it. */
+static bool is_own(const char *name) {
+  return name[0] && strchr("rce", name[0]) && name[1] == '-' && strlen(name) == HANDLE_LENGTH &&
+         strspn(name + 2, "0123456789abcdef") == HANDLE_LENGTH - 2;
+}
+
+void nai_agent_sweep(const struct nai_agent *agent) { nai_cache_sweep(agent->cache, is_own, agent->cache_bytes); }
+
 static int place_cache(struct nai_agent *agent, struct nai_err *err) {
-  const char *given = agent->options.cache, *home = getenv("HOME"), *base = getenv("XDG_CACHE_HOME");
-  char path[PATH_MAX];
-  int n = given                ? snprintf(path, sizeof path, "%s", given)
-        : base && *base == '/' ? snprintf(path, sizeof path, "%s/nsys-ai/runs", base)
-        : home && *home == '/' ? snprintf(path, sizeof path, "%s/.cache/nsys-ai/runs", home)
-                               : -1;
-  if (n < 0)
+  const char *given = agent->options.cache;
+  char usual[PATH_MAX];
+  if (!given && !nai_cache_place(usual, "runs"))
     return nai_err_set(err, NAI_EUSAGE, "no place for runs: set HOME or give --cache DIR");
-  if ((size_t)n >= sizeof agent->cache)
-    return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
+  const char *path = given ? given : usual;
   NAI_TRY(nai_fs_mkdir_all(path, err));
   NAI_FREED char *whole = realpath(path, NULL);
   if (!whole)
@@ -108,7 +112,8 @@ static int place_cache(struct nai_agent *agent, struct nai_err *err) {
   if (strlen(whole) >= sizeof agent->cache)
     return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
   snprintf(agent->cache, sizeof agent->cache, "%s", whole);
-  return NAI_OK;
+  /* The exports that its workers make lie there, too. */
+  return given && setenv("XDG_CACHE_HOME", whole, 1) ? nai_err_nomem(err) : NAI_OK;
 }
 
 static int add_root(struct nai_agent *agent, const char *path, struct nai_err *err) {

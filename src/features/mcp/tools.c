@@ -1,6 +1,7 @@
 /* What each tool runs: a command line of this program. */
 #include "features/mcp/internal.h"
 
+#include "base/cache.h"
 #include "base/fs.h"
 #include "base/hash.h"
 
@@ -276,7 +277,7 @@ static int plan_export(struct nai_agent_call *call, const struct nai_agent *agen
   NAI_TRY(put_trim(words, call, err));
   nai_agent_sweep(agent);
   NAI_TRY(nai_fs_mkdir_all(directory, err));
-  nai_agent_touch(directory);
+  nai_cache_touch(directory);
   nai_agent_put_words(words, nai_arena_printf(&call->arena, "--out=%s", call->result), "--", format, run, NULL);
   return NAI_OK;
 }

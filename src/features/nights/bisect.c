@@ -274,7 +274,7 @@ NAI_CLI_COMMAND(
     .summary = "for git bisect run: capture a commit until a check of it is decided",
     .description =
         "Runs COMMAND, which builds the commit that is checked out and writes a trace to $TRACE (an SQLite export; or "
-        "an .nsys-rep of that name, where nsys is on PATH), and compares as nsys-ai check does. What one capture does not decide, "
+        "an .nsys-rep of that name, where there is an nsys), and compares as nsys-ai check does. What one capture does not decide, "
         "the next ones do: $CAPTURE is their number. Every capture stays in the store, with the label commit; one that is there "
         "is not made again. Exit status as git bisect run wants it: 0 good, 1 bad, 125 skip (COMMAND failed, not comparable, "
         "not decided), 255 for mistakes and errors, which end the bisection. See docs/gating.md.",

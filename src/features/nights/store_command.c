@@ -105,6 +105,7 @@ static const struct nai_cli_option options[] = {
      .max = 36500,
      .otherwise = "90"},
     {.name = "dry-run", .help = "prune: print what would be removed", .type = &nai_cli_on, AT(dry_run)},
+    NAI_CMD_EXPORT_OPTION,
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
     {0},
 };

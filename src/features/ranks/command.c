@@ -48,6 +48,7 @@ static const struct nai_cli_option options[] = {
      AT(clock_doubt_us),
      .max = INT64_C(3600000000)},
     {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
+    NAI_CMD_EXPORT_OPTION,
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
     {0},
 };

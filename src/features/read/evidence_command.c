@@ -35,6 +35,7 @@ static const struct nai_cli_option options[] = {
     NAI_CMD_GPU_OPTION,
     NAI_CLI_OPTION(choice, ask.format, "format", "FORMAT",
                    "how the answer is printed; v0.1 is JSON of the evidence schema 0.1", .choices = formats),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

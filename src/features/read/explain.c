@@ -25,6 +25,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(text, kernel_classes, "kernel-classes", "FILE",
                    "of a kernel's name: rules (.rules) or YAML patterns tried before the built-in ones",
                    NAI_CLI_FILES("rules yaml yml")),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

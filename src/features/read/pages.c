@@ -16,8 +16,13 @@ struct page_args {
 static void init(void *memory) { nai_cmd_ask_init(&((struct page_args *)memory)->ask); }
 #define NAI_CLI_ARGS struct page_args
 static const struct nai_cli_option options[] = {
-    NAI_CMD_GPU_OPTION,    NAI_CMD_WINDOW_OPTION, NAI_CMD_PAGE_FORMAT_OPTION,
-    NAI_CMD_SKILLS_OPTION, NAI_CMD_QUIET_OPTION,  {0},
+    NAI_CMD_GPU_OPTION,
+    NAI_CMD_WINDOW_OPTION,
+    NAI_CMD_PAGE_FORMAT_OPTION,
+    NAI_CMD_SKILLS_OPTION,
+    NAI_CMD_EXPORT_OPTION,
+    NAI_CMD_QUIET_OPTION,
+    {0},
 };
 
 /* What is being printed. */

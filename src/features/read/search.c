@@ -58,6 +58,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(int64, ask.rows, "limit", "N", "print the first N matches", .letter = 'n',
                    NAI_CLI_RANGE(0, INT64_MAX)),
     NAI_CMD_FORMAT_OPTION,
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

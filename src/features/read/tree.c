@@ -33,6 +33,7 @@ static const struct nai_cli_option options[] = {
         "what ranges are ordered by, and percent are of: their own time, or that of the kernels launched in them",
         .choices = order_name),
     NAI_CMD_FORMAT_OPTION,
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

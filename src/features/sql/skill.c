@@ -28,6 +28,7 @@ static const struct nai_cli_option options[] = {
                    "run: end a statement that takes longer, with exit status 6", NAI_CLI_RANGE(0, 1000000),
                    .otherwise = "none"),
     NAI_CLI_SWITCH(on, all, "all", "test: every skill"),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

@@ -65,6 +65,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(on, reference, "reference",
                    "print every table and view with its columns, as Markdown: of any run, or with SRC of that"),
     NAI_CLI_SWITCH(on, explain, "explain", "print how the statement would be run, not its rows"),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };

@@ -41,6 +41,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(on, json, "json", "the same as --format json"),
     NAI_CLI_OPTION(int64, rows, "rows", "N", "print the first N rows only", .letter = 'n', .max = INT64_MAX,
                    .otherwise = "all"),
+    NAI_CMD_EXPORT_OPTION,
     {0},
 };
 

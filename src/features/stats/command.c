@@ -53,11 +53,12 @@ static const struct nai_cli_option options[] = {
                    "the same from the first to the last operation on GPUs that the range launched"),
     NAI_CLI_OTHER(yes, "force-overwrite", NULL, "write files that are there", .at = offsetof(NAI_CLI_ARGS, overwrite),
                   .words = "true false"),
-    NAI_CLI_OTHER(yes, "force-export", NULL, "accepted: an .nsys-rep is always exported again",
+    NAI_CLI_OTHER(yes, "force-export", NULL, "export an .nsys-rep again that was exported before",
                   .at = offsetof(NAI_CLI_ARGS, force_export), .words = "true false"),
     NAI_CLI_OPTION(text, sqlite, "sqlite", "FILE", "the export of an .nsys-rep, read where it is there"),
     NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports"),
     NAI_CLI_SWITCH(on, help_formats, "help-formats", "list the formats"),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "only the reports", .letter = 'q'),
     {0},
 };
@@ -463,7 +464,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     NAI_TRY(nai_stats_run_export(of_run, operands[0], err));
     job.source = of_run;
   }
-  int rc = nai_cmd_export_open(&export, is_exported(args, job.source) ? args->sqlite : job.source, args->quiet, err);
+  const int how = (args->quiet ? NAI_CMD_EXPORT_QUIET : 0) | (args->force_export ? NAI_CMD_EXPORT_AGAIN : 0);
+  int rc = nai_cmd_export_open(&export, is_exported(args, job.source) ? args->sqlite : job.source, how, err);
   if (!rc)
     rc = run_job(&job, export.path, err);
   for (size_t i = 0; i < job.reports.count; i++)
@@ -477,7 +479,7 @@ NAI_CLI_COMMAND(
     nai_cmd_stats, .name = "stats", .synopsis = "SRC", .summary = "the reports of `nsys stats`, from an export",
     .description =
         "Prints the reports of `nsys stats` under their names of 2022 and since 2023, with the columns, numbers and "
-        "formats that nsys prints: docs/stats.md. SRC is an SQLite export, an .nsys-rep where nsys is on PATH, or an artifacts "
+        "formats that nsys prints: docs/stats.md. SRC is an SQLite export, an .nsys-rep where there is an nsys, or an artifacts "
         "directory whose export lies here or beside it.",
     .examples = "nsys-ai stats trace.sqlite\n"
                 "nsys-ai stats -r cuda_gpu_kern_sum -f csv -q trace.sqlite\n"

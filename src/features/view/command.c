@@ -62,6 +62,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(choice, color, "color", "WHEN", "whether categories have colors; nothing is told by color alone",
                    .choices = color_name),
     NAI_CLI_SWITCH(on, keys, "keys", "print the table of keys, and nothing else"),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CMD_QUIET_OPTION,
     {0},
 };

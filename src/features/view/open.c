@@ -48,6 +48,7 @@ static const struct nai_cli_option options[] = {
                    .max = 65535),
     NAI_CLI_OPTION(int, timeout_s, "timeout", "S", "perfetto: how long to wait for the browser, in seconds",
                    NAI_CLI_RANGE(1, 86400)),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };
@@ -97,7 +98,7 @@ static int analyze(const char *trace, const char *out, const struct open_args *a
   how.out = out;
   how.note = print_note;
   how.threads = nai_cpu_count();
-  NAI_TRY(nai_cmd_export_open(&export, trace, args->quiet, err));
+  NAI_TRY(nai_cmd_export_open(&export, trace, args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   how.trace = export.path;
   return nai_analyze(&result, &how, NULL, NULL, err);
 }

@@ -41,6 +41,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_SWITCH(on, no_profiler, "no-profiler", "without what the profiler's buffer flushes took"),
     NAI_CLI_SWITCH(on, balance, "balance", "ranks reach each collective at the mean of their recorded times"),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
+    NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
     {0},
 };

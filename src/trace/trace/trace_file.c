@@ -88,7 +88,20 @@ static void put_shell_word(struct nai_buf *out, const char *word, size_t len) {
   nai_buf_putc(out, '\'');
 }
 
+/* Of a capture that nsys did not make into a report, as where its host directory is not installed. */
+static int refuse_stream(const char *path, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) word = {0};
+  put_shell_word(&word, path, strlen(path));
+  NAI_TRY(nai_buf_check(&word, err));
+  return nai_err_set(err, NAI_EINPUT,
+                     "\"%s\" is the raw stream of a capture, not a report; make one with QdstrmImporter -i %s (in the "
+                     "host directory of Nsight Systems), and give nsys-ai that",
+                     path, word.data);
+}
+
 static int refuse_foreign(const char *path, const unsigned char *head, size_t len, struct nai_err *err) {
+  if (ends_with(path, ".qdstrm"))
+    return refuse_stream(path, err);
   const char *suffix = ends_with(path, ".nsys-rep") ? ".nsys-rep" : ends_with(path, ".qdrep") ? ".qdrep" : NULL;
   if (!suffix)
     return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path,
