@@ -227,6 +227,7 @@ static int open_commit(struct commit *c, const struct bisect_args *args, struct 
   c->captures = (struct nai_strings){0};
   c->store = (struct nai_store){.arena = NAI_ARENA(NULL)};
   NAI_TRY(nai_store_open(&c->store, args->check.store, true, err));
+  NAI_TRY(nai_store_read(&c->store, args->check.common.series, err));
   return find_captures(c, err);
 }
 

@@ -120,7 +120,7 @@ static int add_paths(struct nai_comparison *c, const struct nai_strings *paths, 
 }
 
 /* What a selector means in a store. */
-static int add_selected(struct nai_comparison *c, const struct nai_store *store, const struct nai_check_args *args,
+static int add_selected(struct nai_comparison *c, struct nai_store *store, const struct nai_check_args *args,
                         const char *selector, struct nai_err *err) {
   const struct nai_side *judged = &c->sides[NAI_CANDIDATE];
   NAI_SCOPED(nai_store_selection) selection = {0};
@@ -140,6 +140,7 @@ static int add_baselines(struct nai_comparison *c, const struct nai_check_args *
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   if (args->store) {
     NAI_TRY(nai_store_open(&store, args->store, false, err));
+    NAI_TRY(nai_store_read(&store, args->common.series == default_series ? NULL : args->common.series, err));
     nai_cmd_note_damaged(&store);
   }
   for (size_t b = 0; b < args->baseline_count; b++) { /* a run that is given twice is there twice */

@@ -29,9 +29,9 @@ static void changes_free(struct changes *c) {
   nai_index_free(&c->index);
 }
 
-static int find_changes(struct changes *c, const struct nai_store *store, struct nai_err *err) {
+static int find_changes(struct changes *c, const struct nai_store *store, bool keep, struct nai_err *err) {
   static const struct nai_trend_options all = {0};
-  NAI_TRY(nai_store_index(&c->index, store, err));
+  NAI_TRY(nai_store_index(&c->index, store, keep, err));
   if (c->index.runs->rows)
     NAI_TRY(nai_trend_find(&c->trend, &c->index, store, &all, err));
   NAI_TRY(nai_trend_changes_table(&c->table, &c->trend, err));
@@ -43,7 +43,8 @@ static int write_index(const char *path, struct nai_err *err) {
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(changes) changes = {0};
   NAI_TRY(nai_store_open(&store, path, false, err));
-  NAI_TRY(find_changes(&changes, &store, err));
+  NAI_TRY(nai_store_read(&store, NULL, err));
+  NAI_TRY(find_changes(&changes, &store, true, err));
   NAI_TRY(nai_index_write(&changes.index, store.path, err));
   const struct nai_err *unread = &changes.index.unread;
   return unread->code ? nai_err_set(err, unread->code, "%s", unread->msg) : NAI_OK;
@@ -138,8 +139,7 @@ int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const
                       struct nai_err *err) {
   if (count > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "more than %d captures of one run", NAI_STORE_MAX_CAPTURES);
-  NAI_TRY(add_night(store, a, operands, count, err));
-  return nai_cmd_store_write_index(store, err);
+  return add_night(store, a, operands, count, err);
 }
 
 /* --- pruning ---------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void tell_pruned(void *ctx, const struct nai_store_run *run, int64_t byte
 /* Both sides of every change stay whole: somebody will want to look at them. */
 static int keep_changes(struct nai_strings *keep, const struct nai_store *store, struct nai_err *err) {
   NAI_SCOPED(changes) changes = {0};
-  NAI_TRY(find_changes(&changes, store, err));
+  NAI_TRY(find_changes(&changes, store, false, err));
   for (int64_t i = 0; i < changes.table->rows; i++) {
     struct CHANGES_row change = CHANGES_at(changes.table, i);
     NAI_TRY(nai_store_list(keep, change.good_run, err));

@@ -188,8 +188,7 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
 
 /* Actions that change nothing, or not yet, leave everything as it is. */
 static bool may_tidy(const struct store_args *a, const char *action) {
-  return strcmp(action, "add") == 0 || strcmp(action, "index") == 0 || strcmp(action, "remove") == 0 ||
-         (strcmp(action, "prune") == 0 && !a->dry_run);
+  return strcmp(action, "index") == 0 || strcmp(action, "remove") == 0 || (strcmp(action, "prune") == 0 && !a->dry_run);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -197,7 +196,10 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct store_args *a = memory;
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   (void)program;
-  NAI_TRY(nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err));
+  bool adds = strcmp(operands[0], "add") == 0;
+  NAI_TRY(nai_store_open(&store, a->store, adds, err));
+  if (!adds) /* which reads what it needs, and tidies where it writes */
+    NAI_TRY(nai_store_read(&store, strcmp(operands[0], "list") == 0 ? a->add.name : NULL, err));
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
   int rc = act(&store, a, operands, count, err);
@@ -212,8 +214,8 @@ const struct nai_cli_command nai_cmd_store = {
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
         "directories or traces, the others ids of runs; a trace that cannot be analyzed is kept as a run that failed; what is there "
-        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. Every command that changes "
-        "something rewrites index.sqlite, index.csv and index.html; they can be deleted, and index makes them again. "
+        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. index writes index.sqlite, "
+        "index.csv and index.html of all runs, as annotate, prune and remove do; add leaves them as they are. "
         "docs/nightly.md has a recipe.",
     .examples =
         "nsys-ai store add artifacts/run1 --store nights --series llama --label commit=1a2b3c\n"

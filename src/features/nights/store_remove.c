@@ -104,6 +104,7 @@ static int check(const struct nai_store *store, const char *id, struct nai_err *
                        id, run->note);
   NAI_TRY(nai_store_each_baseline(store, check_baseline, (char *)run->id, err));
   NAI_TRY(nai_store_list(&ours, "run.json", err));
+  NAI_TRY(nai_store_list(&ours, NAI_STORE_SUMMARY, err));
   NAI_TRY(nai_store_list(&ours, NAI_TEMPORARY_MARK, err));
   NAI_TRY(list_captures(&ours, store, run, err));
   NAI_TRY(nai_store_directory(path, store, run, -1, err));
@@ -133,5 +134,5 @@ int nai_store_remove(struct nai_store *store, const char *const *ids, size_t cou
     if (nai_store_directory(path, store, nai_store_find(store, ids[i]), -1, NULL) == NAI_OK &&
         nai_fs_is_dir(path)) /* or named twice */
       NAI_TRY(remove_run(path, err));
-  return nai_store_reopen(store, err);
+  return nai_store_reread(store, NULL, err);
 }

@@ -120,7 +120,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_SCOPED(nai_buf) link = {0};
   put_link(&link, a->out, store->path);
   NAI_TRY(nai_buf_check(&link, err));
-  NAI_TRY(nai_store_index(&index, store, err));
+  NAI_TRY(nai_store_index(&index, store, false, err));
   NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));
   NAI_TRY(nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err));
   if (!a->quiet)
@@ -138,6 +138,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_strings) baselines = {0};
   (void)operands, (void)count, (void)program;
   NAI_TRY(nai_store_open(&store, a->store, false, err));
+  NAI_TRY(nai_store_read(&store, a->series, err));
   nai_cmd_note_damaged(&store);
   NAI_TRY(nai_store_keep_labelled(&store, a->labels, a->label_count, err));
   NAI_TRY(nai_store_baselines(&baselines, &store, err));
