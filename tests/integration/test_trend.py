@@ -745,6 +745,29 @@ class Store(unittest.TestCase):
         run("store", "index", "--store", store)
         self.assertEqual(self.derived(store), before)
 
+    def test_a_new_definition(self):
+        """Values of two definitions are no change, no trend and no anchor; what is before is drawn, and told apart."""
+        work, store = fresh_dir(), fresh_dir() / "s"
+        metric = "metrics:\n  - {{id: my.time, title: mine, better: lower, kind: noisy, gate: gate, definition: {}, total: {{table: kernels, value: {} * sum(total_time_ns)}}}}\n"
+        ids = []
+        for number in range(15):
+            old = number < 6
+            (work / "m.yaml").write_text(metric.format(1 if old else 2, 1 if old else 3), encoding="ascii")
+            done = run("analyze", self.nights / f"night-{number if number < 7 else number + 1:04}.sqlite", "--metrics", work / "m.yaml", "--out", work / "r", "-q")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("store", "add", work / "r", "--store", store, "--id", f"n{number:02}", "--time", f"2026-02-{number + 1:02}T00:00:00Z")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ids += done.stdout.split()
+        self.assertEqual(run("store", "baseline", "set", "release", *ids[:5], "--store", store).returncode, 0)
+        trend, out = self.trend(store)
+        mine, = [m for m in trend["series"][0]["metrics"] if m["metric"] == "my.time"]
+        other, = [m for m in trend["series"][0]["metrics"] if m["metric"] == "step.time.median"]
+        self.assertEqual((mine["defined_since"], other["defined_since"]), ("n06", None))
+        self.assertEqual((mine["changes"], mine["anchor"], len(mine["values"])), ([], None, 15))
+        self.assertAlmostEqual(mine["usual"], sum(sorted(v["value"] for v in mine["values"][6:-1])[3:5]) / 2, delta=1)
+        self.assertEqual((out / "trend.html").read_text(encoding="utf-8").count("measures this differently"), 1)
+        self.assertIsNotNone(other["anchor"])
+
     def test_creep(self):
         nights = fresh_dir("nights") / "n"
         run("series", nights, "--nights", 24, "--noise", 0.2, "--drift", 0.7, program=GENERATOR)
