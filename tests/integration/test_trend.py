@@ -1,5 +1,6 @@
 """nsys-ai store and trend: nights with planned changes; change points against a second implementation."""
 import contextlib
+import csv
 import fcntl
 import json
 import os
@@ -744,6 +745,62 @@ class Store(unittest.TestCase):
             (store / name).unlink()
         run("store", "index", "--store", store)
         self.assertEqual(self.derived(store), before)
+
+    def fleet(self, store, *options, expect=0):
+        out = fresh_dir() / "f"
+        done = run("trend", "--all", "--store", store, "--out", out, *options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        with (out / "fleet.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file)), out, done.stdout
+
+    def test_all_series(self):
+        """A row says of its series what its own trend says; the worst come first."""
+        store = self.copy()
+        for number in range(7):  # a series of its own, judged
+            self.add(store, number, "--environment", "other", "--id", f"x{number}", "--verdict", "fail" if number == 6 else "pass")
+        rows, out, said = self.fleet(store)
+        trend, _ = self.trend(store)
+        runs = self.rows(store)
+        self.assertEqual({row["series"] for row in rows}, {s["series"] for s in trend["series"]})
+        urgent = {"fail": 0, "creep": 1, "warn": 3}
+        ranks = []
+        for row in rows:
+            series, = [s for s in trend["series"] if s["series"] == row["series"]]
+            self.assertEqual((int(row["run_count"]), int(row["failed_count"])), (series["runs"], series["failed"]))
+            newest = [r for r in runs if r["series"] == row["series"]][-1]
+            self.assertEqual((row["newest_run"], row["newest_status"], row["newest_verdict"] or None),
+                             (newest["run_id"], newest["status"], newest["verdict"]))
+            bad = newest["status"] != "ok" or newest["verdict"] not in (None, "", "pass")
+            changes = [(c["bad_run"], m["metric"], c) for m in series["metrics"] for c in m["changes"]]
+            last = max((r for r, _, _ in changes), default="", key=lambda r: [x["run_id"] for x in runs].index(r))
+            self.assertEqual(row["changed_run"], last)
+            if last:
+                pct, worse = next((c["pct"], c["worse"]) for r, m, c in changes if r == last and m == row["changed_metric"])
+                self.assertAlmostEqual(float(row["changed_pct"]), pct, places=2)
+                self.assertEqual(int(row["worse"]), worse)
+                labels = json.loads(row["changed_labels_json"])
+                self.assertIn(f"since {last} (night: {labels['night']})", (out / "fleet.html").read_text(encoding="utf-8"))
+            states = [urgent.get(m["state"], 5) for m in series["metrics"]]
+            if series["metrics"]:
+                self.assertEqual(urgent.get(row["state"], 5), min(states))
+                value, = [m["newest"] for m in series["metrics"] if m["metric"] == row["metric"]]
+                self.assertAlmostEqual(float(row["newest"]), value, places=2)
+            ranks.append((min([*states, 2 if bad else 5, 4 if last and int(row["worse"]) else 5]), row["series"]))
+        self.assertEqual(ranks, sorted(ranks))
+        self.assertEqual(sum(rank == 2 for rank, _ in ranks), 2, ranks)  # the failed night, and the judged one
+        self.assertGreater(len({rank for rank, _ in ranks}), 1)
+        self.assertRegex(said, rf"(?m)^{sum(rank < 4 for rank, _ in ranks)} of {len(rows)} series ask for attention$")
+        page = (out / "fleet.html").read_text(encoding="utf-8")
+        self.assertEqual(page.count("<polyline"), len(rows))
+        links = {(out / path).resolve() for path in re.findall(r'href="([^"]+report.html)"', page)}
+        self.assertTrue(links and all(path.exists() for path in links), links)
+        labelled, _, _ = self.fleet(store, "--label", "night=3")
+        self.assertEqual(sorted(int(row["run_count"]) for row in labelled), [1, 1])
+        one, _, _ = self.fleet(store, "--series", rows[0]["series"])
+        self.assertEqual(one, rows[:1])
+        self.fleet(store, "--gate", expect=int(trend["failed"]))
+        for words in (("--series", "nothing"), ("--series", "../.."), ("--label", "night=nothing")):
+            self.assertEqual(run("trend", "--all", "--store", store, "--out", out, *words).returncode, 2)
 
     def test_a_new_definition(self):
         """Values of two definitions are no change, no trend and no anchor; what is before is drawn, and told apart."""

@@ -53,6 +53,9 @@ NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool 
 /* Reads the runs of NAME or NAME/ENVIRONMENT, of all series with NULL; once per store. A run whose record cannot be
  * read is a damaged one. */
 NAI_MUST_CHECK int nai_store_read(struct nai_store *store, const char *series, struct nai_err *err);
+/* Names, NAME/ENVIRONMENT, of all series or of those that are meant, in the order of their names. */
+NAI_MUST_CHECK int nai_store_series(struct nai_strings *names, const struct nai_store *store, const char *series,
+                                    struct nai_err *err);
 /* Reads the runs of that id, in whatever series, unless one was read before. Runs that were found before lie elsewhere
  * then. */
 NAI_MUST_CHECK int nai_store_read_id(struct nai_store *store, const char *id, struct nai_err *err);

@@ -18,6 +18,8 @@ NAI_MUST_CHECK int nai_store_reread(struct nai_store *store, const char *id, str
 /* Runs of one series whose ids begin so, unless one of them was read before. */
 NAI_MUST_CHECK int nai_store_read_like(struct nai_store *store, const char *series, const char *begin,
                                        struct nai_err *err);
+/* Lines for people about runs whose records cannot be read. */
+NAI_MUST_CHECK int nai_store_damage(struct nai_strings *lines, const struct nai_store *store, struct nai_err *err);
 /* After runs were taken out of `runs`. */
 NAI_MUST_CHECK int nai_store_sort(struct nai_store *store, struct nai_err *err);
 /* store_index.c: writes the summary of a run, whose captures lie in `directory`/captures, into that directory. */

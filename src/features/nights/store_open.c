@@ -101,6 +101,7 @@ enum { NAME, ENVIRONMENT, ID, LEVELS };
 struct wanted {
   const char *names[LEVELS];
   const char *begin;
+  struct nai_strings *series; /* then no run is read: what is wanted is in which series they are */
 };
 
 static int scan(struct nai_store *store, const char *path, int level, const struct wanted *wanted, struct nai_err *err);
@@ -137,6 +138,8 @@ static int scan_entries(struct nai_store *store, DIR *directory, const char *pat
 /* Directories of a directory, hidden ones left out; a name that is known is not searched for. */
 static int scan(struct nai_store *store, const char *path, int level, const struct wanted *wanted,
                 struct nai_err *err) {
+  if (level == ID && wanted->series)
+    return nai_store_list(wanted->series, path + strlen(store->path) + strlen("/runs/"), err);
   if (wanted->names[level])
     return look_into(store, path, wanted->names[level], level, wanted, err);
   DIR *directory = opendir(path);
@@ -222,6 +225,30 @@ int nai_store_read(struct nai_store *store, const char *series, struct nai_err *
     return nai_store_sort(store, err);
   wanted.names[NAME] = series ? name : NULL;
   return read_wanted(store, &wanted, err);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+int nai_store_series(struct nai_strings *names, const struct nai_store *store, const char *series,
+                     struct nai_err *err) {
+  NAI_SCOPED(nai_strings) found = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  char name[NAI_STORE_NAME_MAX], runs[PATH_MAX];
+  struct nai_store none = *store; /* nothing is added to it */
+  struct wanted wanted = {.series = &found};
+  const char **sorted;
+  if (series && !split_series(name, &wanted.names[ENVIRONMENT], series))
+    return NAI_OK;
+  wanted.names[NAME] = series ? name : NULL;
+  snprintf(runs, sizeof runs, "%s/runs", store->path);
+  NAI_TRY(scan(&none, runs, NAME, &wanted, err));
+  NAI_TRY(NAI_NEW(sorted, &arena, found.count, err));
+  for (uint32_t i = 0; i < found.count; i++)
+    sorted[i] = nai_strings_get(&found, i);
+  qsort(sorted, found.count, sizeof *sorted, by_text);
+  for (uint32_t i = 0; i < found.count; i++)
+    NAI_TRY(nai_store_list(names, sorted[i], err));
+  return NAI_OK;
 }
 
 int nai_store_read_like(struct nai_store *store, const char *series, const char *begin, struct nai_err *err) {
