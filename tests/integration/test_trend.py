@@ -802,6 +802,24 @@ class Store(unittest.TestCase):
         for words in (("--series", "nothing"), ("--series", "../.."), ("--label", "night=nothing")):
             self.assertEqual(run("trend", "--all", "--store", store, "--out", out, *words).returncode, 2)
 
+    def test_check_of_all_series(self):
+        """The newest run of each name, against its own history: one status, one comment."""
+        store = fresh_dir() / "s"
+        nights = {"steady": [*range(7), 8, 9], "slower": [*range(10, 19), 20], "young": [3], "down": [0, 1, 2, 3, 4, 5, 6, 7]}
+        for name, numbers in nights.items():
+            for number in numbers:
+                self.add(store, number, "--series", name, "--id", f"{name}{number}", *(("--time", "2026-03-01T00:00:00Z") if (name, number) == ("down", 7) else ()))
+        out = fresh_dir() / "c"
+        done = run("check", "--all", "--store", store, "--out", out)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        suite = json.loads((out / "suite/suite.json").read_text(encoding="utf-8"))
+        self.assertEqual({p["program"]: p["status"] for p in suite["programs"]},
+                         {"steady": "pass", "slower": "fail", "young": "undecided", "down": "undecided"})
+        self.assertTrue((out / "slower/compare.html").exists() and (out / "suite/suite.md").exists())
+        for words in (("--all",), ("--all", "--store", store, "--suite", store), ("--all", "x", "--store", store),
+                      ("--all", "--store", store, "--budgets", "nothing.yaml")):
+            self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
+
     def test_a_new_definition(self):
         """Values of two definitions are no change, no trend and no anchor; what is before is drawn, and told apart."""
         work, store = fresh_dir(), fresh_dir() / "s"
