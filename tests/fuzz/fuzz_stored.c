@@ -129,7 +129,7 @@ static void use_store(void) {
       nai_buf_free(&page);
     }
     nai_index_free(&index);
-    const struct nai_store_pruning all = {.keep_days = 0, .dry_run = true};
+    const struct nai_store_pruning all = {.keep_days = 0, .weekly_days = 30, .monthly_days = 300, .dry_run = true};
     checked(nai_store_prune(&store, &all, &err), &err);
   }
   nai_strings_free(&names);

@@ -268,6 +268,29 @@ class Meanwhile(Case):
         self.assertGreater(killed, 10)
         self.assertEqual(done.returncode, 0)
 
+    @support.tier("ci")
+    def test_killed_while_thinning(self):
+        """The next one ends where an undisturbed one does."""
+        for number in (1, 2, 3):
+            self.add(loop(number), number)
+        words = ("store", "prune", "--keep", "0d", "--monthly", "all", "--store")
+        whole = self.base / "whole"
+        shutil.copytree(self.store, whole)
+        self.assertIn("thinned out", self.call(*words, whole).stdout)
+        want = tree(whole / "runs")
+        for source, steps in ((MAKER, range(1, 8, 2)), (KILLER, range(1, 60, 9))):
+            killer, killed = support.shim(source), 0
+            for calls in steps:
+                disturbed = self.base / "disturbed"
+                shutil.rmtree(disturbed, ignore_errors=True)
+                shutil.copytree(self.store, disturbed)
+                killed += run(*words, disturbed, env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)}).returncode < 0
+                self.assertEqual(len(self.call("store", "list", "--store", disturbed).stdout.splitlines()), 3)
+                self.call(*words, disturbed)
+                self.assertEqual(tree(disturbed / "runs"), want, calls)
+                self.assertEqual(list(disturbed.glob("runs/**/.*")), [])
+            self.assertGreater(killed, 3)
+
     def test_many_add_at_once(self):
         """None is lost, with locks and without; the index is that of one after the other."""
         lockless = support.shim(LOCKLESS)

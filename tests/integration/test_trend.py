@@ -1,6 +1,7 @@
 """nsys-ai store and trend: nights with planned changes; change points against a second implementation."""
 import contextlib
 import csv
+import datetime
 import fcntl
 import json
 import os
@@ -891,6 +892,63 @@ class Store(unittest.TestCase):
         self.assertEqual(links, set(store.glob("runs/*/*/*/captures/0/report.html")))
         ways = set(re.findall(r'href="([^"]+/report.html)"', (out / "trend.html").read_text(encoding="utf-8")))
         self.assertEqual({(out / way).resolve() for way in ways if not way.startswith("/")}, {path.resolve() for path in links})
+
+    def test_thinning(self):
+        """Of old runs one a week, then one a month, keeps its captures, and what somebody may ask about; trends stay as they are."""
+        store = self.copy()
+        ids = self.ids(store)
+        self.assertEqual(run("store", "baseline", "set", "release", ids[1], "--store", store).returncode, 0)
+        trend, _ = self.trend(store)
+        kept = {ids[1]}
+        runs = self.rows(store)
+        for series in trend["series"]:
+            names = [r["run_id"] for r in runs if r["series"] == series["series"]]
+            for metric in series["metrics"]:
+                for change in metric["changes"]:
+                    for end in (change["good_run"], change["bad_run"]):
+                        at = names.index(end)
+                        kept |= set(names[max(0, at - 3):at + 4])
+        newest, groups = max(r["utc_ns"] or 0 for r in runs), {}
+        for row in runs:
+            if row["status"] != "ok":
+                continue
+            age = (newest - row["utc_ns"]) // (86400 * 10**9)
+            day = datetime.datetime.fromtimestamp(row["utc_ns"] // 10**9, datetime.timezone.utc)
+            if age > 5 and row["run_id"] not in kept:
+                groups.setdefault((row["series"], day.isocalendar()[:2] if age <= 14 else (day.year, "month", day.month)), []).append(row["run_id"])
+        thinned = {name for names in groups.values() for name in names[1:]}
+        self.assertGreater(len(thinned), 5)
+        words = ("store", "prune", "--store", store, "--keep", "5d", "--weekly", "2w", "--monthly", "all")
+        before = {path for path in store.rglob("*") if path.is_file()}
+        dry = run(*words, "--dry-run")
+        self.assertEqual({path for path in store.rglob("*") if path.is_file()}, before)
+        done = run(*words)
+        self.assertEqual((done.returncode, done.stdout), (0, dry.stdout.replace("would be removed", "removed")), done.stderr)
+        self.assertEqual({line.split()[0] for line in done.stdout.splitlines() if "thinned out: another run of its" in line}, thinned)
+        for row in runs:
+            place = store / "runs" / row["series"] / row["run_id"]
+            self.assertEqual((place / "captures").exists(), row["status"] == "ok" and row["run_id"] not in thinned, row["run_id"])
+        self.assertEqual(self.trend(store)[0], trend)
+        self.assertEqual(run(*words).stdout, "0 runs, 0 B removed\n")
+        one = sorted(thinned)[0]
+        self.assertRegex(run("store", "list", "--store", store).stdout, rf"{one} +thinned")
+        night = self.batch / "items/night-0026"
+        for call in (("store", "baseline", "set", "b", one, "--store", store), ("check", night, "--baseline", f"run:{one}", "--store", store, "--out", store / "c")):
+            done = run(*call)
+            self.assertEqual((done.returncode, "thinned out" in done.stderr), (2, True), done.stderr)
+        done = run("check", night, "--baseline", "median:20", "--store", store, "--series", "demo", "--out", fresh_dir() / "c")
+        self.assertEqual((done.returncode in (0, 1), done.stderr), (True, ""))
+        again = next(n for n in range(30) if f"-{one[:8]}" in f"-{(datetime.date(2026, 1, 1) + datetime.timedelta(n)).strftime('%Y%m%d')}")
+        done = run("store", "add", self.batch / f"items/night-{again:04}", "--store", store, "--series", "demo")
+        self.assertEqual((done.returncode, "thinned out" in done.stderr), (2, True), done.stderr)
+        self.assertEqual(run("store", "remove", one, "--store", store).returncode, 0)
+        self.add(store, again)
+        mine = next(store.glob(f"runs/*/*/{one}/captures/0")) / "mine.txt"
+        mine.write_text("mine")
+        run(*words)
+        self.assertTrue(mine.exists())
+        for wrong in (("--keep", "5"), ("--weekly", "x"), ("--monthly", "-1d"), ("--keep", "1e9y")):
+            self.assertEqual(run("store", "prune", "--store", store, *wrong).returncode, 2, wrong)
 
     def test_recipe(self):
         """The nightly recipe of docs/nightly.md."""

@@ -36,6 +36,7 @@ struct nai_store_run {
   char record[24];        /* hash of run.json and the run's annotations */
   const char *note;       /* annotations in one line, "" for none */
   bool ignored, expected; /* annotations ignore; expected-change or environment */
+  bool thinned;           /* its captures are gone, its summary stays */
   bool told;              /* annotations.csv was asked about it */
   bool damaged;           /* run.json cannot be read: `error` says why, id and series are where it lies */
 };
@@ -170,11 +171,15 @@ NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store
 /* --- retention ---------------------------------------------------------------------------------- */
 
 struct nai_store_pruning {
-  int64_t keep_days; /* before the newest run of the store */
+  int64_t keep_days;                 /* before the newest run of the store */
+  int64_t weekly_days, monthly_days; /* up to that age one good run a week, then one a month, keeps its captures, of
+                                        each series; both negative: all do */
   const struct nai_strings
-      *keep; /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
+      *keep, /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
+      *near; /* and of runs that keep their captures; or NULL */
   bool dry_run;
-  void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes); /* of each run that is pruned */
+  /* Of each run that is pruned; `thinned` says why its captures go, NULL: they stay. */
+  void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes, const char *thinned);
   void *ctx;
 };
 /* Removes reports, CSV and event tables of old runs. What the index is made of stays for ever. */

@@ -336,6 +336,12 @@ static int check_there(const struct adding *a, const struct nai_store_run *there
         "the store has the run \"%.100s\" already, damaged; remove it (nsys-ai store remove), then add it "
         "again: %s",
         there->id, there->error);
+  if (there->thinned)
+    return nai_err_set(
+        err, NAI_EUSAGE,
+        "the store has the run \"%.100s\" already, thinned out; remove it (nsys-ai store remove), then add "
+        "it again",
+        there->id);
   int rc = has_captures(&same, a, there, err);
   if (rc)
     return nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",

@@ -1,12 +1,13 @@
 /* nsys-ai store: runs of nights, kept. */
 #include "features/nights/store_command.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static void init(void *memory) {
   struct store_args *args = memory;
-  args->keep_days = -1;
+  args->keep_days = args->weekly_days = args->monthly_days = -1;
   args->add.utc_ns = NAI_NULL_I64;
 }
 
@@ -38,6 +39,30 @@ static int set_time(void *memory, const struct nai_cli_option *option, const cha
 }
 
 static const struct nai_cli_type utc = {set_time, NULL};
+
+/* "90d", "8w", "6m", "2y" or "all": in days, months and years at their longest. */
+static int set_age(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
+  static const struct {
+    char unit;
+    int64_t days;
+  } units[] = {{'d', 1}, {'w', 7}, {'m', 31}, {'y', 366}};
+  enum { MOST = 100000 };
+  char *end;
+  int64_t *out = (int64_t *)((char *)memory + option->at), days = -1;
+  long number = strtol(values[0], &end, 10);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (end > values[0] && *end == units[i].unit && !end[1] && number >= 0 && number <= MOST / units[i].days)
+      days = number * units[i].days;
+  if (strcmp(values[0], "all") == 0)
+    days = INT32_MAX;
+  if (days < 0)
+    return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected an age such as 90d, 8w, 6m or 2y, or all", option->name,
+                       values[0]);
+  *out = days;
+  return NAI_OK;
+}
+
+static const struct nai_cli_type age = {set_age, NULL};
 
 #define AT(field) .at = offsetof(struct store_args, field)
 
@@ -96,9 +121,25 @@ static const struct nai_cli_option options[] = {
      .choices = kind_name},
     {.name = "text", .value = "TEXT", .help = "annotate: why", .type = &nai_cli_text, AT(text)},
     {.name = "reason", .value = "TEXT", .help = "baseline set: why", .type = &nai_cli_text, AT(reason)},
+    {.name = "keep",
+     .value = "AGE",
+     .help = "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all",
+     .type = &age,
+     AT(keep_days),
+     .otherwise = "90d"},
+    {.name = "weekly",
+     .value = "AGE",
+     .help = "prune: up to this age only one run a week keeps its captures, of each series",
+     .type = &age,
+     AT(weekly_days)},
+    {.name = "monthly",
+     .value = "AGE",
+     .help = "prune: and then one a month; with --weekly alone: all",
+     .type = &age,
+     AT(monthly_days)},
     {.name = "keep-days",
      .value = "N",
-     .help = "prune: leave runs alone that are so much older than the newest, or less",
+     .help = "prune: --keep in days",
      .type = &nai_cli_int64,
      AT(keep_days),
      .min = 0,
@@ -134,7 +175,9 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"kind", a->kind, "annotate", ""},
               {"text", a->text, "annotate", ""},
               {"reason", a->reason, "baseline set", ""},
-              {"keep-days", a->keep_days >= 0, "prune", ""},
+              {"keep", a->keep_days >= 0, "prune", ""},
+              {"weekly", a->weekly_days >= 0, "prune", ""},
+              {"monthly", a->monthly_days >= 0, "prune", ""},
               {"dry-run", a->dry_run, "prune", ""}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0)

@@ -66,6 +66,17 @@ static int take_summary(bool *taken, struct nai_index *index, int64_t row, const
   return rc ? NAI_OK : nai_index_unpack(taken, index, row, &bytes, err);
 }
 
+int nai_store_has_summary(bool *has, const struct nai_store *store, const struct nai_store_run *run,
+                          struct nai_err *err) {
+  NAI_SCOPED(nai_index) index = {0};
+  char directory[PATH_MAX];
+  int64_t row;
+  NAI_TRY(nai_store_directory(directory, store, run, -1, err));
+  NAI_TRY(nai_index_new(&index, err));
+  NAI_TRY(add_row(&row, &index, run, err));
+  return take_summary(has, &index, row, directory, err);
+}
+
 /* A capture that cannot be read is the run's fault; anything else ends the whole. */
 static int read_captures(struct nai_index *index, int64_t row, const struct nai_store *store,
                          const struct nai_store_run *run, const char *directory, struct nai_err *err) {

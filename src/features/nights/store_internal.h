@@ -31,6 +31,25 @@ NAI_MUST_CHECK int nai_store_summarize(const struct nai_store *store, const stru
 NAI_MUST_CHECK int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena,
                                       struct nai_err *err);
+/* Whether the summary of a run can be read. */
+NAI_MUST_CHECK int nai_store_has_summary(bool *has, const struct nai_store *store, const struct nai_store_run *run,
+                                         struct nai_err *err);
+/* store_remove.c: NAI_EUSAGE when something in the directory of a run is not the store's, NAI_EINPUT when that cannot
+ * be told. */
+NAI_MUST_CHECK int nai_store_check_ours(const struct nai_store *store, const struct nai_store_run *run,
+                                        struct nai_err *err);
+/* Removes a directory of the store: it is there whole or not at all. */
+NAI_MUST_CHECK int nai_store_remove_tree(const char *path, struct nai_err *err);
+/* store_thin.c: of runs in their order, why the captures of one may go, and whether it is the one that stays. */
+struct nai_store_thinning {
+  const char *series;
+  int64_t taken[2]; /* the week and the month of the last that stays */
+};
+const char *nai_store_thin_reason(bool *stays, struct nai_store_thinning *so_far, const struct nai_store_run *run,
+                                  int64_t newest, const struct nai_store_pruning *how);
+/* Removes the captures of a run, and says so in its record. *bytes: how much that is, 0: it is left alone. */
+NAI_MUST_CHECK int nai_store_thin(int64_t *bytes, const struct nai_store *store, const struct nai_store_run *run,
+                                  bool dry_run, struct nai_err *err);
 /* store_prune.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and
  * the index read. */
 bool nai_store_may_prune(const char *file);

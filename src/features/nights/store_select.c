@@ -16,6 +16,8 @@ static int add_run(struct nai_store_selection *s, const struct nai_store *store,
   char path[PATH_MAX];
   if (run->damaged)
     return nai_err_set(err, NAI_EINPUT, "the run \"%s\" cannot be read: %s", run->id, run->error);
+  if (run->thinned)
+    return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" was thinned out: only its metrics are left", run->id);
   if (!run->captures)
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
   for (int i = 0; i < run->captures; i++) {
@@ -115,7 +117,7 @@ static int find_newest(struct search *s, bool dated, struct nai_err *err) {
     bool is_judged = false;
     if (strcmp(run->series, s->series) != 0 || (run->utc_ns != NAI_NULL_I64) != dated)
       continue;
-    if (nai_store_is_good(run)) {
+    if (nai_store_is_good(run) && !run->thinned) {
       NAI_TRY(find_judged(&is_judged, s->store, run, s->judged, err));
       if (!is_judged)
         NAI_TRY(take(s, run, err));

@@ -38,7 +38,8 @@ int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a
     const struct nai_store_run *run = &store->runs[i];
     if (!nai_store_matches(run->series, a->add.name))
       continue;
-    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->series, run->id, run->status, run->verdict);
+    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->series, run->id, run->thinned ? "thinned" : run->status,
+                   run->verdict);
     nai_escape_terminal(&text, *run->error ? run->error : run->note, strlen(*run->error ? run->error : run->note));
     nai_buf_putc(&text, '\n');
   }
