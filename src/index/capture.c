@@ -188,7 +188,8 @@ static int add_metrics(const struct adding *a, struct nai_err *err) {
     NAI_ADD(INDEX_METRICS, a->index->metrics, .run_id = run_id(a), .capture = a->capture, .metric = m.metric,
             .unit = m.unit, .better = m.better, .value = or_null(m.value), .n = m.n, .q25 = or_null(m.q25),
             .q75 = or_null(m.q75), .basis = m.basis, .kind = m.kind, .gate = m.gate, .noise_pct = or_null(m.noise_pct),
-            .noise = or_null(m.noise), .budget_pct = or_null(m.budget_pct), .budget = or_null(budget));
+            .noise = or_null(m.noise), .budget_pct = or_null(m.budget_pct), .budget = or_null(budget),
+            .definition = m.definition);
   }
   return NAI_OK;
 }

@@ -32,12 +32,12 @@ NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, i
                                          const char *path, struct nai_err *err);
 /* What nai_index_add_capture would return for that directory. */
 NAI_MUST_CHECK int nai_index_check_capture(const char *directory, struct nai_err *err);
-/* Reads index.sqlite into a new index. False, with an empty one, when there is none, it was written by a program with
- * other columns, or its rows are not in order of their keys: then it has to be made anew. */
-NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char *path, struct nai_err *err);
-/* Copies the run `id` with all that belongs to it from an index that was loaded; false when it has none of that record.
- */
-bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const char *id, const char *record);
+/* An index of one run as bytes, appended; sorts it. */
+NAI_MUST_CHECK int nai_index_pack(struct nai_buf *out, struct nai_index *index, struct nai_err *err);
+/* Adds what such bytes say: metrics, findings, kernels, and to the row of runs what is not known yet. Not *taken, and
+ * nothing is added, where they are damaged or something else. */
+NAI_MUST_CHECK int nai_index_unpack(bool *taken, struct nai_index *index, int64_t row, const struct nai_buf *bytes,
+                                    struct nai_err *err);
 /* Sorts metrics, findings and kernels by run, and by what tells their rows apart. For whoever looks for a run's rows.
  * NAI_ELIMIT also where memory ran out while rows were added. */
 NAI_MUST_CHECK int nai_index_sort(struct nai_index *index, struct nai_err *err);

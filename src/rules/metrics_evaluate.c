@@ -124,7 +124,7 @@ static int put_member(struct run *run, const struct metric *m, enum basis from, 
           .q75 = real_of(statement, METRIC_Q75, source->scale) / divide, .basis = names[basis],
           .source_table = source->schema->name, .noise_pct = m->noise.pct, .noise = m->noise.absolute,
           .budget_pct = m->budget.pct, .budget = m->budget.absolute, .budget_step_pct = m->budget.step_pct,
-          .absent = m->absent, .needs = m->needs);
+          .absent = m->absent, .needs = m->needs, .definition = m->definition);
   return NAI_OK;
 }
 

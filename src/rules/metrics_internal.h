@@ -28,6 +28,7 @@ struct metric {
   const struct nai_yaml *doc;
   const struct nai_yaml_node *node;
   bool disabled;
+  int64_t definition; /* raised when what it measures changes */
   enum nai_unit unit; /* base unit */
   const char *better, *kind, *gate, *absent;
   struct amounts noise, budget;

@@ -111,9 +111,10 @@ static int sources_compile(struct metric *m, struct nai_rule_set *set, struct na
 }
 
 static int metric_compile(struct metric *m, struct nai_rule_set *set, struct nai_err *err) {
-  static const char *const keys[] = {"id",   "title", "unit",  "better", "kind",   "gate",     "noise", "budget",
-                                     "step", "rate",  "total", "needs",  "absent", "disabled", NULL};
+  static const char *const keys[] = {"id",   "title", "unit",  "better", "kind",   "gate",     "noise",      "budget",
+                                     "step", "rate",  "total", "needs",  "absent", "disabled", "definition", NULL};
   const struct nai_yaml_node *title, *needs = nai_yaml_get(m->doc, m->node, "needs");
+  const struct nai_yaml_node *definition = nai_yaml_get(m->doc, m->node, "definition");
   NAI_TRY(nai_yaml_expect_keys(m->doc, m->node, keys, err));
   NAI_TRY(nai_yaml_require(&title, m->doc, m->node, "title", err));
   NAI_TRY(nai_yaml_text(&m->title, m->doc, title, err));
@@ -121,6 +122,9 @@ static int metric_compile(struct metric *m, struct nai_rule_set *set, struct nai
   NAI_TRY(read_word(&m->kind, m->doc, m->node, "kind", kinds, NULL, err));
   NAI_TRY(read_word(&m->gate, m->doc, m->node, "gate", gates, NULL, err));
   NAI_TRY(read_word(&m->absent, m->doc, m->node, "absent", absents, "error", err));
+  m->definition = 1;
+  if (definition)
+    NAI_TRY(nai_yaml_int(&m->definition, m->doc, definition, 1, INT32_MAX, err));
   if (needs)
     NAI_TRY(nai_yaml_text(&m->needs, m->doc, needs, err));
   NAI_TRY(sources_compile(m, set, err));

@@ -23,6 +23,7 @@
   C(T, budget, MEAN, "budget, in the row's unit")                                                       \
   C(T, budget_step_pct, PCT, "budget, of the step time")                                                \
   C(T, absent, LABEL, "a run without it: error, zero or ignore")                                        \
-  C(T, needs, LABEL, "capability of the export it needs")
+  C(T, needs, LABEL, "capability of the export it needs")                                               \
+  C(T, definition, ID, "number of its definition, from 1: values of another one are of something else")
 NAI_TABLE(METRICS, metrics, "Metrics", "One number by which runs are compared",
           "the spread between captures: quartiles are within one capture")

@@ -1,6 +1,7 @@
 /* Any bytes as a file that commands keep and read again: manifests, runs and notes of a store, plans and statuses of a
  * batch, an index. The first byte says which (a: a run's manifest, b: ...); beside it lie whole ones. What is accepted
  * is used. */
+#include "base/hash.h"
 #include "features/batch/batch.h"
 #include "index/index.h"
 #include "rundir/run.h"
@@ -22,7 +23,7 @@ static const struct {
      "{\"format_major\": 1, \"format_minor\": 0, \"id\": \"a\", \"series\": \"n/e\", \"environment\": \"1 x GPU\", \"utc_ns\": 5, \"status\": \"ok\", \"error\": \"\", \"verdict\": \"\", \"labels\": \"\", \"captures\": 1, \"bytes\": 7}"},
     {"store/annotations.csv", NULL},
     {"store/baselines/release.json", NULL},
-    {"store/index.sqlite", NULL},
+    {"store/runs/n/e/a/summary.bin", NULL},
     {"batch/batch.json", "{\"format_major\": 1, \"format_minor\": 0, \"options\": [], \"shards\": 2}"},
     {"batch/manifest.csv", "id,path,group\na,/dev/null/t.sqlite,\nb,/dev/null/u.sqlite,\n"},
     {"batch/shards.csv", "shard,id\n0,a\n1,b\n"},
@@ -46,6 +47,17 @@ static void put(size_t file, const void *data, size_t size) {
   struct nai_err err;
   path_of(path, files[file].path);
   bases_must(nai_fs_write(path, data, size, &err), &err);
+}
+
+/* What is behind the hash is what is tried. */
+static void put_summary(size_t file, const void *data, size_t size) {
+  struct nai_buf text = {0};
+  uint64_t hash = nai_hash_bytes(0, data, size);
+  nai_buf_puts(&text, "NSYSRUN1");
+  nai_buf_put(&text, &hash, sizeof hash);
+  nai_buf_put(&text, data, size);
+  put(file, text.data, text.len);
+  nai_buf_free(&text);
 }
 
 /* Everything but `except`, as it should be. */
@@ -99,7 +111,7 @@ static void use_store(void) {
   struct nai_index index = {0};
   struct nai_err err = {0};
   path_of(path, "store");
-  if (!checked(nai_store_open(&store, path, false, &err), &err)) {
+  if (!checked(nai_store_open(&store, path, false, &err), &err) && !checked(nai_store_read(&store, NULL, &err), &err)) {
     nai_store_find(&store, "a");
     checked(nai_store_baselines(&names, &store, &err), &err);
     checked(nai_store_baseline(&baseline, &store, "release", &err), &err);
@@ -110,14 +122,14 @@ static void use_store(void) {
       checked(nai_store_select(&selected, &store, selectors[i], &judged, &err), &err);
       nai_store_selection_free(&selected);
     }
-    if (!checked(nai_store_index(&index, &store, &err), &err)) {
+    if (!checked(nai_store_index(&index, &store, false, &err), &err)) {
       struct nai_buf page = {0};
       if (!checked(nai_index_sort(&index, &err), &err) && !checked(nai_index_page(&page, &index, &err), &err))
         checked(nai_index_markdown(&page, &index, &err), &err);
       nai_buf_free(&page);
     }
     nai_index_free(&index);
-    const struct nai_store_pruning all = {.keep_days = 0, .dry_run = true};
+    const struct nai_store_pruning all = {.keep_days = 0, .weekly_days = 30, .monthly_days = 300, .dry_run = true};
     checked(nai_store_prune(&store, &all, &err), &err);
   }
   nai_strings_free(&names);
@@ -160,7 +172,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   size_t file = (uint8_t)(data[0] - 'a') % FILES;
   put_whole(file);
-  put(file, data + 1, size - 1);
+  if (strstr(files[file].path, "summary"))
+    put_summary(file, data + 1, size - 1);
+  else
+    put(file, data + 1, size - 1);
   if (strncmp(files[file].path, "run/", 4) == 0)
     use_run();
   else if (strncmp(files[file].path, "store/", 6) == 0)

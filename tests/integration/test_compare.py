@@ -295,6 +295,38 @@ class Pairs(unittest.TestCase):
         adam = [k for k in report["kernels"] if k["kernel"] == "zeta_v9"]
         self.assertEqual([(k["state"], k["level"]) for k in adam], [("matched", "name")])
 
+    def test_defined_differently(self):
+        """Values of another definition are left out, which is said; the other metrics are judged."""
+        work = fresh_dir()
+        text = ("metrics:\n  - {{id: my.time, title: mine, better: lower, kind: noisy, gate: gate, definition: {0}, "
+                "total: {{table: kernels, value: {0} * sum(total_time_ns)}}}}\n")
+        made = {}
+        for definition in (1, 2):
+            (work / f"{definition}.yaml").write_text(text.format(definition), encoding="ascii")
+            for seed in (1, 2, 3):
+                made[definition, seed] = work / f"{definition}-{seed}"
+                done = run("analyze", trace("loop", "--seed", seed), "--metrics", work / f"{definition}.yaml", "--out",
+                           made[definition, seed], "-q")
+                self.assertEqual(done.returncode, 0, done.stderr)
+        done, out = checked([made[2, 1]], [made[1, 2]])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        report = json.loads((out / "compare.json").read_text())
+        metrics = {m["id"]: m for m in report["metrics"]}
+        self.assertEqual(metrics["my.time"]["verdict"], "skipped")
+        self.assertIn("defined differently", metrics["my.time"]["reason"])
+        self.assertNotEqual(metrics["step.time.median"]["verdict"], "skipped")
+        self.assertEqual(checks(report).get("definitions"), "soft")
+        self.assertIn("my.time", (out / "compare.md").read_text())
+        (work / "budgets.yaml").write_text("version: 1\nmetrics:\n  my.time: {relative: 5%}\n", encoding="ascii")
+        done, _ = checked([made[2, 1]], [made[1, 2]], "--budgets", work / "budgets.yaml")
+        self.assertEqual(done.returncode, 7, done.stdout)  # what somebody asked about is not passed over
+        report, _, _ = compared([made[1, 2], made[2, 3]], [made[2, 1]])
+        mine, = [m for m in report["metrics"] if m["id"] == "my.time"]
+        self.assertNotEqual(mine["verdict"], "skipped")
+        self.assertEqual(checks(report).get("definitions"), "soft")
+        report, _, _ = compared([made[2, 2]], [made[2, 1]])
+        self.assertNotIn("definitions", checks(report))
+
     def test_uniform_drift(self):
         report, _, _ = compared(runs("loop", BASE), runs("loop-drift", NEW))
         self.assertEqual(checks(report).get("uniform_drift"), "soft")

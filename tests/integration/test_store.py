@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import unittest
 
 import support
@@ -58,6 +59,31 @@ int unlink(const char *path) { return count(), NEXT(unlink)(path); }
 int rmdir(const char *path) { return count(), NEXT(rmdir)(path); }
 int unlinkat(int at, const char *path, int flags) { return count(), NEXT(unlinkat)(at, path, flags); }
 """
+
+
+# Kills its process at call number SHIM_KILL of those that make something.
+MAKER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void count(void) {
+  static int calls;
+  if (++calls == atoi(getenv("SHIM_KILL")))
+    kill(getpid(), SIGKILL);
+}
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+int linkat(int a, const char *b, int c, const char *d, int flags) { return count(), NEXT(linkat)(a, b, c, d, flags); }
+int mkdir(const char *path, mode_t mode) { return count(), NEXT(mkdir)(path, mode); }
+int rename(const char *from, const char *to) { return count(), NEXT(rename)(from, to); }
+ssize_t write(int fd, const void *data, size_t len) { return count(), NEXT(write)(fd, data, len); }
+"""
+
+# A file system without locks.
+LOCKLESS = "#include <errno.h>\nint flock(int fd, int operation) { return (void)fd, (void)operation, errno = ENOLCK, -1; }\n"
 
 
 def meanwhile(call, path, *words):
@@ -154,11 +180,13 @@ class Damage(Case):
             record.unlink()
             if content is not None:
                 record.write_bytes(content)
-            for words in (("store", "list"), ("store", "index"), ("store", "add", loop(3), "--id", "n3"), ("trend", "--out", self.base / "t"),
+            for words in (("store", "list"), ("store", "index"), ("trend", "--out", self.base / "t"),
                           ("check", loop(9), "--baseline", "median:3", "--out", self.base / "c"), ("store", "prune")):
                 with self.subTest(content, words=words):
                     said = self.call(*words, "--store", self.store)
                     self.assertRegex(said.stderr, rf'(?m)^nsys-ai: the store goes without the run "n2".*store remove.*{record}')
+            self.assertEqual(self.add(loop(3), 3).stderr, "")  # it reads no other run
+            self.call("trend", "--out", self.base / "t", "--store", self.store)
             self.assertRegex(self.call("store", "list", "--store", self.store).stdout, rf"(?m)^default/\w+ +n2 +damaged .*{record}")
             trend = json.loads((self.base / "t/trend.json").read_text())
             self.assertEqual([(s["runs"], s["failed"]) for s in trend["series"]], [(3, 1)])
@@ -184,7 +212,7 @@ class Damage(Case):
         for seed in (1, 2):
             self.add(loop(seed), seed)
         for words in (("store", "index"), ("store", "add", loop(3)), ("trend", "--out", self.base / "t"), ("store", "prune", "--keep-days", "1")):
-            (self.store / "index.sqlite").unlink()
+            (self.store / "index.sqlite").unlink(missing_ok=True)
             os.mkfifo(self.store / "index.sqlite")
             with self.subTest(words=words):
                 self.call(*words, "--store", self.store, timeout=60)
@@ -216,6 +244,88 @@ class Meanwhile(Case):
         other = ("store", "add", loop(4), "--store", self.store, "--id", "n3")
         self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "metrics.ntab", *other)).stderr)
         self.assertEqual(list(self.store.glob("runs/*/*/.*")), [])
+
+    def test_killed_while_adding(self):
+        """The run is there, whole, or not at all; the next one adds it. So with what is said of a run that is there."""
+        killer = support.shim(MAKER)
+        self.add(loop(1), 1)
+        whole = self.base / "whole"
+        self.call("store", "add", loop(2), "--store", whole, "--id", "n2", "--label", "a=1")
+        want, killed = tree(next(whole.glob("runs/*/*/n2"))), 0
+        for calls in [1, 2, 3, 4, *range(5, 400, 9)]:
+            done = run("store", "add", loop(2), "--store", self.store, "--id", "n2", "--label", "a=1",
+                       env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)})
+            there = list(self.store.glob("runs/*/*/n2"))
+            self.assertIn(tree(there[0]) if there else want, (want,), calls)
+            self.assertEqual(len(self.call("store", "list", "--store", self.store).stdout.splitlines()), 1 + len(there))
+            self.call("store", "add", loop(2), "--store", self.store, "--id", "n2", "--label", "a=1")
+            self.assertEqual(tree(next(self.store.glob("runs/*/*/n2"))), want)
+            self.assertEqual(list(self.store.glob("runs/*/*/.*")), [])
+            self.call("store", "remove", "n2", "--store", self.store)
+            killed += done.returncode < 0
+            if not done.returncode:
+                break
+        self.assertGreater(killed, 10)
+        self.assertEqual(done.returncode, 0)
+
+    @support.tier("ci")
+    def test_killed_while_thinning(self):
+        """The next one ends where an undisturbed one does."""
+        for number in (1, 2, 3):
+            self.add(loop(number), number)
+        words = ("store", "prune", "--keep", "0d", "--monthly", "all", "--store")
+        whole = self.base / "whole"
+        shutil.copytree(self.store, whole)
+        self.assertIn("thinned out", self.call(*words, whole).stdout)
+        want = tree(whole / "runs")
+        for source, steps in ((MAKER, range(1, 8, 2)), (KILLER, range(1, 60, 9))):
+            killer, killed = support.shim(source), 0
+            for calls in steps:
+                disturbed = self.base / "disturbed"
+                shutil.rmtree(disturbed, ignore_errors=True)
+                shutil.copytree(self.store, disturbed)
+                killed += run(*words, disturbed, env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)}).returncode < 0
+                self.assertEqual(len(self.call("store", "list", "--store", disturbed).stdout.splitlines()), 3)
+                self.call(*words, disturbed)
+                self.assertEqual(tree(disturbed / "runs"), want, calls)
+                self.assertEqual(list(disturbed.glob("runs/**/.*")), [])
+            self.assertGreater(killed, 3)
+
+    def test_many_add_at_once(self):
+        """None is lost, with locks and without; the index is that of one after the other."""
+        lockless = support.shim(LOCKLESS)
+        indexes = []
+        for number, env in enumerate(({}, {"LD_PRELOAD": lockless}, None)):
+            store = self.base / f"s{number}"
+            words = [[PROGRAM, "store", "add", loop(1 + n % 4), "--store", store, "--series", f"s{n % 3}", "--id", f"n{n}", "-q"]
+                     for n in range(32)]
+            children = []
+            for call in words:
+                children.append(subprocess.Popen(call, env={**os.environ, **(env or {})}, stderr=subprocess.PIPE))
+                if env is None:
+                    children[-1].wait()
+            self.assertEqual([child.communicate()[1] for child in children], [b""] * 32)
+            self.assertEqual([child.returncode for child in children], [0] * 32)
+            self.call("store", "index", "--store", store, env=env or {})
+            indexes.append([(store / f"index.{kind}").read_bytes() for kind in ("sqlite", "csv", "html")])
+        self.assertEqual(indexes[0], indexes[2])
+        self.assertEqual(indexes[1], indexes[2])
+
+    def test_adding_reads_no_other_run(self):
+        """What one night costs does not grow with the nights that are there."""
+        self.add(loop(1), 1)
+        first = self.stored(1).parents[1]
+        counts = []
+        for copies in (0, 300):
+            for number in range(copies):
+                shutil.copytree(first, first.with_name(f"c{number}"), copy_function=os.link)
+            calls = self.base / "calls"
+            done = subprocess.run(["strace", "-f", "-o", calls, PROGRAM, "store", "add", loop(2), "--store", self.store, "--id", "x"],
+                                  stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            counts.append(sum("getdents" not in line for line in calls.open(errors="replace")))
+            self.call("store", "remove", "x", "--store", self.store)
+        self.assertAlmostEqual(counts[0], counts[1], delta=8)
 
     def test_killed_while_sweeping(self):
         """Whatever is left then, the next one removes."""

@@ -1,5 +1,7 @@
 """nsys-ai store and trend: nights with planned changes; change points against a second implementation."""
 import contextlib
+import csv
+import datetime
 import fcntl
 import json
 import os
@@ -115,12 +117,18 @@ class Store(unittest.TestCase):
         self.assertEqual(done.returncode, expect, done.stderr)
         return json.loads((out / "trend.json").read_text(encoding="utf-8")), out
 
+    def index(self, store):
+        done = run("store", "index", "--store", store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def rows(self, store):
+        self.index(store)
         with sqlite3.connect(f"file:{store}/index.sqlite?mode=ro", uri=True) as db:
             db.row_factory = sqlite3.Row
             return [dict(r) for r in db.execute("select * from runs order by series, utc_ns, run_id")]
 
     def derived(self, store):
+        self.index(store)
         return {name: (pathlib.Path(store) / name).read_bytes() for name in DERIVED}
 
     # --- the store ------------------------------------------------------------------------------
@@ -138,6 +146,7 @@ class Store(unittest.TestCase):
                 self.assertEqual(nights[str(night["night"])]["utc_ns"] // 10**9, night["utc_ns"] // 10**9)
 
     def test_values_are_those_of_the_plan(self):
+        self.index(self.store)
         with sqlite3.connect(f"file:{self.store}/index.sqlite?mode=ro", uri=True) as db:
             total = dict(db.execute("select r.labels_json, sum(k.total_time_ns) from runs r join kernels k using(run_id) "
                                     "where k.capture=0 group by r.run_id"))
@@ -152,6 +161,8 @@ class Store(unittest.TestCase):
         other = fresh_dir() / "s"
         for number in order:
             self.add(other, number)
+        for store in (self.store, other):
+            self.index(store)
         self.assertEqual({p.relative_to(other) for p in other.rglob("*") if p.name != "trace-stamp"},
                          {p.relative_to(self.store) for p in self.store.rglob("*")})
         self.assertEqual(self.derived(other), self.derived(self.store))
@@ -159,9 +170,15 @@ class Store(unittest.TestCase):
             (other / name).unlink()
         self.assertEqual(run("store", "index", "--store", other).returncode, 0)
         self.assertEqual(self.derived(other), self.derived(self.store))
-        (other / "index.sqlite").write_bytes(b"damaged")
-        self.assertEqual(run("store", "index", "--store", other).returncode, 0)
-        self.assertEqual(self.derived(other), self.derived(self.store))
+        for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(b"damaged"),
+                       lambda path: path.write_bytes(path.read_bytes()[:-1])):
+            for path in other.glob("runs/*/*/*/summary.bin"):
+                damage(path)
+            trend, _ = self.trend(other)
+            self.assertEqual(trend, self.trend(self.store)[0])
+            self.assertEqual(self.derived(other), self.derived(self.store))
+            for path in other.glob("runs/*/*/*/summary.bin"):  # which the index has mended
+                self.assertEqual(path.read_bytes(), (self.store / path.relative_to(other)).read_bytes())
 
     def test_ids(self):
         store = fresh_dir() / "s"
@@ -263,7 +280,8 @@ class Store(unittest.TestCase):
         """What is half written is hidden, is nobody's run, and goes with the next change; not while its process lives."""
         store = self.copy()
         before = self.rows(store)
-        run_, series = next((path.parent, path.parents[1]) for path in store.glob("runs/demo/*/*/run.json"))
+        run_, = store.glob(f"runs/demo/*/{self.add(store, 3)}")
+        series = run_.parent
         suffix = "0123456789abcdef.nsys-ai-tmp"
         left = [series / f".x.{suffix}/.nsys-ai-temporary", series / f".x.{suffix}/captures/0/report.md",
                 store / f".index.sqlite.{suffix}", run_ / f".run.json.{suffix}"]
@@ -289,6 +307,7 @@ class Store(unittest.TestCase):
         items = [self.batch / "items" / f"night-{n:04}" for n in range(3)]
         done = run("store", "add", *items, "--store", store)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.index(store)
         with sqlite3.connect(f"file:{store}/index.sqlite?mode=ro", uri=True) as db:
             self.assertEqual(db.execute("select distinct capture from metrics order by 1").fetchall(), [(0,), (1,), (2,)])
             values = [v for v, in db.execute("select value from metrics where metric='gpu.compute.per_step'")]
@@ -311,6 +330,7 @@ class Store(unittest.TestCase):
         for number, pair in enumerate((("bare1", "priced2"), ("priced1", "bare2"))):
             done = run("store", "add", *(work / name for name in pair), "--store", work / f"s{number}")
             self.assertEqual(done.returncode, 0, done.stderr)
+            self.index(work / f"s{number}")
             with sqlite3.connect(work / f"s{number}/index.sqlite") as db:
                 self.assertEqual(db.execute("select severity, worst_rule from runs").fetchall(), [("high", "priced")])
 
@@ -385,25 +405,12 @@ class Store(unittest.TestCase):
             done = run("analyze", self.nights / f"night-{number:04}.sqlite", "--metrics", metrics, "--out", out, "-q")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(run("store", "add", out, "--store", store).returncode, 0)
+        self.index(store)
         with sqlite3.connect(store / "index.sqlite") as db:
             self.assertEqual(db.execute("select distinct value from metrics where metric='my.inf'").fetchall(), [(None,)])
         want, _ = self.trend(store)
         names = {m["metric"] for s in want["series"] for m in s["metrics"]}
         self.assertTrue("step.time.median" in names and "my.inf" not in names, names)
-        with sqlite3.connect(store / "index.sqlite") as db:
-            db.execute("update metrics set value = null where metric = 'step.time.median'")
-        got, _ = self.trend(store)
-        self.assertEqual({m["metric"] for s in got["series"] for m in s["metrics"]}, names - {"step.time.median"})
-        done = run("trend", "--store", store, "--out", work / "t", "--metric", "step.time.median")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        with sqlite3.connect(store / "index.sqlite") as db:
-            db.execute("create table m as select * from metrics")
-            db.execute("drop table metrics")
-            db.execute("alter table m rename to metrics")
-            db.execute("with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) "
-                       "insert into metrics select m.* from n, (select * from metrics where metric = 'gpu.busy' limit 1) m")
-        got, _ = self.trend(store)
-        self.assertEqual(got, want)
 
     def test_a_metric_called_like_a_member(self):
         """An id is one metric's; a run of an earlier version that has it twice does the index no harm."""
@@ -415,6 +422,7 @@ class Store(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         done = run("store", "add", work / "r", "--store", store)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.index(store)
         with sqlite3.connect(store / "index.sqlite") as db:
             titles = dict(db.execute("select metric, basis from metrics where metric like 'kernel.category.gemm%'"))
         self.assertEqual(titles, {"kernel.category.gemm.per_step": "total", "kernel.category.gemm~2.per_step": "step"})
@@ -739,6 +747,103 @@ class Store(unittest.TestCase):
         run("store", "index", "--store", store)
         self.assertEqual(self.derived(store), before)
 
+    def fleet(self, store, *options, expect=0):
+        out = fresh_dir() / "f"
+        done = run("trend", "--all", "--store", store, "--out", out, *options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        with (out / "fleet.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file)), out, done.stdout
+
+    def test_all_series(self):
+        """A row says of its series what its own trend says; the worst come first."""
+        store = self.copy()
+        for number in range(7):  # a series of its own, judged
+            self.add(store, number, "--environment", "other", "--id", f"x{number}", "--verdict", "fail" if number == 6 else "pass")
+        rows, out, said = self.fleet(store)
+        trend, _ = self.trend(store)
+        runs = self.rows(store)
+        self.assertEqual({row["series"] for row in rows}, {s["series"] for s in trend["series"]})
+        urgent = {"fail": 0, "creep": 1, "warn": 3}
+        ranks = []
+        for row in rows:
+            series, = [s for s in trend["series"] if s["series"] == row["series"]]
+            self.assertEqual((int(row["run_count"]), int(row["failed_count"])), (series["runs"], series["failed"]))
+            newest = [r for r in runs if r["series"] == row["series"]][-1]
+            self.assertEqual((row["newest_run"], row["newest_status"], row["newest_verdict"] or None),
+                             (newest["run_id"], newest["status"], newest["verdict"]))
+            bad = newest["status"] != "ok" or newest["verdict"] not in (None, "", "pass")
+            changes = [(c["bad_run"], m["metric"], c) for m in series["metrics"] for c in m["changes"]]
+            last = max((r for r, _, _ in changes), default="", key=lambda r: [x["run_id"] for x in runs].index(r))
+            self.assertEqual(row["changed_run"], last)
+            if last:
+                pct, worse = next((c["pct"], c["worse"]) for r, m, c in changes if r == last and m == row["changed_metric"])
+                self.assertAlmostEqual(float(row["changed_pct"]), pct, places=2)
+                self.assertEqual(int(row["worse"]), worse)
+                labels = json.loads(row["changed_labels_json"])
+                self.assertIn(f"since {last} (night: {labels['night']})", (out / "fleet.html").read_text(encoding="utf-8"))
+            states = [urgent.get(m["state"], 5) for m in series["metrics"]]
+            if series["metrics"]:
+                self.assertEqual(urgent.get(row["state"], 5), min(states))
+                value, = [m["newest"] for m in series["metrics"] if m["metric"] == row["metric"]]
+                self.assertAlmostEqual(float(row["newest"]), value, places=2)
+            ranks.append((min([*states, 2 if bad else 5, 4 if last and int(row["worse"]) else 5]), row["series"]))
+        self.assertEqual(ranks, sorted(ranks))
+        self.assertEqual(sum(rank == 2 for rank, _ in ranks), 2, ranks)  # the failed night, and the judged one
+        self.assertGreater(len({rank for rank, _ in ranks}), 1)
+        self.assertRegex(said, rf"(?m)^{sum(rank < 4 for rank, _ in ranks)} of {len(rows)} series ask for attention$")
+        page = (out / "fleet.html").read_text(encoding="utf-8")
+        self.assertEqual(page.count("<polyline"), len(rows))
+        links = {(out / path).resolve() for path in re.findall(r'href="([^"]+report.html)"', page)}
+        self.assertTrue(links and all(path.exists() for path in links), links)
+        labelled, _, _ = self.fleet(store, "--label", "night=3")
+        self.assertEqual(sorted(int(row["run_count"]) for row in labelled), [1, 1])
+        one, _, _ = self.fleet(store, "--series", rows[0]["series"])
+        self.assertEqual(one, rows[:1])
+        self.fleet(store, "--gate", expect=int(trend["failed"]))
+        for words in (("--series", "nothing"), ("--series", "../.."), ("--label", "night=nothing")):
+            self.assertEqual(run("trend", "--all", "--store", store, "--out", out, *words).returncode, 2)
+
+    def test_check_of_all_series(self):
+        """The newest run of each name, against its own history: one status, one comment."""
+        store = fresh_dir() / "s"
+        nights = {"steady": [*range(7), 8, 9], "slower": [*range(10, 19), 20], "young": [3], "down": [0, 1, 2, 3, 4, 5, 6, 7]}
+        for name, numbers in nights.items():
+            for number in numbers:
+                self.add(store, number, "--series", name, "--id", f"{name}{number}", *(("--time", "2026-03-01T00:00:00Z") if (name, number) == ("down", 7) else ()))
+        out = fresh_dir() / "c"
+        done = run("check", "--all", "--store", store, "--out", out)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        suite = json.loads((out / "suite/suite.json").read_text(encoding="utf-8"))
+        self.assertEqual({p["program"]: p["status"] for p in suite["programs"]},
+                         {"steady": "pass", "slower": "fail", "young": "undecided", "down": "undecided"})
+        self.assertTrue((out / "slower/compare.html").exists() and (out / "suite/suite.md").exists())
+        for words in (("--all",), ("--all", "--store", store, "--suite", store), ("--all", "x", "--store", store),
+                      ("--all", "--store", store, "--budgets", "nothing.yaml")):
+            self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
+
+    def test_a_new_definition(self):
+        """Values of two definitions are no change, no trend and no anchor; what is before is drawn, and told apart."""
+        work, store = fresh_dir(), fresh_dir() / "s"
+        metric = "metrics:\n  - {{id: my.time, title: mine, better: lower, kind: noisy, gate: gate, definition: {}, total: {{table: kernels, value: {} * sum(total_time_ns)}}}}\n"
+        ids = []
+        for number in range(15):
+            old = number < 6
+            (work / "m.yaml").write_text(metric.format(1 if old else 2, 1 if old else 3), encoding="ascii")
+            done = run("analyze", self.nights / f"night-{number if number < 7 else number + 1:04}.sqlite", "--metrics", work / "m.yaml", "--out", work / "r", "-q")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("store", "add", work / "r", "--store", store, "--id", f"n{number:02}", "--time", f"2026-02-{number + 1:02}T00:00:00Z")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ids += done.stdout.split()
+        self.assertEqual(run("store", "baseline", "set", "release", *ids[:5], "--store", store).returncode, 0)
+        trend, out = self.trend(store)
+        mine, = [m for m in trend["series"][0]["metrics"] if m["metric"] == "my.time"]
+        other, = [m for m in trend["series"][0]["metrics"] if m["metric"] == "step.time.median"]
+        self.assertEqual((mine["defined_since"], other["defined_since"]), ("n06", None))
+        self.assertEqual((mine["changes"], mine["anchor"], len(mine["values"])), ([], None, 15))
+        self.assertAlmostEqual(mine["usual"], sum(sorted(v["value"] for v in mine["values"][6:-1])[3:5]) / 2, delta=1)
+        self.assertEqual((out / "trend.html").read_text(encoding="utf-8").count("measures this differently"), 1)
+        self.assertIsNotNone(other["anchor"])
+
     def test_creep(self):
         nights = fresh_dir("nights") / "n"
         run("series", nights, "--nights", 24, "--noise", 0.2, "--drift", 0.7, program=GENERATOR)
@@ -787,6 +892,63 @@ class Store(unittest.TestCase):
         self.assertEqual(links, set(store.glob("runs/*/*/*/captures/0/report.html")))
         ways = set(re.findall(r'href="([^"]+/report.html)"', (out / "trend.html").read_text(encoding="utf-8")))
         self.assertEqual({(out / way).resolve() for way in ways if not way.startswith("/")}, {path.resolve() for path in links})
+
+    def test_thinning(self):
+        """Of old runs one a week, then one a month, keeps its captures, and what somebody may ask about; trends stay as they are."""
+        store = self.copy()
+        ids = self.ids(store)
+        self.assertEqual(run("store", "baseline", "set", "release", ids[1], "--store", store).returncode, 0)
+        trend, _ = self.trend(store)
+        kept = {ids[1]}
+        runs = self.rows(store)
+        for series in trend["series"]:
+            names = [r["run_id"] for r in runs if r["series"] == series["series"]]
+            for metric in series["metrics"]:
+                for change in metric["changes"]:
+                    for end in (change["good_run"], change["bad_run"]):
+                        at = names.index(end)
+                        kept |= set(names[max(0, at - 3):at + 4])
+        newest, groups = max(r["utc_ns"] or 0 for r in runs), {}
+        for row in runs:
+            if row["status"] != "ok":
+                continue
+            age = (newest - row["utc_ns"]) // (86400 * 10**9)
+            day = datetime.datetime.fromtimestamp(row["utc_ns"] // 10**9, datetime.timezone.utc)
+            if age > 5 and row["run_id"] not in kept:
+                groups.setdefault((row["series"], day.isocalendar()[:2] if age <= 14 else (day.year, "month", day.month)), []).append(row["run_id"])
+        thinned = {name for names in groups.values() for name in names[1:]}
+        self.assertGreater(len(thinned), 5)
+        words = ("store", "prune", "--store", store, "--keep", "5d", "--weekly", "2w", "--monthly", "all")
+        before = {path for path in store.rglob("*") if path.is_file()}
+        dry = run(*words, "--dry-run")
+        self.assertEqual({path for path in store.rglob("*") if path.is_file()}, before)
+        done = run(*words)
+        self.assertEqual((done.returncode, done.stdout), (0, dry.stdout.replace("would be removed", "removed")), done.stderr)
+        self.assertEqual({line.split()[0] for line in done.stdout.splitlines() if "thinned out: another run of its" in line}, thinned)
+        for row in runs:
+            place = store / "runs" / row["series"] / row["run_id"]
+            self.assertEqual((place / "captures").exists(), row["status"] == "ok" and row["run_id"] not in thinned, row["run_id"])
+        self.assertEqual(self.trend(store)[0], trend)
+        self.assertEqual(run(*words).stdout, "0 runs, 0 B removed\n")
+        one = sorted(thinned)[0]
+        self.assertRegex(run("store", "list", "--store", store).stdout, rf"{one} +thinned")
+        night = self.batch / "items/night-0026"
+        for call in (("store", "baseline", "set", "b", one, "--store", store), ("check", night, "--baseline", f"run:{one}", "--store", store, "--out", store / "c")):
+            done = run(*call)
+            self.assertEqual((done.returncode, "thinned out" in done.stderr), (2, True), done.stderr)
+        done = run("check", night, "--baseline", "median:20", "--store", store, "--series", "demo", "--out", fresh_dir() / "c")
+        self.assertEqual((done.returncode in (0, 1), done.stderr), (True, ""))
+        again = next(n for n in range(30) if f"-{one[:8]}" in f"-{(datetime.date(2026, 1, 1) + datetime.timedelta(n)).strftime('%Y%m%d')}")
+        done = run("store", "add", self.batch / f"items/night-{again:04}", "--store", store, "--series", "demo")
+        self.assertEqual((done.returncode, "thinned out" in done.stderr), (2, True), done.stderr)
+        self.assertEqual(run("store", "remove", one, "--store", store).returncode, 0)
+        self.add(store, again)
+        mine = next(store.glob(f"runs/*/*/{one}/captures/0")) / "mine.txt"
+        mine.write_text("mine")
+        run(*words)
+        self.assertTrue(mine.exists())
+        for wrong in (("--keep", "5"), ("--weekly", "x"), ("--monthly", "-1d"), ("--keep", "1e9y")):
+            self.assertEqual(run("store", "prune", "--store", store, *wrong).returncode, 2, wrong)
 
     def test_recipe(self):
         """The nightly recipe of docs/nightly.md."""

@@ -32,6 +32,7 @@ enum nai_check_code {
   NAI_CHECK_OPTIONS,
   NAI_CHECK_LAUNCHES,
   NAI_CHECK_DRIFT,
+  NAI_CHECK_DEFINITIONS,
   NAI_CHECK_COUNT
 };
 const char *nai_check_name(enum nai_check_code code); /* "same_content"; NULL past the last */
@@ -56,6 +57,7 @@ struct nai_metric_result {
   int64_t *rows[NAI_SIDES];  /* per capture: its row of table metrics, -1: none */
   double *values[NAI_SIDES]; /* per capture that has one, in order */
   uint32_t count[NAI_SIDES];
+  uint32_t defined_differently; /* values of both sides that are left out: they are of another definition */
   struct nai_judgement judgement;
   bool gated, warn_only; /* asked about by the gate; a regression only warns */
   double q; /* p corrected for the number of metrics (Benjamini-Hochberg); NaN: gated, exact, few captures */

@@ -1,6 +1,7 @@
 /* Metrics of both sides, judged: the union of all captures' metrics, in the order of their definitions. */
 #include "base/strings.h"
 #include "features/compare/internal.h"
+#include "rundir/run.h"
 #include "tables/compared_metrics.h"
 #include "tables/compared_values.h"
 
@@ -122,8 +123,13 @@ static const struct nai_table *metrics_of(const struct nai_comparison *c, int si
   return nai_capture_table(&c->sides[side].captures[capture], &nai_metrics_schema);
 }
 
-/* The values of a side; a metric that means "nothing to count" where it is absent is 0 there. Returns how many captures
- * have none, and whether all have the basis of the metric. */
+/* What a value is of: programs that gave no number had the first definition. */
+static int64_t definition_of(const struct METRICS_row *row) {
+  return row->definition == NAI_NULL_I64 ? 1 : row->definition;
+}
+
+/* The values of a side; a metric that means "nothing to count" where it is absent is 0 there, and values of another
+ * definition are none. Returns how many captures have none, and whether all have the basis of the metric. */
 static uint32_t read_values(struct nai_metric_result *r, const struct nai_comparison *c, int side, bool *one_basis) {
   bool zero = is(r->def.absent, "zero");
   uint32_t without = 0;
@@ -133,9 +139,18 @@ static uint32_t read_values(struct nai_metric_result *r, const struct nai_compar
       without++;
       continue;
     }
-    const struct nai_table *t = metrics_of(c, side, i);
-    r->values[side][r->count[side]++] = row < 0 ? 0 : nai_get_f64(t, row, METRICS_value);
-    *one_basis &= row < 0 || is(nai_get_str(t, row, METRICS_basis), r->def.basis);
+    if (row < 0) {
+      r->values[side][r->count[side]++] = 0;
+      continue;
+    }
+    struct METRICS_row m = METRICS_at(metrics_of(c, side, i), row);
+    if (definition_of(&m) != definition_of(&r->def)) {
+      r->rows[side][i] = -1;
+      r->defined_differently++;
+      continue;
+    }
+    r->values[side][r->count[side]++] = m.value;
+    *one_basis &= is(m.basis, r->def.basis);
   }
   return without;
 }
@@ -226,6 +241,8 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, do
     undecided(r, isnan(limits.limit) || !r->count[NAI_CANDIDATE] ? NAI_VERDICT_SKIPPED : NAI_VERDICT_WITHIN_BUDGET, "");
   else if (check)
     undecided(r, NAI_VERDICT_ERROR, nai_check_name(check->code));
+  else if (r->defined_differently && (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE]))
+    undecided(r, NAI_VERDICT_SKIPPED, "defined differently by the programs that analyzed the two sides");
   else if (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE] || (without && !is(r->def.absent, "ignore")))
     one_sided(r, without);
   else if (!one_basis)
@@ -284,12 +301,34 @@ static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* The names of metrics whose values on a side are of another definition; whoever looks for them has to be told. */
+static int check_definitions(struct nai_comparison *c, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) names = {0};
+  const char *list;
+  for (uint32_t i = 0; i < c->result_count; i++)
+    if (c->results[i].defined_differently)
+      nai_buf_printf(&names, "%s%s", names.len ? ", " : "", c->results[i].def.metric);
+  NAI_TRY(nai_check_text(&list, c, &names, err));
+  if (!list)
+    return NAI_OK;
+  struct nai_check check = {NAI_CHECK_DEFINITIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE};
+  check.reason =
+      nai_arena_printf(&c->arena,
+                       "another version of nsys-ai defined these metrics differently, and its values of them "
+                       "are left out; analyze its traces again: %s",
+                       list);
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = c->sides[s].count ? nai_run_manifest(c->sides[s].captures[0].run)->version : NULL;
+  return nai_check_add(c, check, err);
+}
+
 int nai_results_find(struct nai_comparison *c, struct nai_err *err) {
   NAI_TRY(find_metrics(c, err));
   NAI_TRY(check_budgets(c, err));
   double step = base_step(c);
   for (uint32_t i = 0; i < c->result_count; i++)
     NAI_TRY(judge(&c->results[i], c, step, err));
+  NAI_TRY(check_definitions(c, err));
   return correct_for_many(c, err);
 }
 

@@ -32,7 +32,7 @@ static bool is_kind(const char *kind) {
 /* What it means for its run; a run that is not there has nothing to be told. */
 static int tell(struct nai_store *store, const struct annotation *a, struct nai_err *err) {
   struct nai_store_run *run = (struct nai_store_run *)nai_store_find(store, a->run);
-  if (!run)
+  if (!run || run->told)
     return NAI_OK;
   run->ignored |= strcmp(a->kind, "ignore") == 0;
   run->expected |= strcmp(a->kind, "expected-change") == 0 || strcmp(a->kind, "environment") == 0;
@@ -56,12 +56,9 @@ static int find_columns(struct columns *out, const struct nai_csv *csv, const ch
            : NAI_OK;
 }
 
-int nai_store_read_annotations(struct nai_store *store, struct nai_err *err) {
+static int tell_all(struct nai_store *store, const char *path, struct nai_err *err) {
   NAI_OWNED(nai_csv) *csv = NULL;
   struct columns columns;
-  char path[PATH_MAX];
-  if (nai_store_join(path, store->path, "annotations.csv", NULL) || !nai_fs_exists(path))
-    return NAI_OK;
   NAI_TRY(nai_csv_read(&csv, path, MAX_BYTES, err));
   NAI_TRY(find_columns(&columns, csv, path, err));
   for (uint32_t row = 1; row < csv->row_count; row++) {
@@ -73,6 +70,16 @@ int nai_store_read_annotations(struct nai_store *store, struct nai_err *err) {
                          csv->rows[row].line, a.kind);
     NAI_TRY(tell(store, &a, err));
   }
+  return NAI_OK;
+}
+
+int nai_store_read_annotations(struct nai_store *store, struct nai_err *err) {
+  char path[PATH_MAX];
+  if (nai_store_join(path, store->path, "annotations.csv", NULL) || !nai_fs_exists(path))
+    return NAI_OK;
+  NAI_TRY(tell_all(store, path, err));
+  for (uint32_t i = 0; i < store->count; i++)
+    store->runs[i].told = true;
   return NAI_OK;
 }
 

@@ -42,6 +42,8 @@ static int check_runs(const struct nai_store *store, const char *const *ids, siz
       return nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", ids[i]);
     if (!run->captures || strcmp(run->status, "ok") != 0)
       return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it is no baseline", ids[i]);
+    if (run->thinned)
+      return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" was thinned out: it is no baseline", ids[i]);
     if (series && strcmp(series, run->series) != 0)
       return nai_err_set(err, NAI_EUSAGE, "the runs are of two series, %s and %s", series, run->series);
     series = run->series;

@@ -84,7 +84,7 @@ static int find_captures(struct commit *c, struct nai_err *err) {
   for (uint32_t i = 0; i < c->store.count; i++) {
     const struct nai_store_run *run = &c->store.runs[i];
     char path[PATH_MAX];
-    if (!nai_store_is_good(run) || !nai_store_matches(run->series, c->args->check.common.series))
+    if (!nai_store_is_good(run) || run->thinned || !nai_store_matches(run->series, c->args->check.common.series))
       continue;
     NAI_TRY(nai_store_directory(path, &c->store, run, 0, err));
     if (nai_strings_add(&c->captures, path, strlen(path)) == NAI_NO_STRING)
@@ -227,6 +227,7 @@ static int open_commit(struct commit *c, const struct bisect_args *args, struct 
   c->captures = (struct nai_strings){0};
   c->store = (struct nai_store){.arena = NAI_ARENA(NULL)};
   NAI_TRY(nai_store_open(&c->store, args->check.store, true, err));
+  NAI_TRY(nai_store_read(&c->store, args->check.common.series, err));
   return find_captures(c, err);
 }
 

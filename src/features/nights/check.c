@@ -36,6 +36,10 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_text,
      .at = offsetof(struct nai_check_args, suite),
      .hint = NAI_CLI_FILE},
+    {.name = "all",
+     .help = "in place of RUN: of every series of --store the newest run; against --baseline, or else median:7",
+     .type = &nai_cli_on,
+     .at = offsetof(struct nai_check_args, all)},
     NAI_CMD_COMPARE_OPTIONS(struct nai_check_args),
     {0},
 };
@@ -43,6 +47,12 @@ static const struct nai_cli_option options[] = {
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct nai_check_args *args = memory;
   (void)operands;
+  if (args->all && (count || args->suite || !args->store))
+    return nai_err_set(err, NAI_EUSAGE,
+                       args->store ? "--all takes the place of RUN and --suite: give one of them"
+                                   : "--all is of a store: --store DIR is missing");
+  if (args->all)
+    return NAI_OK;
   if (args->suite)
     return count ? nai_err_set(err, NAI_EUSAGE, "--suite takes the place of RUN: give one of the two") : NAI_OK;
   if (!count)
@@ -120,7 +130,7 @@ static int add_paths(struct nai_comparison *c, const struct nai_strings *paths, 
 }
 
 /* What a selector means in a store. */
-static int add_selected(struct nai_comparison *c, const struct nai_store *store, const struct nai_check_args *args,
+static int add_selected(struct nai_comparison *c, struct nai_store *store, const struct nai_check_args *args,
                         const char *selector, struct nai_err *err) {
   const struct nai_side *judged = &c->sides[NAI_CANDIDATE];
   NAI_SCOPED(nai_store_selection) selection = {0};
@@ -130,7 +140,11 @@ static int add_selected(struct nai_comparison *c, const struct nai_store *store,
   const struct nai_store_judged of = {.series = args->common.series == default_series ? NULL : args->common.series,
                                       .runs = runs,
                                       .count = judged->count};
-  NAI_TRY(nai_store_select(&selection, store, selector, &of, err));
+  int rc = nai_store_select(&selection, store, selector, &of, err);
+  if (rc == NAI_EUSAGE && args->all) /* of one series: no history yet, which is no mistake in the call */
+    err->code = rc = NAI_EINPUT;
+  if (rc)
+    return rc;
   for (uint32_t i = 0; i < selection.left_out.count; i++)
     nai_cmd_note(nai_strings_get(&selection.left_out, i));
   return add_paths(c, &selection.directories, args, err);
@@ -140,6 +154,7 @@ static int add_baselines(struct nai_comparison *c, const struct nai_check_args *
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   if (args->store) {
     NAI_TRY(nai_store_open(&store, args->store, false, err));
+    NAI_TRY(nai_store_read(&store, args->common.series == default_series ? NULL : args->common.series, err));
     nai_cmd_note_damaged(&store);
   }
   for (size_t b = 0; b < args->baseline_count; b++) { /* a run that is given twice is there twice */
@@ -207,10 +222,18 @@ static int check_program(struct nai_suite *suite, const struct nai_check_args *a
   return nai_check_runs(&gate, &c, &own, paths, runs.count, err);
 }
 
+static int find_programs(struct nai_suite_programs *out, const struct nai_check_args *args, struct nai_err *err) {
+  static const char *const usual[] = {"median:7"};
+  bool given = args->baseline_count > 0;
+  if (args->all)
+    return nai_suite_of_store(out, args->store, given ? args->baselines : usual, given ? args->baseline_count : 1, err);
+  return nai_suite_find(out, args->suite, args->baselines, args->baseline_count, err);
+}
+
 /* What cannot be read of a program costs that program. */
 static int check_programs(struct nai_suite *suite, const struct nai_check_args *args, struct nai_err *err) {
   NAI_SCOPED(nai_suite_programs) programs = NAI_SUITE_PROGRAMS;
-  NAI_TRY(nai_suite_find(&programs, args->suite, args->baselines, args->baseline_count, err));
+  NAI_TRY(find_programs(&programs, args, err));
   for (uint32_t i = 0; i < programs.count; i++) {
     const struct nai_suite_program *program = &programs.list[i];
     int rc = program->lacks ? NAI_OK : check_program(suite, args, program, err);
@@ -247,7 +270,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_comparison) c = NAI_COMPARISON;
   struct nai_gate gate = {0};
   (void)program;
-  if (args->suite)
+  if (args->suite || args->all)
     return run_suite(args, err);
   NAI_TRY(nai_check_runs(&gate, &c, args, operands, count, err));
   return gate.exit;
@@ -255,17 +278,18 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_check = {
     .name = "check",
-    .synopsis = "RUN...|--suite DIR|FILE --baseline SELECTOR...",
+    .synopsis = "RUN...|--suite DIR|FILE|--all --baseline SELECTOR...",
     .summary = "compare with a baseline and exit with 1 when a gated metric got worse",
     .description =
         "Compares as nsys-ai compare does, and decides: exit status 0 when every gated metric passes, 1 when one "
         "fails, 7 when that cannot be decided (captures that are not comparable, a metric that is missing). Writes "
         "also junit.xml, metrics.prom (OpenMetrics), bmf.json (Bencher) and benchmark-*.json (github-action-benchmark). "
         "A fixed `limit:` in the budgets needs no baseline. --suite compares many programs, each with its own baseline, "
-        "and sums them up. See docs/gating.md.",
+        "and sums them up, --all the newest runs of a store. See docs/gating.md.",
     .examples = "nsys-ai check b1 b2 b3 b4 b5 --baseline a1 a2 a3 a4 a5 --out artifacts/check\n"
                 "nsys-ai check new.sqlite --baseline old.sqlite --budgets budgets.yaml --annotate github\n"
                 "nsys-ai check new.sqlite --budgets limits.yaml\n"
+                "nsys-ai check --all --store nights --out artifacts/check\n"
                 "nsys-ai check --suite runs/new --baseline runs/main --out artifacts/suite",
     .options = options,
     .operands =

@@ -8,6 +8,7 @@ struct nai_check_args {
   const char *baselines[NAI_CMD_MAX_CAPTURES];
   size_t baseline_count;
   const char *store, *suite;
+  bool all;
 };
 
 /* The row of an option table for baselines; the command's arguments begin with a struct nai_check_args. */

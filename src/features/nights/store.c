@@ -17,13 +17,6 @@ void nai_store_free(struct nai_store *store) {
   *store = (struct nai_store){.arena = NAI_ARENA(NULL)};
 }
 
-const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id) {
-  for (uint32_t i = 0; i < store->count; i++)
-    if (strcmp(store->runs[i].id, id) == 0)
-      return &store->runs[i];
-  return NULL;
-}
-
 bool nai_store_matches(const char *series, const char *wanted) {
   size_t n = wanted ? strlen(wanted) : 0;
   return !wanted || (strncmp(series, wanted, n) == 0 && (!series[n] || series[n] == '/'));

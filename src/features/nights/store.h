@@ -1,15 +1,15 @@
 /* A store: runs of nights, kept for ever, with what is said about them.
  *
  *   STORE/store.json                       format
- *   STORE/runs/NAME/ENVIRONMENT/ID/        one run: run.json, captures/N/ (artifacts directories)
+ *   STORE/runs/NAME/ENVIRONMENT/ID/        one run: run.json, summary.bin, captures/N/ (artifacts directories)
  *   STORE/baselines/NAME.json              runs by id: a pointer, never a copy
  *   STORE/annotations.csv                  what people know about runs
- *   STORE/index.sqlite .csv .html          derived: deleting them loses nothing
+ *   STORE/index.sqlite .csv .html          derived, when somebody asks: deleting them loses nothing
  *
  * A series is NAME/ENVIRONMENT: what is measured, and a hash of what it ran on. Runs of one series can be compared.
  * Every run is kept, failed or not; what is left out, a baseline decides. Ids and the order of runs come from the
  * captures, never from a clock or from file times. Files appear by renaming; the directory is locked while annotations
- * or the index are written. */
+ * or the index are written. Adding a run costs what the run costs, whatever else there is: it reads no other run. */
 #pragma once
 
 #include "base/strings.h"
@@ -36,26 +36,39 @@ struct nai_store_run {
   char record[24];        /* hash of run.json and the run's annotations */
   const char *note;       /* annotations in one line, "" for none */
   bool ignored, expected; /* annotations ignore; expected-change or environment */
+  bool thinned;           /* its captures are gone, its summary stays */
+  bool told;              /* annotations.csv was asked about it */
   bool damaged;           /* run.json cannot be read: `error` says why, id and series are where it lies */
 };
 
 struct nai_store {
   struct nai_arena arena;     /* of all texts */
   const char *path;           /* absolute */
-  struct nai_store_run *runs; /* by series, then UTC, then id */
+  struct nai_store_run *runs; /* that were read: by series, then UTC, then id */
   uint32_t count, capacity;
+  uint32_t *by_id; /* their numbers in the order of ids */
 };
 
-/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. A run whose record
- * cannot be read is a damaged one. */
+/* A store of which no run is read yet. With `create` a missing or empty directory becomes one; else NAI_EUSAGE. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
+/* Reads the runs of NAME or NAME/ENVIRONMENT, of all series with NULL; once per store. A run whose record cannot be
+ * read is a damaged one. */
+NAI_MUST_CHECK int nai_store_read(struct nai_store *store, const char *series, struct nai_err *err);
+/* Names, NAME/ENVIRONMENT, of all series or of those that are meant, in the order of their names. */
+NAI_MUST_CHECK int nai_store_series(struct nai_strings *names, const struct nai_store *store, const char *series,
+                                    struct nai_err *err);
+/* Reads the runs of that id, in whatever series, unless one was read before. Runs that were found before lie elsewhere
+ * then. */
+NAI_MUST_CHECK int nai_store_read_id(struct nai_store *store, const char *id, struct nai_err *err);
 void nai_store_free(struct nai_store *store);
-/* Removes what killed processes left half written. */
+/* Removes what killed processes left half written: in the whole store, or only where a run is added, removed or told.
+ */
 void nai_store_sweep(const struct nai_store *store);
+void nai_store_sweep_run(const struct nai_store *store, const struct nai_store_run *run);
 /* Waits until nobody else changes what is said of runs, or the index; `*lock` is to be closed. NAI_EIO after a minute.
  */
 NAI_MUST_CHECK int nai_store_lock(int *lock, const struct nai_store *store, struct nai_err *err);
-/* NULL when there is none. */
+/* NULL when none of those that were read has that id. */
 const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id);
 /* Directory of a run, or of one of its captures (-1: the run). NAI_EUSAGE when the name is too long. */
 NAI_MUST_CHECK int nai_store_directory(char out[PATH_MAX], const struct nai_store *store,
@@ -88,10 +101,10 @@ enum nai_store_added {
   NAI_STORE_SAME, /* it is there already */
   NAI_STORE_TOLD  /* so it is, and its verdict or labels are those of this call now */
 };
-/* Adds a run and appends its id. Captures are linked where possible, else copied. The same run again is
- * fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without anything that
- * tells it from others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT, and so is a
- * run that is there and cannot be any more. */
+/* Adds a run and appends its id; needs no runs that were read, and reads its own. Captures are linked where possible,
+ * else copied. The same run again is fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and
+ * so is a run without anything that tells it from others: captures, traces, time or id. A capture that could not be
+ * compared is NAI_EINPUT, and so is a run that is there and cannot be any more. */
 NAI_MUST_CHECK int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_store *store,
                                  const struct nai_store_add *run, struct nai_err *err);
 /* What a capture ran on, appended: GPU models and their number, processes, the release of Nsight Systems, and `more`
@@ -139,28 +152,34 @@ struct nai_store_judged {
                                   their environment is meant */
   size_t count;
 };
-/* NAME (a baseline), run:ID, last-good or median:N. Good runs are those that did not fail, that passed their
+/* NAME (a baseline), run:ID, last-good or median:N; the latter two are of the runs that were read, the others are read
+ * where they were not. Good runs are those that did not fail, that passed their
  * gate or had none, and that no annotation ignores; none from before the last change that was expected, none of unknown
  * time where one of known time is found, and none that cannot be read, where another can. NAI_EUSAGE when the selector
  * stands for nothing, NAI_EINPUT when only for what cannot be read. */
-NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
-                                    const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
+NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, struct nai_store *store, const char *selector,
+                                    const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);
 
 /* --- the index ---------------------------------------------------------------------------------- */
 
-/* Fills an index with all runs: from index.sqlite those whose record has not changed, the others from their captures. A
- * capture that cannot be read makes its run a failed one. */
-NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, struct nai_err *err);
+/* Fills an index with the runs that were read: from their summaries, and where one is missing or damaged from their
+ * captures; with `keep` it is written then. A capture that cannot be read makes its run a failed one. */
+NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store *store, bool keep,
+                                   struct nai_err *err);
 
 /* --- retention ---------------------------------------------------------------------------------- */
 
 struct nai_store_pruning {
-  int64_t keep_days; /* before the newest run of the store */
+  int64_t keep_days;                 /* before the newest run of the store */
+  int64_t weekly_days, monthly_days; /* up to that age one good run a week, then one a month, keeps its captures, of
+                                        each series; both negative: all do */
   const struct nai_strings
-      *keep; /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
+      *keep, /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
+      *near; /* and of runs that keep their captures; or NULL */
   bool dry_run;
-  void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes); /* of each run that is pruned */
+  /* Of each run that is pruned; `thinned` says why its captures go, NULL: they stay. */
+  void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes, const char *thinned);
   void *ctx;
 };
 /* Removes reports, CSV and event tables of old runs. What the index is made of stays for ever. */

@@ -68,7 +68,7 @@ int nai_store_environment(struct nai_buf *out, struct nai_run *run, const char *
 
 /* A run on its way into a store. */
 struct adding {
-  const struct nai_store *store;
+  struct nai_store *store;
   struct nai_store_add call; /* with captures in order of their identities: one night is one run, however it is named */
   struct nai_store_run run;
   struct nai_arena arena; /* of its texts */
@@ -262,6 +262,8 @@ static int fill(const char *directory, const struct adding *a, struct nai_err *e
     NAI_TRY(nai_store_join(path, directory, name, err));
     NAI_TRY(copy_capture(path, a->call.captures[i], err));
   }
+  if (a->call.capture_count)
+    NAI_TRY(nai_store_summarize(a->store, &a->run, directory, err));
   NAI_TRY(nai_store_join(path, directory, "run.json", err));
   return nai_store_write_run(&a->run, path, err);
 }
@@ -298,18 +300,29 @@ static int has_captures(bool *same, const struct adding *a, const struct nai_sto
   return NAI_OK;
 }
 
-/* The run of that id. Earlier versions made the id of the captures in the order of the call: the same night may be
- * there under another. What cannot be read is not this one. */
-static const struct nai_store_run *find_there(const struct adding *a) {
-  const struct nai_store_run *found = nai_store_find(a->store, a->run.id);
-  for (uint32_t i = 0; i < a->store->count && !found && a->call.capture_count > 1 && !a->call.id; i++) {
+/* Earlier versions made the id of the captures in the order of the call: the same night may be there under another.
+ * What cannot be read is not this one. */
+static int find_other(const struct nai_store_run **found, const struct adding *a, struct nai_err *err) {
+  char begin[32];
+  if (a->call.capture_count < 2 || a->call.id)
+    return NAI_OK;
+  print_utc(begin, a->run.utc_ns);
+  NAI_TRY(nai_store_read_like(a->store, a->run.series, begin, err));
+  for (uint32_t i = 0; i < a->store->count && !*found; i++) {
     const struct nai_store_run *there = &a->store->runs[i];
     struct nai_err ignored;
     bool same;
     if (there->utc_ns == a->run.utc_ns && has_captures(&same, a, there, &ignored) == NAI_OK && same)
-      found = there;
+      *found = there;
   }
-  return found;
+  return NAI_OK;
+}
+
+/* The run of that id, or the same under another; NULL: there is none. Of the store nothing else is read. */
+static int find_there(const struct nai_store_run **found, const struct adding *a, struct nai_err *err) {
+  NAI_TRY(nai_store_reread(a->store, a->run.id, err));
+  *found = nai_store_find(a->store, a->run.id);
+  return *found ? NAI_OK : find_other(found, a, err);
 }
 
 /* What is there is this run, of this series: --series and --environment that were left out are those of before; a run
@@ -323,6 +336,12 @@ static int check_there(const struct adding *a, const struct nai_store_run *there
         "the store has the run \"%.100s\" already, damaged; remove it (nsys-ai store remove), then add it "
         "again: %s",
         there->id, there->error);
+  if (there->thinned)
+    return nai_err_set(
+        err, NAI_EUSAGE,
+        "the store has the run \"%.100s\" already, thinned out; remove it (nsys-ai store remove), then add "
+        "it again",
+        there->id);
   int rc = has_captures(&same, a, there, err);
   if (rc)
     return nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
@@ -366,14 +385,16 @@ int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_st
   a.call.captures = captures;
   NAI_TRY(check_readable(&a.call, err));
   NAI_TRY(describe(&a, err));
-  const struct nai_store_run *there = find_there(&a);
+  const struct nai_store_run *there;
   bool taken = false;
+  NAI_TRY(find_there(&there, &a, err));
+  nai_store_sweep_run(store, there ? there : &a.run);
   *added = NAI_STORE_NEW;
   if (!there)
     NAI_TRY(put_in_place(&taken, &a, err));
   if (taken) {
-    NAI_TRY(nai_store_reopen(store, err));
-    if (!(there = find_there(&a)))
+    NAI_TRY(find_there(&there, &a, err));
+    if (!there)
       return nai_err_set(err, NAI_EIO, "the run \"%.100s\" came and went while it was added", a.run.id);
   }
   nai_buf_puts(id, there ? there->id : a.run.id);
@@ -382,5 +403,5 @@ int nai_store_add(struct nai_buf *id, enum nai_store_added *added, struct nai_st
     NAI_TRY(tell(added, &a, there, err));
   }
   NAI_TRY(nai_buf_check(id, err));
-  return *added == NAI_STORE_SAME ? NAI_OK : nai_store_reopen(store, err);
+  return nai_store_reread(store, nai_buf_str(id), err);
 }

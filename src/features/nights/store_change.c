@@ -29,9 +29,9 @@ static void changes_free(struct changes *c) {
   nai_index_free(&c->index);
 }
 
-static int find_changes(struct changes *c, const struct nai_store *store, struct nai_err *err) {
+static int find_changes(struct changes *c, const struct nai_store *store, bool keep, struct nai_err *err) {
   static const struct nai_trend_options all = {0};
-  NAI_TRY(nai_store_index(&c->index, store, err));
+  NAI_TRY(nai_store_index(&c->index, store, keep, err));
   if (c->index.runs->rows)
     NAI_TRY(nai_trend_find(&c->trend, &c->index, store, &all, err));
   NAI_TRY(nai_trend_changes_table(&c->table, &c->trend, err));
@@ -43,7 +43,8 @@ static int write_index(const char *path, struct nai_err *err) {
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(changes) changes = {0};
   NAI_TRY(nai_store_open(&store, path, false, err));
-  NAI_TRY(find_changes(&changes, &store, err));
+  NAI_TRY(nai_store_read(&store, NULL, err));
+  NAI_TRY(find_changes(&changes, &store, true, err));
   NAI_TRY(nai_index_write(&changes.index, store.path, err));
   const struct nai_err *unread = &changes.index.unread;
   return unread->code ? nai_err_set(err, unread->code, "%s", unread->msg) : NAI_OK;
@@ -138,8 +139,7 @@ int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const
                       struct nai_err *err) {
   if (count > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "more than %d captures of one run", NAI_STORE_MAX_CAPTURES);
-  NAI_TRY(add_night(store, a, operands, count, err));
-  return nai_cmd_store_write_index(store, err);
+  return add_night(store, a, operands, count, err);
 }
 
 /* --- pruning ---------------------------------------------------------------------------------- */
@@ -152,35 +152,56 @@ struct pruned {
 
 static void pruned_free(struct pruned *p) { nai_buf_free(&p->text); }
 
-static void tell_pruned(void *ctx, const struct nai_store_run *run, int64_t bytes) {
+static void tell_pruned(void *ctx, const struct nai_store_run *run, int64_t bytes, const char *thinned) {
   struct pruned *p = ctx;
   nai_buf_printf(&p->text, "%s ", run->id);
   nai_fmt_bytes(&p->text, (double)bytes);
+  nai_buf_puts(&p->text, thinned ? ", thinned out: " : "");
+  nai_buf_puts(&p->text, thinned ? thinned : "");
   nai_buf_putc(&p->text, '\n');
   p->bytes += bytes;
   p->runs++;
 }
 
-/* Both sides of every change stay whole: somebody will want to look at them. */
-static int keep_changes(struct nai_strings *keep, const struct nai_store *store, struct nai_err *err) {
+/* The runs around one, of its series. */
+static int keep_near(struct nai_strings *near, const struct nai_table *runs, const char *id, struct nai_err *err) {
+  enum { NEAR = 3 };
+  int64_t at = 0;
+  while (at < runs->rows && strcmp(nai_get_str(runs, at, RUNS_run_id), id) != 0)
+    at++;
+  for (int64_t i = at > NEAR ? at - NEAR : 0; i < runs->rows && i <= at + NEAR; i++)
+    if (at < runs->rows && strcmp(nai_get_str(runs, i, RUNS_series), nai_get_str(runs, at, RUNS_series)) == 0)
+      NAI_TRY(nai_store_list(near, nai_get_str(runs, i, RUNS_run_id), err));
+  return NAI_OK;
+}
+
+/* Both sides of every change stay whole: somebody will want to look at them, and to compare those around them. */
+static int keep_changes(struct nai_strings *keep, struct nai_strings *near, const struct nai_store *store,
+                        struct nai_err *err) {
   NAI_SCOPED(changes) changes = {0};
-  NAI_TRY(find_changes(&changes, store, err));
+  NAI_TRY(find_changes(&changes, store, false, err));
   for (int64_t i = 0; i < changes.table->rows; i++) {
     struct CHANGES_row change = CHANGES_at(changes.table, i);
     NAI_TRY(nai_store_list(keep, change.good_run, err));
     NAI_TRY(nai_store_list(keep, change.bad_run, err));
+    NAI_TRY(keep_near(near, changes.index.runs, change.good_run, err));
+    NAI_TRY(keep_near(near, changes.index.runs, change.bad_run, err));
   }
   return NAI_OK;
 }
 
 int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
   enum { KEEP_DAYS = 90 };
-  NAI_SCOPED(nai_strings) keep = {0};
+  int64_t monthly = a->weekly_days >= 0 && a->monthly_days < 0 ? INT32_MAX : a->monthly_days;
+  NAI_SCOPED(nai_strings) keep = {0}, near = {0};
   NAI_SCOPED(pruned) pruned = {0};
-  NAI_TRY(keep_changes(&keep, store, err));
+  NAI_TRY(keep_changes(&keep, &near, store, err));
   NAI_TRY(nai_store_prune(store,
                           &(struct nai_store_pruning){.keep_days = a->keep_days < 0 ? KEEP_DAYS : a->keep_days,
+                                                      .weekly_days = a->weekly_days,
+                                                      .monthly_days = monthly,
                                                       .keep = &keep,
+                                                      .near = &near,
                                                       .dry_run = a->dry_run,
                                                       .tell = tell_pruned,
                                                       .ctx = &pruned},

@@ -1,12 +1,13 @@
 /* nsys-ai store: runs of nights, kept. */
 #include "features/nights/store_command.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static void init(void *memory) {
   struct store_args *args = memory;
-  args->keep_days = -1;
+  args->keep_days = args->weekly_days = args->monthly_days = -1;
   args->add.utc_ns = NAI_NULL_I64;
 }
 
@@ -38,6 +39,30 @@ static int set_time(void *memory, const struct nai_cli_option *option, const cha
 }
 
 static const struct nai_cli_type utc = {set_time, NULL};
+
+/* "90d", "8w", "6m", "2y" or "all": in days, months and years at their longest. */
+static int set_age(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
+  static const struct {
+    char unit;
+    int64_t days;
+  } units[] = {{'d', 1}, {'w', 7}, {'m', 31}, {'y', 366}};
+  enum { MOST = 100000 };
+  char *end;
+  int64_t *out = (int64_t *)((char *)memory + option->at), days = -1;
+  long number = strtol(values[0], &end, 10);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (end > values[0] && *end == units[i].unit && !end[1] && number >= 0 && number <= MOST / units[i].days)
+      days = number * units[i].days;
+  if (strcmp(values[0], "all") == 0)
+    days = INT32_MAX;
+  if (days < 0)
+    return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected an age such as 90d, 8w, 6m or 2y, or all", option->name,
+                       values[0]);
+  *out = days;
+  return NAI_OK;
+}
+
+static const struct nai_cli_type age = {set_age, NULL};
 
 #define AT(field) .at = offsetof(struct store_args, field)
 
@@ -96,9 +121,25 @@ static const struct nai_cli_option options[] = {
      .choices = kind_name},
     {.name = "text", .value = "TEXT", .help = "annotate: why", .type = &nai_cli_text, AT(text)},
     {.name = "reason", .value = "TEXT", .help = "baseline set: why", .type = &nai_cli_text, AT(reason)},
+    {.name = "keep",
+     .value = "AGE",
+     .help = "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all",
+     .type = &age,
+     AT(keep_days),
+     .otherwise = "90d"},
+    {.name = "weekly",
+     .value = "AGE",
+     .help = "prune: up to this age only one run a week keeps its captures, of each series",
+     .type = &age,
+     AT(weekly_days)},
+    {.name = "monthly",
+     .value = "AGE",
+     .help = "prune: and then one a month; with --weekly alone: all",
+     .type = &age,
+     AT(monthly_days)},
     {.name = "keep-days",
      .value = "N",
-     .help = "prune: leave runs alone that are so much older than the newest, or less",
+     .help = "prune: --keep in days",
      .type = &nai_cli_int64,
      AT(keep_days),
      .min = 0,
@@ -135,7 +176,9 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"kind", a->kind, "annotate", ""},
               {"text", a->text, "annotate", ""},
               {"reason", a->reason, "baseline set", ""},
-              {"keep-days", a->keep_days >= 0, "prune", ""},
+              {"keep", a->keep_days >= 0, "prune", ""},
+              {"weekly", a->weekly_days >= 0, "prune", ""},
+              {"monthly", a->monthly_days >= 0, "prune", ""},
               {"dry-run", a->dry_run, "prune", ""}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0)
@@ -189,8 +232,7 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
 
 /* Actions that change nothing, or not yet, leave everything as it is. */
 static bool may_tidy(const struct store_args *a, const char *action) {
-  return strcmp(action, "add") == 0 || strcmp(action, "index") == 0 || strcmp(action, "remove") == 0 ||
-         (strcmp(action, "prune") == 0 && !a->dry_run);
+  return strcmp(action, "index") == 0 || strcmp(action, "remove") == 0 || (strcmp(action, "prune") == 0 && !a->dry_run);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -198,7 +240,10 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct store_args *a = memory;
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   (void)program;
-  NAI_TRY(nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err));
+  bool adds = strcmp(operands[0], "add") == 0;
+  NAI_TRY(nai_store_open(&store, a->store, adds, err));
+  if (!adds) /* which reads what it needs, and tidies where it writes */
+    NAI_TRY(nai_store_read(&store, strcmp(operands[0], "list") == 0 ? a->add.name : NULL, err));
   if (may_tidy(a, operands[0]))
     nai_store_sweep(&store);
   int rc = act(&store, a, operands, count, err);
@@ -213,8 +258,8 @@ const struct nai_cli_command nai_cmd_store = {
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
         "directories or traces, the others ids of runs; a trace that cannot be analyzed is kept as a run that failed; what is there "
-        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. Every command that changes "
-        "something rewrites index.sqlite, index.csv and index.html; they can be deleted, and index makes them again. "
+        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. index writes index.sqlite, "
+        "index.csv and index.html of all runs, as annotate, prune and remove do; add leaves them as they are. "
         "docs/nightly.md has a recipe.",
     .examples =
         "nsys-ai store add artifacts/run1 --store nights --series llama --label commit=1a2b3c\n"

@@ -13,13 +13,43 @@ NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, stru
 NAI_MUST_CHECK int nai_store_list(struct nai_strings *list, const char *text, struct nai_err *err);
 /* The arena's copy of a text without what cannot be shown. */
 const char *nai_store_clean(struct nai_arena *arena, const char *text);
-/* store_open.c: what is there after a change. */
-NAI_MUST_CHECK int nai_store_reopen(struct nai_store *store, struct nai_err *err);
+/* store_open.c: forgets the runs that were read, then reads those of that id, or with NULL all. */
+NAI_MUST_CHECK int nai_store_reread(struct nai_store *store, const char *id, struct nai_err *err);
+/* Runs of one series whose ids begin so, unless one of them was read before. */
+NAI_MUST_CHECK int nai_store_read_like(struct nai_store *store, const char *series, const char *begin,
+                                       struct nai_err *err);
+/* Lines for people about runs whose records cannot be read. */
+NAI_MUST_CHECK int nai_store_damage(struct nai_strings *lines, const struct nai_store *store, struct nai_err *err);
+/* After runs were taken out of `runs`. */
+NAI_MUST_CHECK int nai_store_sort(struct nai_store *store, struct nai_err *err);
+/* store_index.c: writes the summary of a run, whose captures lie in `directory`/captures, into that directory. */
+#define NAI_STORE_SUMMARY "summary.bin"
+NAI_MUST_CHECK int nai_store_summarize(const struct nai_store *store, const struct nai_store_run *run,
+                                       const char *directory, struct nai_err *err);
 /* store_record.c: run.json. Nothing is written, and NAI_EUSAGE, where it could not be read back. Texts are the arena's.
  */
 NAI_MUST_CHECK int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_arena *arena,
                                       struct nai_err *err);
+/* Whether the summary of a run can be read. */
+NAI_MUST_CHECK int nai_store_has_summary(bool *has, const struct nai_store *store, const struct nai_store_run *run,
+                                         struct nai_err *err);
+/* store_remove.c: NAI_EUSAGE when something in the directory of a run is not the store's, NAI_EINPUT when that cannot
+ * be told. */
+NAI_MUST_CHECK int nai_store_check_ours(const struct nai_store *store, const struct nai_store_run *run,
+                                        struct nai_err *err);
+/* Removes a directory of the store: it is there whole or not at all. */
+NAI_MUST_CHECK int nai_store_remove_tree(const char *path, struct nai_err *err);
+/* store_thin.c: of runs in their order, why the captures of one may go, and whether it is the one that stays. */
+struct nai_store_thinning {
+  const char *series;
+  int64_t taken[2]; /* the week and the month of the last that stays */
+};
+const char *nai_store_thin_reason(bool *stays, struct nai_store_thinning *so_far, const struct nai_store_run *run,
+                                  int64_t newest, const struct nai_store_pruning *how);
+/* Removes the captures of a run, and says so in its record. *bytes: how much that is, 0: it is left alone. */
+NAI_MUST_CHECK int nai_store_thin(int64_t *bytes, const struct nai_store *store, const struct nai_store_run *run,
+                                  bool dry_run, struct nai_err *err);
 /* store_prune.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and
  * the index read. */
 bool nai_store_may_prune(const char *file);
@@ -27,7 +57,7 @@ bool nai_store_may_prune(const char *file);
 NAI_MUST_CHECK int nai_store_check_capture(struct nai_run *run, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_check_run(const struct nai_store *store, const struct nai_store_run *run,
                                        struct nai_err *err);
-/* annotations.c: reads annotations.csv, if there is one, and tells the runs. */
+/* annotations.c: reads annotations.csv, if there is one, and tells the runs that were not told yet. */
 NAI_MUST_CHECK int nai_store_read_annotations(struct nai_store *store, struct nai_err *err);
 /* baselines.c: calls `each` for every baseline, in the order of names, until it fails. */
 typedef int nai_store_baseline_fn(void *ctx, const char *name, const struct nai_store_baseline *baseline,

@@ -1,6 +1,7 @@
 /* What is in a store. */
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "base/temporary.h"
 #include "config/yaml.h"
 #include "features/nights/store_internal.h"
@@ -95,37 +96,56 @@ static int add_run(struct nai_store *store, const char *path, struct nai_err *er
   return NAI_OK;
 }
 
-static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err);
+/* Which runs are read: the names of their three directories, NULL where all are; or how the last one begins. */
+enum { NAME, ENVIRONMENT, ID, LEVELS };
+struct wanted {
+  const char *names[LEVELS];
+  const char *begin;
+  struct nai_strings *series; /* then no run is read: what is wanted is in which series they are */
+};
 
-/* A directory of runs, or at the bottom the place of a run's record. */
-static int look_into(struct nai_store *store, const char *path, int depth, struct nai_err *err) {
+static int scan(struct nai_store *store, const char *path, int level, const struct wanted *wanted, struct nai_err *err);
+
+/* What lies in a directory: at the bottom a run, else a directory of others. */
+static int look_into(struct nai_store *store, const char *path, const char *name, int level,
+                     const struct wanted *wanted, struct nai_err *err) {
+  char inner[PATH_MAX];
   struct stat st;
-  if (!depth)
-    return lies_in_directory(path) ? add_run(store, path, err) : NAI_OK;
-  if (stat(path, &st) != 0)
-    return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", path);
-  return S_ISDIR(st.st_mode) ? scan(store, path, depth - 1, err) : NAI_OK;
+  bool fits =
+      (size_t)snprintf(inner, sizeof inner, "%s/%s%s", path, name, level == ID ? "/run.json" : "") < sizeof inner;
+  if (!fits)
+    return NAI_OK;
+  if (level == ID)
+    return add_run(store, inner, err);
+  if (stat(inner, &st) != 0)
+    return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", inner);
+  return S_ISDIR(st.st_mode) ? scan(store, inner, level + 1, wanted, err) : NAI_OK;
 }
 
-static int scan_entries(struct nai_store *store, DIR *directory, const char *path, int depth, struct nai_err *err) {
-  char inner[PATH_MAX];
+static int scan_entries(struct nai_store *store, DIR *directory, const char *path, int level,
+                        const struct wanted *wanted, struct nai_err *err) {
+  const char *begin = level == ID && wanted->begin ? wanted->begin : "";
   for (;;) {
     errno = 0;
     const struct dirent *e = readdir(directory);
     if (!e) /* a run that is not listed would leave the index without a word */
       return errno ? nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path) : NAI_OK;
-    if (e->d_name[0] != '.' &&
-        (size_t)snprintf(inner, sizeof inner, "%s/%s%s", path, e->d_name, depth ? "" : "/run.json") < sizeof inner)
-      NAI_TRY(look_into(store, inner, depth, err));
+    if (e->d_name[0] != '.' && strncmp(e->d_name, begin, strlen(begin)) == 0)
+      NAI_TRY(look_into(store, path, e->d_name, level, wanted, err));
   }
 }
 
-/* Directories of a directory, hidden ones left out; `depth` levels down lie the runs. */
-static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err) {
+/* Directories of a directory, hidden ones left out; a name that is known is not searched for. */
+static int scan(struct nai_store *store, const char *path, int level, const struct wanted *wanted,
+                struct nai_err *err) {
+  if (level == ID && wanted->series)
+    return nai_store_list(wanted->series, path + strlen(store->path) + strlen("/runs/"), err);
+  if (wanted->names[level])
+    return look_into(store, path, wanted->names[level], level, wanted, err);
   DIR *directory = opendir(path);
   if (!directory)
     return errno == ENOENT ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
-  int rc = scan_entries(store, directory, path, depth, err);
+  int rc = scan_entries(store, directory, path, level, wanted, err);
   closedir(directory);
   return rc;
 }
@@ -141,6 +161,110 @@ static int in_order(const void *pa, const void *pb) {
   if (a->utc_ns != b->utc_ns)
     return a->utc_ns < b->utc_ns ? -1 : 1;
   return strcmp(a->id, b->id);
+}
+
+struct id_search {
+  const struct nai_store *store;
+  const char *id;
+};
+
+static const char *id_at(const struct nai_store *store, size_t i) { return store->runs[store->by_id[i]].id; }
+
+static bool id_before(const void *ctx, size_t i) {
+  const struct id_search *search = ctx;
+  return strcmp(id_at(search->store, i), search->id) < 0;
+}
+
+const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id) {
+  size_t i = nai_search(0, store->count, id_before, &(struct id_search){store, id});
+  return i < store->count && strcmp(id_at(store, i), id) == 0 ? &store->runs[store->by_id[i]] : NULL;
+}
+
+/* Of one id in two series, which only damage makes, the first in order is meant. */
+static int by_id(const void *pa, const void *pb, void *runs) {
+  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+  int order = strcmp(((const struct nai_store_run *)runs)[a].id, ((const struct nai_store_run *)runs)[b].id);
+  return order ? order : (a > b) - (a < b);
+}
+
+int nai_store_sort(struct nai_store *store, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(store->by_id, &store->arena, store->count, err));
+  if (store->count)
+    qsort(store->runs, store->count, sizeof *store->runs, in_order);
+  for (uint32_t i = 0; i < store->count; i++)
+    store->by_id[i] = i;
+  if (store->count)
+    qsort_r(store->by_id, store->count, sizeof *store->by_id, by_id, store->runs);
+  return NAI_OK;
+}
+
+static int read_wanted(struct nai_store *store, const struct wanted *wanted, struct nai_err *err) {
+  char runs[PATH_MAX];
+  snprintf(runs, sizeof runs, "%s/runs", store->path);
+  NAI_TRY(scan(store, runs, NAME, wanted, err));
+  NAI_TRY(nai_store_sort(store, err));
+  return nai_store_read_annotations(store, err);
+}
+
+/* A name that no series has stands for no run, and is no path. */
+static bool split_series(char name[NAI_STORE_NAME_MAX], const char **environment, const char *series) {
+  struct nai_err ignored;
+  size_t n = strcspn(series, "/");
+  *environment = series[n] ? series + n + 1 : NULL;
+  if (n >= NAI_STORE_NAME_MAX)
+    return false;
+  snprintf(name, NAI_STORE_NAME_MAX, "%.*s", (int)n, series);
+  return nai_store_check_name("", name, &ignored) == NAI_OK &&
+         (!*environment || nai_store_check_name("", *environment, &ignored) == NAI_OK);
+}
+
+int nai_store_read(struct nai_store *store, const char *series, struct nai_err *err) {
+  char name[NAI_STORE_NAME_MAX];
+  struct wanted wanted = {0};
+  if (series && !split_series(name, &wanted.names[ENVIRONMENT], series))
+    return nai_store_sort(store, err);
+  wanted.names[NAME] = series ? name : NULL;
+  return read_wanted(store, &wanted, err);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+int nai_store_series(struct nai_strings *names, const struct nai_store *store, const char *series,
+                     struct nai_err *err) {
+  NAI_SCOPED(nai_strings) found = {0};
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  char name[NAI_STORE_NAME_MAX], runs[PATH_MAX];
+  struct nai_store none = *store; /* nothing is added to it */
+  struct wanted wanted = {.series = &found};
+  const char **sorted;
+  if (series && !split_series(name, &wanted.names[ENVIRONMENT], series))
+    return NAI_OK;
+  wanted.names[NAME] = series ? name : NULL;
+  snprintf(runs, sizeof runs, "%s/runs", store->path);
+  NAI_TRY(scan(&none, runs, NAME, &wanted, err));
+  NAI_TRY(NAI_NEW(sorted, &arena, found.count, err));
+  for (uint32_t i = 0; i < found.count; i++)
+    sorted[i] = nai_strings_get(&found, i);
+  qsort(sorted, found.count, sizeof *sorted, by_text);
+  for (uint32_t i = 0; i < found.count; i++)
+    NAI_TRY(nai_store_list(names, sorted[i], err));
+  return NAI_OK;
+}
+
+int nai_store_read_like(struct nai_store *store, const char *series, const char *begin, struct nai_err *err) {
+  char name[NAI_STORE_NAME_MAX];
+  struct wanted wanted = {.begin = begin};
+  if (!split_series(name, &wanted.names[ENVIRONMENT], series))
+    return nai_store_sort(store, err);
+  wanted.names[NAME] = name;
+  return read_wanted(store, &wanted, err);
+}
+
+int nai_store_read_id(struct nai_store *store, const char *id, struct nai_err *err) {
+  struct nai_err ignored;
+  if (nai_store_find(store, id) || nai_store_check_name("", id, &ignored))
+    return NAI_OK;
+  return read_wanted(store, &(struct wanted){.names = {[ID] = id}}, err);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -202,19 +326,16 @@ int nai_store_open(struct nai_store *store, const char *path, bool create, struc
   if (!whole)
     return nai_err_sys(err, NAI_EIO, errno, "cannot open \"%s\"", path);
   store->path = nai_arena_printf(&store->arena, "%s", whole);
-  NAI_TRY(nai_arena_check(&store->arena, err));
-  snprintf(inner, sizeof inner, "%s/runs", store->path);
-  NAI_TRY(scan(store, inner, 2, err));
-  if (store->count)
-    qsort(store->runs, store->count, sizeof *store->runs, in_order);
-  return nai_store_read_annotations(store, err);
+  return nai_arena_check(&store->arena, err);
 }
 
-int nai_store_reopen(struct nai_store *store, struct nai_err *err) {
-  char path[PATH_MAX];
+int nai_store_reread(struct nai_store *store, const char *id, struct nai_err *err) {
+  char path[PATH_MAX], name[NAI_STORE_NAME_MAX];
   snprintf(path, sizeof path, "%s", store->path);
+  snprintf(name, sizeof name, "%s", id ? id : ""); /* may be a text of the store's */
   nai_store_free(store);
-  return nai_store_open(store, path, false, err);
+  NAI_TRY(nai_store_open(store, path, false, err));
+  return id ? nai_store_read_id(store, name, err) : nai_store_read(store, NULL, err);
 }
 
 /* --- tidying ---------------------------------------------------------------------------------- */
@@ -237,5 +358,15 @@ void nai_store_sweep(const struct nai_store *store) {
   if (nai_fs_join(path, sizeof path, store->path, "baselines"))
     sweep(path, 0);
   if (nai_fs_join(path, sizeof path, store->path, "runs"))
-    sweep(path, 3); /* NAME, ENVIRONMENT, ID */
+    sweep(path, LEVELS);
+}
+
+void nai_store_sweep_run(const struct nai_store *store, const struct nai_store_run *run) {
+  char path[PATH_MAX], series[PATH_MAX];
+  sweep(store->path, 0);
+  if (nai_store_directory(path, store, run, -1, NULL) != NAI_OK)
+    return;
+  sweep(path, 0);
+  snprintf(series, sizeof series, "%.*s", (int)(nai_fs_basename(path) - path), path);
+  sweep(series, 0);
 }

@@ -101,26 +101,55 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
   return NAI_OK;
 }
 
+/* Who may lose nothing: what is referred to, failed or is said something of. */
+static bool is_whole(const struct nai_store_run *run, int64_t newest, const struct nai_strings *baselines,
+                     const struct nai_store_pruning *how) {
+  return run->utc_ns == NAI_NULL_I64 || is_recent(run, newest, how->keep_days) || strcmp(run->status, "ok") != 0 ||
+         strcmp(run->verdict, "fail") == 0 || *run->note || is_named(baselines, run->id) ||
+         is_named(how->keep, run->id);
+}
+
+static int strip_run(int64_t *bytes, const struct nai_store *store, const struct nai_store_run *run, bool dry_run,
+                     struct nai_err *err) {
+  char directory[PATH_MAX];
+  for (int c = 0; c < run->captures; c++)
+    if (nai_store_directory(directory, store, run, c, NULL) == NAI_OK)
+      NAI_TRY(prune_capture(bytes, directory, dry_run, err));
+  return NAI_OK;
+}
+
+static int prune_run(const struct nai_store *store, const struct nai_store_run *run, const char *thinned,
+                     const struct nai_store_pruning *how, struct nai_err *err) {
+  int64_t bytes = 0;
+  if (thinned)
+    NAI_TRY(nai_store_thin(&bytes, store, run, how->dry_run, err));
+  if (!bytes)
+    thinned = NULL;
+  if (!thinned)
+    NAI_TRY(strip_run(&bytes, store, run, how->dry_run, err));
+  if (bytes && how->tell)
+    how->tell(how->ctx, run, bytes, thinned);
+  return NAI_OK;
+}
+
 int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how, struct nai_err *err) {
   NAI_SCOPED(nai_strings) baselines = {0};
+  struct nai_store_thinning so_far = {0};
   int64_t newest = NAI_NULL_I64;
+  bool thins = how->weekly_days >= 0 || how->monthly_days >= 0;
   NAI_TRY(nai_store_each_baseline(store, add_ids, &baselines, err));
   for (uint32_t i = 0; i < store->count; i++)
     if (store->runs[i].utc_ns > newest)
       newest = store->runs[i].utc_ns;
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
-    char directory[PATH_MAX];
-    int64_t bytes = 0;
-    if (run->utc_ns == NAI_NULL_I64 || is_recent(run, newest, how->keep_days) || strcmp(run->status, "ok") != 0 ||
-        strcmp(run->verdict, "fail") == 0 || *run->note || is_named(&baselines, run->id) ||
-        is_named(how->keep, run->id))
+    const char *reason = NULL;
+    bool stays = false;
+    if (is_whole(run, newest, &baselines, how))
       continue;
-    for (int c = 0; c < run->captures; c++)
-      if (nai_store_directory(directory, store, run, c, NULL) == NAI_OK)
-        NAI_TRY(prune_capture(&bytes, directory, how->dry_run, err));
-    if (bytes && how->tell)
-      how->tell(how->ctx, run, bytes);
+    if (thins && run->captures && !is_named(how->near, run->id))
+      reason = nai_store_thin_reason(&stays, &so_far, run, newest, how);
+    NAI_TRY(prune_run(store, run, stays ? NULL : reason, how, err));
   }
   return NAI_OK;
 }

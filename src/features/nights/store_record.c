@@ -27,6 +27,8 @@ static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   nai_json_put_text(&json, "labels", run->labels); /* JSON in a text: nobody has to know its keys to pass it on */
   nai_json_put_int(&json, "captures", run->captures);
   nai_json_put_int(&json, "bytes", run->bytes);
+  if (run->thinned)
+    nai_json_put_bool(&json, "thinned", true);
   nai_json_end(&json);
   nai_json_finish(&json);
   nai_buf_putc(out, '\n');
@@ -75,7 +77,8 @@ int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_a
                                 .labels = text_of(arena, doc, "labels"),
                                 .note = "",
                                 .captures = (int)int_of(doc, "captures", 0),
-                                .bytes = int_of(doc, "bytes", 0)};
+                                .bytes = int_of(doc, "bytes", 0),
+                                .thinned = nai_yaml_get(doc, nai_yaml_root(doc), "thinned") != NULL};
   snprintf(out->record, sizeof out->record, "%016" PRIx64, doc->hash);
   if (out->captures < 0 || out->captures > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: %d captures", path, out->captures);

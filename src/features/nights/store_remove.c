@@ -84,17 +84,26 @@ static int list_captures(struct nai_strings *ours, const struct nai_store *store
   char path[PATH_MAX];
   for (int i = 0; i < (run->damaged ? NAI_STORE_MAX_CAPTURES : run->captures); i++) {
     NAI_TRY(nai_store_directory(path, store, run, i, err));
-    if (!run->damaged || nai_fs_is_dir(path))
+    if (!(run->damaged || run->thinned) || nai_fs_is_dir(path))
       NAI_TRY(list_capture(ours, store, run, i, err));
   }
   return NAI_OK;
 }
 
-static int check(const struct nai_store *store, const char *id, struct nai_err *err) {
+int nai_store_check_ours(const struct nai_store *store, const struct nai_store_run *run, struct nai_err *err) {
   enum { DEPTH = 4 }; /* captures, N, stages */
-  const struct nai_store_run *run = nai_store_find(store, id);
   NAI_SCOPED(nai_strings) ours = {0};
   char path[PATH_MAX];
+  NAI_TRY(nai_store_list(&ours, "run.json", err));
+  NAI_TRY(nai_store_list(&ours, NAI_STORE_SUMMARY, err));
+  NAI_TRY(nai_store_list(&ours, NAI_TEMPORARY_MARK, err));
+  NAI_TRY(list_captures(&ours, store, run, err));
+  NAI_TRY(nai_store_directory(path, store, run, -1, err));
+  return check_ours(path, "", &ours, DEPTH, err);
+}
+
+static int check(const struct nai_store *store, const char *id, struct nai_err *err) {
+  const struct nai_store_run *run = nai_store_find(store, id);
   if (!run)
     return nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", id);
   if (run->expected)
@@ -103,17 +112,13 @@ static int check(const struct nai_store *store, const char *id, struct nai_err *
                        "annotations.csv first",
                        id, run->note);
   NAI_TRY(nai_store_each_baseline(store, check_baseline, (char *)run->id, err));
-  NAI_TRY(nai_store_list(&ours, "run.json", err));
-  NAI_TRY(nai_store_list(&ours, NAI_TEMPORARY_MARK, err));
-  NAI_TRY(list_captures(&ours, store, run, err));
-  NAI_TRY(nai_store_directory(path, store, run, -1, err));
-  return check_ours(path, "", &ours, DEPTH, err);
+  return nai_store_check_ours(store, run, err);
 }
 
 /* --- removing --------------------------------------------------------------------------------- */
 
 /* Under a hidden name first, so that the run is there whole or not at all; what a killed process leaves is swept. */
-static int remove_run(const char *path, struct nai_err *err) {
+int nai_store_remove_tree(const char *path, struct nai_err *err) {
   char inside[PATH_MAX];
   struct nai_temporary aside = {0};
   NAI_TRY(nai_temporary_beside(&aside, path, err));
@@ -132,6 +137,6 @@ int nai_store_remove(struct nai_store *store, const char *const *ids, size_t cou
   for (size_t i = 0; i < count; i++)
     if (nai_store_directory(path, store, nai_store_find(store, ids[i]), -1, NULL) == NAI_OK &&
         nai_fs_is_dir(path)) /* or named twice */
-      NAI_TRY(remove_run(path, err));
-  return nai_store_reopen(store, err);
+      NAI_TRY(nai_store_remove_tree(path, err));
+  return nai_store_reread(store, NULL, err);
 }

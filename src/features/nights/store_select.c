@@ -16,6 +16,8 @@ static int add_run(struct nai_store_selection *s, const struct nai_store *store,
   char path[PATH_MAX];
   if (run->damaged)
     return nai_err_set(err, NAI_EINPUT, "the run \"%s\" cannot be read: %s", run->id, run->error);
+  if (run->thinned)
+    return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" was thinned out: only its metrics are left", run->id);
   if (!run->captures)
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
   for (int i = 0; i < run->captures; i++) {
@@ -115,7 +117,7 @@ static int find_newest(struct search *s, bool dated, struct nai_err *err) {
     bool is_judged = false;
     if (strcmp(run->series, s->series) != 0 || (run->utc_ns != NAI_NULL_I64) != dated)
       continue;
-    if (nai_store_is_good(run)) {
+    if (nai_store_is_good(run) && !run->thinned) {
       NAI_TRY(find_judged(&is_judged, s->store, run, s->judged, err));
       if (!is_judged)
         NAI_TRY(take(s, run, err));
@@ -152,14 +154,13 @@ static int add_newest(struct nai_store_selection *s, const struct nai_store *sto
 
 /* --- all kinds -------------------------------------------------------------------------------- */
 
-static int select_run(struct nai_store_selection *s, const struct nai_store *store, const char *id,
-                      struct nai_err *err) {
+static int select_run(struct nai_store_selection *s, struct nai_store *store, const char *id, struct nai_err *err) {
+  NAI_TRY(nai_store_read_id(store, id, err));
   const struct nai_store_run *run = nai_store_find(store, id);
   return run ? add_run(s, store, run, err) : nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", id);
 }
 
-static int add_baseline(struct nai_store_selection *s, const struct nai_store *store, const char *name,
-                        struct nai_err *err) {
+static int add_baseline(struct nai_store_selection *s, struct nai_store *store, const char *name, struct nai_err *err) {
   NAI_SCOPED(nai_store_baseline) baseline = {0};
   NAI_TRY(nai_store_baseline(&baseline, store, name, err));
   for (uint32_t i = 0; i < baseline.ids.count; i++)
@@ -176,7 +177,7 @@ static int select_median(struct nai_store_selection *s, const struct nai_store *
   return add_newest(s, store, selector, judged, (uint32_t)most, err);
 }
 
-int nai_store_select(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
+int nai_store_select(struct nai_store_selection *s, struct nai_store *store, const char *selector,
                      const struct nai_store_judged *judged, struct nai_err *err) {
   if (strcmp(selector, "last-good") == 0)
     return add_newest(s, store, selector, judged, 1, err);
@@ -227,6 +228,8 @@ int nai_store_keep_labelled(struct nai_store *store, const char *const *labels, 
   if (count && !kept)
     return nai_err_set(err, NAI_EUSAGE, "the store has no run with the label %.100s%s", labels[0],
                        count > 1 ? " and the others" : "");
-  store->count = count ? kept : store->count;
-  return NAI_OK;
+  if (!count)
+    return NAI_OK;
+  store->count = kept;
+  return nai_store_sort(store, err);
 }

@@ -1,11 +1,12 @@
 /* What nsys-ai store prints of a store: its runs and its baselines. */
 #include "base/escape.h"
 #include "features/nights/store_command.h"
+#include "features/nights/store_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void nai_cmd_note_damaged(const struct nai_store *store) {
+int nai_store_damage(struct nai_strings *lines, const struct nai_store *store, struct nai_err *err) {
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
     char line[sizeof((struct nai_err *)0)->msg + 2 * NAI_STORE_NAME_MAX + 200];
@@ -16,8 +17,18 @@ void nai_cmd_note_damaged(const struct nai_store *store) {
         "the store goes without the run \"%.100s\"; put its record back from a copy, or take it out (nsys-ai store "
         "remove): %s",
         run->id, run->error);
-    nai_cmd_note(line);
+    NAI_TRY(nai_store_list(lines, line, err));
   }
+  return NAI_OK;
+}
+
+void nai_cmd_note_damaged(const struct nai_store *store) {
+  NAI_SCOPED(nai_strings) lines = {0};
+  struct nai_err err;
+  if (nai_store_damage(&lines, store, &err) != NAI_OK)
+    nai_cmd_note(err.msg);
+  for (uint32_t i = 0; i < lines.count; i++)
+    nai_cmd_note(nai_strings_get(&lines, i));
 }
 
 int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
@@ -27,7 +38,8 @@ int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a
     const struct nai_store_run *run = &store->runs[i];
     if (!nai_store_matches(run->series, a->add.name))
       continue;
-    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->series, run->id, run->status, run->verdict);
+    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->series, run->id, run->thinned ? "thinned" : run->status,
+                   run->verdict);
     nai_escape_terminal(&text, *run->error ? run->error : run->note, strlen(*run->error ? run->error : run->note));
     nai_buf_putc(&text, '\n');
   }

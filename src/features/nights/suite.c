@@ -2,10 +2,12 @@
 
 #include "base/fs.h"
 #include "config/yaml.h"
+#include "features/nights/store.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +171,60 @@ int nai_suite_find(struct nai_suite_programs *out, const char *path, const char 
   NAI_TRY(nai_fs_is_dir(path) ? find_in(out, path, baselines, baseline_count, err)
                               : read_file(out, path, baselines, baseline_count, err));
   return out->count ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "--suite: there is no program in \"%s\"", path);
+}
+
+/* --- a store ---------------------------------------------------------------------------------------- */
+
+static const struct nai_store_run *newest_of(const struct nai_store *store) {
+  const struct nai_store_run *newest = NULL;
+  for (uint32_t i = 0; i < store->count; i++) {
+    const struct nai_store_run *run = &store->runs[i];
+    if (!run->ignored && (!newest || run->utc_ns >= newest->utc_ns)) /* unknown is less than any */
+      newest = run;
+  }
+  return newest;
+}
+
+static int add_newest(struct nai_suite_programs *to, const char *path, const char *name, const char *const *baselines,
+                      size_t count, struct nai_err *err) {
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
+  struct nai_suite_program *program;
+  char directory[PATH_MAX];
+  NAI_TRY(nai_store_open(&store, path, false, err));
+  NAI_TRY(nai_store_read(&store, name, err));
+  const struct nai_store_run *run = newest_of(&store);
+  if (!run)
+    return NAI_OK;
+  if (!is_name(name))
+    return nai_err_set(err, NAI_EUSAGE, "--all: a program cannot be called \"%s\"", name);
+  NAI_TRY(add_program(&program, to, name, err));
+  NAI_TRY(NAI_NEW(program->baselines, &to->arena, count, err));
+  for (size_t i = 0; i < count; i++)
+    program->baselines[program->baseline_count++] = baselines[i];
+  NAI_TRY(NAI_NEW(program->runs, &to->arena, (size_t)run->captures, err));
+  for (int i = 0; i < run->captures; i++) {
+    NAI_TRY(nai_store_directory(directory, &store, run, i, err));
+    program->runs[program->run_count++] = nai_arena_printf(&to->arena, "%s", directory);
+  }
+  if (!run->captures)
+    program->lacks = nai_arena_printf(&to->arena, "the newest run, %s, failed: %s", run->id, run->error);
+  return nai_arena_check(&to->arena, err);
+}
+
+int nai_suite_of_store(struct nai_suite_programs *out, const char *path, const char *const *baselines,
+                       size_t baseline_count, struct nai_err *err) {
+  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
+  NAI_SCOPED(nai_strings) series = {0};
+  NAI_TRY(nai_store_open(&store, path, false, err));
+  NAI_TRY(nai_store_series(&series, &store, NULL, err));
+  for (uint32_t i = 0; i < series.count; i++) { /* sorted: those of one name follow each other */
+    char name[NAI_STORE_NAME_MAX];
+    const char *text = nai_strings_get(&series, i);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "/"), text);
+    if (!has(out, name))
+      NAI_TRY(add_newest(out, path, name, baselines, baseline_count, err));
+  }
+  return out->count ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "the store has no run");
 }
 
 void nai_suite_programs_free(struct nai_suite_programs *programs) { nai_arena_free(&programs->arena); }

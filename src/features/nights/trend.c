@@ -97,6 +97,10 @@ static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct
     if (m->count && m->runs[m->count - 1] == run) /* whatever the index holds, there is room for one value per run */
       continue;
     take_rule(m, &row);
+    int64_t definition = row.definition == NAI_NULL_I64 ? 1 : row.definition;
+    if (m->count && definition != m->definition)
+      m->defined_from = m->count;
+    m->definition = definition;
     m->values[m->count] = value;
     m->runs[m->count++] = run;
   }
@@ -128,7 +132,7 @@ static double limit_at(double *usual, const struct nai_trend_metric *m, const st
   double history[NAI_HISTORY_MAX];
   size_t n = 0;
   const struct nai_table *runs = c->index->runs;
-  for (uint32_t i = at; i-- > 0 && n < NAI_HISTORY_MAX;) {
+  for (uint32_t i = at; i-- > m->defined_from && n < NAI_HISTORY_MAX;) {
     const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(runs, m->runs[i], RUNS_run_id));
     if (is_expected_between(c, m->runs[i], m->runs[i + 1]))
       break;
@@ -153,7 +157,7 @@ static bool is_beyond(bool *known, const struct nai_trend_metric *m, const struc
 static double anchor_of(const struct nai_trend_metric *m, const struct collecting *c) {
   double values[NAI_STORE_MAX_CAPTURES];
   size_t n = 0;
-  for (uint32_t i = 0; c->options->anchor && i < m->count && n < NAI_STORE_MAX_CAPTURES; i++) {
+  for (uint32_t i = m->defined_from; c->options->anchor && i < m->count && n < NAI_STORE_MAX_CAPTURES; i++) {
     const char *id = nai_get_str(c->index->runs, m->runs[i], RUNS_run_id);
     if (nai_strings_find(&c->options->anchor->ids, id, strlen(id)) != NAI_NO_STRING)
       values[n++] = m->values[i];
@@ -163,7 +167,7 @@ static double anchor_of(const struct nai_trend_metric *m, const struct collectin
 
 static void judge(struct nai_trend_metric *m, const struct collecting *c) {
   bool known = false, ignored;
-  uint32_t last = m->count - 1, level = m->found.count ? m->found.changes[m->found.count - 1].at : 0;
+  uint32_t last = m->count - 1, level = m->found.count ? m->found.changes[m->found.count - 1].at : m->defined_from;
   m->newest = m->values[last];
   m->limit = limit_at(&m->usual, m, c, last);
   m->anchor = anchor_of(m, c);
@@ -192,13 +196,28 @@ static int by_name(const void *pa, const void *pb) {
   return order ? order : strcmp(a->basis, b->basis);
 }
 
+/* A new definition is no change of the program: what is before it is another series of numbers. */
+static int find_in_definition(struct nai_trend_metric *m, const struct collecting *c, struct nai_err *err) {
+  const double *values = m->values + m->defined_from;
+  uint32_t count = m->count - m->defined_from;
+  bool *spikes;
+  m->rule.history_noise = m->rule.exact ? NAN : nai_history_noise(values, count);
+  NAI_TRY(nai_trend_changes(&m->found, values, count, &m->rule, c->arena, err));
+  NAI_TRY(NAI_NEW(spikes, c->arena, m->count, err));
+  for (uint32_t i = 0; i < count; i++)
+    spikes[m->defined_from + i] = m->found.spikes[i];
+  m->found.spikes = spikes;
+  for (uint32_t i = 0; i < m->found.count; i++)
+    m->found.changes[i].at += m->defined_from;
+  return NAI_OK;
+}
+
 static int find_changes(struct nai_trend_series *s, const struct collecting *c, struct nai_err *err) {
   if (s->metric_count)
     qsort(s->metrics, s->metric_count, sizeof *s->metrics, by_name);
   for (uint32_t i = 0; i < s->metric_count; i++) {
     struct nai_trend_metric *m = &s->metrics[i];
-    m->rule.history_noise = m->rule.exact ? NAN : nai_history_noise(m->values, m->count);
-    NAI_TRY(nai_trend_changes(&m->found, m->values, m->count, &m->rule, c->arena, err));
+    NAI_TRY(find_in_definition(m, c, err));
     if (m->count)
       judge(m, c);
   }

@@ -20,9 +20,12 @@ const char *nai_trend_state_name(enum nai_trend_state state);
  */
 struct nai_trend_metric {
   const char *metric, *unit, *better, *basis, *gate; /* of the index */
+  int64_t definition;                                /* of the newest value */
   double *values;
   uint32_t *runs; /* rows of index.runs, ascending in time */
   uint32_t count;
+  uint32_t
+      defined_from; /* the first value of the newest definition: before it another program measured something else */
   struct nai_trend_found found;
   struct nai_trend_rule rule;
   double budget_pct, budget; /* of the newest run; NaN: none */

@@ -159,7 +159,7 @@ static void put_levels(struct nai_view *chart, const struct nai_trend *t, const 
                        const struct scale *s) {
   struct nai_view *levels = nai_view_put_list(chart, "levels"), *steps = nai_view_put_list(chart, "steps");
   for (uint32_t i = 0; i <= m->found.count; i++) {
-    uint32_t first = i ? m->found.changes[i - 1].at : 0;
+    uint32_t first = i ? m->found.changes[i - 1].at : m->defined_from;
     uint32_t end = i < m->found.count ? m->found.changes[i].at : m->count;
     struct nai_view *level = nai_view_add_map(levels);
     put_number(level, "from", x_of(s, first));
@@ -172,6 +172,16 @@ static void put_levels(struct nai_view *chart, const struct nai_trend *t, const 
     put_number(step, "x", x_of(s, first - 0.5));
     put_title(step, t, m, first);
   }
+}
+
+/* Where another program began to measure: what is before is not compared with. */
+static void put_definition(struct nai_view *chart, const struct nai_trend *t, const struct nai_trend_metric *m,
+                           const struct scale *s) {
+  if (!m->defined_from)
+    return;
+  struct nai_view *map = nai_view_put_map(chart, "definition");
+  put_number(map, "x", x_of(s, m->defined_from - 0.5));
+  nai_view_put_text(map, "version", nai_get_str(t->index->runs, m->runs[m->defined_from], RUNS_tool_version));
 }
 
 static void add_label(struct nai_view *list, const struct nai_trend_metric *m, double value, const struct scale *s) {
@@ -190,6 +200,7 @@ void nai_trend_put_chart(struct nai_view *map, const struct nai_trend *t, const 
   put_days(chart, t, m, &s);
   put_limits(chart, m, &s);
   put_levels(chart, t, m, &s);
+  put_definition(chart, t, m, &s);
   add_label(labels, m, s.highest, &s);
   if (s.lowest < s.highest)
     add_label(labels, m, s.lowest, &s);

@@ -1,8 +1,8 @@
 /* nsys-ai trend: how the metrics of a store went. */
 #include "base/escape.h"
 #include "base/fs.h"
+#include "features/nights/fleet.h"
 #include "features/nights/store_command.h"
-#include "features/nights/trend.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct trend_args {
   const char *store, *series, *out, *anchor;
   const char *metrics[MAX_METRICS], *labels[NAI_STORE_MAX_LABELS];
   size_t metric_count, label_count;
-  bool gate, quiet;
+  bool all, gate, quiet;
 };
 
 #define AT(field) .at = offsetof(struct trend_args, field)
@@ -54,6 +54,10 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_text,
      AT(anchor),
      .otherwise = "the baseline release, if there is one"},
+    {.name = "all",
+     .help = "a row per series in place of a drawing per metric, the worst first: fleet.html, fleet.md and fleet.csv",
+     .type = &nai_cli_on,
+     AT(all)},
     {.name = "gate",
      .help =
          "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor",
@@ -120,7 +124,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_SCOPED(nai_buf) link = {0};
   put_link(&link, a->out, store->path);
   NAI_TRY(nai_buf_check(&link, err));
-  NAI_TRY(nai_store_index(&index, store, err));
+  NAI_TRY(nai_store_index(&index, store, false, err));
   NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));
   NAI_TRY(nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err));
   if (!a->quiet)
@@ -128,6 +132,31 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   if (index.unread.code)
     return nai_err_set(err, index.unread.code, "%s", index.unread.msg);
   return a->gate && nai_trend_has_failed(&trend) ? 1 : NAI_OK;
+}
+
+/* All series at a glance. */
+static int report_all(const char *store, const struct nai_store_baseline *anchor, const struct trend_args *a,
+                      struct nai_err *err) {
+  const struct nai_fleet_options how = {.trend = {.series = a->series,
+                                                  .metrics = a->metrics,
+                                                  .metric_count = a->metric_count,
+                                                  .anchor = anchor,
+                                                  .anchor_name = a->anchor ? a->anchor : "release"},
+                                        .labels = a->labels,
+                                        .label_count = a->label_count};
+  NAI_SCOPED(nai_fleet) fleet = NAI_FLEET;
+  NAI_SCOPED(nai_buf) link = {0}, text = {0};
+  put_link(&link, a->out, store);
+  NAI_TRY(nai_buf_check(&link, err));
+  NAI_TRY(nai_fleet_find(&fleet, store, &how, err));
+  for (uint32_t i = 0; i < fleet.count; i++)
+    for (uint32_t k = 0; k < fleet.rows[i].notes.count; k++)
+      nai_cmd_note(nai_strings_get(&fleet.rows[i].notes, k));
+  NAI_TRY(nai_fleet_write(&fleet, a->out, nai_buf_str(&link), nai_cmd_note, err));
+  NAI_TRY(nai_fleet_print(&text, &fleet, a->out, err));
+  if (!a->quiet)
+    NAI_TRY(nai_cmd_print(&text, err));
+  return a->gate && nai_fleet_has_failed(&fleet) ? 1 : NAI_OK;
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -138,12 +167,15 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_SCOPED(nai_strings) baselines = {0};
   (void)operands, (void)count, (void)program;
   NAI_TRY(nai_store_open(&store, a->store, false, err));
-  nai_cmd_note_damaged(&store);
-  NAI_TRY(nai_store_keep_labelled(&store, a->labels, a->label_count, err));
   NAI_TRY(nai_store_baselines(&baselines, &store, err));
   bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;
   if (has_anchor)
     NAI_TRY(nai_store_baseline(&anchor, &store, a->anchor ? a->anchor : "release", err));
+  if (a->all)
+    return report_all(store.path, has_anchor ? &anchor : NULL, a, err);
+  NAI_TRY(nai_store_read(&store, a->series, err));
+  nai_cmd_note_damaged(&store);
+  NAI_TRY(nai_store_keep_labelled(&store, a->labels, a->label_count, err));
   return report(&store, has_anchor ? &anchor : NULL, a, err);
 }
 
@@ -154,8 +186,10 @@ const struct nai_cli_command nai_cmd_trend = {
     .description =
         "For every series of a store and every metric: its levels over the runs, the runs between which it changed and what "
         "else changed with it, spikes, where the newest run stands against its history, and how far the level has moved from "
-        "a baseline. A change of environment is another series. docs/nightly.md explains the rules.",
+        "a baseline. A change of environment is another series. With --all a row per series, the worst first. docs/nightly.md "
+        "explains the rules.",
     .examples = "nsys-ai trend --store nights --out artifacts/trend\n"
+                "nsys-ai trend --store nights --all --out artifacts/fleet\n"
                 "nsys-ai trend --store nights --series llama --metric 'gpu.*' --out artifacts/trend\n"
                 "nsys-ai trend --store nights --out artifacts/trend --anchor release-1.4 --gate",
     .options = options,

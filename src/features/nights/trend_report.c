@@ -94,6 +94,8 @@ static void put_metric(struct nai_json *json, const struct nai_trend *t, const s
   nai_json_put_text(json, "gate", m->gate);
   nai_json_put_text(json, "state", nai_trend_state_name(m->state));
   nai_json_put_text(json, "since", m->since ? nai_get_str(t->index->runs, m->runs[m->since], RUNS_run_id) : NULL);
+  nai_json_put_text(json, "defined_since",
+                    m->defined_from ? nai_get_str(t->index->runs, m->runs[m->defined_from], RUNS_run_id) : NULL);
   put_real(json, "newest", m->newest);
   put_real(json, "usual", m->usual);
   put_real(json, "limit", m->limit);

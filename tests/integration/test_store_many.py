@@ -1,0 +1,97 @@
+"""A store of very many runs: what one night costs, and what the fleet does. NSYS_AI_TEST_RUNS: how many, 10,000 without it; figures are printed."""
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import GENERATOR, PROGRAM, fresh_dir, run
+
+RUNS = int(os.environ.get("NSYS_AI_TEST_RUNS", "10000"))
+NIGHTS = 100  # of a series
+BEGIN = 1767225600  # 2026-01-01
+MEMORY = 200 << 20
+
+
+def measured(*words, expect=0):
+    """(processor time in s, largest resident set in bytes) of a call."""
+    child = subprocess.Popen([PROGRAM, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == expect, (words, child.returncode)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
+
+
+class Many(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Nights that were added, and copies of them under other names and times: their files by hard links."""
+        cls.nights = fresh_dir() / "n"
+        assert run("series", cls.nights, "--nights", 12, "--noise", 0.5, "--seed", 3, program=GENERATOR).returncode == 0
+        cls.batch = fresh_dir() / "b"
+        assert run("batch", cls.nights, "--out", cls.batch, "-q").returncode == 0
+        seed, cls.store = fresh_dir() / "seed", fresh_dir() / "s"
+        for item in sorted((cls.batch / "items").iterdir()):
+            assert run("store", "add", item, "--store", seed, "--series", "p").returncode == 0
+        cls.store.mkdir()
+        shutil.copy(seed / "store.json", cls.store)
+        sources = sorted(path.parent for path in seed.glob("runs/*/*/*/run.json"))
+        for number in range(RUNS):
+            cls.put(sources[(number // NIGHTS + 5 * (number % NIGHTS)) % len(sources)], number)
+
+    @classmethod
+    def put(cls, source, number):
+        record = json.loads((source / "run.json").read_text(encoding="utf-8"))
+        series, night = divmod(number, NIGHTS)
+        utc = BEGIN + 86400 * night + series
+        record["id"] = datetime.datetime.fromtimestamp(utc, datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ") + f"-{number:08x}"
+        record["series"] = f"p{series:04}/" + record["series"].split("/")[1]
+        record["utc_ns"] = utc * 10**9
+        to = cls.store / "runs" / record["series"] / record["id"]
+        to.mkdir(parents=True)
+        (to / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        os.link(source / "summary.bin", to / "summary.bin")
+        if series == 1:  # the one that a night is checked against
+            shutil.copytree(source / "captures", to / "captures", copy_function=os.link)
+
+    def test_what_it_costs(self):
+        out, series = fresh_dir(), "p0001" if RUNS > NIGHTS else "p0000"
+        newest = self.batch / "items/night-0011"
+        figures = {
+            "add": measured("store", "add", newest, "--store", self.store, "--series", series, "--id", "new", "-q"),
+            "list": measured("store", "list", "--store", self.store),
+            "trend of a series": measured("trend", "--store", self.store, "--series", series, "--out", out / "t", "-q"),
+            "all series": measured("trend", "--all", "--store", self.store, "--out", out / "f", "-q"),
+            "index": measured("store", "index", "--store", self.store),
+        }
+        if RUNS > NIGHTS:
+            figures["check"] = measured("check", newest, "--baseline", "median:7", "--store", self.store, "--series", series, "--out",
+                                        out / "c", "-q")
+        for name, (seconds, memory) in figures.items():
+            print(f"{RUNS} runs, {name}: {seconds:.3f} s of processor time, {memory / (1 << 20):.0f} MiB")
+        for name, most in (("add", 0.1), ("trend of a series", 0.2), ("check", 0.5)):  # twice the aim: others use the machine, too
+            self.assertLess(figures.get(name, (0, 0))[0], most, name)
+        for name in ("add", "trend of a series", "all series", "check"):
+            self.assertLess(figures.get(name, (0, 0))[1], MEMORY, name)
+        self.assertEqual(len((out / "f/fleet.csv").read_text(encoding="utf-8").splitlines()), 1 + -(-RUNS // NIGHTS))
+
+    def test_rebuilt(self):
+        """An index of nights that were really added is the same, to the byte, without the summaries."""
+        store = fresh_dir() / "s"
+        for number in range(60):
+            item = self.batch / f"items/night-{number % 12:04}"
+            done = run("store", "add", item, "--store", store, "--series", f"p{number % 5}", "--id", f"n{number}", "--time", f"2026-03-{1 + number % 28:02}T00:00:00Z")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+        before = [(store / f"index.{kind}").read_bytes() for kind in ("sqlite", "csv", "html")]
+        for path in pathlib.Path(store).glob("runs/*/*/*/summary.bin"):
+            path.unlink()
+        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+        self.assertEqual([(store / f"index.{kind}").read_bytes() for kind in ("sqlite", "csv", "html")], before)
+
+
+if __name__ == "__main__":
+    support.main()
