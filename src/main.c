@@ -12,16 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static bool ends_with(const char *text, const char *suffix) {
-  size_t n = strlen(text), m = strlen(suffix);
-  return n > m && strcmp(text + n - m, suffix) == 0;
-}
-
 /* nsys-ai TRACE means nsys-ai analyze TRACE. */
 static bool is_trace(const char *word) {
   if (strstr(word, "://"))
     return false;
-  return ends_with(word, ".sqlite") || ends_with(word, ".nsys-rep") || (nai_fs_exists(word) && !nai_fs_is_dir(word));
+  return nai_cmd_trace_suffix(word, strlen(word)) || (nai_fs_exists(word) && !nai_fs_is_dir(word));
 }
 
 static bool is_run(const char *word) {

@@ -18,16 +18,20 @@ extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info
     nai_cmd_rules, nai_cmd_mcp, nai_cmd_guide, nai_cmd_doctor, nai_cmd_view, nai_cmd_question, nai_cmd_critical_path,
     nai_cmd_whatif;
 
-/* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
- * directory where there is an nsys. nai_cmd_export_free removes what was made. */
+/* A path to an SQLite export for `path`: itself, or one made in a temporary directory: of a compressed one, and, where
+ * there is an nsys, of an .nsys-rep by `nsys export`. nai_cmd_export_free removes what was made. */
 struct nai_cmd_export {
   char *path;
   struct nai_temporary directory;
 };
 NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err);
 void nai_cmd_export_free(struct nai_cmd_export *out);
-/* Whether opening it runs nsys, which takes its time. */
+/* Whether opening it runs nsys or decompresses, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
+/* Whether a file begins as gzip's or zstd's do; for those, what nai_cmd_export_open does: `out` is zeroed. NAI_EINPUT
+ * where it is damaged or holds no export, NAI_EIO where the disk has too little room. */
+bool nai_cmd_is_compressed(const char *path);
+NAI_MUST_CHECK int nai_cmd_decompress(struct nai_cmd_export *out, const char *path, struct nai_err *err);
 /* The nsys of $NSYS (empty: none is to be used), of PATH, of the usual places of an installation. */
 bool nai_cmd_find_nsys(char out[PATH_MAX]);
 /* Removes a temporary directory, and says so when that fails. */
@@ -50,6 +54,8 @@ NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, c
                                        struct nai_err *err);
 /* Whether a file's name or its first bytes are those of a trace. */
 bool nai_cmd_is_trace(const char *path);
+/* Bytes of the suffix of a trace that a name of `len` bytes ends in, NAI_CMD_TRACE_SUFFIXES; 0: it has another. */
+size_t nai_cmd_trace_suffix(const char *name, size_t len);
 
 /* How rows of an answer are printed. */
 struct nai_cmd_printing {
@@ -111,7 +117,7 @@ nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_
 nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 
 /* Files that commands take for a trace; an operand that names a run directory or one of them. */
-#define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
+#define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep sqlite.gz sqlite.zst"
 #define NAI_CMD_SOURCE(called) \
   { .name = called, NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES) }
 #define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analyzed for this answer only."

@@ -65,13 +65,17 @@ static int run_nsys(const char *output, const char *report, bool quiet, struct n
   return NAI_OK;
 }
 
-bool nai_cmd_export_runs(const char *path) {
+static bool runs_nsys(const char *path) {
   return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && nai_cmd_find_nsys((char[PATH_MAX]){0});
 }
 
+bool nai_cmd_export_runs(const char *path) { return runs_nsys(path) || nai_cmd_is_compressed(path); }
+
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {
   *out = (struct nai_cmd_export){0};
-  if (!nai_cmd_export_runs(path)) {
+  if (nai_cmd_is_compressed(path))
+    return nai_cmd_decompress(out, path, err);
+  if (!runs_nsys(path)) {
     out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
     return out->path ? NAI_OK : nai_err_nomem(err);
   }

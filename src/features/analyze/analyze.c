@@ -120,7 +120,10 @@ static void show_stage(void *ctx, int stage) {
 /* artifacts/NAME, the name of the trace without its suffix. */
 static void default_out(char *out, size_t size, const char *trace) {
   const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace, *dot = strrchr(name, '.');
-  snprintf(out, size, "artifacts/%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+  size_t len = strlen(name), suffix = nai_cmd_trace_suffix(name, len);
+  if (!suffix && dot && dot > name)
+    suffix = strlen(dot);
+  snprintf(out, size, "artifacts/%.*s", (int)(len - suffix), name);
 }
 
 /* The analyses take and give back large arrays in quick succession. Reusing that memory instead of returning it to the

@@ -268,5 +268,5 @@ NAI_CLI_COMMAND(
                 "nsys-ai batch --resume --out artifacts/nightly\n"
                 "nsys-ai batch manifest.csv --out /scratch/batch --engine slurm --slurm-args=--partition=cpu --wait",
     .options = options,
-    .operands = (const struct nai_cli_operand[]){{.name = "INPUT", NAI_CLI_FILES("sqlite nsys-rep csv")}, {0}},
+    .operands = (const struct nai_cli_operand[]){{.name = "INPUT", NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES " csv")}, {0}},
     .max_operands = NAI_CLI_ANY_NUMBER, .check = check, .run = run)
