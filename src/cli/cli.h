@@ -34,10 +34,11 @@ extern const struct nai_cli_type nai_cli_choice;          /* int, the index of t
 extern const struct nai_cli_type nai_cli_word;            /* const char *, one of the choices; NULL: not set */
 extern const struct nai_cli_type nai_cli_texts;           /* const char *[most]; repeatable */
 extern const struct nai_cli_type nai_cli_ints;            /* int64_t[most]; repeatable */
-extern const struct nai_cli_type nai_cli_stretch;         /* struct nai_cli_stretch, typed as two numbers of seconds */
+extern const struct nai_cli_type nai_cli_stretch;         /* struct nai_cli_stretch, typed as two times */
 
+/* Seconds, or times with a unit. Behind a plus the start counts from the first event, and the end from the start. */
 struct nai_cli_stretch {
-  bool given;
+  bool given, from_first;   /* the times count from the first event */
   int64_t start_ns, end_ns; /* the end lies after the start */
 };
 
