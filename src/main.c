@@ -75,6 +75,7 @@ static const struct nai_cli_program program = {
     .meant_by = meant_by,
     .hint = hint,
     .commit = NAI_COMMIT,
+    .defaults = nai_cmd_defaults,
     .exits = exits,
     .escape = nai_escape_terminal,
 };

@@ -34,6 +34,12 @@ bool nai_cmd_is_compressed(const char *path);
 NAI_MUST_CHECK int nai_cmd_decompress(struct nai_cmd_export *out, const char *path, struct nai_err *err);
 /* The nsys of $NSYS (empty: none is to be used), of PATH, of the usual places of an installation. */
 bool nai_cmd_find_nsys(char out[PATH_MAX]);
+/* Options that .nsys-ai.yaml of the working directory or of one above sets, or the file that $NSYS_AI_CONFIG names
+ * (empty: none is read): for struct nai_cli_program. */
+int nai_cmd_defaults(struct nai_cli_call *call, const struct nai_cli_program *program,
+                     const struct nai_cli_command *command, struct nai_err *err);
+/* The file that it reads; false: none. */
+bool nai_cmd_find_defaults(char out[PATH_MAX]);
 /* Removes a temporary directory, and says so when that fails. */
 void nai_cmd_remove(struct nai_temporary *temporary);
 

@@ -596,5 +596,83 @@ class Configuration(unittest.TestCase):
         self.assertTrue(all(float(r["attributed_kernel_time_ms"] or 0) == 0 for r in rows))
 
 
+class Defaults(unittest.TestCase):
+    """Options from .nsys-ai.yaml."""
+
+    def setUp(self):
+        self.base = fresh_dir()
+        self.below = self.base / "a/b"
+        self.below.mkdir(parents=True)
+
+    def put(self, text, where=""):
+        (self.base / where / ".nsys-ai.yaml").write_text(text, encoding="utf-8")
+
+    def run_in(self, directory, *words, **env):
+        return subprocess.run([support.PROGRAM, *map(str, words)], cwd=directory, text=True, capture_output=True, check=False,
+                              env={**{k: v for k, v in os.environ.items() if k != "NSYS_AI_CONFIG"}, **env})
+
+    def test_found_upwards_nearest_first(self):
+        source = artifacts(trace("training"))
+        self.put("search: {limit: 1}\n")
+        for directory in (self.base, self.below):
+            self.assertIn("1 shown", self.run_in(directory, "search", source, "aten").stdout)
+        self.put("search: {limit: 2, format: text}\n", "a")
+        self.assertIn("2 shown", self.run_in(self.below, "search", source, "aten").stdout)
+        self.assertIn("1 shown", self.run_in(self.base, "search", source, "aten").stdout)
+        self.assertIn("3 shown", self.run_in(self.below, "search", source, "aten", "-n", "3").stdout)
+        self.assertIn("3 shown", self.run_in(self.below, "search", source, "aten", "--limit=3").stdout)
+
+    def test_environment(self):
+        source = artifacts(trace("training"))
+        self.put("search: {limit: 1}\n")
+        self.assertNotIn("1 shown", self.run_in(self.base, "search", source, "aten", NSYS_AI_CONFIG="").stdout)
+        other = self.base / "other.yaml"
+        other.write_text("search: {limit: 4}\n", encoding="utf-8")
+        self.assertIn("4 shown", self.run_in(self.base, "search", source, "aten", NSYS_AI_CONFIG=str(other)).stdout)
+        self.assertEqual(self.run_in(self.base, "search", source, "aten", NSYS_AI_CONFIG="none.yaml").returncode, 2)
+        self.assertIn(".nsys-ai.yaml", self.run_in(self.below, "doctor").stdout)
+
+    def test_like_the_command_line(self):
+        """The report is that of the options typed; files lie beside the defaults."""
+        (self.base / "rules.yaml").write_text("rules:\n  - {id: any, title: T, table: kernels, where: call_count > 0, severity: {info: call_count > 0}, "
+                                              "evidence: ['{{call_count}}'], why: W., recommendation: R., verify: nsys-ai}\n", encoding="utf-8")
+        self.put("analyze:\n  gpu: [1]\n  trim: [+0, +20ms]\n  rules: rules.yaml\n  page-events: 5000\n  no-stages: true\n")
+        done = self.run_in(self.below, "analyze", trace("training"), "-v", "--out", "o")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"defaults of \S+/\.nsys-ai\.yaml: --gpu 1 --trim \+0 \+20ms --rules \S+/rules\.yaml --page-events 5000 --no-stages\n")
+        typed = support.analyze(trace("training"), "--gpu", "1", "--trim", "+0", "+20ms", "--rules", self.base / "rules.yaml", "--page-events", "5000",
+                                "--no-stages")
+        self.assertEqual(support.tree(self.below / "o"), support.tree(typed))
+        done = self.run_in(self.below, "analyze", trace("training"), "-v", "--out", "p", "--gpu", "0", "--page-events", "6000")
+        self.assertNotIn("--gpu", done.stderr)
+        self.assertNotIn("--page-events", done.stderr)
+
+    def test_mistakes(self):
+        for text, where in (("serch: {limit: 1}\n", '1:1: unknown key "serch"; did you mean "search"?'),
+                            ("search:\n  limti: 1\n", "2:3: unknown option --limti; did you mean --limit?"),
+                            ("search:\n  limit: x\n", "2:10: --limit x: expected a whole number"),
+                            ("search:\n  limit: [1, 2]\n", "2:10: --limit takes one value"),
+                            ("search:\n  window: 1\n", "2:11: --window takes two values"),
+                            ("search:\n  regex: 1\n", '2:10: "regex": expected true or false'),
+                            ("search:\n  help: true\n", "2:3: unknown option --help"),
+                            ("- search\n", "1:1: expected a map")):
+            self.put(text)
+            done = self.run_in(self.base, "search", artifacts(trace("training")), "aten")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), text)
+            self.assertTrue(done.stderr.startswith(f"nsys-ai: .nsys-ai.yaml:{where}"), done.stderr)
+        self.assertEqual(self.run_in(self.base, "search", "--help").returncode, 0)
+
+    def test_of_another_user(self):
+        """What somebody put into a directory above, such as /tmp, sets nothing."""
+        if os.geteuid():
+            self.skipTest("not root")
+        self.put("search: {limit: 1}\n")
+        os.chown(self.base / ".nsys-ai.yaml", 12345, 12345)
+        done = self.run_in(self.below, "search", artifacts(trace("training")), "aten")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("is left out", done.stderr)
+        self.assertNotIn("1 shown", done.stdout)
+
+
 if __name__ == "__main__":
     support.main()
