@@ -532,6 +532,9 @@ class Export(unittest.TestCase):
         for row in found:
             ns = int(row["end_ns"]) - int(row["start_ns"])
             self.assertEqual((support.ns_of_ms(row["duration_ms"]), support.ns_of_ms(row["duration_us"]) / 1000), (ns, ns))
+            self.assertEqual(int(row["duration_ns"]), ns)
+        units = {c["name"]: c["unit"] for c in json.loads(run("export", "json", directory).stdout)["columns"]}
+        self.assertEqual([units[c] for c in ("start_ns", "end_ns", "duration_ms", "duration_us", "duration_ns")], ["timestamp_ns"] * 2 + ["ms", "us", "ns"])
         lines = run("export", "ndjson", directory).stdout.splitlines()
         self.assertEqual([json.loads(line)["start_ns"] for line in lines], [w[1] for w in wanted])
         self.assertEqual(len(json.loads(run("export", "json", directory, "--gpu", "1").stdout)["rows"]), len([w for w in wanted if w[4] == 1]))
