@@ -199,6 +199,7 @@ static int analyze(struct nai_result *result, struct analyze_args *args, const c
   NAI_TRY(nai_cmd_export_open(&trace, source, args->quiet, err));
   o->trace = trace.path;
   o->note = nai_cmd_note;
+  o->hint = args->quiet ? NULL : nai_cmd_note;
   if (args->trim.from_first)
     NAI_TRY(nai_cmd_analyze_place_trim(o, err));
   nai_cmd_confine(o->out, o->stages, args->redact ? args->redact : o->update_known ? o->known : NULL);
