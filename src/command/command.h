@@ -58,6 +58,8 @@ struct nai_cmd_source {
  * Call it while the process has no threads. */
 NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
                                        struct nai_err *err);
+/* Whether it is the directory of a run. */
+bool nai_cmd_is_run(const char *path);
 /* Whether a file's name or its first bytes are those of a trace. */
 bool nai_cmd_is_trace(const char *path);
 /* Bytes of the suffix of a trace that a name of `len` bytes ends in, NAI_CMD_TRACE_SUFFIXES; 0: it has another. */

@@ -71,8 +71,20 @@ static bool runs_nsys(const char *path) {
 
 bool nai_cmd_export_runs(const char *path) { return runs_nsys(path) || nai_cmd_is_compressed(path); }
 
+static int refuse_directory(const char *path, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) word = {0};
+  nai_cmd_put_quoted(&word, path);
+  return nai_err_set(err, NAI_EINPUT,
+                     nai_cmd_is_run(path)
+                         ? "\"%s\" is a run, not a trace: nsys-ai summary %s prints what it found"
+                         : "\"%s\" is a directory: nsys-ai batch %s --out DIR reports on the traces in it",
+                     path, nai_buf_str(&word));
+}
+
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {
   *out = (struct nai_cmd_export){0};
+  if (nai_fs_is_dir(path))
+    return refuse_directory(path, err);
   if (nai_cmd_is_compressed(path))
     return nai_cmd_decompress(out, path, err);
   if (!runs_nsys(path)) {

@@ -16,6 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+bool nai_cmd_is_run(const char *path) {
+  char manifest[PATH_MAX];
+  return nai_fs_is_dir(path) && nai_fs_join(manifest, sizeof manifest, path, "stages/manifest.json") &&
+         nai_fs_exists(manifest);
+}
+
 size_t nai_cmd_trace_suffix(const char *name, size_t len) {
   static const char *const suffixes[] = {".sqlite", ".nsys-rep", ".sqlite.gz", ".sqlite.zst"};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {

@@ -50,7 +50,7 @@ class Usage(unittest.TestCase):
         self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
         self.assertEqual(run("help", "help").stdout, run("--help").stdout)
         base = fresh_dir()
-        for word, says in ((base, f"nsys-ai batch {base} --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
+        for word, says in ((base, f"nsys-ai batch '{base}' --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
                            ("https://example.org/t.sqlite", "download the trace"), ("kernls", 'unknown command "kernls"')):
             done = run(word)
             self.assertEqual((done.returncode, done.stdout), (2, ""), word)
@@ -594,6 +594,36 @@ class Configuration(unittest.TestCase):
         rows = read_csv(analyze(trace("training"), "--no-nvtx-kernel-map"), "nvtx_ranges")
         self.assertTrue(rows)
         self.assertTrue(all(float(r["attributed_kernel_time_ms"] or 0) == 0 for r in rows))
+
+
+class Everywhere(unittest.TestCase):
+    """A directory where a trace is meant; --json."""
+
+    def test_directories(self):
+        directory, traces = artifacts(trace("training")), fresh_dir() / "a b"
+        traces.mkdir()
+        for command in ("analyze", "probe"):
+            for path, said in ((directory, f"nsys-ai summary '{directory}'"), (traces, f"nsys-ai batch '{traces}' --out DIR")):
+                done = run(command, path)
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertIn(said, done.stderr)
+        self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
+        self.assertIn(f"nsys-ai batch '{traces}' --out DIR", run(traces).stderr)
+
+    def test_json(self):
+        listed = run("rules", "list").stdout.splitlines()
+        rules = json.loads(run("rules", "list", "--json").stdout)["rules"]
+        self.assertEqual([r["id"] for r in rules], [line.split()[0] for line in listed])
+        self.assertEqual([r["title"] for r in rules], [line[-len(r["title"]):] for line, r in zip(listed, rules)])
+        self.assertEqual(run("rules", "show", "idle-host-code", "--json").returncode, 2)
+        where = fresh_dir()
+        for name in ("minimal", "nvtx-only"):
+            shutil.copy(trace(name), where / f"{name}.sqlite")
+        (where / "bad.sqlite").write_text("no trace")
+        done = run("batch", where, "--out", fresh_dir() / "b", "--json", "-q")
+        summary = json.loads(done.stdout)
+        self.assertEqual((done.returncode, done.stdout.count("\n")), (4, 1))
+        self.assertEqual([summary[k] for k in ("traces", "ok", "refused", "failed", "without_gpu_activity")], [3, 2, 1, 0, 1])
 
 
 class Defaults(unittest.TestCase):
