@@ -13,32 +13,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static bool ends_with(const char *text, const char *suffix) {
-  size_t n = strlen(text), m = strlen(suffix);
-  return n > m && strcmp(text + n - m, suffix) == 0;
-}
-
 /* nsys-ai TRACE means nsys-ai analyze TRACE. */
 static bool is_trace(const char *word) {
   if (strstr(word, "://"))
     return false;
-  return ends_with(word, ".sqlite") || ends_with(word, ".nsys-rep") || (nai_fs_exists(word) && !nai_fs_is_dir(word));
-}
-
-static bool is_run(const char *word) {
-  char path[PATH_MAX];
-  return nai_fs_is_dir(word) && nai_fs_join(path, sizeof path, word, "stages/manifest.json") && nai_fs_exists(path);
+  return nai_cmd_trace_suffix(word, strlen(word)) || (nai_fs_exists(word) && !nai_fs_is_dir(word));
 }
 
 /* nsys-ai RUN means nsys-ai summary RUN. */
-static const struct nai_cli_command *meant_by(const char *word) { return is_run(word) ? &nai_cmd_summary : NULL; }
+static const struct nai_cli_command *meant_by(const char *word) {
+  return nai_cmd_is_run(word) ? &nai_cmd_summary : NULL;
+}
 
 /* What a path means that is no operand. */
 static void hint(struct nai_buf *out, const char *word) {
-  if (nai_fs_is_dir(word))
-    nai_buf_printf(out, "\"%s\" is a directory and no run: nsys-ai batch %s --out DIR reports on all traces in it",
-                   word, word);
-  else if (strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0)
+  if (nai_fs_is_dir(word)) {
+    nai_buf_printf(out, "\"%s\" is a directory and no run: nsys-ai batch ", word);
+    nai_cmd_put_quoted(out, word);
+    nai_buf_puts(out, " --out DIR reports on all traces in it");
+  } else if (strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0)
     nai_buf_printf(out, "\"%s\" is an address: download the trace and name the file", word);
   else if (*word != '-' && strpbrk(word, "/."))
     nai_buf_printf(out, "there is no file \"%s\"", word);
@@ -82,6 +75,7 @@ static const struct nai_cli_program program = {
     .hint = hint,
     .commit = NAI_COMMIT,
     .about = nai_put_versions,
+    .defaults = nai_cmd_defaults,
     .exits = exits,
     .escape = nai_escape_terminal,
 };

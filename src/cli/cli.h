@@ -11,6 +11,7 @@
 
 struct nai_cli_option;
 struct nai_cli_program;
+struct nai_cli_call;
 
 /* The index-th value that is allowed, NULL past the last. `before` is the operand in front of the one asked for, ""
  * for the first and for options. */
@@ -34,10 +35,11 @@ extern const struct nai_cli_type nai_cli_choice;          /* int, the index of t
 extern const struct nai_cli_type nai_cli_word;            /* const char *, one of the choices; NULL: not set */
 extern const struct nai_cli_type nai_cli_texts;           /* const char *[most]; repeatable */
 extern const struct nai_cli_type nai_cli_ints;            /* int64_t[most]; repeatable */
-extern const struct nai_cli_type nai_cli_stretch;         /* struct nai_cli_stretch, typed as two numbers of seconds */
+extern const struct nai_cli_type nai_cli_stretch;         /* struct nai_cli_stretch, typed as two times */
 
+/* Seconds, or times with a unit. Behind a plus the start counts from the first event, and the end from the start. */
 struct nai_cli_stretch {
-  bool given;
+  bool given, from_first;   /* the times count from the first event */
   int64_t start_ns, end_ns; /* the end lies after the start */
 };
 
@@ -109,6 +111,9 @@ struct nai_cli_program {
   /* Another command that a first word means which names none, or NULL; what to say of such a word else. May be NULL. */
   const struct nai_cli_command *(*meant_by)(const char *word);
   void (*hint)(struct nai_buf *out, const char *word);
+  /* Sets options that the command line leaves out (nai_cli_set), once it is read. May be NULL. */
+  int (*defaults)(struct nai_cli_call *call, const struct nai_cli_program *program,
+                  const struct nai_cli_command *command, struct nai_err *err);
   const struct nai_cli_exit *exits;                       /* end with status == NULL */
   void (*escape)(struct nai_buf *, const char *, size_t); /* makes messages safe for a terminal; NULL: nai_text_clean */
 };
@@ -120,6 +125,17 @@ void nai_cli_put_off_pipe_signal(void);
 
 /* Does what the command line says; prints help, versions and errors. Returns the exit status. */
 int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv);
+
+/* For `defaults` of a program. The option of that name, else NAI_EUSAGE with a suggestion; whether the command line
+ * gives it, or another one of the same field; sets it to words, which end with NULL and are borrowed; whether the
+ * command's switch --verbose is on. */
+NAI_MUST_CHECK int nai_cli_option_named(const struct nai_cli_option **out, const struct nai_cli_command *command,
+                                        const char *name, struct nai_err *err);
+bool nai_cli_is_given(const struct nai_cli_call *call, const struct nai_cli_command *command,
+                      const struct nai_cli_option *option);
+NAI_MUST_CHECK int nai_cli_set(struct nai_cli_call *call, const struct nai_cli_option *option, const char *const *words,
+                               struct nai_err *err);
+bool nai_cli_is_verbose(const struct nai_cli_call *call, const struct nai_cli_command *command);
 
 /* --- tables of data: a line per option ------------------------------------------------------------------ */
 

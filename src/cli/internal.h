@@ -3,10 +3,13 @@
 
 #include "cli/cli.h"
 
+enum { NAI_CLI_MAX_OPTIONS = 128 };
+
 /* What a command line asks for. */
 struct nai_cli_call {
   void *args;
-  char **operands; /* a slice of argv, whose words parsing moves to its front */
+  bool given[NAI_CLI_MAX_OPTIONS]; /* by the option's number in the command's table */
+  char **operands;                 /* a slice of argv, whose words parsing moves to its front */
   size_t operand_count;
   bool help, version;
 };

@@ -74,6 +74,8 @@ static int follow(struct nai_cli_call *call, const struct nai_cli_program *progr
                   const struct nai_cli_command *command, int argc, char **argv, struct nai_err *err) {
   int rc = call->args ? nai_cli_parse(call, command, argc, argv, err) : nai_err_nomem(err);
   const char *const *operands = (const char *const *)call->operands;
+  if (!rc && !call->help && !call->version && program->defaults)
+    rc = program->defaults(call, program, command, err);
   if (!rc && !call->help && !call->version && command->check)
     rc = command->check(call->args, operands, call->operand_count, err);
   if (rc == NAI_EUSAGE)

@@ -67,20 +67,52 @@ void *nai_cli_new_args(const struct nai_cli_command *command) {
 }
 
 static int unknown_option(const struct nai_cli_command *command, const char *word, struct nai_err *err) {
-  enum { MAX_OPTIONS = 128 };
-  const char *names[MAX_OPTIONS];
+  const char *names[NAI_CLI_MAX_OPTIONS];
   size_t n = 0;
   char bare[64];
-  size_t len = strcspn(word + 2, "=");
-  snprintf(bare, sizeof bare, "%.*s", (int)(len < 60 ? len : 60), word + 2);
+  size_t len = strcspn(word, "=");
+  snprintf(bare, sizeof bare, "%.*s", (int)(len < 60 ? len : 60), word);
   for (const struct nai_cli_option *o = options_of(command); o->name; o++)
     names[n++] = o->name;
   for (const struct nai_cli_option *o = nai_cli_common; o->name; o++)
     names[n++] = o->name;
-  assert(n <= MAX_OPTIONS);
+  assert(n <= NAI_CLI_MAX_OPTIONS);
   const char *near = nai_text_suggest(bare, names, n);
   return nai_err_set(err, NAI_EUSAGE, "unknown option --%s%s%s%s", bare, near ? "; did you mean --" : "",
                      near ? near : "", near ? "?" : "");
+}
+
+/* Number of an option in the command's table; -1: it is one that every command has. */
+static ptrdiff_t number_of(const struct nai_cli_command *command, const struct nai_cli_option *option) {
+  for (const struct nai_cli_option *o = options_of(command); o->name; o++)
+    if (o == option)
+      return o - options_of(command);
+  return -1;
+}
+
+int nai_cli_option_named(const struct nai_cli_option **out, const struct nai_cli_command *command, const char *name,
+                         struct nai_err *err) {
+  *out = find_in(options_of(command), name, strlen(name));
+  return *out ? NAI_OK : unknown_option(command, name, err);
+}
+
+bool nai_cli_is_given(const struct nai_cli_call *call, const struct nai_cli_command *command,
+                      const struct nai_cli_option *option) {
+  const struct nai_cli_option *all = options_of(command);
+  for (size_t i = 0; all[i].name; i++)
+    if (call->given[i] && all[i].at == option->at)
+      return true;
+  return false;
+}
+
+int nai_cli_set(struct nai_cli_call *call, const struct nai_cli_option *option, const char *const *words,
+                struct nai_err *err) {
+  return option->type->set(call->args, option, words, err);
+}
+
+bool nai_cli_is_verbose(const struct nai_cli_call *call, const struct nai_cli_command *command) {
+  const struct nai_cli_option *verbose = find_in(options_of(command), "verbose", strlen("verbose"));
+  return verbose && *((const bool *)call->args + verbose->at);
 }
 
 /* The words that are still to be read. */
@@ -102,9 +134,10 @@ static bool may_follow(const struct nai_cli_option *option, const char *word) {
 }
 
 /* Applies an option whose values are `attached` (from --name=value or -n5) and then the following words. */
-static int apply(struct nai_cli_call *call, const struct nai_cli_option *option, const char *attached,
-                 struct reader *words, struct nai_err *err) {
+static int apply(struct nai_cli_call *call, const struct nai_cli_command *command, const struct nai_cli_option *option,
+                 const char *attached, struct reader *words, struct nai_err *err) {
   const char *values[2] = {NULL, NULL};
+  ptrdiff_t number = number_of(command, option);
   size_t want = nai_cli_value_count(option), have = 0;
   if (attached && !want && !option->words)
     return nai_err_set(err, NAI_EUSAGE, "--%s takes no value", option->name);
@@ -117,6 +150,8 @@ static int apply(struct nai_cli_call *call, const struct nai_cli_option *option,
       return nai_err_set(err, NAI_EUSAGE, "--%s needs %s", option->name, option->value);
     values[have] = words->argv[++words->at];
   }
+  if (number >= 0)
+    call->given[number] = true;
   call->help |= option == &nai_cli_common[0];
   call->version |= option == &nai_cli_common[1];
   if (option->type)
@@ -136,7 +171,7 @@ static int parse_letters(struct nai_cli_call *call, const struct nai_cli_command
     if (!option)
       return nai_err_set(err, NAI_EUSAGE, "unknown option -%c", *c);
     bool takes_value = nai_cli_value_count(option) > 0;
-    NAI_TRY(apply(call, option, takes_value && c[1] ? c + 1 : NULL, words, err));
+    NAI_TRY(apply(call, command, option, takes_value && c[1] ? c + 1 : NULL, words, err));
     if (takes_value)
       break;
   }
@@ -182,9 +217,9 @@ static int parse_word(bool *only_operands, struct nai_cli_call *call, const stru
     return NAI_OK;
   const struct nai_cli_option *format = option ? NULL : json_format(command, word);
   if (format)
-    return apply(call, format, "json", words, err);
-  return option ? apply(call, option, word[2 + len] ? word + 3 + len : NULL, words, err)
-                : unknown_option(command, word, err);
+    return apply(call, command, format, "json", words, err);
+  return option ? apply(call, command, option, word[2 + len] ? word + 3 + len : NULL, words, err)
+                : unknown_option(command, word + 2, err);
 }
 
 int nai_cli_parse(struct nai_cli_call *call, const struct nai_cli_command *command, int argc, char **argv,

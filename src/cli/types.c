@@ -125,12 +125,32 @@ static void print_bytes(struct nai_buf *out, const void *args, const struct nai_
     nai_buf_printf(out, "%" PRId64 "%.*s", v, suffix > size_suffixes, suffix - (suffix > size_suffixes));
 }
 
+/* A time in ns, of seconds or with a unit: "1.5", "20ms". */
+static int read_time(int64_t *ns, const struct nai_cli_option *o, const char *text, struct nai_err *err) {
+  static const struct {
+    const char *name;
+    double ns;
+  } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"\u00b5s", 1e3}, {"\u03bcs", 1e3}, {"ns", 1}};
+  char *end;
+  double v = strtod(text, &end), unit = 0;
+  for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
+    if (strcmp(end, units[i].name) == 0)
+      unit = units[i].ns;
+  if (unit == 0 || !isfinite(v) || v * unit < (double)o->min * 1e9 || v * unit > (double)o->max * 1e9)
+    return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected seconds, or a time such as 20ms or 1.5us", o->name, text);
+  *ns = llround(v * unit);
+  return NAI_OK;
+}
+
 static int set_stretch(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
   struct nai_cli_stretch *stretch = field(args, o->at);
-  double start = 0, end = 0;
-  NAI_TRY(nai_cli_read_number(&start, o, values[0], err));
-  NAI_TRY(nai_cli_read_number(&end, o, values[1], err));
-  *stretch = (struct nai_cli_stretch){true, (int64_t)llround(start * 1e9), (int64_t)llround(end * 1e9)};
+  bool from_first = *values[0] == '+', is_length = *values[1] == '+';
+  int64_t start = 0, end = 0;
+  NAI_TRY(read_time(&start, o, values[0] + from_first, err));
+  NAI_TRY(read_time(&end, o, values[1] + is_length, err));
+  if (from_first && !is_length)
+    return nai_err_set(err, NAI_EUSAGE, "--%s %s %s: behind +START stands +LENGTH", o->name, values[0], values[1]);
+  *stretch = (struct nai_cli_stretch){true, from_first, start, is_length ? start + end : end};
   if (stretch->end_ns > stretch->start_ns)
     return NAI_OK;
   return nai_err_set(err, NAI_EUSAGE, "--%s %s %s: the end must lie after the start", o->name, values[0], values[1]);

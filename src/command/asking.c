@@ -84,13 +84,18 @@ static int stretch(int64_t *first, int64_t *last, struct nai_run *run, const str
   return NAI_OK;
 }
 
-int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, struct nai_run *run,
-                          struct nai_err *err) {
-  int64_t first = INT64_MAX, last = INT64_MIN;
+int nai_cmd_place_stretch(struct nai_cli_stretch *given, const char *option, struct nai_run *run, struct nai_err *err) {
+  int64_t first = INT64_MAX, last = INT64_MIN, begin = INT64_MAX;
   NAI_SCOPED(nai_buf) events = {0};
-  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++)
+  if (!given->given)
+    return NAI_OK;
+  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++) {
     NAI_TRY(stretch(&first, &last, run, nai_event_tables[i], err));
-  if (first > last || (start_ns <= last && end_ns >= first))
+    begin = i == NAI_IN_OSRT ? first : begin; /* as nsys-ai probe has it: without what is sampled */
+  }
+  if (given->from_first && begin != INT64_MAX)
+    *given = (struct nai_cli_stretch){true, false, given->start_ns + begin, given->end_ns + begin};
+  if (first > last || (given->start_ns <= last && given->end_ns >= first))
     return NAI_OK;
   nai_fmt_scaled(&events, first, 9);
   nai_buf_puts(&events, " s to ");
@@ -99,10 +104,9 @@ int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, 
                      nai_buf_str(&events));
 }
 
-int nai_cmd_check_asked(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
+int nai_cmd_check_asked(struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
   NAI_TRY(nai_cmd_check_gpu(ask->gpu, run, err));
-  return ask->window.given ? nai_cmd_check_stretch("--window", ask->window.start_ns, ask->window.end_ns, run, err)
-                           : NAI_OK;
+  return nai_cmd_place_stretch(&ask->window, "--window", run, err);
 }
 
 int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
@@ -181,8 +185,8 @@ int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err) 
                      nai_run_path(run), strstr(err->msg, begin));
 }
 
-int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
-                   const char *const *operands, struct nai_err *err) {
+int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, struct nai_cmd_ask *ask, const char *const *operands,
+                   struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   NAI_SCOPED(nai_buf) out = {0};
   NAI_TRY(nai_cmd_source_open(&run, operands[0], &(struct nai_cmd_source){.quiet = ask->quiet}, err));

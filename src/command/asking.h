@@ -40,10 +40,11 @@ enum nai_rows_format nai_cmd_page_format(int choice);
   NAI_CLI_OPTION(int64, ask.rows, "rows", "N", "print at most N rows of a table", .letter = 'n', .max = INT64_MAX, \
                  .otherwise = "all")
 #define NAI_CMD_QUIET_OPTION NAI_CLI_SWITCH(on, ask.quiet, "quiet", "print no notes", .letter = 'q')
-#define NAI_CMD_WINDOW_OPTION                                                                           \
-  NAI_CLI_OPTION(stretch, ask.window, "window", "START END",                                            \
-                 "look at what overlaps this stretch, in seconds since session start", NAI_CMD_SECONDS, \
-                 .otherwise = "everything")
+#define NAI_CMD_WINDOW_OPTION                                                                                  \
+  NAI_CLI_OPTION(                                                                                              \
+      stretch, ask.window, "window", "START END",                                                              \
+      "look at what overlaps this stretch, in seconds since session start; +0 +20ms: from the first event on", \
+      NAI_CMD_SECONDS, .otherwise = "everything")
 
 /* `rc` of a statement of this program's own. Where that is wrong (NAI_EUSAGE) and the run is of another build, that is
  * the cause: the message says to analyse again. */
@@ -56,7 +57,7 @@ NAI_MUST_CHECK int nai_cmd_load_skills(struct nai_skills *skills, const struct n
  * prints it. */
 typedef int nai_cmd_answer_fn(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,
                               struct nai_err *err);
-NAI_MUST_CHECK int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
+NAI_MUST_CHECK int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, struct nai_cmd_ask *ask,
                                   const char *const *operands, struct nai_err *err);
 
 /* A table in a format: its first `ask->rows` rows. */
@@ -68,11 +69,12 @@ NAI_MUST_CHECK int nai_cmd_print_answer(struct nai_buf *out, const struct nai_sk
                                         struct nai_err *err);
 struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_cmd_ask *ask);
 /* NAI_EUSAGE when the run has no such GPU (INT64_MIN: all are meant), or when nothing of it lies in a stretch of time
- * that `option` names; nothing is no answer to either. nai_cmd_check_asked: both, as nai_cmd_answer does. */
+ * that `option` names; nothing is no answer to either. One that counts from the first event is then of the session's
+ * time. nai_cmd_check_asked: both, as nai_cmd_answer does. */
 NAI_MUST_CHECK int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err);
-NAI_MUST_CHECK int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, struct nai_run *run,
+NAI_MUST_CHECK int nai_cmd_place_stretch(struct nai_cli_stretch *given, const char *option, struct nai_run *run,
                                          struct nai_err *err);
-NAI_MUST_CHECK int nai_cmd_check_asked(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_check_asked(struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err);
 /* NAI_EUSAGE when --gpu or --window is asked for of a statement that does not look at them. */
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);

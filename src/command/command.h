@@ -22,7 +22,8 @@ extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep where there is an nsys, the one that `nsys
  * export` made of it: now, or before, as it lies in the cache (base/cache.h) under a name that the report's path, size
  * and time and the nsys give. Where there is no place for a cache, it lies in a temporary directory, which
- * nai_cmd_export_free removes. nsys ends with this process; a signal that ends this one ends it before. */
+ * nai_cmd_export_free removes, as it does a compressed export's. nsys ends with this process; a signal that ends this
+ * one ends it before. */
 struct nai_cmd_export {
   char *path;
   struct nai_temporary directory; /* of an export that is not kept */
@@ -30,8 +31,12 @@ struct nai_cmd_export {
 enum nai_cmd_exporting { NAI_CMD_EXPORT_QUIET = 1, NAI_CMD_EXPORT_AGAIN = 2 /* whatever the cache has */ };
 NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, struct nai_err *err);
 void nai_cmd_export_free(struct nai_cmd_export *out);
-/* Whether opening it may run nsys, which takes its time. */
+/* Whether opening it runs nsys or decompresses, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
+/* Whether a file begins as gzip's or zstd's do; for those, what nai_cmd_export_open does: `out` is zeroed. NAI_EINPUT
+ * where it is damaged or holds no export, NAI_EIO where the disk has too little room. */
+bool nai_cmd_is_compressed(const char *path);
+NAI_MUST_CHECK int nai_cmd_decompress(struct nai_cmd_export *out, const char *path, struct nai_err *err);
 /* Of every command that opens a trace: none is exported, as with an empty $NSYS. */
 #define NAI_CMD_EXPORT_OPTION \
   NAI_CLI_OTHER(nai_cmd_no_export, "no-export", NULL, "refuse an .nsys-rep instead of exporting it with nsys")
@@ -40,6 +45,12 @@ extern const struct nai_cli_type nai_cmd_no_export;
 void nai_cmd_ending_signals(sigset_t *signals);
 /* The nsys of $NSYS (empty: none is to be used), of PATH, of the usual places of an installation. */
 bool nai_cmd_find_nsys(char out[PATH_MAX]);
+/* Options that .nsys-ai.yaml of the working directory or of one above sets, or the file that $NSYS_AI_CONFIG names
+ * (empty: none is read): for struct nai_cli_program. */
+int nai_cmd_defaults(struct nai_cli_call *call, const struct nai_cli_program *program,
+                     const struct nai_cli_command *command, struct nai_err *err);
+/* The file that it reads; false: none. */
+bool nai_cmd_find_defaults(char out[PATH_MAX]);
 /* Removes a temporary directory, and says so when that fails. */
 void nai_cmd_remove(struct nai_temporary *temporary);
 
@@ -58,8 +69,12 @@ struct nai_cmd_source {
  * Call it while the process has no threads. */
 NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
                                        struct nai_err *err);
+/* Whether it is the directory of a run. */
+bool nai_cmd_is_run(const char *path);
 /* Whether a file's name or its first bytes are those of a trace. */
 bool nai_cmd_is_trace(const char *path);
+/* Bytes of the suffix of a trace that a name of `len` bytes ends in, NAI_CMD_TRACE_SUFFIXES; 0: it has another. */
+size_t nai_cmd_trace_suffix(const char *name, size_t len);
 
 /* How rows of an answer are printed. */
 struct nai_cmd_printing {
@@ -121,7 +136,7 @@ nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_
 nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 
 /* Files that commands take for a trace; an operand that names a run directory or one of them. */
-#define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
+#define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep sqlite.gz sqlite.zst"
 #define NAI_CMD_SOURCE(called) \
   { .name = called, NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES) }
 #define NAI_CMD_ABOUT_SOURCE "SRC is an artifacts directory or a trace, which is analyzed for this answer only."

@@ -83,7 +83,7 @@ static size_t stem_of(const char *name) {
   return 0;
 }
 
-bool nai_cmd_export_runs(const char *path) {
+static bool runs_nsys(const char *path) {
   return stem_of(nai_fs_basename(path)) && nai_fs_is_regular(path) && nai_cmd_find_nsys((char[PATH_MAX]){0});
 }
 
@@ -366,12 +366,28 @@ static int take_kept(struct nai_cmd_export *out, const char *entry, const struct
   return NAI_OK;
 }
 
+bool nai_cmd_export_runs(const char *path) { return runs_nsys(path) || nai_cmd_is_compressed(path); }
+
+static int refuse_directory(const char *path, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) word = {0};
+  nai_cmd_put_quoted(&word, path);
+  return nai_err_set(err, NAI_EINPUT,
+                     nai_cmd_is_run(path)
+                         ? "\"%s\" is a run, not a trace: nsys-ai summary %s prints what it found"
+                         : "\"%s\" is a directory: nsys-ai batch %s --out DIR reports on the traces in it",
+                     path, nai_buf_str(&word));
+}
+
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, int how, struct nai_err *err) {
   char nsys[PATH_MAX], entry[PATH_MAX], place[PATH_MAX];
   struct job job = {
       .report = path, .nsys = nsys, .quiet = how & NAI_CMD_EXPORT_QUIET, .again = how & NAI_CMD_EXPORT_AGAIN};
   *out = (struct nai_cmd_export){0};
-  if (!nai_cmd_export_runs(path)) {
+  if (nai_fs_is_dir(path))
+    return refuse_directory(path, err);
+  if (nai_cmd_is_compressed(path))
+    return nai_cmd_decompress(out, path, err);
+  if (!runs_nsys(path)) {
     out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
     return out->path ? NAI_OK : nai_err_nomem(err);
   }

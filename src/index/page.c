@@ -183,14 +183,15 @@ static int put_metrics(struct nai_view *view, const struct nai_index *index, str
     }
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_text(map, "metric", s->metric);
-    nai_view_put_text(map, "better", s->better);
+    bool is_goal = strcmp(s->gate, "context") != 0; /* a GPU is busy that copies all the time */
+    nai_view_put_text(map, "better", is_goal ? s->better : "");
     nai_view_put_trusted(map, "per", nai_index_basis_words(s->basis));
     nai_view_put_bool(map, "gated", strcmp(s->gate, "none") != 0);
     nai_view_put_int(map, "runs", s->runs);
     nai_index_put_value(map, "least", s->unit, s->basis, s->least);
     nai_index_put_value(map, "median", s->unit, s->basis, s->median);
     nai_index_put_value(map, "most", s->unit, s->basis, s->most);
-    bool alike = !(s->least < s->most) || strcmp(s->better, "either") == 0;
+    bool alike = !(s->least < s->most) || !is_goal || strcmp(s->better, "either") == 0;
     nai_view_put_text(map, "worst", alike ? "" : nai_get_str(index->metrics, s->worst, INDEX_METRICS_run_id));
   }
   nai_view_put_bool(view, "any_left", left > 0);

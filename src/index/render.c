@@ -13,6 +13,8 @@ int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *vie
   snprintf(path, sizeof path, "many/%s", name);
   nai_view_put_asset(view, "script", "templates/many/page.js");
   nai_view_put_asset(view, "script_sha256", "templates/many/page.js.sha256");
+  nai_view_put_asset(view, "shell", "templates/many/shell.js");
+  nai_view_put_asset(view, "shell_sha256", "templates/many/shell.js.sha256");
   nai_view_put_asset(view, "style", "templates/many/page.css");
   nai_view_put_asset(view, "style_sha256", "templates/many/page.css.sha256");
   nai_view_put_trusted(view, "version", NAI_VERSION);

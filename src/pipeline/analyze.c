@@ -5,8 +5,10 @@
 #include "base/hash.h"
 #include "pipeline/state.h"
 #include "rundir/publish.h"
+#include "tables/nvtx_phases.h"
 #include "tables/readers.h"
 #include "tables/run_info.h"
+#include "tables/step_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,8 +183,38 @@ static int check_trim(const struct nai_state *s, struct nai_err *err) {
   return nai_err_set(err, NAI_EUSAGE, "--trim: no GPU work, CUDA call or range lies in that time");
 }
 
+static bool has_row(const struct nai_table *table, int column, const char *text) {
+  for (int64_t row = 0; row < table->rows; row++)
+    if (strcmp(nai_get_str(table, row, column), text) == 0)
+      return true;
+  return false;
+}
+
+static bool maps_a_phase(const struct nai_table *phases) {
+  for (int64_t row = 0; row < phases->rows; row++)
+    if (nai_get_i64(phases, row, NVTX_PHASES_range_count) > 0 &&
+        strcmp(nai_get_str(phases, row, NVTX_PHASES_phase), "unmapped") != 0)
+      return true;
+  return false;
+}
+
+/* What was asked for and is about nothing in this trace: a mistake, perhaps, but the report stands. */
+static void tell_unmatched(const struct nai_state *s) {
+  const struct nai_options *o = s->options;
+  const struct nai_table *search = nai_run_find_loaded(s->run, "step_search");
+  const struct nai_table *phases = nai_run_find_loaded(s->run, "nvtx_phases");
+  if (!o->hint)
+    return;
+  if (o->step && search && !has_row(search, STEP_SEARCH_method, "user"))
+    o->hint("--step: no NVTX range of the trace matches; the report has no steps");
+  if (o->phase_map && phases && !maps_a_phase(phases))
+    o->hint("--phase-map: no NVTX range of the trace is in one of its phases");
+}
+
 static int run_stage(struct nai_state *s, int stage, struct nai_err *err) {
   NAI_TRY(s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err));
+  if (stage == NAI_STAGE_ANALYZE)
+    tell_unmatched(s);
   return stage == NAI_STAGE_ANALYZE ? check_trim(s, err) : NAI_OK;
 }
 

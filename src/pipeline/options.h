@@ -51,6 +51,7 @@ struct nai_options {
   bool check;                     /* check the whole file's integrity first */
   int64_t memory_limit_bytes;     /* 0 = none */
   void (*note)(const char *line); /* tells the user at once; may be NULL */
+  void (*hint)(const char *line); /* the same of options that match nothing */
 };
 
 /* Appends what was asked as command lines say it ("--trim 1 2"), as far as it differs from the default and decides what

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "model/idle/idle.h"
+#include "tables/declare.h"
 
 #include <string.h>
 
@@ -13,6 +14,19 @@ static void cause_meaning(sqlite3_context *context, int argc, sqlite3_value **ar
   (void)argc;
   if (meaning)
     sqlite3_result_text(context, meaning, -1, SQLITE_STATIC);
+}
+
+/* label(value of an enumeration): as reports show it; other texts as they are. */
+static void label(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const char *value = (const char *)sqlite3_value_text(argv[0]);
+  (void)argc;
+  for (size_t i = 0; value && nai_all_labels[i]; i++)
+    for (const struct nai_value_label *l = nai_all_labels[i]; l->value; l++)
+      if (strcmp(l->value, value) == 0) {
+        sqlite3_result_text(context, l->label, -1, SQLITE_STATIC);
+        return;
+      }
+  sqlite3_result_value(context, argv[0]);
 }
 
 /* The category of a name, looked up once per name: rows have few. */
@@ -56,6 +70,7 @@ static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
 
 int nai_database_functions(struct nai_database *db) {
   static const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+  NAI_TRY(sqlite3_create_function_v2(db->sql.sqlite, "label", 1, flags, NULL, label, NULL, NULL, NULL));
   NAI_TRY(sqlite3_create_function_v2(db->sql.sqlite, "category", 1, flags, db, category, NULL, NULL, NULL));
   return sqlite3_create_function_v2(db->sql.sqlite, "cause_meaning", 1, flags, NULL, cause_meaning, NULL, NULL, NULL);
 }

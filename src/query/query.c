@@ -89,7 +89,14 @@ static int copy_text(const char **out, struct result *result, struct reader *r, 
   return NAI_OK;
 }
 
-static int read_header(struct result *result, struct reader *r, struct nai_err *err) {
+/* What the statement's author says of a column that it computes. */
+static void describe_computed(struct nai_query_column *column, const struct nai_query *query) {
+  for (size_t i = 0; column->unit == NAI_UNIT_COUNT && i < query->computed_count; i++)
+    if (strcmp(query->computed[i].name, column->name) == 0)
+      *column = query->computed[i];
+}
+
+static int read_header(struct result *result, struct reader *r, const struct nai_query *query, struct nai_err *err) {
   uint32_t numbers[2] = {0};
   NAI_TRY(get(&result->count, r, sizeof result->count, err));
   NAI_TRY(NAI_NEW(result->columns, &result->arena, result->count, err));
@@ -102,6 +109,7 @@ static int read_header(struct result *result, struct reader *r, struct nai_err *
     column->type = (enum nai_type)numbers[1];
     NAI_TRY(copy_text(&column->name, result, r, err));
     NAI_TRY(copy_text(&column->description, result, r, err));
+    describe_computed(column, query);
   }
   return nai_arena_check(&result->arena, err);
 }
@@ -161,7 +169,7 @@ static int receive(bool *truncated, struct result *result, struct reader *r, con
       continue;
     }
     if (frame == NAI_FRAME_HEADER) {
-      NAI_TRY(read_header(result, r, err));
+      NAI_TRY(read_header(result, r, query, err));
       NAI_TRY(sink->begin(sink->ctx, result->columns, result->count, err));
       continue;
     }

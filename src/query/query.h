@@ -65,6 +65,8 @@ struct nai_query {
   size_t parameter_count;
   struct nai_query_limits limits;
   enum nai_query_mode mode;
+  const struct nai_query_column *computed; /* what computed columns of these names are; of ns the cells are whole */
+  size_t computed_count;
 };
 
 /* Runs one statement. *truncated: there were more rows than limits.rows. NAI_EUSAGE: a mistake in the statement or

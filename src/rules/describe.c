@@ -1,5 +1,6 @@
 /* Rule sets as text: `rules list` and `rules explain ID`. */
 #include "rules/evaluation.h"
+#include "table/json.h"
 
 #include <string.h>
 
@@ -41,6 +42,27 @@ void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
                    nai_buf_str(&severities), (int)table_width, rule->disabled ? "" : rule->rows.schema->name,
                    first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
   }
+  out->oom |= severities.oom;
+}
+
+void nai_rules_list_json(struct nai_buf *out, const struct nai_rule_set *set) {
+  struct nai_json json;
+  NAI_SCOPED(nai_buf) severities = {0};
+  nai_json_open(&json, out, NAI_JSON_INLINE);
+  nai_json_put_array(&json, "rules", NAI_JSON_LINES);
+  for (uint32_t i = 0; i < set->rules.count; i++) {
+    const struct rule *rule = set->rules.at[i];
+    nai_buf_clear(&severities);
+    put_severities(&severities, rule);
+    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    nai_json_put_text(&json, "id", rule->id);
+    nai_json_put_text(&json, "severities", rule->disabled ? NULL : nai_buf_str(&severities));
+    nai_json_put_text(&json, "table", rule->disabled ? NULL : rule->rows.schema->name);
+    nai_json_put_text(&json, "title", first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
+    nai_json_end(&json);
+  }
+  nai_json_end(&json);
+  nai_json_close(&json);
   out->oom |= severities.oom;
 }
 

@@ -65,6 +65,9 @@ NAI_MUST_CHECK int nai_rules_evaluate(struct nai_table **findings, struct nai_ta
 
 /* Texts for `rules list` and `rules explain ID`. NAI_EUSAGE with a suggestion for an unknown id. */
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set);
+/* The same as JSON: {"rules": [{"id", "severities", "table", "title"}, ...]}; of a disabled rule severities and table
+ * are null. */
+void nai_rules_list_json(struct nai_buf *out, const struct nai_rule_set *set);
 NAI_MUST_CHECK int nai_rules_explain(struct nai_buf *out, const struct nai_rule_set *set, const char *id,
                                      struct nai_err *err);
 /* Of the texts and parameters that findings depend on. */

@@ -1,7 +1,9 @@
 /* Asking a skill: its statement's rows as a table with the columns that the file declares. */
 #include "skills/internal.h"
 
+#include "base/text.h"
 #include "tables/capabilities.h"
+#include "trace/ingest.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -239,8 +241,36 @@ static int describe(const struct nai_query_text *text, const struct nai_skill *s
                        &(struct nai_query_sink){skill ? match_columns : any_columns, no_row, &filling}, err);
 }
 
+enum { MAX_CAPABILITIES = 128, MAX_NEED = 64 };
+
+/* As "needs" names it. */
+static void put_need(char out[MAX_NEED], const char *capability) {
+  snprintf(out, MAX_NEED, "%s", capability);
+  for (; *out; out++)
+    *out = *out == ' ' ? '-' : (char)tolower((unsigned char)*out);
+}
+
+/* Of a name that no export has the skill would say so for each trace. */
+static int check_need(const struct nai_skill *skill, const struct nai_yaml_node *node, struct nai_err *err) {
+  char names[MAX_CAPABILITIES][MAX_NEED];
+  const char *list[MAX_CAPABILITIES];
+  size_t count = 0;
+  for (; count < MAX_CAPABILITIES && nai_capability_name(count); count++) {
+    if (is_same(nai_capability_name(count), node->text))
+      return NAI_OK;
+    put_need(names[count], nai_capability_name(count));
+    list[count] = names[count];
+  }
+  const char *near = nai_text_suggest(node->text, list, count);
+  return nai_yaml_error(skill->doc, node, err, "no export has a capability \"%.60s\"%s%s%s", node->text,
+                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 int nai_skill_check(const struct nai_skill *skill, struct nai_run *run, struct nai_err *err) {
-  const struct nai_yaml_node *id = nai_yaml_get(skill->doc, nai_yaml_root(skill->doc), "skill");
+  const struct nai_yaml_node *root = nai_yaml_root(skill->doc), *id = nai_yaml_get(skill->doc, root, "skill"), *need;
+  NAI_TRY(nai_yaml_items(&need, skill->doc, root, "needs", NAI_YAML_LIST, err));
+  for (; need; need = nai_yaml_next(skill->doc, need))
+    NAI_TRY(check_need(skill, need, err));
   if (nai_query_has(run, skill->id))
     return nai_yaml_error(skill->doc, id, err, "\"%s\" is a table of every run", skill->id);
   return describe(&skill->text, skill, run, err);

@@ -13,7 +13,7 @@ static const char functions[] =
     " first_value last_value nth_value json json_array json_array_length json_extract json_object"
     " json_type json_valid json_quote json_group_array json_group_object -> ->> acos asin atan atan2 ceil"
     " ceiling cos degrees exp floor ln log log10 log2 mod pi pow power radians sin sqrt tan trunc union_ns"
-    " p50 p90 p99 median percentile stddev clip_ns bucket short_name category cause_meaning contains human"
+    " p50 p90 p99 median percentile stddev clip_ns bucket short_name category cause_meaning label contains human"
     " regexp match ";
 
 static bool may_call(const char *name) {

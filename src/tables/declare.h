@@ -22,6 +22,7 @@
 #include <math.h>
 
 /* Labels of enumerated values (values.c), for `.labels`. */
+extern const struct nai_value_label *const nai_all_labels[]; /* ends with NULL; a value has one label in all of them */
 extern const struct nai_value_label nai_cause_labels[], nai_span_labels[], nai_time_labels[], nai_method_labels[];
 
 /* Kinds of columns: type, unit, how outputs show them, and role. */

@@ -41,3 +41,6 @@ const struct nai_value_label nai_time_labels[] = {{"window", "window"},
 /* What marks steps. */
 const struct nai_value_label nai_method_labels[] = {
     {"user", "--step"}, {"nvtx", "NVTX"}, {"kernels", "repeating kernels"}, {"none", "none"}, {0}};
+
+const struct nai_value_label *const nai_all_labels[] = {nai_cause_labels, nai_span_labels, nai_time_labels,
+                                                        nai_method_labels, NULL};

@@ -29,6 +29,8 @@ NAI_MUST_CHECK int nai_probe(struct nai_ingest *out, struct nai_trace *trace, ui
  * and an unavailable capability. NAI_EUSAGE for an unknown GPU. */
 NAI_MUST_CHECK int nai_extract(struct nai_ingest *out, struct nai_trace *trace,
                                const struct nai_ingest_options *options, struct nai_err *err);
+/* Names that such a table may have, several times perhaps; NULL past the last. */
+const char *nai_capability_name(size_t index);
 /* The table of capabilities alone, as nai_probe makes it. nai_extract takes back what damage makes untrue in it. */
 NAI_MUST_CHECK int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace, uint64_t tables,
                                           struct nai_err *err);

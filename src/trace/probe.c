@@ -151,6 +151,13 @@ int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace
   return nai_table_check(*out, err);
 }
 
+const char *nai_capability_name(size_t index) {
+  size_t sources = (size_t)nai_source_count;
+  if (index < sources)
+    return nai_sources[index]->capability;
+  return index - sources < sizeof plain_tables / sizeof *plain_tables ? plain_tables[index - sources].capability : NULL;
+}
+
 /* What is not available without a table. */
 static const char *disabled_by(const char *table, const char *capability) {
   for (int i = 0; i < nai_source_count; i++)

@@ -25,6 +25,29 @@
   $("filters").addEventListener("submit", (event) => event.preventDefault());
 
   const chosen = (id) => ($(id) ? $(id).value : "");
+  // What is chosen stands in the link.
+  const inputs = ["search", "status", "series", "rule", "metric"];
+  const remember = () => {
+    const head = table.querySelector("th[aria-sort]");
+    const state = new URLSearchParams(inputs.filter(chosen).map((id) => [id, chosen(id)]));
+    if (head) state.set("sort", `${head.dataset.down === "1" ? "" : "-"}${heads.indexOf(head)}`);
+    const hash = state.toString();
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  };
+  const recall = () => {
+    const state = new URLSearchParams(location.hash.slice(1));
+    for (const id of inputs) {
+      if (!$(id)) continue;
+      $(id).value = state.get(id) || "";
+      if ($(id).selectedIndex === -1) $(id).value = "";
+    }
+    const [, again, at] = /^(-?)(\d+)$/.exec(state.get("sort") || "") || [];
+    if (heads[at]) sort(heads[at]);
+    if (heads[at] && again) sort(heads[at]);
+    filter();
+    showMetric();
+  };
+
   const filter = () => {
     const words = chosen("search").toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
@@ -76,7 +99,10 @@
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
-    button.addEventListener("click", () => sort(head));
+    button.addEventListener("click", () => {
+      sort(head);
+      remember();
+    });
     head.append(button);
   }
 
@@ -84,5 +110,7 @@
     if ($(id)) $(id).addEventListener("input", filter);
   }
   $("metric").addEventListener("input", showMetric);
-  filter();
+  $("filters").addEventListener("input", remember);
+  window.addEventListener("hashchange", recall);
+  recall();
 })();

@@ -191,6 +191,21 @@ class Pages(unittest.TestCase):
         file.write_text("page: p\ntitle: T\nblocks:\n  - {none: Nothing of it., sql: select name from kernel_events where 0}\n", encoding="utf-8")
         self.assertEqual(run("page", "p", directory, "--skills", file).stdout, "Nothing of it.\n")
 
+    def test_window_from_the_first_event(self):
+        """+START +LENGTH is the same stretch as in the session's time, for every command that takes one."""
+        for path in (trace("training"), trace("host-bound"), trace("cpu-work")):
+            directory = artifacts(path)
+            begin = json.loads(run("probe", path, "--json").stdout)["time_range"]["start_ns"]
+            for words in (("search", directory, "a", "--window"), ("page", "window", directory, "--window"),
+                          ("skill", "run", "ranges_in_window", directory, "--window"), ("export", "csv", directory, "--trim"),
+                          ("view", directory, "--once", "--trim")):
+                session = run(*words, f"{(begin + 2_000_000) / 1e9:.9f}", f"{(begin + 7_000_000) / 1e9:.9f}")
+                self.assertEqual(session.returncode, 0, session.stderr)
+                self.assertEqual(run(*words, "+2ms", "+5ms").stdout, session.stdout, (path, words))
+            self.assertNotEqual(run("export", "csv", directory, "--trim", "+0", "+5ms").stdout, run("export", "csv", directory).stdout)
+            session = support.analyze(path, "--trim", f"{(begin + 2_000_000) / 1e9:.9f}", f"{(begin + 7_000_000) / 1e9:.9f}")
+            self.assertEqual(support.tree(support.analyze(path, "--trim", "+2ms", "+5ms")), support.tree(session))
+
     def test_window_outside_of_the_capture(self):
         directory = artifacts(trace("training"))
         for words in (("page", "window", directory), ("skill", "run", "ranges_in_window", directory)):
@@ -517,6 +532,9 @@ class Export(unittest.TestCase):
         for row in found:
             ns = int(row["end_ns"]) - int(row["start_ns"])
             self.assertEqual((support.ns_of_ms(row["duration_ms"]), support.ns_of_ms(row["duration_us"]) / 1000), (ns, ns))
+            self.assertEqual(int(row["duration_ns"]), ns)
+        units = {c["name"]: c["unit"] for c in json.loads(run("export", "json", directory).stdout)["columns"]}
+        self.assertEqual([units[c] for c in ("start_ns", "end_ns", "duration_ms", "duration_us", "duration_ns")], ["timestamp_ns"] * 2 + ["ms", "us", "ns"])
         lines = run("export", "ndjson", directory).stdout.splitlines()
         self.assertEqual([json.loads(line)["start_ns"] for line in lines], [w[1] for w in wanted])
         self.assertEqual(len(json.loads(run("export", "json", directory, "--gpu", "1").stdout)["rows"]), len([w for w in wanted if w[4] == 1]))

@@ -239,8 +239,8 @@ class Inputs(unittest.TestCase):
         out = fresh_dir() / "b"
         batch(manifest, "--out", out, expect=4)
         page = (out / "index.html").read_text(encoding="utf-8")
-        self.assertEqual(page.count("<script"), 2)
-        self.assertEqual(page.count("</script"), 2)
+        self.assertEqual(page.count("<script"), 3)  # one of data, the filters, what stands above each page
+        self.assertEqual(page.count("</script"), 3)
         self.assertNotIn("<script>alert", page)
         self.assertNotIn("<script", (out / "batch.md").read_text(encoding="utf-8"))
 
@@ -266,19 +266,34 @@ class Inputs(unittest.TestCase):
         self.assertEqual(shown & alone, set())
         self.assertIn("step.time.median" if "step.time.median" not in alone else "gpu.busy", shown)
 
+    def test_what_is_no_goal_has_no_worst(self):
+        """A GPU that copies all the time is the busiest: that is not better, and no run is the worst by it."""
+        traces = fresh_dir("in")
+        for name in ("copy-bound", "healthy", "host-bound"):
+            shutil.copy(trace(name), traces / f"{name}.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        found = {m[0]: m[1:] for m in re.findall(r"<tr><td><code>([^<]+)</code></td><td[^>]*>([^<]*)</td>.*<td>([^<]*)</td></tr>", page)}
+        self.assertEqual(found["gpu.busy"], ("", ""))
+        self.assertEqual(found["gpu.idle.per_step" if "gpu.idle.per_step" in found else "gpu.window"][0], "lower")
+        markdown, = re.findall(r"\| gpu\.busy \|(.*)", (out / "batch.md").read_text(encoding="utf-8"))
+        self.assertEqual([markdown.split("|")[i].strip() for i in (0, 6)], ["", ""])
+
     def test_page_allows_its_own_script_only(self):
-        """The hashes of the policy are those of templates/many/page.*."""
+        """The hashes of the policy are those of templates/many/page.* and shell.js."""
         import base64
         import hashlib
         traces = make_traces(fresh_dir("in"), 2)
         out = fresh_dir() / "b"
         batch(traces, "--out", out)
         page = (out / "index.html").read_text(encoding="utf-8")
-        for element, directive in (("style", "style-src"), ("script", "script-src")):
-            body = re.search(f"<{element}>(.*?)</{element}>", page, re.S).group(1)
-            digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
-            self.assertIn(f"{directive} 'sha256-{digest.replace('+', '&#43;')}'", page.replace("+", "&#43;"),
-                          f"write {digest} to templates/many/page.{element}.sha256")
+        for element, directive, count in (("style", "style-src", 1), ("script", "script-src", 2)):
+            bodies = re.findall(f"<{element}>(.*?)</{element}>", page, re.S)
+            self.assertEqual(len(bodies), count)
+            for body in bodies:
+                digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+                self.assertRegex(page.replace("&#43;", "+"), rf"{directive} [^;]*'sha256-{re.escape(digest)}'", f"write {digest} to the .sha256 in templates/many")
         self.assertNotIn("http", re.sub(r"<meta[^>]*>", "", page))
 
 

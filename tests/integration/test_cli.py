@@ -57,7 +57,7 @@ class Usage(unittest.TestCase):
         self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
         self.assertEqual(run("help", "help").stdout, run("--help").stdout)
         base = fresh_dir()
-        for word, says in ((base, f"nsys-ai batch {base} --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
+        for word, says in ((base, f"nsys-ai batch '{base}' --out DIR"), ("./no/such.db", 'there is no file "./no/such.db"'),
                            ("https://example.org/t.sqlite", "download the trace"), ("kernls", 'unknown command "kernls"')):
             done = run(word)
             self.assertEqual((done.returncode, done.stdout), (2, ""), word)
@@ -601,6 +601,114 @@ class Configuration(unittest.TestCase):
         rows = read_csv(analyze(trace("training"), "--no-nvtx-kernel-map"), "nvtx_ranges")
         self.assertTrue(rows)
         self.assertTrue(all(float(r["attributed_kernel_time_ms"] or 0) == 0 for r in rows))
+
+
+class Everywhere(unittest.TestCase):
+    """A directory where a trace is meant; --json."""
+
+    def test_directories(self):
+        directory, traces = artifacts(trace("training")), fresh_dir() / "a b"
+        traces.mkdir()
+        for command in ("analyze", "probe"):
+            for path, said in ((directory, f"nsys-ai summary '{directory}'"), (traces, f"nsys-ai batch '{traces}' --out DIR")):
+                done = run(command, path)
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertIn(said, done.stderr)
+        self.assertEqual(run(directory).stdout, run("summary", directory).stdout)
+        self.assertIn(f"nsys-ai batch '{traces}' --out DIR", run(traces).stderr)
+
+    def test_json(self):
+        listed = run("rules", "list").stdout.splitlines()
+        rules = json.loads(run("rules", "list", "--json").stdout)["rules"]
+        self.assertEqual([r["id"] for r in rules], [line.split()[0] for line in listed])
+        self.assertEqual([r["title"] for r in rules], [line[-len(r["title"]):] for line, r in zip(listed, rules)])
+        self.assertEqual(run("rules", "show", "idle-host-code", "--json").returncode, 2)
+        where = fresh_dir()
+        for name in ("minimal", "nvtx-only"):
+            shutil.copy(trace(name), where / f"{name}.sqlite")
+        (where / "bad.sqlite").write_text("no trace")
+        done = run("batch", where, "--out", fresh_dir() / "b", "--json", "-q")
+        summary = json.loads(done.stdout)
+        self.assertEqual((done.returncode, done.stdout.count("\n")), (4, 1))
+        self.assertEqual([summary[k] for k in ("traces", "ok", "refused", "failed", "without_gpu_activity")], [3, 2, 1, 0, 1])
+
+
+class Defaults(unittest.TestCase):
+    """Options from .nsys-ai.yaml."""
+
+    def setUp(self):
+        self.base = fresh_dir()
+        self.below = self.base / "a/b"
+        self.below.mkdir(parents=True)
+
+    def put(self, text, where=""):
+        (self.base / where / ".nsys-ai.yaml").write_text(text, encoding="utf-8")
+
+    def run_in(self, directory, *words, **env):
+        return subprocess.run([support.PROGRAM, *map(str, words)], cwd=directory, text=True, capture_output=True, check=False,
+                              env={**{k: v for k, v in os.environ.items() if k != "NSYS_AI_CONFIG"}, **env})
+
+    def test_found_upwards_nearest_first(self):
+        source = artifacts(trace("training"))
+        self.put("search: {limit: 1}\n")
+        for directory in (self.base, self.below):
+            self.assertIn("1 shown", self.run_in(directory, "search", source, "aten").stdout)
+        self.put("search: {limit: 2, format: text}\n", "a")
+        self.assertIn("2 shown", self.run_in(self.below, "search", source, "aten").stdout)
+        self.assertIn("1 shown", self.run_in(self.base, "search", source, "aten").stdout)
+        self.assertIn("3 shown", self.run_in(self.below, "search", source, "aten", "-n", "3").stdout)
+        self.assertIn("3 shown", self.run_in(self.below, "search", source, "aten", "--limit=3").stdout)
+
+    def test_environment(self):
+        source = artifacts(trace("training"))
+        self.put("search: {limit: 1}\n")
+        self.assertNotIn("1 shown", self.run_in(self.base, "search", source, "aten", NSYS_AI_CONFIG="").stdout)
+        other = self.base / "other.yaml"
+        other.write_text("search: {limit: 4}\n", encoding="utf-8")
+        self.assertIn("4 shown", self.run_in(self.base, "search", source, "aten", NSYS_AI_CONFIG=str(other)).stdout)
+        self.assertEqual(self.run_in(self.base, "search", source, "aten", NSYS_AI_CONFIG="none.yaml").returncode, 2)
+        self.assertIn(".nsys-ai.yaml", self.run_in(self.below, "doctor").stdout)
+
+    def test_like_the_command_line(self):
+        """The report is that of the options typed; files lie beside the defaults."""
+        (self.base / "rules.yaml").write_text("rules:\n  - {id: any, title: T, table: kernels, where: call_count > 0, severity: {info: call_count > 0}, "
+                                              "evidence: ['{{call_count}}'], why: W., recommendation: R., verify: nsys-ai}\n", encoding="utf-8")
+        self.put("analyze:\n  gpu: [1]\n  trim: [+0, +20ms]\n  rules: rules.yaml\n  page-events: 5000\n  no-stages: true\n")
+        done = self.run_in(self.below, "analyze", trace("training"), "-v", "--out", "o")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"defaults of \S+/\.nsys-ai\.yaml: --gpu 1 --trim \+0 \+20ms --rules \S+/rules\.yaml --page-events 5000 --no-stages\n")
+        typed = support.analyze(trace("training"), "--gpu", "1", "--trim", "+0", "+20ms", "--rules", self.base / "rules.yaml", "--page-events", "5000",
+                                "--no-stages")
+        self.assertEqual(support.tree(self.below / "o"), support.tree(typed))
+        done = self.run_in(self.below, "analyze", trace("training"), "-v", "--out", "p", "--gpu", "0", "--page-events", "6000")
+        self.assertNotIn("--gpu", done.stderr)
+        self.assertNotIn("--page-events", done.stderr)
+
+    def test_mistakes(self):
+        for text, where in (("serch: {limit: 1}\n", '1:1: unknown key "serch"; did you mean "search"?'),
+                            ("search:\n  limti: 1\n", "2:3: unknown option --limti; did you mean --limit?"),
+                            ("search:\n  limit: x\n", "2:10: --limit x: expected a whole number"),
+                            ("search:\n  limit: [1, 2]\n", "2:10: --limit takes one value"),
+                            ("search:\n  window: 1\n", "2:11: --window takes two values"),
+                            ("search:\n  regex: 1\n", '2:10: "regex": expected true or false'),
+                            ("search:\n  help: true\n", "2:3: unknown option --help"),
+                            ("- search\n", "1:1: expected a map")):
+            self.put(text)
+            done = self.run_in(self.base, "search", artifacts(trace("training")), "aten")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), text)
+            self.assertTrue(done.stderr.startswith(f"nsys-ai: .nsys-ai.yaml:{where}"), done.stderr)
+        self.assertEqual(self.run_in(self.base, "search", "--help").returncode, 0)
+
+    def test_of_another_user(self):
+        """What somebody put into a directory above, such as /tmp, sets nothing."""
+        if os.geteuid():
+            self.skipTest("not root")
+        self.put("search: {limit: 1}\n")
+        os.chown(self.base / ".nsys-ai.yaml", 12345, 12345)
+        done = self.run_in(self.below, "search", artifacts(trace("training")), "aten")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("is left out", done.stderr)
+        self.assertNotIn("1 shown", done.stdout)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ class Zsh(unittest.TestCase):
     def test_offers(self):
         self.assertEqual([line.split(":")[0] for line in self.offers("ana") if not line.startswith("FILES ")], ["analyze"])
         self.assertEqual([line.rstrip(":") for line in self.offers("analyze", "--fail-on", "hi")], ["high"])
-        self.assertEqual(self.offers("analyze", ""), ["FILES -g *.(sqlite|nsys-rep)"])
+        self.assertEqual(self.offers("analyze", ""), ["FILES -g *.(sqlite|nsys-rep|sqlite.gz|sqlite.zst)"])
         self.assertEqual(self.offers("analyze", "--out", ""), ["FILES -/"])
         self.assertEqual(self.offers("rules", "explain", "gpu-im"), ["gpu-imbalance:"])
 

@@ -92,7 +92,7 @@ class Refused(unittest.TestCase):
 
     def test_what_is_no_database(self):
         whole = trace("minimal").read_bytes()
-        for data in (b"", b"SQLite format 3", b"SQLite format 3\0", random.Random(1).randbytes(5000), gzip.compress(whole), b"hello\n" * 1000,
+        for data in (b"", b"SQLite format 3", b"SQLite format 3\0", random.Random(1).randbytes(5000), b"PK\x03\x04" + whole, b"hello\n" * 1000,
                      whole[:100], whole[:4096]):
             self.refused(self.content(data))
         for name in ("", "/nonexistent/x", "/dev/null", "/dev/zero", str(fresh_dir())):
@@ -315,6 +315,86 @@ class Reports(unittest.TestCase):
             done = run("probe", "--", name, env=env, cwd=self.base)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotRegex(done.stderr, r"\x1b")
+
+
+class Compressed(unittest.TestCase):
+    """Exports packed by gzip and zstd."""
+
+    def setUp(self):
+        self.base = fresh_dir()
+        self.env = {"TMPDIR": str(self.base / "tmp")}
+        (self.base / "tmp").mkdir()
+        self.data = trace("training").read_bytes()
+
+    def put(self, name, data):
+        (self.base / name).write_bytes(data)
+        return self.base / name
+
+    def zstd(self):
+        if not shutil.which("zstd"):
+            self.skipTest("no program zstd")
+        return subprocess.run(["zstd", "-qc"], input=self.data, stdout=subprocess.PIPE, check=True).stdout
+
+    def refused(self, path, word, status=3, **env):
+        done = run("analyze", path, "--out", self.base / "o", env={**self.env, **env})
+        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+        self.assertIn(word, done.stderr)
+        self.assertIn(path.name, done.stderr)
+        self.assertFalse((self.base / "o").exists())
+        self.assertEqual(os.listdir(self.base / "tmp"), [])
+
+    def report_of(self, path, out="o"):
+        done = run("analyze", path, "-q", "--out", self.base / out, env=self.env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.base / "tmp"), [])
+        return tree(self.base / out)
+
+    def test_same_report(self):
+        expected = tree(artifacts(trace("training")))
+        self.assertEqual(self.report_of(self.put("training.sqlite.gz", gzip.compress(self.data))), expected)
+        self.assertEqual(self.report_of(self.put("training.sqlite.zst", self.zstd()), "p"), expected)
+
+    def test_members(self):
+        """A gzip file may have several; the first bytes tell what a file is, not its name."""
+        half = len(self.data) // 2
+        path = self.put("training.sqlite", gzip.compress(self.data[:half]) + gzip.compress(self.data[half:]))
+        self.assertEqual(self.report_of(path), tree(artifacts(trace("training"))))
+
+    def test_damaged(self):
+        packed = gzip.compress(self.data)
+        self.refused(self.put("cut.sqlite.gz", packed[: len(packed) // 2]), "damaged")
+        self.refused(self.put("sum.sqlite.gz", packed[:-8] + bytes(4) + packed[-4:]), "damaged")
+        self.refused(self.put("head.sqlite.gz", b"\x1f\x8b\x08" + b"x" * 100), "damaged")
+        packed = self.zstd()
+        self.refused(self.put("cut.sqlite.zst", packed[: len(packed) // 2]), "damaged")
+
+    def test_something_else(self):
+        """It ends at the first bytes, whatever they would become."""
+        self.refused(self.put("zeros.sqlite.gz", gzip.compress(bytes(1 << 24))), "not an SQLite export")
+        self.refused(self.put("nothing.sqlite.gz", gzip.compress(b"")), "not an SQLite export")
+
+    def test_no_zstd(self):
+        self.assertRegex(run("doctor", env={"PATH": "/nonexistent"}).stdout, r"\nzstd +missing ")
+        self.refused(self.put("training.sqlite.zst", self.zstd()), "no program zstd", PATH="/nonexistent")
+
+    def test_no_room(self):
+        """A sixteenth of a disk stays free."""
+        packed = self.put("training.sqlite.gz", gzip.compress(self.data + bytes(64 << 20)))
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no mounts")
+        done = subprocess.run(["unshare", "-m", "bash", "-c", 'mount -t tmpfs -o size=16m none "$TMPDIR" && "$0" analyze "$1" --out "$2"; '
+                               'status=$?; ls -A "$TMPDIR"; exit $status', support.PROGRAM, packed, self.base / "o"],
+                              env={**os.environ, **self.env}, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        self.assertIn("TMPDIR", done.stderr)
+        self.assertFalse((self.base / "o").exists())
+
+    def test_batch(self):
+        (self.base / "in").mkdir()
+        self.put("in/training.sqlite.gz", gzip.compress(self.data))
+        done = run("batch", self.base / "in", "--out", self.base / "b", env=self.env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.base / "b/items/training/report.md").exists())
 
 
 class Names(unittest.TestCase):

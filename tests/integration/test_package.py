@@ -176,6 +176,11 @@ class Package(unittest.TestCase):
         path = f"{self.root / 'usr/bin'}:{os.environ['PATH']}"
         self.assertEqual(call("bash", "-c", text, "bash", script, env={**os.environ, "PATH": path}).split(), ["--phase-map"])
 
+    def test_zsh_completions(self):
+        """Where Debian's zsh looks, whose fpath has no /usr/share/zsh/site-functions."""
+        self.assertEqual(sorted(p.name for p in (self.root / "usr/share/zsh").rglob("_*")), ["_nsys-ai", "_nsys-ai-gen"])
+        self.assertTrue((self.root / "usr/share/zsh/vendor-completions/_nsys-ai").is_file())
+
     @support.tier("soak")
     @unittest.skipUnless(shutil.which("lintian"), "no lintian")
     def test_lintian(self):

@@ -193,6 +193,18 @@ class Parquet(unittest.TestCase):
             self.assertEqual([c["name"] for c in found["columns"]], rows[0])
             self.assertEqual([c["name"] + " " + c["type"] for c in found["columns"]][1:5],
                              ["start_ns INT64", "end_ns INT64", "duration_ms DOUBLE", "duration_us DOUBLE"])
+            schema = json.loads(found["metadata"]["nsys-ai.schema"])["columns"]
+            document = json.loads(run("export", "json", source, "--list", name).stdout)
+            for told in (schema, document["columns"]):
+                units = {c["name"]: c["unit"] for c in told}
+                self.assertNotIn(None, units.values(), (name, units))
+                self.assertEqual([units[c] for c in rows[0][1:5]], ["timestamp_ns", "timestamp_ns", "ms", "us"])
+                self.assertEqual(units["duration_ns"], "ns")
+            self.assertEqual([c["name"] for c in schema if not c["description"]], [], name)
+            at = rows[0].index("duration_ns")
+            for row in rows[1:]:
+                ns = int(row[2]) - int(row[1])
+                self.assertEqual((int(row[at]), support.ns_of_ms(row[3]), support.ns_of_us(row[4])), (ns, ns, ns))
             self.assertEqual([["" if v is None else str(v) for v in row[:3]] for row in cells(found)], [row[:3] for row in rows[1:]])
         done = run("export", "parquet", source, "--out", "x.parquet.gz")
         self.assertEqual(done.returncode, 2)

@@ -128,6 +128,9 @@ class Reports(unittest.TestCase):
             GAPS.replace("  gap_count: [count, gaps]\n", ""): r"my_gaps.yaml:12:\d+: the statement's column .gap_count. is not declared",
             GAPS.replace("sum(gap_ns) as total_ns", "sum(gap_ns) as total"): r"my_gaps.yaml:16:\d+: the statement has no column .total_ns.",
         }
+        for need, near in (("kernals", "kernels"), ("cuda-api-cals", "cuda-api-calls")):
+            self.assertRegex(run("skill", "check", skill_file(GAPS.replace("[kernels]", f"[{need}]"))).stderr,
+                             rf'my_gaps.yaml:\d+:\d+: no export has a capability "{need}"; did you mean {near}\?')
         for text, message in wrong.items():
             file = skill_file(text)
             done = run("analyze", "/no/such/trace.sqlite", "--out", fresh_dir() / "x", "--skill", file)

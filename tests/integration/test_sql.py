@@ -26,6 +26,17 @@ def rows(source, statement, *options):
 
 
 class Answers(unittest.TestCase):
+    def test_labels_of_values(self):
+        """label() is what report.json says of each enumeration, whatever column a value is of; other values stay."""
+        directory = artifacts(trace("training"))
+        tables = json.loads((directory / "report.json").read_text(encoding="utf-8"))["tables"].values()
+        labels = [pair for t in tables for c in t["columns"] for pair in c.get("labels", {}).items()]
+        self.assertGreater(len(labels), 25)
+        for value, label in [*labels, ("no such value", "no such value"), ("", "")]:
+            done = run("sql", directory, "select label(:v) as l", "--param", f"v={value}", "--format", "json")
+            self.assertEqual(json.loads(done.stdout)["rows"], [[label]], value)
+        self.assertEqual(json.loads(run("sql", directory, "select label(null), label(7)", "--format", "json").stdout)["rows"], [[None, 7]])
+
     def test_select_star_is_the_csv(self):
         for scenario in ("training", "hostile-values", "graphs-node", "empty"):
             directory = artifacts(trace(scenario))

@@ -198,6 +198,12 @@ class UserPattern(unittest.TestCase):
         directory = analyze(trace("steps"), "--step", "nothing like this")
         self.assertEqual(read_csv(directory, "steps"), [])
         self.assertEqual(read_csv(directory, "step_search")[0]["reason"], "no range of this process matches --step")
+        path = trace("training")
+        for options, said in ((("--step", "nosuch"), "--step: no NVTX range"), (("--phase-map", "vllm"), "--phase-map: no NVTX range"),
+                              (("--step", "forward"), ""), (("--phase-map", "pytorch-ddp"), "")):
+            done = support.run("analyze", path, *options, "--out", fresh_dir() / "o")
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.stderr[: len("nsys-ai: ") + len(said)], f"nsys-ai: {said}" if said else "", options)
 
     def test_mistakes(self):
         for pattern, message in (("step (", "bad regular expression at character 7"), ("", "--step needs RE")):

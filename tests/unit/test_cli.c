@@ -15,6 +15,7 @@ struct args {
   const char *texts[2];
   double real;
   size_t int_count, text_count;
+  struct nai_cli_stretch stretch;
 };
 
 static const char *color(size_t i, const char *before) {
@@ -40,6 +41,13 @@ static const struct nai_cli_option options[] = {
     {.name = "large", .value = "N", .help = "h", .type = &nai_cli_int64, AT(large), .min = INT64_MIN, .max = INT64_MAX},
     {.name = "real", .value = "X", .help = "h", .type = &nai_cli_number, AT(real), .min = 0, .max = 1},
     {.name = "bytes", .value = "S", .help = "h", .type = &nai_cli_bytes, AT(bytes), .max = 1 << 30},
+    {.name = "trim",
+     .value = "START END",
+     .help = "h",
+     .type = &nai_cli_stretch,
+     AT(stretch),
+     .min = -1000,
+     .max = 1000},
     {.name = "choice", .value = "C", .help = "h", .type = &nai_cli_choice, AT(choice), .choices = color},
     {.name = "word", .value = "C", .help = "h", .type = &nai_cli_word, AT(word), .choices = color, .also = "a file"},
     {.name = "int",
@@ -116,6 +124,30 @@ static void test_values(void **state) {
   free(call.args);
 }
 
+/* Of the session's time, or from the first event on; the end as a time or a length. */
+static void test_stretches(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    bool from_first;
+    int64_t start_ns, end_ns;
+  } cases[] = {{"--trim 1.5 2", false, 1500000000, 2000000000},
+               {"--trim -3ms 20us", false, -3000000, 20000},
+               {"--trim 1s +250ns", false, 1000000000, 1000000250},
+               {"--trim +0 +20ms", true, 0, 20000000},
+               {"--trim +1.5\u00b5s +0.25", true, 1500, 250001500}};
+  struct nai_cli_call call = {0};
+  struct nai_err err;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(parse(&call, &err, cases[i].line), NAI_OK);
+    const struct nai_cli_stretch *s = &((const struct args *)call.args)->stretch;
+    assert_true(s->given && s->from_first == cases[i].from_first);
+    assert_int_equal(s->start_ns, cases[i].start_ns);
+    assert_int_equal(s->end_ns, cases[i].end_ns);
+  }
+  free(call.args);
+}
+
 static void test_any_number_of_operands(void **state) {
   (void)state;
   struct nai_cli_call call = {0};
@@ -139,6 +171,11 @@ static void test_mistakes(void **state) {
       {"--number 3x", "--number 3x: expected a whole number from 1 to 9"},
       {"--number", "--number needs N"},
       {"--real nan", "--real nan: expected a number from 0 to 1"},
+      {"--trim +0 20", "--trim +0 20: behind +START stands +LENGTH"},
+      {"--trim 1 +0", "--trim 1 +0: the end must lie after the start"},
+      {"--trim 1x 2", "--trim 1x: expected seconds, or a time such as 20ms or 1.5us"},
+      {"--trim + +1", "--trim : expected seconds, or a time such as 20ms or 1.5us"},
+      {"--trim 0 1e9ms", "--trim 1e9ms: expected seconds, or a time such as 20ms or 1.5us"},
       {"--bytes 2G", "--bytes 2G: expected a size such as 512M or 4G"},
       {"--choice gren", "--choice gren: expected red, green or blue; did you mean green?"},
       {"--word x", "--word x: expected red, green, blue, or a file"},
@@ -204,6 +241,7 @@ static void test_help_and_version_anywhere(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_values),
+    cmocka_unit_test(test_stretches),
     cmocka_unit_test(test_any_number_of_operands),
     cmocka_unit_test(test_mistakes),
     cmocka_unit_test(test_descriptions),

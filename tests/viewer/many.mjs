@@ -1,6 +1,7 @@
 // Tests of the pages about many runs (index.html, trend.html, ranks.html) in headless Chromium.
 //   node many.mjs PAGE.html...
 import { basename, resolve } from 'node:path';
+import { violations, withAxe } from './lib/access-tests.mjs';
 import { check, equal, openBrowser, PHONE, Suite, WIDE } from './lib/harness.mjs';
 
 const browser = await openBrowser();
@@ -35,7 +36,59 @@ try {
         }),
       );
     }
+    await suite.test('the theme is the one chosen, also for the next page', () =>
+      suite.page(path, { ready: false, context: { ...WIDE, colorScheme: 'light' } }, async (page) => {
+        const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        const light = await paper();
+        const theme = page.getByRole('button', { name: /Auto|Light|Dark/ });
+        await theme.click();
+        equal([await theme.innerText(), await paper()], ['◐ Light', light]);
+        await theme.click();
+        check((await theme.innerText()) === '◐ Dark' && (await paper()) !== light, 'dark');
+        const dark = await paper();
+        await page.reload();
+        equal([await theme.innerText(), await paper()], ['◐ Dark', dark]);
+        await page.emulateMedia({ media: 'print' });
+        equal(await paper(), 'rgb(255, 255, 255)');
+      }),
+    );
+    await suite.test('? opens the help, Escape closes it', () =>
+      suite.page(path, { ready: false }, async (page) => {
+        await page.keyboard.press('?');
+        check(await page.getByRole('dialog', { name: 'Help' }).isVisible(), 'open');
+        await page.keyboard.press('Escape');
+        equal(await page.getByRole('dialog').count(), 0);
+      }),
+    );
+    for (const [name, context] of Object.entries({ wide: WIDE, phone: PHONE })) {
+      for (const colorScheme of ['light', 'dark']) {
+        await suite.test(`axe-core finds nothing, ${name}, ${colorScheme}`, () =>
+          withAxe(suite, path, { ...context, colorScheme, reducedMotion: 'reduce' }, async (page) => {
+            equal(await violations(page, () => {}), []);
+            await page.keyboard.press('?');
+            equal(await violations(page, () => {}), [], 'help');
+          }, false),
+        );
+      }
+    }
     if (basename(path) === 'index.html') {
+      await suite.test('what is chosen stands in the link', () =>
+        suite.page(path, { ready: false }, async (page) => {
+          const rows = () => page.locator('#runs tbody tr:visible').evaluateAll((all) => all.map((row) => row.dataset.id));
+          await page.keyboard.press('/');
+          await page.keyboard.type('0');
+          await page.selectOption('#metric', { index: 1 });
+          await sorted(page, 'size');
+          await sorted(page, 'size');
+          const [chosen, title] = [await rows(), await page.locator('th.metric').innerText()];
+          check(chosen.length > 1 && title, 'rows and a metric');
+          await page.goto('about:blank');
+          await page.goBack();
+          equal([await rows(), await page.locator('th.metric').innerText()], [chosen, title]);
+          equal(await page.locator('#search').inputValue(), '0');
+          equal(await page.locator('#runs th[aria-sort]').getAttribute('aria-sort'), 'ascending');
+        }),
+      );
       await suite.test('the keyboard sorts, and the heading says how', () =>
         suite.page(path, { ready: false }, async (page) => {
           for (const heading of ['window', 'size']) {

@@ -70,9 +70,10 @@ static const struct nai_cli_option options[] = {
                    .otherwise = "found by name and contents, where the trace tells"),
     NAI_CLI_LIST(ints, run.gpus, run.gpu_count, "gpu", "N",
                  "look at this GPU only; repeatable; nsys-ai probe TRACE lists them", NAI_CLI_RANGE(-1, INT32_MAX)),
-    NAI_CLI_OPTION(stretch, trim, "trim", "START END",
-                   "look at this stretch only, in seconds since session start; events are cut at its edges",
-                   NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(
+        stretch, trim, "trim", "START END",
+        "look at this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
+        NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
     NAI_CLI_OPTION(int, run.top, "top", "N", "rows per table in report.md", NAI_CLI_RANGE(1, 1000)),
     NAI_CLI_OPTION(
         int, run.page_events, "page-events", "N",
@@ -121,7 +122,10 @@ static void show_stage(void *ctx, int stage) {
 /* artifacts/NAME, the name of the trace without its suffix. */
 static void default_out(char *out, size_t size, const char *trace) {
   const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace, *dot = strrchr(name, '.');
-  snprintf(out, size, "artifacts/%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+  size_t len = strlen(name), suffix = nai_cmd_trace_suffix(name, len);
+  if (!suffix && dot && dot > name)
+    suffix = strlen(dot);
+  snprintf(out, size, "artifacts/%.*s", (int)(len - suffix), name);
 }
 
 /* The analyses take and give back large arrays in quick succession. Reusing that memory instead of returning it to the
@@ -198,6 +202,9 @@ static int analyze(struct nai_result *result, struct analyze_args *args, const c
     nai_memory_restrict(o->memory_limit_bytes, o->threads);
   o->trace = trace.path;
   o->note = nai_cmd_note;
+  o->hint = args->quiet ? NULL : nai_cmd_note;
+  if (args->trim.from_first)
+    NAI_TRY(nai_cmd_analyze_place_trim(o, err));
   nai_cmd_confine(o->out, o->stages, args->redact ? args->redact : o->update_known ? o->known : NULL);
   int rc = args->redact ? analyze_redacted(result, args, show, err)
                         : nai_analyze(result, o, show ? show_stage : NULL, NULL, err);

@@ -17,5 +17,7 @@ NAI_MUST_CHECK int nai_cmd_analyze_print(const struct analyze_args *args, const 
                                          struct nai_err *err);
 /* To stderr: what each stage took, and why its nodes ran. */
 void nai_cmd_analyze_print_stages(const struct nai_result *result);
+/* Makes a --trim that counts from the first event of the trace one of the session's time. */
+NAI_MUST_CHECK int nai_cmd_analyze_place_trim(struct nai_options *o, struct nai_err *err);
 /* Puts into the error of an empty --trim where the events are that it missed; its status. */
 NAI_MUST_CHECK int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *err);

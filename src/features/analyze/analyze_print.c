@@ -163,16 +163,30 @@ void nai_cmd_analyze_print_stages(const struct nai_result *result) {
   }
 }
 
-/* Says where the events are that --trim missed. */
-int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *err) {
+static int read_overview(struct nai_overview *out, const struct nai_options *o, struct nai_err *err) {
   struct nai_trace_options how = {o->reader, false};
   NAI_OWNED(nai_trace) *trace = NULL;
   NAI_SCOPED(nai_ingest) in = {0};
+  NAI_TRY(nai_trace_open(&trace, o->trace, &how, err));
+  NAI_TRY(nai_probe(&in, trace, NAI_IN_DEFAULT, err));
+  return nai_overview_read(out, &in, trace, o->threads, err);
+}
+
+int nai_cmd_analyze_place_trim(struct nai_options *o, struct nai_err *err) {
+  NAI_SCOPED(nai_overview) overview = {0};
+  NAI_TRY(read_overview(&overview, o, err));
+  if (overview.start_ns > overview.end_ns)
+    return nai_err_set(err, NAI_EUSAGE, "--trim +: the trace has no events to count from");
+  o->trim_start_ns += overview.start_ns;
+  o->trim_end_ns += overview.start_ns;
+  return NAI_OK;
+}
+
+int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *err) {
   NAI_SCOPED(nai_overview) overview = {0};
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_err ignored = {0};
-  if (nai_trace_open(&trace, o->trace, &how, &ignored) || nai_probe(&in, trace, NAI_IN_DEFAULT, &ignored) ||
-      nai_overview_read(&overview, &in, trace, o->threads, &ignored) || overview.start_ns > overview.end_ns)
+  if (read_overview(&overview, o, &ignored) || overview.start_ns > overview.end_ns)
     return err->code;
   nai_fmt_scaled(&text, overview.start_ns, 9);
   nai_buf_puts(&text, " s to ");

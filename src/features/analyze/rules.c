@@ -14,13 +14,18 @@
 struct rules_args {
   const char *rules[NAI_MAX_RULE_FILES];
   size_t rule_count;
+  int format;
 };
+
+enum { TEXT, JSON };
+NAI_CLI_NAMES(format_name, "text", "json")
 
 #define NAI_CLI_ARGS struct rules_args
 static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, rules, rule_count, "rules", "FILE", "rules to read beside the built-in ones; repeatable",
                  NAI_CLI_FILES("yaml yml")),
     NAI_CMD_EXPORT_OPTION,
+    NAI_CLI_OPTION(choice, format, "format", "FORMAT", "list: how it is printed", .choices = format_name),
     {0},
 };
 
@@ -60,11 +65,11 @@ static void explain(struct nai_buf *out, const char *id, const struct nai_buf *y
   nai_buf_printf(out, "\nThe rule and its thresholds: nsys-ai rules show %s\n", id);
 }
 
-static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb verb, const char *what,
+static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb verb, const char *what, int format,
                  struct nai_err *err) {
   NAI_SCOPED(nai_buf) yaml = {0};
   if (verb == LIST) {
-    nai_rules_list(out, set);
+    (format == JSON ? nai_rules_list_json : nai_rules_list)(out, set);
     return NAI_OK;
   }
   if (verb == CHECK) {
@@ -121,6 +126,8 @@ static int check(const void *memory, const char *const *operands, size_t count, 
     return nai_err_set(err, NAI_EUSAGE, "rules %s takes one operand", verbs[verb].name);
   if (!verbs[verb].needs && count > 1)
     return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
+  if (args->format != TEXT && verb != LIST)
+    return nai_err_set(err, NAI_EUSAGE, "--format json is of rules list");
   if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
     return nai_err_set(err, NAI_EUSAGE, "at most %d rule files", NAI_MAX_RULE_FILES);
   return NAI_OK;
@@ -144,7 +151,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     args->rules[args->rule_count++] = what;
   NAI_TRY(nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err));
   NAI_TRY(count > 2 ? explain_run(&text, set, what, operands[2], schemas, schema_count, err)
-                    : print(&text, set, verb, what, err));
+                    : print(&text, set, verb, what, args->format, err));
   return nai_cmd_print(&text, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/threads.h"
 #include "base/escape.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ static const struct nai_cli_option options[] = {
     FORWARDED("no-nvtx-kernel-map", NULL, "no attribution to NVTX ranges"),
     NAI_CLI_SWITCH(on, quiet, "quiet", "print nothing but errors", .letter = 'q'),
     NAI_CLI_SWITCH(on, verbose, "verbose", "print a line per trace", .letter = 'v'),
+    NAI_CLI_SWITCH(on, json, "json", "print one line of JSON that sums up the batch"),
     {0},
 };
 
@@ -164,25 +166,47 @@ static void put_unreadable(struct nai_buf *text, const struct nai_batch_manifest
   nai_buf_putc(text, '\n');
 }
 
+static int put_summary(struct nai_buf *text, const struct nai_batch *b, const struct nai_batch_counts *counts,
+                       uint32_t bad, struct nai_err *err) {
+  nai_buf_printf(text, "%u %s: %u analyzed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
+                 counts->of[NAI_BATCH_OK]);
+  if (counts->no_gpu)
+    nai_buf_printf(text, " (%u without GPU activity)", counts->no_gpu);
+  for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
+    if (counts->of[i])
+      nai_buf_printf(text, ", %u %s", counts->of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));
+  nai_buf_putc(text, '\n');
+  NAI_TRY(put_reasons(text, b, bad, err));
+  put_unreadable(text, &b->manifest);
+  nai_buf_puts(text, "  ");
+  nai_escape_terminal(text, b->out, strlen(b->out));
+  nai_buf_puts(text, "/index.html, index.csv, index.sqlite, batch.md\n");
+  return NAI_OK;
+}
+
+static void put_json(struct nai_buf *line, const struct nai_batch *b, const struct nai_batch_counts *counts) {
+  struct nai_json json;
+  nai_json_open(&json, line, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "out", b->out);
+  nai_json_put_int(&json, "traces", b->manifest.count);
+  for (int i = 0; i < NAI_BATCH_OUTCOMES; i++)
+    nai_json_put_int(&json, nai_batch_outcome_name((enum nai_batch_outcome)i), counts->of[i]);
+  nai_json_put_int(&json, "without_gpu_activity", counts->no_gpu);
+  nai_json_put_int(&json, "unreadable_directories", b->manifest.unreadable);
+  nai_json_close(&json);
+}
+
 static int finish(const struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
   struct nai_batch_counts counts;
   NAI_SCOPED(nai_buf) text = {0};
   NAI_TRY(nai_batch_rollup(&counts, b, err));
   uint32_t bad = b->manifest.count - counts.of[NAI_BATCH_OK];
-  nai_buf_printf(&text, "%u %s: %u analyzed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
-                 counts.of[NAI_BATCH_OK]);
-  if (counts.no_gpu)
-    nai_buf_printf(&text, " (%u without GPU activity)", counts.no_gpu);
-  for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
-    if (counts.of[i])
-      nai_buf_printf(&text, ", %u %s", counts.of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));
-  nai_buf_putc(&text, '\n');
-  NAI_TRY(put_reasons(&text, b, bad, err));
-  put_unreadable(&text, &b->manifest);
-  nai_buf_puts(&text, "  ");
-  nai_escape_terminal(&text, b->out, strlen(b->out));
-  nai_buf_puts(&text, "/index.html, index.csv, index.sqlite, batch.md\n");
-  if (!a->quiet)
+  if (a->json)
+    put_json(&text, b, &counts);
+  else
+    NAI_TRY(put_summary(&text, b, &counts, bad, err));
+  if (!a->quiet || a->json)
     NAI_TRY(nai_cmd_print(&text, err));
   else if (bad) /* what failed is said however quiet */
     fprintf(stderr, "nsys-ai: %u of %u traces were not analyzed; index.csv says why\n", bad, b->manifest.count);
@@ -269,5 +293,5 @@ NAI_CLI_COMMAND(
                 "nsys-ai batch --resume --out artifacts/nightly\n"
                 "nsys-ai batch manifest.csv --out /scratch/batch --engine slurm --slurm-args=--partition=cpu --wait",
     .options = options,
-    .operands = (const struct nai_cli_operand[]){{.name = "INPUT", NAI_CLI_FILES("sqlite nsys-rep csv")}, {0}},
+    .operands = (const struct nai_cli_operand[]){{.name = "INPUT", NAI_CLI_FILES(NAI_CMD_TRACE_SUFFIXES " csv")}, {0}},
     .max_operands = NAI_CLI_ANY_NUMBER, .check = check, .run = run)

@@ -11,7 +11,7 @@ struct batch_args {
   const char *out, *scratch, *shard, *retry;
   int engine, jobs, shards, at_a_time;
   int64_t time_limit_s, memory_limit_bytes;
-  bool resume, dry_run, rollup, wait, quiet, verbose;
+  bool resume, dry_run, rollup, wait, quiet, verbose, json;
   const char *slurm[BATCH_MAX_SLURM_ARGS];
   size_t slurm_count;
   struct batch_forwarded { /* an option of analyze */

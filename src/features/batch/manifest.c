@@ -1,6 +1,7 @@
 #include "features/batch/internal.h"
 
 #include "base/sort.h"
+#include "command/command.h"
 #include "table/csv_read.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -98,16 +99,7 @@ int nai_batch_manifest_read(struct nai_batch_manifest *m, const char *path, stru
 
 /* --- operands: a file, a directory, a pattern that the shell left alone ------------------------- */
 
-static bool is_trace_name(const char *name) {
-  static const char *const suffixes[] = {".sqlite", ".nsys-rep"};
-  size_t n = strlen(name);
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-    size_t m = strlen(suffixes[i]);
-    if (n > m && strcmp(name + n - m, suffixes[i]) == 0)
-      return true;
-  }
-  return false;
-}
+static bool is_trace_name(const char *name) { return nai_cmd_trace_suffix(name, strlen(name)) > 0; }
 
 /* A directory below costs itself, not the others. */
 static int note_unreadable(struct nai_batch_manifest *m, const FTSENT *e, struct nai_err *err) {
@@ -217,7 +209,8 @@ int nai_batch_manifest_make(struct nai_batch_manifest *m, const char *const *inp
     NAI_TRY(is_manifest(inputs[i]) ? read_rows(m, inputs[i], err) : add_operand(m, inputs[i], err));
   }
   if (!m->count)
-    return nai_err_set(err, NAI_EUSAGE, "no traces: nothing that ends in .sqlite or .nsys-rep was found");
+    return nai_err_set(err, NAI_EUSAGE,
+                       "no traces: nothing that ends in .sqlite, .sqlite.gz, .sqlite.zst or .nsys-rep was found");
   qsort(m->items, m->count, sizeof *m->items, compare_paths);
   NAI_TRY(drop_repeated(m, err));
   NAI_TRY(nai_batch_name_items(m, err));

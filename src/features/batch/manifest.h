@@ -1,8 +1,9 @@
 /* What a batch is about: traces, each with an id, in OUT/manifest.csv.
  *
  * A manifest is given as CSV (columns path and, optionally, id and group; every other column is a label), or made from
- * files, directories (every *.sqlite and *.nsys-rep below) and patterns. Items are in the order of their paths, numbers
- * in names by value (rank2 before rank10). The order means nothing else: which rank a trace is of says a label. */
+ * files, directories (every trace below, by NAI_CMD_TRACE_SUFFIXES) and patterns. Items are in the order of their
+ * paths, numbers in names by value (rank2 before rank10). The order means nothing else: which rank a trace is of says a
+ * label. */
 #pragma once
 
 #include "base/arena.h"

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "command/command.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static bool is_id(const char *id) {
 /* The file's name without its suffix, with _ for what an id cannot hold. True when that lost nothing. */
 static bool plain_id(char out[NAI_BATCH_ID_MAX], const char *path) {
   const char *name = nai_fs_basename(path), *dot = strrchr(name, '.');
-  size_t len = dot && dot > name ? (size_t)(dot - name) : strlen(name), n = 0;
+  size_t len = strlen(name), suffix = nai_cmd_trace_suffix(name, len), n = 0;
+  len -= !suffix && dot && dot > name ? strlen(dot) : suffix;
   bool exact = len > 0 && len <= NAME_MAX_BYTES;
   for (; n < len && n < NAME_MAX_BYTES; n++) {
     out[n] = is_id_char(name[n]) ? name[n] : '_';

@@ -1,5 +1,6 @@
 /* Runs of both sides, and the rows of their tables. */
 #include "base/fs.h"
+#include "command/command.h"
 #include "features/compare/compare.h"
 #include "rundir/run.h"
 #include "tables/capabilities.h"
@@ -75,12 +76,7 @@ static const char *label_of(struct nai_arena *arena, const char *path, int parts
   } else if (parts > 1 && start > 1) {
     start = last_part(path, start - 1);
   }
-  const char *const suffixes[] = {".sqlite", ".nsys-rep"};
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-    size_t n = strlen(suffixes[i]);
-    if (len - start > n && memcmp(path + len - n, suffixes[i], n) == 0)
-      len -= n;
-  }
+  len -= nai_cmd_trace_suffix(path + start, len - start);
   return nai_arena_printf(arena, "%.*s", (int)(len - start), path + start);
 }
 

@@ -195,6 +195,8 @@ static void sum_up(struct nai_suite *s) {
   nai_view_put_bool(s->root, "any_failed", s->exits[NAI_EXIT_FAIL] > 0);
   nai_view_put_bool(s->root, "any_undecided", s->exits[NAI_EXIT_UNDECIDED] > 0);
   nai_view_put_text(s->root, "version", NAI_VERSION);
+  nai_view_put_asset(s->root, "shell", "templates/many/shell.js");
+  nai_view_put_asset(s->root, "shell_sha256", "templates/many/shell.js.sha256");
   nai_view_put_asset(s->root, "style", "templates/many/page.css");
   nai_view_put_asset(s->root, "style_sha256", "templates/many/page.css.sha256");
   nai_json_end(&s->json);

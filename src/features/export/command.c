@@ -60,9 +60,10 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(choice, metric, "metric", "TIME",
                    "folded and speedscope: the time of kernels, or that of the ranges themselves",
                    .choices = metric_name),
-    NAI_CLI_OPTION(stretch, trim, "trim", "START END",
-                   "rows and timelines: this stretch only, in seconds since session start; events are cut at its edges",
-                   NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
+    NAI_CLI_OPTION(
+        stretch, trim, "trim", "START END",
+        "rows and timelines: this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
+        NAI_CMD_SECONDS, .otherwise = "everything; nsys-ai probe TRACE prints the range"),
     NAI_CLI_OPTION(choice, names, "names", "FORM", "perfetto and chrome: how kernels are called",
                    .choices = names_name),
     NAI_CLI_OPTION(number, min_us, "min-duration", "US",
@@ -187,10 +188,10 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)count, (void)program;
   NAI_TRY(nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err));
   NAI_TRY(nai_cmd_check_gpu(o->gpu, source, err));
+  NAI_TRY(nai_cmd_place_stretch(&args->trim, "--trim", source, err));
   if (args->trim.given) {
     o->start_ns = args->trim.start_ns;
     o->end_ns = args->trim.end_ns;
-    NAI_TRY(nai_cmd_check_stretch("--trim", o->start_ns, o->end_ns, source, err));
   }
   NAI_TRY(nai_cmd_output_open(&output, args->out, operands[1], err));
   return nai_cmd_output_close(&output, put_file(&output.sink.text, format_of(operands[0]), args, source, err), err);
@@ -209,7 +210,7 @@ NAI_CLI_COMMAND(
                 "nsys-ai export markdown artifacts/run1\n"
                 "nsys-ai export speedscope artifacts/run1 --out run1.speedscope.json\n"
                 "nsys-ai export perfetto artifacts/run1 --out run1.pftrace\n"
-                "nsys-ai export chrome artifacts/run1 --trim 1 1.02 --out run1.json.gz",
+                "nsys-ai export chrome artifacts/run1 --trim +0 +20ms --out run1.json.gz",
     .options = options,
     NAI_CLI_OPERANDS(2, 2, {.name = "FORMAT", .choices = format_name, .about = format_about, .only_choices = true},
                      NAI_CMD_SOURCE("SRC")),

@@ -14,9 +14,22 @@
 #define IN_ORDER(table, where, keys, view, row)                                                         \
   "(select *, " CUT " from (select rowid as at from " table " where " where " order by start_ns, " keys \
   ", rowid limit -1) cross join " view " on " row " = at)"
-#define TIMES \
-  "from_ns as start_ns, to_ns as end_ns, (to_ns - from_ns) / 1e6 as duration_ms, (to_ns - from_ns) / 1e3 as duration_us"
+#define TIMES "from_ns as start_ns, to_ns as end_ns, to_ns - from_ns as duration_ms, to_ns - from_ns as duration_us"
+#define LENGTH ", to_ns - from_ns as duration_ns "
 #define LAUNCH "call_start_ns as launch_start_ns, call_name as launch_api, tid as launch_tid"
+
+/* Times are those of the event as far as --trim leaves it. */
+static const struct nai_query_column computed[] = {
+    {"start_ns", NAI_TIMESTAMP_NS, NAI_I64, "begin, since session start; not before that of --trim"},
+    {"end_ns", NAI_TIMESTAMP_NS, NAI_I64, "end, since session start; not behind that of --trim"},
+    {"duration_ms", NAI_MS, NAI_I64, "from start to end"},
+    {"duration_us", NAI_US, NAI_I64, "from start to end"},
+    {"duration_ns", NAI_NS, NAI_I64, "from start to end"},
+    {"grid", NAI_TEXT, NAI_STR, "blocks of the launch: x, y, z"},
+    {"block", NAI_TEXT, NAI_STR, "threads of a block: x, y, z"},
+    {"kind", NAI_TEXT, NAI_STR, "push/pop, which nests in its thread, or start/end"},
+    {"gb_per_s", NAI_GB_PER_S, NAI_F64, "bytes over duration; empty where that is 0, or the rate impossible"},
+    {"operation_count", NAI_COUNT, NAI_I64, "operations on GPUs that the call launched"}};
 
 static const struct {
   const char *name, *about, *sql;
@@ -24,23 +37,23 @@ static const struct {
     {"kernels", "One kernel execution",
      "select name, " TIMES ", stream_id as stream, device_id as device, path as nvtx_path, short_name, category, pid, "
      "context_id as context, correlation_id, graph_id, " LAUNCH ", grid_x || 'x' || grid_y || 'x' || grid_z as grid, "
-     "block_x || 'x' || block_y || 'x' || block_z as block "
+     "block_x || 'x' || block_y || 'x' || block_z as block" LENGTH
      "from " IN_ORDER("kernel_events", ON_GPU " and " INSIDE, "device_id, stream_id", "v_kernels", "kernel")},
     {"copies", "One copy or memset on a GPU",
      "select direction as name, " TIMES
      ", stream_id as stream, device_id as device, path as nvtx_path, bytes, src_kind, "
-     "dst_kind, gb_per_s, pid, context_id as context, correlation_id, graph_id, " LAUNCH
-     " from " IN_ORDER("memop_events", ON_GPU " and " INSIDE, "device_id, stream_id", "v_copies", "copy")},
+     "dst_kind, gb_per_s, pid, context_id as context, correlation_id, graph_id, " LAUNCH LENGTH
+     "from " IN_ORDER("memop_events", ON_GPU " and " INSIDE, "device_id, stream_id", "v_copies", "copy")},
     {"calls", "One CUDA API call",
      "select name, " TIMES ", pid, tid, path as nvtx_path, thread_name, class, correlation_id, return_value, "
-     "operation_count from " IN_ORDER("api_events", INSIDE, "thread", "v_calls", "call")},
+     "operation_count" LENGTH "from " IN_ORDER("api_events", INSIDE, "thread", "v_calls", "call")},
     {"ranges", "One NVTX range",
-     "select name, " TIMES ", pid, tid, depth, thread_name, iif(kind = 0, 'push/pop', 'start/end') as kind "
+     "select name, " TIMES ", pid, tid, depth, thread_name, iif(kind = 0, 'push/pop', 'start/end') as kind" LENGTH
      "from " IN_ORDER("nvtx_events", "kind <> 2 and " INSIDE, "thread", "v_ranges", "range")},
     {"gaps", "One of the longest stretches in which a GPU ran nothing",
      "select cause as name, " TIMES
      ", device_id as device, next_op, launch_api, launch_thread, host_activity, nvtx_range, "
-     "pid, tid from (select *, " CUT
+     "pid, tid" LENGTH "from (select *, " CUT
      " from (select *, gap_start_ns as start_ns, gap_end_ns as end_ns from gpu_idle_gaps) "
      "where " ON_GPU " and " INSIDE ") order by 2, device_id"},
 };
@@ -61,7 +74,9 @@ int nai_cmd_put_flat(struct nai_buf *out, struct nai_run *run, const struct nai_
                                   .text = &text,
                                   .parameters = parameters,
                                   .parameter_count = sizeof parameters / sizeof *parameters,
-                                  .limits = {.rows = -1}};
+                                  .limits = {.rows = -1},
+                                  .computed = computed,
+                                  .computed_count = sizeof computed / sizeof *computed};
   const struct nai_parquet_options parquet = {.gzip = how->gzip, .about = lists[how->list].about};
   const struct nai_cmd_printing printing = {.format = how->format};
   bool truncated;

@@ -60,14 +60,16 @@ static void put_head(struct nai_buf *out, const struct scale *s) {
   }
 }
 
-int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int64_t *values, const char *class) {
+int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int64_t *values, const char *class,
+                          const char *label) {
   struct scale s = {.r = r, .row = r->rank_count > MANY ? ROW_MANY : ROW_FEW};
   s.cell = (double)(WIDTH - LEFT - RIGHT) / r->buckets;
   for (size_t i = 0; i < (size_t)r->rank_count * r->buckets; i++)
     s.largest = values[i] > s.largest ? values[i] : s.largest;
   int height = HEAD + (int)r->rank_count * s.row;
-  nai_buf_printf(out, "<svg class=\"%s\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">", class, WIDTH,
-                 height, WIDTH, height);
+  nai_buf_printf(out,
+                 "<svg class=\"%s\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"%s\">",
+                 class, WIDTH, height, WIDTH, height, label);
   put_head(out, &s);
   for (uint32_t i = 0; i < r->rank_count; i++)
     put_label(out, &s, i);

@@ -2,6 +2,7 @@
 #include "features/ranks/ranks.h"
 
 #include "base/buf.h"
+#include "command/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,7 @@ static void put_base_name(struct nai_buf *out, const char *path) {
   size_t from = len;
   while (from > 0 && path[from - 1] != '/')
     from--;
-  static const char *const endings[] = {".sqlite", ".nsys-rep"};
-  for (int i = 0; i < 2; i++) {
-    size_t n = strlen(endings[i]);
-    if (len - from > n && strncmp(path + len - n, endings[i], n) == 0)
-      len -= n;
-  }
+  len -= nai_cmd_trace_suffix(path + from, len - from);
   nai_buf_put(out, path + from, len - from);
 }
 

@@ -55,9 +55,9 @@ static int order_by(struct nai_key **out, const struct nai_table *t, int column,
 
 /* The map, and its largest value, of values by rank and column. */
 static void put_map(struct nai_view *root, const char *map, const char *most, const struct nai_ranks *r,
-                    const int64_t *values, const char *class) {
+                    const int64_t *values, const char *class, const char *label) {
   NAI_SCOPED(nai_buf) svg = {0};
-  int64_t largest = nai_ranks_put_map(&svg, r, values, class);
+  int64_t largest = nai_ranks_put_map(&svg, r, values, class, label);
   nai_view_put_trusted(root, map, nai_buf_str(&svg));
   nai_view_inherit(root, &svg);
   nai_view_put_value(root, most, NAI_NS, &(struct nai_value){.type = NAI_I64, .i = largest});
@@ -90,8 +90,8 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES);
   nai_view_put_int(root, "per_column", r->per_bucket);
   nai_view_put_bool(root, "grouped", r->per_bucket > 1);
-  put_map(root, "late_map", "late_most", r, r->late_by, "map");
-  put_map(root, "wait_map", "wait_most", r, r->waited, "map wait");
+  put_map(root, "late_map", "late_most", r, r->late_by, "map", "How late each rank came, over time");
+  put_map(root, "wait_map", "wait_most", r, r->waited, "map wait", "How long each rank waited, over time");
   return NAI_OK;
 }
 

@@ -36,8 +36,10 @@ NAI_MUST_CHECK int nai_ranks_put_transfers(struct nai_table *table, const struct
 NAI_MUST_CHECK int nai_ranks_put_collectives(struct nai_table *table, const struct nai_ranks *ranks,
                                              struct nai_err *err);
 
-/* The map of ranks and steps as SVG of a class: what is drawn, [rank * buckets + bucket]. Returns the largest. */
-int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, const int64_t *values, const char *class);
+/* The map of ranks and steps as SVG of a class, with a label for who cannot see it: what is drawn, [rank * buckets +
+ * bucket]. Returns the largest. */
+int64_t nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *ranks, const int64_t *values, const char *class,
+                          const char *label);
 
 /* Documents, appended. */
 typedef int nai_ranks_write_fn(struct nai_buf *out, const struct nai_ranks_report *report, struct nai_err *err);

@@ -207,7 +207,7 @@ static int check_window(const struct nai_page *page, const struct nai_cmd_ask *a
                      page->id);
 }
 
-static int answer(struct nai_buf *out, const struct nai_skills *skills, const struct page_args *args, const char *id,
+static int answer(struct nai_buf *out, const struct nai_skills *skills, struct page_args *args, const char *id,
                   const char *source, struct nai_err *err) {
   const struct nai_page *page;
   NAI_OWNED(nai_run) *run = NULL;
@@ -233,7 +233,7 @@ int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run,
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  const struct page_args *args = memory;
+  struct page_args *args = memory;
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
   const char *id = args->page ? args->page : operands[0];

@@ -148,7 +148,7 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  const struct search_args *args = memory;
+  struct search_args *args = memory;
   (void)count, (void)program;
   return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }

@@ -109,8 +109,8 @@ static int check_file(struct nai_buf *out, const char *path, const struct nai_sk
   return NAI_OK;
 }
 
-static int run_skill(struct nai_buf *out, const struct nai_skill *skill, const char *source,
-                     const struct skill_args *args, struct nai_err *err) {
+static int run_skill(struct nai_buf *out, const struct nai_skill *skill, const char *source, struct skill_args *args,
+                     struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   NAI_SCOPED(nai_skill_answer) answer = {0};
   struct nai_query_parameter ignored[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
@@ -120,8 +120,9 @@ static int run_skill(struct nai_buf *out, const struct nai_skill *skill, const c
   NAI_TRY(nai_cmd_check_looks(&args->ask, skill->text.sql, skill->id, err));
   NAI_TRY(nai_skill_bind(ignored, &count, skill, &request, err)); /* a typing mistake should not cost an analysis */
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
-  request.run = run;
   NAI_TRY(nai_cmd_check_asked(&args->ask, run, err));
+  request = nai_cmd_request(run, &args->ask);
+  request.limits.timeout_s = args->timeout_s;
   NAI_TRY(nai_skill_ask(&answer, skill, &request, err));
   return nai_cmd_print_answer(out, skill, &answer, &args->ask, err);
 }
@@ -144,7 +145,7 @@ static int test(struct nai_buf *out, const struct nai_skills *skills, const char
   return wrong ? 1 : NAI_OK;
 }
 
-static int answer(struct nai_buf *out, const struct nai_skills *skills, const struct skill_args *args,
+static int answer(struct nai_buf *out, const struct nai_skills *skills, struct skill_args *args,
                   const char *const *operands, size_t count, struct nai_err *err) {
   const struct nai_skill *skill = NULL;
   enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
@@ -165,7 +166,7 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, const st
 /* Exit status 1: a test failed. */
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  const struct skill_args *args = memory;
+  struct skill_args *args = memory;
   NAI_SCOPED(nai_skills) skills = {0};
   NAI_SCOPED(nai_buf) out = {0};
   (void)program;

@@ -49,7 +49,8 @@ static const struct nai_cli_option options[] = {
                    "with --once: rows as text, or the busy time of their cells as JSON", .choices = format_name),
     NAI_CLI_LIST(ints, gpus, gpu_count, "gpu", "N", "rows of this GPU only; repeatable", NAI_CLI_RANGE(-1, INT32_MAX),
                  .otherwise = "all"),
-    NAI_CLI_OPTION(stretch, trim, "trim", "START END", "begin with this window, in seconds since session start",
+    NAI_CLI_OPTION(stretch, trim, "trim", "START END",
+                   "begin with this window, in seconds since session start; +0 +20ms: from the first event on",
                    NAI_CMD_SECONDS, .otherwise = "what the GPUs did"),
     NAI_CLI_OPTION(number, at_s, "at", "SECOND", "begin with the cursor there", NAI_CMD_SECONDS,
                    .otherwise = "in the middle"),
@@ -148,6 +149,7 @@ static int open_and_show(struct view_args *args, const char *source, struct nai_
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_term_options *o = &args->view;
   NAI_TRY(nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err));
+  NAI_TRY(nai_cmd_place_stretch(&args->trim, "--trim", run, err));
   NAI_TRY(collect_places(o, run, &arena, err));
   o->ascii = args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
   o->color = args->color == COLOR_ALWAYS || (args->color == COLOR_AUTO && nai_cmd_color());
@@ -229,7 +231,7 @@ NAI_CLI_COMMAND(
         "keys do. With --once, or where there is no terminal, the rows are printed as text. SRC is an artifacts "
         "directory or a trace, which is analyzed for this look only.",
     .examples = "nsys-ai view artifacts/run1\nnsys-ai view artifacts/run1 tree\nnsys-ai view artifacts/run1 --range "
-                "train_step\nnsys-ai view trace.sqlite --once --width 120 --trim 1 1.02",
+                "train_step\nnsys-ai view trace.sqlite --once --width 120 --trim +0 +20ms",
     .options = options,
     NAI_CLI_OPERANDS(0, 2, NAI_CMD_SOURCE("SRC"),
                      {.name = "timeline|tree", .choices = what_name, .only_choices = true}),

@@ -87,6 +87,18 @@ static struct finding see_curl(const struct visit *v) {
                                       : missing("not on PATH: ask --llm cannot reach a server; install curl");
 }
 
+static struct finding see_defaults(const struct visit *v) {
+  char path[PATH_MAX];
+  return ok(nai_cmd_find_defaults(path) ? nai_arena_printf(v->arena, "options are set by %s", path)
+                                        : "no .nsys-ai.yaml here or in a directory above");
+}
+
+static struct finding see_zstd(const struct visit *v) {
+  (void)v;
+  return nai_program_is_there("zstd") ? ok("an export in .sqlite.zst is decompressed when it is given")
+                                      : missing("not on PATH: an export in .sqlite.zst cannot be read; install zstd");
+}
+
 static struct finding see_terminal(const struct visit *v) {
   const char *trouble = nai_display_trouble();
   return trouble ? missing(nai_arena_printf(v->arena, "%s: view prints its rows once", trouble))
@@ -114,13 +126,14 @@ static struct finding see_browser(const struct visit *v) {
 static const struct {
   const char *check;
   struct finding (*see)(const struct visit *v);
-} checks[] = {{"program", see_program},   {"output", see_directory}, {"nsys", see_nsys},      {"curl", see_curl},
+} checks[] = {{"program", see_program},   {"output", see_directory}, {"defaults", see_defaults},
+              {"nsys", see_nsys},         {"curl", see_curl},        {"zstd", see_zstd},
               {"terminal", see_terminal}, {"locale", see_locale},    {"browser", see_browser}};
 enum { CHECKS = sizeof checks / sizeof *checks };
 
 static const char statement[] =
     "select column1 as \"check\", column2 as state, column3 as detail from (values (:c0, :s0, :d0), (:c1, :s1, :d1), "
-    "(:c2, :s2, :d2), (:c3, :s3, :d3), (:c4, :s4, :d4), (:c5, :s5, :d5), (:c6, :s6, :d6))";
+    "(:c2, :s2, :d2), (:c3, :s3, :d3), (:c4, :s4, :d4), (:c5, :s5, :d5), (:c6, :s6, :d6), (:c7, :s7, :d7), (:c8, :s8, :d8))";
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {

@@ -19,15 +19,15 @@ const VIEWS = {
   nvtx: '#v=nvtx',
 };
 
-async function violations(page) {
-  await settle(page);
+export async function violations(page, settled = settle) {
+  await settled(page);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.split('\n')[1] ?? ''}`).join(' | ')}`);
 }
 
 /** The page's policy forbids scripts that are not its own; the test's come in beside it. */
-async function withAxe(suite, path, context, body) {
-  await suite.page(path, { context: { viewport: { width: 1280, height: 800 }, bypassCSP: true, ...context } }, async (page) => {
+export async function withAxe(suite, path, context, body, ready = true) {
+  await suite.page(path, { ready, context: { viewport: { width: 1280, height: 800 }, bypassCSP: true, ...context } }, async (page) => {
     await page.evaluate(AXE);
     await body(page);
   });

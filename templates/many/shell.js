@@ -1,0 +1,75 @@
+"use strict";
+// What stands above a page about many runs, as above a report: the link to this place, the theme, the help.
+(() => {
+  const KEY = "nsys-ai-theme";
+  const THEMES = ["auto", "light", "dark"];
+  const root = document.documentElement;
+  const search = document.getElementById("search");
+
+  const make = (tag, attributes, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  };
+  const button = (text, title, click) => {
+    const node = make("button", { type: "button", title }, text);
+    node.addEventListener("click", click);
+    return node;
+  };
+
+  let theme = "auto";
+  try {
+    theme = THEMES.find((name) => name === localStorage.getItem(KEY)) || theme;
+  } catch {
+    // Storage may be off for files: the choice then lasts as long as the page.
+  }
+  const wear = () => {
+    root.dataset.theme = theme;
+    themes.textContent = `◐ ${theme[0].toUpperCase()}${theme.slice(1)}`;
+  };
+  const themes = button("", "Theme: automatic, light, dark", () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    try {
+      localStorage.setItem(KEY, theme);
+    } catch {
+      // As above.
+    }
+    wear();
+  });
+
+  const link = button("Link", "Copy a link to exactly this place", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      link.textContent = "Copied";
+    } catch {
+      link.textContent = "Failed";
+    }
+    setTimeout(() => (link.textContent = "Link"), 1500);
+  });
+
+  const keys = [["?", "This help"], ["Tab  Enter", "Go to links, dots and headings; follow, or sort"], ["Esc", "Close"]];
+  if (search) keys.unshift(["/", "Search"]);
+  const dialog = make("dialog", { class: "help", "aria-label": "Help" });
+  dialog.append(
+    make("header", {}, make("h2", {}, "Help"), button("×", "Close", () => dialog.close())),
+    make("dl", { class: "keys" }, ...keys.flatMap(([key, text]) =>
+      [make("dt", {}, ...key.split("  ").map((k) => make("kbd", {}, k))), make("dd", {}, text)])),
+    make("p", {}, "Times and shares are those of each run's report, which its name or dot leads to."),
+  );
+  const help = button("?", "Help (?)", () => dialog.showModal());
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.key === "?" && !dialog.open) dialog.showModal();
+    else if (event.key === "/" && search) search.focus();
+    else return;
+    event.preventDefault();
+  });
+
+  wear();
+  const tools = document.getElementById("tools");
+  tools.append(link, themes, help);
+  tools.hidden = false;
+  document.body.append(dialog);
+})();
