@@ -3,10 +3,14 @@
 /** @import { Row } from './rows.js' */
 /** @import { Spans } from './spans.js' */
 /** @import { Chart } from './charts.js' */
+/** @import { Projected } from '../projection.js' */
 import { bisect } from '../model.js';
+import { projectRanges } from '../projection.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
 import { memoryCharts, metricCharts } from './charts.js';
+import { launchCharts, LEAD_HINT, QUEUE_HINT } from './launch-lead.js';
+import { PROJECTION_ROW, ProjectionRows } from './projection-rows.js';
 import { rowsOf } from './rows.js';
 import { activitySpans, collectiveSpans, pauses, stepSpans } from './spans.js';
 
@@ -21,6 +25,9 @@ const MANY_OTHERS = 3;
 const OTHERS_HINT = 'Threads without CUDA calls and NVTX ranges';
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
+/** Of a page with more events the projected ranges are made when they are asked for. */
+const OPEN_PROJECTION = 300_000;
+const PROJECTION_HINT = 'NVTX ranges as the GPU ran them: from the start of the first operation that a range launched to the end of the last';
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
 
 /** @type {Partial<Record<Lane['kind'], string>>} */
@@ -41,7 +48,7 @@ const HOST_HINTS = {
  * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
- * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'chart' | 'events'} type
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'chart' | 'projection' | 'events'} type
  * @property {string} key  stable across visits: it stands in links
  * @property {string} label
  * @property {string} [hint]
@@ -55,6 +62,8 @@ const HOST_HINTS = {
  * @property {Gaps} [gaps]
  * @property {Spans} [spans]
  * @property {Chart} [chart]
+ * @property {ProjectionRows} [projection]  NVTX ranges as the GPU ran them
+ * @property {(track: Track) => void} [fill]  makes what it shows when it is first in sight
  * @property {boolean} [pinned]  set by place(): stays in sight above the others
  * @property {number} [gpu]
  */
@@ -73,6 +82,8 @@ export class Layout {
     this.height = 0;
     this.pinnedHeight = 0;
     this.memory = memoryCharts(model);
+    /** @type {Map<number, Projected[]> | null} */
+    this.projected = null;
     this.addGpus();
     this.addProcesses();
     this.arrangement = new Arrangement(this.tracks, this.closed);
@@ -125,10 +136,12 @@ export class Layout {
           hint: 'Times when nothing ran on this GPU, colored by cause',
         });
       }
+      this.addLaunchCharts(gpu.id);
       this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers; gray: not known', collectives.get(gpu.id));
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
+      this.addProjection(gpu.id);
       this.addCharts(key, [key], 'm', memory.filter((chart) => chart.gpu === gpu.id));
       const counters = metrics.filter((chart) => chart.gpu === gpu.id);
       if (counters.length === 0) continue;
@@ -145,6 +158,54 @@ export class Layout {
       const several = charts.some((other) => other.label === chart.label && other.pid !== chart.pid);
       const label = several ? `${chart.label} · ${chart.pid}` : chart.label;
       this.add({ type: 'chart', key: `${key}${suffix}${index}`, label, hint: chart.hint, height: CHART_HEIGHT, parents, chart, gpu: chart.gpu });
+    });
+  }
+
+  /** Ranges with work on each GPU, made when first asked for. */
+  get projections() {
+    return (this.projected ??= projectRanges(this.model));
+  }
+
+  /** How far the CPU is ahead of a GPU, where the page has every launch. @param {number} gpu */
+  addLaunchCharts(gpu) {
+    if (this.model.aggregated || !hasRow(this.model, 'launch_breakdown', gpu, 'launch_count')) return;
+    const key = `g${gpu}`;
+    /** @type {Chart[] | null} */
+    let charts = null;
+    [['q', 'Launch queue', QUEUE_HINT], ['l', 'Launch lead', LEAD_HINT]].forEach(([suffix, label, hint], index) =>
+      this.add({
+        type: 'chart',
+        key: `${key}${suffix}`,
+        label,
+        hint,
+        height: CHART_HEIGHT,
+        parents: [key],
+        gpu,
+        fill: (track) => (track.chart = (charts ??= launchCharts(this.model, gpu))[index]),
+      }),
+    );
+  }
+
+  /** NVTX ranges as a GPU ran them: from the first operation that a range launched to the last. @param {number} gpu */
+  addProjection(gpu) {
+    const { model } = this;
+    if (model.aggregated || !hasRow(model, 'nvtx_projection', gpu, 'instances_with_work')) return;
+    const [key, group] = [`g${gpu}`, `g${gpu}n`];
+    this.add({ type: 'thread', key: group, label: 'NVTX on the GPU', hint: PROJECTION_HINT, height: THREAD_HEIGHT, parents: [key] });
+    if (model.count > OPEN_PROJECTION) this.closed.add(group);
+    this.add({
+      type: 'projection',
+      key: `${group}p`,
+      label: 'Projected ranges',
+      hint: PROJECTION_HINT,
+      height: PROJECTION_ROW + 4,
+      parents: [key, group],
+      rowHeight: PROJECTION_ROW,
+      gpu,
+      fill: (track) => {
+        track.projection = new ProjectionRows(model, this.projections.get(gpu) ?? []);
+        track.height = Math.max(1, track.projection.rows.length) * PROJECTION_ROW + 4;
+      },
     });
   }
 
@@ -222,6 +283,10 @@ export class Layout {
   place() {
     const { pinned, others } = this.arrangement.arrange(this.tracks);
     this.visible = [...pinned, ...others];
+    for (const track of this.visible) {
+      track.fill?.(track);
+      delete track.fill;
+    }
     let top = 0;
     this.visible.forEach((track, index) => {
       track.top = top;
@@ -278,6 +343,13 @@ export class Layout {
     const at = pinned ? y : y + scrollTop;
     return this.visible.find((track) => track.pinned === pinned && at >= track.top && at < track.top + track.height) ?? null;
   }
+}
+
+/** Whether a table counts anything for a GPU. @param {Model} model @param {string} name @param {number} gpu @param {string} column */
+function hasRow(model, name, gpu, column) {
+  const table = model.table(name);
+  const [device, count] = ['device_id', column].map((wanted) => (table ? columnIndex(table, wanted) : -1));
+  return table !== null && device >= 0 && count >= 0 && table.rows.some((row) => row[device] === gpu && Number(row[count]) > 0);
 }
 
 /** Idle gaps by GPU, from the report's table. @param {Model} model */

@@ -71,8 +71,10 @@ export function hitTest(view, x, y) {
     return { track, time, event: -1, gap: best };
   }
   if (track.spans) return { track, time, event: -1, gap: -1, span: spanAt(track.spans, time, tolerance) };
+  const rowAt = Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight);
+  if (track.projection) return { track, time, event: -1, gap: -1, projected: track.projection.at(rowAt, time, tolerance) };
   if (!track.rows) return { track, time, event: -1, gap: -1 };
-  const row = track.rows[Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight)];
+  const row = track.rows[rowAt];
   let event = row ? row.eventAt(time, tolerance) : -1;
   if (event >= 0 && view.search.names && view.search.only && !view.search.matches(event)) event = -1;
   return { track, time, event, gap: -1 };

@@ -1,0 +1,30 @@
+// What the page draws of a trace's structure, without a browser:
+//   node structure.mjs REPORT.html
+// Prints JSON, by GPU: projected ranges, launch queue and launch lead. Times are ns after the origin.
+import { readFileSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { decodeEvents } from '../../templates/viewer/src/decode.js';
+import { Model } from '../../templates/viewer/src/model.js';
+import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
+import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
+import { unpackTables } from '../../templates/viewer/src/unpack.js';
+import { block } from './lib/read-report.mjs';
+
+const html = readFileSync(process.argv[2], 'utf8');
+const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
+const bytes = inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64'));
+const model = new Model(unpackTables(JSON.parse(block(html, 'nsys-ai-report'))), timeline, decodeEvents(timeline, bytes));
+const projected = projectRanges(model);
+const points = ({ start, value }) => [...start].map((time, i) => [time, value[i]]);
+const gpus = timeline.gpus.map(({ id }) => {
+  const list = projected.get(id) ?? [];
+  const [queue, lead] = launchCharts(model, id);
+  return {
+    gpu: id,
+    ranges: list.map(({ range, start, end, ops, launches }) => [model.events.corr[range], start, end, ops, launches]),
+    rows: projectionRows(list).map((row) => row.map(({ start, end }) => [start, end])),
+    queue: points(queue),
+    lead: points(lead),
+  };
+});
+console.log(JSON.stringify({ origin: timeline.origin_ns, gpus }));
