@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import support
-from support import SHARED, SOURCE, artifacts, trace
+from support import Report as Run, SHARED, SOURCE, artifacts, trace
 
 GPU_TABLES = ("KERNEL", "MEMCPY", "MEMSET")
 PROCESS = 1 << 24
@@ -69,6 +69,54 @@ class Structure(unittest.TestCase):
             for time, value in gpu["queue"]:
                 self.assertEqual(value, sum(done <= time < begin for begin, done in own), f"queue at {time}")
 
+    def check_units(self, path):
+        """Passes of the repeating unit of each GPU: every so many kernels of its stream, alike but for the last one."""
+        db, shown, units = database(path), page(path), Run(artifacts(path)).rows("repeating_units")
+        self.assertTrue(units)
+        origin, checked = int(shown["origin"]), 0
+        for unit in units:
+            own = [one for one in shown["iterations"] if one["key"] == f"u{unit['device_id']}.{unit['unit']}"]
+            if not own:
+                continue
+            kernels = db.execute("SELECT k.start, k.end, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName "
+                                 f"WHERE deviceId = ? AND streamId = ? AND globalPid / {PROCESS} % {PROCESS} = ? AND start >= ? ORDER BY start",
+                                 (unit["device_id"], unit["stream_id"], unit["pid"], unit["start_ns"])).fetchall()
+            length = unit["kernel_count"]
+            passes = [kernels[i:i + length] for i in range(0, len(kernels), length)][:unit["repetitions"]]
+            self.assertEqual([start for start, *_ in own[0]["instances"]], [p[0][0] - origin for p in passes])
+            for (_, end, whole, _), one, after in zip(own[0]["instances"], passes, passes[1:]):
+                self.assertEqual((end, whole), (after[0][0] - origin, True))
+            lengths = sorted(end - start for start, end, whole, _ in own[0]["instances"] if whole)
+            self.assertEqual(own[0]["median"], lengths[(len(lengths) - 1) // 2])
+            deviation = sorted(abs(x - own[0]["median"]) for x in lengths)[(len(lengths) - 1) // 2]
+            limit = own[0]["median"] + max(3 * 1.4826 * deviation, 0.05 * own[0]["median"])
+            for start, end, whole, outlier in own[0]["instances"]:
+                self.assertEqual(outlier, whole and end - start > limit)
+            by_start = {p[0][0] - origin: [(name, end - start) for start, end, name in p] for p in passes}
+            wanted = by_start[own[0]["longest"]], by_start[own[0]["usual"]]
+            self.assertEqual([name for name, _ in wanted[0]], [name for name, _ in wanted[1]])
+            beside = [(tuple(a), tuple(b)) for a, b in own[0]["pairs"] if a and b]
+            for pair in zip(*wanted):
+                self.assertIn(pair, beside)
+            checked += 1
+        self.assertTrue(checked)
+
+    def check_steps(self, path):
+        run, shown = Run(artifacts(path)), page(path)
+        for summary in run.rows("step_summary"):
+            own = next(one for one in shown["iterations"] if one["key"] == f"s{summary['device_id']}")
+            steps = [row for row in run.rows("steps") if row["device_id"] == summary["device_id"]]
+            self.assertEqual([(end - start, outlier) for start, end, _, outlier in own["instances"]],
+                             [(round(row["duration_ms"] * 1000000), row["is_outlier"] == 1) for row in steps])
+            self.assertEqual(own["median"], round(summary["median_ms"] * 1000000))
+
+    def test_steps(self):
+        self.check_steps(trace("training"))
+        self.check_steps(trace("steps-input"))
+
+    def test_units(self):
+        self.check_units(trace("layers"))
+
     def test_generated(self):
         path = trace("training")
         self.check_projection(path)
@@ -76,6 +124,7 @@ class Structure(unittest.TestCase):
 
     @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
     def test_two_gpus(self):
+        self.check_units(REFERENCE)
         self.check_lead(REFERENCE)
         self.check_projection(REFERENCE)
 

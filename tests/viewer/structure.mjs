@@ -1,9 +1,11 @@
 // What the page draws of a trace's structure, without a browser:
 //   node structure.mjs REPORT.html
-// Prints JSON, by GPU: projected ranges, launch queue and launch lead. Times are ns after the origin.
+// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
+import { lengthOf, rangeSources, tableSources, typical } from '../../templates/viewer/src/iterations/instances.js';
+import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
 import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
@@ -27,4 +29,19 @@ const gpus = timeline.gpus.map(({ id }) => {
     lead: points(lead),
   };
 });
-console.log(JSON.stringify({ origin: timeline.origin_ns, gpus }));
+const iterations = [...tableSources(model), ...rangeSources(model, projected)].map(({ key, label, gpu, instances }) => {
+  const { median, index, count } = typical(instances);
+  const longest = instances.reduce((best, one) => (one.whole && lengthOf(one) > lengthOf(best) ? one : best), instances[index]);
+  return {
+    key,
+    label,
+    gpu,
+    median,
+    count,
+    instances: instances.map(({ start, end, whole, outlier }) => [start, end, whole, outlier]),
+    longest: longest.start,
+    usual: instances[index].start,
+    pairs: pairOperations(model, gpu, longest, instances[index]).map(({ a, b }) => [a, b].map((event) => (event < 0 ? null : [model.nameOf(event), model.events.duration[event]]))),
+  };
+});
+console.log(JSON.stringify({ origin: timeline.origin_ns, gpus, iterations }));

@@ -4,7 +4,7 @@ import { CAUSES, WORDS } from './words.js';
 
 /** @type {[string, string][]} */
 const GENERAL = [
-  ['1  2  3  4', 'Overview, timeline, tables, NVTX'],
+  ['1  2  3  4  5', 'Overview, timeline, tables, NVTX, iterations'],
   ['/', 'Search or filter'],
   ['?', 'This help'],
 ];

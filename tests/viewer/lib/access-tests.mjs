@@ -46,6 +46,13 @@ export async function axeTests(suite, path) {
             equal(await violations(page), [], 'a row of a table');
           }
         }
+        if (await page.locator('#view-iterations').count()) {
+          await page.evaluate(() => (location.hash = '#v=iterations'));
+          equal(await violations(page), [], 'iterations');
+          await page.evaluate(() => globalThis.nsysAi.app.iterations.compare(0));
+          await page.evaluate(() => globalThis.nsysAi.app.iterations.compare(1));
+          equal(await violations(page), [], 'two iterations');
+        }
         await page.evaluate(() => (location.hash = '#'));
         await page.evaluate(() => document.querySelectorAll('.folded .fold, .open-all').forEach((button) => button.click()));
         equal(await violations(page), [], 'findings unfolded');
