@@ -57,7 +57,7 @@ export class IterationsView {
     host.append(
       h(
         'section',
-        { class: 'nvtx-section', 'aria-label': 'Iterations' },
+        { class: 'nvtx-section', 'aria-label': 'What repeats' },
         h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Iterations' }, h('h2', {}, 'Iterations'), h('div', { class: 'group' }, this.what, this.gpu, this.comparing)),
         this.facts,
         this.legend,
