@@ -137,7 +137,9 @@ export class App {
   key(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (target.closest('input, select, textarea, dialog')) return;
+    // A ticked box takes no text: only Space is its own.
+    if (target.closest('input:not([type="checkbox"]), select, textarea, dialog')) return;
+    if (event.key === ' ' && target.closest('input')) return;
     const view = this.views[Number(event.key) - 1];
     if (view) this.open(view[0]);
     else if (event.key === '?') this.help.open();

@@ -12,13 +12,16 @@ const LEFT_PX = 2;
  * @property {number} value  ns
  */
 
-/** Where dots stand: time along, duration up from zero. @param {Dot[]} dots @param {number} from @param {number} to @param {number} width */
+/** Where dots stand: time along; up the duration between the shortest and the longest, logarithmic as in the histogram. @param {Dot[]} dots @param {number} from @param {number} to @param {number} width */
 export function scatterScale(dots, from, to, width) {
-  const top = dots.reduce((most, { value }) => Math.max(most, value), 1);
+  const low = Math.max(1, dots.reduce((least, { value }) => Math.min(least, value), Infinity));
+  const high = dots.reduce((most, { value }) => Math.max(most, value), low);
+  const ratio = Math.log(high / low) || 1;
   return {
-    top,
+    low,
+    high,
     x: (/** @type {number} */ time) => LEFT_PX + ((time - from) / Math.max(1, to - from)) * (width - 2 * LEFT_PX),
-    y: (/** @type {number} */ value) => HEIGHT - 3 - (value / top) * (HEIGHT - 8),
+    y: (/** @type {number} */ value) => HEIGHT - 5 - (Math.log(Math.max(value, low) / low) / ratio) * (HEIGHT - 10),
   };
 }
 
@@ -46,7 +49,7 @@ export function scatter(dots, marked, { from, to, color, accent, line, width = 3
   const canvas = h('canvas', {
     class: 'scatter',
     role: 'img',
-    'aria-label': `${integer(dots.length)} durations over time, up to ${duration(scale.top)}. The brackets go from one to the next.`,
+    'aria-label': `${integer(dots.length)} durations over time, from ${duration(scale.low)} to ${duration(scale.high)}. The brackets go from one to the next.`,
     title: 'Duration against start; click a dot',
     onclick: (/** @type {MouseEvent} */ event) => {
       const dot = nearestDot(dots, scale, event.offsetX, event.offsetY);
@@ -55,12 +58,12 @@ export function scatter(dots, marked, { from, to, color, accent, line, width = 3
   });
   const context = fitCanvas(canvas, width, HEIGHT);
   context.fillStyle = line;
-  context.fillRect(0, HEIGHT - 3, width, 1);
+  context.fillRect(0, HEIGHT - 1, width, 1);
   context.fillStyle = color;
   context.globalAlpha = dots.length > 2000 ? 0.4 : 0.75;
   for (const { time, value } of dots) context.fillRect(scale.x(time) - 1, scale.y(value) - 1, 2, 2);
   context.globalAlpha = 1;
   context.fillStyle = accent;
   for (const { event, time, value } of dots) if (event === marked) context.fillRect(scale.x(time) - 3, scale.y(value) - 3, 6, 6);
-  return h('figure', { class: 'histogram-box' }, canvas, h('figcaption', {}, h('span', {}, duration(from)), h('span', {}, `0 to ${duration(scale.top)}`), h('span', {}, duration(to))));
+  return h('figure', { class: 'histogram-box' }, canvas, h('figcaption', {}, h('span', {}, duration(from)), h('span', {}, `${duration(scale.low)} to ${duration(scale.high)}`), h('span', {}, duration(to))));
 }

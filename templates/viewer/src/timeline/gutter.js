@@ -38,7 +38,7 @@ export class Gutter {
           h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
           name(track.label),
         )
-      : h('span', { class: 'tl-text', title: track.hint ?? track.label }, name(track.label));
+      : h('span', { class: 'tl-text', title: track.hint ?? track.label }, name(track.label), track.pinned ? this.owner(track) : null);
     const more = h(
       'button',
       {
@@ -56,6 +56,13 @@ export class Gutter {
     label.style.top = `${track.top}px`;
     label.style.height = `${track.height}px`;
     return label;
+  }
+
+  /** Whose a track is that stands apart from its group. @param {Track} track */
+  owner(track) {
+    const owner = this.view.layout.tracks.find((other) => other.key === track.parents[0]);
+    if (!owner) return null;
+    return h('span', { class: 'tl-owner', title: owner.label }, name(owner.type === 'gpu' ? `GPU ${owner.gpu}` : owner.label));
   }
 
   /** Draws all labels again; the one in focus stays in focus. */

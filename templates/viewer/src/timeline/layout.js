@@ -84,8 +84,13 @@ export class Layout {
     this.memory = memoryCharts(model);
     /** @type {Map<number, Projected[]> | null} */
     this.projected = null;
-    this.addGpus();
-    this.addProcesses();
+    const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
+    this.processes = [...new Set(host.map((lane) => lane.pid))];
+    /** @type {Map<number, number>}  the last GPU that a process works on: it stands behind it */
+    this.lastGpu = new Map();
+    for (const { id } of model.timeline.gpus) for (const lane of model.lanes) if (model.isGpuLane(lane) && lane.gpu === id) this.lastGpu.set(lane.pid, id);
+    this.addGpus(host);
+    for (const pid of this.processes) if (!this.lastGpu.has(pid)) this.addProcess(pid, host);
     this.arrangement = new Arrangement(this.tracks, this.closed);
     this.place();
   }
@@ -99,7 +104,8 @@ export class Layout {
     this.tracks.push({ parents: [], top: 0, rowHeight: 0, ...track });
   }
 
-  addGpus() {
+  /** @param {Lane[]} host */
+  addGpus(host) {
     const { model } = this;
     const gaps = readGaps(model);
     const [memory, metrics] = [this.memory, metricCharts(model)];
@@ -143,13 +149,18 @@ export class Layout {
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
       this.addProjection(gpu.id);
       this.addCharts(key, [key], 'm', memory.filter((chart) => chart.gpu === gpu.id));
-      const counters = metrics.filter((chart) => chart.gpu === gpu.id);
-      if (counters.length === 0) continue;
-      const group = `${key}m`;
-      this.add({ type: 'thread', key: group, label: `Sampled counters (${counters.length})`, height: THREAD_HEIGHT, parents });
-      if (counters.length > OPEN_CHARTS) this.closed.add(group);
-      this.addCharts(group, [key, group], 'c', counters);
+      this.addCounters(key, metrics.filter((chart) => chart.gpu === gpu.id));
+      for (const pid of this.processes) if (this.lastGpu.get(pid) === gpu.id) this.addProcess(pid, host);
     }
+  }
+
+  /** @param {string} key  of the GPU @param {Chart[]} counters */
+  addCounters(key, counters) {
+    if (counters.length === 0) return;
+    const group = `${key}m`;
+    this.add({ type: 'thread', key: group, label: `Sampled counters (${counters.length})`, height: THREAD_HEIGHT, parents: [key] });
+    if (counters.length > OPEN_CHARTS) this.closed.add(group);
+    this.addCharts(group, [key, group], 'c', counters);
   }
 
   /** @param {string} key @param {string[]} parents @param {string} suffix @param {Chart[]} charts */
@@ -216,42 +227,39 @@ export class Layout {
     this.add({ type: 'spans', key: `${key}${suffix}`, label, hint, height: GAPS_HEIGHT, parents: [key], spans, gpu });
   }
 
-  addProcesses() {
-    const { model } = this;
-    const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
-    const processes = [...new Set(host.map((lane) => lane.pid))];
-    for (const pid of processes) {
-      const key = `p${pid}`;
-      this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
-      const own = host.filter((lane) => lane.pid === pid);
-      const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
-      if (processes.length > OPEN_GPUS || tells.size === 0) this.closed.add(key);
-      this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
-      /** @type {Map<number, number>} */
-      const sizes = new Map();
-      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
-      const busiest = [...sizes]
-        .sort((a, b) => b[1] - a[1])
-        .slice(0, OPEN_THREADS)
-        .map(([tid]) => tid);
-      /** @param {number} tid @param {string[]} parents */
-      const addThread = (tid, parents) => {
-        const threadKey = `${key}t${tid}`;
-        this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents });
-        if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
-        const lanes = own.filter((lane) => lane.tid === tid);
-        this.addLanes(lanes, [...parents, threadKey], ROW_HEIGHT.host, false);
-      };
-      const others = [...sizes.keys()].filter((tid) => !tells.has(tid));
-      for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, [key]);
-      const apart = others.length >= MANY_OTHERS;
-      const group = `${key}o`;
-      if (apart) {
-        this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents: [key], hint: OTHERS_HINT });
-        this.closed.add(group);
-      }
-      for (const tid of others) addThread(tid, apart ? [key, group] : [key]);
+  /** @param {number} pid @param {Lane[]} host  lanes of all threads */
+  addProcess(pid, host) {
+    const { model, processes } = this;
+    const key = `p${pid}`;
+    this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
+    const own = host.filter((lane) => lane.pid === pid);
+    const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
+    if (processes.length > OPEN_GPUS || tells.size === 0) this.closed.add(key);
+    this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
+    /** @type {Map<number, number>} */
+    const sizes = new Map();
+    for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
+    const busiest = [...sizes]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, OPEN_THREADS)
+      .map(([tid]) => tid);
+    /** @param {number} tid @param {string[]} parents */
+    const addThread = (tid, parents) => {
+      const threadKey = `${key}t${tid}`;
+      this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents });
+      if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
+      const lanes = own.filter((lane) => lane.tid === tid);
+      this.addLanes(lanes, [...parents, threadKey], ROW_HEIGHT.host, false);
+    };
+    const others = [...sizes.keys()].filter((tid) => !tells.has(tid));
+    for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, [key]);
+    const apart = others.length >= MANY_OTHERS;
+    const group = `${key}o`;
+    if (apart) {
+      this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents: [key], hint: OTHERS_HINT });
+      this.closed.add(group);
     }
+    for (const tid of others) addThread(tid, apart ? [key, group] : [key]);
   }
 
   /** @param {Lane[]} lanes @param {string[]} parents @param {number} rowHeight @param {boolean} nameProcess */

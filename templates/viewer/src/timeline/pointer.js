@@ -2,6 +2,7 @@
 import { listenForGestures } from './gestures.js';
 import { bisect } from '../model.js';
 import { timelineKeys } from './keys.js';
+import { mouseZooms } from './mouse-habit.js';
 
 const HIT_PX = 4;
 
@@ -22,6 +23,7 @@ export function connectPointer(view) {
     pan,
     selectRange: select,
     selecting: () => view.selecting,
+    zooms: () => mouseZooms(),
     click: (x, y) => view.clickAt(x, y),
     doubleClick: () => view.zoomToSelection(),
     hover: (x, y) => view.hoverAt(x, y),

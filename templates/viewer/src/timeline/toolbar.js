@@ -41,6 +41,7 @@ export class Toolbar {
           view.step('match', event.shiftKey ? -1 : 1);
         } else if (event.key === 'Escape') {
           this.search.value = '';
+          this.only.checked = false;
           apply();
           view.canvas.focus();
         }
@@ -48,7 +49,6 @@ export class Toolbar {
     });
     this.pattern = h('input', { type: 'checkbox', onchange: apply });
     this.only = h('input', { type: 'checkbox', onchange: apply });
-    this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
     this.color = h(
       'select',
       { 'aria-label': 'Color by', onchange: () => this.setColors(this.color.value) },
@@ -86,6 +86,7 @@ export class Toolbar {
       h('button', { type: 'button', title, 'aria-label': title, onclick: action }, label);
     this.legend = h('div', { class: 'legend', role: 'group', 'aria-label': 'Legend: highlight a category' });
     this.filters = new FilterBar(view);
+    this.status = this.filters.status;
     this.element = h(
       'div',
       { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
@@ -97,7 +98,6 @@ export class Toolbar {
         h('label', { class: 'check', title: 'Hide everything that does not match' }, this.only, 'only'),
         button('‹', 'Previous match', () => view.step('match', -1)),
         button('›', 'Next match', () => view.step('match', 1)),
-        this.status,
       ),
       h(
         'div',
@@ -112,7 +112,6 @@ export class Toolbar {
       ),
       h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,
-      this.filters.element,
     );
   }
 
