@@ -84,8 +84,10 @@ export class App {
 
   /** Everything as the address says. */
   restore() {
-    this.show(/** @type {ViewName} */ (this.shell.viewOf(this.state.values.v)));
-    restoreTimeline(this.timeline);
+    // A copy: showing a view writes parts of the state itself.
+    const values = { ...this.state.values };
+    this.show(/** @type {ViewName} */ (this.shell.viewOf(values.v)));
+    restoreTimeline(this.timeline, values);
     if (this.view === 'tables') this.tables.restore();
   }
 

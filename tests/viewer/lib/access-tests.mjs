@@ -168,7 +168,9 @@ export async function accessTests(suite, path) {
         const { model, timeline: view } = globalThis.nsysAi.app;
         const kernels = model.lanes.filter((lane) => lane.kind === 'kernel').flatMap((lane) => Array.from({ length: lane.count }, (_, i) => lane.first + i));
         const late = kernels.filter((i) => model.events.count[i] === 1 && (view.viewport.x(model.events.start[i], view.width) > view.width * 0.9));
-        return late.sort((a, b) => model.events.duration[b] - model.events.duration[a])[0];
+        const longest = late.sort((a, b) => model.events.duration[b] - model.events.duration[a])[0];
+        view.reveal(longest);
+        return longest;
       });
       const at = await placeOf(page, event);
       const { width } = await timelineState(page);
