@@ -14,13 +14,21 @@ PROCESS = 1 << 24
 REFERENCE = SHARED / "traces" / "fsdp_2gpu.sqlite"
 
 
+def union_ns(intervals):
+    total, until = 0, -1
+    for start, end in sorted(intervals):
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
 def database(path):
     return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 
 
 @functools.lru_cache(maxsize=None)
-def page(path):
-    done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", artifacts(path) / "report.html"],
+def page(path, *ranges):
+    done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", artifacts(path) / "report.html", *ranges],
                           capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
 
@@ -101,6 +109,37 @@ class Structure(unittest.TestCase):
             checked += 1
         self.assertTrue(checked)
 
+    def check_range(self, path):
+        """What the panel of a range says, of three ranges."""
+        db, origin, end = database(path), int(page(path)["origin"]), page(path)["end"]
+        ranges = [(0, end), (end // 3, end // 3 * 2), (end // 7, end // 7 + 1000000)]
+        shown = page(path, *(f"{a}~{b}" for a, b in ranges))
+        gaps = Run(artifacts(path)).rows("gpu_idle_gaps")
+        for (begin, done), inside in zip(ranges, shown["inside"]):
+            low, high = begin + origin, done + origin
+            for gpu, (split, idle) in enumerate(zip(inside["split"], inside["idle"])):
+                works = {kind: [] for kind in ("compute", "comm", "copy")}
+                for start, stop, name in db.execute("SELECT start, end, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s "
+                                                    "ON s.id = demangledName WHERE deviceId = ?", (gpu,)):
+                    works["comm" if "nccl" in name else "compute"].append((start, stop))
+                for name in ("MEMCPY", "MEMSET"):
+                    works["copy"] += db.execute(f"SELECT start, end FROM CUPTI_ACTIVITY_KIND_{name} WHERE deviceId = ?", (gpu,)).fetchall()
+                clipped = {kind: [(max(a, low), min(b, high)) for a, b in spans if a < high and b > low] for kind, spans in works.items()}
+                compute = union_ns(clipped["compute"])
+                busy = union_ns(clipped["compute"] + clipped["comm"])
+                both = union_ns(clipped["compute"] + clipped["comm"] + clipped["copy"])
+                self.assertEqual(split[:3], [compute, busy - compute, both - busy])
+                causes = {}
+                for gap in gaps:
+                    ns = min(high, gap["gap_end_ns"]) - max(low, gap["gap_start_ns"])
+                    if gap["device_id"] == gpu and ns > 0:
+                        causes[gap["cause"]] = causes.get(gap["cause"], 0) + ns
+                self.assertEqual(idle, causes)
+            copies = db.execute("SELECT count(*), sum(bytes), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE start >= ? AND start < ?", (low, high)).fetchone()
+            self.assertEqual([sum(c[i] for c in inside["copies"].values()) for i in range(3)], [value or 0 for value in copies])
+            total = sum(max(0, min(stop, done) - max(start, begin)) for gpu in shown["gpus"] for _, start, stop, *_ in gpu["ranges"])
+            self.assertEqual(sum(ns for _, ns in inside["projected"].values()), total)
+
     def check_steps(self, path):
         run, shown = Run(artifacts(path)), page(path)
         for summary in run.rows("step_summary"):
@@ -117,14 +156,19 @@ class Structure(unittest.TestCase):
     def test_units(self):
         self.check_units(trace("layers"))
 
+    def test_range(self):
+        self.check_range(trace("training"))
+
     def test_generated(self):
         path = trace("training")
         self.check_projection(path)
         self.check_lead(path)
 
+    @support.tier("ci")
     @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
     def test_two_gpus(self):
         self.check_units(REFERENCE)
+        self.check_range(REFERENCE)
         self.check_lead(REFERENCE)
         self.check_projection(REFERENCE)
 

@@ -1,6 +1,6 @@
 // What the page draws of a trace's structure, without a browser:
-//   node structure.mjs REPORT.html
-// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats. Times are ns after the origin.
+//   node structure.mjs REPORT.html [FROM~TO ...]
+// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
@@ -8,11 +8,16 @@ import { lengthOf, rangeSources, tableSources, typical } from '../../templates/v
 import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
+import { exactUtilization } from '../../templates/viewer/src/timeline/exact-utilization.js';
+import { Layout } from '../../templates/viewer/src/timeline/layout.js';
+import { copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
+import { UtilizationSums } from '../../templates/viewer/src/timeline/utilization.js';
 import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
 import { unpackTables } from '../../templates/viewer/src/unpack.js';
 import { block } from './lib/read-report.mjs';
 
-const html = readFileSync(process.argv[2], 'utf8');
+const [path, ...ranges] = process.argv.slice(2);
+const html = readFileSync(path, 'utf8');
 const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
 const bytes = inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64'));
 const model = new Model(unpackTables(JSON.parse(block(html, 'nsys-ai-report'))), timeline, decodeEvents(timeline, bytes));
@@ -44,4 +49,14 @@ const iterations = [...tableSources(model), ...rangeSources(model, projected)].m
     pairs: pairOperations(model, gpu, longest, instances[index]).map(({ a, b }) => [a, b].map((event) => (event < 0 ? null : [model.nameOf(event), model.events.duration[event]]))),
   };
 });
-console.log(JSON.stringify({ origin: timeline.origin_ns, gpus, iterations }));
+const layout = new Layout(model);
+const inside = ranges.map((range) => {
+  const [from, to] = range.split('~').map(Number);
+  return {
+    split: timeline.utilization.map((data) => exactUtilization(model, data.device_id, new UtilizationSums(data)).between(from, to)),
+    idle: timeline.gpus.map(({ id }) => Object.fromEntries(idleByCause(layout.tracks.find((track) => track.gaps && track.gpu === id).gaps, from, to))),
+    copies: Object.fromEntries(copiesBetween(model, from, to).map(([name, { count, bytes, ns }]) => [name, [count, bytes, ns]])),
+    projected: Object.fromEntries(rangesBetween(model, projected.values(), from, to).map(([name, { count, ns }]) => [name, [count, ns]])),
+  };
+});
+console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside }));

@@ -78,6 +78,30 @@ export async function accessTests(suite, path) {
     }),
   );
 
+  await suite.test('six stops of Tab lead to the tracks; arrows walk the controls of a stop', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
+      const stops = [];
+      for (let i = 0; i < 40 && stops.at(-1) !== 'timeline-canvas'; i++) {
+        await page.keyboard.press('Tab');
+        stops.push(await focused());
+      }
+      check(stops.length <= 6, `stops: ${stops.join(', ')}`);
+      await page.keyboard.press('Shift+Tab');
+      const label = await focused();
+      await page.keyboard.press('ArrowDown');
+      check((await page.evaluate(() => document.activeElement?.closest('.tl-gutter') !== null)) && (await focused()) !== label, 'arrows walk the labels');
+      await page.locator('#timeline-search').focus();
+      const reached = new Set();
+      const all = await page.evaluate(() => document.querySelectorAll('#view-timeline .toolbar :is(button, select, input):not(:disabled)').length);
+      for (let i = 0; i < 2 * all; i++) {
+        reached.add(await page.evaluate(() => [...document.querySelectorAll('#view-timeline .toolbar :is(button, select, input)')].indexOf(document.activeElement)));
+        await page.keyboard.press((await page.evaluate(() => document.activeElement?.matches('select'))) ? 'ArrowRight' : 'ArrowDown');
+      }
+      equal(reached.size, all, 'every control of the toolbar is reached');
+    }),
+  );
+
   await suite.test('focus survives folding, menus, the panel and the way between views', () =>
     suite.page(path, { hash: '#v=timeline' }, async (page) => {
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
@@ -87,7 +111,7 @@ export async function accessTests(suite, path) {
       await page.keyboard.press('Enter');
       equal((await focused()).slice(1), label.slice(1), 'folded');
       await page.keyboard.press('Enter');
-      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowRight');
       await page.keyboard.press('Enter');
       equal(await focused(), 'Pin at the top', 'the menu has the focus');
       await page.keyboard.press('ArrowDown');

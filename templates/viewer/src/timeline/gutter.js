@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 import { h, name } from '../dom.js';
+import { oneStop } from '../one-stop.js';
 import { toggleFold } from './rearrange.js';
 import { TrackMenu } from './track-menu.js';
 
@@ -18,6 +19,7 @@ export class Gutter {
     this.corner = h('div', { class: 'tl-corner tl-origin', 'aria-live': 'off' });
     this.menu = new TrackMenu(view);
     this.placedAt = NaN;
+    this.syncStops = oneStop(this.element);
     this.build();
   }
 
@@ -74,6 +76,7 @@ export class Gutter {
     this.pinned.replaceChildren(...layout.visible.filter((track) => track.pinned).map((track) => this.label(track)));
     this.list.style.height = `${layout.height}px`;
     this.pinned.style.height = `${layout.pinnedHeight}px`;
+    this.syncStops();
     if (!focused) return;
     const again = [...this.element.querySelectorAll('button')].find((button) => button.dataset[attribute] === key);
     (again ?? this.view.canvas).focus({ preventScroll: true });

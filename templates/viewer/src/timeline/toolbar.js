@@ -3,6 +3,7 @@
 import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } from '../colors.js';
 import { h } from '../dom.js';
 import { counted } from '../format.js';
+import { oneStop } from '../one-stop.js';
 import { BLOCKING } from '../search.js';
 import { saveImage, saveSvg } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
@@ -113,6 +114,7 @@ export class Toolbar {
       h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,
     );
+    this.syncStops = oneStop(this.element);
   }
 
   /** @param {string} mode */
@@ -178,6 +180,7 @@ export class Toolbar {
       ...(this.blocks ? [item(colors.api[1], BLOCKING)] : []),
       ...this.causes(),
     );
+    this.syncStops();
   }
 
   /** Causes of idle gaps, with their colours. */
