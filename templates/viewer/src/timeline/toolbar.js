@@ -1,16 +1,20 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { TimeMode } from '../types.js' */
 import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } from '../colors.js';
-import { h } from '../dom.js';
-import { counted } from '../format.js';
+import { h, name } from '../dom.js';
+import { counted, shortened } from '../format.js';
+import { groupByName } from '../highlights.js';
 import { oneStop } from '../one-stop.js';
 import { BLOCKING } from '../search.js';
+import { columnIndex } from '../table-schema.js';
 import { saveImage, saveSvg } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
 import { callClass } from './stats.js';
 import { choose } from './navigate.js';
 
 const SEARCH_DELAY_MS = 120;
+const NAMES_MAX = 6;
+const NAME_CHARACTERS = 26;
 
 /** Search, colours, time mode and zoom buttons above the timeline. */
 export class Toolbar {
@@ -176,11 +180,35 @@ export class Toolbar {
         ? model.timeline.categories
             .filter((category) => used.has(category))
             .map((category) => item(categoryColor(category), category))
-        : []),
+        : this.topNames().map((id) => this.nameItem(colors.gpu[id], id))),
       ...(this.blocks ? [item(colors.api[1], BLOCKING)] : []),
       ...this.causes(),
     );
     this.syncStops();
+  }
+
+  /** Kernels with most time, which the legend of names lists. */
+  topNames() {
+    const { model } = this.view;
+    const table = model.table('kernels');
+    const [text, time, device] = ['kernel_name', 'total_time_ms', 'device_id'].map((column) => (table ? columnIndex(table, column) : -1));
+    if (!table || text < 0 || time < 0) return [];
+    return groupByName(table, text, time, device)
+      .slice(0, NAMES_MAX)
+      .flatMap(({ row }) => model.nameIndex.get(String(row[text])) ?? []);
+  }
+
+  /** @param {string} color @param {number} id */
+  nameItem(color, id) {
+    const { model } = this.view;
+    const swatch = h('i', { class: 'swatch' });
+    swatch.style.background = color;
+    return h(
+      'button',
+      { type: 'button', class: 'quiet', title: `Highlight ${model.names[id]}`, onclick: () => this.view.setSearchText(model.names[id]) },
+      swatch,
+      name(shortened(model.shortNames[id] || model.names[id], NAME_CHARACTERS)),
+    );
   }
 
   /** Causes of idle gaps, with their colours. */
