@@ -11,6 +11,7 @@ import { exportTests } from './lib/export-tests.mjs';
 import { fixtureTests } from './lib/fixture-tests.mjs';
 import { equal, openBrowser, Suite } from './lib/harness.mjs';
 import { consistencyTests, generalTests } from './lib/general-tests.mjs';
+import { iterationTests } from './lib/iteration-tests.mjs';
 import { nvtxTests } from './lib/nvtx-tests.mjs';
 import { overviewTests } from './lib/overview-tests.mjs';
 import { tableTests } from './lib/table-tests.mjs';
@@ -35,6 +36,7 @@ async function reportTests(path, mostTables) {
   await timelineTests(suite, path, truth);
   await tableTests(suite, path, truth, mostTables);
   await nvtxTests(suite, path, truth);
+  await iterationTests(suite, path, truth);
   await consistencyTests(suite, truth);
   await axeTests(suite, path);
 }

@@ -54,6 +54,8 @@ const VIEWS = {
   nvtx: ['#v=nvtx'],
   callers: ['#v=nvtx&nv=callers'],
   'nvtx-gpu': ['#v=nvtx&nm=gpu&ng=threads'],
+  iterations: ['#v=iterations'],
+  pair: ['#v=iterations', () => globalThis.nsysAi.app.iterations?.compare(0)],
   help: ['#v=timeline', () => globalThis.nsysAi.app.help.open()],
 };
 

@@ -2,6 +2,8 @@
 /** @import { Model } from './model.js' */
 import { byId, h } from './dom.js';
 import { HelpDialog } from './help.js';
+import { hasIterations } from './iterations/instances.js';
+import { IterationsView } from './iterations/view.js';
 import { NvtxView } from './nvtx/view.js';
 import { Overview } from './overview.js';
 import { Shell } from './shell.js';
@@ -13,7 +15,7 @@ import { restoreTimeline } from './timeline/restore.js';
 import { showEvidence } from './timeline/show-evidence.js';
 import { TimelineView } from './timeline/view.js';
 
-/** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx'} ViewName */
+/** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx' | 'iterations'} ViewName */
 
 /** @type {[ViewName, string][]} */
 const VIEWS = [
@@ -33,15 +35,20 @@ export class App {
     this.state = new StateStore();
     /** @type {ViewName} */
     this.view = 'overview';
+    /** @type {[ViewName, string][]}  of a trace that repeats nothing four */
+    this.views = hasIterations(model) ? [...VIEWS, ['iterations', 'Iterations']] : VIEWS;
+    if (this.views.length > VIEWS.length)
+      byId('view-nvtx').after(h('section', { id: 'view-iterations', class: 'view', 'aria-label': 'Iterations', hidden: true }));
     this.help = new HelpDialog();
     this.shell = new Shell(
-      VIEWS,
+      this.views,
       { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() },
       h('button', { type: 'button', title: 'Keys and hints (?)', 'aria-label': 'Help', onclick: () => this.help.open() }, '?'),
     );
     this.timeline = new TimelineView(this, byId('view-timeline'));
     this.tables = new TablesView(this, byId('view-tables'));
     this.nvtx = new NvtxView(this, byId('view-nvtx'));
+    this.iterations = this.views.length > VIEWS.length ? new IterationsView(this, byId('view-iterations')) : null;
     this.overview = new Overview(this);
     this.state.onNavigate(() => {
       this.restore();
@@ -55,6 +62,7 @@ export class App {
     this.timeline.themeChanged();
     this.overview.draw();
     if (this.view === 'nvtx') this.nvtx.show();
+    this.iterations?.draw();
   }
 
   /** @param {ViewName} view */
@@ -70,13 +78,16 @@ export class App {
     if (view === 'timeline') this.timeline.resize();
     if (view === 'tables' && this.tables.current === '') this.tables.restore();
     if (view === 'nvtx') this.nvtx.restore();
+    if (view === 'iterations') this.iterations?.restore();
     if (view === 'overview') this.overview.draw();
   }
 
   /** Everything as the address says. */
   restore() {
-    this.show(/** @type {ViewName} */ (this.shell.viewOf(this.state.values.v)));
-    restoreTimeline(this.timeline);
+    // A copy: showing a view writes parts of the state itself.
+    const values = { ...this.state.values };
+    this.show(/** @type {ViewName} */ (this.shell.viewOf(values.v)));
+    restoreTimeline(this.timeline, values);
     if (this.view === 'tables') this.tables.restore();
   }
 
@@ -128,8 +139,10 @@ export class App {
   key(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (target.closest('input, select, textarea, dialog')) return;
-    const view = VIEWS[Number(event.key) - 1];
+    // A ticked box takes no text: only Space is its own.
+    if (target.closest('input:not([type="checkbox"]), select, textarea, dialog')) return;
+    if (event.key === ' ' && target.closest('input')) return;
+    const view = this.views[Number(event.key) - 1];
     if (view) this.open(view[0]);
     else if (event.key === '?') this.help.open();
     else if (event.key === '/') this.focusSearch();
@@ -144,8 +157,8 @@ export class App {
   }
 
   focusSearch() {
-    const fields = { overview: 'timeline-search', timeline: 'timeline-search', tables: 'table-filter', nvtx: 'nvtx-search' };
-    if (this.view === 'overview') this.open('timeline');
+    const fields = { overview: 'timeline-search', timeline: 'timeline-search', tables: 'table-filter', nvtx: 'nvtx-search', iterations: 'timeline-search' };
+    if (this.view === 'overview' || this.view === 'iterations') this.open('timeline');
     document.getElementById(fields[this.view])?.focus();
   }
 }

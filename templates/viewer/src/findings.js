@@ -3,6 +3,7 @@
 import { copyButton } from './copy-button.js';
 import { h, name, replace } from './dom.js';
 import { counted } from './format.js';
+import { addSavingBar } from './plan-bars.js';
 import { withMicro } from './words.js';
 
 /** So many findings are read whole; of the others, the minor ones are a line each until they are opened. */
@@ -84,6 +85,7 @@ function openAll(folded) {
 /** The findings' text stands in the page already: this makes evidence lead to its place, and minor findings short. @param {App} app */
 export function bringFindingsAlive(app) {
   const all = [...document.querySelectorAll('[data-finding]')];
+  const largest = Math.max(0, ...app.report.findings.map(({ saving_ns: saving }) => saving ?? 0));
   for (const element of all) {
     const finding = app.report.findings[Number(element.getAttribute('data-finding'))];
     if (!finding) continue;
@@ -93,6 +95,7 @@ export function bringFindingsAlive(app) {
     }
     addCopy(element, finding, app.report.trace.file);
     addFold(element);
+    addSavingBar(element, finding, largest);
     const links = finding.links ?? [];
     if (links.length > 0 && !element.querySelector('details + details, .prose + details'))
       element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));

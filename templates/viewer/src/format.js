@@ -20,6 +20,14 @@ function significant(value) {
   return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
+/** A long name without its middle: names differ at their ends. @param {string} text @param {number} most  characters */
+export function shortened(text, most) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const head = Math.ceil((most - 1) / 2);
+  return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (most - 1 - head)).join('')}`;
+}
+
 /** @param {number} ns */
 export function duration(ns) {
   const size = Math.abs(ns);

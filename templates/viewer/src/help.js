@@ -1,21 +1,22 @@
 import { h } from './dom.js';
 import { TIMELINE_KEYS } from './timeline/keys.js';
+import { mouseChoice } from './timeline/mouse-habit.js';
 import { CAUSES, WORDS } from './words.js';
 
 /** @type {[string, string][]} */
 const GENERAL = [
-  ['1  2  3  4', 'Overview, timeline, tables, NVTX'],
+  ['1  2  3  4  5', 'Overview, timeline, tables, NVTX, iterations'],
   ['/', 'Search or filter'],
   ['?', 'This help'],
 ];
 
 /** @type {[string, string][]} */
 const POINTER = [
-  ['Wheel, pinch', 'Zoom at the pointer'],
-  ['Drag', 'Move in time and through the tracks'],
-  ['Shift + drag, drag on the ruler', 'Select a time range: top kernels, busy time, launches'],
+  ['Ctrl + wheel, pinch, wheel on the ruler', 'Zoom at the pointer'],
+  ['Wheel', 'Scroll the tracks'],
+  ['Drag', 'Select a time range: top kernels, busy time, launches'],
+  ['Shift + drag, a finger', 'Move in time and through the tracks'],
   ['Shift + wheel', 'Move in time'],
-  ['Wheel over the labels, Alt + wheel', 'Scroll the tracks'],
   ['Double click', 'Zoom to the selection'],
 ];
 
@@ -66,6 +67,7 @@ export class HelpDialog {
       section('Everywhere', GENERAL),
       section('Timeline', TIMELINE_KEYS),
       section('Pointer', POINTER),
+      mouseChoice(),
       h(
         'p',
         { class: 'muted' },

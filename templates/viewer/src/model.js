@@ -262,18 +262,18 @@ export class Model {
     return { rank, total };
   }
 
-  /** Durations of all GPU events of a name, on one device or all. @param {number} nameId @param {number | null} device */
-  durationsOf(nameId, device) {
-    const { name, duration, count } = this.events;
+  /** All events of a name, on one device or all. @param {number} nameId @param {number | null} device */
+  eventsOf(nameId, device) {
+    const { name, count } = this.events;
     /** @type {number[]} */
-    const values = [];
+    const found = [];
     for (const lane of this.lanes) {
       if (device !== null && this.isGpuLane(lane) && lane.gpu !== device) continue;
       for (let i = lane.first; i < lane.first + lane.count; i++) {
-        if (name[i] === nameId && count[i] === 1) values.push(duration[i]);
+        if (name[i] === nameId && count[i] === 1) found.push(i);
       }
     }
-    return values;
+    return found;
   }
 
   /**

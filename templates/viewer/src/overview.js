@@ -8,6 +8,7 @@ import { describeShares, glance } from './glance.js';
 import { gpuLines } from './gpu-lines.js';
 import { activeShares } from './gpu-summary.js';
 import { highlights } from './highlights.js';
+import { planBars } from './plan-bars.js';
 import { columnIndex } from './table-schema.js';
 import { stepStrips } from './step-strip.js';
 import { UtilizationSums } from './timeline/utilization.js';
@@ -45,6 +46,8 @@ export class Overview {
     summary.hidden = false;
     replace(summary, name(report.run.summary), ` · ${bytes(report.trace.size_bytes)}`);
     this.buildCharts(byId('charts'));
+    const plan = planBars(app);
+    if (plan) byId('verdict').after(plan);
     this.steps = stepStrips(app);
     if (this.steps) byId('charts').after(this.steps.element);
     this.addRankings(byId('charts'));

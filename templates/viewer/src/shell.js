@@ -1,5 +1,6 @@
 /** @import { StateStore } from './state.js' */
 import { byId, copyText, h } from './dom.js';
+import { oneStop } from './one-stop.js';
 
 const THEMES = ['auto', 'light', 'dark'];
 const THEME_KEY = 'nsys-ai-theme';
@@ -50,6 +51,8 @@ export class Shell {
     byId('views').append(...this.tabs);
     byId('tools').append(link, this.themeButton, ...more);
     byId('views').hidden = byId('tools').hidden = false;
+    oneStop(byId('views'));
+    oneStop(byId('tools'));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themed());
     this.printLight();
   }

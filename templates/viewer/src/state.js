@@ -30,6 +30,8 @@
  * @property {string} nm  NVTX metric: wall or gpu
  * @property {string} ng  NVTX grouping: merged or threads
  * @property {string} nr  NVTX node in focus
+ * @property {string} iu  what the iterations are of
+ * @property {string} ip  the two iterations compared
  * @property {string} al  where the two timelines of a comparison meet
  */
 
@@ -62,6 +64,8 @@ export const DEFAULTS = {
   nm: 'wall',
   ng: 'merged',
   nr: '',
+  iu: '',
+  ip: '',
   al: '',
 };
 

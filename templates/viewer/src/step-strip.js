@@ -2,24 +2,22 @@
 /** @import { Spans } from './timeline/spans.js' */
 import { fitCanvas, h, name } from './dom.js';
 import { counted, duration } from './format.js';
+import { medianOf } from './iterations/instances.js';
 
 const HEIGHT = 70;
 const SHOWN = 4;
 
-/** @param {number[]} sorted */
-const median = (sorted) => (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
-
 /** What the bars say, in words and numbers. @param {Spans} spans */
 export function describeSteps(spans) {
   const lengths = [...spans.start.keys()].map((i) => spans.end[i] - spans.start[i]);
-  const steady = lengths.filter((_, i) => spans.tone[i] !== 'pale').sort((a, b) => a - b);
+  const steady = lengths.filter((_, i) => spans.tone[i] !== 'pale');
   const outliers = spans.tone.filter((tone) => tone === 'bad').length;
   return {
     lengths,
     longest: Math.max(1, ...lengths),
     steady: steady.length,
     outliers,
-    text: `${counted(lengths.length, 'step')}${steady.length > 0 ? `, median ${duration(median(steady))} of ${counted(steady.length, 'steady one')}` : ''}, ${counted(outliers, 'outlier')}`,
+    text: `${counted(lengths.length, 'step')}${steady.length > 0 ? `, median ${duration(medianOf(steady))} of ${counted(steady.length, 'steady one')}` : ''}, ${counted(outliers, 'outlier')}`,
   };
 }
 

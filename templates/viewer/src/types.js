@@ -47,6 +47,8 @@
  * @property {string} severity
  * @property {string} scope
  * @property {Evidence[]} evidence
+ * @property {number | null} [saving_ns]
+ * @property {number | null} [saving_low_ns]
  * @property {string[]} [links]  pages of the documentation
  *
  * @typedef {object} Report

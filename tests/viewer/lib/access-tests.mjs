@@ -46,6 +46,13 @@ export async function axeTests(suite, path) {
             equal(await violations(page), [], 'a row of a table');
           }
         }
+        if (await page.locator('#view-iterations').count()) {
+          await page.evaluate(() => (location.hash = '#v=iterations'));
+          equal(await violations(page), [], 'iterations');
+          await page.evaluate(() => globalThis.nsysAi.app.iterations.compare(0));
+          await page.evaluate(() => globalThis.nsysAi.app.iterations.compare(1));
+          equal(await violations(page), [], 'two iterations');
+        }
         await page.evaluate(() => (location.hash = '#'));
         await page.evaluate(() => document.querySelectorAll('.folded .fold, .open-all').forEach((button) => button.click()));
         equal(await violations(page), [], 'findings unfolded');
@@ -71,6 +78,30 @@ export async function accessTests(suite, path) {
     }),
   );
 
+  await suite.test('six stops of Tab lead to the tracks; arrows walk the controls of a stop', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
+      const stops = [];
+      for (let i = 0; i < 40 && stops.at(-1) !== 'timeline-canvas'; i++) {
+        await page.keyboard.press('Tab');
+        stops.push(await focused());
+      }
+      check(stops.length <= 6, `stops: ${stops.join(', ')}`);
+      await page.keyboard.press('Shift+Tab');
+      const label = await focused();
+      await page.keyboard.press('ArrowDown');
+      check((await page.evaluate(() => document.activeElement?.closest('.tl-gutter') !== null)) && (await focused()) !== label, 'arrows walk the labels');
+      await page.locator('#timeline-search').focus();
+      const reached = new Set();
+      const all = await page.evaluate(() => document.querySelectorAll('#view-timeline .toolbar :is(button, select, input):not(:disabled)').length);
+      for (let i = 0; i < 2 * all; i++) {
+        reached.add(await page.evaluate(() => [...document.querySelectorAll('#view-timeline .toolbar :is(button, select, input)')].indexOf(document.activeElement)));
+        await page.keyboard.press((await page.evaluate(() => document.activeElement?.matches('select'))) ? 'ArrowRight' : 'ArrowDown');
+      }
+      equal(reached.size, all, 'every control of the toolbar is reached');
+    }),
+  );
+
   await suite.test('focus survives folding, menus, the panel and the way between views', () =>
     suite.page(path, { hash: '#v=timeline' }, async (page) => {
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
@@ -80,7 +111,7 @@ export async function accessTests(suite, path) {
       await page.keyboard.press('Enter');
       equal((await focused()).slice(1), label.slice(1), 'folded');
       await page.keyboard.press('Enter');
-      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowRight');
       await page.keyboard.press('Enter');
       equal(await focused(), 'Pin at the top', 'the menu has the focus');
       await page.keyboard.press('ArrowDown');
@@ -161,7 +192,9 @@ export async function accessTests(suite, path) {
         const { model, timeline: view } = globalThis.nsysAi.app;
         const kernels = model.lanes.filter((lane) => lane.kind === 'kernel').flatMap((lane) => Array.from({ length: lane.count }, (_, i) => lane.first + i));
         const late = kernels.filter((i) => model.events.count[i] === 1 && (view.viewport.x(model.events.start[i], view.width) > view.width * 0.9));
-        return late.sort((a, b) => model.events.duration[b] - model.events.duration[a])[0];
+        const longest = late.sort((a, b) => model.events.duration[b] - model.events.duration[a])[0];
+        view.reveal(longest);
+        return longest;
       });
       const at = await placeOf(page, event);
       const { width } = await timelineState(page);

@@ -117,7 +117,7 @@ export async function generalTests(suite, path, truth) {
     }),
   );
 
-  for (const view of ['overview', 'timeline', 'tables', 'nvtx']) {
+  for (const view of ['overview', 'timeline', 'tables', 'nvtx', 'iterations']) {
     for (const [label, context] of [
       ['1280 px', WIDE],
       ['a phone', PHONE],

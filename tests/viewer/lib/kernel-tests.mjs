@@ -54,6 +54,25 @@ export async function kernelTests(suite, open, truth, kernel) {
     }),
   );
 
+  await suite.test('durations of a name over time: a click on a dot selects its event', () =>
+    open('', async (page) => {
+      await select(page);
+      const same = events.filter((event) => event.name === kernel.name && event.lane.gpu === kernel.lane.gpu && event.count === 1);
+      const canvas = page.locator('.panel canvas.scatter');
+      if (same.length < 2 || !(await canvas.count())) return;
+      check((await canvas.getAttribute('aria-label')).startsWith(`${integer(same.length)} durations`), 'every event is a dot');
+      // The longest stands at the top, where its start is along the capture.
+      const longest = same.reduce((best, event) => (event.duration > best.duration ? event : best));
+      const { width } = await canvas.boundingBox();
+      const share = (longest.start - timeline.start_ns) / (timeline.end_ns - timeline.start_ns);
+      await canvas.click({ position: { x: Math.round(2 + share * (width - 4)), y: 5 } });
+      const chosen = events[(await timelineState(page)).selected];
+      equal(chosen.name, kernel.name);
+      near(chosen.duration, longest.duration, longest.duration * 0.15, 'the longest, or one beside it');
+      near(chosen.start, longest.start, ((timeline.end_ns - timeline.start_ns) * 13) / width, 'its time');
+    }),
+  );
+
   await suite.test('launching call, range stack and arrow', () =>
     open('', async (page) => {
       await select(page);

@@ -1,4 +1,4 @@
-import { check, equal, settle, timelineState } from './harness.mjs';
+import { check, equal, near, settle, timelineState } from './harness.mjs';
 import { onGpu } from './read-report.mjs';
 
 /** Whether a gap of the table, or an event on the GPU or thread, takes exactly a time: then evidence means that, not the time. */
@@ -34,6 +34,27 @@ const integer = (value) => value.toLocaleString('en-US');
 export async function overviewTests(suite, path, truth) {
   const { report, timeline } = truth;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+  await suite.test('the simulated plan and savings are bars', () =>
+    suite.page(path, {}, async (page) => {
+      const table = report.tables.what_if_plan;
+      const cell = (row, name) => row[table.columns.findIndex((column) => column.name === name)];
+      const planned = (table?.rows ?? []).filter((row) => cell(row, 'after_ns') !== null);
+      equal(await page.locator('.plan-row').count(), planned.length > 0 ? planned.length + 1 : 0, 'changes');
+      for (const [index, row] of planned.entries()) {
+        const line = page.locator('.plan-row').nth(index + 1);
+        check((await line.innerText()).includes(cell(row, 'title')), 'title');
+        const widths = await line.locator('.plan-bar i').evaluateAll((parts) => parts.map((part) => parseFloat(part.style.width)));
+        const now = cell(planned[0], 'before_ns');
+        const wanted = [cell(row, 'after_high_ns'), cell(row, 'after_low_ns') - cell(row, 'after_high_ns'), cell(row, 'before_ns') - cell(row, 'after_low_ns')];
+        wanted.forEach((ns, part) => near(widths[part], (100 * Math.max(0, ns)) / now, 0.01, 'width'));
+      }
+      const savings = report.findings.map((finding) => finding.saving_ns ?? 0);
+      const bars = await page.locator('.saving-bar').evaluateAll((list) => list.map((bar) => [...bar.children].reduce((all, part) => all + parseFloat(part.style.width), 0)));
+      equal(bars.length, savings.filter((ns) => ns > 0).length, 'bars of savings');
+      savings.filter((ns) => ns > 0).forEach((ns, i) => near(bars[i], (100 * ns) / Math.max(...savings), 0.01, 'saving'));
+    }),
+  );
 
   await suite.test('overview shows verdict, findings and caveats', () =>
     suite.page(path, {}, async (page) => {

@@ -53,6 +53,21 @@ export async function searchTests(suite, open, truth, searched) {
       }),
     );
 
+  const kernels = truth.report.tables.kernels;
+  if (kernels?.rows.length > 0)
+    await suite.test('colors of names have a legend: the kernels with most time', () =>
+      open('&c=name', async (page) => {
+        const [text, time] = ['kernel_name', 'total_time_ms'].map((name) => kernels.columns.findIndex((column) => column.name === name));
+        const totals = new Map();
+        for (const row of kernels.rows) totals.set(row[text], (totals.get(row[text]) ?? 0) + row[time]);
+        const [most] = [...totals].sort((a, b) => b[1] - a[1])[0];
+        const first = page.locator('.legend button').first();
+        equal(await first.getAttribute('title'), `Highlight ${most}`);
+        await first.click();
+        equal(await page.locator('#timeline-search').inputValue(), most);
+      }),
+    );
+
   await suite.test('filtered search hides other events', () =>
     open('', async (page) => {
       const ink = () =>

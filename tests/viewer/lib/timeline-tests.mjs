@@ -84,7 +84,7 @@ export async function timelineTests(suite, path, truth) {
 
   await suite.test('every lane has a track, every GPU, process and thread a group', () =>
     open('', async (page) => {
-      const tracks = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.tracks.map((track) => track.type));
+      const tracks = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.tracks.map((track) => (track.type === 'thread' && track.parents[0].startsWith('g') ? 'part' : track.type)));
       const of = (type) => tracks.filter((candidate) => candidate === type).length;
       equal(of('events'), timeline.lanes.length);
       equal(of('gpu'), timeline.gpus.length);
@@ -106,11 +106,20 @@ export async function timelineTests(suite, path, truth) {
     }),
   );
 
-  await suite.test('wheel zooms at the cursor', () =>
+  await suite.test('Ctrl + wheel zooms at the cursor, the wheel alone scrolls', () =>
     open('', async (page) => {
       const canvas = await box(page, '.tl-canvas');
       const before = await timelineState(page);
       await page.mouse.move(canvas.x + canvas.width * 0.25, canvas.y + 100);
+      const room = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.height - globalThis.nsysAi.app.timeline.height);
+      await page.mouse.wheel(0, 40);
+      await settle(page);
+      const scrolled = await timelineState(page);
+      equal([scrolled.from, scrolled.to], [before.from, before.to], 'the wheel does not zoom');
+      near(scrolled.scrollTop, Math.max(0, Math.min(40, room)), 1, 'it scrolls');
+      check(await page.locator('.tl-stage .tooltip').isHidden(), 'the tooltip of what was there is gone');
+      await page.mouse.wheel(0, -40);
+      await page.keyboard.down('Control');
       await page.mouse.wheel(0, -600);
       await settle(page);
       const after = await timelineState(page);
@@ -123,6 +132,7 @@ export async function timelineTests(suite, path, truth) {
         'time under the cursor',
       );
       await page.mouse.wheel(0, 600);
+      await page.keyboard.up('Control');
       await settle(page);
       const back = await timelineState(page);
       near(back.to - back.from, before.to - before.from, span * 0.05, 'zoomed back out');
@@ -169,47 +179,70 @@ export async function timelineTests(suite, path, truth) {
     }),
   );
 
-  await suite.test('dragging moves, the ruler and Shift select', () =>
+  await suite.test('dragging selects, Shift moves; the other way round by choice', () =>
     open('', async (page) => {
       await page.keyboard.press('w');
       await page.keyboard.press('w');
-      const canvas = await box(page, '.tl-canvas');
+      const drag = async (fromX, toX, key) => {
+        const canvas = await box(page, '.tl-canvas');
+        if (key) await page.keyboard.down(key);
+        await page.mouse.move(canvas.x + fromX, canvas.y + 60);
+        await page.mouse.down();
+        await page.mouse.move(canvas.x + toX, canvas.y + 70, { steps: 5 });
+        check(await page.locator('.tl-stage .tooltip').isHidden(), 'no tooltip while dragging');
+        await page.mouse.up();
+        if (key) await page.keyboard.up(key);
+        return timelineState(page);
+      };
       const before = await timelineState(page);
-      await page.mouse.move(canvas.x + 300, canvas.y + 60);
-      await page.mouse.down();
-      await page.mouse.move(canvas.x + 200, canvas.y + 60, { steps: 5 });
-      await page.mouse.up();
-      const after = await timelineState(page);
-      near(
-        after.from - before.from,
-        ((before.to - before.from) * 100) / before.width,
-        (before.to - before.from) * 0.01,
-        'drag by 100 px',
-      );
-      await page.keyboard.down('Shift');
-      await page.mouse.move(canvas.x + 100, canvas.y + 40);
-      await page.mouse.down();
-      await page.mouse.move(canvas.x + 400, canvas.y + 80, { steps: 4 });
-      await page.mouse.up();
-      await page.keyboard.up('Shift');
-      const selected = await timelineState(page);
-      near(
-        selected.range[1] - selected.range[0],
-        ((after.to - after.from) * 300) / after.width,
-        (after.to - after.from) * 0.01,
-        'Shift + drag selects',
-      );
-      near(selected.from, after.from, 1, 'selecting does not move');
-      near((selected.to - selected.from) / selected.width, (after.to - after.from) / after.width, 1, 'nor zoom');
+      const selects = async (key) => {
+        const selected = await drag(100, 400, key);
+        near(selected.range[1] - selected.range[0], ((before.to - before.from) * 300) / before.width, (before.to - before.from) * 0.01, 'selects');
+        near((selected.to - selected.from) / selected.width, (before.to - before.from) / before.width, 1, 'and does not zoom');
+        await page.keyboard.press('Escape');
+        equal((await timelineState(page)).range, null);
+      };
+      const moves = async (key) => {
+        const first = await timelineState(page);
+        const then = await drag(300, 200, key);
+        near(then.from - first.from, ((first.to - first.from) * 100) / first.width, (first.to - first.from) * 0.01, 'moves by 100 px');
+        equal(then.range, null, 'and selects nothing');
+        await drag(200, 300, key);
+      };
+      await selects();
+      await moves('Shift');
+      await page.keyboard.press('?');
+      await page.getByLabel('Mouse in the timeline').selectOption('zoom');
       await page.keyboard.press('Escape');
-      equal((await timelineState(page)).range, null);
+      await moves();
+      await selects('Shift');
+      await page.mouse.wheel(0, -600);
+      await settle(page);
+      const zoomed = await timelineState(page);
+      check(zoomed.to - zoomed.from < (before.to - before.from) * 0.6, 'then the wheel alone zooms');
       await page.getByRole('button', { name: 'Select range' }).click();
-      const wide = await box(page, '.tl-canvas');
-      await page.mouse.move(wide.x + 50, wide.y + 40);
-      await page.mouse.down();
-      await page.mouse.move(wide.x + 150, wide.y + 40, { steps: 3 });
-      await page.mouse.up();
-      check((await timelineState(page)).range !== null, 'the select tool selects');
+      check((await drag(50, 150)).range !== null, 'the select tool selects');
+    }),
+  );
+
+  await suite.test('a search moves nothing; keys work after its boxes; Escape clears it whole', () =>
+    open('', async (page) => {
+      const top = async () => (await box(page, '.tl-canvas')).y;
+      const before = await top();
+      await page.locator('#timeline-search').fill('a');
+      await page.waitForFunction(() => document.querySelector('.search-status').textContent !== '');
+      equal(await top(), before, 'the tracks stay where they are');
+      await page.getByLabel('only').click();
+      const { from, to } = await timelineState(page);
+      await page.keyboard.press('w');
+      const zoomed = await timelineState(page);
+      check(zoomed.to - zoomed.from < to - from, 'keys work after a box was ticked');
+      await page.keyboard.press('Escape');
+      equal(await page.evaluate(() => {
+        const { search } = globalThis.nsysAi.app.timeline;
+        return [search.text, search.only];
+      }), ['', false], 'nothing hides what the next search does not match');
+      check(!(await page.getByLabel('only').isChecked()), 'the box says so');
     }),
   );
 

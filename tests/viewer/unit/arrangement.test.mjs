@@ -33,11 +33,16 @@ test('a hidden group takes its tracks along; all come back', () => {
 });
 
 test('groups move with what is in them', () => {
-  const layout = arranged((at) => at.move('g0', 1));
+  const order = (layout) => layout.visible.filter((track) => track.parents.length === 0).map((track) => track.key);
+  assert.deepEqual(order(arranged(() => {})), ['g0', 'p144', 'g1', 'p145'], 'a process stands behind its GPU');
+  const layout = arranged((at) => {
+    at.move('g0', 1);
+    at.move('g0', 1);
+  });
   const gpus = layout.visible.filter((track) => track.type === 'gpu').map((track) => track.key);
   assert.deepEqual(gpus, ['g1', 'g0']);
   const first = layout.visible.findIndex((track) => track.key === 'g0');
-  assert.ok(layout.visible.slice(0, first).every((track) => track.lane === undefined || track.lane.gpu === 1));
+  assert.ok(layout.visible.slice(0, first).every((track) => track.lane?.gpu !== 0));
 });
 
 test('a filter keeps the groups around what matches', () => {

@@ -41,7 +41,7 @@ test('steps stand in order on their GPU, with state and outliers', () => {
   assert.deepEqual(spans.tone, ['pale', 'plain', 'bad']);
   assert.deepEqual([...spans.row], [1, 0, 2]);
   assert.deepEqual(spans.label, ['step 0', 'step 1', 'step 2']);
-  assert.equal(describeSteps(spans).text, '3 steps, median 250 ns of 2 steady ones, 1 outlier');
+  assert.equal(describeSteps(spans).text, '3 steps, median 100 ns of 2 steady ones, 1 outlier');
 });
 
 test('a collective waits first, then transfers; an unmatched one claims neither', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
-import { bytes, cell, Clock, duration, percent, readable, shownCell } from '../../../templates/viewer/src/format.js';
+import { bytes, cell, Clock, duration, percent, readable, shortened, shownCell } from '../../../templates/viewer/src/format.js';
 import { escapeMarkdown } from '../../../templates/viewer/src/snippet.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
@@ -133,4 +133,11 @@ test('white labels can be read on every colour of an event', () => {
   const categories = ['communication', 'attention', 'gemm', 'convolution', 'normalization', 'softmax', 'embedding', 'optimizer', 'reduction', 'elementwise', 'copy', 'other'];
   const colors = [...categories.map(categoryColor), ...Array.from({ length: 40 }, (_, index) => seriesColor(index)), ...'abcdefghijklmnopqrstuvw'.split('').map(rangeColor)];
   for (const color of colors) assert.ok(contrast(color) >= 4.5, color);
+});
+
+test('a long name keeps both ends', () => {
+  assert.equal(shortened('short', 5), 'short');
+  assert.equal(shortened('elementwise_kernel<4, MulFunctor>', 11), 'eleme…ctor>');
+  assert.notEqual(shortened('elementwise_kernel<4, MulFunctor>', 12), shortened('elementwise_kernel<4, AddFunction>', 12));
+  assert.equal([...shortened('😀'.repeat(30), 9)].length, 9, 'no letter is cut in two');
 });

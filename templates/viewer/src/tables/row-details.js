@@ -3,6 +3,7 @@
 import { h, name } from '../dom.js';
 import { heading, readable, shownCell, unitLabel, withUnit } from '../format.js';
 import { histogram } from '../histogram.js';
+import { scatter } from '../scatter.js';
 
 const WIDE_FIELD = 44;
 const HISTOGRAM_PX = 320;
@@ -31,7 +32,12 @@ function allFields(app, table, row) {
 export function rowDetails(app, table, row, evidence, close) {
   const { model, timeline } = app;
   const nameId = typeof evidence.name === 'string' ? model.nameIndex.get(evidence.name) : undefined;
-  const durations = nameId === undefined || !model.completeName(nameId) ? [] : model.durationsOf(nameId, evidence.device_id ?? null);
+  const events = nameId === undefined || !model.completeName(nameId) ? [] : model.eventsOf(nameId, evidence.device_id ?? null);
+  const { start, duration: durations } = model.events;
+  const open = (/** @type {number} */ event) => {
+    app.open('timeline');
+    timeline.selectEvent(event, { zoom: true });
+  };
   const show = h(
     'button',
     { type: 'button', class: 'primary', onclick: () => app.showEvidence(evidence) },
@@ -52,10 +58,15 @@ export function rowDetails(app, table, row, evidence, close) {
         'div',
         {},
         app.canPlace(evidence) ? h('div', { class: 'buttons' }, show) : null,
-        durations.length > 1
+        events.length > 1
           ? [
-              h('h3', {}, 'Distribution of its durations'),
-              histogram(durations, null, timeline.theme.compute, timeline.theme.text, HISTOGRAM_PX),
+              h('h3', {}, 'Its durations, and over time'),
+              histogram(events.map((event) => durations[event]), null, timeline.theme.compute, timeline.theme.text, HISTOGRAM_PX),
+              scatter(
+                events.map((event) => ({ event, time: start[event], value: durations[event] })),
+                -1,
+                { from: model.startNs, to: model.endNs, color: timeline.theme.compute, accent: timeline.theme.text, line: timeline.theme.line, width: HISTOGRAM_PX, select: open },
+              ),
             ]
           : null,
       ),

@@ -9,7 +9,7 @@ import { bytes } from '../format.js';
  * @property {string} table
  * @property {string} label
  * @property {string} hint
- * @property {'memory' | 'metric'} kind
+ * @property {'memory' | 'metric' | 'queue'} kind  queue: of a pixel that many points share the least counts, too
  * @property {number} gpu  -1: the host's
  * @property {number} pid  -1: of no process
  * @property {Float64Array} start  ns after the origin, ascending
@@ -19,12 +19,13 @@ import { bytes } from '../format.js';
  * @property {number} top  of the scale
  * @property {(value: number) => string} format
  * @property {string} highWord  what `high` is
+ * @property {Chart | null} [coarser]  the same in fewer points, made when first drawn
  */
 
 /** @typedef {{start: number, end: number, value: number, high: number}} Point */
 
 /** @param {Omit<Chart, 'start' | 'end' | 'value' | 'high' | 'top'>} facts @param {Point[]} points @param {number} leastTop @returns {Chart} */
-function chart(facts, points, leastTop) {
+export function makeChart(facts, points, leastTop) {
   points.sort((a, b) => a.start - b.start);
   return {
     ...facts,
@@ -71,7 +72,7 @@ export function memoryCharts(model) {
     }));
     const [pid, gpu, kind] = rows[0];
     const process = model.processLabel(Number(pid));
-    return chart(
+    return makeChart(
       {
         table: 'memory_timeline',
         label: `${String(kind)} memory`,
@@ -100,7 +101,7 @@ export function metricCharts(model) {
       value: Number(cells[5]),
       high: Number(cells[6]),
     }));
-    return chart(
+    return makeChart(
       {
         table: 'gpu_metric_timeline',
         label: String(metric).replace(/ \[.*\]$/u, ''),
@@ -123,11 +124,36 @@ export function pointAt(chart, time) {
   return at >= 0 && time < chart.end[at] ? at : -1;
 }
 
+const MERGED = 8;
+/** So many points a pixel cost no frame. */
+const POINTS_PER_PIXEL = 16;
+
+/** A queue in fewer points: the least and the most of each stretch. @param {Chart} chart @returns {Chart} */
+function coarser(chart) {
+  const count = Math.ceil(chart.start.length / MERGED);
+  const made = { ...chart, start: new Float64Array(count), end: new Float64Array(count), value: new Float64Array(count), high: new Float64Array(count), coarser: null };
+  for (let i = 0; i < count; i++) {
+    const [first, last] = [i * MERGED, Math.min(chart.start.length, (i + 1) * MERGED) - 1];
+    made.start[i] = chart.start[first];
+    made.end[i] = chart.end[last];
+    made.value[i] = chart.value[first];
+    for (let at = first; at <= last; at++) {
+      made.value[i] = Math.min(made.value[i], chart.value[at]);
+      made.high[i] = Math.max(made.high[i], chart.high[at]);
+    }
+  }
+  return made;
+}
+
 /**
- * Largest value and largest high of each pixel, NaN where nothing is known.
+ * Largest value and largest high of each pixel, NaN where nothing is known; of a queue the least value.
  * @param {Chart} chart @param {number} from @param {number} to @param {number} width  px
+ * @returns {{value: Float64Array, high: Float64Array}}
  */
 export function chartColumns(chart, from, to, width) {
+  const least = chart.kind === 'queue';
+  const points = bisect(0, chart.start.length, (at) => chart.start[at] >= to) - bisect(0, chart.end.length, (at) => chart.end[at] > from);
+  if (least && points > width * POINTS_PER_PIXEL) return chartColumns((chart.coarser ??= coarser(chart)), from, to, width);
   const value = new Float64Array(width).fill(NaN);
   const high = new Float64Array(width).fill(NaN);
   const scale = width / (to - from);
@@ -135,7 +161,7 @@ export function chartColumns(chart, from, to, width) {
     const first = Math.max(0, Math.floor((chart.start[i] - from) * scale));
     const last = Math.min(width - 1, Math.max(first, Math.ceil((chart.end[i] - from) * scale) - 1));
     for (let x = first; x <= last; x++) {
-      if (!(value[x] >= chart.value[i])) value[x] = chart.value[i];
+      if (least ? !(value[x] <= chart.value[i]) : !(value[x] >= chart.value[i])) value[x] = chart.value[i];
       if (!(high[x] >= chart.high[i])) high[x] = chart.high[i];
     }
   }

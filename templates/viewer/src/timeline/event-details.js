@@ -4,6 +4,7 @@
 import { copyText, h, name } from '../dom.js';
 import { bytes, duration, integer, percent } from '../format.js';
 import { histogram } from '../histogram.js';
+import { scatter } from '../scatter.js';
 import { launchedBy } from './launched.js';
 import { rearrange } from './rearrange.js';
 import { callClass } from './stats.js';
@@ -277,11 +278,18 @@ function stack(view, event) {
 function distribution(view, event, lane) {
   const { model, theme, colors } = view;
   const nameId = model.events.name[event];
-  const values = model.durationsOf(nameId, model.isGpuLane(lane) ? lane.gpu : null);
-  if (values.length < 2) return [];
+  const events = model.eventsOf(nameId, model.isGpuLane(lane) ? lane.gpu : null);
+  if (events.length < 2) return [];
+  const { start, duration: durations } = model.events;
+  const color = colors.forLane(lane)(event);
   return [
-    h('h3', {}, model.isGpuLane(lane) ? 'Durations of this name on this GPU' : 'Durations of this name'),
-    histogram(values, model.events.duration[event], colors.forLane(lane)(event), theme.text),
+    h('h3', {}, model.isGpuLane(lane) ? 'Durations of this name on this GPU, and over time' : 'Durations of this name, and over time'),
+    histogram(events.map((other) => durations[other]), durations[event], color, theme.text),
+    scatter(
+      events.map((other) => ({ event: other, time: start[other], value: durations[other] })),
+      event,
+      { from: model.startNs, to: model.endNs, color, accent: theme.text, line: theme.line, select: (other) => view.selectEvent(other, { reveal: true }) },
+    ),
   ];
 }
 

@@ -45,6 +45,7 @@ export class ExactUtilization extends UtilizationSums {
   constructor(bins, { starts, ends, total }) {
     super({ device_id: -1, bin_ns: 1, start_ns: 0, compute_ns: [], exposed_comm_ns: [], exposed_copy_ns: [], idle_ns: [] });
     this.start = bins.start;
+    this.isExact = true;
     this.times = new Float64Array(2 * total + 1);
     this.sums = this.parts.map(() => new Float64Array(2 * total + 1));
     this.length = 0;

@@ -6,7 +6,7 @@ import { rearrange } from './rearrange.js';
 
 const DELAY_MS = 120;
 
-/** Says what is highlighted, filtered and hidden, each with the button that undoes it. */
+/** Says what is highlighted, filtered and hidden, each with the button that undoes it: over the tracks, so that nothing moves. */
 export class FilterBar {
   /** @param {TimelineView} view */
   constructor(view) {
@@ -24,6 +24,7 @@ export class FilterBar {
         timer = window.setTimeout(() => rearrange(view, (at) => (at.filter = this.input.value)), DELAY_MS);
       },
     });
+    this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
     this.element = h('div', { class: 'filter-bar', role: 'group', 'aria-label': 'What is filtered' });
     this.element.hidden = true;
   }
@@ -68,7 +69,7 @@ export class FilterBar {
     const { filter } = this.view.layout.arrangement;
     if (document.activeElement !== this.input) this.input.value = filter;
     const hadFocus = this.element.contains(document.activeElement);
-    replace(this.element, entries);
+    replace(this.element, entries, this.status);
     this.element.hidden = entries.length === 0;
     if (hadFocus) (this.element.querySelector('button') ?? this.view.canvas).focus();
   }

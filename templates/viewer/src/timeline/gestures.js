@@ -1,6 +1,9 @@
 const DRAG_START_PX = 4;
 const DOUBLE_CLICK_MS = 400;
 const WHEEL_ZOOM = 0.0016;
+/** A pinch on a touchpad arrives as a wheel with ctrlKey and small steps, a wheel with Ctrl held in large ones. */
+const PINCH_STEP = 40;
+const PINCH_ZOOM = 6 * WHEEL_ZOOM;
 
 /**
  * What the pointer asks for; the timeline decides what it means.
@@ -13,6 +16,7 @@ const WHEEL_ZOOM = 0.0016;
  * @property {(x: number, y: number, event: PointerEvent) => void} hover
  * @property {() => void} leave
  * @property {() => boolean} selecting  dragging selects instead of panning
+ * @property {() => boolean} [zooms]  the plain wheel zooms, and a mouse that drags moves; else Ctrl + wheel and Shift + drag do
  */
 
 /** Mouse, pen, touch and wheel on one element. @param {HTMLElement} element @param {GestureHandlers} handlers */
@@ -21,6 +25,10 @@ export function listenForGestures(element, handlers) {
   const pointers = new Map();
   /** @type {{x: number, y: number, mode: 'wait' | 'pan' | 'range' | 'pinch', distance: number} | null} */
   let drag = null;
+
+  const zooms = () => handlers.zooms?.() ?? true;
+  /** Fingers move what they touch; of a mouse it is the reader's choice. @param {PointerEvent} event */
+  const selects = (event) => handlers.selecting() || (event.pointerType === 'touch' ? false : event.shiftKey === zooms());
 
   /** @param {MouseEvent} event */
   const place = (event) => {
@@ -38,7 +46,7 @@ export function listenForGestures(element, handlers) {
     element.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, at);
     if (pointers.size === 2) drag = { ...pinch(), mode: 'pinch' };
-    else drag = { ...at, mode: event.shiftKey || handlers.selecting() ? 'range' : 'wait', distance: 0 };
+    else drag = { ...at, mode: selects(event) ? 'range' : 'wait', distance: 0 };
   });
   element.addEventListener('pointermove', (event) => {
     const at = place(event);
@@ -57,10 +65,12 @@ export function listenForGestures(element, handlers) {
     }
     if (drag.mode === 'wait' && Math.hypot(at.x - drag.x, at.y - drag.y) >= DRAG_START_PX) {
       drag.mode = 'pan';
+      handlers.leave();
       handlers.pan(at.x - drag.x, at.y - drag.y);
     } else if (drag.mode === 'pan') {
       handlers.pan(at.x - before.x, at.y - before.y);
     } else if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) {
+      handlers.leave();
       handlers.selectRange(drag.x, at.x, false);
     }
   });
@@ -107,11 +117,11 @@ export function listenForGestures(element, handlers) {
       event.preventDefault();
       const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 400 : 1;
       const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
-      if (event.altKey) handlers.pan(0, -dy);
+      if (event.altKey || (!zooms() && !event.ctrlKey && !event.shiftKey && Math.abs(dy) >= Math.abs(dx))) handlers.pan(0, -dy);
       else if (event.shiftKey) handlers.pan(-(dx || dy), 0);
       else if (Math.abs(dx) > Math.abs(dy)) handlers.pan(-dx, 0);
-      // A pinch on a touchpad arrives as a wheel with ctrlKey and small steps.
-      else handlers.zoom(Math.exp(dy * (event.ctrlKey ? WHEEL_ZOOM * 6 : WHEEL_ZOOM)), place(event).x);
+      else handlers.zoom(Math.exp(dy * (event.ctrlKey && Math.abs(dy) < PINCH_STEP ? PINCH_ZOOM : WHEEL_ZOOM)), place(event).x);
+      handlers.leave();
     },
     { passive: false },
   );

@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 import { h, name } from '../dom.js';
+import { oneStop } from '../one-stop.js';
 import { toggleFold } from './rearrange.js';
 import { TrackMenu } from './track-menu.js';
 
@@ -18,6 +19,7 @@ export class Gutter {
     this.corner = h('div', { class: 'tl-corner tl-origin', 'aria-live': 'off' });
     this.menu = new TrackMenu(view);
     this.placedAt = NaN;
+    this.syncStops = oneStop(this.element);
     this.build();
   }
 
@@ -38,7 +40,7 @@ export class Gutter {
           h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
           name(track.label),
         )
-      : h('span', { class: 'tl-text', title: track.hint ?? track.label }, name(track.label));
+      : h('span', { class: 'tl-text', title: track.hint ?? track.label }, name(track.label), track.pinned ? this.owner(track) : null);
     const more = h(
       'button',
       {
@@ -58,6 +60,13 @@ export class Gutter {
     return label;
   }
 
+  /** Whose a track is that stands apart from its group. @param {Track} track */
+  owner(track) {
+    const owner = this.view.layout.tracks.find((other) => other.key === track.parents[0]);
+    if (!owner) return null;
+    return h('span', { class: 'tl-owner', title: owner.label }, name(owner.type === 'gpu' ? `GPU ${owner.gpu}` : owner.label));
+  }
+
   /** Draws all labels again; the one in focus stays in focus. */
   build() {
     const { layout } = this.view;
@@ -67,6 +76,7 @@ export class Gutter {
     this.pinned.replaceChildren(...layout.visible.filter((track) => track.pinned).map((track) => this.label(track)));
     this.list.style.height = `${layout.height}px`;
     this.pinned.style.height = `${layout.pinnedHeight}px`;
+    this.syncStops();
     if (!focused) return;
     const again = [...this.element.querySelectorAll('button')].find((button) => button.dataset[attribute] === key);
     (again ?? this.view.canvas).focus({ preventScroll: true });

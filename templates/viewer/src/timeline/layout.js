@@ -3,10 +3,14 @@
 /** @import { Row } from './rows.js' */
 /** @import { Spans } from './spans.js' */
 /** @import { Chart } from './charts.js' */
+/** @import { Projected } from '../projection.js' */
 import { bisect } from '../model.js';
+import { projectRanges } from '../projection.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
 import { memoryCharts, metricCharts } from './charts.js';
+import { launchCharts, LEAD_HINT, QUEUE_HINT } from './launch-lead.js';
+import { PROJECTION_ROW, ProjectionRows } from './projection-rows.js';
 import { rowsOf } from './rows.js';
 import { activitySpans, collectiveSpans, pauses, stepSpans } from './spans.js';
 
@@ -21,6 +25,9 @@ const MANY_OTHERS = 3;
 const OTHERS_HINT = 'Threads without CUDA calls and NVTX ranges';
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
+/** Of a page with more events the projected ranges are made when they are asked for. */
+const OPEN_PROJECTION = 300_000;
+const PROJECTION_HINT = 'NVTX ranges as the GPU ran them: from the start of the first operation that a range launched to the end of the last';
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
 
 /** @type {Partial<Record<Lane['kind'], string>>} */
@@ -41,7 +48,7 @@ const HOST_HINTS = {
  * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
- * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'chart' | 'events'} type
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'chart' | 'projection' | 'events'} type
  * @property {string} key  stable across visits: it stands in links
  * @property {string} label
  * @property {string} [hint]
@@ -55,6 +62,8 @@ const HOST_HINTS = {
  * @property {Gaps} [gaps]
  * @property {Spans} [spans]
  * @property {Chart} [chart]
+ * @property {ProjectionRows} [projection]  NVTX ranges as the GPU ran them
+ * @property {(track: Track) => void} [fill]  makes what it shows when it is first in sight
  * @property {boolean} [pinned]  set by place(): stays in sight above the others
  * @property {number} [gpu]
  */
@@ -73,8 +82,15 @@ export class Layout {
     this.height = 0;
     this.pinnedHeight = 0;
     this.memory = memoryCharts(model);
-    this.addGpus();
-    this.addProcesses();
+    /** @type {Map<number, Projected[]> | null} */
+    this.projected = null;
+    const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
+    this.processes = [...new Set(host.map((lane) => lane.pid))];
+    /** @type {Map<number, number>}  the last GPU that a process works on: it stands behind it */
+    this.lastGpu = new Map();
+    for (const { id } of model.timeline.gpus) for (const lane of model.lanes) if (model.isGpuLane(lane) && lane.gpu === id) this.lastGpu.set(lane.pid, id);
+    this.addGpus(host);
+    for (const pid of this.processes) if (!this.lastGpu.has(pid)) this.addProcess(pid, host);
     this.arrangement = new Arrangement(this.tracks, this.closed);
     this.place();
   }
@@ -88,7 +104,8 @@ export class Layout {
     this.tracks.push({ parents: [], top: 0, rowHeight: 0, ...track });
   }
 
-  addGpus() {
+  /** @param {Lane[]} host */
+  addGpus(host) {
     const { model } = this;
     const gaps = readGaps(model);
     const [memory, metrics] = [this.memory, metricCharts(model)];
@@ -125,18 +142,25 @@ export class Layout {
           hint: 'Times when nothing ran on this GPU, colored by cause',
         });
       }
+      this.addLaunchCharts(gpu.id);
       this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers; gray: not known', collectives.get(gpu.id));
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
+      this.addProjection(gpu.id);
       this.addCharts(key, [key], 'm', memory.filter((chart) => chart.gpu === gpu.id));
-      const counters = metrics.filter((chart) => chart.gpu === gpu.id);
-      if (counters.length === 0) continue;
-      const group = `${key}m`;
-      this.add({ type: 'thread', key: group, label: `Sampled counters (${counters.length})`, height: THREAD_HEIGHT, parents });
-      if (counters.length > OPEN_CHARTS) this.closed.add(group);
-      this.addCharts(group, [key, group], 'c', counters);
+      this.addCounters(key, metrics.filter((chart) => chart.gpu === gpu.id));
+      for (const pid of this.processes) if (this.lastGpu.get(pid) === gpu.id) this.addProcess(pid, host);
     }
+  }
+
+  /** @param {string} key  of the GPU @param {Chart[]} counters */
+  addCounters(key, counters) {
+    if (counters.length === 0) return;
+    const group = `${key}m`;
+    this.add({ type: 'thread', key: group, label: `Sampled counters (${counters.length})`, height: THREAD_HEIGHT, parents: [key] });
+    if (counters.length > OPEN_CHARTS) this.closed.add(group);
+    this.addCharts(group, [key, group], 'c', counters);
   }
 
   /** @param {string} key @param {string[]} parents @param {string} suffix @param {Chart[]} charts */
@@ -148,6 +172,54 @@ export class Layout {
     });
   }
 
+  /** Ranges with work on each GPU, made when first asked for. */
+  get projections() {
+    return (this.projected ??= projectRanges(this.model));
+  }
+
+  /** How far the CPU is ahead of a GPU, where the page has every launch. @param {number} gpu */
+  addLaunchCharts(gpu) {
+    if (this.model.aggregated || !hasRow(this.model, 'launch_breakdown', gpu, 'launch_count')) return;
+    const key = `g${gpu}`;
+    /** @type {Chart[] | null} */
+    let charts = null;
+    [['q', 'Launch queue', QUEUE_HINT], ['l', 'Launch lead', LEAD_HINT]].forEach(([suffix, label, hint], index) =>
+      this.add({
+        type: 'chart',
+        key: `${key}${suffix}`,
+        label,
+        hint,
+        height: CHART_HEIGHT,
+        parents: [key],
+        gpu,
+        fill: (track) => (track.chart = (charts ??= launchCharts(this.model, gpu))[index]),
+      }),
+    );
+  }
+
+  /** NVTX ranges as a GPU ran them: from the first operation that a range launched to the last. @param {number} gpu */
+  addProjection(gpu) {
+    const { model } = this;
+    if (model.aggregated || !hasRow(model, 'nvtx_projection', gpu, 'instances_with_work')) return;
+    const [key, group] = [`g${gpu}`, `g${gpu}n`];
+    this.add({ type: 'thread', key: group, label: 'NVTX on the GPU', hint: PROJECTION_HINT, height: THREAD_HEIGHT, parents: [key] });
+    if (model.count > OPEN_PROJECTION) this.closed.add(group);
+    this.add({
+      type: 'projection',
+      key: `${group}p`,
+      label: 'Projected ranges',
+      hint: PROJECTION_HINT,
+      height: PROJECTION_ROW + 4,
+      parents: [key, group],
+      rowHeight: PROJECTION_ROW,
+      gpu,
+      fill: (track) => {
+        track.projection = new ProjectionRows(model, this.projections.get(gpu) ?? []);
+        track.height = Math.max(1, track.projection.rows.length) * PROJECTION_ROW + 4;
+      },
+    });
+  }
+
   /** @param {number} gpu @param {string} suffix @param {string} label @param {string} hint @param {Spans | undefined} spans */
   addSpans(gpu, suffix, label, hint, spans) {
     if (!spans) return;
@@ -155,42 +227,39 @@ export class Layout {
     this.add({ type: 'spans', key: `${key}${suffix}`, label, hint, height: GAPS_HEIGHT, parents: [key], spans, gpu });
   }
 
-  addProcesses() {
-    const { model } = this;
-    const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
-    const processes = [...new Set(host.map((lane) => lane.pid))];
-    for (const pid of processes) {
-      const key = `p${pid}`;
-      this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
-      const own = host.filter((lane) => lane.pid === pid);
-      const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
-      if (processes.length > OPEN_GPUS || tells.size === 0) this.closed.add(key);
-      this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
-      /** @type {Map<number, number>} */
-      const sizes = new Map();
-      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
-      const busiest = [...sizes]
-        .sort((a, b) => b[1] - a[1])
-        .slice(0, OPEN_THREADS)
-        .map(([tid]) => tid);
-      /** @param {number} tid @param {string[]} parents */
-      const addThread = (tid, parents) => {
-        const threadKey = `${key}t${tid}`;
-        this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents });
-        if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
-        const lanes = own.filter((lane) => lane.tid === tid);
-        this.addLanes(lanes, [...parents, threadKey], ROW_HEIGHT.host, false);
-      };
-      const others = [...sizes.keys()].filter((tid) => !tells.has(tid));
-      for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, [key]);
-      const apart = others.length >= MANY_OTHERS;
-      const group = `${key}o`;
-      if (apart) {
-        this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents: [key], hint: OTHERS_HINT });
-        this.closed.add(group);
-      }
-      for (const tid of others) addThread(tid, apart ? [key, group] : [key]);
+  /** @param {number} pid @param {Lane[]} host  lanes of all threads */
+  addProcess(pid, host) {
+    const { model, processes } = this;
+    const key = `p${pid}`;
+    this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
+    const own = host.filter((lane) => lane.pid === pid);
+    const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
+    if (processes.length > OPEN_GPUS || tells.size === 0) this.closed.add(key);
+    this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
+    /** @type {Map<number, number>} */
+    const sizes = new Map();
+    for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
+    const busiest = [...sizes]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, OPEN_THREADS)
+      .map(([tid]) => tid);
+    /** @param {number} tid @param {string[]} parents */
+    const addThread = (tid, parents) => {
+      const threadKey = `${key}t${tid}`;
+      this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents });
+      if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
+      const lanes = own.filter((lane) => lane.tid === tid);
+      this.addLanes(lanes, [...parents, threadKey], ROW_HEIGHT.host, false);
+    };
+    const others = [...sizes.keys()].filter((tid) => !tells.has(tid));
+    for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, [key]);
+    const apart = others.length >= MANY_OTHERS;
+    const group = `${key}o`;
+    if (apart) {
+      this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents: [key], hint: OTHERS_HINT });
+      this.closed.add(group);
     }
+    for (const tid of others) addThread(tid, apart ? [key, group] : [key]);
   }
 
   /** @param {Lane[]} lanes @param {string[]} parents @param {number} rowHeight @param {boolean} nameProcess */
@@ -222,6 +291,10 @@ export class Layout {
   place() {
     const { pinned, others } = this.arrangement.arrange(this.tracks);
     this.visible = [...pinned, ...others];
+    for (const track of this.visible) {
+      track.fill?.(track);
+      delete track.fill;
+    }
     let top = 0;
     this.visible.forEach((track, index) => {
       track.top = top;
@@ -278,6 +351,13 @@ export class Layout {
     const at = pinned ? y : y + scrollTop;
     return this.visible.find((track) => track.pinned === pinned && at >= track.top && at < track.top + track.height) ?? null;
   }
+}
+
+/** Whether a table counts anything for a GPU. @param {Model} model @param {string} name @param {number} gpu @param {string} column */
+function hasRow(model, name, gpu, column) {
+  const table = model.table(name);
+  const [device, count] = ['device_id', column].map((wanted) => (table ? columnIndex(table, wanted) : -1));
+  return table !== null && device >= 0 && count >= 0 && table.rows.some((row) => row[device] === gpu && Number(row[count]) > 0);
 }
 
 /** Idle gaps by GPU, from the report's table. @param {Model} model */

@@ -78,7 +78,7 @@ export function clear(view) {
     rearrange(view, (at) => (at.filter = ''));
     view.toolbar.restore();
   } else {
-    view.setSearch('', search.isPattern, search.only, []);
+    view.setSearch('', search.isPattern, false, []);
     view.toolbar.restore();
   }
 }

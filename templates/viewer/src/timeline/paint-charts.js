@@ -13,7 +13,7 @@ export function paintChart(context, frame, chart, y, height) {
   const { theme, width } = frame;
   const { value, high } = chartColumns(chart, frame.from, frame.to, width);
   const [bottom, room] = [y + height - 2, height - 6];
-  context.fillStyle = chart.kind === 'memory' ? theme.copy : theme.compute;
+  context.fillStyle = chart.kind === 'memory' ? theme.copy : chart.kind === 'queue' ? theme.accent : theme.compute;
   // Columns of equal height are one rectangle.
   const layer = (/** @type {Float64Array} */ columns, /** @type {number} */ alpha) => {
     context.globalAlpha = alpha;

@@ -8,6 +8,7 @@ import { context2d } from '../dom.js';
 import { paintArrow, paintGaps, paintMix } from './paint-parts.js';
 import { paintChart } from './paint-charts.js';
 import { exactUtilization } from './exact-utilization.js';
+import { paintProjection } from './projection-rows.js';
 import { paintSpans } from './paint-spans.js';
 import { Raster } from './raster.js';
 import { UtilizationSums } from './utilization.js';
@@ -126,6 +127,7 @@ export class Painter {
     if (track.utilization && (track.type === 'utilization' || this.layout.collapsed.has(track.key))) this.paintUtilization(context, frame, track, y);
     else if (track.spans) paintSpans(context, frame, track.spans, y, track.height);
     else if (track.chart) paintChart(context, frame, track.chart, y, track.height);
+    else if (track.projection) paintProjection(context, frame, track, y);
     else if (track.gaps) paintGaps(context, frame, track.gaps, track.gpu ?? -1, y, track.height);
     else if (track.rows && track.lane) {
       const color = frame.colors.forLane(track.lane);

@@ -3,15 +3,17 @@
 /** @import { Child } from '../dom.js' */
 import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
-import { bytes, counted, duration, integer, percent } from '../format.js';
+import { bytes, counted, duration, integer, percent, shortened } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
 import { gapDetails } from './gap-panel.js';
 import { snippetOf } from '../snippet.js';
 import { rangeTitle, spanDetails } from './span-details.js';
+import { partsOfRange, splitOfRange } from './range-parts.js';
 import { rangeStats } from './stats.js';
 import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
+const NAME_CHARACTERS = 23;
 
 /** Time in blocking calls: a sum over threads would exceed the range. @param {number} ns @param {number} threads */
 function blockedPerThread(ns, threads) {
@@ -124,7 +126,7 @@ export class Panel {
             'tr',
             {},
             h('th', {}, 'Name'),
-            h('th', { class: 'num', title: 'Those that begin in the range' }, 'Begun'),
+            h('th', { class: 'num', title: 'Those that begin in the range' }, 'Calls'),
             h('th', { class: 'num' }, 'Time'),
             h('th', { class: 'num' }, 'Share'),
           ),
@@ -149,7 +151,7 @@ export class Panel {
                         title: model.names[entry.name],
                         onclick: () => view.setSearchText(model.names[entry.name]),
                       },
-                      name(model.shortNames[entry.name] || model.names[entry.name]),
+                      name(shortened(model.shortNames[entry.name] || model.names[entry.name], NAME_CHARACTERS)),
                     ),
               ),
               h('td', { class: 'num' }, integer(entry.count)),
@@ -181,6 +183,7 @@ export class Panel {
         ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,
       h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => view.zoomToSelection() }, 'Zoom')),
+      ...splitOfRange(view, stats),
       h('h3', {}, 'Top kernels'),
       stats.kernels.length > 0 ? ranking(stats.kernels, stats.kernelNs) : h('p', { class: 'muted' }, 'None.'),
       h('h3', {}, 'CUDA calls'),
@@ -190,6 +193,7 @@ export class Panel {
             stats.apis.reduce((sum, entry) => sum + entry.ns, 0),
           )
         : h('p', { class: 'muted' }, 'None.'),
+      ...partsOfRange(view, stats),
       trimNote(view, stats.from, stats.to),
     ]);
     // For tests and scripts: the numbers behind the text.

@@ -2,6 +2,7 @@
 import { listenForGestures } from './gestures.js';
 import { bisect } from '../model.js';
 import { timelineKeys } from './keys.js';
+import { mouseZooms } from './mouse-habit.js';
 
 const HIT_PX = 4;
 
@@ -22,6 +23,7 @@ export function connectPointer(view) {
     pan,
     selectRange: select,
     selecting: () => view.selecting,
+    zooms: () => mouseZooms(),
     click: (x, y) => view.clickAt(x, y),
     doubleClick: () => view.zoomToSelection(),
     hover: (x, y) => view.hoverAt(x, y),
@@ -71,8 +73,10 @@ export function hitTest(view, x, y) {
     return { track, time, event: -1, gap: best };
   }
   if (track.spans) return { track, time, event: -1, gap: -1, span: spanAt(track.spans, time, tolerance) };
+  const rowAt = Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight);
+  if (track.projection) return { track, time, event: -1, gap: -1, projected: track.projection.at(rowAt, time, tolerance) };
   if (!track.rows) return { track, time, event: -1, gap: -1 };
-  const row = track.rows[Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight)];
+  const row = track.rows[rowAt];
   let event = row ? row.eventAt(time, tolerance) : -1;
   if (event >= 0 && view.search.names && view.search.only && !view.search.matches(event)) event = -1;
   return { track, time, event, gap: -1 };

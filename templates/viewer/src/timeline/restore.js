@@ -1,11 +1,10 @@
 /** @import { TimelineView } from './view.js' */
+/** @import { ViewState } from '../state.js' */
 import { EventColors } from '../colors.js';
 import { parseMarks, parseMeasure } from './marks.js';
 
-/** Brings the timeline to what the address says. @param {TimelineView} view */
-export function restoreTimeline(view) {
-  // A copy: the steps below write parts of the state themselves.
-  const values = { ...view.app.state.values };
+/** Brings the timeline to what the address says. @param {TimelineView} view @param {ViewState} values */
+export function restoreTimeline(view, values) {
   view.colors = new EventColors(view.model, values.c === 'name' ? 'name' : 'category');
   view.layout.arrangement.restore(values);
   view.layout.place();

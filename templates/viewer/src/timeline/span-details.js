@@ -4,6 +4,7 @@
 import { h, name } from '../dom.js';
 import { cell, duration, heading, withUnit } from '../format.js';
 import { fields } from './event-details.js';
+import { projectionDetails } from './projection-rows.js';
 import { memberOf } from './rank-lines.js';
 
 const NS_PER = /** @type {Record<string, number>} */ ({ ns: 1, us: 1e3, ms: 1e6, s: 1e9 });
@@ -12,7 +13,8 @@ const TITLES = /** @type {Record<string, string>} */ ({ steps: 'Step', comm_inst
 /** What a selected range is called. @param {TimelineView} view @param {number} from @param {number} to */
 export function rangeTitle(view, from, to) {
   const found = spanOf(view, from, to);
-  return (found && TITLES[found.spans.table]) ?? 'Time range';
+  const projected = () => view.layout.tracks.some((track) => (track.projection?.exactly(from, to) ?? []).length > 0);
+  return (found && TITLES[found.spans.table]) ?? (projected() ? 'NVTX range on the GPU' : 'Time range');
 }
 const PLACE = ['start', 'end', 'device', 'process', 'thread'];
 
@@ -67,7 +69,7 @@ function ranks(view, set) {
 export function spanDetails(view, from, to) {
   const found = spanOf(view, from, to);
   const table = found ? view.model.table(found.spans.table) : null;
-  if (!found || !table) return [];
+  if (!found || !table) return projectionDetails(view, from, to);
   const { spans, index, track } = found;
   const row = table.rows[spans.row[index]];
   return [

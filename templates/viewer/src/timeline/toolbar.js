@@ -1,15 +1,20 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { TimeMode } from '../types.js' */
 import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } from '../colors.js';
-import { h } from '../dom.js';
-import { counted } from '../format.js';
+import { h, name } from '../dom.js';
+import { counted, shortened } from '../format.js';
+import { groupByName } from '../highlights.js';
+import { oneStop } from '../one-stop.js';
 import { BLOCKING } from '../search.js';
+import { columnIndex } from '../table-schema.js';
 import { saveImage, saveSvg } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
 import { callClass } from './stats.js';
 import { choose } from './navigate.js';
 
 const SEARCH_DELAY_MS = 120;
+const NAMES_MAX = 6;
+const NAME_CHARACTERS = 26;
 
 /** Search, colours, time mode and zoom buttons above the timeline. */
 export class Toolbar {
@@ -41,6 +46,7 @@ export class Toolbar {
           view.step('match', event.shiftKey ? -1 : 1);
         } else if (event.key === 'Escape') {
           this.search.value = '';
+          this.only.checked = false;
           apply();
           view.canvas.focus();
         }
@@ -48,7 +54,6 @@ export class Toolbar {
     });
     this.pattern = h('input', { type: 'checkbox', onchange: apply });
     this.only = h('input', { type: 'checkbox', onchange: apply });
-    this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
     this.color = h(
       'select',
       { 'aria-label': 'Color by', onchange: () => this.setColors(this.color.value) },
@@ -86,6 +91,7 @@ export class Toolbar {
       h('button', { type: 'button', title, 'aria-label': title, onclick: action }, label);
     this.legend = h('div', { class: 'legend', role: 'group', 'aria-label': 'Legend: highlight a category' });
     this.filters = new FilterBar(view);
+    this.status = this.filters.status;
     this.element = h(
       'div',
       { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
@@ -97,7 +103,6 @@ export class Toolbar {
         h('label', { class: 'check', title: 'Hide everything that does not match' }, this.only, 'only'),
         button('‹', 'Previous match', () => view.step('match', -1)),
         button('›', 'Next match', () => view.step('match', 1)),
-        this.status,
       ),
       h(
         'div',
@@ -112,8 +117,8 @@ export class Toolbar {
       ),
       h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,
-      this.filters.element,
     );
+    this.syncStops = oneStop(this.element);
   }
 
   /** @param {string} mode */
@@ -175,9 +180,34 @@ export class Toolbar {
         ? model.timeline.categories
             .filter((category) => used.has(category))
             .map((category) => item(categoryColor(category), category))
-        : []),
+        : this.topNames().map((id) => this.nameItem(colors.gpu[id], id))),
       ...(this.blocks ? [item(colors.api[1], BLOCKING)] : []),
       ...this.causes(),
+    );
+    this.syncStops();
+  }
+
+  /** Kernels with most time, which the legend of names lists. */
+  topNames() {
+    const { model } = this.view;
+    const table = model.table('kernels');
+    const [text, time, device] = ['kernel_name', 'total_time_ms', 'device_id'].map((column) => (table ? columnIndex(table, column) : -1));
+    if (!table || text < 0 || time < 0) return [];
+    return groupByName(table, text, time, device)
+      .slice(0, NAMES_MAX)
+      .flatMap(({ row }) => model.nameIndex.get(String(row[text])) ?? []);
+  }
+
+  /** @param {string} color @param {number} id */
+  nameItem(color, id) {
+    const { model } = this.view;
+    const swatch = h('i', { class: 'swatch' });
+    swatch.style.background = color;
+    return h(
+      'button',
+      { type: 'button', class: 'quiet', title: `Highlight ${model.names[id]}`, onclick: () => this.view.setSearchText(model.names[id]) },
+      swatch,
+      name(shortened(model.shortNames[id] || model.names[id], NAME_CHARACTERS)),
     );
   }
 

@@ -2,11 +2,14 @@
 /** @import { Track } from './layout.js' */
 import { CAUSE_LABELS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
-import { bytes, duration, percent } from '../format.js';
+import { bytes, counted, duration, percent } from '../format.js';
 import { pointAt } from './charts.js';
+import { idleInside } from './projection-rows.js';
 import { blocksHost } from './stats.js';
 
 const OFFSET_PX = 14;
+
+/** @typedef {{track: Track, time: number, event: number, gap: number, span?: number, projected?: import('../projection.js').Projected | null}} Hit */
 
 /** What is under the pointer. Only a hint: everything it says is in the details panel, too. */
 export class Tooltip {
@@ -17,7 +20,7 @@ export class Tooltip {
     this.element.hidden = true;
   }
 
-  /** @param {{track: Track, time: number, event: number, gap: number} | null} hit @param {number} x @param {number} y */
+  /** @param {Hit | null} hit @param {number} x @param {number} y */
   show(hit, x, y) {
     const content = hit ? this.content(hit) : null;
     this.element.hidden = content === null;
@@ -30,8 +33,8 @@ export class Tooltip {
     this.element.style.transform = `translate(${left}px, ${top}px)`;
   }
 
-  /** @param {{track: Track, time: number, event: number, gap: number, span?: number}} hit */
-  content({ track, time, event, gap, span = -1 }) {
+  /** @param {Hit} hit */
+  content({ track, time, event, gap, span = -1, projected = null }) {
     const { model } = this.view;
     const { clock, events } = model;
     if (event >= 0) {
@@ -51,6 +54,7 @@ export class Tooltip {
         lane.kind === 'api' && blocksHost(events.aux[event]) && h('div', { class: 'bad' }, 'Blocks the host'),
       ];
     }
+    if (projected) return projectedLines(this.view, projected, track.gpu ?? -1);
     if (track.spans && span >= 0) return spanLines(track.spans, span, clock);
     if (gap >= 0 && track.gaps) {
       const cause = track.gaps.cause[gap];
@@ -90,6 +94,17 @@ function chartLines(chart, time, clock) {
     h('div', { class: 'tooltip-title' }, name(chart.label)),
     h('div', {}, h('b', {}, chart.format(chart.value[at])), ` from ${clock.format(chart.start[at])} to ${clock.format(chart.end[at])}`),
     chart.high[at] > chart.value[at] && h('div', {}, `${chart.highWord} ${chart.format(chart.high[at])}`),
+  ];
+}
+
+/** @param {TimelineView} view @param {import('../projection.js').Projected} projected @param {number} gpu */
+function projectedLines(view, projected, gpu) {
+  const { clock } = view.model;
+  const idle = idleInside(view, gpu, projected.start, projected.end);
+  return [
+    h('div', { class: 'tooltip-title' }, name(view.model.shortNameOf(projected.range))),
+    h('div', {}, h('b', {}, duration(projected.end - projected.start)), ` on the GPU at ${clock.format(projected.start)}`),
+    h('div', {}, `${counted(projected.ops, 'operation')}${idle === null ? '' : `, GPU idle ${duration(idle)}`}`),
   ];
 }
 

@@ -7,6 +7,8 @@ import { context2d } from '../dom.js';
 export class UtilizationSums {
   /** @param {Utilization} data */
   constructor(data) {
+    /** Whether any stretch is known to the ns. */
+    this.isExact = false;
     this.start = data.start_ns;
     this.binNs = Math.max(1, data.bin_ns);
     this.bins = data.compute_ns.length;

@@ -182,6 +182,7 @@ export class TimelineView {
     const hit = hitTest(this, x, y);
     if (hit && hit.event >= 0) this.selectEvent(hit.event);
     else if (hit?.track.spans && (hit.span ?? -1) >= 0) this.selectRange(hit.track.spans.start[hit.span ?? 0], hit.track.spans.end[hit.span ?? 0], true);
+    else if (hit?.projected) this.selectRange(hit.projected.start, hit.projected.end, true);
     else if (hit && hit.gap >= 0 && hit.track.gpu !== undefined) this.selectGap(hit.track.gpu, hit.gap);
     else this.clearSelection();
   }

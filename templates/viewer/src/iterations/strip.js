@@ -1,0 +1,228 @@
+/** @import { App } from '../app.js' */
+/** @import { Model } from '../model.js' */
+/** @import { Instance } from './instances.js' */
+import { fitCanvas, h } from '../dom.js';
+import { duration, percent } from '../format.js';
+import { bisect } from '../model.js';
+import { operationsOf } from './pairing.js';
+import { lengthOf } from './instances.js';
+
+const LABEL_PX = 62;
+const VALUE_PX = 146;
+const AXIS_PX = 20;
+const MOST_ROWS = 300;
+const OUTLIERS_SHOWN = 100;
+const TICK_PX = 110;
+const CHARACTER_PX = 6.1;
+
+/** Which of many instances a picture shows: the first outliers, and others evenly. @param {Instance[]} instances @returns {number[]} */
+export function chosenRows(instances) {
+  if (instances.length <= MOST_ROWS) return [...instances.keys()];
+  const outliers = [...instances.keys()].filter((i) => instances[i].outlier).slice(0, OUTLIERS_SHOWN);
+  const rest = MOST_ROWS - outliers.length;
+  const even = Array.from({ length: rest }, (_, i) => Math.floor((i * instances.length) / rest));
+  return [...new Set([...outliers, ...even])].sort((a, b) => a - b);
+}
+
+/** Times of round numbers. @param {number} whole  ns @param {number} width  px */
+function ticks(whole, width) {
+  const raw = (whole * TICK_PX) / Math.max(1, width);
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, raw)));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw) ?? 10 * power;
+  return Array.from({ length: Math.floor(whole / step) + 1 }, (_, i) => i * step);
+}
+
+/**
+ * Operations of an instance as one bar: kernels above, communication and copies below, so that none hides another.
+ * @param {CanvasRenderingContext2D} context @param {App} app @param {number} gpu @param {Instance} instance
+ * @param {{left: number, top: number, height: number, scale: number, labels: boolean}} place  scale: px per ns
+ */
+export function paintInstance(context, app, gpu, instance, { left, top, height, scale, labels }) {
+  const { model } = app;
+  const { start, name } = model.events;
+  const split = height >= 8 ? Math.round(height * 0.68) : height;
+  const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu);
+  operationsOf(model, gpu, instance).forEach((events, index) => {
+    const color = app.timeline.colors.forLane(lanes[index]);
+    const painted = [-Infinity, -Infinity];
+    for (const event of events) {
+      const below = lanes[index].kind === 'copy' || lanes[index].kind === 'set' || model.category(name[event]) === 'communication' ? 1 : 0;
+      const x = left + (start[event] - instance.start) * scale;
+      const right = Math.max(x + 0.75, left + (Math.min(model.end(event), instance.end) - instance.start) * scale);
+      if (right <= painted[below] + 0.5) continue;
+      painted[below] = right;
+      context.fillStyle = color(event);
+      const [y, size] = split === height ? [top, height] : below ? [top + split, height - split] : [top, split];
+      context.fillRect(x, y, right - x - (right - x > 4 ? 0.5 : 0), size);
+      const fits = Math.floor((right - x - 6) / CHARACTER_PX);
+      if (!labels || below || fits < 4) continue;
+      const text = model.shortNameOf(event);
+      context.fillStyle = '#fff';
+      context.fillText(text.length <= fits ? text : `${text.slice(0, fits - 1)}…`, x + 3, top + split / 2 + 0.5);
+    }
+  });
+}
+
+/** Instances under each other on one axis of time. */
+export class Strip {
+  /**
+   * @param {App} app
+   * @param {{open: (index: number) => void, compare: (index: number) => void, hover: (index: number, time: number, x: number, y: number) => void}} handlers
+   */
+  constructor(app, handlers) {
+    this.app = app;
+    this.gpu = -1;
+    /** @type {Instance[]} */
+    this.instances = [];
+    /** @type {number[]} */
+    this.rows = [];
+    this.typical = { median: 0, index: 0, count: 0 };
+    /** @type {number[]} */
+    this.pair = [];
+    this.current = -1;
+    this.width = 0;
+    this.comparing = false;
+    this.canvas = h('canvas', {
+      class: 'strip',
+      tabindex: '0',
+      role: 'application',
+      'aria-roledescription': 'iterations',
+      onclick: (/** @type {MouseEvent} */ event) => {
+        const index = this.indexAt(event.offsetY);
+        if (index < 0) return;
+        this.current = index;
+        if (event.shiftKey || this.comparing) handlers.compare(index);
+        else handlers.open(index);
+      },
+      onmousemove: (/** @type {MouseEvent} */ event) => handlers.hover(this.indexAt(event.offsetY), this.timeAt(event.offsetX), event.clientX, event.clientY),
+      onmouseleave: () => handlers.hover(-1, 0, 0, 0),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event, handlers),
+    });
+  }
+
+  /** @param {KeyboardEvent} event @param {{open: (index: number) => void, compare: (index: number) => void}} handlers */
+  key(event, handlers) {
+    const move = /** @type {Record<string, number>} */ ({ ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity })[event.key];
+    const at = this.rows.indexOf(this.current);
+    if (move !== undefined) {
+      this.current = this.rows[Math.max(0, Math.min(this.rows.length - 1, (at < 0 && move > 0 ? -1 : Math.max(at, 0)) + move))];
+      this.app.announce(this.describe(this.current));
+      this.draw();
+    } else if (at >= 0 && event.key === 'Enter' && !event.shiftKey) handlers.open(this.current);
+    else if (at >= 0 && (event.key === ' ' || event.key === 'Enter')) handlers.compare(this.current);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {number} index */
+  describe(index) {
+    const instance = this.instances[index];
+    return `${instance.label}: ${duration(lengthOf(instance))}${instance.outlier ? ', outlier' : ''}${instance.whole ? '' : ', not in the statistics'}`;
+  }
+
+  get rowHeight() {
+    return this.rows.length <= 40 ? 18 : this.rows.length <= 120 ? 10 : 5;
+  }
+
+  get longest() {
+    return Math.max(1, ...this.rows.map((index) => lengthOf(this.instances[index])));
+  }
+
+  get room() {
+    return Math.max(40, this.width - LABEL_PX - (this.width > 600 ? VALUE_PX : 8));
+  }
+
+  /** @param {number} y */
+  indexAt(y) {
+    const row = Math.floor((y - AXIS_PX) / this.rowHeight);
+    return y >= AXIS_PX && row < this.rows.length ? this.rows[row] : -1;
+  }
+
+  /** ns after the begin of an instance. @param {number} x */
+  timeAt(x) {
+    return ((x - LABEL_PX) / this.room) * this.longest;
+  }
+
+  /** @param {number} gpu @param {Instance[]} instances @param {{median: number, index: number, count: number}} facts */
+  show(gpu, instances, facts) {
+    Object.assign(this, { gpu, instances, typical: facts, current: -1, rows: chosenRows(instances) });
+    const outliers = instances.filter(({ outlier }) => outlier).length;
+    this.canvas.setAttribute('aria-label', `${instances.length} iterations on GPU ${gpu}, median ${duration(facts.median)}, ${outliers} outliers. Arrows choose one, Enter shows it in the timeline, Space compares it.`);
+    this.draw();
+  }
+
+  draw() {
+    this.width = Math.max(0, (this.canvas.parentElement?.clientWidth ?? 0) - 24);
+    if (this.width < 120 || this.rows.length === 0) return;
+    const { theme } = this.app.timeline;
+    const height = AXIS_PX + this.rows.length * this.rowHeight + 2;
+    const context = fitCanvas(this.canvas, this.width, height);
+    context.clearRect(0, 0, this.width, height);
+    context.font = theme.font;
+    context.textBaseline = 'middle';
+    const scale = this.room / this.longest;
+    for (const time of ticks(this.longest, this.room)) {
+      const x = LABEL_PX + time * scale;
+      context.fillStyle = theme.line;
+      context.fillRect(x, AXIS_PX - 4, 1, height);
+      context.fillStyle = theme.muted;
+      if (x < this.width - 40) context.fillText(duration(time), x + 3, AXIS_PX / 2 - 1);
+    }
+    this.rows.forEach((index, row) => this.drawRow(context, index, AXIS_PX + row * this.rowHeight, scale));
+    this.drawMedian(context, LABEL_PX + this.typical.median * scale, height);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {number} x @param {number} height */
+  drawMedian(context, x, height) {
+    const { theme } = this.app.timeline;
+    context.strokeStyle = theme.text;
+    context.setLineDash([4, 3]);
+    context.beginPath();
+    context.moveTo(x + 0.5, AXIS_PX - 4);
+    context.lineTo(x + 0.5, height);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {number} index @param {number} top @param {number} scale */
+  drawRow(context, index, top, scale) {
+    const { theme } = this.app.timeline;
+    const { rowHeight } = this;
+    const instance = this.instances[index];
+    if (index === this.current || this.pair.includes(index)) {
+      context.fillStyle = theme.selection;
+      context.fillRect(0, top, this.width, rowHeight);
+    }
+    context.fillStyle = theme.idle;
+    context.fillRect(LABEL_PX, top + 1, lengthOf(instance) * scale, rowHeight - 2);
+    context.globalAlpha = instance.whole ? 1 : 0.45;
+    paintInstance(context, this.app, this.gpu, instance, { left: LABEL_PX, top: top + 1, height: rowHeight - 2, scale, labels: false });
+    context.globalAlpha = 1;
+    if (instance.outlier) {
+      context.fillStyle = theme.bad;
+      context.fillRect(0, top + 1, 3, rowHeight - 2);
+    }
+    if (rowHeight < 10) return;
+    const letter = this.pair.indexOf(index);
+    context.fillStyle = instance.outlier ? theme.bad : theme.text;
+    const mark = letter >= 0 ? `${'AB'[letter]} ` : index === this.typical.index ? '◆ ' : '';
+    const text = `${mark}${instance.label}`;
+    const fits = Math.floor((LABEL_PX - 10) / CHARACTER_PX);
+    context.fillText(text.length <= fits ? text : `${mark}…${text.slice(text.length - fits + mark.length + 1)}`, 7, top + rowHeight / 2 + 0.5);
+    if (this.width <= 600) return;
+    const over = lengthOf(instance) - this.typical.median;
+    const share = `${over < 0 ? '−' : '+'}${percent(Math.abs(over), this.typical.median)}`;
+    context.fillText(`${duration(lengthOf(instance))}  ${instance.whole ? share : 'not counted'}`, LABEL_PX + this.room + 8, top + rowHeight / 2 + 0.5);
+  }
+
+  /** The operation of an instance at a time, -1 for none. @param {Model} model @param {number} index @param {number} time  ns after its begin */
+  eventAt(model, index, time) {
+    const instance = this.instances[index];
+    for (const events of operationsOf(model, this.gpu, instance)) {
+      const at = bisect(0, events.length, (i) => model.events.start[events[i]] > instance.start + time) - 1;
+      if (at >= 0 && model.end(events[at]) > instance.start + time) return events[at];
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,68 @@
+/** @import { Model } from '../model.js' */
+/** @import { Chart, Point } from './charts.js' */
+import { duration, integer } from '../format.js';
+import { makeChart } from './charts.js';
+
+/**
+ * Operations of a GPU that were launched: when the call returned, and when they began.
+ * @param {Model} model @param {number} gpu @returns {{launched: number, begun: number}[]}  ascending by begin
+ */
+export function launchesOf(model, gpu) {
+  const { start, link } = model.events;
+  /** @type {{launched: number, begun: number}[]} */
+  const list = [];
+  for (const lane of model.lanes) {
+    if (!model.isGpuLane(lane) || lane.gpu !== gpu) continue;
+    for (let i = lane.first; i < lane.first + lane.count; i++) if (link[i] > 0) list.push({ launched: model.end(link[i] - 1), begun: start[i] });
+  }
+  return list.sort((a, b) => a.begun - b.begun || a.launched - b.launched);
+}
+
+/** Each value holds until the next one. @param {{time: number, value: number}[]} changes  ascending @param {number} end @returns {Point[]} */
+function steps(changes, end) {
+  return changes.map(({ time, value }, i) => ({ start: time, end: i + 1 < changes.length ? changes[i + 1].time : Math.max(end, time), value, high: value }));
+}
+
+/** Operations in the queue: their calls have returned and they have not begun. @param {{launched: number, begun: number}[]} list */
+export function queueDepth(list) {
+  const waiting = list.filter(({ launched, begun }) => launched < begun);
+  const [ins, outs] = [waiting.map(({ launched }) => launched).sort((a, b) => a - b), waiting.map(({ begun }) => begun)];
+  /** @type {{time: number, value: number}[]} */
+  const changes = list.length > 0 ? [{ time: Math.min(list[0].begun, ins[0] ?? Infinity), value: 0 }] : [];
+  for (let i = 0, o = 0; o < outs.length; ) {
+    const time = Math.min(ins[i] ?? Infinity, outs[o]);
+    while (ins[i] === time) i++;
+    while (outs[o] === time) o++;
+    if (changes[changes.length - 1].time === time) changes[changes.length - 1].value = i - o;
+    else changes.push({ time, value: i - o });
+  }
+  return changes;
+}
+
+/** How long each operation had been queued when it began; 0 where it began before its call returned. @param {{launched: number, begun: number}[]} list */
+export function queueTime(list) {
+  /** @type {{time: number, value: number}[]} */
+  const changes = [];
+  for (const { launched, begun } of list) {
+    const value = Math.max(0, begun - launched);
+    const last = changes[changes.length - 1];
+    // Of operations that begin together the one that waited least says how far ahead the CPU is.
+    if (last?.time === begun) last.value = Math.min(last.value, value);
+    else changes.push({ time: begun, value });
+  }
+  return changes;
+}
+
+/** How far the CPU runs ahead of a GPU. @param {Model} model @param {number} gpu @returns {Chart[]}  queue depth, then time */
+export function launchCharts(model, gpu) {
+  const list = launchesOf(model, gpu);
+  const end = list.length > 0 ? list[list.length - 1].begun : 0;
+  const facts = { table: 'launch_breakdown', kind: /** @type {const} */ ('queue'), gpu, pid: -1, highWord: 'most' };
+  return [
+    makeChart({ ...facts, label: 'Launch queue', hint: QUEUE_HINT, format: integer }, steps(queueDepth(list), end), 1),
+    makeChart({ ...facts, label: 'Launch lead', hint: LEAD_HINT, format: duration }, steps(queueTime(list), end), 1),
+  ];
+}
+
+export const QUEUE_HINT = 'Operations that were launched and have not begun. Empty: the GPU has caught up with the CPU and starves. Zoomed out, dark is the least of a pixel and pale the most';
+export const LEAD_HINT = 'How long the operation that begins here had been queued, from the return of its launch call: how far the CPU is ahead of the GPU';

@@ -1,0 +1,177 @@
+"""What report.html draws of a trace's structure against SQL over the export: ranges on the GPU, launch queue and lead, plan."""
+import functools
+import json
+import shutil
+import sqlite3
+import subprocess
+import unittest
+
+import support
+from support import Report as Run, SHARED, SOURCE, artifacts, trace
+
+GPU_TABLES = ("KERNEL", "MEMCPY", "MEMSET")
+PROCESS = 1 << 24
+REFERENCE = SHARED / "traces" / "fsdp_2gpu.sqlite"
+
+
+def union_ns(intervals):
+    total, until = 0, -1
+    for start, end in sorted(intervals):
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+def database(path):
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+
+
+@functools.lru_cache(maxsize=None)
+def page(path, *ranges):
+    done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", artifacts(path) / "report.html", *ranges],
+                          capture_output=True, text=True, check=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+def launched(db):
+    """(device, call's thread, call's start and end, operation's start and end), of all with a launching call."""
+    works = " UNION ALL ".join(f"SELECT deviceId, globalPid, correlationId, start, end FROM CUPTI_ACTIVITY_KIND_{name}" for name in GPU_TABLES
+                               if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"CUPTI_ACTIVITY_KIND_{name}",)).fetchone())
+    return db.execute(f"SELECT w.deviceId, r.globalTid, r.start, r.end, w.start, w.end FROM ({works}) w "
+                      f"JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = w.correlationId "
+                      f"AND r.globalTid / {PROCESS} = w.globalPid / {PROCESS}").fetchall()
+
+
+@support.unsanitized("JavaScript does not depend on the sanitizers")
+@unittest.skipUnless(shutil.which("node"), "no Node")
+class Structure(unittest.TestCase):
+    def check_projection(self, path):
+        db, shown = database(path), page(path)
+        origin, wanted = int(shown["origin"]), {}
+        works = launched(db)
+        for row, start, end, thread in db.execute("SELECT rowid, start, end, globalTid FROM NVTX_EVENTS WHERE eventType = 59 AND end > start"):
+            for device, caller, begin, done, first, last in works:
+                if caller == thread and start <= begin and done <= end:
+                    ops = wanted.setdefault((device, row), [])
+                    ops.append((begin, first - origin, last - origin))
+        expected = {key: [min(o[1] for o in ops), max(o[2] for o in ops), len(ops), len({o[0] for o in ops})] for key, ops in wanted.items()}
+        got = {(gpu["gpu"], row): rest for gpu in shown["gpus"] for row, *rest in gpu["ranges"]}
+        self.assertGreater(len(expected), 100)
+        self.assertEqual(got, expected)
+        for gpu in shown["gpus"]:
+            for row in gpu["rows"]:
+                for (_, end), (start, _) in zip(row, row[1:]):
+                    self.assertLessEqual(end, start, "ranges of a row lie side by side")
+
+    def check_lead(self, path):
+        shown = page(path)
+        origin, works = int(shown["origin"]), launched(database(path))
+        for gpu in shown["gpus"]:
+            own = sorted((begin - origin, done - origin) for device, _, _, done, begin, _ in works if device == gpu["gpu"])
+            self.assertGreater(len(own), 50)
+            lead = {}
+            for begin, done in own:
+                lead[begin] = min(lead.get(begin, begin), max(0, begin - done))
+            self.assertEqual(gpu["lead"], [list(pair) for pair in sorted(lead.items())])
+            self.assertGreater(max(value for _, value in gpu["queue"]), 1)
+            for time, value in gpu["queue"]:
+                self.assertEqual(value, sum(done <= time < begin for begin, done in own), f"queue at {time}")
+
+    def check_units(self, path):
+        """Passes of the repeating unit of each GPU: every so many kernels of its stream, alike but for the last one."""
+        db, shown, units = database(path), page(path), Run(artifacts(path)).rows("repeating_units")
+        self.assertTrue(units)
+        origin, checked = int(shown["origin"]), 0
+        for unit in units:
+            own = [one for one in shown["iterations"] if one["key"] == f"u{unit['device_id']}.{unit['unit']}"]
+            if not own:
+                continue
+            kernels = db.execute("SELECT k.start, k.end, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName "
+                                 f"WHERE deviceId = ? AND streamId = ? AND globalPid / {PROCESS} % {PROCESS} = ? AND start >= ? ORDER BY start",
+                                 (unit["device_id"], unit["stream_id"], unit["pid"], unit["start_ns"])).fetchall()
+            length = unit["kernel_count"]
+            passes = [kernels[i:i + length] for i in range(0, len(kernels), length)][:unit["repetitions"]]
+            self.assertEqual([start for start, *_ in own[0]["instances"]], [p[0][0] - origin for p in passes])
+            for (_, end, whole, _), one, after in zip(own[0]["instances"], passes, passes[1:]):
+                self.assertEqual((end, whole), (after[0][0] - origin, True))
+            lengths = sorted(end - start for start, end, whole, _ in own[0]["instances"] if whole)
+            self.assertEqual(own[0]["median"], lengths[(len(lengths) - 1) // 2])
+            deviation = sorted(abs(x - own[0]["median"]) for x in lengths)[(len(lengths) - 1) // 2]
+            limit = own[0]["median"] + max(3 * 1.4826 * deviation, 0.05 * own[0]["median"])
+            for start, end, whole, outlier in own[0]["instances"]:
+                self.assertEqual(outlier, whole and end - start > limit)
+            by_start = {p[0][0] - origin: [(name, end - start) for start, end, name in p] for p in passes}
+            wanted = by_start[own[0]["longest"]], by_start[own[0]["usual"]]
+            self.assertEqual([name for name, _ in wanted[0]], [name for name, _ in wanted[1]])
+            beside = [(tuple(a), tuple(b)) for a, b in own[0]["pairs"] if a and b]
+            for pair in zip(*wanted):
+                self.assertIn(pair, beside)
+            checked += 1
+        self.assertTrue(checked)
+
+    def check_range(self, path):
+        """What the panel of a range says, of three ranges."""
+        db, origin, end = database(path), int(page(path)["origin"]), page(path)["end"]
+        ranges = [(0, end), (end // 3, end // 3 * 2), (end // 7, end // 7 + 1000000)]
+        shown = page(path, *(f"{a}~{b}" for a, b in ranges))
+        gaps = Run(artifacts(path)).rows("gpu_idle_gaps")
+        for (begin, done), inside in zip(ranges, shown["inside"]):
+            low, high = begin + origin, done + origin
+            for gpu, (split, idle) in enumerate(zip(inside["split"], inside["idle"])):
+                works = {kind: [] for kind in ("compute", "comm", "copy")}
+                for start, stop, name in db.execute("SELECT start, end, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s "
+                                                    "ON s.id = demangledName WHERE deviceId = ?", (gpu,)):
+                    works["comm" if "nccl" in name else "compute"].append((start, stop))
+                for name in ("MEMCPY", "MEMSET"):
+                    works["copy"] += db.execute(f"SELECT start, end FROM CUPTI_ACTIVITY_KIND_{name} WHERE deviceId = ?", (gpu,)).fetchall()
+                clipped = {kind: [(max(a, low), min(b, high)) for a, b in spans if a < high and b > low] for kind, spans in works.items()}
+                compute = union_ns(clipped["compute"])
+                busy = union_ns(clipped["compute"] + clipped["comm"])
+                both = union_ns(clipped["compute"] + clipped["comm"] + clipped["copy"])
+                self.assertEqual(split[:3], [compute, busy - compute, both - busy])
+                causes = {}
+                for gap in gaps:
+                    ns = min(high, gap["gap_end_ns"]) - max(low, gap["gap_start_ns"])
+                    if gap["device_id"] == gpu and ns > 0:
+                        causes[gap["cause"]] = causes.get(gap["cause"], 0) + ns
+                self.assertEqual(idle, causes)
+            copies = db.execute("SELECT count(*), sum(bytes), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE start >= ? AND start < ?", (low, high)).fetchone()
+            self.assertEqual([sum(c[i] for c in inside["copies"].values()) for i in range(3)], [value or 0 for value in copies])
+            total = sum(max(0, min(stop, done) - max(start, begin)) for gpu in shown["gpus"] for _, start, stop, *_ in gpu["ranges"])
+            self.assertEqual(sum(ns for _, ns in inside["projected"].values()), total)
+
+    def check_steps(self, path):
+        run, shown = Run(artifacts(path)), page(path)
+        for summary in run.rows("step_summary"):
+            own = next(one for one in shown["iterations"] if one["key"] == f"s{summary['device_id']}")
+            steps = [row for row in run.rows("steps") if row["device_id"] == summary["device_id"]]
+            self.assertEqual([(end - start, outlier) for start, end, _, outlier in own["instances"]],
+                             [(round(row["duration_ms"] * 1000000), row["is_outlier"] == 1) for row in steps])
+            self.assertEqual(own["median"], round(summary["median_ms"] * 1000000))
+
+    def test_steps(self):
+        self.check_steps(trace("training"))
+        self.check_steps(trace("steps-input"))
+
+    def test_units(self):
+        self.check_units(trace("layers"))
+
+    def test_range(self):
+        self.check_range(trace("training"))
+
+    def test_generated(self):
+        path = trace("training")
+        self.check_projection(path)
+        self.check_lead(path)
+
+    @support.tier("ci")
+    @unittest.skipUnless(REFERENCE.exists(), "needs shared/")
+    def test_two_gpus(self):
+        self.check_units(REFERENCE)
+        self.check_range(REFERENCE)
+        self.check_lead(REFERENCE)
+        self.check_projection(REFERENCE)
+
+
+if __name__ == "__main__":
+    support.main()

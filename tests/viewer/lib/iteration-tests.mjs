@@ -1,0 +1,52 @@
+import { check, equal, settle, timelineState } from './harness.mjs';
+
+/** The view of what repeats: by mouse and keyboard, and absent where nothing does. */
+export async function iterationTests(suite, path, truth) {
+  const rows = (name) => truth.report.tables[name]?.rows ?? [];
+  const known = rows('steps').length + rows('repeating_units').length + rows('nvtx_projection').length > 0;
+  await suite.test('iterations are shown where something repeats', () =>
+    suite.page(path, {}, async (page) => {
+      const tabs = await page.locator('#views button').allTextContents();
+      if (!known) return equal(tabs.includes('Iterations'), false);
+      if (!tabs.includes('Iterations')) return undefined;
+      await page.getByRole('button', { name: 'Iterations', exact: true }).click();
+      await settle(page);
+      const canvas = page.locator('.strip');
+      const rowAt = (row) => page.evaluate((at) => {
+        const { strip } = globalThis.nsysAi.app.iterations;
+        return { x: 200, y: 20 + at * strip.rowHeight + strip.rowHeight / 2, index: strip.rows[at], pair: strip.pair };
+      }, row);
+      const instanceOf = (index) => page.evaluate((at) => {
+        const { start, end, label } = globalThis.nsysAi.app.iterations.source.instances[at];
+        return { start, end, label };
+      }, index);
+      const first = await rowAt(0);
+      await canvas.click({ position: first });
+      const state = await timelineState(page);
+      const instance = await instanceOf(first.index);
+      equal([state.view, state.range], ['timeline', [instance.start, instance.end]], 'a click shows the iteration');
+      check(state.from < instance.start && state.to > instance.end, 'it is in sight as a whole');
+      await page.goBack();
+      const usual = await page.evaluate(() => globalThis.nsysAi.app.iterations.strip.typical.index);
+      const place = await rowAt(usual === 0 ? 1 : 0);
+      await canvas.click({ position: place, modifiers: ['Shift'] });
+      equal((await rowAt(0)).pair, [place.index, usual], 'Shift + click compares with the median');
+      check(await page.locator('.pairs tbody tr').count() > 0, 'operation by operation');
+      await page.waitForTimeout(350);
+      const link = await page.evaluate(() => location.hash);
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
+      equal((await rowAt(0)).pair, []);
+      await page.waitForTimeout(350);
+      await page.evaluate((hash) => (location.hash = hash), link);
+      await settle(page);
+      equal((await rowAt(0)).pair, [place.index, usual], 'the link holds the pair');
+      await canvas.focus();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      const last = await page.evaluate(() => globalThis.nsysAi.app.iterations.strip.rows.at(-1));
+      const { start, end } = await instanceOf(last);
+      equal((await timelineState(page)).range, [start, end], 'the keyboard does the same');
+      return undefined;
+    }),
+  );
+}

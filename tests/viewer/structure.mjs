@@ -1,0 +1,62 @@
+// What the page draws of a trace's structure, without a browser:
+//   node structure.mjs REPORT.html [FROM~TO ...]
+// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named. Times are ns after the origin.
+import { readFileSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { decodeEvents } from '../../templates/viewer/src/decode.js';
+import { lengthOf, rangeSources, tableSources, typical } from '../../templates/viewer/src/iterations/instances.js';
+import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
+import { Model } from '../../templates/viewer/src/model.js';
+import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
+import { exactUtilization } from '../../templates/viewer/src/timeline/exact-utilization.js';
+import { Layout } from '../../templates/viewer/src/timeline/layout.js';
+import { copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
+import { UtilizationSums } from '../../templates/viewer/src/timeline/utilization.js';
+import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
+import { unpackTables } from '../../templates/viewer/src/unpack.js';
+import { block } from './lib/read-report.mjs';
+
+const [path, ...ranges] = process.argv.slice(2);
+const html = readFileSync(path, 'utf8');
+const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
+const bytes = inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64'));
+const model = new Model(unpackTables(JSON.parse(block(html, 'nsys-ai-report'))), timeline, decodeEvents(timeline, bytes));
+const projected = projectRanges(model);
+const points = ({ start, value }) => [...start].map((time, i) => [time, value[i]]);
+const gpus = timeline.gpus.map(({ id }) => {
+  const list = projected.get(id) ?? [];
+  const [queue, lead] = launchCharts(model, id);
+  return {
+    gpu: id,
+    ranges: list.map(({ range, start, end, ops, launches }) => [model.events.corr[range], start, end, ops, launches]),
+    rows: projectionRows(list).map((row) => row.map(({ start, end }) => [start, end])),
+    queue: points(queue),
+    lead: points(lead),
+  };
+});
+const iterations = [...tableSources(model), ...rangeSources(model, projected)].map(({ key, label, gpu, instances }) => {
+  const { median, index, count } = typical(instances);
+  const longest = instances.reduce((best, one) => (one.whole && lengthOf(one) > lengthOf(best) ? one : best), instances[index]);
+  return {
+    key,
+    label,
+    gpu,
+    median,
+    count,
+    instances: instances.map(({ start, end, whole, outlier }) => [start, end, whole, outlier]),
+    longest: longest.start,
+    usual: instances[index].start,
+    pairs: pairOperations(model, gpu, longest, instances[index]).map(({ a, b }) => [a, b].map((event) => (event < 0 ? null : [model.nameOf(event), model.events.duration[event]]))),
+  };
+});
+const layout = new Layout(model);
+const inside = ranges.map((range) => {
+  const [from, to] = range.split('~').map(Number);
+  return {
+    split: timeline.utilization.map((data) => exactUtilization(model, data.device_id, new UtilizationSums(data)).between(from, to)),
+    idle: timeline.gpus.map(({ id }) => Object.fromEntries(idleByCause(layout.tracks.find((track) => track.gaps && track.gpu === id).gaps, from, to))),
+    copies: Object.fromEntries(copiesBetween(model, from, to).map(([name, { count, bytes, ns }]) => [name, [count, bytes, ns]])),
+    projected: Object.fromEntries(rangesBetween(model, projected.values(), from, to).map(([name, { count, ns }]) => [name, [count, ns]])),
+  };
+});
+console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside }));
