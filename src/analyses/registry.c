@@ -7,6 +7,7 @@
   X(phases)              \
   X(kernels)             \
   X(kernel_shape)        \
+  X(sm_partitions)       \
   X(autotuning)          \
   X(idle_gaps)           \
   X(idle_patterns)       \

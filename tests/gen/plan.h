@@ -70,6 +70,10 @@ int nai_gen_thread(struct nai_gen_plan *plan, int process, int tid, const char *
 /* A GPU as a correct analysis must tell it apart; physical_id is -1 where the trace cannot say. */
 int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id);
 int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu);
+/* A green context made in `parent`: so many SMs of its GPU (0: not told), which ones by TPC (NULL: not told). */
+int nai_gen_green_context(struct nai_gen_plan *plan, int parent, int context_id, int sm_count, const char *tpc_mask);
+/* CUDA shows the process so many SMs of its GPU, as under MIG. */
+void nai_gen_visible_sms(struct nai_gen_plan *plan, int process, int sm_count);
 int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id);
 struct nai_gen_kernel_spec {
   const char *demangled;

@@ -63,8 +63,8 @@ static void set_head(struct nai_gen_plan *plan, struct nai_gen_row *row, int64_t
   nai_gen_row_int(row, "start", start);
   nai_gen_row_int(row, "end", end);
   nai_gen_row_int(row, "deviceId", context->device_id);
-  nai_gen_row_int(row, "contextId", context->context_id);
-  nai_gen_row_int(row, "greenContextId", 0);
+  nai_gen_row_int(row, "contextId", context->green ? context->green : context->context_id);
+  nai_gen_row_int(row, "greenContextId", context->green ? context->context_id : 0);
   nai_gen_row_int(row, "streamId", queue->stream_id);
   nai_gen_row_int(row, "correlationId", correlation);
   nai_gen_row_int(row, "globalPid", plan->processes[context->process].global_pid);

@@ -78,7 +78,7 @@ class KernelShape(unittest.TestCase):
         self.assertAlmostEqual(float(row["theoretical_occupancy_pct"]),
                                100 * fitting * -(-threads // 32) / int(gpu["max_warps_per_sm"]), places=3)
         if not row["cluster_blocks"]:
-            self.assertAlmostEqual(float(row["waves"]), blocks / fitting / int(gpu["sm_count"]), delta=0.00051)
+            self.assertAlmostEqual(float(row["waves"]), blocks / fitting / int(row["sm_count"]), delta=0.00051)
             if blocks < int(gpu["sm_count"]):
                 self.assertEqual(row["fill"], "underfilled", row)
             self.assertEqual(row["fill"] in ("waves", "uneven"), float(row["waves"]) > 1 and row["fill"] != "underfilled", row)

@@ -52,9 +52,10 @@ static int64_t graph_of(const struct nai_part *p, const struct nai_cell *cells, 
   F(L, T, cluster_z, OWN, EXTRA, "clusterZ")                    \
   F(L, T, max_active_clusters, OWN, EXTRA, "maxActiveClusters") \
   F(L, T, launch_type, OWN, EXTRA, "launchType")                \
-  F(L, T, cache_config, OWN, EXTRA, "cacheConfig")
+  F(L, T, cache_config, OWN, EXTRA, "cacheConfig")              \
+  F(L, T, green_context, OWN, EXTRA, "greenContextId")
 NAI_FIELDS(kernel, KERNEL_FIELDS, KERNEL_EVENTS, put_times)
-_Static_assert((int)kernel_FIELD_COUNT == (int)kernel_config + (int)KERNEL_CONFIGS_COLUMN_COUNT,
+_Static_assert((int)kernel_green_context == (int)kernel_config + (int)KERNEL_CONFIGS_COLUMN_COUNT,
                "kernel_configs as it is read");
 
 static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
@@ -85,6 +86,8 @@ static int kernel_row(struct nai_part *p, const struct nai_cell *cells) {
   put_i32(p, KERNEL_EVENTS_graph_id, graph_of(p, cells, kernel_graph_id, node));
   put_i64(p, KERNEL_EVENTS_graph_node_id, node ? node : NAI_NULL_I64);
   put_name(p, KERNEL_EVENTS_name, kernel_name(p, cells));
+  int64_t green = int_or(p, cells, kernel_green_context, 0); /* 0 for none */
+  put_i32(p, KERNEL_EVENTS_green_context, green > 0 ? green : INT64_MAX);
   struct nai_launch_config config;
   for (int i = 0; i < KERNEL_CONFIGS_COLUMN_COUNT; i++) {
     int64_t v = int_or(p, cells, kernel_config + i, INT64_MAX);

@@ -265,7 +265,8 @@ CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (
     contextId                   INTEGER   NOT NULL,
     parentContextId             INTEGER,
     isGreenContext              INTEGER,
-    numMultiprocessors          INTEGER
+    numMultiprocessors          INTEGER,
+    tpcMask                     TEXT
 );
 CREATE TABLE TARGET_INFO_CUDA_STREAM (
     streamId                    INTEGER   NOT NULL,
