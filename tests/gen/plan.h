@@ -56,8 +56,9 @@ enum nai_gen_api { NAI_GEN_APIS(NAI_GEN_API_ENUM) API_COUNT };
 /* What part of a GPU's time an operation belongs to. */
 enum nai_gen_class { NAI_GEN_COMPUTE, NAI_GEN_COMM, NAI_GEN_COPY, NAI_GEN_CLASS_COUNT };
 
-enum nai_gen_memory { NAI_GEN_PAGEABLE = 0, NAI_GEN_PINNED = 1, NAI_GEN_DEVICE = 2 };
-enum nai_gen_direction { NAI_GEN_HTOD = 1, NAI_GEN_DTOH = 2, NAI_GEN_DTOD = 8 };
+enum nai_gen_memory { NAI_GEN_PAGEABLE = 0, NAI_GEN_PINNED = 1, NAI_GEN_DEVICE = 2, NAI_GEN_UNKNOWN = 7 };
+/* DECOMPRESSION has a table of its own, and no kinds of memory. */
+enum nai_gen_direction { NAI_GEN_HTOD = 1, NAI_GEN_DTOH = 2, NAI_GEN_DTOD = 8, NAI_GEN_DECOMPRESSION = 64 };
 
 /* --- Set-up ----------------------------------------------------------------------------------- */
 

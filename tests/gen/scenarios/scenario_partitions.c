@@ -8,12 +8,14 @@ enum { ROUNDS = 20, US = 1000, PERIOD = 1500 * US };
 /* One process with a context on a GPU of its own. */
 struct program {
   int process, thread, context;
+  int64_t first; /* when its work begins */
 };
 
 static struct program start(struct nai_gen_plan *plan, int pid, int device) {
   struct program p = {.process = nai_gen_process(plan, pid, "./parts")};
   p.thread = nai_gen_thread(plan, p.process, pid, "parts");
   p.context = nai_gen_context(plan, p.process, device, 1, nai_gen_gpu(plan, device));
+  p.first = nai_gen_now(plan, p.thread) + 1000 * US;
   return p;
 }
 
@@ -52,7 +54,7 @@ static void plan_masks(struct nai_gen_plan *plan) {
   int tail = kernel(plan, "void tail_alone(float *)", 132), wide = kernel(plan, "void too_wide(float *)", 66);
   int shared = kernel(plan, "void tail_shared(float *)", 132), fits = kernel(plan, "void just_fits(float *)", 44);
   for (int i = 0; i < ROUNDS; i++) {
-    int64_t t = 1000 * US + (int64_t)i * PERIOD;
+    int64_t t = p.first + (int64_t)i * PERIOD;
     nai_gen_wait_until(plan, p.thread, t - 50 * US);
     nai_gen_launch_at(plan, p.thread, a, tail, t, 400 * US);
     nai_gen_launch_at(plan, p.thread, b, wide, t, 300 * US);
@@ -80,7 +82,7 @@ static void plan_slice(struct nai_gen_plan *plan) {
   nai_gen_visible_sms(plan, p.process, 28);
   int stream = nai_gen_stream(plan, p.context, 7), fills = kernel(plan, "void fills_slice(float *)", 28);
   for (int i = 0; i < ROUNDS; i++) {
-    int64_t t = 1000 * US + (int64_t)i * PERIOD;
+    int64_t t = p.first + (int64_t)i * PERIOD;
     nai_gen_wait_until(plan, p.thread, t - 50 * US);
     nai_gen_launch_at(plan, p.thread, stream, fills, t, 900 * US);
   }
@@ -93,7 +95,7 @@ static void plan_unknown(struct nai_gen_plan *plan) {
   int e = stream_in(plan, p.context, 5, 66, NULL), f = stream_in(plan, p.context, 6, 0, NULL);
   int fits = kernel(plan, "void fits_66(float *)", 66), unknown = kernel(plan, "void who_knows(float *)", 10);
   for (int i = 0; i < ROUNDS; i++) {
-    int64_t t = 1000 * US + (int64_t)i * PERIOD;
+    int64_t t = p.first + (int64_t)i * PERIOD;
     nai_gen_wait_until(plan, p.thread, t - 50 * US);
     nai_gen_launch_at(plan, p.thread, e, fits, t, 500 * US);
     nai_gen_launch_at(plan, p.thread, f, unknown, t + 600 * US, 300 * US);

@@ -64,6 +64,19 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
     nameId                      INTEGER,
     overheadType                INTEGER   NOT NULL
 );
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    ChannelID                   INTEGER   NOT NULL,
+    sourceBytes                 INTEGER   NOT NULL,
+    NumberOfOperations          INTEGER   NOT NULL
+);
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
