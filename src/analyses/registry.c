@@ -38,6 +38,7 @@
   X(metric_timeline)     \
   X(nic_metrics)         \
   X(metric_parts)        \
+  X(mpi_calls)           \
   X(osrt)                \
   X(quality)             \
   X(active_spans)        \

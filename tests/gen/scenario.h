@@ -43,6 +43,7 @@ void nai_gen_plan_alloc_churn(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_tiny_copies(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives_graph(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_decompression(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_mpi(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_partitions(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_grouped_sends(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes);
