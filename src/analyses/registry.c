@@ -8,6 +8,7 @@
   X(kernels)             \
   X(kernel_shape)        \
   X(profile_targets)     \
+  X(sm_partitions)       \
   X(autotuning)          \
   X(idle_gaps)           \
   X(idle_patterns)       \
@@ -39,6 +40,7 @@
   X(metric_timeline)     \
   X(nic_metrics)         \
   X(metric_parts)        \
+  X(mpi_calls)           \
   X(osrt)                \
   X(quality)             \
   X(active_spans)        \

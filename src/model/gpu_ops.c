@@ -2,6 +2,7 @@
 #include "model/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_ops(const void *pa, const void *pb, void *model) {
   const struct nai_op *a = pa, *b = pb;
@@ -13,7 +14,14 @@ static int compare_ops(const void *pa, const void *pb, void *model) {
   int32_t stream_a = nai_model_op_stream(model, a), stream_b = nai_model_op_stream(model, b);
   if (stream_a != stream_b)
     return stream_a < stream_b ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
+  int64_t end_a = nai_model_op_end(model, a), end_b = nai_model_op_end(model, b);
+  if (end_a != end_b)
+    return end_a < end_b ? -1 : 1;
+  /* Rows of an export have no order of their own: what is told of two such kernels must not depend on it. */
+  int names = a->type == NAI_OP_KERNEL && a->row != b->row
+                ? strcmp(nai_model_kernel_name(model, a->row), nai_model_kernel_name(model, b->row))
+                : 0;
+  return names ? names : (a->row > b->row) - (a->row < b->row);
 }
 
 /* --- rows by GPU ------------------------------------------------------------------------------ */

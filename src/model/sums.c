@@ -67,7 +67,8 @@ static int sum_processes(struct nai_model *m, struct nai_err *err) {
     sum->attributed_ns += m->nodes[i].kernel_ns;
   }
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY && nai_at(&m->memops.migration, i) != 1)
+    if (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY && nai_at(&m->memops.migration, i) != 1 &&
+        nai_at(&m->memops.copy_kind, i) != NAI_COPY_DECOMPRESSION)
       sum_of(m, nai_at(&m->memops.process, i))->copied_bytes += nai_at(&m->memops.bytes, i);
   for (uint32_t t = 0; t < m->thread_count; t++) {
     struct nai_process_sum *sum = sum_of(m, m->thread_process[t]);

@@ -25,6 +25,7 @@
   C(T, message_bytes, BYTES, "bytes, as NCCL counts them, of the direction that has more; NULL unknown")   \
   C(T, sent_bytes, BYTES, "bytes of all calls but receives")                                               \
   C(T, received_bytes, BYTES, "bytes of all calls but sends")                                              \
+  C(T, self_bytes, BYTES, "bytes sent to the own rank, in none of the three; NULL: own rank unknown")      \
   C(T, rank_count, COUNT, "ranks of the communicator; NULL unknown")                                       \
   C(T, communicator, LABEL, "its id, hexadecimal; NULL unknown")                                           \
   C(T, redop, LABEL, "reduction, where it is known")                                                       \

@@ -14,7 +14,7 @@ const char *nai_copy_kind_label(int64_t kind) {
       "Unknown",        "Host-to-Device",         "Device-to-Host",         "Host-to-Array",           "Array-to-Host",
       "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
       "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
-  return label_of(labels, sizeof labels / sizeof *labels, kind);
+  return kind == NAI_COPY_DECOMPRESSION ? "Decompression" : label_of(labels, sizeof labels / sizeof *labels, kind);
 }
 
 const char *nai_mem_kind_label(int64_t kind) {

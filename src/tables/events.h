@@ -6,6 +6,8 @@
 #include "tables/callchain_frames.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/cuda_contexts.h"
+#include "tables/cuda_devices.h"
 #include "tables/cuda_event_events.h"
 #include "tables/diagnostic_events.h"
 #include "tables/extract_notes.h"
@@ -75,6 +77,8 @@
   X(PAYLOAD_ENUMS, nvtx_payload_enums)                               \
   X(DYNAMIC_PAYLOADS, nvtx_dynamic_payloads)                         \
   X(MPI_RANKS, mpi_ranks)                                            \
+  X(CONTEXTS, cuda_contexts)                                         \
+  X(CUDA_DEVICES, cuda_devices)                                      \
   X(NIC_METRICS, nic_metric_names)                                   \
   X(NIC_IDS, nic_ids)                                                \
   X(NICS, nics)                                                      \

@@ -14,6 +14,7 @@
   C(T, config, ID32, "row of table kernel_configs", .refers = "kernel_configs", .filled = true)     \
   C(T, graph_id, ID32, "CUDA graph the operation belongs to, NULL for none")                        \
   C(T, graph_exec_id, ID32, "executable graph it ran in, where the export says so")                 \
-  C(T, graph_node_id, ID, "node of the graph, NULL for none; joins with graph_node_events")
+  C(T, graph_node_id, ID, "node of the graph, NULL for none; joins with graph_node_events")         \
+  C(T, green_context, ID32, "green context it ran in, NULL for none; joins with cuda_contexts")
 NAI_TABLE(KERNEL_EVENTS, kernel_events, "Kernel executions", "One kernel execution on a GPU")
 NAI_EVENT_COLUMNS(KERNEL_EVENTS)

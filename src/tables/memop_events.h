@@ -12,7 +12,7 @@
   C(T, stream_id, STREAM, "CUDA stream")                                                                \
   C(T, correlation_id, ID, "joins with api_events within one process; NULL or 0 for none")              \
   C(T, bytes, BYTES, "bytes moved or set", .sum = true)                                                 \
-  C(T, copy_kind, ID32, "CUPTI memcpy kind, NULL for memset")                                           \
+  C(T, copy_kind, ID32, "CUPTI memcpy kind, 64 for decompression, NULL for memset")                     \
   C(T, src_kind, ID32, "CUPTI memory kind of the source")                                               \
   C(T, dst_kind, ID32, "CUPTI memory kind of the destination")                                          \
   C(T, graph_id, ID32, "CUDA graph the operation belongs to, NULL for none")                            \
@@ -27,4 +27,7 @@
 NAI_TABLE(MEMOP_EVENTS, memop_events, "Memory operations", "One memcpy or memset on a GPU")
 
 enum { NAI_MEMOP_COPY, NAI_MEMOP_SET };
+/* copy_kind of what the decompression engine does: a copy whose bytes are those that it reads. CUPTI has no such kind.
+ */
+enum { NAI_COPY_DECOMPRESSION = 64 };
 NAI_EVENT_COLUMNS(MEMOP_EVENTS)

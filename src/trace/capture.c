@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FACTS = 10000, NAME_MAX_BYTES = 96, VALUE_MAX = 64, TEXT_MAX = 400, OPTIONS_MAX = 4000 };
+enum { MAX_FACTS = 10000, NAME_MAX_BYTES = 96, VALUE_MAX = 64, TEXT_MAX = 400, OPTIONS_MAX = 4000, TYPES_MAX = 512 };
 
 struct capture {
   struct CAPTURE_row row;
-  struct nai_arena *arena; /* of its texts */
+  struct nai_arena *arena;        /* of its texts */
+  struct nai_strings event_types; /* as they come */
   struct nai_table *notes;
 };
 
@@ -82,9 +83,8 @@ static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *e
 
 /* Only texts that are one word are taken: anything longer could be a command line or hold a secret. */
 static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
-  enum { TYPES_MAX = 511 };
   struct capture *c = ctx;
-  const char *name, *value, *types = c->row.event_types;
+  const char *name, *value;
   if (!read_fact(&name, &value, c->arena, cells, VALUE_MAX) ||
       !consists_of(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"))
     return nai_arena_check(c->arena, err);
@@ -92,10 +92,9 @@ static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_e
     c->row.start_trigger = value;
   if (strcmp(name, "STOP_TRIGGER") == 0)
     c->row.stop_trigger = value;
-  if (strcmp(name, "CAPTURE_EVENT_TYPE") == 0) {
-    types = types ? nai_arena_printf(c->arena, "%s, %s", types, value) : value;
-    c->row.event_types = nai_arena_printf(c->arena, "%.*s", TYPES_MAX, types);
-  }
+  if (strcmp(name, "CAPTURE_EVENT_TYPE") == 0 &&
+      nai_strings_add(&c->event_types, value, strlen(value)) == NAI_NO_STRING)
+    return nai_err_nomem(err);
   return nai_arena_check(c->arena, err);
 }
 
@@ -196,20 +195,21 @@ static int on_option(void *ctx, const struct nai_cell *cells, struct nai_err *er
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* As many as there is room for, in order. */
-static int take_options(struct CAPTURE_row *capture, const struct options *o, struct nai_err *err) {
+/* As many texts as `max` bytes have room for, in order: exporters promise none of rows. NULL for none. */
+static int join_sorted(const char **out, const struct nai_strings *texts, const char *between, size_t max,
+                       struct nai_arena *arena, struct nai_err *err) {
   NAI_SCOPED(nai_buf) text = {0};
   const char **list;
-  uint32_t count = o->texts.count;
-  NAI_TRY(NAI_NEW(list, o->arena, count, err));
+  uint32_t count = texts->count;
+  NAI_TRY(NAI_NEW(list, arena, count, err));
   for (uint32_t i = 0; i < count; i++)
-    list[i] = nai_strings_get(&o->texts, i);
+    list[i] = nai_strings_get(texts, i);
   qsort(list, count, sizeof *list, by_text);
-  for (uint32_t i = 0; i < count && text.len + strlen(list[i]) + 3 < OPTIONS_MAX; i++)
-    nai_buf_printf(&text, "%s%s", i ? " " : "", list[i]);
+  for (uint32_t i = 0; i < count && text.len + strlen(list[i]) + 3 < max; i++)
+    nai_buf_printf(&text, "%s%s", i ? between : "", list[i]);
   NAI_TRY(nai_buf_check(&text, err));
-  capture->profiler_options = count ? nai_arena_printf(o->arena, "%s", nai_buf_str(&text)) : NULL;
-  return nai_arena_check(o->arena, err);
+  *out = count ? nai_arena_printf(arena, "%s", nai_buf_str(&text)) : NULL;
+  return nai_arena_check(arena, err);
 }
 
 /* --- messages of nsys ------------------------------------------------------------------------- */
@@ -246,18 +246,31 @@ static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err
   return nai_arena_check(&arena, err);
 }
 
+/* In an order of their own: exporters promise none of rows. */
+static int take_diagnostics(struct nai_table *notes, struct nai_table *said, struct nai_err *err) {
+  static const struct nai_sort_by order[] = {
+      {PROBE_NOTES_check, false}, {PROBE_NOTES_severity, false}, {PROBE_NOTES_detail, false}};
+  NAI_TRY(nai_table_check(said, err));
+  NAI_TRY(nai_table_sort_by(said, order, sizeof order / sizeof *order, err));
+  for (int64_t row = 0; row < said->rows; row++) {
+    struct PROBE_NOTES_row note = PROBE_NOTES_at(said, row);
+    PROBE_NOTES_add(notes, &note);
+  }
+  return NAI_OK;
+}
+
 /* Half of them would be as good as none. */
 static int probe_diagnostics(struct nai_table *notes, struct nai_trace *trace, struct nai_err *err) {
   const struct nai_db_table *table = nai_trace_table(trace, "DIAGNOSTIC_EVENT");
-  int64_t before = notes->rows;
+  NAI_OWNED(nai_table) *said = NULL;
   if (!table || nai_db_column(table, "severity") < 0)
     return NAI_OK;
+  NAI_TRY(nai_table_new(&said, notes->schema, err));
   int rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
-                          on_diagnostic, notes, err);
-  if (rc != NAI_EINPUT || !err->damaged || notes->oom)
-    return rc;
-  nai_table_truncate(notes, before);
-  return nai_damage_note(notes, trace, table->name, err);
+                          on_diagnostic, said, err);
+  if (!rc)
+    return take_diagnostics(notes, said, err);
+  return rc == NAI_EINPUT && err->damaged && !said->oom ? nai_damage_note(notes, trace, table->name, err) : rc;
 }
 
 int nai_probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
@@ -267,6 +280,7 @@ int nai_probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct na
   struct capture c = {.row = NAI_ROW(CAPTURE, .size_bytes = (int64_t)trace->size_bytes, .time_offset_ns = 0,
                                      .partial_export = 0),
                       .arena = &arena,
+                      .event_types = {.arena = &arena},
                       .notes = out->tables[NAI_IN_PROBE_NOTES]};
   struct CAPTURE_row *row = &c.row;
   struct nai_cell file = {.type = NAI_CELL_TEXT, .data = trace->file_name, .len = (uint32_t)strlen(trace->file_name)};
@@ -282,7 +296,8 @@ int nai_probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct na
   NAI_TRY(nai_small_scan(trace, "META_DATA_CAPTURE", pairs, MAX_FACTS, on_capture_fact, &c, err));
   NAI_TRY(nai_small_scan(trace, "TARGET_INFO_SYSTEM_ENV", pairs, MAX_FACTS, on_environment, &c, err));
   NAI_TRY(nai_small_scan(trace, "META_DATA_CAPTURE", pairs, MAX_FACTS, on_option, &options, err));
-  NAI_TRY(take_options(row, &options, err));
+  NAI_TRY(join_sorted(&row->profiler_options, &options.texts, " ", OPTIONS_MAX, &arena, err));
+  NAI_TRY(join_sorted(&row->event_types, &c.event_types, ", ", TYPES_MAX, &arena, err));
   NAI_TRY(probe_diagnostics(c.notes, trace, err));
   /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
   if (row->time_offset_ns < 0)

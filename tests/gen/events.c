@@ -201,7 +201,8 @@ int64_t nai_gen_add_copy(struct nai_gen_plan *plan, int64_t call, int thread, in
   op->source = copy->source;
   op->target = copy->target;
   op->bytes = copy->bytes;
-  plan->processes[plan->threads[thread].process].memcpy_bytes += op->bytes;
+  bool copied = op->direction != NAI_GEN_DECOMPRESSION; /* the bytes of that are compressed */
+  plan->processes[plan->threads[thread].process].memcpy_bytes += copied ? op->bytes : 0;
   book_transfer(plan, op);
   return op->end;
 }

@@ -255,14 +255,15 @@ static void write_device_map(struct nai_gen_plan *plan, const struct nai_gen_con
   nai_gen_row_int(&row, "cudaId", context->device_id);
   nai_gen_row_int(&row, "pid", plan->processes[context->process].pid);
   nai_gen_row_text(&row, "uuid", "");
-  nai_gen_row_int(&row, "numMultiprocessors", 132);
+  int visible = plan->processes[context->process].visible_sms;
+  nai_gen_row_int(&row, "numMultiprocessors", visible ? visible : 132);
   insert(plan, &row);
 }
 
 static void write_context(struct nai_gen_plan *plan, const struct nai_gen_context *context) {
   struct nai_gen_row row;
   int pid = plan->processes[context->process].pid;
-  if (!plan->hide_device_map) {
+  if (!plan->hide_device_map && !context->green) {
     write_device_map(plan, context);
   }
   nai_gen_row_start(&row, "TARGET_INFO_CUDA_CONTEXT_INFO");
@@ -272,7 +273,14 @@ static void write_context(struct nai_gen_plan *plan, const struct nai_gen_contex
   nai_gen_row_int(&row, "processId", pid);
   nai_gen_row_int(&row, "deviceId", context->device_id);
   nai_gen_row_int(&row, "contextId", context->context_id);
-  nai_gen_row_int(&row, "isGreenContext", 0);
+  nai_gen_row_int(&row, "isGreenContext", context->green > 0);
+  if (context->green) {
+    nai_gen_row_int(&row, "parentContextId", context->green);
+    nai_gen_row_int(&row, "numMultiprocessors", context->sm_count);
+  }
+  if (context->tpc_mask) {
+    nai_gen_row_text(&row, "tpcMask", context->tpc_mask);
+  }
   insert(plan, &row);
 }
 

@@ -149,8 +149,22 @@ int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id) {
 
 int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu) {
   int slot = take_slot(plan, &plan->context_count, MAX_CONTEXTS, "contexts");
-  plan->contexts[slot] = (struct nai_gen_context){process, device_id, context_id, gpu};
+  plan->contexts[slot] =
+      (struct nai_gen_context){.process = process, .device_id = device_id, .context_id = context_id, .gpu = gpu};
   return slot;
+}
+
+int nai_gen_green_context(struct nai_gen_plan *plan, int parent, int context_id, int sm_count, const char *tpc_mask) {
+  const struct nai_gen_context *in = &plan->contexts[parent];
+  int slot = nai_gen_context(plan, in->process, in->device_id, context_id, in->gpu);
+  plan->contexts[slot].green = in->context_id;
+  plan->contexts[slot].sm_count = sm_count;
+  plan->contexts[slot].tpc_mask = tpc_mask;
+  return slot;
+}
+
+void nai_gen_visible_sms(struct nai_gen_plan *plan, int process, int sm_count) {
+  plan->processes[process].visible_sms = sm_count;
 }
 
 int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id) {

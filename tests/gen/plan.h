@@ -56,8 +56,9 @@ enum nai_gen_api { NAI_GEN_APIS(NAI_GEN_API_ENUM) API_COUNT };
 /* What part of a GPU's time an operation belongs to. */
 enum nai_gen_class { NAI_GEN_COMPUTE, NAI_GEN_COMM, NAI_GEN_COPY, NAI_GEN_CLASS_COUNT };
 
-enum nai_gen_memory { NAI_GEN_PAGEABLE = 0, NAI_GEN_PINNED = 1, NAI_GEN_DEVICE = 2 };
-enum nai_gen_direction { NAI_GEN_HTOD = 1, NAI_GEN_DTOH = 2, NAI_GEN_DTOD = 8 };
+enum nai_gen_memory { NAI_GEN_PAGEABLE = 0, NAI_GEN_PINNED = 1, NAI_GEN_DEVICE = 2, NAI_GEN_UNKNOWN = 7 };
+/* DECOMPRESSION has a table of its own, and no kinds of memory. */
+enum nai_gen_direction { NAI_GEN_HTOD = 1, NAI_GEN_DTOH = 2, NAI_GEN_DTOD = 8, NAI_GEN_DECOMPRESSION = 64 };
 
 /* --- Set-up ----------------------------------------------------------------------------------- */
 
@@ -70,6 +71,10 @@ int nai_gen_thread(struct nai_gen_plan *plan, int process, int tid, const char *
 /* A GPU as a correct analysis must tell it apart; physical_id is -1 where the trace cannot say. */
 int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id);
 int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu);
+/* A green context made in `parent`: so many SMs of its GPU (0: not told), which ones by TPC (NULL: not told). */
+int nai_gen_green_context(struct nai_gen_plan *plan, int parent, int context_id, int sm_count, const char *tpc_mask);
+/* CUDA shows the process so many SMs of its GPU, as under MIG. */
+void nai_gen_visible_sms(struct nai_gen_plan *plan, int process, int sm_count);
 int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id);
 struct nai_gen_kernel_spec {
   const char *demangled;

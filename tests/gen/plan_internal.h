@@ -50,6 +50,7 @@ struct nai_gen_process {
   struct nai_gen_stat kernels;
   int64_t memcpy_bytes;
   int64_t covered_ns;
+  int visible_sms; /* that CUDA shows it, where fewer than the GPU has; 0: all */
 };
 
 struct nai_gen_open {
@@ -90,6 +91,8 @@ struct nai_gen_gpu {
 
 struct nai_gen_context {
   int process, device_id, context_id, gpu;
+  int green, sm_count;  /* of a green context: the context it was made in, and its SMs; 0: none */
+  const char *tpc_mask; /* NULL: not exported */
 };
 
 struct nai_gen_stream {

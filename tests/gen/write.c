@@ -63,8 +63,8 @@ static void set_head(struct nai_gen_plan *plan, struct nai_gen_row *row, int64_t
   nai_gen_row_int(row, "start", start);
   nai_gen_row_int(row, "end", end);
   nai_gen_row_int(row, "deviceId", context->device_id);
-  nai_gen_row_int(row, "contextId", context->context_id);
-  nai_gen_row_int(row, "greenContextId", 0);
+  nai_gen_row_int(row, "contextId", context->green ? context->green : context->context_id);
+  nai_gen_row_int(row, "greenContextId", context->green ? context->context_id : 0);
   nai_gen_row_int(row, "streamId", queue->stream_id);
   nai_gen_row_int(row, "correlationId", correlation);
   nai_gen_row_int(row, "globalPid", plan->processes[context->process].global_pid);
@@ -104,11 +104,33 @@ static void fill_kernel(struct nai_gen_plan *plan, struct nai_gen_row *row, cons
   nai_gen_row_text(row, "tensorSizeMinusOneElements", "[]");
 }
 
+static void write_decompression(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_op *op) {
+  const struct nai_gen_stream *queue = &plan->streams[op->stream];
+  const struct nai_gen_context *context = &plan->contexts[queue->context];
+  nai_gen_row_start(row, "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS");
+  nai_gen_row_int(row, "start", op->start);
+  nai_gen_row_int(row, "end", op->end);
+  nai_gen_row_int(row, "eventClass", 4);
+  nai_gen_row_int(row, "deviceId", context->device_id);
+  nai_gen_row_int(row, "contextId", context->context_id);
+  nai_gen_row_int(row, "streamId", queue->stream_id);
+  nai_gen_row_int(row, "correlationId", op->correlation);
+  nai_gen_row_int(row, "globalPid", plan->processes[context->process].global_pid);
+  nai_gen_row_int(row, "ChannelID", 3);
+  nai_gen_row_int(row, "sourceBytes", op->bytes);
+  nai_gen_row_int(row, "NumberOfOperations", 1);
+  insert(plan, row);
+}
+
 static void write_op(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_op *op) {
   static const char *const tables[] = {[OP_KERNEL] = "CUPTI_ACTIVITY_KIND_KERNEL",
                                        [OP_COPY] = "CUPTI_ACTIVITY_KIND_MEMCPY",
                                        [OP_SET] = "CUPTI_ACTIVITY_KIND_MEMSET",
                                        [OP_GRAPH] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
+  if (op->kind == OP_COPY && op->direction == NAI_GEN_DECOMPRESSION) {
+    write_decompression(plan, row, op);
+    return;
+  }
   nai_gen_row_start(row, tables[op->kind]);
   set_head(plan, row, op->start, op->end, op->stream, op->correlation);
   switch (op->kind) {

@@ -237,6 +237,31 @@ class Commands(unittest.TestCase):
         self.assertEqual([k in bare for k in ("events", "gpus", "capabilities")], [False, False, True])
         self.assertNotIn("--trim", run("probe", trace("empty")).stdout)
 
+    def test_probe_schema_only(self):
+        """Every table and count, as SQL says, and no text of the export but labels of its enumerations."""
+        path = support.edited("evidence", "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, jsonText) VALUES "
+                              "(1, 59, 1, '{\"commHash\": \"hidden value\", \"in\": {\"rank_id\": 3, \"not a key\": 1}}')")
+        done = run("probe", "--schema-only", path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = {name: int(rows) for name, rows in re.findall(r"(?m)^(\w+): (\d+) rows$", done.stdout)}
+        texts = set()
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall():
+                rows = db.execute(f'SELECT * FROM "{name}"').fetchall()
+                self.assertEqual(found.pop(name), len(rows), name)
+                if not name.startswith(("ENUM_", "META_DATA_EXPORT")):
+                    texts.update(cell for row in rows for cell in row if isinstance(cell, str) and len(cell) > 12)
+            known = {c[1] for t, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+                     for c in db.execute(f'PRAGMA table_info("{t}")')}
+        self.assertEqual(found, {})
+        self.assertEqual([t for t in texts - known if t in done.stdout], [])
+        self.assertRegex(done.stdout, r"(?m)^  jsonText: .*; keys commHash, in, rank_id$")
+        self.assertRegex(done.stdout, r"(?m)^    1 \S")  # of an enumeration
+        self.assertEqual(run("probe", "--schema-only", "--json", path).returncode, 2)
+        for scenario in ("hostile", "hostile-values", "empty", "minimal"):
+            done = run("probe", "--schema-only", trace(scenario))
+            self.assertEqual((done.returncode, done.stderr, "CANARY" in done.stdout), (0, "", False))
+
     def test_table(self):
         directory = artifacts(trace("training"))
         for path in sorted((directory / "stages").glob("*.ntab")):

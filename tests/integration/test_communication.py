@@ -12,7 +12,7 @@ import support
 from support import SHARED, artifacts, read_csv, report, trace, truth
 
 TRACES = SHARED / "traces"
-SCENARIOS = ("collectives", "collectives-skewed", "collectives-graph")
+SCENARIOS = ("collectives", "collectives-skewed", "collectives-graph", "grouped-sends")
 
 
 def number(cell):
@@ -74,7 +74,7 @@ class Generated(unittest.TestCase):
                 self.assertEqual(int(row["matched_count"]), wanted["count"])
 
     def test_the_clock_is_corrected(self):
-        for scenario, shift in zip(SCENARIOS, ("0.000", "37.000")):
+        for scenario, shift in zip(SCENARIOS[:2], ("0.000", "37.000")):
             found = {r["device_id"]: r for r in rows(trace(scenario), "comm_ranks")}
             self.assertEqual(found["0"]["clock_correction_us"], "0.000")
             self.assertEqual(found["1"]["clock_correction_us"], shift)
@@ -97,6 +97,20 @@ class Generated(unittest.TestCase):
         # Per rank one payload that is cut off and one of a schema nobody described.
         self.assertEqual((capture["sized_count"], capture["refused_count"], capture["group_count"], capture["command"]),
                          ("72", "4", "24", ""))
+
+    def test_a_message_to_oneself_is_not_on_the_link(self):
+        """Two messages of 16 MiB each way in 256 us, one of them to the own rank: 65.5 GB/s, not 131."""
+        found = {(r["calls"], r["message_bytes"], r["sent_bytes"], r["received_bytes"], r["self_bytes"], r["busbw"])
+                 for r in rows(trace("grouped-sends"), "comm_instances")}
+        part = str(16 << 20)
+        self.assertEqual(found, {("Send x2, Recv x2", part, part, part, part, f"{(16 << 20) / 256000:.6f}")})
+        # Without an initialization nothing tells which rank is the own one: all bytes count, and none is said to stay.
+        path = support.fresh_dir("no-init") / "grouped-sends.sqlite"
+        shutil.copyfile(trace("grouped-sends"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute("DELETE FROM NVTX_EVENTS WHERE textId IN (SELECT id FROM StringIds WHERE value = 'ncclCommInitRankConfig')")
+        found = {(r["message_bytes"], r["self_bytes"]) for r in rows(path, "comm_instances")}
+        self.assertEqual(found, {(str(32 << 20), "")})
 
     def test_fields_in_tables_of_their_own_say_the_same(self):
         path = support.fresh_dir("dynamic") / "collectives.sqlite"

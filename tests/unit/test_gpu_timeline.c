@@ -9,6 +9,7 @@ struct op {
   int64_t start, end;
   int type, communication, stream, device;
   uint32_t row;
+  char name[32]; /* of a kernel */
 };
 
 static int first_of(const struct op *a, const struct op *b) {
@@ -18,7 +19,10 @@ static int first_of(const struct op *a, const struct op *b) {
     return a->type < b->type;
   if (a->stream != b->stream)
     return a->stream < b->stream;
-  return a->row < b->row;
+  if (a->end != b->end)
+    return a->end < b->end;
+  int names = strcmp(a->name, b->name);
+  return names ? names < 0 : a->row < b->row;
 }
 
 static int length(const int *covered) {
@@ -106,7 +110,6 @@ static void test_random(void **state) {
     int n = (int)fixture_random(&f, OPS);
     for (int i = 0; i < n; i++) {
       struct op *op = &ops[i];
-      char name[32];
       *op = (struct op){.type = (int)fixture_random(&f, 4),
                         .stream = (int)fixture_random(&f, 3),
                         .start = fixture_random(&f, SPAN),
@@ -114,10 +117,10 @@ static void test_random(void **state) {
       op->end = op->start + fixture_random(&f, 8);
       op->end = op->end > SPAN ? SPAN : op->end;
       op->communication = op->type == NAI_OP_KERNEL && fixture_random(&f, 2);
-      snprintf(name, sizeof name, "%s_%d", op->communication ? "ncclKernel" : "gemm", i);
       if (op->type == NAI_OP_KERNEL) {
+        snprintf(op->name, sizeof op->name, "%s_%d", op->communication ? "ncclKernel" : "gemm", i);
         op->row = rows[0]++;
-        fixture_kernel(&f, op->start, op->end, name, op->device, process, op->stream, 0);
+        fixture_kernel(&f, op->start, op->end, op->name, op->device, process, op->stream, 0);
       } else if (op->type == NAI_OP_GRAPH) {
         op->row = rows[2]++;
         fixture_graph(&f, op->start, op->end, op->device, process, op->stream, 0);

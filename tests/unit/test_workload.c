@@ -198,6 +198,19 @@ static void test_no_name_no_language(void **state) {
   fixture_free(&f);
 }
 
+/* NVHPC names OpenMP kernels after the function and the line, and fills memory with the OpenACC runtime's kernel. */
+static void test_openmp_of_nvhpc(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, "./stream");
+  fixture_kernel(&f, 0, 10, "nvkernel_main_F1L42_2", 0, 0, 7, 0);
+  fixture_kernel(&f, 20, 30, "nvkernel_triad_F1L57_4", 0, 0, 7, 0);
+  fixture_kernel(&f, 40, 50, "__nv_uacc_cuda_fill_32_gpu", 0, 0, 7, 0);
+  fixture_build(&f);
+  expect_row(&f, NAI_NULL_I64, "OpenMP", "unknown", "OpenMP", "", "unknown");
+  fixture_free(&f);
+}
+
 /* The path of a library tells who the user is, and a directory's name nothing of the program. */
 static void test_modules_by_base_name(void **state) {
   (void)state;
@@ -531,6 +544,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_marks),
     cmocka_unit_test(test_no_name_no_language),
     cmocka_unit_test(test_modules_by_base_name),
+    cmocka_unit_test(test_openmp_of_nvhpc),
     cmocka_unit_test(test_patterns_of_the_user_come_first),
     cmocka_unit_test(test_precisions),
     cmocka_unit_test(test_mistakes_have_a_place),

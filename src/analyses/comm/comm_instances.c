@@ -32,6 +32,8 @@ static void put_message(struct COMM_INSTANCES_row *row, const struct nai_comm_it
   row->message_bytes = nai_comm_bytes(item);
   row->sent_bytes = item->sent;
   row->received_bytes = item->received;
+  if (item->self >= 0)
+    row->self_bytes = item->self;
 }
 
 static void put_instance(struct nai_table *table, const struct nai_model *m, const struct nai_comm_item *item) {

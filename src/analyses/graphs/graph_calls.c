@@ -30,7 +30,7 @@ struct call {
   int32_t process;
   uint8_t operation;
   bool later;
-  int64_t ns, idle_ns;
+  int64_t start, ns, idle_ns;
 };
 struct calls {
   struct nai_arena *arena;
@@ -45,6 +45,8 @@ static int compare(const void *pa, const void *pb) {
     return a->process < b->process ? -1 : 1;
   if (a->operation != b->operation)
     return a->operation < b->operation ? -1 : 1;
+  if (a->start != b->start)
+    return a->start < b->start ? -1 : 1;
   return (a->api > b->api) - (a->api < b->api);
 }
 
@@ -67,6 +69,7 @@ static int collect(struct calls *calls, struct nai_err *err) {
                                              .process = m->thread_process[thread],
                                              .operation = operation,
                                              .later = nai_at(&m->apis.start_ns, i) >= later,
+                                             .start = nai_at(&m->apis.start_ns, i),
                                              .ns = nai_call_ns(m, i)};
   }
   return NAI_OK;

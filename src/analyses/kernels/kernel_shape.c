@@ -9,9 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* All executions of one kernel on one GPU with one launch configuration. */
+/* All executions of one kernel on one GPU, or one part of its SMs, with one launch configuration. */
 struct sum {
   uint32_t group, shape; /* index in kernel_groups; number of grid and block, UINT32_MAX unknown */
+  uint32_t partition;
   int32_t config;
   struct nai_fit fit;
   int64_t calls, total_ns, tail_ns;
@@ -23,59 +24,98 @@ struct work {
   struct nai_arena *arena;
   const struct nai_table *configs;
   const struct nai_shapes *shapes;
-  struct nai_sm *sms;     /* per GPU */
-  int64_t *device_ns;     /* per GPU: all kernel durations */
-  bool *uneven;           /* per kernel name: waves do not apply */
-  struct nai_keyset keys; /* group << 32 | config + 1 */
+  struct nai_sm *sms; /* per GPU */
+  int64_t *device_ns; /* per GPU: all kernel durations */
+  bool *uneven;       /* per kernel name: waves do not apply */
+  struct nai_partitions partitions;
+  struct nai_keyset launches; /* partition << 32 | config + 1, where there are partitions */
+  struct nai_keyset keys;     /* group << 32 | config + 1, or number of the launch */
   struct sum *sums;
   uint32_t capacity;
 };
 
 /* --- sums ---------------------------------------------------------------------------------------- */
 
-static int sum_of(struct sum **out, struct work *w, uint32_t kernel, uint32_t gpu, bool communication,
-                  struct nai_err *err) {
+/* What executions of one kernel are told apart by. */
+static uint32_t launch_of(struct work *w, uint32_t partition, int32_t config) {
+  bool added;
+  return nai_partitions_any(&w->partitions)
+           ? nai_keyset_add(&w->launches, nai_key_pair(partition, (uint32_t)(config + 1)), &added)
+           : (uint32_t)(config + 1);
+}
+
+static struct nai_sm sm_of(const struct work *w, uint32_t gpu, uint32_t partition) {
+  struct nai_sm sm = w->sms[gpu];
+  sm.count = nai_partition_sms(&w->partitions, partition, sm.count);
+  return sm;
+}
+
+static int sum_of(struct sum **out, struct work *w, uint32_t kernel, uint32_t gpu, uint32_t partition,
+                  bool communication, struct nai_err *err) {
   const struct nai_model *m = w->m;
   int32_t config = nai_at_i32(&m->kernels.config, kernel);
   bool added = false;
   config = config < 0 || config >= w->configs->rows ? -1 : config;
-  uint32_t index = nai_keyset_add(&w->keys, nai_key_pair(m->kernel_group[kernel], (uint32_t)(config + 1)), &added);
-  if (w->keys.oom)
+  uint32_t launch = launch_of(w, partition, config);
+  uint32_t index = nai_keyset_add(&w->keys, nai_key_pair(m->kernel_group[kernel], launch), &added);
+  if (w->keys.oom || w->launches.oom)
     return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(w->sums, w->capacity, index, w->arena, err));
   struct sum *sum = *out = &w->sums[index];
   if (!added)
     return NAI_OK;
+  struct nai_sm sm = sm_of(w, gpu, partition);
   bool uneven = communication || w->uneven[nai_at_text(&m->kernels.name, kernel)];
   *sum = (struct sum){.group = m->kernel_group[kernel],
                       .shape = UINT32_MAX,
+                      .partition = partition,
                       .config = config,
-                      .fit = nai_fit_of(w->configs, config, &w->sms[gpu], uneven),
+                      .fit = nai_fit_of(w->configs, config, &sm, uneven),
                       .longest = kernel};
   if (sum->fit.blocks > 0 && sum->fit.threads > 0)
     sum->shape = w->shapes->of_config[config];
   return NAI_OK;
 }
 
+/* Where other kernels run beside those of a partition; made when it is first asked for. */
+struct beside {
+  bool made;
+  struct nai_intervals crowded;
+  struct nai_coverage coverage;
+};
+
+static int beside_of(struct nai_coverage **out, struct beside *beside, const struct work *w, uint32_t partition,
+                     const struct nai_gpu *g, struct nai_arena *arena, struct nai_err *err) {
+  *out = &beside->coverage;
+  if (beside->made)
+    return NAI_OK;
+  beside->made = true;
+  beside->crowded = (struct nai_intervals){.arena = arena};
+  NAI_TRY(nai_crowded(&beside->crowded, &w->partitions, partition, g, err));
+  return nai_coverage_in(&beside->coverage, &beside->crowded, arena, err);
+}
+
 static int add_gpu(struct work *w, uint32_t gpu, struct nai_err *err) {
   const struct nai_gpu *g = &w->m->gpus[gpu];
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->m->scratch_dir);
-  struct nai_intervals crowded = {.arena = &arena};
-  struct nai_coverage coverage;
-  NAI_TRY(nai_crowded(&crowded, w->m, g, err));
-  NAI_TRY(nai_coverage_in(&coverage, &crowded, &arena, err));
+  struct beside *beside;
+  NAI_TRY(NAI_NEW(beside, &arena, w->partitions.count, err));
   for (uint32_t i = 0; i < g->op_count; i++) {
     const struct nai_op *op = &g->ops[i];
     struct sum *sum = NULL;
+    struct nai_coverage *coverage;
     if (op->type != NAI_OP_KERNEL)
       continue;
-    NAI_TRY(sum_of(&sum, w, op->row, gpu, op->communication, err));
+    bool any = nai_partitions_any(&w->partitions);
+    uint32_t partition = any ? nai_partition_of(&w->partitions, op->row, g->device_id) : 0;
+    NAI_TRY(beside_of(&coverage, &beside[partition], w, partition, g, &arena, err));
+    NAI_TRY(sum_of(&sum, w, op->row, gpu, partition, op->communication, err));
     int64_t start = nai_model_op_start(w->m, op), end = nai_model_op_end(w->m, op);
     if (end - start > nai_kernel_ns(w->m, sum->longest)) /* in order of their starts: the earliest of equals */
       sum->longest = op->row;
     sum->calls++;
     sum->total_ns += end - start;
-    sum->tail_ns += nai_tail_ns(&sum->fit, start, end, &coverage);
+    sum->tail_ns += nai_tail_ns(&sum->fit, start, end, coverage);
     w->device_ns[gpu] += end - start;
   }
   return NAI_OK;
@@ -90,6 +130,8 @@ static int compare_sums(const void *pa, const void *pb) {
     return a->group < b->group ? -1 : 1;
   if (a->shape != b->shape)
     return a->shape < b->shape ? -1 : 1;
+  if (a->partition != b->partition)
+    return a->partition < b->partition ? -1 : 1;
   if (a->total_ns != b->total_ns)
     return a->total_ns > b->total_ns ? -1 : 1;
   return (a->config > b->config) - (a->config < b->config);
@@ -140,7 +182,13 @@ static void set_arithmetic(struct KERNEL_SHAPE_row *row, enum nai_arithmetic ari
     row->tensor_gain_ns = (int64_t)((double)row->total_time_ns * (1 - (double)fp32 / (double)tensor));
 }
 
-/* One row of all configurations with the same grid and block. */
+static void set_partition(struct KERNEL_SHAPE_row *row, const struct work *w, uint32_t partition,
+                          const struct nai_sm *sm) {
+  row->sm_count = sm->count ? sm->count : NAI_NULL_I64;
+  row->green_context = w->partitions.v[partition].green;
+}
+
+/* One row of all configurations with the same grid and block, in one partition. */
 static void put_shape(struct nai_table *out, const struct work *w, const struct sum *sums, uint32_t n) {
   const struct nai_model *m = w->m;
   const struct nai_kernel_group *group = &m->kernel_groups[sums->group];
@@ -161,9 +209,11 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
       .configuration_count = n, .tail_loss_ns = sums->fit.slots ? tail : NAI_NULL_I64,
       .category = nai_kernel_classes_name(m->classes, m->kernel_category[group->name]),
       .longest_start_ns = nai_at(&m->kernels.start_ns, longest), .longest_end_ns = nai_at(&m->kernels.end_ns, longest));
+  struct nai_sm sm = sm_of(w, group->gpu, sums->partition);
   set_config(&row, w, sums);
-  set_fit(&row, &sums->fit, &w->sms[group->gpu]);
-  set_arithmetic(&row, nai_kernel_classes_arithmetic(m->classes, name), &w->sms[group->gpu]);
+  set_partition(&row, w, sums->partition, &sm);
+  set_fit(&row, &sums->fit, &sm);
+  set_arithmetic(&row, nai_kernel_classes_arithmetic(m->classes, name), &sm);
   KERNEL_SHAPE_add(out, &row);
 }
 
@@ -175,6 +225,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
                    .arena = io->arena,
                    .configs = m->tables[NAI_IN_KERNEL_CONFIGS],
                    .shapes = &shapes,
+                   .launches = {.arena = io->arena},
                    .keys = {.arena = io->arena}};
   NAI_TRY(NAI_NEW(w.sms, io->arena, m->gpu_count, err));
   NAI_TRY(NAI_NEW(w.device_ns, io->arena, m->gpu_count, err));
@@ -184,12 +235,15 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t i = 0; i < names->count; i++)
     w.uneven[i] = nai_kernel_classes_uneven(m->classes, nai_strings_get(names, i));
   NAI_TRY(nai_shapes_new(&shapes, m, err));
+  NAI_TRY(nai_partitions_new(&w.partitions, m, io->arena, err));
   for (uint32_t gpu = 0; gpu < m->gpu_count; gpu++)
     NAI_TRY(add_gpu(&w, gpu, err));
   if (w.keys.count)
     qsort(w.sums, w.keys.count, sizeof *w.sums, compare_sums);
   for (uint32_t i = 0, j; i < w.keys.count; i = j) {
-    for (j = i + 1; j < w.keys.count && w.sums[j].group == w.sums[i].group && w.sums[j].shape == w.sums[i].shape; j++)
+    for (j = i + 1; j < w.keys.count && w.sums[j].group == w.sums[i].group && w.sums[j].shape == w.sums[i].shape &&
+                    w.sums[j].partition == w.sums[i].partition;
+         j++)
       ;
     put_shape(io->out[0], &w, w.sums + i, j - i);
   }
@@ -198,5 +252,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(kernel_shape, .outputs = NAI_SCHEMAS(&nai_kernel_shape_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(KERNEL_GROUPS),
-             .tables = NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(GPUS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
+             .tables = NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(GPUS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                       NAI_IN(PROCESSES) | NAI_IN(CONTEXTS) | NAI_IN(CUDA_DEVICES),
              .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS), .cost = 2, .run = run)

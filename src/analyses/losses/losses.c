@@ -79,5 +79,6 @@ NAI_ANALYSIS(losses, .outputs = NAI_SCHEMAS(&nai_losses_schema), .inputs = NAI_S
              .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
                       NAI_PART(NVTX_TREE),
              .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
-                       NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
+                       NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS) |
+                       NAI_IN(PROCESSES) | NAI_IN(CONTEXTS) | NAI_IN(CUDA_DEVICES),
              .config = NAI_CONFIG(KERNEL_CLASSES), .cost = 2, .run = run)

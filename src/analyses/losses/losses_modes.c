@@ -65,13 +65,15 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
   return NAI_OK;
 }
 
-static int compare_executions(const void *pa, const void *pb) {
+static int compare_executions(const void *pa, const void *pb, void *model) {
   const struct execution *a = pa, *b = pb;
+  const struct nai_column *starts = &((const struct nai_model *)model)->kernels.start_ns;
   if (a->blocks != b->blocks)
     return a->blocks < b->blocks ? -1 : 1;
   if (a->ns != b->ns)
     return a->ns < b->ns ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
+  int64_t start = nai_at(starts, a->row), other = nai_at(starts, b->row);
+  return start != other ? (start < other ? -1 : 1) : (a->row > b->row) - (a->row < b->row);
 }
 
 /* One kernel with two modes, and how long it ran in all with that number of blocks; or, with long_count > 0, that many
@@ -142,18 +144,31 @@ static void put_long(const struct nai_loss_gpu *g, const struct found *f) {
                                      .medians = (double[]){f->median, f->long_median}});
 }
 
+/* How many of v[from..to) start before `middle`. */
+static uint32_t early(const struct nai_model *m, const struct execution *v, uint32_t from, uint32_t to, double middle) {
+  uint32_t count = 0;
+  for (uint32_t i = from; i < to; i++)
+    count += (double)nai_at(&m->kernels.start_ns, v[i].row) < middle;
+  return count;
+}
+
 /* Whether calls, the shortest first, get longer or shorter along the capture, as they do for data of growing or
- * shrinking size: such calls are no exceptions. `room` has room for all. */
+ * shrinking size: such calls are no exceptions. Of calls as long as the one in the middle, part of which belong to the
+ * shorter half, that part counts of each. `room` has room for all. */
 static bool has_trend(int64_t *room, const struct nai_model *m, const struct execution *v, uint32_t count) {
   enum { FEWEST = 8, MAX_PCT = 90 };
-  uint32_t half = count / 2, before = 0;
+  uint32_t half = count / 2, first = half, end = half;
   if (count < FEWEST)
     return false;
   for (uint32_t i = 0; i < count; i++)
     room[i] = nai_at(&m->kernels.start_ns, v[i].row);
   double middle = nai_quantile_i64(room, count, 0.5);
-  for (uint32_t i = 0; i < half; i++)
-    before += (double)nai_at(&m->kernels.start_ns, v[i].row) < middle;
+  for (; first && v[first - 1].ns == v[half].ns; first--)
+    ;
+  for (; end < count && v[end].ns == v[half].ns; end++)
+    ;
+  double before =
+      early(m, v, 0, first, middle) + (double)early(m, v, first, end, middle) * (half - first) / (end - first);
   return before * 100 >= half * MAX_PCT || before * 100 <= half * (100 - MAX_PCT);
 }
 
@@ -224,7 +239,7 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
       ns += v[k].ns;
     if ((double)ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
       continue;
-    qsort(v, count, sizeof *v, compare_executions);
+    qsort_r(v, count, sizeof *v, compare_executions, (void *)g->m);
     found[n].name = i;
     n += find(&found[n], sorted, g, v, count);
     found[n].name = i;

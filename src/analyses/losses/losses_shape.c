@@ -30,11 +30,23 @@ static void add_share(struct share_sum *sum, int64_t ns, int64_t part) {
   sum->rest %= sum->whole;
 }
 
-/* What the operations of one GPU look like. */
+/* What the operations of one GPU look like. Parts of its SMs that may share some are looked at together: `group` has
+ * the first of them by number of the partition, and `sms` what kernels of the group can use, 0 unknown. */
 struct shapes {
   const struct nai_loss_gpu *g;
   struct shape *of_config;
+  struct nai_partitions partitions;
+  uint32_t *group;
+  int64_t *sms, all_sms;
 };
+
+/* The group of an operation that runs on SMs. */
+static uint32_t group_of(const struct shapes *s, uint32_t i) {
+  const struct nai_op *op = &s->g->gpu->ops[i];
+  if (!nai_partitions_any(&s->partitions) || op->type != NAI_OP_KERNEL)
+    return s->group[0];
+  return s->group[nai_partition_of(&s->partitions, op->row, s->g->gpu->device_id)];
+}
 
 /* The shape of a kernel that can be judged, -1 for others: those of runtimes, communication (meant to use few blocks),
  * what starts outside of active spans. */
@@ -45,6 +57,15 @@ static struct shape shape_of(const struct shapes *s, uint32_t i) {
   bool known = s->g->inside[i] && config >= 0 && config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows &&
                !op->communication && s->g->traits[nai_at_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
   return known ? s->of_config[config] : (struct shape){-1, -1};
+}
+
+/* The same, but none of a kernel in a part of the GPU of which nobody knows how many SMs it has. */
+static struct shape shape_on_sms(const struct shapes *s, uint32_t i) {
+  const struct nai_op *op = &s->g->gpu->ops[i];
+  bool unknown =
+      nai_partitions_any(&s->partitions) && op->type == NAI_OP_KERNEL &&
+      !nai_partition_sms(&s->partitions, nai_partition_of(&s->partitions, op->row, s->g->gpu->device_id), s->all_sms);
+  return unknown ? (struct shape){-1, -1} : shape_of(s, i);
 }
 
 /* --- time with few blocks, and what of the GPU idles then ------------------------------------- */
@@ -119,22 +140,24 @@ static void pass_until(struct sweep *s, int64_t t) {
     pass(s, t);
 }
 
-/* Time in which kernels run that together have fewer blocks than the GPU has SMs: wall time instead of the sum, since
- * kernels that run at once fill the GPU together. In blocks of four warps or more on
- * all SMs they would take the share of the lanes that have a thread now. */
-static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
+/* Time in which kernels of a group run that together have fewer blocks than there are SMs: wall time instead of the
+ * sum, since kernels that run at once fill the SMs together. In blocks of four warps or more on all SMs they would
+ * take the share of the lanes that have a thread now. Of the GPU a group is as much as it has of the SMs. */
+static int few_blocks(struct share_sum *few, struct share_sum *idle, const struct shapes *shapes, uint32_t group,
+                      struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
+  int64_t sms = shapes->sms[group];
   struct sweep s = {.arena = g->arena, .sms = sms, .idle.whole = sms * SM_LANES, .at = INT64_MIN};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
-    if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
+    if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || group_of(shapes, i) != group)
       continue;
     pass_until(&s, nai_model_op_start(g->m, op));
-    NAI_TRY(push(&s, nai_model_op_end(g->m, op), shape_of(shapes, i), err));
+    NAI_TRY(push(&s, nai_model_op_end(g->m, op), shape_on_sms(shapes, i), err));
   }
   pass_until(&s, INT64_MAX);
-  few->ns = s.few_ns;
-  few->unavoidable_ns = s.few_ns - s.idle.ns;
+  add_share(few, s.few_ns, sms);
+  add_share(idle, s.idle.ns, sms);
   return NAI_OK;
 }
 
@@ -213,18 +236,59 @@ static int fill_shapes(struct shapes *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int put_few_blocks(const struct shapes *shapes, int64_t sms, struct nai_err *err) {
+/* Which partitions kernels of this GPU ran in. */
+static int find_used(bool **used, const struct shapes *s, struct nai_err *err) {
+  const struct nai_gpu *gpu = s->g->gpu;
+  NAI_TRY(NAI_NEW(*used, s->g->arena, s->partitions.count, err));
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    uint32_t partition = op->type == NAI_OP_KERNEL && nai_partitions_any(&s->partitions)
+                           ? nai_partition_of(&s->partitions, op->row, gpu->device_id)
+                           : 0;
+    if (op->type == NAI_OP_KERNEL || op->type == NAI_OP_GRAPH)
+      (*used)[partition] = true;
+  }
+  return NAI_OK;
+}
+
+static int find_groups(struct shapes *s, struct nai_err *err) {
+  uint32_t count = s->partitions.count;
+  bool *used;
+  NAI_TRY(find_used(&used, s, err));
+  NAI_TRY(NAI_NEW(s->group, s->g->arena, count, err));
+  NAI_TRY(NAI_NEW(s->sms, s->g->arena, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    s->group[i] = i;
+  for (uint32_t i = 0; i < count; i++) /* those that meet get the group of the first */
+    for (uint32_t k = 0; k < i; k++)
+      if (used[i] && used[k] && s->group[i] != s->group[k] && nai_partitions_overlap(&s->partitions, i, k))
+        for (uint32_t from = s->group[i], to = s->group[k], n = 0; n <= i; n++)
+          s->group[n] = s->group[n] == from ? to : s->group[n];
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t sms = used[i] ? nai_partition_sms(&s->partitions, i, s->all_sms) : 0;
+    int64_t *most = &s->sms[s->group[i]];
+    *most = sms > *most ? sms : *most;
+  }
+  return NAI_OK;
+}
+
+static int put_few_blocks(const struct shapes *shapes, struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
+  struct share_sum few_ns = {.whole = shapes->all_sms}, idle_ns = {.whole = shapes->all_sms};
   struct nai_loss_sum few;
   NAI_TRY(nai_loss_sum_new(&few, g, err));
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
-    struct shape shape = shape_of(shapes, i);
-    if (shape.blocks > 0 && shape.blocks < sms)
+    struct shape shape = shape_on_sms(shapes, i);
+    if (shape.blocks > 0 && shape.blocks < shapes->sms[group_of(shapes, i)])
       nai_loss_sum_add(&few, g, g->gpu->ops[i].row);
   }
   if (!few.count)
     return NAI_OK;
-  NAI_TRY(few_blocks(&few, shapes, sms, err));
+  for (uint32_t group = 0; group < shapes->partitions.count; group++)
+    if (shapes->sms[group])
+      NAI_TRY(few_blocks(&few_ns, &idle_ns, shapes, group, err));
+  few.ns = few_ns.ns;
+  few.unavoidable_ns = few_ns.ns - idle_ns.ns;
   if (few.ns)
     nai_loss_sum_put(g, "underfilled", &few, NULL);
   return NAI_OK;
@@ -232,9 +296,11 @@ static int put_few_blocks(const struct shapes *shapes, int64_t sms, struct nai_e
 
 int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct GPUS_row gpu = GPUS_at(g->m->tables[NAI_IN_GPUS], nai_model_gpu_index(g->m, g->gpu->device_id));
-  struct shapes shapes = {.g = g};
+  struct shapes shapes = {.g = g, .all_sms = gpu.sm_count > 0 ? gpu.sm_count : 0};
   NAI_TRY(fill_shapes(&shapes, err));
-  if (gpu.sm_count > 0 && (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT)
-    NAI_TRY(put_few_blocks(&shapes, gpu.sm_count, err));
+  NAI_TRY(nai_partitions_new(&shapes.partitions, g->m, g->arena, err));
+  NAI_TRY(find_groups(&shapes, err));
+  if (shapes.all_sms && (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT)
+    NAI_TRY(put_few_blocks(&shapes, err));
   return small_blocks(&shapes, gpu.clock_hz, err);
 }

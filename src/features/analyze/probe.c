@@ -1,5 +1,6 @@
 /* nsys-ai probe: what a trace holds, and what an analysis of it would lack. */
 #include "features/analyze/overview.h"
+#include "features/analyze/schema_only.h"
 
 #include "base/fmt.h"
 #include "base/escape.h"
@@ -16,7 +17,7 @@
 struct probe_args {
   struct nai_trace_options how;
   int threads;
-  bool quiet, json, events;
+  bool quiet, json, events, schema_only;
 };
 
 static void init(void *memory) { ((struct probe_args *)memory)->events = true; }
@@ -30,6 +31,9 @@ static const struct nai_cli_option options[] = {
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "no messages but errors", .letter = 'q'),
     NAI_CLI_SWITCH(on, json, "json", "print JSON"),
+    NAI_CLI_SWITCH(on, schema_only, "schema-only",
+                   "print tables, columns, numbers of rows, values of enumerations and keys of JSON texts instead: "
+                   "nothing of what was recorded, to be pasted into a bug report"),
     {0},
 };
 
@@ -209,6 +213,20 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in, const s
   nai_json_close(&json);
 }
 
+/* --- schema ------------------------------------------------------------------------------------- */
+
+static int print_schema(struct nai_buf *out, const struct nai_ingest *in, struct nai_trace *trace,
+                        struct nai_err *err) {
+  struct CAPTURE_row c = CAPTURE_at(in->tables[NAI_IN_CAPTURE], 0);
+  nai_buf_puts(out, "Nsight Systems ");
+  put_safe(out, *c.product_version ? c.product_version : "of unknown version");
+  nai_buf_puts(out, ", export schema ");
+  put_safe(out, *c.schema_version ? c.schema_version : "unknown");
+  nai_buf_putc(out, '\n');
+  NAI_TRY(nai_schema_only_put(out, trace, err));
+  return nai_cmd_print(out, err);
+}
+
 /* --- running ---------------------------------------------------------------------------------- */
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -223,7 +241,11 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   nai_cmd_confine(NULL, NULL, NULL);
   NAI_TRY(nai_trace_open(&trace, file.path, &args->how, err));
+  if (args->schema_only && args->json)
+    return nai_err_set(err, NAI_EUSAGE, "--schema-only prints text: leave out --json");
   NAI_TRY(nai_probe(&in, trace, NAI_IN_DEFAULT, err));
+  if (args->schema_only)
+    return print_schema(&text, &in, trace, err);
   if (args->events)
     NAI_TRY(nai_overview_read(&overview, &in, trace, args->threads, err));
   (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
@@ -237,5 +259,6 @@ NAI_CLI_COMMAND(
         "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, which "
         "kinds of data are missing and what that disables, and the warnings nsys gave while capturing. Writes no "
         "report; tables lie in a temporary directory (TMPDIR) while it runs.",
-    .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json\nnsys-ai probe huge.sqlite --no-events",
+    .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json\nnsys-ai probe huge.sqlite --no-events\n"
+                "nsys-ai probe trace.sqlite --schema-only",
     .options = options, NAI_CLI_OPERANDS(1, 1, NAI_CMD_SOURCE("TRACE")), .init = init, .run = run)

@@ -22,7 +22,8 @@ struct nai_comm_item {
   int64_t comm;           /* id of the communicator */
   int64_t peer;           /* the other rank of all sends and receives behind it, NAI_COMM_UNKNOWN */
   int64_t pair;           /* the two ranks, of more than two, that it is between; 0 for none */
-  int64_t sent, received; /* bytes, NAI_COMM_UNKNOWN */
+  int64_t sent, received; /* bytes that leave for, or come from, other ranks; NAI_COMM_UNKNOWN */
+  int64_t self;           /* bytes sent to the own rank, which use no link; NAI_COMM_UNKNOWN */
   int64_t ranks;          /* in the communicator, NAI_COMM_UNKNOWN */
   int64_t launched;       /* start of the call that launched it, NAI_NULL_I64 unknown */
   /* the matched set it belongs to */

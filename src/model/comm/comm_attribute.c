@@ -99,7 +99,8 @@ static int put_calls(uint32_t *text_id, struct nai_comm *c, const struct nai_com
 struct summary {
   uint32_t count;
   bool sized, one_comm, one_peer, alike;
-  int64_t sent, received;
+  bool self_known; /* of each send and receive, whether it is to the own rank */
+  int64_t sent, received, self;
   const struct nai_comm_call *first;
 };
 
@@ -108,8 +109,24 @@ static bool same_value(const struct nai_payload *a, const struct nai_payload *b,
          (!nai_payload_has(a, field) || a->value[field] == b->value[field]);
 }
 
-static struct summary sum_up(const struct nai_comm_call *last) {
-  struct summary s = {.sized = true, .one_comm = true, .one_peer = true, .alike = true};
+/* Adds the bytes of a call of which all are sized. A message to the own rank uses no link. */
+static void add_bytes(struct summary *s, const struct nai_comm_call *call, int32_t process,
+                      const struct nai_comm_selves *selves) {
+  const struct nai_payload *p = &call->payload;
+  bool send = strcmp(call->op, "Send") == 0, receive = strcmp(call->op, "Recv") == 0, to_self = false;
+  if (send || receive) {
+    int64_t own = nai_payload_has(p, NAI_PAYLOAD_COMM) ? nai_comm_self(selves, process, p->value[NAI_PAYLOAD_COMM])
+                                                       : NAI_COMM_UNKNOWN;
+    s->self_known = s->self_known && own != NAI_COMM_UNKNOWN && nai_payload_has(p, NAI_PAYLOAD_PEER);
+    to_self = own != NAI_COMM_UNKNOWN && nai_payload_has(p, NAI_PAYLOAD_PEER) && p->value[NAI_PAYLOAD_PEER] == own;
+  }
+  s->self += to_self && send ? p->value[NAI_PAYLOAD_BYTES] : 0;
+  s->sent += to_self || receive ? 0 : p->value[NAI_PAYLOAD_BYTES];
+  s->received += to_self || send ? 0 : p->value[NAI_PAYLOAD_BYTES];
+}
+
+static struct summary sum_up(const struct nai_comm_call *last, int32_t process, const struct nai_comm_selves *selves) {
+  struct summary s = {.sized = true, .one_comm = true, .one_peer = true, .alike = true, .self_known = true};
   for (const struct nai_comm_call *call = first_of(last); call <= last; call++) {
     if (!counts(call))
       continue;
@@ -121,11 +138,8 @@ static struct summary sum_up(const struct nai_comm_call *last) {
     s.alike = s.alike && strcmp(call->op, s.first->op) == 0 &&
               same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_BYTES);
     s.sized = s.sized && nai_payload_has(&call->payload, NAI_PAYLOAD_BYTES);
-    int64_t bytes = s.sized ? call->payload.value[NAI_PAYLOAD_BYTES] : 0;
-    if (strcmp(call->op, "Recv") != 0)
-      s.sent += bytes;
-    if (strcmp(call->op, "Send") != 0)
-      s.received += bytes;
+    if (s.sized)
+      add_bytes(&s, call, process, selves);
   }
   return s;
 }
@@ -133,7 +147,7 @@ static struct summary sum_up(const struct nai_comm_call *last) {
 /* Several kernels of one group share its collectives only where those are alike: nothing tells whose is whose. */
 static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const struct nai_comm_call *call,
                          const struct summary *s) {
-  bool mine = call->kernels == 1, shared = s->alike && s->count % call->kernels == 0;
+  bool mine = call->kernels == 1, shared = s->alike && !s->self && s->count % call->kernels == 0;
   if (s->one_comm && nai_payload_has(&s->first->payload, NAI_PAYLOAD_COMM)) {
     item->known_comm = true;
     item->comm = s->first->payload.value[NAI_PAYLOAD_COMM];
@@ -145,12 +159,14 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
   if (s->sized && (mine || shared)) {
     item->sent = s->sent / call->kernels;
     item->received = s->received / call->kernels;
+    item->self = s->self_known ? s->self : NAI_COMM_UNKNOWN;
     c->sized++;
   }
 }
 
 /* Kernels of one group follow each other: what was found for the last one often holds for the next. */
 struct attribution {
+  struct nai_comm_selves selves;
   const struct nai_comm_call *call;
   struct summary summary;
   uint32_t text;
@@ -164,7 +180,7 @@ static int take_records(const struct nai_model *m, struct nai_comm_item *item, c
     return NAI_OK;
   if (call != a->call) {
     a->call = call;
-    a->summary = sum_up(call);
+    a->summary = sum_up(call, nai_at_i32(&m->kernels.process, item->kernel), &a->selves);
     NAI_TRY(put_calls(&a->text, c, call, err));
   }
   if (!s->count)
@@ -246,6 +262,7 @@ int nai_comm_attribute(struct nai_model *m, struct nai_err *err) {
   struct attribution last = {.text = NAI_NO_STRING};
   struct nai_comm_call **ranges;
   NAI_TRY(NAI_NEW(ranges, &m->work->arenas[NAI_PART_COMM], m->comm->count, err));
+  NAI_TRY(nai_comm_selves(&last.selves, m->comm, &m->work->arenas[NAI_PART_COMM], err));
   NAI_TRY(find_ranges(ranges, m, err));
   for (uint32_t i = 0; i < m->comm->count; i++)
     NAI_TRY(take_records(m, &m->comm->items[i], ranges[i], &last, err));

@@ -25,6 +25,15 @@ struct nai_comm_calls {
 NAI_MUST_CHECK int nai_comm_read_calls(struct nai_model *model, struct nai_err *err);
 /* What each kernel was asked to do, by the call that issued it. */
 NAI_MUST_CHECK int nai_comm_attribute(struct nai_model *model, struct nai_err *err);
+/* The number of each process in its communicators, by their initialisations. */
+struct nai_comm_selves {
+  struct nai_keyset comms, pairs; /* ids; process << 32 | number of the id */
+  int64_t *ranks;                 /* by pair */
+};
+NAI_MUST_CHECK int nai_comm_selves(struct nai_comm_selves *selves, const struct nai_comm *comm, struct nai_arena *arena,
+                                   struct nai_err *err);
+/* NAI_COMM_UNKNOWN where no initialisation tells, or the process has several. */
+int64_t nai_comm_self(const struct nai_comm_selves *selves, int32_t process, int64_t comm);
 /* pair of all items. */
 NAI_MUST_CHECK int nai_comm_pairs(struct nai_model *model, struct nai_err *err);
 /* Sorts the kernels into lines, matches those of different GPUs, and splits what their kernels took. */

@@ -73,11 +73,17 @@ double nai_wave_efficiency_pct(const struct nai_fit *fit) {
   return 100 * ((double)fit->blocks / (double)fit->slots) / (double)waves;
 }
 
-int nai_crowded(struct nai_intervals *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
+int nai_crowded(struct nai_intervals *out, const struct nai_partitions *partitions, uint32_t number,
+                const struct nai_gpu *gpu, struct nai_err *err) {
+  const struct nai_model *m = partitions->m;
+  bool any = nai_partitions_any(partitions);
   int64_t latest = INT64_MIN; /* end of those that began before */
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     if (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH)
+      continue;
+    if (any && op->type == NAI_OP_KERNEL &&
+        !nai_partitions_overlap(partitions, number, nai_partition_of(partitions, op->row, gpu->device_id)))
       continue;
     int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
     nai_intervals_add(out, start, end < latest ? end : latest);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/kernels/occupancy.h"
+#include "model/kernels/partitions.h"
 #include "model/model.h"
 
 /* X(id, word in tables) */
@@ -33,9 +34,9 @@ int64_t nai_config_product(const struct nai_table *configs, int64_t row, int fir
 /* Waves of blocks, of the next whole number; NaN where the launch has no waves. */
 double nai_wave_efficiency_pct(const struct nai_fit *fit);
 
-/* Stretches of a GPU's time in which two or more kernels or graphs run. */
-NAI_MUST_CHECK int nai_crowded(struct nai_intervals *out, const struct nai_model *model, const struct nai_gpu *gpu,
-                               struct nai_err *err);
+/* Stretches of a GPU's time in which two or more kernels or graphs run that may share SMs with partition `number`. */
+NAI_MUST_CHECK int nai_crowded(struct nai_intervals *out, const struct nai_partitions *partitions, uint32_t number,
+                               const struct nai_gpu *gpu, struct nai_err *err);
 /* Of a kernel that runs from `start` to `end`: the most that its last wave loses by being partial, while nothing else
  * runs. */
 int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, struct nai_coverage *crowded);

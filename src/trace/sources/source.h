@@ -176,7 +176,8 @@ struct nai_feed {
   int field_count;
   /* Fills the part's open row. NAI_KEEP, NAI_SKIP or a drop reason; failures are part->failed and part->oom. */
   int (*row)(struct nai_part *part, const struct nai_cell *cells);
-  int kind; /* for the row function, where feeds share one */
+  int kind;   /* for the row function, where feeds share one */
+  bool quiet; /* most exports lack it, which is no loss: nothing is said of it then */
 };
 
 struct nai_source {

@@ -186,8 +186,11 @@ static inline int put_time(struct nai_part *p, const struct nai_cell *cells) {
   F(L, T, end, OWN, REQUIRED, "end")
 
 /* A feed of `list`, whose rows a function takes; `kind_of_it` is for feeds that share one. */
-#define NAI_FEED(list, row_function, kind_of_it, ...)                                                         \
+#define NAI_FEED_AS(list, row_function, kind_of_it, says_nothing, ...)                                        \
   {                                                                                                           \
     .tables = {__VA_ARGS__}, .fields = list##_fields, .field_count = list##_FIELD_COUNT, .row = row_function, \
-    .kind = kind_of_it                                                                                        \
+    .kind = kind_of_it, .quiet = says_nothing                                                                 \
   }
+#define NAI_FEED(list, row_function, kind_of_it, ...) NAI_FEED_AS(list, row_function, kind_of_it, false, __VA_ARGS__)
+#define NAI_QUIET_FEED(list, row_function, kind_of_it, ...) \
+  NAI_FEED_AS(list, row_function, kind_of_it, true, __VA_ARGS__)

@@ -52,9 +52,10 @@ static int64_t graph_of(const struct nai_part *p, const struct nai_cell *cells, 
   F(L, T, cluster_z, OWN, EXTRA, "clusterZ")                    \
   F(L, T, max_active_clusters, OWN, EXTRA, "maxActiveClusters") \
   F(L, T, launch_type, OWN, EXTRA, "launchType")                \
-  F(L, T, cache_config, OWN, EXTRA, "cacheConfig")
+  F(L, T, cache_config, OWN, EXTRA, "cacheConfig")              \
+  F(L, T, green_context, OWN, EXTRA, "greenContextId")
 NAI_FIELDS(kernel, KERNEL_FIELDS, KERNEL_EVENTS, put_times)
-_Static_assert((int)kernel_FIELD_COUNT == (int)kernel_config + (int)KERNEL_CONFIGS_COLUMN_COUNT,
+_Static_assert((int)kernel_green_context == (int)kernel_config + (int)KERNEL_CONFIGS_COLUMN_COUNT,
                "kernel_configs as it is read");
 
 static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells) {
@@ -85,6 +86,8 @@ static int kernel_row(struct nai_part *p, const struct nai_cell *cells) {
   put_i32(p, KERNEL_EVENTS_graph_id, graph_of(p, cells, kernel_graph_id, node));
   put_i64(p, KERNEL_EVENTS_graph_node_id, node ? node : NAI_NULL_I64);
   put_name(p, KERNEL_EVENTS_name, kernel_name(p, cells));
+  int64_t green = int_or(p, cells, kernel_green_context, 0); /* 0 for none */
+  put_i32(p, KERNEL_EVENTS_green_context, green > 0 ? green : INT64_MAX);
   struct nai_launch_config config;
   for (int i = 0; i < KERNEL_CONFIGS_COLUMN_COUNT; i++) {
     int64_t v = int_or(p, cells, kernel_config + i, INT64_MAX);
@@ -178,13 +181,47 @@ static int set_row(struct nai_part *p, const struct nai_cell *cells) {
   return NAI_KEEP;
 }
 
+/* The decompression engine of newer GPUs: work that is no kernel's. */
+#define DECOMPRESSION_FIELDS(F, L, T)                       \
+  TIMES(F, L, T)                                            \
+  F(L, T, device_id, DEVICE, OPTIONAL, "deviceId")          \
+  F(L, T, context_id, I32, OPTIONAL, "contextId")           \
+  F(L, T, stream_id, I32, OPTIONAL, "streamId")             \
+  F(L, T, correlation_id, I64, OPTIONAL, "correlationId")   \
+  F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid") \
+  F(L, T, bytes, OWN, OPTIONAL, "sourceBytes")
+NAI_FIELDS(decompression, DECOMPRESSION_FIELDS, MEMOP_EVENTS, put_times)
+
+static int decompression_row(struct nai_part *p, const struct nai_cell *cells) {
+  static const int unknown[] = {MEMOP_EVENTS_src_kind,        MEMOP_EVENTS_dst_kind,
+                                MEMOP_EVENTS_graph_id,        MEMOP_EVENTS_graph_exec_id,
+                                MEMOP_EVENTS_graph_node_id,   MEMOP_EVENTS_virtual_address,
+                                MEMOP_EVENTS_migration_cause, MEMOP_EVENTS_src_cuda_device,
+                                MEMOP_EVENTS_dst_cuda_device, MEMOP_EVENTS_copy_count};
+  int verdict = put_decompression(p, cells);
+  if (verdict != NAI_KEEP)
+    return verdict;
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+    put_null(p, unknown[i]);
+  int64_t bytes = int_or(p, cells, decompression_bytes, 0);
+  bool bad = bytes < 0 || bytes > NAI_MAX_BYTES;
+  p->bad_sizes += bad;
+  put_i64(p, MEMOP_EVENTS_bytes, bad ? 0 : bytes);
+  put_i32(p, MEMOP_EVENTS_kind, NAI_MEMOP_COPY);
+  put_i32(p, MEMOP_EVENTS_copy_kind, NAI_COPY_DECOMPRESSION);
+  put_i32(p, MEMOP_EVENTS_migration, 0);
+  nai_sum_add(&p->total_bytes, bad ? 0 : bytes);
+  return NAI_KEEP;
+}
+
 const struct nai_source nai_source_memops = {
     .table = NAI_IN_MEMOPS,
     .vital = true,
     .capability = "memory operations",
     .disables = "copies and fills of memory; their time counts as idle",
     .feeds = {NAI_FEED(copy, copy_row, NAI_MEMOP_COPY, "CUPTI_ACTIVITY_KIND_MEMCPY"),
-              NAI_FEED(set, set_row, NAI_MEMOP_SET, "CUPTI_ACTIVITY_KIND_MEMSET")}};
+              NAI_FEED(set, set_row, NAI_MEMOP_SET, "CUPTI_ACTIVITY_KIND_MEMSET"),
+              NAI_QUIET_FEED(decompression, decompression_row, NAI_MEMOP_COPY, "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS")}};
 
 /* --- graphs ----------------------------------------------------------------------------------- */
 

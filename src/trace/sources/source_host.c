@@ -147,10 +147,10 @@ const struct nai_source nai_source_mpi = {
     .disables = "time spent in MPI",
     .brings = NAI_IN(MPI_RANKS),
     .witness = true,
-    .feeds = {NAI_FEED(mpi, put_mpi, NAI_MPI_P2P, "MPI_P2P_EVENTS"),
-              NAI_FEED(mpi, put_mpi, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),
-              NAI_FEED(mpi, put_mpi, NAI_MPI_START_WAIT, "MPI_START_WAIT_EVENTS"),
-              NAI_FEED(mpi, put_mpi, NAI_MPI_OTHER, "MPI_OTHER_EVENTS")}};
+    .feeds = {NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_P2P, "MPI_P2P_EVENTS"),
+              NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),
+              NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_START_WAIT, "MPI_START_WAIT_EVENTS"),
+              NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_OTHER, "MPI_OTHER_EVENTS")}};
 
 /* --- diagnostics ------------------------------------------------------------------------------ */
 

@@ -171,6 +171,42 @@ static void run(struct nai_gen_plan *plan, int64_t shift_ns) {
   nai_gen_expect_no_findings(plan, "low-busbw small-collectives serial-comm-stream nccl-init-in-window");
 }
 
+/* --- grouped-sends ------------------------------------------------------------------------------ */
+
+/* An all-to-all as frameworks make it: a group with a send to, and a receive from, every rank, the own one too. Of the
+ * 16 MiB to each rank 16 MiB leave the GPU, in 256 us. */
+static void all_to_all(struct job *j, int rank, int64_t t) {
+  enum { PART = 16 << 20 };
+  struct nai_gen_collective c = collective(j, "SendRecv", K_SEND_RECV, PART);
+  nai_gen_wait_until(j->plan, j->thread[rank], t);
+  c.start[0] = c.start[1] = t + 100 * US;
+  c.end = c.start[0] + 256 * US;
+  open_range(j, rank, N_GROUP_START, NULL);
+  close_range(j, rank);
+  for (int peer = 0; peer < RANKS; peer++) {
+    open_range(j, rank, N_SEND, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_SEND, .bytes = PART, .number = peer});
+    close_range(j, rank);
+    open_range(j, rank, N_RECV, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_RECV, .bytes = PART, .number = peer});
+    close_range(j, rank);
+  }
+  open_range(j, rank, N_GROUP_END, NULL);
+  nai_gen_join_collective(j->plan, &c, rank);
+  close_range(j, rank);
+  compute(j, rank, K_GEMM, t + 400 * US, 500 * US);
+}
+
+void nai_gen_plan_grouped_sends(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  struct job j;
+  begin(&j, plan, 0);
+  int64_t first = nai_gen_now(plan, j.thread[0]) + 1000 * US;
+  for (int s = 0; s < nai_gen_scaled(plan, STEPS); s++) {
+    for (int r = 0; r < RANKS; r++) {
+      all_to_all(&j, r, first + s * (int64_t)1000 * US);
+    }
+  }
+}
+
 /* --- collectives-graph ------------------------------------------------------------------------------ */
 
 /* One call, captured and instantiated: what it says of size and communicator holds for every replay. */

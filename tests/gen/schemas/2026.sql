@@ -64,6 +64,19 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
     nameId                      INTEGER,
     overheadType                INTEGER   NOT NULL
 );
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    ChannelID                   INTEGER   NOT NULL,
+    sourceBytes                 INTEGER   NOT NULL,
+    NumberOfOperations          INTEGER   NOT NULL
+);
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
@@ -265,7 +278,8 @@ CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (
     contextId                   INTEGER   NOT NULL,
     parentContextId             INTEGER,
     isGreenContext              INTEGER,
-    numMultiprocessors          INTEGER
+    numMultiprocessors          INTEGER,
+    tpcMask                     TEXT
 );
 CREATE TABLE TARGET_INFO_CUDA_STREAM (
     streamId                    INTEGER   NOT NULL,
