@@ -46,6 +46,7 @@
   X(mfu)                 \
   X(losses)              \
   X(steps)               \
+  X(serving)             \
   X(step_idle)           \
   X(step_categories)     \
   X(comm_ops)            \
