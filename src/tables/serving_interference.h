@@ -14,5 +14,5 @@
   C(T, longest_start_ns, START, "its start")                                                                  \
   C(T, longest_end_ns, END, "its end")
 NAI_TABLE(SERVING_INTERFERENCE, serving_interference, "Decode delayed by prefill",
-          "What prompts cost the requests of one engine that decode meanwhile",
+          "What prompts cost the requests of one engine that decode",
           "which requests waited through a step of prompts only: as many are taken as decode before and after it")

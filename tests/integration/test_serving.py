@@ -3,7 +3,7 @@ import collections
 import statistics
 import unittest
 
-from support import artifacts, ns_of_ms, read_csv, report, trace, truth
+from support import artifacts, fresh_dir, ns_of_ms, read_csv, report, run, trace, truth
 
 
 def median(values):
@@ -272,6 +272,82 @@ class Host(unittest.TestCase):
             self.assertTrue(all(ns(r["gpu_idle_ms"]) <= ns(r["total_ms"]) for r in rows))
         code, = (r for r in read_csv(artifacts(trace("serving-eager")), "serving_host") if r["cause"] == "host code")
         self.assertEqual(round(ns(code["total_ms"]) / 197 / 1000), 251)  # 250 us, and what calls leave between them
+
+
+class Said(unittest.TestCase):
+    """What the report, answers and comparisons say, and what they must not say."""
+
+    SCENARIOS = ("serving", "serving-eager", "serving-uncounted", "serving-guessing")
+
+    def ask(self, name, question):
+        done = run("ask", artifacts(trace(name)), question)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return " ".join(done.stdout.split("Evidence")[0].split())
+
+    def test_findings(self):
+        for name in self.SCENARIOS:
+            findings = {f["id"] for f in report(artifacts(trace(name))).json["findings"]}
+            planned = truth(trace(name))["findings"]
+            self.assertLessEqual(set(planned["must_fire"]), findings, name)
+            self.assertFalse(set(planned["must_not_fire"]) & findings, name)
+            self.assertFalse({"slow-step", "step-time-variance", "steps-drift"} & findings, name)
+        row, = (f for f in report(artifacts(trace("serving-eager"))).json["findings"]
+                if f["id"] == "serving-host-between-steps")
+        host = read_csv(artifacts(trace("serving-eager")), "serving_host")
+        self.assertEqual(row["saving_ns"], sum(ns(r["gpu_idle_ms"]) for r in host))
+
+    def test_advice_is_the_engine_s_own(self):
+        for name, own, others in (("serving", "--max-num-batched-tokens", "--chunked-prefill-size"),
+                                  ("serving-eager", "disable_overlap_scheduler", "--async-scheduling")):
+            text = (artifacts(trace(name)) / "report.md").read_text(encoding="utf-8")
+            self.assertIn(own, text)
+            self.assertNotIn(others, text)
+
+    def test_report_folds_it_into_one_section(self):
+        for name in self.SCENARIOS:
+            text = (artifacts(trace(name)) / "report.md").read_text(encoding="utf-8")
+            self.assertEqual(text.count("<details><summary>Serving</summary>"), 1)
+            section = text.split("<details><summary>Serving</summary>")[1].split("</details>")[0]
+            self.assertLess(len(section.splitlines()), 50)
+            self.assertEqual("intervals between tokens" in section, name in ("serving", "serving-guessing"))
+
+    def test_answers(self):
+        rate = float(summary("serving", "all")["tokens_per_s_low"])
+        self.assertIn(f"{rate:,.0f} tokens/s", self.ask("serving", "how many tokens per second"))
+        low, high = (float(summary("serving-guessing", "all")[f"tokens_per_s_{end}"]) for end in ("low", "high"))
+        self.assertIn(f"{low:,.0f} to {high:.0f} tokens/s", self.ask("serving-guessing", "tokens per second"))
+        self.assertIn("no range of a serving engine counts", self.ask("serving-uncounted", "tokens per second"))
+        self.assertIn("no range of a serving engine counts", self.ask("steps", "tokens per second"))
+        self.assertIn("39 intervals", self.ask("serving", "how much does a prefill delay decode"))
+        self.assertIn("for each request", self.ask("serving-eager", "how does the batch size change decode throughput"))
+
+    def test_what_no_trace_tells(self):
+        for name in self.SCENARIOS:
+            for question in ("what is the time to first token", "what is the request latency"):
+                answer = self.ask(name, question)
+                self.assertIn("Not in a trace", answer)
+                self.assertNotRegex(answer, r"[0-9] (ms|us|tokens)")
+            text = (artifacts(trace(name)) / "report.md").read_text(encoding="utf-8").lower()
+            for phrase in ("memory-bound", "memory bound", "first token", "requests per second", "accepted"):
+                self.assertNotIn(phrase, text, name)
+
+    def test_ranks_do_not_add_up(self):
+        one, = (r for r in read_csv(artifacts(trace("serving")), "metrics") if r["metric"] == "serving.tokens_per_s")
+        self.assertEqual(float(one["value"]), float(summary("serving", "all")["tokens_per_s_low"]))
+
+    def test_comparing_other_batches_is_said(self):
+        for other, differs in (("serving-eager", True), ("serving", False)):
+            out = fresh_dir() / "compared"
+            done = run("compare", artifacts(trace("serving-guessing")), artifacts(trace(other)), "--out", out)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            checks = {r["check"]: r["level"] for r in read_csv(out, "compared_checks")}
+            self.assertEqual(checks.get("batch_differs"), "soft" if differs else None)
+            self.assertIn("serving.token.p50", (out / "compare.md").read_text(encoding="utf-8"))
+
+    def test_node_by_node_tracing_is_said(self):
+        note = {n: read_csv(artifacts(trace(n)), "serving_engines")[0]["note"] for n in self.SCENARIOS}
+        self.assertIn("node by node", note["serving"])
+        self.assertEqual((note["serving-eager"], note["serving-guessing"]), ("", ""))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ struct variant {
   enum names names;
   int ranks;
   bool graphs;       /* decode steps replay one */
+  bool envelopes;    /* which is traced as a whole */
   bool delayed;      /* prompts lie between decode steps */
   int64_t host_ns;   /* own code between two steps */
   int draft_tokens;  /* that each request guesses */
@@ -60,7 +61,12 @@ static void step_name(char *text, size_t size, const struct server *s, const str
 }
 
 static void forward(struct server *s, int rank, const struct batch *b) {
-  if (s->v->graphs && !b->cr && b->gr) {
+  bool replays = s->v->graphs && !b->cr && b->gr;
+  if (replays && s->v->envelopes) {
+    nai_gen_graph(s->plan, s->threads[rank], s->streams[rank], (int)captured(b->gr), decode_ns(s, b->gr));
+    return;
+  }
+  if (replays) {
     struct nai_gen_node nodes[NODES];
     for (int i = 0; i < NODES; i++) {
       nodes[i] = (struct nai_gen_node){i % 2 ? s->attention : s->gemm, decode_ns(s, b->gr) / NODES};
@@ -185,18 +191,20 @@ static void plan_serving(struct nai_gen_plan *plan, const struct variant *v) {
   s.attention = nai_gen_kernel(plan, "void flash::flash_fwd_splitkv_kernel<float>(T1 *)", "flash_fwd_splitkv_kernel");
   s.norm = nai_gen_kernel(plan, "void fused_add_rms_norm_kernel<float>(T1 *)", "fused_add_rms_norm_kernel");
   s.sample = nai_gen_kernel(plan, "void argmax_kernel<float>(T1 *)", "argmax_kernel");
-  s.schedule_name = nai_gen_name(plan, "schedule: allocate_slots");
   for (int rank = 0; rank < v->ranks; rank++) {
     declare(&s, rank);
   }
   if (v->other_thread) {
     int process = nai_gen_process(plan, 7100, "VLLM::EngineCore");
     s.scheduler = nai_gen_thread(plan, process, 7100, "VLLM::EngineCore");
+    s.schedule_name = nai_gen_name(plan, "schedule: allocate_slots");
     nai_gen_work(plan, s.scheduler, 31000000);
   }
   /* Names that are none: a number that no count has, and one cut off. */
-  nai_gen_mark(plan, s.threads[0], nai_gen_name(plan, "execute_context_0(0)_generation_12345678901234567890(4)"));
-  nai_gen_mark(plan, s.threads[0], nai_gen_name(plan, "execute_context_0(0)_generation_4(4"));
+  if (v->names == VLLM) {
+    nai_gen_mark(plan, s.threads[0], nai_gen_name(plan, "execute_context_0(0)_generation_12345678901234567890(4)"));
+    nai_gen_mark(plan, s.threads[0], nai_gen_name(plan, "execute_context_0(0)_generation_4(4"));
+  }
   serve(&s);
 }
 
@@ -225,7 +233,13 @@ void nai_gen_plan_serving_uncounted(struct nai_gen_plan *plan, int64_t target_by
 
 void nai_gen_plan_serving_guessing(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
-  plan_serving(plan,
-               &(struct variant){
-                   .names = VLLM, .ranks = 1, .graphs = true, .delayed = true, .host_ns = 20000, .draft_tokens = 3});
+  plan_serving(plan, &(struct variant){.names = VLLM,
+                                       .ranks = 1,
+                                       .graphs = true,
+                                       .envelopes = true,
+                                       .delayed = true,
+                                       .host_ns = 20000,
+                                       .draft_tokens = 3});
+  nai_gen_expect_findings(plan, "serving-prefill-delays-decode graph-envelope-only");
+  nai_gen_expect_no_findings(plan, "serving-recompute serving-decode-without-graphs serving-no-counts");
 }
