@@ -47,6 +47,7 @@
   X(losses)              \
   X(steps)               \
   X(serving)             \
+  X(serving_bound)       \
   X(step_idle)           \
   X(step_categories)     \
   X(comm_ops)            \

@@ -1,9 +1,12 @@
 """Serving from outside: the plan's steps and requests, and every sum made again from them; and what must not be said."""
 import collections
+import re
+import shutil
+import sqlite3
 import statistics
 import unittest
 
-from support import artifacts, fresh_dir, ns_of_ms, read_csv, report, run, trace, truth
+from support import analyze, artifacts, fresh_dir, ns_of_ms, read_csv, report, run, trace, truth
 
 
 def median(values):
@@ -274,6 +277,90 @@ class Host(unittest.TestCase):
         self.assertEqual(round(ns(code["total_ms"]) / 197 / 1000), 251)  # 250 us, and what calls leave between them
 
 
+class OtherForms(unittest.TestCase):
+    """The same trace with names of other versions."""
+
+    def renamed(self, rename, *options):
+        path = fresh_dir() / "renamed.sqlite"
+        shutil.copyfile(trace("serving"), path)
+        with sqlite3.connect(path) as export:
+            for (text,) in export.execute("select distinct text from NVTX_EVENTS where text like 'execute_context%'").fetchall():
+                numbers = re.fullmatch(r"execute_context_(\d+)\((\d+)\)_generation_(\d+)\((\d+)\)", text)
+                if numbers:
+                    export.execute("update NVTX_EVENTS set text = ? where text = ?",
+                                   (rename(*map(int, numbers.groups())), text))
+        export.close()
+        return analyze(path, *options)
+
+    def test_lengths_of_sequences(self):
+        directory = self.renamed(lambda c, t, g, u: f"execute_{c + g}_context_{c}(sq{t}sk{t}sqsq{t * t}sqsk{t})_generation_{g}"
+                                 f"(sq{u}sk{1000 * g}sqsq{u}sqsk{u})", "--model-weights", "1e9,kv=1000")
+        want = planned("serving")
+        rows = [r for r in read_csv(directory, "serving_steps") if r["pid"] == "7101"]
+        self.assertEqual([int(r["kv_tokens"]) for r in rows], [1000 * s["generation_requests"] for s in want])
+        lengths = [1000 * s["generation_requests"] for s in want if s["kind"] == "decode" and s["steady"]]
+        row, = read_csv(directory, "serving_bound")
+        self.assertEqual(int(row["bytes_low"]), 10**9 + 1000 * median(lengths))
+
+    def test_new_and_known_requests(self):
+        directory = self.renamed(lambda c, t, g, u: f"execute_new_{c}_cached_{g}")
+        rows = [r for r in read_csv(directory, "serving_steps") if r["pid"] == "7101"]
+        for row, step in zip(rows, planned("serving")):
+            replays = step["generation_requests"] and not step["context_requests"]
+            self.assertEqual(row["kind"], "prefill" if step["kind"] == "prefill" else "decode" if replays else "unknown")
+            self.assertEqual(row["context_tokens"], "")
+        self.assertEqual({r["tokens_low"] for r in read_csv(directory, "serving_summary")}, {""})
+
+    def test_modes(self):
+        def rename(c, t, g, u):
+            mode = "MIXED" if c and g else "EXTEND" if c else "DECODE" if g else "IDLE"
+            return f"step[{mode} bs={c + g}{f' toks={t}' if c and not g else ''}]"
+        directory = self.renamed(rename)
+        rows = [r for r in read_csv(directory, "serving_steps") if r["pid"] == "7101"]
+        for row, step in zip(rows, planned("serving")):
+            if step["recomputed"]:  # SGLang does not name these tokens
+                continue
+            self.assertEqual(row["kind"], step["kind"])
+            self.assertEqual(row["context_tokens"], {"prefill": str(step["context_tokens"]), "decode": "0"}.get(step["kind"], ""))
+            self.assertEqual(row["generation_requests"],
+                             {"decode": str(step["generation_requests"]), "prefill": "0"}.get(step["kind"], ""))
+
+
+class Bound(unittest.TestCase):
+    def row(self, weights):
+        directory = artifacts(trace("serving"), "--model-weights", weights)
+        row, = read_csv(directory, "serving_bound")
+        return row, {f["id"] for f in report(directory).json["findings"]}, (directory / "report.md").read_text(encoding="utf-8")
+
+    def test_share(self):
+        gpu = next(r for r in read_csv(artifacts(trace("serving")), "gpus") if r["device_id"] == "0")
+        busy = ns(summary("serving", "decode")["median_busy_ms"])
+        for weights, low, high, near in (("5e8", 5e8, 5e8, False), ("1.4e9", 1.4e9, 1.4e9, True),
+                                         ("2e9,active=4e8-1.2e9", 4e8, 1.2e9, False)):
+            row, findings, text = self.row(weights)
+            for name, size in (("low", low), ("high", high)):
+                share = 100 * size / int(gpu["memory_bytes_per_s"]) * 1e9 / busy
+                self.assertAlmostEqual(float(row[f"share_{name}_pct"]), share, places=2)
+            self.assertEqual("serving-decode-near-weight-reads" in findings, near, weights)
+            self.assertIn("Engine 0, weights: reading them takes", text)
+            self.assertNotIn("memory-bound", text)
+
+    def test_impossible_bytes_are_refused(self):
+        row, findings, _ = self.row("1e10")
+        self.assertEqual((row["share_low_pct"], row["share_high_pct"]), ("", ""))
+        self.assertIn("not what it reads", row["reason"])
+        self.assertNotIn("serving-decode-near-weight-reads", findings)
+
+    def test_mistakes(self):
+        for value in ("", "0", "x", "1e9,", "1e9,active", "1e9,active=3e9-1e9", "1e9,kv=-1", "1e9,other=1"):
+            done = run("analyze", trace("serving"), "-q", "--out", fresh_dir() / "run", "--model-weights", value)
+            self.assertEqual(done.returncode, 2, value)
+            self.assertIn("--model-weights", done.stderr)
+
+    def test_nothing_without_it(self):
+        self.assertEqual(read_csv(artifacts(trace("serving")), "serving_bound"), [])
+
+
 class Said(unittest.TestCase):
     """What the report, answers and comparisons say, and what they must not say."""
 
@@ -319,6 +406,7 @@ class Said(unittest.TestCase):
         self.assertIn("no range of a serving engine counts", self.ask("serving-uncounted", "tokens per second"))
         self.assertIn("no range of a serving engine counts", self.ask("steps", "tokens per second"))
         self.assertIn("39 intervals", self.ask("serving", "how much does a prefill delay decode"))
+        self.assertIn("--model-weights", self.ask("serving", "is decode memory bound"))
         self.assertIn("for each request", self.ask("serving-eager", "how does the batch size change decode throughput"))
 
     def test_what_no_trace_tells(self):
