@@ -50,6 +50,8 @@
   X(mfu)                 \
   X(losses)              \
   X(steps)               \
+  X(serving)             \
+  X(serving_bound)       \
   X(step_idle)           \
   X(step_categories)     \
   X(comm_ops)            \

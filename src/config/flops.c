@@ -55,6 +55,34 @@ static int read_model(double *out, const char *text, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* "LOW-HIGH", or one number for both. */
+static int read_span(double *low, double *high, const char *text, size_t len, struct nai_err *err) {
+  const char *dash = memchr(text, '-', len);
+  size_t first = dash ? (size_t)(dash - text) : len;
+  NAI_TRY(read_number(low, "--model-weights", text, first, err));
+  *high = *low;
+  if (dash)
+    NAI_TRY(read_number(high, "--model-weights", dash + 1, len - first - 1, err));
+  return *low <= *high ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "--model-weights: active ends below where it begins");
+}
+
+/* BYTES[,active=LOW-HIGH][,kv=BYTES]: of a mixture of experts a step reads between one token's and all. */
+static int read_weights(struct nai_flops *out, const char *text, struct nai_err *err) {
+  static const char active[] = "active=", kv[] = "kv=";
+  NAI_TRY(read_number(&out->weights_high, "--model-weights", text, strcspn(text, ","), err));
+  out->weights_low = out->weights_high;
+  for (const char *at = strchr(text, ','); at; at = strchr(at, ',')) {
+    size_t len = strcspn(++at, ",");
+    if (strncmp(at, active, sizeof active - 1) == 0)
+      NAI_TRY(read_span(&out->weights_low, &out->weights_high, at + sizeof active - 1, len - (sizeof active - 1), err));
+    else if (strncmp(at, kv, sizeof kv - 1) == 0)
+      NAI_TRY(read_number(&out->kv_bytes, "--model-weights", at + sizeof kv - 1, len - (sizeof kv - 1), err));
+    else
+      return nai_err_set(err, NAI_EUSAGE, "--model-weights: expected BYTES[,active=LOW-HIGH][,kv=BYTES_PER_TOKEN]");
+  }
+  return NAI_OK;
+}
+
 int nai_flops_read(struct nai_flops *out, const struct nai_flops_options *o, struct nai_err *err) {
   *out = (struct nai_flops){.dtype = -1, .peak_tflops = o->peak_tflops, .from_model = o->model != NULL};
   if (o->per_step && o->model)
@@ -63,12 +91,15 @@ int nai_flops_read(struct nai_flops *out, const struct nai_flops_options *o, str
     out->dtype = strcmp(o->dtype, nai_dtype_name((enum nai_dtype)d)) == 0 ? d : out->dtype;
   if (o->dtype && out->dtype < 0)
     return nai_err_set(err, NAI_EUSAGE, "--dtype \"%s\": expected fp16, bf16, tf32, fp32 or fp8", o->dtype);
+  if (o->weights)
+    NAI_TRY(read_weights(out, o->weights, err));
   if (o->per_step)
     return read_number(&out->per_step, "--flops-per-step", o->per_step, strlen(o->per_step), err);
   return o->model ? read_model(&out->per_step, o->model, err) : NAI_OK;
 }
 
 uint64_t nai_flops_hash(const struct nai_flops *flops) {
-  const double numbers[] = {flops->per_step, flops->peak_tflops};
+  const double numbers[] = {flops->per_step, flops->peak_tflops, flops->weights_low, flops->weights_high,
+                            flops->kv_bytes};
   return nai_hash_int(nai_hash_int(nai_hash_bytes(0, numbers, sizeof numbers), flops->from_model), flops->dtype);
 }

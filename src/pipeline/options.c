@@ -50,6 +50,7 @@ static void add_trim(struct description *d, const struct nai_options *o) {
 
 static void add_flops(struct description *d, const struct nai_flops_options *o) {
   add_text(d, "--flops-per-step", o->per_step);
+  add_text(d, "--model-weights", o->weights);
   add_text(d, "--model", o->model);
   add_text(d, "--dtype", o->dtype);
   if (o->peak_tflops > 0)

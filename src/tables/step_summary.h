@@ -4,7 +4,7 @@
 #define STEP_SUMMARY_COLUMNS(C, T)                                                                                    \
   C(T, pid, PID, "process", .key = true)                                                                              \
   C(T, device_id, DEVICE, "GPU", .key = true)                                                                         \
-  C(T, method, LABEL, "what tells the boundaries: user, nvtx or kernels", .labels = nai_method_labels)                \
+  C(T, method, LABEL, "what tells the boundaries: user, serving, nvtx or kernels", .labels = nai_method_labels)       \
   C(T, confidence, PCT, "how sure it is that these are steps")                                                        \
   C(T, step_name, NAME, "name of the ranges, digits as #; or the kernels that tell")                                  \
   C(T, tid, TID, "thread of the ranges")                                                                              \

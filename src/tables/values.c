@@ -39,8 +39,9 @@ const struct nai_value_label nai_time_labels[] = {{"window", "window"},
                                                   {0}};
 
 /* What marks steps. */
-const struct nai_value_label nai_method_labels[] = {
-    {"user", "--step"}, {"nvtx", "NVTX"}, {"kernels", "repeating kernels"}, {"none", "none"}, {0}};
+const struct nai_value_label nai_method_labels[] = {{"user", "--step"}, {"serving", "serving engine"},
+                                                    {"nvtx", "NVTX"},   {"kernels", "repeating kernels"},
+                                                    {"none", "none"},   {0}};
 
 const struct nai_value_label *const nai_all_labels[] = {nai_cause_labels, nai_span_labels, nai_time_labels,
                                                         nai_method_labels, NULL};

@@ -223,6 +223,7 @@ struct nai_gen_step_mark {
   size_t first_op; /* of the plan's operations */
   int gpu;
   int64_t start, end, kernels;
+  int64_t work_end;                    /* of its own work */
   int64_t ns[NAI_GEN_CLASS_COUNT + 1]; /* by class, then idle */
 };
 

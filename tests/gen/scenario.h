@@ -91,4 +91,8 @@ void nai_gen_plan_loop_fused(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_loop_drift(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_loop_waits(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_loop_fewer(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_serving(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_serving_eager(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_serving_uncounted(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_serving_guessing(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);

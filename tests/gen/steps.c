@@ -51,6 +51,7 @@ static void see_work(const struct nai_gen_plan *plan, size_t mark) {
     m->end = ops[i].end > m->end ? ops[i].end : m->end;
     m->kernels += ops[i].kind == OP_KERNEL;
   }
+  m->work_end = m->end;
 }
 
 void nai_gen_window_steps(struct nai_gen_plan *plan) {
@@ -99,13 +100,44 @@ static json_t *step_json(const struct nai_gen_plan *plan, const struct nai_gen_s
   return object;
 }
 
+static json_t *serving_json(const struct nai_gen_plan *plan, const struct nai_gen_step_mark *m, int number) {
+  json_t *object = json_object();
+  nai_gen_json_int(object, "pid", plan->processes[m->step.process].pid);
+  nai_gen_json_int(object, "step", number);
+  nai_gen_json_string(object, "kind", m->step.kind);
+  nai_gen_json_int(object, "context_requests", m->step.context_requests);
+  nai_gen_json_int(object, "context_tokens", m->step.context_tokens);
+  nai_gen_json_int(object, "generation_requests", m->step.generation_requests);
+  nai_gen_json_int(object, "generation_tokens", m->step.generation_tokens);
+  nai_gen_json_int(object, "start_ns", m->work_end ? m->start : 0);
+  nai_gen_json_int(object, "end_ns", m->work_end);
+  nai_gen_json_int(object, "kernel_count", m->kernels);
+  return object;
+}
+
+/* Steps of serving, by their own work: no window, no parts. */
+static void set_serving(json_t *truth, const struct nai_gen_plan *plan) {
+  const struct nai_gen_step_mark *marks = plan->steps.items;
+  int numbers[MAX_PROCESSES] = {0};
+  json_t *steps = json_array();
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    if (marks[i].step.kind) {
+      json_array_append_new(steps, serving_json(plan, &marks[i], numbers[marks[i].step.process]++));
+    }
+  }
+  if (json_array_size(steps)) {
+    json_object_set(truth, "serving_steps", steps);
+  }
+  json_decref(steps);
+}
+
 void nai_gen_set_steps(json_t *truth, const struct nai_gen_plan *plan) {
   const struct nai_gen_step_mark *marks = plan->steps.items;
   const struct nai_gen_unit *units = plan->units.items;
   json_t *steps = json_array(), *repeated = json_array();
   int numbers[MAX_PROCESSES] = {0};
   for (size_t i = 0; i < plan->steps.count; i++) {
-    if (marks[i].step.state) {
+    if (marks[i].step.state && !marks[i].step.kind) {
       json_array_append_new(steps, step_json(plan, &marks[i], numbers[marks[i].step.process]++));
     }
   }
@@ -116,7 +148,8 @@ void nai_gen_set_steps(json_t *truth, const struct nai_gen_plan *plan) {
     nai_gen_json_int(object, "repetitions", units[i].count);
     nai_gen_json_string(object, "level", units[i].level);
   }
-  if (plan->steps.count > 0 || plan->units.count > 0) {
+  set_serving(truth, plan);
+  if (json_array_size(steps) || plan->units.count > 0) {
     json_object_set(truth, "steps", steps);
     json_object_set(truth, "repeating_units", repeated);
   }

@@ -13,6 +13,8 @@ struct nai_gen_step {
   int64_t excess_ns;  /* of an outlier: over the steps around it; 0 for none */
   const char *cause;  /* of the excess: a word of the table steps; NULL */
   const char *detail; /* a word that its explanation has; NULL */
+  const char *kind;   /* of serving: "decode", "prefill", "mixed", "empty"; NULL for other programs */
+  int64_t context_requests, context_tokens, generation_requests, generation_tokens; /* what it computes */
 };
 /* Begins a step of the process, which ends its last one. */
 void nai_gen_step(struct nai_gen_plan *plan, const struct nai_gen_step *step);

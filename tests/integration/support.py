@@ -52,7 +52,7 @@ def oldest_schema(scenario):
             "hostile-values": 2026, "launch-load": 2024, "dependency": 2026, "pause": 2026, "failed": 2021,
             "cold": 2024, "two-processes": 2024, "steps": 2026, "steps-bare": 2026, "steps-input": 2026,
             "collectives": 2026, "collectives-skewed": 2026, "collectives-graph": 2026, "grouped-sends": 2026, "partitions": 2026, "decompression": 2026, "mpi": 2026, "shapes": 2024, "gemm-sizes": 2024, "graph-capture": 2024, "graph-churn": 2024,
-            "graph-small": 2024, "copy-lag": 2024, "cpu-work": 2026, "memory-growth": 2026}.get(scenario, 2019)
+            "graph-small": 2024, "serving": 2024, "serving-uncounted": 2024, "serving-guessing": 2024, "copy-lag": 2024, "cpu-work": 2026, "memory-growth": 2026}.get(scenario, 2019)
 
 
 @functools.lru_cache(maxsize=None)

@@ -62,6 +62,10 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(number, run.flops.peak_tflops, "peak-tflops", "X",
                    "dense peak of one GPU, 10^12 operations per second", NAI_CLI_RANGE(1, 1000000),
                    .otherwise = "by the GPU's product name"),
+    NAI_CLI_OPTION(
+        text, run.flops.weights, "model-weights", "BYTES[,...]",
+        "what a decode step reads of the weights on one GPU: 14e9[,active=LOW-HIGH][,kv=BYTES_PER_TOKEN] (table "
+        "serving_bound)"),
     NAI_CLI_OPTION(text, run.gpu_facts, "gpu-facts", "FILE",
                    "YAML limits, links and peaks of GPUs (as rules/gpus.yaml), used before the built-in ones",
                    NAI_CLI_FILES("yaml yml")),

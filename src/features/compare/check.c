@@ -26,6 +26,7 @@ const char *nai_check_name(enum nai_check_code code) {
       [NAI_CHECK_CLOCK] = "sm_clock",
       [NAI_CHECK_OPTIONS] = "options",
       [NAI_CHECK_LAUNCHES] = "launches_per_step",
+      [NAI_CHECK_BATCH] = "batch_differs",
       [NAI_CHECK_DRIFT] = "uniform_drift",
       [NAI_CHECK_DEFINITIONS] = "definitions",
   };

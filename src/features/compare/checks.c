@@ -8,6 +8,7 @@
 #include "tables/gpu_metrics.h"
 #include "tables/gpu_utilization.h"
 #include "tables/run_info.h"
+#include "tables/serving_summary.h"
 #include "tables/step_summary.h"
 
 #include <inttypes.h>
@@ -153,9 +154,37 @@ static int check_capabilities(struct nai_comparison *c, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Requests in a decode step: the mean of the captures' medians; NaN where nothing tells them. */
+static double batch_of(const struct nai_comparison *c, int side) {
+  double sum = 0;
+  uint32_t n = 0;
+  for (struct nai_side_rows r = nai_rows_of_side(c->sides, side, &nai_serving_summary_schema); nai_next_row(&r);) {
+    struct SERVING_SUMMARY_row row = SERVING_SUMMARY_at(r.table, r.row);
+    if (strcmp(row.kind, "decode") != 0 || row.median_requests == NAI_NULL_I64)
+      continue;
+    sum += (double)row.median_requests;
+    n++;
+  }
+  return n ? sum / n : NAN;
+}
+
+/* A step with more requests takes longer, and is no slower for that. */
+static int check_batch(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_check check = {NAI_CHECK_BATCH, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "decode steps serve different numbers of requests, by more than 10 %: compare table "
+                            "serving_batch, batch by batch"};
+  double base = batch_of(c, NAI_BASE), candidate = batch_of(c, NAI_CANDIDATE);
+  if (!(fabs(base - candidate) > 0.1 * fmin(base, candidate)))
+    return NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    check.says[s] = nai_arena_printf(&c->arena, "%.1f", s == NAI_BASE ? base : candidate);
+  return nai_check_add(c, check, err);
+}
+
 int nai_check_contents(struct nai_comparison *c, struct nai_err *err) {
   NAI_TRY(check_any_steps(c, err));
   NAI_TRY(check_few_steps(c, err));
+  NAI_TRY(check_batch(c, err));
   return check_capabilities(c, err);
 }
 

@@ -20,6 +20,7 @@
 #include "tables/processes.h"
 #include "tables/repeating_units.h"
 #include "tables/run_info.h"
+#include "tables/serving_summary.h"
 #include "tables/step_idle.h"
 #include "tables/step_summary.h"
 #include "tables/steps.h"
@@ -49,6 +50,7 @@ const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
                                                         &nai_gpu_metrics_schema,
                                                         &nai_processes_schema,
                                                         &nai_repeating_units_schema,
+                                                        &nai_serving_summary_schema,
                                                         NULL};
 
 /* --- taking a run ----------------------------------------------------------------------------- */
@@ -87,11 +89,17 @@ static bool is_of_events(const struct nai_schema *schema) {
   return false;
 }
 
+/* Tables that runs of earlier versions lack. */
+static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
+  int directory = nai_run_directory(run);
+  return (schema == &nai_repeating_units_schema && !nai_fs_exists_at(directory, "stages/repeating_units.ntab")) ||
+         (schema == &nai_serving_summary_schema && !nai_fs_exists_at(directory, "stages/serving_summary.ntab"));
+}
+
 int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,
                            struct nai_err *err) {
   int rc = nai_run_table_if_any(table, run, schema->name, schema, err);
-  if (rc == NAI_EINPUT && schema == &nai_repeating_units_schema &&
-      !nai_fs_exists_at(nai_run_directory(run), "stages/repeating_units.ntab")) {
+  if (rc == NAI_EINPUT && may_lack(run, schema)) {
     *table = NULL;
     return NAI_OK;
   }

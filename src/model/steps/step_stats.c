@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char *nai_step_state_name(enum nai_step_state state) {
-  static const char *const names[] = {"steady", "warm-up", "truncated"};
+  static const char *const names[] = {"steady", "warm-up", "truncated", "other kind"};
   return names[state];
 }
 
@@ -24,14 +24,23 @@ static int64_t median_of(int64_t *v, size_t count) {
 
 /* --- states ----------------------------------------------------------------------------------- */
 
+static void find_other_kinds(struct nai_step_stats *s, const struct nai_process_steps *steps,
+                             const struct nai_step_list *list) {
+  for (uint32_t i = 0; steps->labels && i < list->count; i++)
+    if (steps->labels[list->v[i].step].kind != steps->kind)
+      s->state[i] = NAI_STEP_OTHER_KIND;
+}
+
 /* A first or last step with less than nine tenths of the usual work was cut by the capture. */
 static void find_truncated(struct nai_step_stats *s, const struct nai_step_list *list, int64_t *room) {
+  uint32_t n = 0;
   for (uint32_t i = 0; i < list->count; i++)
-    room[i] = list->v[i].ops;
-  int64_t usual = median_of(room, list->count);
+    if (s->state[i] == NAI_STEP_STEADY)
+      room[n++] = list->v[i].ops;
+  int64_t usual = median_of(room, n);
   const uint32_t ends[] = {0, list->count - 1};
   for (int e = 0; e < 2 && list->count > 2; e++)
-    if (list->v[ends[e]].ops * 10 < usual * 9)
+    if (s->state[ends[e]] == NAI_STEP_STEADY && list->v[ends[e]].ops * 10 < usual * 9)
       s->state[ends[e]] = NAI_STEP_TRUNCATED;
 }
 
@@ -47,7 +56,7 @@ static void find_warm_up(struct nai_step_stats *s, const struct nai_process_step
   for (uint32_t i = 0; n && i < half; i++) {
     const struct nai_gpu_step *step = &list->v[i];
     bool new = step->first_use > 0 || steps->v[step->step].loading_ns > 0;
-    if (s->state[i] == NAI_STEP_TRUNCATED)
+    if (s->state[i] != NAI_STEP_STEADY)
       continue;
     if ((double)nai_step_ns(step) <= (new ? 1.1 : 1.5) * (double)usual)
       return;
@@ -128,6 +137,7 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
   NAI_TRY(NAI_NEW(s->state, &s->arena, list->count, err));
   NAI_TRY(NAI_NEW(s->outlier, &s->arena, list->count, err));
   if (list->count) {
+    find_other_kinds(s, steps, list);
     find_truncated(s, list, room);
     find_warm_up(s, steps, list, room);
   }
@@ -136,7 +146,7 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
     s->warm_up_ns += s->state[i] == NAI_STEP_WARM_UP ? nai_step_ns(&list->v[i]) : 0;
   }
   measure(s, steps, list, room);
-  if (s->median_ns != NAI_NULL_I64)
+  if (s->median_ns != NAI_NULL_I64 && !steps->labels) /* steps of serving are as long as their batch is large */
     find_outliers(s, list);
   return NAI_OK;
 }

@@ -3,14 +3,20 @@
 
 #include "model/steps/steps.h"
 
-enum nai_step_state { NAI_STEP_STEADY, NAI_STEP_WARM_UP, NAI_STEP_TRUNCATED };
-const char *nai_step_state_name(enum nai_step_state state); /* "steady", "warm-up", "truncated" */
+enum nai_step_state {
+  NAI_STEP_STEADY,
+  NAI_STEP_WARM_UP,
+  NAI_STEP_TRUNCATED,
+  NAI_STEP_OTHER_KIND, /* of serving: not what most steps compute */
+  NAI_STEP_STATES
+};
+const char *nai_step_state_name(enum nai_step_state state); /* "steady", "warm-up", "truncated", "other kind" */
 
 /* Of the steps of one list. */
 struct nai_step_stats {
   uint8_t *state;   /* per step: enum nai_step_state */
   uint8_t *outlier; /* per step */
-  uint32_t states[3], outliers;
+  uint32_t states[NAI_STEP_STATES], outliers;
   int64_t median_ns, mad_ns, p90_ns, min_ns, max_ns; /* of steady steps; NAI_NULL_I64 without any */
   int64_t total_ns;                                  /* of steady steps */
   int64_t spread_ns, excess_ns; /* what steady steps, outliers are longer than the median; summed */

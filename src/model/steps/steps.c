@@ -2,7 +2,7 @@
 #include "model/steps/steps_build.h"
 
 const char *nai_step_method_name(enum nai_step_method method) {
-  static const char *const names[] = {"none", "user", "nvtx", "kernels"};
+  static const char *const names[] = {"none", "user", "serving", "nvtx", "kernels"};
   return names[method];
 }
 
@@ -37,6 +37,7 @@ static int collect_launches(struct nai_step_search *s, struct nai_err *err) {
 struct nai_step_work {
   struct nai_groups threads; /* by process */
   struct nai_step_names names;
+  const uint8_t *serving;
   uint8_t *called;
   struct nai_steps *found; /* per process */
 };
@@ -50,6 +51,7 @@ static int search_process(void *ctx, int process, struct nai_err *err) {
                               .threads = w->threads.order + w->threads.first[process],
                               .thread_count = w->threads.first[process + 1] - w->threads.first[process],
                               .names = &w->names,
+                              .serving = w->serving,
                               .out = &m->steps->processes[process],
                               .found = &w->found[process],
                               .arena = &arena,
@@ -58,13 +60,17 @@ static int search_process(void *ctx, int process, struct nai_err *err) {
   if (m->process_gpus.first[process] == m->process_gpus.first[process + 1])
     return NAI_OK; /* without GPU work */
   NAI_TRY(collect_launches(&s, err));
-  NAI_TRY(m->step ? nai_steps_by_user(&s, err) : nai_steps_by_ranges(&s, err));
+  if (s.serving)
+    NAI_TRY(nai_steps_by_serving(&s, err));
+  if (!s.out->count)
+    NAI_TRY(m->step ? nai_steps_by_user(&s, err) : nai_steps_by_ranges(&s, err));
   if (!m->step && !s.out->count && m->nvtx.n && s.launch_count)
     NAI_TRY(nai_steps_by_optimizer(&s, err));
   NAI_TRY(nai_steps_by_kernels(&s, err));
   if (!s.out->count)
     return NAI_OK;
   s.out->why = NULL;
+  NAI_TRY(nai_steps_read_serving(&s, err));
   return nai_steps_on_gpus(&s, err);
 }
 
@@ -80,7 +86,10 @@ static int begin_steps(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(w->called, arena, m->apis.n, err));
   const struct nai_column process = nai_column_of_i32(m->thread_process);
   NAI_TRY(nai_groups_collect(&w->threads, m->thread_count, &process, m->process_count, arena, err));
-  return !m->nvtx.n || m->step ? NAI_OK : nai_step_names_find(&w->names, m, arena, err);
+  if (!m->nvtx.n || m->step)
+    return NAI_OK;
+  NAI_TRY(nai_serving_names_find(&w->serving, m, arena, err));
+  return nai_step_names_find(&w->names, m, arena, err);
 }
 
 /* Puts together what the processes have. */

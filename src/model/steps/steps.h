@@ -8,14 +8,16 @@
 #pragma once
 
 #include "model/model.h"
+#include "model/serving/serving_names.h"
 
 enum nai_step_method {
   NAI_STEPS_NONE,
-  NAI_STEPS_USER,   /* --step */
-  NAI_STEPS_NVTX,   /* ranges that are named or behave like steps */
-  NAI_STEPS_KERNELS /* kernels that repeat, with evidence of a boundary */
+  NAI_STEPS_USER,    /* --step */
+  NAI_STEPS_SERVING, /* ranges of an engine that serves language models */
+  NAI_STEPS_NVTX,    /* ranges that are named or behave like steps */
+  NAI_STEPS_KERNELS  /* kernels that repeat, with evidence of a boundary */
 };
-const char *nai_step_method_name(enum nai_step_method method); /* "none", "user", "nvtx", "kernels" */
+const char *nai_step_method_name(enum nai_step_method method); /* "none", "user", "serving", "nvtx", "kernels" */
 
 /* A step of a process. */
 struct nai_step {
@@ -53,6 +55,9 @@ struct nai_process_steps {
   const char *why;    /* why there are no steps; NULL when there are, or when nothing repeats */
   struct nai_step *v; /* by start */
   uint32_t count;
+  enum nai_serving_format serving;  /* whose ranges nine in ten of the steps' are, NAI_SERVING_NONE for nobody's */
+  struct nai_serving_label *labels; /* per step, of format NAI_SERVING_NONE where the range is none; NULL if nobody's */
+  enum nai_serving_kind kind;       /* of most steps: those of other kinds are not typical */
 };
 
 /* A sequence of kernels that repeats on one stream without evidence that it is a step. */

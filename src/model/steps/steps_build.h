@@ -41,6 +41,7 @@ struct nai_step_search {
   const int64_t *launches; /* when calls that launched GPU work began, ascending */
   uint32_t launch_count;
   const struct nai_step_names *names; /* of ranges; empty without ranges or with --step */
+  const uint8_t *serving;             /* per name: enum nai_serving_format; NULL where no range is an engine's */
   struct nai_process_steps *out;
   struct nai_steps *found; /* lists and units of this process alone */
   struct nai_arena *arena; /* until the process is done; what stays is the model's */
@@ -52,8 +53,9 @@ static inline uint32_t nai_step_launches(const struct nai_step_search *s, int64_
   return (uint32_t)(nai_bisect(s->launches, s->launch_count, sizeof *s->launches, 0, to) -
                     nai_bisect(s->launches, s->launch_count, sizeof *s->launches, 0, from));
 }
-/* steps_user.c, steps_nvtx.c: fill `out` if they find steps; its method tells. */
+/* steps_user.c, steps_serving.c, steps_nvtx.c: fill `out` if they find steps; its method tells. */
 NAI_MUST_CHECK int nai_steps_by_user(struct nai_step_search *search, struct nai_err *err);
+NAI_MUST_CHECK int nai_steps_by_serving(struct nai_step_search *search, struct nai_err *err);
 NAI_MUST_CHECK int nai_steps_by_ranges(struct nai_step_search *search, struct nai_err *err);
 /* steps_optimizer.c: the same by the ends of ranges around an optimizer. */
 NAI_MUST_CHECK int nai_steps_by_optimizer(struct nai_step_search *search, struct nai_err *err);
@@ -65,5 +67,10 @@ uint32_t nai_step_ranges(uint32_t *rows, const struct nai_model *model, uint32_t
 /* The steps that ranges (rows of nvtx_events of one thread, by start, none inside another) begin. */
 NAI_MUST_CHECK int nai_steps_from_ranges(struct nai_process_steps *out, struct nai_model *model, const uint32_t *ranges,
                                          uint32_t count, struct nai_err *err);
+/* steps_serving.c: *out = the format per name of a range; NULL where no name is a step of an engine. */
+NAI_MUST_CHECK int nai_serving_names_find(const uint8_t **out, const struct nai_model *model, struct nai_arena *arena,
+                                          struct nai_err *err);
+/* What the ranges of the steps tell of requests. */
+NAI_MUST_CHECK int nai_steps_read_serving(struct nai_step_search *search, struct nai_err *err);
 /* steps_gpu.c: windows, partition and sums of a process's steps on the GPUs it used. */
 NAI_MUST_CHECK int nai_steps_on_gpus(struct nai_step_search *search, struct nai_err *err);
