@@ -113,6 +113,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "warm-up-in-window",
                                   "first-use",
                                   "timing-includes-first-use",
+                                  "call-rounds",
                                   "host-calls",
                                   "low-nvtx-coverage",
                                   "no-nvtx",
@@ -237,6 +238,14 @@ static void each_rule_fires(void **state) {
     const char *expected;
     const char *rows[6][2];
   } cases[] = {
+      {"no-gpu-activity-recorded/high call-rounds/info",
+       {{"capture_health", "check=gpu_activity_recorded;state=problem"},
+        {"call_rounds", "pid=7;kind=wait;round_count=20;launches_per_round=1;total_time_ns=50"},
+        {"capture_time", "phase=cuda_calls;part=wait;duration_ns=1000"}}},
+      {"no-gpu-activity-recorded/high", /* little of the capture */
+       {{"capture_health", "check=gpu_activity_recorded;state=problem"},
+        {"call_rounds", "pid=7;kind=wait;round_count=20;launches_per_round=1;total_time_ns=49"},
+        {"capture_time", "phase=cuda_calls;part=wait;duration_ns=1000"}}},
       {"no-gpu-activity-recorded/high", {{"capture_health", "check=gpu_activity_recorded;state=problem"}}},
       {"nvtx-only/info", {{"capture_health", "check=cuda_traced;state=problem"}}},
       {"program-failed/high", {{"capture_health", "check=did_its_work;state=problem"}}},
