@@ -73,8 +73,10 @@ const char *nai_capture_course_main(const struct nai_report *report, const struc
 
 /* How a part is called within its phase; "" for the rest of one. */
 static const char *part_label(const char *part) {
-  static const char *const labels[][2] = {{"copy", "copies"},     {"first_use", "first use"}, {"calls", "CUDA calls"},
-                                          {"launch", "launches"}, {"wait", "waiting"},        {"host", ""}};
+  static const char *const labels[][2] = {{"copy", "copies"},         {"first_use", "first use"},
+                                          {"calls", "CUDA calls"},    {"launch", "launches"},
+                                          {"wait", "waiting"},        {"os_wait", "OS waits"},
+                                          {"io", "input and output"}, {"host", ""}};
   for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
     if (strcmp(part, labels[i][0]) == 0)
       return labels[i][1];
