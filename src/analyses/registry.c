@@ -27,6 +27,7 @@
   X(nvtx_tree)           \
   X(range_losses)        \
   X(sync)                \
+  X(call_rounds)         \
   X(processes)           \
   X(utilization)         \
   X(memory)              \

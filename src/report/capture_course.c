@@ -1,6 +1,9 @@
 #include "report/capture_course.h"
 
 #include "base/fmt.h"
+#include "tables/active_spans.h"
+#include "tables/gap_activity.h"
+#include "tables/gap_functions.h"
 
 #include <string.h>
 
@@ -31,10 +34,49 @@ bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
   return course->ns[NAI_CAPTURE_GPU] && 100.0 * (double)course->busy < MIN_BUSY_PCT * (double)course->recorded;
 }
 
+/* What a pause that is half of `least` ns or more is recorded as. */
+static const char *main_pause(const struct nai_report *report, int64_t least) {
+  const struct nai_table *spans = nai_report_table(report, "active_spans");
+  for (int64_t i = 0; i < spans->rows; i++) {
+    const struct ACTIVE_SPANS_row span = ACTIVE_SPANS_at(spans, i);
+    if (strcmp(span.kind, NAI_SPAN_PAUSE) == 0 && span.duration_ns >= least && *span.what)
+      return span.what;
+  }
+  return NULL;
+}
+
+/* The function of a layer that takes `least` ns or more in a stretch that gap_activity calls so. */
+static const char *main_function(const struct nai_report *report, const char *scope, const char *layer, int64_t least) {
+  const struct nai_table *stretches = nai_report_table(report, "gap_activity"),
+                         *functions = nai_report_table(report, "gap_functions");
+  for (int64_t i = 0; i < functions->rows; i++) {
+    const struct GAP_FUNCTIONS_row row = GAP_FUNCTIONS_at(functions, i);
+    bool there = row.subject >= 0 && row.subject < stretches->rows && *row.function && row.time_ns >= least;
+    if (there && strcmp(row.layer, layer) == 0 &&
+        strcmp(nai_get_str(stretches, row.subject, GAP_ACTIVITY_scope), scope) == 0)
+      return row.function;
+  }
+  return NULL;
+}
+
+const char *nai_capture_course_main(const struct nai_report *report, const struct nai_capture_course *course,
+                                    enum nai_capture_phase phase) {
+  static const char *const scopes[NAI_CAPTURE_PHASE_COUNT] = {
+      [NAI_CAPTURE_BEFORE] = "set_up", [NAI_CAPTURE_SET_UP] = "before_work", [NAI_CAPTURE_AFTER] = "after_work"};
+  static const char *const layers[] = {"cuda_api", "os_runtime", "samples"};
+  int64_t least = course->ns[phase] / 2 + 1;
+  const char *found = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, least) : NULL;
+  for (size_t i = 0; scopes[phase] && !found && i < sizeof layers / sizeof *layers; i++)
+    found = main_function(report, scopes[phase], layers[i], least);
+  return found;
+}
+
 /* How a part is called within its phase; "" for the rest of one. */
 static const char *part_label(const char *part) {
-  static const char *const labels[][2] = {{"copy", "copies"},     {"first_use", "first use"}, {"calls", "CUDA calls"},
-                                          {"launch", "launches"}, {"wait", "waiting"},        {"host", ""}};
+  static const char *const labels[][2] = {{"copy", "copies"},         {"first_use", "first use"},
+                                          {"calls", "CUDA calls"},    {"launch", "launches"},
+                                          {"wait", "waiting"},        {"os_wait", "OS waits"},
+                                          {"io", "input and output"}, {"host", ""}};
   for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
     if (strcmp(part, labels[i][0]) == 0)
       return labels[i][1];

@@ -223,8 +223,8 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
   }
 }
 
-/* Rows of gap_activity in which something beside CUDA tells what the thread did: set-up and own code, what repeats,
- * single gaps. */
+/* Rows of gap_activity in which something beside CUDA tells what the thread did: before and after GPU work, its own
+ * code, what repeats, single gaps. */
 static void put_cpu_work(struct nai_view *tables, const struct nai_report *report, struct nai_sql *sql, int top) {
   static const char known[] = "activity != '' AND total_ns >= 1000000 AND "
                               "coalesce(on_cpu_ns, os_runtime_ns, sample_count) IS NOT NULL";
@@ -232,6 +232,8 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
     const char *scope, *label;
     bool few;
   } scopes[] = {{"set_up", "before the first CUDA call", true},
+                {"before_work", "from there to the first GPU work", true},
+                {"after_work", "after the last GPU work", true},
                 {"host_code", "own code in idle gaps", true},
                 {"pattern", "repeated gaps", false},
                 {"gap", "one gap", true}};

@@ -102,7 +102,18 @@ static void put_name(struct nai_buf *out, const char *name) {
  */
 enum course_detail { COURSE_WHOLE, COURSE_MAIN, COURSE_LENGTH, COURSE_NONE };
 
-/* "1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us)" */
+/* " (getc)": what the host did there most. */
+static void put_main(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
+                     enum nai_capture_phase phase) {
+  const char *name = nai_capture_course_main(report, course, phase);
+  if (!name)
+    return;
+  nai_buf_puts(out, " (");
+  put_name(out, name);
+  nai_buf_putc(out, ')');
+}
+
+/* "1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us), 32.9 s afterwards (getc)" */
 static void put_phases(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
                        enum course_detail detail, bool with_gpu) {
   int64_t least = course->recorded / (detail == COURSE_WHOLE ? 20 : 5) + 1;
@@ -116,6 +127,8 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
     nai_buf_printf(out, " %s", nai_capture_phase_label(phase));
     if (phase == NAI_CAPTURE_CALLS && detail == COURSE_WHOLE)
       nai_capture_course_parts(out, report, NAI_CAPTURE_CALLS);
+    if (detail == COURSE_WHOLE)
+      put_main(out, report, course, (enum nai_capture_phase)phase);
     if (gpu) {
       nai_buf_puts(out, " (busy ");
       nai_fmt_duration(out, (double)course->busy);

@@ -76,10 +76,12 @@ static bool step(const struct env *env, const struct expression *e, sqlite3_stmt
   return rc == SQLITE_ROW;
 }
 
-static struct nai_value saving_value(const struct saving *saving, enum saving_part part) {
-  double pct = nai_saving_pct(saving);
-  if (part == SAVING_PCT)
+static struct nai_value saving_value(const struct env *env, enum saving_part part) {
+  const struct saving *saving = &env->saving;
+  if (part == SAVING_PCT || part == SAVING_PCT_OF_CAPTURE) {
+    double pct = part == SAVING_PCT ? nai_saving_pct(saving) : nai_saving_pct_of_capture(env->input, saving);
     return (struct nai_value){.type = NAI_F64, .f = pct, .null = isnan(pct)};
+  }
   int64_t ns = part == SAVING_NS ? saving->ns : saving->low_ns;
   return (struct nai_value){.type = NAI_I64, .i = ns, .null = ns == NAI_NULL_I64};
 }
@@ -127,7 +129,7 @@ struct nai_value nai_env_value(const struct env *env, const struct ref *ref) {
     value.s = ref->text;
     break;
   case REF_SAVING:
-    return saving_value(&env->saving, ref->saving);
+    return saving_value(env, ref->saving);
   case REF_FACT:
     value.f = fact_holds(env, &env->set->facts.at[ref->number]);
     break;

@@ -1,7 +1,5 @@
 /* Findings and evidence from the rows that speak. */
 #include "rules/evaluation.h"
-#include "table/stats.h"
-#include "tables/capture_time.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -174,18 +172,8 @@ static int by_importance(const void *a, const void *b) {
 
 /* --- Rows of the two tables ------------------------------------------------------------------- */
 
-/* The capture without what is not recorded, ns; 0 where nothing tells. */
-static int64_t recorded_ns(const struct nai_rules_input *input) {
-  const struct nai_table *parts = nai_rules_table(input, &nai_capture_time_schema);
-  int64_t ns = 0;
-  for (int64_t i = 0; parts && i < parts->rows; i++)
-    if (strcmp(nai_get_str(parts, i, CAPTURE_TIME_phase), nai_capture_phase_name(NAI_CAPTURE_NOT_RECORDED)) != 0)
-      ns += nai_get_i64(parts, i, CAPTURE_TIME_duration_ns);
-  return ns;
-}
-
 static void write_finding(struct nai_table *findings, const struct finding *finding, uint32_t number,
-                          int64_t recorded) {
+                          const struct nai_rules_input *input) {
   const struct rule *rule = finding->rule;
   const struct hit *lead = finding->hits[0];
   double pct = nai_saving_pct(&finding->saving);
@@ -194,9 +182,7 @@ static void write_finding(struct nai_table *findings, const struct finding *find
           .scope = *finding->subject ? finding->subject : "run", .device_id = lead->device_id, .pid = lead->pid,
           .gpus = finding->gpus, .gpu_count = finding->gpu_count, .saving_ns = finding->saving.ns,
           .saving_low_ns = finding->saving.low_ns, .pct_of_active = pct,
-          .pct_of_capture = finding->saving.ns == NAI_NULL_I64 || recorded <= 0
-                              ? NAN
-                              : nai_percent((double)finding->saving.ns, (double)recorded),
+          .pct_of_capture = nai_saving_pct_of_capture(input, &finding->saving),
           .place = *finding->place ? finding->place : NULL, .reason = lead->reason,
           .part_of = lead->parent ? lead->parent->id : NULL, .leads = rule->first, .why = finding->why,
           .recommendation = finding->recommendation, .verify = finding->verify, .links = rule->links,
@@ -214,9 +200,8 @@ static int evaluate(struct nai_table *findings, struct evaluation *e) {
     NAI_TRY(complete(&e->findings.at[i], e));
   if (e->findings.count)
     qsort(e->findings.at, e->findings.count, sizeof *e->findings.at, by_importance);
-  int64_t recorded = recorded_ns(e->input);
   for (uint32_t i = 0; i < e->findings.count; i++) {
-    write_finding(findings, &e->findings.at[i], i, recorded);
+    write_finding(findings, &e->findings.at[i], i, e->input);
     NAI_TRY(nai_evidence_write(e, i));
   }
   NAI_TRY(nai_arena_check(e->arena, e->err));

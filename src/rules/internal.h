@@ -31,7 +31,12 @@ enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION, FILTER_NOUN };
 
 /* What a name in a condition or text stands for. */
 enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_TEXT, REF_FACT, REF_SAVING, REF_DEVICE };
-enum saving_part { SAVING_NS, SAVING_LOW_NS, SAVING_PCT }; /* what a finding knows of its saving */
+enum saving_part {
+  SAVING_NS,
+  SAVING_LOW_NS,
+  SAVING_PCT,
+  SAVING_PCT_OF_CAPTURE
+}; /* what a finding knows of its saving */
 struct ref {
   enum ref_kind kind;
   int source, column;      /* REF_COLUMN */

@@ -150,9 +150,14 @@ static bool resolve_saving(struct ref *out, const struct word *word) {
     const char *end;
     enum saving_part part;
     enum nai_unit unit;
-  } savings[] = {{"", SAVING_NS, NAI_NS},           {"_ns", SAVING_NS, NAI_NS},    {"_us", SAVING_NS, NAI_US},
-                 {"_ms", SAVING_NS, NAI_MS},        {"_pct", SAVING_PCT, NAI_PCT}, {"_low", SAVING_LOW_NS, NAI_NS},
-                 {"_low_ms", SAVING_LOW_NS, NAI_MS}};
+  } savings[] = {{"", SAVING_NS, NAI_NS},
+                 {"_ns", SAVING_NS, NAI_NS},
+                 {"_us", SAVING_NS, NAI_US},
+                 {"_ms", SAVING_NS, NAI_MS},
+                 {"_pct", SAVING_PCT, NAI_PCT},
+                 {"_low", SAVING_LOW_NS, NAI_NS},
+                 {"_low_ms", SAVING_LOW_NS, NAI_MS},
+                 {"_pct_of_capture", SAVING_PCT_OF_CAPTURE, NAI_PCT}};
   bool former = strncmp(word->text, was, strlen(was)) == 0;
   const char *begin = former ? was : now;
   if (strncmp(word->text, begin, strlen(begin)) != 0)

@@ -34,7 +34,8 @@ static inline const char *nai_capture_phase_label(int phase) {
     .key = true)                                                                                                   \
   C(T, part, NAME,                                                                                                 \
     "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "  \
-    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; host, the rest",                    \
+    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; os_wait and io, OS runtime "        \
+    "calls of the thread with most CUDA calls; host, the rest",                                                    \
     .key = true)                                                                                                   \
   C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                              \
   C(T, pct_of_capture, PCT, "the same, of the capture")                                                            \

@@ -4,9 +4,10 @@
 #define GAP_ACTIVITY_COLUMNS(C, T)                                                                              \
   C(T, scope, NAME,                                                                                             \
     "gap: one gap; pattern: all gaps of a row of idle_patterns; host_code: where the cause is host_code "       \
-    "within active spans; set_up: before the process's first CUDA call",                                        \
+    "within active spans; set_up: before the process's first CUDA call; before_work: from there to the first "  \
+    "GPU work; after_work: from the last GPU work on",                                                          \
     .key = true)                                                                                                \
-  C(T, device_id, DEVICE, "GPU; empty for set_up", .key = true)                                                 \
+  C(T, device_id, DEVICE, "GPU; empty before and after GPU work", .key = true)                                  \
   C(T, cause, LABEL, "cause of the gap's largest part, a word of idle_causes", .key = true,                     \
     .labels = nai_cause_labels)                                                                                 \
   C(T, next_op, KERNEL_NAME, "operation that ends the gap", .key = true)                                        \
@@ -39,5 +40,5 @@
     "else about, by samples; empty without both")
 NAI_TABLE(
     GAP_ACTIVITY, gap_activity, "What the CPU did in idle gaps",
-    "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before the first CUDA call",
+    "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before and after GPU work",
     "why a thread waited where no OS runtime call says so; who had the CPU in that time; how many CPUs there are")

@@ -63,7 +63,7 @@ class GapActivity(unittest.TestCase):
         for row in made.rows("gap_functions"):
             functions[row["subject"]][row["layer"], row["class"], row["function"]] = row
         for number, row in enumerate(made.rows("gap_activity")):
-            if row["scope"] not in ("gap", "set_up") or row["tid"] is None or number > LOOKED_AT and row["scope"] == "gap":
+            if row["scope"] not in ("gap", "set_up", "before_work", "after_work") or row["tid"] is None or number > LOOKED_AT and row["scope"] == "gap":
                 continue
             thread, = ids(db, row["pid"], row["tid"])
             found, span = functions[number], (row["start_ns"], row["end_ns"])

@@ -1,5 +1,6 @@
 """Active spans, capture health, workload and losses against what was measured by hand on real exports (SQL over the exports,
 not this program), and exact sums on every scenario of the generator."""
+import contextlib
 import sqlite3
 import unittest
 
@@ -293,6 +294,22 @@ class CaptureTime(unittest.TestCase):
             for r in read_csv(artifacts(real(name)), "capture_time"):
                 sums[r["phase"]] = sums.get(r["phase"], 0) + int(r["duration_ns"])
             self.assertEqual((sums["before_cuda"], sums["after"]), (before, end - done))
+
+    def test_waits_for_the_system_without_gpu_records(self):
+        """In the longest gap between two calls the thread sleeps, then reads; a call inside of a CUDA call is that call's."""
+        with contextlib.closing(sqlite3.connect(trace("api-only"))) as db:
+            calls = db.execute("select start, end, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME order by start").fetchall()
+        gap, start, thread = max((b[0] - a[1], a[1], a[2]) for a, b in zip(calls, calls[1:]))
+        sleep, read = gap // 2, gap // 4
+        row = "INSERT INTO OSRT_API VALUES (%d, %d, 27, %d, 1, %d, 0, 0, NULL)"
+        export = edited("api-only", "CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, "
+                        "correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER)",
+                        "INSERT INTO StringIds VALUES (900001, 'nanosleep'), (900002, 'read')",
+                        row % (start, start + sleep, thread, 900001), row % (start + sleep, start + sleep + read, thread, 900002),
+                        row % (calls[0][0], calls[0][1], thread, 900001))
+        rows = read_csv(artifacts(export), "capture_time")
+        found = {r["part"]: int(r["duration_ns"]) for r in rows if r["part"] in ("os_wait", "io")}
+        self.assertEqual(found, {"os_wait": sleep, "io": read})
 
     def test_a_busy_share_below_a_twentieth_is_the_headline(self):
         out = artifacts(trace("pause"))

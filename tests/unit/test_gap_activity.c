@@ -181,7 +181,7 @@ static void layers_divide_a_gap(void **state) {
   fixture_build(&c.f);
   assert_int_equal(c.f.m.cpu->period_ns, 1 * MS); /* distances: 4.5, three times 0.5, 2 and 1 ms; the median */
   struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 1), *rows = fixture_analyze(&c.f, "gap_activity", 0);
-  assert_int_equal(rows->rows, 3); /* the gap, its pattern, the thread's own code in it */
+  assert_int_equal(rows->rows, 5); /* the gap, its pattern, the thread's own code in it, before and after GPU work */
   assert_string_equal(cell_text(rows, 0, "scope"), "gap");
   assert_string_equal(cell_text(rows, 1, "scope"), "pattern");
   assert_int_equal(cell_int(rows, 0, "total_ns"), 9 * MS);
@@ -200,6 +200,12 @@ static void layers_divide_a_gap(void **state) {
       cell_text(rows, 0, "activity"),
       "33.3 % read; 11.1 % pthread_mutex_lock; about 55.6 % decode; about 11.1 % augment; off-CPU 33.3 %");
   assert_string_equal(cell_text(rows, 0, "function"), "decode(int)");
+  assert_string_equal(cell_text(rows, 3, "scope"), "before_work");
+  assert_int_equal(cell_int(rows, 3, "total_ns"), 20 * US); /* from the first call to the first kernel */
+  assert_string_equal(cell_text(rows, 3, "function"), "cudaLaunchKernel");
+  assert_string_equal(cell_text(rows, 4, "scope"), "after_work");
+  assert_int_equal(cell_int(rows, 4, "start_ns"), 11 * MS); /* the last kernel's end */
+  assert_int_equal(cell_int(rows, 4, "end_ns"), 12 * MS);   /* the thread is heard of last */
   nai_table_free(t);
   nai_table_free(rows);
   fixture_free(&c.f);
@@ -219,8 +225,9 @@ static void collections_are_counted_once(void **state) {
   fixture_nvtx(&c.f, 6 * MS, 7 * MS, other, "gc.collect", NAI_NVTX_PUSH_POP);
   fixture_build(&c.f);
   struct nai_table *rows = fixture_analyze(&c.f, "gap_activity", 0);
-  assert_int_equal(rows->rows, 3);
-  for (int64_t i = 0; i < rows->rows; i++) {
+  assert_int_equal(rows->rows, 4);
+  assert_int_equal(cell_int(rows, 3, "gc_ns"), 20 * US); /* until the first kernel */
+  for (int64_t i = 0; i < 3; i++) {
     assert_int_equal(cell_int(rows, i, "gc_ns"), 3 * MS);
     assert_int_equal(cell_int(rows, i, "gil_ns"), NAI_NULL_I64);
   }
@@ -235,7 +242,8 @@ static void nothing_recorded_says_nothing(void **state) {
   one_gap(&c);
   fixture_build(&c.f);
   struct nai_table *rows = fixture_analyze(&c.f, "gap_activity", 0);
-  assert_int_equal(rows->rows, 1); /* patterns only where something beside CUDA bears witness */
+  assert_int_equal(rows->rows, 2); /* patterns only where something beside CUDA bears witness */
+  assert_string_equal(cell_text(rows, 1, "scope"), "before_work");
   assert_string_equal(cell_text(rows, 0, "scope"), "gap");
   assert_int_equal(cell_int(rows, 0, "cuda_api_ns"), 10 * US);
   assert_string_equal(cell_text(rows, 0, "activity"), ""); /* nothing that takes a tenth of it */

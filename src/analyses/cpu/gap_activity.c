@@ -49,7 +49,7 @@ static void put_functions(struct nai_table *table, int64_t subject, const struct
 
 static void add_gap(struct GAP_ACTIVITY_row *row, char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
                     const struct nai_gap_subject *s) {
-  if (s->scope == NAI_SCOPE_SET_UP)
+  if (s->gpu == NAI_NO_ROW)
     return;
   row->device_id = m->gpus[s->gpu].device_id;
   if (s->scope == NAI_SCOPE_HOST_CODE) {
@@ -100,7 +100,7 @@ static void add_functions(struct GAP_ACTIVITY_row *row, const struct nai_model *
 
 static int put_subject(const struct nai_node_io *io, const struct nai_gap_subject *s, bool knows_collections,
                        struct nai_err *err) {
-  static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up"};
+  static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up", "before_work", "after_work"};
   const struct nai_model *m = io->model;
   char room[NAI_KIND_NAME_MAX];
   NAI_SCOPED(nai_buf) activity = {0};

@@ -178,57 +178,100 @@ static int take_many(struct nai_gap_subjects *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* --- before the first CUDA call --------------------------------------------------------------- */
+/* --- before and after GPU work -------------------------------------------------------------------- */
 
-static int64_t first_of(const struct nai_cpu_rows *rows, const struct nai_table *t, int column, int64_t global_tid) {
+static int64_t seen(const struct nai_cpu_rows *rows, const struct nai_table *t, int column, int64_t global_tid,
+                    bool last) {
   const struct nai_cpu_thread *thread = nai_cpu_find(rows, global_tid);
-  return thread ? nai_get_i64(t, rows->order[thread->first], column) : INT64_MAX;
+  if (!thread)
+    return NAI_NULL_I64;
+  return nai_get_i64(t, rows->order[thread->first + (last ? thread->count - 1 : 0)], column);
 }
 
-/* When the thread is heard of first, INT64_MAX for never. */
-static int64_t first_seen(const struct nai_model *m, int32_t thread) {
-  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_global_tid);
-  int64_t sched = first_of(&m->cpu->sched, m->tables[NAI_IN_SCHED], SCHED_EVENTS_time_ns, tid),
-          sample = first_of(&m->cpu->samples, m->tables[NAI_IN_SAMPLES], SAMPLE_EVENTS_time_ns, tid), osrt = INT64_MAX;
+/* When the thread is heard of first or last, beside CUDA; NAI_NULL_I64 for never. */
+static int64_t thread_seen(const struct nai_model *m, int32_t thread, bool last) {
   const struct nai_groups *g = nai_model_osrt_calls(m);
+  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_global_tid);
+  int64_t times[] = {seen(&m->cpu->sched, m->tables[NAI_IN_SCHED], SCHED_EVENTS_time_ns, tid, last),
+                     seen(&m->cpu->samples, m->tables[NAI_IN_SAMPLES], SAMPLE_EVENTS_time_ns, tid, last), NAI_NULL_I64};
+  int64_t found = NAI_NULL_I64;
   if (g && g->first[thread] < g->first[thread + 1])
-    osrt = nai_get_i64(m->tables[NAI_IN_OSRT], g->order[g->first[thread]], OSRT_EVENTS_start_ns);
-  int64_t first = sched < sample ? sched : sample;
-  first = first < osrt ? first : osrt;
-  return first > 0 ? first : 0;
+    times[2] = nai_get_i64(m->tables[NAI_IN_OSRT], g->order[last ? g->first[thread + 1] - 1 : g->first[thread]],
+                           last ? OSRT_EVENTS_end_ns : OSRT_EVENTS_start_ns);
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    if (times[i] != NAI_NULL_I64 && (found == NAI_NULL_I64 || (last ? times[i] > found : times[i] < found)))
+      found = times[i];
+  return found;
 }
 
-/* first[p] = the process's first CUDA call, NAI_NO_ROW for none. */
-static void find_first_calls(uint32_t *first, const struct nai_model *m) {
+/* The CUDA calls of a process that begin first and last, NAI_NO_ROW for none. */
+struct outer_calls {
+  uint32_t first, last;
+};
+
+static void find_outer_calls(struct outer_calls *of, const struct nai_model *m) {
   for (uint32_t p = 0; p < m->process_count; p++)
-    first[p] = NAI_NO_ROW;
+    of[p] = (struct outer_calls){NAI_NO_ROW, NAI_NO_ROW};
   for (uint32_t i = 0; i < m->apis.n; i++) {
     int32_t thread = nai_at_i32(&m->apis.thread, i), process = thread < 0 ? -1 : m->thread_process[thread];
-    if (process >= 0 &&
-        (first[process] == NAI_NO_ROW || nai_at(&m->apis.start_ns, i) < nai_at(&m->apis.start_ns, first[process])))
-      first[process] = i;
+    if (process < 0)
+      continue;
+    struct outer_calls *calls = &of[process];
+    int64_t start = nai_at(&m->apis.start_ns, i);
+    if (calls->first == NAI_NO_ROW || start < nai_at(&m->apis.start_ns, calls->first))
+      calls->first = i;
+    if (calls->last == NAI_NO_ROW || start >= nai_at(&m->apis.start_ns, calls->last))
+      calls->last = i;
   }
 }
 
-/* Of each process, the thread that makes its first CUDA call. */
-static int take_set_up(struct nai_gap_subjects *s, struct nai_err *err) {
+/* The thread of a call from `start` to `end`. */
+static int take_stretch(struct nai_gap_subjects *s, enum nai_gap_scope scope, uint32_t call, int64_t start, int64_t end,
+                        struct nai_err *err) {
+  struct nai_gap_subject like = {.scope = scope, .gpu = NAI_NO_ROW, .pattern = -1, .gaps = 1};
+  if (start >= end)
+    return NAI_OK;
+  like.thread = nai_at_i32(&s->m->apis.thread, call);
+  like.gap = (struct nai_idle_gap){.start = start, .end = end, .op = NAI_NO_ROW, .launch = NAI_NO_ROW};
+  NAI_TRY(add(s, &like, err));
+  return look_at(s, &s->v[s->count - 1], start, end, err);
+}
+
+/* From the begin of the first GPU work to the end of the last; of a process's calls where no GPU work is recorded. */
+static struct nai_interval work_of(const struct nai_model *m, const struct outer_calls *calls) {
+  struct nai_interval work = {INT64_MAX, INT64_MIN};
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    const struct nai_intervals *all = &m->gpus[g].all;
+    if (!all->count)
+      continue;
+    work.start = all->v[0].start < work.start ? all->v[0].start : work.start;
+    work.end = all->v[all->count - 1].end > work.end ? all->v[all->count - 1].end : work.end;
+  }
+  return work.end > INT64_MIN
+           ? work
+           : (struct nai_interval){nai_at(&m->apis.start_ns, calls->first), nai_at(&m->apis.end_ns, calls->last)};
+}
+
+/* Of each process: the thread of its first CUDA call until that call, and from there to the first GPU work; the thread
+ * of its last one from the last GPU work on. */
+static int take_outside(struct nai_gap_subjects *s, struct nai_err *err) {
   const struct nai_model *m = s->m;
-  uint32_t *first;
-  NAI_TRY(NAI_NEW(first, s->arena, m->process_count, err));
-  find_first_calls(first, m);
+  struct outer_calls *of;
+  NAI_TRY(NAI_NEW(of, s->arena, m->process_count, err));
+  find_outer_calls(of, m);
   for (uint32_t p = 0; p < m->process_count; p++) {
-    if (first[p] == NAI_NO_ROW)
+    if (of[p].first == NAI_NO_ROW)
       continue;
-    struct nai_gap_subject like = {.scope = NAI_SCOPE_SET_UP, .gpu = NAI_NO_ROW, .pattern = -1, .gaps = 1};
-    like.thread = nai_at_i32(&m->apis.thread, first[p]);
-    like.gap = (struct nai_idle_gap){.start = first_seen(m, like.thread),
-                                     .end = nai_at(&m->apis.start_ns, first[p]),
-                                     .op = NAI_NO_ROW,
-                                     .launch = NAI_NO_ROW};
-    if (like.gap.start >= like.gap.end)
-      continue;
-    NAI_TRY(add(s, &like, err));
-    NAI_TRY(look_at(s, &s->v[s->count - 1], like.gap.start, like.gap.end, err));
+    struct nai_interval work = work_of(m, &of[p]);
+    int32_t last_thread = nai_at_i32(&m->apis.thread, of[p].last);
+    int64_t call = nai_at(&m->apis.start_ns, of[p].first), left = nai_at(&m->apis.end_ns, of[p].last),
+            begin = thread_seen(m, nai_at_i32(&m->apis.thread, of[p].first), false),
+            end = thread_seen(m, last_thread, true);
+    if (begin != NAI_NULL_I64)
+      NAI_TRY(take_stretch(s, NAI_SCOPE_SET_UP, of[p].first, begin > 0 ? begin : 0, call, err));
+    NAI_TRY(take_stretch(s, NAI_SCOPE_BEFORE_WORK, of[p].first, call, work.start, err));
+    end = end == NAI_NULL_I64 || end < left ? left : end;
+    NAI_TRY(take_stretch(s, NAI_SCOPE_AFTER_WORK, of[p].last, work.end, end, err));
   }
   return NAI_OK;
 }
@@ -256,10 +299,9 @@ int nai_gap_subjects_find(struct nai_gap_subjects *s, const struct nai_node_io *
   NAI_TRY(nai_collections_find(&s->collections, s->m, err));
   for (int64_t row = 0; row < s->gaps->rows && row < MAX_GAPS; row++)
     NAI_TRY(take_gap(s, row, err));
-  if (is_witnessed(s)) {
+  if (is_witnessed(s))
     NAI_TRY(take_many(s, err));
-    NAI_TRY(take_set_up(s, err));
-  }
+  NAI_TRY(take_outside(s, err));
   for (uint32_t i = 0; i < s->count; i++) {
     nai_activity_finish(&s->v[i].does, s->m);
     if (s->v[i].does.oom)

@@ -1,5 +1,5 @@
 /* The stretches of time for which is told what the CPU did: single gaps, gaps that repeat, the launching threads' own
- * code, set-up. Internal to src/analyses/cpu. */
+ * code, and the host before and after GPU work. Internal to src/analyses/cpu. */
 #pragma once
 
 #include "analyses/node.h"
@@ -8,12 +8,20 @@
 #include "model/idle/idle.h"
 
 /* In the order of the table. */
-enum nai_gap_scope { NAI_SCOPE_GAP, NAI_SCOPE_PATTERN, NAI_SCOPE_HOST_CODE, NAI_SCOPE_SET_UP, NAI_SCOPES };
+enum nai_gap_scope {
+  NAI_SCOPE_GAP,
+  NAI_SCOPE_PATTERN,
+  NAI_SCOPE_HOST_CODE,
+  NAI_SCOPE_SET_UP,
+  NAI_SCOPE_BEFORE_WORK,
+  NAI_SCOPE_AFTER_WORK,
+  NAI_SCOPES
+};
 
 /* Time of one thread. */
 struct nai_gap_subject {
   enum nai_gap_scope scope;
-  uint32_t gpu;            /* index of the GPU, NAI_NO_ROW for set-up */
+  uint32_t gpu;            /* index of the GPU, NAI_NO_ROW before and after GPU work */
   int32_t thread;          /* row of threads, -1 where no launch is known */
   int64_t pattern;         /* row of idle_patterns, -1 for none */
   struct nai_idle_gap gap; /* the gap, or the longest of many (the earliest of equals) */

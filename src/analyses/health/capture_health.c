@@ -217,5 +217,5 @@ NAI_ANALYSIS(capture_health, .outputs = NAI_SCHEMAS(&nai_capture_health_schema, 
              .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
                       NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
              .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(PROGRAM_OUTPUTS) |
-                       NAI_IN(PROGRAM_MARKS) | NAI_IN(OSRT),
+                       NAI_IN(PROGRAM_MARKS) | NAI_IN(OSRT) | NAI_IN(THREADS),
              .config = NAI_CONFIG(KERNEL_CLASSES), .run = run)

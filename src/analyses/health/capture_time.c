@@ -2,10 +2,14 @@
  * what is paid once, else to where in the course of the run it lies. */
 #include "analyses/health/health.h"
 #include "model/calls/call_class.h"
+#include "model/cpu/activity.h"
+#include "model/idle/idle.h"
 #include "model/health/capture.h"
 #include "tables/active_spans.h"
 #include "tables/capture_time.h"
+#include "tables/osrt_events.h"
 #include "tables/overhead_events.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +218,66 @@ static int take_ranges(struct division *d, struct nai_err *err) {
   return ranges.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
+/* The thread whose waits are looked at: the one with most CUDA calls; without any, the first main thread with OS calls.
+ * -1: none. */
+static int32_t main_thread(const struct nai_model *m, const struct nai_groups *os) {
+  const struct nai_groups *calls = &m->api_by_thread;
+  const struct nai_table *threads = m->tables[NAI_IN_THREADS];
+  int32_t found = -1;
+  for (uint32_t t = 0, most = 0; t < m->thread_count; t++) {
+    uint32_t count = calls->first[t + 1] - calls->first[t];
+    bool leads = nai_get_i64(threads, t, THREADS_pid) == nai_get_i64(threads, t, THREADS_tid);
+    if (count > most || (!most && found < 0 && leads && os->first[t] < os->first[t + 1])) {
+      most = count;
+      found = (int32_t)t;
+    }
+  }
+  return found;
+}
+
+enum os_kind { OS_OTHER, OS_WAITS, OS_READS };
+
+/* Per name of an OS runtime call. */
+static int list_os_kinds(enum os_kind **out, const struct nai_table *t, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, arena, t->strings.count, err));
+  for (uint32_t i = 0; i < t->strings.count; i++) {
+    enum nai_osrt_class class = nai_osrt_class(nai_strings_get(&t->strings, i));
+    (*out)[i] = class == NAI_OSRT_OTHER ? OS_OTHER : class == NAI_OSRT_IO ? OS_READS : OS_WAITS;
+  }
+  return NAI_OK;
+}
+
+/* Without GPU work: where that thread is in a call of the operating system in [start, end), of what is left. */
+static int take_os_calls(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
+                         struct nai_err *err) {
+  const struct nai_model *m = d->c->m;
+  const struct nai_table *t = m->tables[NAI_IN_OSRT];
+  const struct nai_groups *os = nai_model_osrt_calls(m);
+  int32_t thread = os ? main_thread(m, os) : -1;
+  enum os_kind *kind_of;
+  const struct nai_column names = nai_table_column(t, OSRT_EVENTS_name);
+  NAI_TRY(list_os_kinds(&kind_of, t, d->c->io->arena, err));
+  for (int reads = 0; thread >= 0 && reads < 2; reads++) {
+    NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
+    NAI_SCOPED(nai_intervals) set = {0};
+    uint32_t count = 0;
+    struct nai_interval *v;
+    NAI_TRY(NAI_NEW(v, &arena, os->first[thread + 1] - os->first[thread], err));
+    for (uint32_t i = os->first[thread]; i < os->first[thread + 1]; i++) {
+      uint32_t row = os->order[i];
+      struct nai_interval call = {nai_get_i64(t, row, OSRT_EVENTS_start_ns), nai_get_i64(t, row, OSRT_EVENTS_end_ns)};
+      call.start = call.start > start ? call.start : start;
+      call.end = call.end < end ? call.end : end;
+      if (call.start < call.end && kind_of[nai_at_text(&names, row)] == (reads ? OS_READS : OS_WAITS))
+        v[count++] = call;
+    }
+    nai_intervals_gather(&set, v, count);
+    d->left.oom |= set.oom;
+    take(d, phase, reads ? "io" : "os_wait", &set);
+  }
+  return NAI_OK;
+}
+
 /* --- the course of the run ------------------------------------------------------------------------ */
 
 static int divide_host(struct division *d, struct nai_err *err) {
@@ -221,12 +285,14 @@ static int divide_host(struct division *d, struct nai_err *err) {
   bool calls = h->first_call != NAI_NULL_I64;
   if (!calls) {
     NAI_TRY(take_ranges(d, err));
+    NAI_TRY(take_os_calls(d, NAI_CAPTURE_HOST, 0, d->end, err));
     take_stretch(d, NAI_CAPTURE_HOST, 0, d->end, "host");
     return NAI_OK;
   }
   take_stretch(d, NAI_CAPTURE_BEFORE, 0, h->first_call, "host");
   take(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once);
   NAI_TRY(take_calls(d, err));
+  NAI_TRY(take_os_calls(d, NAI_CAPTURE_CALLS, h->first_call, h->last_call_end, err));
   take_stretch(d, NAI_CAPTURE_CALLS, h->first_call, h->last_call_end, "host");
   take_stretch(d, NAI_CAPTURE_AFTER, h->last_call_end, d->end, "host");
   return NAI_OK;
