@@ -245,6 +245,7 @@ class Meanwhile(Case):
         self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "metrics.ntab", *other)).stderr)
         self.assertEqual(list(self.store.glob("runs/*/*/.*")), [])
 
+    @support.tier("ci")
     def test_killed_while_adding(self):
         """The run is there, whole, or not at all; the next one adds it. So with what is said of a run that is there."""
         killer = support.shim(MAKER)

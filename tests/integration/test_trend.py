@@ -443,8 +443,8 @@ class Store(unittest.TestCase):
         """An option that an action does not have is refused, not ignored."""
         store, one = self.store, self.ids(self.store)[0]
         own = {"add": ("series", "id", "label", "verdict", "environment", "failed", "time"), "list": ("series",),
-               "annotate": ("kind", "text"), "baseline set": ("reason",), "prune": ("keep-days", "dry-run")}
-        values = {"label": "a=1", "verdict": "pass", "time": "2026-01-01T00:00:00Z", "kind": "ignore", "keep-days": "9", "dry-run": None}
+               "annotate": ("kind", "text"), "baseline set": ("reason",), "prune": ("keep", "weekly", "monthly", "keep-days", "dry-run")}
+        values = {"label": "a=1", "verdict": "pass", "time": "2026-01-01T00:00:00Z", "kind": "ignore", "keep": "9d", "weekly": "9w", "monthly": "all", "keep-days": "9", "dry-run": None}
         operands = {"add": [self.batch / "items/night-0000"], "annotate": [one], "remove": [one], "baseline set": ["b", one],
                     "baseline show": ["b"]}
         given = {"annotate": ("kind", "text")}
@@ -821,6 +821,7 @@ class Store(unittest.TestCase):
                       ("--all", "--store", store, "--budgets", "nothing.yaml")):
             self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
 
+    @support.tier("ci")
     def test_a_new_definition(self):
         """Values of two definitions are no change, no trend and no anchor; what is before is drawn, and told apart."""
         work, store = fresh_dir(), fresh_dir() / "s"

@@ -192,12 +192,13 @@ static int keep_changes(struct nai_strings *keep, struct nai_strings *near, cons
 
 int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
   enum { KEEP_DAYS = 90 };
+  int64_t days = a->keep >= 0 ? a->keep : a->keep_days >= 0 ? a->keep_days : KEEP_DAYS;
   int64_t monthly = a->weekly_days >= 0 && a->monthly_days < 0 ? INT32_MAX : a->monthly_days;
   NAI_SCOPED(nai_strings) keep = {0}, near = {0};
   NAI_SCOPED(pruned) pruned = {0};
   NAI_TRY(keep_changes(&keep, &near, store, err));
   NAI_TRY(nai_store_prune(store,
-                          &(struct nai_store_pruning){.keep_days = a->keep_days < 0 ? KEEP_DAYS : a->keep_days,
+                          &(struct nai_store_pruning){.keep_days = days,
                                                       .weekly_days = a->weekly_days,
                                                       .monthly_days = monthly,
                                                       .keep = &keep,

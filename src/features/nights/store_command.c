@@ -7,7 +7,7 @@
 
 static void init(void *memory) {
   struct store_args *args = memory;
-  args->keep_days = args->weekly_days = args->monthly_days = -1;
+  args->keep = args->keep_days = args->weekly_days = args->monthly_days = -1;
   args->add.utc_ns = NAI_NULL_I64;
 }
 
@@ -125,7 +125,7 @@ static const struct nai_cli_option options[] = {
      .value = "AGE",
      .help = "prune: leave runs alone that are so much older than the newest, or less: 90d, 8w, 6m, 2y or all",
      .type = &age,
-     AT(keep_days),
+     AT(keep),
      .otherwise = "90d"},
     {.name = "weekly",
      .value = "AGE",
@@ -176,7 +176,8 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"kind", a->kind, "annotate", ""},
               {"text", a->text, "annotate", ""},
               {"reason", a->reason, "baseline set", ""},
-              {"keep", a->keep_days >= 0, "prune", ""},
+              {"keep", a->keep >= 0, "prune", ""},
+              {"keep-days", a->keep_days >= 0, "prune", ""},
               {"weekly", a->weekly_days >= 0, "prune", ""},
               {"monthly", a->monthly_days >= 0, "prune", ""},
               {"dry-run", a->dry_run, "prune", ""}};
