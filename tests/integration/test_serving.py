@@ -104,7 +104,7 @@ class Steps(unittest.TestCase):
 class Engines(unittest.TestCase):
     def test_ranks_are_one_engine(self):
         row, = read_csv(artifacts(trace("serving")), "serving_engines")
-        self.assertEqual((row["format"], row["pids"], row["device_ids"], row["ranks"], row["role"], row["pid"]),
+        self.assertEqual((row["format"], row["process_ids"], row["device_ids"], row["ranks"], row["role"], row["pid"]),
                          ("vLLM", "7101, 7102", "0, 1", "2", "tensor parallel", "7101"))
         steps = planned("serving")
         pauses = [s["idle"] for s in steps if s["pause"]]

@@ -217,7 +217,7 @@ static int put_engine_row(const struct nai_node_io *io, const struct ranks *rank
   NAI_TRY(nai_buf_check(&devices, err));
   NAI_TRY(nai_buf_check(&note, err));
   NAI_ADD(SERVING_ENGINES, io->out[ENGINES], .engine = r->engine, .format = nai_serving_format_name(r->steps->serving),
-          .pids = nai_buf_str(&pids), .device_ids = nai_buf_str(&devices), .ranks = count, .role = roles[role],
+          .process_ids = nai_buf_str(&pids), .device_ids = nai_buf_str(&devices), .ranks = count, .role = roles[role],
           .pid = nai_model_pid(r->m, (int32_t)r->list->process), .device_id = nai_model_device(r->m, r->list->gpu),
           .agreement_pct = count > 1 ? agreement_pct : NAN, .steps = r->count,
           .kind_source = inferred ? "inferred" : "names", .tokens_known = r->counts, .draft_tokens = r->draft_tokens,
