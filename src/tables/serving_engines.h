@@ -4,7 +4,7 @@
 #define SERVING_ENGINES_COLUMNS(C, T)                                                                                  \
   C(T, engine, ID, "number of the engine, from 0", .key = true)                                                        \
   C(T, format, LABEL, "whose range names tell its steps")                                                              \
-  C(T, pids, LABEL, "its processes")                                                                                   \
+  C(T, process_ids, LABEL, "its processes")                                                                            \
   C(T, device_ids, LABEL, "its GPUs")                                                                                  \
   C(T, ranks, COUNT, "processes and GPUs that compute the same steps together")                                        \
   C(T, role, LABEL, "one GPU, tensor parallel, pipeline parallel, or unknown: names without numbers are all alike")    \

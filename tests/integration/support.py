@@ -43,6 +43,8 @@ DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-que
              "collectives-skewed collectives-graph partitions decompression mpi grouped-sends").split()
 # One loop in variants that comparisons have to tell apart; the seed is the capture.
 PAIRS = "loop loop-slower loop-renumbered loop-retuned loop-fused loop-drift loop-waits loop-fewer".split()
+# Engines that serve a language model.
+SERVING = "serving serving-eager serving-uncounted serving-guessing".split()
 SMALL = {"inference": ("--scale", "0.3")}
 TIMEOUT_S = 300
 

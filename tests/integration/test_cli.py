@@ -181,7 +181,7 @@ class Usage(unittest.TestCase):
         self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
         self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
         self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()],
-                         [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, *support.PAIRS, "bench"])
+                         [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, *support.PAIRS, *support.SERVING, "bench"])
 
 
 class Commands(unittest.TestCase):

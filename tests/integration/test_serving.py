@@ -6,7 +6,7 @@ import sqlite3
 import statistics
 import unittest
 
-from support import analyze, artifacts, fresh_dir, ns_of_ms, read_csv, report, run, trace, truth
+from support import SERVING, analyze, artifacts, fresh_dir, ns_of_ms, read_csv, report, run, trace, truth
 
 
 def median(values):
@@ -104,7 +104,7 @@ class Steps(unittest.TestCase):
 class Engines(unittest.TestCase):
     def test_ranks_are_one_engine(self):
         row, = read_csv(artifacts(trace("serving")), "serving_engines")
-        self.assertEqual((row["format"], row["pids"], row["device_ids"], row["ranks"], row["role"], row["pid"]),
+        self.assertEqual((row["format"], row["process_ids"], row["device_ids"], row["ranks"], row["role"], row["pid"]),
                          ("vLLM", "7101, 7102", "0, 1", "2", "tensor parallel", "7101"))
         steps = planned("serving")
         pauses = [s["idle"] for s in steps if s["pause"]]
@@ -364,15 +364,13 @@ class Bound(unittest.TestCase):
 class Said(unittest.TestCase):
     """What the report, answers and comparisons say, and what they must not say."""
 
-    SCENARIOS = ("serving", "serving-eager", "serving-uncounted", "serving-guessing")
-
     def ask(self, name, question):
         done = run("ask", artifacts(trace(name)), question)
         self.assertEqual(done.returncode, 0, done.stderr)
         return " ".join(done.stdout.split("Evidence")[0].split())
 
     def test_findings(self):
-        for name in self.SCENARIOS:
+        for name in SERVING:
             findings = {f["id"] for f in report(artifacts(trace(name))).json["findings"]}
             planned = truth(trace(name))["findings"]
             self.assertLessEqual(set(planned["must_fire"]), findings, name)
@@ -391,7 +389,7 @@ class Said(unittest.TestCase):
             self.assertNotIn(others, text)
 
     def test_report_folds_it_into_one_section(self):
-        for name in self.SCENARIOS:
+        for name in SERVING:
             text = (artifacts(trace(name)) / "report.md").read_text(encoding="utf-8")
             self.assertEqual(text.count("<details><summary>Serving</summary>"), 1)
             section = text.split("<details><summary>Serving</summary>")[1].split("</details>")[0]
@@ -410,7 +408,7 @@ class Said(unittest.TestCase):
         self.assertIn("for each request", self.ask("serving-eager", "how does the batch size change decode throughput"))
 
     def test_what_no_trace_tells(self):
-        for name in self.SCENARIOS:
+        for name in SERVING:
             for question in ("what is the time to first token", "what is the request latency"):
                 answer = self.ask(name, question)
                 self.assertIn("Not in a trace", answer)
@@ -433,7 +431,7 @@ class Said(unittest.TestCase):
             self.assertIn("serving.token.p50", (out / "compare.md").read_text(encoding="utf-8"))
 
     def test_node_by_node_tracing_is_said(self):
-        note = {n: read_csv(artifacts(trace(n)), "serving_engines")[0]["note"] for n in self.SCENARIOS}
+        note = {n: read_csv(artifacts(trace(n)), "serving_engines")[0]["note"] for n in SERVING}
         self.assertIn("node by node", note["serving"])
         self.assertEqual((note["serving-eager"], note["serving-guessing"]), ("", ""))
 

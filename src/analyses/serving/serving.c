@@ -91,24 +91,44 @@ static int start_together(bool *out, const struct serving_rank *a, const struct 
 
 /* --- tables serving_engines, serving_steps ----------------------------------------------------------- */
 
-static void put_step(const struct nai_node_io *io, const struct serving_rank *r, const struct serving_step *s) {
-  const struct nai_serving_label *l = s->label;
-  const struct nai_step *host = &r->steps->v[s->step];
+static void add_label(struct SERVING_STEPS_row *row, const struct nai_serving_label *label) {
+  row->context_requests = label->context_requests;
+  row->context_tokens = label->context_tokens;
+  row->generation_requests = label->generation_requests;
+  row->generation_tokens = label->generation_tokens;
+  row->kv_tokens = label->kv_tokens;
+}
+
+static void add_times(struct SERVING_STEPS_row *row, const struct serving_step *s) {
   int64_t late = s->earlier_end < s->end ? s->earlier_end : s->end;
-  NAI_ADD(SERVING_STEPS, io->out[STEPS], .pid = nai_model_pid(r->m, (int32_t)r->list->process),
-          .device_id = nai_model_device(r->m, r->list->gpu), .step = s->step, .engine = r->engine,
-          .label = nai_model_range_name(r->m, host->range), .kind = nai_serving_kind_name(s->kind),
-          .state = nai_step_state_name(s->state), .context_requests = l->context_requests,
-          .context_tokens = l->context_tokens, .generation_requests = l->generation_requests,
-          .generation_tokens = l->generation_tokens, .kv_tokens = l->kv_tokens, .cpu_start_ns = host->start,
-          .cpu_end_ns = host->work_end, .gpu_start_ns = s->start, .gpu_end_ns = s->end, .period_ns = s->period_ns,
-          .span_ns = s->end - s->start, .busy_ns = s->busy_ns, .idle_inside_ns = s->end - s->start - s->busy_ns,
-          .idle_before_ns = s->start > s->earlier_end ? s->start - s->earlier_end : 0,
-          .overlap_ns = late > s->start ? late - s->start : 0, .interval_ns = s->interval_ns, .comm_ns = s->comm_ns,
-          .kernel_count = s->kernels, .launch_calls = s->launch_calls, .graph_launches = s->graph_launches,
-          .graph_key = s->graph_launches ? s->graph_key : NAI_NULL_I64,
-          .host_between_ns = s->step + 1 < r->steps->count ? host->end - host->work_end : NAI_NULL_I64,
-          .pause_before = s->pause_before);
+  row->gpu_start_ns = s->start;
+  row->gpu_end_ns = s->end;
+  row->period_ns = s->period_ns;
+  row->span_ns = s->end - s->start;
+  row->busy_ns = s->busy_ns;
+  row->idle_inside_ns = s->end - s->start - s->busy_ns;
+  row->idle_before_ns = s->start > s->earlier_end ? s->start - s->earlier_end : 0;
+  row->overlap_ns = late > s->start ? late - s->start : 0;
+  row->interval_ns = s->interval_ns;
+  row->comm_ns = s->comm_ns;
+}
+
+static void put_step(const struct nai_node_io *io, const struct serving_rank *r, const struct serving_step *s) {
+  const struct nai_step *host = &r->steps->v[s->step];
+  struct SERVING_STEPS_row row =
+      NAI_ROW(SERVING_STEPS, .pid = nai_model_pid(r->m, (int32_t)r->list->process),
+              .device_id = nai_model_device(r->m, r->list->gpu), .step = s->step, .engine = r->engine,
+              .label = nai_model_range_name(r->m, host->range), .kind = nai_serving_kind_name(s->kind),
+              .state = nai_step_state_name(s->state), .cpu_start_ns = host->start, .cpu_end_ns = host->work_end,
+              .kernel_count = s->kernels, .launch_calls = s->launch_calls, .graph_launches = s->graph_launches,
+              .pause_before = s->pause_before);
+  add_label(&row, s->label);
+  add_times(&row, s);
+  if (s->graph_launches)
+    row.graph_key = s->graph_key;
+  if (s->step + 1 < r->steps->count)
+    row.host_between_ns = host->end - host->work_end;
+  SERVING_STEPS_add(io->out[STEPS], &row);
 }
 
 static const char *const roles[] = {"one GPU", "tensor parallel", "pipeline parallel", "unknown"};
@@ -217,7 +237,7 @@ static int put_engine_row(const struct nai_node_io *io, const struct ranks *rank
   NAI_TRY(nai_buf_check(&devices, err));
   NAI_TRY(nai_buf_check(&note, err));
   NAI_ADD(SERVING_ENGINES, io->out[ENGINES], .engine = r->engine, .format = nai_serving_format_name(r->steps->serving),
-          .pids = nai_buf_str(&pids), .device_ids = nai_buf_str(&devices), .ranks = count, .role = roles[role],
+          .process_ids = nai_buf_str(&pids), .device_ids = nai_buf_str(&devices), .ranks = count, .role = roles[role],
           .pid = nai_model_pid(r->m, (int32_t)r->list->process), .device_id = nai_model_device(r->m, r->list->gpu),
           .agreement_pct = count > 1 ? agreement_pct : NAN, .steps = r->count,
           .kind_source = inferred ? "inferred" : "names", .tokens_known = r->counts, .draft_tokens = r->draft_tokens,
