@@ -31,7 +31,7 @@ const char *nai_cmd_readers(size_t i, const char *before) {
 /* Names of the embedded files of a folder. Filled on first use, by the only thread there is; choices are borrowed. */
 struct asset_names {
   size_t count;
-  char names[128][48];
+  char names[256][48];
 };
 
 static const char *asset_name(struct asset_names *list, const char *folder, const char *suffix, size_t index) {

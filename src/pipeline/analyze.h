@@ -75,7 +75,7 @@ NAI_MUST_CHECK int nai_analyze_check(const struct nai_options *options, struct n
 
 /* The schemas of the report's tables: those that describe the capture, then those of the stages before `before_stage`.
  * Returns their number. */
-enum { NAI_REPORT_MAX_TABLES = 128 };
+enum { NAI_REPORT_MAX_TABLES = 192 };
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage);
 
 /* The columns of every run, without rows: what statements are checked against. */
