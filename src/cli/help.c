@@ -2,17 +2,28 @@
 #include "cli/internal.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { WIDTH = 100, OPTION_COLUMN = 38 };
+enum { MIN_WIDTH = 60, MAX_WIDTH = 100, OPTION_COLUMN = 38 };
+
+/* Of lines: the terminal's, where help is printed to one. */
+static int line_width(void) {
+  struct winsize size;
+  bool is_terminal = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return !is_terminal || size.ws_col > MAX_WIDTH || !size.ws_col ? MAX_WIDTH
+       : size.ws_col < MIN_WIDTH                                 ? MIN_WIDTH
+                                                                 : size.ws_col;
+}
 
 static void put_spaces(struct nai_buf *out, int n) { nai_buf_printf(out, "%*s", n, ""); }
 
-/* Text in lines of at most WIDTH, all but the first indented. */
+/* Text in lines of that width, all but the first indented. */
 static void put_wrapped(struct nai_buf *out, const char *text, int indent) {
-  int column = indent;
+  int column = indent, width = line_width();
   while (*text) {
     size_t word = strcspn(text, " \n");
-    if (column > indent && column + 1 + (int)word > WIDTH) {
+    if (column > indent && column + 1 + (int)word > width) {
       nai_buf_putc(out, '\n');
       put_spaces(out, indent);
       column = indent;
@@ -74,8 +85,11 @@ static void put_lines(struct nai_buf *out, const char *heading, const char *line
 }
 
 static void put_usage(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
-  nai_buf_printf(out, "%s%s%s%s%s%s\n", program->name, c->name ? " " : "", c->name ? c->name : "",
+  NAI_SCOPED(nai_buf) line = {0};
+  nai_buf_printf(&line, "%s%s%s%s%s%s", program->name, c->name ? " " : "", c->name ? c->name : "",
                  c->options ? " [OPTION]..." : "", *c->synopsis ? " " : "", c->synopsis);
+  put_wrapped(out, nai_buf_str(&line), (int)strlen("usage: "));
+  out->oom |= line.oom;
 }
 
 /* What the operands can be, where that is a list with explanations. */

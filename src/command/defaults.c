@@ -35,7 +35,7 @@ bool nai_cmd_find_defaults(char out[PATH_MAX]) {
     snprintf(out, PATH_MAX, "%s", told);
     return *told;
   }
-  if (!getcwd(directory, sizeof directory))
+  if (!getcwd(directory, sizeof directory) || *directory != '/') /* it is outside of what can be reached */
     return false;
   snprintf(out, PATH_MAX, NAME); /* of this directory: as a command line would name it */
   for (size_t len = strlen(directory); access(out, F_OK) != 0; len = strlen(directory)) {

@@ -47,6 +47,13 @@ class Width(unittest.TestCase):
                         if not line.startswith("not shown, too wide"):
                             self.assertLessEqual(len(line), max(columns, longest + 8), f"{scenario} {command[0]} {columns}: {line}")
 
+    def test_help_fits(self):
+        """Help but for its examples, which are command lines."""
+        for command in re.findall(r"(?m)^  ([a-z-]+) ", support.run("help").stdout.partition("\nCommands:\n")[2].partition("\n\n")[0]):
+            text = on_terminal(command, "--help").partition("\nExamples:\n")[0]
+            self.assertEqual([line for line in text.splitlines() if len(line) > 80], [], command)
+            self.assertEqual(text.split(), support.run(command, "--help").stdout.partition("\nExamples:\n")[0].split())
+
     def test_a_number_stays_with_its_unit(self):
         text = on_terminal("summary", artifacts(trace("training")))
         self.assertIn("active", text)
