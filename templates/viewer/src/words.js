@@ -30,7 +30,9 @@ export const WORDS = [
   },
   {
     word: 'Launch latency, queue delay',
-    text: 'From the begin of the launching call to the begin of the work; from the end of the call. A long queue delay behind a busy GPU is healthy: the host is ahead.',
+    text:
+      'From the begin of the launching call to the begin of the work; from the end of the call. A long queue delay behind a busy GPU is healthy: the host is ahead. ' +
+      'The tracks “Launch queue” and “Launch lead” of a GPU show it over time; where they touch zero, the GPU starves.',
   },
   {
     word: 'Blocking call',
@@ -41,6 +43,11 @@ export const WORDS = [
     word: 'GPU time of an NVTX range',
     text: 'Time of the kernels whose launching call lies in the range, on its thread. Work runs later than its range: the range of a launch, not of the clock.',
     where: '#v=nvtx&nm=gpu',
+  },
+  {
+    word: 'NVTX on the GPU',
+    text: 'A range as the GPU ran it: from the start of the first operation that calls inside the range launched to the end of the last.',
+    where: '#v=timeline',
   },
   {
     word: 'Collective: waiting, transfer',

@@ -82,3 +82,22 @@ test('zooming keeps the time under the pointer, and undoing it restores the wind
   viewport.set(-1e18, 1e18);
   assert.ok(viewport.from < model.startNs && viewport.to > model.endNs && Number.isFinite(viewport.span));
 });
+
+test('what is made from every launch is made when it is shown: of a large page when its group is opened', () => {
+  for (const large of [false, true]) {
+    const { model: other } = planModel();
+    const columns = (names) => names.split(' ').map((name) => ({ name }));
+    other.report.tables.launch_breakdown = { columns: columns('device_id launch_count'), rows: [[0, 5]] };
+    other.report.tables.nvtx_projection = { columns: columns('device_id instances_with_work'), rows: [[0, 3]] };
+    if (large) other.count = 200_000;
+    const layout = new Layout(other);
+    const made = () => layout.tracks.filter((track) => track.projection || track.chart?.kind === 'queue').map((track) => track.key);
+    assert.deepEqual(made(), large ? [] : ['g0q', 'g0l', 'g0np']);
+    assert.equal(layout.projected === null, large);
+    assert.ok(layout.tracks.every((track) => track.gpu !== 1 || track.type !== 'projection'), 'nothing for a GPU without a row');
+    if (!large) continue;
+    other.count = planModel().model.count;
+    layout.toggle('g0L');
+    assert.deepEqual(made(), ['g0q', 'g0l']);
+  }
+});

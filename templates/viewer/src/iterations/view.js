@@ -184,6 +184,7 @@ export class IterationsView {
   open(index) {
     const instance = this.source?.instances[index];
     if (!instance) return;
+    this.hint.hidden = true;
     this.app.open('timeline');
     this.app.timeline.showRange(instance.start, instance.end);
   }

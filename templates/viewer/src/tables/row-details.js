@@ -33,7 +33,6 @@ export function rowDetails(app, table, row, evidence, close) {
   const { model, timeline } = app;
   const nameId = typeof evidence.name === 'string' ? model.nameIndex.get(evidence.name) : undefined;
   const events = nameId === undefined || !model.completeName(nameId) ? [] : model.eventsOf(nameId, evidence.device_id ?? null);
-  const { start, duration: durations } = model.events;
   const open = (/** @type {number} */ event) => {
     app.open('timeline');
     timeline.selectEvent(event, { zoom: true });
@@ -61,9 +60,9 @@ export function rowDetails(app, table, row, evidence, close) {
         events.length > 1
           ? [
               h('h3', {}, 'Its durations, and over time'),
-              histogram(events.map((event) => durations[event]), null, timeline.theme.compute, timeline.theme.text, HISTOGRAM_PX),
+              histogram(events.map((event) => model.events.duration[event]), null, timeline.theme.compute, timeline.theme.text, HISTOGRAM_PX),
               scatter(
-                events.map((event) => ({ event, time: start[event], value: durations[event] })),
+                events.map((event) => ({ event, time: model.events.start[event], value: model.events.duration[event] })),
                 -1,
                 { from: model.startNs, to: model.endNs, color: timeline.theme.compute, accent: timeline.theme.text, line: timeline.theme.line, width: HISTOGRAM_PX, select: open },
               ),

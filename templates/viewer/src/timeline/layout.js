@@ -25,8 +25,8 @@ const MANY_OTHERS = 3;
 const OTHERS_HINT = 'Threads without CUDA calls and NVTX ranges';
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
-/** Of a page with more events the projected ranges are made when they are asked for. */
-const OPEN_PROJECTION = 300_000;
+/** Of a page with more events, what is made from all launches is folded, and made when it is opened. */
+const OPEN_LAUNCHES = 100_000;
 const PROJECTION_HINT = 'NVTX ranges as the GPU ran them: from the start of the first operation that a range launched to the end of the last';
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
 
@@ -181,6 +181,12 @@ export class Layout {
   addLaunchCharts(gpu) {
     if (this.model.aggregated || !hasRow(this.model, 'launch_breakdown', gpu, 'launch_count')) return;
     const key = `g${gpu}`;
+    const parents = [key];
+    if (this.model.count > OPEN_LAUNCHES) {
+      parents.push(`${key}L`);
+      this.add({ type: 'thread', key: `${key}L`, label: 'Launch queue', hint: QUEUE_HINT, height: THREAD_HEIGHT, parents: [key] });
+      this.closed.add(`${key}L`);
+    }
     /** @type {Chart[] | null} */
     let charts = null;
     [['q', 'Launch queue', QUEUE_HINT], ['l', 'Launch lead', LEAD_HINT]].forEach(([suffix, label, hint], index) =>
@@ -190,7 +196,7 @@ export class Layout {
         label,
         hint,
         height: CHART_HEIGHT,
-        parents: [key],
+        parents,
         gpu,
         fill: (track) => (track.chart = (charts ??= launchCharts(this.model, gpu))[index]),
       }),
@@ -203,7 +209,7 @@ export class Layout {
     if (model.aggregated || !hasRow(model, 'nvtx_projection', gpu, 'instances_with_work')) return;
     const [key, group] = [`g${gpu}`, `g${gpu}n`];
     this.add({ type: 'thread', key: group, label: 'NVTX on the GPU', hint: PROJECTION_HINT, height: THREAD_HEIGHT, parents: [key] });
-    if (model.count > OPEN_PROJECTION) this.closed.add(group);
+    if (model.count > OPEN_LAUNCHES) this.closed.add(group);
     this.add({
       type: 'projection',
       key: `${group}p`,
