@@ -34,7 +34,7 @@ bool nai_capture_course_hardly_works(const struct nai_capture_course *course) {
   return course->ns[NAI_CAPTURE_GPU] && 100.0 * (double)course->busy < MIN_BUSY_PCT * (double)course->recorded;
 }
 
-/* What a pause that is half of `least` ns or more is recorded as. */
+/* What a pause of `least` ns or more is recorded as. */
 static const char *main_pause(const struct nai_report *report, int64_t least) {
   const struct nai_table *spans = nai_report_table(report, "active_spans");
   for (int64_t i = 0; i < spans->rows; i++) {

@@ -21,4 +21,4 @@
   C(T, end_ns, END, "end of the last one")
 NAI_TABLE(CALL_ROUNDS, call_rounds, "Rounds of CUDA calls",
           "Twenty or more rounds of launches and waits of one process, of a run whose kernels were not recorded",
-          "whether the GPU worked meanwhile")
+          "whether the GPU worked in that time")

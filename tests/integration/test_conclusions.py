@@ -135,6 +135,20 @@ class Bounds(unittest.TestCase):
                 self.hold(sibling("nussinov", version), better, "underfilled", 1.5)
 
 
+    def test_no_version_wins_more_than_all_findings_say(self):
+        """Every version of a program against every faster one: what was won lies below the findings that are no part of others."""
+        noise = 0.02
+        for series in ("nussinov", "triangular_solves"):
+            said = [Said(path) for path in support.exports(series=True) if path.parent.name == series or series in path.parts]
+            active = {report: max((support.ns_of_ms(row["active_ms"]) for row in report.rows("gpu_active")), default=0) for report in said}
+            pairs = [(a, b) for a in said for b in said if active[b] and active[a] - active[b] > noise * active[a]]
+            self.assertEqual(bool(pairs), bool(said), series)
+            for lossy, better in pairs:
+                total = sum(int(row["saving_ns"]) for row in lossy.rows("findings")
+                            if row["saving_ns"] and row["share_of"] == "active time" and not row["part_of"])
+                with self.subTest((str(lossy.out), str(better.out))):
+                    self.assertGreaterEqual(total, active[lossy] - active[better])
+
 class Causes(unittest.TestCase):
     def test_the_launch_call_not_the_code_around_it_takes_the_time(self):
         for said in each(generated("launch-load"), real("cuda_small")):

@@ -262,9 +262,9 @@ class Printing(unittest.TestCase):
 
     def test_a_text_is_checked(self):
         place = artifacts("host-bound")
-        text = run("ask", place, "why is my GPU idle", "--check", "1. Idle for 29.6 ms [F1], of 77 ms [F1].\nThat is 53.9 %. So says [F8\x1b[31m].\n[F8] too.").stdout
+        text = run("ask", place, "why is my GPU idle", "--check", "1. Idle for 29.6 ms [F1], of 77 ms [F1].\nThat is 53.9 %. So says [F99\x1b[31m].\n[F99] too.").stdout
         self.assertEqual(text, "Numbers\n  29.6 ms: supported; it is in F1\n  77 ms: not in the cited facts\n  53.9 %: no fact is cited; it is in F1\n"
-                               "  31: no fact is cited\n  [F8]: cites a fact that the answer does not have\n1 of 5 supported\n")
+                               "  31: no fact is cited\n  [F99]: cites a fact that the answer does not have\n1 of 5 supported\n")
         self.assertEqual(run("ask", place, "why is my GPU idle", "--check", "Nothing.").stdout, "Numbers\n  none\n0 of 0 supported\n")
 
     def test_what_is_proposed_works(self):

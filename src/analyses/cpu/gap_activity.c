@@ -134,5 +134,5 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(gap_activity, .outputs = NAI_SCHEMAS(&nai_gap_activity_schema, &nai_gap_functions_schema),
              .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema, &nai_idle_patterns_schema),
              .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE) | NAI_PART(CPU) | NAI_PART(GPUS) |
-                      NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
+                      NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
              .tables = NAI_IN(LABELS), .run = run)

@@ -210,18 +210,18 @@ struct outer_calls {
 };
 
 static void find_outer_calls(struct outer_calls *of, const struct nai_model *m) {
+  const struct nai_groups *calls = &m->api_by_thread;
   for (uint32_t p = 0; p < m->process_count; p++)
     of[p] = (struct outer_calls){NAI_NO_ROW, NAI_NO_ROW};
-  for (uint32_t i = 0; i < m->apis.n; i++) {
-    int32_t thread = nai_at_i32(&m->apis.thread, i), process = thread < 0 ? -1 : m->thread_process[thread];
-    if (process < 0)
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    if (m->thread_process[t] < 0 || calls->first[t] == calls->first[t + 1])
       continue;
-    struct outer_calls *calls = &of[process];
-    int64_t start = nai_at(&m->apis.start_ns, i);
-    if (calls->first == NAI_NO_ROW || start < nai_at(&m->apis.start_ns, calls->first))
-      calls->first = i;
-    if (calls->last == NAI_NO_ROW || start >= nai_at(&m->apis.start_ns, calls->last))
-      calls->last = i;
+    struct outer_calls *outer = &of[m->thread_process[t]];
+    uint32_t first = calls->order[calls->first[t]], last = calls->order[calls->first[t + 1] - 1];
+    if (outer->first == NAI_NO_ROW || nai_at(&m->apis.start_ns, first) < nai_at(&m->apis.start_ns, outer->first))
+      outer->first = first;
+    if (outer->last == NAI_NO_ROW || nai_at(&m->apis.start_ns, last) > nai_at(&m->apis.start_ns, outer->last))
+      outer->last = last;
   }
 }
 

@@ -103,7 +103,7 @@ static void add_call(struct rounds *r, uint32_t api) {
     nai_buf_printf(&r->calls, "%s%s", r->calls.len ? ", " : "", nai_model_api_name(r->m, api));
 }
 
-/* The outermost calls of a thread, by start. A round that begins elsewhere than behind the last one ended there. */
+/* The outermost calls of a thread, by start: a launch behind a wait begins a round. */
 static int add_thread(struct rounds *r, uint32_t thread, struct nai_err *err) {
   const struct nai_groups *calls = &r->m->api_by_thread;
   int64_t until = INT64_MIN;
