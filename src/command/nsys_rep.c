@@ -220,7 +220,7 @@ static int takes_blobs(bool *takes, struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_buf) help = {0};
   NAI_CLOSED int fd = memfd_create("help", MFD_CLOEXEC);
   struct nai_err ignored;
-  int status;
+  int status = 0;
   if (fd < 0)
     return nai_err_sys(err, NAI_ELIMIT, errno, "cannot run %s", job->nsys);
   NAI_TRY(run_nsys(&status, job, argv, fd, NULL, err));
@@ -269,7 +269,7 @@ static int export_to(const char *output, struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_buf) report = {0};
   NAI_CLOSED int null = open("/dev/null", O_WRONLY | O_CLOEXEC); /* stdout is for our data */
   bool blobs = false, made;
-  int status;
+  int status = 0;
   NAI_TRY(put_operand(&report, job->report, err));
   NAI_TRY(takes_blobs(&blobs, job, err));
   const char *argv[12] = {job->nsys, "export", "--type", "sqlite", "--force-overwrite", "true"};
