@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -218,11 +217,11 @@ static int run_nsys(int *status, struct job *job, const char *const *argv, int t
 static int takes_blobs(bool *takes, struct job *job, struct nai_err *err) {
   const char *const argv[] = {job->nsys, "export", "--help", NULL};
   NAI_SCOPED(nai_buf) help = {0};
-  NAI_CLOSED int fd = memfd_create("help", MFD_CLOEXEC);
+  NAI_CLOSED int fd = nai_fs_unnamed(nai_temporary_place());
   struct nai_err ignored;
-  int status;
+  int status = 0;
   if (fd < 0)
-    return nai_err_sys(err, NAI_ELIMIT, errno, "cannot run %s", job->nsys);
+    return nai_err_sys(err, NAI_EIO, errno, "cannot write to \"%s\"", nai_temporary_place());
   NAI_TRY(run_nsys(&status, job, argv, fd, NULL, err));
   *takes = lseek(fd, 0, SEEK_SET) == 0 && nai_fs_read_fd(&help, fd, "help", MAX_HELP, NAI_EIO, &ignored) == NAI_OK &&
            strstr(nai_buf_str(&help), "--include-blobs");
@@ -269,7 +268,7 @@ static int export_to(const char *output, struct job *job, struct nai_err *err) {
   NAI_SCOPED(nai_buf) report = {0};
   NAI_CLOSED int null = open("/dev/null", O_WRONLY | O_CLOEXEC); /* stdout is for our data */
   bool blobs = false, made;
-  int status;
+  int status = 0;
   NAI_TRY(put_operand(&report, job->report, err));
   NAI_TRY(takes_blobs(&blobs, job, err));
   const char *argv[12] = {job->nsys, "export", "--type", "sqlite", "--force-overwrite", "true"};
