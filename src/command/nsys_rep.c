@@ -289,6 +289,17 @@ static int export_to(const char *output, struct job *job, struct nai_err *err) {
   return made ? NAI_OK : nai_err_set(err, NAI_EINPUT, "nsys export wrote no SQLite file for \"%s\"", job->report);
 }
 
+void nai_cmd_ending_signals(sigset_t *signals) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  sigemptyset(signals);
+  sigaddset(signals, SIGCHLD);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    struct sigaction now;
+    if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+      sigaddset(signals, ends[i]);
+  }
+}
+
 /* --- all of it ---------------------------------------------------------------------------------------- */
 
 /* Puts an export into the cache, unless the report has become another one meanwhile. Where another process was faster,

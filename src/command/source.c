@@ -16,34 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool nai_cmd_is_run(const char *path) {
-  char manifest[PATH_MAX];
-  return nai_fs_is_dir(path) && nai_fs_join(manifest, sizeof manifest, path, "stages/manifest.json") &&
-         nai_fs_exists(manifest);
-}
-
-size_t nai_cmd_trace_suffix(const char *name, size_t len) {
-  static const char *const suffixes[] = {".sqlite", ".nsys-rep", ".sqlite.gz", ".sqlite.zst"};
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-    size_t n = strlen(suffixes[i]);
-    if (len > n && memcmp(name + len - n, suffixes[i], n) == 0)
-      return n;
-  }
-  return 0;
-}
-
-bool nai_cmd_is_trace(const char *path) {
-  static const char magic[] = "SQLite format 3";
-  char head[sizeof magic] = "";
-  if (nai_cmd_trace_suffix(path, strlen(path)))
-    return true;
-  FILE *file = nai_fs_is_regular(path) ? fopen(path, "rbe") : NULL;
-  bool is = file && fread(head, 1, sizeof magic, file) == sizeof magic && memcmp(head, magic, sizeof magic) == 0;
-  if (file)
-    fclose(file);
-  return is;
-}
-
 void nai_cmd_confine(const char *out, const char *stages, const char *file) {
   char temporary[PATH_MAX];
   snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
@@ -81,17 +53,6 @@ static int await(pid_t child, int *status, const sigset_t *signals) {
     }
   }
   return asked;
-}
-
-void nai_cmd_ending_signals(sigset_t *signals) {
-  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-  sigemptyset(signals);
-  sigaddset(signals, SIGCHLD);
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    struct sigaction now;
-    if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-      sigaddset(signals, ends[i]);
-  }
 }
 
 /* In a process of its own, which leaves this one without threads and with little memory, and which can be ended without

@@ -34,13 +34,6 @@ int nai_rules_leave(const struct nai_rule_set *set, int rc, struct nai_err *err)
   return err->code;
 }
 
-const struct nai_table *nai_rules_table(const struct nai_rules_input *input, const struct nai_schema *schema) {
-  for (size_t i = 0; i < input->table_count; i++)
-    if (input->tables[i] && is_of(input->tables[i], schema))
-      return input->tables[i];
-  return NULL;
-}
-
 static void open_table(struct env *env, const struct selection *rows) {
   env->tables[rows->source] = nai_rules_table(env->input, rows->schema);
 }

@@ -2,7 +2,6 @@
  * and what a finding could save decides how severe it is unless a reason speaks against it. */
 #include "rules/evaluation.h"
 #include "table/stats.h"
-#include "tables/capture_time.h"
 #include "tables/gpu_active.h"
 #include "tables/gpu_utilization.h"
 
@@ -48,21 +47,6 @@ int64_t nai_saving_capped(const struct nai_rules_input *input, const struct hit 
     return ns;
   int64_t loss = loss_ns(input, hit->device_id, hit->rule->explains);
   return loss != NAI_NULL_I64 && loss < ns ? loss : ns;
-}
-
-/* The capture without what is not recorded, ns; 0 where nothing tells. */
-static int64_t recorded_ns(const struct nai_rules_input *input) {
-  const struct nai_table *parts = nai_rules_table(input, &nai_capture_time_schema);
-  int64_t ns = 0;
-  for (int64_t i = 0; parts && i < parts->rows; i++)
-    if (strcmp(nai_get_str(parts, i, CAPTURE_TIME_phase), nai_capture_phase_name(NAI_CAPTURE_NOT_RECORDED)) != 0)
-      ns += nai_get_i64(parts, i, CAPTURE_TIME_duration_ns);
-  return ns;
-}
-
-double nai_saving_pct_of_capture(const struct nai_rules_input *input, const struct saving *saving) {
-  int64_t recorded = recorded_ns(input);
-  return recorded <= 0 || saving->ns == NAI_NULL_I64 ? NAN : nai_percent((double)saving->ns, (double)recorded);
 }
 
 /* --- Sharing ---------------------------------------------------------------------------------- */

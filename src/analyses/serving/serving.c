@@ -253,10 +253,10 @@ static int put_engine(const struct nai_node_io *io, const struct ranks *ranks, u
   double agreement_pct;
   NAI_TRY(judge(&e.rank, &role, &agreement_pct, ranks, number, err));
   NAI_TRY(put_engine_row(io, ranks, e.rank, role, agreement_pct, err));
-  NAI_TRY(serving_put_batches(&e, io->out[BATCH], io->out[CURVE], err));
-  NAI_TRY(serving_put_summary(&e, io->out[SUMMARY], err));
-  NAI_TRY(serving_put_interference(&e, io->out[INTERFERENCE], err));
-  return serving_put_host(&e, io->out[HOST], err);
+  NAI_TRY(nai_serving_put_batches(&e, io->out[BATCH], io->out[CURVE], err));
+  NAI_TRY(nai_serving_put_summary(&e, io->out[SUMMARY], err));
+  NAI_TRY(nai_serving_put_interference(&e, io->out[INTERFERENCE], err));
+  return nai_serving_put_host(&e, io->out[HOST], err);
 }
 
 /* --- all ------------------------------------------------------------------------------------------- */
@@ -276,7 +276,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     if (!steps->labels)
       continue;
     *r = (struct serving_rank){.m = io->model, .list = &all->lists[i], .steps = steps};
-    NAI_TRY(serving_rank_fill(r, io->arena, err));
+    NAI_TRY(nai_serving_rank_fill(r, io->arena, err));
     ranks.count += r->count > 0;
   }
   find_engines(&ranks);

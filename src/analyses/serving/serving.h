@@ -36,7 +36,7 @@ struct serving_rank {
 };
 
 /* serving_work.c: the steps with work, of ranks that have the list, GPU and process set. */
-NAI_MUST_CHECK int serving_rank_fill(struct serving_rank *rank, struct nai_arena *arena, struct nai_err *err);
+NAI_MUST_CHECK int nai_serving_rank_fill(struct serving_rank *rank, struct nai_arena *arena, struct nai_err *err);
 
 /* What the tables of one engine are written from. */
 struct serving_engine {
@@ -46,13 +46,15 @@ struct serving_engine {
   double base_ns, request_ns; /* the line of decode time by requests; NaN without */
 };
 /* serving_sums.c: tables serving_summary, serving_batch, serving_curve, serving_interference. */
-NAI_MUST_CHECK int serving_put_batches(struct serving_engine *engine, struct nai_table *batches,
-                                       struct nai_table *curve, struct nai_err *err);
-NAI_MUST_CHECK int serving_put_summary(const struct serving_engine *engine, struct nai_table *out, struct nai_err *err);
-NAI_MUST_CHECK int serving_put_interference(const struct serving_engine *engine, struct nai_table *out,
-                                            struct nai_err *err);
+NAI_MUST_CHECK int nai_serving_put_batches(struct serving_engine *engine, struct nai_table *batches,
+                                           struct nai_table *curve, struct nai_err *err);
+NAI_MUST_CHECK int nai_serving_put_summary(const struct serving_engine *engine, struct nai_table *out,
+                                           struct nai_err *err);
+NAI_MUST_CHECK int nai_serving_put_interference(const struct serving_engine *engine, struct nai_table *out,
+                                                struct nai_err *err);
 /* serving_host.c: table serving_host. */
-NAI_MUST_CHECK int serving_put_host(const struct serving_engine *engine, struct nai_table *out, struct nai_err *err);
+NAI_MUST_CHECK int nai_serving_put_host(const struct serving_engine *engine, struct nai_table *out,
+                                        struct nai_err *err);
 
 /* Whether the step counts: steady, and of a kind that does something. */
 static inline bool serving_is_steady(const struct serving_step *s) {

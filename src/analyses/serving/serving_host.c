@@ -99,7 +99,7 @@ static int add_gaps(int64_t total[CAUSES], int64_t idle[CAUSES], const struct se
   return NAI_OK;
 }
 
-int serving_put_host(const struct serving_engine *e, struct nai_table *out, struct nai_err *err) {
+int nai_serving_put_host(const struct serving_engine *e, struct nai_table *out, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(e->rank->m->scratch_dir);
   struct layers layers;
   int64_t total[CAUSES] = {0}, idle[CAUSES] = {0}, periods = 0;

@@ -202,7 +202,7 @@ static int put_kind(const struct serving_engine *e, struct nai_table *out, int k
   return NAI_OK;
 }
 
-int serving_put_summary(const struct serving_engine *e, struct nai_table *out, struct nai_err *err) {
+int nai_serving_put_summary(const struct serving_engine *e, struct nai_table *out, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   int64_t *room;
   NAI_TRY(NAI_NEW(room, &arena, e->rank->count, err));
@@ -329,8 +329,8 @@ static void put_line(struct SERVING_CURVE_row *row, struct serving_engine *e, st
   row->base_pct = 100 * base / (base + slope * (double)row->median_requests);
 }
 
-int serving_put_batches(struct serving_engine *e, struct nai_table *batches, struct nai_table *curve,
-                        struct nai_err *err) {
+int nai_serving_put_batches(struct serving_engine *e, struct nai_table *batches, struct nai_table *curve,
+                            struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct by_size sizes;
   struct line line = {0};
@@ -419,7 +419,7 @@ static void add_delayed(struct SERVING_INTERFERENCE_row *row, const struct servi
   row->longest_end_ns = s->end;
 }
 
-int serving_put_interference(const struct serving_engine *e, struct nai_table *out, struct nai_err *err) {
+int nai_serving_put_interference(const struct serving_engine *e, struct nai_table *out, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const struct serving_rank *r = e->rank;
   int64_t usual[SERVING_BUCKETS], *room, *chunks, all = 0;

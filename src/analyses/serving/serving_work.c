@@ -235,7 +235,7 @@ static void find_intervals(struct serving_rank *r) {
   }
 }
 
-int serving_rank_fill(struct serving_rank *r, struct nai_arena *arena, struct nai_err *err) {
+int nai_serving_rank_fill(struct serving_rank *r, struct nai_arena *arena, struct nai_err *err) {
   int64_t *room;
   NAI_TRY(add_work(r, arena, err));
   if (!r->count)

@@ -64,8 +64,8 @@ static const struct nai_cli_option options[] = {
                    .otherwise = "by the GPU's product name"),
     NAI_CLI_OPTION(
         text, run.flops.weights, "model-weights", "BYTES[,...]",
-        "what a decode step reads of the weights on one GPU: 14e9[,active=LOW-HIGH][,kv=BYTES_PER_TOKEN] (table "
-        "serving_bound)"),
+        "what a decode step reads of the weights on one GPU: 14e9, or 14e9,active=3e9-14e9,kv=131072 with the range of "
+        "active experts and the bytes per token of the KV cache (table serving_bound)"),
     NAI_CLI_OPTION(text, run.gpu_facts, "gpu-facts", "FILE",
                    "YAML limits, links and peaks of GPUs (as rules/gpus.yaml), used before the built-in ones",
                    NAI_CLI_FILES("yaml yml")),

@@ -150,54 +150,6 @@ static int scan(struct nai_store *store, const char *path, int level, const stru
   return rc;
 }
 
-static int in_order(const void *pa, const void *pb) {
-  const struct nai_store_run *a = pa, *b = pb;
-  int order = strcmp(a->series, b->series);
-  if (order)
-    return order;
-  bool known_a = a->utc_ns != NAI_NULL_I64, known_b = b->utc_ns != NAI_NULL_I64;
-  if (known_a != known_b)
-    return known_b - known_a;
-  if (a->utc_ns != b->utc_ns)
-    return a->utc_ns < b->utc_ns ? -1 : 1;
-  return strcmp(a->id, b->id);
-}
-
-struct id_search {
-  const struct nai_store *store;
-  const char *id;
-};
-
-static const char *id_at(const struct nai_store *store, size_t i) { return store->runs[store->by_id[i]].id; }
-
-static bool id_before(const void *ctx, size_t i) {
-  const struct id_search *search = ctx;
-  return strcmp(id_at(search->store, i), search->id) < 0;
-}
-
-const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id) {
-  size_t i = nai_search(0, store->count, id_before, &(struct id_search){store, id});
-  return i < store->count && strcmp(id_at(store, i), id) == 0 ? &store->runs[store->by_id[i]] : NULL;
-}
-
-/* Of one id in two series, which only damage makes, the first in order is meant. */
-static int by_id(const void *pa, const void *pb, void *runs) {
-  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  int order = strcmp(((const struct nai_store_run *)runs)[a].id, ((const struct nai_store_run *)runs)[b].id);
-  return order ? order : (a > b) - (a < b);
-}
-
-int nai_store_sort(struct nai_store *store, struct nai_err *err) {
-  NAI_TRY(NAI_NEW(store->by_id, &store->arena, store->count, err));
-  if (store->count)
-    qsort(store->runs, store->count, sizeof *store->runs, in_order);
-  for (uint32_t i = 0; i < store->count; i++)
-    store->by_id[i] = i;
-  if (store->count)
-    qsort_r(store->by_id, store->count, sizeof *store->by_id, by_id, store->runs);
-  return NAI_OK;
-}
-
 static int read_wanted(struct nai_store *store, const struct wanted *wanted, struct nai_err *err) {
   char runs[PATH_MAX];
   snprintf(runs, sizeof runs, "%s/runs", store->path);
