@@ -53,8 +53,8 @@ class Verify(unittest.TestCase):
         gaps = 0
         for path, finding, gpu, start, end, rows in stretches():
             causes = [row for row in support.read_csv(artifacts(path), "idle_causes") if row["device_id"] == str(gpu)]
-            lines = [e for e in finding["evidence"] if e["table"] == "idle_causes" and e["device_id"] == gpu]
-            if not lines:
+            lines = [e for e in finding["evidence"] if e["device_id"] == gpu]
+            if not lines or lines[0]["table"] != "idle_causes":
                 continue
             with self.subTest(trace=path.name, rule=finding["id"], gpu=gpu):
                 gaps += 1
@@ -78,10 +78,28 @@ class Verify(unittest.TestCase):
                         self.assertIn(gap["host_activity"], idle["name"])
         self.assertGreater(gaps, 10)
 
+    def test_the_idle_time_behind_a_wait_is_shown(self):
+        """A finding about waits shows the one that costs most: gaps that sum up to at least what it states."""
+        waits = 0
+        for path, finding, gpu, start, end, rows in stretches():
+            lines = [e for e in finding["evidence"] if e["device_id"] == gpu]
+            if not lines or lines[0]["table"] != "launch_waits":
+                continue
+            with self.subTest(trace=path.name, rule=finding["id"], gpu=gpu):
+                waits += 1
+                place, = [row for row in support.read_csv(artifacts(path), "launch_waits")
+                          if row["device_id"] == str(gpu) and row["longest_start_ns"] == str(start) and row["longest_end_ns"] == str(end)]
+                gaps = [row for row in rows if row["what"] == "idle" and row["device_id"] == gpu]
+                self.assertTrue(all(start <= gap["start_ns"] and gap["end_ns"] <= end for gap in gaps))
+                if len(gaps) < 12:  # it shows that many, the longest
+                    self.assertGreaterEqual(sum(gap["end_ns"] - gap["start_ns"] for gap in gaps), round(float(place["longest_ms"]) * 1e6))
+        self.assertGreater(waits, 1)
+
     def test_each_gpu_that_the_finding_shows_has_its_gap(self):
         for path in traces():
             for finding in support.report(artifacts(path)).json["findings"]:
-                facts = {e["device_id"] for e in finding["evidence"] if e["table"] == "idle_causes"}
+                of = finding["evidence"][0]["table"]
+                facts = {e["device_id"] for e in finding["evidence"] if e["table"] == of and of in ("idle_causes", "launch_waits")}
                 told = {int(gpu) for gpu in re.findall(r"stretch .*--gpu (\d+)", finding["verify"])}
                 if facts:
                     self.assertEqual(told, facts, (path.name, finding["id"]))
