@@ -82,6 +82,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(run("batch", out / "nights", "--out", out / "batch", "-q").returncode, 4)
         for night in sorted((out / "batch" / "items").iterdir()):
             self.assertEqual(run("store", "add", night, "--store", out / "store", "--series", "demo").returncode, 0)
+        self.assertEqual(run("store", "index", "--store", out / "store", "-q").returncode, 0)
         self.assertEqual(run("trend", "--store", out / "store", "--out", out / "trend").returncode, 0)
         self.assertEqual(run("ranks", *sorted((out / "ranks").glob("*.sqlite")), "--out", out / "job").returncode, 0)
         self.check(SOURCE / "tests" / "viewer" / "many.mjs", out / "batch" / "index.html", out / "store" / "index.html",

@@ -77,6 +77,7 @@ class Package(unittest.TestCase):
         call("cmake", "--install", BUILD, "--prefix", prefix / "usr")
         want = {p.relative_to(prefix) for p in packed_files(prefix)}
         want = {p.with_name(p.name + ".gz") if "man" in p.parts else p for p in want}
+        want = {pathlib.Path(str(p).replace("site-functions", "vendor-completions")) for p in want}  # where Debian's zsh looks
         want |= {pathlib.Path("usr/share/doc/nsys-ai") / name for name in ("copyright", "changelog.gz")}
         self.assertEqual({p.relative_to(self.root) for p in packed_files(self.root)}, want)
         for name in ("rules/default.yaml", "metrics/default.yaml", "phase-maps/vllm.yaml", "templates/report.html"):

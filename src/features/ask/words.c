@@ -480,7 +480,7 @@ void nai_question_spell(struct nai_question *q, const struct nai_intents *intent
 void nai_question_take_spelling(struct nai_question *q, const struct nai_intents *intents) {
   for (size_t i = 0; i < q->count; i++)
     if (q->words[i].meant[0])
-      snprintf(q->words[i].text, sizeof q->words[i].text, "%s", q->words[i].meant);
+      memcpy(q->words[i].text, q->words[i].meant, sizeof q->words[i].text);
   squeeze(q);
   each_list(q, intents, mark_list);
   mark_qualifiers(q, intents);

@@ -21,7 +21,7 @@ static int64_t call_weight(const struct nai_scenario *s, uint32_t call, int64_t 
 }
 
 static int64_t host_weight(const struct nai_scenario *s, uint32_t call, int64_t ns) {
-  double factor = s->host_factor ? s->host_factor : 1;
+  double factor = s->host_factor != 0 ? s->host_factor : 1;
   if (s->slow_return && waits_no_longer(s, call - 1))
     factor *= NAI_SLOW_HOST;
   return scaled(cut(s->host_cut, call, ns), factor);

@@ -170,7 +170,7 @@ static int edit_host(struct edit *e, double factor, struct nai_err *err) {
   NAI_TRY(need_factors(&e->call_factor, d->call_count, e, err));
   for (uint32_t call = 0; call < d->call_count; call++)
     e->call_factor[call] *= (float)factor;
-  e->s->host_factor = (e->s->host_factor ? e->s->host_factor : 1) * factor;
+  e->s->host_factor = (e->s->host_factor != 0 ? e->s->host_factor : 1) * factor;
   e->edited += d->call_count;
   return NAI_OK;
 }
