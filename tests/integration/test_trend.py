@@ -243,7 +243,7 @@ class Store(unittest.TestCase):
         """A night may be judged after it was stored; another series or environment is not taken silently."""
         store, item = fresh_dir() / "s", self.batch / "items/night-0000"
         first = self.add(store, 0)
-        self.assertIn("what is said of it is new", run("store", "add", item, "--store", store, "--verdict", "fail").stdout)
+        self.assertIn("labels or verdict updated", run("store", "add", item, "--store", store, "--verdict", "fail").stdout)
         row, = self.rows(store)
         self.assertEqual((row["run_id"], row["verdict"], row["series"][:5], json.loads(row["labels_json"])),
                          (first, "fail", "demo/", {"night": "0"}))
