@@ -821,6 +821,15 @@ class Store(unittest.TestCase):
                       ("--all", "--store", store, "--budgets", "nothing.yaml")):
             self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
 
+    def test_check_of_all_series_says_what_was_thinned_out(self):
+        store = fresh_dir() / "s"
+        for name, number in (("old", 0), ("old", 1), ("now", 8)):
+            self.add(store, number, "--series", name, "--id", f"{name}{number}")
+        self.assertIn("old1", run("store", "prune", "--keep", "1d", "--monthly", "all", "--store", store).stdout)
+        done = run("check", "--all", "--store", store, "--baseline", "last-good", "--out", fresh_dir() / "c")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("undecided  old: the newest run, old1, was thinned out", done.stdout)
+
     @support.tier("ci")
     def test_a_new_definition(self):
         """Values of two definitions are no change, no trend and no anchor; what is before is drawn, and told apart."""
