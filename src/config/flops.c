@@ -16,7 +16,7 @@ static int read_number(double *out, const char *option, const char *text, size_t
     *out = strtod(copy, &end);
   }
   if (!plain || *end || !isfinite(*out) || *out <= 0)
-    return nai_err_set(err, NAI_EUSAGE, "%s: \"%.*s\" is no number above 0 such as 1.2e18", option,
+    return nai_err_set(err, NAI_EUSAGE, "%s: \"%.*s\": expected a number above 0 without a unit, such as 14e9", option,
                        (int)(len < 60 ? len : 60), text);
   return NAI_OK;
 }

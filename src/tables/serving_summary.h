@@ -30,7 +30,7 @@
     .better = NAI_BETTER_LOWER)                                                                                     \
   C(T, median_launch_calls, COUNT, "API calls that launch a step's work", .better = NAI_BETTER_LOWER)               \
   C(T, recompute_steps, COUNT, "steps that compute a preempted request again", .better = NAI_BETTER_LOWER)          \
-  C(T, without_graph_ns, TIME, "what decode steps without a graph take longer than such with one, summed",          \
+  C(T, without_graph_ns, TIME, "what decode steps without a graph take longer than those with one, summed",         \
     .better = NAI_BETTER_LOWER)                                                                                     \
   C(T, exposed_comm_pct, PCT, "communication without compute, of the periods", .better = NAI_BETTER_LOWER)          \
   C(T, note, LABEL, "what limits the numbers")

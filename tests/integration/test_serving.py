@@ -346,10 +346,16 @@ class Bound(unittest.TestCase):
             self.assertNotIn("memory-bound", text)
 
     def test_impossible_bytes_are_refused(self):
-        row, findings, _ = self.row("1e10")
-        self.assertEqual((row["share_low_pct"], row["share_high_pct"]), ("", ""))
-        self.assertIn("not what it reads", row["reason"])
-        self.assertNotIn("serving-decode-near-weight-reads", findings)
+        for weights in ("1e10", "1e300", "1e10,kv=1e300"):
+            row, findings, _ = self.row(weights)
+            self.assertEqual((row["share_low_pct"], row["share_high_pct"]), ("", ""), weights)
+            self.assertIn("not what it reads", row["reason"])
+            self.assertNotIn("serving-decode-near-weight-reads", findings)
+
+    def test_numbers_have_no_unit(self):
+        done = run("analyze", trace("serving"), "-q", "--out", fresh_dir() / "run", "--model-weights", "14GB")
+        self.assertEqual((done.returncode, done.stderr.strip()),
+                         (2, 'nsys-ai: --model-weights: "14GB": expected a number above 0 without a unit, such as 14e9'))
 
     def test_mistakes(self):
         for value in ("", "0", "x", "1e9,", "1e9,active", "1e9,active=3e9-1e9", "1e9,kv=-1", "1e9,other=1"):

@@ -239,7 +239,7 @@ class Meanwhile(Case):
         self.assertEqual(done.stdout, "n1 is there already\n")
         add = ("store", "add", loop(2), "--store", self.store, "--id", "n2")
         done = self.call(*add, "--verdict", "fail", env=meanwhile("linkat", "metrics.ntab", *add))
-        self.assertEqual(done.stdout, "n2: what is said of it is new\n")
+        self.assertEqual(done.stdout, "n2: labels or verdict updated\n")
         self.assertIn('"fail"', (self.stored(2).parents[1] / "run.json").read_text())
         other = ("store", "add", loop(4), "--store", self.store, "--id", "n3")
         self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "metrics.ntab", *other)).stderr)

@@ -243,7 +243,7 @@ class Store(unittest.TestCase):
         """A night may be judged after it was stored; another series or environment is not taken silently."""
         store, item = fresh_dir() / "s", self.batch / "items/night-0000"
         first = self.add(store, 0)
-        self.assertIn("what is said of it is new", run("store", "add", item, "--store", store, "--verdict", "fail").stdout)
+        self.assertIn("labels or verdict updated", run("store", "add", item, "--store", store, "--verdict", "fail").stdout)
         row, = self.rows(store)
         self.assertEqual((row["run_id"], row["verdict"], row["series"][:5], json.loads(row["labels_json"])),
                          (first, "fail", "demo/", {"night": "0"}))
@@ -820,6 +820,15 @@ class Store(unittest.TestCase):
         for words in (("--all",), ("--all", "--store", store, "--suite", store), ("--all", "x", "--store", store),
                       ("--all", "--store", store, "--budgets", "nothing.yaml")):
             self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
+
+    def test_check_of_all_series_says_what_was_thinned_out(self):
+        store = fresh_dir() / "s"
+        for name, number in (("old", 0), ("old", 1), ("now", 8)):
+            self.add(store, number, "--series", name, "--id", f"{name}{number}")
+        self.assertIn("old1", run("store", "prune", "--keep", "1d", "--monthly", "all", "--store", store).stdout)
+        done = run("check", "--all", "--store", store, "--baseline", "last-good", "--out", fresh_dir() / "c")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("undecided  old: the newest run, old1, was thinned out", done.stdout)
 
     @support.tier("ci")
     def test_a_new_definition(self):

@@ -15,6 +15,9 @@
 enum { ENGINES, STEPS, SUMMARY };
 enum { MOST_PCT = 105 }; /* a clock or bandwidth that is a little off */
 
+/* The user may say any number of bytes, and an export any bandwidth: neither leaves 63 bits. */
+static int64_t rounded(double value) { return llround(fmin(value, 9e18)); }
+
 static double bandwidth(const struct nai_model *m, int64_t device) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
   for (int64_t row = 0; row < gpus->rows; row++)
@@ -54,16 +57,16 @@ static int put_engine(const struct nai_node_io *io, int64_t number, struct nai_e
   double kv, per_s = bandwidth(io->model, engine.device_id);
   NAI_TRY(median_kv(&kv, io->in[STEPS], &engine, err));
   struct SERVING_BOUND_row row = NAI_ROW(SERVING_BOUND, .engine = engine.engine, .device_id = engine.device_id,
-                                         .bytes_low = llround(said->weights_low + kv * said->kv_bytes),
-                                         .bytes_high = llround(said->weights_high + kv * said->kv_bytes),
+                                         .bytes_low = rounded(said->weights_low + kv * said->kv_bytes),
+                                         .bytes_high = rounded(said->weights_high + kv * said->kv_bytes),
                                          .busy_ns = decode_busy_ns(io->in[SUMMARY], engine.engine));
   if (per_s <= 0)
     row.reason = "the export does not tell the bandwidth of the GPU's memory";
   else if (row.busy_ns == NAI_NULL_I64)
     row.reason = "fewer than 20 steady decode steps";
   if (per_s > 0) {
-    row.bound_low_ns = llround(1e9 * (double)row.bytes_low / per_s);
-    row.bound_high_ns = llround(1e9 * (double)row.bytes_high / per_s);
+    row.bound_low_ns = rounded(1e9 * (double)row.bytes_low / per_s);
+    row.bound_high_ns = rounded(1e9 * (double)row.bytes_high / per_s);
   }
   if (!row.reason && (double)row.bound_low_ns * 100 > (double)row.busy_ns * MOST_PCT)
     row.reason = "a decode step takes less time than reading so many bytes: they are not what it reads on this GPU";

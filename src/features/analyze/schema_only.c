@@ -182,7 +182,7 @@ static int put_table(struct nai_buf *out, struct reading *r, struct nai_trace *t
     }
     NAI_TRY(rc);
     if (!first)
-      nai_buf_printf(out, ": %" PRId64 " rows\n", r->rows);
+      nai_buf_printf(out, ": %" PRId64 " %s\n", r->rows, r->rows == 1 ? "row" : "rows");
     for (int i = 0; i < r->count; i++)
       put_column(out, &r->columns[i]);
   }

@@ -113,7 +113,7 @@ static int by_text(const void *a, const void *b) { return strcmp(*(const char *c
 static int add_night(struct nai_store *store, const struct store_args *a, const char *const *operands, size_t count,
                      struct nai_err *err) {
   static const char *const words[] = {
-      [NAI_STORE_NEW] = "", [NAI_STORE_SAME] = " is there already", [NAI_STORE_TOLD] = ": what is said of it is new"};
+      [NAI_STORE_NEW] = "", [NAI_STORE_SAME] = " is there already", [NAI_STORE_TOLD] = ": labels or verdict updated"};
   NAI_SCOPED(night) night = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_buf) id = {0};
   const char *paths[NAI_STORE_MAX_CAPTURES];

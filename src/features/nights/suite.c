@@ -206,7 +206,10 @@ static int add_newest(struct nai_suite_programs *to, const char *path, const cha
     NAI_TRY(nai_store_directory(directory, &store, run, i, err));
     program->runs[program->run_count++] = nai_arena_printf(&to->arena, "%s", directory);
   }
-  if (!run->captures)
+  if (run->thinned)
+    program->lacks =
+        nai_arena_printf(&to->arena, "the newest run, %s, was thinned out: only its metrics are left", run->id);
+  else if (!run->captures)
     program->lacks = nai_arena_printf(&to->arena, "the newest run, %s, failed: %s", run->id, run->error);
   return nai_arena_check(&to->arena, err);
 }
