@@ -230,6 +230,19 @@ class Commands(unittest.TestCase):
         true = self.steps(trace("loop"))
         self.assertLess(abs(plan[0]["after_ns"] - true), 0.01 * true)
 
+    def test_saving_of_a_finding(self):
+        """The wait of `loop-waits` costs a step what `loop` is shorter by, not the idle time that its finding bounds it with."""
+        told = report(artifacts(trace("loop-waits")))
+        finding = next(found for found in told.json["findings"] if found["id"] == "idle-queue-drained")
+        simulated = finding["simulated"]
+        self.assertEqual((simulated["scope"], simulated["state"]), ("step", "ok"))
+        true = self.steps(trace("loop-waits")) - self.steps(trace("loop"))
+        self.assertLess(abs(simulated["saving_ns"] - true), 0.01 * simulated["now_ns"])
+        self.assertTrue(simulated["saving_low_ns"] <= true <= simulated["saving_high_ns"])
+        self.assertEqual({found["simulated"] for found in told.json["findings"] if not found["change"]}, {None})
+        self.assertIn("simulated saving", (told.directory / "report.md").read_text(encoding="utf-8"))
+        self.assertIn("simulated saving", report(artifacts(trace("alloc-churn"))).json["verdict"]["text"])
+
     def test_plans_add_up(self):
         for name in ("loop-waits", "profiler-flush", "alloc-churn", "collectives-skewed", "training", "hostile"):
             told = report(artifacts(trace(name)))
