@@ -106,6 +106,16 @@ static void put_simulated(struct nai_view *view, const struct nai_report *report
   nai_report_put_duration(view, "simulated_high", (double)simulated.saving_high_ns);
 }
 
+static bool any_simulated(const struct nai_report *report, const struct nai_table *findings) {
+  struct WHAT_IF_row simulated;
+  for (int64_t i = 0; i < findings->rows; i++) {
+    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+    if (nai_report_simulated(&simulated, report, &finding))
+      return true;
+  }
+  return false;
+}
+
 /* The page on a built-in finding, for readers without the program's documents. */
 static void put_page(struct nai_view *view, const char *id) {
   char path[KEY_MAX];
@@ -222,6 +232,7 @@ void nai_report_put_findings(struct nai_view *root, const struct nai_report *rep
   nai_view_put_bool(root, "has_findings", findings->rows > 0);
   put_fixed(root, nai_report_table(report, "known_findings"), findings->rows);
   put_top(root, report, findings);
+  nai_view_put_bool(root, "has_simulated", any_simulated(report, findings));
   for (int64_t i = 0; i < findings->rows; i++) {
     put_finding(nai_view_add_map(all), report, findings, i);
     bool small = nai_report_severity(findings, i) <= NAI_SEVERITY_LOW;
