@@ -35,7 +35,8 @@ enum {
 static const char findings[] =
     "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
     "recommendation, part_of, share_of, w.simulated, w.simulated_of from findings left join "
-    "(select change as simulates, saving_ns as simulated, scope as simulated_of from what_if where state = 'ok') w "
+    "(select change as simulates, saving_ns as simulated, case scope when 'step' then 'per step' "
+    "when 'unit' then 'per repetition' else 'of the window' end as simulated_of from what_if where state = 'ok') w "
     "on w.simulates = findings.change where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
@@ -71,7 +72,7 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
   if (!nai_query_cell(found, row, F_SIMULATED)->null) {
     nai_buf_puts(out, ", simulated ");
     nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SIMULATED));
-    nai_buf_printf(out, " per %s", nai_query_cell_text(found, row, F_SIMULATED_OF));
+    nai_buf_printf(out, " %s", nai_query_cell_text(found, row, F_SIMULATED_OF));
   }
   if (!nai_query_cell(found, row, F_PART_OF)->null)
     nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));
