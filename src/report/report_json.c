@@ -3,6 +3,7 @@
 #include "table/json.h"
 #include "report/capture_course.h"
 #include "report/report.h"
+#include "report/simulated.h"
 #include "tables/capture.h"
 #include "tables/data_quality.h"
 #include "tables/evidence.h"
@@ -120,6 +121,23 @@ static void put_evidence(struct nai_json *json, const struct nai_table *evidence
   nai_json_end(json);
 }
 
+/* The saving by simulation, of one step, repetition or window; null where the change was not simulated. */
+static void put_simulated(struct nai_json *json, const struct nai_report *report, const struct FINDINGS_row *finding) {
+  struct WHAT_IF_row row;
+  if (!nai_report_simulated(&row, report, finding)) {
+    nai_json_put_text(json, "simulated", NULL);
+    return;
+  }
+  nai_json_put_object(json, "simulated", NAI_JSON_INLINE);
+  nai_json_put_text(json, "scope", row.scope);
+  nai_json_put_text(json, "state", row.state);
+  nai_json_put_int(json, "now_ns", row.now_ns);
+  nai_json_put_int(json, "saving_low_ns", row.saving_low_ns);
+  nai_json_put_int(json, "saving_ns", row.saving_ns);
+  nai_json_put_int(json, "saving_high_ns", row.saving_high_ns);
+  nai_json_end(json);
+}
+
 static void put_findings(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings"),
                          *evidence = nai_report_table(report, "evidence");
@@ -133,6 +151,8 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_low_ns,
               FINDINGS_pct_of_active, FINDINGS_pct_of_capture, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of,
               FINDINGS_why, FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
+    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+    put_simulated(json, report, &finding);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
     put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
     nai_json_end(json);

@@ -208,7 +208,6 @@ class Commands(unittest.TestCase):
                 ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "stands at the end"),
                 ((trace("loop"), "--kernel", "(=0.5"), 2, "regular expression"),
                 ((trace("loop"), "--balance"), 2, "no collective"),
-                ((trace("loop"),), 2, "needs a change"),
                 ((trace("minimal"), "--kernel", ".*=0.5"), 7, "launches were not recorded"),
         ):
             with self.subTest(words=words):
@@ -229,6 +228,34 @@ class Commands(unittest.TestCase):
         self.assertEqual(plan[0]["change"], "remove-wait-at cudaMemcpy in train_step")
         true = self.steps(trace("loop"))
         self.assertLess(abs(plan[0]["after_ns"] - true), 0.01 * true)
+
+    def test_without_changes(self):
+        """The plan is that of the report: the changes that its findings name, from a trace as from a run."""
+        for name in ("loop-waits", "alloc-churn", "profiler-flush"):
+            directory = artifacts(trace(name))
+            wanted = [(row["change"], row["title"], row["before_ns"], row["after_ns"], row["after_low_ns"], row["after_high_ns"])
+                      for row in report(directory).rows("what_if_plan") if row["note"] is None]
+            self.assertTrue(wanted)
+            for source in (trace(name), directory):
+                changes = json.loads(run("whatif", "--quiet", source, "--format", "json").stdout)["changes"]
+                self.assertEqual([(made["change"], made["finding"], made["before_ns"], made["after_ns"], made["after_low_ns"], made["after_high_ns"])
+                                  for made in changes if made["chosen"]], wanted)
+        done = run("whatif", "--quiet", trace("loop"))
+        self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, ["No finding names a change that can be simulated here."]))
+        self.assertEqual(run("whatif", "--quiet", trace("minimal")).returncode, 7)
+
+    def test_saving_of_a_finding(self):
+        """The wait of `loop-waits` costs a step what `loop` is shorter by, not the idle time that its finding bounds it with."""
+        told = report(artifacts(trace("loop-waits")))
+        finding = next(found for found in told.json["findings"] if found["id"] == "idle-queue-drained")
+        simulated = finding["simulated"]
+        self.assertEqual((simulated["scope"], simulated["state"]), ("step", "ok"))
+        true = self.steps(trace("loop-waits")) - self.steps(trace("loop"))
+        self.assertLess(abs(simulated["saving_ns"] - true), 0.01 * simulated["now_ns"])
+        self.assertTrue(simulated["saving_low_ns"] <= true <= simulated["saving_high_ns"])
+        self.assertEqual({found["simulated"] for found in told.json["findings"] if not found["change"]}, {None})
+        self.assertIn("simulated saving", (told.directory / "report.md").read_text(encoding="utf-8"))
+        self.assertIn("simulated saving", report(artifacts(trace("alloc-churn"))).json["verdict"]["text"])
 
     def test_plans_add_up(self):
         for name in ("loop-waits", "profiler-flush", "alloc-churn", "collectives-skewed", "training", "hostile"):

@@ -16,9 +16,28 @@ static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, cons
   return before;
 }
 
-enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_SAVING, F_PCT, F_PLACE, F_ADVICE, F_PART_OF, F_SHARE_OF };
-static const char findings[] = "select rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
-                               "recommendation, part_of, share_of from findings where (";
+enum {
+  F_ROW,
+  F_NUMBER,
+  F_ID,
+  F_TITLE,
+  F_SEVERITY,
+  F_SCOPE,
+  F_SAVING,
+  F_PCT,
+  F_PLACE,
+  F_ADVICE,
+  F_PART_OF,
+  F_SHARE_OF,
+  F_SIMULATED,
+  F_SIMULATED_OF
+};
+static const char findings[] =
+    "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
+    "recommendation, part_of, share_of, w.simulated, w.simulated_of from findings left join "
+    "(select change as simulates, saving_ns as simulated, case scope when 'step' then 'per step' "
+    "when 'unit' then 'per repetition' else 'of the window' end as simulated_of from what_if where state = 'ok') w "
+    "on w.simulates = findings.change where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
 static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */
@@ -50,6 +69,11 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
     if (!nai_query_cell(found, row, F_SHARE_OF)->null)
       nai_buf_printf(out, " of the %s", nai_query_cell_text(found, row, F_SHARE_OF));
   }
+  if (!nai_query_cell(found, row, F_SIMULATED)->null) {
+    nai_buf_puts(out, ", simulated ");
+    nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SIMULATED));
+    nai_buf_printf(out, " %s", nai_query_cell_text(found, row, F_SIMULATED_OF));
+  }
   if (!nai_query_cell(found, row, F_PART_OF)->null)
     nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));
 }
@@ -66,6 +90,7 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
   nai_fact_add_value(asking, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
   nai_fact_add_value(asking, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));
   nai_fact_add_value(asking, fact, "saving_ns", NAI_NS, nai_query_cell(found, row, F_SAVING));
+  nai_fact_add_value(asking, fact, "simulated_saving_ns", NAI_NS, nai_query_cell(found, row, F_SIMULATED));
   nai_fact_add_value(asking, fact, "pct_of_active", NAI_PCT, nai_query_cell(found, row, F_PCT));
   if (row)
     return;

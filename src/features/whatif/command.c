@@ -4,6 +4,7 @@
 #include "command/asking.h"
 #include "features/export/command.h"
 #include "model/critical/whatif.h"
+#include "query/query_rows.h"
 #include "table/json.h"
 
 #include <math.h>
@@ -51,6 +52,7 @@ static const struct nai_cli_option options[] = {
 struct changes {
   struct nai_arena arena; /* of their texts, and of the simulation */
   struct nai_change v[MAX_CHANGES];
+  const char *titles[MAX_CHANGES]; /* of the finding that names it; NULL: asked for */
   int64_t edited[MAX_CHANGES];
   uint32_t count;
 };
@@ -85,13 +87,30 @@ static int read_changes(struct changes *c, const struct whatif_args *args, struc
   return args->balance ? add(c, NAI_CHANGE_BALANCE, "", err) : NAI_OK;
 }
 
-static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
-  const struct whatif_args *args = memory;
-  (void)operands, (void)count;
+static bool asks_for_changes(const struct whatif_args *args) {
   return args->wait_count || args->place_count || args->kernel_count || args->copy_count || args->call_count ||
-                 args->host || args->no_profiler || args->balance
-           ? NAI_OK
-           : nai_err_set(err, NAI_EUSAGE, "whatif needs a change, such as --kernel 'flash.*=0.55'");
+         args->host || args->no_profiler || args->balance;
+}
+
+/* The changes that findings name, each once. One that does not parse holds text of the trace in a pattern: it is none,
+ * as in table what_if. */
+static int read_findings(struct changes *c, struct nai_run *run, struct nai_err *err) {
+  static const char named[] = "select f.change, f.title from findings f where f.change is not null and not exists "
+                              "(select 1 from findings g where g.change = f.change and g.finding < f.finding) "
+                              "order by f.finding";
+  NAI_SCOPED(nai_query_rows) rows = {0};
+  NAI_TRY(nai_query_ask(&rows, run, named, NULL, 0, err));
+  for (int64_t i = 0; i < rows.rows && c->count < MAX_CHANGES; i++) {
+    int rc = nai_change_parse(&c->v[c->count], nai_query_cell_text(&rows, i, 0), &c->arena, err);
+    if (rc && rc != NAI_EUSAGE)
+      return rc;
+    if (rc) {
+      nai_change_free(&c->v[c->count]);
+      continue;
+    }
+    c->titles[c->count++] = nai_arena_printf(&c->arena, "%s", nai_query_cell_text(&rows, i, 1));
+  }
+  return nai_arena_check(&c->arena, err);
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
@@ -135,13 +154,17 @@ static void put_saving(struct nai_buf *out, double before, double after, double 
 
 static void put_step(const struct answer *a, uint32_t i) {
   const struct nai_plan_step *s = &a->plan[i];
-  const char *text = a->changes->v[s->change].text;
+  const char *text = a->changes->v[s->change].text, *title = a->changes->titles[s->change];
   if (s->chosen)
     nai_buf_printf(a->out, "%u. ", i + 1);
   else
     nai_buf_puts(a->out, "-  ");
+  if (title) {
+    nai_escape_terminal(a->out, title, strlen(title));
+    nai_buf_puts(a->out, " (");
+  }
   nai_escape_terminal(a->out, text, strlen(text));
-  nai_buf_puts(a->out, ": ");
+  nai_buf_puts(a->out, title ? "): " : ": ");
   if (s->chosen) {
     put_times(a->out, &s->after);
     put_saving(a->out, s->before_ns, s->after_ns, a->whatif.now_ns);
@@ -158,6 +181,10 @@ static void print_text(const struct answer *a) {
   nai_buf_printf(a->out, "%c%s now ", scope[0] - 'a' + 'A', scope + 1);
   nai_fmt_duration(a->out, a->whatif.now_ns);
   nai_buf_putc(a->out, '\n');
+  if (!a->changes->count) {
+    nai_buf_puts(a->out, "No finding names a change that can be simulated here.\n");
+    return;
+  }
   for (uint32_t i = 0; i < a->changes->count; i++)
     put_step(a, i);
   nai_buf_puts(a->out, "Together: ");
@@ -193,6 +220,7 @@ static void print_json(const struct answer *a) {
     const struct nai_plan_step *s = &a->plan[i];
     nai_json_begin_object(&json, NAI_JSON_INLINE);
     nai_json_put_text(&json, "change", a->changes->v[s->change].text);
+    nai_json_put_text(&json, "finding", a->changes->titles[s->change]);
     nai_json_put_int(&json, "edited_count", a->changes->edited[s->change]);
     nai_json_put_bool(&json, "chosen", s->chosen);
     nai_json_put_int(&json, "before_ns", whole(s->before_ns));
@@ -203,7 +231,7 @@ static void print_json(const struct answer *a) {
     nai_json_end(&json);
   }
   nai_json_end(&json);
-  if (!a->refused) {
+  if (!a->refused && a->changes->count) {
     nai_json_put_object(&json, "together", NAI_JSON_INLINE);
     nai_json_put_int(&json, "saving_ns", whole(a->whatif.now_ns - a->together.ns[NAI_CASE_LIKELY]));
     put_json_times(&json, &a->together);
@@ -250,14 +278,41 @@ static int count_edits(const struct answer *a, struct nai_err *err) {
   return NAI_OK;
 }
 
+static void drop(struct changes *c, uint32_t i) {
+  nai_change_free(&c->v[i]);
+  for (c->count--; i < c->count; i++) {
+    c->v[i] = c->v[i + 1];
+    c->titles[i] = c->titles[i + 1];
+  }
+}
+
+/* Leaves, of the changes that findings name, those that can be simulated: whose waits are known, and that are about
+ * something in the graph. */
+static int keep_possible(const struct answer *a, struct nai_err *err) {
+  struct changes *c = a->changes;
+  for (uint32_t i = 0; i < c->count;) {
+    c->edited[i] = 0;
+    if (c->v[i].kind > NAI_CHANGE_REMOVE_WAIT_AT || !a->whatif.waits_unknown)
+      NAI_TRY(nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err));
+    if (c->edited[i])
+      i++;
+    else
+      drop(c, i);
+  }
+  return NAI_OK;
+}
+
 static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
   NAI_TRY(nai_whatif_begin(&a->whatif, m, &c->arena, err));
+  if (!asks_for_changes(a->args) && a->whatif.state < NAI_PATH_NO_SAVINGS)
+    NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);
-  if (!a->refused) {
-    NAI_TRY(count_edits(a, err));
+  if (!a->refused && c->count) {
+    if (asks_for_changes(a->args))
+      NAI_TRY(count_edits(a, err));
     for (uint32_t i = 0; i < c->count; i++)
       all[i] = &c->v[i];
     NAI_TRY(NAI_NEW(a->plan, &c->arena, c->count, err));
@@ -286,6 +341,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)count, (void)program;
   NAI_TRY(read_changes(&changes, args, err));
   NAI_TRY(nai_cmd_source_open(&opened, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  if (!asks_for_changes(args))
+    NAI_TRY(read_findings(&changes, opened, err));
   NAI_TRY(nai_cmd_with_model(opened, &needs, simulate, &a, err));
   NAI_TRY(nai_cmd_print(&out, err));
   return a.refused ? UNDECIDED : NAI_OK;
@@ -297,8 +354,9 @@ NAI_CLI_COMMAND(
         "Replays the trace with changed durations: every recorded call and operation keeps what it depends on, and "
         "happens as early as that allows. Prints what a step (a repeating unit, or the window) would take, change by "
         "change in the order of what each adds, and with all of them. In parentheses stands the interval from favorable to cautious, at "
-        "least 4 % to either side. Status 7: the trace does not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
-    .examples = "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"
+        "least 4 % to either side. Without a change: those that the findings of the report name. Status 7: the trace does not hold what a simulation needs. " NAI_CMD_ABOUT_SOURCE,
+    .examples = "nsys-ai whatif artifacts/run1\n"
+                "nsys-ai whatif artifacts/run1 --kernel 'flash.*=0.55' --remove-wait 'aten::to'\n"
                 "nsys-ai whatif trace.sqlite --no-profiler --balance\n"
                 "nsys-ai whatif trace.sqlite --copy HtoD=0.5 --format json",
-    .options = options, NAI_CMD_ONE_SOURCE, .check = check, .run = run)
+    .options = options, NAI_CMD_ONE_SOURCE, .run = run)
