@@ -253,7 +253,7 @@ class Meanwhile(Case):
         whole = self.base / "whole"
         self.call("store", "add", loop(2), "--store", whole, "--id", "n2", "--label", "a=1")
         want, killed = tree(next(whole.glob("runs/*/*/n2"))), 0
-        for calls in [1, 2, 3, 4, *range(5, 400, 9)]:
+        for calls in [1, 2, 3, 4, *range(5, 1000, 9)]:
             done = run("store", "add", loop(2), "--store", self.store, "--id", "n2", "--label", "a=1",
                        env={"LD_PRELOAD": killer, "SHIM_KILL": str(calls)})
             there = list(self.store.glob("runs/*/*/n2"))

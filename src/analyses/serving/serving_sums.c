@@ -286,7 +286,8 @@ static bool next_size(uint32_t *first, uint32_t *next, const struct by_size *siz
 static void add_points(struct line *l, const struct by_size *sizes) {
   for (uint32_t first, next = 0; next_size(&first, &next, sizes);) {
     int64_t size = sizes->v[first]->label->generation_requests;
-    double w = next - first, x = (double)size, y = (double)sizes->v[(first + next - 1) / 2]->period_ns;
+    uint32_t middle = (first + next - 1) / 2;
+    double w = next - first, x = (double)size, y = (double)sizes->v[middle]->period_ns;
     l->smallest = l->sizes++ ? l->smallest : size;
     l->largest = size;
     l->weight += w;
@@ -300,7 +301,8 @@ static void add_points(struct line *l, const struct by_size *sizes) {
 
 static void add_distances(struct line *l, const struct by_size *sizes, double base, double slope) {
   for (uint32_t first, next = 0; next_size(&first, &next, sizes);) {
-    double y = (double)sizes->v[(first + next - 1) / 2]->period_ns;
+    uint32_t middle = (first + next - 1) / 2;
+    double y = (double)sizes->v[middle]->period_ns;
     double distance = y - base - slope * (double)sizes->v[first]->label->generation_requests;
     l->worst = fmax(l->worst, fabs(distance));
     l->squares += (next - first) * distance * distance;
