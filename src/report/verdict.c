@@ -340,10 +340,15 @@ enum loss_detail { WITH_SECOND, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY,
 
 static void put_loss(struct nai_buf *out, const struct nai_report *report, int64_t row, int64_t next,
                      enum loss_detail detail, int64_t gpus) {
-  enum { MAX_TITLE_WORDS = 14 };
+  enum { MAX_TITLE_WORDS = 14, LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
   const struct nai_table *findings = nai_report_table(report, "findings");
   const struct FINDINGS_row first = FINDINGS_at(findings, row);
-  put_words(out, first.title, MAX_TITLE_WORDS);
+  bool little = first.pct_of_capture < LITTLE_PCT;
+  nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
+  if (little)
+    put_within(out, first.title);
+  else
+    put_words(out, first.title, MAX_TITLE_WORDS);
   if (detail <= WITH_PLACE && *first.place) {
     nai_buf_puts(out, " (");
     put_name(out, first.place);

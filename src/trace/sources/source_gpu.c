@@ -10,15 +10,18 @@
 #include "tables/sync_events.h"
 
 /* What every activity on a GPU has; the process falls back from globalPid to globalTid. */
-#define ACTIVITY(F, L, T)                                   \
-  TIMES(F, L, T)                                            \
-  F(L, T, device_id, DEVICE, OPTIONAL, "deviceId")          \
-  F(L, T, context_id, I32, OPTIONAL, "contextId")           \
-  F(L, T, stream_id, I32, OPTIONAL, "streamId")             \
-  F(L, T, correlation_id, I64, OPTIONAL, "correlationId")   \
-  F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid") \
-  F(L, T, graph_id, OWN, OPTIONAL, "graphId")               \
-  F(L, T, graph_node_id, OWN, OPTIONAL, "graphNodeId")      \
+#define WORK(F, L, T)                                     \
+  TIMES(F, L, T)                                          \
+  F(L, T, device_id, DEVICE, OPTIONAL, "deviceId")        \
+  F(L, T, context_id, I32, OPTIONAL, "contextId")         \
+  F(L, T, stream_id, I32, OPTIONAL, "streamId")           \
+  F(L, T, correlation_id, I64, OPTIONAL, "correlationId") \
+  F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid")
+/* What those have that graphs launch. */
+#define ACTIVITY(F, L, T)                              \
+  WORK(F, L, T)                                        \
+  F(L, T, graph_id, OWN, OPTIONAL, "graphId")          \
+  F(L, T, graph_node_id, OWN, OPTIONAL, "graphNodeId") \
   F(L, T, graph_exec_id, I32, EXTRA, "graphExecId")
 
 /* A node's graph id is in its upper half where the export has no column for it; 0 means no graph. */
@@ -182,13 +185,8 @@ static int set_row(struct nai_part *p, const struct nai_cell *cells) {
 }
 
 /* The decompression engine of newer GPUs: work that is no kernel's. */
-#define DECOMPRESSION_FIELDS(F, L, T)                       \
-  TIMES(F, L, T)                                            \
-  F(L, T, device_id, DEVICE, OPTIONAL, "deviceId")          \
-  F(L, T, context_id, I32, OPTIONAL, "contextId")           \
-  F(L, T, stream_id, I32, OPTIONAL, "streamId")             \
-  F(L, T, correlation_id, I64, OPTIONAL, "correlationId")   \
-  F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid") \
+#define DECOMPRESSION_FIELDS(F, L, T) \
+  WORK(F, L, T)                       \
   F(L, T, bytes, OWN, OPTIONAL, "sourceBytes")
 NAI_FIELDS(decompression, DECOMPRESSION_FIELDS, MEMOP_EVENTS, put_times)
 
