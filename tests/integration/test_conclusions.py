@@ -337,6 +337,16 @@ class Priorities(unittest.TestCase):
         for said in each(generated("two-processes"), real("tensorrt_inference"), real("line_fitting"), real("openmp_offload")):
             self.assertIn(said.findings.get("dominant-kernel", {"severity": "low"})["severity"], ("low", "info"))
 
+    def test_little_to_save_is_said_of_the_capture(self):
+        """A large share of some milliseconds of GPU work is next to nothing of seconds: below 1 % of the capture the verdict says so."""
+        told = []
+        for said in each(generated("cold"), generated("steps"), generated("host-bound"), generated("copy-bound"), real("mordred_2021"), real("fsdp_2gpu")):
+            recorded = sum(float(row["duration_ms"]) for row in said.rows("capture_time") if row["phase"] != "not_recorded")
+            first = next(f for f in said.list if f["severity"] != "info" and f["saving_ns"] and f["scope"] != "run")
+            told.append("Little to save in the GPU work: " in said.verdict)
+            self.assertEqual(told[-1], first["saving_ns"] / 1e6 < recorded / 100, said.verdict)
+        self.assertEqual(set(told), {False, True})
+
     def test_one_denominator_in_prose(self):
         for said in each(generated("neglected"), real("fsdp_2gpu")):
             self.assertNotRegex(said.markdown, r"% of (this GPU's|the|all) kernel time")
