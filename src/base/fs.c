@@ -232,20 +232,24 @@ bool nai_fs_join(char *out, size_t size, const char *directory, const char *name
   return n >= 0 && (size_t)n < size;
 }
 
-/* From the root on, with links resolved as far as the path is there. */
+/* From the root on, with links resolved as far as the path is there. False with errno set. */
 static bool resolve(char out[PATH_MAX], const char *path) {
   char there[PATH_MAX], whole[PATH_MAX];
   size_t len = strlen(path);
+  errno = ENAMETOOLONG;
   if (len >= sizeof there)
     return false;
   while (len > 1 && path[len - 1] == '/')
     len--;
   for (size_t end = len;;) {
     snprintf(there, sizeof there, "%.*s", (int)end, path);
-    if (realpath(end ? there : path[0] == '/' ? "/" : ".", whole))
+    errno = 0;
+    if (realpath(end ? there : path[0] == '/' ? "/" : ".", whole)) {
+      errno = ENAMETOOLONG;
       return (size_t)snprintf(out, PATH_MAX, "%s%s%.*s", strcmp(whole, "/") == 0 ? "" : whole,
                               end < len && path[end] != '/' ? "/" : "", (int)(len - end), path + end) < PATH_MAX;
-    if (!end)
+    }
+    if (!end || (errno != ENOENT && errno != ENOTDIR))
       return false;
     while (end && path[end - 1] != '/')
       end--;
@@ -253,11 +257,12 @@ static bool resolve(char out[PATH_MAX], const char *path) {
   }
 }
 
-bool nai_fs_relative(char *out, size_t size, const char *directory, const char *path) {
+int nai_fs_relative(char *out, size_t size, const char *directory, const char *path, struct nai_err *err) {
   char from[PATH_MAX], to[PATH_MAX];
   size_t same = 0, used = 0;
   if (!resolve(from, directory) || !resolve(to, path))
-    return false;
+    return nai_err_set(err, NAI_EIO, "the way from \"%s\" to \"%s\" cannot be found: %s", directory, path,
+                       strerror(errno));
   for (size_t i = 0; from[i] == to[i] || !from[i] || !to[i]; i++) { /* the components that both begin with */
     if ((!from[i] || from[i] == '/') && (!to[i] || to[i] == '/'))
       same = i;
@@ -270,7 +275,9 @@ bool nai_fs_relative(char *out, size_t size, const char *directory, const char *
       used += (size_t)snprintf(out + used, size - used, "../");
   const char *rest = to + same + (to[same] == '/');
   used += used < size ? (size_t)snprintf(out + used, size - used, "%s", *rest ? rest : used ? "" : ".") : 0;
-  return used < size;
+  return used < size ? NAI_OK
+                     : nai_err_set(err, NAI_EIO, "the way from \"%s\" to \"%s\" cannot be found: %s", directory, path,
+                                   strerror(ENAMETOOLONG));
 }
 
 const char *nai_fs_basename(const char *path) {

@@ -74,8 +74,9 @@ bool nai_fs_is_dir(const char *path);
 bool nai_fs_is_regular(const char *path);
 /* "directory/name"; false when that is too long. */
 bool nai_fs_join(char *out, size_t size, const char *directory, const char *name);
-/* The way from a directory, which may not be there yet, to a path: "../store/runs". False when it is too long. */
-bool nai_fs_relative(char *out, size_t size, const char *directory, const char *path);
+/* The way from a directory, which may not be there yet, to a path: "../store/runs". NAI_EIO when it is too long or
+ * cannot be read. */
+int nai_fs_relative(char *out, size_t size, const char *directory, const char *path, struct nai_err *err);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */
 const char *nai_fs_basename(const char *path);
 

@@ -437,6 +437,12 @@ char *realpath(const char *path, char *to) {
   NEXT(char *, "realpath", const char *, char *);
   return fails(K_dir) ? NULL : next(path, to);
 }
+/* What a release build calls. */
+char *__realpath_chk(const char *path, char *to, size_t bytes);
+char *__realpath_chk(const char *path, char *to, size_t bytes) {
+  (void)bytes;
+  return realpath(path, to);
+}
 
 int flock(int fd, int operation) { return fails(K_lock) ? -1 : (int)syscall(SYS_flock, fd, operation); }
 

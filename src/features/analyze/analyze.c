@@ -151,9 +151,13 @@ static int check_redact(const struct analyze_args *args, struct nai_err *err) {
     return nai_err_set(err, NAI_EUSAGE,
                        "--redact: files of your own and --step would bring their words into the run: leave them out");
   const char *const directories[] = {o->out, o->stages};
-  for (size_t i = 0; i < 2; i++)
-    if (directories[i] && nai_fs_relative(way, sizeof way, directories[i], args->redact) && strncmp(way, "../", 3) != 0)
+  for (size_t i = 0; i < 2; i++) {
+    if (!directories[i])
+      continue;
+    NAI_TRY(nai_fs_relative(way, sizeof way, directories[i], args->redact, err));
+    if (strncmp(way, "../", 3) != 0)
       return nai_err_set(err, NAI_EUSAGE, "--redact \"%s\" lies in the run that is given away", args->redact);
+  }
   return NAI_OK;
 }
 

@@ -202,7 +202,7 @@ static void tell_unread(struct nai_err *unread, const struct page *page) {
 }
 
 /* The captures of both sides, those that have a report with a link to it. */
-static void put_reports(const struct nai_document *d, const char *directory) {
+static int put_reports(const struct nai_document *d, const char *directory, struct nai_err *err) {
   struct nai_view *sides = nai_view_put_list(d->root, "sides");
   for (int s = 0; s < NAI_SIDES; s++) {
     struct nai_view *side = nai_view_add_map(sides), *list = nai_view_put_list(side, "captures");
@@ -214,12 +214,14 @@ static void put_reports(const struct nai_document *d, const char *directory) {
       NAI_SCOPED(nai_buf) link = {0};
       nai_document_code(d, map, "label", capture->label);
       if (!directory || !nai_fs_join(report, sizeof report, nai_run_path(capture->run), "report.html") ||
-          !nai_fs_is_regular(report) || !nai_fs_relative(path, sizeof path, directory, report))
+          !nai_fs_is_regular(report))
         continue;
+      NAI_TRY(nai_fs_relative(path, sizeof path, directory, report, err));
       nai_escape_url(&link, path, strlen(path));
       nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
     }
   }
+  return NAI_OK;
 }
 
 int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai_comparison *c, const char *directory,
@@ -231,7 +233,7 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);
   put_bars(&d);
-  put_reports(&d, directory);
+  NAI_TRY(put_reports(&d, directory, err));
   put_dots(&d);
   put_waterfall(&d);
   put_blocks(d.root, &page);

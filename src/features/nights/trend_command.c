@@ -104,12 +104,11 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
 }
 
 /* Where the store lies from the page, so that both can be given away together. */
-static void put_link(struct nai_buf *out, const char *page, const char *store) {
+static int put_link(struct nai_buf *out, const char *page, const char *store, struct nai_err *err) {
   char path[PATH_MAX];
-  bool near = nai_fs_relative(path, sizeof path, page, store);
-  const char *link = near ? path : store;
-  nai_buf_puts(out, near ? "" : "file://");
-  nai_escape_url(out, link, strlen(link));
+  NAI_TRY(nai_fs_relative(path, sizeof path, page, store, err));
+  nai_escape_url(out, path, strlen(path));
+  return NAI_OK;
 }
 
 static int report(const struct nai_store *store, const struct nai_store_baseline *anchor, const struct trend_args *a,
@@ -122,7 +121,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_SCOPED(nai_index) index = {0};
   NAI_SCOPED(nai_trend) trend = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_buf) link = {0};
-  put_link(&link, a->out, store->path);
+  NAI_TRY(put_link(&link, a->out, store->path, err));
   NAI_TRY(nai_buf_check(&link, err));
   NAI_TRY(nai_store_index(&index, store, false, err));
   NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));
@@ -146,7 +145,7 @@ static int report_all(const char *store, const struct nai_store_baseline *anchor
                                         .label_count = a->label_count};
   NAI_SCOPED(nai_fleet) fleet = NAI_FLEET;
   NAI_SCOPED(nai_buf) link = {0}, text = {0};
-  put_link(&link, a->out, store);
+  NAI_TRY(put_link(&link, a->out, store, err));
   NAI_TRY(nai_buf_check(&link, err));
   NAI_TRY(nai_fleet_find(&fleet, store, &how, err));
   for (uint32_t i = 0; i < fleet.count; i++)
