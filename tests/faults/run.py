@@ -363,6 +363,7 @@ def sample(case, fault, total, every):
         return range(1, total + 1)
     step = every or max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
     step = max(1, total * 2 // 3) if case.few and not every else step
+    step = step * 2 if support.SANITIZED and not every else step  # a release build tries the rest
     return range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
 
 
