@@ -68,7 +68,7 @@ char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
   return buf->data + buf->len;
 }
 
-void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len) {
+void nai_buf_put_more(struct nai_buf *buf, const void *bytes, size_t len) {
   if (buf->sink && len > buf->sink->block) { /* no need to copy what goes on at once */
     hand_on(buf, 0);
     write_out(buf, bytes, len - NAI_BUF_TAIL);

@@ -32,7 +32,17 @@ struct nai_buf {
 
 void nai_buf_free(struct nai_buf *buf);
 void nai_buf_clear(struct nai_buf *buf); /* keeps the memory; not for buffers with a sink */
-void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len);
+void nai_buf_put_more(struct nai_buf *buf, const void *bytes, size_t len); /* nai_buf_put where there is no room yet */
+static inline void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len) {
+  if (len >= buf->capacity - buf->len || buf->oom || buf->sink_error) {
+    nai_buf_put_more(buf, bytes, len);
+    return;
+  }
+  if (len)
+    memcpy(buf->data + buf->len, bytes, len);
+  buf->len += len;
+  buf->data[buf->len] = '\0';
+}
 static inline void nai_buf_puts(struct nai_buf *buf, const char *text) { nai_buf_put(buf, text, strlen(text)); }
 void nai_buf_fill(struct nai_buf *buf, char c, size_t count); /* c, count times */
 /* Seven bits a byte, the lowest first, all but the last with the top bit set: LEB128, at most 10 bytes. */

@@ -5,22 +5,57 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Digit by digit from the last one on: printf would take several times as long, and outputs are mostly numbers. */
+/* The last digits of a number before `at`, at least so many, two by two; where they begin. What is left of the number stays. */
+static char *put_digits(char *at, uint64_t *left, int count) {
+  static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                              "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                              "8081828384858687888990919293949596979899";
+  for (; count > 1; count -= 2, *left /= 100)
+    memcpy(at -= 2, pairs + 2 * (*left % 100), 2);
+  if (count == 1) {
+    *--at = (char)('0' + *left % 10);
+    *left /= 10;
+  }
+  return at;
+}
+
+/* From the last digit on: printf would take several times as long, and outputs are mostly numbers. */
 void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
   char text[64], *end = text + sizeof text, *at = end;
   uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  for (int i = 0; left || i <= decimals; i++, left /= 10) {
-    if (i && i == decimals)
-      *--at = '.';
-    *--at = (char)('0' + left % 10);
+  if (decimals > 0) {
+    at = put_digits(at, &left, decimals);
+    *--at = '.';
   }
+  while (left >= 10)
+    at = put_digits(at, &left, 2);
+  if (left || at == end || *at == '.')
+    *--at = (char)('0' + left);
   if (value < 0)
     *--at = '-';
   nai_buf_put(out, at, (size_t)(end - at));
 }
 
+/* Most numbers are neither large nor near the middle between two that can be printed: their digits are those of an integer. */
+static bool put_small_real(struct nai_buf *out, double value, int decimals) {
+  static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+  const double limit = 0x1p40, doubt = 0x1p-12; /* a product below the limit is off by less than half of that */
+  if (decimals > 6)
+    return false;
+  double product = fabs(value) * powers[decimals];
+  if (!(product < limit))
+    return false;
+  int64_t whole = (int64_t)product;
+  double rest = product - (double)whole - 0.5;
+  if (fabs(rest) < doubt)
+    return false;
+  whole += rest > 0;
+  nai_fmt_scaled(out, value < 0 ? -whole : whole, decimals);
+  return true;
+}
+
 void nai_fmt_real(struct nai_buf *out, double value, int decimals) {
-  if (!isfinite(value))
+  if (!isfinite(value) || put_small_real(out, value, decimals))
     return;
   char text[352];
   int n = snprintf(text, sizeof text, "%.*f", decimals, value);

@@ -63,9 +63,33 @@ void nai_json_end(struct nai_json *json) {
   nai_buf_putc(json->out, json->level[level].close);
 }
 
+/* The top bit of each of eight bytes below 0x80 that equals `byte`. */
+static uint64_t equal(uint64_t eight, unsigned char byte) {
+  const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+  return ~((eight ^ ones * byte) + (tops - ones)) & tops;
+}
+
+/* Whether one of eight bytes needs an escape. */
+static bool is_special(uint64_t eight, bool for_script) {
+  const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+  if (eight & tops)
+    return true;
+  uint64_t found = ~(eight + ones * (0x80 - ' ')) & tops; /* below a blank */
+  found |= equal(eight, 0x7f) | equal(eight, '"') | equal(eight, '\\');
+  if (for_script)
+    found |= equal(eight, '<') | equal(eight, '>') | equal(eight, '&');
+  return found;
+}
+
 /* Most names need no escaping at all. */
 static bool is_simple(const char *text, size_t len, bool for_script) {
-  for (size_t i = 0; i < len; i++) {
+  size_t i = 0;
+  for (uint64_t eight; i + sizeof eight <= len; i += sizeof eight) {
+    memcpy(&eight, text + i, sizeof eight);
+    if (is_special(eight, for_script))
+      return false;
+  }
+  for (; i < len; i++) {
     unsigned char c = (unsigned char)text[i];
     if (c < ' ' || c >= 0x7f || c == '"' || c == '\\' || (for_script && (c == '<' || c == '>' || c == '&')))
       return false;
