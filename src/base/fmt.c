@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The last digits of a number before `at`, at least so many, two by two; where they begin. What is left of the number stays. */
+/* The last digits of a number before `at`, at least so many, two by two; where they begin. What is left of the number
+ * stays. */
 static char *put_digits(char *at, uint64_t *left, int count) {
   static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
                               "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
@@ -36,7 +37,8 @@ void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
   nai_buf_put(out, at, (size_t)(end - at));
 }
 
-/* Most numbers are neither large nor near the middle between two that can be printed: their digits are those of an integer. */
+/* Most numbers are neither large nor near the middle between two that can be printed: their digits are those of an
+ * integer. */
 static bool put_small_real(struct nai_buf *out, double value, int decimals) {
   static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
   const double limit = 0x1p40, doubt = 0x1p-12; /* a product below the limit is off by less than half of that */

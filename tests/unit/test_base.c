@@ -248,6 +248,28 @@ static void test_exact_numbers(void **state) {
   }
 }
 
+/* As printf says them, but for the sign of what rounds to nothing: of any size, and in the middle between two that can
+ * be printed. */
+static void test_reals_against_printf(void **state) {
+  (void)state;
+  uint64_t random = 1;
+  for (int i = 0; i < 300000; i++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    int decimals = (int)(random >> 60) % 8;
+    double value = ldexp((double)(int64_t)random, -(int)(random >> 33 & 127));
+    if (i % 3 == 1)
+      value = (double)(int32_t)(random >> 32) / 1000;
+    if (i % 3 == 2) /* halves, quarters ... */
+      value = (double)(int32_t)(random >> 40) / (double)(1u << (random >> 20) % 12);
+    struct nai_buf out = {0};
+    char want[512];
+    snprintf(want, sizeof want, "%.*f", decimals, value);
+    nai_fmt_real(&out, value, decimals);
+    assert_string_equal(nai_buf_str(&out), want + (want[0] == '-' && !strpbrk(want, "123456789")));
+    nai_buf_free(&out);
+  }
+}
+
 static void changes_that_round_to_nothing_have_no_sign(void **state) {
   (void)state;
   static const struct {
@@ -710,6 +732,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_sort_is_stable_and_right),
     cmocka_unit_test(test_quantiles_against_sorting),
     cmocka_unit_test(test_exact_numbers),
+    cmocka_unit_test(test_reals_against_printf),
     cmocka_unit_test(test_human_numbers),
     cmocka_unit_test(test_nouns),
     cmocka_unit_test(test_cleaning),

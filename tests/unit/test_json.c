@@ -104,6 +104,23 @@ static void test_hidden_characters(void **state) {
   nai_buf_free(&out);
 }
 
+static void test_each_character_at_each_place(void **state) {
+  (void)state;
+  for (int c = 1; c < 0x80; c++)
+    for (int place = 0; place < 20; place++)
+      for (int for_script = 0; for_script < 2; for_script++) {
+        struct nai_buf out = {0}, plain = {0};
+        char text[] = "an eight-byte stretch";
+        text[place] = (char)c;
+        write_text(&out, text, for_script);
+        nai_buf_printf(&plain, "\"%s\"", text);
+        bool escaped = c < ' ' || c == 0x7f || strchr(for_script ? "\"\\<>&" : "\"\\", c);
+        assert_int_equal(strcmp(out.data, plain.data) != 0, escaped);
+        nai_buf_free(&out);
+        nai_buf_free(&plain);
+      }
+}
+
 static const struct nai_column_def columns[] = {
     {"name", NAI_STR, NAI_TEXT, "a \"name\"", .role = NAI_ROLE_NAME, .key = true},
     {"t_ns", NAI_I64, NAI_NS, "time", .display_units = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true,
@@ -161,6 +178,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_any_text_comes_back),
     cmocka_unit_test(test_invalid_utf8_is_cleaned),
     cmocka_unit_test(test_hidden_characters),
+    cmocka_unit_test(test_each_character_at_each_place),
     cmocka_unit_test(test_table),
 };
 
