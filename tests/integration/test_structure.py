@@ -1,6 +1,7 @@
 """What report.html draws of a trace's structure against SQL over the export: ranges on the GPU, launch queue and lead, plan."""
 import functools
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -8,6 +9,7 @@ import unittest
 
 import support
 from support import Report as Run, SHARED, SOURCE, artifacts, trace
+from test_gemm_shapes import BF16_BYTES, matrices
 
 GPU_TABLES = ("KERNEL", "MEMCPY", "MEMSET")
 PROCESS = 1 << 24
@@ -148,6 +150,50 @@ class Structure(unittest.TestCase):
             self.assertEqual([(end - start, outlier) for start, end, _, outlier in own["instances"]],
                              [(round(row["duration_ms"] * 1000000), row["is_outlier"] == 1) for row in steps])
             self.assertEqual(own["median"], round(summary["median_ms"] * 1000000))
+
+    def check_copies(self, path):
+        """Percent of peak of the direction with large copies, none of which has another beside it."""
+        db, shown, peaks = database(path), page(path)["limits"], {}
+        for device, kind, peak in db.execute("SELECT deviceId, copyKind, 0 FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1, 2"):
+            rates = sorted(size / (end - start) for size, start, end in db.execute(
+                "SELECT bytes, start, end FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE deviceId = ? AND copyKind = ? AND bytes >= 1048576", (device, kind)))
+            if rates:
+                peaks.setdefault(kind, []).append(rates[(len(rates) - 1) // 2])
+        copies = [one for one in shown if one["table"] == "copy_rates"]
+        self.assertTrue(copies)
+        for one in copies:
+            self.assertIn(round(one["reached"], 3), [round(min(rates), 3) for rates in peaks.values()])
+            self.assertAlmostEqual(one["percent"], 100 * one["reached"] / one["peak"], places=2)
+
+    def test_limits(self):
+        self.check_copies(trace("training"))
+        self.assertEqual(page(trace("layers"))["limits"], [])
+
+    def test_roofline(self):
+        """Every operation with sizes stands at its operations per byte and at what its kernels reached."""
+        path = trace("gemm-sizes")
+        db, shown = database(path), page(path)["roofline"]
+        wanted, placed = {}, set()
+        works = db.execute("SELECT k.rowid, r.start, k.end - k.start, k.graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+                           "LEFT JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId").fetchall()
+        for text, start, end in db.execute("SELECT coalesce(n.text, s.value) AS t, n.start, n.end FROM NVTX_EVENTS n LEFT JOIN StringIds s "
+                                           "ON s.id = n.textId WHERE t LIKE '%sizes = %'"):
+            op, sizes = re.match(r"([^,]*),.*sizes = (\[.*\]), input_op_ids", text).groups()
+            _, flop, values = matrices(op, sizes)
+            # What was captured into a graph runs when the graph does.
+            own = [w for w in works if (w[3] if op == "aten::bmm" else start <= w[1] < end)]
+            times = len(own) if op == "aten::bmm" else 1
+            entry = wanted.setdefault(op, [flop / values / BF16_BYTES, 0, 0])
+            entry[1] += flop * times
+            entry[2] += sum(w[2] for w in own)
+            placed |= {w[0] for w in own}
+        self.assertEqual({p["label"].split()[0] for p in shown["points"]}, set(wanted))
+        for point in shown["points"]:
+            intensity, flop, ns = wanted[point["label"].split()[0]]
+            self.assertAlmostEqual(point["intensity"] / intensity, 1, places=6)
+            self.assertAlmostEqual(point["tflops"] / (flop / ns / 1e3), 1, places=3)
+        self.assertEqual((shown["placed"], shown["kernels"]), (len(placed), len(works)))
+        self.assertGreater(shown["kernels"], shown["placed"])
 
     def test_steps(self):
         self.check_steps(trace("training"))

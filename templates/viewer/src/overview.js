@@ -8,6 +8,7 @@ import { describeShares, glance } from './glance.js';
 import { gpuLines } from './gpu-lines.js';
 import { activeShares } from './gpu-summary.js';
 import { highlights } from './highlights.js';
+import { limitsSection } from './limits/card.js';
 import { planBars } from './plan-bars.js';
 import { columnIndex } from './table-schema.js';
 import { stepStrips } from './step-strip.js';
@@ -51,6 +52,8 @@ export class Overview {
     this.steps = stepStrips(app);
     if (this.steps) byId('charts').after(this.steps.element);
     this.addRankings(byId('charts'));
+    this.limits = limitsSection(app);
+    if (this.limits) (this.steps?.element ?? document.querySelector('.rankings') ?? byId('charts')).after(this.limits.element);
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     bringFindingsAlive(app);
     replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.embedded_events));
@@ -187,6 +190,7 @@ export class Overview {
 
   draw() {
     this.steps?.draw();
+    this.limits?.draw();
     const { theme } = this.app.timeline;
     for (const { canvas, sums, height } of this.charts) {
       const width = canvas.parentElement?.clientWidth ?? 0;

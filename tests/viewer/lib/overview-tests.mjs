@@ -56,6 +56,21 @@ export async function overviewTests(suite, path, truth) {
     }),
   );
 
+  await suite.test('limits are shown where they are known', () =>
+    suite.page(path, {}, async (page) => {
+      const rows = (name) => (report.tables[name]?.rows ?? []).map((row) => Object.fromEntries(report.tables[name].columns.map((column, i) => [column.name, row[i]])));
+      const known = new Set([
+        ...rows('copy_rates').filter((row) => row.p50_pct_of_limit !== null).map((row) => `${row.direction}, ${row.src_kind} to ${row.dst_kind}`),
+        ...rows('peer_copies').filter((row) => row.p50_pct_of_link !== null).map((row) => `${row.src_cuda_device} ${row.dst_cuda_device}`),
+        ...rows('comm_ops').filter((row) => row.link_pct !== null).map((row) => `${row.op} ${row.dtype}`),
+        ...rows('gemm_shapes').filter((row) => row.pct_of_roofline !== null).map((row) => [row.op, row.batch, row.m, row.n, row.k, row.dtype].join()),
+        ...rows('mfu').filter((row) => row.mfu_pct !== null).map(() => 'mfu'),
+      ]);
+      if (known.size <= 6) equal(await page.locator('.limits li').count(), known.size, 'limits');
+      equal(await page.locator('section[aria-label="Limits"]').count() > 0, known.size > 0, 'section');
+    }),
+  );
+
   await suite.test('overview shows verdict, findings and caveats', () =>
     suite.page(path, {}, async (page) => {
       const micro = (text) => text.replace(/(\d[ \u00a0])us\b/g, '$1µs');
