@@ -165,6 +165,35 @@ class Structure(unittest.TestCase):
             self.assertIn(round(one["reached"], 3), [round(min(rates), 3) for rates in peaks.values()])
             self.assertAlmostEqual(one["percent"], 100 * one["reached"] / one["peak"], places=2)
 
+    def check_arrivals(self, path):
+        """The n-th collectives of all GPUs are one: when each came, and who was last."""
+        db, shown = database(path), page(path)["communicators"]
+        gpus = [gpu for gpu, in db.execute("SELECT DISTINCT deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1")]
+        own = [db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s ON s.id = demangledName WHERE deviceId = ? "
+                          "AND s.value LIKE '%nccl%' ORDER BY start", (gpu,)).fetchall() for gpu in gpus]
+        origin, found = int(page(path)["origin"]), [c for one in shown for c in one["collectives"]]
+        self.assertEqual({len(found)}, set(map(len, own)))
+        self.assertGreater(len(found), 10)
+        for collective, pair in zip(sorted(found, key=lambda c: c["start"]), zip(*own)):
+            starts = [start - origin for start, _ in pair]
+            self.assertEqual((collective["start"], collective["end"]), (min(starts), max(end for _, end in pair) - origin))
+            self.assertEqual(round(collective["skew"]), max(starts) - min(starts))
+            self.assertEqual({m["device"]: round(m["late"]) for m in collective["members"]}, {gpu: start - min(starts) for gpu, start in enumerate(starts)})
+            if max(starts) - min(starts) >= 100000:
+                self.assertEqual(collective["last"], starts.index(max(starts)))
+
+    def test_communicators(self):
+        self.check_arrivals(trace("collectives"))
+        self.check_arrivals(trace("eight-gpus"))
+        self.assertEqual(page(trace("layers"))["communicators"], [])
+        one, = page(trace("collectives"))["communicators"]
+        rates = {(c["op"], round(m["busbw"], 3)) for c in one["collectives"] for m in c["members"]}
+        # 2 (n - 1) / n of 300 MB in 300 us; 8 MiB in 100 us; half of 2 MiB in 580 us.
+        self.assertEqual(rates, {("AllReduce bf16", 1000.0), ("SendRecv", 83.886), ("AllGather", round((1 << 20) / 580000, 3))})
+        sends = database(trace("collectives")).execute("SELECT globalTid / 16777216 % 16777216, count(*) FROM NVTX_EVENTS JOIN StringIds s "
+                                                       "ON s.id = textId WHERE s.value = 'ncclSend' GROUP BY 1 ORDER BY 1").fetchall()
+        self.assertEqual(one["traffic"], {key: count * 4 << 20 for key, (_, count) in zip(("0>1", "1>0"), sends)})
+
     def test_limits(self):
         self.check_copies(trace("training"))
         self.assertEqual(page(trace("layers"))["limits"], [])

@@ -1,11 +1,12 @@
 // What the page draws of a trace's structure, without a browser:
 //   node structure.mjs REPORT.html [FROM~TO ...]
-// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named; what was reached of limits. Times are ns after the origin.
+// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
 import { lengthOf, rangeSources, tableSources, typical } from '../../templates/viewer/src/iterations/instances.js';
 import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
+import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src/communicators/data.js';
 import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
 import { rooflineOf } from '../../templates/viewer/src/limits/roofline.js';
 import { Model } from '../../templates/viewer/src/model.js';
@@ -61,4 +62,8 @@ const inside = ranges.map((range) => {
     projected: Object.fromEntries(rangesBetween(model, projected.values(), from, to).map(([name, { count, ns }]) => [name, [count, ns]])),
   };
 });
-console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside, limits: limitsOf(model), roofline: rooflineOf(model) }));
+const communicators = communicatorsOf(model).map((one) => {
+  const traffic = trafficOf(model, one.id);
+  return { ...one, peak: linkPeak(model), traffic: traffic && Object.fromEntries(traffic.bytes) };
+});
+console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside, communicators, limits: limitsOf(model), roofline: rooflineOf(model) }));

@@ -1,6 +1,7 @@
 /** @import { App } from './app.js' */
 import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
 import { caveatsSection } from './caveats.js';
+import { communicatorSection } from './communicators/card.js';
 import { byId, fitCanvas, h, name, replace } from './dom.js';
 import { bringFindingsAlive } from './findings.js';
 import { bytes, duration, percent } from './format.js';
@@ -52,8 +53,10 @@ export class Overview {
     this.steps = stepStrips(app);
     if (this.steps) byId('charts').after(this.steps.element);
     this.addRankings(byId('charts'));
+    this.communicators = communicatorSection(app);
     this.limits = limitsSection(app);
-    if (this.limits) (this.steps?.element ?? document.querySelector('.rankings') ?? byId('charts')).after(this.limits.element);
+    for (const section of [this.limits, this.communicators])
+      if (section) (this.steps?.element ?? document.querySelector('.rankings') ?? byId('charts')).after(section.element);
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     bringFindingsAlive(app);
     replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.embedded_events));
@@ -190,6 +193,7 @@ export class Overview {
 
   draw() {
     this.steps?.draw();
+    this.communicators?.draw();
     this.limits?.draw();
     const { theme } = this.app.timeline;
     for (const { canvas, sums, height } of this.charts) {

@@ -71,6 +71,23 @@ export async function overviewTests(suite, path, truth) {
     }),
   );
 
+  await suite.test('a collective of the overview leads to its time', () =>
+    suite.page(path, {}, async (page) => {
+      const table = report.tables.comm_instances;
+      const at = (name) => table.columns.findIndex((column) => column.name === name);
+      const rows = (table?.rows ?? []).filter((row) => row[at('skew_us')] !== null || row[at('busbw')] !== null);
+      const section = page.locator('section[aria-label="Communicators"]');
+      if (rows.length === 0) return equal(await section.count(), (report.tables.comm_peers?.rows ?? []).length > 0 ? 1 : 0, 'section');
+      const picture = section.locator('canvas');
+      const box = await picture.boundingBox();
+      await picture.click({ position: { x: box.width - 4, y: box.height - 8 } });
+      const state = await timelineState(page);
+      const origin = BigInt(timeline.origin_ns);
+      check(rows.some((row) => Number(BigInt(row[at('start_ns')]) - origin) === Math.round(state.range[0])), 'begins with a collective');
+      return check(rows.some((row) => Number(BigInt(row[at('end_ns')]) - origin) === Math.round(state.range[1])), 'ends with one');
+    }),
+  );
+
   await suite.test('overview shows verdict, findings and caveats', () =>
     suite.page(path, {}, async (page) => {
       const micro = (text) => text.replace(/(\d[ \u00a0])us\b/g, '$1µs');
