@@ -139,6 +139,15 @@ class Structure(unittest.TestCase):
                 self.assertEqual(idle, causes)
             copies = db.execute("SELECT count(*), sum(bytes), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE start >= ? AND start < ?", (low, high)).fetchone()
             self.assertEqual([sum(c[i] for c in inside["copies"].values()) for i in range(3)], [value or 0 for value in copies])
+            kernels = db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 0 AND start < ? AND end > ?", (high, low)).fetchall()
+            clipped = [(max(a, low), min(b, high)) for a, b in kernels]
+            self.assertEqual(inside["streams"], [sum(a >= low for a, _ in kernels), sum(b - a for a, b in clipped), [union_ns(clipped)]])
+            calls = {}
+            for start, stop, thread in db.execute("SELECT start, end, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE start < ? AND end > ?", (high, low)):
+                entry = calls.setdefault(thread, [0, 0])
+                entry[0] += start >= low
+                entry[1] += min(stop, high) - max(start, low)
+            self.assertEqual(sorted(tuple(one[1:]) for one in inside["threads"]), sorted(map(tuple, calls.values())))
             total = sum(max(0, min(stop, done) - max(start, begin)) for gpu in shown["gpus"] for _, start, stop, *_ in gpu["ranges"])
             self.assertEqual(sum(ns for _, ns in inside["projected"].values()), total)
 

@@ -11,9 +11,11 @@ import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
 import { rooflineOf } from '../../templates/viewer/src/limits/roofline.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
+import { lanesIn } from '../../templates/viewer/src/timeline/area.js';
 import { exactUtilization } from '../../templates/viewer/src/timeline/exact-utilization.js';
 import { Layout } from '../../templates/viewer/src/timeline/layout.js';
-import { copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
+import { callsByThread, copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
+import { rangeStats } from '../../templates/viewer/src/timeline/stats.js';
 import { UtilizationSums } from '../../templates/viewer/src/timeline/utilization.js';
 import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
 import { unpackTables } from '../../templates/viewer/src/unpack.js';
@@ -55,7 +57,11 @@ const iterations = [...tableSources(model), ...rangeSources(model, projected)].m
 const layout = new Layout(model);
 const inside = ranges.map((range) => {
   const [from, to] = range.split('~').map(Number);
+  const streams = layout.tracks.filter(({ lane, gpu }) => lane?.kind === 'kernel' && (gpu ?? lane.gpu) === timeline.gpus[0].id).map(({ key }) => key);
+  const some = rangeStats(model, from, to, lanesIn(layout, streams));
   return {
+    threads: callsByThread(model, rangeStats(model, from, to)).map(({ label, count, ns }) => [label, count, ns]),
+    streams: [some.kernelCount, some.kernelNs, some.gpus.map(({ busyNs }) => busyNs)],
     split: timeline.utilization.map((data) => exactUtilization(model, data.device_id, new UtilizationSums(data)).between(from, to)),
     idle: timeline.gpus.map(({ id }) => Object.fromEntries(idleByCause(layout.tracks.find((track) => track.gaps && track.gpu === id).gaps, from, to))),
     copies: Object.fromEntries(copiesBetween(model, from, to).map(([name, { count, bytes, ns }]) => [name, [count, bytes, ns]])),

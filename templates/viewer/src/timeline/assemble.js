@@ -37,6 +37,6 @@ export function assemble(view) {
     view.stage,
     view.scroller,
   );
-  const parts = [view.toolbar.element, nothing(view), notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.toolbar.filters.element, view.panel.element)];
+  const parts = [view.toolbar.element, nothing(view), notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.toolbar.filters.element, view.panel.edge, view.panel.element)];
   return /** @type {Node[]} */ (parts.filter((part) => part !== null));
 }

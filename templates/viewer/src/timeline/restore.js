@@ -3,6 +3,12 @@
 import { EventColors } from '../colors.js';
 import { parseMarks, parseMeasure } from './marks.js';
 
+/** "from~to", null for anything else. @param {string} text @returns {[number, number] | null} */
+function rangeIn(text) {
+  const [from, to] = text.split('~').map(Number);
+  return text !== '' && to >= from ? [from, to] : null;
+}
+
 /** Brings the timeline to what the address says. @param {TimelineView} view @param {ViewState} values */
 export function restoreTimeline(view, values) {
   view.colors = new EventColors(view.model, values.c === 'name' ? 'name' : 'category');
@@ -17,10 +23,12 @@ export function restoreTimeline(view, values) {
   view.selected = -1;
   view.selectedGap = null;
   view.range = null;
+  view.kept = rangeIn(values.rb);
+  view.area = values.ra === '' ? null : values.ra.split('!');
   const event = Number(values.e);
-  const [rangeFrom, rangeTo] = values.r.split('~').map(Number);
+  const range = rangeIn(values.r);
   if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < view.model.count) view.selected = event;
-  else if (values.r !== '' && rangeTo >= rangeFrom) view.range = [rangeFrom, rangeTo];
+  else if (range) view.range = range;
   else if (values.g !== '') view.selectGapByRow(Number(values.g), false);
   if (view.selected >= 0) view.panel.showEvent(view.selected);
   else if (view.range) view.panel.showRange(view.range[0], view.range[1]);
