@@ -53,6 +53,12 @@ export async function overviewTests(suite, path, truth) {
       const bars = await page.locator('.saving-bar').evaluateAll((list) => list.map((bar) => [...bar.children].reduce((all, part) => all + parseFloat(part.style.width), 0)));
       equal(bars.length, savings.filter((ns) => ns > 0).length, 'bars of savings');
       savings.filter((ns) => ns > 0).forEach((ns, i) => near(bars[i], (100 * ns) / Math.max(...savings), 0.01, 'saving'));
+      const simulated = report.findings.flatMap((finding) => finding.simulated ?? []).filter(({ now_ns: ns }) => ns > 0);
+      const shown = await page.locator('.simulated').evaluateAll((list) => list.map((one) => [...one.querySelectorAll('.plan-bar i')].map((part) => parseFloat(part.style.width))));
+      equal(shown.length, simulated.length, 'bars of simulations');
+      simulated.forEach(({ now_ns: whole, saving_low_ns: low, saving_ns: likely, saving_high_ns: high }, i) =>
+        [low, likely, high].forEach((ns, upTo) => near(shown[i].slice(0, upTo + 1).reduce((all, width) => all + width, 0), (100 * Math.min(ns, whole)) / whole, 0.01, 'simulated')),
+      );
     }),
   );
 
@@ -85,6 +91,15 @@ export async function overviewTests(suite, path, truth) {
       const origin = BigInt(timeline.origin_ns);
       check(rows.some((row) => Number(BigInt(row[at('start_ns')]) - origin) === Math.round(state.range[0])), 'begins with a collective');
       return check(rows.some((row) => Number(BigInt(row[at('end_ns')]) - origin) === Math.round(state.range[1])), 'ends with one');
+    }),
+  );
+
+  await suite.test('on a wide screen nothing of the overview lies over anything else', () =>
+    suite.page(path, { context: { viewport: { width: 1920, height: 1080 } } }, async (page) => {
+      const boxes = await page.locator('#view-overview > *').evaluateAll((list) => list.map((one) => ({ id: one.id || one.className || one.ariaLabel, ...one.getBoundingClientRect().toJSON() })).filter(({ height }) => height > 0));
+      for (const [i, a] of boxes.entries())
+        for (const b of boxes.slice(i + 1))
+          check(a.bottom <= b.top + 0.5 || b.bottom <= a.top + 0.5 || a.right <= b.left || b.right <= a.left, `${a.id} over ${b.id}`);
     }),
   );
 

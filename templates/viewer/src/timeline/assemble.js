@@ -27,7 +27,7 @@ export function assemble(view) {
   const grid = h(
     'div',
     { class: 'tl-main' },
-    h('div', { class: 'tl-corner' }),
+    view.strip.labels,
     view.strip.canvas,
     h('div', { class: 'tl-corner-right' }),
     view.gutter.corner,
