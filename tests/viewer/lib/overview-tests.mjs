@@ -103,6 +103,23 @@ export async function overviewTests(suite, path, truth) {
     }),
   );
 
+  await suite.test('on paper nothing of a card is cut off', () =>
+    suite.page(path, {}, async (page) => {
+      // As printing does it: nothing is painted again for the narrower page.
+      await page.evaluate(() => (globalThis.nsysAi.app.overview.draw = () => {}));
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 690, height: 1000 });
+      const cut = await page.locator('#view-overview :is(.gpu-card, .ranking, .finding, .plan)').evaluateAll((cards) =>
+        cards.flatMap((card) => {
+          const edge = card.getBoundingClientRect().right;
+          const beyond = [...card.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().right > edge + 1);
+          return beyond.filter((one) => !one.closest('.matrix-box, .ranking .link, .saving-bar, .plan-bar')).map((one) => `${card.className}: ${one.tagName} ${one.className}`);
+        }),
+      );
+      equal(cut, [], 'beyond the edge');
+    }),
+  );
+
   await suite.test('overview shows verdict, findings and caveats', () =>
     suite.page(path, {}, async (page) => {
       const micro = (text) => text.replace(/(\d[ \u00a0])us\b/g, '$1µs');
