@@ -310,7 +310,7 @@ export async function timelineTests(suite, path, truth) {
         equal(before.kernels, [rangeTruth(truth, ...a).kernelCount, rangeTruth(truth, ...b).kernelCount], 'kernels of both');
         check(before.kernels.every((count) => before.text.includes(integer(count))), 'the panel says both');
       }
-      equal(before.kept, a, 'kept');
+      if (!timeline.aggregated) equal(before.kept, a, 'kept');
       await page.goto('about:blank');
       await page.goto(pathToFileURL(path).href + before.hash);
       await page.waitForFunction(() => globalThis.nsysAi?.ready);

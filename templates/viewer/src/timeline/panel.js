@@ -137,15 +137,16 @@ export class Panel {
     const { model, kept, area } = view;
     const lanes = area ? lanesIn(view.layout, area) : null;
     const stats = rangeStats(model, from, to, lanes);
-    const beside = kept && (kept[0] !== from || kept[1] !== to) ? rangeStats(model, kept[0], kept[1], lanes) : null;
     view.range = [stats.from, stats.to];
+    const isKept = kept?.[0] === stats.from && kept[1] === stats.to;
+    const beside = kept && !isKept ? rangeStats(model, kept[0], kept[1], lanes) : null;
     this.show(beside ? 'Two ranges' : rangeTitle(view, from, to), [
       ...(beside ? rangePair(view, beside, stats) : [...spanDetails(view, from, to), rangeFacts(view, stats)]),
       stats.from !== from || stats.to !== to
         ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,
       this.areaNote(lanes !== null, stats.lanes !== model.lanes),
-      this.rangeButtons(beside !== null, from, to),
+      this.rangeButtons(beside !== null, isKept),
       ...(beside ? [] : rangeReport(view, stats)),
       trimNote(view, stats.from, stats.to),
     ]);
@@ -163,10 +164,9 @@ export class Panel {
     return h('p', { class: 'muted' }, `Of ${counted(view.area?.length ?? 0, 'track')} under the selection: `, all);
   }
 
-  /** @param {boolean} compared @param {number} from @param {number} to */
-  rangeButtons(compared, from, to) {
+  /** @param {boolean} compared @param {boolean} isKept */
+  rangeButtons(compared, isKept) {
     const { view } = this;
-    const isKept = view.kept?.[0] === from && view.kept?.[1] === to;
     return h(
       'div',
       { class: 'buttons' },
