@@ -92,7 +92,7 @@ export function communicatorSection(app) {
     words.textContent = describeCommunicator(shown);
     canvas.setAttribute('aria-label', `${labelOf(shown)}. ${words.textContent}`);
     const hidden = shown.devices.length - bandsOf(shown).rows.length;
-    hint.textContent = `One column per collective, in order.${knowsArrivals(shown) ? ` Red: the later the GPU came, the stronger.${hidden > 0 ? ` ${counted(hidden, 'GPU')} that came last less often not shown.` : ''}` : ''}`;
+    hint.textContent = `One column per collective, in order.${knowsArrivals(shown) ? ` Red: the later the GPU came, the stronger.${hidden > 0 ? ` ${counted(hidden, 'GPU')} late less often not shown.` : ''}` : ''}`;
     replace(legend, knowsRates(shown) ? shown.ops.slice(0, LEGEND_MAX).map((op, index) => {
       const swatch = h('i', { class: 'swatch' });
       swatch.style.background = seriesColor(index);

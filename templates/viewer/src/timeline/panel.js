@@ -67,6 +67,7 @@ export class Panel {
     const widen = (/** @type {number} */ by) => {
       const width = Math.max(LEAST_PX, Math.min(innerWidth * MOST_SHARE, this.element.offsetWidth + by));
       this.element.style.width = `${width}px`;
+      this.edge.setAttribute('aria-valuenow', String(Math.round(width)));
       this.view.resizeInPlace();
     };
     return h('div', {
@@ -74,6 +75,9 @@ export class Panel {
       role: 'separator',
       tabindex: '0',
       'aria-orientation': 'vertical',
+      'aria-valuemin': LEAST_PX,
+      'aria-valuenow': LEAST_PX,
+      'aria-valuemax': Math.round(innerWidth * MOST_SHARE),
       'aria-label': 'Width of the selection panel',
       onpointerdown: (/** @type {PointerEvent} */ event) => /** @type {HTMLElement} */ (event.target).setPointerCapture(event.pointerId),
       onpointermove: (/** @type {PointerEvent} */ event) => {
@@ -106,6 +110,7 @@ export class Panel {
     this.title.textContent = title;
     replace(this.content, ...content);
     this.element.scrollTop = 0;
+    this.edge.setAttribute('aria-valuenow', String(this.element.offsetWidth));
     if (focused) {
       // The same button of what is selected now, so that "next" can be pressed again.
       const again = [...this.content.querySelectorAll('button')].find(
