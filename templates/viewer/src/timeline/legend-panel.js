@@ -34,8 +34,7 @@ export function showColors(view) {
   const causes = new Set(layout.tracks.flatMap(({ gaps }) => gaps?.cause ?? []));
   const spans = (/** @type {string} */ table) => some((track) => track.spans?.table === table);
   const byName = colors.mode === 'name' ? 'each name has its own' : 'each name has its own shade';
-  const { names } = model;
-  const range = (names[0] ?? '') && (colors.mode === 'name' ? nameColor(names[0]) : rangeColor(names[0]));
+  const range = (colors.mode === 'name' ? nameColor : rangeColor)('NVTX');
   view.panel.show('Colors', [
     ...section(colors.mode === 'name' ? 'Kernels with most time' : 'Kernels and copies', kernels(view)),
     ...section('Utilization', some((track) => track.utilization) ? UTILIZATION_PARTS.map(({ label, variable }) => ({ color: `var(${variable})`, label })) : []),
@@ -44,11 +43,11 @@ export function showColors(view) {
     ...section('Steps', spans('steps') ? [{ color: 'var(--accent)', label: 'steady' }, { color: 'var(--high)', label: 'outlier' }, { color: 'var(--muted)', label: 'warm-up, cut off', pale: true }] : []),
     ...section('Collectives', spans('comm_instances') ? [{ color: 'var(--comm)', label: 'waits for the last GPU', pale: true }, { color: 'var(--comm)', label: 'transfers' }, { color: 'var(--muted)', label: 'not known', pale: true }] : []),
     ...section('CUDA calls', kinds.has('api') ? [{ color: API_COLORS.plain, label: 'returns at once' }, { color: API_COLORS.blocking, label: 'blocks the host' }, { color: API_COLORS.ordering, label: 'orders or polls' }] : []),
-    ...section('NVTX ranges', kinds.has('nvtx') || kinds.has('nvtx_async') ? [{ color: String(range), label: byName }] : []),
+    ...section('NVTX ranges', kinds.has('nvtx') || kinds.has('nvtx_async') ? [{ color: range, label: byName }] : []),
     ...section(
       'Threads beside CUDA',
       colors.mode === 'name' ? [] : /** @type {const} */ ([['overhead', 'profiler and driver'], ['osrt', 'OS runtime'], ['sched', 'on a CPU']]).filter(([kind]) => kinds.has(kind)).map(([kind, label]) => ({ color: HOST_COLORS[kind], label })),
     ),
-    ...section('Samples', kinds.has('sample') ? [{ color: nameColor(names[0] ?? ''), label: 'each function has its own' }] : []),
+    ...section('Samples', kinds.has('sample') ? [{ color: nameColor('function'), label: 'each function has its own' }] : []),
   ]);
 }

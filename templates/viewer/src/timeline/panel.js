@@ -140,7 +140,8 @@ export class Panel {
     this.refresh = () => this.showRange(from, to);
     const { view } = this;
     const { model, kept, area } = view;
-    const lanes = area ? lanesIn(view.layout, area) : null;
+    const whole = model.complete(from, to) && (!kept || model.complete(...kept));
+    const lanes = area && whole ? lanesIn(view.layout, area) : null;
     const stats = rangeStats(model, from, to, lanes);
     view.range = [stats.from, stats.to];
     const isKept = kept?.[0] === stats.from && kept[1] === stats.to;
@@ -150,7 +151,7 @@ export class Panel {
       stats.from !== from || stats.to !== to
         ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,
-      this.areaNote(lanes !== null, stats.lanes !== model.lanes),
+      this.areaNote(area !== null, lanes !== null),
       this.rangeButtons(beside !== null, isKept),
       ...(beside ? [] : rangeReport(view, stats)),
       trimNote(view, stats.from, stats.to),

@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { ViewState } from '../state.js' */
 import { EventColors } from '../colors.js';
+import { lanesIn } from './area.js';
 import { parseMarks, parseMeasure } from './marks.js';
 
 /** "from~to", null for anything else. @param {string} text @returns {[number, number] | null} */
@@ -24,7 +25,8 @@ export function restoreTimeline(view, values) {
   view.selectedGap = null;
   view.range = null;
   view.kept = rangeIn(values.rb);
-  view.area = values.ra === '' ? null : values.ra.split('!');
+  const area = values.ra.split('!');
+  view.area = lanesIn(view.layout, area).length > 0 ? area : null;
   const event = Number(values.e);
   const range = rangeIn(values.r);
   if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < view.model.count) view.selected = event;
