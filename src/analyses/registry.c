@@ -58,6 +58,7 @@
   X(comm_ops)            \
   X(comm_streams)        \
   X(comm_instances)      \
+  X(comm_peers)          \
   X(comm_ranks)          \
   X(comm_capture)        \
   X(step_comm)           \

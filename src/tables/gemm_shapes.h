@@ -15,6 +15,7 @@
     "summed durations of these kernels: also the helpers of a product, such as the sum of a split one",             \
     .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                                                           \
   C(T, flop_per_op, MEAN, "floating-point operations of one; attention without a mask")                             \
+  C(T, bytes_per_op, MEAN, "bytes of one: every value read or written once; NULL where the type is unknown")        \
   C(T, achieved_tflops, MEAN, "operations over time, 10^12 per second", .better = NAI_BETTER_HIGHER)                \
   C(T, peak_tflops, MEAN, "dense peak of this GPU for the data type, NULL unknown")                                 \
   C(T, roofline_ns, TIME,                                                                                           \

@@ -112,12 +112,34 @@ class Generated(unittest.TestCase):
         found = {(r["message_bytes"], r["self_bytes"]) for r in rows(path, "comm_instances")}
         self.assertEqual(found, {(str(32 << 20), "")})
 
+    def test_who_sends_to_whom(self):
+        """Messages by process and peer against the payloads in the export. The kernel of a group has all of its group's."""
+        for scenario in ("collectives", "grouped-sends"):
+            with contextlib.closing(sqlite3.connect(f"file:{trace(scenario)}?mode=ro", uri=True)) as db:
+                fields = {(d, s, n): o for d, s, n, o in db.execute(
+                    "SELECT domainId, schemaId, name, coalesce(offset, 0) FROM NVTX_PAYLOAD_SCHEMA_ENTRIES")}
+                wanted = {}
+                for name, thread, blob in db.execute("SELECT s.value, globalTid, binaryData FROM NVTX_EVENTS JOIN StringIds s ON s.id = textId "
+                                                     "WHERE s.value IN ('ncclSend', 'ncclRecv') AND binaryData IS NOT NULL"):
+                    domain, schema = struct.unpack_from("<I4xI", blob)
+                    at = {n: o for (d, s, n), o in fields.items() if (d, s) == (domain, schema)}
+                    size, = struct.unpack_from("<q", blob, 32 + next(o for n, o in at.items() if "size" in n))
+                    peer, = struct.unpack_from("<i", blob, 32 + next(o for n, o in at.items() if "eer" in n))
+                    entry = wanted.setdefault((thread >> 24 & 0xFFFFFF, peer), [0, 0, 0, 0])
+                    entry[0 if name == "ncclSend" else 2] += 1
+                    entry[1 if name == "ncclSend" else 3] += size
+            found = {(int(r["pid"]), int(r["peer"])): [int(r[c]) for c in ("sent_count", "sent_bytes", "received_count", "received_bytes")]
+                     for r in rows(trace(scenario), "comm_peers")}
+            self.assertEqual(found, wanted)
+        self.assertEqual({(r["device_id"], r["rank"]) for r in rows(trace("grouped-sends"), "comm_peers")}, {("0", "0"), ("1", "1")})
+        self.assertEqual(rows(trace("training"), "comm_peers"), [])
+
     def test_fields_in_tables_of_their_own_say_the_same(self):
         path = support.fresh_dir("dynamic") / "collectives.sqlite"
         shutil.copyfile(trace("collectives"), path)
         with contextlib.closing(sqlite3.connect(path)) as db, db:
             count = spread_payloads(db)
-        for table in ("comm_instances", "comm_ranks", "comm_ops", "comm_streams"):
+        for table in ("comm_instances", "comm_peers", "comm_ranks", "comm_ops", "comm_streams"):
             self.assertEqual(rows(path, table), rows(trace("collectives"), table), table)
         capture, = rows(path, "comm_capture")
         self.assertEqual((capture["payload_count"], capture["sized_count"], capture["refused_count"], capture["command"]),

@@ -50,6 +50,7 @@ class GemmShapes(unittest.TestCase):
             shape, flop, values = matrices(op, sizes)
             self.assertEqual(tuple(int(row[c]) for c in ("batch", "m", "n", "k")), shape)
             self.assertEqual(float(row["flop_per_op"]), flop)
+            self.assertEqual(float(row["bytes_per_op"]), values * BF16_BYTES)
             # What is captured once runs three times in each of ten steps.
             self.assertEqual(int(row["count"]), 30 if op == "aten::bmm" else count)
             least = max(flop / PEAK, values * BF16_BYTES / BANDWIDTH) * 1e9 * int(row["count"])

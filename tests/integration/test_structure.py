@@ -1,6 +1,7 @@
 """What report.html draws of a trace's structure against SQL over the export: ranges on the GPU, launch queue and lead, plan."""
 import functools
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -8,6 +9,7 @@ import unittest
 
 import support
 from support import Report as Run, SHARED, SOURCE, artifacts, trace
+from test_gemm_shapes import BF16_BYTES, matrices
 
 GPU_TABLES = ("KERNEL", "MEMCPY", "MEMSET")
 PROCESS = 1 << 24
@@ -137,6 +139,15 @@ class Structure(unittest.TestCase):
                 self.assertEqual(idle, causes)
             copies = db.execute("SELECT count(*), sum(bytes), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE start >= ? AND start < ?", (low, high)).fetchone()
             self.assertEqual([sum(c[i] for c in inside["copies"].values()) for i in range(3)], [value or 0 for value in copies])
+            kernels = db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 0 AND start < ? AND end > ?", (high, low)).fetchall()
+            clipped = [(max(a, low), min(b, high)) for a, b in kernels]
+            self.assertEqual(inside["streams"], [sum(a >= low for a, _ in kernels), sum(b - a for a, b in clipped), [union_ns(clipped)]])
+            calls = {}
+            for start, stop, thread in db.execute("SELECT start, end, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE start < ? AND end > ?", (high, low)):
+                entry = calls.setdefault(thread, [0, 0])
+                entry[0] += start >= low
+                entry[1] += min(stop, high) - max(start, low)
+            self.assertEqual(sorted(tuple(one[1:]) for one in inside["threads"]), sorted(map(tuple, calls.values())))
             total = sum(max(0, min(stop, done) - max(start, begin)) for gpu in shown["gpus"] for _, start, stop, *_ in gpu["ranges"])
             self.assertEqual(sum(ns for _, ns in inside["projected"].values()), total)
 
@@ -148,6 +159,79 @@ class Structure(unittest.TestCase):
             self.assertEqual([(end - start, outlier) for start, end, _, outlier in own["instances"]],
                              [(round(row["duration_ms"] * 1000000), row["is_outlier"] == 1) for row in steps])
             self.assertEqual(own["median"], round(summary["median_ms"] * 1000000))
+
+    def check_copies(self, path):
+        """Percent of peak of the direction with large copies, none of which has another beside it."""
+        db, shown, peaks = database(path), page(path)["limits"], {}
+        for device, kind, peak in db.execute("SELECT deviceId, copyKind, 0 FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1, 2"):
+            rates = sorted(size / (end - start) for size, start, end in db.execute(
+                "SELECT bytes, start, end FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE deviceId = ? AND copyKind = ? AND bytes >= 1048576", (device, kind)))
+            if rates:
+                peaks.setdefault(kind, []).append(rates[(len(rates) - 1) // 2])
+        copies = [one for one in shown if one["table"] == "copy_rates"]
+        self.assertTrue(copies)
+        for one in copies:
+            self.assertIn(round(one["reached"], 3), [round(min(rates), 3) for rates in peaks.values()])
+            self.assertAlmostEqual(one["percent"], 100 * one["reached"] / one["peak"], places=2)
+
+    def check_arrivals(self, path):
+        """The n-th collectives of all GPUs are one: when each came, and who was last."""
+        db, shown = database(path), page(path)["communicators"]
+        gpus = [gpu for gpu, in db.execute("SELECT DISTINCT deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1")]
+        own = [db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s ON s.id = demangledName WHERE deviceId = ? "
+                          "AND s.value LIKE '%nccl%' ORDER BY start", (gpu,)).fetchall() for gpu in gpus]
+        origin, found = int(page(path)["origin"]), [c for one in shown for c in one["collectives"]]
+        self.assertEqual({len(found)}, set(map(len, own)))
+        self.assertGreater(len(found), 10)
+        for collective, pair in zip(sorted(found, key=lambda c: c["start"]), zip(*own)):
+            starts = [start - origin for start, _ in pair]
+            self.assertEqual((collective["start"], collective["end"]), (min(starts), max(end for _, end in pair) - origin))
+            self.assertEqual(round(collective["skew"]), max(starts) - min(starts))
+            self.assertEqual({m["device"]: round(m["late"]) for m in collective["members"]}, {gpu: start - min(starts) for gpu, start in enumerate(starts)})
+            if max(starts) - min(starts) >= 100000:
+                self.assertEqual(collective["last"], starts.index(max(starts)))
+
+    def test_communicators(self):
+        self.check_arrivals(trace("collectives"))
+        self.check_arrivals(trace("eight-gpus"))
+        self.assertEqual(page(trace("layers"))["communicators"], [])
+        one, = page(trace("collectives"))["communicators"]
+        rates = {(c["op"], round(m["busbw"], 3)) for c in one["collectives"] for m in c["members"]}
+        # 2 (n - 1) / n of 300 MB in 300 us; 8 MiB in 100 us; half of 2 MiB in 580 us.
+        self.assertEqual(rates, {("AllReduce bf16", 1000.0), ("SendRecv", 83.886), ("AllGather", round((1 << 20) / 580000, 3))})
+        sends = database(trace("collectives")).execute("SELECT globalTid / 16777216 % 16777216, count(*) FROM NVTX_EVENTS JOIN StringIds s "
+                                                       "ON s.id = textId WHERE s.value = 'ncclSend' GROUP BY 1 ORDER BY 1").fetchall()
+        self.assertEqual(one["traffic"], {key: count * 4 << 20 for key, (_, count) in zip(("0>1", "1>0"), sends)})
+
+    def test_limits(self):
+        self.check_copies(trace("training"))
+        self.assertEqual(page(trace("layers"))["limits"], [])
+
+    def test_roofline(self):
+        """Every operation with sizes stands at its operations per byte and at what its kernels reached."""
+        path = trace("gemm-sizes")
+        db, shown = database(path), page(path)["roofline"]
+        wanted, placed = {}, set()
+        works = db.execute("SELECT k.rowid, r.start, k.end - k.start, k.graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+                           "LEFT JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId").fetchall()
+        for text, start, end in db.execute("SELECT coalesce(n.text, s.value) AS t, n.start, n.end FROM NVTX_EVENTS n LEFT JOIN StringIds s "
+                                           "ON s.id = n.textId WHERE t LIKE '%sizes = %'"):
+            op, sizes = re.match(r"([^,]*),.*sizes = (\[.*\]), input_op_ids", text).groups()
+            _, flop, values = matrices(op, sizes)
+            # What was captured into a graph runs when the graph does.
+            own = [w for w in works if (w[3] if op == "aten::bmm" else start <= w[1] < end)]
+            times = len(own) if op == "aten::bmm" else 1
+            entry = wanted.setdefault(op, [flop / values / BF16_BYTES, 0, 0])
+            entry[1] += flop * times
+            entry[2] += sum(w[2] for w in own)
+            placed |= {w[0] for w in own}
+        self.assertEqual({p["label"].split()[0] for p in shown["points"]}, set(wanted))
+        for point in shown["points"]:
+            intensity, flop, ns = wanted[point["label"].split()[0]]
+            self.assertAlmostEqual(point["intensity"] / intensity, 1, places=6)
+            self.assertAlmostEqual(point["tflops"] / (flop / ns / 1e3), 1, places=3)
+        self.assertEqual((shown["placed"], shown["kernels"]), (len(placed), len(works)))
+        self.assertGreater(shown["kernels"], shown["placed"])
 
     def test_steps(self):
         self.check_steps(trace("training"))

@@ -1,16 +1,21 @@
 // What the page draws of a trace's structure, without a browser:
 //   node structure.mjs REPORT.html [FROM~TO ...]
-// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named. Times are ns after the origin.
+// Prints JSON: by GPU projected ranges, launch queue and launch lead; what repeats; what is in the ranges named; what was reached of limits; collectives. Times are ns after the origin.
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { decodeEvents } from '../../templates/viewer/src/decode.js';
 import { lengthOf, rangeSources, tableSources, typical } from '../../templates/viewer/src/iterations/instances.js';
 import { pairOperations } from '../../templates/viewer/src/iterations/pairing.js';
+import { communicatorsOf, linkPeak, trafficOf } from '../../templates/viewer/src/communicators/data.js';
+import { limitsOf } from '../../templates/viewer/src/limits/limits.js';
+import { rooflineOf } from '../../templates/viewer/src/limits/roofline.js';
 import { Model } from '../../templates/viewer/src/model.js';
 import { projectRanges, projectionRows } from '../../templates/viewer/src/projection.js';
+import { lanesIn } from '../../templates/viewer/src/timeline/area.js';
 import { exactUtilization } from '../../templates/viewer/src/timeline/exact-utilization.js';
 import { Layout } from '../../templates/viewer/src/timeline/layout.js';
-import { copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
+import { callsByThread, copiesBetween, idleByCause, rangesBetween } from '../../templates/viewer/src/timeline/range-parts.js';
+import { rangeStats } from '../../templates/viewer/src/timeline/stats.js';
 import { UtilizationSums } from '../../templates/viewer/src/timeline/utilization.js';
 import { launchCharts } from '../../templates/viewer/src/timeline/launch-lead.js';
 import { unpackTables } from '../../templates/viewer/src/unpack.js';
@@ -52,11 +57,19 @@ const iterations = [...tableSources(model), ...rangeSources(model, projected)].m
 const layout = new Layout(model);
 const inside = ranges.map((range) => {
   const [from, to] = range.split('~').map(Number);
+  const streams = layout.tracks.filter(({ lane, gpu }) => lane?.kind === 'kernel' && (gpu ?? lane.gpu) === timeline.gpus[0].id).map(({ key }) => key);
+  const some = rangeStats(model, from, to, lanesIn(layout, streams));
   return {
+    threads: callsByThread(model, rangeStats(model, from, to)).map(({ label, count, ns }) => [label, count, ns]),
+    streams: [some.kernelCount, some.kernelNs, some.gpus.map(({ busyNs }) => busyNs)],
     split: timeline.utilization.map((data) => exactUtilization(model, data.device_id, new UtilizationSums(data)).between(from, to)),
     idle: timeline.gpus.map(({ id }) => Object.fromEntries(idleByCause(layout.tracks.find((track) => track.gaps && track.gpu === id).gaps, from, to))),
     copies: Object.fromEntries(copiesBetween(model, from, to).map(([name, { count, bytes, ns }]) => [name, [count, bytes, ns]])),
     projected: Object.fromEntries(rangesBetween(model, projected.values(), from, to).map(([name, { count, ns }]) => [name, [count, ns]])),
   };
 });
-console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside }));
+const communicators = communicatorsOf(model).map((one) => {
+  const traffic = trafficOf(model, one.id);
+  return { ...one, peak: linkPeak(model), traffic: traffic && Object.fromEntries(traffic.bytes) };
+});
+console.log(JSON.stringify({ origin: timeline.origin_ns, end: timeline.end_ns, gpus, iterations, inside, communicators, limits: limitsOf(model), roofline: rooflineOf(model) }));

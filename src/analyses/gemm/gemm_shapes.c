@@ -78,7 +78,7 @@ static void set_roofline(struct GEMM_SHAPES_row *row, const struct nai_model *m,
   double tflops = item->dtype < 0 ? 0 : nai_gpu_peak_tflops(&peak, (enum nai_dtype)item->dtype);
   if (tflops > 0 && bandwidth > 0) {
     compute = s->flop / tflops / 1e3; /* 10^12 per second are 10^3 per ns */
-    memory = s->values * value_bytes(item->dtype) / bandwidth * 1e9;
+    memory = row->bytes_per_op / bandwidth * 1e9;
   }
   double least = (compute > memory ? compute : memory) * (double)row->count;
   bool faster = least > (double)row->total_time_ns;
@@ -124,6 +124,7 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
   if (items->dtype >= 0) {
     row.dtype = nai_dtype_name((enum nai_dtype)items->dtype);
     row.aligned = aligned(items);
+    row.bytes_per_op = s->values * value_bytes(items->dtype);
   }
   if (total > 0)
     row.achieved_tflops = s->flop * n / (double)total / 1e3;

@@ -64,6 +64,15 @@ struct nai_comm_rank {
   int32_t process;
 };
 
+/* Messages between a process on a GPU and a rank of one of its communicators. A kernel has its share of those of its
+ * group: sums over a group are whole. */
+struct nai_comm_peer {
+  uint32_t rank;                          /* number in nai_comm */
+  int64_t comm, peer;                     /* id of the communicator; rank in it at the other end */
+  int64_t self;                           /* its own rank in it, NAI_COMM_UNKNOWN */
+  double sends, receives, sent, received; /* messages, bytes */
+};
+
 /* A set-up of a communicator, as a range of NCCL's. */
 struct nai_comm_init {
   int64_t start, end;
@@ -84,6 +93,8 @@ struct nai_comm {
   uint32_t line_count;
   uint32_t set_count;
   struct nai_strings texts;
+  struct nai_comm_peer *peers; /* in no order */
+  uint32_t peer_count, peer_capacity;
   struct nai_comm_init *inits; /* by thread, in order */
   uint32_t init_count, init_capacity;
   int64_t payloads[NAI_PAYLOAD_VERDICTS]; /* of NCCL's ranges, by what became of them */

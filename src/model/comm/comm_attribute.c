@@ -167,12 +167,13 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
 /* Kernels of one group follow each other: what was found for the last one often holds for the next. */
 struct attribution {
   struct nai_comm_selves selves;
+  struct nai_comm_traffic traffic;
   const struct nai_comm_call *call;
   struct summary summary;
   uint32_t text;
 };
 
-static int take_records(const struct nai_model *m, struct nai_comm_item *item, const struct nai_comm_call *call,
+static int take_records(struct nai_model *m, struct nai_comm_item *item, const struct nai_comm_call *call,
                         struct attribution *a, struct nai_err *err) {
   struct nai_comm *c = m->comm;
   const struct summary *s = &a->summary;
@@ -190,11 +191,10 @@ static int take_records(const struct nai_model *m, struct nai_comm_item *item, c
   c->captured += in_graph(m, item);
   item->calls = a->text;
   take_summary(c, item, call, s);
-  if (!item->op) { /* a generic kernel: what was called says what it does */
-    bool point_to_point = strcmp(s->first->op, "Send") == 0 || strcmp(s->first->op, "Recv") == 0;
+  bool point_to_point = strcmp(s->first->op, "Send") == 0 || strcmp(s->first->op, "Recv") == 0;
+  if (!item->op) /* a generic kernel: what was called says what it does */
     item->op = point_to_point ? "SendRecv" : s->alike ? s->first->op : NULL;
-  }
-  return NAI_OK;
+  return point_to_point ? nai_comm_add_traffic(&a->traffic, m, item, first_of(call), call, err) : NAI_OK;
 }
 
 /* --- sizes of communicators ------------------------------------------------------------------- */
@@ -258,13 +258,20 @@ static int size_comms(struct nai_model *m, struct nai_err *err) {
   return NAI_OK;
 }
 
+static void name_senders(struct nai_comm *c, const struct nai_comm_selves *selves) {
+  for (uint32_t i = 0; i < c->peer_count; i++)
+    c->peers[i].self = nai_comm_self(selves, c->ranks[c->peers[i].rank].process, c->peers[i].comm);
+}
+
 int nai_comm_attribute(struct nai_model *m, struct nai_err *err) {
-  struct attribution last = {.text = NAI_NO_STRING};
+  struct nai_arena *work = &m->work->arenas[NAI_PART_COMM];
+  struct attribution last = {.text = NAI_NO_STRING, .traffic = {{.arena = work}, {.arena = work}, {.arena = work}}};
   struct nai_comm_call **ranges;
-  NAI_TRY(NAI_NEW(ranges, &m->work->arenas[NAI_PART_COMM], m->comm->count, err));
-  NAI_TRY(nai_comm_selves(&last.selves, m->comm, &m->work->arenas[NAI_PART_COMM], err));
+  NAI_TRY(NAI_NEW(ranges, work, m->comm->count, err));
+  NAI_TRY(nai_comm_selves(&last.selves, m->comm, work, err));
   NAI_TRY(find_ranges(ranges, m, err));
   for (uint32_t i = 0; i < m->comm->count; i++)
     NAI_TRY(take_records(m, &m->comm->items[i], ranges[i], &last, err));
+  name_senders(m->comm, &last.selves);
   return size_comms(m, err);
 }

@@ -34,6 +34,13 @@ NAI_MUST_CHECK int nai_comm_selves(struct nai_comm_selves *selves, const struct 
                                    struct nai_err *err);
 /* NAI_COMM_UNKNOWN where no initialisation tells, or the process has several. */
 int64_t nai_comm_self(const struct nai_comm_selves *selves, int32_t process, int64_t comm);
+/* Adds the sends and receives behind a kernel, of the calls first to last that count, to nai_comm.peers. */
+struct nai_comm_traffic {
+  struct nai_keyset comms, places, peers; /* ids; rank << 32 | number of the id; number of the place << 32 | peer */
+};
+NAI_MUST_CHECK int nai_comm_add_traffic(struct nai_comm_traffic *traffic, struct nai_model *model,
+                                        const struct nai_comm_item *item, const struct nai_comm_call *first,
+                                        const struct nai_comm_call *last, struct nai_err *err);
 /* pair of all items. */
 NAI_MUST_CHECK int nai_comm_pairs(struct nai_model *model, struct nai_err *err);
 /* Sorts the kernels into lines, matches those of different GPUs, and splits what their kernels took. */

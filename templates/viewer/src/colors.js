@@ -35,9 +35,9 @@ const NAME_COLORS = [
   '#99643a',
 ];
 const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5b7b71', '#75698f', '#4f7399'];
-const API_COLORS = { plain: '#6c767f', blocking: '#cc3b2f', ordering: '#9f6917' };
+export const API_COLORS = { plain: '#6c767f', blocking: '#cc3b2f', ordering: '#9f6917' };
 const GRAPH_COLOR = '#3f6f8f';
-const HOST_COLORS = { overhead: '#2f8079', osrt: '#7a6a52', sched: '#5f7f4f' };
+export const HOST_COLORS = { overhead: '#2f8079', osrt: '#7a6a52', sched: '#5f7f4f' };
 
 export const UTILIZATION_PARTS = /** @type {const} */ ([
   { key: 'compute_ns', label: 'Compute', variable: '--compute' },

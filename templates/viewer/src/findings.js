@@ -3,7 +3,7 @@
 import { copyButton } from './copy-button.js';
 import { h, name, replace } from './dom.js';
 import { counted } from './format.js';
-import { addSavingBar } from './plan-bars.js';
+import { addSavingBar, addSimulation } from './plan-bars.js';
 import { withMicro } from './words.js';
 
 /** So many findings are read whole; of the others, the minor ones are a line each until they are opened. */
@@ -96,6 +96,7 @@ export function bringFindingsAlive(app) {
     addCopy(element, finding, app.report.trace.file);
     addFold(element);
     addSavingBar(element, finding, largest);
+    addSimulation(element, finding.simulated);
     const links = finding.links ?? [];
     if (links.length > 0 && !element.querySelector('details + details, .prose + details'))
       element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));

@@ -44,6 +44,36 @@ export function summariseGpus(utilization) {
   return { gpus, spread, by };
 }
 
+/** So many GPUs are looked at one by one; of more only the first few that stand out. */
+const ONE_BY_ONE = 8;
+const STAND_OUT = 4;
+
+/** GPUs to look at first, and the others in their order; of few GPUs nothing comes first. @param {Utilization[]} utilization @returns {{first: Utilization[], rest: Utilization[]}} */
+export function worstFirst(utilization) {
+  if (utilization.length <= ONE_BY_ONE) return { first: [], rest: utilization };
+  const first = summariseGpus(utilization).gpus.slice(0, STAND_OUT).map(({ data }) => data);
+  return { first, rest: utilization.filter((data) => !first.includes(data)) };
+}
+
+/** Sums of GPUs on one grid of bins; null where the grids differ. @param {Utilization[]} group @returns {Utilization | null} */
+function merged(group) {
+  const [{ bin_ns: bin, start_ns: start, idle_ns: bins }] = group;
+  if (group.some((data) => data.bin_ns !== bin || data.start_ns !== start || data.idle_ns.length !== bins.length)) return null;
+  const [compute, comm, copy, idle] = UTILIZATION_PARTS.map(({ key }) => bins.map((_, i) => group.reduce((sum, data) => sum + data[key][i], 0)));
+  return { device_id: group[0].device_id, bin_ns: bin, start_ns: start, compute_ns: compute, exposed_comm_ns: comm, exposed_copy_ns: copy, idle_ns: idle };
+}
+
+/** What the strip over the whole trace shows: GPUs, of many the ones that stand out and then groups of the others. @param {Utilization[]} utilization @returns {{label: string, data: Utilization}[]} */
+export function stripLanes(utilization) {
+  const { first, rest } = worstFirst(utilization);
+  const one = (/** @type {Utilization} */ data) => ({ label: `GPU ${data.device_id}`, data });
+  if (first.length === 0) return rest.map(one);
+  const size = Math.ceil(rest.length / (ONE_BY_ONE - STAND_OUT));
+  const groups = Array.from({ length: Math.ceil(rest.length / size) }, (_, i) => rest.slice(i * size, (i + 1) * size));
+  const lanes = groups.map((group) => ({ label: group.length > 1 ? `GPU ${group[0].device_id}–${group[group.length - 1].device_id}` : `GPU ${group[0].device_id}`, data: merged(group) }));
+  return [...first.map(one), ...lanes.flatMap(({ label, data }) => (data ? [{ label, data }] : []))];
+}
+
 /**
  * What a GPU that pauses did while it was active, as the verdict counts it; null for one that never paused.
  * @param {Table | null} table  gpu_active @param {number} device

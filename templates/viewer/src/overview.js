@@ -1,6 +1,7 @@
 /** @import { App } from './app.js' */
 import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
 import { caveatsSection } from './caveats.js';
+import { communicatorSection } from './communicators/card.js';
 import { byId, fitCanvas, h, name, replace } from './dom.js';
 import { bringFindingsAlive } from './findings.js';
 import { bytes, duration, percent } from './format.js';
@@ -8,6 +9,7 @@ import { describeShares, glance } from './glance.js';
 import { gpuLines } from './gpu-lines.js';
 import { activeShares } from './gpu-summary.js';
 import { highlights } from './highlights.js';
+import { limitsSection } from './limits/card.js';
 import { planBars } from './plan-bars.js';
 import { columnIndex } from './table-schema.js';
 import { stepStrips } from './step-strip.js';
@@ -51,6 +53,10 @@ export class Overview {
     this.steps = stepStrips(app);
     if (this.steps) byId('charts').after(this.steps.element);
     this.addRankings(byId('charts'));
+    this.communicators = communicatorSection(app);
+    this.limits = limitsSection(app);
+    for (const section of [this.limits, this.communicators])
+      if (section) (this.steps?.element ?? document.querySelector('.rankings') ?? byId('charts')).after(section.element);
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     bringFindingsAlive(app);
     replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.embedded_events));
@@ -187,6 +193,8 @@ export class Overview {
 
   draw() {
     this.steps?.draw();
+    this.communicators?.draw();
+    this.limits?.draw();
     const { theme } = this.app.timeline;
     for (const { canvas, sums, height } of this.charts) {
       const width = canvas.parentElement?.clientWidth ?? 0;

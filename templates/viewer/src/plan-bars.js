@@ -88,3 +88,34 @@ export function addSavingBar(element, { saving_ns: saving, saving_low_ns: low },
     h('span', { class: 'saving-bar', 'aria-hidden': 'true', title: low ? `${duration(least)} to ${duration(saving)}` : duration(saving) }, part(least, largest, 'saving-least'), part(saving - least, largest, 'saving-most')),
   );
 }
+
+/** @type {Record<string, string>} */
+const STATES = {
+  ok: 'Simulated',
+  within_error: 'Simulated, within its error',
+  bound_only: 'Simulated, a bound',
+};
+
+/**
+ * What simulating the finding's change saves: solid at least, then likely, pale at most; of one step, repetition or window.
+ * @param {Element} element @param {import('./types.js').Simulated | null | undefined} simulated
+ */
+export function addSimulation(element, simulated) {
+  if (!simulated || simulated.now_ns <= 0) return;
+  const { scope, state, now_ns: now, saving_low_ns: low, saving_ns: likely, saving_high_ns: high } = simulated;
+  const [least, middle, most] = [low, likely, high].map((ns) => Math.max(0, Math.min(now, ns)));
+  element.querySelector('header')?.append(
+    h(
+      'p',
+      { class: 'simulated' },
+      h(
+        'span',
+        { class: 'plan-bar', 'aria-hidden': 'true' },
+        part(least, now, 'simulated-least'),
+        part(Math.max(0, middle - least), now, 'simulated-likely'),
+        part(Math.max(0, most - middle), now, 'simulated-most'),
+      ),
+      h('span', {}, `${STATES[state] ?? 'Simulated'}: −${duration(likely)} of ${duration(now)} ${SCOPES[scope] ?? ''}, between ${duration(low)} and ${duration(high)}`),
+    ),
+  );
+}

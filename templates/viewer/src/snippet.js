@@ -31,8 +31,8 @@ export function toSnippet({ title, name, fields, tables, command, link }) {
   return lines.join('\n');
 }
 
-/** @param {Element | null} element */
-const textOf = (element) => element?.textContent?.trim() ?? '';
+/** A shortened name says the whole one. @param {Element | null} element */
+const textOf = (element) => /** @type {HTMLElement | null | undefined} */ (element?.querySelector('[data-full]'))?.dataset.full ?? element?.textContent?.trim() ?? '';
 
 /** The same from the panel as it stands on the page. @param {string} title @param {Element} panel @param {string} link */
 export function snippetOf(title, panel, link) {
@@ -40,7 +40,7 @@ export function snippetOf(title, panel, link) {
     [...list.querySelectorAll('dt')].map((term) => /** @type {[string, string]} */ ([textOf(term), textOf(term.nextElementSibling)])),
   );
   const tables = [...panel.querySelectorAll('table.mini')].map((table) => ({
-    title: textOf(table.previousElementSibling),
+    title: table.previousElementSibling?.tagName === 'H3' ? textOf(table.previousElementSibling) : title,
     rows: [...table.querySelectorAll('tr')].map((row) => [...row.children].map(textOf)),
   }));
   const name = textOf(panel.querySelector('.full-name bdi') ?? panel.querySelector('.full-name'));

@@ -8,7 +8,9 @@
  * @property {string} b  right edge
  * @property {string} e  selected event
  * @property {string} g  selected idle gap: row of the table
- * @property {string} r  selected time range "from-to"
+ * @property {string} r  selected time range "from~to"
+ * @property {string} ra  tracks it is of
+ * @property {string} rb  the range kept beside it
  * @property {string} y  scroll position of the timeline
  * @property {string} x  groups folded or unfolded
  * @property {string} h  hidden tracks
@@ -43,6 +45,8 @@ export const DEFAULTS = {
   e: '',
   g: '',
   r: '',
+  ra: '',
+  rb: '',
   y: '',
   x: '',
   h: '',

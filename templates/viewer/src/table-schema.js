@@ -33,3 +33,14 @@ export function placeColumns(table) {
     name: table.columns.findIndex((column) => column.key === true && ['kernel_name', 'range_name', 'name'].includes(column.role)),
   };
 }
+
+/**
+ * Rows as objects by column name, each with the number of its row.
+ * @param {Table | null} table
+ * @returns {(Record<string, import('./types.js').Cell> & {row: number})[]}
+ */
+export function records(table) {
+  if (!table) return [];
+  const names = table.columns.map(({ name }) => name);
+  return table.rows.map((cells, row) => Object.assign(Object.fromEntries(names.map((name, i) => [name, cells[i]])), { row }));
+}

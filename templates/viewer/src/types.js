@@ -41,6 +41,8 @@
  * @property {number | null} [tid]
  * @property {string | null} [name]
  *
+ * @typedef {{scope: string, state: string, now_ns: number, saving_low_ns: number, saving_ns: number, saving_high_ns: number}} Simulated
+ *
  * @typedef {object} Finding
  * @property {string} id
  * @property {string} title
@@ -49,6 +51,7 @@
  * @property {Evidence[]} evidence
  * @property {number | null} [saving_ns]
  * @property {number | null} [saving_low_ns]
+ * @property {Simulated | null} [simulated]
  * @property {string[]} [links]  pages of the documentation
  *
  * @typedef {object} Report

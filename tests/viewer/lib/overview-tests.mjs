@@ -53,6 +53,70 @@ export async function overviewTests(suite, path, truth) {
       const bars = await page.locator('.saving-bar').evaluateAll((list) => list.map((bar) => [...bar.children].reduce((all, part) => all + parseFloat(part.style.width), 0)));
       equal(bars.length, savings.filter((ns) => ns > 0).length, 'bars of savings');
       savings.filter((ns) => ns > 0).forEach((ns, i) => near(bars[i], (100 * ns) / Math.max(...savings), 0.01, 'saving'));
+      const simulated = report.findings.flatMap((finding) => finding.simulated ?? []).filter(({ now_ns: ns }) => ns > 0);
+      const shown = await page.locator('.simulated').evaluateAll((list) => list.map((one) => [...one.querySelectorAll('.plan-bar i')].map((part) => parseFloat(part.style.width))));
+      equal(shown.length, simulated.length, 'bars of simulations');
+      simulated.forEach(({ now_ns: whole, saving_low_ns: low, saving_ns: likely, saving_high_ns: high }, i) =>
+        [low, likely, high].forEach((ns, upTo) => near(shown[i].slice(0, upTo + 1).reduce((all, width) => all + width, 0), (100 * Math.min(ns, whole)) / whole, 0.01, 'simulated')),
+      );
+    }),
+  );
+
+  await suite.test('limits are shown where they are known', () =>
+    suite.page(path, {}, async (page) => {
+      const rows = (name) => (report.tables[name]?.rows ?? []).map((row) => Object.fromEntries(report.tables[name].columns.map((column, i) => [column.name, row[i]])));
+      const known = new Set([
+        ...rows('copy_rates').filter((row) => row.p50_pct_of_limit !== null).map((row) => `${row.direction}, ${row.src_kind} to ${row.dst_kind}`),
+        ...rows('peer_copies').filter((row) => row.p50_pct_of_link !== null).map((row) => `${row.src_cuda_device} ${row.dst_cuda_device}`),
+        ...rows('comm_ops').filter((row) => row.link_pct !== null).map((row) => `${row.op} ${row.dtype}`),
+        ...rows('gemm_shapes').filter((row) => row.pct_of_roofline !== null).map((row) => [row.op, row.batch, row.m, row.n, row.k, row.dtype].join()),
+        ...rows('mfu').filter((row) => row.mfu_pct !== null).map(() => 'mfu'),
+      ]);
+      if (known.size <= 6) equal(await page.locator('.limits li').count(), known.size, 'limits');
+      equal(await page.locator('section[aria-label="Limits"]').count() > 0, known.size > 0, 'section');
+    }),
+  );
+
+  await suite.test('a collective of the overview leads to its time', () =>
+    suite.page(path, {}, async (page) => {
+      const table = report.tables.comm_instances;
+      const at = (name) => table.columns.findIndex((column) => column.name === name);
+      const rows = (table?.rows ?? []).filter((row) => row[at('skew_us')] !== null || row[at('busbw')] !== null);
+      const section = page.locator('section[aria-label="Communicators"]');
+      if (rows.length === 0) return equal(await section.count(), (report.tables.comm_peers?.rows ?? []).length > 0 ? 1 : 0, 'section');
+      const picture = section.locator('canvas');
+      const box = await picture.boundingBox();
+      await picture.click({ position: { x: box.width - 4, y: box.height - 8 } });
+      const state = await timelineState(page);
+      const origin = BigInt(timeline.origin_ns);
+      check(rows.some((row) => Number(BigInt(row[at('start_ns')]) - origin) === Math.round(state.range[0])), 'begins with a collective');
+      return check(rows.some((row) => Number(BigInt(row[at('end_ns')]) - origin) === Math.round(state.range[1])), 'ends with one');
+    }),
+  );
+
+  await suite.test('on a wide screen nothing of the overview lies over anything else', () =>
+    suite.page(path, { context: { viewport: { width: 1920, height: 1080 } } }, async (page) => {
+      const boxes = await page.locator('#view-overview > *').evaluateAll((list) => list.map((one) => ({ id: one.id || one.className || one.ariaLabel, ...one.getBoundingClientRect().toJSON() })).filter(({ height }) => height > 0));
+      for (const [i, a] of boxes.entries())
+        for (const b of boxes.slice(i + 1))
+          check(a.bottom <= b.top + 0.5 || b.bottom <= a.top + 0.5 || a.right <= b.left || b.right <= a.left, `${a.id} over ${b.id}`);
+    }),
+  );
+
+  await suite.test('on paper nothing of a card is cut off', () =>
+    suite.page(path, {}, async (page) => {
+      // As printing does it: nothing is painted again for the narrower page.
+      await page.evaluate(() => (globalThis.nsysAi.app.overview.draw = () => {}));
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 690, height: 1000 });
+      const cut = await page.locator('#view-overview :is(.gpu-card, .ranking, .finding, .plan)').evaluateAll((cards) =>
+        cards.flatMap((card) => {
+          const edge = card.getBoundingClientRect().right;
+          const beyond = [...card.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().right > edge + 1);
+          return beyond.filter((one) => !one.closest('.matrix-box, .ranking .link, .saving-bar, .plan-bar')).map((one) => `${card.className}: ${one.tagName} ${one.className}`);
+        }),
+      );
+      equal(cut, [], 'beyond the edge');
     }),
   );
 

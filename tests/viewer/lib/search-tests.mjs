@@ -55,6 +55,27 @@ export async function searchTests(suite, open, truth, searched) {
 
   const kernels = truth.report.tables.kernels;
   if (kernels?.rows.length > 0)
+    await suite.test('every color of the tracks is explained', () =>
+      open('', async (page) => {
+        await page.getByRole('button', { name: 'all colors' }).click();
+        const shown = await page.locator('.panel').innerText();
+        const { gaps, kinds, categories } = await page.evaluate(() => {
+          const { layout, model } = globalThis.nsysAi.app.timeline;
+          return {
+            gaps: new Set(layout.tracks.flatMap((track) => track.gaps?.cause ?? [])).size,
+            kinds: [...new Set(model.lanes.map(({ kind }) => kind))],
+            categories: new Set(model.names.flatMap((_, id) => (model.nameCount[id] > 0 ? (model.category(id) ?? []) : []))).size,
+          };
+        });
+        const count = (title) => page.locator(`.panel h3:text-is("${title}") + ul li`).count();
+        equal(await count('Kernels and copies'), categories, 'categories');
+        equal(await count('Idle gaps'), gaps, 'causes');
+        equal(await count('CUDA calls'), kinds.includes('api') ? 3 : 0, 'calls');
+        equal(shown.includes('OS runtime'), kinds.includes('osrt'), 'what threads do beside CUDA');
+        equal(await page.evaluate(() => globalThis.nsysAi.app.timeline.panel.element.hidden), false, 'in the panel');
+      }),
+    );
+
     await suite.test('colors of names have a legend: the kernels with most time', () =>
       open('&c=name', async (page) => {
         const [text, time] = ['kernel_name', 'total_time_ms'].map((name) => kernels.columns.findIndex((column) => column.name === name));

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { check, equal, near, settle, timelineState, PHONE } from './harness.mjs';
 import { kernelTests, pickKernel } from './kernel-tests.mjs';
 import { rangeTruth } from './read-report.mjs';
@@ -288,6 +289,93 @@ export async function timelineTests(suite, path, truth) {
         [call.start + 1, Math.max(call.end, launched.end - 1)],
       );
       await compareStatistics(page, truth);
+    }),
+  );
+
+  await suite.test('two ranges stand beside each other, also by their link', () =>
+    open('', async (page) => {
+      const [a, b] = [[0.1, 0.3], [0.5, 0.8]].map((shares) => shares.map((share) => Math.round(span * share)));
+      const select = (range) => page.evaluate(([from, to]) => globalThis.nsysAi.app.timeline.selectRange(from, to, true), range);
+      await select(a);
+      await page.keyboard.press('c');
+      check(await page.getByRole('button', { name: 'Kept as A' }).isDisabled(), 'says that it is kept');
+      await select(b);
+      const shown = () =>
+        page.evaluate(() => {
+          const { panel, kept, range } = globalThis.nsysAi.app.timeline;
+          return { kept, range, kernels: [panel.lastBeside.kernelCount, panel.lastStats.kernelCount], text: panel.element.innerText, hash: panel.view.app.state.link() };
+        });
+      const before = await shown();
+      if (!timeline.aggregated) {
+        equal(before.kernels, [rangeTruth(truth, ...a).kernelCount, rangeTruth(truth, ...b).kernelCount], 'kernels of both');
+        check(before.kernels.every((count) => before.text.includes(integer(count))), 'the panel says both');
+      }
+      if (!timeline.aggregated) equal(before.kept, a, 'kept');
+      await page.goto('about:blank');
+      await page.goto(pathToFileURL(path).href + before.hash);
+      await page.waitForFunction(() => globalThis.nsysAi?.ready);
+      equal((await shown()).kernels, before.kernels, 'by its link');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      equal(await page.evaluate(() => globalThis.nsysAi.app.timeline.kept), null, 'Escape lets go');
+    }),
+  );
+
+  await suite.test('tables of the panel sort and widen, and copy whole names', () =>
+    open('', async (page) => {
+      await page.evaluate(([from, to]) => globalThis.nsysAi.app.timeline.selectRange(from, to, true), [0, timeline.end_ns]);
+      const table = page.locator('.panel h3:text-is("Top kernels") + table');
+      if ((await table.count()) === 0) return;
+      const calls = () => table.locator('tbody tr td:nth-child(2)').allTextContents().then((list) => list.map((text) => Number(text.replaceAll(',', ''))));
+      await table.getByRole('button', { name: 'Calls' }).click();
+      const down = await calls();
+      equal(down, [...down].sort((x, y) => y - x), 'most first');
+      await table.getByRole('button', { name: 'Calls' }).click();
+      const up = await calls();
+      equal(up, [...up].sort((x, y) => x - y), 'fewest first');
+      equal(await table.locator('th').nth(1).getAttribute('aria-sort'), 'ascending');
+      const width = () => table.locator('th').nth(1).evaluate((element) => element.offsetWidth);
+      const before = await width();
+      const grip = await table.locator('.grip').first().boundingBox();
+      await page.mouse.move(grip.x + 3, grip.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(grip.x - 27, grip.y + 8, { steps: 3 });
+      await page.mouse.up();
+      near((await width()) - before, 30, 2, 'as wide as dragged');
+      const panel = () => page.locator('.panel').evaluate((element) => element.offsetWidth);
+      const narrow = await panel();
+      await page.locator('.panel-edge').focus();
+      await page.keyboard.press('ArrowLeft');
+      near((await panel()) - narrow, 40, 2, 'the panel, too');
+      const whole = await table.locator('[data-full]').first().getAttribute('data-full');
+      await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (globalThis.copied = text) } }));
+      await page.getByRole('button', { name: 'Copy the selection as Markdown' }).click();
+      const copied = await page.evaluate(() => globalThis.copied);
+      check(copied.includes(whole.slice(0, 60).replace(/[|`].*$/u, '')), 'the whole name is copied');
+    }),
+  );
+
+  await suite.test('a drag over tracks selects them', () =>
+    open('', async (page) => {
+      const canvas = await box(page, '.tl-canvas');
+      const tracks = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.visible.map(({ key, top, height, lane }) => ({ key, top, height, kind: lane?.kind ?? null })));
+      const at = tracks.findIndex(({ kind, top }) => kind !== null && top > 60 && top < canvas.height - 60);
+      if (at < 0) return;
+      const { top } = tracks[at];
+      await page.mouse.move(canvas.x + 100, canvas.y + top - 50);
+      await page.mouse.down();
+      await page.mouse.move(canvas.x + 400, canvas.y + top + 3, { steps: 5 });
+      await page.mouse.up();
+      const { area, gpus, hash } = await page.evaluate(() => {
+        const { timeline: view, state } = globalThis.nsysAi.app;
+        return { area: view.area, gpus: view.panel.lastStats.gpus.length, hash: state.link() };
+      });
+      check(area?.includes(tracks[at].key), 'the track where it ends');
+      check(!area.includes(tracks.at(-1).key) || at === tracks.length - 1, 'not what lies below');
+      check(hash.includes('ra='), 'in the link');
+      check(gpus <= timeline.gpus.length, 'of the GPUs under it');
+      await page.getByRole('button', { name: 'all tracks' }).click().catch(() => check(timeline.aggregated, 'the way back'));
+      if (!timeline.aggregated) equal(await page.evaluate(() => globalThis.nsysAi.app.timeline.area), null, 'all again');
     }),
   );
 

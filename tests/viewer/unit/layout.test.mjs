@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stripLanes } from '../../../templates/viewer/src/gpu-summary.js';
 import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
 import { Raster } from '../../../templates/viewer/src/timeline/raster.js';
 import { Viewport } from '../../../templates/viewer/src/timeline/viewport.js';
@@ -100,4 +101,18 @@ test('what is made from every launch is made when it is shown: of a large page w
     layout.toggle('g0L');
     assert.deepEqual(made(), ['g0q', 'g0l']);
   }
+});
+
+test('of many GPUs the strip shows the ones that stand out, then groups that add up', () => {
+  const one = (id, busy) => ({ device_id: id, bin_ns: 10, start_ns: 0, compute_ns: [busy, busy], exposed_comm_ns: [0, 0], exposed_copy_ns: [0, 0], idle_ns: [10 - busy, 10 - busy] });
+  const many = Array.from({ length: 72 }, (_, id) => one(id, id === 41 ? 1 : 8));
+  const lanes = stripLanes(many);
+  assert.equal(lanes[0].label, 'GPU 41');
+  assert.equal(lanes.length, 8);
+  const sum = lanes.reduce((total, { data }) => total + data.compute_ns[0], 0);
+  assert.equal(sum, 71 * 8 + 1);
+  assert.match(lanes.at(-1).label, /^GPU \d+–71$/u);
+  assert.deepEqual(stripLanes(many.slice(0, 3)).map(({ label }) => label), ['GPU 0', 'GPU 1', 'GPU 2']);
+  many[70].start_ns = 5;
+  assert.equal(stripLanes(many).length, 7, 'what lies on another grid is no sum');
 });

@@ -173,6 +173,8 @@ export class Lanes {
       colors: this.colors,
       selected: this.selected,
       range: null,
+      area: null,
+      kept: null,
       hovered: this.hovered,
       search: this.search.forFrame(),
       selectedGap: null,

@@ -27,7 +27,7 @@ export function assemble(view) {
   const grid = h(
     'div',
     { class: 'tl-main' },
-    h('div', { class: 'tl-corner' }),
+    view.strip.labels,
     view.strip.canvas,
     h('div', { class: 'tl-corner-right' }),
     view.gutter.corner,
@@ -37,6 +37,6 @@ export function assemble(view) {
     view.stage,
     view.scroller,
   );
-  const parts = [view.toolbar.element, nothing(view), notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.toolbar.filters.element, view.panel.element)];
+  const parts = [view.toolbar.element, nothing(view), notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.toolbar.filters.element, view.panel.edge, view.panel.element)];
   return /** @type {Node[]} */ (parts.filter((part) => part !== null));
 }

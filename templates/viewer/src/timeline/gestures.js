@@ -10,7 +10,7 @@ const PINCH_ZOOM = 6 * WHEEL_ZOOM;
  * @typedef {object} GestureHandlers
  * @property {(factor: number, x: number) => void} zoom
  * @property {(dx: number, dy: number) => void} pan  px
- * @property {(fromX: number, toX: number, done: boolean) => void} selectRange
+ * @property {(fromX: number, toX: number, done: boolean, fromY: number, toY: number) => void} selectRange
  * @property {(x: number, y: number) => void} click
  * @property {(x: number, y: number) => void} doubleClick
  * @property {(x: number, y: number, event: PointerEvent) => void} hover
@@ -71,7 +71,7 @@ export function listenForGestures(element, handlers) {
       handlers.pan(at.x - before.x, at.y - before.y);
     } else if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) {
       handlers.leave();
-      handlers.selectRange(drag.x, at.x, false);
+      handlers.selectRange(drag.x, at.x, false, drag.y, at.y);
     }
   });
   let lastClick = { x: NaN, y: NaN, time: -Infinity };
@@ -88,7 +88,7 @@ export function listenForGestures(element, handlers) {
     if (!pointers.delete(event.pointerId) || !drag) return;
     const at = place(event);
     const cancelled = event.type === 'pointercancel';
-    if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) handlers.selectRange(drag.x, at.x, true);
+    if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) handlers.selectRange(drag.x, at.x, true, drag.y, at.y);
     else if ((drag.mode === 'wait' || drag.mode === 'range') && !cancelled) click(at, event.timeStamp);
     drag = null;
   };

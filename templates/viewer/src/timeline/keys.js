@@ -14,6 +14,7 @@ export const TIMELINE_KEYS = /** @type {const} */ ([
   ['0  Home', 'Show the whole trace'],
   ['F  Enter', 'Zoom to the selection'],
   ['M', 'Select the time range of the selected event or gap'],
+  ['C', 'Keep the selected range as A; the next one is shown beside it'],
   ['[  ]', 'Previous and next event of the same name'],
   [',  .', 'Previous and next event on the same track'],
   ['N  Shift+N', 'Next and previous search result'],
@@ -56,6 +57,9 @@ const actions = {
   m: (view) => {
     if (view.selected >= 0) view.selectRange(view.model.events.start[view.selected], view.model.end(view.selected), true);
     else if (view.selectedGap) view.selectRange(...view.timeOfGap(view.selectedGap), true);
+  },
+  c: (view) => {
+    if (view.range) view.keepRange();
   },
   '[': (view) => view.step('name', -1),
   ']': (view) => view.step('name', 1),

@@ -67,13 +67,14 @@ export function choose(view, category) {
   view.setSearch(text, isPattern, only, others.length < chosen.length ? others : [...chosen, category]);
 }
 
-/** Escape: an unfinished measurement, then the selection, then search and legend, then the filter of tracks. @param {TimelineView} view */
+/** Escape: an unfinished measurement, then the selection, then the range kept, then search and legend, then the filter of tracks. @param {TimelineView} view */
 export function clear(view) {
   const { annotations, search, layout } = view;
   if (annotations.from !== null) {
     annotations.from = null;
     view.draw();
   } else if (view.selected >= 0 || view.selectedGap || view.range) view.clearSelection();
+  else if (view.kept) view.keepRange(null);
   else if (search.text === '' && search.chosen.length === 0 && layout.arrangement.filter !== '') {
     rearrange(view, (at) => (at.filter = ''));
     view.toolbar.restore();

@@ -1,12 +1,12 @@
 /** @import { TimelineView } from './view.js' */
 import { fitCanvas, h } from '../dom.js';
+import { stripLanes } from '../gpu-summary.js';
 import { UtilizationSums } from './utilization.js';
 
 const LANE_HEIGHT = 14;
-const THIN_LANE_HEIGHT = 6;
+const THIN_LANE_HEIGHT = 10;
 const PADDING = 4;
 const EDGE_PX = 6;
-const MAX_LANES = 8;
 const THICK_LANES = 4;
 
 /** The whole trace in a few pixels per GPU, with the visible window; dragging moves or resizes the window. */
@@ -19,9 +19,12 @@ export class OverviewStrip {
       role: 'img',
       'aria-label': 'Overview of the whole trace with the visible window',
     });
-    this.sums = view.model.timeline.utilization.slice(0, MAX_LANES).map((data) => new UtilizationSums(data));
+    const lanes = stripLanes(view.model.timeline.utilization);
+    this.sums = lanes.map(({ data }) => new UtilizationSums(data));
     this.laneHeight = this.sums.length > THICK_LANES ? THIN_LANE_HEIGHT : LANE_HEIGHT;
     this.height = Math.max(1, this.sums.length) * this.laneHeight + 2 * PADDING;
+    this.labels = h('div', { class: 'tl-corner tl-strip-labels', 'aria-hidden': 'true' }, lanes.map(({ label }) => h('span', { title: label }, label)));
+    this.labels.style.setProperty('--lane', `${this.laneHeight}px`);
     this.width = 0;
     this.picture = document.createElement('canvas');
     this.stale = true;

@@ -29,6 +29,8 @@ const MAX_ARROWS = 60;
  * @property {EventColors} colors
  * @property {number} selected  event, -1 for none
  * @property {[number, number] | null} range
+ * @property {string[] | null} area  keys of the tracks that the range is of; null: all
+ * @property {[number, number] | null} kept  the range kept beside it
  * @property {number} hovered
  * @property {{generation: number, matches: (event: number) => boolean, only: boolean} | null} search
  * @property {{gpu: number, index: number} | null} selectedGap
@@ -248,15 +250,24 @@ export class Painter {
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   paintRange(context, frame) {
-    if (!frame.range) return;
+    const { range, area, kept, theme } = frame;
+    if (kept) this.paintBand(context, frame, kept, null, theme.comm);
+    if (range) this.paintBand(context, frame, range, area, theme.accent);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {[number, number]} range @param {string[] | null} area @param {string} color */
+  paintBand(context, frame, range, area, color) {
     const scale = frame.width / (frame.to - frame.from);
-    const left = (frame.range[0] - frame.from) * scale;
-    const right = (frame.range[1] - frame.from) * scale;
-    context.fillStyle = frame.theme.selection;
-    context.fillRect(left, 0, Math.max(1, right - left), frame.height);
-    context.fillStyle = frame.theme.accent;
-    context.fillRect(left - 1, 0, 1, frame.height);
-    context.fillRect(right, 0, 1, frame.height);
+    const [left, right] = range.map((time) => (time - frame.from) * scale);
+    const tracks = area ? this.layout.visible.filter(({ key }) => area.includes(key)) : [];
+    const bands = area ? tracks.map((track) => [this.layout.screenTop(track, frame.scrollTop), track.height]) : [[0, frame.height]];
+    for (const [top, height] of bands) {
+      context.fillStyle = frame.theme.selection;
+      context.fillRect(left, top, Math.max(1, right - left), height);
+      context.fillStyle = color;
+      context.fillRect(left - 1, top, 1, height);
+      context.fillRect(right, top, 1, height);
+    }
   }
 
   /** Where an event stands, also outside the window. @param {Frame} frame @param {number} event */

@@ -2,23 +2,21 @@
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
 import { copyButton } from '../copy-button.js';
-import { h, name, replace } from '../dom.js';
-import { bytes, counted, duration, integer, percent, shortened } from '../format.js';
-import { eventDetails, fields } from './event-details.js';
+import { h, replace } from '../dom.js';
+import { counted, duration } from '../format.js';
+import { lanesIn } from './area.js';
+import { eventDetails } from './event-details.js';
 import { gapDetails } from './gap-panel.js';
 import { snippetOf } from '../snippet.js';
 import { rangeTitle, spanDetails } from './span-details.js';
-import { partsOfRange, splitOfRange } from './range-parts.js';
+import { rangeFacts, rangePair, rangeReport } from './range-panel.js';
 import { rangeStats } from './stats.js';
 import { trimNote } from './trim-note.js';
 
-const LIST_MAX = 12;
-const NAME_CHARACTERS = 23;
 
-/** Time in blocking calls: a sum over threads would exceed the range. @param {number} ns @param {number} threads */
-function blockedPerThread(ns, threads) {
-  return threads > 1 ? `${duration(ns / threads)} per thread, mean of ${threads} threads` : duration(ns);
-}
+const LEAST_PX = 260;
+const MOST_SHARE = 0.8;
+const STEP_PX = 40;
 
 /** Details of what is selected: an event, a gap or a time range. */
 export class Panel {
@@ -58,15 +56,45 @@ export class Panel {
       ),
       this.content,
     );
-    this.element.hidden = true;
+    this.edge = this.makeEdge();
+    this.element.hidden = this.edge.hidden = true;
     /** @type {() => void} */
     this.refresh = () => {};
+  }
+
+  /** The panel's left edge: dragged, or moved by arrows, it makes it wider. */
+  makeEdge() {
+    const widen = (/** @type {number} */ by) => {
+      const width = Math.max(LEAST_PX, Math.min(innerWidth * MOST_SHARE, this.element.offsetWidth + by));
+      this.element.style.width = `${width}px`;
+      this.edge.setAttribute('aria-valuenow', String(Math.round(width)));
+      this.view.resizeInPlace();
+    };
+    return h('div', {
+      class: 'panel-edge',
+      role: 'separator',
+      tabindex: '0',
+      'aria-orientation': 'vertical',
+      'aria-valuemin': LEAST_PX,
+      'aria-valuenow': LEAST_PX,
+      'aria-valuemax': Math.round(innerWidth * MOST_SHARE),
+      'aria-label': 'Width of the selection panel',
+      onpointerdown: (/** @type {PointerEvent} */ event) => /** @type {HTMLElement} */ (event.target).setPointerCapture(event.pointerId),
+      onpointermove: (/** @type {PointerEvent} */ event) => {
+        if (/** @type {HTMLElement} */ (event.target).hasPointerCapture(event.pointerId)) widen(-event.movementX);
+      },
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+        event.preventDefault();
+        widen(event.key === 'ArrowLeft' ? STEP_PX : -STEP_PX);
+      },
+    });
   }
 
   close() {
     const wasHidden = this.element.hidden;
     if (this.element.contains(document.activeElement)) this.view.canvas.focus({ preventScroll: true });
-    this.element.hidden = true;
+    this.element.hidden = this.edge.hidden = true;
     this.refresh = () => {};
     if (!wasHidden) this.view.resizeInPlace();
   }
@@ -78,10 +106,11 @@ export class Panel {
       this.content.contains(document.activeElement) ? document.activeElement : null
     );
     const label = focused?.getAttribute('aria-label') ?? focused?.textContent;
-    this.element.hidden = false;
+    this.element.hidden = this.edge.hidden = false;
     this.title.textContent = title;
     replace(this.content, ...content);
     this.element.scrollTop = 0;
+    this.edge.setAttribute('aria-valuenow', String(this.element.offsetWidth));
     if (focused) {
       // The same button of what is selected now, so that "next" can be pressed again.
       const again = [...this.content.querySelectorAll('button')].find(
@@ -110,93 +139,47 @@ export class Panel {
   showRange(from, to) {
     this.refresh = () => this.showRange(from, to);
     const { view } = this;
-    const { model } = view;
-    const stats = rangeStats(model, from, to);
-    const span = stats.to - stats.from;
+    const { model, kept, area } = view;
+    const whole = model.complete(from, to) && (!kept || model.complete(...kept));
+    const lanes = area && whole ? lanesIn(view.layout, area) : null;
+    const stats = rangeStats(model, from, to, lanes);
     view.range = [stats.from, stats.to];
-    /** @param {{name: number, count: number, ns: number}[]} totals @param {number} whole */
-    const ranking = (totals, whole) =>
-      h(
-        'table',
-        { class: 'mini' },
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('th', {}, 'Name'),
-            h('th', { class: 'num', title: 'Those that begin in the range' }, 'Calls'),
-            h('th', { class: 'num' }, 'Time'),
-            h('th', { class: 'num' }, 'Share'),
-          ),
-        ),
-        h(
-          'tbody',
-          {},
-          totals.slice(0, LIST_MAX).map((entry) =>
-            h(
-              'tr',
-              {},
-              h(
-                'td',
-                {},
-                entry.name < 0
-                  ? 'all other names'
-                  : h(
-                      'button',
-                      {
-                        type: 'button',
-                        class: 'link',
-                        title: model.names[entry.name],
-                        onclick: () => view.setSearchText(model.names[entry.name]),
-                      },
-                      name(shortened(model.shortNames[entry.name] || model.names[entry.name], NAME_CHARACTERS)),
-                    ),
-              ),
-              h('td', { class: 'num' }, integer(entry.count)),
-              h('td', { class: 'num' }, duration(entry.ns)),
-              h('td', { class: 'num' }, percent(entry.ns, whole)),
-            ),
-          ),
-        ),
-      );
-    this.show(rangeTitle(view, from, to), [
-      ...spanDetails(view, from, to),
-      fields([
-        ['From', model.clock.format(stats.from)],
-        ['To', model.clock.format(stats.to)],
-        ['Length', h('b', {}, duration(span))],
-        ...stats.gpus.map(
-          (gpu) =>
-            /** @type {[string, Child]} */ ([
-              `GPU ${gpu.gpu}`,
-              `busy ${percent(gpu.busyNs, span)} (${duration(gpu.busyNs)}), ${counted(gpu.kernels, 'kernel')}, ${counted(gpu.copies, 'copy', 'copies')}` +
-                (gpu.copiedBytes > 0 ? `, ${bytes(gpu.copiedBytes)}` : ''),
-            ]),
-        ),
-        ['Kernels', `${integer(stats.kernelCount)}, ${duration(stats.kernelNs)} in total`],
-        ['Launches', `${integer(stats.launches)} of ${counted(stats.apiCalls, 'call')}`],
-        ['Host blocked', blockedPerThread(stats.blockedNs, stats.threads)],
-      ]),
+    const isKept = kept?.[0] === stats.from && kept[1] === stats.to;
+    const beside = kept && !isKept ? rangeStats(model, kept[0], kept[1], lanes) : null;
+    this.show(beside ? 'Two ranges' : rangeTitle(view, from, to), [
+      ...(beside ? rangePair(view, beside, stats) : [...spanDetails(view, from, to), rangeFacts(view, stats)]),
       stats.from !== from || stats.to !== to
         ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,
-      h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => view.zoomToSelection() }, 'Zoom')),
-      ...splitOfRange(view, stats),
-      h('h3', {}, 'Top kernels'),
-      stats.kernels.length > 0 ? ranking(stats.kernels, stats.kernelNs) : h('p', { class: 'muted' }, 'None.'),
-      h('h3', {}, 'CUDA calls'),
-      stats.apis.length > 0
-        ? ranking(
-            stats.apis,
-            stats.apis.reduce((sum, entry) => sum + entry.ns, 0),
-          )
-        : h('p', { class: 'muted' }, 'None.'),
-      ...partsOfRange(view, stats),
+      this.areaNote(area !== null, lanes !== null),
+      this.rangeButtons(beside !== null, isKept),
+      ...(beside ? [] : rangeReport(view, stats)),
       trimNote(view, stats.from, stats.to),
     ]);
     // For tests and scripts: the numbers behind the text.
     this.lastStats = stats;
+    this.lastBeside = beside;
+  }
+
+  /** Which tracks the numbers are of. @param {boolean} chosen @param {boolean} possible */
+  areaNote(chosen, possible) {
+    if (!chosen) return null;
+    const { view } = this;
+    const all = h('button', { type: 'button', class: 'link', onclick: () => view.selectRange(.../** @type {[number, number]} */ (view.range), true) }, 'all tracks');
+    if (!possible) return h('p', { class: 'notice' }, 'Of all tracks: the page does not have every event of this time.');
+    return h('p', { class: 'muted' }, `Of ${counted(view.area?.length ?? 0, 'track')} under the selection: `, all);
+  }
+
+  /** @param {boolean} compared @param {boolean} isKept */
+  rangeButtons(compared, isKept) {
+    const { view } = this;
+    return h(
+      'div',
+      { class: 'buttons' },
+      h('button', { type: 'button', onclick: () => view.zoomToSelection() }, 'Zoom'),
+      h('button', { type: 'button', title: 'Keep this range as A, and see the next one beside it (C)', disabled: isKept, onclick: () => view.keepRange() }, isKept ? 'Kept as A' : 'Compare with …'),
+      view.kept ? h('button', { type: 'button', onclick: () => view.keepRange(null) }, 'Stop comparing') : null,
+      isKept ? h('span', { class: 'muted' }, 'Select another range.') : compared ? h('span', { class: 'muted' }, 'A was kept, B is selected.') : null,
+    );
   }
 }

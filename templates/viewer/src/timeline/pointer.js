@@ -1,4 +1,5 @@
 /** @import { TimelineView } from './view.js' */
+import { areaOf } from './area.js';
 import { listenForGestures } from './gestures.js';
 import { bisect } from '../model.js';
 import { timelineKeys } from './keys.js';
@@ -13,15 +14,17 @@ export function connectPointer(view) {
     view.scrollTo(view.scrollTop - dy);
     view.moved();
   };
-  const select = (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ done) => {
-    const clamp = (/** @type {number} */ x) => view.viewport.time(Math.max(0, Math.min(view.width, x)), view.width);
+  const clamp = (/** @type {number} */ x) => view.viewport.time(Math.max(0, Math.min(view.width, x)), view.width);
+  const select = (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ done) =>
     view.selectRange(Math.min(clamp(a), clamp(b)), Math.max(clamp(a), clamp(b)), done);
-  };
+  /** Over the tracks a drag says also which of them. @type {import('./gestures.js').GestureHandlers['selectRange']} */
+  const selectArea = (a, b, done, top, bottom) =>
+    view.selectRange(Math.min(clamp(a), clamp(b)), Math.max(clamp(a), clamp(b)), done, areaOf(view.layout, view.scrollTop, top, bottom));
   const zoom = (/** @type {number} */ factor, /** @type {number} */ x) => view.zoom(factor, x / view.width);
   listenForGestures(view.canvas, {
     zoom,
     pan,
-    selectRange: select,
+    selectRange: selectArea,
     selecting: () => view.selecting,
     zooms: () => mouseZooms(),
     click: (x, y) => view.clickAt(x, y),

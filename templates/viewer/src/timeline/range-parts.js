@@ -1,16 +1,25 @@
 /** @import { TimelineView } from './view.js' */
+/** @import { Lane } from '../types.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Gaps } from './layout.js' */
 /** @import { Projected } from '../projection.js' */
 /** @import { RangeStats } from './stats.js' */
-/** @import { Child } from '../dom.js' */
-import { CAUSE_COLORS, categoryColor, causeName, UTILIZATION_PARTS } from '../colors.js';
-import { h, name } from '../dom.js';
-import { bytes, duration, integer, percent } from '../format.js';
+import { categoryColor, CAUSE_COLORS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { folded } from '../iterations/instances.js';
 import { rowCount } from '../table-schema.js';
 
-const RANGES_MAX = 8;
+/**
+ * What a stretch of time holds of one thing.
+ * @typedef {object} Entry
+ * @property {string} label
+ * @property {number} ns
+ * @property {number} [count]
+ * @property {number} [bytes]
+ * @property {string} [color]
+ * @property {string} [search]  what a click looks for
+ *
+ * @typedef {{title: string, what: string, whole?: number, entries: Entry[]}} Section  whole: ns that shares are of
+ */
 
 /** Idle time of a stretch by cause, from the gaps that overlap it. @param {Gaps} gaps @param {number} from @param {number} to @returns {Map<string, number>} ns */
 export function idleByCause(gaps, from, to) {
@@ -25,13 +34,13 @@ export function idleByCause(gaps, from, to) {
 
 /**
  * Copies that begin in a stretch, by name: bytes, and their own time. Of a page that has every event of it.
- * @param {Model} model @param {number} from @param {number} to
+ * @param {Model} model @param {number} from @param {number} to @param {Lane[]} [lanes]
  */
-export function copiesBetween(model, from, to) {
+export function copiesBetween(model, from, to, lanes = model.lanes) {
   /** @type {Map<string, {count: number, bytes: number, ns: number}>} */
   const copies = new Map();
   const { name: names, aux, duration: durations } = model.events;
-  for (const lane of model.lanes) {
+  for (const lane of lanes) {
     if (lane.kind !== 'copy') continue;
     for (let i = model.lowerBound(lane, from); i < model.lowerBound(lane, to); i++) {
       const entry = copies.get(model.names[names[i]]) ?? { count: 0, bytes: 0, ns: 0 };
@@ -62,6 +71,23 @@ export function rangesBetween(model, lists, from, to) {
   return [...ranges].sort((a, b) => b[1].ns - a[1].ns || (a[0] < b[0] ? -1 : 1));
 }
 
+/** Calls of each thread that begin in a stretch, the time inside it, and what of that blocks. @param {Model} model @param {RangeStats} stats @returns {Entry[]} */
+export function callsByThread(model, { from, to, lanes }) {
+  const { start, duration } = model.events;
+  return lanes
+    .filter(({ kind }) => kind === 'api')
+    .map((lane) => {
+      const entry = { label: `${model.threadLabel(lane.pid, lane.tid)}, ${model.processLabel(lane.pid)}`, count: 0, ns: 0 };
+      for (let i = lane.first; i < model.lowerBound(lane, to); i++) {
+        entry.count += start[i] >= from ? 1 : 0;
+        entry.ns += Math.max(0, Math.min(to, start[i] + duration[i]) - Math.max(from, start[i]));
+      }
+      return entry;
+    })
+    .filter(({ count, ns }) => count > 0 || ns > 0)
+    .sort((a, b) => b.ns - a.ns);
+}
+
 /** Compute, exposed communication, exposed copy and idle of a GPU; null where the page does not know them exactly. @param {TimelineView} view @param {number} gpu @param {number} from @param {number} to */
 function sharesOf(view, gpu, from, to) {
   const data = view.model.timeline.utilization.find((candidate) => candidate.device_id === gpu);
@@ -69,56 +95,20 @@ function sharesOf(view, gpu, from, to) {
   return sums?.isExact ? sums.between(from, to) : null;
 }
 
-/** @param {string} color @param {string} text */
-function label(color, text) {
-  const swatch = h('i', { class: 'swatch' });
-  swatch.style.background = color;
-  return h('td', {}, swatch, name(text));
-}
-
-/** @param {string} title @param {string[]} headings @param {HTMLElement[][]} rows @returns {Child[]} */
-function section(title, headings, rows) {
-  if (rows.length === 0) return [];
-  return [
-    h('h3', {}, title),
-    h(
-      'table',
-      { class: 'mini parts' },
-      h('thead', {}, h('tr', {}, headings.map((text, index) => h('th', { class: index > 0 ? 'num' : null }, text)))),
-      h('tbody', {}, rows.map((cells) => h('tr', {}, cells))),
-    ),
-  ];
-}
-
-/** @param {Child} text */
-const number = (text) => h('td', { class: 'num' }, text);
-
-/** How each GPU's time in a stretch is shared out. @param {TimelineView} view @param {RangeStats} stats @returns {Child[]} */
-export function splitOfRange(view, stats) {
-  const { from, to, gpus } = stats;
+/** How each GPU's time in a stretch is shared out: of whole GPUs, not of some streams. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
+export function splitOfRange(view, { from, to, gpus, lanes }) {
+  if (lanes !== view.model.lanes) return [];
   const known = gpus.map(({ gpu }) => ({ gpu, shares: sharesOf(view, gpu, from, to) })).filter(({ shares }) => shares !== null);
-  return section(
-    'GPU time',
-    ['Part', ...known.map(({ gpu }) => `GPU ${gpu}`)].slice(0, 5),
-    known.length === 0
-      ? []
-      : UTILIZATION_PARTS.map((part, index) => [
-          h('td', {}, h('i', { class: `swatch util${part.variable}` }), part.label),
-          ...known.slice(0, 4).map(({ shares }) => h('td', { class: 'num', title: duration(shares?.[index] ?? 0) }, percent(shares?.[index] ?? 0, to - from))),
-        ]),
+  const entries = known.flatMap(({ gpu, shares }) =>
+    UTILIZATION_PARTS.map(({ label, variable }, part) => ({ label: known.length > 1 ? `${label}, GPU ${gpu}` : label, ns: shares?.[part] ?? 0, color: `var(${variable})` })),
   );
+  return [{ title: 'GPU time', what: 'Part', whole: to - from, entries }];
 }
 
-/** Why GPUs were idle, what kinds of kernels ran, which ranges, and how fast copies were. @param {TimelineView} view @param {RangeStats} stats @returns {Child[]} */
-export function partsOfRange(view, stats) {
-  const { from, to } = stats;
-  return [...idleSection(view, stats), ...categorySection(view.model, stats), ...rangeSection(view, from, to), ...copySection(view.model, from, to)];
-}
-
-/** @param {TimelineView} view @param {RangeStats} stats @returns {Child[]} */
-function idleSection(view, { from, to, gpus }) {
+/** Why GPUs were idle. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
+function idleSection(view, { from, to, gpus, lanes }) {
   const table = view.model.table('gpu_idle_gaps');
-  if (!table || rowCount(table) > table.rows.length) return [];
+  if (!table || rowCount(table) > table.rows.length || lanes !== view.model.lanes) return [];
   /** @type {Map<string, number>} */
   const causes = new Map();
   let shorter = 0;
@@ -133,44 +123,62 @@ function idleSection(view, { from, to, gpus }) {
     }
   }
   const whole = [...causes.values()].reduce((sum, ns) => sum + ns, Math.max(0, shorter));
-  const rows = [...causes].sort((a, b) => b[1] - a[1]).map(([cause, ns]) => [label(CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown, causeName(cause)), number(duration(ns)), number(percent(ns, whole))]);
-  if (shorter > 0.5) rows.push([h('td', { class: 'muted' }, 'not in the table of gaps'), number(duration(shorter)), number(percent(shorter, whole))]);
-  return section(gpus.length > 1 ? 'Idle time by cause, all GPUs' : 'Idle time by cause', ['Cause', 'Time', 'Share'], rows);
+  /** @type {Entry[]} */
+  const entries = [...causes].sort((a, b) => b[1] - a[1]).map(([cause, ns]) => ({ label: causeName(cause), ns, color: CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown }));
+  if (shorter > 0.5) entries.push({ label: 'not in the table of gaps', ns: shorter });
+  return [{ title: gpus.length > 1 ? 'Idle time by cause, all GPUs' : 'Idle time by cause', what: 'Cause', whole, entries }];
 }
 
-/** @param {Model} model @param {RangeStats} stats @returns {Child[]} */
+/** @param {Model} model @param {RangeStats} stats @returns {Section[]} */
 function categorySection(model, { kernels, kernelNs }) {
-  /** @type {Map<string, {count: number, ns: number}>} */
+  /** @type {Map<string, Entry>} */
   const categories = new Map();
   for (const { name: id, count, ns } of kernels) {
     if (id < 0) return [];
-    const entry = categories.get(model.category(id) ?? 'other') ?? { count: 0, ns: 0 };
-    categories.set(model.category(id) ?? 'other', entry);
-    entry.count += count;
+    const label = model.category(id) ?? 'other';
+    const entry = categories.get(label) ?? { label, count: 0, ns: 0, color: categoryColor(label) };
+    categories.set(label, entry);
+    entry.count = (entry.count ?? 0) + count;
     entry.ns += ns;
   }
-  const rows = [...categories].sort((a, b) => b[1].ns - a[1].ns).map(([category, { ns }]) => [label(categoryColor(category), category), number(duration(ns)), number(percent(ns, kernelNs))]);
-  return section('Kernel time by category', ['Category', 'Time', 'Share'], rows);
+  return [{ title: 'Kernel time by category', what: 'Category', whole: kernelNs, entries: [...categories.values()].sort((a, b) => b.ns - a.ns) }];
 }
 
-/** @param {TimelineView} view @param {number} from @param {number} to @returns {Child[]} */
-function rangeSection(view, from, to) {
-  const { model, layout } = view;
+/** @param {Model} model @param {{name: number, count: number, ns: number}[]} totals @returns {Entry[]} */
+function named(model, totals) {
+  return totals.map(({ name, count, ns }) =>
+    name < 0 ? { label: 'all other names', count, ns } : { label: model.shortNames[name] || model.names[name], count, ns, search: model.names[name] },
+  );
+}
+
+/** NVTX ranges as the GPUs ran them. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
+function rangeSection({ model, layout }, { from, to, gpus }) {
   // What takes its time is made when the timeline shows it.
   if (!layout.tracks.some((track) => track.projection)) return [];
-  const rows = rangesBetween(model, layout.projections.values(), from, to)
-    .slice(0, RANGES_MAX)
-    .map(([text, { count, ns, range }]) => [
-      h('td', {}, h('button', { type: 'button', class: 'link', title: text, onclick: () => view.setSearchText(model.nameOf(range)) }, name(text))),
-      number(integer(count)),
-      number(duration(ns)),
-    ]);
-  return section('NVTX ranges on the GPU', ['Range', 'Calls', 'Time'], rows);
+  const lists = gpus.map(({ gpu }) => layout.projections.get(gpu) ?? []);
+  const entries = rangesBetween(model, lists, from, to).map(([label, { count, ns, range }]) => ({ label, count, ns, search: model.nameOf(range) }));
+  return [{ title: 'NVTX ranges on the GPU', what: 'Range', entries }];
 }
 
-/** @param {Model} model @param {number} from @param {number} to @returns {Child[]} */
-function copySection(model, from, to) {
+/** @param {Model} model @param {RangeStats} stats @returns {Section[]} */
+function copySection(model, { from, to, lanes }) {
   if (!model.complete(from, to)) return [];
-  const rows = copiesBetween(model, from, to).map(([text, { bytes: size, ns }]) => [h('td', {}, name(text)), number(bytes(size)), number(ns > 0 ? `${(size / ns).toFixed(1)} GB/s` : '–')]);
-  return section('Copies', ['Direction', 'Size', 'Bandwidth'], rows);
+  return [{ title: 'Copies', what: 'Direction', entries: copiesBetween(model, from, to, lanes).map(([label, entry]) => ({ label, ...entry })) }];
+}
+
+/** Everything that a stretch of time holds. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
+export function sectionsOf(view, stats) {
+  const { model } = view;
+  const calls = stats.apis.reduce((sum, { ns }) => sum + ns, 0);
+  const threads = model.complete(stats.from, stats.to) ? callsByThread(model, stats) : [];
+  return [
+    ...splitOfRange(view, stats),
+    { title: 'Top kernels', what: 'Kernel', whole: stats.kernelNs, entries: named(model, stats.kernels) },
+    ...categorySection(model, stats),
+    ...idleSection(view, stats),
+    ...rangeSection(view, stats),
+    ...copySection(model, stats),
+    { title: 'CUDA calls', what: 'Call', whole: calls, entries: named(model, stats.apis) },
+    { title: 'CUDA calls by thread', what: 'Thread', whole: calls, entries: threads.length > 1 ? threads : [] },
+  ];
 }

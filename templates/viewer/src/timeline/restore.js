@@ -1,7 +1,14 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { ViewState } from '../state.js' */
 import { EventColors } from '../colors.js';
+import { lanesIn } from './area.js';
 import { parseMarks, parseMeasure } from './marks.js';
+
+/** "from~to", null for anything else. @param {string} text @returns {[number, number] | null} */
+function rangeIn(text) {
+  const [from, to] = text.split('~').map(Number);
+  return text !== '' && to >= from ? [from, to] : null;
+}
 
 /** Brings the timeline to what the address says. @param {TimelineView} view @param {ViewState} values */
 export function restoreTimeline(view, values) {
@@ -17,10 +24,13 @@ export function restoreTimeline(view, values) {
   view.selected = -1;
   view.selectedGap = null;
   view.range = null;
+  view.kept = rangeIn(values.rb);
+  const area = values.ra.split('!');
+  view.area = lanesIn(view.layout, area).length > 0 ? area : null;
   const event = Number(values.e);
-  const [rangeFrom, rangeTo] = values.r.split('~').map(Number);
+  const range = rangeIn(values.r);
   if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < view.model.count) view.selected = event;
-  else if (values.r !== '' && rangeTo >= rangeFrom) view.range = [rangeFrom, rangeTo];
+  else if (range) view.range = range;
   else if (values.g !== '') view.selectGapByRow(Number(values.g), false);
   if (view.selected >= 0) view.panel.showEvent(view.selected);
   else if (view.range) view.panel.showRange(view.range[0], view.range[1]);

@@ -21,7 +21,7 @@ export function drawRuler(view, step, ticks) {
 
 /** @param {CanvasRenderingContext2D} context @param {TimelineView} view @param {number} step @param {[number, number][]} ticks */
 export function paintRuler(context, view, step, ticks) {
-  const { theme, width, viewport, model, range } = view;
+  const { theme, width, model, range, kept } = view;
   context.fillStyle = theme.raised;
   context.fillRect(0, 0, width, HEIGHT);
   context.font = theme.font;
@@ -32,12 +32,21 @@ export function paintRuler(context, view, step, ticks) {
     const label = model.clock.format(time, step);
     if (x + 8 + context.measureText(label).width < width) context.fillText(label, x + 4, HEIGHT / 2 - 1);
   }
-  if (range) {
-    const left = viewport.x(range[0], width);
-    context.fillStyle = theme.selection;
-    context.fillRect(left, 0, Math.max(1, viewport.x(range[1], width) - left), HEIGHT);
-  }
+  if (range) paintBand(context, view, range, theme.accent, kept ? 'B' : '');
+  if (kept) paintBand(context, view, kept, theme.comm, 'A');
   paintFlags(context, view);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {TimelineView} view @param {[number, number]} range @param {string} color @param {string} letter */
+function paintBand(context, { theme, viewport, width }, range, color, letter) {
+  const [left, right] = range.map((time) => viewport.x(time, width));
+  context.fillStyle = theme.selection;
+  context.fillRect(left, 0, Math.max(1, right - left), HEIGHT);
+  if (letter === '') return;
+  context.fillStyle = color;
+  context.fillRect(left, 0, 14, 14);
+  context.fillStyle = theme.background;
+  context.fillText(letter, left + 4, 8);
 }
 
 /** The time under the pointer. @param {TimelineView} view */

@@ -24,6 +24,7 @@ import { between } from '../sums.js';
  * @property {number} apiCalls
  * @property {number} blockedNs  blocking calls, summed over threads
  * @property {number} threads  that call CUDA
+ * @property {Lane[]} lanes  what it is of
  */
 
 /** Bits of a call's aux value. */
@@ -81,19 +82,22 @@ export function busyNs(model, lanes, from, to) {
 
 /** Sums under construction. */
 class Totals {
-  /** @param {Model} model */
-  constructor(model) {
+  /** @param {Model} model @param {Lane[]} lanes */
+  constructor(model, lanes) {
+    this.lanes = lanes;
     /** @type {Map<number, NameTotal>} */
     this.kernels = new Map();
     /** @type {Map<number, NameTotal>} */
     this.apis = new Map();
     /** @type {Map<number, GpuTotal>} */
     this.gpus = new Map(
-      model.timeline.gpus.map(({ id }) => [id, { gpu: id, busyNs: 0, kernels: 0, copies: 0, copiedBytes: 0 }]),
+      model.timeline.gpus
+        .filter(({ id }) => lanes === model.lanes || lanes.some((lane) => model.isGpuLane(lane) && lane.gpu === id))
+        .map(({ id }) => [id, { gpu: id, busyNs: 0, kernels: 0, copies: 0, copiedBytes: 0 }]),
     );
     this.launches = 0;
     this.blockedNs = 0;
-    this.threads = model.lanes.filter((lane) => lane.kind === 'api').length;
+    this.threads = lanes.filter((lane) => lane.kind === 'api').length;
   }
 
   /** @param {Map<number, NameTotal>} totals @param {number} name @param {number} count @param {number} ns */
@@ -140,6 +144,7 @@ class Totals {
       apiCalls: sum(apis, 'count'),
       blockedNs: this.blockedNs,
       threads: this.threads,
+      lanes: this.lanes,
     };
   }
 }
@@ -148,7 +153,7 @@ class Totals {
 function addEvents(totals, model, from, to) {
   if (to <= from) return;
   const { name, aux } = model.events;
-  for (const lane of model.lanes) {
+  for (const lane of totals.lanes) {
     if (lane.kind === 'kernel')
       overlapping(model, lane, from, to, (event, ns, begins) => totals.addKernels(lane.gpu, name[event], begins, ns));
     else if (lane.kind === 'copy')
@@ -161,7 +166,7 @@ function addEvents(totals, model, from, to) {
       });
   }
   for (const entry of totals.gpus.values()) {
-    const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === entry.gpu);
+    const lanes = totals.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === entry.gpu);
     entry.busyNs += busyNs(model, lanes, from, to);
   }
 }
@@ -208,11 +213,13 @@ export function exactRange(model, from, to) {
 }
 
 /**
- * Exact statistics of a stretch of time: of the one asked for, or of the smallest around it that the page knows exactly.
- * @param {Model} model @param {number} wantedFrom @param {number} wantedTo @returns {RangeStats}
+ * Exact statistics of a stretch of time: of the one asked for, or of the smallest around it that the page knows exactly. Of some lanes
+ * only where the page has every event of it.
+ * @param {Model} model @param {number} wantedFrom @param {number} wantedTo @param {Lane[] | null} [lanes]  null: all @returns {RangeStats}
  */
-export function rangeStats(model, wantedFrom, wantedTo) {
-  const totals = new Totals(model);
+export function rangeStats(model, wantedFrom, wantedTo, lanes = null) {
+  const some = lanes && model.complete(wantedFrom, wantedTo) ? lanes : null;
+  const totals = new Totals(model, some ?? model.lanes);
   const [from, to] = exactRange(model, wantedFrom, wantedTo);
   const { grid } = model.timeline;
   if (!grid || model.complete(from, to)) addEvents(totals, model, from, to);

@@ -9,6 +9,7 @@ import { BLOCKING } from '../search.js';
 import { columnIndex } from '../table-schema.js';
 import { saveImage, saveSvg } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
+import { showColors } from './legend-panel.js';
 import { callClass } from './stats.js';
 import { choose } from './navigate.js';
 
@@ -183,6 +184,7 @@ export class Toolbar {
         : this.topNames().map((id) => this.nameItem(colors.gpu[id], id))),
       ...(this.blocks ? [item(colors.api[1], BLOCKING)] : []),
       ...this.causes(),
+      h('button', { type: 'button', class: 'quiet', title: 'What each color of the tracks means', onclick: () => showColors(this.view) }, 'all colors …'),
     );
     this.syncStops();
   }

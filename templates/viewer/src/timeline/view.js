@@ -43,6 +43,10 @@ export class TimelineView {
     this.pointerX = -1;
     /** @type {[number, number] | null} */
     this.range = null;
+    /** Keys of the tracks that the range is of; null: all. @type {string[] | null} */
+    this.area = null;
+    /** The range that others are seen beside. @type {[number, number] | null} */
+    this.kept = null;
     this.scrollTop = 0;
     this.selecting = false;
     this.width = 0;
@@ -134,6 +138,8 @@ export class TimelineView {
       colors: this.colors,
       selected: this.selected,
       range: this.range,
+      area: this.area,
+      kept: this.kept,
       hovered: this.hovered,
       search: this.search.forFrame(),
       selectedGap: this.selectedGap,
@@ -202,7 +208,8 @@ export class TimelineView {
     this.selectedGap = null;
     this.range = null;
     this.panel.close();
-    this.app.state.set({ e: '', g: '', r: '' });
+    this.area = null;
+    this.app.state.set({ e: '', g: '', r: '', ra: '' });
     this.draw();
   }
 
@@ -220,7 +227,7 @@ export class TimelineView {
     if (zoom) this.viewport.focus(begin, end);
     else if (end < this.viewport.from || begin > this.viewport.to) this.viewport.bringIn(begin, end);
     if (zoom || reveal) this.reveal(event);
-    this.app.state.set({ e: String(event), g: '', r: '' });
+    this.app.state.set({ e: String(event), g: '', r: '', ra: '' });
     this.app.announce(describeEvent(this.model, event));
     this.moved();
   }
@@ -256,7 +263,7 @@ export class TimelineView {
       if (this.layout.reveal(track)) this.foldsChanged();
       this.revealBand(track.top, track.height);
     }
-    this.app.state.set({ e: '', g: String(track.gaps.row[index]), r: '' });
+    this.app.state.set({ e: '', g: String(track.gaps.row[index]), r: '', ra: '' });
     this.app.announce(`Selected idle gap, ${duration(track.gaps.end[index] - track.gaps.start[index])}, ${causeName(track.gaps.cause[index])}`);
     this.moved();
   }
@@ -267,18 +274,28 @@ export class TimelineView {
     return gaps ? [gaps.start[index], gaps.end[index]] : [NaN, NaN];
   }
 
-  /** @param {number} from @param {number} to @param {boolean} done  false while the pointer still moves */
-  selectRange(from, to, done) {
+  /** @param {number} from @param {number} to @param {boolean} done  false while the pointer still moves @param {string[] | null} [area]  tracks it is of */
+  selectRange(from, to, done, area = null) {
     this.selected = -1;
     this.selectedGap = null;
     this.range = [from, to];
+    this.area = area;
     if (done) {
       this.panel.showRange(from, to);
       if (to > this.viewport.to) this.viewport.bringIn(from, to);
-      this.app.state.set({ e: '', g: '', r: `${from.toFixed(0)}~${to.toFixed(0)}` });
-      this.app.announce('Selected a time range');
+      this.app.state.set({ e: '', g: '', r: `${from.toFixed(0)}~${to.toFixed(0)}`, ra: area?.join('!') ?? '' });
+      this.app.announce(area ? `Selected a time range of ${area.length} tracks` : 'Selected a time range');
     }
     this.moved();
+  }
+
+  /** Keeps a range, to see the next one beside it. @param {[number, number] | null} [range] */
+  keepRange(range = this.range) {
+    this.kept = range;
+    this.app.state.set({ rb: range ? range.map((time) => time.toFixed(0)).join('~') : '' });
+    this.app.announce(range ? 'Range kept as A: select another one' : 'No range is kept');
+    this.panel.refresh();
+    this.draw();
   }
 
   zoomToSelection() {
