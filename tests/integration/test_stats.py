@@ -1418,6 +1418,65 @@ class Tables(unittest.TestCase):
                     self.assertAlmostEqual(float(row[column] or 0) * 1e3, float(report[at] or 0), delta=0.6, msg=column)
 
 
+    def test_directives(self):
+        """OpenACC and OpenMP events by name and place, and one by one in SQL."""
+        columns = "start integer, end integer, nameId integer, globalTid integer"
+        thread = "(select min(globalTid) from CUPTI_ACTIVITY_KIND_RUNTIME)"
+        rows_of = {"OPENACC_DATA": [(10, 900100, 1, 7, 100), (20, 900050, 1, 7, 50), (5, 1, 1, 8, 5), (3, 2, 1, None, None)], "OPENACC_LAUNCH": [(9, 0, 1, 7, None)]}
+        statements = ["insert into StringIds(id, value) values (900001, 'upload'), (900002, 'solver.c'), (900003, 'in parallel')"]
+        for table, values in rows_of.items():
+            statements.append(f"create table CUPTI_ACTIVITY_KIND_{table}({columns}, srcFile integer, lineNo integer, funcName integer, bytes integer)")
+            statements += [f"insert into CUPTI_ACTIVITY_KIND_{table} values ({1001000000 + at}, {1001000000 + at + ns}, 900001, {thread}, "
+                           f"{'null' if line is None else 900002}, {line or 0}, null, {'null' if size is None else size})" for ns, at, _, line, size in values]
+        for table, ns in (("PARALLEL", 7), ("FLUSH", 2)):
+            statements += [f"create table OPENMP_EVENT_KIND_{table}({columns})",
+                           f"insert into OPENMP_EVENT_KIND_{table} values (1001000000, {1001000000 + ns}, 900003, {thread})"]
+        directory = support.analyze(edited("training", *statements))
+        found = [tuple(row[c] for c in ("model", "event_name", "kind", "file", "line", "event_count", "bytes")) + (support.ns_of_ms(row["total_time_ms"]),)
+                 for row in support.read_csv(directory, "directives")]
+        self.assertEqual(found, [("OpenACC", "upload", "0", "solver.c", "7", "2", "150", 30), ("OpenACC", "upload", "1", "solver.c", "7", "1", "", 9),
+                                 ("OpenMP", "in parallel", "1", "", "", "1", "", 7), ("OpenACC", "upload", "0", "solver.c", "8", "1", "5", 5),
+                                 ("OpenACC", "upload", "0", "", "", "1", "", 3), ("OpenMP", "in parallel", "17", "", "", "1", "", 2)])
+        done = run("sql", directory, "select kind, end_ns - start_ns from openmp_events order by 1", "--format", "json")
+        self.assertEqual(json.loads(done.stdout)["rows"], [[1, 7], [17, 2]])
+        self.assertEqual(support.read_csv(support.artifacts(trace("training")), "directives"), [])
+
+    def test_unified_memory_by_address(self):
+        source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (1 + rowid % 5) where rowid % 3 < 2")
+        with sqlite3.connect(source) as db:
+            want = [tuple(map(str, row)) for row in db.execute(
+                "select globalPid >> 24 & 0xffffff, virtualAddress, sum(bytes), count(*), sum(bytes * (copyKind = 11)), sum(bytes * (copyKind = 12)), "
+                "sum(end - start), min(start), max(end) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (11, 12) group by 1, 2")]
+        self.assertGreater(len(want), 4)
+        found = support.read_csv(support.analyze(source), "um_addresses")
+        self.assertEqual(sorted((row["pid"], row["address"], row["migrated_bytes"], row["migration_count"], row["to_gpu_bytes"], row["to_host_bytes"],
+                                 str(support.ns_of_ms(row["migration_ms"])), row["first_start_ns"], row["last_end_ns"]) for row in found), sorted(want))
+        sizes_of = [int(row["migrated_bytes"]) for row in found]
+        self.assertEqual(sizes_of, sorted(sizes_of, reverse=True))
+
+    def test_low_utilization(self):
+        """Thirtieths that are busy for less than half of the time, joined."""
+        for name in ("host-bound", "cpu-work", "training"):
+            source, want, times = trace(name), [], {}
+            with sqlite3.connect(source) as db:
+                for table in {n for (n,) in db.execute("select name from sqlite_master")} & {"CUPTI_ACTIVITY_KIND_" + k for k in ("KERNEL", "MEMCPY", "MEMSET")}:
+                    for device, start, end in db.execute(f"select deviceId, start, end from {table}"):
+                        times.setdefault(device, []).append((start, end))
+            for device, ops in sorted(times.items()):
+                first, last, open_since, busy = min(ops)[0], max(e for _, e in ops), None, 0
+                piece = -(-(last - first) // 30)
+                for at in [*range(first, last, piece), last]:
+                    end = min(at + piece, last)
+                    ns = covered(ops, at, end)
+                    if at < last and ns * 100 < 50 * (end - at):
+                        open_since, busy = at if open_since is None else open_since, busy + ns
+                    elif open_since is not None:
+                        want.append((str(device), str(open_since), str(at), busy))
+                        open_since, busy = None, 0
+            self.assertEqual([(row["device_id"], row["start_ns"], row["end_ns"], support.ns_of_ms(row["busy_ms"])) for row in
+                              support.read_csv(support.artifacts(source), "low_utilization")], want, name)
+
+
 class Consumers(unittest.TestCase):
     """How public scripts take the output of nsys stats apart: docs/stats.md, "Scripts that exist". Their command lines, with nsys-ai for nsys."""
 
