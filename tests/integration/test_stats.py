@@ -1441,6 +1441,19 @@ class Tables(unittest.TestCase):
         self.assertEqual(json.loads(done.stdout)["rows"], [[1, 7], [17, 2]])
         self.assertEqual(support.read_csv(support.artifacts(trace("training")), "directives"), [])
 
+    def test_all_directives(self):
+        """Every table of both, in an export that has nearly every other table, too."""
+        openmp = ("THREAD PARALLEL SYNC_REGION_WAIT SYNC_REGION TASK MASTER REDUCTION TASK_CREATE TASK_SCHEDULE CANCEL MUTEX_WAIT CRITICAL_SECTION MUTEX_RELEASED "
+                  "LOCK_INIT LOCK_DESTROY WORKSHARE DISPATCH FLUSH").split()
+        tables = [f"OPENMP_EVENT_KIND_{kind}" for kind in openmp] + [f"CUPTI_ACTIVITY_KIND_OPENACC_{kind}" for kind in ("DATA", "LAUNCH", "OTHER")]
+        statements = ["insert into StringIds(id, value) values (900001, 'event')"]
+        for number, table in enumerate(tables):
+            statements += [f"create table {table}(start integer, end integer, nameId integer, globalTid integer)",
+                           f"insert into {table} select start, start + {number + 1}, 900001, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME order by start limit 1"]
+        found = {(row["model"], int(row["kind"])): support.ns_of_ms(row["total_time_ms"]) for row in
+                 support.read_csv(support.analyze(edited("evidence", *statements)), "directives")}
+        self.assertEqual(found, {("OpenMP", k) if k < 18 else ("OpenACC", k - 18): k + 1 for k in range(21)})
+
     def test_unified_memory_by_address(self):
         source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (1 + rowid % 5) where rowid % 3 < 2")
         with sqlite3.connect(source) as db:
