@@ -30,10 +30,12 @@
   X(call_rounds)         \
   X(processes)           \
   X(utilization)         \
+  X(low_utilization)     \
   X(memory)              \
   X(copy_rates)          \
   X(peer_copies)         \
   X(unified_memory)      \
+  X(um_addresses)        \
   X(memory_use)          \
   X(memory_growth)       \
   X(memory_timeline)     \
@@ -42,6 +44,7 @@
   X(nic_metrics)         \
   X(metric_parts)        \
   X(mpi_calls)           \
+  X(directives)          \
   X(osrt)                \
   X(quality)             \
   X(active_spans)        \

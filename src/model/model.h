@@ -129,7 +129,7 @@ enum nai_model_part {
   NAI_PART_NVTX_TREE,     /* nodes, first_node, nvtx_depth, crossing, checkpoints, api_node; kernel sums if map_nvtx */
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
-  NAI_PART_PHASES,        /* phase_sums, call_phase */
+  NAI_PART_PHASES,        /* phase_sums, call_phase, range_phase */
   NAI_PART_EVIDENCE,      /* evidence, overhead_kind */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
@@ -216,6 +216,8 @@ struct nai_model {
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
   int *call_phase;                      /* per API call: its phase, -1 for none; NULL without a phase map */
+  int *range_phase; /* per row of nvtx_events: the phase of its name; -1: none, or it lies in a range
+                       of the same phase; NULL without a phase map */
 
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   uint8_t *overhead_kind;        /* per row of overhead_events: enum nai_overhead_kind */

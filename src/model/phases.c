@@ -41,12 +41,20 @@ static void count_range(struct nai_phase_sum *sum, const struct nai_model *m, ui
   sum->ranges++;
 }
 
+static bool is_in_same_phase(const struct sweep *x, uint32_t range, int phase) {
+  for (uint32_t i = 0; i < x->depth; i++)
+    if (phase_of(x, x->open[i]) == phase && nai_at(&x->m->nvtx.end_ns, x->open[i]) >= nai_at(&x->m->nvtx.end_ns, range))
+      return true;
+  return false;
+}
+
 /* A range begins. */
 static int enter(struct sweep *x, uint32_t range, struct nai_err *err) {
   const struct NVTX_EVENTS_columns *v = &x->m->nvtx;
   int around = advance(x, nai_at(&v->start_ns, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
   if (phase >= 0)
     count_range(&x->m->phase_sums[phase], x->m, range);
+  x->m->range_phase[range] = own >= 0 && !is_in_same_phase(x, range, own) ? own : -1;
   if (own < 0 || nai_at(&v->start_ns, range) >= nai_at(&v->end_ns, range))
     return NAI_OK;
   NAI_TRY(NAI_ROOM(x->open, x->capacity, x->depth, &x->m->work->arenas[NAI_PART_PHASES], err));
@@ -117,6 +125,9 @@ static int build_phases(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(name_phase, &m->work->arenas[NAI_PART_PHASES], names->count, err));
   NAI_TRY(NAI_NEW(m->phase_sums, &m->arena, count, err));
   NAI_TRY(NAI_NEW(m->call_phase, &m->arena, m->apis.n, err));
+  NAI_TRY(NAI_NEW(m->range_phase, &m->arena, m->nvtx.n, err));
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    m->range_phase[i] = -1;
   for (uint32_t p = 0; p < count; p++)
     m->phase_sums[p].longest = NAI_NO_ROW;
   for (uint32_t i = 0; i < names->count; i++)

@@ -32,7 +32,7 @@ static int open_projection(struct nai_sql_table *t, struct nai_err *err) {
   struct nai_model *m;
   NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PROJECTION_PARTS, err));
   NAI_TRY(nai_derived_new(t, 0, err));
-  return m->map_nvtx ? nai_project_ranges(m, put, &(struct work){m, t->own}, err) : NAI_OK;
+  return m->map_nvtx ? nai_project_ranges(m, NULL, put, &(struct work){m, t->own}, err) : NAI_OK;
 }
 
 const struct nai_sql_source nai_derived_projection = {.schema = &nai_nvtx_projection_events_schema,

@@ -40,6 +40,8 @@
 #include "tables/nvtx_payloads.h"
 #include "tables/nvtx_sizes.h"
 #include "tables/osrt_events.h"
+#include "tables/openacc_events.h"
+#include "tables/openmp_events.h"
 #include "tables/overhead_events.h"
 #include "tables/probe_notes.h"
 #include "tables/processes.h"
@@ -107,6 +109,8 @@
   X(JIT, jit_events)                                                 \
   X(LIBRARIES, library_events)                                       \
   X(MPI, mpi_events)                                                 \
+  X(OPENACC, openacc_events)                                         \
+  X(OPENMP, openmp_events)                                           \
   X(NVTX_PAYLOADS, nvtx_payloads)                                    \
   X(DIAGNOSTICS, diagnostic_events)
 

@@ -17,6 +17,14 @@
   C(T, tid, TID, "thread of the longest range")                                                                       \
   C(T, kernel_time_ns, TIME, "of gpu_time_ns: kernels", .better = NAI_BETTER_LOWER, .sum = true)                      \
   C(T, graph_time_ns, TIME, "of gpu_time_ns: CUDA graphs traced as a whole", .better = NAI_BETTER_LOWER, .sum = true) \
-  C(T, copy_time_ns, TIME, "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true)
+  C(T, copy_time_ns, TIME, "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true)                \
+  C(T, instances, COUNT, "ranges named so that lie in no other of the phase and launched something here")             \
+  C(T, span_ns, TIME,                                                                                                 \
+    "of these: summed spans on the GPU, each from the first start to the last end of what it launched; they may "     \
+    "overlap; NULL for unmapped",                                                                                     \
+    .better = NAI_BETTER_LOWER)                                                                                       \
+  C(T, span_busy_ns, TIME, "in the spans: time with anything running on the GPUs that they used")                     \
+  C(T, span_idle_ns, TIME, "in the spans: time with nothing running", .better = NAI_BETTER_LOWER)                     \
+  C(T, instance_time_ns, TIME, "summed durations of the same ranges on the host", .better = NAI_BETTER_LOWER)
 NAI_TABLE(NVTX_PHASES, nvtx_phases, "Phases", "One phase of the phase map",
           "time that the phase map misses, which stays in the phase around it")

@@ -54,6 +54,12 @@
     .better = NAI_BETTER_LOWER)                                                                                       \
   C(T, median_alloc_ns, TIME, "median of the steady steps: time inside these", .better = NAI_BETTER_LOWER)            \
   C(T, median_graph_launches, COUNT, "median of the steady steps: CUDA graphs traced as one envelope")                \
+  C(T, median_range_time_ns, TIME, "median of the steady steps: their range on the host", .better = NAI_BETTER_LOWER) \
+  C(T, median_range_span_ns, TIME, "median of the steady steps: span of what their range launched on this GPU",       \
+    .better = NAI_BETTER_LOWER)                                                                                       \
+  C(T, median_range_busy_ns, TIME, "median of the steady steps: time in that span with anything running")             \
+  C(T, median_range_idle_ns, TIME, "median of the steady steps: time in that span with nothing running",              \
+    .better = NAI_BETTER_LOWER)                                                                                       \
   C(T, first_start_ns, START, "start of the first step on this GPU")                                                  \
   C(T, last_end_ns, END, "end of the last one")
 NAI_TABLE(STEP_SUMMARY, step_summary, "Step time",

@@ -41,6 +41,12 @@
   C(T, cause, LABEL, "which part of the excess is the largest: compute, exposed_comm, exposed_copy, idle; spread",     \
     .labels = nai_time_labels)                                                                                         \
   C(T, cause_ns, TIME, "this part minus its median", .better = NAI_BETTER_LOWER, .sum = true)                          \
-  C(T, cause_detail, LABEL, "what it is due to")
+  C(T, cause_detail, LABEL, "what it is due to")                                                                       \
+  C(T, range_time_ns, TIME, "duration of the range that begins it, on the host", .better = NAI_BETTER_LOWER)           \
+  C(T, range_span_ns, TIME,                                                                                            \
+    "on this GPU: from the first start to the last end of what calls of that range launched; NULL for none",           \
+    .better = NAI_BETTER_LOWER)                                                                                        \
+  C(T, range_busy_ns, TIME, "in that span: time with anything running on the GPU")                                     \
+  C(T, range_idle_ns, TIME, "in that span: time with nothing running", .better = NAI_BETTER_LOWER)
 NAI_TABLE(STEPS, steps, "Steps", "One step of one process on one GPU; its parts add up to its duration",
           "whether what repeats is what the program's author calls a step, unless a range or --step says so")

@@ -4,7 +4,7 @@
 #include "trace/identity.h"
 #include "trace/sources/source.h"
 
-enum { NAI_MAX_SCANS = 48 }; /* feeds of all sources */
+enum { NAI_MAX_SCANS = 72 }; /* feeds of all sources */
 
 struct extraction {
   struct nai_arena arena;

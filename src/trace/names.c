@@ -11,8 +11,7 @@
 /* Longer names keep this much and get a hash of the rest, so that distinct names stay distinct. */
 enum { NAME_MAX_BYTES = 8192 };
 
-/* Bytes of `text` that make up its canonical NVTX name. */
-static size_t nvtx_length(const char *text, size_t len) {
+size_t nai_nvtx_name_length(const char *text, size_t len) {
   static const char *const marks[] = {"seq = ", "op_id = ", "sizes = "};
   const char *end = text + len;
   for (const char *comma = text; (comma = memchr(comma, ',', (size_t)(end - comma))); comma++) {
@@ -132,7 +131,7 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, e
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
-  size_t length = nvtx_length(text, len);
+  size_t length = nai_nvtx_name_length(text, len);
   *suffix = NAI_NO_SUFFIX;
   if (length < len)
     read_suffix(suffix, part, text + length, text + len);
@@ -191,7 +190,7 @@ uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64
   if (added)
     part->id_suffixes[index] = NAI_NO_SUFFIX;
   if (added && look_up(&cell, part, id)) {
-    size_t length = nvtx_length(cell.data, cell.len);
+    size_t length = nai_nvtx_name_length(cell.data, cell.len);
     read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
     part->id_names[index] = add_clean(part, cell.data, length);
   }

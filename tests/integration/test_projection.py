@@ -183,6 +183,43 @@ class Projection(unittest.TestCase):
         self.assertAlmostEqual(float(metrics["nvtx.forward.gpu_span"]["value"]), float(forward["p50_span_us"]) * 1e3, delta=1)
         self.assertAlmostEqual(float(metrics["nvtx.forward.gpu_idle"]["value"]), float(forward["idle_pct"]), delta=0.001)
 
+    def test_steps(self):
+        """Steps have the projection of the range that begins them; those that kernels or the end of a range tell have none."""
+        for path in (trace("steps"), trace("steps-drift")):
+            starts = {(r["name"], r["start"] - r["lag"], r["device"]): r for r in Export(path).projected() if r["device"] is not None}
+            rows = [row for row in read_csv(artifacts(path), "steps") if row["label"]]
+            self.assertTrue(rows)
+            for row in rows:
+                record = starts[row["label"], int(row["cpu_start_ns"]), int(row["device_id"])]
+                span = record["end"] - record["start"]
+                self.assertEqual([support.ns_of_ms(row[f"range_{what}_ms"]) for what in ("time", "span", "busy", "idle")],
+                                 [record["range"], span, record["busy"], span - record["busy"]])
+            summary = read_csv(artifacts(path), "step_summary")[0]
+            steady = [row for row in rows if row["state"] == "steady" and row["device_id"] == summary["device_id"] and row["pid"] == summary["pid"]]
+            spans = sorted(support.ns_of_ms(row["range_span_ms"]) for row in steady)
+            self.assertEqual(support.ns_of_ms(summary["median_range_span_ms"]), spans[(len(spans) - 1) // 2])
+            self.assertIn("what it launches spans", (artifacts(path) / "report.md").read_text())
+        self.assertTrue(all(row["range_span_ms"] == "" for row in read_csv(artifacts(trace("training")), "steps")))
+
+    def test_phases(self):
+        """Ranges of a phase that lie in another of it count once, and in no other phase."""
+        path = edited("training", "insert or ignore into StringIds(id, value) values (987654, 'forward of a layer')",
+                      "insert into NVTX_EVENTS(start, end, eventType, textId, globalTid, domainId) select start + 1, end - 1, 59, 987654, globalTid, 0 "
+                      "from NVTX_EVENTS where eventType = 59 and coalesce((select value from StringIds where id = textId), text) = 'forward'")
+        phase_map = support.fresh_dir() / "map.yaml"
+        phase_map.write_text("ahead: [forward]\nback: [backward]\nnever: [no such range]\n")
+        found = {row["phase"]: row for row in read_csv(analyze(path, "--phase-map", phase_map), "nvtx_phases")}
+        records = [dict(r, begin=r["start"] - r["lag"], done=r["start"] - r["lag"] + r["range"]) for r in Export(path).projected() if r["whole"]]
+        for phase, name in (("ahead", "forward"), ("back", "backward")):
+            named = [r for r in records if name in r["name"].lower()]
+            mine = [r for r in named if not any(o is not r and o["tid"] == r["tid"] and o["begin"] <= r["begin"] and o["done"] >= r["done"] for o in named)]
+            self.assertTrue(mine)
+            spans = sum(r["end"] - r["start"] for r in mine)
+            self.assertEqual([int(found[phase]["instances"]), *(support.ns_of_ms(found[phase][column + "_ms"]) for column in
+                                                                ("span", "span_busy", "span_idle", "instance_time"))],
+                             [len(mine), spans, sum(r["busy"] for r in mine), spans - sum(r["busy"] for r in mine), sum(r["range"] for r in mine)])
+        self.assertEqual((found["never"]["instances"], found["never"]["span_ms"], found["unmapped"]["instances"]), ("0", "", ""))
+
     def test_not_mapped(self):
         directory = analyze(trace("training"), "--no-nvtx-kernel-map")
         self.assertEqual(read_csv(directory, "nvtx_projection"), [])

@@ -136,7 +136,8 @@ class InstalledNsys(unittest.TestCase):
 
     REPORTS = ("apigpusum cudaapisum cudaapitrace gpukernsum gpukernsum:base gpumemsizesum gpumemtimesum gpusum gputrace kernexecsum kernexectrace nvtxgpuproj "
                "nvtxkernsum nvtxsum nvtxppsum nvtxpptrace nvtxsesum osrtsum openaccsum openmpevtsum unifiedmemory unifiedmemorytotals umcpupagefaults").split()
-    RULES = "cuda-async-memcpy:rows=-1 cuda-sync-memcpy:rows=-1 cuda-sync-memset:rows=-1 cuda-sync-api:rows=-1 gpu-starv:gap=0 gpu-low-util gpu-low-util:chunks=7".split()
+    RULES = ("cuda-async-memcpy:rows=-1 cuda-sync-memcpy:rows=-1 cuda-sync-memset:rows=-1 cuda-sync-api:rows=-1 gpu-starv:gap=0 gpu-low-util gpu-low-util:chunks=7 "
+             "cuda-sync-api:start=1100000000 cuda-sync-memcpy:end=1100000000:rows=-1 gpu-starv:gap=0:start=1050000000:end=1150000000").split()
     TRACES = [("training", age) for age in (2019, 2021, 2024, 2026)] + [("graphs-node", 2026), ("nvtx-mix", 2026), ("copy-bound", 2021), ("host-bound", 2024),
                                                                         ("shapes", 2026), ("openacc-like", 2026), ("openmp-like", 2026)]
 
@@ -843,6 +844,26 @@ class Models(unittest.TestCase):
                          [["307", "4", "76.75", "100.0", "7", "100", "p2p", "a"], ["90", "2", "45.0", "45.0", "40", "50", "coll_send", "b"],
                           ["8", "1", "8.0", "8", "8", "8", "coll_recv", "b"]])
 
+    def test_outer_calls(self):
+        """In 2 of thread 1 lies 0, twice; on thread 2 it lies alone; events of another class are none."""
+        source = self.write("create table OSRT_API(start integer, end integer, eventClass integer, globalTid integer, nameId integer)",
+                            "insert into OSRT_API values (0, 100, 27, 1, 1), (5, 15, 27, 1, 0), (90, 100, 27, 1, 0), (5, 15, 27, 2, 0), (200, 230, 27, 1, 0), (0, 999, 28, 1, 0)")
+        self.assertEqual(self.columns(rows(source, "osrt_sum"), "Total Time (ns)", "Num Calls", "Name"), [["100", "1", "b"], ["60", "4", "a"]])
+        self.assertEqual(self.columns(rows(source, "osrt_sum:outer"), "Total Time (ns)", "Num Calls", "Name"), [["100", "1", "b"], ["40", "2", "a"]])
+
+    def test_files(self):
+        many = ", ".join(f"(1, 7, {100 + i}, {101 + i}, 3, 0, 10)" for i in range(1001))
+        source = self.write("create table OSRT_FILE_ACCESS_EVENTS(fileAccessId integer, threadId integer, startedAt integer, endedAt integer, eventType integer, "
+                            "apiCallId integer, bytesProcessed integer)",
+                            "create table OSRT_FILE_ACCESS_DESCRIPTORS(fileAccessId integer, processId integer, openedAt integer, closedAt integer, filePath text)",
+                            "insert into OSRT_FILE_ACCESS_DESCRIPTORS values (0, 5, 0, 0, '/a'), (1, 5, 0, 0, '/b'), (2, 5, 0, 0, '/a'), (3, 6, 0, 0, '/a'), (4, 6, 0, 0, '/n')",
+                            "insert into OSRT_FILE_ACCESS_EVENTS values (0, 7, 10, 20, 1, 0, 0), (0, 7, 20, 2020, 3, 0, 4000), (2, 7, 3000, 4000, 4, 0, 500), "
+                            "(2, 7, 4000, 4001, 2, 0, 0), (3, 9, 1, 2, 4, 0, 1), (9, 9, 1, 2, 4, 0, 1)", f"insert into OSRT_FILE_ACCESS_EVENTS values {many}")
+        self.assertEqual(rows(source, "file_access_sum", "-f", "csv:bytes=B")[1:],
+                         [["3011", "5", "1", "1", "4000", "4000.0", "2000000000.0", "1", "500", "500.0", "500000000.0", "both", "", "10", "4001", "/a"],
+                          ["1001", "5", "0", "1001", "10010", "10.0", "10000000000.0", "0", "0", "", "", "read-only", "reads", "100", "1101", "/b"],
+                          ["1", "6", "0", "0", "0", "", "", "1", "1", "1.0", "1000000000.0", "write-only", "", "1", "2", "/a"]])
+
     def test_system_calls(self):
         source = self.write("create table SYSCALL(start integer, end integer, nameId integer)",
                             "insert into SYSCALL(start, end, nameId) values (0, 9, 1), (2, 3, 1), (0, 1, 0)")
@@ -930,7 +951,7 @@ class Formats(unittest.TestCase):
         self.assertTrue(self.text("csv:nohdrunit").startswith("Time,Total Time,Instances,Avg,"))
         self.assertTrue(self.text("csv:time=us").startswith("Time (%),Total Time (us),"))
         self.assertEqual(self.text("csv:noconv"), self.text("csv"))
-        for wrong in ("xml", "csv:time=weeks", "csv:nonsense", "csv:colmax=0"):
+        for wrong in ("xml", "csv:time=weeks", "csv:nonsense", "csv:colmax=x", "csv:10"):
             self.assertEqual(run("stats", "-q", "-f", wrong, "-r", "cuda_api_sum", self.source).returncode, 2, wrong)
 
     def test_values_that_no_capture_has(self):
@@ -957,6 +978,33 @@ class CommandLine(unittest.TestCase):
                          [(str(self.source), "cuda_api_sum"), (str(self.source), "gpukernsum")])
         self.assertEqual(re.findall(r" \*\* (.+) \((\w+)\):", done.stdout),
                          [("CUDA API Summary", "cuda_api_sum"), ("CUDA GPU Kernel Summary", "gpukernsum")])
+
+    def test_what_is_printed_when_nothing_is_asked_for(self):
+        """The reports of nsys, in its order, with what is not in the export."""
+        done = run("stats", self.source)
+        self.assertEqual(re.findall(r"/(\w+)\.py", done.stdout), (
+            "nvtx_sum osrt_sum cuda_api_sum cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum openmp_sum opengl_khr_range_sum opengl_khr_gpu_range_sum "
+            "vulkan_marker_sum vulkan_gpu_marker_sum dx11_pix_sum dx12_gpu_marker_sum dx12_pix_sum wddm_queue_sum um_sum um_total_sum um_cpu_page_faults_sum "
+            "openacc_sum").split())
+        self.assertGreater(done.stdout.count("SKIPPED"), 8)
+
+    def test_help(self):
+        self.assertIn("GPU Gaps", run("stats", "--help-reports", "gpu-starv").stdout)
+        self.assertNotIn("cuda_api_sum", run("stats", "--help-reports", "gpu-starv").stdout)
+        self.assertEqual(run("stats", "--help-reports", "ALL").stdout.count("columns of nvtx_sum:"), 1)
+        self.assertEqual(run("stats", "--help-reports", "none").returncode, 2)
+        self.assertIn("runs no scripts", run("stats", "--report-dir", "x", self.source).stderr)
+
+    def test_rules(self):
+        words = ("-q", "-f", "csv", self.source)
+        self.assertEqual(run("stats", "--rule", "gpu_gaps:gap=0", *words).stdout, run("stats", "-r", "gpu_gaps:gap=0", *words).stdout)
+
+    def test_widths(self):
+        """A width for each column; 0 hides one."""
+        lines = stats(self.source, "cuda_api_sum", "-f", "column:10:.:0:4").split("\n")
+        self.assertEqual([len(rule) for rule in lines[4].split()][:1] + [len(lines[4].split()[2])], [10, 4])
+        self.assertNotIn("Num Calls", lines[3])
+        self.assertEqual(len(lines[4].split()), 8)
 
     def test_by_position(self):
         out = fresh_dir() / "x"
@@ -1081,7 +1129,193 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rows(source, "cuda_api_sum")[1][:8], ["100.0", "9", "4", "2.3", "2.0", "2", "3", "0.5"])
 
 
+def covered(times, low, high):
+    """How much of [low, high) at least one of these times covers."""
+    ns, until = 0, low
+    for start, end in sorted(times):
+        ns += max(0, min(end, high) - max(start, until))
+        until = max(until, min(end, high))
+    return ns
+
+
+class OwnArguments(unittest.TestCase):
+    """What nsys has not."""
+
+    def test_quartiles(self):
+        source = trace("training")
+        want = {name: [one_decimal(q) for q in statistics.quantiles(v, n=4, method="inclusive")[::2]] if len(v) > 1 else [one_decimal(v[0])] * 2
+                for (name,), v in grouped(source, "select value, end - start from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = demangledName").items()}
+        got = rows(source, "cuda_gpu_kern_sum:quartiles")
+        self.assertEqual(got[0][8:], ["Q1 (ns)", "Q3 (ns)", "Name"])
+        self.assertEqual({row[-1]: row[8:10] for row in got[1:]}, want)
+        self.assertEqual([row[:8] + row[10:] for row in got], rows(source, "cuda_gpu_kern_sum"))
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_trace:quartiles", source).returncode, 2)
+
+    def test_exact_rates(self):
+        source = trace("copy-bound")
+        with sqlite3.connect(source) as db:
+            want = [b * 1e9 / (e - s) for s, e, b in db.execute("select start, end, bytes from CUPTI_ACTIVITY_KIND_MEMCPY order by start, rowid")]
+        self.assertEqual([row[13] for row in rows(source, "cuda_gpu_trace:exact", "-f", "csv:thru=B")[1:] if "memcpy" in row[-1]], [repr(rate) for rate in want])
+
+    def test_mapped_devices(self):
+        source = trace("shared-gpu-mapped")
+        with sqlite3.connect(source) as db:
+            gpus = {(pid, number): gpu for gpu, number, pid in db.execute("select gpuId, cudaId, pid from TARGET_INFO_CUDA_DEVICE")}
+            names = dict(db.execute("select id, name from TARGET_INFO_GPU"))
+            want = [gpus.get((of >> 24 & 0xFFFFFF, device), device) for device, of in
+                    db.execute("select deviceId, globalPid from CUPTI_ACTIVITY_KIND_KERNEL order by start, rowid")]
+        got = [row[16] for row in rows(source, "cuda_gpu_trace:mapped")[1:] if row[3]]
+        self.assertEqual(got, [f"{names.get(gpu, 'GPU')} ({gpu})" for gpu in want])
+        self.assertNotEqual(got, [row[16] for row in rows(source, "cuda_gpu_trace")[1:] if row[3]])
+
+    def test_kernels_once(self):
+        """Every range is there twice, the second around the first."""
+        twice = edited("training", "insert into NVTX_EVENTS(start, end, eventType, text, textId, globalTid, domainId) "
+                       "select start - 1, end + 1, eventType, text, textId, globalTid, domainId from NVTX_EVENTS where eventType = 59")
+        plain = {tuple(row[:4]) + tuple(row[5:6]) + (row[-1],): int(row[6]) for row in rows(trace("training"), "nvtx_kern_sum")[1:] if row[0]}
+        for report, times in (("nvtx_kern_sum", 2), ("nvtx_kern_sum:once", 1)):
+            got = {tuple(row[:4]) + tuple(row[5:6]) + (row[-1],): int(row[6]) for row in rows(twice, report)[1:] if row[0]}
+            self.assertEqual(got, {key: ns * times for key, ns in plain.items()})
+
+    def test_canonical_names(self):
+        source = edited("training", "update NVTX_EVENTS set text = coalesce((select value from StringIds where id = textId), text) || ', op_id = ' || rowid, "
+                        "textId = null where eventType = 59 and domainId = 0")
+        with sqlite3.connect(source) as db:
+            found = {}
+            for name, ns in db.execute("select text, end - start from NVTX_EVENTS where eventType = 59 and domainId = 0"):
+                found.setdefault(":" + re.sub(", (seq|op_id|sizes) = .*", "", name), []).append(ns)
+        got = {row[-1]: (int(row[1]), int(row[2])) for row in rows(source, "nvtx_pushpop_sum:canonical")[1:]}
+        self.assertEqual({name: ns for name, ns in got.items() if name in found}, {name: (sum(v), len(v)) for name, v in found.items()})
+        self.assertGreater(len(rows(source, "nvtx_pushpop_sum")), 100)
+
+    def test_whole_graphs(self):
+        source = trace("graphs")
+        with sqlite3.connect(source) as db:
+            graphs = db.execute("select count(*) from CUPTI_ACTIVITY_KIND_GRAPH_TRACE").fetchone()[0]
+        counts = [sum(int(row[8]) for row in rows(source, report)[1:] if row[9] == "0") for report in ("nvtx_gpu_proj_trace", "nvtx_gpu_proj_trace:graphs")]
+        self.assertEqual(counts[1] - counts[0], graphs)
+
+    def test_window_of_a_rule(self):
+        source = trace("training")
+        begin, end = rows(source, "cuda_api_sync")[1][1], rows(source, "cuda_api_sync")[3][1]
+        begin, end = sorted((begin, end), key=int)
+        thread = next(row[7] for row in rows(source, "nvtx_pushpop_trace") if row[5] == ":forward")
+        self.assertEqual(rows(source, f"cuda_api_sync:start={begin}:end={end}"), rows(source, "cuda_api_sync", "-f", "csv", "--filter-time", f"{begin}/{end}"))
+        self.assertEqual(rows(source, "cuda_api_sync:nvtx=forward"), rows(source, "cuda_api_sync", "-f", "csv", "--filter-nvtx", "forward/0"))
+        self.assertEqual(rows(source, f"cuda_api_sync:nvtx=forward:start={begin}:end={end}")[1:],
+                         [row for row in rows(source, f"cuda_api_sync:start={begin}:end={end}")[1:] if row[3] == thread])
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum:start=1", source).returncode, 2)
+
+
 class Recipes(unittest.TestCase):
+    def test_decades_and_names(self):
+        source, lengths = trace("bimodal"), {}
+        for start, end, short, name, *_ in self.kernels(source):
+            lengths.setdefault(name, []).append(end - start)
+        want = []
+        for name, v in sorted(lengths.items(), key=lambda item: (-sum(item[1]), len(item[1]), item[0])):
+            for decade in range(len(str(min(v))), len(str(max(v))) + 1):
+                within = [x for x in v if len(str(x)) <= decade]
+                want.append([f"{10 ** (decade - 1)}.0", f"{10 ** decade}.0", str(sum(len(str(x)) == decade for x in v)), one_decimal(100 * len(within) / len(v)), name])
+        self.assertEqual([row[:3] + row[4:] for row in rows(source, "cuda_gpu_kern_hist:log")[1:]], want)
+        some = next(iter(lengths))[:6]
+        self.assertEqual({row[-1] for row in rows(source, f"cuda_gpu_kern_hist:name=^{re.escape(some)}")[1:]}, {name for name in lengths if name.startswith(some)})
+        self.assertEqual(run("stats", "-q", "-r", "cuda_gpu_kern_hist:name=(", source).returncode, 2)
+
+    def test_summary_of_a_pace(self):
+        source = trace("training")
+        each = rows(source, "nvtx_pace:name=forward")[1:]
+        durations, deltas = [int(row[3]) for row in each], [int(row[4]) for row in each[1:]]
+        got = {row[0]: row[1:8] for row in rows(source, "nvtx_pace:summary:name=forward")[1:]}
+        self.assertEqual(got, {of: [str(len(v)), str(sum(v)), *spread(v)] for of, v in (("Duration", durations), ("Delta", deltas))})
+
+    def compare_map(self, source, report, others):
+        """`others`: the times of the class by process and device; the map has its share, that of all kernels, and of both at once."""
+        users = {}
+        for start, end, short, _, process, device in self.kernels(source):
+            users.setdefault((process, device), []).append((start, end, short))
+        first, last = min(v[0][0] for v in users.values()), max(k[1] for v in users.values() for k in v)
+        piece, want = -(-(last - first) // 9), []
+        for (process, device), times in users.items():
+            one, other = others(process, times)
+            for low in range(first, first + 9 * piece, piece):
+                both = covered(one + other, low, low + piece)
+                parts = [covered(one, low, low + piece), covered(other, low, low + piece)]
+                want.append([str(process), str(device), str(low), *(one_decimal(100 * ns / piece) for ns in (both, *parts, sum(parts) - both))])
+        self.assertTrue(any(float(row[-1]) > 0 for row in want))
+        return sorted(want), sorted(row[:3] + row[4:] for row in rows(source, report + ":bins=9")[1:])
+
+    def test_nccl_map(self):
+        want, got = self.compare_map(trace("training"), "nccl_gpu_time_util_map", lambda _, times: (
+            [t[:2] for t in times if t[2].startswith("nccl")], [t[:2] for t in times if not t[2].startswith("nccl")]))
+        self.assertEqual(got, want)
+        self.assertIn("SKIPPED", run("stats", "-r", "nccl_gpu_time_util_map", trace("copy-bound")).stdout)
+
+    def test_mpi_map(self):
+        source = edited("training", "create table MPI_OTHER_EVENTS(start integer, end integer, globalTid integer, textId integer)",
+                        "insert into MPI_OTHER_EVENTS select start - 2000, end + 9000, globalPid + 1, 1 from CUPTI_ACTIVITY_KIND_KERNEL where rowid % 7 = 0")
+        with sqlite3.connect(source) as db:
+            calls = db.execute("select start, end, globalTid >> 24 & 0xffffff from MPI_OTHER_EVENTS").fetchall()
+        want, got = self.compare_map(source, "mpi_gpu_time_util_map", lambda process, times: (
+            [c[:2] for c in calls if c[2] == process], [t[:2] for t in times]))
+        kernels = {tuple(row[:3]): row[4] for row in rows(source, "cuda_gpu_time_util_map:bins=9")[1:]}
+        self.assertEqual(got, [[*row[:3], kernels[tuple(row[:3])], row[4], row[6]] for row in want])
+
+    def test_gpu_metrics(self):
+        source = edited("evidence", "update TARGET_INFO_GPU_METRICS set metricName = 'NVLink RX Responses User Data [Throughput %]' where metricId = 21",
+                        "update GPU_METRICS set value = 0 where metricId = 21 and rowid % 3 = 0")
+        with sqlite3.connect(source) as db:
+            names = dict(db.execute("select metricId, metricName from TARGET_INFO_GPU_METRICS"))
+            samples = db.execute("select timestamp, metricId, value from GPU_METRICS").fetchall()
+            kernels = db.execute("select start, end, value from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = demangledName where deviceId = 0").fetchall()
+
+        def line(values):
+            q = statistics.quantiles(values, n=4, method="inclusive")
+            return ["0", str(len(values)), one_decimal(sum(values) / len(values)), one_decimal(statistics.stdev(values)), str(min(values)), one_decimal(q[0]),
+                    one_decimal(statistics.median(values)), one_decimal(q[2]), str(max(values))]
+        want = sorted(line([v for _, m, v in samples if m == metric]) + [name] for metric, name in names.items())
+        self.assertEqual(sorted(rows(source, "gpu_metric_util_sum")[1:]), want)
+        want = sorted(line([v for t, m, v in samples for start, end, of in kernels if m == metric and of == kernel and start <= t < end]) + [name, kernel]
+                      for metric, name in names.items() for kernel in {k[2] for k in kernels})
+        self.assertEqual(sorted(rows(source, "gpu_metric_util_sum:per-kernel")[1:]), want)
+        empty = [k for k in kernels if not any(k[0] <= t < k[1] for t, _, _ in samples)]
+        share = 100 * sum(end - start for start, end, _ in empty) / sum(end - start for start, end, _ in kernels)
+        self.assertIn(f"{len(empty)} of {len(kernels)} instances, {share:.1f} % of their time, have no sample",
+                      run("stats", "-r", "gpu_metric_util_sum:per-kernel", source).stderr)
+        longest = max(kernels, key=lambda k: (k[1] - k[0], -k[0]))
+        got = rows(source, "gpu_metric_util_sum:per-kernel:longest=1")[1:]
+        self.assertEqual(sum(int(row[1]) for row in got), sum(longest[0] <= t < longest[1] for t, _, _ in samples))
+        self.assertEqual(rows(source, "gpu_metric_util_sum:per-kernel:match=^no such")[1:], [])
+        links = [v for _, m, v in samples if m == 21]
+        self.assertEqual(rows(source, "nvlink_sum")[1:], [line([v for v in links if v > 0]) + [names[21], one_decimal(sum(links) / len(links))]])
+
+    def test_metrics_under_ranges(self):
+        """The range holds the first half of the launches; its projection is from the first of them to the last."""
+        source = edited("evidence", "delete from NVTX_EVENTS",
+                        "insert into NVTX_EVENTS(start, end, eventType, text, globalTid, domainId) select min(start), (select max(end) from (select end from "
+                        "CUPTI_ACTIVITY_KIND_RUNTIME order by start limit 10)), 59, 'half', globalTid, 0 from CUPTI_ACTIVITY_KIND_RUNTIME")
+        got = rows(source, "gpu_metric_util_sum:per-projected-nvtx")[1:]
+        start, ns = rows(source, "nvtx_gpu_proj_trace")[1][1:3]
+        with sqlite3.connect(source) as db:
+            want = db.execute("select count(*) from GPU_METRICS where timestamp >= ? and timestamp < ?", (int(start), int(start) + int(ns))).fetchone()[0]
+        self.assertEqual(({row[-1] for row in got}, sum(int(row[1]) for row in got)), ({":half"}, want))
+
+    def test_congestion(self):
+        source = trace("evidence")
+        with sqlite3.connect(source) as db:
+            want = [[str(v) for v in row] for row in db.execute(
+                "select m.start, m.end, m.end - m.start, m.value, printf('0x%x', i.GUID), i.name from NET_NIC_METRIC m join NIC_ID_MAP n using (globalId) "
+                "join TARGET_INFO_NIC_INFO i using (nicId) join TARGET_INFO_NETWORK_METRICS t using (metricsListId, metricsIdx) "
+                "where t.name = 'IB: Send waits' and value > 42000 order by 1")]
+        self.assertEqual(rows(source, "network_congestion:ticks_threshold=42000")[1:], want)
+        self.assertGreater(len(rows(source, "network_congestion")), len(want))
+        self.assertEqual(rows(source, "network_congestion")[0], ["Start (ns)", "End (ns)", "Duration (ns)", "Send wait rate", "GUID", "Name"])
+
+    def test_tables_of_this_program(self):
+        done = run("stats", "-q", "-r", "nccl_sum", trace("training"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nsys-ai table RUN comm_ops", done.stderr)
+
     def kernels(self, source):
         with sqlite3.connect(source) as db:
             return db.execute("select k.start, k.end, s.value, l.value, globalPid >> 24 & 0xffffff, deviceId from CUPTI_ACTIVITY_KIND_KERNEL k "
@@ -1182,6 +1416,78 @@ class Tables(unittest.TestCase):
                                    ("queue_max_us", 18), ("kernel_avg_us", 20), ("kernel_p50_us", 21)):
                     self.assertEqual(row[column] == "", report[at] == "", column)
                     self.assertAlmostEqual(float(row[column] or 0) * 1e3, float(report[at] or 0), delta=0.6, msg=column)
+
+
+    def test_directives(self):
+        """OpenACC and OpenMP events by name and place, and one by one in SQL."""
+        columns = "start integer, end integer, nameId integer, globalTid integer"
+        thread = "(select min(globalTid) from CUPTI_ACTIVITY_KIND_RUNTIME)"
+        rows_of = {"OPENACC_DATA": [(10, 900100, 1, 7, 100), (20, 900050, 1, 7, 50), (5, 1, 1, 8, 5), (3, 2, 1, None, None)], "OPENACC_LAUNCH": [(9, 0, 1, 7, None)]}
+        statements = ["insert into StringIds(id, value) values (900001, 'upload'), (900002, 'solver.c'), (900003, 'in parallel')"]
+        for table, values in rows_of.items():
+            statements.append(f"create table CUPTI_ACTIVITY_KIND_{table}({columns}, srcFile integer, lineNo integer, funcName integer, bytes integer)")
+            statements += [f"insert into CUPTI_ACTIVITY_KIND_{table} values ({1001000000 + at}, {1001000000 + at + ns}, 900001, {thread}, "
+                           f"{'null' if line is None else 900002}, {line or 0}, null, {'null' if size is None else size})" for ns, at, _, line, size in values]
+        for table, ns in (("PARALLEL", 7), ("FLUSH", 2)):
+            statements += [f"create table OPENMP_EVENT_KIND_{table}({columns})",
+                           f"insert into OPENMP_EVENT_KIND_{table} values (1001000000, {1001000000 + ns}, 900003, {thread})"]
+        directory = support.analyze(edited("training", *statements))
+        found = [tuple(row[c] for c in ("model", "event_name", "kind", "file", "line", "event_count", "bytes")) + (support.ns_of_ms(row["total_time_ms"]),)
+                 for row in support.read_csv(directory, "directives")]
+        self.assertEqual(found, [("OpenACC", "upload", "0", "solver.c", "7", "2", "150", 30), ("OpenACC", "upload", "1", "solver.c", "7", "1", "", 9),
+                                 ("OpenMP", "in parallel", "1", "", "", "1", "", 7), ("OpenACC", "upload", "0", "solver.c", "8", "1", "5", 5),
+                                 ("OpenACC", "upload", "0", "", "", "1", "", 3), ("OpenMP", "in parallel", "17", "", "", "1", "", 2)])
+        done = run("sql", directory, "select kind, end_ns - start_ns from openmp_events order by 1", "--format", "json")
+        self.assertEqual(json.loads(done.stdout)["rows"], [[1, 7], [17, 2]])
+        self.assertEqual(support.read_csv(support.artifacts(trace("training")), "directives"), [])
+
+    def test_all_directives(self):
+        """Every table of both, in an export that has nearly every other table, too."""
+        openmp = ("THREAD PARALLEL SYNC_REGION_WAIT SYNC_REGION TASK MASTER REDUCTION TASK_CREATE TASK_SCHEDULE CANCEL MUTEX_WAIT CRITICAL_SECTION MUTEX_RELEASED "
+                  "LOCK_INIT LOCK_DESTROY WORKSHARE DISPATCH FLUSH").split()
+        tables = [f"OPENMP_EVENT_KIND_{kind}" for kind in openmp] + [f"CUPTI_ACTIVITY_KIND_OPENACC_{kind}" for kind in ("DATA", "LAUNCH", "OTHER")]
+        statements = ["insert into StringIds(id, value) values (900001, 'event')"]
+        for number, table in enumerate(tables):
+            statements += [f"create table {table}(start integer, end integer, nameId integer, globalTid integer)",
+                           f"insert into {table} select start, start + {number + 1}, 900001, globalTid from CUPTI_ACTIVITY_KIND_RUNTIME order by start limit 1"]
+        found = {(row["model"], int(row["kind"])): support.ns_of_ms(row["total_time_ms"]) for row in
+                 support.read_csv(support.analyze(edited("evidence", *statements)), "directives")}
+        self.assertEqual(found, {("OpenMP", k) if k < 18 else ("OpenACC", k - 18): k + 1 for k in range(21)})
+
+    def test_unified_memory_by_address(self):
+        source = edited("copy-bound", "update CUPTI_ACTIVITY_KIND_MEMCPY set copyKind = 11 + rowid % 2, virtualAddress = 4096 * (1 + rowid % 5) where rowid % 3 < 2")
+        with sqlite3.connect(source) as db:
+            want = [tuple(map(str, row)) for row in db.execute(
+                "select globalPid >> 24 & 0xffffff, virtualAddress, sum(bytes), count(*), sum(bytes * (copyKind = 11)), sum(bytes * (copyKind = 12)), "
+                "sum(end - start), min(start), max(end) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind in (11, 12) group by 1, 2")]
+        self.assertGreater(len(want), 4)
+        found = support.read_csv(support.analyze(source), "um_addresses")
+        self.assertEqual(sorted((row["pid"], row["address"], row["migrated_bytes"], row["migration_count"], row["to_gpu_bytes"], row["to_host_bytes"],
+                                 str(support.ns_of_ms(row["migration_ms"])), row["first_start_ns"], row["last_end_ns"]) for row in found), sorted(want))
+        sizes_of = [int(row["migrated_bytes"]) for row in found]
+        self.assertEqual(sizes_of, sorted(sizes_of, reverse=True))
+
+    def test_low_utilization(self):
+        """Thirtieths that are busy for less than half of the time, joined."""
+        for name in ("host-bound", "cpu-work", "training"):
+            source, want, times = trace(name), [], {}
+            with sqlite3.connect(source) as db:
+                for table in {n for (n,) in db.execute("select name from sqlite_master")} & {"CUPTI_ACTIVITY_KIND_" + k for k in ("KERNEL", "MEMCPY", "MEMSET")}:
+                    for device, start, end in db.execute(f"select deviceId, start, end from {table}"):
+                        times.setdefault(device, []).append((start, end))
+            for device, ops in sorted(times.items()):
+                first, last, open_since, busy = min(ops)[0], max(e for _, e in ops), None, 0
+                piece = -(-(last - first) // 30)
+                for at in [*range(first, last, piece), last]:
+                    end = min(at + piece, last)
+                    ns = covered(ops, at, end)
+                    if at < last and ns * 100 < 50 * (end - at):
+                        open_since, busy = at if open_since is None else open_since, busy + ns
+                    elif open_since is not None:
+                        want.append((str(device), str(open_since), str(at), busy))
+                        open_since, busy = None, 0
+            self.assertEqual([(row["device_id"], row["start_ns"], row["end_ns"], support.ns_of_ms(row["busy_ms"])) for row in
+                              support.read_csv(support.artifacts(source), "low_utilization")], want, name)
 
 
 class Consumers(unittest.TestCase):

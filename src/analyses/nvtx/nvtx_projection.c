@@ -207,7 +207,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct work w = {.m = io->model, .arena = io->arena, .known.arena = io->arena};
   if (!w.m->map_nvtx)
     return NAI_OK;
-  NAI_TRY(nai_project_ranges(w.m, add, &w, err));
+  NAI_TRY(nai_project_ranges(w.m, NULL, add, &w, err));
   NAI_TRY(count_instances(&w, err));
   NAI_TRY(sum_unions(&w, err));
   return put_groups(io->out[0], &w, err);

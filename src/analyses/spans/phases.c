@@ -1,5 +1,6 @@
 /* What phase is the time spent in? Table nvtx_phases, when there is a phase map. */
 #include "analyses/analysis.h"
+#include "model/nvtx/projection.h"
 #include "tables/nvtx_phases.h"
 
 /* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
@@ -35,10 +36,52 @@ static struct nai_phase_sum sum_all(const struct nai_model *m, int64_t wall_ns) 
   return all;
 }
 
+/* What ranges of a phase launched, on GPUs. */
+struct projected {
+  int64_t instances, span_ns, busy_ns, range_ns;
+};
+struct projecting {
+  const struct nai_model *m;
+  struct projected *of_phase;
+};
+
+static int add_projection(void *ctx, const struct nai_projection *p, struct nai_err *err) {
+  const struct projecting *x = ctx;
+  struct projected *sum = &x->of_phase[x->m->range_phase[p->range]];
+  (void)err;
+  if (!p->whole)
+    return NAI_OK;
+  sum->instances++;
+  sum->span_ns += p->end - p->start;
+  sum->busy_ns += p->busy_ns;
+  sum->range_ns += nai_range_ns(x->m, p->range);
+  return NAI_OK;
+}
+
+static int project(struct projected **out, const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct projecting x = {.m = m};
+  bool *wanted;
+  NAI_TRY(NAI_NEW(x.of_phase, io->arena, (size_t)nai_phase_map_count(m->phases), err));
+  NAI_TRY(NAI_NEW(wanted, io->arena, m->nvtx.n, err));
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    wanted[i] = m->range_phase[i] >= 0;
+  *out = x.of_phase;
+  return nai_project_ranges(m, wanted, add_projection, &x, err);
+}
+
 static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
-                      const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
+                      const struct nai_phase_sum *sum, const struct projected *on_gpu, int64_t all_wall_ns,
+                      int64_t all_gpu_ns) {
   struct nai_range_place place = nai_model_range_place(m, sum->longest);
-  NAI_ADD(NVTX_PHASES, table, .phase = phase, .wall_time_ns = sum->wall_ns,
+  const struct projected *p = on_gpu && on_gpu->instances ? on_gpu : NULL;
+  NAI_ADD(NVTX_PHASES, table,
+          .instances = p      ? p->instances
+                     : on_gpu ? 0
+                              : NAI_NULL_I64,
+          .span_ns = p ? p->span_ns : NAI_NULL_I64, .span_busy_ns = p ? p->busy_ns : NAI_NULL_I64,
+          .span_idle_ns = p ? p->span_ns - p->busy_ns : NAI_NULL_I64,
+          .instance_time_ns = p ? p->range_ns : NAI_NULL_I64, .phase = phase, .wall_time_ns = sum->wall_ns,
           .pct_of_wall_time = nai_percent((double)sum->wall_ns, (double)all_wall_ns), .gpu_time_ns = gpu_time(sum),
           .pct_of_gpu_time = nai_percent((double)gpu_time(sum), (double)all_gpu_ns), .kernel_time_ns = sum->kernel_ns,
           .graph_time_ns = sum->graph_ns, .copy_time_ns = sum->copy_ns, .range_count = sum->ranges,
@@ -50,17 +93,18 @@ static void put_phase(struct nai_table *table, const struct nai_model *m, const 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_table *table = io->out[0];
+  struct projected *on_gpu = NULL;
   int64_t wall_ns = 0;
-  (void)err;
   if (!m->map_nvtx || !m->phases)
     return NAI_OK;
+  NAI_TRY(project(&on_gpu, io, err));
   for (uint32_t t = 0; t < m->thread_count; t++)
     wall_ns += thread_time(m, t);
   struct nai_phase_sum unmapped = sum_all(m, wall_ns);
   int64_t gpu_ns = gpu_time(&unmapped);
   for (int p = 0; p < nai_phase_map_count(m->phases); p++) {
     const struct nai_phase_sum *sum = &m->phase_sums[p];
-    put_phase(table, m, nai_phase_map_phase(m->phases, p), sum, wall_ns, gpu_ns);
+    put_phase(table, m, nai_phase_map_phase(m->phases, p), sum, &on_gpu[p], wall_ns, gpu_ns);
     unmapped.wall_ns -= sum->wall_ns;
     unmapped.kernel_ns -= sum->kernel_ns;
     unmapped.graph_ns -= sum->graph_ns;
@@ -68,12 +112,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     unmapped.kernels -= sum->kernels;
     unmapped.ranges -= sum->ranges;
   }
-  put_phase(table, m, "unmapped", &unmapped, wall_ns, gpu_ns);
+  put_phase(table, m, "unmapped", &unmapped, NULL, wall_ns, gpu_ns);
   return NAI_OK;
 }
 
-NAI_ANALYSIS(phases, .outputs = NAI_SCHEMAS(&nai_nvtx_phases_schema),
-             .parts = NAI_PART(PHASES) | NAI_PART(RANGES) | NAI_PART(CALLS),
+NAI_ANALYSIS(phases, .outputs = NAI_SCHEMAS(&nai_nvtx_phases_schema), .parts = NAI_PART(PHASES) | NAI_PROJECTION_PARTS,
              .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(NVTX) | NAI_IN(APIS) |
-                       NAI_IN(THREADS),
+                       NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
              .config = NAI_CONFIG(MAP_NVTX), .run = run)

@@ -2,6 +2,8 @@
 #include "analyses/analysis.h"
 #include "analyses/steps/range_units.h"
 #include "analyses/steps/step_cause.h"
+#include "analyses/steps/step_spans.h"
+#include "model/nvtx/projection.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/repeating_units.h"
 #include "tables/step_search.h"
@@ -17,8 +19,23 @@ struct work {
   const struct nai_process_steps *steps;
   const struct nai_step_list *list;
   const struct nai_step_stats *stats;
+  const struct nai_step_spans *spans;
   int64_t first, *room; /* room: a cell per step */
 };
+
+/* What the range that begins the step took: on the host, and what it launched on this GPU. */
+static void add_range(struct STEPS_row *row, const struct work *w, const struct nai_step *host) {
+  const struct nai_step_span *span = nai_step_span_of(w->spans, host->range, w->list->gpu);
+  if (host->range == NAI_NO_ROW)
+    return;
+  row->label = nai_model_range_name(w->io->model, host->range);
+  row->range_time_ns = nai_range_ns(w->io->model, host->range);
+  if (!span)
+    return;
+  row->range_span_ns = span->end - span->start;
+  row->range_busy_ns = span->busy_ns;
+  row->range_idle_ns = span->end - span->start - span->busy_ns;
+}
 
 static void put_step(const struct work *w, const struct nai_step_gaps *gaps, uint32_t i) {
   const struct nai_model *m = w->io->model;
@@ -37,8 +54,7 @@ static void put_step(const struct work *w, const struct nai_step_gaps *gaps, uin
               .dtoh_bytes = s->dtoh_bytes, .other_copy_bytes = s->other_bytes, .alloc_calls = host->allocation_calls,
               .alloc_ns = host->allocation_ns, .graph_launches = s->graph_launches, .first_use_kernels = s->first_use,
               .loading_ns = host->loading_ns, .is_outlier = outlier);
-  if (host->range != NAI_NO_ROW)
-    row.label = nai_model_range_name(m, host->range);
+  add_range(&row, w, host);
   if (host->work_end != NAI_NULL_I64)
     row.between_ns = host->end > host->work_end ? host->end - host->work_end : 0;
   if (outlier)
@@ -46,7 +62,8 @@ static void put_step(const struct work *w, const struct nai_step_gaps *gaps, uin
   STEPS_add(w->io->out[STEPS], &row);
 }
 
-/* --- medians of the steady steps, of two the lower one; NULL without any ------------------------- */
+/* --- medians of the steady steps that have a value, of two the lower one; NULL without any -------------------------
+ */
 
 static int64_t median_of_sum(const struct work *w, const int *columns, int count) {
   uint32_t n = 0;
@@ -54,9 +71,11 @@ static int64_t median_of_sum(const struct work *w, const int *columns, int count
     if (w->stats->state[i] != NAI_STEP_STEADY)
       continue;
     w->room[n] = 0;
-    for (int c = 0; c < count; c++)
-      w->room[n] += nai_get_i64(w->io->out[STEPS], w->first + i, columns[c]);
-    n++;
+    for (int c = 0; c < count && w->room[n] != NAI_NULL_I64; c++) {
+      int64_t value = nai_get_i64(w->io->out[STEPS], w->first + i, columns[c]);
+      w->room[n] = value == NAI_NULL_I64 ? value : w->room[n] + value;
+    }
+    n += w->room[n] != NAI_NULL_I64;
   }
   if (!n)
     return NAI_NULL_I64;
@@ -147,7 +166,9 @@ static int put_summary(const struct work *w, struct nai_err *err) {
       .median_blocking_sync_ns = median(w, STEPS_blocking_sync_ns), .median_htod_bytes = median(w, STEPS_htod_bytes),
       .median_dtoh_bytes = median(w, STEPS_dtoh_bytes), .median_other_copy_bytes = median(w, STEPS_other_copy_bytes),
       .median_alloc_calls = median(w, STEPS_alloc_calls), .median_alloc_ns = median(w, STEPS_alloc_ns),
-      .median_graph_launches = median(w, STEPS_graph_launches), .first_start_ns = list->v[0].start,
+      .median_graph_launches = median(w, STEPS_graph_launches), .median_range_time_ns = median(w, STEPS_range_time_ns),
+      .median_range_span_ns = median(w, STEPS_range_span_ns), .median_range_busy_ns = median(w, STEPS_range_busy_ns),
+      .median_range_idle_ns = median(w, STEPS_range_idle_ns), .first_start_ns = list->v[0].start,
       .last_end_ns = list->v[list->count - 1].end);
   if (w->steps->thread != NAI_NO_ROW)
     row.tid = nai_get_i64(m->tables[NAI_IN_THREADS], w->steps->thread, THREADS_tid);
@@ -157,13 +178,15 @@ static int put_summary(const struct work *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, struct nai_err *err) {
+static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, const struct nai_step_spans *spans,
+                    struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(io->model->scratch_dir);
   NAI_SCOPED(nai_step_stats) stats = {0};
   struct work w = {.io = io,
                    .steps = &io->model->steps->processes[list->process],
                    .list = list,
                    .stats = &stats,
+                   .spans = spans,
                    .first = io->out[STEPS]->rows};
   struct nai_step_gaps gaps;
   NAI_TRY(nai_step_gaps_find(&gaps, io->in[0], nai_model_device(io->model, list->gpu), &arena, err));
@@ -206,9 +229,11 @@ static void put_search(struct nai_table *t, const struct nai_model *m) {
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_steps *s = io->model->steps;
+  struct nai_step_spans spans;
+  NAI_TRY(nai_step_spans_find(&spans, io->model, io->arena, err));
   for (uint32_t i = 0; i < s->list_count; i++)
     if (s->lists[i].count)
-      NAI_TRY(put_list(io, &s->lists[i], err));
+      NAI_TRY(put_list(io, &s->lists[i], &spans, err));
   for (uint32_t i = 0, number = 0; i < s->unit_count; i++) {
     number = i && s->units[i - 1].process == s->units[i].process ? number + 1 : 0;
     put_unit(io->out[UNITS], io->model, &s->units[i], number);
@@ -220,5 +245,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 NAI_ANALYSIS(steps,
              .outputs = NAI_SCHEMAS(&nai_steps_schema, &nai_step_summary_schema, &nai_repeating_units_schema,
                                     &nai_step_search_schema),
-             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema), .parts = NAI_PART(STEPS) | NAI_PART(NVTX_TREE),
+             .inputs = NAI_SCHEMAS(&nai_gpu_idle_gaps_schema),
+             .parts = NAI_PART(STEPS) | NAI_PART(NVTX_TREE) | NAI_PROJECTION_PARTS, .config = NAI_CONFIG(MAP_NVTX),
              .run = run)

@@ -27,6 +27,8 @@ void nai_stats_put_text(struct nai_stats_cell *out, const char *text) {
 int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
                           enum nai_stats_ties ties, struct nai_err *err) {
   NAI_TRY(nai_stats_groups_finish(groups, rows->source, name_key, ties, err));
+  if (rows->quartiles)
+    NAI_TRY(nai_stats_groups_find_quartiles(groups, &rows->source->arena, err));
   rows->state = groups;
   rows->count = groups->count;
   return NAI_OK;
@@ -61,4 +63,20 @@ void nai_stats_cell_deviation(struct nai_stats_cell *out, struct nai_stats_rows 
 void nai_stats_cell_name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const char *text = nai_stats_group_of(rows, row)->name;
   nai_stats_put_text(out, text ? text : "");
+}
+
+static double quartile(const struct nai_stats_rows *rows, uint32_t row, int which) {
+  return ((const struct nai_stats_groups *)rows->state)->quartiles[nai_stats_group_of(rows, row)->id][which];
+}
+void nai_stats_cell_first_quartile(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_rounded(out, quartile(rows, row, 0));
+}
+void nai_stats_cell_third_quartile(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_rounded(out, quartile(rows, row, 1));
+}
+void nai_stats_cell_size_first_quartile(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_real(out, quartile(rows, row, 0));
+}
+void nai_stats_cell_size_third_quartile(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_real(out, quartile(rows, row, 1));
 }

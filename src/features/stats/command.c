@@ -16,7 +16,7 @@ enum { MAX_LISTS = 128, MAX_ITEMS = 512 };
 struct stats_args {
   const char *reports[MAX_LISTS], *formats[MAX_LISTS], *outputs[MAX_LISTS];
   size_t report_count, format_count, output_count;
-  const char *time_unit, *times, *range, *projected, *sqlite;
+  const char *time_unit, *times, *range, *projected, *sqlite, *report_dir;
   bool overwrite, force_export, quiet, help_reports, help_formats;
 };
 
@@ -36,7 +36,9 @@ static const struct nai_cli_type yes = {set_yes, NULL};
 static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, reports, report_count, "report", "NAME[:ARGUMENT...]",
                  "a report, or several with commas; repeatable", .letter = 'r', .choices = nai_stats_names,
-                 .also = "with arguments behind a colon", .otherwise = "those that have data, of the common ones"),
+                 .also = "with arguments behind a colon", .otherwise = "the common ones"),
+    NAI_CLI_LIST(texts, reports, report_count, "rule", "NAME[:ARGUMENT...]", "the same, as `nsys analyze` has it",
+                 .choices = nai_stats_names),
     NAI_CLI_LIST(texts, formats, format_count, "format", "FORMAT[:ARGUMENT...]",
                  "column, table, csv, tsv, json, hdoc, htable; the n-th is of the n-th report", .letter = 'f',
                  .otherwise = "column on a console, else csv"),
@@ -56,7 +58,8 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OTHER(yes, "force-export", NULL, "export an .nsys-rep again that was exported before",
                   .at = offsetof(NAI_CLI_ARGS, force_export), .words = "true false"),
     NAI_CLI_OPTION(text, sqlite, "sqlite", "FILE", "the export of an .nsys-rep, read where it is there"),
-    NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports"),
+    NAI_CLI_OPTION(text, report_dir, "report-dir", "DIR", "refused: reports of your own are no part of this"),
+    NAI_CLI_SWITCH(on, help_reports, "help-reports", "list the reports; with NAME behind it what that one prints"),
     NAI_CLI_SWITCH(on, help_formats, "help-formats", "list the formats"),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "only the reports", .letter = 'q'),
@@ -88,7 +91,8 @@ static const char *item(const struct items *items, size_t n, const char *otherwi
 }
 
 struct request {
-  const char *name, *arguments; /* as typed: "base:mangled" or "" */
+  const char *name, *arguments;    /* as typed: "base:mangled" or "" */
+  const char *start, *end, *range; /* of its own filter; NULL: not said */
   const struct nai_stats_report *report;
   struct nai_stats_options options;
 };
@@ -121,10 +125,41 @@ static bool read_number(struct request *request, const char *word) {
   return false;
 }
 
+/* Whether it is one of the words that only this program knows. */
+static bool read_flag(struct request *request, const char *word) {
+  for (int i = 0; i < NAI_STATS_FLAGS && request->report->flags[i]; i++)
+    if (strcmp(word, request->report->flags[i]) == 0)
+      return request->options.flag[i] = true;
+  if (strcmp(word, "quartiles") == 0 && nai_stats_has_quartiles(request->report))
+    return request->options.quartiles = true;
+  return false;
+}
+
+/* Whether it is of the filter that rules have. */
+static bool read_window(struct request *request, const char *word) {
+  const struct {
+    const char *key, **value;
+  } keys[] = {{"start=", &request->start}, {"end=", &request->end}, {"nvtx=", &request->range}};
+  for (size_t k = 0; k < sizeof keys / sizeof *keys && request->report->window; k++)
+    if (strncmp(word, keys[k].key, strlen(keys[k].key)) == 0) {
+      *keys[k].value = word + strlen(keys[k].key);
+      return true;
+    }
+  return false;
+}
+
+static char *find_word(char *words, const char *word) {
+  char *found = strstr(words, word);
+  return strncmp(words, word + 1, strlen(word + 1)) == 0 ? words : found;
+}
+
 /* A name may hold colons: it is the last argument. */
 static int read_name(struct request *request, char *words, struct nai_err *err) {
-  char *name = strncmp(words, "name=", 5) == 0 ? words : strstr(words, ":name=");
   if (!request->report->about)
+    return NAI_OK;
+  char *name = find_word(words, ":name=");
+  name = name ? name : find_word(words, ":match=");
+  if (!name && request->report->about == NAI_STATS_MAY_HAVE_NAME)
     return NAI_OK;
   if (!name)
     return nai_err_set(err, NAI_EUSAGE, "Report '%s' needs an argument: %s:name=NAME", request->name, request->name);
@@ -145,7 +180,7 @@ static int read_arguments(struct request *request, char *words, struct nai_err *
       request->options.nvtx_name = true;
     else if (request->report->rows && strncmp(word, "rows=", 5) == 0 && is_number(word + 5))
       request->options.rows = strtoll(word + 5, NULL, 10);
-    else if (!read_number(request, word))
+    else if (!read_flag(request, word) && !read_window(request, word) && !read_number(request, word))
       return nai_err_set(err, NAI_EUSAGE, "Invalid argument passed to report '%s': unrecognized arguments: %s",
                          request->name, word);
   return NAI_OK;
@@ -161,8 +196,9 @@ static int read_request(struct request *request, const char *text, struct nai_ar
   request->report = nai_stats_find(request->name);
   if (!request->report)
     return unknown_report(request->name, err);
-  if (nai_stats_is_absent(request->report))
-    return nai_err_set(err, NAI_EUSAGE, "Report '%s' of nsys is not in nsys-ai yet.", request->name);
+  if (request->report->is_table)
+    return nai_err_set(err, NAI_EUSAGE, "Report '%s' is the table %s here: nsys-ai analyze, then nsys-ai table RUN %s",
+                       request->name, request->report->is_table, request->report->is_table);
   request->options.rows = request->report->rows;
   for (int i = 0; i < 2; i++)
     request->options.number[i] = request->report->arguments[i].otherwise;
@@ -290,6 +326,24 @@ static int put_report(struct job *job, const struct request *request, size_t n, 
   return nai_arena_check(&job->arena, err);
 }
 
+/* The report's own filter; times that are said go before those of the range. */
+static int read_own_filter(struct nai_stats_source *source, const struct request *request, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) note = {0}, times = {0};
+  struct nai_stats_filter in_time;
+  if (!request->start && !request->end && !request->range)
+    return NAI_OK;
+  nai_buf_printf(&times, "%s/%s", request->start ? request->start : "", request->end ? request->end : "");
+  NAI_TRY(nai_buf_check(&times, err));
+  NAI_TRY(nai_stats_filter_read(&in_time, nai_buf_str(&times), NULL, false, &note, source, err));
+  NAI_TRY(nai_stats_filter_read(&source->filter, NULL, request->range, false, &note, source, err));
+  source->filter.on = true;
+  if (request->start)
+    source->filter.start = in_time.start;
+  if (request->end)
+    source->filter.end = in_time.end;
+  return NAI_OK;
+}
+
 static int run_report(struct job *job, const struct request *request, size_t n, struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) source = {0};
   NAI_SCOPED(nai_stats_rows) rows = {.source = &source};
@@ -299,13 +353,15 @@ static int run_report(struct job *job, const struct request *request, size_t n, 
   if (!has_tables(&source, request->report))
     return skip_without_data(job, request, err);
   source.filter = job->filter;
+  NAI_TRY(read_own_filter(&source, request, err));
+  rows.quartiles = request->options.quartiles;
   NAI_TRY(request->report->make(&rows, &request->options, err));
   return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
 }
 
 /* --- the command -------------------------------------------------------------------------------------- */
 
-/* What is printed when nothing is asked for, of what is here. */
+/* What is printed when nothing is asked for. */
 static const char *const common[] = {"nvtx_sum",
                                      "osrt_sum",
                                      "cuda_api_sum",
@@ -313,6 +369,14 @@ static const char *const common[] = {"nvtx_sum",
                                      "cuda_gpu_mem_time_sum",
                                      "cuda_gpu_mem_size_sum",
                                      "openmp_sum",
+                                     "opengl_khr_range_sum",
+                                     "opengl_khr_gpu_range_sum",
+                                     "vulkan_marker_sum",
+                                     "vulkan_gpu_marker_sum",
+                                     "dx11_pix_sum",
+                                     "dx12_gpu_marker_sum",
+                                     "dx12_pix_sum",
+                                     "wddm_queue_sum",
                                      "um_sum",
                                      "um_total_sum",
                                      "um_cpu_page_faults_sum",
@@ -320,8 +384,7 @@ static const char *const common[] = {"nvtx_sum",
 
 static void ask_common(struct items *reports) {
   for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-    if (!nai_stats_is_absent(nai_stats_find(common[i])))
-      reports->at[reports->count++] = common[i];
+    reports->at[reports->count++] = common[i];
 }
 
 static int run_reports(struct job *job, struct nai_err *err) {
@@ -404,35 +467,71 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
   return nai_trace_unchanged(trace, err);
 }
 
-static int list_reports(struct nai_err *err) {
+static void put_arguments(struct nai_buf *out, const struct nai_stats_report *r) {
+  nai_buf_puts(out, r->named ? "; base, mangled" : "");
+  nai_buf_puts(out, r->ranged ? "; nvtx-name (not under the name of 2022)" : "");
+  nai_buf_puts(out, r->rows ? "; rows=N" : "");
+  nai_buf_puts(out, r->window ? "; start=NS; end=NS; nvtx=RANGE" : "");
+  for (int i = 0; i < 2 && r->arguments[i].name; i++)
+    if (r->arguments[i].otherwise >= r->arguments[i].least)
+      nai_buf_printf(out, "; %s=N (%lld)", r->arguments[i].name, (long long)r->arguments[i].otherwise);
+    else
+      nai_buf_printf(out, "; %s=N", r->arguments[i].name);
+  for (int i = 0; i < NAI_STATS_FLAGS && r->flags[i]; i++)
+    nai_buf_printf(out, "; %s", r->flags[i]);
+  nai_buf_puts(out, nai_stats_has_quartiles(r) ? "; quartiles" : "");
+  nai_buf_puts(out, r->about == NAI_STATS_NEEDS_NAME      ? "; needs name=NAME, last"
+                    : r->about == NAI_STATS_MAY_HAVE_NAME ? "; name=REGEX, last"
+                                                          : "");
+  nai_buf_putc(out, '\n');
+}
+
+static void put_columns(struct nai_buf *out, const struct nai_stats_column *columns, const char *name) {
+  nai_buf_printf(out, "\n  columns of %s:\n", name);
+  for (const struct nai_stats_column *c = columns; c->name; c++)
+    nai_buf_printf(out, "    %s%s\n", c->name + strspn(c->name, " "), c->quartile ? " (with quartiles)" : "");
+}
+
+/* One of them with its columns, or all. */
+static int list_reports(const char *name, struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
+  bool all = !name || strcmp(name, "ALL") == 0;
+  const struct nai_stats_report *one = all ? NULL : nai_stats_find(name);
+  if (!all && (!one || !one->make))
+    return unknown_report(name, err);
   for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++) {
+    if (one && r != one)
+      continue;
     nai_buf_printf(&out, "  %-24s %-20s %s", r->name, r->old ? r->old : "", r->title);
-    nai_buf_puts(&out, r->named ? "; base, mangled" : "");
-    nai_buf_puts(&out, r->ranged ? ", nvtx-name (not under the name of 2022)" : "");
-    nai_buf_puts(&out, r->rows ? "; rows=N" : "");
-    for (int i = 0; i < 2 && r->arguments[i].name; i++)
-      nai_buf_printf(&out, "; %s=N (%lld)", r->arguments[i].name, (long long)r->arguments[i].otherwise);
-    nai_buf_puts(&out, r->about ? "; needs name=NAME, last\n" : "\n");
+    put_arguments(&out, r);
+    if (!name)
+      continue;
+    put_columns(&out, r->columns, r->name);
+    if (r->old_columns)
+      put_columns(&out, r->old_columns, r->old);
   }
   return nai_cmd_print(&out, err);
 }
 
 static int list_formats(struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
-  nai_buf_puts(&out,
-               "  column, table   for a console; arguments nohdr, autolines=N, colmax=N\n"
-               "  csv, tsv        arguments nohdr\n"
-               "  json            an array of objects\n"
-               "  htable, hdoc    a table of HTML, a document of it; arguments title=TEXT, css=URL\n"
-               "Every format: nohdrunit, noconv, time= dur= ts= (nsec usec msec sec), mem= thru= bytes= (B KB KBi "
-               "MB MBi GB GBi), addr= (hex uint)\n");
+  nai_buf_puts(
+      &out, "  column, table   for a console; arguments nohdr, autolines=N, colmax=N, and a width for each column: a\n"
+            "                  number, . (by its texts) or 0 (not shown)\n"
+            "  csv, tsv        arguments nohdr\n"
+            "  json            an array of objects\n"
+            "  htable, hdoc    a table of HTML, a document of it; arguments title=TEXT, css=URL\n"
+            "Every format: nohdrunit, noconv, time= dur= ts= (nsec usec msec sec), mem= thru= bytes= (B KB KBi "
+            "MB MBi GB GBi), addr= (hex uint)\n");
   return nai_cmd_print(&out, err);
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct stats_args *args = memory;
   (void)operands;
+  if (args->report_dir)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "--report-dir: nsys-ai runs no scripts; its own tables answer SQL: nsys-ai sql");
   if ((args->times != NULL) + (args->range != NULL) + (args->projected != NULL) > 1)
     return nai_err_set(err, NAI_EUSAGE, "--filter-time, --filter-nvtx and --filter-projected-nvtx exclude each other");
   return count || args->help_reports || args->help_formats
@@ -456,7 +555,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   char of_run[PATH_MAX];
   (void)count, (void)program;
   if (args->help_reports)
-    return list_reports(err);
+    return list_reports(count ? operands[0] : NULL, err);
   if (args->help_formats)
     return list_formats(err);
   job.source = operands[0];

@@ -61,11 +61,22 @@ static int read_valued(struct nai_stats_format *format, const char *key, const c
     format->css = value;
   else if (!lines && strcmp(key, "colmax") != 0)
     return set_scale(format, key, value, err);
-  else if (atoi(value) < 1)
-    return nai_err_set(err, NAI_EUSAGE, "%s takes a number, at least 1", key);
+  else if (!*value || strlen(value) > 6 || strspn(value, "0123456789") != strlen(value))
+    return nai_err_set(err, NAI_EUSAGE, "%s takes a number; 0 is no limit", key);
   else
     *(lines ? &format->auto_lines : &format->max_width) = atoi(value);
   return NAI_OK;
+}
+
+/* Whether it is the width of the next column: a number, or a dot. */
+static bool read_width(struct nai_stats_format *format, const char *word) {
+  bool automatic = strcmp(word, ".") == 0;
+  if ((!automatic && (strlen(word) > 4 || strspn(word, "0123456789") != strlen(word))) ||
+      format->width_count == NAI_STATS_MAX_SHOWN ||
+      (format->kind != NAI_STATS_COLUMN && format->kind != NAI_STATS_TABLE))
+    return false;
+  format->width[format->width_count++] = automatic ? -1 : atoi(word);
+  return true;
 }
 
 static int read_argument(struct nai_stats_format *format, char *word, struct nai_err *err) {
@@ -79,6 +90,8 @@ static int read_argument(struct nai_stats_format *format, char *word, struct nai
                {"noconv", &format->no_conversion},
                {"esc", &nothing}};
   char *value = strchr(word, '=');
+  if (read_width(format, word))
+    return NAI_OK;
   if (value) {
     *value = '\0';
     return read_valued(format, word, value + 1, err);

@@ -91,21 +91,18 @@ static int by_start(const void *left, const void *right) {
   return NAI_COMPARE({a->start, b->start}, {a->end, b->end});
 }
 
-enum use { KERNELS_ONLY = 1, ALL = 3 }; /* so many tables */
-
-static int find_users(struct users *users, struct nai_stats_source *source, enum use use, struct nai_err *err) {
+static int find_users(struct users *users, struct nai_stats_source *source, struct nai_err *err) {
   static const char *const columns[] = {"start", "end", "globalPid", "deviceId", "contextId", NULL};
   static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
                                        "CUPTI_ACTIVITY_KIND_MEMSET"};
   *users = (struct users){.source = source, .known = {.arena = &source->arena}};
-  for (int t = 0; t < (int)use; t++) {
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     struct nai_stats_events e;
     NAI_TRY(nai_stats_load(&e, source, tables[t], columns, err));
     for (uint32_t i = 0; i < e.count; i++)
       NAI_TRY(add_operation(users, &e, i, err));
   }
-  if (use == ALL)
-    NAI_TRY(add_profiler(users, err));
+  NAI_TRY(add_profiler(users, err));
   for (uint32_t u = 0; u < users->known.count; u++)
     qsort(users->at[u].ops, users->at[u].count, sizeof *users->at[u].ops, by_start);
   return NAI_OK;
@@ -146,7 +143,7 @@ static void show(struct nai_stats_rows *rows, struct stretches *all, int64_t mos
 int nai_stats_make_gaps(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   struct stretches *all = NULL;
   NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
-  NAI_TRY(find_users(&all->users, rows->source, ALL, err));
+  NAI_TRY(find_users(&all->users, rows->source, err));
   for (uint32_t u = 0; u < all->users.known.count; u++)
     NAI_TRY(find_gaps(all, u, options->number[0] * NS_PER_MS, err));
   show(rows, all, options->rows, by_length);
@@ -204,44 +201,10 @@ int nai_stats_make_utilization(struct nai_stats_rows *rows, const struct nai_sta
                                struct nai_err *err) {
   struct stretches *all = NULL;
   NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
-  NAI_TRY(find_users(&all->users, rows->source, ALL, err));
+  NAI_TRY(find_users(&all->users, rows->source, err));
   for (uint32_t u = 0; u < all->users.known.count; u++)
     NAI_TRY(find_low(all, u, options->number[0], options->number[1], err));
   show(rows, all, options->rows, by_percent);
-  return NAI_OK;
-}
-
-/* --- the recipe cuda_gpu_time_util_map --------------------------------------------------------------------- */
-
-/* Of each piece of the time of all GPUs, how much a process's kernels covered, in percent. */
-static int map_user(struct stretches *all, uint32_t number, int64_t first, int64_t piece, int64_t pieces,
-                    struct nai_err *err) {
-  const struct user *user = &all->users.at[number];
-  NAI_SCOPED(nai_intervals) busy = {0};
-  for (uint32_t i = 0; i < user->count; i++)
-    nai_intervals_add(&busy, user->ops[i].start, user->ops[i].end);
-  if (busy.oom)
-    return nai_err_nomem(err);
-  for (int64_t i = 0; i < pieces; i++) {
-    int64_t start = first + i * piece, ns = nai_intervals_overlap_ns(&busy, start, start + piece);
-    NAI_TRY(add_stretch(all, (struct stretch){100.0 * (double)ns / (double)piece, start, piece, number}, err));
-  }
-  return NAI_OK;
-}
-
-int nai_stats_make_use_map(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  struct stretches *all = NULL;
-  int64_t first = INT64_MAX, last = INT64_MIN, pieces = options->number[0];
-  NAI_TRY(NAI_NEW(all, &rows->source->arena, 1, err));
-  NAI_TRY(find_users(&all->users, rows->source, KERNELS_ONLY, err));
-  for (uint32_t u = 0; u < all->users.known.count; u++) {
-    first = all->users.at[u].first < first ? all->users.at[u].first : first;
-    last = all->users.at[u].last > last ? all->users.at[u].last : last;
-  }
-  for (uint32_t u = 0; u < all->users.known.count && last > first; u++)
-    NAI_TRY(map_user(all, u, first, (last - first + pieces - 1) / pieces, pieces, err));
-  rows->state = all;
-  rows->count = all->count;
   return NAI_OK;
 }
 
@@ -272,9 +235,3 @@ CELL(context, nai_stats_put_int(out, user_of(rows, row)->context))
 const struct nai_stats_column nai_stats_gap_columns[] = {{"Row#", 0, number}, PLACE};
 const struct nai_stats_column nai_stats_utilization_columns[] = {
     {"Row#", 0, number}, {"In-Use", NAI_STATS_PERCENT, in_use}, PLACE};
-const struct nai_stats_column nai_stats_use_map_columns[] = {{"PID", 0, process},
-                                                             {"Device ID", 0, device},
-                                                             {"Start", NAI_STATS_STAMP, start},
-                                                             {"Duration", NAI_STATS_TIME, duration},
-                                                             {"In-Use", NAI_STATS_PERCENT, in_use},
-                                                             {0}};

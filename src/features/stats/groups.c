@@ -115,3 +115,28 @@ int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_so
     groups->total += (double)groups->stats[g].total;
   return sort_groups(groups, ties, source, name_key, err);
 }
+
+static int by_value(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena, struct nai_err *err) {
+  uint32_t *end; /* of each group among the values */
+  double *values;
+  NAI_TRY(NAI_NEW(groups->quartiles, arena, groups->count, err));
+  NAI_TRY(NAI_NEW(end, arena, (size_t)groups->count + 1, err));
+  NAI_TRY(NAI_NEW(values, arena, groups->rows, err));
+  for (uint32_t g = 0; g < groups->count; g++)
+    end[g + 1] = end[g] + (uint32_t)groups->stats[g].count;
+  for (uint32_t i = 0; i < groups->rows; i++)
+    values[end[groups->group[i]]++] = (double)groups->value[i];
+  for (uint32_t g = 0; g < groups->count; g++) {
+    size_t count = (size_t)groups->stats[g].count;
+    double *first = values + end[g] - count;
+    qsort(first, count, sizeof *first, by_value);
+    groups->quartiles[g][0] = nai_quantile(first, count, 0.25);
+    groups->quartiles[g][1] = nai_quantile(first, count, 0.75);
+  }
+  return NAI_OK;
+}

@@ -108,14 +108,20 @@ const struct nai_stats_column nai_stats_openmp_columns[] = {
 
 /* --- MPI ------------------------------------------------------------------------------------------------- */
 
-static const char *const mpi_tables[] = {"MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS",
-                                         "MPI_COLLECTIVES_EVENTS", NULL};
+const char *const nai_stats_mpi_tables[] = {"MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS",
+                                            "MPI_COLLECTIVES_EVENTS", NULL};
 static const char *const mpi_sources[] = {"p2p", "start-wait", "other", "collectives"};
 
 int nai_stats_make_mpi(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   static const char *const columns[] = {"start", "end", "textId", NULL};
   (void)options;
-  return sum_tables(rows, mpi_tables, columns, openmp_key, err);
+  return sum_tables(rows, nai_stats_mpi_tables, columns, openmp_key, err);
+}
+
+int nai_stats_make_mpi_quartiles(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                                 struct nai_err *err) {
+  rows->quartiles = true;
+  return nai_stats_make_mpi(rows, options, err);
 }
 
 static void mpi_source(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {

@@ -25,6 +25,7 @@ struct range_kernels {
   uint32_t *range_instances, *kernel_instances; /* by group */
   uint32_t *last_item;                          /* by group: the last that was counted, + 1 */
   uint32_t group_capacity;
+  bool once; /* a kernel counts once per name, however many ranges of that name are around it */
 };
 
 static int find_items(struct range_kernels *all, struct nai_stats_source *source, struct nai_err *err) {
@@ -77,6 +78,8 @@ static int add_pair(void *ctx, uint32_t at, uint32_t item, struct nai_err *err) 
                              all->kernels.at[NAI_STATS_OP_NAME][kernel]};
   NAI_TRY(nai_stats_groups_add(&all->groups, key, kernel_time(all, kernel), err));
   uint32_t group = all->groups.group[all->groups.rows - 1];
+  if (all->once && group < all->group_capacity && all->last_item[group] == item + 1)
+    all->groups.rows--; /* it has counted */
   all->in[all->in_count++] = (struct nai_key){(uint64_t)group << 32 | at, group};
   return count_kernel(all, group, item, err);
 }
@@ -130,6 +133,7 @@ int nai_stats_make_range_kernels(struct nai_stats_rows *rows, const struct nai_s
   struct range_kernels *all = NULL;
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   all->source = source;
+  all->once = options->flag[0];
   NAI_TRY(nai_stats_load_ranges(&all->ranges, source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(nai_stats_index_calls(&all->calls, source, err));
   NAI_TRY(nai_stats_load_operations(&all->kernels, source, NAI_STATS_KERNELS,

@@ -1,6 +1,22 @@
 /* NVTX ranges by name. */
 #include "features/stats/stats.h"
 
+#include "trace/names.h"
+
+#include <string.h>
+
+/* Without what PyTorch writes behind a name: `aten::add, op_id = 7` is `aten::add`. */
+static int cut_name(int64_t *name, struct nai_stats_source *source, struct nai_err *err) {
+  const char *text = nai_stats_text_of(source, *name);
+  size_t len = text ? nai_nvtx_name_length(text, strlen(text)) : 0;
+  if (!text || !text[len])
+    return NAI_OK;
+  NAI_SCOPED(nai_buf) cut = {0};
+  nai_buf_put(&cut, text, len);
+  NAI_TRY(nai_buf_check(&cut, err));
+  return nai_stats_text(name, source, nai_buf_str(&cut), err);
+}
+
 static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *options, bool push_pop, bool start_end,
                struct nai_err *err) {
   struct nai_stats_ranges ranges;
@@ -10,7 +26,9 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 2, ranges.count, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
-    const int64_t key[2] = {range->name, range->style};
+    int64_t key[2] = {range->name, range->style};
+    if (options->flag[0])
+      NAI_TRY(cut_name(&key[0], rows->source, err));
     if (range->style == NAI_STATS_PUSH_POP ? push_pop : start_end)
       NAI_TRY(nai_stats_groups_add(groups, key, range->end - range->start, err));
   }

@@ -1,6 +1,7 @@
 /* Reports with a row per range: the tree of push/pop ranges, and the projection of ranges to the GPU. */
 #include "features/stats/stats.h"
 
+#include "base/keyset.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -191,29 +192,47 @@ const struct nai_stats_column nai_stats_push_pop_trace_columns[] = {{"Start", NA
 
 struct launched {
   struct nai_stats_item *items;
-  int64_t *start, *end; /* of the operation */
+  int64_t *start, *end, *device; /* of the operation */
   uint32_t *call;
   uint32_t count;
   struct range_trace *all;
 };
 
-/* Operations with their calls. */
+enum { WHOLE_GRAPHS = NAI_STATS_SETS + 1, OPERATIONS };
+
+/* CUDA graphs that were traced as a whole. */
+static int load_graphs(struct nai_stats_events *out, struct nai_stats_source *source, struct nai_err *err) {
+  static const char *const columns[NAI_STATS_OP_COLUMNS + 1] = {[NAI_STATS_OP_START] = "start",
+                                                                "end",
+                                                                "correlationId",
+                                                                [NAI_STATS_OP_DEVICE] = "deviceId",
+                                                                [NAI_STATS_OP_PROCESS] = "globalPid"};
+  const char *all[NAI_STATS_OP_COLUMNS + 1] = {0};
+  for (int c = 0; c < NAI_STATS_OP_COLUMNS; c++)
+    all[c] = columns[c] ? columns[c] : "";
+  return nai_stats_load(out, source, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", all, err);
+}
+
+/* Operations with their calls; whole graphs where they are asked for. */
 static int find_launched(struct launched *out, struct nai_stats_source *source, const struct nai_stats_options *options,
                          struct nai_err *err) {
-  struct nai_stats_events events[3];
+  struct nai_stats_events events[OPERATIONS] = {0};
   struct nai_stats_calls calls;
   uint64_t count = 0;
-  const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS;
+  const uint32_t wanted = 1u << NAI_STATS_OP_CORRELATION | 1u << NAI_STATS_OP_PROCESS | 1u << NAI_STATS_OP_DEVICE;
   NAI_TRY(nai_stats_index_calls(&calls, source, err));
-  for (int what = 0; what < 3; what++) {
+  for (int what = 0; what < WHOLE_GRAPHS; what++)
     NAI_TRY(nai_stats_load_operations(&events[what], source, (enum nai_stats_what)what, wanted, options, err));
+  if (options->flag[0])
+    NAI_TRY(load_graphs(&events[WHOLE_GRAPHS], source, err));
+  for (int what = 0; what < OPERATIONS; what++)
     count += events[what].count;
-  }
   NAI_TRY(NAI_NEW(out->items, &source->arena, count, err));
   NAI_TRY(NAI_NEW(out->start, &source->arena, count, err));
   NAI_TRY(NAI_NEW(out->end, &source->arena, count, err));
+  NAI_TRY(NAI_NEW(out->device, &source->arena, count, err));
   NAI_TRY(NAI_NEW(out->call, &source->arena, count, err));
-  for (int what = 0; what < 3; what++)
+  for (int what = 0; what < OPERATIONS; what++)
     for (uint32_t i = 0; i < events[what].count; i++) {
       uint32_t call = nai_stats_call_of(&calls, events[what].at[NAI_STATS_OP_PROCESS][i],
                                         events[what].at[NAI_STATS_OP_CORRELATION][i]);
@@ -222,6 +241,7 @@ static int find_launched(struct launched *out, struct nai_stats_source *source, 
         continue;
       out->start[out->count] = start;
       out->end[out->count] = end;
+      out->device[out->count] = events[what].at[NAI_STATS_OP_DEVICE][i];
       out->call[out->count] = call;
       out->items[out->count++] = (struct nai_stats_item){calls.events.at[NAI_STATS_CALL_START][call],
                                                          calls.events.at[NAI_STATS_CALL_END][call],
@@ -282,6 +302,45 @@ int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges
   for (uint32_t i = 0; i < ranges->count; i++)
     (*out)[i] =
         all.operations[i] ? (struct nai_stats_moment){all.start[i], all.end[i]} : (struct nai_stats_moment){0, -1};
+  return NAI_OK;
+}
+
+/* By range and device. */
+struct by_gpu {
+  const struct launched *launched;
+  const struct nai_stats_ranges *ranges;
+  struct nai_arena *arena;
+  struct nai_keyset known;
+  struct nai_stats_instance *at;
+  uint32_t capacity;
+};
+
+static int project_one_gpu(void *ctx, uint32_t range, uint32_t item, struct nai_err *err) {
+  struct by_gpu *all = ctx;
+  int64_t start = all->launched->start[item], end = all->launched->end[item], device = all->launched->device[item];
+  bool added;
+  uint32_t slot = nai_keyset_add(&all->known, nai_key_pair(range, (uint32_t)device), &added);
+  if (all->known.oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(all->at, all->capacity, slot, all->arena, err));
+  struct nai_stats_instance *at = &all->at[slot];
+  if (added)
+    *at = (struct nai_stats_instance){start, end, device, all->ranges->at[range].name};
+  at->start = start < at->start ? start : at->start;
+  at->end = end > at->end ? end : at->end;
+  return NAI_OK;
+}
+
+int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count, struct nai_stats_source *source,
+                             struct nai_err *err) {
+  struct nai_stats_ranges ranges;
+  struct launched launched = {0};
+  struct by_gpu all = {&launched, &ranges, &source->arena, .known = {.arena = &source->arena}};
+  NAI_TRY(nai_stats_load_ranges(&ranges, source, false, NAI_STATS_BOTH_STYLES, err));
+  NAI_TRY(find_launched(&launched, source, &(struct nai_stats_options){0}, err));
+  NAI_TRY(nai_stats_contain(&ranges, launched.items, launched.count, project_one_gpu, &all, &source->arena, err));
+  *out = all.at;
+  *count = all.known.count;
   return NAI_OK;
 }
 
@@ -432,6 +491,8 @@ const struct nai_stats_column nai_stats_projection_sum_columns[] = {
     {"Proj Min", NAI_STATS_TIME, nai_stats_cell_least},
     {"Proj Max", NAI_STATS_TIME, nai_stats_cell_most},
     {"Proj StdDev", NAI_STATS_TIME, nai_stats_cell_deviation},
+    {"Proj Q1", NAI_STATS_TIME, nai_stats_cell_first_quartile, true},
+    {"Proj Q3", NAI_STATS_TIME, nai_stats_cell_third_quartile, true},
     {"Total GPU Ops", 0, sum_operations},
     {"Avg GPU Ops", 0, mean_operations},
     {"Avg Range Lvl", 0, mean_level},

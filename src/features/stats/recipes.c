@@ -4,7 +4,26 @@
 
 #include "base/sort.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+int nai_stats_pattern_read(struct nai_stats_pattern *out, const char *text, struct nai_err *err) {
+  *out = (struct nai_stats_pattern){0};
+  if (!text)
+    return NAI_OK;
+  int rc = regcomp(&out->regex, text, REG_EXTENDED | REG_NOSUB);
+  char why[128];
+  if (!rc) {
+    out->is_set = true;
+    return NAI_OK;
+  }
+  regerror(rc, NULL, why, sizeof why);
+  return nai_err_set(err, NAI_EUSAGE, "\"%.100s\" is no regular expression: %s", text, why);
+}
+
+bool nai_stats_pattern_matches(const struct nai_stats_pattern *pattern, const char *text) {
+  return !pattern->is_set || (text && regexec(&pattern->regex, text, 0, NULL, 0) == 0);
+}
 
 /* --- histograms ------------------------------------------------------------------------------------------- */
 
@@ -18,17 +37,48 @@ struct histogram {
   struct bin *bins;
 };
 
+/* Of each name of source->texts whether it matches. */
+static int match_names(bool **out, const struct nai_stats_events *kernels, const struct nai_stats_source *source,
+                       const char *pattern_text, struct nai_arena *arena, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_pattern) pattern = {0};
+  NAI_TRY(nai_stats_pattern_read(&pattern, pattern_text, err));
+  NAI_TRY(NAI_NEW(*out, arena, (size_t)source->texts.count + 1, err));
+  for (uint32_t text = 0; text <= source->texts.count && kernels->count; text++)
+    (*out)[text] = nai_stats_pattern_matches(&pattern, nai_stats_text_of(source, text));
+  return NAI_OK;
+}
+
 static int add_kernels(struct nai_stats_groups *groups, struct nai_stats_source *source,
                        const struct nai_stats_options *options, struct nai_err *err) {
   struct nai_stats_events kernels;
+  bool *wanted;
   NAI_TRY(nai_stats_load_operations(&kernels, source, NAI_STATS_KERNELS, 0, options, err));
   NAI_TRY(nai_stats_groups_begin(groups, source, 1, kernels.count, err));
+  NAI_TRY(match_names(&wanted, &kernels, source, options->name, &source->arena, err));
   for (uint32_t i = 0; i < kernels.count; i++) {
     int64_t start = kernels.at[NAI_STATS_OP_START][i], end = kernels.at[NAI_STATS_OP_END][i];
-    if (nai_stats_has_times(start, end))
-      NAI_TRY(nai_stats_groups_add(groups, &kernels.at[NAI_STATS_OP_NAME][i], end - start, err));
+    int64_t name = kernels.at[NAI_STATS_OP_NAME][i];
+    if (nai_stats_has_times(start, end) && wanted[name == NAI_NO_STRING ? source->texts.count : name])
+      NAI_TRY(nai_stats_groups_add(groups, &name, end - start, err));
   }
   return NAI_OK;
+}
+
+/* 1, 10, 100 ... ns: the decade of a duration; those below 1 ns are with the first. */
+enum { DECADES = 20 };
+static uint32_t decade_of(int64_t ns) {
+  uint32_t decade = 0;
+  for (; ns >= 10; ns /= 10)
+    decade++;
+  return decade;
+}
+
+/* Decades from the shortest's to the longest's. */
+static uint32_t begin_decades(struct bin *bins, const struct nai_stats_group *group, uint32_t number) {
+  uint32_t first = decade_of(group->stats.min), count = decade_of(group->stats.max) - first + 1;
+  for (uint32_t i = 0; i < count; i++)
+    bins[i] = (struct bin){.group = number, .from = pow(10, first + i), .to = pow(10, first + i + 1)};
+  return count;
 }
 
 /* Bins of equal width from the shortest to the longest; one where all are equal. */
@@ -40,14 +90,20 @@ static uint32_t begin_bins(struct bin *bins, const struct nai_stats_group *group
   return count;
 }
 
+/* Which of `count` bins a duration is in. */
+static uint32_t bin_of_value(const struct nai_stats_group *group, int64_t ns, uint32_t count, bool decades) {
+  if (decades)
+    return decade_of(ns) - decade_of(group->stats.min);
+  double span = (double)group->stats.max - (double)group->stats.min;
+  double place = span > 0 ? ((double)ns - (double)group->stats.min) / span * count : 0;
+  return place < count ? (uint32_t)place : count - 1;
+}
+
 static void count_values(struct bin *bins, const uint32_t *first, const uint32_t *sorted_of,
-                         const struct nai_stats_groups *groups) {
+                         const struct nai_stats_groups *groups, bool decades) {
   for (uint32_t i = 0; i < groups->rows; i++) {
     uint32_t number = sorted_of[groups->group[i]], count = first[number + 1] - first[number];
-    const struct nai_stats_group *group = &groups->sorted[number];
-    double span = (double)group->stats.max - (double)group->stats.min;
-    double place = span > 0 ? ((double)groups->value[i] - (double)group->stats.min) / span * count : 0;
-    bins[first[number] + (place < count ? (uint32_t)place : count - 1)].count++;
+    bins[first[number] + bin_of_value(&groups->sorted[number], groups->value[i], count, decades)].count++;
   }
 }
 
@@ -56,19 +112,21 @@ int nai_stats_make_histogram(struct nai_stats_rows *rows, const struct nai_stats
   struct nai_arena *arena = &rows->source->arena;
   struct histogram *all = NULL;
   uint32_t *first, *sorted_of, total = 0;
+  const bool decades = options->flag[0];
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   NAI_TRY(add_kernels(&all->groups, rows->source, options, err));
   NAI_TRY(nai_stats_show_groups(rows, &all->groups, 0, NAI_STATS_BY_NAME, err));
   NAI_TRY(NAI_NEW(first, arena, (size_t)all->groups.count + 1, err));
   NAI_TRY(NAI_NEW(sorted_of, arena, all->groups.count, err));
-  NAI_TRY(NAI_NEW(all->bins, arena, (size_t)all->groups.count * (size_t)options->number[0], err));
+  NAI_TRY(NAI_NEW(all->bins, arena, (size_t)all->groups.count * (decades ? DECADES : (size_t)options->number[0]), err));
   for (uint32_t g = 0; g < all->groups.count; g++) {
     sorted_of[all->groups.sorted[g].id] = g;
     first[g] = total;
-    total += begin_bins(&all->bins[total], &all->groups.sorted[g], g, options->number[0]);
+    total += decades ? begin_decades(&all->bins[total], &all->groups.sorted[g], g)
+                     : begin_bins(&all->bins[total], &all->groups.sorted[g], g, options->number[0]);
     first[g + 1] = total;
   }
-  count_values(all->bins, first, sorted_of, &all->groups);
+  count_values(all->bins, first, sorted_of, &all->groups, decades);
   for (uint32_t b = 1; b < total; b++)
     if (all->bins[b].group == all->bins[b - 1].group)
       all->bins[b].before = all->bins[b - 1].before + all->bins[b - 1].count;
@@ -106,6 +164,7 @@ const struct nai_stats_column nai_stats_histogram_columns[] = {{"From", NAI_STAT
 
 /* --- pace -------------------------------------------------------------------------------------------------- */
 
+enum { DURATIONS, DELTAS };
 struct pace {
   struct nai_stats_moment *at;
   int64_t *until; /* summed durations up to each */
@@ -116,12 +175,32 @@ static int by_start(const void *left, const void *right) {
   return NAI_COMPARE({a->start, b->start}, {a->end, b->end});
 }
 
-static int show_pace(struct nai_stats_rows *rows, struct nai_stats_moment *at, uint32_t count, struct nai_err *err) {
+/* Statistics of the durations, and of the times from start to start. */
+static int sum_pace(struct nai_stats_rows *rows, const struct nai_stats_moment *at, uint32_t count,
+                    struct nai_err *err) {
+  struct nai_stats_groups *groups = NULL;
+  rows->quartiles = true;
+  rows->columns = nai_stats_pace_sum_columns;
+  NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
+  NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, 2 * (uint64_t)count, err));
+  for (uint32_t i = 0; i < count; i++) {
+    NAI_TRY(nai_stats_groups_add(groups, &(int64_t){DURATIONS}, at[i].end - at[i].start, err));
+    if (i)
+      NAI_TRY(nai_stats_groups_add(groups, &(int64_t){DELTAS}, at[i].start - at[i - 1].start, err));
+  }
+  NAI_TRY(nai_stats_show_groups(rows, groups, -1, NAI_STATS_BY_KEY, err));
+  return NAI_OK;
+}
+
+static int show_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_stats_moment *at,
+                     uint32_t count, struct nai_err *err) {
   struct pace *pace = NULL;
   NAI_TRY(NAI_NEW(pace, &rows->source->arena, 1, err));
   NAI_TRY(NAI_NEW(pace->until, &rows->source->arena, count, err));
   if (count)
     qsort(at, count, sizeof *at, by_start);
+  if (options->flag[0])
+    return sum_pace(rows, at, count, err);
   for (uint32_t i = 0; i < count; i++) {
     pace->until[i] = i ? pace->until[i - 1] : 0;
     nai_stats_add(&pace->until[i], at[i].end - at[i].start);
@@ -149,7 +228,7 @@ int nai_stats_make_kernel_pace(struct nai_stats_rows *rows, const struct nai_sta
     if ((text[0] == wanted || text[1] == wanted) && nai_stats_has_times(kernels.at[0][i], kernels.at[1][i]))
       at[count++] = (struct nai_stats_moment){kernels.at[0][i], kernels.at[1][i]};
   }
-  return show_pace(rows, at, count, err);
+  return show_pace(rows, options, at, count, err);
 }
 
 /* Ranges by their text, or with their domain in front. */
@@ -170,7 +249,7 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
       continue;
     at[count++] = projected ? on_gpu[i] : (struct nai_stats_moment){range->start, range->end};
   }
-  return show_pace(rows, at, count, err);
+  return show_pace(rows, options, at, count, err);
 }
 
 int nai_stats_make_range_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
@@ -210,3 +289,13 @@ const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, number},
                                                           {"Gap", NAI_STATS_TIME, gap},
                                                           {"Cumulated", NAI_STATS_TIME, cumulated},
                                                           {0}};
+
+static void pace_of_what(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  nai_stats_put_text(out, nai_stats_group_of(rows, row)->key[0] == DURATIONS ? "Duration" : "Delta");
+}
+
+const struct nai_stats_column nai_stats_pace_sum_columns[] = {{"Of", 0, pace_of_what},
+                                                              {"Count", 0, nai_stats_cell_count},
+                                                              {"Total", NAI_STATS_TIME, nai_stats_cell_total},
+                                                              NAI_STATS_SPREAD,
+                                                              {0}};

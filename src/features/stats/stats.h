@@ -11,6 +11,7 @@
 #include "trace/reader.h"
 
 #include <limits.h>
+#include <regex.h>
 #include <sys/types.h>
 
 #define NAI_STATS_NULL INT64_MIN /* a cell of an export that holds no number */
@@ -99,20 +100,24 @@ struct nai_stats_column {
   const char *name;
   enum nai_stats_unit unit;
   void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row);
+  bool quartile; /* shown where quartiles are asked for */
 };
 
 /* The rows of a report: cells are made when they are printed. */
 struct nai_stats_rows {
   uint32_t count;
   struct nai_stats_source *source;
-  void *state;            /* of the report, of the source's arena */
-  bool absent;            /* the tables hold nothing that the report is about */
-  const char *note;       /* what somebody should know beside them; or NULL */
-  struct nai_buf scratch; /* texts of cells that are put together */
+  void *state;                            /* of the report, of the source's arena */
+  bool absent;                            /* the tables hold nothing that the report is about */
+  bool quartiles;                         /* groups have them */
+  const struct nai_stats_column *columns; /* instead of the report's; or NULL */
+  const char *note;                       /* what somebody should know beside them; or NULL */
+  struct nai_buf scratch;                 /* texts of cells that are put together */
 };
 
 static inline void nai_stats_rows_free(struct nai_stats_rows *rows) { nai_buf_free(&rows->scratch); }
 
+enum { NAI_STATS_FLAGS = 2 };
 enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
 
 struct nai_stats_options {
@@ -121,7 +126,9 @@ struct nai_stats_options {
   enum nai_stats_naming naming;
   bool nvtx_name;    /* kernels as RANGE/KERNEL */
   int64_t number[2]; /* of the report's arguments of its own */
-  const char *name;  /* of reports about one name */
+  bool flag[NAI_STATS_FLAGS];
+  bool quartiles;
+  const char *name; /* of reports about one name; NULL where none is needed */
 };
 
 /* An argument NAME=N of a report. */
@@ -147,7 +154,10 @@ struct nai_stats_report {
   bool named;                                 /* takes the arguments base and mangled */
   bool ranged;                                /* and, by its newer name, nvtx-name */
   struct nai_stats_argument arguments[2];
-  bool about; /* needs the argument name=, the last one */
+  const char *flags[NAI_STATS_FLAGS]; /* arguments that are words: what only this program has */
+  bool window;                        /* takes the arguments start=, end= and nvtx= */
+  enum { NAI_STATS_NO_NAME, NAI_STATS_NEEDS_NAME, NAI_STATS_MAY_HAVE_NAME } about; /* the argument name=, the last */
+  const char *is_table; /* a table of this program that answers the same; or NULL */
   nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
@@ -155,8 +165,8 @@ extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL tit
 const struct nai_stats_report *nai_stats_find(const char *name);
 /* Whether it is the report's name of 2022. */
 bool nai_stats_is_old(const struct nai_stats_report *report, const char *name);
-/* Whether it is a report of nsys that is not here yet. */
-bool nai_stats_is_absent(const struct nai_stats_report *report);
+/* Whether it takes the argument quartiles. */
+bool nai_stats_has_quartiles(const struct nai_stats_report *report);
 /* The index-th name of those that are here, of either generation. */
 const char *nai_stats_names(size_t index, const char *before);
 
@@ -171,11 +181,16 @@ nai_stats_make_fn nai_stats_make_api, nai_stats_make_kernels, nai_stats_make_gri
 nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_stats_make_sync_sets,
     nai_stats_make_sync_calls, nai_stats_make_gaps, nai_stats_make_utilization, nai_stats_make_histogram,
     nai_stats_make_kernel_pace, nai_stats_make_range_pace, nai_stats_make_projection_pace, nai_stats_make_use_map,
-    nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_video;
+    nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_video, nai_stats_make_nccl_map,
+    nai_stats_make_mpi_map, nai_stats_make_congestion, nai_stats_make_files, nai_stats_make_gpu_metrics,
+    nai_stats_make_nvlink, nai_stats_make_mpi_quartiles;
 extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
     nai_stats_call_rule_columns[], nai_stats_gap_columns[], nai_stats_utilization_columns[],
-    nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_use_map_columns[], nai_stats_mpi_size_columns[],
-    nai_stats_mpi_trace_columns[], nai_stats_video_columns[];
+    nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_pace_sum_columns[], nai_stats_use_map_columns[],
+    nai_stats_mpi_size_columns[], nai_stats_mpi_trace_columns[], nai_stats_video_columns[],
+    nai_stats_nccl_map_columns[], nai_stats_mpi_map_columns[], nai_stats_congestion_columns[], nai_stats_file_columns[],
+    nai_stats_metric_columns[], nai_stats_named_metric_columns[], nai_stats_nvlink_columns[];
+extern const char *const nai_stats_mpi_tables[]; /* programming.c; ends with NULL */
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],
     nai_stats_old_openacc_columns[], nai_stats_openmp_columns[], nai_stats_mpi_columns[], nai_stats_um_columns[],
@@ -204,15 +219,31 @@ struct nai_stats_groups {
   struct nai_stats *stats;        /* by id */
   struct nai_stats_group *sorted; /* by total, descending */
   double total;
+  double (*quartiles)[2]; /* by id, the first and the third; NULL: not asked for */
 };
 /* Room for `rows` values in groups of `keys` numbers each. */
 NAI_MUST_CHECK int nai_stats_groups_begin(struct nai_stats_groups *groups, struct nai_stats_source *source, int keys,
                                           uint64_t rows, struct nai_err *err);
 NAI_MUST_CHECK int nai_stats_groups_add(struct nai_stats_groups *groups, const int64_t *key, int64_t value,
                                         struct nai_err *err);
+/* The quartiles of each group that is finished. */
+NAI_MUST_CHECK int nai_stats_groups_find_quartiles(struct nai_stats_groups *groups, struct nai_arena *arena,
+                                                   struct nai_err *err);
 /* Statistics of each group. Where `name_key` is no less than 0, that key is a number of source->texts. */
 NAI_MUST_CHECK int nai_stats_groups_finish(struct nai_stats_groups *groups, struct nai_stats_source *source,
                                            int name_key, enum nai_stats_ties ties, struct nai_err *err);
+
+/* recipes.c: a regular expression (POSIX, extended) that somebody typed; NULL matches all. */
+struct nai_stats_pattern {
+  regex_t regex;
+  bool is_set;
+};
+NAI_MUST_CHECK int nai_stats_pattern_read(struct nai_stats_pattern *out, const char *text, struct nai_err *err);
+bool nai_stats_pattern_matches(const struct nai_stats_pattern *pattern, const char *text); /* NULL: no text */
+static inline void nai_stats_pattern_free(struct nai_stats_pattern *pattern) {
+  if (pattern->is_set)
+    regfree(&pattern->regex);
+}
 
 /* Bytes per second as NVIDIA computes it: bytes times the whole number of such times in a second. ns > 0. */
 double nai_stats_rate(int64_t bytes, int64_t ns);
@@ -231,15 +262,21 @@ void nai_stats_cell_least(struct nai_stats_cell *, struct nai_stats_rows *, uint
 void nai_stats_cell_most(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
 void nai_stats_cell_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
 void nai_stats_cell_name(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+/* By linear interpolation between the closest values. */
+void nai_stats_cell_first_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_third_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
 static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_stats_rows *rows, uint32_t row) {
   return &((const struct nai_stats_groups *)rows->state)->sorted[row];
 }
-/* Times, and their statistics; the share of the total and how many of them. */
-#define NAI_STATS_SPREAD                                                                             \
-  {"Avg", NAI_STATS_TIME, nai_stats_cell_average}, {"Med", NAI_STATS_TIME, nai_stats_cell_median},   \
-      {"Min", NAI_STATS_TIME, nai_stats_cell_least}, {"Max", NAI_STATS_TIME, nai_stats_cell_most}, { \
-    "StdDev", NAI_STATS_TIME, nai_stats_cell_deviation                                               \
+#define NAI_STATS_QUARTILES                                      \
+  {"Q1", NAI_STATS_TIME, nai_stats_cell_first_quartile, true}, { \
+    "Q3", NAI_STATS_TIME, nai_stats_cell_third_quartile, true    \
   }
+/* Times, and their statistics; the share of the total and how many of them. */
+#define NAI_STATS_SPREAD                                                                           \
+  {"Avg", NAI_STATS_TIME, nai_stats_cell_average}, {"Med", NAI_STATS_TIME, nai_stats_cell_median}, \
+      {"Min", NAI_STATS_TIME, nai_stats_cell_least}, {"Max", NAI_STATS_TIME, nai_stats_cell_most}, \
+      {"StdDev", NAI_STATS_TIME, nai_stats_cell_deviation}, NAI_STATS_QUARTILES
 #define NAI_STATS_SUMS(counted)                                                                              \
   {"Time", NAI_STATS_PERCENT, nai_stats_cell_percent}, {"Total Time", NAI_STATS_TIME, nai_stats_cell_total}, \
       {counted, NAI_STATS_PLAIN, nai_stats_cell_count}, NAI_STATS_SPREAD
@@ -247,10 +284,14 @@ static inline const struct nai_stats_group *nai_stats_group_of(const struct nai_
 void nai_stats_cell_size_average(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
 void nai_stats_cell_size_median(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
 void nai_stats_cell_size_deviation(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_size_first_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
+void nai_stats_cell_size_third_quartile(struct nai_stats_cell *, struct nai_stats_rows *, uint32_t row);
 #define NAI_STATS_SIZE_SPREAD                                                                                    \
   {"Avg", NAI_STATS_MEMORY, nai_stats_cell_size_average}, {"Med", NAI_STATS_MEMORY, nai_stats_cell_size_median}, \
-      {"Min", NAI_STATS_MEMORY, nai_stats_cell_least}, {"Max", NAI_STATS_MEMORY, nai_stats_cell_most}, {         \
-    "StdDev", NAI_STATS_MEMORY, nai_stats_cell_size_deviation                                                    \
+      {"Min", NAI_STATS_MEMORY, nai_stats_cell_least}, {"Max", NAI_STATS_MEMORY, nai_stats_cell_most},           \
+      {"StdDev", NAI_STATS_MEMORY, nai_stats_cell_size_deviation},                                               \
+      {"Q1", NAI_STATS_MEMORY, nai_stats_cell_size_first_quartile, true}, {                                      \
+    "Q3", NAI_STATS_MEMORY, nai_stats_cell_size_third_quartile, true                                             \
   }
 /* Makes groups the rows of a report. */
 NAI_MUST_CHECK int nai_stats_show_groups(struct nai_stats_rows *rows, struct nai_stats_groups *groups, int name_key,
@@ -291,6 +332,13 @@ NAI_MUST_CHECK int nai_stats_load_ranges(struct nai_stats_ranges *out, struct na
 struct nai_stats_moment {
   int64_t start, end;
 };
+/* Something that ran on a GPU, under a name of source->texts. */
+struct nai_stats_instance {
+  int64_t start, end, device, name; /* device: as in the export */
+};
+/* range_traces.c: each range on each GPU where it launched something. */
+NAI_MUST_CHECK int nai_stats_project_by_gpu(struct nai_stats_instance **out, uint32_t *count,
+                                            struct nai_stats_source *source, struct nai_err *err);
 /* range_traces.c: when what each range launched ran on GPUs; nothing: end before start. */
 NAI_MUST_CHECK int nai_stats_project_all(struct nai_stats_moment **out, struct nai_stats_ranges *ranges,
                                          struct nai_stats_source *source, struct nai_err *err);
@@ -411,13 +459,15 @@ enum nai_stats_kind {
   NAI_STATS_HTABLE,
   NAI_STATS_KINDS
 };
+enum { NAI_STATS_MAX_SHOWN = 40 }; /* columns of a report */
 const char *nai_stats_kind_extension(enum nai_stats_kind kind);
 
 struct nai_stats_scale; /* units.c */
 struct nai_stats_format {
   enum nai_stats_kind kind;
   bool no_header, no_header_unit, no_conversion;
-  int auto_lines, max_width;
+  int auto_lines, max_width;                   /* 0: all; no limit */
+  int width[NAI_STATS_MAX_SHOWN], width_count; /* of the first columns; -1: by its texts; 0: not shown */
   const char *title, *css;
   const struct nai_stats_scale *scale[NAI_STATS_UNITS]; /* NULL: as the report has it */
 };

@@ -8,17 +8,42 @@
 /* --- calls -------------------------------------------------------------------------------------------- */
 
 static const char calls_table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
-enum { CALL_START, CALL_END, CALL_NAME, CALL_CLASS };
-static const char *const call_names[] = {"start", "end", "nameId", "eventClass", NULL};
+enum { CALL_START, CALL_END, CALL_NAME, CALL_CLASS, CALL_THREAD };
 enum { ANY_CLASS = -1, OSRT_CALLS = 27 }; /* of a call of the OS runtime */
 
+/* Leaves out calls that another one of their thread is around: of these the class is none. */
+static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, struct nai_err *err) {
+  struct nai_stats_ranges ranges = {0};
+  struct nai_stats_place *places = NULL;
+  NAI_TRY(NAI_NEW(ranges.at, arena, calls->count, err));
+  for (uint32_t i = 0; i < calls->count; i++) {
+    if (calls->at[CALL_CLASS][i] != OSRT_CALLS ||
+        !nai_stats_has_times(calls->at[CALL_START][i], calls->at[CALL_END][i]))
+      continue;
+    ranges.at[ranges.count++] = (struct nai_stats_range){.start = calls->at[CALL_START][i],
+                                                         .end = calls->at[CALL_END][i],
+                                                         .thread = calls->at[CALL_THREAD][i],
+                                                         .end_thread = NAI_STATS_NULL,
+                                                         .rowid = i};
+  }
+  NAI_TRY(nai_stats_find_parents(&places, &ranges, arena, err));
+  for (uint32_t r = 0; r < ranges.count; r++)
+    if (places[r].parent != UINT32_MAX)
+      calls->at[CALL_CLASS][ranges.at[r].rowid] = NAI_STATS_NULL;
+  return NAI_OK;
+}
+
 /* Calls by the id of their name: two versions of a function are two rows. `function` says how they are called. */
-static int sum_calls(struct nai_stats_rows *rows, const char *table, int64_t event_class,
+static int sum_calls(struct nai_stats_rows *rows, const char *table, int64_t event_class, bool outer,
                      int (*function)(int64_t *, struct nai_stats_source *, int64_t, struct nai_err *),
                      struct nai_err *err) {
+  const char *columns[] = {
+      "start", "end", "nameId", event_class == ANY_CLASS ? "" : "eventClass", outer ? "globalTid" : "", NULL};
   struct nai_stats_events calls;
   struct nai_stats_groups *groups = NULL;
-  NAI_TRY(nai_stats_load(&calls, rows->source, table, call_names, err));
+  NAI_TRY(nai_stats_load(&calls, rows->source, table, columns, err));
+  if (outer)
+    NAI_TRY(drop_inner(&calls, &rows->source->arena, err));
   NAI_TRY(NAI_NEW(groups, &rows->source->arena, 1, err));
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 1, calls.count, err));
   for (uint32_t i = 0; i < calls.count; i++) {
@@ -36,17 +61,16 @@ static int sum_calls(struct nai_stats_rows *rows, const char *table, int64_t eve
 
 int nai_stats_make_api(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   (void)options;
-  return sum_calls(rows, calls_table, ANY_CLASS, nai_stats_function, err);
+  return sum_calls(rows, calls_table, ANY_CLASS, false, nai_stats_function, err);
 }
 
 int nai_stats_make_osrt(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
-  (void)options;
-  return sum_calls(rows, "OSRT_API", OSRT_CALLS, nai_stats_name, err);
+  return sum_calls(rows, "OSRT_API", OSRT_CALLS, options->flag[0], nai_stats_name, err);
 }
 
 int nai_stats_make_syscalls(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
   (void)options;
-  return sum_calls(rows, "SYSCALL", ANY_CLASS, nai_stats_name, err);
+  return sum_calls(rows, "SYSCALL", ANY_CLASS, false, nai_stats_name, err);
 }
 
 const struct nai_stats_column nai_stats_call_columns[] = {

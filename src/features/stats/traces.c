@@ -9,7 +9,9 @@ struct gpu_trace {
   struct nai_stats_events events[3];     /* by enum nai_stats_what */
   struct nai_key *order;                 /* rows of all of them, one behind the other */
   struct nai_stats_events gpus;          /* id, name */
+  struct nai_stats_events devices;       /* of processes: pid, number there, id of the GPU; none: as in the export */
   int64_t kinds[NAI_STATS_MEMORY_KINDS]; /* of memory: their names, of source->texts */
+  bool exact;                            /* rates */
 };
 
 /* The operation of a row, and what it is. */
@@ -43,7 +45,8 @@ static int order_operations(struct gpu_trace *trace, struct nai_stats_rows *rows
 
 int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                              struct nai_err *err) {
-  static const char *const columns[] = {"id", "$name", NULL};
+  static const char *const columns[] = {"id", "$name", NULL}, *const device_columns[] = {"pid", "cudaId", "gpuId",
+                                                                                         NULL};
   struct gpu_trace *trace = NULL;
   NAI_TRY(NAI_NEW(trace, &rows->source->arena, 1, err));
   for (int what = 0; what < 3; what++)
@@ -51,6 +54,9 @@ int nai_stats_make_gpu_trace(struct nai_stats_rows *rows, const struct nai_stats
                                       options, err));
   NAI_TRY(nai_stats_load(&trace->gpus, rows->source, "TARGET_INFO_GPU", columns, err));
   NAI_TRY(nai_stats_name_memory(trace->kinds, rows->source, options->old, err));
+  if (options->flag[1])
+    NAI_TRY(nai_stats_load(&trace->devices, rows->source, "TARGET_INFO_CUDA_DEVICE", device_columns, err));
+  trace->exact = options->flag[0];
   rows->state = trace;
   return order_operations(trace, rows, err);
 }
@@ -90,7 +96,8 @@ static void op_throughput(struct nai_stats_cell *out, struct nai_stats_rows *row
   int64_t bytes = events->at[NAI_STATS_OP_BYTES][event];
   *out = (struct nai_stats_cell){.type = NAI_STATS_BLANK};
   if (bytes != NAI_STATS_NULL && nai_stats_has_times(start, end) && end > start)
-    nai_stats_put_real(out, nai_stats_rate(bytes, end - start));
+    nai_stats_put_real(out, ((const struct gpu_trace *)rows->state)->exact ? (double)bytes * 1e9 / (double)(end - start)
+                                                                           : nai_stats_rate(bytes, end - start));
 }
 
 static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row, int column) {
@@ -107,10 +114,21 @@ static void op_to(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint3
   put_memory(out, rows, row, NAI_STATS_OP_TO);
 }
 
+/* The GPU behind the number that a process calls it by. */
+static int64_t gpu_of(const struct gpu_trace *trace, int64_t process, int64_t device) {
+  const struct nai_stats_events *known = &trace->devices;
+  for (uint32_t i = 0; i < known->count; i++)
+    if (known->at[0][i] == process && known->at[1][i] == device && known->at[2][i] != NAI_STATS_NULL)
+      return known->at[2][i];
+  return device;
+}
+
 static void op_device(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   const struct gpu_trace *trace = rows->state;
   uint32_t event, gpu = 0;
-  int64_t device = find(&event, rows, row)->at[NAI_STATS_OP_DEVICE][event];
+  const struct nai_stats_events *events = find(&event, rows, row);
+  int64_t process = nai_stats_pid(events->at[NAI_STATS_OP_PROCESS][event]);
+  int64_t device = gpu_of(trace, process, events->at[NAI_STATS_OP_DEVICE][event]);
   while (gpu < trace->gpus.count && trace->gpus.at[0][gpu] != device)
     gpu++;
   const char *name = gpu < trace->gpus.count ? nai_stats_text_of(rows->source, trace->gpus.at[1][gpu]) : NULL;

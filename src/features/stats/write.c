@@ -170,18 +170,25 @@ static void write_document(struct writer *w) {
 
 /* --- column, table ------------------------------------------------------------------------------------ */
 
-enum { MAX_COLUMNS = 40 };
 struct layout {
-  int width[MAX_COLUMNS];
-  bool right[MAX_COLUMNS]; /* numbers */
+  int width[NAI_STATS_MAX_SHOWN];
+  bool right[NAI_STATS_MAX_SHOWN]; /* numbers */
 };
 
 static int chars(const char *text) { return (int)nai_text_chars(text, strlen(text)); }
 
+/* The width that was asked for, of the c-th column that is shown. */
+static int asked_width(const struct nai_stats_format *format, int c) {
+  for (int i = 0; i < format->width_count; i++)
+    if (format->width[i] && c-- == 0)
+      return format->width[i];
+  return -1;
+}
+
 /* By the first rows. What the first one holds tells whether the column has numbers. */
 static void measure(struct layout *layout, struct writer *w) {
   const struct nai_stats_column *columns = w->columns;
-  uint32_t lines = (uint32_t)w->format->auto_lines;
+  uint32_t lines = w->format->auto_lines ? (uint32_t)w->format->auto_lines : UINT32_MAX;
   for (int c = 0; columns[c].name; c++) {
     layout->width[c] = w->format->no_header ? 1 : chars(header(w, &columns[c]));
     for (uint32_t row = 0; row < w->rows->count && row < lines; row++) {
@@ -191,7 +198,10 @@ static void measure(struct layout *layout, struct writer *w) {
       int width = chars(nai_buf_str(&w->cell));
       layout->width[c] = width > layout->width[c] ? width : layout->width[c];
     }
-    layout->width[c] = layout->width[c] > w->format->max_width ? w->format->max_width : layout->width[c];
+    if (w->format->max_width && layout->width[c] > w->format->max_width)
+      layout->width[c] = w->format->max_width;
+    if (asked_width(w->format, c) > 0)
+      layout->width[c] = asked_width(w->format, c);
   }
 }
 
@@ -291,10 +301,28 @@ static void write_kind(struct writer *w) {
   }
 }
 
+/* Those of the report that were asked for. */
+static void choose_columns(struct nai_stats_column shown[NAI_STATS_MAX_SHOWN + 1],
+                           const struct nai_stats_report *report, const struct nai_stats_rows *rows,
+                           const struct nai_stats_format *format, bool old) {
+  const struct nai_stats_column *own = old && report->old_columns ? report->old_columns : report->columns;
+  int count = 0, place = 0;
+  for (const struct nai_stats_column *c = rows->columns ? rows->columns : own; c->name; c++) {
+    if ((c->quartile && !rows->quartiles) || count == NAI_STATS_MAX_SHOWN)
+      continue;
+    int width = place < format->width_count ? format->width[place] : -1;
+    place++;
+    if (width)
+      shown[count++] = *c;
+  }
+}
+
 int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, const struct nai_stats_options *options,
                     struct nai_stats_rows *rows, const struct nai_stats_format *format, struct nai_err *err) {
+  struct nai_stats_column columns[NAI_STATS_MAX_SHOWN + 1] = {0};
+  choose_columns(columns, report, rows, format, options->old);
   struct writer w = {.out = out,
-                     .columns = options->old && report->old_columns ? report->old_columns : report->columns,
+                     .columns = columns,
                      .name = options->old ? report->old : report->name,
                      .title = report->title,
                      .format = format,

@@ -27,6 +27,7 @@ struct side {
 struct work {
   const struct nai_model *m;
   struct nai_arena *arena;
+  const bool *wanted;
   nai_projection_fn *put;
   void *ctx;
 
@@ -253,7 +254,7 @@ static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err
 static int project(struct work *w, uint32_t thread, uint32_t range, struct nai_err *err) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
   int64_t start = nai_at(&ranges->start_ns, range), end = nai_at(&ranges->end_ns, range);
-  if (nai_at_i32(&ranges->end_thread, range) != NAI_NULL_I32)
+  if (nai_at_i32(&ranges->end_thread, range) != NAI_NULL_I32 || (w->wanted && !w->wanted[range]))
     return NAI_OK;
   while (w->next < w->launch_count && w->launches[w->next].start < start)
     w->next++;
@@ -286,15 +287,25 @@ static int prepare(struct work *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_project_ranges(const struct nai_model *m, nai_projection_fn *put, void *ctx, struct nai_err *err) {
+/* Whether any range of the thread is wanted. */
+static bool is_needed(const struct work *w, uint32_t thread) {
+  const struct nai_groups *ranges = &w->m->nvtx_by_thread;
+  uint32_t i = ranges->first[thread], end = ranges->first[thread + 1];
+  while (w->wanted && i < end && !w->wanted[ranges->order[i]])
+    i++;
+  return i < end;
+}
+
+int nai_project_ranges(const struct nai_model *m, const bool *wanted, nai_projection_fn *put, void *ctx,
+                       struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(m->scratch_dir);
-  struct work w = {.m = m, .arena = &arena, .put = put, .ctx = ctx};
+  struct work w = {.m = m, .arena = &arena, .wanted = wanted, .put = put, .ctx = ctx};
   const struct nai_groups *ranges = &m->nvtx_by_thread;
   if (!m->nvtx.n || !nai_model_gpu_work(m))
     return NAI_OK;
   NAI_TRY(prepare(&w, err));
   for (uint32_t thread = 0; thread < m->thread_count; thread++) {
-    if (ranges->first[thread] == ranges->first[thread + 1])
+    if (!is_needed(&w, thread))
       continue;
     NAI_TRY(collect_launches(&w, thread, err));
     for (uint32_t i = ranges->first[thread]; i < ranges->first[thread + 1]; i++)

@@ -22,8 +22,9 @@ typedef int nai_projection_fn(void *ctx, const struct nai_projection *projection
 /* Parts of the model that it needs. */
 #define NAI_PROJECTION_PARTS \
   (NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(GPUS))
-/* Calls `put` for each range that launched something: once for each GPU where there are several, then for the whole. By
+/* Calls `put` for each range that launched something, or, with `wanted`, for those rows of nvtx_events where it is set
+ * (`inside` then speaks of these): once for each GPU where there are several, then for the whole. By
  * thread, then in the order of nvtx_by_thread. A range launched what calls that lie in it wholly, on its thread, did;
  * one that ended on another thread launched nothing. */
-NAI_MUST_CHECK int nai_project_ranges(const struct nai_model *model, nai_projection_fn *put, void *ctx,
-                                      struct nai_err *err);
+NAI_MUST_CHECK int nai_project_ranges(const struct nai_model *model, const bool *wanted, nai_projection_fn *put,
+                                      void *ctx, struct nai_err *err);

@@ -8,7 +8,7 @@
 #include "base/sink.h"
 #include "tables/kernel_configs.h"
 
-enum { NAI_MAX_FIELDS = 48, NAI_MAX_FEEDS = 4, NAI_MAX_EVENT_COLUMNS = 24 };
+enum { NAI_MAX_FIELDS = 48, NAI_MAX_FEEDS = 18, NAI_MAX_EVENT_COLUMNS = 24 };
 
 /* What the cells of a column are while a part is read: numbers of a dictionary of the part, or the values. Follows from
  * what the column is declared to refer to (nai_dictionary_of). */
@@ -197,8 +197,9 @@ struct nai_source {
 extern const struct nai_source nai_source_kernels, nai_source_memops, nai_source_graphs, nai_source_syncs,
     nai_source_cuda_events, nai_source_gpu_metric_samples, nai_source_nic_samples, nai_source_memory_usage,
     nai_source_memory_pools, nai_source_um_faults, nai_source_apis, nai_source_overhead, nai_source_graph_nodes,
-    nai_source_graph_creations, nai_source_jit, nai_source_libraries, nai_source_mpi, nai_source_osrt, nai_source_sched,
-    nai_source_samples, nai_source_callchains, nai_source_diagnostics, nai_source_nvtx, nai_source_nvtx_payloads;
+    nai_source_graph_creations, nai_source_jit, nai_source_libraries, nai_source_mpi, nai_source_openacc,
+    nai_source_openmp, nai_source_osrt, nai_source_sched, nai_source_samples, nai_source_callchains,
+    nai_source_diagnostics, nai_source_nvtx, nai_source_nvtx_payloads;
 
 extern const struct nai_source *const nai_sources[];
 extern const int nai_source_count;

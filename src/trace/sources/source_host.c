@@ -7,6 +7,8 @@
 #include "tables/jit_events.h"
 #include "tables/library_events.h"
 #include "tables/mpi_events.h"
+#include "tables/openacc_events.h"
+#include "tables/openmp_events.h"
 #include "tables/overhead_events.h"
 
 /* What every call begins with; `how` its name is read. */
@@ -151,6 +153,45 @@ const struct nai_source nai_source_mpi = {
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_COLLECTIVE, "MPI_COLLECTIVES_EVENTS"),
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_START_WAIT, "MPI_START_WAIT_EVENTS"),
               NAI_QUIET_FEED(mpi, put_mpi, NAI_MPI_OTHER, "MPI_OTHER_EVENTS")}};
+
+/* --- OpenACC, OpenMP -------------------------------------------------------------------------- */
+
+#define OPENACC_FIELDS(F, L, T)              \
+  CALL(F, L, T, NAME)                        \
+  F(L, T, kind, KIND, EXTRA, NULL)           \
+  F(L, T, file, TEXT, EXTRA, "srcFile")      \
+  F(L, T, line, I32, EXTRA, "lineNo")        \
+  F(L, T, function, TEXT, EXTRA, "funcName") \
+  F(L, T, bytes, BYTES, EXTRA, "bytes")      \
+  F(L, T, correlation_id, I64, EXTRA, "correlationId")
+NAI_FIELDS(openacc, OPENACC_FIELDS, OPENACC_EVENTS, put_times)
+
+const struct nai_source nai_source_openacc = {
+    .table = NAI_IN_OPENACC,
+    .capability = "OpenACC events",
+    .disables = "time by OpenACC directive",
+    .witness = true,
+    .feeds = {NAI_QUIET_FEED(openacc, put_openacc, NAI_OPENACC_DATA, "CUPTI_ACTIVITY_KIND_OPENACC_DATA"),
+              NAI_QUIET_FEED(openacc, put_openacc, NAI_OPENACC_LAUNCH, "CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH"),
+              NAI_QUIET_FEED(openacc, put_openacc, NAI_OPENACC_OTHER, "CUPTI_ACTIVITY_KIND_OPENACC_OTHER")}};
+
+#define OPENMP_FIELDS(F, L, T) \
+  CALL(F, L, T, NAME)          \
+  F(L, T, kind, KIND, EXTRA, NULL)
+NAI_FIELDS(openmp, OPENMP_FIELDS, OPENMP_EVENTS, put_times)
+
+#define OPENMP_FEED(number, name) NAI_QUIET_FEED(openmp, put_openmp, number, "OPENMP_EVENT_KIND_" name)
+const struct nai_source nai_source_openmp = {
+    .table = NAI_IN_OPENMP,
+    .capability = "OpenMP events",
+    .disables = "time in OpenMP on the host",
+    .witness = true,
+    .feeds = {OPENMP_FEED(0, "THREAD"), OPENMP_FEED(1, "PARALLEL"), OPENMP_FEED(2, "SYNC_REGION_WAIT"),
+              OPENMP_FEED(3, "SYNC_REGION"), OPENMP_FEED(4, "TASK"), OPENMP_FEED(5, "MASTER"),
+              OPENMP_FEED(6, "REDUCTION"), OPENMP_FEED(7, "TASK_CREATE"), OPENMP_FEED(8, "TASK_SCHEDULE"),
+              OPENMP_FEED(9, "CANCEL"), OPENMP_FEED(10, "MUTEX_WAIT"), OPENMP_FEED(11, "CRITICAL_SECTION"),
+              OPENMP_FEED(12, "MUTEX_RELEASED"), OPENMP_FEED(13, "LOCK_INIT"), OPENMP_FEED(14, "LOCK_DESTROY"),
+              OPENMP_FEED(15, "WORKSHARE"), OPENMP_FEED(16, "DISPATCH"), OPENMP_FEED(17, "FLUSH")}};
 
 /* --- diagnostics ------------------------------------------------------------------------------ */
 

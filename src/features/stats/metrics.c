@@ -1,0 +1,265 @@
+/* Recipes about sampled metrics of GPUs: gpu_metric_util_sum, over the capture, under kernels or under ranges on the
+ * GPU, and nvlink_sum. A sample counts whole for all that runs at its time. */
+#include "features/stats/stats.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KEY_METRIC, KEY_NAME, KEYS };
+struct metric {
+  int64_t type, id, name; /* name: of source->texts */
+  double total;           /* of all samples */
+  int64_t count;
+  bool wanted;
+};
+struct sample {
+  int64_t time, value;
+  uint32_t metric;
+};
+struct metrics {
+  struct nai_stats_groups groups; /* first */
+  struct nai_stats_source *source;
+  struct nai_strings known; /* type and id of a metric */
+  struct metric *at;
+  struct sample *samples;
+  struct nai_key *order; /* of samples by GPU, then time */
+  uint32_t sample_count;
+};
+
+static int64_t gpu_of(int64_t type) { return type & 0xFF; }
+
+static int read_metrics(struct metrics *all, const char *begin, struct nai_err *err) {
+  static const char *const columns[] = {"typeId", "metricId", "$metricName", NULL};
+  struct nai_stats_events e;
+  NAI_TRY(nai_stats_load(&e, all->source, "TARGET_INFO_GPU_METRICS", columns, err));
+  NAI_TRY(NAI_NEW(all->at, &all->source->arena, e.count, err));
+  all->known.arena = &all->source->arena;
+  for (uint32_t i = 0; i < e.count; i++) {
+    const int64_t key[2] = {e.at[0][i], e.at[1][i]};
+    uint32_t before = all->known.count, slot = nai_strings_add(&all->known, (const char *)key, sizeof key);
+    if (slot == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    const char *name = nai_stats_text_of(all->source, e.at[2][i]);
+    if (slot == before)
+      all->at[slot] = (struct metric){.type = key[0],
+                                      .id = key[1],
+                                      .name = e.at[2][i],
+                                      .wanted = name && strncasecmp(name, begin, strlen(begin)) == 0};
+  }
+  return NAI_OK;
+}
+
+/* Samples of the metrics that are wanted. */
+static int read_samples(struct metrics *all, struct nai_err *err) {
+  enum { TIME, TYPE, ID, VALUE };
+  static const char *const columns[] = {"timestamp", "typeId", "metricId", "value", NULL};
+  struct nai_stats_events e;
+  NAI_TRY(nai_stats_load(&e, all->source, "GPU_METRICS", columns, err));
+  NAI_TRY(NAI_NEW(all->samples, &all->source->arena, e.count, err));
+  for (uint32_t i = 0; i < e.count; i++) {
+    const int64_t key[2] = {e.at[TYPE][i], e.at[ID][i]}, time = e.at[TIME][i], value = e.at[VALUE][i];
+    uint32_t slot = all->known.count ? nai_strings_find(&all->known, (const char *)key, sizeof key) : NAI_NO_STRING;
+    if (slot == NAI_NO_STRING || !all->at[slot].wanted || value == NAI_STATS_NULL || !nai_stats_has_times(time, time) ||
+        !nai_stats_passes(&all->source->filter, time, time))
+      continue;
+    all->at[slot].total += (double)value;
+    all->at[slot].count++;
+    all->samples[all->sample_count++] = (struct sample){time, value, slot};
+  }
+  return NAI_OK;
+}
+
+static int order_samples(struct metrics *all, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->order, &all->source->arena, all->sample_count, err));
+  for (uint32_t i = 0; i < all->sample_count; i++)
+    all->order[i] = (struct nai_key){nai_key_from_i64(all->samples[i].time), i};
+  NAI_TRY(nai_sort_keys(all->order, all->sample_count, err));
+  for (uint32_t i = 0; i < all->sample_count; i++)
+    all->order[i].key = (uint64_t)gpu_of(all->at[all->samples[all->order[i].value].metric].type);
+  return nai_sort_keys(all->order, all->sample_count, err);
+}
+
+/* The first sample in order of this GPU that is not before `time`. */
+static uint32_t first_from(const struct metrics *all, int64_t gpu, int64_t time) {
+  uint32_t low = 0, high = all->sample_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    int64_t of = (int64_t)all->order[middle].key;
+    bool before = of != gpu ? of < gpu : all->samples[all->order[middle].value].time < time;
+    if (before)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* --- over the capture ---------------------------------------------------------------------------------------- */
+
+static int by_place(const void *left, const void *right, void *ctx) {
+  const struct nai_stats_group *a = left, *b = right;
+  const struct metrics *all = ctx;
+  const struct metric *one = &all->at[a->key[KEY_METRIC]], *other = &all->at[b->key[KEY_METRIC]];
+  int order = strcmp(a->name ? a->name : "", b->name ? b->name : "");
+  if (!order)
+    order = NAI_COMPARE({gpu_of(one->type), gpu_of(other->type)});
+  const char *name = nai_stats_text_of(all->source, one->name), *same = nai_stats_text_of(all->source, other->name);
+  if (!order)
+    order = strcmp(name ? name : "", same ? same : "");
+  return order ? order : NAI_COMPARE({one->type, other->type}, {one->id, other->id});
+}
+
+static int show(struct nai_stats_rows *rows, struct metrics *all, struct nai_err *err) {
+  rows->quartiles = true;
+  NAI_TRY(nai_stats_show_groups(rows, &all->groups, KEY_NAME, NAI_STATS_BY_KEY, err));
+  if (rows->count)
+    qsort_r(all->groups.sorted, rows->count, sizeof *all->groups.sorted, by_place, all);
+  return NAI_OK;
+}
+
+static int sum_samples(struct nai_stats_rows *rows, struct metrics *all, int64_t above, struct nai_err *err) {
+  NAI_TRY(nai_stats_groups_begin(&all->groups, all->source, KEYS, all->sample_count, err));
+  for (uint32_t i = 0; i < all->sample_count; i++) {
+    const int64_t key[KEYS] = {all->samples[i].metric, NAI_NO_STRING};
+    if (all->samples[i].value > above)
+      NAI_TRY(nai_stats_groups_add(&all->groups, key, all->samples[i].value, err));
+  }
+  return show(rows, all, err);
+}
+
+/* --- under kernels, and under ranges on the GPU -------------------------------------------------------------- */
+
+static int by_length(const void *left, const void *right) {
+  const struct nai_stats_instance *a = left, *b = right;
+  return NAI_COMPARE({b->end - b->start, a->end - a->start}, {a->start, b->start}, {a->device, b->device},
+                     {a->name, b->name});
+}
+
+static int find_kernels(struct nai_stats_instance **out, uint32_t *count, struct nai_stats_source *source,
+                        const struct nai_stats_options *options, struct nai_err *err) {
+  struct nai_stats_events kernels;
+  NAI_TRY(nai_stats_load_operations(&kernels, source, NAI_STATS_KERNELS, 1u << NAI_STATS_OP_DEVICE, options, err));
+  NAI_TRY(NAI_NEW(*out, &source->arena, kernels.count, err));
+  for (uint32_t i = 0; i < kernels.count; i++)
+    if (nai_stats_has_times(kernels.at[NAI_STATS_OP_START][i], kernels.at[NAI_STATS_OP_END][i]))
+      (*out)[(*count)++] =
+          (struct nai_stats_instance){kernels.at[NAI_STATS_OP_START][i], kernels.at[NAI_STATS_OP_END][i],
+                                      kernels.at[NAI_STATS_OP_DEVICE][i], kernels.at[NAI_STATS_OP_NAME][i]};
+  return NAI_OK;
+}
+
+/* Those whose name matches; with `longest` only the longest ones. */
+static int choose(struct nai_stats_instance *at, uint32_t *count, const struct nai_stats_options *options,
+                  const struct nai_stats_source *source, struct nai_err *err) {
+  NAI_SCOPED(nai_stats_pattern) pattern = {0};
+  uint32_t kept = 0;
+  NAI_TRY(nai_stats_pattern_read(&pattern, options->name, err));
+  for (uint32_t i = 0; i < *count; i++)
+    if (nai_stats_pattern_matches(&pattern, nai_stats_text_of(source, at[i].name)))
+      at[kept++] = at[i];
+  *count = kept;
+  if (options->number[0] < 0 || kept == 0)
+    return NAI_OK;
+  qsort(at, kept, sizeof *at, by_length);
+  *count = options->number[0] < kept ? (uint32_t)options->number[0] : kept;
+  return NAI_OK;
+}
+
+static bool is_inside(const struct metrics *all, uint32_t at, const struct nai_stats_instance *instance) {
+  return at < all->sample_count && (int64_t)all->order[at].key == instance->device &&
+         all->samples[all->order[at].value].time < instance->end;
+}
+
+/* Says how much has no sample. */
+static int tell_missed(struct nai_stats_rows *rows, uint32_t count, uint32_t missed, double missed_ns, double all_ns,
+                       struct nai_err *err) {
+  if (missed)
+    rows->note = nai_arena_printf(&rows->source->arena, "%u of %u instances, %.1f %% of their time, have no sample",
+                                  missed, count, all_ns > 0 ? 100 * missed_ns / all_ns : 0);
+  return nai_arena_check(&rows->source->arena, err);
+}
+
+static int sum_instances(struct nai_stats_rows *rows, struct metrics *all, const struct nai_stats_instance *at,
+                         uint32_t count, struct nai_err *err) {
+  uint64_t pairs = 0;
+  uint32_t missed = 0;
+  double missed_ns = 0, all_ns = 0;
+  NAI_TRY(order_samples(all, err));
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t first = first_from(all, at[i].device, at[i].start), end = first;
+    while (is_inside(all, end, &at[i]))
+      end++;
+    pairs += end - first;
+    missed += end == first;
+    missed_ns += end == first ? (double)(at[i].end - at[i].start) : 0;
+    all_ns += (double)(at[i].end - at[i].start);
+  }
+  NAI_TRY(nai_stats_groups_begin(&all->groups, all->source, KEYS, pairs, err));
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t s = first_from(all, at[i].device, at[i].start); is_inside(all, s, &at[i]); s++) {
+      const struct sample *sample = &all->samples[all->order[s].value];
+      const int64_t key[KEYS] = {sample->metric, at[i].name};
+      NAI_TRY(nai_stats_groups_add(&all->groups, key, sample->value, err));
+    }
+  NAI_TRY(tell_missed(rows, count, missed, missed_ns, all_ns, err));
+  return show(rows, all, err);
+}
+
+static int begin(struct metrics **out, struct nai_stats_source *source, const char *names, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(*out, &source->arena, 1, err));
+  (*out)->source = source;
+  NAI_TRY(read_metrics(*out, names, err));
+  return read_samples(*out, err);
+}
+
+int nai_stats_make_gpu_metrics(struct nai_stats_rows *rows, const struct nai_stats_options *options,
+                               struct nai_err *err) {
+  enum { PER_KERNEL, PER_RANGE };
+  struct metrics *all = NULL;
+  struct nai_stats_instance *at = NULL;
+  uint32_t count = 0;
+  NAI_TRY(begin(&all, rows->source, "", err));
+  if (!options->flag[PER_KERNEL] && !options->flag[PER_RANGE])
+    return sum_samples(rows, all, INT64_MIN, err);
+  rows->columns = nai_stats_named_metric_columns;
+  if (options->flag[PER_RANGE])
+    NAI_TRY(nai_stats_project_by_gpu(&at, &count, rows->source, err));
+  else
+    NAI_TRY(find_kernels(&at, &count, rows->source, options, err));
+  NAI_TRY(choose(at, &count, options, rows->source, err));
+  return sum_instances(rows, all, at, count, err);
+}
+
+int nai_stats_make_nvlink(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {
+  struct metrics *all = NULL;
+  (void)options;
+  NAI_TRY(begin(&all, rows->source, "NVLink", err));
+  rows->absent = all->sample_count == 0;
+  return sum_samples(rows, all, 0, err);
+}
+
+/* --- columns ------------------------------------------------------------------------------------------------- */
+
+static const struct metric *metric_of(const struct nai_stats_rows *rows, uint32_t row) {
+  return &((const struct metrics *)rows->state)->at[nai_stats_group_of(rows, row)->key[KEY_METRIC]];
+}
+
+#define CELL(function, expression) \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
+CELL(gpu, nai_stats_put_int(out, gpu_of(metric_of(rows, row)->type)))
+CELL(metric, nai_stats_put_text(out, nai_stats_text_of(rows->source, metric_of(rows, row)->name)))
+CELL(mean_of_all, nai_stats_put_rounded(out, metric_of(rows, row)->total / (double)metric_of(rows, row)->count))
+
+#define SPREAD                                                                             \
+  {"GPU", 0, gpu}, {"Count", 0, nai_stats_cell_count}, {"Avg", 0, nai_stats_cell_average}, \
+      {"StdDev", 0, nai_stats_cell_deviation}, {"Min", 0, nai_stats_cell_least},           \
+      {"Q1", 0, nai_stats_cell_first_quartile}, {"Med", 0, nai_stats_cell_median},         \
+      {"Q3", 0, nai_stats_cell_third_quartile}, {"Max", 0, nai_stats_cell_most}, {         \
+    "Metric", 0, metric                                                                    \
+  }
+const struct nai_stats_column nai_stats_metric_columns[] = {SPREAD, {0}};
+const struct nai_stats_column nai_stats_named_metric_columns[] = {SPREAD, {"Name", 0, nai_stats_cell_name}, {0}};
+const struct nai_stats_column nai_stats_nvlink_columns[] = {SPREAD, {"Avg of All", 0, mean_of_all}, {0}};
