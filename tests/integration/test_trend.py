@@ -818,7 +818,8 @@ class Store(unittest.TestCase):
                          {"steady": "pass", "slower": "fail", "young": "undecided", "down": "undecided"})
         self.assertTrue((out / "slower/compare.html").exists() and (out / "suite/suite.md").exists())
         for words in (("--all",), ("--all", "--store", store, "--suite", store), ("--all", "x", "--store", store),
-                      ("--all", "--store", store, "--budgets", "nothing.yaml")):
+                      ("--all", "--store", store, "--budgets", "nothing.yaml"),
+                      *(("--all", "--store", store, "--baseline", selector) for selector in ("last-goof", "run:nothing", "median:x"))):
             self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
 
     def test_check_of_all_series_says_what_was_thinned_out(self):
