@@ -95,6 +95,7 @@ struct nai_store_add {
   const char *environment;         /* what else it ran on, in words; or NULL */
   const char *const *labels;       /* "KEY=VALUE" */
   size_t label_count;
+  const char *commit; /* label commit where `labels` has none, if it is a hash; or NULL */
 };
 enum nai_store_added {
   NAI_STORE_NEW,
