@@ -115,7 +115,7 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   put_bar(map, index, run.run_id);
 }
 
-/* What both pages are made from, once for all parts. Arrays are the arena's. */
+/* What the text and all parts of the page sum up, found once. Arrays are the arena's. */
 struct sums {
   uint32_t *order; /* rows of runs, the worst first */
   struct nai_index_rule *rules;

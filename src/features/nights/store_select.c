@@ -193,14 +193,15 @@ static int select_median(struct nai_store_selection *s, const struct nai_store *
 
 int nai_store_check_selector(struct nai_store *store, const char *selector, struct nai_err *err) {
   NAI_SCOPED(nai_store_baseline) baseline = {0};
-  uint32_t most = 0;
+  const struct nai_store_run *run;
+  uint32_t most;
   if (strcmp(selector, "last-good") == 0)
     return NAI_OK;
   if (strncmp(selector, "median:", 7) == 0)
     return read_most(&most, selector, err);
   if (strncmp(selector, "run:", 4) != 0)
     return nai_store_baseline(&baseline, store, selector, err);
-  return find_run(&(const struct nai_store_run *){NULL}, store, selector + 4, err);
+  return find_run(&run, store, selector + 4, err);
 }
 
 int nai_store_select(struct nai_store_selection *s, struct nai_store *store, const char *selector,
