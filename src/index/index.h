@@ -46,15 +46,23 @@ int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const c
 /* The UTC time at which a capture began, ns since 1970; NAI_NULL_I64 where the export does not say. */
 NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct nai_err *err);
 
-/* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. Sorts the index. */
+/* Writes index.sqlite, index.csv and the parts of index.html, each by renaming, in this order, and removes parts that
+ * an earlier, longer index had. Sorts the index. */
 NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
 /* Whether the report of a run, by the path in its row, is there. */
 /* Whether a run with that status was analyzed: "ok", or "no-gpu" where its trace has no GPU activity. */
 bool nai_index_is_analyzed(const char *status);
 extern const char nai_index_no_gpu[]; /* "no-gpu" */
 bool nai_index_has_report(const struct nai_index *index, const char *path);
-/* Of a sorted index: appends index.html; appends a summary in Markdown. */
-NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
+/* Of a sorted index: calls `write` with every part of its page, from the last to the first, which is index.html. Runs
+ * are in parts of 1,000, the worst first. */
+typedef int nai_index_page_fn(void *ctx, int64_t part, const struct nai_buf *text, struct nai_err *err);
+NAI_MUST_CHECK int nai_index_pages(const struct nai_index *index, nai_index_page_fn *write, void *ctx,
+                                   struct nai_err *err);
+/* The file of a part, from 0: index.html, index-part2.html, ... */
+enum { NAI_INDEX_PAGE_NAME = 40 };
+void nai_index_page_name(char out[NAI_INDEX_PAGE_NAME], int64_t part);
+/* Of a sorted index: appends a summary in Markdown. */
 NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 /* A value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent", ...;
  * "step", "second", "total". Appended; into a view. */

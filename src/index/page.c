@@ -7,12 +7,14 @@
 #include "tables/index_findings.h"
 #include "tables/index_metrics.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
+enum { PART_ROWS = 1000 }; /* of index.html: what a browser opens at once */
 
 bool nai_index_has_report(const struct nai_index *index, const char *path) {
   char file[PATH_MAX];
@@ -113,39 +115,57 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   put_bar(map, index, run.run_id);
 }
 
-static int put_runs(struct nai_view *view, const struct nai_index *index, int64_t most, struct nai_arena *arena,
-                    struct nai_err *err) {
-  struct nai_view *runs = nai_view_put_list(view, "runs"), *refused = nai_view_put_list(view, "failed");
-  int64_t shown = 0, errors = 0;
-  uint32_t *order;
-  NAI_TRY(nai_index_order(&order, index, arena, err));
-  for (int64_t i = 0; i < index->runs->rows; i++) {
-    struct RUNS_row run = RUNS_at(index->runs, order[i]);
-    if (!is_ok(&run) && errors++ < (most < INT64_MAX ? MARKDOWN_ERRORS : most))
-      put_run(refused, index, order[i]);
-    bool found = is_ok(&run) && *run.worst_title; /* a short list has no room for the rest */
-    if ((found || most == INT64_MAX) && shown++ < most)
-      put_run(runs, index, order[i]);
-  }
-  nai_view_put_int(view, "run_count", index->runs->rows);
-  nai_view_put_trusted(view, "run_s", index->runs->rows == 1 ? "" : "s");
-  nai_view_put_bool(view, "any_failed", errors > 0);
-  nai_view_put_int(view, "failed_count", errors);
-  nai_view_put_int(view, "ok_count", index->runs->rows - errors);
-  nai_view_put_bool(view, "any_runs", shown > 0);
-  nai_view_put_bool(view, "more_runs", shown > most);
-  nai_view_put_int(view, "found_count", shown);
-  nai_view_put_bool(view, "more_failed", errors > MARKDOWN_ERRORS);
-  return NAI_OK;
+/* What the text and all parts of the page sum up, found once. Arrays are the arena's. */
+struct sums {
+  uint32_t *order; /* rows of runs, the worst first */
+  struct nai_index_rule *rules;
+  struct nai_index_spread *spreads;
+  uint32_t rule_count, spread_count;
+};
+
+static int sum_up(struct sums *s, const struct nai_index *index, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(nai_index_order(&s->order, index, arena, err));
+  NAI_TRY(nai_index_rules(&s->rules, &s->rule_count, index, arena, err));
+  return nai_index_spreads(&s->spreads, &s->spread_count, index, arena, err);
 }
 
-static int put_rules(struct nai_view *view, const struct nai_index *index, struct nai_arena *arena,
-                     struct nai_err *err) {
+static int64_t count_failed(const struct nai_index *index) {
+  int64_t failed = 0;
+  for (int64_t i = 0; i < index->runs->rows; i++)
+    failed += !nai_index_is_analyzed(nai_get_str(index->runs, i, RUNS_status));
+  return failed;
+}
+
+static void put_counts(struct nai_view *view, const struct nai_index *index) {
+  int64_t failed = count_failed(index);
+  nai_view_put_int(view, "run_count", index->runs->rows);
+  nai_view_put_trusted(view, "run_s", index->runs->rows == 1 ? "" : "s");
+  nai_view_put_bool(view, "any_failed", failed > 0);
+  nai_view_put_int(view, "failed_count", failed);
+  nai_view_put_int(view, "ok_count", index->runs->rows - failed);
+}
+
+/* Of a text: what was found in the worst runs, and what failed. */
+static void put_worst(struct nai_view *view, const struct nai_index *index, const struct sums *s) {
+  struct nai_view *runs = nai_view_put_list(view, "runs"), *refused = nai_view_put_list(view, "failed");
+  int64_t found = 0, errors = 0;
+  for (int64_t i = 0; i < index->runs->rows; i++) {
+    struct RUNS_row run = RUNS_at(index->runs, s->order[i]);
+    if (!is_ok(&run) && errors++ < MARKDOWN_ERRORS)
+      put_run(refused, index, s->order[i]);
+    if (is_ok(&run) && *run.worst_title && found++ < MARKDOWN_ROWS) /* a short list has no room for the rest */
+      put_run(runs, index, s->order[i]);
+  }
+  nai_view_put_bool(view, "any_runs", found > 0);
+  nai_view_put_bool(view, "more_runs", found > MARKDOWN_ROWS);
+  nai_view_put_int(view, "found_count", found);
+  nai_view_put_bool(view, "more_failed", errors > MARKDOWN_ERRORS);
+}
+
+static void put_rules(struct nai_view *view, const struct nai_index *index, const struct sums *s) {
   struct nai_view *list = nai_view_put_list(view, "findings");
-  struct nai_index_rule *rules;
-  uint32_t count;
-  NAI_TRY(nai_index_rules(&rules, &count, index, arena, err));
-  for (uint32_t i = 0; i < count; i++) {
+  const struct nai_index_rule *rules = s->rules;
+  for (uint32_t i = 0; i < s->rule_count; i++) {
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_text(map, "rule", rules[i].id);
     nai_view_put_text(map, "title", rules[i].title);
@@ -157,8 +177,7 @@ static int put_rules(struct nai_view *view, const struct nai_index *index, struc
     nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
     nai_view_put_text(map, "run", rules[i].run);
   }
-  nai_view_put_bool(view, "any_finding", count > 0);
-  return NAI_OK;
+  nai_view_put_bool(view, "any_finding", s->rule_count > 0);
 }
 
 static int64_t count_ok(const struct nai_index *index) {
@@ -168,15 +187,12 @@ static int64_t count_ok(const struct nai_index *index) {
   return ok;
 }
 
-static int put_metrics(struct nai_view *view, const struct nai_index *index, struct nai_arena *arena,
-                       struct nai_err *err) {
+static void put_metrics(struct nai_view *view, const struct nai_index *index, const struct sums *sums) {
   struct nai_view *list = nai_view_put_list(view, "metrics");
-  struct nai_index_spread *spreads;
-  uint32_t count, left = 0;
+  uint32_t left = 0;
   int64_t ok = count_ok(index);
-  NAI_TRY(nai_index_spreads(&spreads, &count, index, arena, err));
-  for (uint32_t i = 0; i < count; i++) {
-    const struct nai_index_spread *s = &spreads[i];
+  for (uint32_t i = 0; i < sums->spread_count; i++) {
+    const struct nai_index_spread *s = &sums->spreads[i];
     if (2 * s->runs < ok) { /* programs that share nothing have hundreds of their own each */
       left++;
       continue;
@@ -196,32 +212,66 @@ static int put_metrics(struct nai_view *view, const struct nai_index *index, str
   }
   nai_view_put_bool(view, "any_left", left > 0);
   nai_view_put_int(view, "left_count", left);
-  return NAI_OK;
 }
 
-/* Every metric of every run, for the page's column of choice: [["metric", "run", "text", number]]. */
-static int print_values(struct nai_buf *out, const struct nai_index *index, struct nai_err *err) {
+/* --- index.html ----------------------------------------------------------------------------------- */
+
+/* A part of the list, and which runs it has: [first, end) of the order. */
+struct part {
+  const struct nai_index *index;
+  const struct sums *sums;
+  int64_t number, count, first, end;
+};
+
+static void print_value(struct nai_json *json, struct nai_buf *text, const struct INDEX_METRICS_row *m) {
+  nai_buf_clear(text);
+  nai_index_print_value(text, m->unit, m->basis, m->value);
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  nai_json_text(json, m->metric);
+  nai_json_text(json, m->run_id);
+  nai_json_text(json, nai_buf_str(text));
+  nai_json_value(json, NAI_COUNT, &(struct nai_value){.type = NAI_F64, .f = m->value});
+  nai_json_end(json);
+}
+
+/* Every metric of its runs, for the page's column of choice: [["metric", "run", "text", number]]. */
+static int print_values(struct nai_buf *out, const struct part *part, struct nai_err *err) {
+  const struct nai_index *index = part->index;
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
   nai_json_init(&json, out, true);
   nai_json_begin_array(&json, NAI_JSON_LINES);
-  for (int64_t i = 0; i < index->metrics->rows; i++) {
-    struct INDEX_METRICS_row m = INDEX_METRICS_at(index->metrics, i);
-    if (!isfinite(m.value) || m.capture != 0)
-      continue;
-    nai_buf_clear(&text);
-    nai_index_print_value(&text, m.unit, m.basis, m.value);
-    nai_json_begin_array(&json, NAI_JSON_INLINE);
-    nai_json_text(&json, m.metric);
-    nai_json_text(&json, m.run_id);
-    nai_json_text(&json, nai_buf_str(&text));
-    nai_json_value(&json, NAI_COUNT, &(struct nai_value){.type = NAI_F64, .f = m.value});
-    nai_json_end(&json);
+  for (int64_t i = part->first; i < part->end; i++) {
+    int64_t count,
+        row = nai_index_rows_of(&count, index->metrics, nai_get_str(index->runs, part->sums->order[i], RUNS_run_id));
+    for (int64_t end = row + count; row < end; row++) {
+      struct INDEX_METRICS_row m = INDEX_METRICS_at(index->metrics, row);
+      if (isfinite(m.value) && m.capture == 0)
+        print_value(&json, &text, &m);
+    }
   }
   nai_json_end(&json);
   nai_json_finish(&json);
   out->oom |= text.oom;
   return nai_buf_check(out, err);
+}
+
+void nai_index_page_name(char out[NAI_INDEX_PAGE_NAME], int64_t part) {
+  snprintf(out, NAI_INDEX_PAGE_NAME, part ? "index-part%" PRId64 ".html" : "index.html", part + 1);
+}
+
+static void put_parts(struct nai_view *view, const struct part *part) {
+  struct nai_view *list = nai_view_put_list(view, "parts_list");
+  nai_view_put_bool(view, "first_part", part->number == 0);
+  nai_view_put_bool(view, "many_parts", part->count > 1);
+  for (int64_t i = 0; part->count > 1 && i < part->count; i++) {
+    struct nai_view *map = nai_view_add_map(list);
+    char name[NAI_INDEX_PAGE_NAME];
+    nai_index_page_name(name, i);
+    nai_view_put_int(map, "number", i + 1);
+    nai_view_put_text(map, "href", name);
+    nai_view_put_bool(map, "here", i == part->number);
+  }
 }
 
 /* Titles of columns, and which of them are there at all. */
@@ -239,25 +289,48 @@ static void put_names(struct nai_view *view, const struct nai_index *index) {
   nai_view_put_bool(view, "has_verdict", verdict);
 }
 
-static int put_all(struct nai_view *view, const struct nai_index *index, int64_t most, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+/* What a text and every part of the page say. */
+static void put_common(struct nai_view *view, const struct nai_index *index, const struct sums *s) {
   put_names(view, index);
-  NAI_TRY(put_runs(view, index, most, &arena, err));
-  NAI_TRY(put_rules(view, index, &arena, err));
-  return put_metrics(view, index, &arena, err);
+  put_counts(view, index);
+  put_rules(view, index, s);
+  put_metrics(view, index, s);
 }
 
-int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err) {
+static int print_part(struct nai_buf *out, const struct part *part, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
+  struct nai_view *runs = nai_view_put_list(view, "runs");
   NAI_SCOPED(nai_buf) values = {0};
-  NAI_TRY(put_all(view, index, INT64_MAX, err));
-  NAI_TRY(print_values(&values, index, err));
+  put_common(view, part->index, part->sums);
+  put_parts(view, part);
+  for (int64_t i = part->first; i < part->end; i++)
+    put_run(runs, part->index, part->sums->order[i]);
+  NAI_TRY(print_values(&values, part, err));
   nai_view_put_borrowed(view, "values", nai_buf_str(&values), values.len);
   return nai_index_render(out, "index.html", view, NAI_ESCAPE_HTML, err);
 }
 
+int nai_index_pages(const struct nai_index *index, nai_index_page_fn *write, void *ctx, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct sums sums = {0};
+  int64_t rows = index->runs->rows, count = rows ? (rows + PART_ROWS - 1) / PART_ROWS : 1;
+  NAI_TRY(sum_up(&sums, index, &arena, err));
+  for (int64_t i = count; i-- > 0;) {
+    int64_t first = i * PART_ROWS, end = first + PART_ROWS < rows ? first + PART_ROWS : rows;
+    const struct part part = {index, &sums, i, count, first, end};
+    NAI_SCOPED(nai_buf) text = {0};
+    NAI_TRY(print_part(&text, &part, err));
+    NAI_TRY(write(ctx, i, &text, err));
+  }
+  return NAI_OK;
+}
+
 int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
-  NAI_TRY(put_all(view, index, MARKDOWN_ROWS, err));
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct sums sums = {0};
+  NAI_TRY(sum_up(&sums, index, &arena, err));
+  put_common(view, index, &sums);
+  put_worst(view, index, &sums);
   return nai_index_render(out, "index.md", view, NAI_ESCAPE_MARKDOWN, err);
 }

@@ -1,13 +1,15 @@
-/* index.sqlite, index.csv and index.html. */
+/* index.sqlite, index.csv and the pages. */
 #include "base/fs.h"
 #include "base/temporary.h"
 #include "index/index.h"
 #include "table/csv.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- tables as an SQLite file ----------------------------------------------------------------- */
 
@@ -135,7 +137,7 @@ static int write_sqlite(const char *path, const struct nai_table *const *tables,
   return rc;
 }
 
-/* --- all three -------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static int write_text(const struct nai_buf *text, const char *directory, const char *name, struct nai_err *err) {
   char path[PATH_MAX];
@@ -144,10 +146,45 @@ static int write_text(const struct nai_buf *text, const char *directory, const c
   return nai_fs_replace(path, nai_buf_str(text), text->len, err);
 }
 
+/* Where the pages go, and how many there are. */
+struct pages {
+  const char *directory;
+  int64_t count;
+};
+
+static int write_page(void *ctx, int64_t part, const struct nai_buf *text, struct nai_err *err) {
+  struct pages *pages = ctx;
+  char name[NAI_INDEX_PAGE_NAME];
+  nai_index_page_name(name, part);
+  pages->count = part >= pages->count ? part + 1 : pages->count;
+  return write_text(text, pages->directory, name, err);
+}
+
+static void page_path(char out[PATH_MAX], const struct pages *pages, int64_t part) {
+  char name[NAI_INDEX_PAGE_NAME];
+  nai_index_page_name(name, part);
+  snprintf(out, PATH_MAX, "%s/%s", pages->directory, name);
+}
+
+/* The last one first: what a killed process leaves are those that follow, and the next one finds them. */
+static int remove_further(const struct pages *pages, struct nai_err *err) {
+  char path[PATH_MAX];
+  int64_t end = pages->count;
+  for (page_path(path, pages, end); nai_fs_exists(path); page_path(path, pages, end))
+    end++;
+  while (end-- > pages->count) {
+    page_path(path, pages, end);
+    if (unlink(path) != 0 && errno != ENOENT)
+      return nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s\"", path);
+  }
+  return NAI_OK;
+}
+
 int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err) {
   const struct nai_table *const tables[] = {index->runs,    index->metrics, index->findings,
                                             index->kernels, index->more,    NULL};
-  NAI_SCOPED(nai_buf) csv = {0}, page = {0};
+  struct pages pages = {directory, 0};
+  NAI_SCOPED(nai_buf) csv = {0};
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/index.sqlite", directory);
   index->directory = directory;
@@ -155,6 +192,6 @@ int nai_index_write(struct nai_index *index, const char *directory, struct nai_e
   NAI_TRY(write_sqlite(path, tables, err));
   nai_csv_table(&csv, index->runs);
   NAI_TRY(write_text(&csv, directory, "index.csv", err));
-  NAI_TRY(nai_index_page(&page, index, err));
-  return write_text(&page, directory, "index.html", err);
+  NAI_TRY(nai_index_pages(index, write_page, &pages, err));
+  return remove_further(&pages, err);
 }

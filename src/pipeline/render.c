@@ -88,7 +88,8 @@ static void plan(struct rendering *r) {
     if (!strchr(nai_outputs[i]->path, '*'))
       add_file(r, nai_outputs[i], NULL);
     for (size_t t = 0; strchr(nai_outputs[i]->path, '*') && t < report->table_count; t++)
-      add_file(r, nai_outputs[i], report->tables[t]);
+      if (report->tables[t]->rows || r->s->options->all_csv)
+        add_file(r, nai_outputs[i], report->tables[t]);
   }
 }
 

@@ -1,6 +1,7 @@
 /* The formats of a report, each with how it is printed. */
 #include "report/output.h"
 #include "table/csv.h"
+#include "tables/table_list.h"
 
 #include <string.h>
 
@@ -80,11 +81,25 @@ static int print_csv(struct nai_buf *out, const struct nai_output_context *conte
   return nai_buf_check(out, err);
 }
 
+/* What says of every table how many rows it has, so that a table without any needs no file. */
+static int print_list(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
+  const struct nai_report *report = context->report;
+  NAI_OWNED(nai_table) *list = NULL;
+  NAI_TRY(nai_table_new(&list, &nai_table_list_schema, err));
+  for (size_t i = 0; i < report->table_count; i++)
+    NAI_ADD(TABLE_LIST, list, .table_name = report->tables[i]->schema->name, .row_count = report->tables[i]->rows,
+            .title = report->tables[i]->schema->title);
+  NAI_TRY(nai_table_check(list, err));
+  nai_csv_table(out, list);
+  return nai_buf_check(out, err);
+}
+
 const struct nai_output nai_output_html = {
     .name = "html", .path = "report.html", .template = "report.html", .needs_timeline = true, .print = print_html};
 static const struct nai_output json = {.name = "json", .path = "report.json", .print = print_json};
 static const struct nai_output markdown = {
     .name = "markdown", .path = "report.md", .template = "report.md", .print = print_markdown};
 static const struct nai_output csv = {.name = "csv", .path = "tables/*.csv", .print = print_csv};
+static const struct nai_output list = {.name = "list", .path = "tables/index.csv", .print = print_list};
 
-const struct nai_output *const nai_outputs[] = {&nai_output_html, &json, &markdown, &csv, NULL};
+const struct nai_output *const nai_outputs[] = {&nai_output_html, &json, &markdown, &csv, &list, NULL};

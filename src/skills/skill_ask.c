@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "tables/capabilities.h"
+#include "tables/table_list.h"
 #include "trace/ingest.h"
 
 #include <ctype.h>
@@ -271,7 +272,7 @@ int nai_skill_check(const struct nai_skill *skill, struct nai_run *run, struct n
   NAI_TRY(nai_yaml_items(&need, skill->doc, root, "needs", NAI_YAML_LIST, err));
   for (; need; need = nai_yaml_next(skill->doc, need))
     NAI_TRY(check_need(skill, need, err));
-  if (nai_query_has(run, skill->id))
+  if (nai_query_has(run, skill->id) || strcmp(skill->id, nai_table_list_schema.name) == 0)
     return nai_yaml_error(skill->doc, id, err, "\"%s\" is a table of every run", skill->id);
   return describe(&skill->text, skill, run, err);
 }

@@ -48,7 +48,7 @@ def tables_text(files):
     report = json.loads(files["report.json"])
     del report["tables"]
     text = "# report.json\n" + json.dumps(report, indent=1, ensure_ascii=False) + "\n\n"
-    return text + "".join(table_text(name.removeprefix("tables/").removesuffix(".csv"), files[name]) for name in sorted(files) if name.startswith("tables/"))
+    return text + "".join(table_text(name.removeprefix("tables/").removesuffix(".csv"), files[name]) for name in sorted(files) if name.startswith("tables/") and name != "tables/index.csv")
 
 
 def make(scenario):

@@ -206,7 +206,16 @@ class Json(unittest.TestCase):
 
     def test_csv_holds_the_same(self):
         for label, directory in self.directories():
-            for name, table in report(directory).json["tables"].items():
+            whole = report(directory).json
+            tables = whole["tables"]
+            counts = {name: len(table["rows"]) for name, table in tables.items()}
+            counts |= {"findings": len(whole["findings"]), "evidence": sum(len(f["evidence"]) for f in whole["findings"])}
+            self.assertEqual({row["table_name"]: int(row["row_count"]) for row in read_csv(directory, "index")}, counts, label)
+            self.assertEqual({path.stem for path in (directory / "tables").glob("*.csv")},
+                             {"index", *(name for name in counts if counts[name])}, label)
+            for name, table in tables.items():
+                if not table["rows"]:
+                    continue
                 text = (directory / "tables" / f"{name}.csv").read_text(encoding="utf-8")
                 rows = list(csv.reader(io.StringIO(text, newline="")))
                 self.assertEqual(rows[0], [c["name"] for c in table["columns"]], f"{label}: {name}")
@@ -214,6 +223,18 @@ class Json(unittest.TestCase):
                 for written, row in zip(rows[1:], table["rows"]):
                     for cell, value, column in zip(written, row, table["columns"]):
                         self.check_csv_cell(f"{label}: {name}.{column['name']}", cell, value, column)
+
+    def test_all_csv(self):
+        """Beside the same files, one of each table without rows: the names of its columns."""
+        few, all_of_them = (support.analyze(trace("training"), *options) for options in ((), ("--all-csv",)))
+        written = {path.name for path in (few / "tables").iterdir()}
+        self.assertEqual([name for name in written if (few / "tables" / name).read_bytes() != (all_of_them / "tables" / name).read_bytes()], [])
+        for name, table in report(few).json["tables"].items():
+            if not table["rows"]:
+                self.assertNotIn(f"{name}.csv", written)
+                self.assertEqual((all_of_them / "tables" / f"{name}.csv").read_text().rstrip("\n"), ",".join(c["name"] for c in table["columns"]))
+        support.analyze(trace("training"), out=all_of_them)
+        self.assertEqual({path.name for path in (all_of_them / "tables").iterdir()}, written)
 
     def check_csv_cell(self, where, cell, value, column):
         if value is None:
@@ -229,8 +250,8 @@ class Json(unittest.TestCase):
         directory = artifacts(trace("training"))
         for name, columns in FIRST_COLUMNS.items():
             wanted = columns.split()
-            with open(directory / "tables" / f"{name}.csv", encoding="utf-8") as file:
-                self.assertEqual(file.readline().rstrip("\n").split(",")[:len(wanted)], wanted, name)
+            found = [column["name"] for column in report(directory).json["tables"][name]["columns"]]
+            self.assertEqual(found[:len(wanted)], wanted, name)
 
     def test_html_embeds_the_same_report(self):
         for label, directory in self.directories():

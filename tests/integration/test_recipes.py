@@ -48,7 +48,7 @@ class Recipes(unittest.TestCase):
         cls.place = fresh_dir("notebook")
         (cls.place / "artifacts").mkdir()
         for name, scenario in (("run1", "host-bound"), ("run2", "training")):
-            analyze(trace(scenario), out=cls.place / "artifacts" / name)
+            analyze(trace(scenario), "--all-csv", out=cls.place / "artifacts" / name)
         cls.run1 = cls.place / "artifacts" / "run1"
         cls.report = json.loads((cls.run1 / "report.json").read_text(encoding="utf-8"))
         bin_ = fresh_dir("bin")

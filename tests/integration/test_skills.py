@@ -84,6 +84,12 @@ class Reports(unittest.TestCase):
         self.assertFalse(list((out / "tables").glob("*my_gaps*")) + list((out / "tables").glob("skill*")))
         self.assertNotIn("<summary>Skills</summary>", (out / "report.md").read_text())
 
+    def test_name_of_the_list(self):
+        """tables/index.csv lists the tables: no skill's rows are written over it."""
+        done = analyze(trace("minimal"), "--skill", skill_file(GAPS.replace("my_gaps", "index")))[1]
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('"index" is a table of every run', done.stderr)
+
     def test_same_bytes(self):
         """Of a run, of one without stages, with any number of threads."""
         path = trace("training")
@@ -104,7 +110,7 @@ class Reports(unittest.TestCase):
         gaps, ranges = read(out / "tables" / "skill_answers.csv")
         self.assertEqual((gaps["row_count"], gaps["reason"][:24]), ("", "the trace has no kernels"))
         self.assertGreater(int(ranges["row_count"]), 0)
-        self.assertEqual(read(out / "tables" / "my_gaps.csv"), [])
+        self.assertEqual(support.read_csv(out, "my_gaps"), [])
         self.assertIn("Cannot say: the trace has no kernels", (out / "report.md").read_text())
         self.assertNotIn("stream-starved", (out / "report.json").read_text())
 

@@ -41,6 +41,8 @@ class Answers(unittest.TestCase):
         for scenario in ("training", "hostile-values", "graphs-node", "empty"):
             directory = artifacts(trace(scenario))
             for path in sorted((directory / "tables").iterdir()):
+                if path.name == "index.csv":  # the list of tables, which SQL has as nai_tables
+                    continue
                 done = sql(directory, f"select * from {path.stem}", "--format", "csv", text=False)
                 self.assertEqual(done.stdout, path.read_bytes(), (scenario, path.stem, done.stderr))
 

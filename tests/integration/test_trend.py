@@ -376,6 +376,28 @@ class Store(unittest.TestCase):
         self.assertRegex(done.stdout, r"^20260101T000000Z-00000000 is there already", done.stderr)
         self.assertEqual(len(self.rows(store)), 1)
 
+    def test_commit_of_the_environment(self):
+        """Of a new run that no label names a commit of; of one that is there only what is said counts."""
+        store, items = fresh_dir() / "s", [self.batch / f"items/night-{n:04}" for n in range(4)]
+        first, other = "0123456789abcdef0123456789abcdef01234567", "fedcba9"
+
+        def add(item, *words, **env):
+            done = run("store", "add", item, "--store", store, *words, env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        def labels():
+            return {row["run_id"]: json.loads(row["labels_json"] or "{}") for row in self.rows(store)}
+
+        add(items[0], "--id", "a", GITHUB_SHA=first)
+        add(items[1], "--id", "b", "--label", "commit=mine", GIT_COMMIT=first)
+        add(items[2], "--id", "c", "--label", "k=v", CI_COMMIT_SHA=other)
+        add(items[3], "--id", "d", GITHUB_SHA="refs/heads/main")
+        self.assertEqual(labels(), {"a": {"commit": first}, "b": {"commit": "mine"}, "c": {"k": "v", "commit": other}, "d": {}})
+        self.assertIn("is there already", add(items[0], "--id", "a", GITHUB_SHA=other))
+        add(items[2], "--id", "c", "--label", "k=w", GITHUB_SHA=first)
+        self.assertEqual((labels()["a"], labels()["c"]), ({"commit": first}, {"k": "w"}))
+
     def test_any_label_can_be_read_back(self):
         """Nothing that is said of a run makes the store unreadable; what would is refused."""
         store, item = fresh_dir() / "s", self.batch / "items/night-0000"
@@ -818,7 +840,8 @@ class Store(unittest.TestCase):
                          {"steady": "pass", "slower": "fail", "young": "undecided", "down": "undecided"})
         self.assertTrue((out / "slower/compare.html").exists() and (out / "suite/suite.md").exists())
         for words in (("--all",), ("--all", "--store", store, "--suite", store), ("--all", "x", "--store", store),
-                      ("--all", "--store", store, "--budgets", "nothing.yaml")):
+                      ("--all", "--store", store, "--budgets", "nothing.yaml"),
+                      *(("--all", "--store", store, "--baseline", selector) for selector in ("last-goof", "run:nothing", "median:x"))):
             self.assertEqual(run("check", *words, "--out", out).returncode, 2, words)
 
     def test_check_of_all_series_says_what_was_thinned_out(self):
@@ -878,7 +901,8 @@ class Store(unittest.TestCase):
     def test_prune(self):
         store, ids = self.copy(), self.ids(self.store)
         run("store", "baseline", "set", "release", ids[2], "--store", store)
-        before, index = {p for p in store.rglob("*") if p.is_file()}, self.derived(store)
+        index = self.derived(store)  # written, where no other test did
+        before = {p for p in store.rglob("*") if p.is_file()}
         trend, _ = self.trend(store)
         dry = run("store", "prune", "--store", store, "--keep-days", 5, "--dry-run")
         self.assertEqual({p for p in store.rglob("*") if p.is_file()}, before)

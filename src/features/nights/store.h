@@ -95,6 +95,7 @@ struct nai_store_add {
   const char *environment;         /* what else it ran on, in words; or NULL */
   const char *const *labels;       /* "KEY=VALUE" */
   size_t label_count;
+  const char *commit; /* label commit where `labels` has none, if it is a hash; or NULL */
 };
 enum nai_store_added {
   NAI_STORE_NEW,
@@ -159,6 +160,8 @@ struct nai_store_judged {
  * stands for nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, struct nai_store *store, const char *selector,
                                     const struct nai_store_judged *judged, struct nai_err *err);
+/* Whether a selector can stand for something in the store, of whatever series: a mistyped one is NAI_EUSAGE. */
+NAI_MUST_CHECK int nai_store_check_selector(struct nai_store *store, const char *selector, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);
 
 /* --- the index ---------------------------------------------------------------------------------- */

@@ -106,20 +106,31 @@ static int read_key(char key[NAI_STORE_NAME_MAX], const char *const *labels, siz
   return NAI_OK;
 }
 
+static bool is_commit(const char *text) {
+  size_t n = text ? strspn(text, "0123456789abcdefABCDEF") : 0;
+  return n >= 7 && n <= 64 && !text[n];
+}
+
+/* With the commit that the environment names, where no label does. */
 static int find_labels(struct adding *a, struct nai_err *err) {
   const struct nai_store_add *call = &a->call;
   char keys[NAI_STORE_MAX_LABELS][NAI_STORE_NAME_MAX];
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
+  bool adds_commit = is_commit(call->commit);
   a->run.labels = "";
-  for (size_t i = 0; i < call->label_count; i++)
+  for (size_t i = 0; i < call->label_count; i++) {
     NAI_TRY(read_key(keys[i], call->labels, i, err));
-  if (!call->label_count)
+    adds_commit = adds_commit && strcmp(keys[i], "commit") != 0;
+  }
+  if (!call->label_count && !adds_commit)
     return NAI_OK;
   nai_json_init(&json, &text, false);
   nai_json_begin_object(&json, NAI_JSON_INLINE);
   for (size_t i = 0; i < call->label_count; i++)
     nai_json_put_text(&json, keys[i], nai_store_clean(&a->arena, call->labels[i] + strlen(keys[i]) + 1));
+  if (adds_commit)
+    nai_json_put_text(&json, "commit", call->commit);
   nai_json_end(&json);
   nai_json_finish(&json);
   a->run.labels = nai_arena_printf(&a->arena, "%s", nai_buf_str(&text));
@@ -359,11 +370,13 @@ static int check_there(const struct adding *a, const struct nai_store_run *there
            : rc;
 }
 
-/* A verdict or labels that are said of a run that is there take the place of those of before. */
-static int tell(enum nai_store_added *added, const struct adding *a, const struct nai_store_run *there,
-                struct nai_err *err) {
+/* A verdict or labels that are said of a run that is there take the place of those of before; what the environment
+ * names is then no commit of the run. */
+static int tell(enum nai_store_added *added, struct adding *a, const struct nai_store_run *there, struct nai_err *err) {
   struct nai_store_run as = *there;
   char path[PATH_MAX], file[PATH_MAX];
+  a->call.commit = NULL;
+  NAI_TRY(find_labels(a, err));
   as.verdict = a->call.verdict ? a->run.verdict : there->verdict;
   as.labels = a->call.label_count ? a->run.labels : there->labels;
   *added = NAI_STORE_SAME;

@@ -110,6 +110,15 @@ static int by_text(const void *a, const void *b) { return strcmp(*(const char *c
 
 /* A trace that is refused makes a night that failed: it stays in the store with the reason, and with the captures that
  * could be read. Of several that are refused the first by name gives the reason, whichever was named first. */
+/* What GitHub, GitLab and Jenkins say that they test. */
+static const char *commit_of_environment(void) {
+  static const char *const names[] = {"GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"};
+  const char *commit = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !commit; i++)
+    commit = getenv(names[i]);
+  return commit;
+}
+
 static int add_night(struct nai_store *store, const struct store_args *a, const char *const *operands, size_t count,
                      struct nai_err *err) {
   static const char *const words[] = {
@@ -129,6 +138,7 @@ static int add_night(struct nai_store *store, const struct store_args *a, const 
   run.error = run.error ? run.error : night.error;
   run.refused = night.refused;
   run.labels = a->labels;
+  run.commit = commit_of_environment();
   NAI_TRY(nai_store_add(&id, &added, store, &run, err));
   if (!a->quiet)
     printf("%s%s\n", nai_buf_str(&id), words[added]);

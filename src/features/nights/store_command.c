@@ -87,7 +87,8 @@ static const struct nai_cli_option options[] = {
      .otherwise = "start of the capture and a hash of the traces"},
     {.name = "label",
      .value = "KEY=VALUE",
-     .help = "add: what else there is to say of the run, such as commit=1a2b3c; repeatable",
+     .help = "add: what else there is to say of the run, such as branch=main; repeatable. Label commit is that of "
+             "GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT unless it is given",
      .type = &nai_cli_texts,
      AT(labels),
      .count_at = offsetof(struct store_args, add.label_count),

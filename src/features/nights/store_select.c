@@ -154,10 +154,16 @@ static int add_newest(struct nai_store_selection *s, const struct nai_store *sto
 
 /* --- all kinds -------------------------------------------------------------------------------- */
 
-static int select_run(struct nai_store_selection *s, struct nai_store *store, const char *id, struct nai_err *err) {
+static int find_run(const struct nai_store_run **out, struct nai_store *store, const char *id, struct nai_err *err) {
   NAI_TRY(nai_store_read_id(store, id, err));
-  const struct nai_store_run *run = nai_store_find(store, id);
-  return run ? add_run(s, store, run, err) : nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", id);
+  *out = nai_store_find(store, id);
+  return *out ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", id);
+}
+
+static int select_run(struct nai_store_selection *s, struct nai_store *store, const char *id, struct nai_err *err) {
+  const struct nai_store_run *run;
+  NAI_TRY(find_run(&run, store, id, err));
+  return add_run(s, store, run, err);
 }
 
 static int add_baseline(struct nai_store_selection *s, struct nai_store *store, const char *name, struct nai_err *err) {
@@ -168,13 +174,34 @@ static int add_baseline(struct nai_store_selection *s, struct nai_store *store, 
   return NAI_OK;
 }
 
-static int select_median(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
-                         const struct nai_store_judged *judged, struct nai_err *err) {
+/* Of median:N, N. */
+static int read_most(uint32_t *out, const char *selector, struct nai_err *err) {
   char *end;
   unsigned long most = strtoul(selector + strlen("median:"), &end, 10);
   if (*end || most < 1 || most > 1000)
     return nai_err_set(err, NAI_EUSAGE, "\"%.60s\": expected median:N, N from 1 to 1000", selector);
-  return add_newest(s, store, selector, judged, (uint32_t)most, err);
+  *out = (uint32_t)most;
+  return NAI_OK;
+}
+
+static int select_median(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
+                         const struct nai_store_judged *judged, struct nai_err *err) {
+  uint32_t most = 0;
+  NAI_TRY(read_most(&most, selector, err));
+  return add_newest(s, store, selector, judged, most, err);
+}
+
+int nai_store_check_selector(struct nai_store *store, const char *selector, struct nai_err *err) {
+  NAI_SCOPED(nai_store_baseline) baseline = {0};
+  const struct nai_store_run *run;
+  uint32_t most;
+  if (strcmp(selector, "last-good") == 0)
+    return NAI_OK;
+  if (strncmp(selector, "median:", 7) == 0)
+    return read_most(&most, selector, err);
+  if (strncmp(selector, "run:", 4) != 0)
+    return nai_store_baseline(&baseline, store, selector, err);
+  return find_run(&run, store, selector + 4, err);
 }
 
 int nai_store_select(struct nai_store_selection *s, struct nai_store *store, const char *selector,

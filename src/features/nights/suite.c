@@ -219,6 +219,9 @@ int nai_suite_of_store(struct nai_suite_programs *out, const char *path, const c
   NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_strings) series = {0};
   NAI_TRY(nai_store_open(&store, path, false, err));
+  for (size_t i = 0; i < baseline_count; i++) /* what no series can find is a mistake in the call, not of each */
+    if (!nai_fs_exists(baselines[i]))
+      NAI_TRY(nai_store_check_selector(&store, baselines[i], err));
   NAI_TRY(nai_store_series(&series, &store, NULL, err));
   for (uint32_t i = 0; i < series.count; i++) { /* sorted: those of one name follow each other */
     char name[NAI_STORE_NAME_MAX];

@@ -29,7 +29,7 @@ struct nai_suite_programs {
 NAI_MUST_CHECK int nai_suite_find(struct nai_suite_programs *out, const char *path, const char *const *baselines,
                                   size_t baseline_count, struct nai_err *err);
 /* From a store: of each name of series the newest run that no annotation ignores, against `baselines`. NAI_EUSAGE where
- * the store has none. */
+ * the store has none, and where no series can have such a baseline. */
 NAI_MUST_CHECK int nai_suite_of_store(struct nai_suite_programs *out, const char *store, const char *const *baselines,
                                       size_t baseline_count, struct nai_err *err);
 void nai_suite_programs_free(struct nai_suite_programs *programs);
