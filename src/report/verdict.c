@@ -13,6 +13,7 @@
 #include "tables/idle_causes.h"
 #include "tables/nvtx_ranges.h"
 #include "tables/profile_targets.h"
+#include "tables/repeating_units.h"
 #include "tables/workload.h"
 
 #include <ctype.h>
@@ -536,6 +537,45 @@ static void add_missing(struct verdict *v, const struct nai_report *report) {
   add_tables(v, quality, "rows-missing", "Rows are missing from the trace, deleted or lost: ");
 }
 
+/* The row of a process's range; -1: none of that name. */
+static int64_t find_range(const struct nai_table *ranges, int64_t pid, const char *name) {
+  for (int64_t i = 0; i < ranges->rows; i++)
+    if (nai_get_i64(ranges, i, NVTX_RANGES_pid) == pid &&
+        strcmp(nai_get_str(ranges, i, NVTX_RANGES_range_name), name) == 0)
+      return i;
+  return -1;
+}
+
+/* "135 rounds, median 60.2 ms: find_centers 31.7 ms, 3D_backbone 17.8 ms.": ranges of the process whose range takes
+ * most time that come one behind the other, again and again. Whether there are several. */
+static bool put_rounds(struct nai_buf *out, const struct nai_report *report) {
+  enum { MAX_RANGES = 3, WORTH = 20 /* of the round */ };
+  const struct nai_table *units = nai_report_table(report, "repeating_units"),
+                         *ranges = nai_report_table(report, "nvtx_ranges");
+  NAI_SCOPED(nai_buf) words = {0};
+  int named = 0;
+  for (int64_t i = 0; i < units->rows && named < MAX_RANGES; i++) {
+    const struct REPEATING_UNITS_row unit = REPEATING_UNITS_at(units, i), first = REPEATING_UNITS_at(units, 0);
+    int64_t at = unit.kernel_count || unit.pid != first.pid ? -1 : find_range(ranges, unit.pid, unit.nvtx_path);
+    double median = at < 0 ? 0 : nai_get_f64(ranges, at, NVTX_RANGES_p50_duration_ns);
+    if (!(median * WORTH >= (double)unit.median_ns))
+      continue;
+    if (!named) {
+      nai_fmt_count(&words, unit.repetitions);
+      nai_buf_puts(&words, " rounds, median ");
+      nai_fmt_duration(&words, (double)unit.median_ns);
+    }
+    nai_buf_puts(&words, named++ ? ", " : ": ");
+    put_name(&words, unit.nvtx_path);
+    nai_buf_putc(&words, ' ');
+    nai_fmt_duration(&words, median);
+  }
+  out->oom |= words.oom;
+  if (named > 1)
+    nai_buf_printf(out, "%s.", nai_buf_str(&words));
+  return named > 1;
+}
+
 /* Without GPU activity ranges are what there is. */
 static void put_longest_range(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *ranges = nai_report_table(report, "nvtx_ranges");
@@ -606,13 +646,13 @@ static void put_program(struct nai_buf *out, const struct nai_report *report, co
     put_active(out, report, &course, &said->dominant, detail);
   else if (gpus || calls)
     put_course(out, report, &course, detail);
-  else if (ranges)
+  else if (ranges && !put_rounds(out, report))
     put_longest_range(out, report);
-  else if (course.recorded > 0 && !led) {
+  else if (!ranges && course.recorded > 0 && !led) {
     nai_buf_puts(out, "No CUDA call in ");
     nai_fmt_duration(out, (double)course.recorded);
     nai_buf_puts(out, " of capture: the program used no GPU, or CUDA was not traced.");
-  } else if (!led)
+  } else if (!ranges && !led)
     nai_buf_puts(out, "No event in this trace.");
   if (!gpus && !led && found(report, "cuda_traced", "problem"))
     nai_buf_puts(out, " Record with nsys profile --trace=cuda,nvtx,osrt.");

@@ -457,6 +457,16 @@ class WhatIsNotRecorded(unittest.TestCase):
             self.assertIn(longest["range_name"], said.verdict)
             self.assertNotIn("Kernel time", said.section("NVTX ranges"))
 
+    def test_ranges_one_behind_the_other_are_rounds(self):
+        stages = edited(trace("nvtx-only"), "two-stages", "DELETE FROM NVTX_EVENTS WHERE text = 'frame'")
+        lengths = {name: sorted(end - start for start, end in sqlite3.connect(trace("nvtx-only")).execute(
+            "SELECT start, end FROM NVTX_EVENTS WHERE text = ?", (name,))) for name in ("find_centers", "backbone")}
+        said = re.search(r" (\d+) rounds, median [\d.]+ ms: find_centers ([\d.]+) ms, backbone ([\d.]+) ms\.", stages.verdict)
+        self.assertTrue(said, stages.verdict)
+        self.assertEqual([int(said.group(1))] * 2, [len(rows) for rows in lengths.values()])
+        for text, rows in zip(said.groups()[1:], lengths.values()):
+            self.assertAlmostEqual(float(text), rows[len(rows) // 2] / 1e6, delta=0.1)
+
     def test_launches_before_the_capture_are_no_missing_ranges(self):
         """Kernels that were launched before the trace begins cannot lie in its ranges."""
         late = edited(trace("training"), "begins-mid-run",
