@@ -185,7 +185,7 @@ class Causes(unittest.TestCase):
             self.assertRegex(said.evidence("idle-queue-drained"), "cudaStreamSynchronize")
         if real("fsdp_2gpu"):
             self.assertIn("aten::to", real("fsdp_2gpu").evidence("idle-queue-drained"))
-            self.assertGreater(max(float(r["pct_of_idle"]) for r in real("fsdp_2gpu").rows("idle_causes")), 60)
+            self.assertGreater(max(float(r["pct_of_idle"]) for r in real("fsdp_2gpu").rows("idle_causes")), 50)
 
     def test_a_wait_after_each_launch_is_one_cause(self):
         """Of 50 us between two kernels 10 are the wait's end, 20 the way to the next launch, 15 the launch, 5 its latency."""
