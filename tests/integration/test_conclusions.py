@@ -134,6 +134,21 @@ class Bounds(unittest.TestCase):
             with self.subTest(version):
                 self.hold(sibling("nussinov", version), better, "underfilled", 1.5)
 
+    def test_a_price_says_what_it_is_for(self):
+        """Frames of a camera: the next version has more blocks, and reads its image another way. More blocks alone are priced."""
+        better = sibling("jetson_lab", "report14")
+        for version in ("report3", "report6", "report12") if better else ():
+            lossy = sibling("jetson_lab", version)
+            compute, frames = [], []
+            for said in (lossy, better):
+                kernels = said.rows("kernels")
+                frames.append(next(int(row["call_count"]) for row in kernels if row["kernel_name"].startswith("void I420ToRGB")))
+                compute.append(sum(support.ns_of_ms(row["total_time_ms"]) for row in kernels if "istogram" in row["kernel_name"]))
+            won = compute[0] / frames[0] - compute[1] / frames[1]
+            said = lossy.findings["underfilled"]["saving_ns"] / frames[0]
+            self.assertTrue(0.8 * won <= said <= 1.1 * won, (version, said, won))
+            self.assertIn("with more blocks alone", lossy.evidence("underfilled"))
+            self.assertNotIn("upper bound", lossy.evidence("underfilled"))
 
     def test_no_version_wins_more_than_all_findings_say(self):
         """Every version of a program against every faster one: what was won lies below the findings that are no part of others."""
