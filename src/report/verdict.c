@@ -373,9 +373,9 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
     nai_buf_printf(out, " on %s", finding->scope);
 }
 
-/* "; then title (place, 12 %)" */
-static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, const struct FINDINGS_row *second,
-                       const struct said *said) {
+/* "; then title (place, 12 %)", behind a share of `before`. */
+static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct said *said,
+                       const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then ");
   put_within(out, second->title);
@@ -385,7 +385,7 @@ static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, co
   put_name(out, place);
   nai_buf_puts(out, *place ? ", " : "");
   put_share(out, second, said);
-  put_base(out, base_of(second, said), base_of(first, said));
+  put_base(out, base_of(second, said), before);
   nai_buf_putc(out, ')');
 }
 
@@ -414,8 +414,11 @@ static void put_loss(struct nai_buf *out, const struct nai_report *report, const
     put_words(out, first.title, MAX_TITLE_WORDS);
   if (detail <= WITH_PLACE)
     put_place(out, first.place, said);
-  if (detail <= WITH_SAVING && !put_simulated(out, report, &first) && first.saving_ns != NAI_NULL_I64)
+  const char *before = said->partition ? "active time" : "";
+  if (detail <= WITH_SAVING && !put_simulated(out, report, &first) && first.saving_ns != NAI_NULL_I64) {
     put_saving(out, &first, said);
+    before = base_of(&first, said);
+  }
   if (detail == WITH_SHARE && !isnan(first.pct_of_active)) {
     nai_buf_puts(out, " (");
     put_share(out, &first, said);
@@ -424,7 +427,7 @@ static void put_loss(struct nai_buf *out, const struct nai_report *report, const
   }
   if (detail <= WITH_SECOND && said->second >= 0) {
     const struct FINDINGS_row second = FINDINGS_at(findings, said->second);
-    put_second(out, &first, &second, said);
+    put_second(out, &second, said, before);
   }
   nai_buf_putc(out, '.');
 }
@@ -685,10 +688,10 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   static const struct {
     enum course_detail course;
     enum loss_detail loss;
-  } ways[] = {{COURSE_WHOLE, WITH_SECOND},  {COURSE_MAIN, WITH_SECOND},  {COURSE_WHOLE, WITH_PLACE},
-              {COURSE_MAIN, WITH_PLACE},    {COURSE_LENGTH, WITH_PLACE}, {COURSE_MAIN, WITH_SAVING},
-              {COURSE_LENGTH, WITH_SAVING}, {COURSE_MAIN, WITH_SHARE},   {COURSE_NONE, WITH_SAVING},
-              {COURSE_NONE, WITH_SHARE},    {COURSE_NONE, TITLE_ONLY},   {COURSE_NONE, NO_LOSS}};
+  } ways[] = {{COURSE_WHOLE, WITH_SECOND}, {COURSE_MAIN, WITH_SECOND},   {COURSE_WHOLE, WITH_PLACE},
+              {COURSE_MAIN, WITH_PLACE},   {COURSE_MAIN, WITH_SAVING},   {COURSE_MAIN, WITH_SHARE},
+              {COURSE_LENGTH, WITH_PLACE}, {COURSE_LENGTH, WITH_SAVING}, {COURSE_NONE, WITH_SAVING},
+              {COURSE_NONE, WITH_SHARE},   {COURSE_NONE, TITLE_ONLY},    {COURSE_NONE, NO_LOSS}};
   enum { WAYS = sizeof ways / sizeof *ways };
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct said said;
