@@ -112,14 +112,16 @@ static struct dominant find_dominant(const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings"),
                          *kernels = nai_report_table(report, "profile_targets");
   struct dominant most = {0};
-  for (int64_t f = 0; f < findings->rows; f++)
-    for (int64_t i = 0; strcmp(nai_get_str(findings, f, FINDINGS_id), "dominant-kernel") == 0 && i < kernels->rows;
-         i++) {
+  for (int64_t f = 0; f < findings->rows; f++) {
+    if (strcmp(nai_get_str(findings, f, FINDINGS_id), "dominant-kernel") != 0)
+      continue;
+    const char *place = nai_get_str(findings, f, FINDINGS_place);
+    for (int64_t i = 0; i < kernels->rows; i++) {
       const struct PROFILE_TARGETS_row kernel = PROFILE_TARGETS_at(kernels, i);
-      if (*kernel.function && kernel.pct_of_active > most.pct &&
-          strcmp(kernel.function, nai_get_str(findings, f, FINDINGS_place)) == 0)
+      if (*kernel.function && kernel.pct_of_active > most.pct && strcmp(kernel.function, place) == 0)
         most = (struct dominant){kernel.function, kernel.pct_of_active};
     }
+  }
   return most;
 }
 
@@ -661,7 +663,7 @@ static void put_program(struct nai_buf *out, const struct nai_report *report, co
     nai_buf_puts(out, " Record with nsys profile --trace=cuda,nvtx,osrt.");
 }
 
-/* What there is to say of losses; the dominant kernel is not named twice. */
+/* What there is to say of losses. */
 static void find_said(struct said *out, const struct nai_report *report, bool gpus, bool losses) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct nai_capture_course course;
@@ -673,7 +675,7 @@ static void find_said(struct said *out, const struct nai_report *report, bool gp
   out->gpus = nai_report_table(report, "gpu_utilization")->rows;
 }
 
-/* The same for a detail: what comes second tells which kernel it is about. */
+/* The same for a detail: a kernel that the second loss is about is not named before. */
 static struct said said_with(const struct said *said, const struct nai_report *report, enum loss_detail detail) {
   struct said with = *said;
   const struct nai_table *findings = nai_report_table(report, "findings");
