@@ -104,7 +104,9 @@ static void put_name(struct nai_buf *out, const char *name) {
 /* The kernel that takes most of the compute time of a GPU; NULL: none does. */
 struct dominant {
   const char *function;
-  double pct; /* of the active time */
+  double pct;  /* of the active time */
+  bool leads;  /* that is the first finding */
+  bool behind; /* named behind "compute" */
 };
 
 /* As the rules find it; of several GPUs or kernels the largest share. */
@@ -119,7 +121,7 @@ static struct dominant find_dominant(const struct nai_report *report) {
     for (int64_t i = 0; i < kernels->rows; i++) {
       const struct PROFILE_TARGETS_row kernel = PROFILE_TARGETS_at(kernels, i);
       if (*kernel.function && kernel.pct_of_active > most.pct && strcmp(kernel.function, place) == 0)
-        most = (struct dominant){kernel.function, kernel.pct_of_active};
+        most = (struct dominant){.function = kernel.function, .pct = kernel.pct_of_active};
     }
   }
   return most;
@@ -226,7 +228,7 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report, 
     nai_buf_puts(out, separator);
     put_percent(out, low, high);
     nai_buf_printf(out, " %s", parts[p].text);
-    if (parts[p].active == GPU_ACTIVE_compute_pct && kernel->function) {
+    if (parts[p].active == GPU_ACTIVE_compute_pct && kernel->behind) {
       nai_buf_puts(out, " (");
       put_name(out, kernel->function);
       nai_buf_putc(out, ' ');
@@ -396,10 +398,16 @@ enum loss_detail { WITH_SECOND, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY,
 
 /* The first loss's place, unless that is the kernel which was named. */
 static void put_place(struct nai_buf *out, const char *place, const struct said *said) {
-  if (!*place || (said->partition && said->dominant.function && strcmp(place, said->dominant.function) == 0))
+  const struct dominant *kernel = &said->dominant;
+  bool same = kernel->function && strcmp(place, kernel->function) == 0;
+  if (!*place || (same && kernel->behind))
     return;
   nai_buf_puts(out, " (");
   put_name(out, place);
+  if (same && kernel->leads && said->partition) {
+    nai_buf_puts(out, ", ");
+    nai_fmt_percent(out, kernel->pct);
+  }
   nai_buf_putc(out, ')');
 }
 
@@ -672,16 +680,18 @@ static void find_said(struct said *out, const struct nai_report *report, bool gp
   out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
   out->partition = gpus && !nai_capture_course_hardly_works(&course);
   out->dominant = find_dominant(report);
+  out->dominant.leads =
+      out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;
   out->gpus = nai_report_table(report, "gpu_utilization")->rows;
 }
 
-/* The same for a detail: a kernel that the second loss is about is not named before. */
+/* The same for a detail: a kernel that the losses behind it are about is not named before. */
 static struct said said_with(const struct said *said, const struct nai_report *report, enum loss_detail detail) {
   struct said with = *said;
   const struct nai_table *findings = nai_report_table(report, "findings");
-  if (detail == WITH_SECOND && said->second >= 0 && said->dominant.function &&
-      strcmp(nai_get_str(findings, said->second, FINDINGS_place), said->dominant.function) == 0)
-    with.dominant.function = NULL;
+  bool second = detail == WITH_SECOND && said->second >= 0 && said->dominant.function &&
+                strcmp(nai_get_str(findings, said->second, FINDINGS_place), said->dominant.function) == 0;
+  with.dominant.behind = said->partition && said->dominant.function && !second && !said->dominant.leads;
   return with;
 }
 
