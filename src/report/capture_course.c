@@ -59,12 +59,25 @@ static const char *main_function(const struct nai_report *report, const char *sc
   return NULL;
 }
 
+/* Whether the profiler takes `least` ns or more of a phase. */
+static bool profiler_takes(const struct nai_report *report, enum nai_capture_phase phase, int64_t least) {
+  const struct nai_table *parts = nai_report_table(report, "capture_time");
+  for (int64_t i = 0; i < parts->rows; i++) {
+    const struct CAPTURE_TIME_row part = CAPTURE_TIME_at(parts, i);
+    if (phase_of(part.phase) == (int)phase && strcmp(part.part, "profiler") == 0)
+      return part.duration_ns >= least;
+  }
+  return false;
+}
+
 const char *nai_capture_course_main(const struct nai_report *report, const struct nai_capture_course *course,
                                     enum nai_capture_phase phase) {
   static const char *const scopes[NAI_CAPTURE_PHASE_COUNT] = {
       [NAI_CAPTURE_BEFORE] = "set_up", [NAI_CAPTURE_SET_UP] = "before_work", [NAI_CAPTURE_AFTER] = "after_work"};
   static const char *const layers[] = {"cuda_api", "os_runtime", "samples"};
   int64_t least = course->ns[phase] / 2 + 1;
+  if (profiler_takes(report, phase, least))
+    return "profiler";
   const char *found = phase == NAI_CAPTURE_BETWEEN ? main_pause(report, least) : NULL;
   for (size_t i = 0; scopes[phase] && !found && i < sizeof layers / sizeof *layers; i++)
     found = main_function(report, scopes[phase], layers[i], least);

@@ -13,8 +13,8 @@ void nai_capture_course_of(struct nai_capture_course *out, const struct nai_repo
 /* Whether GPUs did work in it, but less than 5 % of what was recorded. */
 bool nai_capture_course_hardly_works(const struct nai_capture_course *course);
 
-/* What fills half of a phase of the host or more: a CUDA call, an OS runtime call, a function, what a pause is recorded
- * as; a name of the trace's. NULL: nothing that is known. */
+/* What fills half of a phase of the host or more: "profiler", a CUDA call, an OS runtime call, a function, what a pause
+ * is recorded as; a name of the trace's. NULL: nothing that is known. */
 const char *nai_capture_course_main(const struct nai_report *report, const struct nai_capture_course *course,
                                     enum nai_capture_phase phase);
 /* " (646.9 ms profiler)": parts of a phase that are at least 1 % of the capture; "" for none. */

@@ -12,6 +12,8 @@
 #include "tables/gpu_utilization.h"
 #include "tables/idle_causes.h"
 #include "tables/nvtx_ranges.h"
+#include "tables/profile_targets.h"
+#include "tables/repeating_units.h"
 #include "tables/workload.h"
 
 #include <ctype.h>
@@ -97,6 +99,34 @@ static void put_name(struct nai_buf *out, const char *name) {
   out->oom |= words.oom;
 }
 
+/* --- what it is about ----------------------------------------------------------------------------- */
+
+/* The kernel that takes most of the compute time of a GPU; NULL: none does. */
+struct dominant {
+  const char *function;
+  double pct;  /* of the active time */
+  bool leads;  /* that is the first finding */
+  bool behind; /* named behind "compute" */
+};
+
+/* As the rules find it; of several GPUs or kernels the largest share. */
+static struct dominant find_dominant(const struct nai_report *report) {
+  const struct nai_table *findings = nai_report_table(report, "findings"),
+                         *kernels = nai_report_table(report, "profile_targets");
+  struct dominant most = {0};
+  for (int64_t f = 0; f < findings->rows; f++) {
+    if (strcmp(nai_get_str(findings, f, FINDINGS_id), "dominant-kernel") != 0)
+      continue;
+    const char *place = nai_get_str(findings, f, FINDINGS_place);
+    for (int64_t i = 0; i < kernels->rows; i++) {
+      const struct PROFILE_TARGETS_row kernel = PROFILE_TARGETS_at(kernels, i);
+      if (*kernel.function && kernel.pct_of_active > most.pct && strcmp(kernel.function, place) == 0)
+        most = (struct dominant){.function = kernel.function, .pct = kernel.pct_of_active};
+    }
+  }
+  return most;
+}
+
 /* --- the course of the capture -------------------------------------------------------------------- */
 
 /* How much is said of the course of the capture: phases from a twentieth or a fifth of it on, its length, or nothing.
@@ -128,7 +158,7 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
     nai_buf_printf(out, " %s", nai_capture_phase_label(phase));
     if (phase == NAI_CAPTURE_CALLS && detail == COURSE_WHOLE)
       nai_capture_course_parts(out, report, NAI_CAPTURE_CALLS);
-    if (detail == COURSE_WHOLE)
+    if (detail <= COURSE_MAIN || with_gpu)
       put_main(out, report, course, (enum nai_capture_phase)phase);
     if (gpu) {
       nai_buf_puts(out, " (busy ");
@@ -174,8 +204,9 @@ static void put_gpu_count(struct nai_buf *out, const struct nai_report *report) 
   nai_buf_puts(out, found(report, "gpus_shared", "note") ? " shared by processes, " : ", ");
 }
 
-/* "84.6-85.8 % compute, 8.7-10.5 % idle": what is `least` percent or more on some GPU. */
-static void put_partition(struct nai_buf *out, const struct nai_report *report, double least) {
+/* "84.6-85.8 % compute (render 80.1 %), 8.7-10.5 % idle": what is `least` percent or more on some GPU. */
+static void put_partition(struct nai_buf *out, const struct nai_report *report, const struct dominant *kernel,
+                          double least) {
   static const struct part parts[] = {{GPU_ACTIVE_compute_pct, GPU_UTILIZATION_compute_pct, "compute"},
                                       {GPU_ACTIVE_exposed_comm_pct, GPU_UTILIZATION_exposed_comm_pct,
                                        "exposed communication"},
@@ -197,6 +228,13 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report, 
     nai_buf_puts(out, separator);
     put_percent(out, low, high);
     nai_buf_printf(out, " %s", parts[p].text);
+    if (parts[p].active == GPU_ACTIVE_compute_pct && kernel->behind) {
+      nai_buf_puts(out, " (");
+      put_name(out, kernel->function);
+      nai_buf_putc(out, ' ');
+      nai_fmt_percent(out, kernel->pct);
+      nai_buf_putc(out, ')');
+    }
     separator = ", ";
   }
 }
@@ -219,7 +257,7 @@ static int64_t active_ns(const struct nai_report *report) {
 
 /* "2 GPUs, active for 299.8 ms of 330.0 ms (25.0 ms before CUDA): 85.0 % compute, 15.0 % idle." */
 static void put_active(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
-                       enum course_detail detail) {
+                       const struct dominant *kernel, enum course_detail detail) {
   enum { MOST_OF_IT = 90 };
   NAI_SCOPED(nai_buf) phases = {0};
   bool most = (double)course->ns[NAI_CAPTURE_GPU] * 100 >= (double)course->recorded * MOST_OF_IT;
@@ -237,7 +275,7 @@ static void put_active(struct nai_buf *out, const struct nai_report *report, con
   }
   out->oom |= phases.oom;
   nai_buf_puts(out, ": ");
-  put_partition(out, report, detail == COURSE_WHOLE ? 1 : 2.5);
+  put_partition(out, report, kernel, detail == COURSE_WHOLE ? 1 : 2.5);
   nai_buf_putc(out, '.');
 }
 
@@ -254,6 +292,14 @@ static void put_course(struct nai_buf *out, const struct nai_report *report, con
 
 /* --- losses --------------------------------------------------------------------------------------- */
 
+/* What is said of losses, and what the sentence before has said. */
+struct said {
+  int64_t first, second;    /* rows of findings; -1: none */
+  bool partition;           /* shares are of the active time so far */
+  struct dominant dominant; /* named there */
+  int64_t gpus;
+};
+
 /* The next finding that costs time, from `row` on; -1 for none. What is a share of the capture, its course says. */
 static int64_t next_loss(const struct nai_table *findings, int64_t row) {
   for (; row < findings->rows; row++)
@@ -263,9 +309,20 @@ static int64_t next_loss(const struct nai_table *findings, int64_t row) {
   return -1;
 }
 
-static void put_share(struct nai_buf *out, const struct FINDINGS_row *finding) {
-  if (!isnan(finding->pct_of_active))
-    nai_fmt_percent(out, finding->pct_of_active);
+/* Whether a loss counts by its share of the capture: where the GPU's work is a small part of that. */
+static bool of_capture(const struct FINDINGS_row *finding, const struct said *said) {
+  return !said->partition && finding->pct_of_capture > 0;
+}
+
+static void put_share(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said) {
+  double pct = of_capture(finding, said) ? finding->pct_of_capture : finding->pct_of_active;
+  if (!isnan(pct))
+    nai_fmt_percent(out, pct);
+}
+
+/* What that share is of. */
+static const char *base_of(const struct FINDINGS_row *finding, const struct said *said) {
+  return of_capture(finding, said) ? "capture" : finding->share_of;
 }
 
 /* A title within a sentence: without its capital, unless that belongs to a name. */
@@ -278,10 +335,10 @@ static void put_within(struct nai_buf *out, const char *title) {
     nai_buf_printf(out, "%c%s", name ? *title : tolower((unsigned char)*title), title + 1);
 }
 
-/* What a share is of: a pause is no part of the active time. */
-static void put_base(struct nai_buf *out, const struct FINDINGS_row *finding) {
-  if (*finding->share_of)
-    nai_buf_printf(out, " of %s%s", strcmp(finding->share_of, "active time") == 0 ? "" : "the ", finding->share_of);
+/* A base that is not the one before: a pause is no part of the active time. */
+static void put_base(struct nai_buf *out, const char *base, const char *before) {
+  if (*base && strcmp(base, before) != 0)
+    nai_buf_printf(out, " of %s%s", strcmp(base, "active time") == 0 ? "" : "the ", base);
 }
 
 /* The loss that is named behind the first one; -1: none is worth it. */
@@ -302,25 +359,27 @@ static bool put_simulated(struct nai_buf *out, const struct nai_report *report, 
   return true;
 }
 
-/* ", potential saving 25.5 ms (52.2 % of the active time, 12.0 % of the capture) on GPU 0" */
-static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, int64_t gpus) {
+/* ", potential saving 25.5 ms (52.2 %, 12.0 % of the capture) on GPU 0" */
+static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said) {
   nai_buf_puts(out, ", potential saving ");
   nai_fmt_duration(out, (double)finding->saving_ns);
   nai_buf_puts(out, " (");
-  put_share(out, finding);
-  put_base(out, finding);
-  if (strcmp(finding->share_of, "active time") == 0 && finding->pct_of_capture < finding->pct_of_active * 3 / 4) {
+  put_share(out, finding, said);
+  put_base(out, base_of(finding, said), said->partition ? "active time" : "");
+  if (said->partition && strcmp(finding->share_of, "active time") == 0 &&
+      finding->pct_of_capture < finding->pct_of_active * 3 / 4) {
     nai_buf_puts(out, ", ");
     nai_fmt_percent(out, finding->pct_of_capture);
     nai_buf_puts(out, " of the capture");
   }
   nai_buf_putc(out, ')');
-  if (finding->gpu_count != gpus && strcmp(finding->scope, "run") != 0)
+  if (finding->gpu_count != said->gpus && strcmp(finding->scope, "run") != 0)
     nai_buf_printf(out, " on %s", finding->scope);
 }
 
-/* "; then title (place, 12 %)" */
-static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, const struct FINDINGS_row *second) {
+/* "; then title (place, 12 %)", behind a share of `before`. */
+static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct said *said,
+                       const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then ");
   put_within(out, second->title);
@@ -329,50 +388,67 @@ static void put_second(struct nai_buf *out, const struct FINDINGS_row *first, co
   nai_buf_puts(out, " (");
   put_name(out, place);
   nai_buf_puts(out, *place ? ", " : "");
-  put_share(out, second);
-  if (strcmp(second->share_of, first->share_of) != 0)
-    put_base(out, second);
+  put_share(out, second, said);
+  put_base(out, base_of(second, said), before);
   nai_buf_putc(out, ')');
 }
 
 /* How much is said of a loss. */
 enum loss_detail { WITH_SECOND, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY, NO_LOSS };
 
-static void put_loss(struct nai_buf *out, const struct nai_report *report, int64_t row, int64_t next,
-                     enum loss_detail detail, int64_t gpus) {
+/* The first loss's place, unless that is the kernel which was named. */
+static void put_place(struct nai_buf *out, const char *place, const struct said *said) {
+  const struct dominant *kernel = &said->dominant;
+  bool same = kernel->function && strcmp(place, kernel->function) == 0;
+  if (!*place || (same && kernel->behind))
+    return;
+  nai_buf_puts(out, " (");
+  put_name(out, place);
+  if (same && kernel->leads && said->partition) {
+    nai_buf_puts(out, ", ");
+    nai_fmt_percent(out, kernel->pct);
+  }
+  nai_buf_putc(out, ')');
+}
+
+static void put_loss(struct nai_buf *out, const struct nai_report *report, const struct said *said,
+                     enum loss_detail detail) {
   enum { MAX_TITLE_WORDS = 14, LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
   const struct nai_table *findings = nai_report_table(report, "findings");
-  const struct FINDINGS_row first = FINDINGS_at(findings, row);
+  const struct FINDINGS_row first = FINDINGS_at(findings, said->first);
   bool little = first.pct_of_capture < LITTLE_PCT;
   nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
   if (little)
     put_within(out, first.title);
   else
     put_words(out, first.title, MAX_TITLE_WORDS);
-  if (detail <= WITH_PLACE && *first.place) {
-    nai_buf_puts(out, " (");
-    put_name(out, first.place);
-    nai_buf_putc(out, ')');
+  if (detail <= WITH_PLACE)
+    put_place(out, first.place, said);
+  const char *before = said->partition ? "active time" : "";
+  if (detail <= WITH_SAVING && !put_simulated(out, report, &first) && first.saving_ns != NAI_NULL_I64) {
+    put_saving(out, &first, said);
+    before = base_of(&first, said);
   }
-  if (detail <= WITH_SAVING && !put_simulated(out, report, &first) && first.saving_ns != NAI_NULL_I64)
-    put_saving(out, &first, gpus);
   if (detail == WITH_SHARE && !isnan(first.pct_of_active)) {
     nai_buf_puts(out, " (");
-    put_share(out, &first);
+    put_share(out, &first, said);
+    put_base(out, base_of(&first, said), said->partition ? "active time" : "");
     nai_buf_putc(out, ')');
   }
-  if (detail <= WITH_SECOND && next >= 0) {
-    const struct FINDINGS_row second = FINDINGS_at(findings, next);
-    put_second(out, &first, &second);
+  if (detail <= WITH_SECOND && said->second >= 0) {
+    const struct FINDINGS_row second = FINDINGS_at(findings, said->second);
+    put_second(out, &second, said, before);
   }
   nai_buf_putc(out, '.');
 }
 
 /* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
  * finding is not that one. */
-static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss, bool second_named) {
+static void put_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
+                       bool second_named) {
   enum { MAX_REASON_WORDS = 10 };
-  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns), at = -1;
+  int64_t loss = said->first, at = -1;
+  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns);
   for (int64_t i = 0; i < findings->rows; i++) {
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
     if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
@@ -384,7 +460,7 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   if (at < 0)
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
-  if (second_named && at == second_loss(findings, loss)) {
+  if (second_named && at == said->second) {
     nai_buf_puts(out, " The latter is larger but less certain: ");
     put_words(out, larger.reason, MAX_REASON_WORDS);
     nai_buf_putc(out, '.');
@@ -393,7 +469,7 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
   put_within(out, larger.title);
   nai_buf_puts(out, " (");
-  put_share(out, &larger);
+  put_share(out, &larger, said);
   nai_buf_puts(out, "; ");
   put_words(out, larger.reason, MAX_REASON_WORDS);
   nai_buf_puts(out, ").");
@@ -474,6 +550,45 @@ static void add_missing(struct verdict *v, const struct nai_report *report) {
   add_tables(v, quality, "rows-missing", "Rows are missing from the trace, deleted or lost: ");
 }
 
+/* The row of a process's range; -1: none of that name. */
+static int64_t find_range(const struct nai_table *ranges, int64_t pid, const char *name) {
+  for (int64_t i = 0; i < ranges->rows; i++)
+    if (nai_get_i64(ranges, i, NVTX_RANGES_pid) == pid &&
+        strcmp(nai_get_str(ranges, i, NVTX_RANGES_range_name), name) == 0)
+      return i;
+  return -1;
+}
+
+/* "135 rounds, median 60.2 ms: find_centers 31.7 ms, 3D_backbone 17.8 ms.": ranges of the process whose range takes
+ * most time that come one behind the other, again and again. Whether there are several. */
+static bool put_rounds(struct nai_buf *out, const struct nai_report *report) {
+  enum { MAX_RANGES = 3, WORTH = 20 /* of the round */ };
+  const struct nai_table *units = nai_report_table(report, "repeating_units"),
+                         *ranges = nai_report_table(report, "nvtx_ranges");
+  NAI_SCOPED(nai_buf) words = {0};
+  int named = 0;
+  for (int64_t i = 0; i < units->rows && named < MAX_RANGES; i++) {
+    const struct REPEATING_UNITS_row unit = REPEATING_UNITS_at(units, i), first = REPEATING_UNITS_at(units, 0);
+    int64_t at = unit.kernel_count || unit.pid != first.pid ? -1 : find_range(ranges, unit.pid, unit.nvtx_path);
+    double median = at < 0 ? 0 : nai_get_f64(ranges, at, NVTX_RANGES_p50_duration_ns);
+    if (!(median * WORTH >= (double)unit.median_ns))
+      continue;
+    if (!named) {
+      nai_fmt_count(&words, unit.repetitions);
+      nai_buf_puts(&words, " rounds, median ");
+      nai_fmt_duration(&words, (double)unit.median_ns);
+    }
+    nai_buf_puts(&words, named++ ? ", " : ": ");
+    put_name(&words, unit.nvtx_path);
+    nai_buf_putc(&words, ' ');
+    nai_fmt_duration(&words, median);
+  }
+  out->oom |= words.oom;
+  if (named > 1)
+    nai_buf_printf(out, "%s.", nai_buf_str(&words));
+  return named > 1;
+}
+
 /* Without GPU activity ranges are what there is. */
 static void put_longest_range(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *ranges = nai_report_table(report, "nvtx_ranges");
@@ -532,28 +647,52 @@ static bool add_leading(struct verdict *v, const struct nai_report *report, bool
 }
 
 /* What the program is, behind it where its time went. */
-static void put_program(struct nai_buf *out, const struct nai_report *report, bool gpus, bool led,
-                        enum course_detail detail) {
+static void put_program(struct nai_buf *out, const struct nai_report *report, const struct said *said, bool gpus,
+                        bool led, enum course_detail detail) {
   struct nai_capture_course course;
   const char *what = led ? "" : program(report);
   nai_capture_course_of(&course, report);
   bool ranges = nai_report_table(report, "nvtx_ranges")->rows > 0, calls = course.ns[NAI_CAPTURE_CALLS] > 0;
   if (*what)
     nai_buf_printf(out, "%s%s", what, gpus || calls ? ", " : ". ");
-  if (gpus && !nai_capture_course_hardly_works(&course))
-    put_active(out, report, &course, detail);
+  if (said->partition)
+    put_active(out, report, &course, &said->dominant, detail);
   else if (gpus || calls)
     put_course(out, report, &course, detail);
-  else if (ranges)
+  else if (ranges && !put_rounds(out, report))
     put_longest_range(out, report);
-  else if (course.recorded > 0 && !led) {
+  else if (!ranges && course.recorded > 0 && !led) {
     nai_buf_puts(out, "No CUDA call in ");
     nai_fmt_duration(out, (double)course.recorded);
     nai_buf_puts(out, " of capture: the program used no GPU, or CUDA was not traced.");
-  } else if (!led)
+  } else if (!ranges && !led)
     nai_buf_puts(out, "No event in this trace.");
   if (!gpus && !led && found(report, "cuda_traced", "problem"))
     nai_buf_puts(out, " Record with nsys profile --trace=cuda,nvtx,osrt.");
+}
+
+/* What there is to say of losses. */
+static void find_said(struct said *out, const struct nai_report *report, bool gpus, bool losses) {
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  out->first = losses ? next_loss(findings, 0) : -1;
+  out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
+  out->partition = gpus && !nai_capture_course_hardly_works(&course);
+  out->dominant = find_dominant(report);
+  out->dominant.leads =
+      out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;
+  out->gpus = nai_report_table(report, "gpu_utilization")->rows;
+}
+
+/* The same for a detail: a kernel that the losses behind it are about is not named before. */
+static struct said said_with(const struct said *said, const struct nai_report *report, enum loss_detail detail) {
+  struct said with = *said;
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  bool second = detail == WITH_SECOND && said->second >= 0 && said->dominant.function &&
+                strcmp(nai_get_str(findings, said->second, FINDINGS_place), said->dominant.function) == 0;
+  with.dominant.behind = said->partition && said->dominant.function && !second && !said->dominant.leads;
+  return with;
 }
 
 /* The course and the losses: as much of both as fits. A larger loss that was rated lower goes before details. */
@@ -561,27 +700,28 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   static const struct {
     enum course_detail course;
     enum loss_detail loss;
-  } ways[] = {{COURSE_WHOLE, WITH_SECOND},  {COURSE_MAIN, WITH_SECOND},  {COURSE_WHOLE, WITH_PLACE},
-              {COURSE_MAIN, WITH_PLACE},    {COURSE_LENGTH, WITH_PLACE}, {COURSE_MAIN, WITH_SAVING},
-              {COURSE_LENGTH, WITH_SAVING}, {COURSE_NONE, WITH_SAVING},  {COURSE_NONE, WITH_SHARE},
-              {COURSE_NONE, TITLE_ONLY},    {COURSE_NONE, NO_LOSS}};
+  } ways[] = {{COURSE_WHOLE, WITH_SECOND}, {COURSE_MAIN, WITH_SECOND},   {COURSE_WHOLE, WITH_PLACE},
+              {COURSE_MAIN, WITH_PLACE},   {COURSE_MAIN, WITH_SAVING},   {COURSE_MAIN, WITH_SHARE},
+              {COURSE_LENGTH, WITH_PLACE}, {COURSE_LENGTH, WITH_SAVING}, {COURSE_NONE, WITH_SAVING},
+              {COURSE_NONE, WITH_SHARE},   {COURSE_NONE, TITLE_ONLY},    {COURSE_NONE, NO_LOSS}};
   enum { WAYS = sizeof ways / sizeof *ways };
   const struct nai_table *findings = nai_report_table(report, "findings");
-  int64_t used = nai_report_table(report, "gpu_utilization")->rows;
-  int64_t loss = losses ? next_loss(findings, 0) : -1, second = loss >= 0 ? second_loss(findings, loss) : -1;
+  struct said said;
+  find_said(&said, report, gpus, losses);
   for (int i = 0; i < 2 * WAYS; i++) {
     NAI_SCOPED(nai_buf) piece = {0};
     enum loss_detail detail = ways[i % WAYS].loss;
     if (i < WAYS && detail >= TITLE_ONLY)
       continue;
-    put_program(&piece, report, gpus, led, ways[i % WAYS].course);
-    nai_buf_puts(&piece, piece.len && loss >= 0 ? " " : "");
-    if (loss >= 0 && detail != NO_LOSS)
-      put_loss(&piece, report, loss, second, detail, used);
-    else if (losses && gpus && loss < 0)
+    struct said with = said_with(&said, report, detail);
+    put_program(&piece, report, &with, gpus, led, ways[i % WAYS].course);
+    nai_buf_puts(&piece, piece.len && said.first >= 0 ? " " : "");
+    if (said.first >= 0 && detail != NO_LOSS)
+      put_loss(&piece, report, &with, detail);
+    else if (losses && gpus && said.first < 0)
       put_no_loss(&piece, report);
     if (losses && i < WAYS)
-      put_larger(&piece, findings, loss, detail == WITH_SECOND);
+      put_larger(&piece, findings, &with, detail == WITH_SECOND);
     if (add(v, &piece))
       return;
   }

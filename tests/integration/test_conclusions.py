@@ -134,6 +134,21 @@ class Bounds(unittest.TestCase):
             with self.subTest(version):
                 self.hold(sibling("nussinov", version), better, "underfilled", 1.5)
 
+    def test_a_price_says_what_it_is_for(self):
+        """Frames of a camera: the next version has more blocks, and reads its image another way. More blocks alone are priced."""
+        better = sibling("jetson_lab", "report14")
+        for version in ("report3", "report6", "report12") if better else ():
+            lossy = sibling("jetson_lab", version)
+            compute, frames = [], []
+            for said in (lossy, better):
+                kernels = said.rows("kernels")
+                frames.append(next(int(row["call_count"]) for row in kernels if row["kernel_name"].startswith("void I420ToRGB")))
+                compute.append(sum(support.ns_of_ms(row["total_time_ms"]) for row in kernels if "istogram" in row["kernel_name"]))
+            won = compute[0] / frames[0] - compute[1] / frames[1]
+            said = lossy.findings["underfilled"]["saving_ns"] / frames[0]
+            self.assertTrue(0.8 * won <= said <= 1.1 * won, (version, said, won))
+            self.assertIn("with more blocks alone", lossy.evidence("underfilled"))
+            self.assertNotIn("upper bound", lossy.evidence("underfilled"))
 
     def test_no_version_wins_more_than_all_findings_say(self):
         """Every version of a program against every faster one: what was won lies below the findings that are no part of others."""
@@ -185,7 +200,7 @@ class Causes(unittest.TestCase):
             self.assertRegex(said.evidence("idle-queue-drained"), "cudaStreamSynchronize")
         if real("fsdp_2gpu"):
             self.assertIn("aten::to", real("fsdp_2gpu").evidence("idle-queue-drained"))
-            self.assertGreater(max(float(r["pct_of_idle"]) for r in real("fsdp_2gpu").rows("idle_causes")), 60)
+            self.assertGreater(max(float(r["pct_of_idle"]) for r in real("fsdp_2gpu").rows("idle_causes")), 50)
 
     def test_a_wait_after_each_launch_is_one_cause(self):
         """Of 50 us between two kernels 10 are the wait's end, 20 the way to the next launch, 15 the launch, 5 its latency."""
@@ -456,6 +471,16 @@ class WhatIsNotRecorded(unittest.TestCase):
             longest = max(said.rows("nvtx_ranges"), key=lambda row: float(row["total_time_ms"]))
             self.assertIn(longest["range_name"], said.verdict)
             self.assertNotIn("Kernel time", said.section("NVTX ranges"))
+
+    def test_ranges_one_behind_the_other_are_rounds(self):
+        stages = edited(trace("nvtx-only"), "two-stages", "DELETE FROM NVTX_EVENTS WHERE text = 'frame'")
+        lengths = {name: sorted(end - start for start, end in sqlite3.connect(trace("nvtx-only")).execute(
+            "SELECT start, end FROM NVTX_EVENTS WHERE text = ?", (name,))) for name in ("find_centers", "backbone")}
+        said = re.search(r" (\d+) rounds, median [\d.]+ ms: find_centers ([\d.]+) ms, backbone ([\d.]+) ms\.", stages.verdict)
+        self.assertTrue(said, stages.verdict)
+        self.assertEqual([int(said.group(1))] * 2, [len(rows) for rows in lengths.values()])
+        for text, rows in zip(said.groups()[1:], lengths.values()):
+            self.assertAlmostEqual(float(text), rows[len(rows) // 2] / 1e6, delta=0.1)
 
     def test_launches_before_the_capture_are_no_missing_ranges(self):
         """Kernels that were launched before the trace begins cannot lie in its ranges."""

@@ -6,7 +6,7 @@
 
 /* Random times are multiples of a cell, so that every moment of a trace can be looked at. */
 enum { CELL = 10000, CELLS = 1500, MAX_CALLS = 40, MAX_OPS = 16, MAX_OVERHEADS = 8, THREADS = 3, GPUS = 2 };
-enum { LATENCY_CELLS = 2, TOLERANCE_CELLS = 2, EFFECT_CELLS = 800, LEAD_CELLS = 200 };
+enum { LATENCY_CELLS = 2, TOLERANCE_CELLS = 2, EFFECT_CELLS = 800, LEAD_CELLS = 200, OWN_CELLS = 50 };
 
 enum kind { LAUNCH, SYNC, MALLOC, MODULE, WAIT_EVENT, COPY, KINDS };
 static const char *const names[KINDS] = {"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMallocAsync",
@@ -148,6 +148,31 @@ static int after_call(const struct trace *t, const struct call *c, int length) {
   return UNKNOWN;
 }
 
+/* Whether a call of the thread, or overhead that it has, begins at a moment: it may be of no length. */
+static bool something_begins(const struct trace *t, int thread, int at) {
+  bool begins = false;
+  for (int i = 0; i < t->call_count; i++)
+    begins |= t->calls[i].thread == thread && t->calls[i].start == at;
+  for (int i = 0; i < t->overhead_count; i++) {
+    const struct overhead *o = &t->overheads[i];
+    int kind = overhead_kind(t, o);
+    bool mine = o->thread == thread || (kind == 1 && process_of(o->thread) == process_of(thread));
+    begins |= mine && kind != 4 && o->start == at;
+  }
+  return begins;
+}
+
+/* Cells of own code around one of them, without a break. */
+static int own_cells(const struct trace *t, const struct call *launch, int from, int to, int at) {
+  int first = at, end = at + 1;
+  while (first > from && !something_begins(t, launch->thread, first) && before_call(t, launch, from, first - 1) == HOST)
+    first--;
+  while (end < to && end < launch->start && !something_begins(t, launch->thread, end) &&
+         before_call(t, launch, from, end) == HOST)
+    end++;
+  return end - first;
+}
+
 struct charge {
   const struct call *wait;
   int left;
@@ -174,8 +199,9 @@ static struct truth truth_of(const struct trace *t, struct charge *charge, const
                               : after_call(t, c, to - (returned > c->start ? returned : c->start));
     const struct call *w = charge->wait;
     bool launching = cause == CUDA && latest(t, c->thread, at, LAUNCH)->owns;
-    if ((cause == HOST || cause == CUDA) && !launching && w && w->thread == c->thread && charge->left > 0 &&
-        at >= w->end && c->start <= w->end + EFFECT_CELLS) {
+    bool of_wait = cause == HOST ? own_cells(t, c, from, to, at) <= OWN_CELLS : cause == CUDA && !launching;
+    if (of_wait && w && w->thread == c->thread && charge->left > 0 && at >= w->end &&
+        c->start <= w->end + EFFECT_CELLS) {
       cause = DRAINED;
       charge->left--;
     }
@@ -579,6 +605,12 @@ static void test_compiled_before_loaded(void **state) {
 
 enum { MS = 1000000 };
 
+/* Calls of no length, between which a thread has no more than half a millisecond of code of its own. */
+static void busy(struct fixture *f, int64_t start, int64_t end) {
+  for (int64_t t = start; t < end; t += MS / 2)
+    fixture_api(f, t, t, 0, "cudaGetLastError", 0);
+}
+
 /* A wait of 10 ms that ends with the queue, then two gaps of 1 ms in which the host is late; `ahead`: how long before
  * the first of them ends the kernel between them was launched. */
 static void drain(struct fixture *f, int64_t wait_start, int64_t kernel_between) {
@@ -587,10 +619,12 @@ static void drain(struct fixture *f, int64_t wait_start, int64_t kernel_between)
   fixture_nvtx(f, 0, 15 * MS, 0, "item", NAI_NVTX_PUSH_POP);
   fixture_kernel(f, 0, 10 * MS, "long", 0, process, 7, 0);
   fixture_api(f, wait_start, 10 * MS, 0, "cudaStreamSynchronize", 1);
+  busy(f, 10 * MS, 11 * MS);
   fixture_api(f, 11 * MS, 11 * MS + 1000, 0, "cudaLaunchKernel", 2);
   fixture_kernel(f, 11 * MS + 1000, 11 * MS + kernel_between, "a", 0, process, 7, 2);
   fixture_api(f, 11 * MS + 2000, 11 * MS + 3000, 0, "cudaLaunchKernel", 3);
   fixture_kernel(f, 11 * MS + kernel_between, 11 * MS + kernel_between + 1000, "b", 0, process, 7, 3);
+  busy(f, 11 * MS + kernel_between + 1000, 12 * MS + kernel_between + 1000);
   fixture_api(f, 12 * MS + kernel_between + 1000, 12 * MS + kernel_between + 2000, 0, "cudaLaunchKernel", 4);
   fixture_kernel(f, 12 * MS + kernel_between + 2000, 30 * MS, "c", 0, process, 7, 4);
 }
@@ -609,6 +643,21 @@ static void test_drained(void **state) {
          {"in_launch_call", "cudaLaunchKernel", 2000});
 }
 
+/* Of two gaps behind a wait that with 0.6 ms of code without a call is the code's, and the other still the wait's. */
+static void test_own_code_behind_a_wait(void **state) {
+  (void)state;
+  struct fixture f;
+  int32_t process = fixture_begin(&f);
+  fixture_kernel(&f, 0, 10 * MS, "long", 0, process, 7, 0);
+  fixture_api(&f, 0, 10 * MS, 0, "cudaStreamSynchronize", 1);
+  fixture_api(&f, 10 * MS + 600000, 10 * MS + 610000, 0, "cudaLaunchKernel", 2);
+  fixture_kernel(&f, 10 * MS + 610000, 10 * MS + 700000, "a", 0, process, 7, 2);
+  fixture_api(&f, 11 * MS, 11 * MS + 10000, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(&f, 11 * MS + 10000, 12 * MS, "b", 0, process, 7, 3);
+  EXPECT(&f, {"host_code", "", 600000}, {"queue_drained", "cudaStreamSynchronize", 300000},
+         {"in_launch_call", "cudaLaunchKernel", 20000});
+}
+
 /* A copy that waits for 50 ms and returns 3 us after the GPU, then a launch so long after it. */
 static int32_t drain_by_copy(struct fixture *f, int64_t host_ns) {
   int32_t process = fixture_begin(f);
@@ -616,6 +665,7 @@ static int32_t drain_by_copy(struct fixture *f, int64_t host_ns) {
   fixture_kernel(f, 0, 50 * MS, "long", 0, process, 7, 0);
   fixture_api(f, 0, waited, 0, "cudaMemcpy", 1);
   fixture_memop(f, 49 * MS, 50 * MS, NAI_MEMOP_COPY, 0, process, 7, 1, 8, 2, 2, 0);
+  busy(f, waited, launched);
   fixture_api(f, launched, launched, 0, "cudaLaunchKernel", 2);
   fixture_kernel(f, launched, launched + 1 * MS, "late", 0, process, 7, 2);
   return process;
@@ -696,6 +746,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
                                           cmocka_unit_test(test_what_host_did),
                                           cmocka_unit_test(test_compiled_before_loaded),
                                           cmocka_unit_test(test_drained),
+                                          cmocka_unit_test(test_own_code_behind_a_wait),
                                           cmocka_unit_test(test_stalled_launch_behind_a_wait),
                                           cmocka_unit_test(test_drained_long_ago),
                                           cmocka_unit_test(test_patterns)};

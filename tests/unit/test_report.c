@@ -5,7 +5,11 @@
 #include "report/output.h"
 #include "report/report.h"
 #include "columns.h"
+#include "tables/capture_time.h"
 #include "tables/findings.h"
+#include "tables/gpu_active.h"
+#include "tables/gpu_utilization.h"
+#include "tables/profile_targets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -190,6 +194,59 @@ static void test_verdict_without_a_title(void **state) {
   check_verdict(table, NAI_SEVERITY_HIGH, "; then  (10.0 %).", NULL);
 }
 
+/* The verdict of a capture of 1 s in which the profiler takes 400 ms and a GPU `gpu_ms`, nearly all of it in one
+ * kernel. */
+static void check_course(int64_t gpu_ms, const char *place, const char *says) {
+  struct nai_table *tables[5] = {NULL};
+  const struct nai_schema *const schemas[] = {&nai_findings_schema, &nai_capture_time_schema, &nai_gpu_active_schema,
+                                              &nai_gpu_utilization_schema, &nai_profile_targets_schema};
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(nai_table_new(&tables[i], schemas[i], NULL), 0);
+  add_finding(tables[0], "high", "Few blocks", 20, "", "");
+  nai_set_str(tables[0], 0, FINDINGS_place, place);
+  nai_set_f64(tables[0], 0, FINDINGS_pct_of_active, 25);
+  nai_set_f64(tables[0], 0, FINDINGS_pct_of_capture, 2);
+  nai_set_i64(tables[0], 0, FINDINGS_gpu_count, 1);
+  nai_set_str(tables[0], 0, FINDINGS_change, "");
+  add_finding(tables[0], "low", "Dominant kernel", 0, "", "");
+  nai_set_str(tables[0], 1, FINDINGS_id, "dominant-kernel");
+  nai_set_str(tables[0], 1, FINDINGS_place, "render");
+  NAI_ADD(CAPTURE_TIME, tables[1], .phase = "before_cuda", .part = "profiler", .duration_ns = 400000000);
+  NAI_ADD(CAPTURE_TIME, tables[1], .phase = "gpu", .part = "compute", .duration_ns = gpu_ms * 1000000);
+  NAI_ADD(CAPTURE_TIME, tables[1], .phase = "after", .part = "host", .duration_ns = (600 - gpu_ms) * 1000000);
+  NAI_ADD(GPU_ACTIVE, tables[2], .active_ns = gpu_ms * 1000000, .compute_pct = 98.5, .idle_pct = 1.5);
+  NAI_ADD(GPU_UTILIZATION, tables[3], .window_ns = gpu_ms * 1000000);
+  NAI_ADD(PROFILE_TARGETS, tables[4], .kernel_name = "render(int)", .function = "render", .pct_of_active = 90);
+  const struct nai_report report = {
+      .tables = (const struct nai_table *const *)tables, .table_count = 5, .version = "x", .top = 10};
+  struct nai_buf text = {0};
+  enum nai_severity worst;
+  nai_report_verdict(&text, &worst, &report);
+  assert_string_equal(nai_buf_str(&text), says);
+  nai_buf_free(&text);
+  for (int i = 0; i < 5; i++)
+    nai_table_free(tables[i]);
+}
+
+/* The kernel that takes the time is named once; shares are of the active time, or where that is little of the capture.
+ */
+static void test_verdict_names_what_takes_the_time(void **state) {
+  (void)state;
+  check_course(
+      200, "render",
+      "1 GPU, active for 200.0 ms of 1.00 s (400.0 ms before CUDA (profiler), 400.0 ms afterwards): 98.5 % "
+      "compute (render 90.0 %), 1.5 % idle. Few blocks, potential saving 20.0 ms (25.0 %, 2.0 % of the capture).");
+  check_course(
+      200, "main_loop",
+      "1 GPU, active for 200.0 ms of 1.00 s (400.0 ms before CUDA (profiler), 400.0 ms afterwards): 98.5 % "
+      "compute (render 90.0 %), 1.5 % idle. Few blocks (main_loop), potential saving 20.0 ms (25.0 %, 2.0 % of "
+      "the capture).");
+  check_course(
+      40, "render",
+      "1.00 s: 400.0 ms before CUDA (profiler), 40.0 ms GPU work (busy 40.0 ms), 560.0 ms afterwards. Few blocks "
+      "(render), potential saving 20.0 ms (2.0 % of the capture).");
+}
+
 /* Names may be sentences, and every part may have something to say. */
 static void test_verdict_is_short(void **state) {
   (void)state;
@@ -223,6 +280,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
     cmocka_unit_test(test_verdict_names_a_loss_once),
     cmocka_unit_test(test_verdict_without_a_title),
+    cmocka_unit_test(test_verdict_names_what_takes_the_time),
     cmocka_unit_test(test_verdict_is_short),
 };
 

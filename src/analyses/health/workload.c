@@ -332,7 +332,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(workload, .outputs = NAI_SCHEMAS(&nai_workload_schema, &nai_workload_evidence_schema),
-             .parts = NAI_PART(CALLS) | NAI_PART(RANGES),
+             .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(CALLS) | NAI_PART(RANGES),
              .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
                        NAI_IN(PROCESSES) | NAI_IN(CALLCHAINS) | NAI_IN(PROGRAM_MARKS),
              .config = NAI_CONFIG(WORKLOAD), .run = run)

@@ -117,10 +117,25 @@ static const char *framework_text(const struct row *r) {
   return r->stack.text ? r->stack.text : r->framework.text ? r->framework.text : "unknown";
 }
 
-/* "PyTorch FSDP training in Python (torchrun)"; "gtest of nvFuser, C++ with PyTorch". */
+/* The library that has half of the kernels' names or more; NULL: none. */
+static const char *main_library(const struct row *r) {
+  const struct nai_model *m = r->io->model;
+  const struct nai_signs *libraries = &r->who->aspects[NAI_ASPECT_RUNTIME];
+  int64_t kernels = m->gpu_count ? m->kernel_group_count / m->gpu_count : 0;
+  for (int v = 0; v < libraries->values; v++) {
+    const struct nai_sign *signs = libraries->of[v];
+    if (signs[NAI_SIGN_KERNELS].names[0] && 2 * signs[NAI_SIGN_KERNELS].names[0] >= kernels &&
+        nai_sign_confidence(signs) >= NAI_SURE_PERCENT)
+      return shown(r, NAI_ASPECT_RUNTIME, v);
+  }
+  return NULL;
+}
+
+/* "PyTorch FSDP training in Python (torchrun)"; "gtest of nvFuser, C++ with PyTorch"; "CUTLASS in C++". */
 static const char *program_text(const struct row *r, struct nai_buf *out) {
   const char *base = r->framework.text && !r->plain ? r->framework.text : NULL;
   const char *head = r->engine.text ? r->engine.text : base;
+  head = head || r->stack.text || r->harness.text || r->role.text ? head : main_library(r);
   if (!head && !r->stack.text && !r->harness.text && !r->role.text)
     return "";
   head = head ? head : r->plain ? "CUDA" : "";

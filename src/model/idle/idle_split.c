@@ -39,11 +39,16 @@ static void add(struct splitter *s, const struct piece *p) {
     nai_intervals_add(s->host, start, end);
 }
 
-/* Time in which the host was late is the wait's as far as it can be charged. A launch call that does not come back is
- * no matter of the wait's. */
+/* Time in which the host was late is the wait's as long as launches follow each other. A launch call that does not come
+ * back is no matter of the wait's, and neither is long code of its own. */
+static bool is_of_wait(const struct splitter *s, const struct piece *late) {
+  bool short_code = late->cause == NAI_IDLE_HOST_CODE && late->end - late->start <= NAI_OWN_CODE_NS;
+  return s->charged && !late->launching && (short_code || late->cause == NAI_IDLE_CUDA_CALL);
+}
+
 static void add_late(struct splitter *s, const struct piece *late) {
   struct piece drained = *late, after = *late;
-  if (!s->charged || late->launching || (late->cause != NAI_IDLE_HOST_CODE && late->cause != NAI_IDLE_CUDA_CALL)) {
+  if (!is_of_wait(s, late)) {
     add(s, late);
     return;
   }

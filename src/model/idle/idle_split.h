@@ -8,7 +8,8 @@ enum {
   NAI_LAUNCH_LATENCY_NS = 20 * 1000,     /* longer after a call is more than launch latency, */
   NAI_SLOW_LATENCY_NS = 100 * 1000,      /* and longer than this wherever launches are slow */
   NAI_DRAIN_EFFECT_NS = 8 * 1000 * 1000, /* a launch that is later than this is no longer late for a wait */
-  NAI_CPU_LEADS_NS = 2 * 1000 * 1000     /* so far ahead of the GPU, the CPU has made up for a wait */
+  NAI_OWN_CODE_NS = 500 * 1000, /* longer without a call, a thread does more than launch: hooks of FSDP take 480 us */
+  NAI_CPU_LEADS_NS = 2 * 1000 * 1000 /* so far ahead of the GPU, the CPU has made up for a wait */
 };
 
 /* A wait that drained a GPU's queue, and idle time that can still be charged to it. */
