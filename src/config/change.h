@@ -29,6 +29,10 @@ struct nai_change {
   double factor[NAI_CASES];     /* of the duration */
 };
 
+/* Whether it takes waits away: then it must be known what calls wait for. */
+static inline bool nai_change_is_of_waits(const struct nai_change *change) {
+  return change->kind == NAI_CHANGE_REMOVE_WAIT || change->kind == NAI_CHANGE_REMOVE_WAIT_AT;
+}
 /* Reads what is typed behind the kind: "RE=F" (0.55; 1.8x, so much faster; 0.5..0.7), of waits "RE" or a place, of host
  * "F", else nothing. NAI_EUSAGE. Texts are the arena's; nai_change_free frees the rest. */
 NAI_MUST_CHECK int nai_change_read(struct nai_change *out, enum nai_change_kind kind, const char *words,

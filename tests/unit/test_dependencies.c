@@ -33,7 +33,7 @@ static void check_path(struct fixture *f) {
   ok(nai_path_scopes(&scopes, &count, &f->m, &f->m.arena, err));
   assert_true(count >= 1);
   const int64_t *times = f->m.dependencies->time;
-  struct nai_path path = nai_path_at(&f->m, times, NULL, scopes[0].nodes[1], scopes[0].start);
+  struct nai_path path = nai_path_at(&f->m, times, NULL, scopes[0].nodes[1], f->m.window_start);
   int64_t at = nai_dep_last_end(&f->m, times, f->m.gpu_count);
   for (struct nai_path_segment s; nai_path_next(&path, &s); at = s.start) {
     assert_int_equal(s.end, at);

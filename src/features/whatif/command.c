@@ -252,7 +252,7 @@ static const char *why_not(const struct answer *a) {
   if (a->whatif.state >= NAI_PATH_NO_SAVINGS)
     return a->whatif.reason;
   for (uint32_t i = 0; i < a->changes->count; i++)
-    if (a->changes->v[i].kind <= NAI_CHANGE_REMOVE_WAIT_AT && a->whatif.waits_unknown)
+    if (nai_change_is_of_waits(&a->changes->v[i]) && a->whatif.waits_unknown)
       return a->whatif.waits_unknown;
   return NULL;
 }
@@ -292,7 +292,7 @@ static int keep_possible(const struct answer *a, struct nai_err *err) {
   struct changes *c = a->changes;
   for (uint32_t i = 0; i < c->count;) {
     c->edited[i] = 0;
-    if (c->v[i].kind > NAI_CHANGE_REMOVE_WAIT_AT || !a->whatif.waits_unknown)
+    if (!nai_change_is_of_waits(&c->v[i]) || !a->whatif.waits_unknown)
       NAI_TRY(nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err));
     if (c->edited[i])
       i++;

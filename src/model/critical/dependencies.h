@@ -90,5 +90,7 @@ enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25
 /* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
 void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
+/* When the first operation of any GPU starts; INT64_MAX for none. */
+int64_t nai_dep_first_start(const struct nai_model *model, const int64_t *times);
 /* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */
 int64_t nai_dep_last_end(const struct nai_model *model, const int64_t *times, uint32_t gpu);

@@ -97,6 +97,14 @@ void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_
     times[d->order[i]] = happens(times, d, scenario, d->order[i]);
 }
 
+int64_t nai_dep_first_start(const struct nai_model *m, const int64_t *times) {
+  const struct nai_dependencies *d = m->dependencies;
+  int64_t first = INT64_MAX;
+  for (uint32_t op = 0; op < d->op_count; op++)
+    first = times[nai_node_of_op(d, op)] < first ? times[nai_node_of_op(d, op)] : first;
+  return first;
+}
+
 int64_t nai_dep_last_end(const struct nai_model *m, const int64_t *times, uint32_t gpu) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t first = gpu < m->gpu_count ? d->first_op[gpu] : 0;

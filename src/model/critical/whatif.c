@@ -314,7 +314,7 @@ static bool saves_nothing(const struct nai_whatif_result *r, const struct nai_wh
 static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_change *c = changes[i];
-    bool cautious = c->kind <= NAI_CHANGE_REMOVE_WAIT_AT || c->kind == NAI_CHANGE_BALANCE;
+    bool cautious = nai_change_is_of_waits(c) || c->kind == NAI_CHANGE_BALANCE;
     if (c->factor[which] != c->factor[NAI_CASE_LIKELY] || (which == NAI_CASE_LOW && cautious))
       return true;
   }
