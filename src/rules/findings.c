@@ -197,7 +197,7 @@ static int simulate(struct evaluation *e) {
   NAI_TRY(e->input->simulate(e->input->ctx, simulated, changes, count, e->err));
   for (uint32_t i = 0; i < count; i++) {
     e->findings.at[i].simulated = simulated[i];
-    if (simulated[i].of)
+    if (simulated[i].of && !e->findings.at[i].rule->simulates_part)
       nai_severity_simulate(&e->findings.at[i], e);
   }
   put_in_order(e);

@@ -413,14 +413,14 @@ static int simulate_three(void *ctx, struct nai_rules_simulated *out, const char
   static const struct nai_rules_simulated falls = {1000000, 50000, 100000, 140000, "step", "ok"},
                                           rises = {1000000, 250000, 300000, 340000, "step", "ok"},
                                           bound = {1000000, 850000, 900000, 940000, "step", "bound_only"};
-  static const char *const expected[] = {"balance", "", "no-profiler", "host 0.5"};
+  static const char *const expected[] = {"balance", "", "balance", "no-profiler", "host 0.5"};
   (void)ctx, (void)err;
-  assert_int_equal(count, 4);
-  for (int i = 0; i < 4; i++)
+  assert_int_equal(count, 5);
+  for (int i = 0; i < 5; i++)
     assert_string_equal(changes[i], expected[i]);
-  out[0] = falls;
-  out[2] = bound;
-  out[3] = rises;
+  out[0] = out[2] = falls;
+  out[3] = bound;
+  out[4] = rises;
   return NAI_OK;
 }
 
@@ -431,15 +431,17 @@ static void simulated_savings_decide(void **state) {
   RULE(id, "    table: gpu_utilization\n    where: device_id = 2\n    lower: []\n    saving: " saving "\n" more)
   static const char rules[] = "rules:\n" ON_GPU_2("falls", "idle_ns", "    simulate: balance\n")
       ON_GPU_2("rises", "idle_ns / 30", "    simulate: host 0.5\n") ON_GPU_2("stays", "idle_ns / 10", "")
-          ON_GPU_2("bound", "0.08 * idle_ns", "    simulate: no-profiler\n");
+          ON_GPU_2("bound", "0.08 * idle_ns", "    simulate: no-profiler\n")
+              ON_GPU_2("whole", "idle_ns / 12", "    simulate: balance\n    simulates_part: true\n");
   simulate = simulate_three;
   struct result r = run(rules);
   simulate = NULL;
-  assert_int_equal(r.findings->rows, 4);
+  assert_int_equal(r.findings->rows, 5);
   check_finding(&r, 0, "rises", "high", 3000, "", "");
   check_finding(&r, 1, "falls", "medium", 90000, "at most 14 % of a step in a simulation", "");
   check_finding(&r, 2, "stays", "medium", 9000, "", "");
-  check_finding(&r, 3, "bound", "medium", 7200, "", "");
+  check_finding(&r, 3, "whole", "medium", 7500, "", "");
+  check_finding(&r, 4, "bound", "medium", 7200, "", "");
   assert_int_equal(number(r.findings, 1, "simulated_ns"), 100000);
   assert_int_equal(number(r.findings, 2, "simulated_ns"), NAI_NULL_I64);
   result_free(&r);
