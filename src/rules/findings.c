@@ -181,6 +181,19 @@ static void put_in_order(struct evaluation *e) {
     qsort(e->findings.at, e->findings.count, sizeof *e->findings.at, by_importance);
 }
 
+/* A part is worth no more than a whole that was simulated, and less severe. */
+static void limit_part(struct finding *part, const struct evaluation *e) {
+  for (uint32_t i = 0; i < e->findings.count; i++) {
+    const struct finding *whole = &e->findings.at[i];
+    if (whole->rule != part->hits[0]->parent || !whole->simulated.of || whole->rule->simulates_part)
+      continue;
+    if (part->gain_ns > whole->gain_ns)
+      part->gain_ns = whole->gain_ns;
+    if (part->severity >= whole->severity && whole->severity > NAI_SEVERITY_LOW)
+      part->severity = whole->severity - 1;
+  }
+}
+
 /* What the changes that findings name would save. */
 static int simulate(struct evaluation *e) {
   uint32_t count = e->findings.count, named = 0;
@@ -200,6 +213,9 @@ static int simulate(struct evaluation *e) {
     if (simulated[i].of && !e->findings.at[i].rule->simulates_part)
       nai_severity_simulate(&e->findings.at[i], e);
   }
+  for (uint32_t i = 0; i < count; i++)
+    if (!simulated[i].of)
+      limit_part(&e->findings.at[i], e);
   put_in_order(e);
   return NAI_OK;
 }

@@ -73,7 +73,7 @@ const struct nai_op *nai_dep_op(const struct nai_model *model, uint32_t op);
 
 /* What is changed in a replay; what is NULL or 1 is kept. */
 struct nai_scenario {
-  const float *op_factor;   /* per operation: of its duration */
+  const float *op_factor;   /* per operation: of its duration; 0: it is not there */
   const uint8_t *no_wait;   /* per call: 1 when it no longer waits */
   const float *call_factor; /* per call: of its duration */
   const int64_t *call_cut;  /* per call: taken off its duration, */
