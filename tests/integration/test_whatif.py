@@ -327,6 +327,15 @@ class Commands(unittest.TestCase):
                     self.assertLessEqual(row["saving_low_ns"], row["saving_ns"])
                     self.assertLessEqual(0, row["saving_ns"])
 
+    def test_slack(self):
+        """What a segment of the window's path ends with has none; nothing outlasts the last operation."""
+        for name in ("training", "collectives-skewed", "loop-waits"):
+            last = "(select max(end_ns) from slack where kind <> 'call')"
+            sums = run("sql", "--quiet", trace(name), f"select min(slack_ns), max(end_ns + slack_ns) - {last}, sum(slack_ns = 0) > 0, (select count(*) from critical_path p "
+                       "where p.cause = 'kernel' and not exists (select 1 from slack s where s.kind = 'kernel' and s.slack_ns = 0 and s.name = p.name and "
+                       "s.end_ns >= p.end_ns and s.start_ns <= p.start_ns)) from slack where kind <> 'call'", "--format", "json")
+            self.assertEqual(json.loads(sums.stdout)["rows"], [[0, 0, 1, 0]], name)
+
     def test_causes_fill_the_window(self):
         for name in ("training", "collectives-skewed", "hostile"):
             sums = run("sql", "--quiet", trace(name), "select s.scope, s.wall_ns - sum(c.duration_ns) as rest from critical_path_summary s join "

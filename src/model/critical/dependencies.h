@@ -90,6 +90,9 @@ enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25
 /* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
 void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
+/* slack[node] = by how much later it may happen, all else unchanged, without the last operation of any GPU ending later
+ * than recorded. O(dependencies). */
+void nai_dep_slack(int64_t *slack, const struct nai_model *model);
 /* When the first operation of any GPU starts; INT64_MAX for none. */
 int64_t nai_dep_first_start(const struct nai_model *model, const int64_t *times);
 /* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */

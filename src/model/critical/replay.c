@@ -102,6 +102,24 @@ void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_
     times[d->order[i]] = happens(times, d, scenario, d->order[i]);
 }
 
+void nai_dep_slack(int64_t *slack, const struct nai_model *m) {
+  const struct nai_dependencies *d = m->dependencies;
+  int64_t end = nai_dep_last_end(m, d->time, m->gpu_count);
+  for (uint32_t i = 0; i < d->node_count; i++) /* first: the latest time */
+    slack[i] = d->time[i] > end ? d->time[i] : end;
+  for (uint32_t i = d->node_count; i-- > 0;) {
+    uint32_t node = d->order[i];
+    for (uint32_t k = d->first[node]; k < d->first[node + 1]; k++) {
+      const struct nai_dep *dep = &d->v[k];
+      int64_t latest = slack[node] - dep->weight;
+      if (dep->kind != NAI_DEP_DROPPED && latest < slack[dep->from])
+        slack[dep->from] = latest;
+    }
+  }
+  for (uint32_t i = 0; i < d->node_count; i++)
+    slack[i] -= d->time[i];
+}
+
 int64_t nai_dep_first_start(const struct nai_model *m, const int64_t *times) {
   const struct nai_dependencies *d = m->dependencies;
   int64_t first = INT64_MAX;
