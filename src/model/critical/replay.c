@@ -82,13 +82,31 @@ static int64_t balanced_end(const int64_t *times, const struct nai_dependencies 
   return (mean > own ? mean : own) + weight;
 }
 
+/* The kinds of dependencies, as bits, that may weigh something else than recorded. */
+static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai_scenario *s) {
+  uint32_t kinds = 1u << NAI_DEP_DROPPED;
+  if (s->host_cut || s->slow_return || s->host_factor != 0)
+    kinds |= 1u << NAI_DEP_HOST;
+  if (s->call_cut || s->call_factor || s->no_wait)
+    kinds |= 1u << NAI_DEP_CALL;
+  if (s->no_wait)
+    kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
+  if (s->op_factor)
+    kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
+  for (uint32_t op = 0; s->op_factor && op < d->op_count; op++)
+    if (s->op_factor[op] == 0)
+      return kinds | 1u << NAI_DEP_LAUNCH | 1u << NAI_DEP_STREAM;
+  return kinds;
+}
+
 static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
-                              uint32_t node) {
+                              uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN, weight;
   if (s->balance && d->first[node] < d->first[node + 1] && d->v[d->first[node]].kind == NAI_DEP_COLLECTIVE)
     return balanced_end(times, d, s, node);
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-    if (!weight_of(&weight, d, s, node, &d->v[i]))
+    weight = d->v[i].weight;
+    if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))
       continue;
     int64_t t = times[d->v[i].from] + weight;
     latest = t > latest ? t : latest;
@@ -98,8 +116,9 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
 
 void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
   const struct nai_dependencies *d = m->dependencies;
+  uint32_t changed = kinds_changed(d, scenario);
   for (uint32_t i = 0; i < d->node_count; i++)
-    times[d->order[i]] = happens(times, d, scenario, d->order[i]);
+    times[d->order[i]] = happens(times, d, scenario, changed, d->order[i]);
 }
 
 void nai_dep_slack(int64_t *slack, const struct nai_model *m) {
