@@ -276,11 +276,15 @@ class Commands(unittest.TestCase):
         self.assertLess(answers[2]["after_high_ns"], answers[0]["after_high_ns"])
 
     def test_plan_of_a_report(self):
-        """The finding about the wait of `loop-waits` names the change that makes it `loop`."""
-        plan = report(artifacts(trace("loop-waits"))).rows("what_if_plan")
-        self.assertEqual(plan[0]["change"], "remove-wait-at cudaMemcpy in train_step")
+        """The findings of `loop-waits` name the changes that make it `loop` and that `loop-fused`."""
+        changes = {change["change"]: change for change in report(artifacts(trace("loop-waits"))).rows("what_if")}
         true = self.steps(trace("loop"))
-        self.assertLess(abs(plan[0]["after_ns"] - true), 0.01 * true)
+        self.assertLess(abs(changes["remove-wait-at cudaMemcpy in train_step"]["after_ns"] - true), 0.01 * true)
+        plan = report(artifacts(trace("loop-waits"))).rows("what_if_plan")
+        self.assertEqual([step["change"] for step in plan], ["fuse .", "remove-wait-at cudaMemcpy in train_step"])
+        true = self.steps(trace("loop-fused"))
+        self.assertLess(abs(plan[1]["after_ns"] - true), 0.02 * true)
+        self.assertTrue(plan[1]["after_high_ns"] <= true <= plan[1]["after_low_ns"])
 
     def test_without_changes(self):
         """The plan is that of the report: the changes that its findings name, from a trace as from a run."""
@@ -293,7 +297,7 @@ class Commands(unittest.TestCase):
                 changes = json.loads(run("whatif", "--quiet", source, "--format", "json").stdout)["changes"]
                 self.assertEqual([(made["change"], made["finding"], made["before_ns"], made["after_ns"], made["after_low_ns"], made["after_high_ns"])
                                   for made in changes if made["chosen"]], wanted)
-        done = run("whatif", "--quiet", trace("loop"))
+        done = run("whatif", "--quiet", trace("loop-fused"))
         self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, ["No finding names a change that can be simulated here."]))
         self.assertEqual(run("whatif", "--quiet", trace("minimal")).returncode, 7)
 
@@ -309,6 +313,24 @@ class Commands(unittest.TestCase):
         self.assertEqual({found["simulated"] for found in told.json["findings"] if not found["change"]}, {None})
         self.assertIn("simulated saving", (told.directory / "report.md").read_text(encoding="utf-8"))
         self.assertIn("simulated saving", report(artifacts(trace("alloc-churn"))).json["verdict"]["text"])
+
+    def test_predicted_and_measured(self):
+        """compare says what the base's plan said of the finding that is gone."""
+        def findings(base, new):
+            out = fresh_dir("whatif") / "compared"
+            self.assertEqual(run("compare", "--quiet", artifacts(trace(base)), artifacts(trace(new)), "--out", out).returncode, 0)
+            return json.loads((out / "compare.json").read_text(encoding="utf-8"))["findings"], (out / "compare.md").read_text(encoding="utf-8")
+
+        rows, text = findings("loop-waits", "loop")
+        row, = (row for row in rows if row["predicted_ms"] is not None)
+        self.assertIn("predicted 2.63 ms, measured 2.63 ms", text)
+        change = next(c for c in report(artifacts(trace("loop-waits"))).rows("what_if") if c["rule"] == "idle-queue-drained")
+        self.assertEqual((row["state"], row["id"], row["predicted_of"]), ("gone", "idle-queue-drained", "step"))
+        self.assertEqual(row["predicted_ms"], change["after_ns"] / 1e6)
+        self.assertAlmostEqual(row["measured_ms"], self.steps(trace("loop")) / 1e6, places=3)
+        rows, text = findings("loop", "loop-waits")
+        self.assertEqual({row["predicted_ms"] for row in rows}, {None})
+        self.assertNotIn("predicted", text)
 
     def test_plans_add_up(self):
         for name in ("loop-waits", "profiler-flush", "alloc-churn", "collectives-skewed", "training", "hostile"):
