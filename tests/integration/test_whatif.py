@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import artifacts, fresh_dir, report, run, tier, trace
+from support import SHARED, artifacts, fresh_dir, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -204,6 +204,11 @@ def decode(graph, kernel_ns):
     return rank
 
 
+def sql_row(source, query):
+    row, = json.loads(run("sql", "--quiet", source, query, "--format", "json").stdout)["rows"]
+    return row
+
+
 class Pairs(unittest.TestCase):
     def check(self, losses, heavy):
         said = predicted(losses, heavy, seed=1)
@@ -236,6 +241,21 @@ class Pairs(unittest.TestCase):
             true = (copies[-1] - copies[0]) / (len(copies) - 1)
             self.assertLess(abs(said["together"]["after_ns"] - true), 0.05 * said["now_ns"])
             self.assertEqual(said["together"]["saving_ns"] > 0.2 * said["now_ns"], gains)
+
+
+NUSSINOV = SHARED / "traces" / "series" / "nussinov"
+
+
+@unittest.skipUnless(NUSSINOV.is_dir(), "no shared/")
+class Siblings(unittest.TestCase):
+    """Versions of one program: with the next one's kernel its window takes as long as the next one's."""
+
+    def test_window(self):
+        for before, after in itertools.pairwise(("05248f4_report6", "6309b89_report7", "70d73cc_report5", "471ff56_report10")):
+            times = [sql_row(NUSSINOV / f"{name}.sqlite", "select wall_ms, (select sum(total_time_ms) from kernels) from critical_path_summary "
+                             "where scope = 'window'") for name in (before, after)]
+            done = run("whatif", "--quiet", NUSSINOV / f"{before}.sqlite", "--kernel", f"nussinov={times[1][1] / times[0][1]:.6f}", "--format", "json")
+            self.assertLess(abs(json.loads(done.stdout)["together"]["after_ns"] / 1e6 - times[1][0]), 0.01 * times[0][0], (before, after))
 
 
 class Commands(unittest.TestCase):
