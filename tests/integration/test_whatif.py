@@ -281,6 +281,10 @@ class Commands(unittest.TestCase):
                 ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "stands at the end"),
                 ((trace("loop"), "--kernel", "(=0.5"), 2, "regular expression"),
                 ((trace("loop"), "--balance"), 2, "no collective"),
+                ((trace("loop-fused"), "--fuse", "."), 2, "no two kernels follow each other"),
+                ((trace("loop"), "--copy-at", "cudaFree=0"), 2, "no copy is made there"),
+                ((trace("loop"), "--copy-at", "cudaMemcpy"), 2, "stands at the end"),
+                ((trace("first-touch"), "--pinned"), 2, "tell the rate"),
                 ((trace("minimal"), "--kernel", ".*=0.5"), 7, "launches were not recorded"),
         ):
             with self.subTest(words=words):
