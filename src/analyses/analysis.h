@@ -6,8 +6,6 @@
 #include "table/stats.h"
 
 extern const struct nai_node *const nai_analyses[]; /* ends with NULL */
-/* Reads findings, so it is of the stage that makes them. */
-extern const struct nai_node nai_analysis_what_if;
 /* Declares an analysis: NAI_ANALYSIS(kernels, .outputs = NAI_SCHEMAS(&nai_kernels_schema), ..., .run = run) */
 #define NAI_ANALYSIS(id, ...) const struct nai_node nai_analysis_##id = {.name = #id, __VA_ARGS__};
 

@@ -6,6 +6,7 @@
 
 const char *nai_change_kind_name(enum nai_change_kind kind) {
   static const char *const names[NAI_CHANGE_KINDS] = {"remove-wait", "remove-wait-at", "kernel",      "copy",
+                                                      "copy-at",     "pinned",         "fuse",        "graphs",
                                                       "call",        "host",           "no-profiler", "balance"};
   return names[kind];
 }
@@ -65,7 +66,8 @@ static int read_pattern(struct nai_change *change, const char *words, size_t len
 int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const char *words, struct nai_arena *arena,
                     struct nai_err *err) {
   const char *name = nai_change_kind_name(kind), *equals;
-  bool alone = kind == NAI_CHANGE_NO_PROFILER || kind == NAI_CHANGE_BALANCE;
+  bool alone = kind == NAI_CHANGE_NO_PROFILER || kind == NAI_CHANGE_BALANCE || kind == NAI_CHANGE_PINNED ||
+               kind == NAI_CHANGE_GRAPHS;
   *change = (struct nai_change){.kind = kind, .factor = {1, 1, 1}};
   words = nai_arena_printf(arena, "%s", words);
   change->text = alone ? name : nai_arena_printf(arena, "%s %s", name, words);
@@ -76,7 +78,7 @@ int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const 
     return nai_err_set(err, NAI_EUSAGE, "%s: what it is about is missing", name);
   if (alone)
     return NAI_OK;
-  if (kind == NAI_CHANGE_REMOVE_WAIT)
+  if (kind == NAI_CHANGE_REMOVE_WAIT || kind == NAI_CHANGE_FUSE)
     return read_pattern(change, words, strlen(words), arena, err);
   if (kind == NAI_CHANGE_HOST)
     return read_factor(change, words, err);
@@ -88,6 +90,10 @@ int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const 
   if (!equals || equals == words)
     return bad_factor(change, err);
   NAI_TRY(read_factor(change, equals + 1, err));
+  if (kind == NAI_CHANGE_COPY_AT) {
+    read_place(change, nai_arena_printf(arena, "%.*s", (int)(equals - words), words), arena);
+    return nai_arena_check(arena, err);
+  }
   return read_pattern(change, words, (size_t)(equals - words), arena, err);
 }
 
@@ -99,7 +105,7 @@ int nai_change_parse(struct nai_change *out, const char *text, struct nai_arena 
       return nai_change_read(out, (enum nai_change_kind)k, text + len + (text[len] == ' '), arena, err);
   }
   return nai_err_set(err, NAI_EUSAGE,
-                     "\"%.200s\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, call, host, "
-                     "no-profiler or balance",
+                     "\"%.200s\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, copy-at, "
+                     "pinned, fuse, graphs, call, host, no-profiler or balance",
                      text);
 }

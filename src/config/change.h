@@ -10,6 +10,10 @@ enum nai_change_kind {
                                 is any number */
   NAI_CHANGE_KERNEL,         /* kernels take `factor` of their time */
   NAI_CHANGE_COPY,           /* copies do; 0: the data stays where it is */
+  NAI_CHANGE_COPY_AT,        /* those of calls of a place do */
+  NAI_CHANGE_PINNED,         /* pageable copies are asynchronous, at the rate of the trace's pinned ones */
+  NAI_CHANGE_FUSE,           /* kernels that only move data and follow each other on a stream are one */
+  NAI_CHANGE_GRAPHS,         /* launches that follow each other closely on a thread are one */
   NAI_CHANGE_CALL,           /* CUDA calls do, without what they wait for */
   NAI_CHANGE_HOST,           /* the threads' own code and the calls do */
   NAI_CHANGE_NO_PROFILER,    /* without what the profiler's flushes took */
@@ -29,6 +33,10 @@ struct nai_change {
   double factor[NAI_CASES];     /* of the duration */
 };
 
+/* Whether it takes waits away: then it must be known what calls wait for. */
+static inline bool nai_change_is_of_waits(const struct nai_change *change) {
+  return change->kind == NAI_CHANGE_REMOVE_WAIT || change->kind == NAI_CHANGE_REMOVE_WAIT_AT;
+}
 /* Reads what is typed behind the kind: "RE=F" (0.55; 1.8x, so much faster; 0.5..0.7), of waits "RE" or a place, of host
  * "F", else nothing. NAI_EUSAGE. Texts are the arena's; nai_change_free frees the rest. */
 NAI_MUST_CHECK int nai_change_read(struct nai_change *out, enum nai_change_kind kind, const char *words,

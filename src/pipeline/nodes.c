@@ -1,4 +1,5 @@
 /* The stages, and the nodes that are no analyses: reading the trace, rules, the page's timeline. */
+#include "pipeline/simulate.h"
 #include "pipeline/state.h"
 
 #include "analyses/analysis.h"
@@ -16,6 +17,8 @@
 #include "tables/run_info.h"
 #include "tables/timeline_places.h"
 #include "tables/viewer_data.h"
+#include "tables/what_if.h"
+#include "tables/what_if_plan.h"
 #include "viewer/viewer.h"
 
 /* --- probe, extract --------------------------------------------------------------------------- */
@@ -88,14 +91,25 @@ static int run_findings(const struct nai_node_io *io, struct nai_err *err) {
   size_t count = 0;
   while (io->in[count])
     count++;
-  struct nai_rules_input input = {io->in, count, nai_escape_markdown};
-  return nai_rules_evaluate(&io->out[0], &io->out[1], s->rules, &input, err);
+  NAI_SCOPED(nai_simulation) simulation = {.model = io->model, .arena = io->arena};
+  const struct nai_rules_input input = {io->in, count, nai_escape_markdown, nai_simulate_findings, &simulation};
+  NAI_TRY(nai_rules_evaluate(&io->out[0], &io->out[1], s->rules, &input, err));
+  NAI_TRY(nai_table_new(&io->out[2], &nai_what_if_schema, err));
+  NAI_TRY(nai_table_new(&io->out[3], &nai_what_if_plan_schema, err));
+  return nai_simulation_write(io->out[2], io->out[3], &simulation, io->out[0], err);
 }
 
+/* Simulated savings decide the order of findings, so both are made at once. */
 static const struct nai_node findings = {.name = "findings",
-                                         .outputs = NAI_SCHEMAS(&nai_findings_schema, &nai_evidence_schema),
+                                         .outputs = NAI_SCHEMAS(&nai_findings_schema, &nai_evidence_schema,
+                                                                &nai_what_if_schema, &nai_what_if_plan_schema),
                                          .reads_report = true,
+                                         .parts = NAI_PART(DEPENDENCIES) | NAI_PART(STEPS) | NAI_PART(NVTX_TREE) |
+                                                  NAI_PART(EVIDENCE) | NAI_PART(NAMES) | NAI_PART(GPUS),
+                                         .tables = NAI_IN(APIS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) |
+                                                   NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(LABELS),
                                          .config = NAI_CONFIG(RULES),
+                                         .cost = 2,
                                          .creates = true,
                                          .run = run_findings};
 
@@ -200,8 +214,8 @@ static const struct nai_node timeline = {.name = "timeline",
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
 static const struct nai_node *const no_nodes[] = {NULL};
-static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, &nai_analysis_what_if, NULL};
-const struct nai_node *const nai_recommend_with_known[] = {&findings, &metrics, &nai_analysis_what_if, &known, NULL};
+static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
+const struct nai_node *const nai_recommend_with_known[] = {&findings, &metrics, &known, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {

@@ -22,7 +22,8 @@ static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err
 int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t parts, struct nai_err *err) {
   const uint64_t all = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(LABELS) |
                        NAI_IN(THREADS) | NAI_IN(PROCESSES) |
-                       nai_parts_tables(NAI_PART(NVTX_TREE) | NAI_PROJECTION_PARTS); /* also those later parts read */
+                       nai_parts_tables(NAI_PART(NVTX_TREE) | NAI_PART(DEPENDENCIES) |
+                                        NAI_PROJECTION_PARTS); /* also those later parts read */
   NAI_TRY(nai_database_classes(db, err));
   const struct nai_model_options options = {
       .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};

@@ -30,9 +30,9 @@ NAI_MUST_CHECK int nai_derived_model(struct nai_model **out, struct nai_database
 /* Gives a table with `rows` rows and no columns yet; allocates one of its columns. */
 NAI_MUST_CHECK int nai_derived_new(struct nai_sql_table *t, int64_t rows, struct nai_err *err);
 NAI_MUST_CHECK int nai_derived_column(struct nai_sql_table *t, int column, struct nai_err *err);
-/* The rest of the derived tables: derived_nvtx.c, derived_projection.c, describe.c. */
+/* The rest of the derived tables: derived_nvtx.c, derived_projection.c, derived_slack.c, describe.c. */
 extern const struct nai_sql_source nai_derived_nodes, nai_derived_depths, nai_derived_projection, nai_derived_columns,
-    nai_derived_names;
+    nai_derived_names, nai_derived_slack;
 
 /* database.c */
 NAI_MUST_CHECK int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_err *err);

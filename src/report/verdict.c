@@ -383,13 +383,19 @@ static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, c
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then ");
   put_within(out, second->title);
-  if (second->saving_ns == NAI_NULL_I64)
+  bool simulated = strcmp(second->simulated_state, "ok") == 0;
+  if (second->saving_ns == NAI_NULL_I64 && !simulated)
     return;
   nai_buf_puts(out, " (");
   put_name(out, place);
   nai_buf_puts(out, *place ? ", " : "");
-  put_share(out, second, said);
-  put_base(out, base_of(second, said), before);
+  if (simulated) {
+    nai_buf_puts(out, "simulated ");
+    nai_fmt_percent(out, second->simulated_pct);
+  } else {
+    put_share(out, second, said);
+    put_base(out, base_of(second, said), before);
+  }
   nai_buf_putc(out, ')');
 }
 
@@ -443,7 +449,7 @@ static void put_loss(struct nai_buf *out, const struct nai_report *report, const
 }
 
 /* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
- * finding is not that one. */
+ * finding is not that one. Of a finding that was simulated the bound says nothing more. */
 static void put_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
                        bool second_named) {
   enum { MAX_REASON_WORDS = 10 };
@@ -452,7 +458,8 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, co
   for (int64_t i = 0; i < findings->rows; i++) {
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
     if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
-        *finding.part_of || isnan(finding.pct_of_active) || strcmp(finding.share_of, "active time") != 0)
+        *finding.part_of || *finding.simulated_state || isnan(finding.pct_of_active) ||
+        strcmp(finding.share_of, "active time") != 0)
       continue;
     most = finding.saving_ns;
     at = i;

@@ -118,6 +118,10 @@ struct finding {
   const char *gpus; /* device ids, the worst first */
   uint32_t gpu_count;
   struct saving saving; /* on the GPU where it is largest */
+  int severity;
+  const char *reason; /* why that is not what the saving alone gives, or NULL */
+  struct nai_rules_simulated simulated;
+  int64_t gain_ns; /* of the GPU's active time: simulated, else the saving */
 };
 
 /* All of it lies in the arena, but for the tables. */
@@ -130,6 +134,9 @@ struct evaluation {
   struct nai_table *evidence;
   struct nai_err *err;
 };
+/* saving.c: gain_ns and severity of a finding whose change was simulated: the severity falls to what the favorable
+ * saving gives, and where nothing lowered it rises to what the cautious one gives. */
+void nai_severity_simulate(struct finding *finding, const struct evaluation *e);
 /* evidence.c: the facts behind a finding, of the worst of its hits. */
 NAI_MUST_CHECK int nai_evidence_write(struct evaluation *e, uint32_t number);
 

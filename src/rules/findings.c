@@ -1,5 +1,6 @@
 /* Findings and evidence from the rows that speak. */
 #include "rules/evaluation.h"
+#include "table/stats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -148,6 +149,9 @@ static int complete(struct finding *finding, const struct evaluation *e) {
   finding->place = nai_variants_text(e->arena, &env, &rule->place, TEXT_PLAIN, " ");
   finding->change = nai_variants_text(e->arena, &env, &rule->simulate, TEXT_PLAIN, " ");
   sum_up(finding, e->arena);
+  finding->severity = finding->hits[0]->severity;
+  finding->reason = finding->hits[0]->reason;
+  finding->gain_ns = finding->saving.ns;
   return NAI_OK;
 }
 
@@ -156,8 +160,10 @@ static int by_importance(const void *a, const void *b) {
   const struct hit *p = x->hits[0], *q = y->hits[0];
   if (x->rule->first != y->rule->first)
     return y->rule->first - x->rule->first;
-  if (p->severity != q->severity)
-    return q->severity - p->severity;
+  if (x->severity != y->severity)
+    return y->severity - x->severity;
+  if (x->gain_ns != y->gain_ns)
+    return x->gain_ns < y->gain_ns ? 1 : -1;
   if (x->saving.ns != y->saving.ns)
     return x->saving.ns < y->saving.ns ? 1 : -1;
   int order = strcmp(x->rule->id, y->rule->id);
@@ -170,6 +176,50 @@ static int by_importance(const void *a, const void *b) {
   return 0;
 }
 
+static void put_in_order(struct evaluation *e) {
+  if (e->findings.count)
+    qsort(e->findings.at, e->findings.count, sizeof *e->findings.at, by_importance);
+}
+
+/* A part is worth no more than a whole that was simulated, and less severe. */
+static void limit_part(struct finding *part, const struct evaluation *e) {
+  for (uint32_t i = 0; i < e->findings.count; i++) {
+    const struct finding *whole = &e->findings.at[i];
+    if (whole->rule != part->hits[0]->parent || !whole->simulated.of || whole->rule->simulates_part)
+      continue;
+    if (part->gain_ns > whole->gain_ns)
+      part->gain_ns = whole->gain_ns;
+    if (part->severity >= whole->severity && whole->severity > NAI_SEVERITY_LOW)
+      part->severity = whole->severity - 1;
+  }
+}
+
+/* What the changes that findings name would save. */
+static int simulate(struct evaluation *e) {
+  uint32_t count = e->findings.count, named = 0;
+  const char **changes;
+  struct nai_rules_simulated *simulated;
+  NAI_TRY(NAI_NEW(changes, e->arena, count, e->err));
+  NAI_TRY(NAI_NEW(simulated, e->arena, count, e->err));
+  for (uint32_t i = 0; i < count; i++) {
+    changes[i] = e->findings.at[i].change;
+    named += *changes[i] != 0;
+  }
+  if (!named || !e->input->simulate)
+    return NAI_OK;
+  NAI_TRY(e->input->simulate(e->input->ctx, simulated, changes, count, e->err));
+  for (uint32_t i = 0; i < count; i++) {
+    e->findings.at[i].simulated = simulated[i];
+    if (simulated[i].of && !e->findings.at[i].rule->simulates_part)
+      nai_severity_simulate(&e->findings.at[i], e);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (!simulated[i].of)
+      limit_part(&e->findings.at[i], e);
+  put_in_order(e);
+  return NAI_OK;
+}
+
 /* --- Rows of the two tables ------------------------------------------------------------------- */
 
 static void write_finding(struct nai_table *findings, const struct finding *finding, uint32_t number,
@@ -177,19 +227,26 @@ static void write_finding(struct nai_table *findings, const struct finding *find
   const struct rule *rule = finding->rule;
   const struct hit *lead = finding->hits[0];
   double pct = nai_saving_pct(&finding->saving);
+  const struct nai_rules_simulated *simulated = &finding->simulated;
+  bool known = simulated->of;
   NAI_ADD(FINDINGS, findings, .finding = number + 1, /* as reports count */
-          .id = rule->id, .title = finding->title, .severity = nai_severity_name(lead->severity),
+          .id = rule->id, .title = finding->title, .severity = nai_severity_name(finding->severity),
           .scope = *finding->subject ? finding->subject : "run", .device_id = lead->device_id, .pid = lead->pid,
           .gpus = finding->gpus, .gpu_count = finding->gpu_count, .saving_ns = finding->saving.ns,
           .saving_low_ns = finding->saving.low_ns, .pct_of_active = pct,
           .pct_of_capture = nai_saving_pct_of_capture(input, &finding->saving),
-          .place = *finding->place ? finding->place : NULL, .reason = lead->reason,
+          .place = *finding->place ? finding->place : NULL, .reason = finding->reason,
           .part_of = lead->parent ? lead->parent->id : NULL, .leads = rule->first, .why = finding->why,
           .recommendation = finding->recommendation, .verify = finding->verify, .links = rule->links,
           .change = *finding->change ? finding->change : NULL,
           .share_of = isnan(pct)  ? NULL
                     : !rule->base ? "active time"
-                                  : rule->share_of);
+                                  : rule->share_of,
+          .simulated_ns = known ? simulated->ns : NAI_NULL_I64,
+          .simulated_low_ns = known ? simulated->low_ns : NAI_NULL_I64,
+          .simulated_high_ns = known ? simulated->high_ns : NAI_NULL_I64,
+          .simulated_pct = known ? nai_percent((double)simulated->ns, (double)simulated->now_ns) : NAN,
+          .simulated_of = simulated->of, .simulated_state = simulated->state);
 }
 
 static int evaluate(struct nai_table *findings, struct evaluation *e) {
@@ -198,8 +255,8 @@ static int evaluate(struct nai_table *findings, struct evaluation *e) {
     NAI_TRY(add_rule(e, e->set->rules.at[i]));
   for (uint32_t i = 0; i < e->findings.count; i++)
     NAI_TRY(complete(&e->findings.at[i], e));
-  if (e->findings.count)
-    qsort(e->findings.at, e->findings.count, sizeof *e->findings.at, by_importance);
+  put_in_order(e);
+  NAI_TRY(simulate(e));
   for (uint32_t i = 0; i < e->findings.count; i++) {
     write_finding(findings, &e->findings.at[i], i, e->input);
     NAI_TRY(nai_evidence_write(e, i));

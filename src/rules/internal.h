@@ -137,6 +137,7 @@ struct rule {
   const char *share_of;                          /* what `base` is called; NULL: no name */
   bool has_ladder;                               /* no `severity`: the saving decides */
   bool first;                                    /* comes before all others */
+  bool simulates_part;                           /* the change is not all that it asks for */
   enum loss explains;
   struct lowerings LIST_OF(struct lowering) lowerings;
   struct variants title, title_many, place, simulate, why, recommendation, verify;

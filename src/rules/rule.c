@@ -8,10 +8,12 @@
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
 static const char *const rule_keys[] = {
-    "id",       "title",      "title_many", "table",    "where",   "with",  "when",     "unless",         "severity",
-    "saving",   "saving_low", "base",       "explains", "part_of", "lower", "first",    "place",          "scope",
-    "device",   "evidence",   "why",        "verify",   "links",   "limit", "disabled", "recommendation", "share_of",
-    "simulate", "price",      "price_low",  "impact",   NULL}; /* the last three: former names */
+    "id",        "title",          "title_many", "table",    "where",          "with",
+    "when",      "unless",         "severity",   "saving",   "saving_low",     "base",
+    "explains",  "part_of",        "lower",      "first",    "place",          "scope",
+    "device",    "evidence",       "why",        "verify",   "links",          "limit",
+    "disabled",  "recommendation", "share_of",   "simulate", "simulates_part", "price",
+    "price_low", "impact",         NULL}; /* the last three: former names */
 
 /* What the parts of a rule share while they are compiled. */
 struct builder {
@@ -404,7 +406,8 @@ static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
 
 int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, struct nai_err *err) {
   const struct nai_yaml *doc = rule->doc;
-  const struct nai_yaml_node *node = rule->node, *first = nai_yaml_get(doc, node, "first");
+  const struct nai_yaml_node *node = rule->node, *first = nai_yaml_get(doc, node, "first"),
+                             *part = nai_yaml_get(doc, node, "simulates_part");
   struct builder b = {.rule = rule, .doc = doc, .names = {.set = set, .doc = doc}, .err = err};
   NAI_TRY(nai_yaml_expect_keys(doc, node, rule_keys, err));
   NAI_TRY(selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS));
@@ -417,6 +420,8 @@ int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, struct nai_err
   NAI_TRY(lowerings_compile(&b, node));
   if (first)
     NAI_TRY(nai_yaml_bool(&rule->first, doc, first, err));
+  if (part)
+    NAI_TRY(nai_yaml_bool(&rule->simulates_part, doc, part, err));
   NAI_TRY(scope_compile(&b, get(&b, node, "scope"), get(&b, node, "device")));
   NAI_TRY(evidence_compile(&b, get(&b, node, "evidence")));
   NAI_TRY(texts_compile(&b, node));

@@ -45,6 +45,12 @@ struct nai_rules_input;
 NAI_MUST_CHECK int nai_rules_why(struct nai_buf *out, const struct nai_rule_set *set, const char *id,
                                  const struct nai_rules_input *input, struct nai_err *err);
 
+/* What a change saves of a step, a repetition or the window (`of`), which now takes now_ns; of NULL: not simulated. */
+struct nai_rules_simulated {
+  int64_t now_ns, low_ns, ns, high_ns;
+  const char *of, *state;
+};
+
 struct nai_rules_input {
   /* Tables by schema name. A table that is absent or has no rows makes its rules silent and its values NULL. */
   const struct nai_table *const *tables;
@@ -52,13 +58,18 @@ struct nai_rules_input {
   /* Appends text from a trace to Markdown prose (why, recommendation) so that it stays text: nai_escape_markdown, or
    * nai_escape_markdown_code to show names as code. NULL appends it as it is. */
   void (*escape)(struct nai_buf *out, const char *text, size_t len);
+  /* Simulates the changes of findings, the most important first ("": none). Fills in `out` of those that it can, whose
+   * texts outlive the evaluation; the others stay as they are. NULL: nothing is simulated. */
+  int (*simulate)(void *ctx, struct nai_rules_simulated *out, const char *const *changes, uint32_t count,
+                  struct nai_err *err);
+  void *ctx;
 };
 
 /* Evaluates all active rules. Both tables are the caller's.
- * findings: one row per finding, ordered by severity, saving_ns desc, id, scope, row; column "finding" is the row
- * number. evidence: the facts behind them, ordered by finding. Titles and evidence are plain text, why and
- * recommendation are Markdown, verify is one shell command a line (text values are shell-quoted), links are separated
- * by spaces. */
+ * findings: one row per finding, ordered by severity, by the simulated saving or the bound where there is none, id,
+ * scope, row; column "finding" is the row number. evidence: the facts behind them, ordered by finding. Titles and
+ * evidence are plain text, why and recommendation are Markdown, verify is one shell command a line (text values are
+ * shell-quoted), links are separated by spaces. */
 NAI_MUST_CHECK int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
                                       const struct nai_rule_set *set, const struct nai_rules_input *input,
                                       struct nai_err *err);

@@ -188,3 +188,34 @@ int nai_severity_lower(struct hit *hit, const struct env *env, const struct hits
   }
   return nai_arena_check(arena, err);
 }
+
+/* --- Simulated savings ------------------------------------------------------------------------ */
+
+/* What a saving of a step comes to where the GPU's active time is made of such steps. */
+static struct saving of_active(const struct finding *finding, const struct evaluation *e, int64_t ns) {
+  const struct nai_rules_simulated *simulated = &finding->simulated;
+  int64_t base = nai_saving_base_ns(e->input, finding->hits[0]);
+  double share = simulated->now_ns > 0 && ns > 0 ? (double)ns / (double)simulated->now_ns : 0;
+  return (struct saving){(int64_t)(share * (double)base), NAI_NULL_I64, base};
+}
+
+void nai_severity_simulate(struct finding *finding, const struct evaluation *e) {
+  const struct nai_rules_simulated *simulated = &finding->simulated;
+  struct saving low = of_active(finding, e, simulated->low_ns), high = of_active(finding, e, simulated->high_ns);
+  bool certain = strcmp(simulated->state, "bound_only") != 0;
+  int64_t gain = of_active(finding, e, simulated->ns).ns;
+  if (certain || finding->saving.ns == NAI_NULL_I64 || gain < finding->saving.ns)
+    finding->gain_ns = gain;
+  if (!finding->rule->has_ladder || !low.base_ns)
+    return;
+  int least = nai_saving_severity(e->set, &low), most = nai_saving_severity(e->set, &high);
+  most = most < NAI_SEVERITY_LOW ? NAI_SEVERITY_LOW : most;
+  if (finding->severity > most) {
+    const char *reason = nai_arena_printf(e->arena, "at most %.0f %% of a %s in a simulation", nai_saving_pct(&high),
+                                          strcmp(simulated->of, "unit") == 0 ? "repetition" : simulated->of);
+    finding->severity = most;
+    finding->reason = finding->reason ? nai_arena_printf(e->arena, "%s; %s", finding->reason, reason) : reason;
+  } else if (certain && !finding->reason && finding->severity < least) {
+    finding->severity = least;
+  }
+}

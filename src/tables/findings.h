@@ -27,6 +27,12 @@
   C(T, links, LABEL, "further reading, separated by spaces")                                                        \
   C(T, share_of, LABEL, "what pct_of_active is of: active time, or what the rule names; NULL: it does not say")     \
   C(T, change, LABEL, "what of the program is changed in the simulation of its saving (what_if); NULL: nothing is") \
-  C(T, pct_of_capture, PCT, "saving_ns, of the capture without what is not recorded", .better = NAI_BETTER_LOWER)
+  C(T, pct_of_capture, PCT, "saving_ns, of the capture without what is not recorded", .better = NAI_BETTER_LOWER)   \
+  C(T, simulated_ns, NS_MS, "likely saving of the change, simulated, of one simulated_of; NULL: none is")           \
+  C(T, simulated_low_ns, NS, "the same, cautious")                                                                  \
+  C(T, simulated_high_ns, NS, "the same, favorable")                                                                \
+  C(T, simulated_pct, PCT, "simulated_ns, of what one takes now; decides the order before saving_ns")               \
+  C(T, simulated_of, LABEL, "step, unit (a repetition of the largest one) or window")                               \
+  C(T, simulated_state, LABEL, "ok, within_error or bound_only, as in what_if")
 NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first",
           "whether the change pays: a saving is an upper bound, and savings of findings overlap")

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import artifacts, fresh_dir, report, run, tier, trace
+from support import SHARED, artifacts, fresh_dir, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -22,7 +22,11 @@ LOSSES = {  # what is put into each step, and the change that takes it away
     "late": ("--kernel", "straggler=0.1"),
     "upload": ("--copy", "HtoD=0.25"),
     "flush": ("--no-profiler",),
+    "unfused": ("--fuse", "elementwise"),
+    "pageable": ("--pinned",),
 }
+ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+MIB = 1 << 20
 
 
 class Rank:
@@ -52,6 +56,22 @@ class Rank:
         self.rows.append([kind, start, self.busy, name, self.id])
         return call
 
+    def copy(self, size, pageable):
+        """A pageable one takes three times as long, and its call returns when nine tenths of it are staged."""
+        ns = size * 100 * US // MIB * (3 if pageable else 1)
+        self.submit("cudaMemcpyAsync", "copy", (size, 0 if pageable else 1), ns)
+        if pageable:
+            _, begin, _, name, number = self.rows[-2]
+            self.now = self.busy - ns // 10
+            self.rows[-2] = ("call", begin, self.now, name, number)
+
+    def graph(self, name, durations):
+        """One launch of many kernels."""
+        self.submit("cudaGraphLaunch", "kernel", name, durations[0])
+        for ns in durations[1:]:
+            self.rows.append(["kernel", self.busy + 1 * US, self.busy + 1 * US + ns, name, self.id])
+            self.busy = self.rows[-1][2]
+
     def kernel(self, name, ns):
         self.submit("cudaLaunchKernel", "kernel", name, self.jitter(ns))
 
@@ -69,12 +89,17 @@ def step(ranks, number, losses, heavy):
     starts = [rank.now for rank in ranks]
     for rank in ranks:
         rank.host(60 * US)
-        rank.submit("cudaMemcpyAsync", "copy", "HtoD", (400 if "upload" in losses else 100) * US)
+        rank.copy((4 if "upload" in losses else 1) * MIB, "pageable" in losses)
+        rank.copy(MIB // 8, False)
         for layer in range(LAYERS):
             rank.host((8 if heavy else 40) * US)
             rank.kernel("gemm", (90 if heavy else 9) * US)
             rank.host((12 if heavy else 50) * US)
             rank.kernel("attention_forward", (120 if heavy else 24) * US * (2 if "attention" in losses else 1))
+            if layer == 3:  # three operations of two inputs read and write 9 arrays; fused they are 5
+                for _ in range(3 if "unfused" in losses else 1):
+                    rank.host((6 if heavy else 20) * US)
+                    rank.kernel(ELEMENTWISE, (30 if "unfused" in losses else 50) * US)
             if layer == 2 and "wait" in losses:
                 item = rank.now
                 rank.wait()
@@ -119,7 +144,7 @@ def write(path, ranks):
         names = {}
         for rank in ranks:
             for kind, start, end, name, number in rank.rows:
-                if name not in names:
+                if kind != "copy" and name not in names:
                     names[name] = 1000000 + len(names)
                     db.execute("insert into StringIds values (?, ?)", (names[name], name))
                 place = rank.place
@@ -132,7 +157,7 @@ def write(path, ranks):
                     insert(db, "CUPTI_ACTIVITY_KIND_KERNEL", **on_gpu, demangledName=names[name], shortName=names[name], gridX=1000,
                            gridY=1, gridZ=1, blockX=256, blockY=1, blockZ=1)
                 elif kind == "copy":
-                    insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", **on_gpu, bytes=1 << 20, copyKind=1, srcKind=1, dstKind=2)
+                    insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", **on_gpu, bytes=name[0], copyKind=1, srcKind=name[1], dstKind=2)
                 elif kind == "sync":
                     insert(db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", **on_gpu, syncType=3, eventId=4294967295)
                 elif kind == "range":
@@ -156,9 +181,32 @@ def true_step_ns(losses, heavy, seed):
     ranks do not wait for each other yet, is left out."""
     means = []
     for rank in schedule(losses, heavy, seed):
-        copies = [row[1] for row in rank.rows if row[0] == "copy"]
+        copies = [row[1] for row in rank.rows if row[0] == "copy" and row[3][0] >= MIB]
         means.append((copies[-1] - copies[1]) / (len(copies) - 2))
     return max(means)
+
+
+def decode(graph, kernel_ns):
+    """Steps of a copy and 40 kernels, launched one by one or as a graph; then the host waits and works."""
+    rank = Rank(RANKS[0], random.Random(2))
+    for _ in range(STEPS):
+        start = rank.now
+        rank.copy(MIB, False)
+        rank.host(100 * US)
+        if graph:
+            rank.graph("gemm", [kernel_ns] * 40)
+        for _ in range(0 if graph else 40):
+            rank.kernel("gemm", kernel_ns)
+            rank.host(6 * US)
+        rank.wait()
+        rank.host(100 * US)
+        rank.range("train_step", start)
+    return rank
+
+
+def sql_row(source, query):
+    row, = json.loads(run("sql", "--quiet", source, query, "--format", "json").stdout)["rows"]
+    return row
 
 
 class Pairs(unittest.TestCase):
@@ -179,10 +227,35 @@ class Pairs(unittest.TestCase):
 
     @tier("ci")
     def test_pairs_of_losses(self):
-        for losses in itertools.combinations(LOSSES, 2):
-            for heavy in (False, True):
-                with self.subTest(losses=losses, heavy=heavy):
-                    self.check(losses, heavy)
+        for number, losses in enumerate(itertools.combinations(LOSSES, 2)):
+            with self.subTest(losses=losses):
+                self.check(losses, heavy=number % 2 == 1)
+
+    def test_graphs(self):
+        """Launches on the critical path are collapsed; where kernels are longer than those, they are not on it."""
+        for kernel_ns, gains in ((2 * US, True), (20 * US, False)):
+            path = fresh_dir("whatif") / "trace.sqlite"
+            write(path, [decode(False, kernel_ns)])
+            said = json.loads(run("whatif", "--quiet", path, "--graphs", "--format", "json").stdout)
+            copies = [row[1] for row in decode(True, kernel_ns).rows if row[0] == "copy"]
+            true = (copies[-1] - copies[0]) / (len(copies) - 1)
+            self.assertLess(abs(said["together"]["after_ns"] - true), 0.05 * said["now_ns"])
+            self.assertEqual(said["together"]["saving_ns"] > 0.2 * said["now_ns"], gains)
+
+
+NUSSINOV = SHARED / "traces" / "series" / "nussinov"
+
+
+@unittest.skipUnless(NUSSINOV.is_dir(), "no shared/")
+class Siblings(unittest.TestCase):
+    """Versions of one program: with the next one's kernel its window takes as long as the next one's."""
+
+    def test_window(self):
+        for before, after in itertools.pairwise(("05248f4_report6", "6309b89_report7", "70d73cc_report5", "471ff56_report10")):
+            times = [sql_row(NUSSINOV / f"{name}.sqlite", "select wall_ms, (select sum(total_time_ms) from kernels) from critical_path_summary "
+                             "where scope = 'window'") for name in (before, after)]
+            done = run("whatif", "--quiet", NUSSINOV / f"{before}.sqlite", "--kernel", f"nussinov={times[1][1] / times[0][1]:.6f}", "--format", "json")
+            self.assertLess(abs(json.loads(done.stdout)["together"]["after_ns"] / 1e6 - times[1][0]), 0.01 * times[0][0], (before, after))
 
 
 class Commands(unittest.TestCase):
@@ -208,6 +281,10 @@ class Commands(unittest.TestCase):
                 ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "stands at the end"),
                 ((trace("loop"), "--kernel", "(=0.5"), 2, "regular expression"),
                 ((trace("loop"), "--balance"), 2, "no collective"),
+                ((trace("loop-fused"), "--fuse", "."), 2, "no two kernels follow each other"),
+                ((trace("loop"), "--copy-at", "cudaFree=0"), 2, "no copy is made there"),
+                ((trace("loop"), "--copy-at", "cudaMemcpy"), 2, "stands at the end"),
+                ((trace("first-touch"), "--pinned"), 2, "tell the rate"),
                 ((trace("minimal"), "--kernel", ".*=0.5"), 7, "launches were not recorded"),
         ):
             with self.subTest(words=words):
@@ -223,11 +300,15 @@ class Commands(unittest.TestCase):
         self.assertLess(answers[2]["after_high_ns"], answers[0]["after_high_ns"])
 
     def test_plan_of_a_report(self):
-        """The finding about the wait of `loop-waits` names the change that makes it `loop`."""
-        plan = report(artifacts(trace("loop-waits"))).rows("what_if_plan")
-        self.assertEqual(plan[0]["change"], "remove-wait-at cudaMemcpy in train_step")
+        """The findings of `loop-waits` name the changes that make it `loop` and that `loop-fused`."""
+        changes = {change["change"]: change for change in report(artifacts(trace("loop-waits"))).rows("what_if")}
         true = self.steps(trace("loop"))
-        self.assertLess(abs(plan[0]["after_ns"] - true), 0.01 * true)
+        self.assertLess(abs(changes["remove-wait-at cudaMemcpy in train_step"]["after_ns"] - true), 0.01 * true)
+        plan = report(artifacts(trace("loop-waits"))).rows("what_if_plan")
+        self.assertEqual([step["change"] for step in plan], ["fuse .", "remove-wait-at cudaMemcpy in train_step"])
+        true = self.steps(trace("loop-fused"))
+        self.assertLess(abs(plan[1]["after_ns"] - true), 0.02 * true)
+        self.assertTrue(plan[1]["after_high_ns"] <= true <= plan[1]["after_low_ns"])
 
     def test_without_changes(self):
         """The plan is that of the report: the changes that its findings name, from a trace as from a run."""
@@ -240,7 +321,7 @@ class Commands(unittest.TestCase):
                 changes = json.loads(run("whatif", "--quiet", source, "--format", "json").stdout)["changes"]
                 self.assertEqual([(made["change"], made["finding"], made["before_ns"], made["after_ns"], made["after_low_ns"], made["after_high_ns"])
                                   for made in changes if made["chosen"]], wanted)
-        done = run("whatif", "--quiet", trace("loop"))
+        done = run("whatif", "--quiet", trace("loop-fused"))
         self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (0, ["No finding names a change that can be simulated here."]))
         self.assertEqual(run("whatif", "--quiet", trace("minimal")).returncode, 7)
 
@@ -256,6 +337,24 @@ class Commands(unittest.TestCase):
         self.assertEqual({found["simulated"] for found in told.json["findings"] if not found["change"]}, {None})
         self.assertIn("simulated saving", (told.directory / "report.md").read_text(encoding="utf-8"))
         self.assertIn("simulated saving", report(artifacts(trace("alloc-churn"))).json["verdict"]["text"])
+
+    def test_predicted_and_measured(self):
+        """compare says what the base's plan said of the finding that is gone."""
+        def findings(base, new):
+            out = fresh_dir("whatif") / "compared"
+            self.assertEqual(run("compare", "--quiet", artifacts(trace(base)), artifacts(trace(new)), "--out", out).returncode, 0)
+            return json.loads((out / "compare.json").read_text(encoding="utf-8"))["findings"], (out / "compare.md").read_text(encoding="utf-8")
+
+        rows, text = findings("loop-waits", "loop")
+        row, = (row for row in rows if row["predicted_ms"] is not None)
+        self.assertIn("predicted 2.63 ms, measured 2.63 ms", text)
+        change = next(c for c in report(artifacts(trace("loop-waits"))).rows("what_if") if c["rule"] == "idle-queue-drained")
+        self.assertEqual((row["state"], row["id"], row["predicted_of"]), ("gone", "idle-queue-drained", "step"))
+        self.assertEqual(row["predicted_ms"], change["after_ns"] / 1e6)
+        self.assertAlmostEqual(row["measured_ms"], self.steps(trace("loop")) / 1e6, places=3)
+        rows, text = findings("loop", "loop-waits")
+        self.assertEqual({row["predicted_ms"] for row in rows}, {None})
+        self.assertNotIn("predicted", text)
 
     def test_plans_add_up(self):
         for name in ("loop-waits", "profiler-flush", "alloc-churn", "collectives-skewed", "training", "hostile"):
@@ -273,6 +372,15 @@ class Commands(unittest.TestCase):
                 if row["saving_ns"] is not None:
                     self.assertLessEqual(row["saving_low_ns"], row["saving_ns"])
                     self.assertLessEqual(0, row["saving_ns"])
+
+    def test_slack(self):
+        """What a segment of the window's path ends with has none; nothing outlasts the last operation."""
+        for name in ("training", "collectives-skewed", "loop-waits"):
+            last = "(select max(end_ns) from slack where kind <> 'call')"
+            sums = run("sql", "--quiet", trace(name), f"select min(slack_ns), max(end_ns + slack_ns) - {last}, sum(slack_ns = 0) > 0, (select count(*) from critical_path p "
+                       "where p.cause = 'kernel' and not exists (select 1 from slack s where s.kind = 'kernel' and s.slack_ns = 0 and s.name = p.name and "
+                       "s.end_ns >= p.end_ns and s.start_ns <= p.start_ns)) from slack where kind <> 'call'", "--format", "json")
+            self.assertEqual(json.loads(sums.stdout)["rows"], [[0, 0, 1, 0]], name)
 
     def test_causes_fill_the_window(self):
         for name in ("training", "collectives-skewed", "hostile"):

@@ -33,13 +33,34 @@ static void check_path(struct fixture *f) {
   ok(nai_path_scopes(&scopes, &count, &f->m, &f->m.arena, err));
   assert_true(count >= 1);
   const int64_t *times = f->m.dependencies->time;
-  struct nai_path path = nai_path_at(&f->m, times, NULL, scopes[0].nodes[1], scopes[0].start);
+  struct nai_path path = nai_path_at(&f->m, times, NULL, scopes[0].nodes[1], f->m.window_start);
   int64_t at = nai_dep_last_end(&f->m, times, f->m.gpu_count);
+  int64_t *slack = calloc(f->m.dependencies->node_count, sizeof *slack);
+  assert_non_null(slack);
+  nai_dep_slack(slack, &f->m);
+  for (uint32_t i = 0; i < f->m.dependencies->node_count; i++)
+    assert_true(slack[i] >= 0);
   for (struct nai_path_segment s; nai_path_next(&path, &s); at = s.start) {
     assert_int_equal(s.end, at);
     assert_true(s.start < s.end);
+    assert_int_equal(slack[s.node], 0);
   }
   assert_int_equal(at, f->m.window_start);
+  free(slack);
+}
+
+/* k2 on another stream may end until the last operation does. k1 is awaited; unless that is unknown: then it is only
+ * ahead of the next one on its stream, by 1 us. */
+static void check_slack(struct fixture *f, bool unknown) {
+  int64_t slack[12];
+  const struct nai_dependencies *d = f->m.dependencies;
+  assert_int_equal(d->node_count, 12);
+  nai_dep_slack(slack, &f->m);
+  for (uint32_t op = 0; op < d->op_count; op++) {
+    uint32_t node = nai_node_of_op(d, op) + 1;
+    int64_t expected = d->time[node] == 108 * US ? (unknown ? 168 - 1 - 108 : 0) * US : 198 * US - d->time[node];
+    assert_int_equal(slack[node], expected);
+  }
 }
 
 /* launch k1 (100 us), wait for it, 50 us of host code, launch k2 (30 us). */
@@ -97,6 +118,7 @@ static void check_wait_without_record(int64_t returns, int64_t end_when_half) {
   bool unknown = end_when_half == 198 * US;
   assert_int_equal(f.m.dependencies->quality.unresolved, unknown);
   assert_int_equal(f.m.dependencies->quality.inferred, !unknown);
+  check_slack(&f, unknown);
   const float factors[] = {0.5f, 1, 1};
   const int64_t *times = replay(&f, &(struct nai_scenario){.op_factor = factors});
   assert_int_equal(nai_dep_last_end(&f.m, times, 0), end_when_half);

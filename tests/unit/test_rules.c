@@ -135,11 +135,13 @@ static struct nai_rule_set *compile(const char *rules) {
   return set;
 }
 
+static int (*simulate)(void *, struct nai_rules_simulated *, const char *const *, uint32_t, struct nai_err *);
+
 static void evaluate(struct result *r, const struct nai_rule_set *set) {
   struct nai_err err = {0};
   const struct nai_table *const tables[] = {r->tables.use,  r->tables.causes, NULL,
                                             r->tables.sync, r->tables.gpus,   r->tables.util};
-  const struct nai_rules_input input = {.tables = tables, .table_count = 6, .escape = mark};
+  const struct nai_rules_input input = {.tables = tables, .table_count = 6, .escape = mark, .simulate = simulate};
   if (nai_rules_evaluate(&r->findings, &r->evidence, set, &input, &err))
     fail_msg("%s", err.msg);
 }
@@ -401,6 +403,47 @@ static void reasons_lower_severities(void **state) {
   check_finding(&r, 1, "d", "high", 30000, "", "");
   check_finding(&r, 2, "a", "low", 90000, "as code runs 90.0 %", "");
   check_finding(&r, 3, "c", "info", 45000, "as code runs 45.0 %; guessed", "");
+  result_free(&r);
+}
+
+/* Of a step of 1 ms: 10 % where a rule's bound is 90 %, 30 % where it is 3 %; a bound of 90 % where the rule's is 7 %.
+ */
+static int simulate_three(void *ctx, struct nai_rules_simulated *out, const char *const *changes, uint32_t count,
+                          struct nai_err *err) {
+  static const struct nai_rules_simulated falls = {1000000, 50000, 100000, 140000, "step", "ok"},
+                                          rises = {1000000, 250000, 300000, 340000, "step", "ok"},
+                                          bound = {1000000, 850000, 900000, 940000, "step", "bound_only"};
+  static const char *const expected[] = {"balance", "", "balance", "no-profiler", "host 0.5"};
+  (void)ctx, (void)err;
+  assert_int_equal(count, 5);
+  for (int i = 0; i < 5; i++)
+    assert_string_equal(changes[i], expected[i]);
+  out[0] = out[2] = falls;
+  out[3] = bound;
+  out[4] = rises;
+  return NAI_OK;
+}
+
+/* The severity moves only where all of the interval is beyond it. */
+static void simulated_savings_decide(void **state) {
+  (void)state;
+#define ON_GPU_2(id, saving, more) \
+  RULE(id, "    table: gpu_utilization\n    where: device_id = 2\n    lower: []\n    saving: " saving "\n" more)
+  static const char rules[] = "rules:\n" ON_GPU_2("falls", "idle_ns", "    simulate: balance\n")
+      ON_GPU_2("rises", "idle_ns / 30", "    simulate: host 0.5\n") ON_GPU_2("stays", "idle_ns / 10", "")
+          ON_GPU_2("bound", "0.08 * idle_ns", "    simulate: no-profiler\n")
+              ON_GPU_2("whole", "idle_ns / 12", "    simulate: balance\n    simulates_part: true\n");
+  simulate = simulate_three;
+  struct result r = run(rules);
+  simulate = NULL;
+  assert_int_equal(r.findings->rows, 5);
+  check_finding(&r, 0, "rises", "high", 3000, "", "");
+  check_finding(&r, 1, "falls", "medium", 90000, "at most 14 % of a step in a simulation", "");
+  check_finding(&r, 2, "stays", "medium", 9000, "", "");
+  check_finding(&r, 3, "whole", "medium", 7500, "", "");
+  check_finding(&r, 4, "bound", "medium", 7200, "", "");
+  assert_int_equal(number(r.findings, 1, "simulated_ns"), 100000);
+  assert_int_equal(number(r.findings, 2, "simulated_ns"), NAI_NULL_I64);
   result_free(&r);
 }
 
@@ -864,7 +907,7 @@ static void mistakes_in_texts(void **state) {
   refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
   refused(
       ON_USE("severity: low, simulate: faster"),
-      "r.yaml:3:31: \"faster\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, call, host, "
+      "r.yaml:3:31: \"faster\" is no change; they begin with remove-wait, remove-wait-at, kernel, copy, copy-at, pinned, fuse, graphs, call, host, "
       "no-profiler or balance");
   refused(ON_USE("severity: low, simulate: kernel gemm"),
           "r.yaml:3:31: kernel gemm: a factor of the duration (=0.55), a speed-up (=1.8x) or a range of factors "
@@ -942,6 +985,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(losses_are_shared),
     cmocka_unit_test(parts_stay_below_the_whole),
     cmocka_unit_test(reasons_lower_severities),
+    cmocka_unit_test(simulated_savings_decide),
     cmocka_unit_test(facts_select_and_silence),
     cmocka_unit_test(sums_and_leaders),
     cmocka_unit_test(unless_silences_per_subject),

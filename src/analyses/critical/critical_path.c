@@ -70,7 +70,8 @@ static int shortest_listed(int64_t *least, struct nai_path path, const struct na
 
 static int put_segments(const struct nai_node_io *io, const struct nai_path_scope *window, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct nai_path path = nai_path_at(m, m->dependencies->time, NULL, window->nodes[1], window->start);
+  const int64_t *times = m->dependencies->time;
+  struct nai_path path = nai_path_at(m, times, NULL, window->nodes[1], nai_dep_first_start(m, times));
   int64_t least, sequence = 0;
   NAI_TRY(shortest_listed(&least, path, io, err));
   for (struct nai_path_segment segment; nai_path_next(&path, &segment); sequence++)

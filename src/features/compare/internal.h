@@ -34,6 +34,14 @@ NAI_MUST_CHECK int nai_check_kernels(struct nai_comparison *c, struct nai_err *e
 /* results.c */
 NAI_MUST_CHECK int nai_results_find(struct nai_comparison *c, struct nai_err *err);
 
+/* predicted.c: what the plan of the base's first capture says of the findings that are gone, in the row of the last of
+ * them in its order. `gone` says it of a rule. */
+struct nai_prediction {
+  const char *rule, *of; /* NULL: it says nothing */
+  int64_t predicted_ns, measured_ns;
+};
+struct nai_prediction nai_predict(const struct nai_comparison *c, const struct nai_strings *ids, const bool *gone);
+
 /* Each fills a table of its schema. results.c, check.c, parts.c (the closed tree of times), kernels.c, others.c,
  * tree.c. */
 typedef int nai_compared_fill_fn(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err);

@@ -90,7 +90,8 @@ static void note(struct worst *w, const struct FINDINGS_row *finding, uint32_t r
   }
 }
 
-static void put_finding(struct nai_table *table, const char *id, const struct rule *rule) {
+static void put_finding(struct nai_table *table, const char *id, const struct rule *rule,
+                        const struct nai_prediction *prediction) {
   const struct worst *base = &rule->of[NAI_BASE], *candidate = &rule->of[NAI_CANDIDATE];
   struct COMPARED_FINDINGS_row row =
       NAI_ROW(COMPARED_FINDINGS, .id = id, .base_captures = base->runs, .new_captures = candidate->runs,
@@ -106,6 +107,11 @@ static void put_finding(struct nai_table *table, const char *id, const struct ru
   if (candidate->runs) {
     row.new_severity = nai_severity_name(candidate->severity);
     row.new_saving_ns = candidate->saving_ns;
+  }
+  if (prediction->rule && strcmp(prediction->rule, id) == 0) {
+    row.predicted_of = prediction->of;
+    row.predicted_ns = prediction->predicted_ns;
+    row.measured_ns = prediction->measured_ns;
   }
   COMPARED_FINDINGS_add(table, &row);
 }
@@ -123,7 +129,12 @@ int nai_fill_findings(struct nai_table *out, const struct nai_comparison *c, str
     NAI_TRY(NAI_ROOM(rules, capacity, at, &arena, err));
     note(&rules[at].of[r.side], &finding, r.capture);
   }
+  bool *gone;
+  NAI_TRY(NAI_NEW(gone, &arena, ids.count, err));
   for (uint32_t i = 0; i < ids.count; i++)
-    put_finding(out, nai_strings_get(&ids, i), &rules[i]);
+    gone[i] = !rules[i].of[NAI_CANDIDATE].runs;
+  struct nai_prediction prediction = nai_predict(c, &ids, gone);
+  for (uint32_t i = 0; i < ids.count; i++)
+    put_finding(out, nai_strings_get(&ids, i), &rules[i], &prediction);
   return NAI_OK;
 }

@@ -5,6 +5,7 @@
 #include "rundir/run.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/critical_path_summary.h"
 #include "tables/data_quality.h"
 #include "tables/findings.h"
 #include "tables/gpu_metrics.h"
@@ -24,6 +25,8 @@
 #include "tables/step_idle.h"
 #include "tables/step_summary.h"
 #include "tables/steps.h"
+#include "tables/what_if.h"
+#include "tables/what_if_plan.h"
 
 #include <string.h>
 
@@ -51,6 +54,9 @@ const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
                                                         &nai_processes_schema,
                                                         &nai_repeating_units_schema,
                                                         &nai_serving_summary_schema,
+                                                        &nai_what_if_schema,
+                                                        &nai_what_if_plan_schema,
+                                                        &nai_critical_path_summary_schema,
                                                         NULL};
 
 /* --- taking a run ----------------------------------------------------------------------------- */

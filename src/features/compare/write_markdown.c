@@ -391,6 +391,11 @@ static void put_findings(const struct nai_document *d) {
     nai_view_put_int(map, "captures", captures);
     nai_view_put_int(map, "of", of);
     nai_view_put_bool(map, "in_some", captures < of);
+    if (*finding.predicted_of) {
+      nai_view_put_trusted(map, "predicted_of", finding.predicted_of);
+      nai_document_amount(map, "predicted", "ns", (double)finding.predicted_ns, false);
+      nai_document_amount(map, "measured", "ns", (double)finding.measured_ns, false);
+    }
     shown++;
   }
   nai_view_put_bool(d->root, "any_finding", shown > 0);

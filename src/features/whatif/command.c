@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EACH = 8, MAX_CHANGES = 5 * MAX_EACH + 3 };
+enum { MAX_EACH = 8, MAX_CHANGES = 7 * MAX_EACH + 5 };
 
 struct whatif_args {
-  const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH];
-  size_t wait_count, place_count, kernel_count, copy_count, call_count;
+  const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH],
+      *copy_places[MAX_EACH], *fused[MAX_EACH];
+  size_t wait_count, place_count, kernel_count, copy_count, call_count, copy_place_count, fused_count;
   const char *host; /* NULL: not asked for */
-  bool no_profiler, balance, quiet;
+  bool no_profiler, balance, pinned, graphs, quiet;
   int format;
 };
 
@@ -36,6 +37,12 @@ static const struct nai_cli_option options[] = {
         "kernels whose name matches take F of their time: 0.55, 1.8x (so much faster) or 0.5..0.7; repeatable"),
     NAI_CLI_LIST(texts, copies, copy_count, "copy", "RE=F",
                  "copies of that direction do, as in Host-to-Device or HtoD; 0 keeps the data where it is; repeatable"),
+    NAI_CLI_LIST(texts, copy_places, copy_place_count, "copy-at", "PLACE=F",
+                 "those of one place do: FUNCTION in RANGE > RANGE; repeatable"),
+    NAI_CLI_SWITCH(on, pinned, "pinned", "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
+    NAI_CLI_LIST(texts, fused, fused_count, "fuse", "RE",
+                 "kernels that only move data, whose name matches, are one where they follow each other; repeatable"),
+    NAI_CLI_SWITCH(on, graphs, "graphs", "launches less than 50 us apart are one launch of a CUDA graph"),
     NAI_CLI_LIST(texts, calls, call_count, "call", "RE=F",
                  "CUDA calls of that function or in that NVTX range do, without their waiting; repeatable"),
     NAI_CLI_OPTION(text, host, "host", "F", "host code and calls take F of their time", .otherwise = "as recorded"),
@@ -79,6 +86,12 @@ static int read_changes(struct changes *c, const struct whatif_args *args, struc
   NAI_TRY(add_list(c, NAI_CHANGE_REMOVE_WAIT_AT, args->places, args->place_count, err));
   NAI_TRY(add_list(c, NAI_CHANGE_KERNEL, args->kernels, args->kernel_count, err));
   NAI_TRY(add_list(c, NAI_CHANGE_COPY, args->copies, args->copy_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_COPY_AT, args->copy_places, args->copy_place_count, err));
+  NAI_TRY(add_list(c, NAI_CHANGE_FUSE, args->fused, args->fused_count, err));
+  if (args->pinned)
+    NAI_TRY(add(c, NAI_CHANGE_PINNED, "", err));
+  if (args->graphs)
+    NAI_TRY(add(c, NAI_CHANGE_GRAPHS, "", err));
   NAI_TRY(add_list(c, NAI_CHANGE_CALL, args->calls, args->call_count, err));
   if (args->host)
     NAI_TRY(add(c, NAI_CHANGE_HOST, args->host, err));
@@ -89,7 +102,8 @@ static int read_changes(struct changes *c, const struct whatif_args *args, struc
 
 static bool asks_for_changes(const struct whatif_args *args) {
   return args->wait_count || args->place_count || args->kernel_count || args->copy_count || args->call_count ||
-         args->host || args->no_profiler || args->balance;
+         args->copy_place_count || args->fused_count || args->pinned || args->graphs || args->host ||
+         args->no_profiler || args->balance;
 }
 
 /* The changes that findings name, each once. One that does not parse holds text of the trace in a pattern: it is none,
@@ -252,7 +266,7 @@ static const char *why_not(const struct answer *a) {
   if (a->whatif.state >= NAI_PATH_NO_SAVINGS)
     return a->whatif.reason;
   for (uint32_t i = 0; i < a->changes->count; i++)
-    if (a->changes->v[i].kind <= NAI_CHANGE_REMOVE_WAIT_AT && a->whatif.waits_unknown)
+    if (nai_change_is_of_waits(&a->changes->v[i]) && a->whatif.waits_unknown)
       return a->whatif.waits_unknown;
   return NULL;
 }
@@ -263,6 +277,11 @@ static int count_edits(const struct answer *a, struct nai_err *err) {
       [NAI_CHANGE_REMOVE_WAIT_AT] = "no call there waits for the GPU",
       [NAI_CHANGE_KERNEL] = "matches no kernel",
       [NAI_CHANGE_COPY] = "matches no direction of a copy",
+      [NAI_CHANGE_COPY_AT] = "no copy is made there",
+      [NAI_CHANGE_PINNED] =
+          "no copy is from or to pageable memory while others of its direction are pinned and tell the rate",
+      [NAI_CHANGE_FUSE] = "no two kernels follow each other that match and only move data",
+      [NAI_CHANGE_GRAPHS] = "no four launches follow each other within 50 us",
       [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",
       [NAI_CHANGE_HOST] = "there is no CUDA call",
       [NAI_CHANGE_NO_PROFILER] = "no flush of the profiler's buffers meets a CUDA call",
@@ -292,7 +311,7 @@ static int keep_possible(const struct answer *a, struct nai_err *err) {
   struct changes *c = a->changes;
   for (uint32_t i = 0; i < c->count;) {
     c->edited[i] = 0;
-    if (c->v[i].kind > NAI_CHANGE_REMOVE_WAIT_AT || !a->whatif.waits_unknown)
+    if (!nai_change_is_of_waits(&c->v[i]) || !a->whatif.waits_unknown)
       NAI_TRY(nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err));
     if (c->edited[i])
       i++;

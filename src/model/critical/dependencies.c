@@ -81,7 +81,8 @@ static int measure_calls(struct dep_builder *b, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* From the call to the start of what found its stream empty, and between operations of a stream: the fastest tenth. */
+/* From the call to the start of what found its stream empty, and between operations of a stream of which the second was
+ * launched before the first one's end: the fastest tenth. Others are as far apart as their launches. */
 static int measure_floors(struct dep_builder *b, struct nai_err *err) {
   enum { MIN_COUNT = 20, LAUNCH_NS = 4000, STREAM_NS = 1000 };
   const struct nai_dependencies *d = b->d;
@@ -96,8 +97,10 @@ static int measure_floors(struct dep_builder *b, struct nai_err *err) {
       int64_t ended = INT64_MIN;
       for (uint32_t i = b->streams[s].first; i < b->streams[s].first + b->streams[s].count; i++) {
         uint32_t op = b->stream_ops[i], node = nai_node_of_op(d, op);
-        int64_t called = d->op_call[op] == NAI_NO_ROW ? INT64_MIN : d->time[2 * d->op_call[op]];
-        if (ended != INT64_MIN && d->time[node] >= ended)
+        bool known = d->op_call[op] != NAI_NO_ROW;
+        int64_t called = known ? d->time[2 * d->op_call[op]] : INT64_MIN;
+        bool queued = !known || d->time[2 * d->op_call[op] + 1] <= ended;
+        if (ended != INT64_MIN && d->time[node] >= ended && queued)
           between[pairs++] = d->time[node] - ended;
         if (called != INT64_MIN && called >= ended && d->time[node] >= called)
           launch[launches++] = d->time[node] - called;

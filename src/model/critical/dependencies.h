@@ -73,7 +73,7 @@ const struct nai_op *nai_dep_op(const struct nai_model *model, uint32_t op);
 
 /* What is changed in a replay; what is NULL or 1 is kept. */
 struct nai_scenario {
-  const float *op_factor;   /* per operation: of its duration */
+  const float *op_factor;   /* per operation: of its duration; 0: it is not there */
   const uint8_t *no_wait;   /* per call: 1 when it no longer waits */
   const float *call_factor; /* per call: of its duration */
   const int64_t *call_cut;  /* per call: taken off its duration, */
@@ -90,5 +90,10 @@ enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25
 /* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
 void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
+/* slack[node] = by how much later it may happen, all else unchanged, without the last operation of any GPU ending later
+ * than recorded. O(dependencies). */
+void nai_dep_slack(int64_t *slack, const struct nai_model *model);
+/* When the first operation of any GPU starts; INT64_MAX for none. */
+int64_t nai_dep_first_start(const struct nai_model *model, const int64_t *times);
 /* When the last operation of a GPU ends, of all GPUs where it is gpu_count. INT64_MIN for none. */
 int64_t nai_dep_last_end(const struct nai_model *model, const int64_t *times, uint32_t gpu);

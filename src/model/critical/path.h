@@ -69,7 +69,6 @@ struct nai_path_scope {
   uint32_t gpu;    /* gpu_count: all */
   int32_t process; /* -1: all */
   uint32_t *nodes; /* count + 1 boundaries; of the window: node of the last end at both */
-  int64_t start;   /* recorded, of the first boundary */
   uint32_t count;
   bool *counts; /* per repetition: whether it is one to be judged; NULL: all are */
   uint32_t judged;

@@ -28,13 +28,10 @@ static int add_window(struct scopes *s, struct nai_err *err) {
   struct nai_path_scope *scope = &s->v[s->count];
   if (!d->op_count)
     return NAI_OK;
-  *scope = (struct nai_path_scope){
-      .kind = NAI_SCOPE_WINDOW, .gpu = s->m->gpu_count, .process = -1, .start = INT64_MAX, .count = 1, .judged = 1};
+  *scope =
+      (struct nai_path_scope){.kind = NAI_SCOPE_WINDOW, .gpu = s->m->gpu_count, .process = -1, .count = 1, .judged = 1};
   NAI_TRY(NAI_NEW(scope->nodes, s->arena, 2, err));
   scope->nodes[0] = scope->nodes[1] = last_to_end(d);
-  for (uint32_t g = 0; g < s->m->gpu_count; g++)
-    if (s->m->gpus[g].op_count && s->m->gpus[g].window_start < scope->start)
-      scope->start = s->m->gpus[g].window_start;
   s->count++;
   return NAI_OK;
 }
@@ -52,11 +49,8 @@ static int add_steps(struct scopes *s, const struct nai_step_list *list, struct 
   NAI_TRY(nai_step_stats_new(&stats, &s->m->steps->processes[list->process], list, err));
   if (list->count < 2)
     return NAI_OK;
-  *scope = (struct nai_path_scope){.kind = NAI_SCOPE_STEP,
-                                   .gpu = list->gpu,
-                                   .process = (int32_t)list->process,
-                                   .start = list->v[0].start,
-                                   .count = list->count - 1};
+  *scope = (struct nai_path_scope){
+      .kind = NAI_SCOPE_STEP, .gpu = list->gpu, .process = (int32_t)list->process, .count = list->count - 1};
   NAI_TRY(NAI_NEW(scope->nodes, s->arena, list->count, err));
   NAI_TRY(NAI_NEW(scope->counts, s->arena, list->count, err));
   for (uint32_t i = 0; i < list->count; i++) {
@@ -75,8 +69,7 @@ static int add_unit(struct scopes *s, const struct nai_repeating_unit *u, struct
   const struct nai_gpu *gpu = &m->gpus[u->gpu];
   struct nai_path_scope *scope = &s->v[s->count];
   uint32_t kernels = 0, found = 0, name = nai_at_text(&m->kernels.name, u->marker);
-  *scope =
-      (struct nai_path_scope){.kind = NAI_SCOPE_UNIT, .gpu = u->gpu, .process = (int32_t)u->process, .start = u->start};
+  *scope = (struct nai_path_scope){.kind = NAI_SCOPE_UNIT, .gpu = u->gpu, .process = (int32_t)u->process};
   NAI_TRY(NAI_NEW(scope->nodes, s->arena, (size_t)u->count + 1, err));
   for (uint32_t i = nai_model_op_from(m, gpu, u->start); i < gpu->op_count && found <= u->count; i++) {
     const struct nai_op *op = &gpu->ops[i];
@@ -119,7 +112,7 @@ int nai_path_scopes(struct nai_path_scope **out, uint32_t *count, const struct n
 double nai_path_scope_ns(const struct nai_path_scope *s, const struct nai_model *m, const int64_t *times) {
   double sum = 0;
   if (s->kind == NAI_SCOPE_WINDOW)
-    return (double)(nai_dep_last_end(m, times, m->gpu_count) - s->start);
+    return (double)(nai_dep_last_end(m, times, m->gpu_count) - nai_dep_first_start(m, times));
   for (uint32_t i = 0; i < s->count; i++)
     if (!s->counts || s->counts[i])
       sum += (double)(times[s->nodes[i + 1]] - times[s->nodes[i]]);

@@ -51,6 +51,11 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
     if (s->op_factor)
       *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, node)]);
     return true;
+  case NAI_DEP_LAUNCH:
+  case NAI_DEP_STREAM:
+    if (s->op_factor && s->op_factor[nai_node_op(d, node)] == 0 && *weight > 0)
+      *weight = 0;
+    return true;
   default:
     return true;
   }
@@ -77,13 +82,31 @@ static int64_t balanced_end(const int64_t *times, const struct nai_dependencies 
   return (mean > own ? mean : own) + weight;
 }
 
+/* The kinds of dependencies, as bits, that may weigh something else than recorded. */
+static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai_scenario *s) {
+  uint32_t kinds = 1u << NAI_DEP_DROPPED;
+  if (s->host_cut || s->slow_return || s->host_factor != 0)
+    kinds |= 1u << NAI_DEP_HOST;
+  if (s->call_cut || s->call_factor || s->no_wait)
+    kinds |= 1u << NAI_DEP_CALL;
+  if (s->no_wait)
+    kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
+  if (s->op_factor)
+    kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
+  for (uint32_t op = 0; s->op_factor && op < d->op_count; op++)
+    if (s->op_factor[op] == 0)
+      return kinds | 1u << NAI_DEP_LAUNCH | 1u << NAI_DEP_STREAM;
+  return kinds;
+}
+
 static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
-                              uint32_t node) {
+                              uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN, weight;
   if (s->balance && d->first[node] < d->first[node + 1] && d->v[d->first[node]].kind == NAI_DEP_COLLECTIVE)
     return balanced_end(times, d, s, node);
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-    if (!weight_of(&weight, d, s, node, &d->v[i]))
+    weight = d->v[i].weight;
+    if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))
       continue;
     int64_t t = times[d->v[i].from] + weight;
     latest = t > latest ? t : latest;
@@ -93,8 +116,35 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
 
 void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
   const struct nai_dependencies *d = m->dependencies;
+  uint32_t changed = kinds_changed(d, scenario);
   for (uint32_t i = 0; i < d->node_count; i++)
-    times[d->order[i]] = happens(times, d, scenario, d->order[i]);
+    times[d->order[i]] = happens(times, d, scenario, changed, d->order[i]);
+}
+
+void nai_dep_slack(int64_t *slack, const struct nai_model *m) {
+  const struct nai_dependencies *d = m->dependencies;
+  int64_t end = nai_dep_last_end(m, d->time, m->gpu_count);
+  for (uint32_t i = 0; i < d->node_count; i++) /* first: the latest time */
+    slack[i] = d->time[i] > end ? d->time[i] : end;
+  for (uint32_t i = d->node_count; i-- > 0;) {
+    uint32_t node = d->order[i];
+    for (uint32_t k = d->first[node]; k < d->first[node + 1]; k++) {
+      const struct nai_dep *dep = &d->v[k];
+      int64_t latest = slack[node] - dep->weight;
+      if (dep->kind != NAI_DEP_DROPPED && latest < slack[dep->from])
+        slack[dep->from] = latest;
+    }
+  }
+  for (uint32_t i = 0; i < d->node_count; i++)
+    slack[i] -= d->time[i];
+}
+
+int64_t nai_dep_first_start(const struct nai_model *m, const int64_t *times) {
+  const struct nai_dependencies *d = m->dependencies;
+  int64_t first = INT64_MAX;
+  for (uint32_t op = 0; op < d->op_count; op++)
+    first = times[nai_node_of_op(d, op)] < first ? times[nai_node_of_op(d, op)] : first;
+  return first;
 }
 
 int64_t nai_dep_last_end(const struct nai_model *m, const int64_t *times, uint32_t gpu) {

@@ -1,4 +1,4 @@
-#include "model/critical/whatif.h"
+#include "model/critical/whatif_edit.h"
 
 #include "model/idle/evidence.h"
 #include "model/idle/gap_names.h"
@@ -9,18 +9,7 @@
 
 /* --- what a change is about ------------------------------------------------------------------- */
 
-/* A scenario in the making: arrays are made when a change needs them. */
-struct edit {
-  const struct nai_model *m;
-  struct nai_arena *arena;
-  struct nai_scenario *s;
-  float *op_factor, *call_factor;
-  uint8_t *no_wait;
-  int64_t *call_cut, *host_cut;
-  int64_t edited;
-};
-
-static bool matches(const struct nai_change *change, const char *name) {
+bool nai_change_matches(const struct nai_change *change, const char *name) {
   return !change->where || nai_patterns_match(change->where, name) >= 0;
 }
 
@@ -29,7 +18,7 @@ static int match_texts(bool **out, const struct nai_change *change, const struct
                        struct nai_arena *arena, struct nai_err *err) {
   NAI_TRY(NAI_NEW(*out, arena, texts->count, err));
   for (uint32_t i = 0; i < texts->count; i++)
-    (*out)[i] = matches(change, nai_strings_get(texts, i));
+    (*out)[i] = nai_change_matches(change, nai_strings_get(texts, i));
   return NAI_OK;
 }
 
@@ -80,7 +69,7 @@ static bool call_matches(const struct call_match *match, const struct nai_change
 
 /* --- edits ------------------------------------------------------------------------------------ */
 
-static int need_factors(float **factors, uint32_t count, struct edit *e, struct nai_err *err) {
+int nai_edit_factors(float **factors, uint32_t count, const struct edit *e, struct nai_err *err) {
   if (*factors)
     return NAI_OK;
   NAI_TRY(NAI_NEW(*factors, e->arena, count, err));
@@ -89,11 +78,23 @@ static int need_factors(float **factors, uint32_t count, struct edit *e, struct 
   return NAI_OK;
 }
 
+int nai_edit_cuts(struct edit *e, struct nai_err *err) {
+  uint32_t count = e->m->dependencies->call_count;
+  if (e->call_cut)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(e->call_cut, e->arena, count, err));
+  return NAI_NEW(e->host_cut, e->arena, count, err);
+}
+
+int nai_edit_waits(struct edit *e, struct nai_err *err) {
+  return e->no_wait ? NAI_OK : NAI_NEW(e->no_wait, e->arena, e->m->dependencies->call_count, err);
+}
+
 static int edit_kernels(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
   const struct nai_model *m = e->m;
   bool *names;
   NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_KERNELS]->strings, e->arena, err));
-  NAI_TRY(need_factors(&e->op_factor, m->dependencies->op_count, e, err));
+  NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
   for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
       const struct nai_op *o = &m->gpus[g].ops[i];
@@ -110,18 +111,34 @@ static bool direction_matches(const struct nai_change *change, const struct nai_
   static const char *const words[] = {"", "HtoD", "DtoH", "", "", "", "", "", "DtoD", "HtoH", "PtoP"};
   char room[NAI_KIND_NAME_MAX];
   int32_t kind = nai_at_i32(&m->memops.copy_kind, row);
-  if (matches(change, nai_model_direction(room, m, row)))
+  if (nai_change_matches(change, nai_model_direction(room, m, row)))
     return true;
-  return kind > 0 && kind < (int32_t)(sizeof words / sizeof *words) && *words[kind] && matches(change, words[kind]);
+  return kind > 0 && kind < (int32_t)(sizeof words / sizeof *words) && *words[kind] &&
+         nai_change_matches(change, words[kind]);
 }
 
 static int edit_copies(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
   const struct nai_model *m = e->m;
-  NAI_TRY(need_factors(&e->op_factor, m->dependencies->op_count, e, err));
+  NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
   for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
       const struct nai_op *o = &m->gpus[g].ops[i];
       if (o->type != NAI_OP_COPY || !direction_matches(change, m, o->row))
+        continue;
+      e->op_factor[op] *= (float)factor;
+      e->edited++;
+    }
+  return NAI_OK;
+}
+
+static int edit_copies_at(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  const struct nai_dependencies *d = m->dependencies;
+  NAI_TRY(nai_edit_factors(&e->op_factor, d->op_count, e, err));
+  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+      if (m->gpus[g].ops[i].type != NAI_OP_COPY || d->op_call[op] == NAI_NO_ROW ||
+          !call_matches(NULL, change, m, d->op_call[op]))
         continue;
       e->op_factor[op] *= (float)factor;
       e->edited++;
@@ -142,8 +159,7 @@ static int edit_waits(struct edit *e, const struct nai_change *change, struct na
   struct call_match match = {0};
   if (!change->function)
     NAI_TRY(match_calls(&match, change, e, err));
-  if (!e->no_wait)
-    NAI_TRY(NAI_NEW(e->no_wait, e->arena, d->call_count, err));
+  NAI_TRY(nai_edit_waits(e, err));
   for (uint32_t call = 0; call < d->call_count; call++)
     if (waits(d, call) && call_matches(&match, change, e->m, call)) {
       e->no_wait[call] = 1;
@@ -156,7 +172,7 @@ static int edit_calls(struct edit *e, const struct nai_change *change, double fa
   const struct nai_dependencies *d = e->m->dependencies;
   struct call_match match;
   NAI_TRY(match_calls(&match, change, e, err));
-  NAI_TRY(need_factors(&e->call_factor, d->call_count, e, err));
+  NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
   for (uint32_t call = 0; call < d->call_count; call++)
     if (call_matches(&match, change, e->m, call)) {
       e->call_factor[call] *= (float)factor;
@@ -167,7 +183,7 @@ static int edit_calls(struct edit *e, const struct nai_change *change, double fa
 
 static int edit_host(struct edit *e, double factor, struct nai_err *err) {
   const struct nai_dependencies *d = e->m->dependencies;
-  NAI_TRY(need_factors(&e->call_factor, d->call_count, e, err));
+  NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
   for (uint32_t call = 0; call < d->call_count; call++)
     e->call_factor[call] *= (float)factor;
   e->s->host_factor = (e->s->host_factor != 0 ? e->s->host_factor : 1) * factor;
@@ -196,16 +212,17 @@ static int edit_profiler(struct edit *e, struct nai_err *err) {
   const struct nai_dependencies *d = e->m->dependencies;
   struct nai_intervals *flushes;
   NAI_TRY(find_flushes(&flushes, e, err));
-  NAI_TRY(NAI_NEW(e->call_cut, e->arena, d->call_count, err));
-  NAI_TRY(NAI_NEW(e->host_cut, e->arena, d->call_count, err));
+  NAI_TRY(nai_edit_cuts(e, err));
   for (uint32_t call = 0; call < d->call_count; call++) {
     int32_t thread = nai_at_i32(&e->m->apis.thread, d->call_api[call]), process = e->m->thread_process[thread];
     if (process < 0)
       continue;
-    e->call_cut[call] = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call], d->time[2 * call + 1]);
+    int64_t in_call = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call], d->time[2 * call + 1]), before = 0;
     if (call && thread == nai_at_i32(&e->m->apis.thread, d->call_api[call - 1]))
-      e->host_cut[call] = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
-    e->edited += e->call_cut[call] || e->host_cut[call];
+      before = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
+    e->call_cut[call] += in_call;
+    e->host_cut[call] += before;
+    e->edited += in_call || before;
   }
   return NAI_OK;
 }
@@ -222,6 +239,14 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
     return edit_kernels(e, change, factor, err);
   case NAI_CHANGE_COPY:
     return edit_copies(e, change, factor, err);
+  case NAI_CHANGE_COPY_AT:
+    return edit_copies_at(e, change, factor, err);
+  case NAI_CHANGE_PINNED:
+    return nai_edit_pinned(e, which, err);
+  case NAI_CHANGE_FUSE:
+    return nai_edit_fuse(e, change, which, err);
+  case NAI_CHANGE_GRAPHS:
+    return nai_edit_graphs(e, which, err);
   case NAI_CHANGE_CALL:
     return edit_calls(e, change, factor, err);
   case NAI_CHANGE_HOST:
@@ -314,8 +339,10 @@ static bool saves_nothing(const struct nai_whatif_result *r, const struct nai_wh
 static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_change *c = changes[i];
-    bool cautious = c->kind <= NAI_CHANGE_REMOVE_WAIT_AT || c->kind == NAI_CHANGE_BALANCE;
-    if (c->factor[which] != c->factor[NAI_CASE_LIKELY] || (which == NAI_CASE_LOW && cautious))
+    bool cautious = nai_change_is_of_waits(c) || c->kind == NAI_CHANGE_BALANCE || c->kind == NAI_CHANGE_PINNED ||
+                    c->kind == NAI_CHANGE_GRAPHS;
+    if (c->factor[which] != c->factor[NAI_CASE_LIKELY] || c->kind == NAI_CHANGE_FUSE ||
+        (which == NAI_CASE_LOW && cautious))
       return true;
   }
   return false;

@@ -1,0 +1,27 @@
+/* What changes make of a scenario. Internal to src/model. */
+#pragma once
+
+#include "model/critical/whatif.h"
+
+/* A scenario in the making: arrays are made when a change needs them. */
+struct edit {
+  const struct nai_model *m;
+  struct nai_arena *arena;
+  struct nai_scenario *s;
+  float *op_factor, *call_factor;
+  uint8_t *no_wait;
+  int64_t *call_cut, *host_cut;
+  int64_t edited;
+};
+bool nai_change_matches(const struct nai_change *change, const char *name);
+/* Makes factors, all 1, unless they are there; cuts and no_wait likewise. */
+NAI_MUST_CHECK int nai_edit_factors(float **factors, uint32_t count, const struct edit *e, struct nai_err *err);
+NAI_MUST_CHECK int nai_edit_cuts(struct edit *e, struct nai_err *err);
+NAI_MUST_CHECK int nai_edit_waits(struct edit *e, struct nai_err *err);
+
+/* whatif_launches.c */
+NAI_MUST_CHECK int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case which,
+                                 struct nai_err *err);
+NAI_MUST_CHECK int nai_edit_graphs(struct edit *e, enum nai_case which, struct nai_err *err);
+/* whatif_pinned.c */
+NAI_MUST_CHECK int nai_edit_pinned(struct edit *e, enum nai_case which, struct nai_err *err);

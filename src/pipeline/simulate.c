@@ -1,0 +1,192 @@
+#include "pipeline/simulate.h"
+
+#include "table/stats.h"
+#include "tables/findings.h"
+#include "tables/what_if.h"
+#include "tables/what_if_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char too_many[] = "over 300,000 calls and operations are simulated when nsys-ai whatif asks for it";
+
+void nai_simulation_free(struct nai_simulation *s) {
+  for (uint32_t i = 0; i < s->count; i++)
+    nai_change_free(&s->v[i].change);
+}
+
+/* --- each change alone ------------------------------------------------------------------------ */
+
+static bool is_small(const struct nai_model *m) {
+  return (uint64_t)m->dependencies->call_count + m->dependencies->op_count <= NAI_SIMULATED_EVENTS;
+}
+
+/* Findings of several GPUs may name the same change. */
+static const struct nai_simulated_change *find(const struct nai_simulation *s, const char *text) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (strcmp(s->v[i].change.text, text) == 0)
+      return &s->v[i];
+  return NULL;
+}
+
+static int read_change(struct nai_simulation *s, const char *text, struct nai_err *err) {
+  struct nai_simulated_change *next = &s->v[s->count];
+  if (!*text || s->count == NAI_SIMULATED_CHANGES)
+    return NAI_OK;
+  *next = (struct nai_simulated_change){0};
+  int rc = nai_change_parse(&next->change, text, s->arena, err);
+  if (rc || find(s, next->change.text))
+    nai_change_free(&next->change);
+  else
+    s->count++;
+  return rc == NAI_EUSAGE ? NAI_OK : rc; /* a rule that puts text of the trace into a pattern: that is none */
+}
+
+static const char *why_not(const struct nai_simulation *s, const struct nai_simulated_change *c) {
+  if (!is_small(s->model))
+    return too_many;
+  if (s->whatif.state >= NAI_PATH_NO_SAVINGS)
+    return s->whatif.reason;
+  if (nai_change_is_of_waits(&c->change) && s->whatif.waits_unknown)
+    return s->whatif.waits_unknown;
+  return c->edited ? NULL : "nothing in the graph is what the change is about";
+}
+
+static int simulate(struct nai_simulation *s, struct nai_err *err) {
+  bool small = is_small(s->model);
+  if (small)
+    NAI_TRY(nai_whatif_begin(&s->whatif, s->model, s->arena, err));
+  for (uint32_t i = 0; i < s->count; i++) {
+    struct nai_simulated_change *c = &s->v[i];
+    const struct nai_change *change = &c->change;
+    if (small)
+      NAI_TRY(nai_change_count(&c->edited, &s->whatif, change, err));
+    c->refused = why_not(s, c);
+    if (!c->refused)
+      NAI_TRY(nai_whatif_try(&c->result, &s->whatif, &change, 1, err));
+  }
+  return NAI_OK;
+}
+
+/* Of a change that was simulated. */
+static const char *state_of(const struct nai_simulation *s, const struct nai_simulated_change *c) {
+  double now = s->whatif.now_ns;
+  return s->whatif.state == NAI_PATH_BOUND_ONLY                      ? "bound_only"
+       : now - c->result.ns[NAI_CASE_LIKELY] < NAI_MODEL_ERROR * now ? "within_error"
+                                                                     : "ok";
+}
+
+static int64_t saving(const struct nai_simulation *s, const struct nai_simulated_change *c, enum nai_case which) {
+  return llround(s->whatif.now_ns - c->result.ns[which]);
+}
+
+int nai_simulate_findings(void *ctx, struct nai_rules_simulated *out, const char *const *changes, uint32_t count,
+                          struct nai_err *err) {
+  struct nai_simulation *s = ctx;
+  for (uint32_t i = 0; i < count; i++)
+    NAI_TRY(read_change(s, changes[i], err));
+  if (!s->count)
+    return NAI_OK;
+  NAI_TRY(simulate(s, err));
+  for (uint32_t i = 0; i < count; i++) {
+    const struct nai_simulated_change *c = find(s, changes[i]);
+    if (c && !c->refused)
+      out[i] = (struct nai_rules_simulated){.now_ns = llround(s->whatif.now_ns),
+                                            .low_ns = saving(s, c, NAI_CASE_LOW),
+                                            .ns = saving(s, c, NAI_CASE_LIKELY),
+                                            .high_ns = saving(s, c, NAI_CASE_HIGH),
+                                            .of = nai_path_scope_name(s->whatif.kind),
+                                            .state = state_of(s, c)};
+  }
+  return NAI_OK;
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+/* The first finding that names the change, -1 where none does. */
+static int64_t finding_of(const struct nai_table *findings, const struct nai_simulated_change *c) {
+  for (int64_t i = 0; i < findings->rows; i++)
+    if (strcmp(nai_get_str(findings, i, FINDINGS_change), c->change.text) == 0)
+      return i;
+  return -1;
+}
+
+static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, const struct nai_simulated_change *c) {
+  double likely = c->result.ns[NAI_CASE_LIKELY];
+  row->after_ns = llround(likely);
+  row->saving_low_ns = saving(s, c, NAI_CASE_LOW);
+  row->saving_ns = saving(s, c, NAI_CASE_LIKELY);
+  row->saving_high_ns = saving(s, c, NAI_CASE_HIGH);
+  row->saving_pct = nai_percent(s->whatif.now_ns - likely, s->whatif.now_ns);
+  row->limited_by = nai_path_cause_name(c->result.limit);
+  row->limited_by_pct = c->result.limit_pct;
+  row->state = state_of(s, c);
+  row->reason = strcmp(row->state, "ok") == 0         ? NULL
+              : strcmp(row->state, "bound_only") == 0 ? s->whatif.reason
+                                                      : "the saving is below the model's error";
+}
+
+static void put_change(struct nai_table *what_if, const struct nai_simulation *s, uint32_t i,
+                       const struct nai_table *findings) {
+  const struct nai_simulated_change *c = &s->v[i];
+  int64_t finding = finding_of(findings, c);
+  struct WHAT_IF_row row =
+      NAI_ROW(WHAT_IF, .what_if = i + 1, .finding = finding + 1,
+              .rule = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_id), .change = c->change.text,
+              .edited_count = c->edited, .scope = nai_path_scope_name(s->whatif.kind),
+              .now_ns = is_small(s->model) ? llround(s->whatif.now_ns) : NAI_NULL_I64, .state = "refused",
+              .reason = c->refused);
+  if (!c->refused)
+    put_result(&row, s, c);
+  WHAT_IF_add(what_if, &row);
+}
+
+static void put_step(struct nai_table *plan, const struct nai_simulation *s, const struct nai_plan_step *step,
+                     uint32_t number, const struct nai_table *findings) {
+  const struct nai_simulated_change *c = &s->v[number];
+  double now = s->whatif.now_ns;
+  int64_t finding = finding_of(findings, c);
+  struct WHAT_IF_PLAN_row row =
+      NAI_ROW(WHAT_IF_PLAN, .rank = plan->rows + 1, .what_if = number + 1, .finding = finding + 1,
+              .title = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_title), .change = c->change.text,
+              .scope = nai_path_scope_name(s->whatif.kind), .alone_ns = llround(now - step->alone_ns));
+  if (step->chosen) {
+    row.before_ns = llround(step->before_ns);
+    row.after_ns = llround(step->after_ns);
+    row.after_low_ns = llround(step->after.ns[NAI_CASE_LOW]);
+    row.after_high_ns = llround(step->after.ns[NAI_CASE_HIGH]);
+    row.saving_ns = row.before_ns - row.after_ns;
+    row.cumulative_pct = nai_percent(now - step->after_ns, now);
+    row.limited_by = nai_path_cause_name(step->after.limit);
+    row.limited_by_pct = step->after.limit_pct;
+  } else {
+    row.note = "adds less than 1 % to the plan";
+  }
+  WHAT_IF_PLAN_add(plan, &row);
+}
+
+static int put_plan(struct nai_table *plan, const struct nai_simulation *s, const struct nai_table *findings,
+                    struct nai_err *err) {
+  struct nai_change changes[NAI_SIMULATED_CHANGES] = {0};
+  struct nai_plan_step steps[NAI_SIMULATED_CHANGES];
+  double alone[NAI_SIMULATED_CHANGES] = {0};
+  uint32_t numbers[NAI_SIMULATED_CHANGES], count = 0, chosen;
+  for (uint32_t i = 0; i < s->count; i++) {
+    if (s->v[i].refused)
+      continue;
+    numbers[count] = i;
+    alone[count] = s->v[i].result.ns[NAI_CASE_LIKELY];
+    changes[count++] = s->v[i].change;
+  }
+  NAI_TRY(nai_whatif_plan(steps, &chosen, &s->whatif, changes, alone, count, err));
+  for (uint32_t i = 0; i < count && chosen; i++) /* without one chosen what_if says it of each */
+    put_step(plan, s, &steps[i], numbers[steps[i].change], findings);
+  return NAI_OK;
+}
+
+int nai_simulation_write(struct nai_table *what_if, struct nai_table *plan, const struct nai_simulation *s,
+                         const struct nai_table *findings, struct nai_err *err) {
+  for (uint32_t i = 0; i < s->count; i++)
+    put_change(what_if, s, i, findings);
+  return s->count ? put_plan(plan, s, findings, err) : NAI_OK;
+}

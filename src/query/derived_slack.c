@@ -1,0 +1,56 @@
+/* How much later operations and calls may end: table slack. */
+#include "query/internal.h"
+
+#include "model/critical/dependencies.h"
+#include "model/idle/gap_names.h"
+#include "tables/slack.h"
+#include "tables/threads.h"
+
+static const char *kind_of(const struct nai_op *op) {
+  return op->type == NAI_OP_KERNEL ? "kernel"
+       : op->type == NAI_OP_GRAPH  ? "graph"
+       : op->type == NAI_OP_COPY   ? "copy"
+                                   : "memset";
+}
+
+static void put_operation(struct nai_table *out, const struct nai_model *m, const int64_t *slack, uint32_t number) {
+  const struct nai_dependencies *d = m->dependencies;
+  const struct nai_op *op = nai_dep_op(m, number);
+  uint32_t node = nai_node_of_op(d, number), call = d->op_call[number];
+  char room[NAI_KIND_NAME_MAX];
+  NAI_ADD(SLACK, out, .kind = kind_of(op), .row = op->row,
+          .device_id = nai_model_device(m, nai_dep_op_gpu(d, number, m->gpu_count)),
+          .name = op->type == NAI_OP_KERNEL ? nai_model_kernel_name(m, op->row)
+                : op->type == NAI_OP_GRAPH  ? "CUDA graph"
+                                            : nai_model_direction(room, m, op->row),
+          .range_name = call == NAI_NO_ROW ? NULL : nai_launch_range(m, d->call_api[call]), .start_ns = d->time[node],
+          .end_ns = d->time[node + 1], .duration_ns = d->time[node + 1] - d->time[node], .slack_ns = slack[node + 1]);
+}
+
+static void put_call(struct nai_table *out, const struct nai_model *m, const int64_t *slack, uint32_t call) {
+  const struct nai_dependencies *d = m->dependencies;
+  uint32_t api = d->call_api[call];
+  int32_t thread = nai_at_i32(&m->apis.thread, api);
+  NAI_ADD(SLACK, out, .kind = "call", .row = api, .pid = nai_model_pid(m, m->thread_process[thread]),
+          .tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid), .name = nai_model_api_name(m, api),
+          .range_name = nai_launch_range(m, api), .start_ns = d->time[2 * call], .end_ns = d->time[2 * call + 1],
+          .duration_ns = d->time[2 * call + 1] - d->time[2 * call], .slack_ns = slack[2 * call + 1]);
+}
+
+static int open_slack(struct nai_sql_table *t, struct nai_err *err) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_model *m;
+  int64_t *slack;
+  NAI_TRY(nai_derived_model(&m, nai_database_of(t), NAI_PART(DEPENDENCIES) | NAI_PART(NVTX_TREE), err));
+  const struct nai_dependencies *d = m->dependencies;
+  NAI_TRY(nai_derived_new(t, 0, err));
+  NAI_TRY(NAI_NEW(slack, &arena, d->node_count, err));
+  nai_dep_slack(slack, m);
+  for (uint32_t op = 0; op < d->op_count; op++)
+    put_operation(t->own, m, slack, op);
+  for (uint32_t call = 0; call < d->call_count; call++)
+    put_call(t->own, m, slack, call);
+  return nai_table_check(t->own, err);
+}
+
+const struct nai_sql_source nai_derived_slack = {.schema = &nai_slack_schema, .open = open_slack};
