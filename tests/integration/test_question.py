@@ -134,6 +134,11 @@ class Facts(unittest.TestCase):
         shapes = [f["text"] for f in occupancy["facts"] if f["table"] == "kernel_shape" and "registers" in f["text"]]
         self.assertTrue(shapes and all("flash_bwd" in text for text in shapes[1:]), shapes)
 
+    def test_the_whole_name_comes_before_names_that_hold_it(self):
+        """"forward" is a range, and part of others."""
+        first = ask(artifacts("training"), 'how long is "forward"')["facts"][0]
+        self.assertEqual([v["value"] for v in first["values"] if v["column"] == "range_name"], ["forward"])
+
     def test_what_is_not_answered_is_said_first(self):
         first = ask(artifacts("training"), "which layer is the flumpest")["answer"][0]["text"]
         self.assertEqual(first, 'Not understood: "flumpest".')
