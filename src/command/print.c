@@ -131,6 +131,16 @@ void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int 
   nai_buf_putc(out, '\n');
 }
 
+void nai_cmd_put_lines(struct nai_buf *out, const struct nai_buf *lines) {
+  enum { FURTHER = 4 };
+  const char *line = nai_buf_str(lines);
+  for (size_t len; *line; line += len + (line[len] == '\n')) {
+    len = strcspn(line, "\n");
+    nai_cmd_put_wrapped(out, line, len, (int)strspn(line, " ") + FURTHER);
+  }
+  out->oom |= lines->oom;
+}
+
 int nai_cmd_terminal_width(void) {
   struct winsize size;
   return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;

@@ -273,7 +273,7 @@ static void put_padded(struct nai_rows *r, uint32_t i, const char *text, size_t 
 static const char *put_titles(struct nai_rows *r, const char *titles) {
   const char *title = titles;
   int lines = 1;
-  for (uint32_t i = 0; i < r->count; i++, title += strlen(title) + 1)
+  for (uint32_t i = 0; i < r->shown; i++, title += strlen(title) + 1)
     lines = lines_of(title, r->widths[i]) > lines ? lines_of(title, r->widths[i]) : lines;
   for (int line = 0; line < lines; line++) {
     size_t start = r->out->len;

@@ -22,6 +22,20 @@ static void put_severities(struct nai_buf *out, const struct rule *rule) {
       nai_buf_printf(out, "%s%s", out->len > start ? "/" : "", nai_severity_name(s));
 }
 
+/* A title, with what a finding fills in left open: "N launch calls" for {{count|launch calls}}. */
+static void put_title(struct nai_buf *out, const char *title) {
+  for (const char *at; (at = strstr(title, "{{")); title = at) {
+    size_t len = strcspn(at, "}");
+    const char *noun = memchr(at, '|', len);
+    nai_buf_put(out, title, (size_t)(at - title));
+    nai_buf_puts(out, noun ? "N " : "...");
+    if (noun)
+      nai_buf_put(out, noun + 1, len - (size_t)(noun + 1 - at));
+    at += len + strspn(at + len, "}");
+  }
+  nai_buf_puts(out, title);
+}
+
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
   size_t id_width = 0, table_width = 0;
   NAI_SCOPED(nai_buf) severities = {0};
@@ -38,9 +52,10 @@ void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
       nai_buf_puts(&severities, "disabled");
     else
       put_severities(&severities, rule);
-    nai_buf_printf(out, "%-*s  %-*s  %-*s  %s\n", (int)id_width, rule->id, (int)strlen("high/medium/low"),
-                   nai_buf_str(&severities), (int)table_width, rule->disabled ? "" : rule->rows.schema->name,
-                   first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
+    nai_buf_printf(out, "%-*s  %-*s  %-*s  ", (int)id_width, rule->id, (int)strlen("high/medium/low"),
+                   nai_buf_str(&severities), (int)table_width, rule->disabled ? "" : rule->rows.schema->name);
+    put_title(out, first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
+    nai_buf_putc(out, '\n');
   }
   out->oom |= severities.oom;
 }

@@ -34,6 +34,26 @@ static const char *const kind_names[] = {[NAI_LANE_API] = "api",
                                          [NAI_LANE_NVTX] = "nvtx",
                                          [NAI_LANE_NVTX_ASYNC] = "nvtx_async"};
 
+/* Names of kernels that could be fused with their neighbors, and of those that only change type or layout: as table
+ * losses counts them, so that the page can mark them. */
+static int put_movers(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
+  static const char *const keys[] = {"fusable", "casts"};
+  const struct nai_kernel_classes *classes = e->m->classes;
+  for (int k = 0; k < 2; k++) {
+    nai_json_put_array(json, keys[k], NAI_JSON_INLINE);
+    for (uint32_t i = 0; i < e->names.count; i++) {
+      const struct nai_page_name *name = &e->names.list[i];
+      enum nai_kernel_trait trait = name->kernel ? nai_kernel_classes_trait(classes, name->text) : NAI_TRAIT_RUNTIME;
+      bool moves = trait == NAI_TRAIT_CAST ||
+                   (k == 0 && trait == NAI_TRAIT_NONE && nai_kernel_classes_fusable(classes, name->category));
+      if (moves)
+        nai_json_int(json, i);
+    }
+    nai_json_end(json);
+  }
+  return nai_kernel_classes_check(classes, err);
+}
+
 static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
   const struct nai_page_names *n = &e->names;
@@ -62,6 +82,7 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_int(json, n->list[i].category);
   nai_json_end(json);
+  NAI_TRY(put_movers(json, e, err));
   if (!e->items.aggregated)
     return NAI_OK;
   nai_json_put_array(json, "name_count", NAI_JSON_INLINE);

@@ -69,12 +69,12 @@
     table.querySelector("th.metric button").textContent = chosen("metric");
     for (const row of rows) {
       const [text, number] = (of && of.get(row.dataset.id)) || ["", ""];
-      row.cells[row.cells.length - 1].textContent = text;
+      row.cells[row.cells.length - 1].textContent = text.replace(/(\d) us\b/g, "$1 µs");
       row.cells[row.cells.length - 1].dataset.order = number;
     }
   };
 
-  const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+  const units = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, min: 6e10, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
   const number = (cell) => {
     if (cell.dataset.order !== undefined && cell.dataset.order !== "") return Number(cell.dataset.order);
     const [, digits, unit] = /^<?([\d.,]+)\s*(\S*)/.exec(cell.textContent) || [];

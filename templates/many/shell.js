@@ -59,6 +59,36 @@
   );
   const help = button("?", "Help (?)", () => dialog.showModal());
 
+  // The page prints plain ASCII where it works without this script.
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.parentElement.closest("script, style, code")) continue;
+    const text = node.nodeValue.replace(/(\d) us\b/g, "$1 µs");
+    if (text !== node.nodeValue) node.nodeValue = text;
+  }
+
+  // What is chosen is in the link: a dot or a heading with an id. A link to one opens what hides it.
+  const placeOf = (hash) => {
+    try {
+      return document.getElementById(decodeURIComponent(hash.slice(1)));
+    } catch {
+      return null; // no address that this page made
+    }
+  };
+  const goTo = () => {
+    const wanted = placeOf(location.hash);
+    if (!wanted) return;
+    const hidden = wanted.closest("details");
+    if (hidden) hidden.open = true;
+    wanted.scrollIntoView({ block: "nearest" });
+    if (wanted !== document.activeElement && wanted.matches("a")) wanted.focus();
+  };
+  document.addEventListener("focusin", (event) => {
+    const chosen = event.target.closest("a[id], tr[id]");
+    if (chosen && location.hash !== `#${chosen.id}`) history.replaceState(null, "", `#${encodeURIComponent(chosen.id)}`);
+  });
+  window.addEventListener("hashchange", goTo);
+
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     if (event.key === "?" && !dialog.open) dialog.showModal();
@@ -72,4 +102,5 @@
   tools.append(link, themes, help);
   tools.hidden = false;
   document.body.append(dialog);
+  goTo();
 })();

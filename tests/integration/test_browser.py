@@ -70,7 +70,8 @@ class Browser(unittest.TestCase):
         gone = fresh_dir() / "gone"
         shutil.copytree(loops[0], gone)
         (gone / "stages" / "kernel_events.ntab").unlink()
-        pages = [self.compared(loops, waits), self.compared(hostile[:1], hostile[1:]), self.compared([gone], loops[1:2])]
+        other = [artifacts(trace("shapes"))]  # no work in common
+        pages = [self.compared(loops, waits), self.compared(loops[:1], other), self.compared(hostile[:1], hostile[1:]), self.compared([gone], loops[1:2])]
         reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
         if reference.exists():
             pages.append(self.compared([artifacts(reference)], [artifacts(reference)]))
@@ -88,7 +89,8 @@ class Browser(unittest.TestCase):
         self.assertEqual(run("store", "index", "--store", out / "store", "-q").returncode, 0)
         self.assertEqual(run("trend", "--store", out / "store", "--out", out / "trend").returncode, 0)
         self.assertEqual(run("ranks", *sorted((out / "ranks").glob("*.sqlite")), "--out", out / "job").returncode, 0)
-        self.check(SOURCE / "tests" / "viewer" / "many.mjs", out / "batch" / "index.html", out / "store" / "index.html",
+        self.assertEqual(run("trend", "--all", "--store", out / "store", "--out", out / "fleet").returncode, 0)
+        self.check(SOURCE / "tests" / "viewer" / "many.mjs", out / "fleet" / "fleet.html", out / "batch" / "index.html", out / "store" / "index.html",
                    out / "trend" / "trend.html", out / "job" / "ranks.html")
 
     @support.tier("ci")

@@ -189,6 +189,11 @@ class Runs(unittest.TestCase):
         self.assertEqual(block(page, "timeline-base"), "null")
         self.assertIn("Step time", page)
 
+    def test_work_in_common_decides_whether_differences_mean_anything(self):
+        same = compared([trace("loop", "--seed", 1)], [trace("loop", "--seed", 2)])
+        other = compared([trace("loop", "--seed", 1)], [trace("shapes")])
+        self.assertEqual([json.loads(block(page, "compare"))["comparable"] for page in (same, other)], [True, False])
+
     def test_what_cannot_be_read_is_said(self):
         """A failing read costs the page a timeline, and that is an error."""
         base, new = self.analysed(trace("loop", "--seed", 1)), self.analysed(trace("loop", "--seed", 2))

@@ -47,7 +47,7 @@ class Understanding(unittest.TestCase):
 
     def test_every_intent_is_asked(self):
         """... and answered, so that a mistake in one of its statements is an error here. What words are about: tests/unit/test_question_words.c."""
-        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i}, set(QUESTIONS.values()) - {"-"})
+        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i and "names" not in i}, set(QUESTIONS.values()) - {"-"})
         for question, intent in ONE_EACH.items():
             with self.subTest(question):
                 answer = ask(artifacts("training"), question)
@@ -120,6 +120,28 @@ class Facts(unittest.TestCase):
         self.assertEqual(ask(place, 'what happens in "forward"')["intents"][0], "named_range")
         self.assertEqual(ask(place, "how long is cudaLaunchKernel")["intents"][0], "named_call")
         self.assertIn('Nothing in the trace is called "no_such_kernel"', ask(place, "how slow is no_such_kernel")["answer"][0]["text"])
+
+
+    def test_whole_names_come_before_words(self):
+        """`sampling` is a range of the trace; "softmax" a word of a kernel's name that the question about GPUs leaves over."""
+        cost = ask(artifacts("inference"), "how much does sampling cost")
+        self.assertEqual(cost["intents"][0], "named_range")
+        self.assertNotIn("prices", json.dumps(cost))
+        slower = ask(artifacts("collectives-skewed"), "is softmax slower on gpu 1")
+        self.assertEqual(slower["intents"], ["named_kernel", "imbalance"])
+        self.assertIn("softmax_warp_forward", slower["answer"][0]["text"])
+        occupancy = ask(artifacts("training"), "occupancy of flash_bwd")
+        shapes = [f["text"] for f in occupancy["facts"] if f["table"] == "kernel_shape" and "registers" in f["text"]]
+        self.assertTrue(shapes and all("flash_bwd" in text for text in shapes[1:]), shapes)
+
+    def test_the_whole_name_comes_before_names_that_hold_it(self):
+        """"forward" is a range, and part of others."""
+        first = ask(artifacts("training"), 'how long is "forward"')["facts"][0]
+        self.assertEqual([v["value"] for v in first["values"] if v["column"] == "range_name"], ["forward"])
+
+    def test_what_is_not_answered_is_said_first(self):
+        first = ask(artifacts("training"), "which layer is the flumpest")["answer"][0]["text"]
+        self.assertEqual(first, 'Not understood: "flumpest".')
 
 
 IDLE_FOR_MORE_THAN_ONE_REASON = ("launch-load", "collectives", "host-bound")

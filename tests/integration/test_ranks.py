@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import statistics
 import unittest
+import urllib.parse
 
 import published
 import support
@@ -310,6 +311,19 @@ class Output(unittest.TestCase):
         again = result(ranks(runs, "--rank-after", "rank"))
         self.assertEqual(again["map"], result(self.out)["map"])
         self.assertEqual(again["text"], result(self.out)["text"])
+
+    def test_ranks_lead_to_the_reports_of_their_runs(self):
+        """From where the page is; a trace that was analyzed on the way has no report to lead to."""
+        where = fresh_dir("linked")
+        for trace in traces(self.job)[:2]:
+            support.analyze(trace, out=where / f"run #{trace.stem}")
+        done = support.run("ranks", *sorted(where.iterdir()), *traces(self.job)[2:], "--out", where / "deep" / "job", "-q")
+        self.assertIn(done.returncode, (0, 7), done.stderr)
+        page = (where / "deep" / "job" / "ranks.html").read_text(encoding="utf-8")
+        links = re.findall(r'<td><a href="([^"]*)">', page)
+        self.assertEqual(len(links), 2)
+        for link in links:
+            self.assertTrue((where / "deep" / "job" / urllib.parse.unquote(link)).is_file(), link)
 
     def test_names_are_ordered_by_their_numbers(self):
         directory = fresh_dir("names")

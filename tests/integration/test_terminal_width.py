@@ -47,6 +47,24 @@ class Width(unittest.TestCase):
                         if not line.startswith("not shown, too wide"):
                             self.assertLessEqual(len(line), max(columns, longest + 8), f"{scenario} {command[0]} {columns}: {line}")
 
+    def test_lists_and_trees_fit(self):
+        """Numbers stay, names lose their middle, texts go on below."""
+        run, path = artifacts(trace("training")), trace("training")
+        for command in (("rules", "list"), ("page",), ("probe", path), ("table", run), ("table", run, "kernels"), ("tree", run)):
+            for line in on_terminal(*command).splitlines():
+                longest = max(map(len, line.split()), default=0)
+                if not line.startswith("not shown, too wide"):
+                    self.assertLessEqual(len(line), max(80, longest + 12), f"{command}: {line}")
+        self.assertNotIn("{{", support.run("rules", "list").stdout)
+
+    def test_a_table_is_text_for_people_and_csv_for_programs(self):
+        run = artifacts(trace("training"))
+        self.assertRegex(on_terminal("table", run, "kernels"), r"kernel name +GPU +calls")
+        self.assertFalse(on_terminal("table", run, "kernels").startswith("\n"), "room for headers of columns that are left out")
+        self.assertTrue(on_terminal("table", run, "kernels", "--csv").startswith("kernel_name,"))
+        self.assertTrue(support.run("table", run, "kernels").stdout.startswith("kernel_name,"))
+        self.assertIn("total time", support.run("table", run, "kernels", "--format", "text").stdout)
+
     def test_help_fits(self):
         """Help but for its examples, which are command lines."""
         for command in re.findall(r"(?m)^  ([a-z-]+) ", support.run("help").stdout.partition("\nCommands:\n")[2].partition("\n\n")[0]):

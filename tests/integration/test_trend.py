@@ -180,6 +180,21 @@ class Store(unittest.TestCase):
             for path in other.glob("runs/*/*/*/summary.bin"):  # which the index has mended
                 self.assertEqual(path.read_bytes(), (self.store / path.relative_to(other)).read_bytes())
 
+    def test_json_says_what_the_files_say(self):
+        out = fresh_dir() / "trend"
+        done = run("trend", "--store", self.store, "--out", out, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        printed, written = json.loads(done.stdout), json.loads((out / "trend.json").read_text())
+        self.assertEqual(done.stdout.count("\n"), 1)
+        states = {(s["series"], m["metric"]): m["state"] for s in written["series"] for m in s["metrics"]}
+        self.assertTrue(states)
+        self.assertEqual({(s["series"], m["metric"]): m["state"] for s in printed["series"] for m in s["metrics"]}, states)
+        self.assertEqual(run("trend", "--store", self.store, "--out", out, "--all", "--json").returncode, 2)
+        listed = json.loads(run("store", "list", "--store", self.store, "--json").stdout)
+        ids = [line.split()[1] for line in run("store", "list", "--store", self.store).stdout.splitlines() if not line.startswith("baseline ")]
+        self.assertEqual([r["id"] for r in listed["runs"]], ids)
+        self.assertEqual(run("store", "index", "--store", self.store, "--json").returncode, 2)
+
     def test_ids(self):
         store = fresh_dir() / "s"
         first = self.add(store, 0)

@@ -100,7 +100,46 @@ static void test_spelling(void **state) {
   free(q);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_question_is_about_its_subject),
+static const char *chosen(const struct nai_question *q, const char *key) {
+  for (size_t i = 0; i < q->choice_count; i++)
+    if (strcmp(q->choices[i].key, key) == 0)
+      return q->choices[i].value;
+  return NULL;
+}
+
+static void test_choices(void **state) {
+  struct nai_question *q = calloc(1, sizeof *q);
+  (void)state;
+  assert_non_null(q);
+  subject_of(q, "p95 of the matmuls copied to the gpu");
+  assert_string_equal(chosen(q, "kind"), "gemm");
+  assert_string_equal(chosen(q, "statistic"), "p95");
+  assert_string_equal(chosen(q, "direction"), "Host-to-Device");
+  assert_null(chosen(q, "measure"));
+  subject_of(q, "memory bandwith"); /* corrected first */
+  assert_string_equal(chosen(q, "measure"), "rate");
+  free(q);
+}
+
+/* A word that is the name of a kernel is not one that only begins like a word of an intent. */
+static void test_whole_names(void **state) {
+  struct nai_question *q = calloc(1, sizeof *q);
+  const char *names[NAI_QUESTION_MAX_NAMES];
+  const struct nai_intent *found[NAI_QUESTION_MAX_INTENTS];
+  (void)state;
+  assert_non_null(q);
+  nai_question_read(q, intents, "is hot1 idle");
+  assert_int_equal(nai_question_whole_names(names, q), 1);
+  assert_string_equal(names[0], "hot1");
+  nai_question_read(q, intents, "idle2");
+  assert_int_equal(nai_question_match(found, q, intents, true), 1);
+  nai_question_take_name(q, "idle2");
+  assert_int_equal(nai_question_match(found, q, intents, true), 0);
+  free(q);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_choices), cmocka_unit_test(test_whole_names),
+                                          cmocka_unit_test(test_each_question_is_about_its_subject),
                                           cmocka_unit_test(test_numbers_of_a_question),
                                           cmocka_unit_test(test_spelling)};
 

@@ -8,7 +8,7 @@ const browser = await openBrowser();
 const suite = new Suite(browser);
 
 /** The number that a cell begins with, in the smallest unit. */
-const UNITS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+const UNITS = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 const amount = (text) => {
   const [number, unit] = text.split(' ');
   return number === '-' ? -Infinity : Number(number.replaceAll(',', '')) * (UNITS[unit] ?? 1);
@@ -70,6 +70,27 @@ try {
           }, false),
         );
       }
+    }
+    if (basename(path) === 'trend.html') {
+      await suite.test('the dot that is chosen stands in the link, which opens what hides it', () =>
+        suite.page(path, { ready: false }, async (page) => {
+          const dot = page.locator('svg a[id]').last();
+          const id = await dot.getAttribute('id');
+          await dot.evaluate((node) => {
+            const hidden = node.closest('details');
+            if (hidden) hidden.open = true;
+            node.focus();
+          });
+          equal(await page.evaluate(() => decodeURIComponent(location.hash)), `#${id}`);
+          await page.goto('about:blank');
+          await page.goBack();
+          await page.reload();
+          equal(await page.evaluate(() => document.activeElement.id), id);
+          check(await page.locator('svg a[id]').last().isVisible(), 'in sight');
+          await page.goto(`${page.url().split('#')[0]}#%`);
+          equal(await page.getByRole('button', { name: 'Link' }).count(), 1, 'an address of another kind');
+        }),
+      );
     }
     if (basename(path) === 'index.html') {
       await suite.test('what is chosen stands in the link', () =>

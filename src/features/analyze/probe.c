@@ -236,7 +236,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_OWNED(nai_trace) *trace = NULL;
   NAI_SCOPED(nai_ingest) in = {0};
   NAI_SCOPED(nai_overview) overview = {0};
-  NAI_SCOPED(nai_buf) text = {0};
+  NAI_SCOPED(nai_buf) text = {0}, lines = {0};
   (void)count, (void)program;
   NAI_TRY(nai_cmd_export_open(&file, operands[0], args->quiet ? NAI_CMD_EXPORT_QUIET : 0, err));
   nai_cmd_confine(NULL, NULL, NULL);
@@ -248,7 +248,13 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     return print_schema(&text, &in, trace, err);
   if (args->events)
     NAI_TRY(nai_overview_read(&overview, &in, trace, args->threads, err));
-  (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
+  const struct nai_overview *events = args->events ? &overview : NULL;
+  if (args->json) {
+    print_json(&text, &in, events);
+  } else {
+    print_text(&lines, &in, events);
+    nai_cmd_put_lines(&text, &lines);
+  }
   return nai_cmd_print(&text, err);
 }
 

@@ -68,8 +68,14 @@ static void explain(struct nai_buf *out, const char *id, const struct nai_buf *y
 static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb verb, const char *what, int format,
                  struct nai_err *err) {
   NAI_SCOPED(nai_buf) yaml = {0};
+  if (verb == LIST && format == JSON) {
+    nai_rules_list_json(out, set);
+    return NAI_OK;
+  }
   if (verb == LIST) {
-    (format == JSON ? nai_rules_list_json : nai_rules_list)(out, set);
+    NAI_SCOPED(nai_buf) lines = {0};
+    nai_rules_list(&lines, set);
+    nai_cmd_put_lines(out, &lines);
     return NAI_OK;
   }
   if (verb == CHECK) {

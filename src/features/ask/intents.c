@@ -106,8 +106,19 @@ static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, c
   return NAI_OK;
 }
 
+/* Values and their words. */
+static int check_choice(const struct nai_yaml *doc, const struct nai_yaml_node *choice, struct nai_err *err) {
+  if (!is_name(choice->key))
+    return nai_yaml_error_key(doc, choice, err, "a name of a-z, 0-9 and _ is expected");
+  NAI_TRY(nai_yaml_expect(doc, choice, NAI_YAML_MAP, err));
+  for (const struct nai_yaml_node *value = nai_yaml_first(doc, choice); value; value = nai_yaml_next(doc, value))
+    NAI_TRY(check_text(doc, choice, value->key, true, true, err));
+  return NAI_OK;
+}
+
 static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"intents", "record", "caveats", "ignore", "examples", "qualifiers", "terms", NULL};
+  static const char *const keys[] = {"intents",    "record", "caveats", "ignore", "examples",
+                                     "qualifiers", "terms",  "choices", NULL};
   static const struct member members[] = {{"caveats", true, false},
                                           {"ignore", true, false},
                                           {"examples", true, false},
@@ -119,6 +130,9 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
   NAI_TRY(nai_yaml_items(&item, doc, root, "terms", NAI_YAML_MAP, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "terms"), item->key, true, true, err));
+  NAI_TRY(nai_yaml_items(&item, doc, root, "choices", NAI_YAML_MAP, err));
+  for (; item; item = nai_yaml_next(doc, item))
+    NAI_TRY(check_choice(doc, item, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "intents", NAI_YAML_LIST, err));
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(add_intent(intents, doc, item, err));

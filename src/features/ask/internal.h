@@ -32,14 +32,21 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
 enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
+enum { NAI_QUESTION_MAX_CHOICES = 8 };
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */
   char typed[NAI_QUESTION_WORD];
   bool quoted, known;            /* known: a word of some intent, or one to ignore */
   bool qualifies;                /* it changes what is asked, and nothing that is answered takes it up */
+  bool names;                    /* the whole name of something in the trace, and so no word of an intent */
   char meant[NAI_QUESTION_WORD]; /* the known word that it looks like, "" none */
   size_t meant_distance;         /* letters that differ */
+};
+/* Of the values that a question may choose between (`choices` of the file) the first it has a word of: `:key` is that.
+ */
+struct nai_question_choice {
+  const char *key, *value; /* value: NULL, none */
 };
 /* A question, taken apart. */
 struct nai_question {
@@ -48,8 +55,10 @@ struct nai_question {
   int64_t gpu;    /* "GPU 1"; INT64_MIN: none is named */
   int64_t number; /* "the top 5"; INT64_MIN: there is none */
   int64_t time_ns[2];
-  size_t time_count;                    /* "shorter than 5 us", "between 0.2 and 0.3 s" */
-  bool from_start, from_end;            /* of the capture: "the first 100 ms", "the last 2 s" */
+  size_t time_count;         /* "shorter than 5 us", "between 0.2 and 0.3 s" */
+  bool from_start, from_end; /* of the capture: "the first 100 ms", "the last 2 s" */
+  struct nai_question_choice choices[NAI_QUESTION_MAX_CHOICES];
+  size_t choice_count;
   char squeezed[NAI_QUESTION_SQUEEZED]; /* its letters and digits, lower case */
 };
 void nai_question_read(struct nai_question *question, const struct nai_intents *intents, const char *text);
@@ -73,6 +82,10 @@ bool nai_question_is_name(const struct nai_question_word *word);
 /* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. `plain`: ordinary
  * words, too. */
 size_t nai_question_names(const char **out, const struct nai_question *question, bool plain);
+/* Words that may be the whole name of something, whatever else begins like them: "Fan2", "sampling". Borrowed. */
+size_t nai_question_whole_names(const char **out, const struct nai_question *question);
+/* Takes a word for such a name: no intent is about it. */
+void nai_question_take_name(struct nai_question *question, const char *word);
 
 /* --- answer_facts.c -------------------------------------------------------------------------------------------- */
 
@@ -88,8 +101,9 @@ struct nai_asking {
   const struct nai_question *question;
 };
 
-/* Runs a statement, with :gpu, :name, :question (letters and digits), :number, :from and :to (ns), each null where the
- * question has none. `label` stands in messages for where it is from. Freed also on failure. */
+/* Runs a statement, with :gpu, :name, :question (letters and digits), :number, :from and :to (ns) and a parameter of
+ * each of the file's `choices`, each null where the question has none. `label` stands in messages for where it is from.
+ * Freed also on failure. */
 NAI_MUST_CHECK int nai_facts_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */

@@ -46,31 +46,40 @@ static bool say_lack(const struct nai_asking *asking, const struct nai_query_row
 
 /* --- names ------------------------------------------------------------------------------------------------- */
 
-/* What has a name that the question may mean: kind of names, and the statement that counts them. `?` is the word. */
+/* What has a name that the question may mean: kind of things, their names in lower case, and when a word is part of one
+ * (NULL: only the whole is); `%s` is the word. */
 static const struct {
-  const char *kind, *count;
+  const char *kind, *names, *part, *whole;
 } named[] = {
-    {"kernel", "(select count(*) from kernels where instr(lower(substr(short_name, 1, instr(short_name || '<', '<'))), "
-               "'%s'))"},
-    {"range", "(select count(*) from nvtx_ranges where instr(lower(range_name), '%s'))"},
-    {"call",
-     "(select count(*) from (select distinct name from api_events) where lower(name) = '%s' or lower(name) glob "
-     "'%s_v[0-9]*')"},
-    {"cause", "(select cause_meaning('%s') is not null)"},
+    {"kernel", "select lower(substr(short_name, 1, instr(short_name || '<', '<') - 1)) as name from kernels",
+     "instr(name, '%s')", "name = '%s'"},
+    {"range", "select lower(range_name) as name from nvtx_ranges", "instr(name, '%s')", "name = '%s'"},
+    {"call", "select distinct lower(name) as name from api_events", "name = '%s' or name glob '%s_v[0-9]*'",
+     "name = '%s' or name glob '%s_v[0-9]*'"},
+    {"os_call", "select lower(function) as name from osrt_calls", "name = '%s'", "name = '%s'"},
+    {"cause", "select 1", "cause_meaning('%s') is not null", "0"},
 };
 enum { KINDS = sizeof named / sizeof *named };
+/* How a word is to be found in a name: anywhere, as all of it, or as a word of a kernel's: "softmax_warp_forward". */
+enum how { PART, WHOLE, TOKEN };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
 
-static void put_counts(struct nai_buf *sql, const char *word) {
+static const char *condition(size_t kind, enum how how) {
+  if (how == TOKEN)
+    return kind ? "0" : "instr('_' || name || '_', '_%s_')";
+  return how == WHOLE ? named[kind].whole : named[kind].part;
+}
+
+static void put_counts(struct nai_buf *sql, const char *word, enum how how) {
   for (size_t k = 0; k < KINDS; k++) {
-    const char *text = is_plain(word) ? named[k].count : "0", *at;
-    nai_buf_puts(sql, ", ");
+    const char *text = is_plain(word) ? condition(k, how) : "0", *at;
+    nai_buf_printf(sql, ", (select count(*) from (%s) where ", named[k].names);
     for (; (at = strstr(text, "%s")); text = at + 2) {
       nai_buf_put(sql, text, (size_t)(at - text));
       nai_buf_puts(sql, word);
     }
-    nai_buf_puts(sql, text);
+    nai_buf_printf(sql, "%s)", text);
   }
 }
 
@@ -92,13 +101,13 @@ static bool say_unknown(const struct nai_asking *asking) {
 
 /* Of some words the first that is a name, or NULL; *kind is of what. */
 static int find_name(const char **word, const char **kind, const struct nai_asking *asking, const char *const *words,
-                     size_t count, struct nai_err *err) {
+                     size_t count, enum how how, struct nai_err *err) {
   NAI_SCOPED(nai_buf) sql = {0};
   NAI_SCOPED(nai_query_rows) found = {0};
   *word = NULL;
   for (size_t i = 0; i < count; i++) {
     nai_buf_printf(&sql, "%sselect %zu", i ? " union all " : "", i);
-    put_counts(&sql, words[i]);
+    put_counts(&sql, words[i], how);
   }
   nai_buf_puts(&sql, " order by 1");
   NAI_TRY(nai_buf_check(&sql, err));
@@ -121,7 +130,7 @@ static int correct_spelling(const struct nai_asking *asking, struct nai_question
     const char *typed = q->words[i].text, *name, *kind;
     if (!q->words[i].meant[0])
       continue;
-    NAI_TRY(find_name(&name, &kind, asking, &typed, 1, err));
+    NAI_TRY(find_name(&name, &kind, asking, &typed, 1, PART, err));
     if (name)
       q->words[i].meant[0] = '\0';
   }
@@ -227,14 +236,17 @@ static bool is_plural(const struct nai_question_word *word) {
   return strncasecmp(word->typed, word->meant, len) == 0 && strcasecmp(word->typed + len, "s") == 0;
 }
 
-/* What became of words that are none of ours. */
-static void say_reading(const struct nai_asking *asking) {
+static void say_corrections(const struct nai_asking *asking) {
   const struct nai_question *q = asking->question;
-  NAI_SCOPED(nai_buf) strange = {0}, left = {0};
   for (size_t i = 0; i < q->count; i++)
     if (q->words[i].meant[0] && !is_plural(&q->words[i]))
       nai_answer_say(asking, &asking->answer->said, NULL,
                      nai_arena_printf(asking->arena, "Read \"%s\" as \"%s\".", q->words[i].typed, q->words[i].meant));
+}
+
+/* What is not answered comes first: what follows is about the rest. */
+static void say_rest(const struct nai_asking *asking) {
+  NAI_SCOPED(nai_buf) strange = {0}, left = {0};
   if (asking->answer->intent_count && put_words(&left, asking, nai_question_is_left))
     nai_answer_say(asking, &asking->answer->said, NULL,
                    nai_arena_printf(asking->arena, "Not considered: %s.", nai_buf_str(&left)));
@@ -262,29 +274,70 @@ static void say_examples(const struct nai_asking *asking) {
   asking->arena->oom |= list.oom;
 }
 
+/* The intent about what the question names, or NULL. A whole name comes before all words of intents. */
+static int choose_named(const struct nai_intent **about, struct nai_asking *asking, struct nai_question *q,
+                        struct nai_err *err) {
+  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS];
+  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
+  *about = NULL;
+  size_t names = nai_question_whole_names(words, q);
+  NAI_TRY(find_name(&word, &kind, asking, words, names, WHOLE, err));
+  if (word) {
+    nai_question_take_name(q, word);
+  } else {
+    /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
+    names = nai_question_names(words, q, !nai_question_match(matched, q, asking->intents, false));
+    NAI_TRY(find_name(&word, &kind, asking, words, names, PART, err));
+  }
+  if (word && (*about = intent_of_names(asking->intents, kind)))
+    asking->name = word;
+  return NAI_OK;
+}
+
+static void add_chosen(const struct nai_intent **chosen, size_t *count, const struct nai_asking *asking,
+                       struct nai_question *q, const struct nai_intent *intent) {
+  chosen[(*count)++] = intent;
+  asking->answer->intents[asking->answer->intent_count++] = intent->name;
+  nai_question_answered(q, asking->intents, intent);
+}
+
+/* Words that nothing so far takes up may be words of a kernel's name: "is softmax slower", "which are Triton's". */
+static int choose_by_rest(const struct nai_intent **about, struct nai_asking *asking, const struct nai_question *q,
+                          struct nai_err *err) {
+  enum { SHORTEST = 5 };
+  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
+  size_t names = 0;
+  for (size_t i = 0; i < q->count && names < NAI_QUESTION_MAX_NAMES; i++)
+    if (strlen(q->words[i].text) >= SHORTEST &&
+        (nai_question_is_left(&q->words[i]) || nai_question_is_strange(&q->words[i])))
+      words[names++] = q->words[i].text;
+  NAI_TRY(find_name(&word, &kind, asking, words, names, TOKEN, err));
+  if (word && (*about = intent_of_names(asking->intents, kind)))
+    asking->name = word;
+  return NAI_OK;
+}
+
 /* Those the question is about; none: it was not understood, or names what is not there. */
 static int choose(const struct nai_intent **chosen, size_t *count, struct nai_asking *asking, struct nai_question *q,
                   struct nai_err *err) {
-  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about = NULL;
-  const char *word, *kind = "", *words[NAI_QUESTION_MAX_NAMES];
+  const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about;
   NAI_TRY(correct_spelling(asking, q, err));
-  /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
-  bool understood = nai_question_match(matched, q, asking->intents, false) > 0;
-  size_t names = nai_question_names(words, q, !understood);
-  NAI_TRY(find_name(&word, &kind, asking, words, names, err));
-  if (word && (about = intent_of_names(asking->intents, kind))) {
-    asking->name = word;
-    chosen[(*count)++] = about;
-  } else if (!word && say_unknown(asking)) {
+  NAI_TRY(choose_named(&about, asking, q, err));
+  if (!about && say_unknown(asking))
     return NAI_OK;
-  }
   /* A word that is used for much else says nothing beside words that are not understood. */
   size_t matches = nai_question_match(matched, q, asking->intents, !about && nai_question_is_clear(q));
+  if (about)
+    add_chosen(chosen, count, asking, q, about);
   for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
-    chosen[(*count)++] = matched[i];
-  for (size_t i = 0; i < *count; i++) {
-    asking->answer->intents[asking->answer->intent_count++] = chosen[i]->name;
-    nai_question_answered(q, asking->intents, chosen[i]);
+    add_chosen(chosen, count, asking, q, matched[i]);
+  if (!about)
+    NAI_TRY(choose_by_rest(&about, asking, q, err));
+  if (about && chosen[0] != about) {
+    *count = asking->answer->intent_count = 0;
+    add_chosen(chosen, count, asking, q, about);
+    for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
+      add_chosen(chosen, count, asking, q, matched[i]);
   }
   return NAI_OK;
 }
@@ -318,6 +371,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   size_t before = out->said.count;
   NAI_TRY(choose(chosen, &count, &asking, q, err));
   bool said = !count && out->said.count > before;
+  say_rest(&asking);
   NAI_TRY(nai_facts_ask(&caps, &asking, capabilities, "capabilities", err));
   for (size_t i = 0; i < count; i++)
     NAI_TRY(answer_intent(&known, &asking, chosen[i], &caps, err));
@@ -325,7 +379,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
     NAI_TRY(add_rest(&asking, chosen, count, known, err));
   if (count && !out->said.count)
     nai_answer_say(&asking, &out->said, NULL, "Nothing recorded answers that.");
-  say_reading(&asking);
+  say_corrections(&asking);
   if (!count && !said)
     say_examples(&asking);
   return nai_arena_check(arena, err);

@@ -47,7 +47,8 @@ static size_t phrase_at(const struct nai_question *q, size_t at, const char *phr
     size_t len = strcspn(phrase, " ");
     len = len < (size_t)(end - phrase) ? len : (size_t)(end - phrase);
     bool ends = len == 1 && *phrase == '$';
-    if (ends ? at + n != q->count : at + n >= q->count || !is_meant(phrase, len, q->words[at + n].text))
+    if (ends ? at + n != q->count
+             : at + n >= q->count || q->words[at + n].names || !is_meant(phrase, len, q->words[at + n].text))
       return 0;
     n += !ends;
     for (phrase += len; phrase < end && *phrase == ' ';)
@@ -93,6 +94,27 @@ static bool is_term(const struct part *part, const char *name) {
   return strlen(name) == part->size && strncmp(name, part->text, part->size) == 0;
 }
 
+static bool mark_phrases(struct marks *marks, const struct nai_question *q, const struct nai_yaml *doc,
+                         const struct nai_yaml_node *list) {
+  bool found = false;
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n; n = nai_yaml_next(doc, n))
+    found |= mark_phrase(marks, q, n->text, strlen(n->text)) > 0;
+  return found;
+}
+
+/* A term of a file; or a key of its choices, which stands for the words of all its values, or one of the values. */
+static bool mark_term(struct marks *marks, const struct nai_question *q, const struct nai_yaml *doc, const char *name) {
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
+                             *choices = nai_yaml_get(doc, root, "choices"),
+                             *key = choices ? nai_yaml_first(doc, choices) : NULL, *value;
+  bool found = terms && mark_phrases(marks, q, doc, nai_yaml_get(doc, terms, name));
+  for (; key; key = nai_yaml_next(doc, key))
+    for (value = nai_yaml_first(doc, key); value; value = nai_yaml_next(doc, value))
+      if (strcmp(key->key, name) == 0 || strcmp(value->key, name) == 0)
+        found |= mark_phrases(marks, q, doc, value);
+  return found;
+}
+
 /* As mark_phrase. A term counts as one word, however long its phrases are. */
 static size_t mark_part(struct marks *marks, const struct nai_question *q, const struct nai_intents *intents,
                         const struct part *part) {
@@ -106,13 +128,8 @@ static size_t mark_part(struct marks *marks, const struct nai_question *q, const
   if (is_term(part, "times"))
     return q->time_count == 2 ? OF_TIMES : 0;
   snprintf(name, sizeof name, "%.*s", (int)part->size, part->text);
-  for (size_t i = 0; i < intents->doc_count; i++) {
-    const struct nai_yaml *doc = intents->docs[i];
-    const struct nai_yaml_node *terms = nai_yaml_get(doc, nai_yaml_root(doc), "terms"),
-                               *n = terms ? nai_intent_items(doc, terms, name) : NULL;
-    for (; n; n = nai_yaml_next(doc, n))
-      found |= mark_phrase(marks, q, n->text, strlen(n->text)) > 0;
-  }
+  for (size_t i = 0; i < intents->doc_count; i++)
+    found |= mark_term(marks, q, intents->docs[i], name);
   return found;
 }
 
@@ -180,7 +197,8 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
   size_t count = 0;
   for (size_t i = 0; i < intents->count; i++) {
     struct marks covered = {0};
-    int score = intents->list[i].replaced ? 0 : score_of(&covered, q, intents, &intents->list[i]);
+    bool asked = !intents->list[i].replaced && !nai_intent_text(intents->list[i].doc, intents->list[i].node, "names");
+    int score = asked ? score_of(&covered, q, intents, &intents->list[i]) : 0;
     size_t at = count;
     while (at && score > best[at - 1])
       at--;
@@ -257,12 +275,15 @@ static void each_list(struct nai_question *q, const struct nai_intents *intents,
   }
   for (size_t i = 0; i < intents->doc_count; i++) {
     const struct nai_yaml *doc = intents->docs[i];
-    const struct nai_yaml_node *root = nai_yaml_root(doc), *terms = nai_yaml_get(doc, root, "terms"),
-                               *term = terms ? nai_yaml_first(doc, terms) : NULL;
+    const struct nai_yaml_node *root = nai_yaml_root(doc), *term = nai_intent_items(doc, root, "terms"),
+                               *choice = nai_intent_items(doc, root, "choices"), *value;
     visit(q, intents, doc, nai_intent_items(doc, root, "ignore"));
     visit(q, intents, doc, nai_intent_items(doc, root, "qualifiers"));
     for (; term; term = nai_yaml_next(doc, term))
       visit(q, intents, doc, nai_yaml_first(doc, term));
+    for (; choice; choice = nai_yaml_next(doc, choice))
+      for (value = nai_yaml_first(doc, choice); value; value = nai_yaml_next(doc, value))
+        visit(q, intents, doc, nai_yaml_first(doc, value));
   }
 }
 
@@ -308,6 +329,21 @@ static void squeeze(struct nai_question *q) {
   q->squeezed[n] = '\0';
 }
 
+/* What the question chooses; a file of the user's comes first. */
+static void choose_values(struct nai_question *q, const struct nai_intents *intents) {
+  q->choice_count = 0;
+  for (size_t d = 0; d < intents->doc_count; d++) {
+    const struct nai_yaml *doc = intents->docs[d];
+    const struct nai_yaml_node *key = nai_intent_items(doc, nai_yaml_root(doc), "choices"), *value;
+    for (; key && q->choice_count < NAI_QUESTION_MAX_CHOICES; key = nai_yaml_next(doc, key)) {
+      struct marks marks = {0};
+      for (value = nai_yaml_first(doc, key); value && !mark_phrases(&marks, q, doc, value);)
+        value = nai_yaml_next(doc, value);
+      q->choices[q->choice_count++] = (struct nai_question_choice){key->key, value ? value->key : NULL};
+    }
+  }
+}
+
 /* "the first 100 ms", "the last 2 s": a stretch that is counted from an end of the capture. */
 static void take_end(struct nai_question *q, const char *text, const char *number) {
   static const char first[] = "first ", last[] = "last ";
@@ -328,6 +364,15 @@ static void take_time(struct nai_question *q, double ns) {
     q->time_ns[q->time_count++] = (int64_t)ns;
 }
 
+/* "at 60.3 s": a stretch that begins there. */
+static void take_point(struct nai_question *q, const char *text, const char *number) {
+  enum { LENGTH_NS = 1000000 };
+  static const char at[] = "at ";
+  bool point = number - text >= (ptrdiff_t)strlen(at) && strncasecmp(number - strlen(at), at, strlen(at)) == 0;
+  if (point && q->time_count == 1)
+    q->time_ns[q->time_count++] = q->time_ns[0] + LENGTH_NS;
+}
+
 /* Durations and points of time: "5 us", "between 0.2 and 0.3 s"; and the first number that is none of those. */
 static void read_numbers(struct nai_question *q, const char *text) {
   enum { MAX_JOIN = 5 }; /* " and " */
@@ -343,6 +388,8 @@ static void read_numbers(struct nai_question *q, const char *text) {
       take_time(q, number.value);
     if (number.kind == NAI_NUMBER_TIME)
       take_end(q, text, number.text);
+    if (number.kind == NAI_NUMBER_TIME)
+      take_point(q, text, number.text);
     plain = number.kind == NAI_NUMBER_PLAIN ? number : (struct nai_number){0};
     if (plain.text && q->number == INT64_MIN && plain.value < 1e6)
       q->number = (int64_t)plain.value;
@@ -362,6 +409,7 @@ void nai_question_read(struct nai_question *q, const struct nai_intents *intents
   read_numbers(q, question);
   squeeze(q);
   each_list(q, intents, mark_list);
+  choose_values(q, intents);
 }
 
 /* cudaMalloc, as opposed to "cudamalloc" in passing. */
@@ -396,6 +444,23 @@ size_t nai_question_names(const char **out, const struct nai_question *q, bool p
   for (size_t i = 0; i < count; i++)
     out[i] = sorted[i]->text;
   return count;
+}
+
+size_t nai_question_whole_names(const char **out, const struct nai_question *q) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz", digits[] = "0123456789";
+  size_t count = 0;
+  for (size_t i = 0; i < q->count && count < NAI_QUESTION_MAX_NAMES; i++) {
+    const struct nai_question_word *w = &q->words[i];
+    bool numbered = isalpha((unsigned char)*w->text) && strpbrk(w->text, digits) && strpbrk(w->text, letters);
+    if (numbered || nai_question_is_strange(w))
+      out[count++] = w->text;
+  }
+  return count;
+}
+
+void nai_question_take_name(struct nai_question *q, const char *word) {
+  for (size_t i = 0; i < q->count; i++)
+    q->words[i].names |= strcmp(q->words[i].text, word) == 0;
 }
 
 /* --- spelling --------------------------------------------------------------------------------------------- */
@@ -448,9 +513,10 @@ static void try_word(struct nai_question_word *w, const char *pattern, size_t le
   size_t letters = len - open, most = letters >= LONG ? 2 : 1, size = strlen(w->text);
   if (letters < SHORTEST || size < SHORTEST || letters >= NAI_QUESTION_WORD || *pattern != *w->text)
     return;
-  size_t d = distance(w->text, pattern, letters <= SHORT ? letters : len, most);
-  if (d > most || d >= w->meant_distance ||
-      (d && letters <= SHORT && size == letters && !has_same_letters(w->text, pattern, letters)))
+  bool shuffled = size == letters && has_same_letters(w->text, pattern, letters); /* wath */
+  size_t d = shuffled ? strncmp(w->text, pattern, letters) != 0
+                      : distance(w->text, pattern, letters <= SHORT ? letters : len, most);
+  if (d > most || d >= w->meant_distance || (d && letters <= SHORT && size == letters && !shuffled))
     return;
   w->meant_distance = d;
   snprintf(w->meant, sizeof w->meant, "%.*s", d ? (int)letters : 0, pattern); /* a word of a phrase is no mistake */
@@ -484,6 +550,7 @@ void nai_question_take_spelling(struct nai_question *q, const struct nai_intents
   squeeze(q);
   each_list(q, intents, mark_list);
   mark_qualifiers(q, intents);
+  choose_values(q, intents);
 }
 
 bool nai_question_is_strange(const struct nai_question_word *w) {

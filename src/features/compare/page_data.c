@@ -107,6 +107,7 @@ void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
   nai_json_put_text(&json, "version", "1.0");
   nai_json_put_text(&json, "tool", "nsys-ai " NAI_VERSION);
   nai_json_put_text(&json, "per", nai_comparison_per(c));
+  nai_json_put_bool(&json, "comparable", nai_comparison_has_basis(c) && !nai_comparison_obstacle(c));
   for (int s = 0; s < NAI_SIDES; s++) {
     nai_json_key(&json, nai_side_names[s]);
     put_side(&json, &c->sides[s], &timelines[s]);

@@ -2,11 +2,13 @@
 #include "command/command.h"
 
 #include "base/assets.h"
+#include "table/json.h"
 
 #include <stddef.h>
 
 struct guide_args {
   int config; /* index of clients; -1: the guide itself */
+  bool json;
 };
 
 static void init(void *memory) { ((struct guide_args *)memory)->config = -1; }
@@ -40,6 +42,7 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(choice, config, "config", "CLIENT",
                    "print the configuration that registers the server with a client instead", .choices = client_name,
                    .otherwise = "the guide"),
+    NAI_CLI_SWITCH(on, json, "json", "print it as a member of an object, one line of JSON"),
     {0},
 };
 
@@ -47,12 +50,23 @@ static int run(void *memory, const char *const *operands, size_t count, const st
                struct nai_err *err) {
   const struct guide_args *args = memory;
   const struct nai_asset *page = nai_asset_find("docs/llm-guide.md");
-  NAI_SCOPED(nai_buf) out = {0};
+  NAI_SCOPED(nai_buf) out = {0}, text = {0};
+  struct nai_json json;
   (void)operands, (void)count, (void)program;
   if (args->config >= 0)
-    nai_buf_puts(&out, clients[args->config].text);
+    nai_buf_puts(&text, clients[args->config].text);
   else if (page)
-    nai_buf_put(&out, page->data, (size_t)(page->end - page->data));
+    nai_buf_put(&text, page->data, (size_t)(page->end - page->data));
+  if (!args->json)
+    return nai_cmd_print(&text, err);
+  nai_json_init(&json, &out, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "client", args->config >= 0 ? clients[args->config].name : NULL);
+  nai_json_put_text(&json, "text", nai_buf_str(&text));
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(&out, '\n');
   return nai_cmd_print(&out, err);
 }
 

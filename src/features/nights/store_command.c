@@ -148,6 +148,7 @@ static const struct nai_cli_option options[] = {
      .otherwise = "90"},
     {.name = "dry-run", .help = "prune: print what would be removed", .type = &nai_cli_on, AT(dry_run)},
     NAI_CMD_EXPORT_OPTION,
+    {.name = "json", .help = "list: print one line of JSON", .type = &nai_cli_on, AT(json)},
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
     {0},
 };
@@ -181,6 +182,7 @@ static int check_options(const struct store_args *a, const char *action, struct 
               {"keep-days", a->keep_days >= 0, "prune", ""},
               {"weekly", a->weekly_days >= 0, "prune", ""},
               {"monthly", a->monthly_days >= 0, "prune", ""},
+              {"json", a->json, "list", ""},
               {"dry-run", a->dry_run, "prune", ""}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0)

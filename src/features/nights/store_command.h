@@ -9,7 +9,7 @@ struct store_args {
   struct nai_store_add add; /* what the options say of a run; --series is of list, too */
   const char *labels[NAI_STORE_MAX_LABELS];
   int64_t keep, keep_days, weekly_days, monthly_days; /* -1: not given */
-  bool dry_run, quiet;
+  bool dry_run, json, quiet;
 };
 
 /* store_change.c: adds the captures of one run and writes the index. */

@@ -2,6 +2,7 @@
 #include "base/escape.h"
 #include "features/nights/store_command.h"
 #include "features/nights/store_internal.h"
+#include "table/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,9 +32,48 @@ void nai_cmd_note_damaged(const struct nai_store *store) {
     nai_cmd_note(nai_strings_get(&lines, i));
 }
 
+static void put_run(struct nai_json *json, const struct nai_store_run *run) {
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "series", run->series);
+  nai_json_put_text(json, "id", run->id);
+  nai_json_put_text(json, "status", run->status);
+  nai_json_put_bool(json, "thinned", run->thinned);
+  nai_json_put_text(json, "verdict", *run->verdict ? run->verdict : NULL);
+  nai_json_put_text(json, "error", *run->error ? run->error : NULL);
+  nai_json_put_text(json, "note", *run->note ? run->note : NULL);
+  nai_json_put_int(json, "captures", run->captures);
+  nai_json_put_int(json, "bytes", run->bytes);
+  nai_json_end(json);
+}
+
+static int print_json(const struct nai_store *store, const char *series, struct nai_err *err) {
+  NAI_SCOPED(nai_strings) names = {0};
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_json json;
+  NAI_TRY(nai_store_baselines(&names, store, err));
+  nai_json_init(&json, &text, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_array(&json, "runs", NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < store->count; i++)
+    if (nai_store_matches(store->runs[i].series, series))
+      put_run(&json, &store->runs[i]);
+  nai_json_end(&json);
+  nai_json_put_array(&json, "baselines", NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < names.count; i++)
+    nai_json_text(&json, nai_strings_get(&names, i));
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(&text, '\n');
+  return nai_cmd_print(&text, err);
+}
+
 int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
   NAI_SCOPED(nai_strings) names = {0};
   NAI_SCOPED(nai_buf) text = {0};
+  if (a->json)
+    return print_json(store, a->add.name, err);
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
     if (!nai_store_matches(run->series, a->add.name))

@@ -1,9 +1,12 @@
 /* nsys-ai trend: how the metrics of a store went. */
 #include "base/escape.h"
+#include "base/fmt.h"
 #include "base/fs.h"
 #include "features/nights/fleet.h"
 #include "features/nights/store_command.h"
+#include "table/json.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_METRICS = 64 };
@@ -12,7 +15,7 @@ struct trend_args {
   const char *store, *series, *out, *anchor;
   const char *metrics[MAX_METRICS], *labels[NAI_STORE_MAX_LABELS];
   size_t metric_count, label_count;
-  bool all, gate, quiet;
+  bool all, gate, json, quiet;
 };
 
 #define AT(field) .at = offsetof(struct trend_args, field)
@@ -63,6 +66,7 @@ static const struct nai_cli_option options[] = {
          "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor",
      .type = &nai_cli_on,
      AT(gate)},
+    {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
     {0},
 };
@@ -72,7 +76,56 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   (void)operands, (void)count;
   if (!a->store || !a->out)
     return nai_err_set(err, NAI_EUSAGE, "--%s DIR is missing", a->store ? "out" : "store");
+  if (a->all && a->json)
+    return nai_err_set(err, NAI_EUSAGE, "--json is of single series; of all there is fleet.csv");
   return NAI_OK;
+}
+
+static void put_real(struct nai_json *json, const char *key, double value) {
+  NAI_SCOPED(nai_buf) text = {0};
+  if (!isnan(value))
+    nai_fmt_real(&text, value, 6);
+  nai_json_key(json, key);
+  nai_json_decimal(json, nai_buf_str(&text));
+}
+
+static void put_metric(struct nai_json *json, const struct nai_trend_metric *m) {
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "metric", m->metric);
+  nai_json_put_text(json, "unit", m->unit);
+  nai_json_put_text(json, "state", nai_trend_state_name(m->state));
+  nai_json_put_int(json, "changes", m->found.count);
+  put_real(json, "newest", m->newest);
+  put_real(json, "baseline", m->usual);
+  nai_json_end(json);
+}
+
+static int print_json(const struct nai_trend *trend, const struct trend_args *a, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_json json;
+  nai_json_init(&json, &text, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "out", a->out);
+  nai_json_put_bool(&json, "failed", nai_trend_has_failed(trend));
+  nai_json_put_array(&json, "series", NAI_JSON_INLINE);
+  for (uint32_t s = 0; s < trend->series_count; s++) {
+    const struct nai_trend_series *series = &trend->series[s];
+    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    nai_json_put_text(&json, "series", series->series);
+    nai_json_put_int(&json, "runs", series->run_count);
+    nai_json_put_int(&json, "failed_runs", series->failed_count);
+    nai_json_put_array(&json, "metrics", NAI_JSON_INLINE);
+    for (uint32_t i = 0; i < series->metric_count; i++)
+      put_metric(&json, &series->metrics[i]);
+    nai_json_end(&json);
+    nai_json_end(&json);
+  }
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(&text, '\n');
+  return nai_cmd_print(&text, err);
 }
 
 /* A line per series, and one per metric that is not steady or has changed. */
@@ -126,7 +179,9 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   NAI_TRY(nai_store_index(&index, store, false, err));
   NAI_TRY(nai_trend_find(&trend, &index, store, &how, err));
   NAI_TRY(nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err));
-  if (!a->quiet)
+  if (a->json)
+    NAI_TRY(print_json(&trend, a, err));
+  else if (!a->quiet)
     NAI_TRY(print_summary(&trend, a, err));
   if (index.unread.code)
     return nai_err_set(err, index.unread.code, "%s", index.unread.msg);

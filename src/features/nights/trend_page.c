@@ -201,7 +201,7 @@ static int put_worse(struct nai_view *list, const struct page *p, const struct n
   nai_view_put_trusted(map, "state", alarm ? nai_trend_state_name(m->state) : "worse");
   bool crept = m->state == NAI_TREND_CREEP && !isnan(m->anchor);
   double before = !alarm ? begin.before : crept ? m->anchor : m->usual;
-  nai_view_put_trusted(map, "what", !alarm ? "before" : crept ? "at the anchor" : "usually");
+  nai_view_put_trusted(map, "what", !alarm ? "before" : crept ? "at the anchor" : "baseline");
   put_value(map, "newest", m, m->newest);
   put_value(map, "before", m, before);
   put_pct(map, "pct", before, m->newest);

@@ -144,6 +144,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     NAI_TRY(add(&ranks, operands[i], err));
   NAI_TRY(nai_ranks_compare(&ranks, &how, err));
   NAI_TRY(nai_ranks_report_make(&report, &ranks, err));
+  report.directory = args->out;
   NAI_TRY(publish(&report, args->out, err));
   NAI_TRY(print(&report, args, err));
   return nai_ranks_exit(&ranks);

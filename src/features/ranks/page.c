@@ -2,14 +2,20 @@
 #include "features/ranks/write.h"
 
 #include "base/assets.h"
+#include "base/escape.h"
+#include "base/fs.h"
 #include "index/index.h"
+#include "rundir/run.h"
 #include "tables/collectives.h"
 #include "tables/transfers.h"
+
+#include <limits.h>
+#include <string.h>
 
 enum { MAX_RANKS = 24, MAX_COLLECTIVES = 10, MAX_LINES = 64, MAX_REASONS = 5 };
 
 /* Cells as people read them, under their columns' names. */
-static void put_row(struct nai_view *list, const struct nai_table *t, int64_t row) {
+static struct nai_view *put_row(struct nai_view *list, const struct nai_table *t, int64_t row) {
   struct nai_view *map = nai_view_add_map(list);
   for (int column = 0; column < (int)t->schema->column_count; column++) {
     const struct nai_column_def *def = &t->schema->columns[column];
@@ -19,6 +25,30 @@ static void put_row(struct nai_view *list, const struct nai_table *t, int64_t ro
     else
       nai_view_put_value(map, def->name, def->unit, &value);
   }
+  return map;
+}
+
+/* The way to the report of a rank's run, where it has one. */
+static int put_report(struct nai_view *map, const struct nai_ranks_report *report, int64_t rank, struct nai_err *err) {
+  const struct nai_ranks *r = report->ranks;
+  const struct nai_run *run = r->sources[r->ranks[rank].source].run;
+  char file[PATH_MAX], path[PATH_MAX];
+  NAI_SCOPED(nai_buf) link = {0};
+  if (!report->directory || !nai_fs_join(file, sizeof file, nai_run_path(run), "report.html") ||
+      !nai_fs_is_regular(file))
+    return NAI_OK;
+  NAI_TRY(nai_fs_relative(path, sizeof path, report->directory, file, err));
+  nai_escape_url(&link, path, strlen(path));
+  nai_view_put_buf(map, "href", NAI_TEXT_FOREIGN, &link);
+  return NAI_OK;
+}
+
+static int put_ranks(struct nai_view *root, const struct nai_ranks_report *report, struct nai_err *err) {
+  const struct nai_table *t = report->tables[NAI_RANKS_RANKS];
+  struct nai_view *list = nai_view_put_list(root, "ranks");
+  for (int64_t i = 0; i < t->rows; i++)
+    NAI_TRY(put_report(put_row(list, t, i), report, i, err));
+  return NAI_OK;
 }
 
 static void put_words(struct nai_view *root, const struct nai_ranks_report *report) {
@@ -79,7 +109,9 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
   put_rows(root, "collectives", t[NAI_RANKS_COLLECTIVES], longest, MAX_COLLECTIVES);
   put_rows(root, "mismatches", t[NAI_RANKS_MISMATCHES], NULL, MAX_LINES);
   nai_view_put_bool(root, "any_mismatch", t[NAI_RANKS_MISMATCHES]->rows > 0);
-  if (html || r->rank_count <= MAX_RANKS) {
+  if (html) {
+    NAI_TRY(put_ranks(root, report, err));
+  } else if (r->rank_count <= MAX_RANKS) {
     put_rows(root, "ranks", t[NAI_RANKS_RANKS], NULL, INT64_MAX);
   } else { /* those that are latest */
     put_rows(root, "ranks", t[NAI_RANKS_RANKS], report->latest, MAX_RANKS);

@@ -25,6 +25,7 @@ struct nai_ranks_report {
   const char **reasons; /* per rank: what it did while others waited for it; "" when that is not known */
   const char *caveats[NAI_RANKS_MAX_CAVEATS]; /* why something could not be answered, or is less sure than it looks */
   uint32_t caveat_count;
+  const char *directory; /* where the page will be, for links to the runs' reports; NULL: none */
 };
 NAI_MUST_CHECK int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *ranks, struct nai_err *err);
 void nai_ranks_report_free(struct nai_ranks_report *report);

@@ -190,9 +190,11 @@ static int print_page(struct printing *p, const struct nai_page *page, struct na
 /* --- the command ------------------------------------------------------------------------------------ */
 
 static int list_pages(struct nai_buf *out, const struct nai_skills *skills, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) lines = {0};
   for (uint32_t i = 0; i < skills->page_count; i++)
-    nai_buf_printf(out, "%-12s  %s (%s)\n", skills->pages[i]->id, skills->pages[i]->description,
+    nai_buf_printf(&lines, "%-12s  %s (%s)\n", skills->pages[i]->id, skills->pages[i]->description,
                    skills->pages[i]->source);
+  nai_cmd_put_lines(out, &lines);
   return nai_buf_check(out, err);
 }
 

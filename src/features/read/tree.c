@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -181,9 +182,23 @@ void nai_range_tree_free(struct nai_range_tree *t) {
 
 struct printing {
   struct nai_buf *out;
+  int width; /* of the terminal; 0: none */
   struct nai_range_tree *tree;
   int64_t hidden_depth, hidden_share;
 };
+
+/* A name and its numbers, on a terminal in one line: the middle of a name that is too long is left out. */
+static void put_line(const struct printing *p, const char *text, int indent, const struct nai_buf *numbers) {
+  enum { SHORTEST = 6 };
+  NAI_SCOPED(nai_buf) name = {0};
+  nai_escape_terminal(&name, text, strlen(text));
+  int room = p->width - indent - (int)nai_text_chars(nai_buf_str(numbers), numbers->len);
+  size_t most = !p->width ? SIZE_MAX : room > SHORTEST ? (size_t)room : SHORTEST;
+  nai_text_cut(p->out, nai_buf_str(&name), name.len, most);
+  nai_buf_puts(p->out, nai_buf_str(numbers));
+  nai_buf_putc(p->out, '\n');
+  p->out->oom |= name.oom || numbers->oom;
+}
 
 static void print_kernels(struct printing *p, const struct nai_range_node *node, int indent) {
   for (int64_t k = 0; k < node->kernel_count; k++) {
@@ -193,33 +208,33 @@ static void print_kernels(struct printing *p, const struct nai_range_node *node,
       nai_buf_printf(p->out, "+%" PRId64 " more kernels\n", node->kernel_count - k);
       return;
     }
+    NAI_SCOPED(nai_buf) numbers = {0};
+    nai_buf_printf(&numbers, "  %" PRId64 "x  ", kernels->count);
+    nai_fmt_duration(&numbers, (double)kernels->ns);
     nai_buf_puts(p->out, "- ");
-    nai_escape_terminal(p->out, kernels->name, strlen(kernels->name));
-    nai_buf_printf(p->out, "  %" PRId64 "x  ", kernels->count);
-    nai_fmt_duration(p->out, (double)kernels->ns);
-    nai_buf_putc(p->out, '\n');
+    put_line(p, kernels->name, indent + 2, &numbers);
   }
 }
 
 static void print_node(struct printing *p, int64_t i, int64_t whole) {
   const struct nai_range_node *node = &p->tree->nodes[i];
   int indent = 2 + 2 * (int)node->depth;
-  nai_buf_printf(p->out, "%*s", indent, "");
-  nai_escape_terminal(p->out, node->name, strlen(node->name));
-  nai_buf_printf(p->out, "  %" PRId64 "x  wall ", node->count);
-  nai_fmt_duration(p->out, (double)node->wall_ns);
-  nai_buf_puts(p->out, "  self ");
-  nai_fmt_duration(p->out, (double)node->self_ns);
+  NAI_SCOPED(nai_buf) numbers = {0};
+  nai_buf_printf(&numbers, "  %" PRId64 "x  wall ", node->count);
+  nai_fmt_duration(&numbers, (double)node->wall_ns);
+  nai_buf_puts(&numbers, "  self ");
+  nai_fmt_duration(&numbers, (double)node->self_ns);
   if (p->tree->recorded) {
-    nai_buf_puts(p->out, "  kernels ");
-    nai_fmt_duration(p->out, (double)node->gpu_ns);
-    nai_buf_printf(p->out, " (%" PRId64 ")", node->launched);
+    nai_buf_puts(&numbers, "  kernels ");
+    nai_fmt_duration(&numbers, (double)node->gpu_ns);
+    nai_buf_printf(&numbers, " (%" PRId64 ")", node->launched);
   }
   if (whole) {
-    nai_buf_puts(p->out, "  ");
-    nai_fmt_percent(p->out, 100.0 * (double)nai_range_tree_time(p->tree, i) / (double)whole);
+    nai_buf_puts(&numbers, "  ");
+    nai_fmt_percent(&numbers, 100.0 * (double)nai_range_tree_time(p->tree, i) / (double)whole);
   }
-  nai_buf_putc(p->out, '\n');
+  nai_buf_printf(p->out, "%*s", indent, "");
+  put_line(p, node->name, indent, &numbers);
   if (p->tree->args->kernels)
     print_kernels(p, node, indent + 2);
 }
@@ -247,7 +262,7 @@ static void print_siblings(struct printing *p, int64_t first, int64_t whole) {
 
 /* Each thread's roots under a line of its own. */
 static void print_threads(struct nai_buf *out, struct nai_range_tree *t) {
-  struct printing p = {.out = out, .tree = t};
+  struct printing p = {.out = out, .width = nai_cmd_terminal_width(), .tree = t};
   int64_t whole;
   if (t->count && !t->recorded)
     nai_buf_puts(out, "Kernels were not recorded: times are those of the host.\n");

@@ -3,7 +3,9 @@
 
 #include "base/former.h"
 #include "base/fs.h"
+#include "base/arena.h"
 #include "base/text.h"
+#include "report/rows.h"
 #include "table/csv.h"
 #include "base/escape.h"
 #include "table/json.h"
@@ -24,16 +26,21 @@ struct table_args {
   const char *out;
   int64_t rows; /* at most so many, -1 all */
 };
-enum { CSV, JSON, PARQUET };
+enum { UNSAID = -1, CSV, JSON, PARQUET, TEXT };
 
-NAI_CLI_NAMES(formats, [CSV] = "csv", [JSON] = "json", [PARQUET] = "parquet")
+NAI_CLI_NAMES(formats, [CSV] = "csv", [JSON] = "json", [PARQUET] = "parquet", [TEXT] = "text")
 
-static void init(void *memory) { ((struct table_args *)memory)->rows = -1; }
+static void init(void *memory) {
+  struct table_args *args = memory;
+  args->rows = -1;
+  args->format = UNSAID;
+}
 
 #define NAI_CLI_ARGS struct table_args
 static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(choice, format, "format", "FORMAT",
-                   "how the table is printed; JSON has types, units and descriptions", .choices = formats),
+                   "how the table is printed; JSON has types, units and descriptions", .choices = formats,
+                   .otherwise = "csv, on a terminal text"),
     NAI_CLI_SWITCH(on, gzip, "gzip", "parquet: compress the pages"),
     NAI_CLI_OPTION(text, out, "out", "FILE", "write the table into a file", .letter = 'o',
                    .otherwise = "standard output", .hint = NAI_CLI_FILE),
@@ -68,7 +75,39 @@ static int missing(const char *path, struct nai_err *err) {
   return NAI_EINPUT;
 }
 
-static int format_of(const struct table_args *args) { return args->json ? JSON : args->format; }
+static int format_of(const struct table_args *args) {
+  if (args->json || args->csv)
+    return args->json ? JSON : CSV;
+  bool read = !args->out && nai_cmd_terminal_width(); /* by somebody, and not by a program */
+  return args->format != UNSAID ? args->format : read ? TEXT : CSV;
+}
+
+/* Columns as wide as the terminal lets them be, with numbers for people. */
+static int print_text(struct nai_buf *out, const struct nai_table *table, struct nai_err *err) {
+  const struct nai_schema *schema = table->schema;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
+  struct nai_rows_column *columns;
+  struct nai_value *cells;
+  NAI_TRY(NAI_NEW(columns, &arena, schema->column_count, err));
+  NAI_TRY(NAI_NEW(cells, &arena, schema->column_count, err));
+  for (uint32_t i = 0; i < schema->column_count; i++)
+    columns[i] = (struct nai_rows_column){schema->columns[i].name, schema->columns[i].unit};
+  struct nai_rows rows = {.format = NAI_ROWS_TABLE,
+                          .human = true,
+                          .titles = true,
+                          .none = "no rows",
+                          .width = nai_cmd_terminal_width(),
+                          .columns = columns,
+                          .count = schema->column_count};
+  nai_rows_begin(&rows, out);
+  for (int64_t row = 0; row < table->rows; row++) {
+    for (uint32_t i = 0; i < schema->column_count; i++)
+      cells[i] = nai_table_value(table, row, (int)i);
+    nai_rows_put(&rows, cells);
+  }
+  nai_rows_end(&rows, false);
+  return nai_buf_check(out, err);
+}
 
 static int print(struct nai_buf *text, const struct nai_table *table, const struct table_args *args,
                  struct nai_err *err) {
@@ -76,6 +115,8 @@ static int print(struct nai_buf *text, const struct nai_table *table, const stru
   struct nai_json json;
   if (format_of(args) == PARQUET)
     return nai_cmd_table_parquet(text, table, &parquet, err);
+  if (format_of(args) == TEXT)
+    return print_text(text, table, err);
   if (format_of(args) == CSV) {
     nai_csv_table(text, table);
     return nai_buf_check(text, err);
@@ -95,7 +136,7 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   bool has_tables = S_ISDIR(st.st_mode) || (count && nai_cmd_is_trace(operands[0]));
   if (count > 1 && !has_tables)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run and no trace, so no name of a table can follow", operands[0]);
-  if (args->csv + args->json + (args->format != CSV) > 1)
+  if (args->csv + args->json + (args->format != UNSAID && args->format != CSV) > 1)
     return nai_err_set(err, NAI_EUSAGE, "--csv, --json and --format exclude each other");
   if (args->gzip && args->format != PARQUET)
     return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
@@ -131,14 +172,15 @@ static size_t list_names(const char **names, size_t room, const struct nai_run *
 }
 
 static int list_tables(struct nai_run *run, const char *const *names, size_t count, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0};
+  NAI_SCOPED(nai_buf) text = {0}, lines = {0};
   const struct nai_table *table;
   for (size_t i = 0; i < count; i++) {
     NAI_TRY(nai_run_table(&table, run, names[i], NULL, err));
-    nai_buf_printf(&text, "%-22s %12" PRId64 "  ", names[i], table->rows);
-    nai_escape_terminal(&text, table->schema->description, strlen(table->schema->description));
-    nai_buf_putc(&text, '\n');
+    nai_buf_printf(&lines, "%-22s %12" PRId64 "  ", names[i], table->rows);
+    nai_escape_terminal(&lines, table->schema->description, strlen(table->schema->description));
+    nai_buf_putc(&lines, '\n');
   }
+  nai_cmd_put_lines(&text, &lines);
   return nai_cmd_print(&text, err);
 }
 

@@ -20,7 +20,7 @@ export function compileSearch(text, isPattern) {
   }
 }
 
-const FIELDS = ['name', 'category', 'library', 'path'];
+const FIELDS = ['name', 'category', 'library', 'path', 'counted'];
 
 /**
  * `path:forward/attention`: a field with its text. A path as findings write it, `forward > attention`, is one too.
@@ -30,6 +30,28 @@ export function parseSearch(text) {
   if (/\S > \S/u.test(text) && !text.includes('<')) return { field: 'path', text: text.replace(/^path:/u, '').replace(/ > /gu, '/') };
   const [, field, rest] = /^(\w+):(?!:)\s*(.*)$/su.exec(text) ?? [];
   return FIELDS.includes(field) ? { field, text: rest } : { field: '', text };
+}
+
+/**
+ * The kernels of a GPU that evidence counts: those of a name; as table losses does, casts, and of what could be fused two or more in a row on a stream.
+ * @param {Model} model @param {string} text  "unfused 0", "casts 0", "name 0 NAME": the kind, the GPU, the name
+ * @returns {{names: Set<number>, test: (event: number) => boolean}}
+ */
+function countedOf(model, text) {
+  const [, kind, gpu, called] = /^(\w+)\s+(\d+)\s*(.*)$/su.exec(text.trim()) ?? [];
+  const named = model.nameIndex.get(called ?? '');
+  const lists = { unfused: model.timeline.fusable, casts: model.timeline.casts, name: named === undefined ? [] : [named] };
+  const names = new Set(lists[/** @type {keyof typeof lists} */ (kind)] ?? []);
+  const { name } = model.events;
+  return {
+    names,
+    test: (event) => {
+      const lane = model.laneOf(event);
+      if (lane.kind !== 'kernel' || String(lane.gpu) !== gpu) return false;
+      const beside = (/** @type {number} */ at) => at >= lane.first && at < lane.first + lane.count && names.has(name[at]);
+      return kind !== 'unfused' || beside(event - 1) || beside(event + 1);
+    },
+  };
 }
 
 /** What stands in the legend beside the categories. */
@@ -55,6 +77,8 @@ export class Search {
     this.distinct = 0;
     /** @type {string | null} */
     this.error = null;
+    /** @type {ReturnType<typeof countedOf> | null} */
+    this.counted = null;
     /** @type {Paths | null} */
     this.pathsOf = null;
     /** @type {((event: number) => boolean)} */
@@ -65,7 +89,7 @@ export class Search {
   set(text, isPattern, only, chosen = this.chosen) {
     this.only = only;
     if (text === this.text && isPattern === this.isPattern && chosen.join() === this.chosen.join()) return;
-    Object.assign(this, { text, isPattern, chosen, error: null, names: null, paths: null, events: 0, distinct: 0 });
+    Object.assign(this, { text, isPattern, chosen, error: null, names: null, paths: null, counted: null, events: 0, distinct: 0 });
     this.generation++;
     const query = parseSearch(text);
     const compiled = compileSearch(query.text, isPattern);
@@ -74,6 +98,7 @@ export class Search {
       return;
     }
     if (!compiled && chosen.length === 0) return;
+    this.counted = compiled && query.field === 'counted' ? countedOf(this.model, query.text) : null;
     if (compiled && query.field === 'path') this.searchPaths(query.text, isPattern ? compiled.test : null);
     this.searchNames(query.field, compiled?.test ?? null);
     this.count();
@@ -94,6 +119,7 @@ export class Search {
       const category = model.category(id);
       if (chosen.length > 0 && !(category !== null && chosen.includes(category)) && !chosen.includes(BLOCKING)) return 0;
       if (!test || field === 'path') return 1;
+      if (field === 'counted') return this.counted?.names.has(id) ? 1 : 0;
       const named = (field === '' || field === 'name') && (test(text) || test(model.shortNames[id] ?? ''));
       const inCategory = (field === '' || field === 'category') && category !== null && test(category);
       return named || inCategory || ((field === '' || field === 'library') && category !== null && librariesOf(text).some(test)) ? 1 : 0;
@@ -110,10 +136,11 @@ export class Search {
       const category = model.category(name[event]);
       return category !== null ? chosen.includes(category) : chosen.includes(BLOCKING) && model.laneOf(event).kind === 'api' && (aux[event] & 3) === 1;
     };
-    const exact = !chosen.includes(BLOCKING) && !paths;
+    const { counted } = this;
+    const exact = !chosen.includes(BLOCKING) && !paths && !counted;
     this.matches = exact
       ? byName
-      : (event) => byName(event) && (!paths || !pathsOf || paths[pathsOf.of[event]] === 1) && (chosen.length === 0 || isChosen(event));
+      : (event) => byName(event) && (!counted || counted.test(event)) && (!paths || !pathsOf || paths[pathsOf.of[event]] === 1) && (chosen.length === 0 || isChosen(event));
     const seen = new Set();
     this.events = 0;
     if (exact) {

@@ -117,6 +117,8 @@
  * @property {string[]} short_names
  * @property {string[]} categories
  * @property {number[]} name_category
+ * @property {number[]} [fusable]  names of kernels that could be fused with their neighbors
+ * @property {number[]} [casts]  those that only change type or layout
  * @property {number[]} [name_count]  events per name, of an aggregated timeline
  * @property {number} [names_left_out]  names that are not listed
  * @property {Part} [mix]  categories inside aggregates of kernels

@@ -44,8 +44,13 @@ async function overviewTests(suite, path, data) {
       equal((await rowsOf(page, table)).length, before, 'closed again');
     }),
   );
-  await suite.test('differences carry a sign and a word', () =>
+  await suite.test('differences carry a sign and a word, but not of different work', () =>
     suite.page(path, {}, async (page) => {
+      if (!data.comparable) {
+        check((await rowsOf(page, '#difference-tree')).every((cells) => cells.length === 3), 'a difference of what cannot be compared');
+        equal(await page.locator('.delta-bar').count(), 0, 'bars');
+        return;
+      }
       for (const cells of await rowsOf(page, '#difference-tree')) {
         check(/^(±0|[+−])/u.test(cells[3]), `difference ${cells[3]}`);
         check(/^(longer|shorter|equal|new|gone)$/u.test(cells[5]), `change ${cells[5]}`);
@@ -63,7 +68,20 @@ async function overviewTests(suite, path, data) {
   );
 }
 
-async function tableTests(suite, path) {
+async function helpTests(suite, path) {
+  await suite.test('help is a key, a button, and closes', () =>
+    suite.page(path, {}, async (page) => {
+      await page.keyboard.press('?');
+      check(await page.locator('dialog.help').isVisible(), 'by key');
+      await page.keyboard.press('Escape');
+      check(!(await page.locator('dialog.help').isVisible()), 'closed');
+      await page.locator('#tools button', { hasText: '?' }).click();
+      check(await page.locator('dialog.help').isVisible(), 'by button');
+    }),
+  );
+}
+
+async function tableTests(suite, path, data) {
   await suite.test('every control of the tables works here, too', () =>
     suite.page(path, { hash: '#v=tables&t=compared_kernels' }, async (page) => {
       const [download] = await Promise.all([page.waitForEvent('download'), page.locator('button', { hasText: 'Save CSV' }).click()]);
@@ -84,6 +102,7 @@ async function tableTests(suite, path) {
           return tables.rows.map((row) => table.rows[row][at]);
         });
       const all = await shown();
+      if (!data.comparable) return; // then there are no differences to sort by
       await page.locator('th button', { hasText: 'delta' }).first().click();
       const sorted = (await shown()).filter((value) => value !== null);
       equal(sorted, [...sorted].sort((a, b) => b - a), 'largest first');
@@ -266,8 +285,9 @@ export async function compareTests(suite, path, data) {
     }),
   );
   await overviewTests(suite, path, data);
-  await tableTests(suite, path);
+  await tableTests(suite, path, data);
   await timelineTests(suite, path, data);
+  await helpTests(suite, path);
   await flameTests(suite, path, data);
   await accessTests(suite, path);
 }

@@ -17,6 +17,37 @@ export async function evidenceTests(suite, path, { report, timeline }) {
     }),
   );
 
+  await suite.test('evidence that counts kernels marks so many', () =>
+    suite.page(path, {}, async (page) => {
+      const losses = report.tables.losses;
+      const column = (name) => losses.columns.findIndex((each) => each.name === name);
+      const counted = report.findings.flatMap(({ evidence }) => evidence).filter(({ table, text, row }) => table === 'losses' && /: [\d,]+ kernels/u.test(text) && ['unfused', 'casts'].includes(losses.rows[row][column('what')]));
+      for (const evidence of counted) {
+        const marked = await page.evaluate((wanted) => {
+          const { app } = globalThis.nsysAi;
+          app.showEvidence(wanted);
+          return app.timeline.search.events;
+        }, evidence);
+        if (marked !== null) equal(marked, losses.rows[evidence.row][column('count')], evidence.text);
+        equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('q')?.startsWith('counted:')), true, 'in the link');
+      }
+    }),
+  );
+
+  await suite.test('evidence that counts calls marks those of its GPU', () =>
+    suite.page(path, {}, async (page) => {
+      for (const evidence of report.findings.flatMap((finding) => finding.evidence)) {
+        const calls = /(?:^|: )([\d,]+) calls of /u.exec(evidence.text)?.[1];
+        if (!calls || evidence.table !== 'kernels') continue;
+        const marked = await page.evaluate((wanted) => {
+          const { app } = globalThis.nsysAi;
+          return app.showEvidence(wanted) && app.model.nameIndex.has(wanted.name) ? app.timeline.search.events : null;
+        }, evidence);
+        if (marked !== null) equal(marked, Number(calls.replaceAll(',', '')), evidence.text);
+      }
+    }),
+  );
+
   await suite.test('minor findings are folded, open by a button, and open all at once', () =>
     suite.page(path, {}, async (page) => {
       const folded = page.locator('.finding.folded');

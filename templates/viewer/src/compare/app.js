@@ -12,6 +12,7 @@ import { withMicro } from '../words.js';
 import { differenceFirst } from './columns.js';
 import { buildDifferences } from './differences.js';
 import { FlameView } from './flame-view.js';
+import { CompareHelp } from './help.js';
 import { PairView } from './pair-view.js';
 import { PartTable } from './part-table.js';
 
@@ -43,7 +44,8 @@ export class CompareApp {
     this.state = new StateStore();
     /** @type {ViewName} */
     this.view = 'overview';
-    this.shell = new Shell(VIEWS, { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() });
+    this.shell = new Shell(VIEWS, { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() }, h('button', { type: 'button', title: 'Help (?)', onclick: () => this.help.open() }, '?'));
+    this.help = new CompareHelp();
     this.report = /** @type {Report} */ (/** @type {unknown} */ ({ tables: this.shownTables(), trace: { file: 'compare' } }));
     this.model = this.tableModel();
     this.tables = new TablesView(/** @type {App} */ (/** @type {unknown} */ (this)), byId('view-tables'));
@@ -112,7 +114,7 @@ export class CompareApp {
     const { compared_time: time, compared_kernels: kernels } = this.data.tables;
     const root = time && kernels ? buildDifferences(time, kernels, (text) => this.shorten(text)) : null;
     if (!host || !root) return;
-    const table = new PartTable('Where the time went', 'Part');
+    const table = new PartTable('Where the time went', 'Part', this.data.comparable);
     table.show(root);
     host.replaceChildren(table.element);
   }
@@ -178,6 +180,7 @@ export class CompareApp {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || target.closest('input, select, textarea')) return;
     const view = VIEWS[Number(event.key) - 1];
     if (view) this.open(view[0]);
+    else if (event.key === '?') this.help.open();
     else if (event.key === '/' && this.view === 'pair') this.pair?.search.focus();
     else if (event.key === '/' && this.view === 'tables') this.tables.filter.focus();
     else return;

@@ -21,10 +21,13 @@ export class FlameView {
     }
     this.metric = h('select', { 'aria-label': 'Time of ranges', onchange: () => this.choose(this.metric?.value ?? 'gpu') }, h('option', { value: 'gpu' }, 'GPU time of their kernels'), h('option', { value: 'wall' }, 'Time on their threads'));
     this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Ranges around' });
-    this.flame = new DifferenceFlame((part) => this.focus(part));
-    this.parts = new PartTable('Differences of ranges', 'Range');
+    this.flame = new DifferenceFlame((part) => this.focus(part), app.data.comparable);
+    this.parts = new PartTable('Differences of ranges', 'Range', app.data.comparable);
+    const legend = app.data.comparable
+      ? h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'swatch more' }), 'red, +: longer or new'), h('span', {}, h('i', { class: 'swatch less' }), 'blue, −: shorter or gone'), h('span', {}, h('i', { class: 'swatch none' }), 'gray: no difference that matters'))
+      : h('p', { class: 'muted' }, 'The two sides did not do the same work: base and new stand side by side, and nothing is called longer or shorter.');
     host.append(
-      h('div', { class: 'toolbar' }, h('div', { class: 'group' }, this.metric), h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'swatch more' }), 'red, +: longer or new'), h('span', {}, h('i', { class: 'swatch less' }), 'blue, −: shorter or gone'), h('span', {}, h('i', { class: 'swatch none' }), 'gray: no difference that matters'))),
+      h('div', { class: 'toolbar' }, h('div', { class: 'group' }, this.metric), legend),
       h('p', { class: 'muted' }, `Per GPU and ${app.data.per}, means over all captures; the width is the longer of the two sides. Ranges on all threads together${app.data.per === 'step' ? ', steps of every state' : ''}.`),
       this.crumbs,
       this.flame.element,

@@ -3,7 +3,7 @@
 import { rgb } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
 import { changeOf, deltaOf, sizeOf } from './differences.js';
-import { relative, signed } from './words.js';
+import { relative, signed, time } from './words.js';
 
 const ROW_HEIGHT = 20;
 const MIN_PX = 0.5;
@@ -45,8 +45,9 @@ export function colorOf(change) {
 
 /** Flame graph of differences. Every box says its difference in words; the table below has the same numbers. */
 export class DifferenceFlame {
-  /** @param {(part: Difference) => void} focus */
-  constructor(focus) {
+  /** @param {(part: Difference) => void} focus @param {boolean} comparable  whether differences mean anything */
+  constructor(focus, comparable) {
+    this.comparable = comparable;
     this.canvas = h('canvas', { class: 'flame', role: 'img', 'aria-label': 'Flame graph of differences; the table below holds the same data' });
     this.tooltip = h('div', { class: 'tooltip fixed', 'aria-hidden': 'true' });
     this.tooltip.hidden = true;
@@ -87,6 +88,7 @@ export class DifferenceFlame {
 
   /** @param {Difference} part */
   words(part) {
+    if (!this.comparable) return `${time(part.base)}, ${time(part.fresh)}`;
     const share = relative(part);
     const only = part.base === null ? 'new, ' : part.fresh === null ? 'gone, ' : '';
     return `${only}${signed(deltaOf(part))}${share ? ` (${share})` : ''}`;
@@ -109,7 +111,7 @@ export class DifferenceFlame {
     context.font = theme.font;
     context.textBaseline = 'middle';
     for (const { part, left, width: size, top } of this.boxes) {
-      context.fillStyle = colorOf(changeOf(part, whole));
+      context.fillStyle = colorOf(this.comparable ? changeOf(part, whole) : 0);
       context.fillRect(left, top, Math.max(MIN_PX, size - 1), ROW_HEIGHT - 1);
       const fits = Math.floor((size - 8) / CHARACTER_PX);
       if (fits < 3) continue;

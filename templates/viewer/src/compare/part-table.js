@@ -8,8 +8,9 @@ const OPENED_LEVELS = 3;
 
 /** A tree of differences as a table: each part opens into those that add up to it. */
 export class PartTable {
-  /** @param {string} label @param {string} what  heading of the first column */
-  constructor(label, what) {
+  /** @param {string} label @param {string} what  heading of the first column @param {boolean} comparable  whether differences mean anything */
+  constructor(label, what, comparable) {
+    this.comparable = comparable;
     /** @type {Set<string>} */
     this.open = new Set();
     /** @type {Difference | null} */
@@ -22,7 +23,7 @@ export class PartTable {
       h(
         'table',
         { class: 'plain parts' },
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, what), heading('Base'), heading('New'), heading('Difference'), heading('Of the base'), h('th', { scope: 'col' }, 'Change'))),
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, what), heading('Base'), heading('New'), ...(comparable ? [heading('Difference'), heading('Of the base'), h('th', { scope: 'col' }, 'Change')] : []))),
         this.body,
       ),
     );
@@ -77,11 +78,13 @@ export class PartTable {
       part.children.length > 0
         ? h('button', { type: 'button', class: 'part-fold', 'data-part': part.key, 'aria-expanded': open ? 'true' : 'false', onclick: toggle }, h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'), ...label)
         : h('span', { class: 'leaf' }, ...label);
+    const cell = h('td', {}, first);
+    cell.style.paddingLeft = `${8 + depth * 18}px`;
+    const sides = [cell, h('td', { class: 'num' }, time(part.base)), h('td', { class: 'num' }, time(part.fresh))];
+    if (!this.comparable) return h('tr', {}, ...sides);
     const delta = deltaOf(part);
     const bar = h('i', { class: `delta-bar ${delta > 0 ? 'more' : 'less'}`, 'aria-hidden': 'true' });
     bar.style.width = `${Math.min(1, Math.abs(delta) / largest) * 72}px`;
-    const cell = h('td', {}, first);
-    cell.style.paddingLeft = `${8 + depth * 18}px`;
-    return h('tr', {}, cell, h('td', { class: 'num' }, time(part.base)), h('td', { class: 'num' }, time(part.fresh)), h('td', { class: 'num' }, signed(delta)), h('td', { class: 'num' }, relative(part)), h('td', { class: 'change' }, direction(part), ' ', bar));
+    return h('tr', {}, ...sides, h('td', { class: 'num' }, signed(delta)), h('td', { class: 'num' }, relative(part)), h('td', { class: 'change' }, direction(part), ' ', bar));
   }
 }

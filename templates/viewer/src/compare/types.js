@@ -16,6 +16,7 @@
  * @property {string} version
  * @property {string} tool
  * @property {'step' | 'run'} per  what times are divided by, beside GPUs
+ * @property {boolean} comparable  whether times are of the same work
  * @property {SideData} base
  * @property {SideData} new
  * @property {Record<string, import('../types.js').Table>} tables

@@ -58,6 +58,26 @@ function kindsOf({ model }, evidence) {
   return roles.includes('kernel_name') ? ['kernel'] : roles.includes('range_name') ? ['nvtx'] : null;
 }
 
+/** Evidence that counts events: "1,551 kernels", "34 calls of". */
+const COUNTS = /(^|: )[\d,.]+ (kernels|calls)\b/u;
+
+/**
+ * Marks the events that evidence counts, where the page can tell which: those of a name, or of a row of table losses.
+ * @param {TimelineView} view @param {Evidence} evidence
+ */
+function markCounted(view, evidence) {
+  const { model } = view;
+  if (!COUNTS.test(evidence.text ?? '')) return;
+  const table = model.table(evidence.table ?? '');
+  const row = table?.rows[evidence.row ?? -1];
+  const what = table && row && evidence.table === 'losses' ? row[table.columns.findIndex((column) => column.name === 'what')] : null;
+  if ((what === 'unfused' || what === 'casts') && model.timeline.fusable) {
+    view.setSearchText(`counted:${what} ${evidence.device_id}`);
+    return;
+  }
+  if (evidence.name && model.nameIndex.has(evidence.name)) view.setSearchText(typeof evidence.device_id === 'number' ? `counted:name ${evidence.device_id} ${evidence.name}` : evidence.name);
+}
+
 /**
  * Selects and zooms to what evidence or a table row means: the gap or event itself, wherever there is one.
  * @param {TimelineView} view @param {Evidence} evidence  has a start or a name
@@ -66,6 +86,7 @@ export function showEvidence(view, evidence) {
   const { model } = view;
   const time = (/** @type {number | null | undefined} */ at) => (typeof at === 'number' ? model.clock.relative(at) : null);
   const from = time(evidence.start_ns);
+  markCounted(view, evidence);
   if (from !== null) {
     showTime(view, evidence, from, time(evidence.end_ns) ?? from);
     return;
