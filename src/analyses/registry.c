@@ -15,6 +15,7 @@
   X(launch_waits)        \
   X(gap_activity)        \
   X(cpu_threads)         \
+  X(call_sites)          \
   X(launches)            \
   X(tiny_kernels)        \
   X(launch_breakdown)    \

@@ -494,12 +494,8 @@ CREATE TABLE CUDA_CALLCHAINS (
     id                          INTEGER   NOT NULL,
     symbol                      INTEGER   NOT NULL,
     module                      INTEGER   NOT NULL,
-    kernelMode                  INTEGER,
-    thumbCode                   INTEGER,
     unresolved                  INTEGER,
-    specialEntry                INTEGER,
     originalIP                  INTEGER,
-    unwindMethod                INTEGER,
     stackDepth                  INTEGER   NOT NULL
 );
 CREATE TABLE OSRT_CALLCHAINS (
