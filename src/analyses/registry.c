@@ -9,6 +9,7 @@
   X(kernel_shape)        \
   X(profile_targets)     \
   X(sm_partitions)       \
+  X(gpu_residency)       \
   X(autotuning)          \
   X(idle_gaps)           \
   X(idle_patterns)       \
