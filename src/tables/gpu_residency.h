@@ -3,7 +3,7 @@
 
 #define GPU_RESIDENCY_COLUMNS(C, T)                                                                        \
   C(T, device_id, DEVICE, "GPU", .key = true, .order = 1)                                                  \
-  C(T, owner, LABEL, "process: a process of the trace; other: whoever else", .key = true, .order = 3)      \
+  C(T, owner, LABEL, "process: a process of the trace; other: everybody else", .key = true, .order = 3)    \
   C(T, pid, PID, "process; NULL for others", .key = true, .order = 4)                                      \
   C(T, slice_count, COUNT, "time slices", .sum = true)                                                     \
   C(T, resident_ns, TIME, "time in which a context of the owner was on the GPU", .sum = true, .order = -2) \

@@ -40,7 +40,7 @@ DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-que
              "autotune gemm-sizes graph-capture graph-churn graph-small launch-storm copy-lag first-touch pause cpu-work memory-growth failed cold "
              "api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
              "openmp-like cpp steps steps-bare steps-jitter steps-input steps-drift layers phantom-steps collectives "
-             "collectives-skewed collectives-graph partitions decompression mpi grouped-sends call-sites call-sites-mended time-sliced time-sliced-alone").split()
+             "collectives-skewed collectives-graph partitions decompression mpi grouped-sends time-sliced time-sliced-alone call-sites call-sites-mended").split()
 # One loop in variants that comparisons have to tell apart; the seed is the capture.
 PAIRS = "loop loop-slower loop-renumbered loop-retuned loop-fused loop-drift loop-waits loop-fewer".split()
 # Engines that serve a language model.

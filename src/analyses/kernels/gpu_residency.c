@@ -216,14 +216,14 @@ static int add_gpu(const struct nai_node_io *io, uint32_t gpu, const uint32_t *r
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct GPU_SWITCH_EVENTS_columns c = GPU_SWITCH_EVENTS_columns_of(io->model->tables[NAI_IN_GPU_SWITCHES]);
-  const struct nai_column *const order[] = {&c.time_ns, &c.seq};
+  const struct nai_column *const order[] = {&c.time_ns, &c.seq, &c.tag, &c.context};
   uint32_t *rows;
   if (!c.n)
     return NAI_OK;
   NAI_TRY(NAI_NEW(rows, io->arena, c.n, err));
   for (uint32_t i = 0; i < c.n; i++)
     rows[i] = i;
-  NAI_TRY(nai_rows_arrange(rows, c.n, order, 2, err));
+  NAI_TRY(nai_rows_arrange(rows, c.n, order, 4, err));
   for (uint32_t gpu = 0; gpu < io->model->gpu_count; gpu++)
     NAI_TRY(add_gpu(io, gpu, rows, c.n, err));
   return NAI_OK;
