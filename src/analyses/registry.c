@@ -9,12 +9,14 @@
   X(kernel_shape)        \
   X(profile_targets)     \
   X(sm_partitions)       \
+  X(gpu_residency)       \
   X(autotuning)          \
   X(idle_gaps)           \
   X(idle_patterns)       \
   X(launch_waits)        \
   X(gap_activity)        \
   X(cpu_threads)         \
+  X(call_sites)          \
   X(launches)            \
   X(tiny_kernels)        \
   X(launch_breakdown)    \

@@ -13,6 +13,7 @@
 #include "tables/extract_notes.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/gpu_metric_samples.h"
+#include "tables/gpu_switch_events.h"
 #include "tables/gpus.h"
 #include "tables/graph_creation_events.h"
 #include "tables/graph_events.h"
@@ -103,6 +104,7 @@
   X(UM_FAULTS, um_fault_events)                                      \
   X(GPU_METRIC_SAMPLES, gpu_metric_samples)                          \
   X(NIC_SAMPLES, nic_metric_samples)                                 \
+  X(GPU_SWITCHES, gpu_switch_events)                                 \
   X(SCHED, sched_events)                                             \
   X(SAMPLES, sample_events)                                          \
   X(CALLCHAINS, callchain_frames)                                    \

@@ -43,5 +43,17 @@ const struct nai_value_label nai_method_labels[] = {{"user", "--step"}, {"servin
                                                     {"nvtx", "NVTX"},   {"kernels", "repeating kernels"},
                                                     {"none", "none"},   {0}};
 
-const struct nai_value_label *const nai_all_labels[] = {nai_cause_labels, nai_span_labels, nai_time_labels,
-                                                        nai_method_labels, NULL};
+/* How a call site is that of a kernel, and what it is. */
+const struct nai_value_label nai_scope_labels[] = {
+    {"call", "launched"}, {"captured", "captured in a graph"}, {"graph_launch", "graph launch"}, {0}};
+const struct nai_value_label nai_site_labels[] = {{"python", "Python"},
+                                                  {"native", "native"},
+                                                  {"python_framework", "Python framework"},
+                                                  {"framework", "framework"},
+                                                  {"library", "library"},
+                                                  {"module", "library without symbols"},
+                                                  {"none", "none"},
+                                                  {0}};
+
+const struct nai_value_label *const nai_all_labels[] = {
+    nai_cause_labels, nai_span_labels, nai_time_labels, nai_method_labels, nai_scope_labels, nai_site_labels, NULL};

@@ -39,8 +39,11 @@ static int64_t begin_call(struct nai_gen_plan *plan, int thread, enum nai_gen_ap
     const char *raw = nai_gen_api(api)->raw;
     plan->api_strings[api] = nai_gen_string(plan, raw, strlen(raw));
   }
-  *call =
-      (struct nai_gen_call){.start = host->now, .thread = thread, .api = api, .correlation = ++process->correlation};
+  *call = (struct nai_gen_call){.start = host->now,
+                                .thread = thread,
+                                .api = api,
+                                .correlation = ++process->correlation,
+                                .callchain = host->callchain};
   /* Calls that nsys leaves out of the trace consume correlation ids, too. */
   process->correlation += nai_gen_rng_between(&plan->rng, 0, 2);
   return (int64_t)plan->calls.count - 1;
@@ -58,6 +61,10 @@ static void finish_call(struct nai_gen_plan *plan, int64_t index, int64_t end_ns
   if (class == API_CLASS_BLOCKING || class == API_CLASS_COPY) {
     host->blocked_ns += duration;
   }
+}
+
+void nai_gen_callchain(struct nai_gen_plan *plan, int thread, int64_t chain) {
+  plan->threads[thread].callchain = chain;
 }
 
 int64_t nai_gen_call(struct nai_gen_plan *plan, int thread, enum nai_gen_api api, int64_t duration_ns) {

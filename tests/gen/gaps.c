@@ -155,9 +155,12 @@ static void add_other_call(struct nai_gen_plan *plan, const struct nai_gen_gap *
 /* What the host does in one part; the launch call is made by the first part that belongs to it. */
 static void do_part(struct nai_gen_plan *plan, const struct nai_gen_gap *gap, int part, struct times at, int64_t call) {
   const struct nai_gen_part *p = &gap->parts[part];
+  int64_t chain = plan->threads[gap->thread].callchain;
   switch (p->doing) {
   case DOING_CALL:
+    nai_gen_callchain(plan, gap->thread, p->callchain);
     add_other_call(plan, gap, p->api, at);
+    nai_gen_callchain(plan, gap->thread, chain);
     break;
   case DOING_OS_CALL:
     add_os_call(plan, gap->thread, p->name, p->callchain, at.start, at.end);

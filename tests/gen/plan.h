@@ -119,6 +119,9 @@ void nai_gen_hold(struct nai_gen_plan *plan, int stream, int64_t until_ns);
 
 /* --- Host calls and GPU work ------------------------------------------------------------------ */
 
+/* CUDA_CALLCHAINS.id of the thread's calls from now on; 0: they have none, NAI_GEN_CHAIN_ZERO: their rows say 0. */
+enum { NAI_GEN_CHAIN_ZERO = -1 };
+void nai_gen_callchain(struct nai_gen_plan *plan, int thread, int64_t chain);
 /* A CUDA API call of the given length; returns its handle until the next flush. */
 int64_t nai_gen_call(struct nai_gen_plan *plan, int thread, enum nai_gen_api api, int64_t duration_ns);
 /* These return the end of the GPU operation. */

@@ -67,6 +67,7 @@ struct nai_gen_thread {
   int64_t global_tid;
   int64_t now;
   int64_t blocked_ns;
+  int64_t callchain; /* of its calls from now on: 0 for none, NAI_GEN_CHAIN_ZERO for one that is called 0 */
   int depth;
   struct nai_gen_open stack[MAX_DEPTH];
   int started_count;
@@ -150,6 +151,7 @@ struct nai_gen_call {
   enum nai_gen_api api;
   int64_t correlation;
   bool launches;
+  int64_t callchain; /* as in struct nai_gen_thread */
 };
 
 struct nai_gen_sync {

@@ -95,4 +95,8 @@ void nai_gen_plan_serving(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_serving_eager(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_serving_uncounted(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_serving_guessing(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_call_sites(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_call_sites_mended(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_switches(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_switches_alone(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -167,6 +167,9 @@ static void write_call(struct nai_gen_plan *plan, struct nai_gen_row *row, const
   nai_gen_row_int(row, "correlationId", call->correlation);
   nai_gen_row_int(row, "nameId", plan->api_strings[call->api]);
   nai_gen_row_int(row, "returnValue", 0);
+  if (call->callchain) {
+    nai_gen_row_int(row, "callchainId", call->callchain == NAI_GEN_CHAIN_ZERO ? 0 : call->callchain);
+  }
   insert(plan, row);
 }
 

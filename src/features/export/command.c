@@ -7,7 +7,7 @@
 
 struct export_args {
   const char *out;
-  int metric, list;
+  int metric, stacks, list;
   bool gzip, all, quiet;
   int names;
   double min_us;
@@ -47,6 +47,8 @@ static const char *format_about(size_t i) { return formats[i].about; }
 
 NAI_CLI_NAMES(metric_name, "gpu", "wall")
 
+NAI_CLI_NAMES(stacks_name, "range", "call")
+
 NAI_CLI_NAMES(names_name, "short", "full")
 
 #define NAI_CLI_ARGS struct export_args
@@ -60,6 +62,9 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_OPTION(choice, metric, "metric", "TIME",
                    "folded and speedscope: the time of kernels, or that of the ranges themselves",
                    .choices = metric_name),
+    NAI_CLI_OPTION(choice, stacks, "stacks", "OF",
+                   "folded and speedscope: stacks of NVTX ranges, or call stacks of the calls that launched kernels",
+                   .choices = stacks_name),
     NAI_CLI_OPTION(
         stretch, trim, "trim", "START END",
         "rows and timelines: this stretch only, in seconds since session start (+0 +20ms: from the first event on); events are cut at its edges",
@@ -103,10 +108,20 @@ static int put_timeline(struct nai_buf *out, enum format format, const struct ex
   return nai_cmd_put_timeline(out, run, &how, err);
 }
 
+static struct nai_cmd_stacks stacks_of(const struct export_args *args) {
+  return (struct nai_cmd_stacks){args->stacks != 0, args->metric, args->timeline.gpu};
+}
+
+static int put_folded(struct nai_buf *out, const struct export_args *args, struct nai_run *run, struct nai_err *err) {
+  const struct nai_cmd_stacks stacks = stacks_of(args);
+  return nai_cmd_put_folded(out, run, &stacks, err);
+}
+
 static int put_speedscope(struct nai_buf *out, const struct export_args *args, struct nai_run *run,
                           struct nai_err *err) {
   const struct nai_cmd_timeline how = {.options = args->timeline, .quiet = args->quiet, .all = args->all};
-  return nai_cmd_put_speedscope(out, run, args->metric, &how, err);
+  const struct nai_cmd_stacks stacks = stacks_of(args);
+  return nai_cmd_put_speedscope(out, run, &stacks, &how, err);
 }
 
 static int put_rows(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
@@ -126,7 +141,7 @@ static int put(struct nai_buf *out, enum format format, const struct export_args
                struct nai_err *err) {
   return formats[format].timeline ? put_timeline(out, format, args, run, err)
        : format == MARKDOWN       ? nai_cmd_put_markdown(out, run, err)
-       : format == FOLDED         ? nai_cmd_put_folded(out, run, args->metric, args->timeline.gpu, err)
+       : format == FOLDED         ? put_folded(out, args, run, err)
        : format == SPEEDSCOPE     ? put_speedscope(out, args, run, err)
                                   : put_rows(out, format, args, run, err);
 }
@@ -153,6 +168,7 @@ static int check_taken(const struct export_args *args, enum format format, struc
                  "rows (csv, ndjson, json, parquet) and timelines (perfetto, chrome)"},
                 {LIST, args->list, "--list", "csv, ndjson, json and parquet"},
                 {METRIC, args->metric, "--metric", "folded and speedscope"},
+                {METRIC, args->stacks, "--stacks", "folded and speedscope"},
                 {ALL, args->all, "--all", "speedscope"},
                 {SHAPE, args->names || args->min_us > 0 || o->no_calls || o->no_ranges || o->no_flows,
                  "--names, --min-duration, --no-calls, --no-ranges and --no-flows", "perfetto and chrome"}};
@@ -170,6 +186,8 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   NAI_TRY(check_taken(args, format, err));
   if (args->metric == NAI_CMD_WALL && args->timeline.gpu != INT64_MIN)
     return nai_err_set(err, NAI_EUSAGE, "--metric wall and --gpu exclude each other: ranges are not of one GPU");
+  if (args->metric == NAI_CMD_WALL && args->stacks)
+    return nai_err_set(err, NAI_EUSAGE, "--metric wall and --stacks call exclude each other: calls have GPU time only");
   if (args->list && args->timeline.gpu != INT64_MIN && !nai_cmd_flat_has_gpu(args->list))
     return nai_err_set(err, NAI_EUSAGE, "--gpu and --list %s exclude each other: they are not of one GPU",
                        nai_cmd_flat_lists((size_t)args->list, NULL));
@@ -206,6 +224,7 @@ NAI_CLI_COMMAND(
         " For any other rows: nsys-ai sql with --format csv, json or parquet.",
     .examples = "nsys-ai export csv artifacts/run1 --out kernels.csv\nnsys-ai export folded artifacts/run1 | "
                 "flamegraph.pl > kernels.svg\n"
+                "nsys-ai export folded artifacts/run1 --stacks call | flamegraph.pl > calls.svg\n"
                 "nsys-ai export parquet artifacts/run1 --list copies --out copies.parquet\n"
                 "nsys-ai export markdown artifacts/run1\n"
                 "nsys-ai export speedscope artifacts/run1 --out run1.speedscope.json\n"

@@ -26,12 +26,17 @@ NAI_MUST_CHECK int nai_cmd_put_flat(struct nai_buf *out, struct nai_run *run, co
                                     struct nai_err *err);
 
 /* stacks.c: a line, or a sample, per stack with its time in ns; for speedscope also what the timeline has, as profiles.
- * gpu INT64_MIN: all. */
+ */
 enum { NAI_CMD_GPU_TIME, NAI_CMD_WALL };
-NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
+struct nai_cmd_stacks {
+  bool calls;  /* stacks of the program's calls, not of its ranges */
+  int metric;  /* of ranges */
+  int64_t gpu; /* INT64_MIN: all */
+};
+NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_stacks *how,
                                       struct nai_err *err);
 struct nai_cmd_timeline;
-NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric,
+NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_stacks *stacks,
                                           const struct nai_cmd_timeline *how, struct nai_err *err);
 
 /* timelines.c: the model of a run with those tables and parts, and the optional ones where the run has what they need,

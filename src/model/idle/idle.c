@@ -123,13 +123,20 @@ void nai_idle_share(struct nai_idle_shares *s, enum nai_idle_cause cause, enum n
     s->ns[index] = (added ? 0 : s->ns[index]) + ns;
 }
 
+struct nai_idle_culprit nai_idle_share_at(enum nai_idle_cause *cause, const struct nai_idle_shares *s, uint32_t index) {
+  int64_t key = s->keys.keys[index];
+  *cause = (enum nai_idle_cause)(key >> (SOURCE_BITS + ID_BITS));
+  return (struct nai_idle_culprit){(enum nai_idle_source)(key >> ID_BITS & ((1 << SOURCE_BITS) - 1)), (uint32_t)key,
+                                   s->ns[index]};
+}
+
 struct nai_idle_culprit nai_idle_largest(const struct nai_idle_shares *s, enum nai_idle_cause cause) {
   struct nai_idle_culprit largest = {NAI_CULPRIT_NOTHING, 0, 0};
   for (uint32_t i = 0; i < s->keys.count && !s->oom; i++) {
-    int64_t key = s->keys.keys[i];
-    if (key >> (SOURCE_BITS + ID_BITS) == cause && s->ns[i] > largest.ns)
-      largest = (struct nai_idle_culprit){(enum nai_idle_source)(key >> ID_BITS & ((1 << SOURCE_BITS) - 1)),
-                                          (uint32_t)key, s->ns[i]};
+    enum nai_idle_cause of;
+    struct nai_idle_culprit share = nai_idle_share_at(&of, s, i);
+    if (of == cause && share.ns > largest.ns)
+      largest = share;
   }
   return largest;
 }

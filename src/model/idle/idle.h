@@ -48,6 +48,7 @@ void nai_idle_culprit_put(struct nai_buf *out, const struct nai_model *model, co
 
 /* Time by cause and what took it. Zeroed memory is one to begin with. */
 struct nai_idle_shares {
+  bool by_call; /* only time that a call took, each by itself as NAI_CULPRIT_WAIT: waits also what they left behind */
   struct nai_keyset keys;
   int64_t *ns;
   uint32_t capacity;
@@ -56,6 +57,9 @@ struct nai_idle_shares {
 void nai_idle_shares_free(struct nai_idle_shares *shares);
 void nai_idle_share(struct nai_idle_shares *shares, enum nai_idle_cause cause, enum nai_idle_source source, uint32_t id,
                     int64_t ns);
+/* Number `index` of keys.count, and its cause. */
+struct nai_idle_culprit nai_idle_share_at(enum nai_idle_cause *cause, const struct nai_idle_shares *shares,
+                                          uint32_t index);
 /* The largest of a cause, the earliest of equals. */
 struct nai_idle_culprit nai_idle_largest(const struct nai_idle_shares *shares, enum nai_idle_cause cause);
 

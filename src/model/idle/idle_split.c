@@ -23,6 +23,7 @@ struct piece {
   uint32_t id;
   int64_t start, end;
   bool launching; /* in a call that launched something */
+  uint32_t call;  /* 1 + row of the call that takes the time, 0 for none */
 };
 
 static int64_t clamp(int64_t t, int64_t low, int64_t high) { return t < low ? low : t < high ? t : high; }
@@ -33,7 +34,9 @@ static void add(struct splitter *s, const struct piece *p) {
   if (ns <= 0)
     return;
   s->split->ns[p->cause] += ns;
-  if (p->source != NAI_CULPRIT_NOTHING && s->shares)
+  if (s->shares && s->shares->by_call && p->call)
+    nai_idle_share(s->shares, p->cause, NAI_CULPRIT_WAIT, p->call - 1, ns);
+  else if (s->shares && !s->shares->by_call && p->source != NAI_CULPRIT_NOTHING)
     nai_idle_share(s->shares, p->cause, p->source, p->id, ns);
   if (p->cause == NAI_IDLE_HOST_CODE && s->host)
     nai_intervals_add(s->host, start, end);
@@ -54,6 +57,7 @@ static void add_late(struct splitter *s, const struct piece *late) {
   }
   drained.cause = NAI_IDLE_QUEUE_DRAINED;
   drained.source = NAI_CULPRIT_NOTHING; /* the wait, which drains[] tell */
+  drained.call = 1 + s->charge->wait;
   drained.end = clamp(drained.start + s->charge->left, drained.start, drained.end);
   after.start = drained.end;
   s->charge->left -= drained.end - drained.start;
@@ -73,7 +77,8 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
     return (struct piece){.cause = causes[layer],
                           .source = NAI_CULPRIT_API,
                           .id = nai_at_text(&s->m->apis.name, row),
-                          .launching = s->m->api_owns[row] != 0};
+                          .launching = s->m->api_owns[row] != 0,
+                          .call = 1 + row};
   return (struct piece){
       .cause = causes[layer], .source = NAI_CULPRIT_OVERHEAD, .id = nai_at_text(&s->m->evidence->overheads.name, row)};
 }
@@ -82,8 +87,10 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
 static struct piece own_code(const struct splitter *s, int64_t t) {
   if (s->load == NAI_NO_ROW || t >= nai_at(&s->m->apis.start_ns, s->load))
     return (struct piece){.cause = NAI_IDLE_HOST_CODE};
-  return (struct piece){
-      .cause = NAI_IDLE_MODULE_LOAD, .source = NAI_CULPRIT_API, .id = nai_at_text(&s->m->apis.name, s->load)};
+  return (struct piece){.cause = NAI_IDLE_MODULE_LOAD,
+                        .source = NAI_CULPRIT_API,
+                        .id = nai_at_text(&s->m->apis.name, s->load),
+                        .call = 1 + s->load};
 }
 
 /* [start, end) of the thread, by the first of `layers` that is there; where none is, `otherwise`, NULL for code of its
@@ -145,7 +152,7 @@ static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
   enum nai_idle_cause cause = m->api_class[name] == NAI_API_ALLOCATION ? NAI_IDLE_ALLOCATION
                             : m->api_class[name] == NAI_API_MODULE     ? NAI_IDLE_MODULE_LOAD
                                                                        : NAI_IDLE_IN_LAUNCH_CALL;
-  return (struct piece){.cause = cause, .source = NAI_CULPRIT_API, .id = name};
+  return (struct piece){.cause = cause, .source = NAI_CULPRIT_API, .id = name, .call = 1 + launch};
 }
 
 /* The call right before a launch, other launches apart, that makes a stream wait for an event; NAI_NO_ROW for none. */
@@ -165,7 +172,7 @@ static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t 
 }
 
 static struct piece after_call(const struct splitter *s, int64_t start, int64_t latency_limit) {
-  struct piece p = {NAI_IDLE_LAUNCH_LATENCY, NAI_CULPRIT_NOTHING, 0, start, s->gap->end, false};
+  struct piece p = {.cause = NAI_IDLE_LAUNCH_LATENCY, .start = start, .end = s->gap->end};
   if (s->gap->end - start <= latency_limit)
     return p;
   uint32_t order = ordered_by(s->m, s->thread, s->gap->launch);
@@ -182,7 +189,7 @@ static uint32_t migration_kind(const struct nai_model *m, const struct nai_op *o
 }
 
 static struct piece without_launch(const struct nai_model *m, const struct nai_idle_gap *gap) {
-  struct piece p = {NAI_IDLE_UNKNOWN, NAI_CULPRIT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end, false};
+  struct piece p = {NAI_IDLE_UNKNOWN, NAI_CULPRIT_REMARK, NAI_REMARK_NO_LAUNCH, gap->start, gap->end, false, 0};
   if (gap->op == NAI_NO_ROW) {
     p.id = NAI_REMARK_NO_OPERATION;
     return p;

@@ -73,13 +73,13 @@ const struct nai_source nai_source_samples = {.table = NAI_IN_SAMPLES,
 
 /* --- callchains ------------------------------------------------------------------------------- */
 
-#define FRAME_FIELDS(F, L, T)                       \
-  F(L, T, callchain_id, I64, ABOUT, "id")           \
-  F(L, T, depth, I32, REQUIRED, "stackDepth")       \
-  F(L, T, kind, KIND, EXTRA, NULL)                  \
-  F(L, T, symbol, TEXT, OPTIONAL, "symbol")         \
-  F(L, T, module, TEXT, OPTIONAL, "module")         \
-  F(L, T, kernel_mode, I32, OPTIONAL, "kernelMode") \
+#define FRAME_FIELDS(F, L, T)                    \
+  F(L, T, callchain_id, I64, ABOUT, "id")        \
+  F(L, T, depth, I32, REQUIRED, "stackDepth")    \
+  F(L, T, kind, KIND, EXTRA, NULL)               \
+  F(L, T, symbol, TEXT, OPTIONAL, "symbol")      \
+  F(L, T, module, TEXT, OPTIONAL, "module")      \
+  F(L, T, kernel_mode, I32, EXTRA, "kernelMode") \
   F(L, T, unresolved, I32, OPTIONAL, "unresolved")
 
 static int check_depth(const struct nai_part *p, const struct nai_cell *cells) {

@@ -2,6 +2,7 @@
 #include "trace/sources/source_cells.h"
 #include "tables/cuda_event_events.h"
 #include "tables/gpu_metric_samples.h"
+#include "tables/gpu_switch_events.h"
 #include "tables/graph_events.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_events.h"
@@ -330,3 +331,29 @@ const struct nai_source nai_source_nic_samples = {.table = NAI_IN_NIC_SAMPLES,
                                                   .brings = NAI_IN(NIC_METRICS) | NAI_IN(NIC_IDS) | NAI_IN(NICS),
                                                   .witness = true,
                                                   .feeds = {NAI_FEED(nic, put_nic, 0, "NET_NIC_METRIC")}};
+
+/* --- context switches ------------------------------------------------------------------------- */
+
+#define SWITCH_FIELDS(F, L, T)                 \
+  F(L, T, start, OWN, REQUIRED, "timestamp")   \
+  F(L, T, gpu_id, I32, ABOUT, "gpuId")         \
+  F(L, T, tag, I32, ABOUT, "tag")              \
+  F(L, T, seq, I64, OPTIONAL, "seqNo")         \
+  F(L, T, context, I64, OPTIONAL, "contextId") \
+  F(L, T, host_pid, OWN, OPTIONAL, "globalPid")
+NAI_FIELDS(gpu_switch, SWITCH_FIELDS, GPU_SWITCH_EVENTS, put_time)
+
+static int gpu_switch_row(struct nai_part *p, const struct nai_cell *cells) {
+  enum { INVALID_TIME = 10 };
+  if (int_or(p, cells, gpu_switch_tag, 0) == INVALID_TIME)
+    return NAI_DROP_NO_TIME;
+  put_i64(p, GPU_SWITCH_EVENTS_host_pid, int_or(p, cells, gpu_switch_host_pid, 0) >> 24 & 0xffffff);
+  return put_gpu_switch(p, cells);
+}
+
+const struct nai_source nai_source_gpu_switches = {
+    .table = NAI_IN_GPU_SWITCHES,
+    .capability = "GPU context switches",
+    .disables = "kernel time in which another process had the GPU",
+    .witness = true,
+    .feeds = {NAI_QUIET_FEED(gpu_switch, gpu_switch_row, 0, "GPU_CONTEXT_SWITCH_EVENTS")}};

@@ -433,6 +433,15 @@ CREATE TABLE GPU_METRICS (
     metricId                    INTEGER   NOT NULL,
     value                       INTEGER   NOT NULL
 );
+CREATE TABLE GPU_CONTEXT_SWITCH_EVENTS (
+    tag                         INTEGER   NOT NULL,
+    vmId                        INTEGER   NOT NULL,
+    seqNo                       INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    timestamp                   INTEGER   NOT NULL,
+    globalPid                   INTEGER,
+    gpuId                       INTEGER
+);
 CREATE TABLE TARGET_INFO_NETWORK_METRICS (
     metricsListId               INTEGER   NOT NULL,
     metricsIdx                  INTEGER   NOT NULL,
@@ -494,12 +503,8 @@ CREATE TABLE CUDA_CALLCHAINS (
     id                          INTEGER   NOT NULL,
     symbol                      INTEGER   NOT NULL,
     module                      INTEGER   NOT NULL,
-    kernelMode                  INTEGER,
-    thumbCode                   INTEGER,
     unresolved                  INTEGER,
-    specialEntry                INTEGER,
     originalIP                  INTEGER,
-    unwindMethod                INTEGER,
     stackDepth                  INTEGER   NOT NULL
 );
 CREATE TABLE OSRT_CALLCHAINS (

@@ -44,7 +44,7 @@ struct nai_gen_part {
   int64_t ns;
   enum nai_gen_api api; /* DOING_CALL */
   const char *name;     /* DOING_OS_CALL, DOING_FLUSH and DOING_FLUSH_BESIDE */
-  int callchain;        /* DOING_OS_CALL: its callchainId, 0 for none */
+  int callchain;        /* DOING_OS_CALL, DOING_CALL: its callchainId, 0 for none; of other calls the thread's */
 };
 
 struct nai_gen_gap {
