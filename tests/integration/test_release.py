@@ -185,6 +185,17 @@ class Release(unittest.TestCase):
         """What a run is for: its files but those between stages."""
         return support.Tree({name: data for name, data in tree(directory).items() if not name.startswith("stages")})
 
+    def test_workflow(self):
+        """A tag that is not the version ends it; its scripts are there."""
+        text = (SOURCE / ".github/workflows/release.yml").read_text()
+        version, = (line.strip().removeprefix("- run: ") for line in text.splitlines() if "CMakeLists.txt" in line)
+        tag = "v" + run("--version").stdout.split()[1]
+        for name, status in ((tag, 0), (tag + ".1", 1), ("v", 1)):
+            self.assertEqual(subprocess.run(["sh", "-ec", version], cwd=SOURCE, env={**os.environ, "GITHUB_REF_NAME": name}, check=False).returncode, status)
+        scripts = re.findall(r"(?:scripts|tests)/\S+", text)
+        self.assertEqual([name for name in scripts if not os.access(SOURCE / name, os.R_OK)], [])
+        self.assertGreaterEqual(len(scripts), 4)
+
     def test_packages_depend_on_nothing(self):
         for machine in ("amd64", "arm64"):
             deb, = self.out.glob(f"*_{machine}.deb")
