@@ -53,7 +53,7 @@ class Release(unittest.TestCase):
         call("sha256sum", "--check", "--quiet", "SHA256SUMS", cwd=self.out)
         spdx = (self.out / f"nsys-ai-{run('--version').stdout.split()[1]}.spdx").read_text()
         linked = set(re.findall(r"STATIC_LINK SPDXRef-(\S+)", spdx))
-        self.assertEqual(linked | {"nsys-ai", "README"}, {p.name for p in (self.roots["x86_64"] / "licences").iterdir()})
+        self.assertEqual(linked | {"nsys-ai", "README"}, {p.name for p in (self.roots["x86_64"] / "licenses").iterdir()})
 
     @unittest.skipUnless((SOURCE / ".git").exists(), "no checkout: --version knows no commit")
     def test_same_bytes(self):
