@@ -56,8 +56,8 @@ def main():
 
         for name, content, program in files_of(tree, f"{NAME}-{version}.data"):
             put(name, content, program)
-        for licence in sorted((tree / "licences").iterdir()):
-            put(f"{info}/licences/{licence.name}", licence.read_bytes())
+        for license in sorted((tree / "licenses").iterdir()):
+            put(f"{info}/licenses/{license.name}", license.read_bytes())
         put(f"{info}/METADATA", METADATA.format(version=version).encode())
         put(f"{info}/WHEEL", WHEEL.format(tag=tag).encode())
         record.append(f"{info}/RECORD,,\n")

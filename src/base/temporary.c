@@ -114,7 +114,7 @@ static void abandon(struct nai_temporary *t) {
 }
 
 static int new_directory(struct nai_temporary *t, const char *directory, int directory_length, const char *name,
-                         mode_t mode, struct nai_err *err) {
+                         mode_t mode, const char *advice, struct nai_err *err) {
   int failed = EAGAIN;
   for (int i = 0; i < TRIES && failed == EAGAIN; i++) {
     *t = none;
@@ -122,14 +122,14 @@ static int new_directory(struct nai_temporary *t, const char *directory, int dir
     if (failed)
       abandon(t);
   }
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot create a temporary directory in \"%.*s\"",
-                              directory_length ? directory_length : 1, directory_length ? directory : ".")
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot create a temporary directory in \"%.*s\"%s",
+                              directory_length ? directory_length : 1, directory_length ? directory : ".", advice)
                 : NAI_OK;
 }
 
 int nai_temporary_beside(struct nai_temporary *t, const char *path, struct nai_err *err) {
   const char *name = nai_fs_basename(path);
-  return new_directory(t, path, (int)(name - path), name, 0777, err);
+  return new_directory(t, path, (int)(name - path), name, 0777, "", err);
 }
 
 int nai_temporary_in(struct nai_temporary *t, const char *place, struct nai_err *err) {
@@ -138,7 +138,8 @@ int nai_temporary_in(struct nai_temporary *t, const char *place, struct nai_err 
   if ((size_t)snprintf(directory, sizeof directory, "%s/", place) >= sizeof directory)
     return nai_err_sys(err, NAI_EIO, ENAMETOOLONG, "cannot create a temporary directory in \"%s\"", place);
   nai_temporary_sweep(place);
-  return new_directory(t, directory, (int)strlen(directory), "nsys-ai", 0700, err);
+  const char *advice = strcmp(place, nai_temporary_place()) == 0 ? " (TMPDIR can name another)" : "";
+  return new_directory(t, directory, (int)strlen(directory), "nsys-ai", 0700, advice, err);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */

@@ -39,10 +39,11 @@ while [ $# -gt 0 ]; do
 done
 case $report in *broken*) echo "cannot open report" >&2; exit 1;; esac
 [ $overwrite = true ] || [ ! -e "$out" ] || exit 1
-[ -z "$FAKE_SLOW" ] || { echo begun > "$out"; echo $$ > "$FAKE_SLOW"; sleep 1000; }
+[ -z "$FAKE_SLOW" ] || { head -c 8192 "$FAKE_SOURCE" > "$out"; echo $$ > "$FAKE_SLOW"; sleep 1000; }
 [ -z "$FAKE_CHANGES" ] || echo more >> "$report"
 cat "$FAKE_SOURCE" > "$out"
 """
+PARTLY = FAKE_NSYS.replace("cat ", "head -c 8192 ")
 
 NO_LOCKS = """#define _GNU_SOURCE
 #include <dlfcn.h>
@@ -266,7 +267,8 @@ class Reports(unittest.TestCase):
         broken = self.base / "broken.nsys-rep"
         broken.write_bytes(b"x")
         for report, nsys, says in ((broken, FAKE_NSYS, "exit status 1"), (self.report, "#!/bin/sh\nexit 0\n", "wrote no SQLite file"),
-                                   (self.report, "#!/bin/sh\nkill -9 $$\n", "ended by signal 9"), (self.report, "#!/nonexistent\n", "cannot run nsys"),
+                                   (self.report, PARTLY + "exit 7\n", "exit status 7"), (self.report, PARTLY + "kill -9 $$\n", "ended by signal 9"),
+                                   (self.report, "#!/nonexistent\n", "cannot run nsys"),
                                    (self.report, FAKE_NSYS.replace("cat ", "echo "), "wrote no SQLite file")):
             done = self.analyze(report, "-q", env=self.path_with(nsys), expect=3)
             self.assertIn(report.name, done.stderr)
@@ -281,7 +283,8 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.kept(), [])
 
     def test_ended_meanwhile(self):
-        """By a signal: nsys ends first, and nothing is left. Killed: nsys ends, too, and the next one tidies up."""
+        """By a signal: nsys ends first, and nothing is left. Killed: nsys ends, too; the next one tidies up and exports anew, whatever half of
+        an export was there."""
         env = self.path_with(FAKE_NSYS)
         for words in (("analyze", self.report, "--out", self.base / "o"), ("summary", self.report)):
             process, nsys = self.start(env, *words)
@@ -294,8 +297,13 @@ class Reports(unittest.TestCase):
         process.wait(20)
         self.until(lambda: not self.is_alive(nsys))
         self.assertEqual(len(self.kept()), 1)
-        self.analyze(self.report, env=env)
+        half, = self.cache.glob("*/*.sqlite")
+        self.assertEqual((half.stat().st_size, half.read_bytes()[:6]), (8192, b"SQLite"))
+        before = self.exports()
+        self.assertNotIn("exported before", self.analyze(self.report, env=env).stderr)
+        self.assertEqual(tree(self.base / "o"), tree(artifacts(trace("training"))))
         self.assertRegex(" ".join(self.kept()), r"^[0-9a-f]{32}$")
+        self.assertEqual(self.exports(), before + 1)
 
     def test_progress(self):
         """On a terminal, each second: how long, how much."""
@@ -306,7 +314,7 @@ class Reports(unittest.TestCase):
         shown = os.read(ours, 65536).decode()
         os.close(ours)
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(shown, r"\r\x1b\[Knsys-ai: training\.nsys-rep: exporting, 1 s, 6 B\r")
+        self.assertRegex(shown, r"\r\x1b\[Knsys-ai: training\.nsys-rep: exporting, 1 s, 8\.0 KiB\r")
 
     def test_odd_names(self):
         env = self.path_with(FAKE_NSYS)

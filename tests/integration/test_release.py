@@ -1,4 +1,5 @@
-"""scripts/package --all: programs that need nothing of the machine they run on. In an empty root, from a wheel, and for arm64."""
+"""scripts/package --all: programs that need nothing of the machine they run on. In an empty root, from a wheel, and for arm64.
+NAI_TEST_RELEASE=DIR: the files are there already (release.yml: those that are attached)."""
 import os
 import pathlib
 import pty
@@ -15,8 +16,10 @@ import zipfile
 import support
 from support import SOURCE, fresh_dir, run, trace, tree
 
-EPOCH = 1700000000
+GIVEN = os.environ.get("NAI_TEST_RELEASE")
+ENV = {**os.environ, **({} if GIVEN else {"SOURCE_DATE_EPOCH": "1700000000"})}
 QEMU = "qemu-aarch64-static"
+CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin")  # whoever calls sudo may have no sbin on PATH
 
 
 def call(*words, **options):
@@ -31,8 +34,9 @@ def call(*words, **options):
 class Release(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.out = fresh_dir("release")
-        call(SOURCE / "scripts/package", "--all", "--out", cls.out, env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)})
+        cls.out = pathlib.Path(GIVEN).absolute() if GIVEN else fresh_dir("release")
+        if not GIVEN:
+            call(SOURCE / "scripts/package", "--all", "--out", cls.out, env=ENV)
         cls.roots = {}
         for archive in cls.out.glob("*.tar.gz"):
             machine = archive.name.removesuffix(".tar.gz").rpartition("-")[2]
@@ -49,7 +53,7 @@ class Release(unittest.TestCase):
         call("sha256sum", "--check", "--quiet", "SHA256SUMS", cwd=self.out)
         spdx = (self.out / f"nsys-ai-{run('--version').stdout.split()[1]}.spdx").read_text()
         linked = set(re.findall(r"STATIC_LINK SPDXRef-(\S+)", spdx))
-        self.assertEqual(linked | {"nsys-ai", "README"}, {p.name for p in (self.roots["x86_64"] / "licences").iterdir()})
+        self.assertEqual(linked | {"nsys-ai", "README"}, {p.name for p in (self.roots["x86_64"] / "licenses").iterdir()})
 
     @unittest.skipUnless((SOURCE / ".git").exists(), "no checkout: --version knows no commit")
     def test_same_bytes(self):
@@ -58,20 +62,40 @@ class Release(unittest.TestCase):
         call("git", "clone", "--quiet", SOURCE, place / "src")
         for changed in call("git", "-C", SOURCE, "diff", "--name-only", "--diff-filter=d", "HEAD").splitlines():
             shutil.copy(SOURCE / changed, place / "src" / changed)
-        call(place / "src/scripts/package", "--all", "--out", place / "out", env={**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), "TZ": "Asia/Tokyo"})
+        call(place / "src/scripts/package", "--all", "--out", place / "out", env={**ENV, "TZ": "Asia/Tokyo"})
         self.assertEqual((place / "out/SHA256SUMS").read_text(), (self.out / "SHA256SUMS").read_text())
 
     @unittest.skipUnless(os.getuid() == 0, "an empty root needs root")
     def test_empty_root(self):
+        """The program and two traces, nothing else: what it prints and writes is what it does with everything around it."""
         root = fresh_dir("empty")
-        (root / "tmp").mkdir()
         shutil.copy(self.roots["x86_64"] / "bin/nsys-ai", root)
         shutil.copy(trace("host-bound"), root / "trace.sqlite")
-        call(shutil.which("chroot"), root, "/nsys-ai", "analyze", "/trace.sqlite", "--out", "/run", "-q", env={})
-        self.assertEqual(self.published(root / "run"), self.published(support.artifacts(root / "trace.sqlite")))
-        screen = self.screen(root, {"TERM": "xterm-256color", "LANG": "de_DE.UTF-8"})
+        shutil.copy(trace("training"), root / "other.sqlite")
+
+        def inside(*words, **env):
+            done = subprocess.run([CHROOT, root, "/nsys-ai", *words], capture_output=True, text=True, env=env, check=False)
+            return done.returncode, done.stdout, done.stderr
+
+        status, printed, said = inside("probe", "/trace.sqlite")
+        self.assertEqual((status, printed), (5, ""))
+        self.assertIn('"/tmp/" (TMPDIR can name another)', said)
+        for name in ("trace", "other"):
+            self.assertEqual(inside("analyze", f"/{name}.sqlite", "--out", f"/run/{name}", "-q"), (0, "", ""))
+            self.assertEqual(self.published(root / "run" / name), self.published(support.artifacts(root / f"{name}.sqlite")))
+        for words in (("probe", "trace.sqlite"), ("view", "--once", "run/trace"), ("ask", "run/trace", "why", "is", "my", "GPU", "idle"),
+                      ("explain", "run/trace", "1"), ("sql", "run/trace", "select * from kernels"), ("stats", "-q", "trace.sqlite"),
+                      ("compare", "run/trace", "run/other", "--out", "diff")):
+            done = run(*words, cwd=root, env={"TMPDIR": str(root), "LC_ALL": "C"})
+            shutil.rmtree(root / "diff", ignore_errors=True)
+            self.assertEqual(inside(*words, TMPDIR="/"), (done.returncode, done.stdout, done.stderr), words)
+        self.assertEqual({p.name for p in root.iterdir()}, {"nsys-ai", "trace.sqlite", "other.sqlite", "run", "diff"})
+        self.assertRegex(inside("doctor", TMPDIR="/", LC_ALL="C.UTF-8")[1], r"\nlocale +ok +UTF-8\n")
+        screen = self.screen(root, {"TERM": "xterm-256color", "LANG": "de_DE.UTF-8", "TMPDIR": "/"})
         self.assertIn(b"trace.sqlite", screen)
         self.assertNotIn(b"no terminal that is known", screen)
+        self.assertRegex(screen.decode(), r"[^\x00-\x7f]")
+        self.assertTrue(self.screen(root, {"TERM": "xterm-256color", "LC_ALL": "C"}).isascii())
         self.assertIn(b"no terminal that is known", self.screen(root, {"TERM": "nothing"}))
 
     @staticmethod
@@ -79,7 +103,7 @@ class Release(unittest.TestCase):
         pid, fd = pty.fork()
         if pid == 0:
             os.chroot(root)
-            os.execve("/nsys-ai", ["nsys-ai", "view", "/run"], environment)
+            os.execve("/nsys-ai", ["nsys-ai", "view", "/run/trace"], environment)
         out, end = b"", time.monotonic() + 10
         while time.monotonic() < end and b"trace.sqlite" not in out:
             if select.select([fd], [], [], 0.2)[0]:
@@ -127,7 +151,9 @@ class Release(unittest.TestCase):
         if done.returncode:
             self.skipTest("no venv: " + done.stdout.strip().splitlines()[0])
         call(place / "bin/pip", "install", "--no-index", "--disable-pip-version-check", wheel)
-        self.assertEqual(call(place / "bin/nsys-ai", "--version"), run("--version").stdout)
+        self.assertEqual(call(place / "bin/nsys-ai", "--version"), run("--version").stdout.replace(" Linux, dynamic, ", " Linux, static, "))
+        call(place / "bin/nsys-ai", trace("host-bound"), "--out", place / "run", "-q")
+        self.assertEqual(self.published(place / "run"), self.published(support.artifacts(trace("host-bound"))))
         self.assertTrue((place / "share/man/man1/nsys-ai.1").exists())
         call(place / "bin/pip", "uninstall", "--yes", "--disable-pip-version-check", "nsys-ai-report")
         self.assertFalse((place / "bin/nsys-ai").exists())
@@ -146,7 +172,7 @@ class Release(unittest.TestCase):
             shutil.copy(trace("host-bound"), root / "root")
 
             def inside(*words, root=root):
-                return call(shutil.which("chroot"), root, *words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"})
+                return call(CHROOT, root, *words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"})
 
             inside("dpkg", "--install", "/root/nsys-ai.deb")
             inside("nsys-ai", "/root/host-bound.sqlite", "--out", "/root/run", "-q")
@@ -158,6 +184,17 @@ class Release(unittest.TestCase):
     def published(directory):
         """What a run is for: its files but those between stages."""
         return support.Tree({name: data for name, data in tree(directory).items() if not name.startswith("stages")})
+
+    def test_workflow(self):
+        """A tag that is not the version ends it; its scripts are there."""
+        text = (SOURCE / ".github/workflows/release.yml").read_text()
+        version, = (line.strip().removeprefix("- run: ") for line in text.splitlines() if "CMakeLists.txt" in line)
+        tag = "v" + run("--version").stdout.split()[1]
+        for name, status in ((tag, 0), (tag + ".1", 1), ("v", 1)):
+            self.assertEqual(subprocess.run(["sh", "-ec", version], cwd=SOURCE, env={**os.environ, "GITHUB_REF_NAME": name}, check=False).returncode, status)
+        scripts = re.findall(r"(?:scripts|tests)/\S+", text)
+        self.assertEqual([name for name in scripts if not os.access(SOURCE / name, os.R_OK)], [])
+        self.assertGreaterEqual(len(scripts), 4)
 
     def test_packages_depend_on_nothing(self):
         for machine in ("amd64", "arm64"):

@@ -34,6 +34,14 @@ class Source(unittest.TestCase):
         self.assertIn(str(path), done.stderr)
         self.assertEqual(os.listdir(temporary), [])
 
+    def test_no_place(self):
+        """For temporary files: what to set is said."""
+        env = {"TMPDIR": "/nonexistent"}
+        done = run("table", trace("minimal"), env=env)
+        self.assertEqual((done.returncode, done.stdout), (5, ""))
+        self.assertIn('"/nonexistent/" (TMPDIR can name another)', done.stderr)
+        self.assertRegex(run("doctor", env=env).stdout, r"\ntemporary +missing +/nonexistent: No such file or directory; set TMPDIR to ")
+
     def test_ended(self):
         """Nothing stays behind when it is ended in the middle of the analysis."""
         temporary = fresh_dir("tmp")

@@ -3,6 +3,9 @@
 #include "features/view/screen.h"
 #include "features/view/view.h"
 
+#include "base/fs.h"
+#include "base/temporary.h"
+
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +18,32 @@
 #include <termios.h>
 #include <unistd.h>
 
-void nai_display_locale(void) {
-  if (!setlocale(LC_CTYPE, "")) /* its files are not there, or of another C library than a static program's */
+static bool write_locale(const char *directory) {
+  char path[PATH_MAX];
+  struct nai_err ignored;
+  if (!nai_fs_join(path, sizeof path, directory, "C.UTF-8") || nai_fs_mkdir(path, &ignored) ||
+      !nai_fs_join(path, sizeof path, directory, "C.UTF-8/LC_CTYPE"))
+    return false;
+  return nai_fs_write(path, nai_locale, nai_locale_bytes, &ignored) == NAI_OK;
+}
+
+/* The C library takes locales from files only, and keeps them mapped. */
+static void use_builtin_locale(void) {
+  struct nai_temporary directory;
+  struct nai_err ignored;
+  if (!nai_locale_bytes || getenv("LOCPATH") || nai_temporary_in(&directory, nai_temporary_place(), &ignored))
+    return;
+  if (write_locale(directory.path) && setenv("LOCPATH", directory.path, 1) == 0) {
     setlocale(LC_CTYPE, "C.UTF-8");
+    unsetenv("LOCPATH"); /* for programs that are started */
+  }
+  nai_temporary_remove(&directory);
+}
+
+void nai_display_locale(void) {
+  /* Its files are not there, or of another C library than a static program's. */
+  if (!setlocale(LC_CTYPE, "") && !setlocale(LC_CTYPE, "C.UTF-8"))
+    use_builtin_locale();
 }
 
 /* The descriptions that are built in (CMakeLists.txt), for machines without. ncurses takes them from the environment.

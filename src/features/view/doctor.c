@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/program.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -47,15 +48,23 @@ static struct finding see_program(const struct visit *v) {
   return ok(nai_arena_printf(v->arena, "nsys-ai " NAI_VERSION ", on %s", name));
 }
 
-static struct finding see_directory(const struct visit *v) {
+static struct finding see_directory(const struct visit *v, const char *directory, const char *advice) {
   struct statvfs fs;
-  if (access(v->directory, W_OK | X_OK) != 0)
-    return missing(nai_arena_printf(v->arena, "%s: %s; give --out a directory that you may write to", v->directory,
-                                    strerror(errno)));
-  if (statvfs(v->directory, &fs) != 0)
-    return missing(nai_arena_printf(v->arena, "%s: %s", v->directory, strerror(errno)));
+  if (access(directory, W_OK | X_OK) != 0)
+    return missing(nai_arena_printf(v->arena, "%s: %s; %s", directory, strerror(errno), advice));
+  if (statvfs(directory, &fs) != 0)
+    return missing(nai_arena_printf(v->arena, "%s: %s", directory, strerror(errno)));
   double bytes = (double)fs.f_bavail * (double)fs.f_frsize;
-  return ok(nai_arena_printf(v->arena, "%s can be written to; %.1f GiB are free", v->directory, bytes / (1 << 30)));
+  return ok(nai_arena_printf(v->arena, "%s can be written to; %.1f GiB are free", directory, bytes / (1 << 30)));
+}
+
+static struct finding see_output(const struct visit *v) {
+  return see_directory(v, v->directory, "give --out a directory that you may write to");
+}
+
+/* Of a trace without a run, and of exports that are made. */
+static struct finding see_temporary(const struct visit *v) {
+  return see_directory(v, nai_temporary_place(), "set TMPDIR to a directory that you may write to");
 }
 
 /* The version in what nsys prints: "2022.4.2.1-df9881f", NULL without one. */
@@ -126,14 +135,16 @@ static struct finding see_browser(const struct visit *v) {
 static const struct {
   const char *check;
   struct finding (*see)(const struct visit *v);
-} checks[] = {{"program", see_program},   {"output", see_directory}, {"defaults", see_defaults},
-              {"nsys", see_nsys},         {"curl", see_curl},        {"zstd", see_zstd},
-              {"terminal", see_terminal}, {"locale", see_locale},    {"browser", see_browser}};
+} checks[] = {{"program", see_program},   {"output", see_output},     {"temporary", see_temporary},
+              {"defaults", see_defaults}, {"nsys", see_nsys},         {"curl", see_curl},
+              {"zstd", see_zstd},         {"terminal", see_terminal}, {"locale", see_locale},
+              {"browser", see_browser}};
 enum { CHECKS = sizeof checks / sizeof *checks };
 
 static const char statement[] =
     "select column1 as \"check\", column2 as state, column3 as detail from (values (:c0, :s0, :d0), (:c1, :s1, :d1), "
-    "(:c2, :s2, :d2), (:c3, :s3, :d3), (:c4, :s4, :d4), (:c5, :s5, :d5), (:c6, :s6, :d6), (:c7, :s7, :d7), (:c8, :s8, :d8))";
+    "(:c2, :s2, :d2), (:c3, :s3, :d3), (:c4, :s4, :d4), (:c5, :s5, :d5), (:c6, :s6, :d6), (:c7, :s7, :d7), "
+    "(:c8, :s8, :d8), (:c9, :s9, :d9))";
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
@@ -159,7 +170,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 NAI_CLI_COMMAND(nai_cmd_doctor, .name = "doctor", .synopsis = "[DIR]",
                 .summary = "check what this machine has of what commands use",
-                .description = "Looks at the directory that a report would be written to, at nsys, curl, the terminal, "
-                               "the locale and the browser. Analyzing an export needs none but the first.",
+                .description = "Looks at the directories that a report and temporary files would be written to, at "
+                               "nsys, curl, the terminal, the locale and the browser. Analyzing an export needs none "
+                               "but the first.",
                 .examples = "nsys-ai doctor\nnsys-ai doctor /scratch/artifacts", .options = options,
                 NAI_CLI_OPERANDS(0, 1, {.name = "DIR"}), .init = init, .run = run)

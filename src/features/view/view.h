@@ -103,7 +103,11 @@ struct nai_terminal {
 };
 extern const struct nai_terminal nai_terminals[];
 
-/* Sets the locale that the user asks for, or UTF-8. */
+/* LC_CTYPE of a locale of UTF-8, as the C library reads it from a file; 0 bytes but in static programs. */
+extern const char nai_locale[];
+extern const uint64_t nai_locale_bytes;
+
+/* Sets the locale that the user asks for; where that cannot be loaded, UTF-8. */
 void nai_display_locale(void);
 /* display.c: why the terminal cannot show a view, NULL when it can: it is none, or has no way to place the cursor. */
 const char *nai_display_trouble(void);
