@@ -274,7 +274,6 @@ int nai_empty_run(struct nai_run **out, struct nai_err *err) {
   for (size_t i = 0; i < count; i++)
     NAI_TRY(hold_empty(run, schemas[i], err));
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    if (NAI_IN_DEFAULT & NAI_IN_BIT(i))
-      NAI_TRY(hold_empty(run, nai_event_tables[i], err));
+    NAI_TRY(hold_empty(run, nai_event_tables[i], err));
   return NAI_GIVE(out, run);
 }

@@ -295,6 +295,7 @@ static void put_course(struct nai_buf *out, const struct nai_report *report, con
 /* What is said of losses, and what the sentence before has said. */
 struct said {
   int64_t first, second;    /* rows of findings; -1: none */
+  bool simulated;           /* the first one's saving */
   bool partition;           /* shares are of the active time so far */
   struct dominant dominant; /* named there */
   int64_t gpus;
@@ -377,30 +378,35 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
     nai_buf_printf(out, " on %s", finding->scope);
 }
 
+/* "12 %", or "simulated 9 %" where it was. */
+static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said,
+                     const char *before) {
+  if (strcmp(finding->simulated_state, "ok") == 0) {
+    nai_buf_puts(out, "simulated ");
+    nai_fmt_percent(out, finding->simulated_pct);
+    return;
+  }
+  put_share(out, finding, said);
+  put_base(out, base_of(finding, said), before);
+}
+
 /* "; then title (place, 12 %)", behind a share of `before`. */
 static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct said *said,
                        const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then ");
   put_within(out, second->title);
-  bool simulated = strcmp(second->simulated_state, "ok") == 0;
-  if (second->saving_ns == NAI_NULL_I64 && !simulated)
+  if (second->saving_ns == NAI_NULL_I64 && strcmp(second->simulated_state, "ok") != 0)
     return;
   nai_buf_puts(out, " (");
   put_name(out, place);
   nai_buf_puts(out, *place ? ", " : "");
-  if (simulated) {
-    nai_buf_puts(out, "simulated ");
-    nai_fmt_percent(out, second->simulated_pct);
-  } else {
-    put_share(out, second, said);
-    put_base(out, base_of(second, said), before);
-  }
+  put_part(out, second, said, before);
   nai_buf_putc(out, ')');
 }
 
 /* How much is said of a loss. */
-enum loss_detail { WITH_SECOND, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY, NO_LOSS };
+enum loss_detail { WITH_SECOND, SECOND_IN_SHORT, WITH_PLACE, WITH_SAVING, WITH_SHARE, TITLE_ONLY, NO_LOSS };
 
 /* The first loss's place, unless that is the kernel which was named. */
 static void put_place(struct nai_buf *out, const char *place, const struct said *said) {
@@ -431,17 +437,17 @@ static void put_loss(struct nai_buf *out, const struct nai_report *report, const
   if (detail <= WITH_PLACE)
     put_place(out, first.place, said);
   const char *before = said->partition ? "active time" : "";
-  if (detail <= WITH_SAVING && !put_simulated(out, report, &first) && first.saving_ns != NAI_NULL_I64) {
+  if (detail <= WITH_SAVING && detail != SECOND_IN_SHORT && (little || !put_simulated(out, report, &first)) &&
+      first.saving_ns != NAI_NULL_I64) {
     put_saving(out, &first, said);
     before = base_of(&first, said);
   }
-  if (detail == WITH_SHARE && !isnan(first.pct_of_active)) {
+  if ((detail == WITH_SHARE || detail == SECOND_IN_SHORT) && !isnan(first.pct_of_active)) {
     nai_buf_puts(out, " (");
-    put_share(out, &first, said);
-    put_base(out, base_of(&first, said), said->partition ? "active time" : "");
+    put_part(out, &first, said, said->partition ? "active time" : "");
     nai_buf_putc(out, ')');
   }
-  if (detail <= WITH_SECOND && said->second >= 0) {
+  if (detail <= SECOND_IN_SHORT && said->second >= 0) {
     const struct FINDINGS_row second = FINDINGS_at(findings, said->second);
     put_second(out, &second, said, before);
   }
@@ -689,6 +695,7 @@ static void find_said(struct said *out, const struct nai_report *report, bool gp
   out->dominant = find_dominant(report);
   out->dominant.leads =
       out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;
+  out->simulated = out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_simulated_state), "ok") == 0;
   out->gpus = nai_report_table(report, "gpu_utilization")->rows;
 }
 
@@ -696,7 +703,7 @@ static void find_said(struct said *out, const struct nai_report *report, bool gp
 static struct said said_with(const struct said *said, const struct nai_report *report, enum loss_detail detail) {
   struct said with = *said;
   const struct nai_table *findings = nai_report_table(report, "findings");
-  bool second = detail == WITH_SECOND && said->second >= 0 && said->dominant.function &&
+  bool second = detail <= SECOND_IN_SHORT && said->second >= 0 && said->dominant.function &&
                 strcmp(nai_get_str(findings, said->second, FINDINGS_place), said->dominant.function) == 0;
   with.dominant.behind = said->partition && said->dominant.function && !second && !said->dominant.leads;
   return with;
@@ -707,10 +714,11 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   static const struct {
     enum course_detail course;
     enum loss_detail loss;
-  } ways[] = {{COURSE_WHOLE, WITH_SECOND}, {COURSE_MAIN, WITH_SECOND},   {COURSE_WHOLE, WITH_PLACE},
-              {COURSE_MAIN, WITH_PLACE},   {COURSE_MAIN, WITH_SAVING},   {COURSE_MAIN, WITH_SHARE},
-              {COURSE_LENGTH, WITH_PLACE}, {COURSE_LENGTH, WITH_SAVING}, {COURSE_NONE, WITH_SAVING},
-              {COURSE_NONE, WITH_SHARE},   {COURSE_NONE, TITLE_ONLY},    {COURSE_NONE, NO_LOSS}};
+  } ways[] = {{COURSE_WHOLE, WITH_SECOND}, {COURSE_MAIN, WITH_SECOND},  {COURSE_MAIN, SECOND_IN_SHORT},
+              {COURSE_WHOLE, WITH_PLACE},  {COURSE_MAIN, WITH_PLACE},   {COURSE_MAIN, WITH_SAVING},
+              {COURSE_MAIN, WITH_SHARE},   {COURSE_LENGTH, WITH_PLACE}, {COURSE_LENGTH, WITH_SAVING},
+              {COURSE_NONE, WITH_SAVING},  {COURSE_NONE, WITH_SHARE},   {COURSE_NONE, TITLE_ONLY},
+              {COURSE_NONE, NO_LOSS}};
   enum { WAYS = sizeof ways / sizeof *ways };
   const struct nai_table *findings = nai_report_table(report, "findings");
   struct said said;
@@ -718,7 +726,7 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
   for (int i = 0; i < 2 * WAYS; i++) {
     NAI_SCOPED(nai_buf) piece = {0};
     enum loss_detail detail = ways[i % WAYS].loss;
-    if (i < WAYS && detail >= TITLE_ONLY)
+    if ((i < WAYS && detail >= TITLE_ONLY) || (detail == SECOND_IN_SHORT && !said.simulated))
       continue;
     struct said with = said_with(&said, report, detail);
     put_program(&piece, report, &with, gpus, led, ways[i % WAYS].course);
@@ -728,7 +736,7 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
     else if (losses && gpus && said.first < 0)
       put_no_loss(&piece, report);
     if (losses && i < WAYS)
-      put_larger(&piece, findings, &with, detail == WITH_SECOND);
+      put_larger(&piece, findings, &with, detail <= SECOND_IN_SHORT);
     if (add(v, &piece))
       return;
   }

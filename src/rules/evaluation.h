@@ -134,8 +134,8 @@ struct evaluation {
   struct nai_table *evidence;
   struct nai_err *err;
 };
-/* saving.c: gain_ns and severity of a finding whose change was simulated: the severity falls to what the favorable
- * saving gives, and where nothing lowered it rises to what the cautious one gives. */
+/* saving.c: gain_ns and severity of a finding whose change was simulated: the severity falls to what twice the
+ * favorable saving gives, and where nothing lowered it rises to what the cautious one gives. */
 void nai_severity_simulate(struct finding *finding, const struct evaluation *e);
 /* evidence.c: the facts behind a finding, of the worst of its hits. */
 NAI_MUST_CHECK int nai_evidence_write(struct evaluation *e, uint32_t number);

@@ -208,7 +208,8 @@ void nai_severity_simulate(struct finding *finding, const struct evaluation *e) 
     finding->gain_ns = gain;
   if (!finding->rule->has_ladder || !low.base_ns)
     return;
-  int least = nai_saving_severity(e->set, &low), most = nai_saving_severity(e->set, &high);
+  struct saving doubled = {2 * high.ns, NAI_NULL_I64, high.base_ns}; /* for what the model leaves out */
+  int least = nai_saving_severity(e->set, &low), most = nai_saving_severity(e->set, &doubled);
   most = most < NAI_SEVERITY_LOW ? NAI_SEVERITY_LOW : most;
   if (finding->severity > most) {
     const char *reason = nai_arena_printf(e->arena, "at most %.0f %% of a %s in a simulation", nai_saving_pct(&high),

@@ -129,7 +129,8 @@ static void use_store(void) {
     }
     if (!checked(nai_store_index(&index, &store, false, &err), &err)) {
       struct nai_buf page = {0};
-      if (!checked(nai_index_sort(&index, &err), &err) && !checked(nai_index_pages(&index, take_page, NULL, &err), &err))
+      if (!checked(nai_index_sort(&index, &err), &err) &&
+          !checked(nai_index_pages(&index, take_page, NULL, &err), &err))
         checked(nai_index_markdown(&page, &index, &err), &err);
       nai_buf_free(&page);
     }

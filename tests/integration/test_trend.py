@@ -691,7 +691,7 @@ class Store(unittest.TestCase):
         worse = [m["metric"] for s in trend["series"] for m in s["metrics"] if m["state"] in ("warn", "fail", "creep")
                  or m["changes"] and m["changes"][-1]["worse"] and m["better"] != "either"]
         self.assertIn("step.time.median", worse)
-        for name, pattern in ("trend.html", r'<li>.*?<a href="#(f\d+-\d+)">([^<]+)</a>'), ("trend.md", r"^- ()\S+: (\S+) of .*, usually|^- worse: ()(\S+) of "):
+        for name, pattern in ("trend.html", r'<li>.*?<a href="#(f\d+-\d+)">([^<]+)</a>'), ("trend.md", r"^- ()\S+: (\S+) of .*, baseline|^- worse: ()(\S+) of "):
             text = (out / name).read_text(encoding="utf-8")
             first = text[:text.index("<figure" if name == "trend.html" else "\n## ")]
             found = [[g for g in m if g] for m in re.findall(pattern, first, re.M)]
@@ -733,15 +733,15 @@ class Store(unittest.TestCase):
         first = next(line for line in text.splitlines() if "step.time.median of" in line)
         self.assertIn(f"since {slow[0]}", first)
         self.assertRegex(first, r"; `[^`]+`: [\d.]+ .s to [\d.]+ .s: ")
-        figure = next(part for part in page.split("<figure ")[1:] if "<figcaption>step.time.median<" in part).split("</figure>")[0]
+        figure = next(part for part in page.split("<figure ")[1:] if ">step.time.median</a>" in part).split("</figure>")[0]
         dots = re.findall(r"<circle [^>]*><title>([^<]*)</title>", figure)
         self.assertEqual([dot.split()[3].rstrip(",") for dot in dots], ids)
         self.assertEqual([dot.split()[2].replace("-", "") for dot in dots], [run_id[:8] for run_id in ids])
         days = re.findall(r">(\d{4}-\d\d-\d\d)</text>", figure)
         self.assertEqual([days[0].replace("-", ""), days[-1].replace("-", "")], [ids[0][:8], ids[-1][:8]])
         self.assertIn('class="band"', figure)
-        self.assertNotIn("<figcaption>step.time.median<", page.partition("in which nothing changed")[2])
-        self.assertIn("<figcaption>kernels.per_step<", page.partition("in which nothing changed")[2])
+        self.assertNotIn(">step.time.median</a>", page.partition("in which nothing changed")[2])
+        self.assertIn(">kernels.per_step</a>", page.partition("in which nothing changed")[2])
         command = re.search(r"`(nsys-ai compare [^`]*)`", first)[1]
         self.assertIn(f"{ids[-len(slow) - 1]}/captures/*", command)
         self.assertIn(f"{slow[0]}/captures/*", command)

@@ -108,8 +108,6 @@ static int open_capture(struct night *night, const char *path, const struct stor
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* A trace that is refused makes a night that failed: it stays in the store with the reason, and with the captures that
- * could be read. Of several that are refused the first by name gives the reason, whichever was named first. */
 /* What GitHub, GitLab and Jenkins say that they test. */
 static const char *commit_of_environment(void) {
   static const char *const names[] = {"GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"};
@@ -119,6 +117,8 @@ static const char *commit_of_environment(void) {
   return commit;
 }
 
+/* A trace that is refused makes a night that failed: it stays in the store with the reason, and with the captures that
+ * could be read. Of several that are refused the first by name gives the reason, whichever was named first. */
 static int add_night(struct nai_store *store, const struct store_args *a, const char *const *operands, size_t count,
                      struct nai_err *err) {
   static const char *const words[] = {

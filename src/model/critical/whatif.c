@@ -9,10 +9,6 @@
 
 /* --- what a change is about ------------------------------------------------------------------- */
 
-bool nai_change_matches(const struct nai_change *change, const char *name) {
-  return !change->where || nai_patterns_match(change->where, name) >= 0;
-}
-
 /* Per text of a dictionary, whether it matches. */
 static int match_texts(bool **out, const struct nai_change *change, const struct nai_strings *texts,
                        struct nai_arena *arena, struct nai_err *err) {
@@ -68,27 +64,6 @@ static bool call_matches(const struct call_match *match, const struct nai_change
 }
 
 /* --- edits ------------------------------------------------------------------------------------ */
-
-int nai_edit_factors(float **factors, uint32_t count, const struct edit *e, struct nai_err *err) {
-  if (*factors)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(*factors, e->arena, count, err));
-  for (uint32_t i = 0; i < count; i++)
-    (*factors)[i] = 1;
-  return NAI_OK;
-}
-
-int nai_edit_cuts(struct edit *e, struct nai_err *err) {
-  uint32_t count = e->m->dependencies->call_count;
-  if (e->call_cut)
-    return NAI_OK;
-  NAI_TRY(NAI_NEW(e->call_cut, e->arena, count, err));
-  return NAI_NEW(e->host_cut, e->arena, count, err);
-}
-
-int nai_edit_waits(struct edit *e, struct nai_err *err) {
-  return e->no_wait ? NAI_OK : NAI_NEW(e->no_wait, e->arena, e->m->dependencies->call_count, err);
-}
 
 static int edit_kernels(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
   const struct nai_model *m = e->m;

@@ -13,6 +13,7 @@ struct edit {
   int64_t *call_cut, *host_cut;
   int64_t edited;
 };
+/* whatif_edit.c */
 bool nai_change_matches(const struct nai_change *change, const char *name);
 /* Makes factors, all 1, unless they are there; cuts and no_wait likewise. */
 NAI_MUST_CHECK int nai_edit_factors(float **factors, uint32_t count, const struct edit *e, struct nai_err *err);
