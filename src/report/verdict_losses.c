@@ -1,0 +1,270 @@
+/* Of the verdict: what costs most, or why nothing does. */
+#include "report/verdict_parts.h"
+
+#include "base/fmt.h"
+#include "report/simulated.h"
+#include "tables/findings.h"
+#include "tables/gpu_active.h"
+#include "tables/gpu_utilization.h"
+#include "tables/idle_causes.h"
+#include "tables/profile_targets.h"
+
+#include <math.h>
+#include <string.h>
+
+/* As the rules find it; of several GPUs or kernels the largest share. */
+static struct dominant find_dominant(const struct nai_report *report) {
+  const struct nai_table *findings = nai_report_table(report, "findings"),
+                         *kernels = nai_report_table(report, "profile_targets");
+  struct dominant most = {0};
+  for (int64_t f = 0; f < findings->rows; f++) {
+    if (strcmp(nai_get_str(findings, f, FINDINGS_id), "dominant-kernel") != 0)
+      continue;
+    const char *place = nai_get_str(findings, f, FINDINGS_place);
+    for (int64_t i = 0; i < kernels->rows; i++) {
+      const struct PROFILE_TARGETS_row kernel = PROFILE_TARGETS_at(kernels, i);
+      if (*kernel.function && kernel.pct_of_active > most.pct && strcmp(kernel.function, place) == 0)
+        most = (struct dominant){.function = kernel.function, .pct = kernel.pct_of_active};
+    }
+  }
+  return most;
+}
+
+/* The next finding that costs time, from `row` on; -1 for none. What is a share of the capture, its course says. */
+static int64_t next_loss(const struct nai_table *findings, int64_t row) {
+  for (; row < findings->rows; row++)
+    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && nai_get_i64(findings, row, FINDINGS_leads) != 1 &&
+        strcmp(nai_get_str(findings, row, FINDINGS_share_of), "capture") != 0)
+      return row;
+  return -1;
+}
+
+/* Whether a loss counts by its share of the capture: where the GPU's work is a small part of that. */
+static bool of_capture(const struct FINDINGS_row *finding, const struct said *said) {
+  return !said->partition && finding->pct_of_capture > 0;
+}
+
+static void put_share(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said) {
+  double pct = of_capture(finding, said) ? finding->pct_of_capture : finding->pct_of_active;
+  if (!isnan(pct))
+    nai_fmt_percent(out, pct);
+}
+
+/* What that share is of. */
+static const char *base_of(const struct FINDINGS_row *finding, const struct said *said) {
+  return of_capture(finding, said) ? "capture" : finding->share_of;
+}
+
+/* A base that is not the one before: a pause is no part of the active time. */
+static void put_base(struct nai_buf *out, const char *base, const char *before) {
+  if (*base && strcmp(base, before) != 0)
+    nai_buf_printf(out, " of %s%s", strcmp(base, "active time") == 0 ? "" : "the ", base);
+}
+
+/* The loss that is named behind the first one; -1: none is worth it. */
+static int64_t second_loss(const struct nai_table *findings, int64_t first) {
+  int64_t next = next_loss(findings, first + 1);
+  while (next >= 0 && *nai_get_str(findings, next, FINDINGS_part_of))
+    next = next_loss(findings, next + 1);
+  return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
+}
+
+/* ", simulated saving 3.52 ms per step (17.6 %)": where there is one that exceeds the model's error. */
+static bool put_simulated(struct nai_buf *out, const struct nai_report *report, const struct FINDINGS_row *finding) {
+  struct WHAT_IF_row simulated;
+  if (!nai_report_simulated(&simulated, report, finding) || strcmp(simulated.state, "ok") != 0)
+    return false;
+  nai_buf_puts(out, ", simulated saving ");
+  nai_report_put_simulated(out, &simulated);
+  return true;
+}
+
+/* ", potential saving 25.5 ms (52.2 %, 12.0 % of the capture) on GPU 0" */
+static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said) {
+  nai_buf_puts(out, ", potential saving ");
+  nai_fmt_duration(out, (double)finding->saving_ns);
+  nai_buf_puts(out, " (");
+  put_share(out, finding, said);
+  put_base(out, base_of(finding, said), said->partition ? "active time" : "");
+  if (said->partition && strcmp(finding->share_of, "active time") == 0 &&
+      finding->pct_of_capture < finding->pct_of_active * 3 / 4) {
+    nai_buf_puts(out, ", ");
+    nai_fmt_percent(out, finding->pct_of_capture);
+    nai_buf_puts(out, " of the capture");
+  }
+  nai_buf_putc(out, ')');
+  if (finding->gpu_count != said->gpus && strcmp(finding->scope, "run") != 0)
+    nai_buf_printf(out, " on %s", finding->scope);
+}
+
+/* "12 %", or "simulated 9 %" where it was. */
+static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said,
+                     const char *before) {
+  if (strcmp(finding->simulated_state, "ok") == 0) {
+    nai_buf_puts(out, "simulated ");
+    nai_fmt_percent(out, finding->simulated_pct);
+    return;
+  }
+  put_share(out, finding, said);
+  put_base(out, base_of(finding, said), before);
+}
+
+/* "; then title (place, 12 %)", behind a share of `before`. */
+static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct said *said,
+                       const char *before) {
+  const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
+  nai_buf_puts(out, "; then ");
+  nai_report_verdict_within(out, second->title);
+  if (second->saving_ns == NAI_NULL_I64 && strcmp(second->simulated_state, "ok") != 0)
+    return;
+  nai_buf_puts(out, " (");
+  nai_report_verdict_name(out, place);
+  nai_buf_puts(out, *place ? ", " : "");
+  put_part(out, second, said, before);
+  nai_buf_putc(out, ')');
+}
+
+/* The first loss's place, unless that is the kernel which was named. */
+static void put_place(struct nai_buf *out, const char *place, const struct said *said) {
+  const struct dominant *kernel = &said->dominant;
+  bool same = kernel->function && strcmp(place, kernel->function) == 0;
+  if (!*place || (same && kernel->behind))
+    return;
+  nai_buf_puts(out, " (");
+  nai_report_verdict_name(out, place);
+  if (same && kernel->leads && said->partition) {
+    nai_buf_puts(out, ", ");
+    nai_fmt_percent(out, kernel->pct);
+  }
+  nai_buf_putc(out, ')');
+}
+
+void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *report, const struct said *said,
+                             enum loss_detail detail) {
+  enum { MAX_TITLE_WORDS = 14, LITTLE_PCT = 1 /* of the capture: who wants it faster looks elsewhere */ };
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  const struct FINDINGS_row first = FINDINGS_at(findings, said->first);
+  bool little = first.pct_of_capture < LITTLE_PCT;
+  nai_buf_puts(out, little ? "Little to save in the GPU work: " : "");
+  if (little)
+    nai_report_verdict_within(out, first.title);
+  else
+    nai_report_verdict_words(out, first.title, MAX_TITLE_WORDS);
+  if (detail <= WITH_PLACE)
+    put_place(out, first.place, said);
+  const char *before = said->partition ? "active time" : "";
+  if (detail <= WITH_SAVING && detail != SECOND_IN_SHORT && (little || !put_simulated(out, report, &first)) &&
+      first.saving_ns != NAI_NULL_I64) {
+    put_saving(out, &first, said);
+    before = base_of(&first, said);
+  }
+  if ((detail == WITH_SHARE || detail == SECOND_IN_SHORT) && !isnan(first.pct_of_active)) {
+    nai_buf_puts(out, " (");
+    put_part(out, &first, said, said->partition ? "active time" : "");
+    nai_buf_putc(out, ')');
+  }
+  if (detail <= SECOND_IN_SHORT && said->second >= 0) {
+    const struct FINDINGS_row second = FINDINGS_at(findings, said->second);
+    put_second(out, &second, said, before);
+  }
+  nai_buf_putc(out, '.');
+}
+
+/* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
+ * finding is not that one. Of a finding that was simulated the bound says nothing more. */
+void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
+                               bool second_named) {
+  enum { MAX_REASON_WORDS = 10 };
+  int64_t loss = said->first, at = -1;
+  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns);
+  for (int64_t i = 0; i < findings->rows; i++) {
+    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
+    if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
+        *finding.part_of || *finding.simulated_state || isnan(finding.pct_of_active) ||
+        strcmp(finding.share_of, "active time") != 0)
+      continue;
+    most = finding.saving_ns;
+    at = i;
+  }
+  if (at < 0)
+    return;
+  const struct FINDINGS_row larger = FINDINGS_at(findings, at);
+  if (second_named && at == said->second) {
+    nai_buf_puts(out, " The latter is larger but less certain: ");
+    nai_report_verdict_words(out, larger.reason, MAX_REASON_WORDS);
+    nai_buf_putc(out, '.');
+    return;
+  }
+  nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
+  nai_report_verdict_within(out, larger.title);
+  nai_buf_puts(out, " (");
+  put_share(out, &larger, said);
+  nai_buf_puts(out, "; ");
+  nai_report_verdict_words(out, larger.reason, MAX_REASON_WORDS);
+  nai_buf_puts(out, ").");
+}
+
+/* --- no loss -------------------------------------------------------------------------------------- */
+
+/* The cause of most idle time of all GPUs; NULL: there is no idle time. */
+static const char *main_cause(const struct nai_report *report) {
+  const struct nai_table *causes = nai_report_table(report, "idle_causes");
+  const char *cause = NULL;
+  for (int64_t i = 0, most = 0; i < causes->rows; i++)
+    if (nai_get_i64(causes, i, IDLE_CAUSES_active_ns) > most) {
+      most = nai_get_i64(causes, i, IDLE_CAUSES_active_ns);
+      cause = nai_get_str(causes, i, IDLE_CAUSES_cause);
+    }
+  return cause ? nai_column_label(&causes->schema->columns[IDLE_CAUSES_cause], cause) : NULL;
+}
+
+/* Why there is nothing to act on: what fills the time. A GPU that is idle is never called well used. */
+void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *report) {
+  enum { IDLE_PCT = 10 };
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
+  double idle = 0, copy = 0;
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    double idle_pct = nai_get_f64(gpus, i, GPU_ACTIVE_idle_pct),
+           copy_pct = nai_get_f64(gpus, i, GPU_ACTIVE_exposed_copy_pct);
+    idle = idle_pct > idle ? idle_pct : idle;
+    copy = copy_pct > copy ? copy_pct : copy;
+  }
+  const char *cause = main_cause(report);
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  if (nai_capture_course_hardly_works(&course) && idle < IDLE_PCT) { /* what fills the GPU's time fills little of it */
+    nai_buf_puts(out, " No actionable finding in the GPU work.");
+    return;
+  }
+  if (idle >= IDLE_PCT && cause)
+    nai_buf_printf(out, " No actionable finding: most idle time is %s.", cause);
+  else
+    nai_buf_puts(out, idle + copy >= IDLE_PCT ? " No actionable finding."
+                                              : " No actionable finding: compute fills the time.");
+}
+
+/* What there is to say of losses. */
+void nai_report_verdict_find_said(struct said *out, const struct nai_report *report, bool gpus, bool losses) {
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  out->first = losses ? next_loss(findings, 0) : -1;
+  out->second = out->first >= 0 ? second_loss(findings, out->first) : -1;
+  out->partition = gpus && !nai_capture_course_hardly_works(&course);
+  out->dominant = find_dominant(report);
+  out->dominant.leads =
+      out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_id), "dominant-kernel") == 0;
+  out->simulated = out->first >= 0 && strcmp(nai_get_str(findings, out->first, FINDINGS_simulated_state), "ok") == 0;
+  out->gpus = nai_report_table(report, "gpu_utilization")->rows;
+}
+
+/* The same for a detail: a kernel that the losses behind it are about is not named before. */
+struct said nai_report_verdict_said_with(const struct said *said, const struct nai_report *report,
+                                         enum loss_detail detail) {
+  struct said with = *said;
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  bool second = detail <= SECOND_IN_SHORT && said->second >= 0 && said->dominant.function &&
+                strcmp(nai_get_str(findings, said->second, FINDINGS_place), said->dominant.function) == 0;
+  with.dominant.behind = said->partition && said->dominant.function && !second && !said->dominant.leads;
+  return with;
+}
