@@ -178,6 +178,8 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
     alone[count] = s->v[i].result.ns[NAI_CASE_LIKELY];
     changes[count++] = s->v[i].change;
   }
+  if (!count) /* all refused: of a large trace there is nothing to simulate with */
+    return NAI_OK;
   NAI_TRY(nai_whatif_plan(steps, &chosen, &s->whatif, changes, alone, count, err));
   for (uint32_t i = 0; i < count && chosen; i++) /* without one chosen what_if says it of each */
     put_step(plan, s, &steps[i], numbers[steps[i].change], findings);

@@ -310,6 +310,17 @@ class Commands(unittest.TestCase):
         self.assertLess(abs(plan[1]["after_ns"] - true), 0.02 * true)
         self.assertTrue(plan[1]["after_high_ns"] <= true <= plan[1]["after_low_ns"])
 
+    def test_large(self):
+        """A report simulates up to 300,000 calls and operations, and says so beyond."""
+        directory = artifacts(trace("inference", "--scale", "25"))
+        with sqlite3.connect(f"file:{trace('inference', '--scale', '25')}?mode=ro", uri=True) as db:
+            events = sum(db.execute(f"SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{name}").fetchone()[0] for name in ("RUNTIME", "KERNEL"))
+        self.assertGreater(events, 300000)
+        told = report(directory)
+        self.assertTrue(told.rows("what_if"))
+        self.assertEqual({(row["state"], row["reason"][:12]) for row in told.rows("what_if")}, {("refused", "over 300,000")})
+        self.assertEqual(told.rows("what_if_plan"), [])
+
     def test_without_changes(self):
         """The plan is that of the report: the changes that its findings name, from a trace as from a run."""
         for name in ("loop-waits", "alloc-churn", "profiler-flush"):

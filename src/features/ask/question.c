@@ -333,7 +333,7 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
     add_chosen(chosen, count, asking, q, matched[i]);
   if (!about)
     NAI_TRY(choose_by_rest(&about, asking, q, err));
-  if (about && chosen[0] != about) {
+  if (about && (!*count || chosen[0] != about)) {
     *count = asking->answer->intent_count = 0;
     add_chosen(chosen, count, asking, q, about);
     for (size_t i = 0; i < matches && *count < NAI_QUESTION_MAX_INTENTS; i++)
