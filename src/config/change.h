@@ -22,7 +22,7 @@ enum nai_change_kind {
 };
 const char *nai_change_kind_name(enum nai_change_kind kind); /* "remove-wait", "kernel", ...: as options are called */
 
-/* Cautious, as asked for, and as favourable as the change allows. */
+/* Cautious, as asked for, and as favorable as the change allows. */
 enum nai_case { NAI_CASE_LOW, NAI_CASE_LIKELY, NAI_CASE_HIGH, NAI_CASES };
 
 struct nai_change {

@@ -49,10 +49,10 @@ NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct na
 /* Writes index.sqlite, index.csv and the parts of index.html, each by renaming, in this order, and removes parts that
  * an earlier, longer index had. Sorts the index. */
 NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
-/* Whether the report of a run, by the path in its row, is there. */
 /* Whether a run with that status was analyzed: "ok", or "no-gpu" where its trace has no GPU activity. */
 bool nai_index_is_analyzed(const char *status);
 extern const char nai_index_no_gpu[]; /* "no-gpu" */
+/* Whether the report of a run, by the path in its row, is there. */
 bool nai_index_has_report(const struct nai_index *index, const char *path);
 /* Of a sorted index: calls `write` with every part of its page, from the last to the first, which is index.html. Runs
  * are in parts of 1,000, the worst first. */

@@ -45,11 +45,8 @@ static int read_change(struct nai_simulation *s, const char *text, struct nai_er
 static const char *why_not(const struct nai_simulation *s, const struct nai_simulated_change *c) {
   if (!is_small(s->model))
     return too_many;
-  if (s->whatif.state >= NAI_PATH_NO_SAVINGS)
-    return s->whatif.reason;
-  if (nai_change_is_of_waits(&c->change) && s->whatif.waits_unknown)
-    return s->whatif.waits_unknown;
-  return c->edited ? NULL : "nothing in the graph is what the change is about";
+  const char *reason = nai_whatif_refuses(&s->whatif, &c->change);
+  return reason || c->edited ? reason : "nothing in the graph is what the change is about";
 }
 
 static int simulate(struct nai_simulation *s, struct nai_err *err) {

@@ -2,6 +2,7 @@
 #include "query/internal.h"
 
 #include "model/critical/dependencies.h"
+#include "model/critical/path.h"
 #include "model/idle/gap_names.h"
 #include "tables/slack.h"
 #include "tables/threads.h"
@@ -20,9 +21,7 @@ static void put_operation(struct nai_table *out, const struct nai_model *m, cons
   char room[NAI_KIND_NAME_MAX];
   NAI_ADD(SLACK, out, .kind = kind_of(op), .row = op->row,
           .device_id = nai_model_device(m, nai_dep_op_gpu(d, number, m->gpu_count)),
-          .name = op->type == NAI_OP_KERNEL ? nai_model_kernel_name(m, op->row)
-                : op->type == NAI_OP_GRAPH  ? "CUDA graph"
-                                            : nai_model_direction(room, m, op->row),
+          .name = nai_path_op_name(room, m, op),
           .range_name = call == NAI_NO_ROW ? NULL : nai_launch_range(m, d->call_api[call]), .start_ns = d->time[node],
           .end_ns = d->time[node + 1], .duration_ns = d->time[node + 1] - d->time[node], .slack_ns = slack[node + 1]);
 }

@@ -158,9 +158,9 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
     put_saving(out, &first, said);
     before = base_of(&first, said);
   }
-  if ((detail == WITH_SHARE || detail == SECOND_IN_SHORT) && !isnan(first.pct_of_active)) {
+  if ((detail == WITH_SHARE || detail == SECOND_IN_SHORT) && (said->simulated || !isnan(first.pct_of_active))) {
     nai_buf_puts(out, " (");
-    put_part(out, &first, said, said->partition ? "active time" : "");
+    put_part(out, &first, said, before);
     nai_buf_putc(out, ')');
   }
   if (detail <= SECOND_IN_SHORT && said->second >= 0) {

@@ -181,16 +181,30 @@ static void put_in_order(struct evaluation *e) {
     qsort(e->findings.at, e->findings.count, sizeof *e->findings.at, by_importance);
 }
 
+/* Whether a finding is of the GPU of the part's worst hit, too. */
+static bool is_beside(const struct finding *whole, const struct finding *part) {
+  int64_t device = part->hits[0]->device_id;
+  for (uint32_t i = 0; i < whole->hit_count; i++)
+    if (device == NAI_NULL_I64 || whole->hits[i]->device_id == NAI_NULL_I64 || whole->hits[i]->device_id == device)
+      return true;
+  return false;
+}
+
 /* A part is worth no more than a whole that was simulated, and less severe. */
 static void limit_part(struct finding *part, const struct evaluation *e) {
   for (uint32_t i = 0; i < e->findings.count; i++) {
     const struct finding *whole = &e->findings.at[i];
-    if (whole->rule != part->hits[0]->parent || !whole->simulated.of || whole->rule->simulates_part)
+    if (whole->rule != part->hits[0]->parent || !whole->simulated.of || whole->rule->simulates_part ||
+        !is_beside(whole, part))
       continue;
     if (part->gain_ns > whole->gain_ns)
       part->gain_ns = whole->gain_ns;
-    if (part->severity >= whole->severity && whole->severity > NAI_SEVERITY_LOW)
-      part->severity = whole->severity - 1;
+    int most = whole->severity > NAI_SEVERITY_LOW ? whole->severity - 1 : NAI_SEVERITY_LOW;
+    if (part->severity <= most)
+      continue;
+    part->severity = most;
+    if (!part->reason)
+      part->reason = nai_arena_printf(e->arena, "part of %s", whole->rule->id);
   }
 }
 

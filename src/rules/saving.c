@@ -212,8 +212,10 @@ void nai_severity_simulate(struct finding *finding, const struct evaluation *e) 
   int least = nai_saving_severity(e->set, &low), most = nai_saving_severity(e->set, &doubled);
   most = most < NAI_SEVERITY_LOW ? NAI_SEVERITY_LOW : most;
   if (finding->severity > most) {
-    const char *reason = nai_arena_printf(e->arena, "at most %.0f %% of a %s in a simulation", nai_saving_pct(&high),
-                                          strcmp(simulated->of, "unit") == 0 ? "repetition" : simulated->of);
+    const char *of = strcmp(simulated->of, "window") == 0 ? "the window"
+                   : strcmp(simulated->of, "unit") == 0   ? "a repetition"
+                                                          : "a step";
+    const char *reason = nai_arena_printf(e->arena, "at most %.0f %% of %s in a simulation", nai_saving_pct(&high), of);
     finding->severity = most;
     finding->reason = finding->reason ? nai_arena_printf(e->arena, "%s; %s", finding->reason, reason) : reason;
   } else if (certain && !finding->reason && finding->severity < least) {

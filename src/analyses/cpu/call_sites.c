@@ -61,6 +61,8 @@ static int place_of(struct place **place, struct work *w, uint32_t stack, enum s
   uint32_t site = w->stacks.stacks[stack].site;
   uint32_t owner = nai_keyset_add(&w->owners, nai_key_pair(process, (uint32_t)(gpu + 1)), &added);
   uint32_t number = nai_keyset_add(&w->places_by_key, nai_key_pair((int64_t)owner, site * 4 + scope), &added);
+  if (w->owners.oom || w->places_by_key.oom)
+    return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(w->places, w->place_capacity, number, w->io->arena, err));
   *place = &w->places[number];
   if (added)
@@ -68,7 +70,7 @@ static int place_of(struct place **place, struct work *w, uint32_t stack, enum s
   if (stack)
     nai_keyset_add(&w->stacks_seen, nai_key_pair((int64_t)number, stack), &stack_added);
   (*place)->sums.stack_count += stack_added;
-  return w->owners.oom || w->places_by_key.oom || w->stacks_seen.oom ? nai_err_nomem(err) : NAI_OK;
+  return w->stacks_seen.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* --- work of GPUs --------------------------------------------------------------------------------- */
@@ -80,16 +82,12 @@ static int64_t node_of(const struct nai_model *m, const struct nai_op *op) {
   return node == NAI_NULL_I64 ? 0 : node;
 }
 
-/* A replayed node is its capture's, where that is recorded with a stack. */
 static enum scope stack_of(uint32_t *stack, const struct work *w, const struct nai_op *op) {
   int64_t node = node_of(w->m, op);
-  uint32_t launch = nai_model_op_api(w->m, op), origin = NAI_NO_ROW;
-  if (node)
-    nai_graph_node_call(&origin, &w->nodes, nai_model_op_process(w->m, op), node);
-  bool captured = origin != NAI_NO_ROW && w->stacks.stack_of[origin];
-  uint32_t call = captured ? origin : launch;
-  *stack = call == NAI_NO_ROW ? 0 : w->stacks.stack_of[call];
-  return captured ? CAPTURED : node || op->type == NAI_OP_GRAPH ? GRAPH_LAUNCH : CALL;
+  struct nai_call_source source =
+      nai_call_source_of(&w->stacks, &w->nodes, nai_model_op_process(w->m, op), node, nai_model_op_api(w->m, op));
+  *stack = source.stack;
+  return source.captured ? CAPTURED : node || op->type == NAI_OP_GRAPH ? GRAPH_LAUNCH : CALL;
 }
 
 static int add_kernel(struct work *w, const struct place *place, uint32_t row, int64_t ns, struct nai_err *err) {

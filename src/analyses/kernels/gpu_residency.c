@@ -19,8 +19,8 @@ struct slice {
 
 /* A process as context switches name it. Those in containers have other numbers inside. */
 struct host {
-  int64_t pid, starts; /* kernels that begin in its slices */
-  int32_t process;     /* row of processes that these are of, -1 for none */
+  int64_t pid;
+  int32_t process; /* row of processes that the kernels are of which begin in its slices, -1 for none */
 };
 
 struct residency {

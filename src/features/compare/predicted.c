@@ -66,15 +66,18 @@ static double measured(const struct nai_capture *capture, const char *of) {
 struct nai_prediction nai_predict(const struct nai_comparison *c, const struct nai_strings *ids, const bool *gone) {
   const struct nai_side *base = &c->sides[NAI_BASE], *candidate = &c->sides[NAI_CANDIDATE];
   struct nai_prediction p = {0};
-  double sum = 0;
+  double values[NAI_VALUES_MAX];
+  uint32_t known = 0;
   if (!base->count || !candidate->count)
     return p;
   p = find(nai_capture_table(base->captures, &nai_what_if_schema),
            nai_capture_table(base->captures, &nai_what_if_plan_schema), &(struct gone){ids, gone});
-  for (uint32_t i = 0; p.rule && i < candidate->count; i++)
-    sum += measured(&candidate->captures[i], p.of);
-  if (!p.rule || isnan(sum))
+  for (uint32_t i = 0; p.rule && i < candidate->count; i++) {
+    values[i] = measured(&candidate->captures[i], p.of);
+    known += !isnan(values[i]);
+  }
+  if (!p.rule || known < candidate->count)
     return (struct nai_prediction){0};
-  p.measured_ns = llround(sum / candidate->count);
+  p.measured_ns = llround(nai_median(values, known));
   return p;
 }

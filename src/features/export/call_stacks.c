@@ -28,18 +28,13 @@ struct collecting {
 static struct sum sum_of(const struct collecting *c, uint32_t kernel) {
   const struct nai_model *m = c->m;
   int64_t node = nai_at(&m->kernels.graph_node_id, kernel);
-  uint32_t launch = m->kernel_api[kernel], origin = NAI_NO_ROW;
   int32_t process = nai_at_i32(&m->kernels.process, kernel);
-  bool replayed = node != NAI_NULL_I64 && node != 0;
-  if (replayed)
-    nai_graph_node_call(&origin, c->nodes, process, node);
-  bool captured = origin != NAI_NO_ROW && c->stacks->stack_of[origin];
-  uint32_t call = captured ? origin : launch;
+  struct nai_call_source source = nai_call_source_of(c->stacks, c->nodes, process, node, m->kernel_api[kernel]);
   return (struct sum){.process = process,
-                      .thread = call == NAI_NO_ROW ? -1 : nai_at_i32(&m->apis.thread, call),
-                      .stack = call == NAI_NO_ROW ? 0 : c->stacks->stack_of[call],
+                      .thread = source.call == NAI_NO_ROW ? -1 : nai_at_i32(&m->apis.thread, source.call),
+                      .stack = source.stack,
                       .name = nai_at_text(&m->kernels.name, kernel),
-                      .graph_launch = replayed && !captured};
+                      .graph_launch = node != NAI_NULL_I64 && node && !source.captured};
 }
 
 static int add_kernel(struct collecting *c, uint32_t kernel, struct nai_err *err) {

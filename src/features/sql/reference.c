@@ -16,12 +16,13 @@ static const char columns_statement[] =
 
 static const struct {
   const char *kind, *title, *about;
-} groups[] = {{"view", "Views", "Each kind of event with what belongs to it. Begin here."},
-              {"table", "Tables of a run",
-               "The CSV files of tables/, and the events that were read from the trace. What their numbers "
-               "mean: analyses.md. Tables of one run only are left out: skills, evidence that was asked for."},
-              {"derived", "Derived tables",
-               "What the analyses know of each row of the event tables, made when a statement reads it."}};
+} groups[] = {
+    {"view", "Views", "Each kind of event with what belongs to it. Begin here."},
+    {"table", "Tables of a run",
+     "The tables of report.json, with or without rows, and the events that were read from the trace. What their numbers "
+     "mean: analyses.md. Tables of one run only are left out: skills, evidence that was asked for."},
+    {"derived", "Derived tables",
+     "What the analyses know of each row of the event tables, made when a statement reads it."}};
 
 static void put_text(struct nai_buf *out, const char *text) { nai_escape_markdown(out, text, strlen(text)); }
 

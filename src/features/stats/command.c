@@ -97,6 +97,12 @@ struct request {
   struct nai_stats_options options;
 };
 
+/* Of a report that stands here as a table. */
+static int is_table(const struct nai_stats_report *report, const char *name, struct nai_err *err) {
+  return nai_err_set(err, NAI_EUSAGE, "Report '%s' is the table %s here: nsys-ai analyze, then nsys-ai table RUN %s",
+                     name, report->is_table, report->is_table);
+}
+
 static int unknown_report(const char *name, struct nai_err *err) {
   const char *names[MAX_ITEMS];
   size_t count = 0;
@@ -197,8 +203,7 @@ static int read_request(struct request *request, const char *text, struct nai_ar
   if (!request->report)
     return unknown_report(request->name, err);
   if (request->report->is_table)
-    return nai_err_set(err, NAI_EUSAGE, "Report '%s' is the table %s here: nsys-ai analyze, then nsys-ai table RUN %s",
-                       request->name, request->report->is_table, request->report->is_table);
+    return is_table(request->report, request->name, err);
   request->options.rows = request->report->rows;
   for (int i = 0; i < 2; i++)
     request->options.number[i] = request->report->arguments[i].otherwise;
@@ -497,6 +502,8 @@ static int list_reports(const char *name, struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
   bool all = !name || strcmp(name, "ALL") == 0;
   const struct nai_stats_report *one = all ? NULL : nai_stats_find(name);
+  if (one && one->is_table)
+    return is_table(one, name, err);
   if (!all && (!one || !one->make))
     return unknown_report(name, err);
   for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++) {

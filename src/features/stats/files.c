@@ -133,24 +133,22 @@ static const char *small_name(const struct file *file) {
   return reads && writes ? "both" : reads ? "reads" : writes ? "writes" : "";
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(ns, nai_stats_put_int(out, file_of(rows, row)->ns))
-CELL(process, nai_stats_put_int(out, file_of(rows, row)->process))
-CELL(opens, nai_stats_put_int(out, file_of(rows, row)->opens))
-CELL(reads, nai_stats_put_int(out, file_of(rows, row)->read.count))
-CELL(read_bytes, nai_stats_put_int(out, file_of(rows, row)->read.bytes))
-CELL(read_mean, put_mean(out, &file_of(rows, row)->read))
-CELL(read_rate, put_rate(out, &file_of(rows, row)->read))
-CELL(writes, nai_stats_put_int(out, file_of(rows, row)->written.count))
-CELL(written_bytes, nai_stats_put_int(out, file_of(rows, row)->written.bytes))
-CELL(written_mean, put_mean(out, &file_of(rows, row)->written))
-CELL(write_rate, put_rate(out, &file_of(rows, row)->written))
-CELL(access, nai_stats_put_text(out, access_name(file_of(rows, row))))
-CELL(small, nai_stats_put_text(out, small_name(file_of(rows, row))))
-CELL(first, nai_stats_put_int(out, file_of(rows, row)->first))
-CELL(last, nai_stats_put_int(out, file_of(rows, row)->last))
-CELL(path, nai_stats_put_text(out, nai_stats_text_of(rows->source, file_of(rows, row)->path)))
+NAI_STATS_CELL(ns, nai_stats_put_int(out, file_of(rows, row)->ns))
+NAI_STATS_CELL(process, nai_stats_put_int(out, file_of(rows, row)->process))
+NAI_STATS_CELL(opens, nai_stats_put_int(out, file_of(rows, row)->opens))
+NAI_STATS_CELL(reads, nai_stats_put_int(out, file_of(rows, row)->read.count))
+NAI_STATS_CELL(read_bytes, nai_stats_put_int(out, file_of(rows, row)->read.bytes))
+NAI_STATS_CELL(read_mean, put_mean(out, &file_of(rows, row)->read))
+NAI_STATS_CELL(read_rate, put_rate(out, &file_of(rows, row)->read))
+NAI_STATS_CELL(writes, nai_stats_put_int(out, file_of(rows, row)->written.count))
+NAI_STATS_CELL(written_bytes, nai_stats_put_int(out, file_of(rows, row)->written.bytes))
+NAI_STATS_CELL(written_mean, put_mean(out, &file_of(rows, row)->written))
+NAI_STATS_CELL(write_rate, put_rate(out, &file_of(rows, row)->written))
+NAI_STATS_CELL(access, nai_stats_put_text(out, access_name(file_of(rows, row))))
+NAI_STATS_CELL(small, nai_stats_put_text(out, small_name(file_of(rows, row))))
+NAI_STATS_CELL(first, nai_stats_put_int(out, file_of(rows, row)->first))
+NAI_STATS_CELL(last, nai_stats_put_int(out, file_of(rows, row)->last))
+NAI_STATS_CELL(path, nai_stats_put_text(out, nai_stats_text_of(rows->source, file_of(rows, row)->path)))
 
 const struct nai_stats_column nai_stats_file_columns[] = {{"Total Time", NAI_STATS_TIME, ns},
                                                           {"PID", 0, process},

@@ -217,15 +217,13 @@ static const struct user *user_of(const struct nai_stats_rows *rows, uint32_t ro
   return &((const struct stretches *)rows->state)->users.at[stretch_of(rows, row)->user];
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(number, (void)rows; nai_stats_put_int(out, (int64_t)row + 1))
-CELL(in_use, nai_stats_put_rounded(out, stretch_of(rows, row)->percent))
-CELL(duration, nai_stats_put_int(out, stretch_of(rows, row)->ns))
-CELL(start, nai_stats_put_int(out, stretch_of(rows, row)->start))
-CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
-CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
-CELL(context, nai_stats_put_int(out, user_of(rows, row)->context))
+NAI_STATS_CELL(number, (void)rows; nai_stats_put_int(out, (int64_t)row + 1))
+NAI_STATS_CELL(in_use, nai_stats_put_rounded(out, stretch_of(rows, row)->percent))
+NAI_STATS_CELL(duration, nai_stats_put_int(out, stretch_of(rows, row)->ns))
+NAI_STATS_CELL(start, nai_stats_put_int(out, stretch_of(rows, row)->start))
+NAI_STATS_CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
+NAI_STATS_CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
+NAI_STATS_CELL(context, nai_stats_put_int(out, user_of(rows, row)->context))
 
 #define PLACE                                                                                     \
   {"Duration", NAI_STATS_TIME, duration}, {"Start", NAI_STATS_STAMP, start}, {"PID", 0, process}, \

@@ -247,11 +247,10 @@ static const struct metric *metric_of(const struct nai_stats_rows *rows, uint32_
   return &((const struct metrics *)rows->state)->at[nai_stats_group_of(rows, row)->key[KEY_METRIC]];
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(gpu, nai_stats_put_int(out, gpu_of(metric_of(rows, row)->type)))
-CELL(metric, nai_stats_put_text(out, nai_stats_text_of(rows->source, metric_of(rows, row)->name)))
-CELL(mean_of_all, nai_stats_put_rounded(out, metric_of(rows, row)->total / (double)metric_of(rows, row)->count))
+NAI_STATS_CELL(gpu, nai_stats_put_int(out, gpu_of(metric_of(rows, row)->type)))
+NAI_STATS_CELL(metric, nai_stats_put_text(out, nai_stats_text_of(rows->source, metric_of(rows, row)->name)))
+NAI_STATS_CELL(mean_of_all,
+               nai_stats_put_rounded(out, metric_of(rows, row)->total / (double)metric_of(rows, row)->count))
 
 #define SPREAD                                                                             \
   {"GPU", 0, gpu}, {"Count", 0, nai_stats_cell_count}, {"Avg", 0, nai_stats_cell_average}, \

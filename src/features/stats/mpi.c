@@ -65,8 +65,7 @@ const struct nai_stats_column nai_stats_mpi_size_columns[] = {{"Total Message Vo
 /* --- every event ------------------------------------------------------------------------------------------ */
 
 enum { START, END, TEXT, THREAD, TAG, PEER, ROOT, SIZE, RECEIVED_SIZE, COLUMNS };
-static const char *const tables[] = {"MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS",
-                                     "MPI_COLLECTIVES_EVENTS"};
+static const char *const tables[] = {NAI_STATS_MPI};
 enum { TABLES = sizeof tables / sizeof *tables, COLLECTIVES = TABLES - 1 };
 
 struct event {

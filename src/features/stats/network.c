@@ -103,14 +103,12 @@ static const struct wait *wait_of(const struct nai_stats_rows *rows, uint32_t ro
   return &((const struct waits *)rows->state)->at[row];
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(start, nai_stats_put_int(out, wait_of(rows, row)->start))
-CELL(end, nai_stats_put_int(out, wait_of(rows, row)->end))
-CELL(duration, nai_stats_put_int(out, wait_of(rows, row)->end - wait_of(rows, row)->start))
-CELL(rate, nai_stats_put_int(out, wait_of(rows, row)->rate))
-CELL(guid, nai_stats_put_int(out, wait_of(rows, row)->guid))
-CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, wait_of(rows, row)->name)))
+NAI_STATS_CELL(start, nai_stats_put_int(out, wait_of(rows, row)->start))
+NAI_STATS_CELL(end, nai_stats_put_int(out, wait_of(rows, row)->end))
+NAI_STATS_CELL(duration, nai_stats_put_int(out, wait_of(rows, row)->end - wait_of(rows, row)->start))
+NAI_STATS_CELL(rate, nai_stats_put_int(out, wait_of(rows, row)->rate))
+NAI_STATS_CELL(guid, nai_stats_put_int(out, wait_of(rows, row)->guid))
+NAI_STATS_CELL(name, nai_stats_put_text(out, nai_stats_text_of(rows->source, wait_of(rows, row)->name)))
 
 const struct nai_stats_column nai_stats_congestion_columns[] = {{"Start", NAI_STATS_STAMP, start},
                                                                 {"End", NAI_STATS_STAMP, end},

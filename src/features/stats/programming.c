@@ -108,8 +108,7 @@ const struct nai_stats_column nai_stats_openmp_columns[] = {
 
 /* --- MPI ------------------------------------------------------------------------------------------------- */
 
-const char *const nai_stats_mpi_tables[] = {"MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS",
-                                            "MPI_COLLECTIVES_EVENTS", NULL};
+const char *const nai_stats_mpi_tables[] = {NAI_STATS_MPI, NULL};
 static const char *const mpi_sources[] = {"p2p", "start-wait", "other", "collectives"};
 
 int nai_stats_make_mpi(struct nai_stats_rows *rows, const struct nai_stats_options *options, struct nai_err *err) {

@@ -142,17 +142,15 @@ static const struct nai_stats_group *kernel_of(const struct nai_stats_rows *rows
   return &((const struct histogram *)rows->state)->groups.sorted[bin_of(rows, row)->group];
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(from, nai_stats_put_rounded(out, bin_of(rows, row)->from))
-CELL(to, nai_stats_put_rounded(out, bin_of(rows, row)->to))
-CELL(count, nai_stats_put_int(out, bin_of(rows, row)->count))
-CELL(percent,
-     nai_stats_put_rounded(out, 100.0 * (double)bin_of(rows, row)->count / (double)kernel_of(rows, row)->stats.count))
-CELL(cumulated_percent,
-     nai_stats_put_rounded(out, 100.0 * (double)(bin_of(rows, row)->before + bin_of(rows, row)->count) /
-                                    (double)kernel_of(rows, row)->stats.count))
-CELL(kernel_name, nai_stats_put_text(out, kernel_of(rows, row)->name))
+NAI_STATS_CELL(from, nai_stats_put_rounded(out, bin_of(rows, row)->from))
+NAI_STATS_CELL(to, nai_stats_put_rounded(out, bin_of(rows, row)->to))
+NAI_STATS_CELL(count, nai_stats_put_int(out, bin_of(rows, row)->count))
+NAI_STATS_CELL(percent, nai_stats_put_rounded(out, 100.0 * (double)bin_of(rows, row)->count /
+                                                       (double)kernel_of(rows, row)->stats.count))
+NAI_STATS_CELL(cumulated_percent,
+               nai_stats_put_rounded(out, 100.0 * (double)(bin_of(rows, row)->before + bin_of(rows, row)->count) /
+                                              (double)kernel_of(rows, row)->stats.count))
+NAI_STATS_CELL(kernel_name, nai_stats_put_text(out, kernel_of(rows, row)->name))
 
 const struct nai_stats_column nai_stats_histogram_columns[] = {{"From", NAI_STATS_TIME, from},
                                                                {"To", NAI_STATS_TIME, to},
@@ -273,13 +271,13 @@ static int64_t since(const struct nai_stats_rows *rows, uint32_t row, bool its_e
   return moment_of(rows, row)->start - (its_end ? before->end : before->start);
 }
 
-CELL(number, (void)rows; nai_stats_put_int(out, row))
-CELL(start, nai_stats_put_int(out, moment_of(rows, row)->start))
-CELL(end, nai_stats_put_int(out, moment_of(rows, row)->end))
-CELL(duration, nai_stats_put_int(out, moment_of(rows, row)->end - moment_of(rows, row)->start))
-CELL(period, nai_stats_put_int(out, since(rows, row, false)))
-CELL(gap, nai_stats_put_int(out, since(rows, row, true)))
-CELL(cumulated, nai_stats_put_int(out, pace_of(rows)->until[row]))
+NAI_STATS_CELL(number, (void)rows; nai_stats_put_int(out, row))
+NAI_STATS_CELL(start, nai_stats_put_int(out, moment_of(rows, row)->start))
+NAI_STATS_CELL(end, nai_stats_put_int(out, moment_of(rows, row)->end))
+NAI_STATS_CELL(duration, nai_stats_put_int(out, moment_of(rows, row)->end - moment_of(rows, row)->start))
+NAI_STATS_CELL(period, nai_stats_put_int(out, since(rows, row, false)))
+NAI_STATS_CELL(gap, nai_stats_put_int(out, since(rows, row, true)))
+NAI_STATS_CELL(cumulated, nai_stats_put_int(out, pace_of(rows)->until[row]))
 
 const struct nai_stats_column nai_stats_pace_columns[] = {{"Index", 0, number},
                                                           {"Start", NAI_STATS_STAMP, start},

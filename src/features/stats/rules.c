@@ -155,20 +155,19 @@ static void put_memory(struct nai_stats_cell *out, struct nai_stats_rows *rows, 
   nai_stats_put_text(out, known ? nai_stats_text_of(rows->source, rule->memory[kind]) : NULL);
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(duration, nai_stats_put_int(out, found_of(rows, row)->ns))
-CELL(start, nai_stats_put_int(out, found_of(rows, row)->start))
-CELL(from, put_memory(out, rows, row, FROM))
-CELL(to, put_memory(out, rows, row, TO))
-CELL(bytes, nai_stats_put_int(out, event_cell(rows, row, BYTES)))
-CELL(process, nai_stats_put_int(out, nai_stats_pid(event_cell(rows, row, PROCESS))))
-CELL(device, nai_stats_put_int(out, event_cell(rows, row, DEVICE)))
-CELL(context, nai_stats_put_int(out, event_cell(rows, row, CONTEXT)))
-CELL(stream, nai_stats_put_int(out, event_cell(rows, row, STREAM)))
-CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
-CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
-CELL(call_name, nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_WHOLE))))
+NAI_STATS_CELL(duration, nai_stats_put_int(out, found_of(rows, row)->ns))
+NAI_STATS_CELL(start, nai_stats_put_int(out, found_of(rows, row)->start))
+NAI_STATS_CELL(from, put_memory(out, rows, row, FROM))
+NAI_STATS_CELL(to, put_memory(out, rows, row, TO))
+NAI_STATS_CELL(bytes, nai_stats_put_int(out, event_cell(rows, row, BYTES)))
+NAI_STATS_CELL(process, nai_stats_put_int(out, nai_stats_pid(event_cell(rows, row, PROCESS))))
+NAI_STATS_CELL(device, nai_stats_put_int(out, event_cell(rows, row, DEVICE)))
+NAI_STATS_CELL(context, nai_stats_put_int(out, event_cell(rows, row, CONTEXT)))
+NAI_STATS_CELL(stream, nai_stats_put_int(out, event_cell(rows, row, STREAM)))
+NAI_STATS_CELL(call_pid, nai_stats_put_int(out, nai_stats_pid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
+NAI_STATS_CELL(call_tid, nai_stats_put_int(out, nai_stats_tid(call_cell(rows, row, NAI_STATS_CALL_THREAD))))
+NAI_STATS_CELL(call_name,
+               nai_stats_put_text(out, nai_stats_text_of(rows->source, call_cell(rows, row, NAI_STATS_CALL_WHOLE))))
 
 #define TIMES \
   {"Duration", NAI_STATS_TIME, duration}, { "Start", NAI_STATS_STAMP, start }

@@ -190,6 +190,10 @@ extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_se
     nai_stats_mpi_size_columns[], nai_stats_mpi_trace_columns[], nai_stats_video_columns[],
     nai_stats_nccl_map_columns[], nai_stats_mpi_map_columns[], nai_stats_congestion_columns[], nai_stats_file_columns[],
     nai_stats_metric_columns[], nai_stats_named_metric_columns[], nai_stats_nvlink_columns[];
+/* Defines a column's function, of what puts its cell. */
+#define NAI_STATS_CELL(function, expression) \
+  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
+#define NAI_STATS_MPI "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "MPI_COLLECTIVES_EVENTS"
 extern const char *const nai_stats_mpi_tables[]; /* programming.c; ends with NULL */
 extern const struct nai_stats_column nai_stats_gpu_trace_columns[], nai_stats_old_gpu_trace_columns[],
     nai_stats_call_trace_columns[], nai_stats_launch_columns[], nai_stats_launch_sum_columns[],

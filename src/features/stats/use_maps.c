@@ -164,16 +164,14 @@ static void put_share(struct nai_stats_cell *out, const struct nai_stats_rows *r
   nai_stats_put_rounded(out, 100.0 * (double)piece_of(rows, row)->ns[time] / (double)map_of(rows)->length);
 }
 
-#define CELL(function, expression) \
-  static void function(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) { expression; }
-CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
-CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
-CELL(start, nai_stats_put_int(out, piece_of(rows, row)->start))
-CELL(duration, (void)row; nai_stats_put_int(out, map_of(rows)->length))
-CELL(all, put_share(out, rows, row, ALL))
-CELL(of_class, put_share(out, rows, row, CLASS))
-CELL(rest, put_share(out, rows, row, REST))
-CELL(overlap, put_share(out, rows, row, OVERLAP))
+NAI_STATS_CELL(process, nai_stats_put_int(out, user_of(rows, row)->process))
+NAI_STATS_CELL(device, nai_stats_put_int(out, user_of(rows, row)->device))
+NAI_STATS_CELL(start, nai_stats_put_int(out, piece_of(rows, row)->start))
+NAI_STATS_CELL(duration, (void)row; nai_stats_put_int(out, map_of(rows)->length))
+NAI_STATS_CELL(all, put_share(out, rows, row, ALL))
+NAI_STATS_CELL(of_class, put_share(out, rows, row, CLASS))
+NAI_STATS_CELL(rest, put_share(out, rows, row, REST))
+NAI_STATS_CELL(overlap, put_share(out, rows, row, OVERLAP))
 
 #define PLACE                                                                         \
   {"PID", 0, process}, {"Device ID", 0, device}, {"Start", NAI_STATS_STAMP, start}, { \

@@ -100,12 +100,6 @@ static int read_changes(struct changes *c, const struct whatif_args *args, struc
   return args->balance ? add(c, NAI_CHANGE_BALANCE, "", err) : NAI_OK;
 }
 
-static bool asks_for_changes(const struct whatif_args *args) {
-  return args->wait_count || args->place_count || args->kernel_count || args->copy_count || args->call_count ||
-         args->copy_place_count || args->fused_count || args->pinned || args->graphs || args->host ||
-         args->no_profiler || args->balance;
-}
-
 /* The changes that findings name, each once. One that does not parse holds text of the trace in a pattern: it is none,
  * as in table what_if. */
 static int read_findings(struct changes *c, struct nai_run *run, struct nai_err *err) {
@@ -130,6 +124,7 @@ static int read_findings(struct changes *c, struct nai_run *run, struct nai_err 
 /* --- the answer ------------------------------------------------------------------------------- */
 
 struct answer {
+  bool of_findings; /* the changes are those that findings name, for the command line names none */
   struct nai_buf *out;
   const struct whatif_args *args;
   struct changes *changes;
@@ -263,12 +258,10 @@ static void print_json(const struct answer *a) {
 
 /* Why changes like these cannot be simulated, NULL where they can. */
 static const char *why_not(const struct answer *a) {
-  if (a->whatif.state >= NAI_PATH_NO_SAVINGS)
-    return a->whatif.reason;
-  for (uint32_t i = 0; i < a->changes->count; i++)
-    if (nai_change_is_of_waits(&a->changes->v[i]) && a->whatif.waits_unknown)
-      return a->whatif.waits_unknown;
-  return NULL;
+  const char *reason = nai_whatif_refuses(&a->whatif, NULL);
+  for (uint32_t i = 0; i < a->changes->count && !reason; i++)
+    reason = nai_whatif_refuses(&a->whatif, &a->changes->v[i]);
+  return reason;
 }
 
 static int count_edits(const struct answer *a, struct nai_err *err) {
@@ -311,7 +304,7 @@ static int keep_possible(const struct answer *a, struct nai_err *err) {
   struct changes *c = a->changes;
   for (uint32_t i = 0; i < c->count;) {
     c->edited[i] = 0;
-    if (!nai_change_is_of_waits(&c->v[i]) || !a->whatif.waits_unknown)
+    if (!nai_whatif_refuses(&a->whatif, &c->v[i]))
       NAI_TRY(nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err));
     if (c->edited[i])
       i++;
@@ -326,11 +319,11 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
   NAI_TRY(nai_whatif_begin(&a->whatif, m, &c->arena, err));
-  if (!asks_for_changes(a->args) && a->whatif.state < NAI_PATH_NO_SAVINGS)
+  if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);
   if (!a->refused && c->count) {
-    if (asks_for_changes(a->args))
+    if (!a->of_findings)
       NAI_TRY(count_edits(a, err));
     for (uint32_t i = 0; i < c->count; i++)
       all[i] = &c->v[i];
@@ -360,7 +353,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)count, (void)program;
   NAI_TRY(read_changes(&changes, args, err));
   NAI_TRY(nai_cmd_source_open(&opened, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
-  if (!asks_for_changes(args))
+  a.of_findings = !changes.count;
+  if (a.of_findings)
     NAI_TRY(read_findings(&changes, opened, err));
   NAI_TRY(nai_cmd_with_model(opened, &needs, simulate, &a, err));
   NAI_TRY(nai_cmd_print(&out, err));

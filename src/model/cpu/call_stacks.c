@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "model/graphs/graph_origin.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -131,6 +132,7 @@ static enum nai_site_kind kind_of(const struct nai_call_stacks *s, uint32_t row)
   if (parse_python(&python, s, row)) {
     NAI_SCOPED(nai_buf) path = {0};
     nai_buf_put(&path, python.path, (size_t)python.path_length);
+    s->arena->oom |= path.oom;
     class = nai_call_frames_class(s->frames.names, NAI_FRAME_FILE, nai_buf_str(&path));
     return class == NAI_FRAME_USER ? NAI_SITE_PYTHON : NAI_SITE_PYTHON_FRAMEWORK;
   }
@@ -266,7 +268,18 @@ int nai_call_stacks_open(struct nai_call_stacks *s, const struct nai_model *m, s
   NAI_TRY(NAI_NEW(s->stack_of, arena, m->apis.n, err));
   NAI_TRY(NAI_NEW(s->has_own, arena, m->apis.n, err));
   find_calls(s, &chains);
+  NAI_TRY(nai_arena_check(arena, err));
   return nai_call_frames_check(s->frames.names, err);
+}
+
+struct nai_call_source nai_call_source_of(const struct nai_call_stacks *s, const struct nai_graph_nodes *nodes,
+                                          int32_t process, int64_t node, uint32_t launch) {
+  uint32_t origin = NAI_NO_ROW;
+  if (node != NAI_NULL_I64 && node)
+    nai_graph_node_call(&origin, nodes, process, node);
+  bool captured = origin != NAI_NO_ROW && s->stack_of[origin];
+  uint32_t call = captured ? origin : launch;
+  return (struct nai_call_source){call, call == NAI_NO_ROW ? 0 : s->stack_of[call], captured};
 }
 
 void nai_call_stacks_free(struct nai_call_stacks *s) { nai_frames_free(&s->frames); }

@@ -48,6 +48,15 @@ bool nai_call_stacks_any(const struct nai_model *model);
 /* Needs the tables APIS and CALLCHAINS, and the part CALLS. */
 NAI_MUST_CHECK int nai_call_stacks_open(struct nai_call_stacks *stacks, const struct nai_model *model,
                                         struct nai_arena *arena, struct nai_err *err);
+/* Whose stack work on a GPU has: that of the call which captured its graph node, where that has one, else its launch's.
+ */
+struct nai_call_source {
+  uint32_t call, stack; /* call: row of api_events, NAI_NO_ROW for none */
+  bool captured;
+};
+struct nai_graph_nodes;
+struct nai_call_source nai_call_source_of(const struct nai_call_stacks *stacks, const struct nai_graph_nodes *nodes,
+                                          int32_t process, int64_t node, uint32_t launch);
 void nai_call_stacks_free(struct nai_call_stacks *stacks);
 
 /* A row of callchain_frames as people read it: "train/loop.py:42 step", "step() (app)"; "[cut]" where unwinding gave

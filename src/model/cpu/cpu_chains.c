@@ -40,15 +40,6 @@ static struct nai_chain make_chain(const struct nai_frames *f, const uint32_t *r
   return chain;
 }
 
-/* The first of rows[first + 1 .. n) that is of another chain than rows[first]. */
-static uint32_t chain_end(const struct nai_frames *f, const uint32_t *rows, uint32_t first, uint32_t n) {
-  uint32_t end = first + 1;
-  while (end < n && nai_at(&f->c.callchain_id, rows[end]) == nai_at(&f->c.callchain_id, rows[first]) &&
-         nai_at(&f->c.kind, rows[end]) == nai_at(&f->c.kind, rows[first]))
-    end++;
-  return end;
-}
-
 int nai_cpu_chains_build(struct nai_model *m, struct nai_err *err) {
   struct nai_arena *arena = &m->work->arenas[NAI_PART_CPU];
   const struct nai_table *t = m->tables[NAI_IN_CALLCHAINS];
@@ -63,11 +54,11 @@ int nai_cpu_chains_build(struct nai_model *m, struct nai_err *err) {
   for (uint32_t i = 0; i < n; i++)
     rows[i] = i;
   NAI_TRY(nai_rows_arrange(rows, n, order, 3, err));
-  for (uint32_t i = 0; i < n; i = chain_end(&f, rows, i, n))
+  for (uint32_t i = 0; i < n; i = nai_rows_run(rows, i, n, order, 2))
     count++;
   NAI_TRY(NAI_NEW(cpu->chains, &m->arena, count, err));
   for (uint32_t i = 0, end; i < n; i = end) {
-    end = chain_end(&f, rows, i, n);
+    end = nai_rows_run(rows, i, n, order, 2);
     cpu->chains[cpu->chain_count++] = make_chain(&f, rows + i, end - i);
   }
   return nai_call_frames_check(f.names, err);

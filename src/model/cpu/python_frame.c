@@ -15,9 +15,11 @@ static bool ends_path(char c) {
 static int find_path(const char **path, const char *text) {
   for (const char *at = strstr(text, ".py"); at; at = strstr(at + 1, ".py")) {
     const char *end = at + 3 + (at[3] == 'x'), *start = at;
+    if (!ends_path(*end)) /* before the way back, which then ends where the last one did */
+      continue;
     while (start > text && !ends_path(start[-1]))
       start--;
-    if (!ends_path(*end) || start == at)
+    if (start == at)
       continue;
     *path = start;
     return (int)(end - start);

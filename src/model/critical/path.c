@@ -169,6 +169,12 @@ uint32_t nai_path_call(const struct nai_model *m, const struct nai_path_segment 
   return call == NAI_NO_ROW ? NAI_NO_ROW : d->call_api[call];
 }
 
+const char *nai_path_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, const struct nai_op *op) {
+  return op->type == NAI_OP_KERNEL ? nai_model_kernel_name(m, op->row)
+       : op->type == NAI_OP_GRAPH  ? "CUDA graph"
+                                   : nai_model_direction(room, m, op->row);
+}
+
 const char *nai_path_subject(char room[NAI_KIND_NAME_MAX], const struct nai_model *m,
                              const struct nai_path_segment *s) {
   const struct nai_dependencies *d = m->dependencies;
@@ -177,8 +183,5 @@ const char *nai_path_subject(char room[NAI_KIND_NAME_MAX], const struct nai_mode
     return "";
   if (s->dep->kind == NAI_DEP_LAUNCH || nai_node_is_call(d, node))
     return nai_model_api_name(m, nai_path_call(m, s));
-  const struct nai_op *op = nai_dep_op(m, nai_node_op(d, node));
-  return op->type == NAI_OP_KERNEL ? nai_model_kernel_name(m, op->row)
-       : op->type == NAI_OP_GRAPH  ? "CUDA graph"
-                                   : nai_model_direction(room, m, op->row);
+  return nai_path_op_name(room, m, nai_dep_op(m, nai_node_op(d, node)));
 }

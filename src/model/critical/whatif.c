@@ -295,7 +295,7 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
   return NAI_OK;
 }
 
-/* Cautious is never better, favourable never worse than likely, and no interval narrower than the model's error. What
+/* Cautious is never better, favorable never worse than likely, and no interval narrower than the model's error. What
  * shortens a step does not lengthen it. */
 static void widen(struct nai_whatif_result *r, double now_ns) {
   double likely = r->ns[NAI_CASE_LIKELY];
@@ -310,16 +310,23 @@ static bool saves_nothing(const struct nai_whatif_result *r, const struct nai_wh
   return fabs(w->now_ns - r->ns[NAI_CASE_LIKELY]) < NAI_LEAST_GAIN * w->now_ns;
 }
 
-/* Whether a case differs from the likely one: waits are never more favourable, some changes are the same in all. */
+const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_change *change) {
+  return w->state >= NAI_PATH_NO_SAVINGS          ? w->reason
+       : change && nai_change_is_of_waits(change) ? w->waits_unknown
+                                                  : NULL;
+}
+
+/* The cases, as bits, in which a kind does something else than its factor says: waits are never more favorable. */
+static const uint8_t own_cases[NAI_CHANGE_KINDS] = {
+    [NAI_CHANGE_REMOVE_WAIT] = 1 << NAI_CASE_LOW, [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
+    [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW,     [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
+    [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,      [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
+
+/* Whether a case differs from the likely one. */
 static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
-  for (uint32_t i = 0; i < count; i++) {
-    const struct nai_change *c = changes[i];
-    bool cautious = nai_change_is_of_waits(c) || c->kind == NAI_CHANGE_BALANCE || c->kind == NAI_CHANGE_PINNED ||
-                    c->kind == NAI_CHANGE_GRAPHS;
-    if (c->factor[which] != c->factor[NAI_CASE_LIKELY] || c->kind == NAI_CHANGE_FUSE ||
-        (which == NAI_CASE_LOW && cautious))
+  for (uint32_t i = 0; i < count; i++)
+    if (changes[i]->factor[which] != changes[i]->factor[NAI_CASE_LIKELY] || own_cases[changes[i]->kind] >> which & 1)
       return true;
-  }
   return false;
 }
 

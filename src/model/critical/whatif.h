@@ -35,6 +35,8 @@ NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_mod
 /* How many operations or calls a change is about. */
 NAI_MUST_CHECK int nai_change_count(int64_t *out, const struct nai_whatif *whatif, const struct nai_change *change,
                                     struct nai_err *err);
+/* Why changes cannot be simulated here, or (of one) why that cannot; NULL where they can. */
+const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_change *change);
 /* Tries `count` changes together. */
 NAI_MUST_CHECK int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *whatif,
                                   const struct nai_change *const *changes, uint32_t count, struct nai_err *err);

@@ -29,7 +29,7 @@ export function schemaTable(report) {
     title: 'What the tables hold',
     description: 'Every column of every table: what it means, in which unit. The names are those of the CSV files, of report.json, of rules and SQL',
     columns: [
-      column('table', 'text', 'name of the table: tables/NAME.csv, and what rules and SQL call it'),
+      column('table', 'text', 'name of the table: what rules and SQL call it, and tables/NAME.csv where it has rows'),
       column('column', 'text', 'name of the column'),
       column('meaning', 'text', 'what it says'),
       column('unit', 'text', 'unit of its numbers'),
