@@ -1,7 +1,7 @@
 /** @import { Evidence, Report } from './types.js' */
 /** @import { Model } from './model.js' */
 import { byId, h } from './dom.js';
-import { HelpDialog } from './help.js';
+import { reportHelp } from './help.js';
 import { hasIterations } from './iterations/instances.js';
 import { IterationsView } from './iterations/view.js';
 import { NvtxView } from './nvtx/view.js';
@@ -39,7 +39,7 @@ export class App {
     this.views = hasIterations(model) ? [...VIEWS, ['iterations', 'Iterations']] : VIEWS;
     if (this.views.length > VIEWS.length)
       byId('view-nvtx').after(h('section', { id: 'view-iterations', class: 'view', 'aria-label': 'Iterations', hidden: true }));
-    this.help = new HelpDialog();
+    this.help = reportHelp();
     this.shell = new Shell(
       this.views,
       { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() },

@@ -1,4 +1,5 @@
 import { h } from './dom.js';
+import { HelpDialog, keySection, wordList } from './help-dialog.js';
 import { TIMELINE_KEYS } from './timeline/keys.js';
 import { mouseChoice } from './timeline/mouse-habit.js';
 import { CAUSES, WORDS } from './words.js';
@@ -20,71 +21,22 @@ const POINTER = [
   ['Double click', 'Zoom to the selection'],
 ];
 
-/** Keys and gestures. */
-export class HelpDialog {
-  constructor() {
-    /** @param {string} title @param {readonly (readonly [string, string])[]} rows */
-    const section = (title, rows) => [
-      h('h3', {}, title),
-      h(
-        'dl',
-        { class: 'keys' },
-        rows.flatMap(([keys, text]) => [
-          h(
-            'dt',
-            {},
-            keys.split('  ').map((key) => h('kbd', {}, key)),
-          ),
-          h('dd', {}, text),
-        ]),
-      ),
-    ];
-    this.dialog = h(
-      'dialog',
-      { class: 'help', 'aria-label': 'Help' },
-      h(
-        'header',
-        {},
-        h('h2', {}, 'Help'),
-        h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.dialog.close() }, '×'),
-      ),
-      h('h3', {}, 'What the words mean'),
-      h(
-        'dl',
-        { class: 'words' },
-        WORDS.flatMap(({ word, text, where }) => [
-          h('dt', {}, word),
-          h(
-            'dd',
-            {},
-            text,
-            ' ',
-            where ? h('a', { href: where, onclick: () => this.dialog.close() }, 'Show it here') : null,
-          ),
-        ]),
-      ),
-      h('details', {}, h('summary', {}, 'Causes of idle gaps'), h('dl', { class: 'words' }, CAUSES.flatMap(({ word, text }) => [h('dt', {}, word), h('dd', {}, text)]))),
-      section('Everywhere', GENERAL),
-      section('Timeline', TIMELINE_KEYS),
-      section('Pointer', POINTER),
-      mouseChoice(),
-      h(
-        'p',
-        { class: 'muted' },
-        'The address holds the view: copy it with “Link” and anyone who opens the same file sees the same place.',
-      ),
-    );
-    document.body.append(this.dialog);
-    /** @type {HTMLElement | null} */
-    this.opener = null;
-    this.dialog.addEventListener('close', () => this.opener?.focus());
-  }
-
-  open() {
-    if (this.dialog.open) return;
-    // Keys open it from anywhere: without a control in focus, the view's tab is where the keyboard goes on.
-    const focused = /** @type {HTMLElement} */ (document.activeElement);
-    this.opener = focused === document.body ? document.querySelector('#views [aria-current]') : focused;
-    this.dialog.showModal();
-  }
+/** The help of a report's page. */
+export function reportHelp() {
+  const help = new HelpDialog(
+    wordList(
+      WORDS.map(({ word, text, where }) => [
+        word,
+        text,
+        ' ',
+        where ? h('a', { href: where, onclick: () => help.dialog.close() }, 'Show it here') : null,
+      ]),
+    ),
+    h('details', {}, h('summary', {}, 'Causes of idle gaps'), wordList(CAUSES.map(({ word, text }) => [word, text]))),
+    keySection('Everywhere', GENERAL),
+    keySection('Timeline', TIMELINE_KEYS),
+    keySection('Pointer', POINTER),
+    mouseChoice(),
+  );
+  return help;
 }

@@ -12,7 +12,7 @@ import { withMicro } from '../words.js';
 import { differenceFirst } from './columns.js';
 import { buildDifferences } from './differences.js';
 import { FlameView } from './flame-view.js';
-import { CompareHelp } from './help.js';
+import { compareHelp } from './help.js';
 import { PairView } from './pair-view.js';
 import { PartTable } from './part-table.js';
 
@@ -45,7 +45,7 @@ export class CompareApp {
     /** @type {ViewName} */
     this.view = 'overview';
     this.shell = new Shell(VIEWS, { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() }, h('button', { type: 'button', title: 'Help (?)', onclick: () => this.help.open() }, '?'));
-    this.help = new CompareHelp();
+    this.help = compareHelp();
     this.report = /** @type {Report} */ (/** @type {unknown} */ ({ tables: this.shownTables(), trace: { file: 'compare' } }));
     this.model = this.tableModel();
     this.tables = new TablesView(/** @type {App} */ (/** @type {unknown} */ (this)), byId('view-tables'));
