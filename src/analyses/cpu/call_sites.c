@@ -61,8 +61,6 @@ static int place_of(struct place **place, struct work *w, uint32_t stack, enum s
   uint32_t site = w->stacks.stacks[stack].site;
   uint32_t owner = nai_keyset_add(&w->owners, nai_key_pair(process, (uint32_t)(gpu + 1)), &added);
   uint32_t number = nai_keyset_add(&w->places_by_key, nai_key_pair((int64_t)owner, site * 4 + scope), &added);
-  if (w->owners.oom || w->places_by_key.oom)
-    return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(w->places, w->place_capacity, number, w->io->arena, err));
   *place = &w->places[number];
   if (added)
@@ -70,7 +68,7 @@ static int place_of(struct place **place, struct work *w, uint32_t stack, enum s
   if (stack)
     nai_keyset_add(&w->stacks_seen, nai_key_pair((int64_t)number, stack), &stack_added);
   (*place)->sums.stack_count += stack_added;
-  return w->stacks_seen.oom ? nai_err_nomem(err) : NAI_OK;
+  return w->owners.oom || w->places_by_key.oom || w->stacks_seen.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* --- work of GPUs --------------------------------------------------------------------------------- */

@@ -155,8 +155,8 @@ static bool read_window(struct request *request, const char *word) {
 }
 
 static char *find_word(char *words, const char *word) {
-  char *found = strstr(words, word);
-  return strncmp(words, word + 1, strlen(word + 1)) == 0 ? words : found;
+  const char *first = word + 1; /* without the colon before it */
+  return strncmp(words, first, strlen(first)) == 0 ? words : strstr(words, word);
 }
 
 /* A name may hold colons: it is the last argument. */

@@ -37,9 +37,10 @@ static int find_rates(double rates[DIRECTIONS], const struct edit *e, struct nai
           list[count++] = llround(1000 * rate_of(m, op));
       }
     rates[direction] = 0;
+    size_t middle = count / 2;
     if (count) {
-      nai_select_i64(list, count, count / 2);
-      rates[direction] = (double)list[count / 2] / 1000;
+      nai_select_i64(list, count, middle);
+      rates[direction] = (double)list[middle] / 1000;
     }
   }
   return NAI_OK;
