@@ -11,7 +11,10 @@ struct group {
   bool start_end;
   int64_t with_work, own_ns, busy_ns, range_ns, ops, launches, streams;
   int64_t kernel_ns, comm_ns, graph_ns, copy_ns, union_ns;
-  uint32_t longest; /* span */
+  uint32_t longest;          /* span */
+  const struct span *before; /* the last one of those that `union_ns` holds */
+  int64_t until;             /* where those of that one's process end */
+  bool disordered;
 };
 struct span {
   int64_t start, end, lag_ns;
@@ -108,27 +111,39 @@ static int count_instances(struct work *w, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Per group and process, spans in order of start: the time that they cover. */
+/* Adds what a span covers that those of its process before it did not. Spans come by process, then by start; where they
+ * do not, the group is disordered. */
+static void cover(struct group *group, const struct span *span) {
+  const struct span *before = group->before;
+  bool again = before && before->process == span->process;
+  group->disordered |= before && NAI_COMPARE({before->process, span->process}, {before->start, span->start}) > 0;
+  int64_t from = again && group->until > span->start ? group->until : span->start;
+  group->until = from > span->end ? from : span->end;
+  group->union_ns += group->until - from;
+  group->before = span;
+}
+
+/* Per group and process the time that spans cover: of most groups in the order in which they were found. */
 static int sum_unions(struct work *w, struct nai_err *err) {
   struct nai_key *keys;
-  int64_t until = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < w->span_count; i++)
+    cover(&w->groups[w->spans[i].group], &w->spans[i]);
   NAI_TRY(NAI_NEW(keys, w->arena, w->span_count, err));
   for (uint32_t i = 0; i < w->span_count; i++)
-    keys[i] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
-  NAI_TRY(nai_sort_keys(keys, w->span_count, err));
-  for (uint32_t i = 0; i < w->span_count; i++) {
-    const struct span *span = &w->spans[keys[i].value];
-    keys[i].key = (uint64_t)nai_key_pair(span->group, (uint32_t)span->process);
-  }
-  NAI_TRY(nai_sort_keys(keys, w->span_count, err));
-  for (uint32_t i = 0; i < w->span_count; i++) {
-    const struct span *span = &w->spans[keys[i].value];
-    if (!i || keys[i].key != keys[i - 1].key)
-      until = INT64_MIN;
-    int64_t from = span->start > until ? span->start : until;
-    until = span->end > until ? span->end : until;
-    w->groups[span->group].union_ns += until > from ? until - from : 0;
-  }
+    if (w->groups[w->spans[i].group].disordered)
+      keys[count++] = (struct nai_key){nai_key_from_i64(w->spans[i].start), i};
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (uint32_t i = 0; i < count; i++)
+    keys[i].key = nai_key_from_i64(w->spans[keys[i].value].process);
+  NAI_TRY(nai_sort_keys(keys, count, err));
+  for (uint32_t g = 0; g < w->known.count; g++)
+    if (w->groups[g].disordered) {
+      w->groups[g].before = NULL;
+      w->groups[g].union_ns = 0;
+    }
+  for (uint32_t i = 0; i < count; i++)
+    cover(&w->groups[w->spans[keys[i].value].group], &w->spans[keys[i].value]);
   return NAI_OK;
 }
 

@@ -49,17 +49,10 @@ static void add_part(struct nai_gpu_idle *idle, enum nai_idle_cause cause, int64
   }
 }
 
-/* Most gaps are the short distance between an operation and the next, which had been launched before. */
-static bool is_distance(const struct walk *w, const struct nai_idle_gap *gap) {
-  return gap->end - gap->start <= w->idle->latency_limit && gap->launch != NAI_NO_ROW &&
-         nai_at(&w->m->apis.end_ns, gap->launch) <= gap->start &&
-         nai_at(&w->m->apis.start_ns, gap->launch) <= gap->start;
-}
-
 static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_err *err) {
   struct nai_idle_split split;
   struct nai_gpu_idle *idle = w->idle;
-  if (is_distance(w, gap)) {
+  if (nai_idle_is_distance(w->m, gap, idle->latency_limit)) {
     add_part(idle, NAI_IDLE_LAUNCH_LATENCY, gap->end - gap->start, gap);
     idle->cause[gap->number] = NAI_IDLE_LAUNCH_LATENCY;
     return NAI_OK;

@@ -23,6 +23,14 @@ static inline struct nai_idle_charge nai_idle_charge_to(const struct nai_model *
   return (struct nai_idle_charge){wait, nai_at_text(&m->apis.thread, wait), end, end + NAI_DRAIN_EFFECT_NS, left};
 }
 
+/* Most gaps are the short distance between an operation and the next, which had been launched before: launch latency as
+ * a whole. */
+static inline bool nai_idle_is_distance(const struct nai_model *m, const struct nai_idle_gap *gap,
+                                        int64_t latency_limit) {
+  return gap->end - gap->start <= latency_limit && gap->launch != NAI_NO_ROW &&
+         nai_at(&m->apis.end_ns, gap->launch) <= gap->start && nai_at(&m->apis.start_ns, gap->launch) <= gap->start;
+}
+
 /* `at` is where the last gap was, to go on from. Adds to `shares`, and to `host` when the thread was in code
  * of its own; both may be NULL. A wait that drained the queue before this gap replaces `charge`. Of the causes only
  * what lies in `within` counts; NULL for the whole gap. */

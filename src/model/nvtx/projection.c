@@ -251,6 +251,18 @@ static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err
   return w->used_count ? w->put(w->ctx, &projection, err) : NAI_OK;
 }
 
+/* The first launch behind `next` that begins after `end`. Most ranges hold few: steps that double come first. */
+static uint32_t behind_end(const struct work *w, int64_t end) {
+  uint32_t from = w->next, step = 1;
+  while (step < w->launch_count - from && w->launches[from + step].start <= end) {
+    from += step;
+    step *= 2;
+  }
+  uint32_t rest = step < w->launch_count - from ? step : w->launch_count - from;
+  return from +
+         (uint32_t)nai_bisect(w->launches + from, rest, sizeof *w->launches, offsetof(struct launch, start), end + 1);
+}
+
 static int project(struct work *w, uint32_t thread, uint32_t range, struct nai_err *err) {
   const struct NVTX_EVENTS_columns *ranges = &w->m->nvtx;
   int64_t start = nai_at(&ranges->start_ns, range), end = nai_at(&ranges->end_ns, range);
@@ -258,8 +270,7 @@ static int project(struct work *w, uint32_t thread, uint32_t range, struct nai_e
     return NAI_OK;
   while (w->next < w->launch_count && w->launches[w->next].start < start)
     w->next++;
-  uint32_t behind = w->next + (uint32_t)nai_bisect(w->launches + w->next, w->launch_count - w->next,
-                                                   sizeof *w->launches, offsetof(struct launch, start), end + 1);
+  uint32_t behind = behind_end(w, end);
   bool inside = is_inside(w, thread, range, end);
   if (behind == w->next)
     return NAI_OK;
