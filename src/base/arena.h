@@ -38,7 +38,7 @@ NAI_MUST_CHECK int nai_arena_resize(void *array, struct nai_arena *arena, size_t
 NAI_MUST_CHECK int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size, struct nai_arena *arena,
                                   struct nai_err *err);
 #define NAI_ROOM(array, capacity, index, arena, err) \
-  nai_arena_room(&(array), &(capacity), (index), sizeof *(array), (arena), (err))
+  ((index) < (capacity) ? NAI_OK : nai_arena_room(&(array), &(capacity), (index), sizeof *(array), (arena), (err)))
 /* The same for containers that may have no arena: then the array is one of base/spill_array.h, and what is new is not
  * zeroed. False when out of memory. */
 bool nai_arena_or_spill(void *array, struct nai_arena *arena, const char *directory, size_t old_bytes, size_t bytes);
