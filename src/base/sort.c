@@ -90,8 +90,8 @@ static int compare_i64(const void *pa, const void *pb) {
  * and where that did not help before (few distinct values), one value. */
 static void choose_pivots(int64_t *low, int64_t *high, const int64_t *v, size_t lo, size_t hi, size_t k, bool one,
                           uint64_t *random) {
-  enum { SAMPLE = 256, MARGIN = 20 };
-  if (one || hi - lo <= 4 * SAMPLE) {
+  enum { SAMPLE = 256, MARGIN = 20, WORTH_SORTING = 32 * SAMPLE };
+  if (one || hi - lo <= WORTH_SORTING) {
     *low = *high = v[lo + (size_t)(next_random(random) % (hi - lo))];
     return;
   }
