@@ -11,10 +11,11 @@
 
 enum { PAGE_BYTES = 4096, MAX_COLUMNS = 48, MAX_TABLES = 80 };
 
+static const char not_null[] = "   NOT NULL";
+
 struct table {
   char name[64];
-  const char *create; /* its statement in the schema, up to the semicolon */
-  int create_size;
+  sqlite3_str *create;  /* its statement in the schema, without the semicolon */
   sqlite3_stmt *insert; /* NULL until the table exists; its parameters are named like the columns */
   int column_count;
   char columns[MAX_COLUMNS][40];
@@ -81,24 +82,50 @@ static int execute(struct nai_gen_db *db, const char *sql, struct nai_gen_err *e
   return 0;
 }
 
-/* The statements of the generation's schema, which are one table each. */
-static int read_schema(struct nai_gen_db *db, struct nai_gen_err *err) {
+/* Whether what a line of the schemas declares is in exports of that year. */
+static bool is_of_year(const char *line, int year) {
+  const char *since = strstr(line, "since "), *until = strstr(line, "until ");
+  return (!since || year >= atoi(since + strlen("since "))) && (!until || year <= atoi(until + strlen("until ")));
+}
+
+static void add_column(const struct nai_gen_db *db, sqlite3_str *create, const char *column) {
+  bool first = sqlite3_str_length(create) && sqlite3_str_value(create)[sqlite3_str_length(create) - 1] == '(';
+  bool nullable = db->options.schema > NAI_GEN_2019 || strstr(column, not_null);
+  sqlite3_str_appendf(create, "%s\n%s%s", first ? "" : ",", column, nullable ? "" : not_null);
+}
+
+/* Adds a line of the schemas to the table that began last; `*table` is NULL where that is of other years. */
+static void add_line(struct nai_gen_db *db, struct table **table, char *line) {
   static const char create[] = "CREATE TABLE ";
-  char path[64];
-  snprintf(path, sizeof path, "tests/gen/schemas/%d.sql", db->options.schema);
-  const struct nai_asset *schema = nai_asset_find(path);
-  for (const char *at = schema ? schema->data : NULL; at && (at = strstr(at, create)); db->table_count++) {
-    struct table *table = &db->tables[db->table_count];
-    const char *end = strchr(at, ';');
-    if (db->table_count == MAX_TABLES || !end || sscanf(at + strlen(create), "%63s", table->name) != 1) {
-      db->table_count = 0;
-      break;
-    }
-    table->create = at;
-    table->create_size = (int)(end - at);
-    at = end;
+  bool there = is_of_year(line, db->options.schema);
+  char *comma = strchr(line, ','), *years = strstr(line, " --"), *end = comma ? comma : years;
+  if (end) {
+    *end = '\0';
   }
-  return db->table_count ? 0 : nai_gen_fail(NAI_GEN_EOUTPUT, err, "cannot read the tables of %s", path);
+  if (strncmp(line, create, strlen(create)) == 0) {
+    *table = there && db->table_count < MAX_TABLES ? &db->tables[db->table_count++] : NULL;
+    if (*table) {
+      sscanf(line + strlen(create), "%63s", (*table)->name);
+      (*table)->create = sqlite3_str_new(NULL);
+      sqlite3_str_appendall((*table)->create, line);
+    }
+  } else if (*table && *line == ')') {
+    sqlite3_str_appendall((*table)->create, "\n)");
+  } else if (*table && there) {
+    add_column(db, (*table)->create, line);
+  }
+}
+
+/* The tables of the generation: a line a column. */
+static int read_schema(struct nai_gen_db *db, struct nai_gen_err *err) {
+  const struct nai_asset *schema = nai_asset_find("tests/gen/schemas.sql");
+  struct table *table = NULL;
+  char line[160];
+  for (const char *at = schema ? schema->data : ""; *at; at += strcspn(at, "\n") + 1) {
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+    add_line(db, &table, line);
+  }
+  return db->table_count ? 0 : nai_gen_fail(NAI_GEN_EOUTPUT, err, "cannot read the tables of %d", db->options.schema);
 }
 
 static struct table *find_table(const struct nai_gen_db *db, const char *name) {
@@ -122,8 +149,7 @@ int64_t nai_gen_db_row_count(const struct nai_gen_db *db, const char *table) {
 
 /* The statement that creates the table; where invalid rows are to be written, without what would refuse them. */
 static char *create_statement(const struct nai_gen_db *db, const struct table *table) {
-  static const char not_null[] = "   NOT NULL";
-  char *sql = sqlite3_mprintf("%.*s", table->create_size, table->create);
+  char *sql = sqlite3_mprintf("%s", sqlite3_str_value(table->create));
   for (char *at = sql; at && db->options.without_checks && (at = strstr(at, not_null));) {
     memmove(at, at + strlen(not_null), strlen(at + strlen(not_null)) + 1);
   }
@@ -249,7 +275,7 @@ static int find_column(const struct table *table, const char *name, int from) {
 static int check_missing(const struct nai_gen_db *db, const char *table, const char *column, struct nai_gen_err *err) {
   return db->options.schema < NAI_GEN_2026
            ? 0
-           : nai_gen_fail(NAI_GEN_EUSAGE, err, "schemas/%d.sql has no %s.%s", db->options.schema, table, column);
+           : nai_gen_fail(NAI_GEN_EUSAGE, err, "schemas.sql has no %s.%s", table, column);
 }
 
 static int bind_row(struct nai_gen_db *db, struct table *table, const struct nai_gen_row *row,
@@ -337,5 +363,8 @@ void nai_gen_db_free(struct nai_gen_db *db) {
   }
   free(db->path);
   free(db->temporary);
+  for (int table = 0; table < db->table_count; table++) {
+    sqlite3_free(sqlite3_str_finish(db->tables[table].create));
+  }
   free(db);
 }

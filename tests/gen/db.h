@@ -1,4 +1,4 @@
-/* Writes rows into a fresh SQLite file, whose tables are those of a generation of the exporter: schemas/YEAR.sql.
+/* Writes rows into a fresh SQLite file, whose tables are those of a generation of the exporter: schemas.sql.
  *
  * Tables are created when their first row arrives, like the exporter's lazy mode. Everything
  * happens in one transaction without a journal: the file is temporary until nai_gen_db_commit

@@ -66,8 +66,7 @@ static int slow_pauses(int64_t *gaps, int n, int64_t window) {
   return pauses;
 }
 
-static void test_pauses_agree_with_the_slow_way(void **state) {
-  (void)state;
+TEST(test_pauses_agree_with_the_slow_way) {
   int met = 0;
   for (uint64_t seed = 1; seed <= 200; seed++) {
     struct fixture f;
@@ -114,8 +113,7 @@ static void paint(unsigned char *line, int64_t a, int64_t b, unsigned char kind)
     line[t] = line[t] == 0 || kind < line[t] ? kind : line[t];
 }
 
-static void test_spans_partition_the_window(void **state) {
-  (void)state;
+TEST(test_spans_partition_the_window) {
   enum { COMPUTE = 1, COMM, COPY };
   for (uint64_t seed = 1; seed <= 60; seed++) {
     struct fixture f;
@@ -155,8 +153,7 @@ static void test_spans_partition_the_window(void **state) {
 }
 
 /* Set-up, pause, work, pause, a check: sums are exact and each part has its name. */
-static void test_kinds_of_spans(void **state) {
-  (void)state;
+TEST(test_kinds_of_spans) {
   struct fixture f;
   fixture_init(&f);
   fixture_process(&f, 1);
@@ -191,8 +188,7 @@ static void test_kinds_of_spans(void **state) {
 }
 
 /* Share of kernel time in what occurs five times or more, counted pair by pair. */
-static void test_repetition(void **state) {
-  (void)state;
+TEST(test_repetition) {
   for (uint64_t seed = 1; seed <= 30; seed++) {
     struct fixture f;
     int64_t ns[60], repeated = 0, total = 0;
@@ -258,8 +254,7 @@ static void os_call(struct fixture *f, int64_t start, int64_t end, const char *n
   nai_set_str(t, t->rows - 1, OSRT_EVENTS_name, name);
 }
 
-static void test_causes_of_pauses(void **state) {
-  (void)state;
+TEST(test_causes_of_pauses) {
   struct fixture f;
   begin_pause(&f);
   os_call(&f, 10 * MS, 90 * MS, "getc", 0);
@@ -298,8 +293,7 @@ static void test_causes_of_pauses(void **state) {
 
 static int ascending(const void *a, const void *b) { return -descending(a, b); }
 
-static void test_modes(void **state) {
-  (void)state;
+TEST(test_modes) {
   struct nai_modes modes;
   int64_t two[40], one[40];
   for (int i = 0; i < 40; i++) {
@@ -321,8 +315,7 @@ static void test_modes(void **state) {
 
 /* Blocks of kernels that run, nanosecond by nanosecond. */
 /* Blocks of less than a warp leave lanes idle, too. */
-static void test_underfilled(void **state) {
-  (void)state;
+TEST(test_underfilled) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     struct fixture f;
     enum { N = 30, SMS = 16 };
@@ -364,8 +357,7 @@ static void test_underfilled(void **state) {
 
 /* A block of n threads uses n of the 32 lanes of its warp, or starts for n of 256 threads where a thousand of them take
  * a thousand clocks; and what runs beside other work is not won at all. */
-static void test_small_blocks(void **state) {
-  (void)state;
+TEST(test_small_blocks) {
   static const struct {
     int64_t threads, beside, gain; /* of four kernels of 1001 ns each */
     int64_t clock;                 /* 0: unknown */
@@ -406,8 +398,7 @@ static void test_small_blocks(void **state) {
 }
 
 /* A lone elementwise kernel has nothing to be fused with; two in a row do; casts count by themselves. */
-static void test_unfused(void **state) {
-  (void)state;
+TEST(test_unfused) {
   struct fixture f;
   fixture_init(&f);
   fixture_process(&f, 1);
@@ -438,8 +429,7 @@ static void test_unfused(void **state) {
 }
 
 /* Copies: same size again and again, on the stream that computes, tiny ones with a wait; migrated pages are none. */
-static void test_copies(void **state) {
-  (void)state;
+TEST(test_copies) {
   enum { H2D = 1, UM_H2D = 11, PAGEABLE = 0, DEVICE = 2 };
   struct fixture f;
   fixture_init(&f);
@@ -492,8 +482,7 @@ static void round_trips(struct fixture *f, int pairs, int64_t between_ns) {
   fixture_build(f);
 }
 
-static void test_round_trips(void **state) {
-  (void)state;
+TEST(test_round_trips) {
   struct fixture f;
   round_trips(&f, 6, 18000); /* 20 us without copies between */
   struct nai_table *losses = losses_of(&f);
@@ -550,15 +539,13 @@ static void check_ranges(const char *name, const char *what) {
   fixture_free(&f);
 }
 
-static void test_copies_by_layer(void **state) {
-  (void)state;
+TEST(test_copies_by_layer) {
   check_ranges("blocks.", "streamed_copies");
   check_ranges("train_step ", "repeated_copies");
 }
 
 /* Calls in the first fifth, and the first of each function, do not count; time is that in which the GPU is idle. */
-static void test_allocation(void **state) {
-  (void)state;
+TEST(test_allocation) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 1);
@@ -581,8 +568,7 @@ static void test_allocation(void **state) {
 }
 
 /* Pages that move under a kernel, and what lies between them as far as a fault may take. */
-static void test_page_migration(void **state) {
-  (void)state;
+TEST(test_page_migration) {
   struct fixture f;
   fixture_init(&f);
   fixture_process(&f, 1);
@@ -602,22 +588,3 @@ static void test_page_migration(void **state) {
   nai_table_free(losses);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_pauses_agree_with_the_slow_way),
-    cmocka_unit_test(test_spans_partition_the_window),
-    cmocka_unit_test(test_kinds_of_spans),
-    cmocka_unit_test(test_repetition),
-    cmocka_unit_test(test_causes_of_pauses),
-    cmocka_unit_test(test_modes),
-    cmocka_unit_test(test_underfilled),
-    cmocka_unit_test(test_small_blocks),
-    cmocka_unit_test(test_unfused),
-    cmocka_unit_test(test_copies),
-    cmocka_unit_test(test_round_trips),
-    cmocka_unit_test(test_copies_by_layer),
-    cmocka_unit_test(test_allocation),
-    cmocka_unit_test(test_page_migration),
-};
-
-UNIT_GROUP(active_spans, NULL, NULL)

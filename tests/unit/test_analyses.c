@@ -64,8 +64,7 @@ static void check_sync(struct fixture *f, const struct call *c, int calls, const
   nai_table_free(sync);
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (int round = 0; round < 500; round++) {
     struct fixture f;
     struct call c[MAX_CALLS];
@@ -96,8 +95,7 @@ static void test_random(void **state) {
 }
 
 /* A wait that holds many polls is still seen from a gap in its middle; its name, not theirs, is the host's activity. */
-static void test_long_wait(void **state) {
-  (void)state;
+TEST(test_long_wait) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10);
@@ -117,8 +115,7 @@ static void test_long_wait(void **state) {
 }
 
 /* More names than any small table holds: the largest share wins wherever it comes. */
-static void test_many_names(void **state) {
-  (void)state;
+TEST(test_many_names) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10);
@@ -141,8 +138,7 @@ static void test_many_names(void **state) {
 }
 
 /* The range that most waiting time was spent in, not the one with most waits. */
-static void test_top_range(void **state) {
-  (void)state;
+TEST(test_top_range) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10);
@@ -160,8 +156,7 @@ static void test_top_range(void **state) {
 }
 
 /* Whether its GPUs were busy is not known of a call whose process is not. */
-static void test_unknown_process(void **state) {
-  (void)state;
+TEST(test_unknown_process) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10),
@@ -183,8 +178,7 @@ static void test_unknown_process(void **state) {
   fixture_free(&f);
 }
 
-static void test_launch_rates(void **state) {
-  (void)state;
+TEST(test_launch_rates) {
   enum { N = 300, MS10 = 10000000 };
   struct fixture f;
   int64_t start[N], end[N];
@@ -242,8 +236,7 @@ static void test_launch_rates(void **state) {
   fixture_free(&f);
 }
 
-static void test_memory(void **state) {
-  (void)state;
+TEST(test_memory) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 10);
@@ -274,8 +267,7 @@ static void test_memory(void **state) {
 }
 
 /* What no memory reaches is counted and gives no rate; a fast cache and a coarse clock are no such thing. */
-static void test_impossible_rates(void **state) {
-  (void)state;
+TEST(test_impossible_rates) {
   static const struct {
     int64_t bytes, ns;
     bool possible;
@@ -311,8 +303,7 @@ static void test_impossible_rates(void **state) {
 }
 
 /* Every analysis on nothing, and on rows without process, GPU or names. */
-static void test_every_analysis(void **state) {
-  (void)state;
+TEST(test_every_analysis) {
   for (int filled = 0; filled < 2; filled++) {
     struct fixture f;
     fixture_init(&f);
@@ -334,8 +325,7 @@ static void test_every_analysis(void **state) {
 }
 
 /* As many processes and names as kernels: what is not near linear runs into the time limit of the tests. */
-static void test_many_processes(void **state) {
-  (void)state;
+TEST(test_many_processes) {
   enum { N = 40000 };
   struct fixture f;
   fixture_init(&f);
@@ -358,12 +348,3 @@ static void test_many_processes(void **state) {
   nai_table_free(t);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_random),          cmocka_unit_test(test_long_wait),
-    cmocka_unit_test(test_many_names),      cmocka_unit_test(test_top_range),
-    cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_rates),
-    cmocka_unit_test(test_memory),          cmocka_unit_test(test_every_analysis),
-    cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_impossible_rates)};
-
-UNIT_GROUP(analyses, NULL, NULL)

@@ -29,8 +29,7 @@ static uint64_t next_random(void) {
 
 /* --- buf, err --------------------------------------------------------------------------------- */
 
-static void test_buf(void **state) {
-  (void)state;
+TEST(test_buf) {
   struct nai_buf buf = {0};
   struct nai_err err = {0};
   assert_string_equal(nai_buf_str(&buf), "");
@@ -53,8 +52,7 @@ static void test_buf(void **state) {
 }
 
 /* LEB128's own examples, and what decoding gives back, one by one and many at a time. */
-static void test_varints(void **state) {
-  (void)state;
+TEST(test_varints) {
   static const uint64_t values[] = {0, 1, 127, 128, 300, 624485, UINT64_MAX, 5};
   enum { COUNT = sizeof values / sizeof *values };
   struct nai_buf one = {0}, many = {0};
@@ -77,8 +75,7 @@ static void test_varints(void **state) {
   nai_buf_free(&many);
 }
 
-static void test_err(void **state) {
-  (void)state;
+TEST(test_err) {
   struct nai_err err = {0};
   assert_int_equal(nai_err_set(&err, NAI_EINPUT, "row %d", 7), NAI_EINPUT);
   assert_int_equal(nai_err_wrap(&err, NAI_EINPUT, "table \"%s\"", "x"), NAI_EINPUT);
@@ -103,8 +100,7 @@ static void test_err(void **state) {
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-static void test_strings_against_a_list(void **state) {
-  (void)state;
+TEST(test_strings_against_a_list) {
   enum { ADDS = 20000, DISTINCT = 3000 };
   struct nai_strings strings = {0};
   static char texts[DISTINCT][16];
@@ -137,8 +133,7 @@ static void test_strings_against_a_list(void **state) {
 
 /* Texts asked for lately are found by their ends: those of the same ends and length are different texts all the same.
  */
-static void test_strings_with_the_same_ends(void **state) {
-  (void)state;
+TEST(test_strings_with_the_same_ends) {
   enum { LONGEST = 40, VARIANTS = 3, ROUNDS = 5 };
   struct nai_strings strings = {0};
   uint32_t ids[LONGEST][LONGEST][VARIANTS];
@@ -169,8 +164,7 @@ static int by_key_then_value(const void *pa, const void *pb) {
   return c ? c : (a->value > b->value) - (a->value < b->value);
 }
 
-static void test_sort_is_stable_and_right(void **state) {
-  (void)state;
+TEST(test_sort_is_stable_and_right) {
   static const int shifts[] = {0, 8, 32, 56, 60, 63};
   for (size_t round = 0; round < 60; round++) {
     size_t n = round < 10 ? round * 7 : (size_t)(next_random() % 3000);
@@ -197,8 +191,7 @@ static int by_i64(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-static void test_quantiles_against_sorting(void **state) {
-  (void)state;
+TEST(test_quantiles_against_sorting) {
   static const double qs[] = {0, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 1};
   for (int round = 0; round < 300; round++) {
     size_t n = 1 + (size_t)(next_random() % 200);
@@ -227,8 +220,7 @@ static void test_quantiles_against_sorting(void **state) {
 
 /* --- fmt -------------------------------------------------------------------------------------- */
 
-static void test_exact_numbers(void **state) {
-  (void)state;
+TEST(test_exact_numbers) {
   static const struct {
     int64_t value;
     int decimals;
@@ -250,8 +242,7 @@ static void test_exact_numbers(void **state) {
 
 /* As printf says them, but for the sign of what rounds to nothing: of any size, and in the middle between two that can
  * be printed. */
-static void test_reals_against_printf(void **state) {
-  (void)state;
+TEST(test_reals_against_printf) {
   uint64_t random = 1;
   for (int i = 0; i < 300000; i++) {
     random = random * 6364136223846793005u + 1442695040888963407u;
@@ -270,8 +261,7 @@ static void test_reals_against_printf(void **state) {
   }
 }
 
-static void changes_that_round_to_nothing_have_no_sign(void **state) {
-  (void)state;
+TEST(changes_that_round_to_nothing_have_no_sign) {
   static const struct {
     double pct;
     int digits;
@@ -286,8 +276,7 @@ static void changes_that_round_to_nothing_have_no_sign(void **state) {
   }
 }
 
-static void test_human_numbers(void **state) {
-  (void)state;
+TEST(test_human_numbers) {
   static const struct {
     char what;
     double value;
@@ -371,7 +360,7 @@ static void clean(const char *text, size_t len, const char *expected) {
   nai_buf_free(&out);
 }
 
-static void test_nouns(void **state) {
+TEST(test_nouns) {
   static const char *const nouns[][2] = {{"calls", "call"},
                                          {"copies", "copy"},
                                          {"launches", "launch"},
@@ -379,7 +368,6 @@ static void test_nouns(void **state) {
                                          {"processes", "process"},
                                          {"matches", "match"},
                                          {"", ""}};
-  (void)state;
   for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++)
     for (int one = 0; one < 2; one++) {
       struct nai_buf out = {0};
@@ -389,8 +377,7 @@ static void test_nouns(void **state) {
     }
 }
 
-static void test_cleaning(void **state) {
-  (void)state;
+TEST(test_cleaning) {
   clean("", 0, "");
   clean("void f<int>()", 13, "void f<int>()");
   clean("a\tb\nc\r", 6, "a b c ");
@@ -415,8 +402,7 @@ static void test_cleaning(void **state) {
     }
 }
 
-static void test_every_code_point_is_cleaned_or_kept(void **state) {
-  (void)state;
+TEST(test_every_code_point_is_cleaned_or_kept) {
   for (uint32_t c = 1; c <= 0x10ffff; c++) {
     char text[8];
     size_t len = encode(text, c);
@@ -432,8 +418,7 @@ static void test_every_code_point_is_cleaned_or_kept(void **state) {
   }
 }
 
-static void test_prefix_and_suggestions(void **state) {
-  (void)state;
+TEST(test_prefix_and_suggestions) {
   assert_int_equal(nai_text_prefix("abc", 3, 5), 3);
   assert_int_equal(nai_text_prefix("a\xc3\xa9z", 4, 2), 1);
   assert_int_equal(nai_text_prefix("a\xc3\xa9z", 4, 3), 3);
@@ -451,8 +436,7 @@ static void test_prefix_and_suggestions(void **state) {
 
 /* --- fs --------------------------------------------------------------------------------------- */
 
-static void test_files(void **state) {
-  (void)state;
+TEST(test_files) {
   char top[] = "/tmp/nai-base-XXXXXX", path[256], other[256];
   struct nai_err err = {0};
   struct nai_buf text = {0};
@@ -515,8 +499,7 @@ static int work(void *ctx, int task, struct nai_err *err) {
   return w->fails && task % 16 >= 13 ? nai_err_set(err, NAI_EINPUT, "task %d", task) : 0;
 }
 
-static void test_parallel(void **state) {
-  (void)state;
+TEST(test_parallel) {
   static const int threads[] = {-1, 0, 1, 2, 3, 8, 1000};
   for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
     struct work w = {.fails = false};
@@ -537,8 +520,7 @@ static void test_parallel(void **state) {
 }
 
 /* What is put comes back, from memory and from a file. */
-static void test_spool(void **state) {
-  (void)state;
+TEST(test_spool) {
   char directory[] = "/tmp/nai-spool-XXXXXX";
   assert_non_null(mkdtemp(directory));
   static const size_t sizes[] = {0, 1, 4096, 100000, 131072, 1000000, 3000001};
@@ -575,8 +557,7 @@ static void test_spool(void **state) {
   assert_int_equal(rmdir(directory), 0); /* no file is left */
 }
 
-static void test_big_arrays_grow(void **state) {
-  (void)state;
+TEST(test_big_arrays_grow) {
   const char *const directories[] = {NULL, "/tmp", "/nonexistent"};
   const size_t sizes[] = {100, 4096, 5 << 20, 20 << 20, 6 << 20, 1000}; /* plain, in a file, and back */
   for (size_t d = 0; d < sizeof directories / sizeof *directories; d++) {
@@ -596,8 +577,7 @@ static void test_big_arrays_grow(void **state) {
   }
 }
 
-static void test_dictionary_in_files(void **state) {
-  (void)state;
+TEST(test_dictionary_in_files) {
   enum { TEXTS = 400000 };
   struct nai_strings strings = {.directory = "/tmp"};
   char text[32];
@@ -613,8 +593,7 @@ static void test_dictionary_in_files(void **state) {
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-static void test_arrays_grow(void **state) {
-  (void)state;
+TEST(test_arrays_grow) {
   uint32_t *numbers = NULL, capacity = 0;
   for (uint32_t i = 0; i < 1000; i++) {
     assert_true(nai_array_room(&numbers, &capacity, i, sizeof *numbers));
@@ -634,8 +613,7 @@ static void test_arrays_grow(void **state) {
 }
 
 /* Small and large things side by side keep what is written in them, are zeroed, and grow. */
-static void test_arena(void **state) {
-  (void)state;
+TEST(test_arena) {
   struct nai_err err = {0};
   for (int in_files = 0; in_files < 2; in_files++) {
     NAI_SCOPED(nai_arena) arena = NAI_ARENA(in_files ? "/tmp" : NULL);
@@ -678,8 +656,7 @@ static int leave_early(int *freed, int at) {
   return NAI_OK;
 }
 
-static void test_scopes_end_early(void **state) {
-  (void)state;
+TEST(test_scopes_end_early) {
   int length = 0;
   assert_int_equal(leave_early(&length, 1), NAI_EINPUT);
   assert_int_equal(length, 0);
@@ -688,8 +665,7 @@ static void test_scopes_end_early(void **state) {
   assert_int_equal(leave_early(&length, 0), NAI_OK);
 }
 
-static void test_bisect_against_a_walk(void **state) {
-  (void)state;
+TEST(test_bisect_against_a_walk) {
   enum { MOST = 40 };
   struct record {
     uint32_t other;
@@ -714,32 +690,3 @@ static void test_bisect_against_a_walk(void **state) {
                      records[n - 1].key == INT64_MAX ? n - 1 : n);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(changes_that_round_to_nothing_have_no_sign),
-    cmocka_unit_test(test_arrays_grow),
-    cmocka_unit_test(test_arena),
-    cmocka_unit_test(test_scopes_end_early),
-    cmocka_unit_test(test_bisect_against_a_walk),
-    cmocka_unit_test(test_big_arrays_grow),
-    cmocka_unit_test(test_dictionary_in_files),
-    cmocka_unit_test(test_spool),
-    cmocka_unit_test(test_buf),
-    cmocka_unit_test(test_varints),
-    cmocka_unit_test(test_err),
-    cmocka_unit_test(test_strings_against_a_list),
-    cmocka_unit_test(test_strings_with_the_same_ends),
-    cmocka_unit_test(test_sort_is_stable_and_right),
-    cmocka_unit_test(test_quantiles_against_sorting),
-    cmocka_unit_test(test_exact_numbers),
-    cmocka_unit_test(test_reals_against_printf),
-    cmocka_unit_test(test_human_numbers),
-    cmocka_unit_test(test_nouns),
-    cmocka_unit_test(test_cleaning),
-    cmocka_unit_test(test_every_code_point_is_cleaned_or_kept),
-    cmocka_unit_test(test_prefix_and_suggestions),
-    cmocka_unit_test(test_files),
-    cmocka_unit_test(test_parallel),
-};
-
-UNIT_GROUP(base, NULL, NULL)

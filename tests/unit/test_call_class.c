@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void every_function_is_listed(void **state) {
-  (void)state;
+TEST(every_function_is_listed) {
   int failures = 0;
   for (size_t i = 0; i < sizeof cupti_callbacks / sizeof *cupti_callbacks; i++)
     if (!nai_call_is_known(cupti_callbacks[i])) {
@@ -21,8 +20,7 @@ static void every_function_is_listed(void **state) {
 }
 
 /* What names say that were not looked at one by one: whatever launches says so, and so on. */
-static void words_agree_with_classes(void **state) {
-  (void)state;
+TEST(words_agree_with_classes) {
   static const struct {
     const char *word, *unless;
     enum nai_call_class class;
@@ -49,8 +47,7 @@ static void words_agree_with_classes(void **state) {
     }
 }
 
-static void forms_of_a_name_are_one(void **state) {
-  (void)state;
+TEST(forms_of_a_name_are_one) {
   static const struct {
     const char *name;
     enum nai_call_class class;
@@ -92,11 +89,3 @@ static void forms_of_a_name_are_one(void **state) {
   assert_int_equal(nai_call_kind_of("__cudaLaunchKernel"), NAI_CALL_LAUNCH);
   assert_int_equal(nai_call_kind_of("cudaFreeAsync"), NAI_CALL_ALLOCATION);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_function_is_listed),
-    cmocka_unit_test(words_agree_with_classes),
-    cmocka_unit_test(forms_of_a_name_are_one),
-};
-
-UNIT_GROUP(call_class, NULL, NULL)

@@ -93,8 +93,7 @@ static int parse(struct nai_cli_call *call, struct nai_err *err, const char *lin
   return nai_cli_parse(call, &command, argc, argv, err);
 }
 
-static void test_values(void **state) {
-  (void)state;
+TEST(test_values) {
   struct nai_cli_call call = {0};
   struct nai_err err;
   assert_int_equal(parse(&call, &err,
@@ -125,8 +124,7 @@ static void test_values(void **state) {
 }
 
 /* Of the session's time, or from the first event on; the end as a time or a length. */
-static void test_stretches(void **state) {
-  (void)state;
+TEST(test_stretches) {
   static const struct {
     const char *line;
     bool from_first;
@@ -148,8 +146,7 @@ static void test_stretches(void **state) {
   free(call.args);
 }
 
-static void test_any_number_of_operands(void **state) {
-  (void)state;
+TEST(test_any_number_of_operands) {
   struct nai_cli_call call = {0};
   struct nai_err err;
   char line[4096] = "";
@@ -162,8 +159,7 @@ static void test_any_number_of_operands(void **state) {
   free(call.args);
 }
 
-static void test_mistakes(void **state) {
-  (void)state;
+TEST(test_mistakes) {
   static const struct {
     const char *line, *message;
   } cases[] = {
@@ -203,8 +199,7 @@ static void check_description(const char *name, const struct args *defaults, con
   nai_buf_free(&text);
 }
 
-static void test_descriptions(void **state) {
-  (void)state;
+TEST(test_descriptions) {
   struct args *a = nai_cli_new_args(&command);
   assert_non_null(a);
   check_description("number", a, "h (default: 7)");
@@ -224,8 +219,7 @@ static void test_descriptions(void **state) {
   free(a);
 }
 
-static void test_help_and_version_anywhere(void **state) {
-  (void)state;
+TEST(test_help_and_version_anywhere) {
   struct nai_cli_call call = {0};
   struct nai_err err;
   assert_int_equal(parse(&call, &err, "a -h --frob"), 0);
@@ -238,14 +232,3 @@ static void test_help_and_version_anywhere(void **state) {
   assert_false(call.help);
   free(call.args);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_values),
-    cmocka_unit_test(test_stretches),
-    cmocka_unit_test(test_any_number_of_operands),
-    cmocka_unit_test(test_mistakes),
-    cmocka_unit_test(test_descriptions),
-    cmocka_unit_test(test_help_and_version_anywhere),
-};
-
-UNIT_GROUP(cli, NULL, NULL)

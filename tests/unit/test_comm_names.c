@@ -50,9 +50,8 @@ static const char *const algorithms[] = {"RING", "TREE", "COLLNET_DIRECT", "NVLS
 static const char *const protocols[] = {"LL", "LL128", "SIMPLE"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static void test_reductions_of_nccl(void **state) {
+TEST(test_reductions_of_nccl) {
   char name[256], expected[128];
-  (void)state;
   for (size_t r = 0; r < COUNT(reductions); r++)
     for (size_t o = 0; o < COUNT(redops); o++)
       for (size_t t = 0; t < COUNT(types); t++) {
@@ -75,8 +74,7 @@ static void test_reductions_of_nccl(void **state) {
       }
 }
 
-static void test_moves_of_nccl(void **state) {
-  (void)state;
+TEST(test_moves_of_nccl) {
   expect("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)",
          "NCCL, AllGather, -, -, entry");
   expect("ncclDevKernel_AllGatherV_RING_LL(ncclDevKernelArgs4K)", "NCCL, AllGather, -, -, entry");
@@ -92,8 +90,7 @@ static void test_moves_of_nccl(void **state) {
   expect("ncclBroadcastRingLLKernel_copy_i8(ncclColl)", "NCCL, Broadcast, -, -, entry");
 }
 
-static void test_symmetric_kernels_say_what_they_do(void **state) {
-  (void)state;
+TEST(test_symmetric_kernels_say_what_they_do) {
   expect("ncclSymkDevKernel_AllReduce_AGxLLMC_R_sum_bf16(ncclSymkDevWorkArgs4K)",
          "NCCL symmetric, AllReduce, bf16, sum");
   expect("ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_f32(ncclSymDevArgs)", "NCCL symmetric, AllReduce, f32, sum");
@@ -103,8 +100,7 @@ static void test_symmetric_kernels_say_what_they_do(void **state) {
   expect("ncclSymkDevKernel_AllGather_RailRing_LsaSTMC(ncclSymkDevWorkArgs4K)", "NCCL symmetric, AllGather, -, -");
 }
 
-static void test_other_libraries(void **state) {
-  (void)state;
+TEST(test_other_libraries) {
   expect("void vllm::cross_device_reduce_1stage<__nv_bfloat16, (int)8>(vllm::RankData *)",
          "vLLM or SGLang, AllReduce, bf16, sum");
   expect("void sglang::cross_device_reduce_2stage<__half, (int)8>(sglang::RankData *)",
@@ -137,7 +133,7 @@ static void test_other_libraries(void **state) {
   expect("void moeAllToAllKernel<(int)8>(MoeCommParams)", "-, AllToAll, -, -");
 }
 
-static void test_words_that_mean_something_else(void **state) {
+TEST(test_words_that_mean_something_else) {
   static const char *const names[] = {
       "triton_poi_fused_all_reduce_lift_fresh_0",
       "nccl_preprocess_helper",
@@ -147,15 +143,13 @@ static void test_words_that_mean_something_else(void **state) {
       "void at::native::vectorized_elementwise_kernel<(int)4, ncclish::AllReduceFunctor>(int, T2)",
       "void cutlass::Kernel<flux::GemmReduceScatter>(T1)",
   };
-  (void)state;
   for (size_t i = 0; i < COUNT(names); i++)
     if (nai_kernel_classes_match(classes, names[i]) == nai_kernel_classes_communication(classes))
       fail_msg("%s is communication", names[i]);
 }
 
-static void test_links(void **state) {
+TEST(test_links) {
   const struct nai_comm_names *names = nai_kernel_classes_comm_names(classes);
-  (void)state;
   assert_true(nai_comm_names_link(names, "NVIDIA H100 80GB HBM3") == 450);
   assert_true(nai_comm_names_link(names, "NVIDIA H200") == 450);
   assert_true(nai_comm_names_link(names, "NVIDIA B200") == 900);
@@ -166,13 +160,4 @@ static void test_links(void **state) {
   assert_true(nai_comm_names_link(names, "NVIDIA GeForce RTX 4090") == 0);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_reductions_of_nccl),
-    cmocka_unit_test(test_moves_of_nccl),
-    cmocka_unit_test(test_symmetric_kernels_say_what_they_do),
-    cmocka_unit_test(test_other_libraries),
-    cmocka_unit_test(test_words_that_mean_something_else),
-    cmocka_unit_test(test_links),
-};
-
-UNIT_GROUP(comm_names, load, unload)
+UNIT_FIXTURE(load, unload)

@@ -39,10 +39,9 @@ static void share_by_hand(int64_t *shares, const struct nai_comm_item *items, in
   }
 }
 
-static void test_exposed_time_is_shared_by_instant(void **state) {
+TEST(test_exposed_time_is_shared_by_instant) {
   enum { SPAN = 90, MOST = 9 };
   struct fixture f = {.seed = 7};
-  (void)state;
   for (int round = 0; round < 400; round++) {
     struct nai_comm_item items[MOST];
     NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -107,9 +106,8 @@ static void check_rank(const struct nai_table *t, int64_t row, int64_t wait, int
   assert_int_equal(cell_int(t, row, "matched_ns"), wait + transfer + tail);
 }
 
-static void test_wait_transfer_and_tail(void **state) {
+TEST(test_wait_transfer_and_tail) {
   struct world w;
-  (void)state;
   begin(&w, 2);
   for (int k = 0; k < 5; k++) { /* GPU 1 comes 1,000 us late; it ends 2 us after GPU 0, in one set 12 us */
     int64_t t = 1000000 + k * (int64_t)5000000;
@@ -134,9 +132,8 @@ static void test_wait_transfer_and_tail(void **state) {
 
 /* GPU 1 comes 1 ms late to five sets: once since the profiler flushes for 0.6 ms, once since it did for 2 ms, which
  * explain no more than the wait. */
-static void test_profiler_makes_others_wait(void **state) {
+TEST(test_profiler_makes_others_wait) {
   struct world w;
-  (void)state;
   begin(&w, 2);
   for (int k = 0; k < 5; k++) {
     int64_t t = 1000000 + k * (int64_t)5000000;
@@ -156,9 +153,8 @@ static void test_profiler_makes_others_wait(void **state) {
 }
 
 /* Two pairs of GPUs would need four; here the third GPU runs the same but at other times. */
-static void test_kernels_that_do_not_end_together_are_no_set(void **state) {
+TEST(test_kernels_that_do_not_end_together_are_no_set) {
   struct world w;
-  (void)state;
   begin(&w, 3);
   for (int k = 0; k < 8; k++) {
     int64_t t = 1000000 + k * (int64_t)5000000;
@@ -176,9 +172,8 @@ static void test_kernels_that_do_not_end_together_are_no_set(void **state) {
   fixture_free(&w.f);
 }
 
-static void test_gpus_that_ran_something_else(void **state) {
+TEST(test_gpus_that_ran_something_else) {
   struct world w;
-  (void)state;
   begin(&w, 2);
   for (int k = 0; k < 8; k++) {
     int64_t t = 1000000 + k * (int64_t)5000000;
@@ -193,9 +188,8 @@ static void test_gpus_that_ran_something_else(void **state) {
 }
 
 /* A capture that cut off one of a hundred: the others still belong together, by time. */
-static void test_one_kernel_missing(void **state) {
+TEST(test_one_kernel_missing) {
   struct world w;
-  (void)state;
   begin(&w, 2);
   for (int k = 0; k < 101; k++) {
     int64_t t = 1000000 + k * (int64_t)1000000;
@@ -211,9 +205,8 @@ static void test_one_kernel_missing(void **state) {
   fixture_free(&w.f);
 }
 
-static void test_point_to_point_among_three(void **state) {
+TEST(test_point_to_point_among_three) {
   struct world w;
-  (void)state;
   begin(&w, 3);
   for (int k = 0; k < 8; k++)
     for (int g = 0; g < 3; g++)
@@ -227,9 +220,8 @@ static void test_point_to_point_among_three(void **state) {
   fixture_free(&w.f);
 }
 
-static void test_one_gpu_alone(void **state) {
+TEST(test_one_gpu_alone) {
   struct world w;
-  (void)state;
   begin(&w, 1);
   for (int k = 0; k < 30; k++) /* 29 of 100 us, one of 600 */
     run_kernel(&w, 0, all_reduce, 20, 1000000 + k * (int64_t)1000000,
@@ -248,9 +240,8 @@ static void test_one_gpu_alone(void **state) {
   fixture_free(&w.f);
 }
 
-static void test_nothing_without_communication(void **state) {
+TEST(test_nothing_without_communication) {
   struct world w;
-  (void)state;
   begin(&w, 1);
   run_kernel(&w, 0, gemm, 7, 1000, 2000);
   fixture_build(&w.f);
@@ -265,9 +256,8 @@ static void test_nothing_without_communication(void **state) {
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-static void test_calls_of_a_group(void **state) {
+TEST(test_calls_of_a_group) {
   struct world w;
-  (void)state;
   begin(&w, 1);
   int64_t t = 1000000;
   fixture_nvtx(&w.f, t, t + 10, w.thread[0], "ncclGroupStart", NAI_NVTX_PUSH_POP);
@@ -319,9 +309,8 @@ static void pass_on(struct world *w, int gpu, const char *name, int peer, int64_
 }
 
 /* The middle GPU runs twice as many as its neighbours: only peers tell whose is whose. */
-static void test_point_to_point_with_known_peers(void **state) {
+TEST(test_point_to_point_with_known_peers) {
   struct world w;
-  (void)state;
   begin(&w, 3);
   for (int g = 0; g < 3; g++) {
     char json[120];
@@ -344,9 +333,8 @@ static void test_point_to_point_with_known_peers(void **state) {
   fixture_free(&w.f);
 }
 
-static void test_communicators_on_one_stream(void **state) {
+TEST(test_communicators_on_one_stream) {
   struct world w;
-  (void)state;
   begin(&w, 1);
   for (int64_t k = 0, t = 1000000; k < 4; k++, t += 3000000) { /* A runs 1,000 us; B is launched meanwhile */
     range(&w, 0, t - 20, t - 1, "ncclAllReduce", "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 400}");
@@ -371,10 +359,9 @@ static void test_communicators_on_one_stream(void **state) {
 }
 
 /* Kernels of one group: alike collectives are shared, others cannot be told apart. */
-static void test_kernels_that_share_a_group(void **state) {
+TEST(test_kernels_that_share_a_group) {
   static const char small[] = "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 400}",
                     large[] = "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 900}";
-  (void)state;
   for (int alike = 0; alike < 2; alike++) {
     struct world w;
     begin(&w, 2);
@@ -398,9 +385,8 @@ static void test_kernels_that_share_a_group(void **state) {
   }
 }
 
-static void test_set_up_after_the_first_collective(void **state) {
+TEST(test_set_up_after_the_first_collective) {
   struct world w;
-  (void)state;
   begin(&w, 1);
   range(&w, 0, 1000, 500000, "ncclCommInitRank", "{\"NCCL communicator ID\": 10, \"No. of ranks\": 4, \"Rank\": 3}");
   run_kernel(&w, 0, all_reduce, 20, 1000000, 2000000);
@@ -421,7 +407,7 @@ static void test_set_up_after_the_first_collective(void **state) {
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
 
-static void test_rates_row_by_row(void **state) {
+TEST(test_rates_row_by_row) {
   const int64_t m = 1 << 20, t = 100000, n = 8;
   const double per = (double)m / (double)t;
   static const struct {
@@ -431,7 +417,6 @@ static void test_rates_row_by_row(void **state) {
       {"AllReduce", 1, 14.0 / 8}, {"AllGather", 8, 7}, {"ReduceScatter", 8, 7}, {"AllToAll", 8, 7}, {"Gather", 8, 7},
       {"Scatter", 8, 7},          {"Broadcast", 1, 1}, {"Reduce", 1, 1},        {"Send", 1, 1},     {"Recv", 1, 1},
       {"SendRecv", 1, 1}};
-  (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct nai_comm_rates r = nai_comm_rates(rows[i].op, m, n, t);
     assert_true(near(r.algorithm, rows[i].algorithm * per));
@@ -452,9 +437,8 @@ static void test_rates_row_by_row(void **state) {
 
 /* --- price of overlap ------------------------------------------------------------------------- */
 
-static void test_price_of_overlap(void **state) {
+TEST(test_price_of_overlap) {
   struct world w;
-  (void)state;
   begin(&w, 1);
   for (int k = 0; k < 6; k++) { /* alone 400 us, once 410; beside communication 550 */
     int64_t t = 1000000 + k * (int64_t)3000000;
@@ -473,24 +457,3 @@ static void test_price_of_overlap(void **state) {
   nai_table_free(t);
   fixture_free(&w.f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_exposed_time_is_shared_by_instant),
-    cmocka_unit_test(test_wait_transfer_and_tail),
-    cmocka_unit_test(test_profiler_makes_others_wait),
-    cmocka_unit_test(test_kernels_that_do_not_end_together_are_no_set),
-    cmocka_unit_test(test_gpus_that_ran_something_else),
-    cmocka_unit_test(test_one_kernel_missing),
-    cmocka_unit_test(test_point_to_point_among_three),
-    cmocka_unit_test(test_one_gpu_alone),
-    cmocka_unit_test(test_nothing_without_communication),
-    cmocka_unit_test(test_calls_of_a_group),
-    cmocka_unit_test(test_point_to_point_with_known_peers),
-    cmocka_unit_test(test_communicators_on_one_stream),
-    cmocka_unit_test(test_kernels_that_share_a_group),
-    cmocka_unit_test(test_set_up_after_the_first_collective),
-    cmocka_unit_test(test_rates_row_by_row),
-    cmocka_unit_test(test_price_of_overlap),
-};
-
-UNIT_GROUP(communication, NULL, NULL)

@@ -34,8 +34,7 @@ static void add(struct nai_table *table, const char *name, int64_t ns, double sh
   nai_set_i64(table, row, 3, pid);
 }
 
-static void test_bytes(void **state) {
-  (void)state;
+TEST(test_bytes) {
   struct nai_table *table = new_table();
   add(table, "plain name<4>(int)", 136355595, 12.5, 7);
   add(table, "a,b", -1, 0, 0);
@@ -60,8 +59,7 @@ static void test_bytes(void **state) {
   nai_table_free(table);
 }
 
-static void test_no_rows(void **state) {
-  (void)state;
+TEST(test_no_rows) {
   struct nai_table *table = new_table();
   struct nai_buf out = {0};
   nai_csv_table(&out, table);
@@ -97,8 +95,7 @@ static void on_row(int c, void *ctx) {
   r->row++;
 }
 
-static void test_any_text_comes_back(void **state) {
-  (void)state;
+TEST(test_any_text_comes_back) {
   static const char alphabet[] = "ab ,\"\"\n\r\t=+-@'|;<\xc3\xa9";
   struct nai_table *table = new_table();
   uint32_t random = 1;
@@ -148,8 +145,7 @@ static bool read_back(char *got, const char *text) {
   return !rc;
 }
 
-static void test_read(void **state) {
-  (void)state;
+TEST(test_read) {
   static const struct {
     const char *text, *got;
     bool read;
@@ -172,12 +168,3 @@ static void test_read(void **state) {
     assert_string_equal(got, cases[i].got);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_bytes),
-    cmocka_unit_test(test_no_rows),
-    cmocka_unit_test(test_any_text_comes_back),
-    cmocka_unit_test(test_read),
-};
-
-UNIT_GROUP(csv, NULL, NULL)

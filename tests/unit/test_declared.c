@@ -94,8 +94,7 @@ static void check(const struct subject *s, const char *scenario) {
   }
 }
 
-static void test_nothing_else_is_read(void **state) {
-  (void)state;
+TEST(test_nothing_else_is_read) {
   static const char *const scenarios[] = {"evidence",   "training",      "collectives",      "gemm-sizes",
                                           "cpu-work",   "memory-growth", "graphs-node",      "autotune",
                                           "copy-bound", "pause",         "collectives-graph"};
@@ -125,6 +124,4 @@ static void test_nothing_else_is_read(void **state) {
   nai_phase_map_free(phases);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_else_is_read)};
-
-UNIT_GROUP(declared, make_trace, remove_trace)
+UNIT_FIXTURE(make_trace, remove_trace)

@@ -73,8 +73,7 @@ static void check(const size_t sizes[COLUMNS], size_t last) {
   free(packed);
 }
 
-static void test_one_piece(void **state) {
-  (void)state;
+TEST(test_one_piece) {
   check((size_t[COLUMNS]){0}, 0);
   check((size_t[COLUMNS]){0}, 1);
   check((size_t[COLUMNS]){1, 0, 2}, 0);
@@ -82,15 +81,10 @@ static void test_one_piece(void **state) {
   check((size_t[COLUMNS]){PIECE - 1}, 1);
 }
 
-static void test_pieces(void **state) {
-  (void)state;
+TEST(test_pieces) {
   check((size_t[COLUMNS]){PIECE}, 1); /* a piece of one byte */
   check((size_t[COLUMNS]){PIECE - 5, 10, 0, PIECE}, 0);
   check((size_t[COLUMNS]){1000, PIECE / 2, PIECE, 7, 7, 7, PIECE, 100}, 12345);
   check((size_t[COLUMNS]){0, 0, 0, 0, 0, 0, 0, 2 * PIECE}, PIECE);
   check((size_t[COLUMNS]){3000000, 2 * PIECE}, 0); /* a column with matches, one without */
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_piece), cmocka_unit_test(test_pieces)};
-
-UNIT_GROUP(deflated, NULL, NULL)

@@ -206,8 +206,7 @@ static void expect_literal(escape_fn *escape, const char *text, size_t len, cons
   nai_buf_free(&expected);
 }
 
-static void test_markdown_reads_literally(void **state) {
-  (void)state;
+TEST(test_markdown_reads_literally) {
   struct nai_buf text = {0};
   for (uint32_t i = 0; i < 30000; i++) {
     make_text(&text, i);
@@ -229,8 +228,7 @@ static void escape_in_two(struct nai_buf *out, const char *text, size_t len) {
   nai_escape_markdown(out, text + split_at, len - split_at);
 }
 
-static void test_markdown_of_neighbours(void **state) {
-  (void)state;
+TEST(test_markdown_of_neighbours) {
   struct nai_buf text = {0}, first = {0};
   for (uint32_t i = 0; i < 30000; i++) {
     make_text(&text, i + 200000);
@@ -249,8 +247,7 @@ static void test_markdown_of_neighbours(void **state) {
   nai_buf_free(&first);
 }
 
-static void test_markdown_inside_a_link(void **state) {
-  (void)state;
+TEST(test_markdown_inside_a_link) {
   struct nai_buf out = {0};
   nai_buf_puts(&out, "[");
   nai_escape_markdown(&out, "a](http://evil) [b", 18);
@@ -268,8 +265,7 @@ static void md(const char *text, const char *expected) {
   nai_buf_free(&out);
 }
 
-static void test_markdown_escapes_little(void **state) {
-  (void)state;
+TEST(test_markdown_escapes_little) {
   md("", "");
   md("elementwise_kernel<128, 4>", "elementwise_kernel<128, 4>");
   md("nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN");
@@ -287,8 +283,7 @@ static void test_markdown_escapes_little(void **state) {
   md("a|b", "a\\|b");
 }
 
-static void test_markdown_knows_the_line(void **state) {
-  (void)state;
+TEST(test_markdown_knows_the_line) {
   struct nai_buf out = {0};
   nai_buf_puts(&out, "| x | ");
   nai_escape_markdown(&out, "-", 1);
@@ -300,8 +295,7 @@ static void test_markdown_knows_the_line(void **state) {
   nai_buf_free(&out);
 }
 
-static void test_code_spans(void **state) {
-  (void)state;
+TEST(test_code_spans) {
   static const char *const cases[][2] = {
       {"", ""},           {"a<b>", "`a<b>`"}, {"a`b", "``a`b``"}, {"`", "`` ` ``"},         {"a|b", "`a`\\|`b`"},
       {"|", "\\|"},       {" a ", "`  a  `"}, {" ", "` `"},       {"``a`", "``` ``a` ```"}, {"a\nb", "`a b`"},
@@ -424,8 +418,7 @@ static void expect_rendered(struct nai_buf *markdown, struct nai_buf *expected) 
     skip_because("no cmark-gfm");
 }
 
-static void test_github_tables_keep_their_shape(void **state) {
-  (void)state;
+TEST(test_github_tables_keep_their_shape) {
   struct nai_buf text = {0}, markdown = {0}, expected = {0};
   nai_buf_puts(&markdown, "| n | text | code |\n|---|---|---|\n");
   nai_buf_puts(&expected, "n\ttext\tcode\t\n");
@@ -448,8 +441,7 @@ static void test_github_tables_keep_their_shape(void **state) {
   expect_rendered(&markdown, &expected);
 }
 
-static void test_github_paragraphs_gain_nothing(void **state) {
-  (void)state;
+TEST(test_github_paragraphs_gain_nothing) {
   struct nai_buf text = {0}, markdown = {0}, expected = {0};
   for (uint32_t i = 0; i < 6000; i++) {
     make_text(&text, i + 70000);
@@ -476,8 +468,7 @@ static void expect(escape_fn *escape, const char *text, const char *expected) {
   nai_buf_free(&out);
 }
 
-static void test_html(void **state) {
-  (void)state;
+TEST(test_html) {
   expect(nai_escape_html, "", "");
   expect(nai_escape_html, "plain \xc3\xa9", "plain \xc3\xa9");
   expect(nai_escape_html, "<a href=\"x\" b='y'>&amp;", "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;");
@@ -487,15 +478,13 @@ static void test_html(void **state) {
   nai_buf_free(&out);
 }
 
-static void test_script_json(void **state) {
-  (void)state;
+TEST(test_script_json) {
   expect(nai_escape_script_json, "{\"a\":\"</script><!-- & \xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa6\"}",
          "{\"a\":\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u2028\\u2029\xe2\x80\xa6\"}");
   expect(nai_escape_script_json, "\xe2\x80", "\xe2\x80");
 }
 
-static void test_csv_guard(void **state) {
-  (void)state;
+TEST(test_csv_guard) {
   static const char *const cases[][2] = {{"=cmd()", "'=cmd()"}, {"+1", "'+1"},   {"-1", "'-1"},
                                          {"@x", "'@x"},         {"\tx", "'\tx"}, {"\rx", "'\rx"},
                                          {"\nx", "'\nx"},       {"a=b", "a=b"},  {"", ""},
@@ -504,8 +493,7 @@ static void test_csv_guard(void **state) {
     expect(nai_escape_csv_guard, cases[i][0], cases[i][1]);
 }
 
-static void test_terminal(void **state) {
-  (void)state;
+TEST(test_terminal) {
   expect(nai_escape_terminal, "::error::x::y", ": :error::x::y");
   expect(nai_escape_terminal, "  :::", "  : : :");
   expect(nai_escape_terminal, "at::native", "at::native");
@@ -521,8 +509,7 @@ static void test_terminal(void **state) {
   nai_buf_free(&out);
 }
 
-static void test_any_bytes_are_survived(void **state) {
-  (void)state;
+TEST(test_any_bytes_are_survived) {
   static escape_fn *const all[] = {nai_escape_html,        nai_escape_markdown,  nai_escape_markdown_code,
                                    nai_escape_script_json, nai_escape_csv_guard, nai_escape_terminal};
   seed = 7;
@@ -541,21 +528,3 @@ static void test_any_bytes_are_survived(void **state) {
     free(exact);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_markdown_reads_literally),
-    cmocka_unit_test(test_markdown_of_neighbours),
-    cmocka_unit_test(test_markdown_inside_a_link),
-    cmocka_unit_test(test_markdown_escapes_little),
-    cmocka_unit_test(test_markdown_knows_the_line),
-    cmocka_unit_test(test_code_spans),
-    cmocka_unit_test(test_github_tables_keep_their_shape),
-    cmocka_unit_test(test_github_paragraphs_gain_nothing),
-    cmocka_unit_test(test_html),
-    cmocka_unit_test(test_script_json),
-    cmocka_unit_test(test_csv_guard),
-    cmocka_unit_test(test_terminal),
-    cmocka_unit_test(test_any_bytes_are_survived),
-};
-
-UNIT_GROUP(escape, NULL, NULL)

@@ -55,8 +55,7 @@ static int64_t note(const struct run *r, const char *check) {
   return count;
 }
 
-static void test_graph_nodes(void **state) {
-  (void)state;
+TEST(test_graph_nodes) {
   struct run r;
   const uint64_t both = NAI_IN_BIT(NAI_IN_GRAPH_NODES) | NAI_IN_BIT(NAI_IN_GRAPH_CREATIONS);
   /* Until 2023 CUDA_GRAPH_EVENTS was the table of nodes. */
@@ -77,8 +76,7 @@ static void test_graph_nodes(void **state) {
   stop(&r);
 }
 
-static void test_samples(void **state) {
-  (void)state;
+TEST(test_samples) {
   struct run r;
   start(&r,
         CALL "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid, threadState, threadBlock);"
@@ -110,8 +108,7 @@ static void test_samples(void **state) {
   stop(&r);
 }
 
-static void test_metrics(void **state) {
-  (void)state;
+TEST(test_metrics) {
   struct run r;
   start(
       &r,
@@ -138,8 +135,7 @@ static void test_metrics(void **state) {
   " endGlobalTid, jsonTextId, jsonText, uint64Value, doubleValue, binaryData);"                             \
   "CREATE TABLE NVTX_PAYLOAD_SCHEMAS(domainId, schemaId);"
 
-static void test_nvtx(void **state) {
-  (void)state;
+TEST(test_nvtx) {
   struct run r;
   start(
       &r,
@@ -183,8 +179,7 @@ static void test_nvtx(void **state) {
 }
 
 /* More different sizes than are kept leave the column out, the same for any number of threads. */
-static void test_many_sizes(void **state) {
-  (void)state;
+TEST(test_many_sizes) {
   struct run r;
   start(
       &r,
@@ -200,8 +195,7 @@ static void test_many_sizes(void **state) {
 }
 
 /* A table nobody asks for is not even looked at: this one could not be read. */
-static void test_not_opened(void **state) {
-  (void)state;
+TEST(test_not_opened) {
   struct run r;
   start(&r, CALL "CREATE TABLE real_one(start, cpu, isSchedIn); CREATE VIEW SCHED_EVENTS AS SELECT * FROM real_one;",
         0);
@@ -216,8 +210,7 @@ static void test_not_opened(void **state) {
   stop(&r);
 }
 
-static void test_trim(void **state) {
-  (void)state;
+TEST(test_trim) {
   struct run r;
   start(
       &r,
@@ -234,8 +227,7 @@ static void test_trim(void **state) {
   stop(&r);
 }
 
-static void test_output(void **state) {
-  (void)state;
+TEST(test_output) {
   struct run r;
   start(&r,
         "INSERT INTO StringIds VALUES(1, '/tmp/pid_7_stdout.log'), (2, 'mirrors'), (3, 'x/stderr.log'), (4, 'CANARY'),"
@@ -280,8 +272,7 @@ static void expect_command(const char *const *words, const char *expected) {
   stop(&r);
 }
 
-static void test_marks_of_commands(void **state) {
-  (void)state;
+TEST(test_marks_of_commands) {
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
   expect_command(WORDS("/home/CANARY/bin/python3.11", "-u", "/home/CANARY/train_gpt.py", "--token=CANARY", "pytest"),
                  "command python, command name of training");
@@ -294,8 +285,7 @@ static void test_marks_of_commands(void **state) {
 }
 
 /* Lines of output and names of kernels without rows; with rows these say more. */
-static void test_marks_of_texts(void **state) {
-  (void)state;
+TEST(test_marks_of_texts) {
   static const char texts[] =
       "INSERT INTO StringIds VALUES(1, 'stdout.log'), (2, 'token CANARY' || char(10) || 'Running main() from CANARY' ||"
       " char(10) || 'CANARY QUDA 1.1.0 (git x)'), (3, '_ZN4quda8Kernel3DINS_CANARY'), (4, 'a line with _ZN2at6native'),"
@@ -314,8 +304,7 @@ static void test_marks_of_texts(void **state) {
 }
 
 /* Lines of failed programs, and lines that only look like it. */
-static void test_marks_of_failures(void **state) {
-  (void)state;
+TEST(test_marks_of_failures) {
   static const struct {
     const char *line, *mark; /* "": no failure */
   } cases[] = {
@@ -377,8 +366,7 @@ static void test_marks_of_failures(void **state) {
 }
 
 /* A process is its file's name: where that lies and what it was called with stay in the export. */
-static void test_process_names(void **state) {
-  (void)state;
+TEST(test_process_names) {
   static const char *const names[][2] = {{"/home/CANARY/venv/bin/python3", "python3"},
                                          {"./a.out", "a.out"},
                                          {"VLLM::Worker_TP0", "VLLM::Worker_TP0"},
@@ -421,8 +409,7 @@ static int64_t left_out(const struct run *r) {
 
 /* Damaged exports give an error or tables, the same ones with either reader unless only one had to look at the damage.
  */
-static void test_damage(void **state) {
-  (void)state;
+TEST(test_damage) {
   struct run r;
   char content[400000];
   int both = 0, noticed = 0;
@@ -463,8 +450,7 @@ static void test_damage(void **state) {
 }
 
 /* Every table has one source, every dictionary column one that is of its type. */
-static void test_catalogue(void **state) {
-  (void)state;
+TEST(test_catalogue) {
   for (int s = 0; s < nai_source_count; s++) {
     const struct nai_source *source = nai_sources[s];
     const struct nai_schema *schema = nai_event_tables[source->table];
@@ -485,20 +471,3 @@ static void test_catalogue(void **state) {
   assert_int_equal(nai_ingest_closure(NAI_IN_BIT(NAI_IN_KERNELS)) & NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS),
                    NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS));
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes),
-                                          cmocka_unit_test(test_samples),
-                                          cmocka_unit_test(test_metrics),
-                                          cmocka_unit_test(test_nvtx),
-                                          cmocka_unit_test(test_many_sizes),
-                                          cmocka_unit_test(test_not_opened),
-                                          cmocka_unit_test(test_trim),
-                                          cmocka_unit_test(test_output),
-                                          cmocka_unit_test(test_marks_of_commands),
-                                          cmocka_unit_test(test_marks_of_texts),
-                                          cmocka_unit_test(test_marks_of_failures),
-                                          cmocka_unit_test(test_process_names),
-                                          cmocka_unit_test(test_damage),
-                                          cmocka_unit_test(test_catalogue)};
-
-UNIT_GROUP(evidence, NULL, NULL)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Against the definition: the first row whose events all end at or before the start. */
-static void rows_as_defined(void **state) {
+TEST(rows_as_defined) {
   enum { EVENTS = 3000 };
   static int64_t row_end[EVENTS];
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
@@ -15,7 +15,6 @@ static void rows_as_defined(void **state) {
   uint32_t rows = 0, row;
   uint64_t random = 7;
   int64_t start = 0;
-  (void)state;
   for (int i = 0; i < EVENTS; i++) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     start += (int64_t)(random >> 60);
@@ -37,12 +36,11 @@ static int full(struct nai_sink *sink, const void *text, size_t len) {
   return 28; /* ENOSPC */
 }
 
-static void gzip_reports_a_full_disk(void **state) {
+TEST(gzip_reports_a_full_disk) {
   struct nai_sink sink = {full, "x", 4096};
   struct nai_buf into = {.sink = &sink};
   struct nai_gzip gzip;
   struct nai_err err;
-  (void)state;
   assert_int_equal(nai_gzip_open(&gzip, &into, &err), NAI_OK);
   for (uint64_t i = 1; i < 2000000; i++)
     nai_buf_printf(&gzip.text, "%llx", (unsigned long long)(i * 0x9e3779b97f4a7c15u));
@@ -50,18 +48,12 @@ static void gzip_reports_a_full_disk(void **state) {
   nai_buf_free(&into);
 }
 
-static void gzip_of_nothing(void **state) {
+TEST(gzip_of_nothing) {
   struct nai_buf into = {0};
   struct nai_gzip gzip;
   struct nai_err err;
-  (void)state;
   assert_int_equal(nai_gzip_open(&gzip, &into, &err), NAI_OK);
   assert_int_equal(nai_gzip_close(&gzip, NAI_OK, &err), NAI_OK);
   assert_int_equal(into.len, 20);
   nai_buf_free(&into);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(rows_as_defined), cmocka_unit_test(gzip_reports_a_full_disk),
-                                          cmocka_unit_test(gzip_of_nothing)};
-
-UNIT_GROUP(export, NULL, NULL)

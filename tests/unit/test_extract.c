@@ -46,8 +46,7 @@ static void must(const struct run *r) {
     fail_msg("%s", r->err.msg);
 }
 
-static void test_rows_that_count(void **state) {
-  (void)state;
+TEST(test_rows_that_count) {
   struct run r;
   start(
       &r,
@@ -77,8 +76,7 @@ static void test_rows_that_count(void **state) {
   stop(&r);
 }
 
-static void test_kernel_names(void **state) {
-  (void)state;
+TEST(test_kernel_names) {
   struct run r;
   start(
       &r,
@@ -105,8 +103,7 @@ static void test_kernel_names(void **state) {
   stop(&r);
 }
 
-static void test_old_schema(void **state) {
-  (void)state;
+TEST(test_old_schema) {
   struct run r;
   /* No globalPid, no demangled name, the older table name. */
   start(
@@ -128,8 +125,7 @@ static void test_old_schema(void **state) {
 
 #define NVTX "CREATE TABLE NVTX_EVENTS(start, \"end\", eventType, globalTid, textId, text);"
 
-static void test_nvtx(void **state) {
-  (void)state;
+TEST(test_nvtx) {
   struct run r;
   start(
       &r,
@@ -156,8 +152,7 @@ static void test_nvtx(void **state) {
 }
 
 /* One absurd but legal time must not make sums of open ranges overflow. */
-static void test_open_ranges_sum(void **state) {
-  (void)state;
+TEST(test_open_ranges_sum) {
   struct run r;
   start(&r,
         NVTX "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
@@ -168,8 +163,7 @@ static void test_open_ranges_sum(void **state) {
   stop(&r);
 }
 
-static void test_sizes(void **state) {
-  (void)state;
+TEST(test_sizes) {
   struct run r;
 #define MEMCPY \
   "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, \"end\", deviceId, globalPid, bytes, copyKind, srcKind, dstKind);"
@@ -192,8 +186,7 @@ static void test_sizes(void **state) {
   stop(&r);
 }
 
-static void test_trim(void **state) {
-  (void)state;
+TEST(test_trim) {
   struct run r;
   const struct nai_ingest_options trim = {.trim = true, .trim_start_ns = 100, .trim_end_ns = 200};
   start(&r,
@@ -222,8 +215,7 @@ static void test_trim(void **state) {
   stop(&r);
 }
 
-static void test_normalised_times(void **state) {
-  (void)state;
+TEST(test_normalised_times) {
   struct run r;
 #define NORMALISED                                                                                                                    \
   "CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT); INSERT INTO META_DATA_EXPORT VALUES('EXPORT_PARAM_TIME_NORMALIZE', 'true');" \
@@ -245,8 +237,7 @@ static void test_normalised_times(void **state) {
   stop(&r);
 }
 
-static void test_gpu_filter(void **state) {
-  (void)state;
+TEST(test_gpu_filter) {
   struct run r;
   const int64_t one[] = {1}, nine[] = {9};
 #define TWO_GPUS                                                                                    \
@@ -265,8 +256,7 @@ static void test_gpu_filter(void **state) {
   stop(&r);
 }
 
-static void test_missing_columns(void **state) {
-  (void)state;
+TEST(test_missing_columns) {
   struct run r;
   start(&r, "CREATE TABLE " KERNEL "(start, deviceId); CREATE TABLE NVTX_EVENTS(start, \"end\", text)", NULL);
   must(&r);
@@ -278,8 +268,7 @@ static void test_missing_columns(void **state) {
   stop(&r);
 }
 
-static void test_diagnostics(void **state) {
-  (void)state;
+TEST(test_diagnostics) {
   struct run r;
   start(
       &r,
@@ -303,8 +292,7 @@ static void test_diagnostics(void **state) {
 }
 
 /* Any number of threads gives the same tables. */
-static void test_threads(void **state) {
-  (void)state;
+TEST(test_threads) {
   static const char sql[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
                             " INSERT INTO StringIds SELECT i, 'cudaApi' || (i % 50) || '_v7000' FROM n;"
                             "CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
@@ -330,18 +318,3 @@ static void test_threads(void **state) {
   }
   stop(&one), stop(&four);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_that_count),
-                                          cmocka_unit_test(test_kernel_names),
-                                          cmocka_unit_test(test_old_schema),
-                                          cmocka_unit_test(test_nvtx),
-                                          cmocka_unit_test(test_open_ranges_sum),
-                                          cmocka_unit_test(test_sizes),
-                                          cmocka_unit_test(test_trim),
-                                          cmocka_unit_test(test_normalised_times),
-                                          cmocka_unit_test(test_gpu_filter),
-                                          cmocka_unit_test(test_missing_columns),
-                                          cmocka_unit_test(test_diagnostics),
-                                          cmocka_unit_test(test_threads)};
-
-UNIT_GROUP(extract, NULL, NULL)

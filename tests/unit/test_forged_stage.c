@@ -64,8 +64,7 @@ static void forge(const struct nai_schema *schema, int column, int64_t value) {
   nai_table_free(bad);
 }
 
-static void test_forged(void **state) {
-  (void)state;
+TEST(test_forged) {
   static const struct {
     const struct nai_schema *schema;
     int column;
@@ -104,6 +103,4 @@ static void test_forged(void **state) {
   nai_buf_free(&again);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged)};
-
-UNIT_GROUP(forged_stage, make_trace, remove_trace)
+UNIT_FIXTURE(make_trace, remove_trace)

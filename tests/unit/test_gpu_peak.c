@@ -18,8 +18,7 @@ static struct nai_gpu_peak peak_of(const char *name, int64_t sms) {
   return peak;
 }
 
-static void peaks_follow_the_multiprocessors(void **state) {
-  (void)state;
+TEST(peaks_follow_the_multiprocessors) {
   assert_true(peak_of("NVIDIA A30", 56).share == 165);
   assert_true(peak_of("NVIDIA A30", NAI_NULL_I64).share == 165);
   assert_true(peak_of("NVIDIA A30", 28).share == 82.5);
@@ -27,8 +26,7 @@ static void peaks_follow_the_multiprocessors(void **state) {
 }
 
 /* A part of a GPU has its share, and nothing where its size is not told; similar names are other products. */
-static void parts_are_no_whole_gpus(void **state) {
-  (void)state;
+TEST(parts_are_no_whole_gpus) {
   assert_true(peak_of("NVIDIA A30 MIG 2g.12gb", 28).share == 82.5);
   assert_true(peak_of("NVIDIA A30 MIG 2g.12gb", 28).partition);
   assert_true(peak_of("NVIDIA A30 MIG 2g.12gb", NAI_NULL_I64).share == 0);
@@ -37,8 +35,3 @@ static void parts_are_no_whole_gpus(void **state) {
   assert_true(peak_of("NVIDIA A300", 56).share == 0);
   assert_true(peak_of("", 56).share == 0);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_follow_the_multiprocessors),
-                                          cmocka_unit_test(parts_are_no_whole_gpus)};
-
-UNIT_GROUP(gpu_peak, NULL, NULL)

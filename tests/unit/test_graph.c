@@ -35,8 +35,7 @@ static void run(struct nai_buf *ran, const struct nai_options *changed, const st
   nai_result_free(&result);
 }
 
-static void test_one_input_at_a_time(void **state) {
-  (void)state;
+TEST(test_one_input_at_a_time) {
   struct nai_buf ran = {0};
   struct nai_options options;
   run(&ran, NULL, NULL);
@@ -104,8 +103,7 @@ static void test_one_input_at_a_time(void **state) {
 }
 
 /* The stages with one analysis of another revision. */
-static void test_revision(void **state) {
-  (void)state;
+TEST(test_revision) {
   struct nai_buf ran = {0};
   run(&ran, NULL, NULL);
   int count = 0;
@@ -139,8 +137,7 @@ static int do_nothing(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-static void test_missing_input(void **state) {
-  (void)state;
+TEST(test_missing_input) {
   static const struct nai_schema missing = {.name = "no_such_table"}, *const inputs[] = {&missing, NULL};
   static const struct nai_schema *const outputs[] = {NULL};
   static const struct nai_node node = {.name = "x", .outputs = outputs, .inputs = inputs, .run = do_nothing};
@@ -159,7 +156,4 @@ static void test_missing_input(void **state) {
   nai_result_free(&result);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_input_at_a_time), cmocka_unit_test(test_revision),
-                                          cmocka_unit_test(test_missing_input)};
-
-UNIT_GROUP(graph, make_trace, remove_trace)
+UNIT_FIXTURE(make_trace, remove_trace)

@@ -54,8 +54,7 @@ static void fill(struct rows *r, struct fixture *f, int shape) {
   }
 }
 
-static void test_shapes(void **state) {
-  (void)state;
+TEST(test_shapes) {
   static const uint32_t sizes[] = {0, 1, 2, 3, 100, 65535, 65536, 65537, 140000, MOST};
   struct fixture f = {.seed = 5};
   struct rows r = {.start = malloc(MOST * 8), .end = malloc(MOST * 8), .name = malloc((MOST + 1) * 4)};
@@ -85,8 +84,7 @@ static void test_shapes(void **state) {
   free(expected);
 }
 
-static void test_groups(void **state) {
-  (void)state;
+TEST(test_groups) {
   static const int32_t group[] = {2, -1, 0, 2, 0, 2, -1, 3, 0};
   static const uint32_t expected[] = {2, 4, 0, 3, 5, 7}; /* groups 0, 2 and 3; rows of group -1 are left out */
   struct nai_groups g = {0};
@@ -100,8 +98,7 @@ static void test_groups(void **state) {
 }
 
 /* By several columns, against comparing all pairs: in order, and rows that agree stay as they were. */
-static void test_arranging(void **state) {
-  (void)state;
+TEST(test_arranging) {
   enum { ROWS = 500, COLUMNS = 3 };
   struct fixture f = {.seed = 8};
   int32_t *cells[COLUMNS];
@@ -134,8 +131,3 @@ static void test_arranging(void **state) {
   for (int c = 0; c < COLUMNS; c++)
     free(cells[c]);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_groups),
-                                          cmocka_unit_test(test_arranging)};
-
-UNIT_GROUP(groups, NULL, NULL)

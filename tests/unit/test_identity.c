@@ -55,8 +55,7 @@ static int64_t notes(const struct trace_file *t, const char *check) {
   return n;
 }
 
-static void test_one_process_per_ordinal(void **state) {
-  (void)state;
+TEST(test_one_process_per_ordinal) {
   struct trace_file t;
   make(&t, "SELECT 1");
   uint32_t b = device(&t, 1, 20, 1), a = device(&t, 1, 10, 0);
@@ -68,8 +67,7 @@ static void test_one_process_per_ordinal(void **state) {
   drop(&t);
 }
 
-static void test_split(void **state) {
-  (void)state;
+TEST(test_split) {
   struct trace_file t;
   make(&t, "SELECT 1");
   /* Two containers whose processes have the same pid are two processes. */
@@ -84,8 +82,7 @@ static void test_split(void **state) {
 }
 
 /* Rows without a process belong to the only one there is, and to its GPU. */
-static void test_missing_process(void **state) {
-  (void)state;
+TEST(test_missing_process) {
   struct trace_file t;
   make(&t, "SELECT 1");
   uint32_t a = device(&t, 1, 10, 0), b = device(&t, 0, 0, 0), c = device(&t, 1, 10, NAI_DEVICE_UNKNOWN);
@@ -98,8 +95,7 @@ static void test_missing_process(void **state) {
   drop(&t);
 }
 
-static void test_unknown_device_of_many(void **state) {
-  (void)state;
+TEST(test_unknown_device_of_many) {
   struct trace_file t;
   make(&t, "SELECT 1");
   device(&t, 1, 10, 0), device(&t, 1, 10, 1);
@@ -110,8 +106,7 @@ static void test_unknown_device_of_many(void **state) {
   drop(&t);
 }
 
-static void test_mapped(void **state) {
-  (void)state;
+TEST(test_mapped) {
   struct trace_file t;
   make(&t, "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER, pid INTEGER);"
            "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES(3, 0, 10), (5, 0, 20), (3, 0, 30), (-7, 0, 40), ('x', 0, 40);"
@@ -134,8 +129,7 @@ static void test_mapped(void **state) {
   "CREATE TABLE TARGET_INFO_GPU(id INTEGER, cuDevice INTEGER, name TEXT, smCount INTEGER, clockRate INTEGER);"
 
 /* Numbers of the table are no ordinals; the column cuDevice is. */
-static void test_by_ordinal(void **state) {
-  (void)state;
+TEST(test_by_ordinal) {
   struct trace_file t;
   make(&t, GPU_TABLE
        "INSERT INTO TARGET_INFO_GPU VALUES(3, 2, 'A40', 84, 0), (1, 0, 'A100', 108, 7), (2, 9, 'Display', 0, 0)");
@@ -154,8 +148,7 @@ static void test_by_ordinal(void **state) {
 }
 
 /* Exports that write the same ordinal for all GPUs tell nothing: then by id, where all are of one kind. */
-static void test_useless_ordinals(void **state) {
-  (void)state;
+TEST(test_useless_ordinals) {
   struct trace_file t;
   make(&t, GPU_TABLE "INSERT INTO TARGET_INFO_GPU VALUES(0, 0, 'A', 10, 1), (1, 0, 'A', 10, 2)");
   device(&t, 1, 10, 1);
@@ -166,8 +159,7 @@ static void test_useless_ordinals(void **state) {
 }
 
 /* Several processes on the machine's only GPU use one GPU. */
-static void test_only_gpu(void **state) {
-  (void)state;
+TEST(test_only_gpu) {
   struct trace_file t;
   make(&t, GPU_TABLE "INSERT INTO TARGET_INFO_GPU VALUES(0, 0, 'A100', 108, 1)");
   uint32_t a = device(&t, 1, 10, 0), b = device(&t, 1, 20, 0), c = device(&t, 1, 30, 1);
@@ -182,8 +174,7 @@ static void test_only_gpu(void **state) {
 }
 
 /* kHz and kB/s before 2021.3, and a table of the newer name without properties beside it. */
-static void test_old_gpu(void **state) {
-  (void)state;
+TEST(test_old_gpu) {
   struct trace_file t;
   make(&t, "CREATE TABLE TARGET_INFO_GPU(vmId, deviceId, name); INSERT INTO TARGET_INFO_GPU VALUES(1, 0, 'wrong');"
            "CREATE TABLE TARGET_INFO_CUDA_GPU(deviceId, name, numMultiprocessors, coreClockRate, globalMemoryBandwidth,"
@@ -201,8 +192,7 @@ static void test_old_gpu(void **state) {
 }
 
 /* Thousands of processes on one ordinal take no time, tens of thousands are refused. */
-static void test_many(void **state) {
-  (void)state;
+TEST(test_many) {
   struct trace_file t;
   struct timespec began, ended;
   make(&t, "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER, pid INTEGER);"
@@ -225,8 +215,7 @@ static void test_many(void **state) {
   drop(&t);
 }
 
-static void test_names(void **state) {
-  (void)state;
+TEST(test_names) {
   struct trace_file t;
   bool added;
   make(&t, "INSERT INTO StringIds VALUES(7, 'worker' || char(10) || 'x');"
@@ -244,17 +233,3 @@ static void test_names(void **state) {
   assert_string_equal(nai_get_str(t.in.tables[NAI_IN_PROCESSES], 0, PROCESSES_process_name), "python");
   drop(&t);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_process_per_ordinal),
-                                          cmocka_unit_test(test_split),
-                                          cmocka_unit_test(test_missing_process),
-                                          cmocka_unit_test(test_unknown_device_of_many),
-                                          cmocka_unit_test(test_mapped),
-                                          cmocka_unit_test(test_by_ordinal),
-                                          cmocka_unit_test(test_useless_ordinals),
-                                          cmocka_unit_test(test_only_gpu),
-                                          cmocka_unit_test(test_old_gpu),
-                                          cmocka_unit_test(test_many),
-                                          cmocka_unit_test(test_names)};
-
-UNIT_GROUP(identity, NULL, NULL)

@@ -38,8 +38,7 @@ static void same(const struct nai_intervals *set, const int *covered) {
   assert_int_equal(nai_intervals_total_ns(set), total);
 }
 
-static void test_algebra(void **state) {
-  (void)state;
+TEST(test_algebra) {
   struct fixture f = {.seed = 11};
   for (int round = 0; round < 3000; round++) {
     struct nai_intervals a = {0}, b = {0}, u = {0}, d = {0}, x = {0};
@@ -74,8 +73,7 @@ static void test_algebra(void **state) {
   }
 }
 
-static void test_new_or_merged(void **state) {
-  (void)state;
+TEST(test_new_or_merged) {
   struct nai_intervals set = {0};
   assert_false(nai_intervals_add(&set, 5, 5));
   assert_true(nai_intervals_add(&set, 5, 9));
@@ -86,7 +84,3 @@ static void test_new_or_merged(void **state) {
   nai_intervals_free(&set);
   nai_intervals_free(NULL);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_algebra), cmocka_unit_test(test_new_or_merged)};
-
-UNIT_GROUP(intervals, NULL, NULL)

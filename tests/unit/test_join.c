@@ -66,8 +66,7 @@ static int64_t draw_id(struct fixture *f, int style) {
   return style == 1 ? fixture_random(f, 1000) * 1000003 : fixture_random(f, 120); /* sparse, or dense with repeats */
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (int round = 0; round < 300; round++) {
     struct fixture f;
     static const char *const names[] = {"cudaLaunchKernel", "cudaMemcpy", "cuLaunchKernel"};
@@ -95,8 +94,7 @@ static void test_random(void **state) {
   }
 }
 
-static void test_dense(void **state) {
-  (void)state;
+TEST(test_dense) {
   struct fixture f;
   fixture_init(&f);
   fixture_gpu(&f, 0);
@@ -110,7 +108,3 @@ static void test_dense(void **state) {
   check(&f);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_dense)};
-
-UNIT_GROUP(join, NULL, NULL)

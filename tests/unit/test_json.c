@@ -16,8 +16,7 @@ static json_t *parse(const struct nai_buf *text) {
   return value;
 }
 
-static void test_layout(void **state) {
-  (void)state;
+TEST(test_layout) {
   struct nai_buf out = {0};
   struct nai_json json;
   nai_json_init(&json, &out, false);
@@ -59,8 +58,7 @@ static void write_text(struct nai_buf *out, const char *text, bool for_script) {
   nai_json_finish(&json);
 }
 
-static void test_any_text_comes_back(void **state) {
-  (void)state;
+TEST(test_any_text_comes_back) {
   static const char *const pieces[] = {
       "a",       "\"", "\\", "/",         "\n",   "\t",       "\r",           "\x01",         "\x7f",
       "<",       ">",  "&",  "</script>", "<!--", "\xc3\xa9", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xf0\x9f\x98\x80",
@@ -85,8 +83,7 @@ static void test_any_text_comes_back(void **state) {
   }
 }
 
-static void test_invalid_utf8_is_cleaned(void **state) {
-  (void)state;
+TEST(test_invalid_utf8_is_cleaned) {
   struct nai_buf out = {0};
   write_text(&out, "a\xff<\"\xc3", true);
   assert_string_equal(out.data, "\"a\xef\xbf\xbd\\u003c\\\"\xef\xbf\xbd\"");
@@ -95,8 +92,7 @@ static void test_invalid_utf8_is_cleaned(void **state) {
 
 /* What nobody can see stands as an escape, so that whoever reads the file sees it; pairs of escapes YAML does not know.
  */
-static void test_hidden_characters(void **state) {
-  (void)state;
+TEST(test_hidden_characters) {
   struct nai_buf out = {0};
   write_text(&out, "a\x7f\xc2\xad\xe2\x80\x8b\xe2\x80\xae\xef\xbb\xbf\xef\xbf\xbe\xc3\xa4\xf3\xa0\x81\x81", false);
   assert_string_equal(nai_buf_str(&out), "\"a\\u007f\\u00ad\\u200b\\u202e\\ufeff\\ufffe\xc3\xa4\xf3\xa0\x81\x81\"");
@@ -104,8 +100,7 @@ static void test_hidden_characters(void **state) {
   nai_buf_free(&out);
 }
 
-static void test_each_character_at_each_place(void **state) {
-  (void)state;
+TEST(test_each_character_at_each_place) {
   for (int c = 1; c < 0x80; c++)
     for (int place = 0; place < 20; place++)
       for (int for_script = 0; for_script < 2; for_script++) {
@@ -129,8 +124,7 @@ static const struct nai_column_def columns[] = {
 };
 static const struct nai_schema schema = NAI_SCHEMA("t", "Title", "What a row is", columns);
 
-static void test_table(void **state) {
-  (void)state;
+TEST(test_table) {
   struct nai_table *table = NULL;
   struct nai_err err = {0};
   assert_int_equal(nai_table_new(&table, &schema, &err), 0);
@@ -172,14 +166,3 @@ static void test_table(void **state) {
   nai_buf_free(&out);
   nai_table_free(table);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_layout),
-    cmocka_unit_test(test_any_text_comes_back),
-    cmocka_unit_test(test_invalid_utf8_is_cleaned),
-    cmocka_unit_test(test_hidden_characters),
-    cmocka_unit_test(test_each_character_at_each_place),
-    cmocka_unit_test(test_table),
-};
-
-UNIT_GROUP(json, NULL, NULL)

@@ -23,8 +23,7 @@ static void expect(const char *name, size_t max, const char *expected) {
   nai_buf_free(&out);
 }
 
-static void test_pytorch(void **state) {
-  (void)state;
+TEST(test_pytorch) {
   expect("void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, "
          "(unsigned long)1>>(int, T2, T3)",
          72, "vectorized_elementwise_kernel<4, FillFunctor<float>>");
@@ -61,8 +60,7 @@ static void test_pytorch(void **state) {
          72, "softmax_warp_forward<float, float, float, 7, true, false>");
 }
 
-static void test_libraries(void **state) {
-  (void)state;
+TEST(test_libraries) {
   expect("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)", 72, "ncclDevKernel_SendRecv");
   expect("void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128, (int)64, (int)4, (bool)0>, (bool)0, "
          "(bool)1>(flash::Flash_fwd_params)",
@@ -82,8 +80,7 @@ static void test_libraries(void **state) {
   expect("Memcpy HtoD (Pinned -> Device)", 72, "Memcpy HtoD (Pinned -> Device)");
 }
 
-static void test_odd_names(void **state) {
-  (void)state;
+TEST(test_odd_names) {
   static const char *const cases[][2] = {
       {"", ""},
       {"a<b", "a<b"},
@@ -108,8 +105,7 @@ static void test_odd_names(void **state) {
     expect(cases[i][0], 72, cases[i][1]);
 }
 
-static void test_too_long(void **state) {
-  (void)state;
+TEST(test_too_long) {
   expect("abcdefghijklmnopqrstuvwxyz", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");
   expect("void ns::abcdefghijklmnopqrstuvwxyz<int>(int)", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");
   expect("void f<abcdefghijklmnopqrstuvwxyz>(int)", 22, "f<abcdefghi\xe2\x80\xa6rstuvwxyz>");
@@ -124,8 +120,7 @@ static uint32_t random_below(uint32_t n) {
   return (uint32_t)((uint64_t)random_state * n >> 32);
 }
 
-static void test_hostile_names(void **state) {
-  (void)state;
+TEST(test_hostile_names) {
   static const char *const pieces[] = {"<",
                                        ">",
                                        "(",
@@ -195,8 +190,7 @@ static void test_hostile_names(void **state) {
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-static void test_sets(void **state) {
-  (void)state;
+TEST(test_sets) {
   static const char *const names[][2] = {
       {"void f<int>(int)", "f<int> [int]"},
       {"void f<int>(float)", "f<int> [float]"},
@@ -229,8 +223,7 @@ static void test_sets(void **state) {
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static void test_big_sets_are_distinct(void **state) {
-  (void)state;
+TEST(test_big_sets_are_distinct) {
   enum { COUNT = 30000 };
   char **names = calloc(COUNT, sizeof *names), **out = NULL;
   for (int i = 0; i < COUNT; i++) {
@@ -266,15 +259,3 @@ static void test_big_sets_are_distinct(void **state) {
     free(names[i]);
   free(names);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_pytorch),
-    cmocka_unit_test(test_libraries),
-    cmocka_unit_test(test_odd_names),
-    cmocka_unit_test(test_too_long),
-    cmocka_unit_test(test_hostile_names),
-    cmocka_unit_test(test_sets),
-    cmocka_unit_test(test_big_sets_are_distinct),
-};
-
-UNIT_GROUP(kernel_name, NULL, NULL)

@@ -5,8 +5,7 @@
 
 #include <time.h>
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   struct fixture f = {.seed = 3};
   struct nai_keyset set = {0};
   int64_t known[500];
@@ -28,8 +27,7 @@ static void test_random(void **state) {
   nai_keyset_free(&set);
 }
 
-static void test_extremes(void **state) {
-  (void)state;
+TEST(test_extremes) {
   struct nai_keyset set = {0};
   bool added;
   assert_int_equal(nai_keyset_find(&set, 0), UINT32_MAX);
@@ -43,8 +41,7 @@ static void test_extremes(void **state) {
 }
 
 /* Keys that differ in a few bits only, wherever those lie, do not pile up. */
-static void test_shifted(void **state) {
-  (void)state;
+TEST(test_shifted) {
   struct timespec began, ended;
   clock_gettime(CLOCK_MONOTONIC, &began);
   for (int shift = 0; shift <= 44; shift += 4) {
@@ -58,8 +55,3 @@ static void test_shifted(void **state) {
   clock_gettime(CLOCK_MONOTONIC, &ended);
   assert_true(ended.tv_sec - began.tv_sec < 10);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_extremes),
-                                          cmocka_unit_test(test_shifted)};
-
-UNIT_GROUP(keyset, NULL, NULL)

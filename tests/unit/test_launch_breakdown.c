@@ -132,15 +132,13 @@ static void check_random(uint64_t seed, bool idle_often) {
   fixture_free(&f);
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (int round = 0; round < 600; round++)
     check_random((uint64_t)round * 31 + 3, round % 2);
 }
 
 /* Far behind the host: the time from call to start is the queue's, not the launch's. */
-static void test_queued(void **state) {
-  (void)state;
+TEST(test_queued) {
   struct fixture f;
   fixture_init(&f);
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10);
@@ -168,7 +166,3 @@ static void test_queued(void **state) {
   nai_table_free(t);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_queued)};
-
-UNIT_GROUP(launch_breakdown, NULL, NULL)

@@ -27,8 +27,7 @@ static int64_t limit_of(const char *membership) {
 }
 
 /* A group is bound by its own limit and by those of the groups around it. */
-static void test_cgroup(void **state) {
-  (void)state;
+TEST(test_cgroup) {
   write_text("a/memory.max", "1000000\n");
   write_text("a/b/memory.max", "max\n");
   write_text("a/c/memory.max", "4096\n");
@@ -59,6 +58,4 @@ static int remove_root(void **state) {
   return nai_fs_remove_tree(root, NULL);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_cgroup)};
-
-UNIT_GROUP(memory, make_root, remove_root)
+UNIT_FIXTURE(make_root, remove_root)

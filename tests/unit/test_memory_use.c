@@ -25,8 +25,7 @@ static void use_pool(struct fixture *f, int64_t time, int operation, int64_t add
         0x99, NAI_NULL_I64, size, used, NAI_NULL_I64);
 }
 
-static void peak_is_of_one_moment(void **state) {
-  (void)state;
+TEST(peak_is_of_one_moment) {
   struct fixture f;
   begin(&f);
   fixture_nvtx(&f, 0, 100, thread, "load weights", NAI_NVTX_PUSH_POP);
@@ -60,8 +59,7 @@ static void peak_is_of_one_moment(void **state) {
   fixture_free(&f);
 }
 
-static void what_is_lost_is_counted(void **state) {
-  (void)state;
+TEST(what_is_lost_is_counted) {
   struct fixture f;
   begin(&f);
   use(&f, 10, FREE, DEVICE, 0x5000, 30 * MIB, 0); /* allocated before the capture */
@@ -82,8 +80,7 @@ static void what_is_lost_is_counted(void **state) {
 }
 
 /* What is allocated from a pool is in the pool. */
-static void pools_are_held_as_a_whole(void **state) {
-  (void)state;
+TEST(pools_are_held_as_a_whole) {
   struct fixture f;
   begin(&f);
   use(&f, 5, ALLOC, DEVICE, 0x1000, 10 * MIB, 0);
@@ -106,8 +103,7 @@ static void pools_are_held_as_a_whole(void **state) {
 }
 
 /* A trim is a point as well, and its pool's size can be the peak. */
-static void pools_are_drawn_as_a_whole(void **state) {
-  (void)state;
+TEST(pools_are_drawn_as_a_whole) {
   struct fixture f;
   begin(&f);
   use_pool(&f, 10, ALLOC, 0xa000, 3 * MIB, 32 * MIB, 3 * MIB);
@@ -131,8 +127,7 @@ static void pools_are_drawn_as_a_whole(void **state) {
 }
 
 /* Of 200,000 events a bounded number of points is kept, and of every stretch of time the extremes. */
-static void few_points_stand_for_many(void **state) {
-  (void)state;
+TEST(few_points_stand_for_many) {
   enum { EVENTS = 200000, SPIKE = 77777 };
   struct fixture f;
   begin(&f);
@@ -155,8 +150,7 @@ static void few_points_stand_for_many(void **state) {
   fixture_free(&f);
 }
 
-static void nothing_recorded_makes_no_rows(void **state) {
-  (void)state;
+TEST(nothing_recorded_makes_no_rows) {
   struct fixture f;
   begin(&f);
   fixture_build(&f);
@@ -165,10 +159,3 @@ static void nothing_recorded_makes_no_rows(void **state) {
   nai_table_free(t);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(peak_is_of_one_moment),     cmocka_unit_test(what_is_lost_is_counted),
-    cmocka_unit_test(pools_are_held_as_a_whole), cmocka_unit_test(pools_are_drawn_as_a_whole),
-    cmocka_unit_test(few_points_stand_for_many), cmocka_unit_test(nothing_recorded_makes_no_rows)};
-
-UNIT_GROUP(memory_use, NULL, NULL)

@@ -105,8 +105,7 @@ static int run_case(const json_t *test) {
   return bad;
 }
 
-static void test_specification(void **state) {
-  (void)state;
+TEST(test_specification) {
   static const char *const modules[] = {"comments", "delimiters", "interpolation", "inverted", "partials", "sections"};
   const char *shared = getenv("NAI_SHARED_DIR");
   int cases = 0, failed = 0;
@@ -185,8 +184,7 @@ static void expect(const char *template, const char *partial, enum nai_escape_mo
 
 static void html(const char *template, const char *expected) { expect(template, "", NAI_ESCAPE_HTML, expected); }
 
-static void test_tags(void **state) {
-  (void)state;
+TEST(test_tags) {
   html("", "");
   html("no tags", "no tags");
   html("{{n}}|{{missing}}|{{null}}|{{yes}}", "-42|||true");
@@ -202,8 +200,7 @@ static void test_tags(void **state) {
   html("{{#rows}}\r\n{{i}}\r\n{{/rows}}\r\n", "1\r\n2\r\n3\r\n");
 }
 
-static void test_no_unescaped_form_for_foreign_text(void **state) {
-  (void)state;
+TEST(test_no_unescaped_form_for_foreign_text) {
   html("{{name}}", "a&lt;b&gt;|&amp;&quot;c&quot;");
   html("{{{name}}}{{&name}}", "a&lt;b&gt;|&amp;&quot;c&quot;a&lt;b&gt;|&amp;&quot;c&quot;");
   html("{{markup}}{{{markup}}}{{&markup}}", "&lt;b&gt;|&lt;/b&gt;<b>|</b><b>|</b>");
@@ -213,8 +210,7 @@ static void test_no_unescaped_form_for_foreign_text(void **state) {
   expect("{{name}} {{{code}}}", "", NAI_ESCAPE_NONE, "a<b>|&\"c\" f<int>|`x`");
 }
 
-static void test_partials(void **state) {
-  (void)state;
+TEST(test_partials) {
   expect("[{{>p}}]", "{{n}}", NAI_ESCAPE_HTML, "[-42]");
   expect("  {{>p}}\nx\n", "1\n{{#rows}}\n- {{i}}\n{{/rows}}\n{{n}} a\n", NAI_ESCAPE_HTML,
          "  1\n  - 1\n  - 2\n  - 3\n  -42 a\nx\n");
@@ -235,8 +231,7 @@ static void expect_error(const char *template, const char *partial, const char *
   nai_buf_free(&out);
 }
 
-static void test_errors_name_the_place(void **state) {
-  (void)state;
+TEST(test_errors_name_the_place) {
   expect_error("a\n  {{#rows}}x", "", "t.mustache:2:3: section is not closed: \"rows\"");
   expect_error("a\n{{/rows}}x", "", "t.mustache:2:1: closes a section that is not open: \"rows\"");
   expect_error("{{#a}}\n {{#b}}{{/a}}{{/b}}", "",
@@ -264,8 +259,7 @@ static void test_errors_name_the_place(void **state) {
                "p.mustache: the result is too large; does a partial include itself?");
 }
 
-static void test_check_finds_mistakes_in_partials(void **state) {
-  (void)state;
+TEST(test_check_finds_mistakes_in_partials) {
   const char *const pairs[] = {"t", "{{#no}}{{>p}}{{/no}}", "p", "{{>q}}", "q", "\n{{", NULL};
   struct nai_templates *set = NULL;
   struct nai_err err = {0};
@@ -275,8 +269,7 @@ static void test_check_finds_mistakes_in_partials(void **state) {
   nai_templates_free(set);
 }
 
-static void test_deep_nesting_is_refused(void **state) {
-  (void)state;
+TEST(test_deep_nesting_is_refused) {
   struct nai_buf text = {0};
   for (int i = 0; i < 300; i++)
     nai_buf_puts(&text, "{{#a}}");
@@ -284,8 +277,7 @@ static void test_deep_nesting_is_refused(void **state) {
   nai_buf_free(&text);
 }
 
-static void test_views(void **state) {
-  (void)state;
+TEST(test_views) {
   struct nai_err err = {0};
   struct nai_view *root = nai_view_new();
   nai_view_put_text(root, "k", "one");
@@ -313,8 +305,7 @@ static void test_views(void **state) {
   nai_view_free(NULL);
 }
 
-static void test_big_borrowed_text_is_not_copied_twice(void **state) {
-  (void)state;
+TEST(test_big_borrowed_text_is_not_copied_twice) {
   size_t len = 20 << 20;
   char *big = malloc(len);
   memset(big, '<', len);
@@ -334,17 +325,3 @@ static void test_big_borrowed_text_is_not_copied_twice(void **state) {
   nai_buf_free(&out);
   free(big);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_specification),
-    cmocka_unit_test(test_tags),
-    cmocka_unit_test(test_no_unescaped_form_for_foreign_text),
-    cmocka_unit_test(test_partials),
-    cmocka_unit_test(test_errors_name_the_place),
-    cmocka_unit_test(test_check_finds_mistakes_in_partials),
-    cmocka_unit_test(test_deep_nesting_is_refused),
-    cmocka_unit_test(test_views),
-    cmocka_unit_test(test_big_borrowed_text_is_not_copied_twice),
-};
-
-UNIT_GROUP(mustache, NULL, NULL)

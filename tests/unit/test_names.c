@@ -18,8 +18,7 @@ static void part_free(struct nai_part *p) {
   nai_arena_free(&p->arena);
 }
 
-static void test_api(void **state) {
-  (void)state;
+TEST(test_api) {
   static const char *const cases[][2] = {{"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
                                          {"cudaLaunchKernelExC_v11060", "cudaLaunchKernelExC"},
                                          {"cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync"},
@@ -45,8 +44,7 @@ static uint32_t range_name(struct nai_part *p, const char *text, struct nai_suff
   return nai_range_by_text(suffix, p, text, strlen(text));
 }
 
-static void test_suffix(void **state) {
-  (void)state;
+TEST(test_suffix) {
   static const struct {
     const char *text;
     int64_t seq;
@@ -80,8 +78,7 @@ static void test_suffix(void **state) {
 }
 
 /* Texts of sizes beyond the limit are not kept, and it is said that they are not. */
-static void test_many_sizes(void **state) {
-  (void)state;
+TEST(test_many_sizes) {
   struct nai_part p = {0};
   struct nai_suffix suffix;
   char text[64];
@@ -95,8 +92,7 @@ static void test_many_sizes(void **state) {
   part_free(&p);
 }
 
-static void test_nvtx(void **state) {
-  (void)state;
+TEST(test_nvtx) {
   static const char *const cases[][2] = {{"aten::mm, seq = 5, op_id = 9", "aten::mm"},
                                          {"aten::mm, op_id = 9", "aten::mm"},
                                          {"aten::mm, sizes = [[1, 2]]", "aten::mm"},
@@ -123,8 +119,7 @@ static void test_nvtx(void **state) {
   part_free(&p);
 }
 
-static void test_hostile(void **state) {
-  (void)state;
+TEST(test_hostile) {
   struct nai_part p = {0};
   assert_string_equal(canonical(&p, "a\nb\tc", NAI_NAME_PLAIN), "a b c");
   uint32_t nul = nai_name_by_text(&p, "a\0b", 3, NAI_NAME_PLAIN);
@@ -144,9 +139,3 @@ static void test_hostile(void **state) {
   free(b);
   part_free(&p);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx),
-                                          cmocka_unit_test(test_suffix), cmocka_unit_test(test_many_sizes),
-                                          cmocka_unit_test(test_hostile)};
-
-UNIT_GROUP(names, NULL, NULL)

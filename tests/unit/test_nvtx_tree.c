@@ -219,8 +219,7 @@ static void random_trace(struct fixture *f, struct truth *t, int style) {
   }
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (int i = 0; i < 400; i++) {
     struct fixture f;
     struct truth t = {0};
@@ -234,8 +233,7 @@ static void test_random(void **state) {
 }
 
 /* Ranges that cross by the hundred still partition the thread's time. */
-static void test_many_crossing(void **state) {
-  (void)state;
+TEST(test_many_crossing) {
   enum { N = 300 };
   struct fixture f;
   fixture_init(&f);
@@ -257,8 +255,7 @@ static void test_many_crossing(void **state) {
 }
 
 /* Parents found from checkpoints far apart, against every range that lies around. */
-static void test_parents_of_many(void **state) {
-  (void)state;
+TEST(test_parents_of_many) {
   enum { N = 3000 };
   static int64_t start[N], end[N];
   for (int round = 0; round < 6; round++) {
@@ -293,8 +290,7 @@ static double seconds(void) {
 }
 
 /* 100,000 levels of distinct names, each with a sibling of its own: linear, or the test takes minutes. */
-static void test_deep(void **state) {
-  (void)state;
+TEST(test_deep) {
   enum { DEPTH = 100000 };
   struct fixture f;
   fixture_init(&f);
@@ -320,8 +316,7 @@ static void test_deep(void **state) {
 }
 
 /* Without attribution the ranges still nest and keep their own times. */
-static void test_without_attribution(void **state) {
-  (void)state;
+TEST(test_without_attribution) {
   struct fixture f;
   fixture_init(&f);
   f.m.map_nvtx = false;
@@ -340,9 +335,3 @@ static void test_without_attribution(void **state) {
   nai_table_free(ranges);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing),
-                                          cmocka_unit_test(test_parents_of_many), cmocka_unit_test(test_deep),
-                                          cmocka_unit_test(test_without_attribution)};
-
-UNIT_GROUP(nvtx_tree, NULL, NULL)

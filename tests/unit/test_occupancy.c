@@ -14,7 +14,7 @@ static struct nai_sm sm_of(struct fixture *f, int major, int minor, int count) {
   return nai_sm_of(gpus, gpus->rows - 1, f->gpu_facts);
 }
 
-static void test_known_points(void **state) {
+TEST(test_known_points) {
   static const struct {
     int major, minor;
     struct nai_launch_shape shape;
@@ -40,7 +40,6 @@ static void test_known_points(void **state) {
       {8, 0, {32, 256, 0}, 0, NULL},
   };
   struct fixture f;
-  (void)state;
   fixture_init(&f);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
     struct nai_sm sm = sm_of(&f, points[i].major, points[i].minor, 1);
@@ -55,9 +54,8 @@ static void test_known_points(void **state) {
 }
 
 /* What the export says comes first, a 0 in it (an exporter of 2021 wrote one) is taken for nothing said. */
-static void test_limits(void **state) {
+TEST(test_limits) {
   struct fixture f;
-  (void)state;
   fixture_init(&f);
   struct nai_table *gpus = f.in.tables[NAI_IN_GPUS];
   struct nai_sm sm = sm_of(&f, 7, 5, 72);
@@ -82,11 +80,10 @@ static struct nai_fit fit(struct fixture *f, const struct nai_sm *sm, int64_t bl
   return nai_fit_of(configs, configs->rows - 1, sm, uneven);
 }
 
-static void test_waves(void **state) {
+TEST(test_waves) {
   struct fixture f;
   struct nai_coverage free_time = {0};
   struct nai_intervals nothing = {0};
-  (void)state;
   fixture_init(&f);
   struct nai_sm sm = sm_of(&f, 9, 0, 100); /* 2 blocks on each of 100 */
   ok(nai_coverage_new(&free_time, &nothing, err));
@@ -106,8 +103,3 @@ static void test_waves(void **state) {
   nai_coverage_free(&free_time);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_points), cmocka_unit_test(test_limits),
-                                          cmocka_unit_test(test_waves)};
-
-UNIT_GROUP(occupancy, NULL, NULL)

@@ -63,8 +63,7 @@ static void check_column(enum nai_type type, const int64_t *values, int count, i
   }
 }
 
-static void test_widths(void **state) {
-  (void)state;
+TEST(test_widths) {
   struct fixture f = {.seed = 3};
   static const int64_t lows[] = {0, 1, -1, -100, 1000000007, INT64_C(1) << 40, -(INT64_C(1) << 50)};
   int64_t values[MANY];
@@ -82,8 +81,7 @@ static void test_widths(void **state) {
   check_column(NAI_STR, values, MANY, 2);
 }
 
-static void test_edges(void **state) {
-  (void)state;
+TEST(test_edges) {
   static const int64_t nothing[1], nulls[] = {NAI_NULL_I64, NAI_NULL_I64, NAI_NULL_I64}, one[] = {-42};
   static const int64_t ends[] = {INT64_MIN + 1, INT64_MAX, 0}, with_null[] = {INT64_MAX, NAI_NULL_I64, INT64_MIN + 1};
   static const int64_t fits[] = {0, 254}, just_not[] = {0, 255};
@@ -99,8 +97,7 @@ static void test_edges(void **state) {
 }
 
 /* Plain arrays are columns, too. */
-static void test_arrays(void **state) {
-  (void)state;
+TEST(test_arrays) {
   static const int64_t longs[] = {0, -1, INT64_MAX, INT64_MIN + 1, NAI_NULL_I64};
   static const int32_t ints[] = {0, -1, INT32_MAX, INT32_MIN + 1, NAI_NULL_I32, 0};
   static const uint32_t texts[] = {0, 1, 77, INT32_MAX, NAI_NO_STRING, 0};
@@ -174,8 +171,7 @@ static void check_table(const struct nai_table *t, int64_t rows) {
   }
 }
 
-static void test_tables(void **state) {
-  (void)state;
+TEST(test_tables) {
   char directory[] = "/tmp/nai-packed-XXXXXX", path[64], other[64];
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof path, "%s/a.ntab", directory);
@@ -209,8 +205,7 @@ static void test_tables(void **state) {
 }
 
 /* Rows that are all the same still take a byte each: what a file claims is bounded by its size. */
-static void test_equal_rows(void **state) {
-  (void)state;
+TEST(test_equal_rows) {
   enum { ROWS = 5000 };
   char directory[] = "/tmp/nai-packed-XXXXXX", path[64];
   assert_non_null(mkdtemp(directory));
@@ -248,8 +243,7 @@ static void test_equal_rows(void **state) {
 }
 
 /* A file whose columns say something impossible of themselves is stale; so is one with any byte changed. */
-static void test_damage(void **state) {
-  (void)state;
+TEST(test_damage) {
   char directory[] = "/tmp/nai-packed-XXXXXX", path[64];
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof path, "%s/a.ntab", directory);
@@ -274,9 +268,3 @@ static void test_damage(void **state) {
   nai_buf_free(&good);
   ok(nai_fs_remove_tree(directory, err));
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_widths),     cmocka_unit_test(test_edges),
-                                          cmocka_unit_test(test_arrays),     cmocka_unit_test(test_tables),
-                                          cmocka_unit_test(test_equal_rows), cmocka_unit_test(test_damage)};
-
-UNIT_GROUP(packed, NULL, NULL)

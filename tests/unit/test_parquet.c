@@ -25,11 +25,10 @@ static int write(struct nai_buf *out, const struct nai_value *cells, int64_t cou
   return rc;
 }
 
-static void test_types(void **state) {
+TEST(test_types) {
   const struct nai_value cells[] = {integer(1), null(), real(0.5), text("a"), integer(7)};
   struct nai_buf one = {0}, small = {0};
   struct nai_err err;
-  (void)state;
   assert_int_equal(write(&one, cells, 5, 0, false, &err), NAI_OK);
   assert_int_equal(write(&small, cells, 5, 2, false, &err), NAI_EUSAGE); /* integers were written as such */
   assert_non_null(strstr(err.msg, "\"x\" has a real number in row 3"));
@@ -76,10 +75,9 @@ static int64_t decode(int64_t *ids, const unsigned char *at, size_t len, int bit
   return n;
 }
 
-static void test_hybrid(void **state) {
+TEST(test_hybrid) {
   enum { MOST = 700 };
   uint64_t seed = 1;
-  (void)state;
   for (int round = 0; round < 2000; round++) {
     int64_t ids[MOST], found[MOST + 8];
     int bits = 1 + round % 20;
@@ -103,22 +101,13 @@ static int refuse(struct nai_sink *sink, const void *bytes, size_t len) {
   return 28; /* ENOSPC */
 }
 
-static void test_full_disk(void **state) {
+TEST(test_full_disk) {
   struct nai_sink sink = {refuse, "x.parquet", 256};
   struct nai_buf out = {.sink = &sink};
   struct nai_value cells[400];
   struct nai_err err;
-  (void)state;
   for (int i = 0; i < 400; i++)
     cells[i] = integer(i);
   assert_int_equal(write(&out, cells, 400, 100, false, &err), NAI_EIO);
   nai_buf_free(&out);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_types),
-    cmocka_unit_test(test_hybrid),
-    cmocka_unit_test(test_full_disk),
-};
-
-UNIT_GROUP(parquet, NULL, NULL)

@@ -4,8 +4,7 @@
 #include "model/kernels/partitions.h"
 #include "tables/kernel_events.h"
 
-static void test_masks(void **state) {
-  (void)state;
+TEST(test_masks) {
   static const struct {
     const char *a, *b;
     bool meet;
@@ -37,8 +36,7 @@ static void kernel_in(struct fixture *f, int32_t process, int64_t start, int64_t
   nai_set_i64(t, t->rows - 1, KERNEL_EVENTS_green_context, green);
 }
 
-static void test_kernels(void **state) {
-  (void)state;
+TEST(test_kernels) {
   struct fixture f;
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   struct nai_partitions p;
@@ -62,7 +60,3 @@ static void test_kernels(void **state) {
   assert_int_equal(nai_partition_of(&p, 1, 0), nai_partition_of(&p, 2, 0));
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_masks), cmocka_unit_test(test_kernels)};
-
-UNIT_GROUP(partitions, NULL, NULL)

@@ -134,9 +134,8 @@ static enum nai_payload_field field_of(const char *name) {
   return NAI_PAYLOAD_FIELDS;
 }
 
-static void test_every_schema_with_every_header(void **state) {
+TEST(test_every_schema_with_every_header) {
   struct fixture f;
-  (void)state;
   begin(&f);
   open_schemas(&f);
   for (int s = 0; s < SCHEMAS; s++)
@@ -157,11 +156,10 @@ static void test_every_schema_with_every_header(void **state) {
   end(&f);
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
   struct fixture f;
   unsigned char bytes[512];
   struct nai_payload p;
-  (void)state;
   begin(&f);
   open_schemas(&f);
   enum { ALL_REDUCE = 5 };
@@ -193,11 +191,10 @@ static void test_refusals(void **state) {
   end(&f);
 }
 
-static void test_several_payloads_of_a_range(void **state) {
+TEST(test_several_payloads_of_a_range) {
   struct fixture f;
   unsigned char bytes[600];
   struct nai_payload p;
-  (void)state;
   begin(&f);
   describe(&f, FIRST + 60, BARE, 0);
   open_schemas(&f);
@@ -218,11 +215,10 @@ static void test_several_payloads_of_a_range(void **state) {
   end(&f);
 }
 
-static void test_processes_that_disagree(void **state) {
+TEST(test_processes_that_disagree) {
   struct fixture f;
   unsigned char bytes[256];
   struct nai_payload p;
-  (void)state;
   begin(&f);
   describe(&f, FIRST + 5, REDUCED, 7); /* another process, whose enumerations are numbered otherwise */
   open_schemas(&f);
@@ -231,11 +227,10 @@ static void test_processes_that_disagree(void **state) {
   end(&f);
 }
 
-static void test_reductions_have_the_names_of_the_trace(void **state) {
+TEST(test_reductions_have_the_names_of_the_trace) {
   struct fixture f;
   unsigned char bytes[256];
   struct nai_payload p;
-  (void)state;
   begin(&f);
   open_schemas(&f);
   size_t len = blob(bytes, 5, OFFSET);
@@ -252,9 +247,8 @@ static enum nai_payload_verdict json(struct nai_payload *p, const char *text) {
   return nai_payload_read_json(p, text, strlen(text));
 }
 
-static void test_json(void **state) {
+TEST(test_json) {
   struct nai_payload p;
-  (void)state;
   assert_int_equal(json(&p, "{\"NCCL communicator ID\": 18446744073709551615, \"Message size [bytes]\": 1048576, "
                             "\"Reduction operation\": \"Sum\", \"Root\": -1, \"x\": 1.5}"),
                    NAI_PAYLOAD_READ);
@@ -289,10 +283,9 @@ static enum nai_payload_verdict fields(struct nai_payload *p, const struct fixtu
 }
 
 /* Fields that the exporter read: the enumeration is that of the schema, unless processes disagree about it. */
-static void test_fields(void **state) {
+TEST(test_fields) {
   struct fixture f;
   struct nai_payload p, more;
-  (void)state;
   begin(&f);
   open_schemas(&f);
   assert_int_equal(fields(&p, &f, FIRST + 5, "{\"Reduction operation\":4}"), NAI_PAYLOAD_READ);
@@ -306,15 +299,3 @@ static void test_fields(void **state) {
   assert_null(nai_payload_redop(&p, f.read, DOMAIN));
   end(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_schema_with_every_header),
-    cmocka_unit_test(test_refusals),
-    cmocka_unit_test(test_several_payloads_of_a_range),
-    cmocka_unit_test(test_processes_that_disagree),
-    cmocka_unit_test(test_reductions_have_the_names_of_the_trace),
-    cmocka_unit_test(test_json),
-    cmocka_unit_test(test_fields),
-};
-
-UNIT_GROUP(payload, NULL, NULL)

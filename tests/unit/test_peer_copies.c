@@ -18,8 +18,7 @@ static void begin(struct fixture *f, const char *gpu) {
 }
 
 /* 450 GB/s is one direction of an H100's links; data sheets say 900. */
-static void each_direction_has_its_own_link(void **state) {
-  (void)state;
+TEST(each_direction_has_its_own_link) {
   struct fixture f;
   begin(&f, "NVIDIA H100 80GB HBM3");
   for (int i = 0; i < 3; i++) { /* 225 GB/s there, half of it beside copies back */
@@ -47,8 +46,7 @@ static void each_direction_has_its_own_link(void **state) {
   fixture_free(&f);
 }
 
-static void an_unknown_link_is_no_limit(void **state) {
-  (void)state;
+TEST(an_unknown_link_is_no_limit) {
   struct fixture f;
   begin(&f, "NVIDIA GeForce RTX 4090");
   copy(&f, 0, 8000, PEER, 2 * MIB, 0, 1);
@@ -61,8 +59,3 @@ static void an_unknown_link_is_no_limit(void **state) {
   nai_table_free(t);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(each_direction_has_its_own_link),
-                                          cmocka_unit_test(an_unknown_link_is_no_limit)};
-
-UNIT_GROUP(peer_copies, NULL, NULL)

@@ -23,8 +23,7 @@ static const char *class_of(const struct nai_patterns *set, const char *name) {
   return index < 0 ? "-" : nai_patterns_class(set, index);
 }
 
-static void first_match_in_file_order(void **state) {
-  (void)state;
+TEST(first_match_in_file_order) {
   struct nai_patterns *set = NULL;
   struct nai_err err = {0};
   assert_int_equal(add(&set, "{\"b\": [\"Fwd\", \"re:^x+$\"], \"a\": \"wd\", \"c\": ['re:(?i)é.ROPE', 're:ü']}", &err),
@@ -42,8 +41,7 @@ static void first_match_in_file_order(void **state) {
   nai_patterns_free(set);
 }
 
-static void long_names_are_cut(void **state) {
-  (void)state;
+TEST(long_names_are_cut) {
   struct nai_patterns *set = NULL;
   struct nai_err err = {0};
   assert_int_equal(add(&set, "a: [needle]\n", &err), 0);
@@ -69,8 +67,7 @@ static void refuses(const char *text, const char *message) {
   nai_patterns_free(set);
 }
 
-static void bad_files(void **state) {
-  (void)state;
+TEST(bad_files) {
   refuses("- a\n", "m.yaml:1:1: expected a map, got a list");
   refuses("{}\n", "m.yaml:1:1: no patterns");
   refuses("a: [x, [y]]\n", "m.yaml:1:8: expected text, got a list");
@@ -84,8 +81,7 @@ static void bad_files(void **state) {
 }
 
 /* An expression that would run for ever is reported, and soon. */
-static void runaway_expression(void **state) {
-  (void)state;
+TEST(runaway_expression) {
   static const char *const expressions[] = {"a: ['re:^(a+)+[bc]$']\n",
                                             "a: ['re:(*LIMIT_MATCH=4000000000)^(a|aa)+[bc]$']\n",
                                             "a: ['re:^(a*)*[bc]']\n", "a: ['re:^((a|b)*)*[cd]$']\n"};
@@ -159,8 +155,7 @@ static const struct {
     {"inference", "load_batch", "preprocess"},
 };
 
-static void built_in_maps(void **state) {
-  (void)state;
+TEST(built_in_maps) {
   int failures = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     struct nai_phase_map *map = NULL;
@@ -179,8 +174,7 @@ static void built_in_maps(void **state) {
   assert_int_equal(failures, 0);
 }
 
-static void lists_and_suggests(void **state) {
-  (void)state;
+TEST(lists_and_suggests) {
   struct nai_buf list = {0};
   struct nai_phase_map *map = NULL;
   struct nai_err err = {0};
@@ -195,14 +189,3 @@ static void lists_and_suggests(void **state) {
   assert_int_equal(nai_phase_map_load(&map, "./missing.yaml", &err), NAI_EUSAGE);
   assert_null(map);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(first_match_in_file_order),
-    cmocka_unit_test(long_names_are_cut),
-    cmocka_unit_test(bad_files),
-    cmocka_unit_test(runaway_expression),
-    cmocka_unit_test(built_in_maps),
-    cmocka_unit_test(lists_and_suggests),
-};
-
-UNIT_GROUP(phase_map, NULL, NULL)

@@ -122,15 +122,13 @@ static void check_round(uint64_t seed) {
   fixture_free(&f);
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (uint64_t seed = 1; seed <= 300; seed++)
     check_round(seed);
 }
 
 /* A phase given with nvtx.start_range keeps its kernels when they are launched inside ranges that have none. */
-static void test_start_end_around_operators(void **state) {
-  (void)state;
+TEST(test_start_end_around_operators) {
   struct fixture f;
   fixture_init(&f);
   f.m.phases = phase_map;
@@ -146,7 +144,4 @@ static void test_start_end_around_operators(void **state) {
   fixture_free(&f);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                          cmocka_unit_test(test_start_end_around_operators)};
-
-UNIT_GROUP(phases, make_map, free_map)
+UNIT_FIXTURE(make_map, free_map)

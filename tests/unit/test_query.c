@@ -52,11 +52,10 @@ static int ask(struct seen *seen, struct nai_run *run, const char *sql, struct n
 static const struct nai_query_limits all = {.rows = -1};
 
 /* A call on a thread that is not there must not be looked up, whether or not the statement opened its table before. */
-static void forged_references(void **state) {
+TEST(forged_references) {
   static const char *const statements[] = {
       "select call from kernel_launches",
       "select call from kernel_launches, api_events, threads, processes, memop_events"};
-  (void)state;
   for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
     struct nai_run *run = empty_run();
     struct nai_table *calls = nai_run_find_loaded(run, "api_events"),
@@ -76,13 +75,12 @@ static void forged_references(void **state) {
 }
 
 /* Values at both ends of what a column holds, and NULLs: found by value whether the column is in order or not. */
-static void extreme_values(void **state) {
+TEST(extreme_values) {
   static const int64_t values[] = {INT64_MAX, NAI_NULL_I64, -1, INT64_MIN + 1, 0, NAI_NULL_I64, INT64_MAX, 7};
   struct nai_run *run = empty_run();
   struct nai_table *table = nai_run_find_loaded(run, "api_events");
   struct seen seen;
   struct nai_err err;
-  (void)state;
   for (size_t i = 0; i < sizeof values / sizeof *values; i++)
     nai_set_i64(table, nai_table_add_row(table), API_EVENTS_correlation_id, values[i]);
   assert_int_equal(
@@ -99,12 +97,11 @@ static void extreme_values(void **state) {
   nai_run_close(run);
 }
 
-static void rows_and_time(void **state) {
+TEST(rows_and_time) {
   static const char endless[] = "with recursive a(x) as (select 1 union all select x + 1 from a) select x from a";
   struct nai_run *run = empty_run();
   struct seen seen;
   struct nai_err err;
-  (void)state;
   assert_int_equal(ask(&seen, run, endless, (struct nai_query_limits){.rows = 3}, &err), true);
   assert_int_equal(seen.rows, 3);
   assert_int_equal(ask(&seen, run, endless, (struct nai_query_limits){.rows = 0}, &err), true);
@@ -114,8 +111,3 @@ static void rows_and_time(void **state) {
   assert_int_equal(seen.rows, 0);
   nai_run_close(run);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(forged_references), cmocka_unit_test(extreme_values),
-                                          cmocka_unit_test(rows_and_time)};
-
-UNIT_GROUP(query, NULL, NULL)

@@ -41,8 +41,7 @@ static void check_table(const char *file, const char *name, const char *rowid, c
   sqlite3_close(db);
 }
 
-static void test_pages(void **state) {
-  (void)state;
+TEST(test_pages) {
   static const char *const pragmas[] = {"PRAGMA auto_vacuum=0", "PRAGMA auto_vacuum=1", "PRAGMA auto_vacuum=2"};
   int n = 0;
   for (int page_size = 512; page_size <= 65536; page_size *= 2) {
@@ -58,8 +57,7 @@ static void test_pages(void **state) {
   }
 }
 
-static void test_changed_rows(void **state) {
-  (void)state;
+TEST(test_changed_rows) {
   static const char *const changes[] = {
       "DELETE FROM mixed WHERE id % 3 = 0",
       "UPDATE mixed SET t = t || t || t, a = -a WHERE id % 7 = 1",
@@ -87,8 +85,7 @@ static int count_values(void *values, int64_t rowid, const struct nai_cell *cell
   return NAI_OK;
 }
 
-static void test_added_columns(void **state) {
-  (void)state;
+TEST(test_added_columns) {
   sqlite3 *db = create(1024, 0, "PRAGMA user_version=1");
   fill_mixed(db, 1024, 0);
   sql(db, "ALTER TABLE mixed ADD COLUMN later INTEGER; INSERT INTO mixed(b, later) VALUES(1, 2)");
@@ -125,8 +122,7 @@ static void test_added_columns(void **state) {
   nai_trace_close(trace);
 }
 
-static void test_table_kinds(void **state) {
-  (void)state;
+TEST(test_table_kinds) {
   static const struct {
     const char *name, *sql, *rowid, *reader;
   } kinds[] = {
@@ -172,8 +168,7 @@ static void test_table_kinds(void **state) {
     check_table(path, kinds[i].name, kinds[i].rowid, kinds[i].reader);
 }
 
-static void test_utf16(void **state) {
-  (void)state;
+TEST(test_utf16) {
   sqlite3 *db = create(4096, 0, "PRAGMA encoding='UTF-16le'");
   fill_mixed(db, 4096, 0);
   sql(db, "INSERT INTO mixed(b, t) VALUES(1, 'grün \U0001F600')");
@@ -182,8 +177,7 @@ static void test_utf16(void **state) {
 }
 
 /* Record headers longer than a page: 400 columns in pages of 512 bytes. */
-static void test_many_columns(void **state) {
-  (void)state;
+TEST(test_many_columns) {
   struct nai_buf text = {0};
   sqlite3 *db = create(512, 0, "PRAGMA user_version=1");
   nai_buf_puts(&text, "CREATE TABLE mixed(c0");
@@ -204,8 +198,7 @@ static void test_many_columns(void **state) {
   check_table(path, "mixed", "rowid", "direct");
 }
 
-static void test_deep_tree(void **state) {
-  (void)state;
+TEST(test_deep_tree) {
   sqlite3 *db = create(512, 0, "PRAGMA user_version=1");
   sql(db, "CREATE TABLE mixed(a INTEGER, t TEXT);"
           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)"
@@ -214,8 +207,7 @@ static void test_deep_tree(void **state) {
   check_table(path, "mixed", "rowid", "direct");
 }
 
-static void test_long_values(void **state) {
-  (void)state;
+TEST(test_long_values) {
   sqlite3 *db = create(65536, 0, "PRAGMA user_version=1");
   sql(db, "CREATE TABLE mixed(a INTEGER, t TEXT, b BLOB, c INTEGER);"
           "INSERT INTO mixed VALUES(1, 'short', NULL, 10);"
@@ -232,8 +224,7 @@ static void check_all_tables(const char *file) {
   nai_trace_close(trace);
 }
 
-static void test_generated_traces(void **state) {
-  (void)state;
+TEST(test_generated_traces) {
   const char *generator = getenv("NSYS_AI_GEN");
   char command[4400], line[256];
   int scenarios = 0;
@@ -257,8 +248,7 @@ static void test_generated_traces(void **state) {
   assert_true(scenarios > 10);
 }
 
-static void test_real_traces(void **state) {
-  (void)state;
+TEST(test_real_traces) {
   static const char *const names[] = {"fsdp_2gpu.sqlite", "cuda_small.sqlite"};
   const char *shared = getenv("NAI_SHARED_DIR");
   int files = 0;
@@ -274,10 +264,4 @@ static void test_real_traces(void **state) {
     skip_because("no reference traces");
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_pages),       cmocka_unit_test(test_changed_rows), cmocka_unit_test(test_added_columns),
-    cmocka_unit_test(test_table_kinds), cmocka_unit_test(test_utf16),        cmocka_unit_test(test_many_columns),
-    cmocka_unit_test(test_deep_tree),   cmocka_unit_test(test_long_values),  cmocka_unit_test(test_generated_traces),
-    cmocka_unit_test(test_real_traces)};
-
-UNIT_GROUP(readers, make_path, remove_path)
+UNIT_FIXTURE(make_path, remove_path)

@@ -147,8 +147,7 @@ static void look_up(sqlite3 *db, enum nai_reader_choice choice) {
   nai_trace_close(trace);
 }
 
-static void test_changes_by_sqlite(void **state) {
-  (void)state;
+TEST(test_changes_by_sqlite) {
   for (int number = 0; number < DATABASES; number++) {
     create(number);
     for (int round = 0; round < ROUNDS; round++) {
@@ -164,6 +163,4 @@ static void test_changes_by_sqlite(void **state) {
   }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_by_sqlite)};
-
-UNIT_GROUP(readers_changes, make_path, remove_path)
+UNIT_FIXTURE(make_path, remove_path)

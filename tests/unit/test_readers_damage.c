@@ -29,8 +29,7 @@ static void write_content(const char *data, size_t len) {
     fail_msg("%s", err.msg);
 }
 
-static void test_flipped_bytes(void **state) {
-  (void)state;
+TEST(test_flipped_bytes) {
   enum { SEEDS = 1000 };
   static const int page_sizes[] = {512, 1024};
   struct readers_outcome outcome = {0};
@@ -61,8 +60,7 @@ static void test_flipped_bytes(void **state) {
   assert_true(outcome.both_read > SEEDS && outcome.direct_failed > 200 && outcome.sqlite_failed > 50);
 }
 
-static void test_truncated(void **state) {
-  (void)state;
+TEST(test_truncated) {
   struct readers_outcome outcome = {0};
   struct nai_buf content = {0};
   make_seed(&content, 512);
@@ -133,8 +131,7 @@ static void find_pages(struct pages *pages) {
 }
 
 /* Damage that leaves every page readable, so that SQLite delivers rows, but wrong ones. */
-static void test_wrong_pages(void **state) {
-  (void)state;
+TEST(test_wrong_pages) {
   struct nai_buf content = {0};
   struct pages all;
   char swap[PAGE];
@@ -171,8 +168,7 @@ static void test_wrong_pages(void **state) {
 }
 
 /* A leaf that lost its rows is none that SQLite wrote, wherever it stands; nor is one that is met twice. */
-static void test_lost_and_repeated_leaves(void **state) {
-  (void)state;
+TEST(test_lost_and_repeated_leaves) {
   struct nai_buf content = {0};
   struct pages all;
   make_seed(&content, PAGE);
@@ -219,8 +215,7 @@ static void exchange_pages(char *data, uint32_t a, uint32_t b) {
 }
 
 /* SQLite finds rows by searching: on pages out of place it finds fewer than there are, and says nothing. */
-static void test_rows_that_a_search_misses(void **state) {
-  (void)state;
+TEST(test_rows_that_a_search_misses) {
   struct nai_buf content = {0};
   struct nai_err err;
   struct nai_trace *trace = NULL;
@@ -272,8 +267,7 @@ static unsigned char *three_rows(struct nai_buf *content) {
 }
 
 /* A record that claims more bytes than its values have. */
-static void test_record_longer_than_its_values(void **state) {
-  (void)state;
+TEST(test_record_longer_than_its_values) {
   struct nai_buf content = {0};
   unsigned char *second = three_rows(&content);
   assert_int_equal(second[0], 7);
@@ -285,8 +279,7 @@ static void test_record_longer_than_its_values(void **state) {
 }
 
 /* Types at a row's head that make its values end elsewhere: SQLite would deliver the bytes of other values. */
-static void test_types_that_do_not_fit(void **state) {
-  (void)state;
+TEST(test_types_that_do_not_fit) {
   enum { TYPES = 3 }; /* behind the payload's length, the rowid and the header's length */
   static const struct {
     unsigned char type;
@@ -305,8 +298,7 @@ static void test_types_that_do_not_fit(void **state) {
 }
 
 /* An empty table is a leaf without rows, and nothing is wrong with it. */
-static void test_empty_table(void **state) {
-  (void)state;
+TEST(test_empty_table) {
   sqlite3 *db;
   struct readers_outcome outcome = {0};
   unlink(path);
@@ -329,8 +321,7 @@ static void test_empty_table(void **state) {
 }
 
 /* A table of one page that says it has no rows, where rows still stand. */
-static void test_only_page_lost_its_rows(void **state) {
-  (void)state;
+TEST(test_only_page_lost_its_rows) {
   sqlite3 *db;
   struct nai_buf content = {0};
   struct nai_err err;
@@ -351,14 +342,4 @@ static void test_only_page_lost_its_rows(void **state) {
   nai_buf_free(&content);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
-                                          cmocka_unit_test(test_types_that_do_not_fit),
-                                          cmocka_unit_test(test_empty_table),
-                                          cmocka_unit_test(test_only_page_lost_its_rows),
-                                          cmocka_unit_test(test_rows_that_a_search_misses),
-                                          cmocka_unit_test(test_record_longer_than_its_values),
-                                          cmocka_unit_test(test_flipped_bytes),
-                                          cmocka_unit_test(test_truncated),
-                                          cmocka_unit_test(test_wrong_pages)};
-
-UNIT_GROUP(readers_damage, make_path, remove_path)
+UNIT_FIXTURE(make_path, remove_path)

@@ -75,8 +75,7 @@ static void write_page(int fd, const struct nai_buf *file, uint32_t page, uint32
     fail();
 }
 
-static void test_pages_written_over(void **state) {
-  (void)state;
+TEST(test_pages_written_over) {
   static const char *const readers[] = {"auto", "sqlite", "direct"};
   sqlite3 *db = create(PAGE, 0, "PRAGMA auto_vacuum = 0");
   sql(db,
@@ -138,6 +137,4 @@ static void test_pages_written_over(void **state) {
   nai_buf_free(&file);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages_written_over)};
-
-UNIT_GROUP(readers_pages, make_path, remove_path)
+UNIT_FIXTURE(make_path, remove_path)

@@ -294,8 +294,7 @@ static void try_all(const char *sql, const char *const *tables) {
 }
 
 /* As exporters write: row after row, several tables whose rows are alike and take turns in the file. */
-static void test_written_once(void **state) {
-  (void)state;
+TEST(test_written_once) {
   static const char *const tables[] = {"kernels", "StringIds", "ENUM", NULL};
   try_all(
       "PRAGMA page_size = 512;"
@@ -318,8 +317,7 @@ static void test_written_once(void **state) {
 }
 
 /* As after changes: free blocks, fragments, freed pages, rows out of the order of their place, overflow chains. */
-static void test_changed_later(void **state) {
-  (void)state;
+TEST(test_changed_later) {
   static const char *const tables[] = {"events", NULL};
   try_all(
       "PRAGMA page_size = 512; PRAGMA auto_vacuum = 2;"
@@ -336,8 +334,7 @@ static void test_changed_later(void **state) {
 }
 
 /* The file's header and the whole of its first page, where the schema is: what says which tables there are. */
-static void test_first_page(void **state) {
-  (void)state;
+TEST(test_first_page) {
   make("PRAGMA page_size = 512; CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
        "CREATE TABLE kernels(a NOT NULL, b, c, d, e); CREATE TABLE copies(a, b, c, d, e); CREATE INDEX i ON copies(a);"
        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
@@ -354,7 +351,4 @@ static void test_first_page(void **state) {
   unload(&file);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_page), cmocka_unit_test(test_written_once),
-                                          cmocka_unit_test(test_changed_later)};
-
-UNIT_GROUP(readers_structure, make_path, remove_path)
+UNIT_FIXTURE(make_path, remove_path)

@@ -15,8 +15,7 @@ static int run_part(void *ctx, int part, struct nai_err *err) {
   return nai_scan_run(job->scan, part, dump_row, &dump, err);
 }
 
-static void test_parts_in_threads(void **state) {
-  (void)state;
+TEST(test_parts_in_threads) {
   static const int columns[] = {0, 3, 4, 7};
   sqlite3 *db = create(1024, 0, "PRAGMA user_version=1");
   fill_mixed(db, 1024, 0);
@@ -55,8 +54,7 @@ static int stop_at_ten(void *ctx, int64_t rowid, const struct nai_cell *cells, s
   return rowid == 10 ? 1234 : 0;
 }
 
-static void test_stop(void **state) {
-  (void)state;
+TEST(test_stop) {
   static const int columns[] = {1};
   sqlite3 *db = create(1024, 0, "PRAGMA user_version=1");
   fill_mixed(db, 1024, 0);
@@ -75,8 +73,7 @@ static void test_stop(void **state) {
 }
 
 /* Lookups by key in StringIds as it is declared by the exporter, and as other programs leave it. */
-static void test_lookup(void **state) {
-  (void)state;
+TEST(test_lookup) {
   static const char *const declarations[] = {"id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL",
                                              "value TEXT, id INT", "id INT PRIMARY KEY, value"};
   for (int round = 0; round < 6; round++) {
@@ -131,7 +128,4 @@ static void test_lookup(void **state) {
   }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_in_threads), cmocka_unit_test(test_stop),
-                                          cmocka_unit_test(test_lookup)};
-
-UNIT_GROUP(readers_use, make_path, remove_path)
+UNIT_FIXTURE(make_path, remove_path)

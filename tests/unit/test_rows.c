@@ -29,8 +29,7 @@ static void print(struct nai_buf *out, int width, bool titles) {
   assert_false(out->oom);
 }
 
-static void headers_say_what_the_cells_are(void **state) {
-  (void)state;
+TEST(headers_say_what_the_cells_are) {
   NAI_SCOPED(nai_buf) out = {0};
   print(&out, 0, true);
   assert_non_null(strstr(out.data, "GPU  total time  busy %  kernels  kernel name"));
@@ -41,8 +40,7 @@ static void headers_say_what_the_cells_are(void **state) {
 }
 
 /* All widths that a terminal may have: no line is longer, and numbers stay whole. */
-static void tables_fit(void **state) {
-  (void)state;
+TEST(tables_fit) {
   for (int width = 16; width < 200; width++) {
     NAI_SCOPED(nai_buf) out = {0};
     print(&out, width, true);
@@ -59,19 +57,10 @@ static void tables_fit(void **state) {
   }
 }
 
-static void columns_left_out_are_named(void **state) {
-  (void)state;
+TEST(columns_left_out_are_named) {
   NAI_SCOPED(nai_buf) out = {0};
   print(&out, 60, true);
   assert_non_null(strstr(out.data, "not shown, too wide: last end\n"));
   assert_null(strstr(out.data, "60.411390"));
   assert_non_null(strstr(out.data, "60.111541"));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(headers_say_what_the_cells_are),
-    cmocka_unit_test(tables_fit),
-    cmocka_unit_test(columns_left_out_are_named),
-};
-
-UNIT_GROUP(rows, NULL, NULL)

@@ -96,8 +96,7 @@ static void write_files(void) {
   assert_int_equal(nai_fs_write(inside, "i", 1, &err), 0);
 }
 
-static void test_files(void **state) {
-  (void)state;
+TEST(test_files) {
   if (!has_landlock())
     skip_because("no Landlock in this kernel");
   write_files();
@@ -105,8 +104,7 @@ static void test_files(void **state) {
   assert_int_equal(in_child(try_writing), 0);
 }
 
-static void test_calls(void **state) {
-  (void)state;
+TEST(test_calls) {
   if (prctl(PR_GET_SECCOMP) < 0)
     skip_because("no seccomp in this kernel");
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -129,6 +127,4 @@ static int end(void **state) {
   return nai_fs_remove_tree(directory, NULL);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_calls)};
-
-UNIT_GROUP(sandbox, begin, end)
+UNIT_FIXTURE(begin, end)

@@ -60,8 +60,7 @@ static void append(struct nai_buf *out, int kind, const char *text, size_t len) 
   }
 }
 
-static void test_same_bytes(void **state) {
-  (void)state;
+TEST(test_same_bytes) {
   enum { MOST = 3000 };
   char text[MOST];
   for (size_t i = 0; i < MOST; i++)
@@ -174,8 +173,7 @@ static int print(struct nai_buf *out, const struct nai_output *output, const str
   return rc ? rc : nai_buf_check(out, err);
 }
 
-static void test_every_format(void **state) {
-  (void)state;
+TEST(test_every_format) {
   struct sample s;
   make_sample(&s);
   for (int i = 0; nai_outputs[i]; i++) {
@@ -203,8 +201,7 @@ static void test_every_format(void **state) {
 }
 
 /* The text of a template that shows a printed text escaped and twice. */
-static void test_printed_text_is_escaped(void **state) {
-  (void)state;
+TEST(test_printed_text_is_escaped) {
   struct sample s;
   struct nai_err err;
   struct nai_buf page = {0}, json = {0}, escaped = {0};
@@ -249,8 +246,7 @@ static int read_lines(int fd) {
 }
 
 /* A signal every now and then: writes end early, having written a part or nothing. */
-static void test_short_writes(void **state) {
-  (void)state;
+TEST(test_short_writes) {
   int ends[2], status;
   char path[32];
   struct nai_err err;
@@ -279,8 +275,7 @@ static void test_short_writes(void **state) {
   assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void test_full_disk(void **state) {
-  (void)state;
+TEST(test_full_disk) {
   struct nai_err err;
   struct nai_file_sink sink;
   assert_int_equal(nai_sink_create(&sink, "/dev/full", &err), 0);
@@ -294,8 +289,7 @@ static void test_full_disk(void **state) {
 }
 
 /* The file system takes a part of a write, then refuses. */
-static void test_file_limit(void **state) {
-  (void)state;
+TEST(test_file_limit) {
   char path[] = "/tmp/nai-test-sink-XXXXXX";
   int fd = mkstemp(path);
   struct rlimit before, limit;
@@ -322,8 +316,7 @@ static void test_file_limit(void **state) {
   unlink(path);
 }
 
-static void test_put_aside(void **state) {
-  (void)state;
+TEST(test_put_aside) {
   const char *const directories[] = {NULL, "/tmp"};
   for (int lines = 0; lines < 2; lines++)
     for (size_t d = 0; d < 2; d++) {
@@ -348,8 +341,7 @@ static void test_put_aside(void **state) {
   assert_int_equal(nai_sink_finish(&sink, rc, &err), NAI_EIO);
 }
 
-static void test_errors_before(void **state) {
-  (void)state;
+TEST(test_errors_before) {
   struct nai_err err = {0};
   struct nai_file_sink sink;
   int rc = nai_sink_create(&sink, "/nonexistent/x", &err);
@@ -362,16 +354,3 @@ static void test_errors_before(void **state) {
   assert_int_equal(nai_sink_finish(&sink, rc, &err), NAI_EUSAGE); /* the first error is the one told */
   assert_string_equal(err.msg, "mine");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_same_bytes),
-    cmocka_unit_test(test_every_format),
-    cmocka_unit_test(test_printed_text_is_escaped),
-    cmocka_unit_test(test_short_writes),
-    cmocka_unit_test(test_full_disk),
-    cmocka_unit_test(test_file_limit),
-    cmocka_unit_test(test_put_aside),
-    cmocka_unit_test(test_errors_before),
-};
-
-UNIT_GROUP(sink, NULL, NULL)

@@ -55,8 +55,7 @@ static void check_rows(const struct nai_table *to, const struct nai_table *from,
   assert_int_equal(at, to->rows);
 }
 
-static void test_rows(void **state) {
-  (void)state;
+TEST(test_rows) {
   struct fixture f;
   make(&f);
   for (int i = 0; i < 20; i++) {
@@ -84,8 +83,7 @@ static int64_t starts_within(const struct fixture *f, int64_t begin, int64_t end
 }
 
 /* No more than asked for, and most of it: half as much again on either side would be too much. */
-static void test_size(void **state) {
-  (void)state;
+TEST(test_size) {
   struct fixture f;
   make(&f);
   for (int64_t most = 60; most < 1200; most += 60) {
@@ -107,8 +105,7 @@ static void test_size(void **state) {
 }
 
 /* Of a place richer than asked for the beginning is shown. */
-static void test_crowd(void **state) {
-  (void)state;
+TEST(test_crowd) {
   struct fixture f;
   int64_t begin, end;
   make(&f);
@@ -119,8 +116,7 @@ static void test_crowd(void **state) {
 }
 
 /* A page can be made of a slice: its events are the slice's. */
-static void test_page(void **state) {
-  (void)state;
+TEST(test_page) {
   struct fixture f;
   struct nai_slice slice;
   struct nai_table *blocks = NULL;
@@ -138,8 +134,3 @@ static void test_page(void **state) {
   nai_slice_free(&slice);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_size),
-                                          cmocka_unit_test(test_crowd), cmocka_unit_test(test_page)};
-
-UNIT_GROUP(slice, NULL, NULL)

@@ -83,8 +83,7 @@ static bool same_content(const struct nai_table *a, const struct nai_table *b) {
   return true;
 }
 
-static void test_cells(void **state) {
-  (void)state;
+TEST(test_cells) {
   struct nai_table *table = sample(100);
   assert_int_equal(table->rows, 100);
   assert_string_equal(nai_get_str(table, 1, NAME), "alpha");
@@ -104,8 +103,7 @@ static void test_cells(void **state) {
   nai_table_free(NULL);
 }
 
-static void test_printing(void **state) {
-  (void)state;
+TEST(test_printing) {
   static const struct {
     enum nai_type type;
     enum nai_unit unit;
@@ -144,8 +142,7 @@ static void test_printing(void **state) {
   assert_true(nai_value_number(NAI_MS, &(struct nai_value){.type = NAI_I64, .i = 1500000}) == 1.5);
 }
 
-static void test_schema(void **state) {
-  (void)state;
+TEST(test_schema) {
   int start = -1, end = -1;
   assert_int_equal(nai_schema_column(&schema, "share_pct"), SHARE);
   assert_int_equal(nai_schema_column(&schema, "nope"), -1);
@@ -159,8 +156,7 @@ static void test_schema(void **state) {
 }
 
 /* Names, units and types as outputs show them, and back. */
-static void test_prints(void **state) {
-  (void)state;
+TEST(test_prints) {
   static const struct {
     const char *name, *type;
     int column;
@@ -197,8 +193,7 @@ static void test_prints(void **state) {
 }
 
 /* By name: checked, NULL for what is not there. */
-static void test_cells_by_name(void **state) {
-  (void)state;
+TEST(test_cells_by_name) {
   struct nai_table *table = sample(3);
   assert_int_equal(nai_cell_i64(table, 1, "start_ns"), 1000);
   assert_string_equal(nai_cell_str(table, 1, "name"), "alpha");
@@ -213,8 +208,7 @@ static void test_cells_by_name(void **state) {
   nai_table_free(table);
 }
 
-static void test_sort(void **state) {
-  (void)state;
+TEST(test_sort) {
   struct nai_table *table = sample(200);
   const struct nai_sort_by by[] = {{NAME, false}, {SHARE, true}};
   assert_int_equal(nai_table_sort_by(table, by, 2, NULL), 0);
@@ -246,8 +240,7 @@ static void assert_same_def(const struct nai_column_def *a, const struct nai_col
   assert_string_equal(a->refers ? a->refers : "", b->refers ? b->refers : "");
 }
 
-static void test_file_round_trip(void **state) {
-  (void)state;
+TEST(test_file_round_trip) {
   static const int sizes[] = {0, 1, 2, 7, 64, 1000};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     struct nai_err err = {0};
@@ -273,8 +266,7 @@ static void test_file_round_trip(void **state) {
   }
 }
 
-static void test_other_schema_is_refused(void **state) {
-  (void)state;
+TEST(test_other_schema_is_refused) {
   struct nai_err err = {0};
   struct nai_table *table = sample(3), *read = NULL;
   char path[512];
@@ -309,8 +301,7 @@ static void expect_stale_or_same(const struct nai_table *table, const void *byte
   }
 }
 
-static void test_damaged_files(void **state) {
-  (void)state;
+TEST(test_damaged_files) {
   struct nai_err err = {0};
   struct nai_table *table = sample(6);
   struct nai_buf good = {0};
@@ -334,8 +325,7 @@ static void test_damaged_files(void **state) {
 }
 
 /* Rows of a declared table, and the order that it declares. */
-static void test_declared_rows(void **state) {
-  (void)state;
+TEST(test_declared_rows) {
   struct nai_err err = {0};
   NAI_OWNED(nai_table) *table = NULL;
   assert_int_equal(nai_table_new(&table, &nai_kernels_schema, &err), NAI_OK);
@@ -356,12 +346,4 @@ static void test_declared_rows(void **state) {
   assert_true(KERNELS_at(table, 1).device_id == NAI_NULL_I64); /* too large for 32 bits */
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_cells),         cmocka_unit_test(test_declared_rows),
-    cmocka_unit_test(test_printing),      cmocka_unit_test(test_schema),
-    cmocka_unit_test(test_prints),        cmocka_unit_test(test_cells_by_name),
-    cmocka_unit_test(test_sort),          cmocka_unit_test(test_file_round_trip),
-    cmocka_unit_test(test_damaged_files), cmocka_unit_test(test_other_schema_is_refused),
-};
-
-UNIT_GROUP(table, make_directory, remove_directory)
+UNIT_FIXTURE(make_directory, remove_directory)

@@ -79,8 +79,7 @@ static void check_meaning(const struct nai_schema *read) {
 }
 
 /* Written by the first version of format 3.0: later ones of format 3 read it for ever. NAI_WRITE_STORED=1 made it. */
-static void test_stored_file(void **state) {
-  (void)state;
+TEST(test_stored_file) {
   const char *root = getenv("NAI_SOURCE_DIR");
   char stored[512];
   snprintf(stored, sizeof stored, "%s/tests/data/table-3.0.ntab", root ? root : ".");
@@ -173,8 +172,7 @@ static void make_later(struct nai_buf *out, const struct nai_buf *file) {
   }
 }
 
-static void test_later_minor_version(void **state) {
-  (void)state;
+TEST(test_later_minor_version) {
   struct nai_buf file = {0}, later = {0};
   struct nai_table *table = NULL;
   struct nai_err err = {0};
@@ -199,8 +197,7 @@ static void test_later_minor_version(void **state) {
 }
 
 /* Columns a file of an earlier minor version lacks are NULL, in memory and when written again. */
-static void test_missing_columns(void **state) {
-  (void)state;
+TEST(test_missing_columns) {
   struct nai_schema shorter = schema;
   shorter.column_count = SHARE;
   struct nai_table *table = sample(), *old = NULL, *read = NULL;
@@ -243,8 +240,7 @@ static const struct nai_table *find_things(void *things, const char *name) {
 }
 
 /* Row numbers and text numbers index arrays: those out of range are refused, whatever the checksums say. */
-static void test_references(void **state) {
-  (void)state;
+TEST(test_references) {
   struct nai_table *table = sample(), *things = NULL, *read = NULL;
   struct nai_err err = {0};
   static const struct nai_column_def thing_columns[] = {{"id", NAI_I64, NAI_ID, "", .key = true}};
@@ -271,8 +267,7 @@ static void test_references(void **state) {
 }
 
 /* A small table is in memory: whoever truncates its file later does no harm. */
-static void test_truncated_while_open(void **state) {
-  (void)state;
+TEST(test_truncated_while_open) {
   struct nai_table *table = sample(), *read = NULL;
   assert_int_equal(nai_table_write(table, path, 0, NULL), 0);
   assert_int_equal(nai_table_open(&read, path, NULL, NULL), 0);
@@ -283,8 +278,7 @@ static void test_truncated_while_open(void **state) {
 }
 
 /* Schemas made at run time: the table's copy outlives them. */
-static void test_schema_copy(void **state) {
-  (void)state;
+TEST(test_schema_copy) {
   struct nai_table *table = NULL;
   {
     char name[] = "name", other[] = "other";
@@ -303,10 +297,4 @@ static void test_schema_copy(void **state) {
   nai_table_free(table);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_stored_file),          cmocka_unit_test(test_later_minor_version),
-    cmocka_unit_test(test_missing_columns),      cmocka_unit_test(test_references),
-    cmocka_unit_test(test_truncated_while_open), cmocka_unit_test(test_schema_copy),
-};
-
-UNIT_GROUP(table_file, make_directory, remove_directory)
+UNIT_FIXTURE(make_directory, remove_directory)

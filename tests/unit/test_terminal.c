@@ -80,10 +80,9 @@ static void check_covered(const struct nai_spans *s, const struct plain *p) {
   }
 }
 
-static void spans_as_defined(void **state) {
+TEST(spans_as_defined) {
   static struct plain p;
   static const uint32_t counts[] = {0, 1, 63, 64, 65, 200, 4096, 4097, EVENTS};
-  (void)state;
   for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
     uint64_t random = c + 1;
     fill_plain(&p, counts[c], c % 2 ? 300 : 5, c + 1);
@@ -114,8 +113,7 @@ static void check_text(int width, bool ascii, const char *text, const char *want
   nai_screen_free(&s);
 }
 
-static void text_keeps_its_cells(void **state) {
-  (void)state;
+TEST(text_keeps_its_cells) {
   check_text(8, false, "abc", "abc\n");
   check_text(8, false, "abcdefgh", "abcdefgh\n");
   check_text(8, false, "abcdefghi", "abcdefg\u2026\n");
@@ -132,10 +130,9 @@ static void text_keeps_its_cells(void **state) {
   check_text(9, false, "\xff\xfe", "\ufffd\ufffd\n");
 }
 
-static void halves_of_wide_characters_do_not_stay(void **state) {
+TEST(halves_of_wide_characters_do_not_stay) {
   struct nai_screen s;
   struct nai_buf out = {0};
-  (void)state;
   ok(nai_screen_new(&s, 6, 2, false, err));
   for (int y = 0; y < 2; y++)
     nai_screen_put(&s, y, 0, 6, "\u8a08\u7b97\u6a5f", 0, 0);
@@ -190,9 +187,8 @@ static void press(struct nai_term *v, const char *keys) {
     ok(nai_term_key(v, (uint32_t)*keys, err));
 }
 
-static void columns_and_times_agree(void **state) {
+TEST(columns_and_times_agree) {
   struct fixture f;
-  (void)state;
   fill_trace(&f);
   const struct nai_term_options options = {
       .model = &f.m, .title = "t", .start_ns = INT64_MIN, .at_ns = INT64_MIN, .cursor = true};
@@ -219,9 +215,8 @@ static void columns_and_times_agree(void **state) {
 }
 
 /* The gap before a GPU's first operation and that behind its last are often empty, and have no cause. */
-static void gaps_have_a_length(void **state) {
+TEST(gaps_have_a_length) {
   struct fixture f;
-  (void)state;
   fill_trace(&f);
   const struct nai_term_options options = {.model = &f.m, .title = "t", .start_ns = INT64_MIN, .at_ns = INT64_MIN};
   struct nai_term *v = new_view(&options, 100, 30);
@@ -241,9 +236,8 @@ static void gaps_have_a_length(void **state) {
 }
 
 /* Whatever the width, the cells of a row add up to what it is busy. */
-static void cells_add_up(void **state) {
+TEST(cells_add_up) {
   struct fixture f;
-  (void)state;
   fill_trace(&f);
   const struct nai_term_options options = {.model = &f.m, .title = "t", .start_ns = INT64_MIN, .at_ns = INT64_MIN};
   struct nai_term *v = new_view(&options, 100, 30);
@@ -263,10 +257,9 @@ static void cells_add_up(void **state) {
   fixture_free(&f);
 }
 
-static void names_are_safe_on_every_screen(void **state) {
+TEST(names_are_safe_on_every_screen) {
   struct fixture f;
   struct nai_buf out = {0};
-  (void)state;
   fill_trace(&f);
   for (int ascii = 0; ascii < 2; ascii++) {
     const struct nai_term_options options = {
@@ -288,8 +281,7 @@ static void names_are_safe_on_every_screen(void **state) {
 
 /* --- keys ------------------------------------------------------------------------------------------------- */
 
-static void a_key_has_one_use_in_each_place(void **state) {
-  (void)state;
+TEST(a_key_has_one_use_in_each_place) {
   for (const struct nai_key_use *a = nai_key_uses; a->does; a++) {
     assert_true(a->keys[0] && a->places && *a->names && *a->does);
     for (const struct nai_key_use *b = a + 1; b->does; b++)
@@ -299,10 +291,9 @@ static void a_key_has_one_use_in_each_place(void **state) {
   }
 }
 
-static void keys_move(void **state) {
+TEST(keys_move) {
   struct fixture f;
   struct nai_buf out = {0};
-  (void)state;
   fill_trace(&f);
   const struct nai_term_options options = {
       .model = &f.m, .title = "t", .start_ns = 0, .end_ns = 100000, .at_ns = 0, .cursor = true};
@@ -349,10 +340,9 @@ static void keys_move(void **state) {
   fixture_free(&f);
 }
 
-static void tree_opens_and_closes(void **state) {
+TEST(tree_opens_and_closes) {
   struct fixture f;
   struct nai_buf out = {0};
-  (void)state;
   fill_trace(&f);
   const struct nai_term_options options = {
       .model = &f.m, .title = "t", .start_ns = INT64_MIN, .at_ns = INT64_MIN, .tree = true};
@@ -385,7 +375,7 @@ static void tree_opens_and_closes(void **state) {
 }
 
 /* Whatever is typed, at whatever size. */
-static void any_keys(void **state) {
+TEST(any_keys) {
   static const uint32_t special[] = {NAI_KEY_LEFT,
                                      NAI_KEY_RIGHT,
                                      NAI_KEY_UP,
@@ -406,7 +396,6 @@ static void any_keys(void **state) {
                                      0x1f600};
   struct fixture f;
   struct nai_buf out = {0};
-  (void)state;
   fill_trace(&f);
   const struct nai_term_place places[] = {{0, "title", "high", "text", 100, 5000, 0, NAI_NULL_I64},
                                           {0, "title", "high", "text", 7000, 9000, 1, NAI_NULL_I64},
@@ -444,10 +433,9 @@ static void any_keys(void **state) {
 
 /* --- traces without much, and with much ------------------------------------------------------------------- */
 
-static void nothing_to_show(void **state) {
+TEST(nothing_to_show) {
   struct fixture f;
   struct nai_buf out = {0};
-  (void)state;
   fixture_init(&f);
   fixture_build(&f);
   const struct nai_term_options options = {.model = &f.m, .title = "t", .start_ns = INT64_MIN, .at_ns = INT64_MIN};
@@ -495,32 +483,15 @@ static double frame_ms(int kernels) {
   return spent;
 }
 
-static void frames_do_not_cost_by_events(void **state) {
-  (void)state;
+TEST(frames_do_not_cost_by_events) {
   double few = frame_ms(1000), many = frame_ms(1000000);
   printf("a frame: %.2f ms of 1,000 events, %.2f ms of 1,000,000\n", few, many);
   assert_true(many < 50 || many < 8 * few);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(spans_as_defined),
-    cmocka_unit_test(text_keeps_its_cells),
-    cmocka_unit_test(halves_of_wide_characters_do_not_stay),
-    cmocka_unit_test(columns_and_times_agree),
-    cmocka_unit_test(gaps_have_a_length),
-    cmocka_unit_test(cells_add_up),
-    cmocka_unit_test(names_are_safe_on_every_screen),
-    cmocka_unit_test(a_key_has_one_use_in_each_place),
-    cmocka_unit_test(keys_move),
-    cmocka_unit_test(tree_opens_and_closes),
-    cmocka_unit_test(any_keys),
-    cmocka_unit_test(nothing_to_show),
-    cmocka_unit_test(frames_do_not_cost_by_events),
-};
 
 static int use_utf8(void **state) {
   (void)state;
   return setlocale(LC_CTYPE, "C.UTF-8") ? 0 : -1;
 }
 
-UNIT_GROUP(terminal, use_utf8, NULL)
+UNIT_FIXTURE(use_utf8, NULL)

@@ -149,8 +149,7 @@ static int64_t count_events(const char *borrowed_path, const char *reader, const
   return dump.rows;
 }
 
-static void test_not_databases(void **state) {
-  (void)state;
+TEST_WITH(test_not_databases, set_up, tear_down) {
   char random_bytes[5000], big[200];
   uint32_t seed = 1;
   for (size_t i = 0; i < sizeof random_bytes; i++)
@@ -192,8 +191,7 @@ static void test_not_databases(void **state) {
   must_refuse(in_directory("a run.qdstrm"), command);
 }
 
-static void test_names_are_not_uris(void **state) {
-  (void)state;
+TEST_WITH(test_names_are_not_uris, set_up, tear_down) {
   static const char *const names[] = {
       "file:x?mode=rwc", "a b%41#?&=.sqlite", "file:y.sqlite?immutable=1#frag", "n\nl\x01\xff",
       "-dash",           "plain.sqlite"};
@@ -225,8 +223,7 @@ static void make_live_wal(const char *name) {
   unlink(in_directory("writer"));
 }
 
-static void test_wal(void **state) {
-  (void)state;
+TEST_WITH(test_wal, set_up, tear_down) {
   assert_int_equal(mkdir(in_directory("scratch"), 0777), 0);
   assert_int_equal(setenv("TMPDIR", in_directory("scratch"), 1), 0);
   make_live_wal("live");
@@ -249,8 +246,7 @@ static void test_wal(void **state) {
   must_refuse(in_directory("finished"), "not a regular file");
 }
 
-static void test_read_only_directory(void **state) {
-  (void)state;
+TEST_WITH(test_read_only_directory, set_up, tear_down) {
   uid_t user = geteuid();
   make_live_wal("live");
   make_db("finished", "PRAGMA journal_mode=wal");
@@ -266,8 +262,7 @@ static void test_read_only_directory(void **state) {
   assert_int_equal(finished, 2);
 }
 
-static void test_journals(void **state) {
-  (void)state;
+TEST_WITH(test_journals, set_up, tear_down) {
   sqlite3 *db = open_db("db");
   sql(db, "PRAGMA journal_mode=persist");
   sql(db, events_sql);
@@ -282,8 +277,7 @@ static void test_journals(void **state) {
   must_refuse(in_directory("torn"), "was not finished");
 }
 
-static void test_hostile_schemas(void **state) {
-  (void)state;
+TEST_WITH(test_hostile_schemas, set_up, tear_down) {
   make_db("db", events_sql);
   make_db(
       "db",
@@ -331,8 +325,7 @@ static void test_hostile_schemas(void **state) {
   must_refuse(in_directory("broken"), "malformed database schema");
 }
 
-static void test_replaced(void **state) {
-  (void)state;
+TEST_WITH(test_replaced, set_up, tear_down) {
   struct nai_err err = {0};
   make_db("db", events_sql);
   make_db("other", events_sql);
@@ -353,8 +346,7 @@ static int ignore_row(void *ctx, int64_t rowid, const struct nai_cell *cells, st
   return 0;
 }
 
-static void test_truncated_while_open(void **state) {
-  (void)state;
+TEST_WITH(test_truncated_while_open, set_up, tear_down) {
   static const int columns[] = {0, 1};
   for (int lookups = 0; lookups <= 1; lookups++) {
     make_db("db", "CREATE TABLE events(a INTEGER, t TEXT);"
@@ -393,8 +385,7 @@ static uint64_t identity_of(const char *name, int threads) {
   return identity;
 }
 
-static void test_identity(void **state) {
-  (void)state;
+TEST_WITH(test_identity, set_up, tear_down) {
   struct nai_buf content = {0};
   make_db("db", events_sql);
   copy_to("copy", "db");
@@ -417,8 +408,7 @@ static void test_identity(void **state) {
 }
 
 /* A change anywhere in a large file, with its header and its times as they were. */
-static void test_identity_of_a_large_file(void **state) {
-  (void)state;
+TEST_WITH(test_identity_of_a_large_file, set_up, tear_down) {
   const off_t size = 150 << 20;
   make_db("db", events_sql);
   assert_int_equal(truncate(in_directory("db"), size), 0);
@@ -437,8 +427,7 @@ static void test_identity_of_a_large_file(void **state) {
   }
 }
 
-static void test_check(void **state) {
-  (void)state;
+TEST_WITH(test_check, set_up, tear_down) {
   struct nai_buf content = {0};
   struct nai_trace *trace = NULL;
   struct nai_err err = {0};
@@ -456,12 +445,3 @@ static void test_check(void **state) {
   assert_non_null(strstr(err.msg, "damaged"));
   nai_buf_free(&content);
 }
-
-#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-    CASE(test_not_databases), CASE(test_names_are_not_uris),       CASE(test_wal),      CASE(test_read_only_directory),
-    CASE(test_journals),      CASE(test_hostile_schemas),          CASE(test_replaced), CASE(test_truncated_while_open),
-    CASE(test_identity),      CASE(test_identity_of_a_large_file), CASE(test_check)};
-
-UNIT_GROUP(trace_open, NULL, NULL)

@@ -16,8 +16,7 @@ static void begin(struct fixture *f) {
   fixture_gpu(f, 0);
 }
 
-static void kernels_are_covered(void **state) {
-  (void)state;
+TEST(kernels_are_covered) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 1000, 2000, "k", 0, 0, 7, 1);
@@ -49,9 +48,8 @@ static void kernels_are_covered(void **state) {
 }
 
 /* Only what leaves because the GPU is full counts, and only while kernels run. */
-static void evictions_are_told_apart(void **state) {
+TEST(evictions_are_told_apart) {
   enum { EVICTION = 4 };
-  (void)state;
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 1000, 2000, "k", 0, 0, 7, 1);
@@ -70,8 +68,7 @@ static void evictions_are_told_apart(void **state) {
 }
 
 /* A page that comes in two pieces came once. */
-static void pieces_are_no_repetition(void **state) {
-  (void)state;
+TEST(pieces_are_no_repetition) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 0, 10000, "k", 0, 0, 7, 1);
@@ -91,8 +88,7 @@ static void pieces_are_no_repetition(void **state) {
   fixture_free(&f);
 }
 
-static void repetition_is_found(void **state) {
-  (void)state;
+TEST(repetition_is_found) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 0, 100000, "k", 0, 0, 7, 1);
@@ -112,8 +108,7 @@ static void repetition_is_found(void **state) {
   fixture_free(&f);
 }
 
-static void copies_are_no_migrations(void **state) {
-  (void)state;
+TEST(copies_are_no_migrations) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 1000, 2000, "k", 0, 0, 7, 1);
@@ -128,11 +123,3 @@ static void copies_are_no_migrations(void **state) {
   nai_table_free(pids);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_covered),
-                                          cmocka_unit_test(evictions_are_told_apart),
-                                          cmocka_unit_test(pieces_are_no_repetition),
-                                          cmocka_unit_test(repetition_is_found),
-                                          cmocka_unit_test(copies_are_no_migrations)};
-
-UNIT_GROUP(unified_memory, NULL, NULL)

@@ -26,8 +26,7 @@ static void assert_refused_bytes(const char *text, size_t len, const char *messa
 
 static void assert_refused(const char *text, const char *message) { assert_refused_bytes(text, strlen(text), message); }
 
-static void keeps_shape_and_positions(void **state) {
-  (void)state;
+TEST(keeps_shape_and_positions) {
   struct nai_yaml *doc = parse("a: 1\nlist:\n  - x\n  - {k: 'v w', é: z}\n");
   const struct nai_yaml_node *root = nai_yaml_root(doc), *a = nai_yaml_get(doc, root, "a"),
                              *list = nai_yaml_get(doc, root, "list");
@@ -53,8 +52,7 @@ static void keeps_shape_and_positions(void **state) {
   nai_yaml_free(doc);
 }
 
-static void reads_json(void **state) {
-  (void)state;
+TEST(reads_json) {
   struct nai_yaml *doc =
       parse("{\"prefill\": [\"a\\u0041\", \"b\"],\n \"n\": -1.5e2, \"empty\": [], \"no\": null, \"t\": true}");
   const struct nai_yaml_node *root = nai_yaml_root(doc);
@@ -70,8 +68,7 @@ static void reads_json(void **state) {
   nai_yaml_free(doc);
 }
 
-static void refuses_with_a_position(void **state) {
-  (void)state;
+TEST(refuses_with_a_position) {
   assert_refused("", "f.yaml:1:1: empty file");
   assert_refused("# only a comment\n", "f.yaml:1:1: empty file");
   assert_refused("a: &x 1\nb: *x\n", "f.yaml:1:4: anchors are not supported");
@@ -101,8 +98,7 @@ static char *repeat(const char *unit, size_t count) {
   return text;
 }
 
-static void hostile_input_costs_little(void **state) {
-  (void)state;
+TEST(hostile_input_costs_little) {
   static const struct {
     const char *unit;
     size_t count;
@@ -129,8 +125,7 @@ static void hostile_input_costs_little(void **state) {
   }
 }
 
-static void limits_depth_and_size(void **state) {
-  (void)state;
+TEST(limits_depth_and_size) {
   char *open = repeat("[", 65), *close = repeat("]", 65), text[200];
   struct nai_yaml *doc = NULL;
   struct nai_err err = {0};
@@ -148,8 +143,7 @@ static void limits_depth_and_size(void **state) {
   free(big);
 }
 
-static void typed_access(void **state) {
-  (void)state;
+TEST(typed_access) {
   struct nai_yaml *doc =
       parse("n: 12\nq: '12'\nlist: [1]\nempty:\nnan: .nan\nhex: 0x10\nbig: 1e999\nyes: yes\nfrac: 1.5\n"
             "word: hello\n");
@@ -188,23 +182,10 @@ static void typed_access(void **state) {
   nai_yaml_free(doc);
 }
 
-static void missing_file(void **state) {
-  (void)state;
+TEST(missing_file) {
   struct nai_yaml *doc = NULL;
   struct nai_err err = {0};
   assert_int_equal(nai_yaml_load(&doc, "/nonexistent/rules.yaml", &err), NAI_EUSAGE);
   assert_int_equal(nai_yaml_load(&doc, "/", &err), NAI_EUSAGE);
   assert_null(doc);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(keeps_shape_and_positions),
-    cmocka_unit_test(reads_json),
-    cmocka_unit_test(refuses_with_a_position),
-    cmocka_unit_test(hostile_input_costs_little),
-    cmocka_unit_test(limits_depth_and_size),
-    cmocka_unit_test(typed_access),
-    cmocka_unit_test(missing_file),
-};
-
-UNIT_GROUP(yaml, NULL, NULL)

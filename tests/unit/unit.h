@@ -8,21 +8,28 @@
 
 #include <cmocka.h>
 
-struct unit_group {
-  const char *name;
-  const struct CMUnitTest *tests;
-  size_t count;
-  int (*run)(void);
-  struct unit_group *next;
-};
+/* Adds a test to the group NAME of tests/unit/test_NAME.c, or, without a function, what is done before and after the
+ * group. */
+void unit_add(const char *file, int line, const struct CMUnitTest *test);
 
-void unit_add(struct unit_group *group);
+#define UNIT_ADD(name, function, setup, teardown)                                               \
+  __attribute__((constructor)) static void add_##name(void) {                                   \
+    unit_add(__FILE__, __LINE__, &(struct CMUnitTest){#name, function, setup, teardown, NULL}); \
+  }
 
-/* Ends a file: its array `tests` is the group NAME of tests/unit/test_NAME.c. `setup` and `teardown`, of the group, may
- * be NULL. */
-#define UNIT_GROUP(group, setup, teardown)                                                           \
-  static int run_group(void) { return cmocka_run_group_tests_name(#group, tests, setup, teardown); } \
-  __attribute__((constructor)) static void add_group(void) {                                         \
-    static struct unit_group self = {#group, tests, sizeof tests / sizeof *tests, run_group, NULL};  \
-    unit_add(&self);                                                                                 \
+/* A test of the file's group: TEST(name) { ... }. Tests run in the order in which they stand. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+/* A test with what is done before and after it; either may be NULL, and what `setup` stored is `*state`. */
+#define TEST_WITH(name, setup, teardown) \
+  static void name(void **state);        \
+  UNIT_ADD(name, name, setup, teardown)  \
+  static void name(__attribute__((unused)) void **state)
+/* What is done before the tests of the file, and after them; either may be NULL. */
+#define UNIT_FIXTURE(setup, teardown) UNIT_ADD(fixture, NULL, setup, teardown)
+/* The same for a file that lists its tests in an array `tests`. */
+#define UNIT_GROUP(group, setup, teardown)                     \
+  UNIT_FIXTURE(setup, teardown)                                \
+  __attribute__((constructor)) static void add_##group(void) { \
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)  \
+      unit_add(__FILE__, (int)i, &tests[i]);                   \
   }

@@ -1,8 +1,10 @@
+-- The tables of exports, as `sqlite3 EXPORT .schema` prints them, of the generations 2019, 2021, 2024 and 2026. A table or a
+-- column that not all of them have says since or until which one. In 2019 all columns are NOT NULL.
 CREATE TABLE StringIds (
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     value                       TEXT   NOT NULL
 );
-CREATE TABLE ProcessStreams (
+CREATE TABLE ProcessStreams ( -- since 2021
     globalPid                   INTEGER   NOT NULL,
     filenameId                  INTEGER   NOT NULL,
     contentId                   INTEGER   NOT NULL
@@ -14,19 +16,19 @@ CREATE TABLE TARGET_INFO_SYSTEM_ENV (
     nameEnum                    INTEGER   NOT NULL,
     value                       TEXT   NOT NULL
 );
-CREATE TABLE TARGET_INFO_SESSION_START_TIME (
+CREATE TABLE TARGET_INFO_SESSION_START_TIME ( -- since 2021
     utcEpochNs                  INTEGER,
     utcTime                     TEXT,
     localTime                   TEXT,
-    systemClockNs               INTEGER
+    systemClockNs               INTEGER -- since 2026
 );
-CREATE TABLE ANALYSIS_DETAILS (
+CREATE TABLE ANALYSIS_DETAILS ( -- since 2021
     globalVid                   INTEGER   NOT NULL,
     duration                    INTEGER   NOT NULL,
     startTime                   INTEGER   NOT NULL,
     stopTime                    INTEGER   NOT NULL
 );
-CREATE TABLE DIAGNOSTIC_EVENT (
+CREATE TABLE DIAGNOSTIC_EVENT ( -- since 2021
     timestamp                   INTEGER   NOT NULL,
     timestampType               INTEGER   NOT NULL,
     source                      INTEGER   NOT NULL,
@@ -39,23 +41,24 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
     end                         INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
     contextId                   INTEGER   NOT NULL,
-    greenContextId              INTEGER,
+    greenContextId              INTEGER, -- since 2024
     streamId                    INTEGER   NOT NULL,
     correlationId               INTEGER,
     globalPid                   INTEGER,
-    deprecatedSyncType          INTEGER,
+    deprecatedSyncType          INTEGER, -- since 2026
     syncType                    INTEGER   NOT NULL,
     eventId                     INTEGER   NOT NULL,
-    eventSyncId                 INTEGER
+    eventSyncId                 INTEGER -- since 2026
 );
 CREATE TABLE PROFILER_OVERHEAD (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     globalTid                   INTEGER,
     nameId                      INTEGER   NOT NULL,
-    overheadType                INTEGER   NOT NULL
+    overheadType                INTEGER   NOT NULL, -- since 2026
+    returnValue                 INTEGER   NOT NULL -- until 2024
 );
-CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
+CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
@@ -64,7 +67,7 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
     nameId                      INTEGER,
     overheadType                INTEGER   NOT NULL
 );
-CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS (
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
@@ -82,51 +85,51 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
     end                         INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
     contextId                   INTEGER   NOT NULL,
-    greenContextId              INTEGER,
+    greenContextId              INTEGER, -- since 2024
     streamId                    INTEGER   NOT NULL,
     correlationId               INTEGER,
     globalPid                   INTEGER,
     value                       INTEGER   NOT NULL,
     bytes                       INTEGER   NOT NULL,
-    graphNodeId                 INTEGER,
-    memKind                     INTEGER
+    graphNodeId                 INTEGER, -- since 2021
+    memKind                     INTEGER -- since 2021
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
     contextId                   INTEGER   NOT NULL,
-    greenContextId              INTEGER,
+    greenContextId              INTEGER, -- since 2024
     streamId                    INTEGER   NOT NULL,
     correlationId               INTEGER,
     globalPid                   INTEGER,
     bytes                       INTEGER   NOT NULL,
     copyKind                    INTEGER   NOT NULL,
-    deprecatedSrcId             INTEGER,
+    deprecatedSrcId             INTEGER, -- since 2021
     srcKind                     INTEGER,
     dstKind                     INTEGER,
     srcDeviceId                 INTEGER,
     srcContextId                INTEGER,
     dstDeviceId                 INTEGER,
     dstContextId                INTEGER,
-    migrationCause              INTEGER,
-    graphNodeId                 INTEGER,
-    virtualAddress              INTEGER,
-    copyCount                   INTEGER
+    migrationCause              INTEGER, -- since 2021
+    graphNodeId                 INTEGER, -- since 2021
+    virtualAddress              INTEGER, -- since 2021
+    copyCount                   INTEGER -- since 2026
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
     contextId                   INTEGER   NOT NULL,
-    greenContextId              INTEGER,
+    greenContextId              INTEGER, -- since 2024
     streamId                    INTEGER   NOT NULL,
     correlationId               INTEGER,
     globalPid                   INTEGER,
     demangledName               INTEGER   NOT NULL,
     shortName                   INTEGER   NOT NULL,
-    mangledName                 INTEGER,
-    launchType                  INTEGER,
+    mangledName                 INTEGER, -- since 2024
+    launchType                  INTEGER, -- since 2021
     cacheConfig                 INTEGER,
     registersPerThread          INTEGER   NOT NULL,
     gridX                       INTEGER   NOT NULL,
@@ -141,22 +144,22 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
     localMemoryTotal            INTEGER   NOT NULL,
     gridId                      INTEGER   NOT NULL,
     sharedMemoryExecuted        INTEGER,
-    graphNodeId                 INTEGER,
-    sharedMemoryLimitConfig     INTEGER,
-    qmdBulkReleaseDone          INTEGER,
-    qmdPreexitDone              INTEGER,
-    qmdLastCtaDone              INTEGER,
-    graphId                     INTEGER,
-    clusterX                    INTEGER,
-    clusterY                    INTEGER,
-    clusterZ                    INTEGER,
-    clusterSchedulingPolicy     INTEGER,
-    maxPotentialClusterSize     INTEGER,
-    maxActiveClusters           INTEGER,
-    sharedMemoryRequestedPercentage INTEGER,
-    tensorSizeMinusOneElements  TEXT   NOT NULL
+    graphNodeId                 INTEGER, -- since 2021
+    sharedMemoryLimitConfig     INTEGER, -- since 2021
+    qmdBulkReleaseDone          INTEGER, -- since 2026
+    qmdPreexitDone              INTEGER, -- since 2026
+    qmdLastCtaDone              INTEGER, -- since 2026
+    graphId                     INTEGER, -- since 2026
+    clusterX                    INTEGER, -- since 2026
+    clusterY                    INTEGER, -- since 2026
+    clusterZ                    INTEGER, -- since 2026
+    clusterSchedulingPolicy     INTEGER, -- since 2026
+    maxPotentialClusterSize     INTEGER, -- since 2026
+    maxActiveClusters           INTEGER, -- since 2026
+    sharedMemoryRequestedPercentage INTEGER, -- since 2026
+    tensorSizeMinusOneElements  TEXT   NOT NULL -- since 2026
 );
-CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE ( -- since 2024
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
@@ -168,7 +171,7 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
     graphId                     INTEGER   NOT NULL,
     graphExecId                 INTEGER   NOT NULL
 );
-CREATE TABLE CUDA_GRAPH_NODE_EVENTS (
+CREATE TABLE CUDA_GRAPH_NODE_EVENTS ( -- since 2024
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
@@ -180,12 +183,12 @@ CREATE TABLE CUDA_GRAPH_NODE_EVENTS (
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
-    eventClass                  INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL, -- since 2021
     globalTid                   INTEGER,
     correlationId               INTEGER,
     nameId                      INTEGER   NOT NULL,
     returnValue                 INTEGER   NOT NULL,
-    callchainId                 INTEGER
+    callchainId                 INTEGER -- since 2021
 );
 CREATE TABLE NVTX_EVENTS (
     start                       INTEGER   NOT NULL,
@@ -207,9 +210,9 @@ CREATE TABLE NVTX_EVENTS (
     floatValue                  REAL,
     jsonTextId                  INTEGER,
     jsonText                    TEXT,
-    binaryData                  TEXT
+    binaryData                  TEXT -- since 2024
 );
-CREATE TABLE PROCESSES (
+CREATE TABLE PROCESSES ( -- since 2021
     globalPid                   INTEGER,
     pid                         INTEGER,
     name                        TEXT
@@ -219,7 +222,7 @@ CREATE TABLE ThreadNames (
     priority                    INTEGER,
     globalTid                   INTEGER
 );
-CREATE TABLE TARGET_INFO_GPU (
+CREATE TABLE TARGET_INFO_GPU ( -- since 2024
     vmId                        INTEGER   NOT NULL,
     id                          INTEGER   NOT NULL,
     name                        TEXT,
@@ -262,26 +265,36 @@ CREATE TABLE TARGET_INFO_GPU (
     smMajor                     INTEGER,
     smMinor                     INTEGER
 );
-CREATE TABLE TARGET_INFO_CUDA_DEVICE (
+CREATE TABLE TARGET_INFO_CUDA_DEVICE ( -- since 2026
     gpuId                       INTEGER,
     cudaId                      INTEGER   NOT NULL,
     pid                         INTEGER   NOT NULL,
     uuid                        TEXT,
     numMultiprocessors          INTEGER
 );
-CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (
+CREATE TABLE TARGET_INFO_CUDA_GPU ( -- until 2021
+    deviceId                    INTEGER   NOT NULL,
+    name                        TEXT   NOT NULL,
+    computeCapabilityMajor      INTEGER   NOT NULL,
+    computeCapabilityMinor      INTEGER   NOT NULL,
+    globalMemoryBandwidth       INTEGER   NOT NULL,
+    globalMemorySize            INTEGER   NOT NULL,
+    numMultiprocessors          INTEGER   NOT NULL,
+    coreClockRate               INTEGER   NOT NULL
+);
+CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO ( -- since 2021
     nullStreamId                INTEGER   NOT NULL,
     hwId                        INTEGER   NOT NULL,
     vmId                        INTEGER   NOT NULL,
     processId                   INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
     contextId                   INTEGER   NOT NULL,
-    parentContextId             INTEGER,
-    isGreenContext              INTEGER,
-    numMultiprocessors          INTEGER,
-    tpcMask                     TEXT
+    parentContextId             INTEGER, -- since 2024
+    isGreenContext              INTEGER, -- since 2024
+    numMultiprocessors          INTEGER, -- since 2026
+    tpcMask                     TEXT -- since 2026
 );
-CREATE TABLE TARGET_INFO_CUDA_STREAM (
+CREATE TABLE TARGET_INFO_CUDA_STREAM ( -- since 2021
     streamId                    INTEGER   NOT NULL,
     hwId                        INTEGER   NOT NULL,
     vmId                        INTEGER   NOT NULL,
@@ -290,62 +303,62 @@ CREATE TABLE TARGET_INFO_CUDA_STREAM (
     priority                    INTEGER   NOT NULL,
     flag                        INTEGER   NOT NULL
 );
-CREATE TABLE ENUM_NSYS_EVENT_TYPE (
+CREATE TABLE ENUM_NSYS_EVENT_TYPE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_NSYS_EVENT_CLASS (
+CREATE TABLE ENUM_NSYS_EVENT_CLASS ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_CUDA_MEMCPY_OPER (
+CREATE TABLE ENUM_CUDA_MEMCPY_OPER ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_CUDA_MEM_KIND (
+CREATE TABLE ENUM_CUDA_MEM_KIND ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_CUDA_KERNEL_LAUNCH_TYPE (
+CREATE TABLE ENUM_CUDA_KERNEL_LAUNCH_TYPE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_CUPTI_STREAM_TYPE (
+CREATE TABLE ENUM_CUPTI_STREAM_TYPE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_CUPTI_SYNC_TYPE (
+CREATE TABLE ENUM_CUPTI_SYNC_TYPE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE (
+CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL (
+CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_DIAGNOSTIC_SOURCE_TYPE (
+CREATE TABLE ENUM_DIAGNOSTIC_SOURCE_TYPE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE (
+CREATE TABLE ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE ( -- since 2024
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     name                        TEXT,
     label                       TEXT
 );
-CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT ( -- since 2026
     timestamp                   INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
     contextId                   INTEGER   NOT NULL,
@@ -356,7 +369,7 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
     eventId                     INTEGER   NOT NULL,
     eventSyncId                 INTEGER
 );
-CREATE TABLE CUDA_GRAPH_EVENTS (
+CREATE TABLE CUDA_GRAPH_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
@@ -366,7 +379,7 @@ CREATE TABLE CUDA_GRAPH_EVENTS (
     originalGraphId             INTEGER,
     graphExecId                 INTEGER
 );
-CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
+CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     globalPid                   INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
@@ -386,7 +399,7 @@ CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
     importedMemoryPoolAddress   INTEGER,
     importedMemoryPoolProcessId INTEGER
 );
-CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (
+CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     globalPid                   INTEGER   NOT NULL,
     deviceId                    INTEGER   NOT NULL,
@@ -399,7 +412,7 @@ CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (
     localMemoryPoolSize         INTEGER,
     localMemoryPoolUtilizedSize INTEGER
 );
-CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (
+CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     globalPid                   INTEGER   NOT NULL,
     address                     INTEGER   NOT NULL,
@@ -410,7 +423,7 @@ CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (
     sourceFile                  INTEGER,
     sourceLine                  INTEGER
 );
-CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (
+CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     globalPid                   INTEGER   NOT NULL,
@@ -419,21 +432,21 @@ CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (
     numberOfPageFaults          INTEGER   NOT NULL,
     faultAccessType             INTEGER   NOT NULL
 );
-CREATE TABLE TARGET_INFO_GPU_METRICS (
+CREATE TABLE TARGET_INFO_GPU_METRICS ( -- since 2026
     typeId                      INTEGER   NOT NULL,
     sourceId                    INTEGER   NOT NULL,
     typeName                    TEXT   NOT NULL,
     metricId                    INTEGER   NOT NULL,
     metricName                  TEXT   NOT NULL
 );
-CREATE TABLE GPU_METRICS (
+CREATE TABLE GPU_METRICS ( -- since 2026
     rawTimestamp                INTEGER,
     timestamp                   INTEGER,
     typeId                      INTEGER   NOT NULL,
     metricId                    INTEGER   NOT NULL,
     value                       INTEGER   NOT NULL
 );
-CREATE TABLE GPU_CONTEXT_SWITCH_EVENTS (
+CREATE TABLE GPU_CONTEXT_SWITCH_EVENTS ( -- since 2026
     tag                         INTEGER   NOT NULL,
     vmId                        INTEGER   NOT NULL,
     seqNo                       INTEGER   NOT NULL,
@@ -442,18 +455,18 @@ CREATE TABLE GPU_CONTEXT_SWITCH_EVENTS (
     globalPid                   INTEGER,
     gpuId                       INTEGER
 );
-CREATE TABLE TARGET_INFO_NETWORK_METRICS (
+CREATE TABLE TARGET_INFO_NETWORK_METRICS ( -- since 2026
     metricsListId               INTEGER   NOT NULL,
     metricsIdx                  INTEGER   NOT NULL,
     name                        TEXT   NOT NULL,
     description                 TEXT   NOT NULL,
     unit                        TEXT   NOT NULL
 );
-CREATE TABLE NIC_ID_MAP (
+CREATE TABLE NIC_ID_MAP ( -- since 2026
     nicId                       INTEGER   NOT NULL,
     globalId                    INTEGER   NOT NULL
 );
-CREATE TABLE TARGET_INFO_NIC_INFO (
+CREATE TABLE TARGET_INFO_NIC_INFO ( -- since 2026
     GUID                        INTEGER   NOT NULL,
     stateName                   TEXT   NOT NULL,
     nicId                       INTEGER   NOT NULL,
@@ -462,7 +475,7 @@ CREATE TABLE TARGET_INFO_NIC_INFO (
     vendorId                    INTEGER   NOT NULL,
     linkLayer                   INTEGER   NOT NULL
 );
-CREATE TABLE NET_NIC_METRIC (
+CREATE TABLE NET_NIC_METRIC ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     globalId                    INTEGER   NOT NULL,
@@ -471,7 +484,7 @@ CREATE TABLE NET_NIC_METRIC (
     metricsIdx                  INTEGER   NOT NULL,
     value                       INTEGER   NOT NULL
 );
-CREATE TABLE SCHED_EVENTS (
+CREATE TABLE SCHED_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     cpu                         INTEGER   NOT NULL,
     isSchedIn                   INTEGER   NOT NULL,
@@ -479,7 +492,7 @@ CREATE TABLE SCHED_EVENTS (
     threadState                 INTEGER,
     threadBlock                 INTEGER
 );
-CREATE TABLE COMPOSITE_EVENTS (
+CREATE TABLE COMPOSITE_EVENTS ( -- since 2026
     id                          INTEGER   NOT NULL   PRIMARY KEY,
     start                       INTEGER   NOT NULL,
     cpu                         INTEGER,
@@ -487,7 +500,7 @@ CREATE TABLE COMPOSITE_EVENTS (
     globalTid                   INTEGER,
     cpuCycles                   INTEGER   NOT NULL
 );
-CREATE TABLE SAMPLING_CALLCHAINS (
+CREATE TABLE SAMPLING_CALLCHAINS ( -- since 2026
     id                          INTEGER   NOT NULL,
     symbol                      INTEGER   NOT NULL,
     module                      INTEGER   NOT NULL,
@@ -499,7 +512,7 @@ CREATE TABLE SAMPLING_CALLCHAINS (
     unwindMethod                INTEGER,
     stackDepth                  INTEGER   NOT NULL
 );
-CREATE TABLE CUDA_CALLCHAINS (
+CREATE TABLE CUDA_CALLCHAINS ( -- since 2026
     id                          INTEGER   NOT NULL,
     symbol                      INTEGER   NOT NULL,
     module                      INTEGER   NOT NULL,
@@ -507,7 +520,7 @@ CREATE TABLE CUDA_CALLCHAINS (
     originalIP                  INTEGER,
     stackDepth                  INTEGER   NOT NULL
 );
-CREATE TABLE OSRT_CALLCHAINS (
+CREATE TABLE OSRT_CALLCHAINS ( -- since 2026
     id                          INTEGER   NOT NULL,
     symbol                      INTEGER   NOT NULL,
     module                      INTEGER   NOT NULL,
@@ -519,7 +532,7 @@ CREATE TABLE OSRT_CALLCHAINS (
     unwindMethod                INTEGER,
     stackDepth                  INTEGER   NOT NULL
 );
-CREATE TABLE OSRT_API (
+CREATE TABLE OSRT_API ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
@@ -529,7 +542,7 @@ CREATE TABLE OSRT_API (
     nestingLevel                INTEGER,
     callchainId                 INTEGER
 );
-CREATE TABLE CUPTI_ACTIVITY_KIND_JIT (
+CREATE TABLE CUPTI_ACTIVITY_KIND_JIT ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
@@ -544,25 +557,25 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_JIT (
     cacheSize                   INTEGER,
     cachePath                   TEXT
 );
-CREATE TABLE CUBLAS_EVENTS (
+CREATE TABLE CUBLAS_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
     globalTid                   INTEGER,
     nameId                      INTEGER   NOT NULL
 );
-CREATE TABLE CUDNN_EVENTS (
+CREATE TABLE CUDNN_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,
     eventClass                  INTEGER   NOT NULL,
     globalTid                   INTEGER,
     nameId                      INTEGER   NOT NULL
 );
-CREATE TABLE MPI_RANKS (
+CREATE TABLE MPI_RANKS ( -- since 2026
     globalTid                   INTEGER   NOT NULL,
     rank                        INTEGER   NOT NULL
 );
-CREATE TABLE MPI_P2P_EVENTS (
+CREATE TABLE MPI_P2P_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER,
     globalTid                   INTEGER,
@@ -574,7 +587,7 @@ CREATE TABLE MPI_P2P_EVENTS (
     size                        INTEGER,
     requestHandle               INTEGER
 );
-CREATE TABLE MPI_COLLECTIVES_EVENTS (
+CREATE TABLE MPI_COLLECTIVES_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER,
     globalTid                   INTEGER,
@@ -586,20 +599,20 @@ CREATE TABLE MPI_COLLECTIVES_EVENTS (
     recvSize                    INTEGER,
     requestHandle               INTEGER
 );
-CREATE TABLE MPI_START_WAIT_EVENTS (
+CREATE TABLE MPI_START_WAIT_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER,
     globalTid                   INTEGER,
     textId                      INTEGER,
     requestHandle               INTEGER
 );
-CREATE TABLE MPI_OTHER_EVENTS (
+CREATE TABLE MPI_OTHER_EVENTS ( -- since 2026
     start                       INTEGER   NOT NULL,
     end                         INTEGER,
     globalTid                   INTEGER,
     textId                      INTEGER
 );
-CREATE TABLE NVTX_PAYLOAD_SCHEMAS (
+CREATE TABLE NVTX_PAYLOAD_SCHEMAS ( -- since 2026
     domainId                    INTEGER,
     schemaId                    INTEGER,
     name                        TEXT,
@@ -609,7 +622,7 @@ CREATE TABLE NVTX_PAYLOAD_SCHEMAS (
     payloadSize                 INTEGER,
     alignTo                     INTEGER
 );
-CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (
+CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES ( -- since 2026
     domainId                    INTEGER,
     schemaId                    INTEGER,
     idx                         INTEGER,
@@ -620,11 +633,15 @@ CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (
     arrayOrUnionDetail          INTEGER,
     offset                      INTEGER
 );
-CREATE TABLE META_DATA_CAPTURE (
+CREATE TABLE META_DATA_CAPTURE ( -- since 2021
     name                        TEXT   NOT NULL,
     value                       TEXT
 );
-CREATE TABLE META_DATA_EXPORT (
+CREATE TABLE META_DATA_EXPORT ( -- since 2024
+    name                        TEXT   NOT NULL,
+    value                       TEXT
+);
+CREATE TABLE EXPORT_META_DATA ( -- since 2021 until 2021
     name                        TEXT   NOT NULL,
     value                       TEXT
 );
