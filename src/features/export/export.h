@@ -22,6 +22,9 @@ struct nai_export_options {
 /* These are written if they are there. */
 #define NAI_EXPORT_OPTIONAL_PARTS NAI_PART(IDLE)
 #define NAI_EXPORT_OPTIONAL_TABLES (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES))
+/* With these, and CUDA calls with stacks, events name their call sites. */
+#define NAI_EXPORT_SITE_PARTS NAI_PART(CALLS)
+#define NAI_EXPORT_SITE_TABLES (NAI_IN(CALLCHAINS) | NAI_IN(GRAPH_NODES))
 
 /* NAI_EUSAGE when nothing of the trace lies in the stretch asked for. */
 typedef int nai_export_fn(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,
