@@ -27,6 +27,8 @@ const char *const nai_arg_names[NAI_ARG_KEYS] = {
     [NAI_ARG_EXPORT_ROW] = "export_row",
     [NAI_ARG_SITE] = "site",
     [NAI_ARG_GRAPH_SITE] = "graph_launch_site",
+    [NAI_ARG_WAIT] = "wait_ns",
+    [NAI_ARG_LAST_RANK] = "last_rank",
 };
 
 int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
@@ -207,6 +209,25 @@ static void add_call(struct args *a, const struct nai_track_slice *s) {
     add_text(a, NAI_ARG_CLASS, nai_labels_add(a->tl, &a->tl->values, text));
 }
 
+const struct nai_export_collective *nai_labels_collective(const struct nai_timeline *tl,
+                                                          const struct nai_track_slice *s) {
+  const struct nai_export_place *place = tl->options->place;
+  const struct KERNEL_EVENTS_columns *k = &tl->m->kernels;
+  if (!place || s->idle || s->kind != NAI_LANE_KERNEL)
+    return NULL;
+  uint32_t found = nai_keyset_find(place->kernels,
+                                   nai_export_kernel_key(nai_at(&k->start_ns, s->row), nai_at(&k->device_id, s->row)));
+  return found == UINT32_MAX ? NULL : &place->collectives[found];
+}
+
+static void add_collective(struct args *a, const struct nai_track_slice *s) {
+  const struct nai_export_collective *c = nai_labels_collective(a->tl, s);
+  if (c && c->wait_ns >= 0)
+    add_int(a, NAI_ARG_WAIT, c->wait_ns);
+  if (c && c->last_rank)
+    add_text(a, NAI_ARG_LAST_RANK, nai_labels_add(a->tl, &a->tl->values, c->last_rank));
+}
+
 int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *s) {
   const struct nai_model *m = tl->m;
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
@@ -228,6 +249,7 @@ int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, 
       add_text(&a, NAI_ARG_KERNEL, once(tl, &tl->values, &tl->kernel_value[name], nai_model_kernel_name(m, s->row)));
     add_config(&a, nai_at_i32(&k->config, s->row));
     add_place(&a, s, &kernel);
+    add_collective(&a, s);
     break;
   }
   case NAI_LANE_COPY:

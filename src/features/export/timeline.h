@@ -69,6 +69,8 @@ enum nai_arg_key {
   NAI_ARG_EXPORT_ROW,
   NAI_ARG_SITE,
   NAI_ARG_GRAPH_SITE, /* of the graph's launch, which is not where its work comes from */
+  NAI_ARG_WAIT,
+  NAI_ARG_LAST_RANK,
   NAI_ARG_KEYS
 };
 extern const char *const nai_arg_names[NAI_ARG_KEYS];
@@ -134,6 +136,9 @@ NAI_MUST_CHECK int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err 
 NAI_MUST_CHECK int nai_labels_open(struct nai_timeline *tl, struct nai_err *err);
 void nai_labels_name(struct nai_timeline *tl, struct nai_track_slice *slice); /* fills name and category */
 int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *slice);
+/* The collective across traces that a kernel is of, NULL for none. */
+const struct nai_export_collective *nai_labels_collective(const struct nai_timeline *tl,
+                                                          const struct nai_track_slice *slice);
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text);
 
 /* Gives each of a series of events, which come by start, the first row in which it overlaps no earlier one. */
