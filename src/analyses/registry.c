@@ -42,6 +42,7 @@
   X(memory_growth)       \
   X(memory_timeline)     \
   X(gpu_metrics)         \
+  X(kernel_metrics)      \
   X(metric_timeline)     \
   X(nic_metrics)         \
   X(metric_parts)        \

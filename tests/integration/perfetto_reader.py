@@ -57,7 +57,7 @@ class Trace:
     def __init__(self, data):
         self.tracks, self.slices, self.instants, self.counters = {}, [], [], {}
         self.attributes, self.clocks, self.flows = {}, {}, {}
-        self.interned = {1: {}, 2: {}, 3: {}, 29: {}}
+        self.sequences = {}  # what each has interned; a file of one trace has sequence 1
         events = []
         for index, (number, packet) in enumerate(fields(data)):
             if number != 1:
@@ -72,8 +72,10 @@ class Trace:
                 raise Malformed("twice")
             got[number] = value
         needs = 12 in got or 11 in got and any(number in (3, 4, 10) for number, _ in fields(got[11]))
-        if got.get(10) != 1 or 8 not in got or (87 in got) != (index == 0) or got.get(13, 0) not in ((0, 2) if index else (1,)):
+        first = got.get(10) not in self.sequences
+        if first and got.get(10) != len(self.sequences) + 1 or 8 not in got or (87 in got) != first or got.get(13, 0) not in ((1,) if first else (0, 2)):
             raise Malformed(f"sequence state of packet {index}")
+        self.interned = self.sequences.setdefault(got[10], {1: {}, 2: {}, 3: {}, 29: {}})
         if needs and not got.get(13):
             raise Malformed("interned data without the flag")
         if got[8] >> 63:

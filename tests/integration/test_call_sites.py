@@ -3,6 +3,7 @@ import collections
 import sqlite3
 import unittest
 
+import perfetto_reader
 import support
 from support import artifacts, ns_of_ms, read_csv, run, trace
 
@@ -56,6 +57,25 @@ class CallSites(unittest.TestCase):
                          {("decode_layer(int) (engine)", "captured"), ("train/loop.py:91 replay", "graph_launch")})
         (recorded,), = query(trace("call-sites"), "select count(distinct graphNodeId >> 32) from CUDA_GRAPH_NODE_EVENTS")
         self.assertEqual(recorded, 1)  # of two graphs: the other one's kernels are nobody's
+
+    def test_timelines_name_them(self):
+        """Each kernel's site is that of its launching call; of replayed ones a launch is named, as a launch."""
+        out = support.fresh_dir() / "calls.pftrace"
+        self.assertEqual(run("export", "perfetto", artifacts(trace("call-sites")), "--out", out).returncode, 0)
+        slices = perfetto_reader.Trace(out.read_bytes()).slices
+        kernels = [s for s in slices if "kernel" in s.args]
+        sites = collections.Counter((s.args.get("site"), s.args.get("graph_launch_site")) for s in kernels)
+        rows = collections.Counter()
+        for r in read_csv(artifacts(trace("call-sites")), "call_sites"):
+            label = r["label"] if r["site_kind"] != "none" else None
+            rows[(None, label) if r["scope"] == "graph_launch" else (label, None)] += int(r["kernel_count"])
+        self.assertEqual(sites, +rows)
+        statement = """select r.rowid, s.value from CUPTI_ACTIVITY_KIND_RUNTIME r join CUDA_CALLCHAINS c on c.id = r.callchainId
+            join StringIds s on s.id = c.symbol where s.value like '%.py%' and s.value not like '%/torch/%' order by r.rowid, c.stackDepth desc"""
+        innermost = dict(query(trace("call-sites"), statement))  # the last one of each call
+        want = sum(frame == "step (/home/ada/train/loop.py:42)" for frame in innermost.values())
+        self.assertGreater(want, 0)
+        self.assertEqual(sum(s.args.get("site") == "train/loop.py:42 step" and "kernel" not in s.args for s in slices), want)
 
     def test_a_share_stands_beside_its_coverage(self):
         for name in SITES:

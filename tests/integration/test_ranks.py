@@ -10,6 +10,7 @@ import statistics
 import unittest
 import urllib.parse
 
+import perfetto_reader
 import published
 import support
 from support import GENERATOR, SHARED, SOURCE, fresh_dir, read_csv, run
@@ -67,6 +68,46 @@ class Planned(unittest.TestCase):
             db.commit()
         told = [[{k: v for k, v in row.items() if not v.endswith(".sqlite")} for row in rows(ranks(traces(of)), "ranks")] for of in (utc, plain)]
         self.assertEqual(told[0], told[1])
+
+    def timeline(self, directory, *options, status=0):
+        out = fresh_dir("timeline") / "job.pftrace"
+        ranks(traces(directory), "--timeline", out, *options, status=status)
+        return perfetto_reader.Trace(out.read_bytes())
+
+    def test_one_timeline(self):
+        """Clocks that lie apart and drift: in the file the kernels of a collective end together, and the late rank's begins last."""
+        directory = job("--ranks", 4, "--straggler", "persistent", "--late-rank", 2, "--drift-ppm", 20)
+        planned, t = truth(directory), self.timeline(directory)
+        ranks_of = {"rank " + str(r["rank"]): r for r in planned["ranks"]}
+        who = lambda s: t.root(s.track)["name"].partition(" \u00b7 ")[0]
+        collectives = [flow for key, flow in t.flows.items() if key >> 62]
+        self.assertEqual(len(collectives), planned["matched"])
+        waits = dict.fromkeys(ranks_of, 0)
+        for flow in collectives:
+            self.assertEqual(sorted(map(who, flow)), sorted(ranks_of))
+            ends = [s.end for s in flow]
+            self.assertLess(max(ends) - min(ends), 300)  # the clocks lie up to 5 ms apart, and drift by 20 us in a second
+            self.assertEqual(who(max(flow, key=lambda s: s.start)), "rank 2")
+            self.assertEqual({s.args["last_rank"] for s in flow}, {"rank 2"})
+            for s in flow:
+                waits[who(s)] += s.args["wait_ns"]
+        for name, r in ranks_of.items():  # durations are by the rank's own clock
+            self.assertAlmostEqual(waits[name], r["wait_ns"], delta=20e-6 * (r["wait_ns"] + r["transfer_ns"]))
+        self.assertEqual(t.attributes["rank 0: taken_off_times_ns"], 0)
+        self.assertEqual(t.attributes["rank 1: clock_doubt_ns"], 3 * 32)
+        pids = [track["process"][1] for track in t.tracks.values() if "process" in track]
+        self.assertEqual(len(pids), len(set(pids)))
+        self.assertGreaterEqual(len(pids), 4)
+
+    def test_one_timeline_of_one_trace(self):
+        t = self.timeline(job("--ranks", 3, "--together", "--steps", 4))
+        self.assertEqual(len([track for track in t.tracks.values() if not track["parent"] and "GPU" in track["name"]]), 3)
+
+    def test_a_timeline_is_of_ranks_whose_clocks_are_known(self):
+        directory = job("--ranks", 3, "--foreign", 1)
+        names = {track["name"].partition(" \u00b7 ")[0] for track in self.timeline(directory, status=7).tracks.values() if not track["parent"]}
+        self.assertEqual(names, {"rank 0", "rank 2"})
+        self.assertEqual(run("ranks", *traces(directory)[:2], "-q", "--out", fresh_dir() / "o", "--timeline", fresh_dir() / "x").returncode, 3)
 
     def check_sums(self, out, planned):
         found = result(out)

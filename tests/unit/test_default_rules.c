@@ -93,6 +93,9 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "sm-underfilled",
                                   "tensor-idle",
                                   "memory-bound",
+                                  "kernel-bound-by-memory",
+                                  "gemm-tensor-low",
+                                  "metrics-too-coarse",
                                   "clock-throttle",
                                   "nvlink-idle-in-comm",
                                   "memory-growth",
@@ -556,6 +559,30 @@ static void each_rule_fires(void **state) {
       {"memory-bound/info",
        {{"gpu_metrics",
          "device_id=3;coverage_pct=90;metric=DRAM Read + Write Bandwidth [Throughput %];during=compute;mean=80"}}},
+      {"kernel-bound-by-memory/info",
+       {{"kernel_bounds",
+         "device_id=3;kernel_name=k;state=measured;bound_by=memory;dram=80;pct_of_device_kernel_time=60;"
+         "category=other;time_ns=9000000"}}},
+      {"memory-bound/info", /* says it of all kernels */
+       {{"gpu_metrics",
+         "device_id=3;coverage_pct=90;metric=DRAM Read + Write Bandwidth [Throughput %];during=compute;mean=80"},
+        {"kernel_bounds",
+         "device_id=3;kernel_name=k;state=measured;bound_by=memory;dram=80;pct_of_device_kernel_time=90;"
+         "category=other;time_ns=9000000"}}},
+      {"gemm-tensor-low/low",
+       {{"kernel_bounds", "device_id=3;kernel_name=k;state=measured;bound_by=mixed;tensor=29;"
+                          "pct_of_device_kernel_time=60;category=gemm;time_ns=9000000"}}},
+      {"",
+       {{"kernel_bounds", "device_id=3;kernel_name=k;state=measured;bound_by=mixed;tensor=30;"
+                          "pct_of_device_kernel_time=60;category=gemm;time_ns=9000000"}}},
+      {"metrics-too-coarse/info",
+       {{"kernel_bounds",
+         "device_id=3;kernel_name=k;state=few;pct_of_device_kernel_time=51;category=gemm;time_ns=9000000"},
+        {"kernel_bounds", "device_id=3;kernel_name=l;state=measured;bound_by=mixed;pct_of_device_kernel_time=49;"
+                          "category=other;time_ns=8000000"}}},
+      {"", /* whose samples they are is not known */
+       {{"kernel_bounds",
+         "device_id=3;kernel_name=k;state=shared;pct_of_device_kernel_time=99;category=gemm;time_ns=9000000"}}},
       {"clock-throttle/low",
        {{"gpu_metrics",
          "device_id=3;coverage_pct=90;metric=GPC Clock Frequency [MHz];metric_unit=MHz;during=busy;p50=1200;max=1980"}}},

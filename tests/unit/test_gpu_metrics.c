@@ -237,9 +237,89 @@ static void steps_and_phases_have_their_own(void **state) {
   nai_phase_map_free(map);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(means_are_weighted_by_time),   cmocka_unit_test(lost_samples_are_told),
-    cmocka_unit_test(few_samples_say_nothing),      cmocka_unit_test(reading_and_writing_add_up),
-    cmocka_unit_test(network_cards_send_at_a_rate), cmocka_unit_test(steps_and_phases_have_their_own)};
+/* A GPU's time by the ns: which kernels and what else runs. */
+enum { SPAN = 2000, NAMES = 3 };
+struct clock {
+  int kernels[NAMES][SPAN], others[SPAN];
+};
+
+static int64_t alone_ns(const struct clock *c, int name) {
+  int64_t ns = 0;
+  for (int t = 0; t < SPAN; t++) {
+    int others = c->others[t];
+    for (int n = 0; n < NAMES; n++)
+      others += n != name ? c->kernels[n][t] : 0;
+    ns += c->kernels[name][t] && !others;
+  }
+  return ns;
+}
+
+static void kernels_are_alone_where_nothing_else_runs(void **state) {
+  (void)state;
+  static const char *const names[NAMES] = {"a", "b", "c"};
+  for (int round = 0; round < 50; round++) {
+    struct fixture f;
+    struct clock c = {0};
+    begin(&f);
+    f.seed = (uint64_t)round + 1;
+    fixture_kernel(&f, 0, 0, "z", 0, 0, 7, 1);
+    for (int i = 0; i < 60; i++) {
+      int64_t start = fixture_random(&f, SPAN - 200), end = start + 1 + fixture_random(&f, i % 5 ? 60 : 200);
+      int name = (int)fixture_random(&f, NAMES + 1); /* the last one: a copy */
+      if (name == NAMES)
+        fixture_memop(&f, start, end, NAI_OP_COPY, 0, 0, 8, 100 + i, 1, 1, 1, 2);
+      else
+        fixture_kernel(&f, start, end, names[name], 0, 0, 7 + i % 4, 100 + i);
+      for (int64_t t = start; t < end; t++)
+        *(name == NAMES ? &c.others[t] : &c.kernels[name][t]) += 1;
+    }
+    int64_t m = metric(&f, 3, 20, sms);
+    for (int64_t t = 0; t < SPAN; t += PERIOD)
+      sample(&f, t, m, 50);
+    fixture_build(&f);
+    struct nai_table *t = fixture_analyze(&f, "kernel_metrics", 0);
+    for (int n = 0; n < NAMES; n++)
+      assert_int_equal(cell_int(t, row_where(t, "kernel_name", names[n]), "alone_ns"), alone_ns(&c, n));
+    nai_table_free(t);
+    fixture_free(&f);
+  }
+}
+
+/* One kernel of 30 periods, another of 30 with a copy beside it, and others who have the GPU, too. */
+static void what_others_did_is_no_kernels(void **state) {
+  (void)state;
+  for (int shared = 0; shared < 2; shared++) {
+    struct fixture f;
+    begin(&f);
+    fixture_kernel(&f, 0, 3000, "alone", 0, 0, 7, 1);
+    fixture_kernel(&f, 3000, 6000, "beside", 0, 0, 7, 2);
+    fixture_memop(&f, 3000, 6000, NAI_OP_COPY, 0, 0, 8, 3, 1, 1, 1, 2);
+    int64_t m = metric(&f, 3, 20, sms);
+    for (int64_t t = 0; t < 6000; t += PERIOD)
+      sample(&f, t, m, 50);
+    if (shared) { /* context restored, context saved: of nobody that is known */
+      CELLS(f.in.tables[NAI_IN_GPU_SWITCHES], 100, 3, 8, 1, 0, 0);
+      CELLS(f.in.tables[NAI_IN_GPU_SWITCHES], 200, 3, 7, 2, 0, 0);
+    }
+    fixture_build(&f);
+    struct nai_table *t = fixture_analyze(&f, "kernel_metrics", 1);
+    int64_t alone = row_where(t, "kernel_name", "alone"), beside = row_where(t, "kernel_name", "beside");
+    assert_string_equal(cell_text(t, alone, "state"), shared ? "shared" : "measured");
+    assert_int_equal(cell_int(t, alone, "sample_count"), shared ? 0 : 30);
+    assert_string_equal(cell_text(t, beside, "why"), shared ? "" : "overlapped");
+    nai_table_free(t);
+    fixture_free(&f);
+  }
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_alone_where_nothing_else_runs),
+                                          cmocka_unit_test(what_others_did_is_no_kernels),
+
+                                          cmocka_unit_test(means_are_weighted_by_time),
+                                          cmocka_unit_test(lost_samples_are_told),
+                                          cmocka_unit_test(few_samples_say_nothing),
+                                          cmocka_unit_test(reading_and_writing_add_up),
+                                          cmocka_unit_test(network_cards_send_at_a_rate),
+                                          cmocka_unit_test(steps_and_phases_have_their_own)};
 
 UNIT_GROUP(gpu_metrics, NULL, NULL)

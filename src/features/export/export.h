@@ -3,11 +3,34 @@
  * Texts of the model are those of event tables, which are clean (base/text.h). */
 #pragma once
 
+#include "base/keyset.h"
 #include "base/sink.h"
 #include "model/model.h"
 
+/* A kernel of a collective that ranks of several traces have part in. */
+struct nai_export_collective {
+  uint64_t flow;         /* the same for its kernels on all ranks; below 2^32 */
+  int64_t wait_ns;       /* for the last rank; -1 unknown */
+  const char *last_rank; /* NULL: in doubt, or nobody waits */
+};
+
+/* Which of the traces in one file a trace is. Its time t becomes at = t - offset, less drift * (at - middle), plus
+ * shift; what lies before 0 then stands at 0. */
+struct nai_export_place {
+  uint32_t number;   /* from 0 on, below NAI_EXPORT_MAX_PLACES */
+  const char *label; /* before the names of its processes and GPUs */
+  bool reference;    /* its clock is the file's */
+  int64_t shift, offset, middle, doubt;
+  double drift;
+  const struct nai_keyset *kernels; /* nai_export_kernel_key of those in collectives: numbers in `collectives` */
+  const struct nai_export_collective *collectives;
+};
+enum { NAI_EXPORT_MAX_PLACES = 16 };
+static inline int64_t nai_export_kernel_key(int64_t start, int64_t device) { return start << 8 ^ device; }
+
 struct nai_export_options {
-  int64_t gpu;              /* GPU rows of this device only; INT64_MIN: all */
+  const struct nai_export_place *place; /* NULL: alone in its file; Perfetto only */
+  int64_t gpu;                          /* GPU rows of this device only; INT64_MIN: all */
   int64_t start_ns, end_ns; /* what overlaps [start, end), cut at its edges; INT64_MIN, INT64_MAX: everything */
   int64_t min_ns;           /* shorter events are left out */
   bool full_names;          /* kernels by their whole names instead of the short ones */
@@ -22,6 +45,9 @@ struct nai_export_options {
 /* These are written if they are there. */
 #define NAI_EXPORT_OPTIONAL_PARTS NAI_PART(IDLE)
 #define NAI_EXPORT_OPTIONAL_TABLES (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES))
+/* With these, and CUDA calls with stacks, events name their call sites. */
+#define NAI_EXPORT_SITE_PARTS NAI_PART(CALLS)
+#define NAI_EXPORT_SITE_TABLES (NAI_IN(CALLCHAINS) | NAI_IN(GRAPH_NODES))
 
 /* NAI_EUSAGE when nothing of the trace lies in the stretch asked for. */
 typedef int nai_export_fn(struct nai_buf *out, const struct nai_model *model, const struct nai_export_options *options,

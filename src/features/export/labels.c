@@ -25,6 +25,10 @@ const char *const nai_arg_names[NAI_ARG_KEYS] = {
     [NAI_ARG_RATE] = "gb_per_s",
     [NAI_ARG_CLASS] = "class",
     [NAI_ARG_EXPORT_ROW] = "export_row",
+    [NAI_ARG_SITE] = "site",
+    [NAI_ARG_GRAPH_SITE] = "graph_launch_site",
+    [NAI_ARG_WAIT] = "wait_ns",
+    [NAI_ARG_LAST_RANK] = "last_rank",
 };
 
 int nai_labels_open(struct nai_timeline *tl, struct nai_err *err) {
@@ -133,9 +137,23 @@ static void add_config(struct args *a, int32_t config) {
   add_int(a, NAI_ARG_DYNAMIC_SHARED, nai_get_i64(t, config, KERNEL_CONFIGS_dynamic_shared_bytes));
 }
 
+static void add_site(struct args *a, enum nai_arg_key key, uint32_t stack) {
+  const struct nai_call_stacks *s = &a->tl->stacks;
+  uint32_t site = s->stacks[stack].site;
+  if (site)
+    add_text(a, key, once(a->tl, &a->tl->values, &a->tl->site_value[site], s->sites[site].label));
+}
+
+/* Of the call that made an operation. */
+static void add_source(struct args *a, int32_t process, int64_t node, bool graph, uint32_t launch) {
+  struct nai_call_source source = nai_call_source_of(&a->tl->stacks, &a->tl->nodes, process, node, launch);
+  bool replayed = graph || (node != NAI_NULL_I64 && node);
+  add_site(a, replayed && !source.captured ? NAI_ARG_GRAPH_SITE : NAI_ARG_SITE, source.stack);
+}
+
 /* The same columns of each table of operations. */
 struct place {
-  const struct nai_column *start, *device, *context, *stream, *correlation, *graph;
+  const struct nai_column *start, *device, *context, *stream, *correlation, *graph, *process, *node;
   const uint32_t *call;
 };
 
@@ -151,6 +169,9 @@ static void add_place(struct args *a, const struct nai_track_slice *s, const str
     add_int(a, NAI_ARG_GRAPH, nai_at(at->graph, s->row));
   if (call != NAI_NO_ROW)
     add_int(a, NAI_ARG_LATENCY, nai_at(at->start, s->row) - nai_at(&m->apis.start_ns, call));
+  if (a->tl->stacks.m)
+    add_source(a, nai_at_i32(at->process, s->row), at->node ? nai_at(at->node, s->row) : NAI_NULL_I64,
+               s->kind == NAI_LANE_GRAPH, call);
 }
 
 static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
@@ -182,8 +203,29 @@ static void add_call(struct args *a, const struct nai_track_slice *s) {
                    : class < sizeof classes / sizeof *classes ? classes[class]
                                                               : NULL;
   add_int(a, NAI_ARG_CORRELATION, nai_at(&m->apis.correlation_id, s->row));
+  if (a->tl->stacks.m)
+    add_site(a, NAI_ARG_SITE, a->tl->stacks.stack_of[s->row]);
   if (text)
     add_text(a, NAI_ARG_CLASS, nai_labels_add(a->tl, &a->tl->values, text));
+}
+
+const struct nai_export_collective *nai_labels_collective(const struct nai_timeline *tl,
+                                                          const struct nai_track_slice *s) {
+  const struct nai_export_place *place = tl->options->place;
+  const struct KERNEL_EVENTS_columns *k = &tl->m->kernels;
+  if (!place || s->idle || s->kind != NAI_LANE_KERNEL)
+    return NULL;
+  uint32_t found = nai_keyset_find(place->kernels,
+                                   nai_export_kernel_key(nai_at(&k->start_ns, s->row), nai_at(&k->device_id, s->row)));
+  return found == UINT32_MAX ? NULL : &place->collectives[found];
+}
+
+static void add_collective(struct args *a, const struct nai_track_slice *s) {
+  const struct nai_export_collective *c = nai_labels_collective(a->tl, s);
+  if (c && c->wait_ns >= 0)
+    add_int(a, NAI_ARG_WAIT, c->wait_ns);
+  if (c && c->last_rank)
+    add_text(a, NAI_ARG_LAST_RANK, nai_labels_add(a->tl, &a->tl->values, c->last_rank));
 }
 
 int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *s) {
@@ -191,12 +233,12 @@ int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, 
   const struct KERNEL_EVENTS_columns *k = &m->kernels;
   const struct MEMOP_EVENTS_columns *c = &m->memops;
   const struct GRAPH_EVENTS_columns *g = &m->graphs;
-  const struct place kernel = {&k->start_ns,       &k->device_id, &k->context_id, &k->stream_id,
-                               &k->correlation_id, &k->graph_id,  m->kernel_api};
-  const struct place memop = {&c->start_ns,       &c->device_id, &c->context_id, &c->stream_id,
-                              &c->correlation_id, NULL,          m->memop_api};
-  const struct place graph = {&g->start_ns,       &g->device_id, &g->context_id, &g->stream_id,
-                              &g->correlation_id, &g->graph_id,  m->graph_api};
+  const struct place kernel = {&k->start_ns, &k->device_id, &k->context_id,    &k->stream_id, &k->correlation_id,
+                               &k->graph_id, &k->process,   &k->graph_node_id, m->kernel_api};
+  const struct place memop = {&c->start_ns, &c->device_id, &c->context_id,    &c->stream_id, &c->correlation_id,
+                              NULL,         &c->process,   &c->graph_node_id, m->memop_api};
+  const struct place graph = {&g->start_ns, &g->device_id, &g->context_id, &g->stream_id, &g->correlation_id,
+                              &g->graph_id, &g->process,   NULL,           m->graph_api};
   struct args a = {args, 0, tl};
   if (s->idle)
     return 0;
@@ -207,6 +249,7 @@ int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, 
       add_text(&a, NAI_ARG_KERNEL, once(tl, &tl->values, &tl->kernel_value[name], nai_model_kernel_name(m, s->row)));
     add_config(&a, nai_at_i32(&k->config, s->row));
     add_place(&a, s, &kernel);
+    add_collective(&a, s);
     break;
   }
   case NAI_LANE_COPY:

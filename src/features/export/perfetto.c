@@ -2,6 +2,7 @@
 #include "features/export/timeline.h"
 #include "tables/capture.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- protobuf ---------------------------------------------------------------------------------------- */
@@ -71,6 +72,7 @@ enum {
   EVENT_LAST_FLOW = 48
 };
 enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
+static const uint64_t COLLECTIVES = UINT64_C(1) << 62; /* before the numbers of their flows */
 enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ARG_NAME = 3, INTERNED_VALUE = 29 };
 
 struct perfetto {
@@ -106,9 +108,35 @@ static void end_packet(struct perfetto *p) {
   put_message(p->out, TRACE_PACKET, &p->packet);
 }
 
+/* A time of the trace as the file has it. */
+static uint64_t file_time(const struct perfetto *p, int64_t at) {
+  const struct nai_export_place *place = p->tl->options->place;
+  if (!place)
+    return (uint64_t)(at + p->shift);
+  at -= place->offset;
+  at += place->shift - (int64_t)floor(place->drift * (double)(at - place->middle) + 0.5);
+  return at < 0 ? 0 : (uint64_t)at;
+}
+
+static uint32_t place_number(const struct perfetto *p) {
+  return p->tl->options->place ? p->tl->options->place->number : 0;
+}
+
+/* Of a track or a flow: the trace's own number, unique in the file. */
+static uint64_t file_id(const struct perfetto *p, uint64_t id) { return id ? (uint64_t)place_number(p) << 40 | id : 0; }
+
+/* The same of a process or thread, whose number viewers show: nsys keeps 24 bits. */
+static uint64_t file_pid(const struct perfetto *p, int32_t pid) {
+  enum { PLACE_BITS = 26, MADE = 1 << 25 };
+  if (!p->tl->options->place)
+    return (uint64_t)pid;
+  int32_t own = pid >= NAI_MADE_ID ? MADE + (pid - NAI_MADE_ID) % MADE : pid % MADE;
+  return (uint64_t)place_number(p) << PLACE_BITS | (uint64_t)own;
+}
+
 static void put_head(struct perfetto *p, int64_t at, int flags) {
-  put_int(&p->packet, PACKET_TIMESTAMP, (uint64_t)(at + p->shift));
-  put_int(&p->packet, PACKET_SEQUENCE_ID, 1);
+  put_int(&p->packet, PACKET_TIMESTAMP, file_time(p, at));
+  put_int(&p->packet, PACKET_SEQUENCE_ID, place_number(p) + 1);
   if (flags)
     put_int(&p->packet, PACKET_SEQUENCE_FLAGS, (uint64_t)flags);
 }
@@ -120,21 +148,24 @@ static void put_track(struct nai_timeline_writer *writer, const struct nai_track
   enum { EXPLICIT = 3 };
   struct perfetto *p = (struct perfetto *)writer; /* its first member */
   struct nai_buf *d = &p->event;
-  put_int(d, UUID, t->number);
-  put_text(d, NAME, t->name);
+  const struct nai_export_place *place = p->tl->options->place;
+  const char *name =
+      place && !t->parent ? nai_arena_printf(&p->tl->arena, "%s \u00b7 %s", place->label, t->name) : t->name;
+  put_int(d, UUID, file_id(p, t->number));
+  put_text(d, NAME, name);
   if (t->kind == NAI_TRACK_PROCESS) {
-    put_int(&p->part, 1, (uint64_t)t->pid);
-    put_text(&p->part, 6, t->name);
+    put_int(&p->part, 1, file_pid(p, t->pid));
+    put_text(&p->part, 6, name);
     put_message(d, PROCESS, &p->part);
   }
   if (t->kind == NAI_TRACK_THREAD) {
-    put_int(&p->part, 1, (uint64_t)t->pid);
-    put_int(&p->part, 2, (uint64_t)t->tid);
+    put_int(&p->part, 1, file_pid(p, t->pid));
+    put_int(&p->part, 2, file_pid(p, t->tid));
     put_text(&p->part, 5, t->name);
     put_message(d, THREAD, &p->part);
   }
   if (t->parent)
-    put_int(d, PARENT, t->parent);
+    put_int(d, PARENT, file_id(p, t->parent));
   if (t->kind == NAI_TRACK_COUNTER)
     put_message(d, COUNTER_OF, &p->part);
   if (t->kind == NAI_TRACK_GPU)
@@ -165,13 +196,16 @@ static void put_event(struct perfetto *p, const struct nai_track *track, int typ
   struct nai_arg args[NAI_MAX_ARGS];
   int count = nai_labels_args(args, tl, s);
   put_int(&p->event, EVENT_TYPE, (uint64_t)type);
-  put_int(&p->event, EVENT_TRACK, track->number);
+  put_int(&p->event, EVENT_TRACK, file_id(p, track->number));
   put_int(&p->event, EVENT_NAME, (uint64_t)s->name + 1);
   put_int(&p->event, EVENT_CATEGORY, (uint64_t)s->category + 1);
   if (s->call != NAI_NO_ROW) {
     bool last = s->kind != NAI_LANE_API && tl->call_ops[s->call] == 1;
-    put_fixed(&p->event, last ? EVENT_LAST_FLOW : EVENT_FLOW, (uint64_t)s->call + 1);
+    put_fixed(&p->event, last ? EVENT_LAST_FLOW : EVENT_FLOW, file_id(p, (uint64_t)s->call + 1));
   }
+  const struct nai_export_collective *collective = nai_labels_collective(tl, s);
+  if (collective)
+    put_fixed(&p->event, EVENT_FLOW, COLLECTIVES | collective->flow);
   for (int i = 0; i < count; i++)
     put_arg(p, &args[i]);
   intern_new(p, INTERNED_CATEGORY, &p->categories, &tl->categories);
@@ -195,7 +229,7 @@ static void put_instant(struct nai_timeline_writer *writer, const struct nai_tra
 static void put_end(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at) {
   struct perfetto *p = (struct perfetto *)writer;
   put_int(&p->event, EVENT_TYPE, END);
-  put_int(&p->event, EVENT_TRACK, track->number);
+  put_int(&p->event, EVENT_TRACK, file_id(p, track->number));
   put_head(p, at, 0);
   put_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
   end_packet(p);
@@ -204,7 +238,7 @@ static void put_end(struct nai_timeline_writer *writer, const struct nai_track *
 static void put_counter(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at, double value) {
   struct perfetto *p = (struct perfetto *)writer;
   put_int(&p->event, EVENT_TYPE, COUNTER);
-  put_int(&p->event, EVENT_TRACK, track->number);
+  put_int(&p->event, EVENT_TRACK, file_id(p, track->number));
   put_double(&p->event, EVENT_DOUBLE, value);
   put_head(p, at, 0);
   put_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
@@ -249,11 +283,24 @@ static void put_first_packet(struct perfetto *p) {
   end_packet(p);
 }
 
+/* Of one of several traces: how its clock was corrected, and what is left in doubt. */
+static void put_clock_attributes(struct perfetto *p, const struct nai_export_place *place) {
+  struct nai_arena *arena = &p->tl->arena;
+  put_attribute(p, nai_arena_printf(arena, "%s: taken_off_times_ns", place->label), NULL, place->offset);
+  put_attribute(p, nai_arena_printf(arena, "%s: clock_doubt_ns", place->label), NULL, place->doubt);
+}
+
 static void put_attributes(struct perfetto *p, const struct nai_table *capture) {
-  put_attribute(p, "tool", "nsys-ai " NAI_VERSION, 0);
-  put_attribute(p, "trace", nai_get_str(capture, 0, CAPTURE_file), 0);
-  put_attribute(p, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version), 0);
-  put_attribute(p, "added_to_times_ns", NULL, p->shift);
+  const struct nai_export_place *place = p->tl->options->place;
+  if (place)
+    put_clock_attributes(p, place);
+  else
+    put_attribute(p, "trace", nai_get_str(capture, 0, CAPTURE_file), 0);
+  if (!place || place->reference) {
+    put_attribute(p, "tool", "nsys-ai " NAI_VERSION, 0);
+    put_attribute(p, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version), 0);
+    put_attribute(p, "added_to_times_ns", NULL, p->shift);
+  }
   put_head(p, p->tl->first_ns, NEEDS_INTERNED);
   put_message(&p->packet, PACKET_TRACE_ATTRIBUTES, &p->event);
   end_packet(p);
@@ -265,9 +312,10 @@ int nai_export_perfetto(struct nai_buf *out, const struct nai_model *model, cons
   NAI_SCOPED(perfetto) p = {.writer = {put_track, put_begin, put_end, put_instant, put_counter}, .tl = &tl, .out = out};
   const struct nai_table *capture = model->tables[NAI_IN_CAPTURE];
   NAI_TRY(nai_timeline_open(&tl, model, options, err));
-  p.shift = tl.first_ns < 0 ? -tl.first_ns : 0;
+  p.shift = options->place ? options->place->shift : tl.first_ns < 0 ? -tl.first_ns : 0;
   put_first_packet(&p);
-  put_clocks(&p, nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns));
+  if (!options->place || options->place->reference)
+    put_clocks(&p, nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns));
   put_attributes(&p, capture);
   NAI_TRY(nai_timeline_write(&tl, &p.writer, err));
   return p.packet.oom || p.interned.oom || p.event.oom || p.part.oom || p.inner.oom ? nai_err_nomem(err) : NAI_OK;

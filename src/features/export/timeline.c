@@ -179,6 +179,15 @@ static int64_t first_event(const struct nai_model *m) {
   return first == INT64_MAX ? 0 : first;
 }
 
+static int open_sites(struct nai_timeline *tl, struct nai_err *err) {
+  const struct nai_model *m = tl->m;
+  if (!m->tables[NAI_IN_CALLCHAINS] || !m->tables[NAI_IN_GRAPH_NODES] || !nai_call_stacks_any(m))
+    return NAI_OK;
+  NAI_TRY(nai_call_stacks_open(&tl->stacks, m, &tl->arena, err));
+  NAI_TRY(nai_graph_nodes_new(&tl->nodes, m, err));
+  return NAI_NEW(tl->site_value, &tl->arena, tl->stacks.site_count, err);
+}
+
 int nai_timeline_open(struct nai_timeline *tl, const struct nai_model *m, const struct nai_export_options *options,
                       struct nai_err *err) {
   *tl = (struct nai_timeline){.m = m, .options = options, .arena = NAI_ARENA(NULL)};
@@ -189,6 +198,7 @@ int nai_timeline_open(struct nai_timeline *tl, const struct nai_model *m, const 
   NAI_TRY(NAI_NEW(tl->calls_track, &tl->arena, m->thread_count, err));
   memset(tl->call_row, NAI_CALL_LEFT_OUT, m->apis.n);
   NAI_TRY(nai_tracks_open(tl, err));
+  NAI_TRY(open_sites(tl, err));
   return nai_labels_open(tl, err);
 }
 
@@ -217,6 +227,8 @@ void nai_timeline_free(struct nai_timeline *tl) {
   nai_strings_free(&tl->names);
   nai_strings_free(&tl->categories);
   nai_strings_free(&tl->values);
+  nai_call_stacks_free(&tl->stacks);
+  nai_graph_nodes_free(&tl->nodes);
   nai_arena_free(&tl->arena);
   free(tl->short_names);
 }

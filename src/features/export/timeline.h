@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "base/strings.h"
 #include "features/export/export.h"
+#include "model/cpu/call_stacks.h"
+#include "model/graphs/graph_origin.h"
 
 enum nai_track_kind {
   NAI_TRACK_PROCESS,
@@ -65,6 +67,10 @@ enum nai_arg_key {
   NAI_ARG_RATE,
   NAI_ARG_CLASS,
   NAI_ARG_EXPORT_ROW,
+  NAI_ARG_SITE,
+  NAI_ARG_GRAPH_SITE, /* of the graph's launch, which is not where its work comes from */
+  NAI_ARG_WAIT,
+  NAI_ARG_LAST_RANK,
   NAI_ARG_KEYS
 };
 extern const char *const nai_arg_names[NAI_ARG_KEYS];
@@ -88,7 +94,10 @@ struct nai_timeline {
   struct nai_arena arena; /* of what follows; its `oom` stands for the texts, too */
   /* ids + 1 by string of each event table or kernel configuration, 0: not yet */
   uint32_t *kernel_name, *kernel_value, *api_name, *range_name, *grid, *block;
-  char **short_names; /* by string of kernel_events */
+  char **short_names;            /* by string of kernel_events */
+  struct nai_call_stacks stacks; /* `m` is NULL without any */
+  struct nai_graph_nodes nodes;
+  uint32_t *site_value; /* by call site: ids + 1 */
   /* by row of api_events: operations with a flow from it (2: several); which row of its thread's calls it is on */
   uint8_t *call_ops, *call_row;
   int32_t *pid, *tid; /* by row of processes and threads: what they are called in the file */
@@ -127,6 +136,9 @@ NAI_MUST_CHECK int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err 
 NAI_MUST_CHECK int nai_labels_open(struct nai_timeline *tl, struct nai_err *err);
 void nai_labels_name(struct nai_timeline *tl, struct nai_track_slice *slice); /* fills name and category */
 int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_track_slice *slice);
+/* The collective across traces that a kernel is of, NULL for none. */
+const struct nai_export_collective *nai_labels_collective(const struct nai_timeline *tl,
+                                                          const struct nai_track_slice *slice);
 uint32_t nai_labels_add(struct nai_timeline *tl, struct nai_strings *texts, const char *text);
 
 /* Gives each of a series of events, which come by start, the first row in which it overlaps no earlier one. */

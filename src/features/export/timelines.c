@@ -2,23 +2,25 @@
 #include "features/export/command.h"
 
 #include "base/threads.h"
+#include "tables/call_sites.h"
 
 #include <stdio.h>
 
-/* Whether the run has all of those event tables: what analyses did not need was not read from the trace. */
-static bool has(const struct nai_run *run, uint64_t tables) {
+/* Those of event tables that the run has: what analyses did not need was not read from the trace. */
+static uint64_t present(const struct nai_run *run, uint64_t tables) {
   for (int i = 0; i < NAI_IN_COUNT; i++)
     if (tables & NAI_IN_BIT(i) && !nai_run_has(run, nai_event_tables[i]->name))
-      return false;
-  return true;
+      tables &= ~NAI_IN_BIT(i);
+  return tables;
 }
 
 int nai_cmd_with_model(struct nai_run *run, const struct nai_cmd_model_needs *needs, nai_cmd_model_fn *use, void *ctx,
                        struct nai_err *err) {
   NAI_OWNED(nai_kernel_classes) *classes = NULL;
   struct nai_model *model;
-  uint64_t tables = needs->tables | (has(run, needs->optional_tables) ? needs->optional_tables : 0);
-  bool optional = has(run, nai_parts_tables(nai_parts_needed(needs->optional_parts)));
+  uint64_t tables = needs->tables | present(run, needs->optional_tables),
+           of_parts = nai_parts_tables(nai_parts_needed(needs->optional_parts));
+  bool optional = present(run, of_parts) == of_parts;
   NAI_TRY(nai_kernel_classes_load(&classes, NULL, err));
   NAI_TRY(nai_run_tell_classes(classes, run, err));
   const struct nai_model_options options = {
@@ -66,10 +68,16 @@ static int write_events(const struct nai_model *model, void *ctx, struct nai_err
 }
 
 static int write_run(struct writing w, struct nai_run *run, struct nai_err *err) {
-  static const struct nai_cmd_model_needs needs = {.tables = NAI_EXPORT_TABLES,
-                                                   .optional_tables = NAI_EXPORT_OPTIONAL_TABLES,
-                                                   .parts = NAI_EXPORT_PARTS,
-                                                   .optional_parts = NAI_EXPORT_OPTIONAL_PARTS};
+  struct nai_cmd_model_needs needs = {.tables = NAI_EXPORT_TABLES,
+                                      .optional_tables = NAI_EXPORT_OPTIONAL_TABLES,
+                                      .parts = NAI_EXPORT_PARTS,
+                                      .optional_parts = NAI_EXPORT_OPTIONAL_PARTS};
+  const struct nai_table *sites;
+  NAI_TRY(nai_run_table_if_any(&sites, run, nai_call_sites_schema.name, &nai_call_sites_schema, err));
+  if (sites && sites->rows) {
+    needs.optional_tables |= NAI_EXPORT_SITE_TABLES;
+    needs.parts |= NAI_EXPORT_SITE_PARTS;
+  }
   return nai_cmd_with_model(run, &needs, write_events, &w, err);
 }
 

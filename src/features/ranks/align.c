@@ -68,6 +68,7 @@ static int64_t base_offset(const struct nai_rank_side *a, const struct nai_rank_
 /* How far two clocks lie apart, from the ends of collectives that end together. */
 struct clock {
   int64_t offset;   /* median of the differences */
+  int64_t middle;   /* when that is so */
   int64_t residual; /* 1.4826 MAD of them, once the drift is taken off where that makes them more alike */
   double drift;     /* parts of 1 */
 };
@@ -94,15 +95,14 @@ static double drift_of(const int64_t *deltas, const int64_t *times, uint32_t n, 
 
 /* From deltas[k] at times[k], ascending; n > 0. `room` has space for n. O(n). */
 static struct clock clock_of(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room) {
-  struct clock clock = {0, 0, 0};
+  struct clock clock = {.middle = times[n / 2]};
   for (uint32_t k = 0; k < n; k++)
     room[k] = deltas[k];
   clock.offset = nai_median_i64(room, n);
   clock.residual = spread_of(room, n, clock.offset);
   double drift = drift_of(deltas, times, n, room);
-  int64_t middle = times[n / 2];
   for (uint32_t k = 0; k < n; k++)
-    room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - middle) + 0.5);
+    room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - clock.middle) + 0.5);
   int64_t left = spread_of(room, n, nai_median_i64(room, n));
   if (left < clock.residual) {
     clock.drift = drift;
@@ -205,22 +205,16 @@ static const struct candidate *by_clock(const struct candidates *c, const struct
 static const struct candidate *choose(struct nai_rank_alignment *out, struct candidates *c,
                                       const struct nai_rank_side *a, const struct nai_rank_side *b,
                                       const struct nai_rank_what *whats, int64_t doubt) {
-  const struct candidate *one = NULL;
   if (c->count == 1) {
     out->method = NAI_RANK_BY_SEQUENCE;
     return &c->v[0];
   }
   for (uint32_t i = 0; i < c->count; i++)
     measure(&c->v[i], a, b, whats);
-  if ((one = by_init(c, a, b)))
-    out->method = NAI_RANK_BY_INIT;
-  else if (a->source == b->source && (one = by_clock(c, a, b, doubt))) /* one clock for both */
-    out->method = NAI_RANK_BY_CLOCK;
-  else if ((one = by_ends(c)))
-    out->method = NAI_RANK_BY_ENDS;
-  else if ((one = by_clock(c, a, b, doubt)))
-    out->method = NAI_RANK_BY_CLOCK;
-  return one;
+  const struct candidate *init = by_init(c, a, b), *clock = by_clock(c, a, b, doubt),
+                         *ends = a->source == b->source && clock ? NULL : by_ends(c); /* one clock for both */
+  out->method = init ? NAI_RANK_BY_INIT : ends ? NAI_RANK_BY_ENDS : clock ? NAI_RANK_BY_CLOCK : NAI_RANK_NOT_MATCHED;
+  return init ? init : ends ? ends : clock;
 }
 
 /* --- do they end together --------------------------------------------------------------------- */
@@ -351,6 +345,8 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
   struct clock clock = clock_of(e->deltas, e->times, e->count, e->room);
   int64_t offset = clock.offset;
   out->offset = offset + base_offset(a, b);
+  out->ahead = offset;
+  out->middle = clock.middle;
   out->residual = clock.residual > STAMP_NS ? clock.residual : STAMP_NS;
   out->drift = clock.drift;
   if (out->residual > tolerance)

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/escape.h"
+#include "features/ranks/timeline.h"
 #include "features/ranks/write.h"
 #include "rundir/publish.h"
 #include "table/csv.h"
@@ -14,7 +15,7 @@
 enum { US = 1000 };
 
 struct ranks_args {
-  const char *out, *number_follows;
+  const char *out, *number_follows, *timeline;
   int64_t clock_doubt_us;
   bool json, quiet;
 };
@@ -47,6 +48,12 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_int64,
      AT(clock_doubt_us),
      .max = INT64_C(3600000000)},
+    {.name = "timeline",
+     .value = "FILE",
+     .help = "write all ranks on one timeline, for ui.perfetto.dev",
+     .type = &nai_cli_text,
+     AT(timeline),
+     .hint = NAI_CLI_FILE},
     {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
     NAI_CMD_EXPORT_OPTION,
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
@@ -121,6 +128,19 @@ static int print(const struct nai_ranks_report *report, const struct ranks_args 
   return nai_cmd_print(&text, err);
 }
 
+static int write_timeline(struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
+  struct nai_cmd_output output;
+  uint32_t shown;
+  if (!args->timeline)
+    return NAI_OK;
+  NAI_TRY(nai_cmd_output_open(&output, args->timeline, ranks->sources[0].path, err));
+  int rc = nai_ranks_put_timeline(&shown, &output.sink.text, ranks, err);
+  if (!rc && shown < ranks->source_count && !args->quiet)
+    fprintf(stderr, "nsys-ai: %u of %u traces are on the timeline: nothing tells the clocks of the others\n", shown,
+            ranks->source_count);
+  return nai_cmd_output_close(&output, rc, err);
+}
+
 /* --- the command ------------------------------------------------------------------------------ */
 
 static int add(struct nai_ranks *ranks, const char *path, struct nai_err *err) {
@@ -146,6 +166,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_ranks_report_make(&report, &ranks, err));
   report.directory = args->out;
   NAI_TRY(publish(&report, args->out, err));
+  NAI_TRY(write_timeline(&ranks, args, err));
   NAI_TRY(print(&report, args, err));
   return nai_ranks_exit(&ranks);
 }

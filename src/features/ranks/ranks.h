@@ -44,6 +44,7 @@ struct nai_rank_alignment {
   bool broke, broke_by_ends; /* why it goes no further, when that is not the end of a sequence */
   bool began_late;           /* calls before begin_b could be laid over others, but do not end together with them */
   int64_t offset;            /* the line's clock is ahead by so much: of UTC where both traces tell it */
+  int64_t ahead, middle;     /* the same of the times in the two traces; when, by the reference's clock */
   int64_t residual; /* 1.4826 MAD of what is left once offset and drift are taken off: how far ends are in doubt */
   double drift;     /* parts of 1 that it is faster */
 };
@@ -98,6 +99,7 @@ struct nai_job_rank {
   int64_t group_delay_ns;        /* by how much that rank came last in them, summed */
   int64_t first_start, last_end; /* of its matched collectives */
   int64_t offset, residual;      /* of its clock, against nai_ranks.reference; residual NAI_NULL_I64 unknown */
+  int64_t ahead, middle;         /* as in struct nai_rank_alignment */
   double drift;
   uint32_t reference; /* the rank whose clock that is, NAI_NO_RANK for none */
   /* what it did while others waited for it, in collectives it was late in */

@@ -190,6 +190,8 @@ static void read_clocks(struct nai_ranks *r) {
     from = group;
     rank->reference = reference;
     rank->offset = line->how.offset;
+    rank->ahead = line->how.ahead;
+    rank->middle = line->how.middle;
     rank->residual = line->rank == reference ? 0 : line->how.residual;
     rank->drift = line->how.drift;
   }

@@ -1,0 +1,137 @@
+/* All ranks of a job on one timeline, by the clock of one of them. */
+#include "features/ranks/timeline.h"
+
+#include "features/export/command.h"
+
+#include <string.h>
+
+/* So much lies before the first trace begins, for what is recorded earlier. */
+static const int64_t BEFORE_NS = 1000000000;
+
+/* A source, and what is known of its clock. */
+struct trace {
+  struct nai_ranks *r;
+  uint32_t source;
+  struct nai_export_place place;
+  struct nai_keyset kernels;
+  struct nai_export_collective *collectives;
+  uint32_t capacity;
+  struct nai_arena arena;
+};
+static void trace_free(struct trace *t) { nai_arena_free(&t->arena); }
+
+/* The rank whose clock most others are compared with, the first of equals; NAI_NO_RANK for none. */
+static uint32_t common_reference(const struct nai_ranks *r) {
+  uint32_t best = NAI_NO_RANK, most = 0;
+  for (uint32_t of = 0; of < r->rank_count; of++) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->rank_count; i++)
+      count += r->ranks[i].reference == of && r->ranks[i].residual != NAI_NULL_I64;
+    best = count > most ? of : best;
+    most = count > most ? count : most;
+  }
+  return best;
+}
+
+/* Of a source the rank that tells its clock, NULL for none. */
+static const struct nai_job_rank *clock_of(const struct nai_ranks *r, uint32_t source, uint32_t reference) {
+  if (r->ranks[reference].source == source)
+    return &r->ranks[reference];
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    if (r->ranks[i].source == source && r->ranks[i].reference == reference && r->ranks[i].residual != NAI_NULL_I64)
+      return &r->ranks[i];
+  return NULL;
+}
+
+/* The only rank's, else the trace's name. */
+static const char *label_of(const struct nai_ranks *r, uint32_t source) {
+  const char *slash = strrchr(r->sources[source].path, '/'), *label = NULL;
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    if (r->ranks[i].source == source)
+      label = !label ? r->ranks[i].label : slash && slash[1] ? slash + 1 : r->sources[source].path;
+  return label;
+}
+
+/* --- collectives -------------------------------------------------------------------------------- */
+
+static int add_call(struct trace *t, const struct nai_rank_group *group, uint32_t member, uint32_t k, uint64_t flow,
+                    struct nai_err *err) {
+  const struct nai_rank_call *call = nai_ranks_call(t->r, group, member, k);
+  uint32_t last = nai_ranks_late_rank(t->r, group, k);
+  int64_t wait = call->end - call->start - group->transfer[k];
+  int64_t device = t->r->ranks[t->r->lines[t->r->members[group->first + member]].rank].device;
+  bool added;
+  uint32_t i = nai_keyset_add(&t->kernels, nai_export_kernel_key(call->start, device), &added);
+  if (t->kernels.oom)
+    return nai_err_nomem(err);
+  NAI_TRY(NAI_ROOM(t->collectives, t->capacity, i, &t->arena, err));
+  t->collectives[i] = (struct nai_export_collective){.flow = flow,
+                                                     .wait_ns = t->r->whats[call->what].together ? wait : -1,
+                                                     .last_rank = last == NAI_NO_RANK ? NULL : t->r->ranks[last].label};
+  return NAI_OK;
+}
+
+static int add_collectives(struct trace *t, struct nai_err *err) {
+  const struct nai_ranks *r = t->r;
+  uint64_t flow = 0;
+  for (const struct nai_rank_group *group = r->groups; group < r->groups + r->group_count; group++)
+    for (uint32_t k = 0; k < group->collectives; k++, flow++)
+      for (uint32_t member = 0; member < group->count; member++)
+        if (r->ranks[r->lines[r->members[group->first + member]].rank].source == t->source)
+          NAI_TRY(add_call(t, group, member, k, flow, err));
+  return NAI_OK;
+}
+
+/* --- the file ----------------------------------------------------------------------------------- */
+
+static int put_trace(struct nai_buf *out, struct nai_ranks *r, uint32_t source, const struct nai_export_place *place,
+                     struct nai_err *err) {
+  NAI_SCOPED(trace) t = {.r = r, .source = source, .place = *place, .arena = NAI_ARENA(NULL)};
+  struct nai_cmd_timeline how = {.write = nai_export_perfetto, .quiet = true};
+  t.kernels.arena = &t.arena;
+  NAI_TRY(add_collectives(&t, err));
+  t.place.kernels = &t.kernels;
+  t.place.collectives = t.collectives;
+  how.options =
+      (struct nai_export_options){.place = &t.place, .gpu = INT64_MIN, .start_ns = INT64_MIN, .end_ns = INT64_MAX};
+  return nai_cmd_put_timeline(out, r->sources[source].run, &how, err);
+}
+
+static int put_traces(struct nai_buf *out, struct nai_ranks *r, uint32_t reference, int64_t shift,
+                      struct nai_err *err) {
+  uint32_t count = 0;
+  for (uint32_t source = 0; source < r->source_count; source++) {
+    const struct nai_job_rank *clock = clock_of(r, source, reference);
+    if (!clock)
+      continue;
+    bool is_reference = clock == &r->ranks[reference];
+    struct nai_export_place place = {
+        .number = count++, .label = label_of(r, source), .reference = is_reference, .shift = shift};
+    if (!is_reference) {
+      place.offset = clock->ahead;
+      place.middle = clock->middle;
+      place.drift = clock->drift;
+      place.doubt = 3 * clock->residual;
+    }
+    NAI_TRY(put_trace(out, r, source, &place, err));
+  }
+  return NAI_OK;
+}
+
+int nai_ranks_put_timeline(uint32_t *shown, struct nai_buf *out, struct nai_ranks *r, struct nai_err *err) {
+  uint32_t reference = common_reference(r);
+  int64_t shift = 0;
+  *shown = 0;
+  for (uint32_t source = 0; reference != NAI_NO_RANK && source < r->source_count; source++) {
+    const struct nai_job_rank *clock = clock_of(r, source, reference);
+    *shown += clock != NULL;
+    if (clock && clock != &r->ranks[reference] && clock->ahead > shift)
+      shift = clock->ahead;
+  }
+  if (!*shown || (*shown == 1 && r->source_count > 1))
+    return nai_err_set(err, NAI_EINPUT, "no timeline: the ranks have no collectives in common that tell their clocks");
+  if (*shown > NAI_EXPORT_MAX_PLACES)
+    return nai_err_set(err, NAI_EUSAGE, "a timeline holds %d traces: give it those of the ranks that matter",
+                       NAI_EXPORT_MAX_PLACES);
+  return put_traces(out, r, reference, shift + BEFORE_NS, err);
+}
