@@ -1311,10 +1311,41 @@ class Recipes(unittest.TestCase):
         self.assertGreater(len(rows(source, "network_congestion")), len(want))
         self.assertEqual(rows(source, "network_congestion")[0], ["Start (ns)", "End (ns)", "Duration (ns)", "Send wait rate", "GUID", "Name"])
 
-    def test_tables_of_this_program(self):
-        done = run("stats", "-q", "-r", "nccl_sum", trace("training"))
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("nsys-ai table RUN comm_ops", done.stderr)
+    def test_collectives(self):
+        """NCCL's kernels, by GPU and one by one, with the part of each beside other kernels of its GPU."""
+        source = trace("training")
+        gpus = {}
+        for start, end, short, name, _, device in self.kernels(source):
+            gpus.setdefault(device, ([], []))[short.startswith("nccl")].append((start, end, name))
+        one_by_one, sums, shares = [], [], []
+        for device, (others, nccl) in sorted(gpus.items()):
+            hidden = [covered([k[:2] for k in others], start, end) for start, end, _ in nccl]
+            one_by_one += [[str(device), str(start), str(end), str(end - start), str(ns), name] for (start, end, name), ns in zip(nccl, hidden)]
+            lengths = [end - start for start, end, _ in nccl]
+            sums.append([str(device), str(len(nccl)), str(sum(lengths)), one_decimal(statistics.median(lengths)), str(max(lengths)), str(sum(hidden))])
+            alone = covered([k[:2] for k in nccl], 0, 2**62)
+            shares.append([str(device), str(alone), one_decimal(100 * sum(hidden) / alone)])
+        self.assertTrue(any(row[-2] != "0" for row in one_by_one))
+
+        def some(report, *names):
+            header, *lines = rows(source, report)
+            return sorted([line[header.index(name)] for name in names] for line in lines)
+        for report in ("nccl_sum", "nccl_gpu_proj_sum"):
+            self.assertEqual(some(report, "device_id", "kernel_count", "total_time (ns)", "p50_duration (ns)", "max_duration (ns)", "overlapped (ns)"), sums)
+        self.assertEqual(some("nccl_gpu_overlap_trace", "device_id", "start (ns)", "end (ns)", "duration (ns)", "overlapped (ns)", "kernel_name"), sorted(one_by_one))
+        self.assertEqual(some("nccl_gpu_overlap_trace:summary", "device_id", "comm (ns)", "overlap_comm_pct (%)"), shares)
+
+    def test_collectives_of_a_run(self):
+        """A run answers without its export, in every unit; filters are refused, and so is nothing else."""
+        source, place = trace("training"), fresh_dir() / "run"
+        support.analyze(source, out=place)
+        for format in ("csv", "json:time=ms:thru=GB", "column", "htable"):
+            self.assertEqual(stats(place, "nccl_sum", "-f", format), stats(source, "nccl_sum", "-f", format))
+        rate = rows(place, "nccl_sum", "-f", "csv:thru=GB")
+        self.assertEqual({row[rate[0].index("link (GB/s)")] for row in rate[1:]}, {"450.000"})
+        done = run("stats", "-q", "-f", "csv", "-r", "nccl_sum,cuda_api_sum", "--filter-time", "/2s", source)
+        self.assertEqual((done.returncode, "takes no filter" in done.stderr, done.stdout[:8]), (2, True, "Time (%)"))
+        self.assertIn("SKIPPED", run("stats", "-r", "nccl_gpu_proj_sum", trace("copy-bound")).stdout)
 
     def kernels(self, source):
         with sqlite3.connect(source) as db:

@@ -40,7 +40,10 @@ static bool is_number(const struct nai_stats_cell *cell) {
 static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_column *column, uint32_t row) {
   struct nai_stats_cell cell = {0};
   nai_buf_clear(&w->cell);
-  column->cell(&cell, w->rows, row);
+  if (column->cell)
+    column->cell(&cell, w->rows, row);
+  else
+    nai_stats_table_cell(&cell, w->rows, column->place, row);
   if (is_number(&cell))
     nai_stats_put_number(&w->cell, &cell, w->scale[column->unit]);
   else
