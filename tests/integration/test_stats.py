@@ -961,6 +961,21 @@ class Formats(unittest.TestCase):
                 done = run("stats", "-q", "-f", "csv", "-r", name, trace("hostile-values"))
                 self.assertIn(done.returncode, (0, 3), done.stderr)
 
+    def test_whole_numbers(self):
+        """Of every length, with either sign."""
+        want = sorted({sign * (10 ** digits + more) for digits in range(19) for more in (-1, 10 ** digits // 3) for sign in (1, -1)})
+        source = edited("copy-bound", *(f"update CUPTI_ACTIVITY_KIND_MEMCPY set start = {9 * 10 ** 15 + i}, end = {9 * 10 ** 15 + i}, bytes = {number} where rowid = {i + 1}"
+                                        for i, number in enumerate(want)))
+        header, *lines = rows(source, "cuda_gpu_trace", "-f", "csv:mem=B")
+        self.assertEqual([line[header.index("Bytes (B)")] for line in lines[-len(want):]], [str(number) for number in want])
+
+    def test_texts_that_are_cleaned(self):
+        """As often as one comes, and whatever came before it."""
+        source = edited("training", "delete from NVTX_EVENTS", *(
+            f"insert into NVTX_EVENTS(start, end, eventType, text, globalTid, domainId) values({i}, {i + 10}, 59, {text}, 1, 0)"
+            for i, text in enumerate(("'a'", "'b' || char(7)", "'a'", "'b' || char(7)", "'b\\u{7}'", "'a'", "'c' || char(7)"))))
+        self.assertEqual({row[-1]: row[2] for row in rows(source, "nvtx_sum")[1:]}, {":a": "3", ":b\\u{7}": "3", ":c\\u{7}": "1"})
+
     def test_no_text_of_a_trace_is_raw(self):
         for form in ("column", "table", "csv", "tsv", "json", "htable", "hdoc"):
             text = self.text(form)

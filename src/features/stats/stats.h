@@ -39,8 +39,8 @@ struct nai_stats_source {
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
-  struct nai_arena *columns;    /* where columns of tables lie; NULL: in `arena` */
   struct nai_strings texts;     /* every text that a report prints, cleaned */
+  bool unclean;                 /* there was one to clean, which `texts` has as it was, too */
   struct nai_keyset name_ids;   /* ids of StringIds that were asked for */
   struct nai_stats_name *names; /* of each of those */
   uint32_t name_capacity;
@@ -63,6 +63,11 @@ struct nai_stats_events {
  * through. */
 NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                                   const char *const *names, struct nai_err *err);
+/* The same a few thousand rows at a time, of `rows` at most, in the order of the file. The next block overwrites them.
+ */
+typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, uint32_t rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
+                                         nai_stats_block_fn *block, void *ctx, struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
@@ -117,9 +122,13 @@ struct nai_stats_rows {
   struct nai_run *run;                    /* of reports that are tables; else NULL */
   const struct nai_table *table;          /* the report; or NULL */
   struct nai_buf scratch;                 /* texts of cells that are put together */
+  struct nai_buf stack;                   /* of range_traces.c, kept from row to row */
 };
 
-static inline void nai_stats_rows_free(struct nai_stats_rows *rows) { nai_buf_free(&rows->scratch); }
+static inline void nai_stats_rows_free(struct nai_stats_rows *rows) {
+  nai_buf_free(&rows->scratch);
+  nai_buf_free(&rows->stack);
+}
 
 enum { NAI_STATS_FLAGS = 2 };
 enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
@@ -322,13 +331,17 @@ static inline void nai_stats_add(int64_t *sum, int64_t value) {
 
 enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
 const char *nai_stats_style_name(enum nai_stats_style style);
+/* There are millions of them: they are small. */
 struct nai_stats_range {
   int64_t start, end, thread, rowid; /* thread: globalTid */
-  int64_t end_thread;                /* NAI_STATS_NULL: the same */
-  int64_t domain, text;              /* of source->texts, NAI_NO_STRING: none */
-  int64_t name;                      /* of source->texts, the domain included; NAI_NO_STRING: none */
-  enum nai_stats_style style;
+  uint32_t domain, text;             /* of source->texts, NAI_NO_STRING: none */
+  uint32_t name;                     /* of source->texts, the domain included; NAI_NO_STRING: none */
+  bool push_pop;
+  bool crosses; /* it is ended by a thread that the export names: it holds nothing */
 };
+static inline enum nai_stats_style nai_stats_style_of(const struct nai_stats_range *range) {
+  return range->push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END;
+}
 struct nai_stats_ranges {
   uint32_t count;
   struct nai_stats_range *at; /* in the order of the file */
