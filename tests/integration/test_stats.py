@@ -1083,6 +1083,11 @@ class CommandLine(unittest.TestCase):
         support.analyze(source, out=place / "artifacts" / "run1")
         want = stats(source, "cuda_api_sum", "-f", "csv")
         self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
+        with sqlite3.connect(source) as db:  # the same file, with something else in it
+            db.execute("update StringIds set value = value || 'x'")
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", place / "artifacts" / "run1").returncode, 3)
+        shutil.copyfile(self.source, source)  # its bytes are what they were
+        self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
         elsewhere = fresh_dir() / "run"
         shutil.copytree(place / "artifacts" / "run1", elsewhere)
         self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv", elsewhere, cwd=place).stdout, want)
