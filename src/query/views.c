@@ -48,6 +48,16 @@ const char *const nai_query_views[][3] = {
      "t.pid, t.tid, t.thread_name, d.depth FROM nvtx_events e LEFT JOIN threads t ON t.rowid = e.thread "
      "LEFT JOIN range_depths d ON d.rowid = e.rowid WHERE e.kind <> 2",
      "One NVTX range (no marks), with its thread and depth"},
+    {"v_projection",
+     "SELECT e.range, e.range_name, iif(e.style = 'start/end', e.range_name, n.path) AS path, "
+     "(SELECT s.step FROM steps s WHERE s.pid = e.pid AND s.cpu_start_ns <= e.range_start_ns AND e.range_start_ns < "
+     "s.cpu_end_ns LIMIT 1) AS step, "
+     "e.style, e.pid, e.tid, t.thread_name, e.device_id, e.whole, e.is_inside, e.start_ns, e.end_ns, e.span_ns, "
+     "e.own_busy_ns, e.busy_ns, e.idle_ns, e.range_start_ns, e.range_ns, e.start_lag_ns, e.end_lag_ns, e.op_count, "
+     "e.launch_count, e.stream_count, e.kernel_ns, e.comm_ns, e.graph_ns, e.copy_ns "
+     "FROM nvtx_projection_events e LEFT JOIN nvtx_nodes n ON n.rowid = e.node "
+     "LEFT JOIN nvtx_events r ON r.rowid = e.range LEFT JOIN threads t ON t.rowid = r.thread",
+     "One NVTX range with work on GPUs, with the names around it and the number of its step"},
     {"v_ops",
      "SELECT 'kernel' AS op_type, e.rowid AS op_row, e.start_ns, e.end_ns, e.device_id, e.process, e.context_id, "
      "e.stream_id, "
@@ -71,5 +81,6 @@ const struct nai_query_view_column nai_query_view_columns[] = {
     {"category", "TEXT", NAI_TEXT, "compute, communication or copy", NULL},
     {"duration_ns", "INTEGER", NAI_NS, "from start to end", NULL},
     {"gb_per_s", "REAL", NAI_GB_PER_S, "bytes over duration; NULL where that is 0, or the rate impossible", NULL},
+    {"path", "TEXT", NAI_TEXT, "names from the outermost range to this one, joined by \" > \"; NULL: not nested", NULL},
     {"operation_count", "INTEGER", NAI_COUNT, "operations on GPUs that the call launched", NULL},
     {0}};

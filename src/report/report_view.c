@@ -17,6 +17,7 @@
 #include "tables/skill_answers.h"
 #include "tables/tiny_kernels.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,7 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
   } sections[] = {
       {"ranges_by_gpu_time", "nvtx_ranges", "ORDER BY attributed_gpu_time_ns DESC"},
       {"ranges_on_gpu", "nvtx_projection", "WHERE whole = 1"},
+      {"few_in_ranges", "nvtx_coverage", "WHERE scope = 'all' AND coverage_pct < 90"},
       {"slow_steps", "steps", "WHERE excess_ns IS NOT NULL ORDER BY excess_ns DESC"},
       {"metrics_in_short", "gpu_metrics", "WHERE during = 'busy'"},
       {"blocking_calls", "sync_calls", "WHERE class = 'blocking'"},
@@ -221,6 +223,21 @@ static void put_sections(struct nai_view *tables, const struct nai_report *repor
     nai_view_put_bool(view, "any", total > 0);
     put_more(view, total, most);
   }
+}
+
+/* Ranges that last more than a tenth of the window on GPUs on which nothing runs in much of that. */
+static void put_idle_ranges(struct nai_view *tables, const struct nai_report *report, struct nai_sql *sql) {
+  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
+  struct nai_view *view = nai_view_put_map(tables, "idle_ranges");
+  int64_t window = 0;
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    int64_t ns = nai_get_i64(gpus, i, GPU_UTILIZATION_window_ns);
+    window = ns > window ? ns : window;
+  }
+  char clause[128];
+  snprintf(clause, sizeof clause, "WHERE whole = 1 AND idle_pct > 30 AND union_span_ns > %" PRId64, window / 10);
+  nai_view_put_bool(view, "any",
+                    put_rows(nai_view_put_list(view, "rows"), report, sql, "nvtx_projection", clause, 3, NULL) > 0);
 }
 
 /* Rows of gap_activity in which something beside CUDA tells what the thread did: before and after GPU work, its own
@@ -345,6 +362,7 @@ static void put_tables(struct nai_view *tables, const struct nai_report *report,
   }
   put_sections(tables, report, sql, top);
   put_cpu_work(tables, report, sql, top);
+  put_idle_ranges(tables, report, sql);
 }
 
 /* "capture_line", "capture_bar", and "capture_phases" to draw: place and width in per mille of the capture, and how

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,14 @@ bool nai_run_has(const struct nai_run *run, const char *name) {
 const char *nai_run_path(const struct nai_run *run) { return run->path; }
 
 int nai_run_directory(const struct nai_run *run) { return run->directory; }
+
+bool nai_run_recall(uint64_t *identity, const struct nai_run *run, uint64_t stamp) {
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_err ignored;
+  uint64_t then = 0;
+  return nai_fs_read_at(&text, run->directory, NAI_STAMP_PATH, 256, NAI_ESTALE, &ignored) == NAI_OK &&
+         sscanf(nai_buf_str(&text), "%16" SCNx64 " %16" SCNx64, &then, identity) == 2 && then == stamp;
+}
 
 /* --- tables ----------------------------------------------------------------------------------- */
 

@@ -31,6 +31,9 @@ bool nai_run_has(const struct nai_run *run, const char *name);
 const char *nai_run_path(const struct nai_run *run);
 int nai_run_directory(const struct nai_run *run);
 
+/* The identity of its trace, if that file still is as it was when the run was made: `stamp` is nai_trace_stamp's. */
+bool nai_run_recall(uint64_t *identity, const struct nai_run *run, uint64_t stamp);
+
 /* A table: held already, or read from stages/. With `schema` it has exactly those columns, whatever version wrote it.
  * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */
 NAI_MUST_CHECK int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name,

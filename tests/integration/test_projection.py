@@ -158,6 +158,43 @@ class Projection(unittest.TestCase):
         self.assertTrue(any(record["inside"] for record in truth))
         self.assertGreater(max(record["streams"] for record in truth), 1)
 
+    def test_places(self):
+        """The names around a range, outermost first, and the step in which it begins."""
+        for path in (trace("training"), trace("nvtx-mix"), trace("steps")):
+            directory, ranges = artifacts(path), Export(path).ranges
+            found = json.loads(run("sql", directory, "select range_name, style, tid, range_start_ns, path, step, pid from v_projection where whole = 1",
+                                   "--format", "json").stdout)["rows"]
+            by_place = {(name, style, tid & 0xFFFFFF, start): (tid, end) for name, style, tid, start, end in ranges}
+            steps = [(int(row["pid"]), int(row["cpu_start_ns"]), int(row["cpu_end_ns"]), int(row["step"])) for row in read_csv(directory, "steps")]
+            self.assertTrue(found)
+            for name, style, tid, start, place, step, pid in found:
+                whole, end = by_place[name, style, tid, start]
+                around = sorted((b, -e, other) for other, kind, t, b, e in ranges if t == whole and kind == "push/pop" == style and b <= start and e >= end)
+                if style == "start/end":
+                    self.assertEqual(place, name)
+                elif place is not None or path != trace("nvtx-mix"):  # where ranges cross there is none
+                    self.assertEqual(place, " > ".join(other for _, _, other in around))
+                self.assertEqual(step, next((number for process, b, e, number in steps if process == pid and b <= start < e), None))
+        self.assertGreater(len({row[5] for row in found}), 3)
+
+    def test_idle_ranges_are_named(self):
+        """Spans over a tenth of the window in which nothing runs for more than 30 %; and how little the ranges hold."""
+        directory = artifacts(trace("steps"))
+        window = max(support.ns_of_ms(row["window_ms"]) for row in read_csv(directory, "gpu_utilization"))
+        idle = [row for row in read_csv(directory, "nvtx_projection") if row["whole"] == "1" and float(row["idle_pct"]) > 30
+                and support.ns_of_ms(row["union_span_ms"]) > window / 10]
+        lines = (directory / "report.md").read_text().replace("\N{NO-BREAK SPACE}", " ").splitlines()
+        said = [line for line in lines if "Nothing runs in" in line]
+        self.assertEqual(len(said), len(idle))
+        for row, line in zip(idle, said):
+            self.assertIn(f"`{row['range_name']}` takes", line)
+            self.assertIn(f"Nothing runs in {float(row['idle_pct']):.1f} % of that time.", line)
+        self.assertTrue(idle)
+        coverage = read_csv(directory, "nvtx_coverage")[0]["coverage_pct"]
+        self.assertEqual([line for line in lines if "Ranges of the launching thread hold" in line],
+                         [f"Ranges of the launching thread hold {float(coverage):.1f} % of kernel time. What is launched outside them, or by other threads, is in no span."])
+        self.assertNotIn("Nothing runs in", (artifacts(trace("training")) / "report.md").read_text())
+
     def test_graphs(self):
         truth = self.check(trace("graphs"))
         self.assertTrue(any(record["graph_ns"] for record in truth))

@@ -961,6 +961,21 @@ class Formats(unittest.TestCase):
                 done = run("stats", "-q", "-f", "csv", "-r", name, trace("hostile-values"))
                 self.assertIn(done.returncode, (0, 3), done.stderr)
 
+    def test_whole_numbers(self):
+        """Of every length, with either sign."""
+        want = sorted({sign * (10 ** digits + more) for digits in range(19) for more in (-1, 10 ** digits // 3) for sign in (1, -1)})
+        source = edited("copy-bound", *(f"update CUPTI_ACTIVITY_KIND_MEMCPY set start = {9 * 10 ** 15 + i}, end = {9 * 10 ** 15 + i}, bytes = {number} where rowid = {i + 1}"
+                                        for i, number in enumerate(want)))
+        header, *lines = rows(source, "cuda_gpu_trace", "-f", "csv:mem=B")
+        self.assertEqual([line[header.index("Bytes (B)")] for line in lines[-len(want):]], [str(number) for number in want])
+
+    def test_texts_that_are_cleaned(self):
+        """As often as one comes, and whatever came before it."""
+        source = edited("training", "delete from NVTX_EVENTS", *(
+            f"insert into NVTX_EVENTS(start, end, eventType, text, globalTid, domainId) values({i}, {i + 10}, 59, {text}, 1, 0)"
+            for i, text in enumerate(("'a'", "'b' || char(7)", "'a'", "'b' || char(7)", "'b\\u{7}'", "'a'", "'c' || char(7)"))))
+        self.assertEqual({row[-1]: row[2] for row in rows(source, "nvtx_sum")[1:]}, {":a": "3", ":b\\u{7}": "3", ":c\\u{7}": "1"})
+
     def test_no_text_of_a_trace_is_raw(self):
         for form in ("column", "table", "csv", "tsv", "json", "htable", "hdoc"):
             text = self.text(form)
@@ -1067,6 +1082,11 @@ class CommandLine(unittest.TestCase):
         shutil.copyfile(self.source, source)
         support.analyze(source, out=place / "artifacts" / "run1")
         want = stats(source, "cuda_api_sum", "-f", "csv")
+        self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
+        with sqlite3.connect(source) as db:  # the same file, with something else in it
+            db.execute("update StringIds set value = value || 'x'")
+        self.assertEqual(run("stats", "-q", "-r", "cuda_api_sum", place / "artifacts" / "run1").returncode, 3)
+        shutil.copyfile(self.source, source)  # its bytes are what they were
         self.assertEqual(stats(place / "artifacts" / "run1", "cuda_api_sum", "-f", "csv"), want)
         elsewhere = fresh_dir() / "run"
         shutil.copytree(place / "artifacts" / "run1", elsewhere)
@@ -1311,10 +1331,41 @@ class Recipes(unittest.TestCase):
         self.assertGreater(len(rows(source, "network_congestion")), len(want))
         self.assertEqual(rows(source, "network_congestion")[0], ["Start (ns)", "End (ns)", "Duration (ns)", "Send wait rate", "GUID", "Name"])
 
-    def test_tables_of_this_program(self):
-        done = run("stats", "-q", "-r", "nccl_sum", trace("training"))
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("nsys-ai table RUN comm_ops", done.stderr)
+    def test_collectives(self):
+        """NCCL's kernels, by GPU and one by one, with the part of each beside other kernels of its GPU."""
+        source = trace("training")
+        gpus = {}
+        for start, end, short, name, _, device in self.kernels(source):
+            gpus.setdefault(device, ([], []))[short.startswith("nccl")].append((start, end, name))
+        one_by_one, sums, shares = [], [], []
+        for device, (others, nccl) in sorted(gpus.items()):
+            hidden = [covered([k[:2] for k in others], start, end) for start, end, _ in nccl]
+            one_by_one += [[str(device), str(start), str(end), str(end - start), str(ns), name] for (start, end, name), ns in zip(nccl, hidden)]
+            lengths = [end - start for start, end, _ in nccl]
+            sums.append([str(device), str(len(nccl)), str(sum(lengths)), one_decimal(statistics.median(lengths)), str(max(lengths)), str(sum(hidden))])
+            alone = covered([k[:2] for k in nccl], 0, 2**62)
+            shares.append([str(device), str(alone), one_decimal(100 * sum(hidden) / alone)])
+        self.assertTrue(any(row[-2] != "0" for row in one_by_one))
+
+        def some(report, *names):
+            header, *lines = rows(source, report)
+            return sorted([line[header.index(name)] for name in names] for line in lines)
+        for report in ("nccl_sum", "nccl_gpu_proj_sum"):
+            self.assertEqual(some(report, "device_id", "kernel_count", "total_time (ns)", "p50_duration (ns)", "max_duration (ns)", "overlapped (ns)"), sums)
+        self.assertEqual(some("nccl_gpu_overlap_trace", "device_id", "start (ns)", "end (ns)", "duration (ns)", "overlapped (ns)", "kernel_name"), sorted(one_by_one))
+        self.assertEqual(some("nccl_gpu_overlap_trace:summary", "device_id", "comm (ns)", "overlap_comm_pct (%)"), shares)
+
+    def test_collectives_of_a_run(self):
+        """A run answers without its export, in every unit; filters are refused, and so is nothing else."""
+        source, place = trace("training"), fresh_dir() / "run"
+        support.analyze(source, out=place)
+        for format in ("csv", "json:time=ms:thru=GB", "column", "htable"):
+            self.assertEqual(stats(place, "nccl_sum", "-f", format), stats(source, "nccl_sum", "-f", format))
+        rate = rows(place, "nccl_sum", "-f", "csv:thru=GB")
+        self.assertEqual({row[rate[0].index("link (GB/s)")] for row in rate[1:]}, {"450.000"})
+        done = run("stats", "-q", "-f", "csv", "-r", "nccl_sum,cuda_api_sum", "--filter-time", "/2s", source)
+        self.assertEqual((done.returncode, "takes no filter" in done.stderr, done.stdout[:8]), (2, True, "Time (%)"))
+        self.assertIn("SKIPPED", run("stats", "-r", "nccl_gpu_proj_sum", trace("copy-bound")).stdout)
 
     def kernels(self, source):
         with sqlite3.connect(source) as db:

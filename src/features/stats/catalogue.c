@@ -9,9 +9,12 @@
 #define SETS "CUPTI_ACTIVITY_KIND_MEMSET"
 #define RANGES "NVTX_EVENTS"
 
-/* A recipe that is a table of this program has no function; one without `tables` never has data here: graphics. */
-#define TABLE(name_, table_) \
-  { .name = name_, .title = "", .is_table = table_ }
+/* A report without `tables` that is no table of this program never has data here: graphics. */
+#define TABLE(name_, title_, table_, ...)                                                                       \
+  {                                                                                                             \
+    .name = name_, .title = title_, .lacks = "NCCL kernel", .is_table = {table_}, .make = nai_stats_make_table, \
+    __VA_ARGS__                                                                                                 \
+  }
 #define GRAPHICS(old_, name_, title_, lacks_) \
   { .old = old_, .name = name_, .title = title_, .lacks = lacks_ }
 
@@ -397,9 +400,10 @@ const struct nai_stats_report nai_stats_reports[] = {
      .columns = nai_stats_congestion_columns,
      .arguments = {{"ticks_threshold", 10000, 0, 999999999}},
      .make = nai_stats_make_congestion},
-    TABLE("nccl_gpu_proj_sum", "comm_ops"),
-    TABLE("nccl_sum", "comm_ops"),
-    TABLE("nccl_gpu_overlap_trace", "comm_instances"),
+    TABLE("nccl_sum", "NCCL Summary", "comm_ops"),
+    TABLE("nccl_gpu_proj_sum", "NCCL GPU Projection Summary", "comm_ops"),
+    TABLE("nccl_gpu_overlap_trace", "NCCL GPU Overlap Trace", "comm_instances", .is_table[1] = "gpu_utilization",
+          .flags = {"summary"}),
     GRAPHICS("dx11pixsum", "dx11_pix_sum", "DX11 PIX Range Summary", "DX11 CPU debug markers"),
     GRAPHICS("dx12gpumarkersum", "dx12_gpu_marker_sum", "DX12 GPU Command List PIX Ranges Summary",
              "DX12 GPU debug markers"),

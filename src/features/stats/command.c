@@ -6,6 +6,7 @@
 #include "base/sandbox.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "rundir/run.h"
 #include "trace/trace/trace.h"
 
 #include <stdio.h>
@@ -96,12 +97,6 @@ struct request {
   const struct nai_stats_report *report;
   struct nai_stats_options options;
 };
-
-/* Of a report that stands here as a table. */
-static int is_table(const struct nai_stats_report *report, const char *name, struct nai_err *err) {
-  return nai_err_set(err, NAI_EUSAGE, "Report '%s' is the table %s here: nsys-ai analyze, then nsys-ai table RUN %s",
-                     name, report->is_table, report->is_table);
-}
 
 static int unknown_report(const char *name, struct nai_err *err) {
   const char *names[MAX_ITEMS];
@@ -202,21 +197,22 @@ static int read_request(struct request *request, const char *text, struct nai_ar
   request->report = nai_stats_find(request->name);
   if (!request->report)
     return unknown_report(request->name, err);
-  if (request->report->is_table)
-    return is_table(request->report, request->name, err);
   request->options.rows = request->report->rows;
   for (int i = 0; i < 2; i++)
     request->options.number[i] = request->report->arguments[i].otherwise;
   request->options.old = nai_stats_is_old(request->report, request->name);
-  return read_arguments(request, arguments, err);
+  NAI_TRY(read_arguments(request, arguments, err));
+  request->options.table = request->report->is_table[request->options.flag[0] && request->report->is_table[1]];
+  return NAI_OK;
 }
 
 /* --- where it goes ------------------------------------------------------------------------------------ */
 
 struct job {
   const struct stats_args *args;
-  const char *source; /* as typed */
+  const char *source; /* as typed; of a run its export */
   struct nai_trace *trace;
+  struct nai_run *run; /* for reports that are tables */
   struct nai_stats_filter filter;
   struct nai_arena arena;
   struct items reports, formats, outputs;
@@ -349,18 +345,28 @@ static int read_own_filter(struct nai_stats_source *source, const struct request
   return NAI_OK;
 }
 
+/* The rows; none of them and `absent` where SRC has nothing that the report is about. */
+static int make_rows(struct nai_stats_rows *rows, struct job *job, const struct request *request, struct nai_err *err) {
+  rows->run = job->run;
+  rows->quartiles = request->options.quartiles;
+  if (!request->options.table) {
+    NAI_TRY(nai_stats_source_open(rows->source, job->trace, err));
+    if (!has_tables(rows->source, request->report)) {
+      rows->absent = true;
+      return NAI_OK;
+    }
+    rows->source->filter = job->filter;
+    NAI_TRY(read_own_filter(rows->source, request, err));
+  }
+  return request->report->make(rows, &request->options, err);
+}
+
 static int run_report(struct job *job, const struct request *request, size_t n, struct nai_err *err) {
-  NAI_SCOPED(nai_stats_source) source = {0};
+  NAI_SCOPED(nai_stats_source) source = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_stats_rows) rows = {.source = &source};
   say(job,
       nai_arena_printf(&job->arena, "Processing [%s] with [nsys-ai/reports/%s.py]... ", job->source, request->name));
-  NAI_TRY(nai_stats_source_open(&source, job->trace, err));
-  if (!has_tables(&source, request->report))
-    return skip_without_data(job, request, err);
-  source.filter = job->filter;
-  NAI_TRY(read_own_filter(&source, request, err));
-  rows.quartiles = request->options.quartiles;
-  NAI_TRY(request->report->make(&rows, &request->options, err));
+  NAI_TRY(make_rows(&rows, job, request, err));
   return rows.absent ? skip_without_data(job, request, err) : put_report(job, request, n, &rows, err);
 }
 
@@ -392,10 +398,18 @@ static void ask_common(struct items *reports) {
     reports->at[reports->count++] = common[i];
 }
 
+static int ask(struct request *request, const struct job *job, const char *text, struct nai_arena *arena,
+               struct nai_err *err) {
+  NAI_TRY(read_request(request, text, arena, err));
+  return request->options.table && (job->args->times || range_of(job->args))
+           ? nai_err_set(err, NAI_EUSAGE, "Report '%s' is of the whole capture: it takes no filter", request->name)
+           : NAI_OK;
+}
+
 static int run_reports(struct job *job, struct nai_err *err) {
   for (size_t i = 0; i < job->reports.count; i++) {
     struct request request = {0};
-    if (read_request(&request, job->reports.at[i], &job->arena, err)) {
+    if (ask(&request, job, job->reports.at[i], &job->arena, err)) {
       fflush(stdout);
       fprintf(stderr, "ERROR: ");
       NAI_SCOPED(nai_buf) clean = {0};
@@ -452,9 +466,8 @@ static int read_filter(struct job *job, struct nai_err *err) {
   return NAI_OK;
 }
 
-static int run_job(struct job *job, const char *path, struct nai_err *err) {
+static int read_lists(struct job *job, struct nai_err *err) {
   const struct stats_args *args = job->args;
-  NAI_OWNED(nai_trace) *trace = NULL;
   NAI_TRY(split(&job->reports, args->reports, args->report_count, &job->arena, err));
   NAI_TRY(split(&job->formats, args->formats, args->format_count, &job->arena, err));
   NAI_TRY(split(&job->outputs, args->outputs, args->output_count, &job->arena, err));
@@ -462,14 +475,68 @@ static int run_job(struct job *job, const char *path, struct nai_err *err) {
     ask_common(&job->reports);
   if (job->formats.count > job->reports.count)
     nai_cmd_note("the number of formats exceeds number of reports");
-  NAI_TRY(check_formats(job, err));
-  NAI_TRY(start_programs(job, err));
-  confine(job);
+  return check_formats(job, err);
+}
+
+/* Whether a report is asked for that is a table, or one that is none. */
+static bool wants(const struct job *job, bool table) {
+  for (size_t i = 0; i < job->reports.count; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(job->reports.at[i], ":"), job->reports.at[i]);
+    const struct nai_stats_report *report = nai_stats_find(name);
+    if (report && (report->is_table[0] != NULL) == table)
+      return true;
+  }
+  return false;
+}
+
+static int run_events(struct job *job, const char *path, struct nai_err *err) {
+  NAI_OWNED(nai_trace) *trace = NULL;
   NAI_TRY(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, err));
   job->trace = trace;
   NAI_TRY(read_filter(job, err));
   NAI_TRY(run_reports(job, err));
   return nai_trace_unchanged(trace, err);
+}
+
+/* `directory`: of a run, else NULL; `path`: of the export, NULL where none is needed. */
+static int run_job(struct job *job, const char *directory, const char *path, struct nai_err *err) {
+  NAI_OWNED(nai_run) *run = NULL;
+  NAI_TRY(start_programs(job, err));
+  if (wants(job, true))
+    NAI_TRY(nai_cmd_source_open(&run, directory ? directory : path, &(struct nai_cmd_source){.quiet = job->args->quiet},
+                                err));
+  job->run = run;
+  confine(job);
+  return path ? run_events(job, path, err) : run_reports(job, err);
+}
+
+/* Whether --sqlite names the export of an .nsys-rep. */
+static bool is_exported(const struct stats_args *args, const char *source) {
+  const char *suffix = strrchr(source, '.');
+  return args->sqlite && !args->force_export && suffix && strcmp(suffix, ".nsys-rep") == 0 &&
+         nai_fs_exists(args->sqlite);
+}
+
+static int run_source(struct job *job, const char *source, struct nai_err *err) {
+  const struct stats_args *args = job->args;
+  const int how = (args->quiet ? NAI_CMD_EXPORT_QUIET : 0) | (args->force_export ? NAI_CMD_EXPORT_AGAIN : 0);
+  const char *directory = nai_fs_is_dir(source) ? source : NULL;
+  struct nai_cmd_export export = {0};
+  char of_run[PATH_MAX];
+  job->source = source;
+  NAI_TRY(read_lists(job, err));
+  if (directory && !wants(job, false) && wants(job, true))
+    return run_job(job, directory, NULL, err);
+  if (directory) {
+    NAI_TRY(nai_stats_run_export(of_run, directory, err));
+    job->source = of_run;
+  }
+  int rc = nai_cmd_export_open(&export, is_exported(args, job->source) ? args->sqlite : job->source, how, err);
+  if (!rc)
+    rc = run_job(job, directory, export.path, err);
+  nai_cmd_export_free(&export);
+  return rc;
 }
 
 static void put_arguments(struct nai_buf *out, const struct nai_stats_report *r) {
@@ -502,8 +569,6 @@ static int list_reports(const char *name, struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
   bool all = !name || strcmp(name, "ALL") == 0;
   const struct nai_stats_report *one = all ? NULL : nai_stats_find(name);
-  if (one && one->is_table)
-    return is_table(one, name, err);
   if (!all && (!one || !one->make))
     return unknown_report(name, err);
   for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++) {
@@ -513,7 +578,10 @@ static int list_reports(const char *name, struct nai_err *err) {
     put_arguments(&out, r);
     if (!name)
       continue;
-    put_columns(&out, r->columns, r->name);
+    if (r->columns)
+      put_columns(&out, r->columns, r->name);
+    for (int t = 0; t < 2 && r->is_table[t]; t++)
+      nai_buf_printf(&out, "\n  columns: those of table %s\n", r->is_table[t]);
     if (r->old_columns)
       put_columns(&out, r->old_columns, r->old);
   }
@@ -546,37 +614,19 @@ static int check(const void *memory, const char *const *operands, size_t count, 
            : nai_err_set(err, NAI_EUSAGE, "stats needs SRC, an export or a run");
 }
 
-/* Whether --sqlite names the export of an .nsys-rep. */
-static bool is_exported(const struct stats_args *args, const char *source) {
-  const char *suffix = strrchr(source, '.');
-  return args->sqlite && !args->force_export && suffix && strcmp(suffix, ".nsys-rep") == 0 &&
-         nai_fs_exists(args->sqlite);
-}
-
 /* Exit status 2: a report was refused. */
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct stats_args *args = memory;
-  struct nai_cmd_export export = {0};
   struct job job = {.args = args, .arena = NAI_ARENA(NULL)};
-  char of_run[PATH_MAX];
-  (void)count, (void)program;
+  (void)program;
   if (args->help_reports)
     return list_reports(count ? operands[0] : NULL, err);
   if (args->help_formats)
     return list_formats(err);
-  job.source = operands[0];
-  if (nai_fs_is_dir(operands[0])) {
-    NAI_TRY(nai_stats_run_export(of_run, operands[0], err));
-    job.source = of_run;
-  }
-  const int how = (args->quiet ? NAI_CMD_EXPORT_QUIET : 0) | (args->force_export ? NAI_CMD_EXPORT_AGAIN : 0);
-  int rc = nai_cmd_export_open(&export, is_exported(args, job.source) ? args->sqlite : job.source, how, err);
-  if (!rc)
-    rc = run_job(&job, export.path, err);
+  int rc = run_source(&job, operands[0], err);
   for (size_t i = 0; i < job.reports.count; i++)
     nai_stats_program_free(&job.programs[i]);
-  nai_cmd_export_free(&export);
   nai_arena_free(&job.arena);
   return rc ? rc : job.failed ? 2 : 0;
 }

@@ -37,7 +37,7 @@ static int order_ranges(struct nai_stats_ranges *ranges, struct nai_arena *arena
     return NAI_OK;
   NAI_TRY(NAI_NEW(keys, arena, ranges->count, err));
   for (uint32_t i = 0; i < ranges->count; i++)
-    if (ranges->at[i].end_thread == NAI_STATS_NULL)
+    if (!ranges->at[i].crosses)
       keys[count++].value = i;
   for (int order = BY_START; order <= BY_THREAD; order++) {
     for (uint32_t k = 0; k < count; k++) {

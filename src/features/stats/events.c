@@ -34,15 +34,27 @@ const char *nai_stats_table(const struct nai_stats_source *source, const char *n
 
 /* --- texts -------------------------------------------------------------------------------------------- */
 
-static int add_text(int64_t *out, struct nai_stats_source *source, const char *text, size_t len, struct nai_err *err) {
+static int add_cleaned(int64_t *out, struct nai_stats_source *source, const char *text, size_t len,
+                       struct nai_err *err) {
   NAI_SCOPED(nai_buf) clean = {0};
-  bool as_is = nai_text_is_clean(text, len);
-  if (!as_is)
-    nai_text_clean(&clean, text, len);
+  nai_text_clean(&clean, text, len);
   NAI_TRY(nai_buf_check(&clean, err));
-  uint32_t text_id = nai_strings_add(&source->texts, as_is ? text : nai_buf_str(&clean), as_is ? len : clean.len);
-  *out = text_id;
-  return text_id == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+  *out = nai_strings_add(&source->texts, nai_buf_str(&clean), clean.len);
+  return *out == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* Texts repeat: one that is known is not looked at again, until one comes that has to be cleaned. */
+static int add_text(int64_t *out, struct nai_stats_source *source, const char *text, size_t len, struct nai_err *err) {
+  const uint32_t known = source->texts.count;
+  if (!source->unclean) {
+    *out = nai_strings_add(&source->texts, text, len);
+    if (*out < known)
+      return NAI_OK;
+    source->unclean = !nai_text_is_clean(text, len); /* then nobody gets this number */
+  }
+  return source->unclean       ? add_cleaned(out, source, text, len, err)
+       : *out == NAI_NO_STRING ? nai_err_nomem(err)
+                               : NAI_OK;
 }
 
 int nai_stats_text(int64_t *text, struct nai_stats_source *source, const char *words, struct nai_err *err) {
@@ -93,10 +105,14 @@ int nai_stats_function(int64_t *text, struct nai_stats_source *source, int64_t i
 
 enum { FILTER_START, FILTER_END, FILTER_THREAD, FILTER_PROCESS, FILTER_COLUMNS };
 
+enum { BLOCK = 4096 };
 struct load {
   struct nai_stats_events *out;
+  nai_stats_block_fn *block; /* takes the rows, BLOCK at a time; NULL: `out` has room for all */
+  void *ctx;
   struct nai_stats_source *source;
   struct nai_scan scan;
+  uint32_t rows; /* of the table, at most */
   int columns[NAI_STATS_MAX_COLUMNS + FILTER_COLUMNS],
       targets[NAI_STATS_MAX_COLUMNS]; /* by cell: of the table, of `out` */
   int column_count;                   /* of `out`; behind them those of the filter */
@@ -125,6 +141,13 @@ static bool passes(const struct load *load, const struct nai_cell *cells) {
          !is_other(&cells[load->filter[FILTER_PROCESS]], filter->process, NAI_STATS_PROCESS_SHIFT);
 }
 
+static int give_block(struct part *part, struct nai_err *err) {
+  struct load *load = part->load;
+  load->out->count = (uint32_t)part->row;
+  part->row = 0;
+  return load->block(load->ctx, load->out, load->rows, err);
+}
+
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct part *part = ctx;
   struct load *load = part->load;
@@ -132,6 +155,8 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
     return nai_err_set(err, NAI_EINPUT, "table \"%s\" has more rows than its pages say", load->scan.table);
   if (!passes(load, cells))
     return NAI_OK;
+  if (load->block && part->row == BLOCK)
+    NAI_TRY(give_block(part, err));
   for (int c = 0; c < load->column_count; c++) {
     const struct nai_cell *cell = &cells[c];
     int64_t value = cell->type == NAI_CELL_INT && !load->text[c] ? cell->i : NAI_STATS_NULL;
@@ -150,7 +175,7 @@ static int read_part(void *ctx, int number, struct nai_err *err) {
   struct part part = {load, load->first[number], load->first[number] + load->scan.part_rows[number]};
   NAI_TRY(nai_scan_run(&load->scan, number, on_row, &part, err));
   load->end[number] = part.row;
-  return NAI_OK;
+  return load->block ? give_block(&part, err) : NAI_OK;
 }
 
 /* Closes the gaps that parts with fewer rows than expected left. */
@@ -167,7 +192,7 @@ static void close_gaps(struct load *load, int columns) {
 }
 
 static int make_room(struct load *load, const char *const *names, int columns, struct nai_err *err) {
-  struct nai_arena *arena = load->source->columns ? load->source->columns : &load->source->arena;
+  struct nai_arena *arena = &load->source->arena;
   int64_t rows = 0;
   bool filled[NAI_STATS_MAX_COLUMNS] = {0};
   NAI_TRY(NAI_NEW(load->first, arena, (size_t)load->scan.parts, err));
@@ -178,6 +203,8 @@ static int make_room(struct load *load, const char *const *names, int columns, s
   }
   if (rows >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "table \"%s\" has more rows than a report can hold", load->scan.table);
+  load->rows = (uint32_t)rows;
+  rows = load->block && rows > BLOCK ? BLOCK : rows;
   for (int c = 0; c < load->column_count; c++)
     filled[load->targets[c]] = true;
   for (int c = 0; c < columns; c++) {
@@ -193,7 +220,8 @@ static int make_room(struct load *load, const char *const *names, int columns, s
 static int read_columns(struct load *load, const char *const *names, int columns, int threads, struct nai_err *err) {
   NAI_TRY(make_room(load, names, columns, err));
   NAI_TRY(nai_parallel(threads, load->scan.parts, read_part, load, err));
-  close_gaps(load, columns);
+  if (!load->block)
+    close_gaps(load, columns);
   return NAI_OK;
 }
 
@@ -210,30 +238,43 @@ static void add_filter(struct load *load, const struct nai_db_table *table) {
   }
 }
 
-int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
-                   const char *const *names, struct nai_err *err) {
-  struct load load = {.out = out, .source = source, .rowid = -1, .scan = {.table = table, .columns = load.columns}};
-  const struct nai_db_table *found = find(source, table);
-  int columns = 0, threads = nai_cpu_count();
-  *out = (struct nai_stats_events){0};
+static int load_table(struct load *load, const char *table, const char *const *names, struct nai_err *err) {
+  const struct nai_db_table *found = find(load->source, table);
+  int columns = 0, threads = load->block ? 1 : nai_cpu_count();
+  *load->out = (struct nai_stats_events){0};
+  load->scan.columns = load->columns;
+  load->rowid = -1;
   for (; found && names[columns]; columns++) {
     bool text = names[columns][0] == '$';
     if (names[columns][0] == '#')
-      load.rowid = columns;
+      load->rowid = columns;
     int column = nai_db_column(found, names[columns] + text);
     if (column < 0)
       continue;
-    load.columns[load.scan.column_count] = column;
-    load.targets[load.scan.column_count] = columns;
-    load.text[load.scan.column_count++] = text;
+    load->columns[load->scan.column_count] = column;
+    load->targets[load->scan.column_count] = columns;
+    load->text[load->scan.column_count++] = text;
     threads = text ? 1 : threads; /* they are numbered in the order of the file */
   }
-  if (load.scan.column_count == 0)
+  if (load->scan.column_count == 0)
     return NAI_OK;
-  load.scan.table = found->name;
-  add_filter(&load, found);
-  NAI_TRY(nai_scan_open(&load.scan, source->trace, threads, err));
-  int rc = read_columns(&load, names, columns, threads, err);
-  nai_scan_close(&load.scan);
+  load->scan.table = found->name;
+  add_filter(load, found);
+  NAI_TRY(nai_scan_open(&load->scan, load->source->trace, threads, err));
+  int rc = read_columns(load, names, columns, threads, err);
+  nai_scan_close(&load->scan);
   return rc;
+}
+
+int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
+                   const char *const *names, struct nai_err *err) {
+  struct load load = {.out = out, .source = source};
+  return load_table(&load, table, names, err);
+}
+
+int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
+                          nai_stats_block_fn *block, void *ctx, struct nai_err *err) {
+  struct nai_stats_events room;
+  struct load load = {.out = &room, .source = source, .block = block, .ctx = ctx};
+  return load_table(&load, table, names, err);
 }

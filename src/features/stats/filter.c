@@ -108,7 +108,7 @@ static int find_range(struct nai_stats_filter *out, const char *text, bool proje
   out->process = range->thread >> NAI_STATS_PROCESS_SHIFT;
   if (projected)
     NAI_TRY(nai_stats_project(&out->start, &out->end, range, source, err));
-  else if (range->style == NAI_STATS_PUSH_POP)
+  else if (range->push_pop)
     out->thread = range->thread;
   return nai_buf_check(note, err);
 }

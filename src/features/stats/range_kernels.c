@@ -74,8 +74,8 @@ static int add_pair(void *ctx, uint32_t at, uint32_t item, struct nai_err *err) 
   struct range_kernels *all = ctx;
   const struct nai_stats_range *range = &all->ranges.at[at];
   uint32_t kernel = all->item_kernel[item];
-  const int64_t key[KEYS] = {range->name, nai_stats_pid(range->thread), nai_stats_tid(range->thread), range->style,
-                             all->kernels.at[NAI_STATS_OP_NAME][kernel]};
+  const int64_t key[KEYS] = {range->name, nai_stats_pid(range->thread), nai_stats_tid(range->thread),
+                             nai_stats_style_of(range), all->kernels.at[NAI_STATS_OP_NAME][kernel]};
   NAI_TRY(nai_stats_groups_add(&all->groups, key, kernel_time(all, kernel), err));
   uint32_t group = all->groups.group[all->groups.rows - 1];
   if (all->once && group < all->group_capacity && all->last_item[group] == item + 1)

@@ -26,10 +26,10 @@ static int sum(struct nai_stats_rows *rows, const struct nai_stats_options *opti
   NAI_TRY(nai_stats_groups_begin(groups, rows->source, 2, ranges.count, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
-    int64_t key[2] = {range->name, range->style};
+    int64_t key[2] = {range->name, nai_stats_style_of(range)};
     if (options->flag[0])
       NAI_TRY(cut_name(&key[0], rows->source, err));
-    if (range->style == NAI_STATS_PUSH_POP ? push_pop : start_end)
+    if (range->push_pop ? push_pop : start_end)
       NAI_TRY(nai_stats_groups_add(groups, key, range->end - range->start, err));
   }
   return nai_stats_show_groups(rows, groups, 0, NAI_STATS_BY_NAME, err);

@@ -12,8 +12,13 @@ struct range_trace {
   struct nai_stats_ranges ranges;
   struct nai_stats_place *places;
   struct nai_key *order; /* rows of the report */
-  uint32_t *chain;       /* room for the ranges around one, and itself */
-  bool twins_are_lost;   /* ranges of equal times, and what lies in them, have no place, as with NVIDIA */
+  bool *lost;            /* by range: it has no place with NVIDIA: another has its times, or those of one around it;
+                            NULL: all have one */
+
+  /* the ranges around the last one whose stack was asked for, and itself; where the text of each ends */
+  uint32_t *chain;
+  size_t *chain_end;
+  int32_t chain_count;
 
   /* of the tree */
   int64_t *child_ns;
@@ -34,12 +39,7 @@ static uint32_t index_of(const struct nai_stats_rows *rows, uint32_t row) {
 }
 
 /* Whether a range has a level and a stack. */
-static bool has_place(const struct range_trace *all, uint32_t range) {
-  for (; range != UINT32_MAX && all->twins_are_lost; range = all->places[range].parent)
-    if (all->places[range].twin != UINT32_MAX)
-      return false;
-  return true;
-}
+static bool has_place(const struct range_trace *all, uint32_t range) { return !all->lost || !all->lost[range]; }
 
 static void name(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   nai_stats_put_text(out, nai_stats_text_of(rows->source, range_of(rows, row)->name));
@@ -54,7 +54,7 @@ static void duration(struct nai_stats_cell *out, struct nai_stats_rows *rows, ui
   nai_stats_put_int(out, range_of(rows, row)->end - range_of(rows, row)->start);
 }
 static void style(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  nai_stats_put_text(out, nai_stats_style_name(range_of(rows, row)->style));
+  nai_stats_put_text(out, nai_stats_style_name(nai_stats_style_of(range_of(rows, row))));
 }
 static void process(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
   nai_stats_put_int(out, nai_stats_pid(range_of(rows, row)->thread));
@@ -79,18 +79,30 @@ static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint
   nai_stats_put_int(out, parent == UINT32_MAX ? NAI_STATS_NULL : all->ranges.at[parent].rowid);
 }
 
-/* :2:4:5, from the outermost. */
-static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  const struct range_trace *all = rows->state;
-  uint32_t range = index_of(rows, row), depth = 0;
-  for (uint32_t at = range; at != UINT32_MAX; at = all->places[at].parent)
-    all->chain[depth++] = at;
-  nai_buf_clear(&rows->scratch);
-  while (depth-- > 0) {
-    nai_buf_putc(&rows->scratch, ':');
-    nai_stats_put_digits(&rows->scratch, all->ranges.at[all->chain[depth]].rowid);
+/* :2:4:5, from the outermost. What is around the range before is mostly around this one, too. */
+static void put_stack(struct nai_buf *out, struct range_trace *all, uint32_t range) {
+  const int32_t last = all->places[range].level;
+  int32_t level = last;
+  for (uint32_t at = range; level >= 0 && (level >= all->chain_count || all->chain[level] != at); level--) {
+    all->chain[level] = at;
+    at = all->places[at].parent;
   }
-  nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->scratch) : NULL);
+  out->len = level < 0 ? 0 : all->chain_end[level];
+  while (++level <= last) {
+    nai_buf_putc(out, ':');
+    nai_stats_put_digits(out, all->ranges.at[all->chain[level]].rowid);
+    all->chain_end[level] = out->len;
+  }
+  all->chain_count = last + 1;
+}
+
+static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
+  struct range_trace *all = rows->state;
+  uint32_t range = index_of(rows, row);
+  put_stack(&rows->stack, all, range);
+  if (rows->stack.len)
+    rows->stack.data[rows->stack.len] = '\0';
+  nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->stack) : NULL);
 }
 
 static int find_places(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
@@ -98,7 +110,18 @@ static int find_places(struct range_trace *all, struct nai_arena *arena, struct 
   NAI_TRY(nai_stats_find_parents(&all->places, &all->ranges, arena, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
     deepest = all->places[i].level > deepest ? all->places[i].level : deepest;
-  return NAI_NEW(all->chain, arena, (size_t)deepest + 1, err);
+  NAI_TRY(NAI_NEW(all->chain, arena, (size_t)deepest + 1, err));
+  return NAI_NEW(all->chain_end, arena, (size_t)deepest + 1, err);
+}
+
+/* Parents come before their children in this order. */
+static int find_lost(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(NAI_NEW(all->lost, arena, all->ranges.count, err));
+  for (uint32_t i = 0; i < all->ranges.ordered_count; i++) {
+    uint32_t range = all->ranges.ordered[i].value, parent = all->places[range].parent;
+    all->lost[range] = all->places[range].twin != UINT32_MAX || (parent != UINT32_MAX && all->lost[parent]);
+  }
+  return NAI_OK;
 }
 
 /* --- nvtx_pushpop_trace ---------------------------------------------------------------------------------- */
@@ -138,7 +161,7 @@ int nai_stats_make_push_pop_trace(struct nai_stats_rows *rows, const struct nai_
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_ONLY_PUSH_POP, err));
   for (uint32_t i = 0; i < all->ranges.count; i++) /* in the tree that does not count; of 2019 it is 0 for none */
-    all->ranges.at[i].end_thread = NAI_STATS_NULL;
+    all->ranges.at[i].crosses = false;
   NAI_TRY(find_places(all, arena, err));
   NAI_TRY(sum_children(all, arena, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
@@ -263,7 +286,7 @@ int nai_stats_project(int64_t *start, int64_t *end, const struct nai_stats_range
     *start = launched.start[i] < *start ? launched.start[i] : *start;
     *end = launched.end[i] > *end ? launched.end[i] : *end;
   }
-  return *start <= *end && range->end_thread == NAI_STATS_NULL
+  return *start <= *end && !range->crosses
            ? NAI_OK
            : nai_err_set(err, NAI_EUSAGE, "--filter-projected-nvtx: the range launched nothing on a GPU");
 }
@@ -374,9 +397,9 @@ int nai_stats_make_projections(struct nai_stats_rows *rows, const struct nai_sta
   struct launched launched = {0};
   NAI_TRY(NAI_NEW(all, arena, 1, err));
   launched.all = all;
-  all->twins_are_lost = true;
   NAI_TRY(nai_stats_load_ranges(&all->ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(find_places(all, arena, err));
+  NAI_TRY(find_lost(all, arena, err));
   NAI_TRY(find_launched(&launched, rows->source, options, err));
   NAI_TRY(make_projection(all, arena, err));
   NAI_TRY(NAI_NEW(all->children, arena, all->ranges.count, err));
@@ -435,7 +458,7 @@ int nai_stats_make_projection_sums(struct nai_stats_rows *rows, const struct nai
   for (uint32_t row = 0; row < rows->count; row++) {
     uint32_t at = all->order[row].value;
     const struct nai_stats_range *range = &all->ranges.at[at];
-    const int64_t key[KEYS] = {range->name, range->style};
+    const int64_t key[KEYS] = {range->name, nai_stats_style_of(range)};
     NAI_TRY(nai_stats_groups_add(&sums->groups, key, all->end[at] - all->start[at], err));
     struct projection_sum *sum = &sums->sums[sums->groups.group[row]];
     nai_stats_add(&sum->range_ns, range->end - range->start);

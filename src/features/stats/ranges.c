@@ -17,50 +17,86 @@ static bool is_wanted(int64_t type, enum nai_stats_styles styles) {
 }
 enum { DOMAIN_CREATE = 75 };
 
-/* Names that were put together: of each pair of a domain and a text. */
+/* What the rows of NVTX_EVENTS become ranges with. */
 struct naming {
   struct nai_stats_source *source;
-  const struct nai_stats_events *rows;
+  struct nai_stats_ranges *out;
+  enum nai_stats_styles styles;
   struct nai_keyset processes, domains, pairs; /* domains: process and domain; pairs: domain's name and text */
   int64_t *domain_names, *names;
   uint32_t domain_capacity, capacity;
+  int64_t last; /* until when a range without end lasts */
   bool old;
 };
 
-static int own_text(int64_t *text, const struct naming *n, uint32_t row, struct nai_err *err) {
-  int64_t id = n->rows->at[TEXT_ID][row];
+static int own_text(int64_t *text, const struct naming *n, const struct nai_stats_events *rows, uint32_t row,
+                    struct nai_err *err) {
+  int64_t id = rows->at[TEXT_ID][row];
   *text = NAI_NO_STRING;
   if (id != NAI_STATS_NULL)
     NAI_TRY(nai_stats_name(text, n->source, id, err));
-  if (*text == NAI_NO_STRING && n->rows->at[TEXT][row] != NAI_STATS_NULL)
-    *text = n->rows->at[TEXT][row];
+  if (*text == NAI_NO_STRING && rows->at[TEXT][row] != NAI_STATS_NULL)
+    *text = rows->at[TEXT][row];
   return NAI_OK;
 }
 
-/* Slot of the row's domain, UINT32_MAX for none. */
-static uint32_t find_domain(struct naming *n, uint32_t row, bool add) {
-  int64_t process = n->rows->at[THREAD][row] >> NAI_STATS_PROCESS_SHIFT, domain = n->rows->at[DOMAIN][row];
+/* Slot of a domain, UINT32_MAX for none. */
+static uint32_t find_domain(struct naming *n, int64_t thread, uint32_t domain, bool add) {
+  int64_t process = thread >> NAI_STATS_PROCESS_SHIFT;
   bool added;
   uint32_t of = add ? nai_keyset_add(&n->processes, process, &added) : nai_keyset_find(&n->processes, process);
-  if (of == UINT32_MAX || domain < 0 || domain > UINT32_MAX)
+  if (of == UINT32_MAX || domain == UINT32_MAX)
     return UINT32_MAX;
-  int64_t key = nai_key_pair(of, (uint32_t)domain);
+  int64_t key = nai_key_pair(of, domain);
   return add ? nai_keyset_add(&n->domains, key, &added) : nai_keyset_find(&n->domains, key);
 }
 
-static int read_domains(struct naming *n, struct nai_err *err) {
-  for (uint32_t row = 0; row < n->rows->count; row++) {
-    if (n->rows->at[TYPE][row] != DOMAIN_CREATE)
-      continue;
-    uint32_t slot = find_domain(n, row, true);
-    if (n->processes.oom || n->domains.oom)
-      return nai_err_nomem(err);
-    if (slot == UINT32_MAX)
-      continue;
-    NAI_TRY(NAI_ROOM(n->domain_names, n->domain_capacity, slot, &n->source->arena, err));
-    n->domain_names[slot] = n->rows->at[TEXT][row]; /* which counts first here: of 2019 a missing id is 0 */
-    if (n->domain_names[slot] == NAI_STATS_NULL)
-      NAI_TRY(own_text(&n->domain_names[slot], n, row, err));
+/* UINT32_MAX for none. */
+static uint32_t domain_of(const struct nai_stats_events *rows, uint32_t row) {
+  int64_t domain = rows->at[DOMAIN][row];
+  return domain < 0 || domain > UINT32_MAX ? UINT32_MAX : (uint32_t)domain;
+}
+
+static int read_domain(struct naming *n, const struct nai_stats_events *rows, uint32_t row, struct nai_err *err) {
+  uint32_t slot = find_domain(n, rows->at[THREAD][row], domain_of(rows, row), true);
+  if (n->processes.oom || n->domains.oom)
+    return nai_err_nomem(err);
+  if (slot == UINT32_MAX)
+    return NAI_OK;
+  NAI_TRY(NAI_ROOM(n->domain_names, n->domain_capacity, slot, &n->source->arena, err));
+  n->domain_names[slot] = rows->at[TEXT][row]; /* which counts first here: of 2019 a missing id is 0 */
+  return n->domain_names[slot] == NAI_STATS_NULL ? own_text(&n->domain_names[slot], n, rows, row, err) : NAI_OK;
+}
+
+/* A range whose end may be open, with the number of its domain. */
+static int read_range(struct naming *n, const struct nai_stats_events *rows, uint32_t row, struct nai_err *err) {
+  int64_t text;
+  NAI_TRY(own_text(&text, n, rows, row, err));
+  n->out->at[n->out->count++] = (struct nai_stats_range){.start = rows->at[START][row],
+                                                         .end = rows->at[END][row],
+                                                         .thread = rows->at[THREAD][row],
+                                                         .rowid = rows->at[ROW][row],
+                                                         .domain = domain_of(rows, row),
+                                                         .text = (uint32_t)text,
+                                                         .push_pop = is_push_pop(rows->at[TYPE][row]),
+                                                         .crosses = rows->at[END_THREAD][row] != NAI_STATS_NULL};
+  return NAI_OK;
+}
+
+static int read_rows(void *ctx, const struct nai_stats_events *rows, uint32_t count, struct nai_err *err) {
+  struct naming *n = ctx;
+  if (!n->out->at)
+    NAI_TRY(NAI_NEW(n->out->at, &n->source->arena, count, err));
+  for (uint32_t row = 0; row < rows->count; row++) {
+    bool wanted = is_wanted(rows->at[TYPE][row], n->styles);
+    if (wanted || n->old) {
+      n->last = rows->at[START][row] > n->last ? rows->at[START][row] : n->last;
+      n->last = rows->at[END][row] > n->last ? rows->at[END][row] : n->last;
+    }
+    if (rows->at[TYPE][row] == DOMAIN_CREATE)
+      NAI_TRY(read_domain(n, rows, row, err));
+    else if (wanted)
+      NAI_TRY(read_range(n, rows, row, err));
   }
   return NAI_OK;
 }
@@ -76,36 +112,19 @@ static int join(int64_t *name, struct naming *n, int64_t domain, int64_t text, s
   return nai_stats_text(name, n->source, whole, err);
 }
 
-static int name_range(struct nai_stats_range *range, struct naming *n, uint32_t row, struct nai_err *err) {
-  int64_t pair[2] = {NAI_NO_STRING, 0};
-  uint32_t slot = n->domains.count ? find_domain(n, row, false) : UINT32_MAX;
+static int name_range(struct nai_stats_range *range, struct naming *n, struct nai_err *err) {
+  uint32_t slot = n->domains.count ? find_domain(n, range->thread, range->domain, false) : UINT32_MAX;
   bool added;
-  if (slot != UINT32_MAX)
-    pair[0] = n->domain_names[slot];
-  NAI_TRY(own_text(&pair[1], n, row, err));
-  uint32_t known = nai_keyset_add(&n->pairs, nai_key_pair(pair[0], (uint32_t)pair[1]), &added);
+  range->domain = slot != UINT32_MAX ? (uint32_t)n->domain_names[slot] : NAI_NO_STRING;
+  uint32_t known = nai_keyset_add(&n->pairs, nai_key_pair(range->domain, range->text), &added);
   if (n->pairs.oom)
     return nai_err_nomem(err);
   if (added) {
     NAI_TRY(NAI_ROOM(n->names, n->capacity, known, &n->source->arena, err));
-    NAI_TRY(join(&n->names[known], n, pair[0], pair[1], err));
+    NAI_TRY(join(&n->names[known], n, range->domain, range->text, err));
   }
-  range->domain = pair[0];
-  range->text = pair[1];
-  range->name = n->names[known];
+  range->name = (uint32_t)n->names[known];
   return NAI_OK;
-}
-
-/* Until when a range without end lasts. */
-static int64_t latest(const struct nai_stats_events *rows, bool old, enum nai_stats_styles styles) {
-  int64_t last = INT64_MIN;
-  for (uint32_t row = 0; row < rows->count; row++) {
-    if (!old && !is_wanted(rows->at[TYPE][row], styles))
-      continue;
-    last = rows->at[START][row] > last ? rows->at[START][row] : last;
-    last = rows->at[END][row] > last ? rows->at[END][row] : last;
-  }
-  return last;
 }
 
 static bool is_kept(const struct nai_stats_filter *filter, const struct nai_stats_range *range) {
@@ -117,38 +136,25 @@ static bool is_kept(const struct nai_stats_filter *filter, const struct nai_stat
 
 int nai_stats_load_ranges(struct nai_stats_ranges *out, struct nai_stats_source *source, bool old,
                           enum nai_stats_styles styles, struct nai_err *err) {
-  struct nai_stats_events rows;
   struct naming n = {.source = source,
-                     .rows = &rows,
+                     .out = out,
+                     .styles = styles,
                      .processes = {.arena = &source->arena},
                      .domains = {.arena = &source->arena},
                      .pairs = {.arena = &source->arena},
+                     .last = INT64_MIN,
                      .old = old};
-  NAI_SCOPED(nai_arena) scratch = NAI_ARENA(NULL); /* what the ranges are made from is not kept */
+  uint32_t kept = 0;
   *out = (struct nai_stats_ranges){0};
-  source->columns = &scratch;
-  int rc = nai_stats_load(&rows, source, "NVTX_EVENTS", columns, err);
-  source->columns = NULL;
-  NAI_TRY(rc);
-  NAI_TRY(NAI_NEW(out->at, &source->arena, rows.count, err));
-  NAI_TRY(read_domains(&n, err));
-  int64_t last = latest(&rows, old, styles);
-  for (uint32_t row = 0; row < rows.count; row++) {
-    int64_t type = rows.at[TYPE][row], end = rows.at[END][row];
-    end = end == NAI_STATS_NULL ? last : end;
-    if (!is_wanted(type, styles) || !nai_stats_has_times(rows.at[START][row], end))
+  NAI_TRY(nai_stats_load_blocks(source, "NVTX_EVENTS", columns, read_rows, &n, err));
+  for (uint32_t i = 0; i < out->count; i++) {
+    struct nai_stats_range *range = &out->at[i];
+    range->end = range->end == NAI_STATS_NULL ? n.last : range->end;
+    if (!nai_stats_has_times(range->start, range->end) || !is_kept(&source->filter, range))
       continue;
-    struct nai_stats_range *range = &out->at[out->count];
-    *range = (struct nai_stats_range){.start = rows.at[START][row],
-                                      .end = end,
-                                      .thread = rows.at[THREAD][row],
-                                      .end_thread = rows.at[END_THREAD][row],
-                                      .rowid = rows.at[ROW][row],
-                                      .style = is_push_pop(type) ? NAI_STATS_PUSH_POP : NAI_STATS_START_END};
-    if (!is_kept(&source->filter, range))
-      continue;
-    NAI_TRY(name_range(range, &n, row, err));
-    out->count++;
+    NAI_TRY(name_range(range, &n, err));
+    out->at[kept++] = *range;
   }
+  out->count = kept;
   return NAI_OK;
 }

@@ -9,11 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_it(const char *path, uint64_t identity) {
+/* A file that is as it was is not read to be known. */
+static bool is_it(const char *path, const struct nai_run *run) {
   struct nai_err ignored;
   NAI_OWNED(nai_trace) *trace = NULL;
-  return nai_fs_exists(path) && nai_trace_open(&trace, path, &(struct nai_trace_options){0}, &ignored) == NAI_OK &&
-         nai_trace_identify(trace, nai_cpu_count(), &ignored) == NAI_OK && trace->identity == identity;
+  if (!nai_fs_exists(path) || nai_trace_open(&trace, path, &(struct nai_trace_options){0}, &ignored) != NAI_OK)
+    return false;
+  if (!nai_run_recall(&trace->identity, run, nai_trace_stamp(trace)) &&
+      nai_trace_identify(trace, nai_cpu_count(), &ignored) != NAI_OK)
+    return false;
+  return trace->identity == nai_run_manifest(run)->identity;
 }
 
 int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_err *err) {
@@ -24,11 +29,10 @@ int nai_stats_run_export(char path[PATH_MAX], const char *directory, struct nai_
   if (!manifest->trace || strchr(manifest->trace, '/'))
     return nai_err_set(err, NAI_EINPUT, "the run in \"%s\" does not say from which export it was made", directory);
   snprintf(path, PATH_MAX, "%s", manifest->trace);
-  if (is_it(path, manifest->identity))
+  if (is_it(path, run))
     return NAI_OK;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (snprintf(path, PATH_MAX, "%s%s/%s", directory, places[i], manifest->trace) < PATH_MAX &&
-        is_it(path, manifest->identity))
+    if (snprintf(path, PATH_MAX, "%s%s/%s", directory, places[i], manifest->trace) < PATH_MAX && is_it(path, run))
       return NAI_OK;
   return nai_err_set(
       err, NAI_EINPUT,

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/strings.h"
 #include "table/stats.h"
+#include "table/table.h"
 #include "trace/reader.h"
 
 #include <limits.h>
@@ -38,8 +39,8 @@ struct nai_stats_source {
   struct nai_lookup *strings; /* NULL: the export has none */
   struct nai_stats_filter filter;
   struct nai_arena arena;
-  struct nai_arena *columns;    /* where columns of tables lie; NULL: in `arena` */
   struct nai_strings texts;     /* every text that a report prints, cleaned */
+  bool unclean;                 /* there was one to clean, which `texts` has as it was, too */
   struct nai_keyset name_ids;   /* ids of StringIds that were asked for */
   struct nai_stats_name *names; /* of each of those */
   uint32_t name_capacity;
@@ -62,6 +63,11 @@ struct nai_stats_events {
  * through. */
 NAI_MUST_CHECK int nai_stats_load(struct nai_stats_events *out, struct nai_stats_source *source, const char *table,
                                   const char *const *names, struct nai_err *err);
+/* The same a few thousand rows at a time, of `rows` at most, in the order of the file. The next block overwrites them.
+ */
+typedef int nai_stats_block_fn(void *ctx, const struct nai_stats_events *block, uint32_t rows, struct nai_err *err);
+NAI_MUST_CHECK int nai_stats_load_blocks(struct nai_stats_source *source, const char *table, const char *const *names,
+                                         nai_stats_block_fn *block, void *ctx, struct nai_err *err);
 /* The text of an id of StringIds as a number of source->texts; NAI_NO_STRING for no such row. */
 NAI_MUST_CHECK int nai_stats_name(int64_t *text, struct nai_stats_source *source, int64_t id, struct nai_err *err);
 /* The same of a CUDA call, without the version: cudaLaunchKernel_v7000 -> cudaLaunchKernel. A version of five digits
@@ -101,6 +107,7 @@ struct nai_stats_column {
   enum nai_stats_unit unit;
   void (*cell)(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row);
   bool quartile; /* shown where quartiles are asked for */
+  int place;     /* instead of `cell`: the column of the report's table */
 };
 
 /* The rows of a report: cells are made when they are printed. */
@@ -112,10 +119,16 @@ struct nai_stats_rows {
   bool quartiles;                         /* groups have them */
   const struct nai_stats_column *columns; /* instead of the report's; or NULL */
   const char *note;                       /* what somebody should know beside them; or NULL */
+  struct nai_run *run;                    /* of reports that are tables; else NULL */
+  const struct nai_table *table;          /* the report; or NULL */
   struct nai_buf scratch;                 /* texts of cells that are put together */
+  struct nai_buf stack;                   /* of range_traces.c, kept from row to row */
 };
 
-static inline void nai_stats_rows_free(struct nai_stats_rows *rows) { nai_buf_free(&rows->scratch); }
+static inline void nai_stats_rows_free(struct nai_stats_rows *rows) {
+  nai_buf_free(&rows->scratch);
+  nai_buf_free(&rows->stack);
+}
 
 enum { NAI_STATS_FLAGS = 2 };
 enum nai_stats_naming { NAI_STATS_DEMANGLED, NAI_STATS_BASE, NAI_STATS_MANGLED };
@@ -128,7 +141,8 @@ struct nai_stats_options {
   int64_t number[2]; /* of the report's arguments of its own */
   bool flag[NAI_STATS_FLAGS];
   bool quartiles;
-  const char *name; /* of reports about one name; NULL where none is needed */
+  const char *name;  /* of reports about one name; NULL where none is needed */
+  const char *table; /* of reports that are one */
 };
 
 /* An argument NAME=N of a report. */
@@ -157,7 +171,7 @@ struct nai_stats_report {
   const char *flags[NAI_STATS_FLAGS]; /* arguments that are words: what only this program has */
   bool window;                        /* takes the arguments start=, end= and nvtx= */
   enum { NAI_STATS_NO_NAME, NAI_STATS_NEEDS_NAME, NAI_STATS_MAY_HAVE_NAME } about; /* the argument name=, the last */
-  const char *is_table; /* a table of this program that answers the same; or NULL */
+  const char *is_table[2]; /* the table of this program that is the report, and that with the first flag; or NULL */
   nai_stats_make_fn *make;
 };
 extern const struct nai_stats_report nai_stats_reports[]; /* end with a NULL title */
@@ -183,7 +197,7 @@ nai_stats_make_fn nai_stats_make_async_copies, nai_stats_make_sync_copies, nai_s
     nai_stats_make_kernel_pace, nai_stats_make_range_pace, nai_stats_make_projection_pace, nai_stats_make_use_map,
     nai_stats_make_mpi_sizes, nai_stats_make_mpi_trace, nai_stats_make_video, nai_stats_make_nccl_map,
     nai_stats_make_mpi_map, nai_stats_make_congestion, nai_stats_make_files, nai_stats_make_gpu_metrics,
-    nai_stats_make_nvlink, nai_stats_make_mpi_quartiles;
+    nai_stats_make_nvlink, nai_stats_make_mpi_quartiles, nai_stats_make_table;
 extern const struct nai_stats_column nai_stats_copy_rule_columns[], nai_stats_set_rule_columns[],
     nai_stats_call_rule_columns[], nai_stats_gap_columns[], nai_stats_utilization_columns[],
     nai_stats_histogram_columns[], nai_stats_pace_columns[], nai_stats_pace_sum_columns[], nai_stats_use_map_columns[],
@@ -251,6 +265,8 @@ static inline void nai_stats_pattern_free(struct nai_stats_pattern *pattern) {
 
 /* Bytes per second as NVIDIA computes it: bytes times the whole number of such times in a second. ns > 0. */
 double nai_stats_rate(int64_t bytes, int64_t ns);
+/* tables.c: a cell of the table that is the report. */
+void nai_stats_table_cell(struct nai_stats_cell *out, struct nai_stats_rows *rows, int column, uint32_t row);
 /* Cells. A number with one decimal, half away from zero; what is not finite is missing. NULL is missing. */
 void nai_stats_put_int(struct nai_stats_cell *out, int64_t value); /* NAI_STATS_NULL is missing */
 void nai_stats_put_real(struct nai_stats_cell *out, double value);
@@ -315,13 +331,17 @@ static inline void nai_stats_add(int64_t *sum, int64_t value) {
 
 enum nai_stats_style { NAI_STATS_PUSH_POP, NAI_STATS_START_END };
 const char *nai_stats_style_name(enum nai_stats_style style);
+/* There are millions of them: they are small. */
 struct nai_stats_range {
   int64_t start, end, thread, rowid; /* thread: globalTid */
-  int64_t end_thread;                /* NAI_STATS_NULL: the same */
-  int64_t domain, text;              /* of source->texts, NAI_NO_STRING: none */
-  int64_t name;                      /* of source->texts, the domain included; NAI_NO_STRING: none */
-  enum nai_stats_style style;
+  uint32_t domain, text;             /* of source->texts, NAI_NO_STRING: none */
+  uint32_t name;                     /* of source->texts, the domain included; NAI_NO_STRING: none */
+  bool push_pop;
+  bool crosses; /* it is ended by a thread that the export names: it holds nothing */
 };
+static inline enum nai_stats_style nai_stats_style_of(const struct nai_stats_range *range) {
+  return range->push_pop ? NAI_STATS_PUSH_POP : NAI_STATS_START_END;
+}
 struct nai_stats_ranges {
   uint32_t count;
   struct nai_stats_range *at; /* in the order of the file */
@@ -463,7 +483,7 @@ enum nai_stats_kind {
   NAI_STATS_HTABLE,
   NAI_STATS_KINDS
 };
-enum { NAI_STATS_MAX_SHOWN = 40 }; /* columns of a report */
+enum { NAI_STATS_MAX_SHOWN = 64 }; /* columns of a report */
 const char *nai_stats_kind_extension(enum nai_stats_kind kind);
 
 struct nai_stats_scale; /* units.c */

@@ -23,7 +23,6 @@ static int drop_inner(struct nai_stats_events *calls, struct nai_arena *arena, s
     ranges.at[ranges.count++] = (struct nai_stats_range){.start = calls->at[CALL_START][i],
                                                          .end = calls->at[CALL_END][i],
                                                          .thread = calls->at[CALL_THREAD][i],
-                                                         .end_thread = NAI_STATS_NULL,
                                                          .rowid = i};
   }
   NAI_TRY(nai_stats_find_parents(&places, &ranges, arena, err));

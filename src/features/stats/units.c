@@ -98,24 +98,46 @@ double nai_stats_round(double value) {
   return (negative ? -tenths : tenths) / 10;
 }
 
-/* Two digits at a time. */
+/* Eight decimal digits as the bytes of a word, the first one lowest: split into halves, and these into halves, all at
+ * once. */
+static uint64_t split_digits(uint32_t value) {
+  uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+  uint64_t hundreds = (fours * 10486 >> 20) & 0x7f0000007f;
+  uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+  uint64_t tens = (twos * 103 >> 10) & 0xf000f000f000f;
+  return tens | (twos - tens * 10) << 8;
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lowest byte of a word is printed first");
+enum { WORD_DIGITS = 8, MOST_BYTES = 1 + 3 * WORD_DIGITS };
+static const uint64_t word_limit = 100000000, zeros = 0x3030303030303030;
+
+/* The first digits, without zeros in front. Returns where the next go. */
+static char *put_first(char *at, uint32_t value) {
+  uint64_t digits = split_digits(value), none = value ? (uint64_t)__builtin_ctzll(digits) / 8 : WORD_DIGITS - 1;
+  uint64_t text = (digits | zeros) >> 8 * none;
+  memcpy(at, &text, sizeof text);
+  return at + (WORD_DIGITS - none);
+}
+
+static char *put_more(char *at, uint64_t value) {
+  if (value < word_limit)
+    return put_first(at, (uint32_t)value);
+  at = put_more(at, value / word_limit);
+  uint64_t text = split_digits((uint32_t)(value % word_limit)) | zeros;
+  memcpy(at, &text, sizeof text);
+  return at + WORD_DIGITS;
+}
+
 void nai_stats_put_digits(struct nai_buf *out, int64_t value) {
-  static const char pairs[] =
-      "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-      "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
-      "99";
-  char text[24], *at = text + sizeof text;
-  uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-  for (; rest >= 100; rest /= 100) {
-    *--at = pairs[2 * (rest % 100) + 1];
-    *--at = pairs[2 * (rest % 100)];
-  }
-  if (rest >= 10)
-    *--at = (char)('0' + rest % 10), rest /= 10;
-  *--at = (char)('0' + rest);
+  char *begin = nai_buf_reserve(out, MOST_BYTES), *at = begin;
+  if (!at)
+    return;
   if (value < 0)
-    *--at = '-';
-  nai_buf_put(out, at, (size_t)(text + sizeof text - at));
+    *at++ = '-';
+  at = put_more(at, value < 0 ? -(uint64_t)value : (uint64_t)value);
+  *at = '\0';
+  out->len += (size_t)(at - begin);
 }
 
 /* What was rounded to one decimal is printed without looking for more of them. */

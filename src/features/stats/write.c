@@ -36,17 +36,30 @@ static bool is_number(const struct nai_stats_cell *cell) {
   return cell->type == NAI_STATS_INT || cell->type == NAI_STATS_REAL;
 }
 
+/* Millions of cells are made: they are filled where they lie. */
+static inline void make_cell(struct nai_stats_cell *out, const struct writer *w, const struct nai_stats_column *column,
+                             uint32_t row) {
+  out->type = NAI_STATS_MISSING;
+  if (column->cell)
+    column->cell(out, w->rows, row);
+  else
+    nai_stats_table_cell(out, w->rows, column->place, row);
+}
+
+/* Of a cell that is no number. */
+static const char *text_of(const struct writer *w, const struct nai_stats_cell *cell) {
+  return cell->type == NAI_STATS_TEXT ? cell->text : w->old && cell->type == NAI_STATS_MISSING ? "None" : "";
+}
+
 /* The cell in the writer's buffer; its type. */
 static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_column *column, uint32_t row) {
-  struct nai_stats_cell cell = {0};
+  struct nai_stats_cell cell;
+  make_cell(&cell, w, column, row);
   nai_buf_clear(&w->cell);
-  column->cell(&cell, w->rows, row);
   if (is_number(&cell))
     nai_stats_put_number(&w->cell, &cell, w->scale[column->unit]);
   else
-    nai_buf_puts(&w->cell, cell.type == NAI_STATS_TEXT                ? cell.text
-                           : w->old && cell.type == NAI_STATS_MISSING ? "None"
-                                                                      : "");
+    nai_buf_puts(&w->cell, text_of(w, &cell));
   return cell;
 }
 
@@ -56,8 +69,9 @@ static bool stops(const struct writer *w) { return nai_buf_failed(w->out); }
 
 /* Quotes double, as in RFC 4180. */
 static void put_csv(struct nai_buf *out, const char *text) {
-  if (!strpbrk(text, ",\"\n\r")) {
-    nai_buf_puts(out, text);
+  size_t plain = strcspn(text, ",\"\n\r");
+  if (!text[plain]) {
+    nai_buf_put(out, text, plain);
     return;
   }
   nai_buf_putc(out, '"');
@@ -85,12 +99,14 @@ static void write_delimited(struct writer *w, bool tabs) {
   nai_buf_puts(w->out, w->format->no_header ? "" : "\n");
   for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
     for (const struct nai_stats_column *c = w->columns; c->name; c++) {
-      struct nai_stats_cell cell = read_cell(w, c, row);
-      nai_buf_puts(w->out, c == w->columns ? "" : tabs ? "\t" : ",");
+      struct nai_stats_cell cell;
+      make_cell(&cell, w, c, row);
+      if (c != w->columns)
+        nai_buf_putc(w->out, tabs ? '\t' : ',');
       if (is_number(&cell))
-        nai_buf_put(w->out, nai_buf_str(&w->cell), w->cell.len);
+        nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
       else
-        put_delimited(w, tabs, nai_buf_str(&w->cell));
+        put_delimited(w, tabs, text_of(w, &cell));
     }
     nai_buf_putc(w->out, '\n');
   }

@@ -43,6 +43,7 @@ struct work {
 
   /* the range at hand, or the one before it */
   uint32_t turn, first, behind; /* its number, and its stretch of launches */
+  uint32_t call;                /* the first one in it that lies in the range */
   int64_t latest_end;           /* of the calls in that stretch */
   bool complete;                /* all of them lie in the range */
   struct side *sides;           /* per GPU */
@@ -212,10 +213,12 @@ static int sum_up(struct work *w, int64_t end, struct nai_err *err) {
   w->turn++;
   w->latest_end = INT64_MIN;
   w->complete = true;
+  w->call = NAI_NO_ROW;
   for (uint32_t i = w->first; i < w->behind; i++) {
     const struct launch *launch = &w->launches[i];
     w->latest_end = launch->end > w->latest_end ? launch->end : w->latest_end;
     w->complete &= launch->end <= end;
+    w->call = w->call == NAI_NO_ROW && launch->end <= end ? launch->api : w->call;
     for (uint32_t k = w->first_op[launch->api]; k < w->first_op[launch->api + 1] && launch->end <= end; k++)
       NAI_TRY(add_op(w, i, &w->ops[k], err));
   }
@@ -241,11 +244,13 @@ static int put_range(struct work *w, uint32_t range, bool inside, struct nai_err
   for (uint32_t i = 0; i < w->used_count && w->used_count > 1; i++) {
     projection = w->sides[w->used[i]].sum;
     projection.range = range;
+    projection.call = w->call;
     projection.inside = inside;
     NAI_TRY(w->put(w->ctx, &projection, err));
   }
   projection = w->whole;
   projection.range = range;
+  projection.call = w->call;
   projection.inside = inside;
   projection.whole = true;
   return w->used_count ? w->put(w->ctx, &projection, err) : NAI_OK;

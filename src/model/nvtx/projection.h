@@ -7,6 +7,7 @@
 /* What a range launched, on one GPU or on all that it used. */
 struct nai_projection {
   uint32_t range;     /* row of nvtx_events */
+  uint32_t call;      /* row of api_events: the first of its calls that launched something */
   uint32_t gpu;       /* index of the GPU; NAI_NO_ROW: on several together */
   uint32_t gpu_count; /* GPUs that this speaks of */
   bool whole;         /* all that the range launched; false: its part on one of several GPUs */
