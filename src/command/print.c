@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 
 int nai_cmd_print(const struct nai_buf *text, struct nai_err *err) {
   NAI_TRY(nai_buf_check(text, err));
-  fwrite(nai_buf_str(text), 1, text->len, stdout); /* whether it worked is seen when stdout is flushed */
+  if (fwrite(nai_buf_str(text), 1, text->len, stdout) != text->len) /* what is buffered shows when stdout is flushed */
+    return nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output");
   return NAI_OK;
 }
 

@@ -507,6 +507,19 @@ intents:
         mine = self.file("intents: [{intent: named_kernel, about: bananas, words: [banana], say: [Ask Bob.]}]")
         self.assertEqual(ask(place, question, "--intents", mine)["intents"], [])
 
+    def test_choices_are_not_dropped(self):
+        """Each is a parameter of statements: beyond what there is room for, a file is refused."""
+        place, there = artifacts("host-bound"), len(INTENTS["choices"])
+        for count in (12, 17):
+            text = "choices:\n" + "".join(f"  mine{i}: {{w{i}: [zebra{i}]}}\n" for i in range(count)) + (
+                f"intents:\n  - intent: x\n    about: y\n    words: [zebra*]\n    facts: [{{table: run_info, with: {{v: ':mine{count - 1}'}}, text: '{{{{v}}}}'}}]\n")
+            refused = count + there > 16
+            said = ask(place, f"zebra{count - 1}?", "--intents", self.file(text), status=2 if refused else 0)
+            if refused:
+                self.assertIn("more than 16 choices", said)
+            else:
+                self.assertEqual([fact["text"] for fact in said["facts"]], [f"w{count - 1}"])
+
     def test_mistakes_have_a_place(self):
         place = artifacts("host-bound")
         for text, said in (("intents:\n  - intent: x\n", ':2:5: "about" is missing'), ("intents: 3\n", "expected a list"),
