@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sqlite3
+import statistics
 import unittest
 
 import support
@@ -397,6 +398,23 @@ class Explain(unittest.TestCase):
         for kernel in raw_column(directory, "select kernel_name from kernels"):
             self.assertIn("Calls that launch it", self.explain(directory, kernel))
 
+    def test_a_median_that_no_call_has(self):
+        """Of a kernel with two modes both are said in its place: the middle of each half of its sorted durations."""
+        path = trace("bimodal")
+        directory = artifacts(path)
+        with sqlite3.connect(path) as db:
+            times = {name: sorted(int(ns) for ns in all_ns.split(",")) for name, all_ns in db.execute(
+                "select s.value, group_concat(end - start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName group by 1")}
+        two = {row["example"]: row["detail"] for row in support.report(directory).rows("losses") if row["what"] == "bimodal"}
+        self.assertEqual(len(two), 1)
+        (name, detail), = two.items()
+        cut = int(re.match(r"\d+", detail)[0])
+        low, high = (micro_or_milli(statistics.median(part)) for part in (times[name][:cut], times[name][cut:]))
+        self.assertGreater(statistics.median(times[name][cut:]), 3 * statistics.median(times[name][:cut]))
+        short = name.partition("(")[0].split("<")[0].split()[-1].split("::")[-1]
+        for words in (("summary", directory), ("explain", directory, name), ("ask", directory, f"median duration of {short}")):
+            self.assertIn(f"{low} or {high}", " ".join(run(*words).stdout.split()), words)
+
     def test_columns_calls_and_processes(self):
         path = trace("two-processes")
         directory = artifacts(path)
@@ -470,6 +488,11 @@ class Explain(unittest.TestCase):
                 open_[kind] += step
                 last = at
             self.assertIn([device, "compute", both], [[r[0], r[1], r[3]] for r in beside])
+
+
+def micro_or_milli(ns):
+    value, unit = (ns / 1e3, "us") if ns < 1e6 else (ns / 1e6, "ms")
+    return f"{value:.{1 if value >= 10 else 2}f} {unit}"
 
 
 def raw_column(directory, statement):
