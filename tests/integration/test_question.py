@@ -167,6 +167,16 @@ class Answers(unittest.TestCase):
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
+    def test_extremes_of_occupancy(self):
+        rows = json.loads(run("sql", artifacts("shapes"), "select theoretical_occupancy_pct, short_name(kernel_name) from kernel_shape where "
+                              "theoretical_occupancy_pct is not null", "--format", "json").stdout)["rows"]
+        self.assertGreater(len({row[0] for row in rows}), 1)
+        for word, extreme in (("lowest", min), ("highest", max)):
+            pct, of, name = re.search(r"(\S+) % is the (\w+) theoretical occupancy, of (.+?) on GPU", self.said("shapes", f"which kernel has the {word} occupancy")).groups()
+            wanted = extreme(row[0] for row in rows)
+            self.assertEqual((of, float(pct)), (word, round(wanted, 1)))
+            self.assertIn(name, [row[1] for row in rows if row[0] == wanted])
+
     def test_per_step(self):
         place = artifacts("steps")
         kernels = json.loads(run("sql", place, "select median_kernel_count from step_summary", "--format", "json").stdout)["rows"][0][0]
