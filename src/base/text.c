@@ -181,3 +181,32 @@ void nai_text_cut(struct nai_buf *out, const char *text, size_t len, size_t max)
   size_t skip = prefix(text, len, total - (max - max / 2 - 1));
   nai_buf_put(out, text + skip, len - skip);
 }
+
+/* Whether the blank there stands between a number and its unit. */
+static bool is_before_unit(const char *text, size_t len, size_t blank) {
+  static const char *const units[] = {"%", "ns", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "GB/s"};
+  size_t end = blank + 1;
+  while (end < len && text[end] != ' ' && !strchr(",;:.)", text[end]))
+    end++;
+  for (size_t i = 0; blank && text[blank - 1] >= '0' && text[blank - 1] <= '9' && i < sizeof units / sizeof *units; i++)
+    if (strlen(units[i]) == end - blank - 1 && memcmp(units[i], text + blank + 1, end - blank - 1) == 0)
+      return true;
+  return false;
+}
+
+void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width) {
+  int column = 0;
+  for (size_t at = 0, end; at < len; at = end) {
+    size_t blanks = at;
+    while (blanks < len && text[blanks] == ' ')
+      blanks++;
+    for (end = blanks; end < len && (text[end] != ' ' || is_before_unit(text, len, end));)
+      end++;
+    int chars = (int)nai_text_chars(text + blanks, end - blanks);
+    bool fits = !width || !column || column + (int)(blanks - at) + chars <= width;
+    nai_buf_printf(out, fits ? "%*s" : "\n%*s", fits ? (int)(blanks - at) : indent, "");
+    nai_buf_put(out, text + blanks, end - blanks);
+    column = (fits ? column + (int)(blanks - at) : indent) + chars;
+  }
+  nai_buf_putc(out, '\n');
+}

@@ -109,12 +109,24 @@ int nai_cmd_check_asked(struct nai_cmd_ask *ask, struct nai_run *run, struct nai
   return nai_cmd_place_stretch(&ask->window, "--window", run, err);
 }
 
+/* "none with range=forward": a parameter that nothing in the trace matches may be misspelled. */
+static void put_none(struct nai_buf *out, const struct nai_cmd_ask *ask) {
+  nai_buf_puts(out, ask->none ? ask->none : "none");
+  for (size_t i = 0; i < ask->parameter_count && !ask->none; i++) {
+    nai_buf_puts(out, i ? ", " : " with ");
+    nai_escape_terminal(out, ask->parameters[i], strlen(ask->parameters[i]));
+  }
+}
+
 int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
                         struct nai_err *err) {
+  NAI_SCOPED(nai_buf) none = {0};
+  put_none(&none, ask);
+  NAI_TRY(nai_buf_check(&none, err));
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
                           .human = true,
                           .titles = true,
-                          .none = ask->none ? ask->none : "none",
+                          .none = nai_buf_str(&none),
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);

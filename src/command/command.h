@@ -117,11 +117,12 @@ int nai_cmd_prose_width(void);
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
 
-/* Appends a line of text, on a terminal in as many lines as its width needs, all but the first with `indent` blanks
- * before it. The text is one that a terminal may get. */
+/* nai_text_wrap for the terminal that stdout is, if it is one. The text is one that a terminal may get. */
 void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int indent);
 /* Appends lines of text, each as nai_cmd_put_wrapped, what goes on four columns further in than the line begins. */
 void nai_cmd_put_lines(struct nai_buf *out, const struct nai_buf *lines);
+/* Writes them on stdout, as nai_cmd_print does. */
+NAI_MUST_CHECK int nai_cmd_print_lines(const struct nai_buf *lines, struct nai_err *err);
 /* Whether stdout is a terminal that wants colours: NO_COLOR is not set, TERM is not "dumb". */
 bool nai_cmd_color(void);
 /* Appends a word of a shell command, in quotes, whatever it holds. */

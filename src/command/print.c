@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 
 int nai_cmd_print(const struct nai_buf *text, struct nai_err *err) {
   NAI_TRY(nai_buf_check(text, err));
-  fwrite(nai_buf_str(text), 1, text->len, stdout); /* whether it worked is seen when stdout is flushed */
+  if (fwrite(nai_buf_str(text), 1, text->len, stdout) != text->len) /* what is buffered shows when stdout is flushed */
+    return nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output");
   return NAI_OK;
 }
 
@@ -102,33 +104,8 @@ int nai_cmd_query_all(struct nai_buf *out, struct nai_run *run, const char *sql,
   return nai_cmd_query(&truncated, out, &query, how, err);
 }
 
-/* Whether the blank there stands between a number and its unit. */
-static bool is_before_unit(const char *text, size_t len, size_t blank) {
-  static const char *const units[] = {"%", "ns", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "TiB", "GB/s"};
-  size_t end = blank + 1;
-  while (end < len && text[end] != ' ' && !strchr(",;:.)", text[end]))
-    end++;
-  for (size_t i = 0; blank && text[blank - 1] >= '0' && text[blank - 1] <= '9' && i < sizeof units / sizeof *units; i++)
-    if (strlen(units[i]) == end - blank - 1 && memcmp(units[i], text + blank + 1, end - blank - 1) == 0)
-      return true;
-  return false;
-}
-
 void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int indent) {
-  int width = nai_cmd_terminal_width(), column = 0;
-  for (size_t at = 0, end; at < len; at = end) {
-    size_t blanks = at;
-    while (blanks < len && text[blanks] == ' ')
-      blanks++;
-    for (end = blanks; end < len && (text[end] != ' ' || is_before_unit(text, len, end));)
-      end++;
-    int chars = (int)nai_text_chars(text + blanks, end - blanks);
-    bool fits = !width || !column || column + (int)(blanks - at) + chars <= width;
-    nai_buf_printf(out, fits ? "%*s" : "\n%*s", fits ? (int)(blanks - at) : indent, "");
-    nai_buf_put(out, text + blanks, end - blanks);
-    column = (fits ? column + (int)(blanks - at) : indent) + chars;
-  }
-  nai_buf_putc(out, '\n');
+  nai_text_wrap(out, text, len, indent, nai_cmd_terminal_width());
 }
 
 void nai_cmd_put_lines(struct nai_buf *out, const struct nai_buf *lines) {
@@ -139,6 +116,12 @@ void nai_cmd_put_lines(struct nai_buf *out, const struct nai_buf *lines) {
     nai_cmd_put_wrapped(out, line, len, (int)strspn(line, " ") + FURTHER);
   }
   out->oom |= lines->oom;
+}
+
+int nai_cmd_print_lines(const struct nai_buf *lines, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_cmd_put_lines(&text, lines);
+  return nai_cmd_print(&text, err);
 }
 
 int nai_cmd_terminal_width(void) {

@@ -299,15 +299,17 @@ static void put_left_out(struct nai_rows *r) {
   const char *title = nai_buf_str(&r->cells);
   if (r->cells.oom || r->shown == r->count)
     return;
+  NAI_SCOPED(nai_buf) line = {0};
   for (uint32_t i = 0; i < r->count; i++, title += strlen(title) + 1)
     if (i >= r->shown)
-      nai_buf_printf(r->out, "%s%s", i == r->shown ? "not shown, too wide: " : ", ", title);
-  nai_buf_putc(r->out, '\n');
+      nai_buf_printf(&line, "%s%s", i == r->shown ? "not shown, too wide: " : ", ", title);
+  nai_text_wrap(r->out, nai_buf_str(&line), line.len, 2, r->width);
+  r->out->oom |= line.oom;
 }
 
 static void end_table(struct nai_rows *r) {
   if (!r->rows && r->none) {
-    nai_buf_printf(r->out, "%s\n", r->none);
+    nai_text_wrap(r->out, r->none, strlen(r->none), 0, r->width);
     return;
   }
   r->shown = r->count;

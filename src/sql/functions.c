@@ -7,6 +7,7 @@
 #include <pcre2.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clip_ns(start, end, a, b): how much of [start, end) lies in [a, b); NULL bounds are open. */
@@ -98,6 +99,14 @@ static void human(sqlite3_context *context, int argc, sqlite3_value **argv) {
 
 static void free_pattern(void *code) { pcre2_code_free(code); }
 
+static void refuse_pattern(sqlite3_context *context, int failed, size_t at) {
+  PCRE2_UCHAR why[128] = "";
+  char text[256];
+  pcre2_get_error_message(failed, why, sizeof why);
+  snprintf(text, sizeof text, "the regular expression cannot be compiled: %s at character %zu", (const char *)why, at);
+  sqlite3_result_error(context, text, -1);
+}
+
 /* text REGEXP pattern: called as regexp(pattern, text). */
 static void regexp(sqlite3_context *context, int argc, sqlite3_value **argv) {
   enum { MATCH_LIMIT = 100000 };
@@ -112,7 +121,7 @@ static void regexp(sqlite3_context *context, int argc, sqlite3_value **argv) {
     code = compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C,
                                     &failed, &at, NULL);
   if (!code) {
-    sqlite3_result_error(context, "the regular expression cannot be compiled", -1);
+    refuse_pattern(context, failed, at);
     return;
   }
   pcre2_match_context *limits = pcre2_match_context_create(NULL);

@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sqlite3
+import statistics
 import unittest
 
 import support
@@ -101,6 +102,7 @@ class Skills(unittest.TestCase):
         self.assertIn("needs --param range", run("skill", "run", "range_kernels", directory).stderr)
         done = run("skill", "run", "kernel_instances", directory, "--param", "name='; drop table kernels --", "--format", "json")
         self.assertEqual(json.loads(done.stdout)["rows"], [])
+        self.assertEqual(run("skill", "run", "range_kernels", directory, "--param", "range=foward").stdout, "none with range=foward\n")
         everything = json.loads(run("skill", "run", "streams", directory, "--format", "json").stdout)["rows"]
         one = json.loads(run("skill", "run", "streams", directory, "--format", "json", "--gpu", "1").stdout)["rows"]
         self.assertEqual(one, [row for row in everything if row[0] == 1])
@@ -344,11 +346,15 @@ class Search(unittest.TestCase):
         found = self.matches(directory, ".", "--regex", "--in", "kernels", "--under", "forward")
         self.assertEqual(len(found), 584)  # 292 of each process: the plan of the generator
         self.assertEqual({r["path"].split(" > ")[0] for r in found}, {"forward"})
+        for name, said in (("forward", ""), ("foward", 'nsys-ai: --under: no range of the run is called "foward"\n')):
+            self.assertEqual(run("search", directory, "gemm", "--under", name).stderr, said)
 
     def test_special_characters(self):
         directory = artifacts(trace("training"))
         self.assertEqual(run("search", directory, "(").returncode, 0)
-        self.assertEqual(run("search", directory, "(", "--regex").returncode, 2)
+        done = run("search", directory, "gemm(", "--regex")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "nsys-ai: search: the regular expression cannot be compiled: missing closing parenthesis at character 5\n"))
 
 
 class Tree(unittest.TestCase):
@@ -392,6 +398,44 @@ class Explain(unittest.TestCase):
         for kernel in raw_column(directory, "select kernel_name from kernels"):
             self.assertIn("Calls that launch it", self.explain(directory, kernel))
 
+    def test_a_median_that_no_call_has(self):
+        """Of a kernel with two modes both are said in its place: the middle of each half of its sorted durations."""
+        path = trace("bimodal")
+        directory = artifacts(path)
+        with sqlite3.connect(path) as db:
+            times = {name: sorted(int(ns) for ns in all_ns.split(",")) for name, all_ns in db.execute(
+                "select s.value, group_concat(end - start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName group by 1")}
+        two = {row["example"]: row["detail"] for row in support.report(directory).rows("losses") if row["what"] == "bimodal"}
+        self.assertEqual(len(two), 1)
+        (name, detail), = two.items()
+        cut = int(re.match(r"\d+", detail)[0])
+        low, high = (micro_or_milli(statistics.median(part)) for part in (times[name][:cut], times[name][cut:]))
+        self.assertGreater(statistics.median(times[name][cut:]), 3 * statistics.median(times[name][:cut]))
+        short = name.partition("(")[0].split("<")[0].split()[-1].split("::")[-1]
+        for words in (("summary", directory), ("explain", directory, name), ("ask", directory, f"median duration of {short}")):
+            self.assertIn(f"{low} or {high}", " ".join(run(*words).stdout.split()), words)
+
+    def test_columns_calls_and_processes(self):
+        path = trace("two-processes")
+        directory = artifacts(path)
+        tables = raw_column(directory, "select table_name from nai_columns where name = 'idle_ms' order by 1")
+        self.assertGreater(len(tables), 3)
+        for source in ("-", directory):
+            self.assertEqual(sorted(line.partition(".idle_ms (REAL, ms): ")[0] for line in self.explain(source, "idle_ms").splitlines()), tables)
+        block = json.loads(self.explain(directory, "cudaLaunchKernel", "--format", "json"))["blocks"][0]
+        names = [column["name"] for column in block["columns"]]
+        rows = [dict(zip(names, row)) for row in block["rows"]]
+        with sqlite3.connect(path) as db:
+            want = db.execute("select (globalTid >> 24) & 0xffffff, count(*), sum(end - start), max(end - start) from CUPTI_ACTIVITY_KIND_RUNTIME r "
+                              "join StringIds s on s.id = r.nameId where s.value glob 'cudaLaunchKernel_v*' or s.value = 'cudaLaunchKernel' "
+                              "group by globalTid order by 3 desc").fetchall()
+        self.assertEqual([(r["pid"], r["calls"], r["total_ns"], r["longest_ns"]) for r in rows], want)
+        self.assertEqual(len(want), 2)
+        name, = {row["process_name"] for row in support.report(directory).rows("process_summary")}
+        text = self.explain(directory, name)
+        for row in support.report(directory).rows("process_summary"):
+            self.assertRegex(text, rf"(?m)^ *{row['pid']} ")
+
     def test_without_run(self):
         self.assertIn("One GPU;", self.explain("-", "gpu_utilization"))
         self.assertEqual(self.explain("-", "idle-host-code"), run("rules", "explain", "idle-host-code").stdout.rsplit("\nThe rule and", 1)[0])
@@ -425,7 +469,7 @@ class Explain(unittest.TestCase):
         directory = artifacts(trace("training"))
         done = run("explain", directory, "a")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, r'"a" can be \d+ things, for example: kernel "')
+        self.assertRegex(done.stderr, r'"a" can be \d+ things, for example: call "')
         self.assertIn("nothing is called", run("explain", directory, "no such thing").stderr)
         self.assertIn("there is no finding 999", run("explain", directory, "999").stderr)
 
@@ -444,6 +488,11 @@ class Explain(unittest.TestCase):
                 open_[kind] += step
                 last = at
             self.assertIn([device, "compute", both], [[r[0], r[1], r[3]] for r in beside])
+
+
+def micro_or_milli(ns):
+    value, unit = (ns / 1e3, "us") if ns < 1e6 else (ns / 1e6, "ms")
+    return f"{value:.{1 if value >= 10 else 2}f} {unit}"
 
 
 def raw_column(directory, statement):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Power and false alarms of comparisons by captures of each side and by history. Values are made up here, the program's rule judges them
-(nai-verdicts), and the rule is written down a second time. `--soak` draws all curves and holds docs/comparing.md against them."""
+(nai-verdicts), and the rule is written down a second time. NAI_TEST_TIER=soak draws all curves and holds docs/comparing.md against them."""
 import itertools
 import math
 import random

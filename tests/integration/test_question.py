@@ -167,6 +167,16 @@ class Answers(unittest.TestCase):
     def test_ranges_are_no_kernels(self):
         self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
 
+    def test_extremes_of_occupancy(self):
+        rows = json.loads(run("sql", artifacts("shapes"), "select theoretical_occupancy_pct, short_name(kernel_name) from kernel_shape where "
+                              "theoretical_occupancy_pct is not null", "--format", "json").stdout)["rows"]
+        self.assertGreater(len({row[0] for row in rows}), 1)
+        for word, extreme in (("lowest", min), ("highest", max)):
+            pct, of, name = re.search(r"(\S+) % is the (\w+) theoretical occupancy, of (.+?) on GPU", self.said("shapes", f"which kernel has the {word} occupancy")).groups()
+            wanted = extreme(row[0] for row in rows)
+            self.assertEqual((of, float(pct)), (word, round(wanted, 1)))
+            self.assertIn(name, [row[1] for row in rows if row[0] == wanted])
+
     def test_per_step(self):
         place = artifacts("steps")
         kernels = json.loads(run("sql", place, "select median_kernel_count from step_summary", "--format", "json").stdout)["rows"][0][0]
@@ -506,6 +516,19 @@ intents:
         self.assertEqual(ask(place, question, "--intents", mine)["answer"][0]["text"], "Ask Bob.")
         mine = self.file("intents: [{intent: named_kernel, about: bananas, words: [banana], say: [Ask Bob.]}]")
         self.assertEqual(ask(place, question, "--intents", mine)["intents"], [])
+
+    def test_choices_are_not_dropped(self):
+        """Each is a parameter of statements: beyond what there is room for, a file is refused."""
+        place, there = artifacts("host-bound"), len(INTENTS["choices"])
+        for count in (12, 17):
+            text = "choices:\n" + "".join(f"  mine{i}: {{w{i}: [zebra{i}]}}\n" for i in range(count)) + (
+                f"intents:\n  - intent: x\n    about: y\n    words: [zebra*]\n    facts: [{{table: run_info, with: {{v: ':mine{count - 1}'}}, text: '{{{{v}}}}'}}]\n")
+            refused = count + there > 16
+            said = ask(place, f"zebra{count - 1}?", "--intents", self.file(text), status=2 if refused else 0)
+            if refused:
+                self.assertIn("more than 16 choices", said)
+            else:
+                self.assertEqual([fact["text"] for fact in said["facts"]], [f"w{count - 1}"])
 
     def test_mistakes_have_a_place(self):
         place = artifacts("host-bound")

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import SHARED, artifacts, fresh_dir, report, run, tier, trace
+from support import SHARED, artifacts, fresh_dir, in_tier, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -227,9 +227,11 @@ class Pairs(unittest.TestCase):
 
     @tier("ci")
     def test_pairs_of_losses(self):
+        """With light kernels and heavy ones in turns, from the last tier on with both."""
         for number, losses in enumerate(itertools.combinations(LOSSES, 2)):
-            with self.subTest(losses=losses):
-                self.check(losses, heavy=number % 2 == 1)
+            for heavy in (False, True) if in_tier("soak") else (number % 2 == 1,):
+                with self.subTest(losses=losses, heavy=heavy):
+                    self.check(losses, heavy)
 
     def test_graphs(self):
         """Launches on the critical path are collapsed; where kernels are longer than those, they are not on it."""

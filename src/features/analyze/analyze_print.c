@@ -5,6 +5,7 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
+#include "base/text.h"
 #include "table/json.h"
 #include "table/severity.h"
 
@@ -74,27 +75,30 @@ static void put_saving(struct nai_buf *out, const struct nai_result_finding *fin
   nai_fmt_percent(out, finding->pct);
 }
 
-/* One line per finding: severity, saving, what it is about, what --known says of it, title. */
-static void put_findings(struct nai_buf *out, const struct nai_result *result) {
+/* Severity, saving, what it is about, what --known says of it, title. */
+static void put_finding(struct nai_buf *out, const struct nai_result_finding *finding, bool color) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
-  enum { SAVING_WIDTH = 20, SCOPE_WIDTH = 10 };
+  enum { MARGIN = 2, SAVING_WIDTH = 20, SCOPE_WIDTH = 10 };
+  const char *severity = nai_severity_name(finding->severity), *begin = color ? colors[finding->severity] : "";
+  NAI_SCOPED(nai_buf) saving = {0}, scope = {0}, line = {0}, lines = {0};
+  put_saving(&saving, finding);
+  nai_escape_terminal(&scope, finding->scope, strlen(finding->scope));
+  nai_buf_printf(&line, "%*s%-6s  %-*s  %-*s  ", MARGIN, "", severity, SAVING_WIDTH, nai_buf_str(&saving), SCOPE_WIDTH,
+                 nai_buf_str(&scope));
+  if (finding->state)
+    nai_buf_printf(&line, "%-5s  ", finding->state);
+  int indent = (int)nai_text_chars(nai_buf_str(&line), line.len);
+  nai_escape_terminal(&line, finding->title, strlen(finding->title));
+  nai_cmd_put_wrapped(&lines, nai_buf_str(&line), line.len, indent);
+  nai_buf_printf(out, "%*s%s%s%s", MARGIN, "", begin, severity, *begin ? "\033[0m" : "");
+  nai_buf_puts(out, lines.len ? nai_buf_str(&lines) + MARGIN + strlen(severity) : "");
+  out->oom |= saving.oom || scope.oom || line.oom || lines.oom;
+}
+
+static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   bool color = nai_cmd_color();
-  for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
-    const struct nai_result_finding *finding = &result->list[i];
-    const char *begin = color ? colors[finding->severity] : "";
-    NAI_SCOPED(nai_buf) saving = {0};
-    put_saving(&saving, finding);
-    nai_buf_printf(out, "  %s%-6s%s  %-*s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "",
-                   SAVING_WIDTH, nai_buf_str(&saving));
-    size_t start = out->len;
-    nai_escape_terminal(out, finding->scope, strlen(finding->scope));
-    nai_buf_printf(out, "%*s  ", (int)(out->len - start < SCOPE_WIDTH ? SCOPE_WIDTH - (out->len - start) : 0), "");
-    if (finding->state)
-      nai_buf_printf(out, "%-5s  ", finding->state);
-    nai_escape_terminal(out, finding->title, strlen(finding->title));
-    nai_buf_putc(out, '\n');
-    out->oom |= saving.oom;
-  }
+  for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++)
+    put_finding(out, &result->list[i], color);
   if (result->list_count > MAX_LISTED)
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
   if (result->list_count)

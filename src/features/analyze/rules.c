@@ -6,6 +6,7 @@
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
 #include "rundir/run.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, rules, rule_count, "rules", "FILE", "rules to read beside the built-in ones; repeatable",
                  NAI_CLI_FILES("yaml yml")),
     NAI_CMD_EXPORT_OPTION,
-    NAI_CLI_OPTION(choice, format, "format", "FORMAT", "list: how it is printed", .choices = format_name),
+    NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed; as JSON all but the list is a text",
+                   .choices = format_name),
     {0},
 };
 
@@ -53,12 +55,12 @@ static const char *second_operand(size_t i, const char *verb) {
 }
 
 /* The page on the finding; a rule of the user's own has none and is shown as it is. */
-static void explain(struct nai_buf *out, const char *id, const struct nai_buf *yaml) {
+static void explain(struct nai_buf *out, const char *id, const struct nai_buf *yaml, int format) {
   char path[128];
   snprintf(path, sizeof path, "docs/root-causes/%.90s.md", id);
   const struct nai_asset *page = nai_asset_find(path);
-  if (!page) {
-    nai_buf_put(out, yaml->data, yaml->len);
+  if (!page || format == JSON) {
+    nai_buf_put(out, page ? page->data : yaml->data, page ? (size_t)(page->end - page->data) : yaml->len);
     return;
   }
   nai_cmd_page(out, page->data, (size_t)(page->end - page->data), nai_cmd_prose_width(), nai_cmd_color());
@@ -84,7 +86,7 @@ static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb 
   }
   NAI_TRY(nai_rules_explain(&yaml, set, what, err)); /* knows which ids there are */
   if (verb == EXPLAIN)
-    explain(out, what, &yaml);
+    explain(out, what, &yaml, format);
   else
     nai_buf_put(out, yaml.data, yaml.len);
   return NAI_OK;
@@ -132,11 +134,24 @@ static int check(const void *memory, const char *const *operands, size_t count, 
     return nai_err_set(err, NAI_EUSAGE, "rules %s takes one operand", verbs[verb].name);
   if (!verbs[verb].needs && count > 1)
     return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
-  if (args->format != TEXT && verb != LIST)
-    return nai_err_set(err, NAI_EUSAGE, "--format json is of rules list");
   if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
     return nai_err_set(err, NAI_EUSAGE, "at most %d rule files", NAI_MAX_RULE_FILES);
   return NAI_OK;
+}
+
+/* What a verb says of a rule or file, as it is or as a member of an object; the list, of nothing, is an object already.
+ */
+static int print_answer(const struct nai_buf *text, const char *what, int format, struct nai_err *err) {
+  NAI_SCOPED(nai_buf) out = {0};
+  struct nai_json json;
+  if (format == TEXT || !what)
+    return nai_cmd_print(text, err);
+  nai_json_open(&json, &out, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "of", what);
+  nai_json_put_text(&json, "text", nai_buf_str(text));
+  nai_json_close(&json);
+  return nai_cmd_print(&out, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -151,14 +166,14 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)program;
   if (verb == TEST) {
     NAI_TRY(test_kernel_rules(&text, what, err));
-    return nai_cmd_print(&text, err);
+    return print_answer(&text, what, args->format, err);
   }
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;
   NAI_TRY(nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err));
   NAI_TRY(count > 2 ? explain_run(&text, set, what, operands[2], schemas, schema_count, err)
                     : print(&text, set, verb, what, args->format, err));
-  return nai_cmd_print(&text, err);
+  return print_answer(&text, what, args->format, err);
 }
 
 NAI_CLI_COMMAND(

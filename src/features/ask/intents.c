@@ -131,7 +131,7 @@ static int read_doc(struct nai_intents *intents, const struct nai_yaml *doc, str
   for (; item; item = nai_yaml_next(doc, item))
     NAI_TRY(check_text(doc, nai_yaml_get(doc, root, "terms"), item->key, true, true, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "choices", NAI_YAML_MAP, err));
-  for (; item; item = nai_yaml_next(doc, item))
+  for (; item; item = nai_yaml_next(doc, item), intents->choice_count++)
     NAI_TRY(check_choice(doc, item, err));
   NAI_TRY(nai_yaml_items(&item, doc, root, "intents", NAI_YAML_LIST, err));
   for (; item; item = nai_yaml_next(doc, item))
@@ -152,6 +152,9 @@ int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t 
     intents->doc_count++;
     NAI_TRY(read_doc(intents, *doc, err));
   }
+  if (intents->choice_count > NAI_QUESTION_MAX_CHOICES)
+    return nai_err_set(err, NAI_EUSAGE, "more than %d choices in all files of intents together",
+                       NAI_QUESTION_MAX_CHOICES);
   *out = intents;
   intents = NULL;
   return NAI_OK;

@@ -18,6 +18,7 @@ struct nai_intents {
   size_t doc_count;
   struct nai_intent *list;
   uint32_t count, capacity;
+  uint32_t choice_count; /* of all documents */
 };
 /* The intent of a name; NULL: none. */
 const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name);
@@ -32,7 +33,7 @@ const char *nai_intents_recording(const struct nai_intents *intents, const char 
 /* --- words.c --------------------------------------------------------------------------------------------------- */
 
 enum { NAI_QUESTION_MAX_WORDS = 128, NAI_QUESTION_MAX_NAMES = 8, NAI_QUESTION_WORD = 64, NAI_QUESTION_SQUEEZED = 256 };
-enum { NAI_QUESTION_MAX_CHOICES = 8 };
+enum { NAI_QUESTION_MAX_CHOICES = 16 }; /* of all files together; more are refused */
 
 struct nai_question_word {
   char text[NAI_QUESTION_WORD]; /* lower case */

@@ -335,7 +335,7 @@ static void choose_values(struct nai_question *q, const struct nai_intents *inte
   for (size_t d = 0; d < intents->doc_count; d++) {
     const struct nai_yaml *doc = intents->docs[d];
     const struct nai_yaml_node *key = nai_intent_items(doc, nai_yaml_root(doc), "choices"), *value;
-    for (; key && q->choice_count < NAI_QUESTION_MAX_CHOICES; key = nai_yaml_next(doc, key)) {
+    for (; key; key = nai_yaml_next(doc, key)) { /* as many as q->choices holds, checked on loading */
       struct marks marks = {0};
       for (value = nai_yaml_first(doc, key); value && !mark_phrases(&marks, q, doc, value);)
         value = nai_yaml_next(doc, value);

@@ -207,8 +207,10 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
     put_json(&text, b, &counts);
   else
     NAI_TRY(put_summary(&text, b, &counts, bad, err));
-  if (!a->quiet || a->json)
+  if (a->json)
     NAI_TRY(nai_cmd_print(&text, err));
+  else if (!a->quiet)
+    NAI_TRY(nai_cmd_print_lines(&text, err));
   else if (bad) /* what failed is said however quiet */
     fprintf(stderr, "nsys-ai: %u of %u traces were not analyzed; index.csv says why\n", bad, b->manifest.count);
   if (a->quiet && b->manifest.unreadable)

@@ -149,13 +149,13 @@ static void put_json(struct nai_buf *out, const struct nai_comparison *c, const 
   out->oom |= verdict.oom;
 }
 
-/* The metrics that the gate did not pass. */
+/* The metrics that the gate did not pass; none where an obstacle, which the verdict says, is why. */
 static int put_text(struct nai_buf *out, const struct nai_comparison *c, const struct nai_gate *gate,
                     const struct nai_cmd_compare *args, struct nai_err *err) {
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   struct nai_view *asked = nai_view_put_list(d.root, "asked");
   nai_document_beside(&d);
-  for (uint32_t i = 0; i < c->result_count; i++) {
+  for (uint32_t i = 0; i < c->result_count && !nai_comparison_obstacle(c); i++) {
     enum nai_outcome outcome = c->results[i].gated ? nai_gate_outcome(c, &c->results[i]) : NAI_OUTCOME_PASS;
     if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)
       continue;
@@ -163,7 +163,6 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
     if (nai_headline_gives(c, &c->results[i])) /* said once */
       nai_view_put_text(map, "reason", NULL);
   }
-  /* An obstacle is what the verdict says. */
   nai_view_put_trusted(d.root, "undecided", nai_comparison_obstacle(c) ? NULL : gate->reason);
   nai_view_put_text(d.root, "out", args->out);
   return nai_builtin_render(out, "compare.txt", d.root, NAI_ESCAPE_TERMINAL, err);
@@ -171,11 +170,12 @@ static int put_text(struct nai_buf *out, const struct nai_comparison *c, const s
 
 static int print(const struct nai_comparison *c, const struct nai_gate *gate, const struct nai_cmd_compare *args,
                  struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0};
+  NAI_SCOPED(nai_buf) text = {0}, lines = {0};
   if (args->json)
     put_json(&text, c, gate, args->out);
   else if (!args->quiet)
-    NAI_TRY(put_text(&text, c, gate, args, err));
+    NAI_TRY(put_text(&lines, c, gate, args, err));
+  nai_cmd_put_lines(&text, &lines);
   if (args->annotate)
     nai_write_annotations(&text, c);
   return nai_cmd_print(&text, err);

@@ -114,7 +114,13 @@ static struct nai_cmd_stacks stacks_of(const struct export_args *args) {
 
 static int put_folded(struct nai_buf *out, const struct export_args *args, struct nai_run *run, struct nai_err *err) {
   const struct nai_cmd_stacks stacks = stacks_of(args);
-  return nai_cmd_put_folded(out, run, &stacks, err);
+  size_t count;
+  NAI_TRY(nai_cmd_put_folded(&count, out, run, &stacks, err));
+  if (!count && !args->quiet)
+    nai_cmd_note(args->metric != NAI_CMD_GPU_TIME || args->stacks
+                     ? "nothing to fold: the run has no such stacks"
+                     : "nothing to fold: the run has no kernels; --metric wall folds the time of ranges");
+  return NAI_OK;
 }
 
 static int put_speedscope(struct nai_buf *out, const struct export_args *args, struct nai_run *run,

@@ -33,8 +33,9 @@ struct nai_cmd_stacks {
   int metric;  /* of ranges */
   int64_t gpu; /* INT64_MIN: all */
 };
-NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_stacks *how,
-                                      struct nai_err *err);
+/* *count: stacks written. */
+NAI_MUST_CHECK int nai_cmd_put_folded(size_t *count, struct nai_buf *out, struct nai_run *run,
+                                      const struct nai_cmd_stacks *how, struct nai_err *err);
 struct nai_cmd_timeline;
 NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_stacks *stacks,
                                           const struct nai_cmd_timeline *how, struct nai_err *err);

@@ -92,7 +92,7 @@ static int put_sorted(struct nai_buf *out, struct nai_buf *lines, size_t count, 
   return NAI_OK;
 }
 
-int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_stacks *how,
+int nai_cmd_put_folded(size_t *count, struct nai_buf *out, struct nai_run *run, const struct nai_cmd_stacks *how,
                        struct nai_err *err) {
   NAI_SCOPED(nai_stacks) s = {0};
   NAI_SCOPED(nai_buf) lines = {0};
@@ -106,6 +106,7 @@ int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, const struct na
     nai_buf_printf(&lines, " %" PRId64, s.v[i].ns);
     nai_buf_putc(&lines, '\0');
   }
+  *count = s.count;
   return s.count ? put_sorted(out, &lines, s.count, err) : NAI_OK;
 }
 

@@ -55,6 +55,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)operands, (void)count, (void)program;
   if (args->config >= 0)
     nai_buf_puts(&text, clients[args->config].text);
+  else if (page && !args->json && nai_cmd_terminal_width())
+    nai_cmd_page(&text, page->data, (size_t)(page->end - page->data), nai_cmd_prose_width(), nai_cmd_color());
   else if (page)
     nai_buf_put(&text, page->data, (size_t)(page->end - page->data));
   if (!args->json)

@@ -153,7 +153,7 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
   }
   nai_view_put_text(view, "out", a->out);
   NAI_TRY(nai_index_render(&text, "trend.txt", view, NAI_ESCAPE_TERMINAL, err));
-  return nai_cmd_print(&text, err);
+  return nai_cmd_print_lines(&text, err);
 }
 
 /* Where the store lies from the page, so that both can be given away together. */

@@ -116,12 +116,13 @@ static void put_json(struct nai_buf *out, const struct nai_ranks_report *report,
 }
 
 static int print(const struct nai_ranks_report *report, const struct ranks_args *args, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0};
+  NAI_SCOPED(nai_buf) text = {0}, verdict = {0};
   if (args->json) {
     put_json(&text, report, args->out);
   } else if (!args->quiet) {
-    nai_escape_terminal(&text, report->verdict, strlen(report->verdict));
-    nai_buf_puts(&text, "\n  ");
+    nai_escape_terminal(&verdict, report->verdict, strlen(report->verdict));
+    nai_cmd_put_lines(&text, &verdict);
+    nai_buf_puts(&text, "  ");
     nai_escape_terminal(&text, args->out, strlen(args->out));
     nai_buf_puts(&text, "/ranks.html, ranks.md, ranks.json\n");
   }

@@ -34,15 +34,18 @@ static const struct nai_cli_option options[] = {
 static const char candidates[] =
     "select kind, name, exact from ("
     "select 1 as place, 'table' as kind, name, 1 as exact from nai_tables where name = :what "
-    "union all select 2, 'column', table_name || '.' || name, 1 from nai_columns where table_name || '.' || name "
-    "= :what "
+    "union all select 2, 'column', :what, 1 from nai_columns where table_name || '.' || name = :what "
     "union all select distinct 3, 'capability', capability, 1 from capabilities where lower(capability) = lower(:what) "
     "union all select 4, 'cause', :what, 1 where cause_meaning(:what) is not null "
     "union all select distinct 5, 'category', category, 1 from kernel_categories where category = :what "
-    "union all select distinct 6, 'kernel', kernel_name, kernel_name = :what or short_name = :what from kernels "
+    "union all select distinct 6, 'call', api_name, api_name = :what from api_calls where instr(lower(api_name), "
+    "lower(:what)) "
+    "union all select distinct 7, 'process', process_name, 1 from process_summary where process_name = :what "
+    "union all select distinct 8, 'kernel', kernel_name, kernel_name = :what or short_name = :what from kernels "
     "where instr(lower(kernel_name), lower(:what)) or lower(short_name) = lower(:what) "
-    "union all select distinct 7, 'range', range_name, range_name = :what from nvtx_ranges where "
-    "instr(lower(range_name), lower(:what))"
+    "union all select distinct 9, 'range', range_name, range_name = :what from nvtx_ranges where "
+    "instr(lower(range_name), lower(:what)) "
+    "union all select distinct 10, 'column', :what, 1 from nai_columns where name = :what"
     ") order by exact desc, place, name limit 200";
 
 enum { MAX_SHOWN = 10 };
@@ -73,7 +76,7 @@ static int refuse(const char *what, const struct nai_query_rows *found, struct n
                          found->rows > MAX_SHOWN ? ", for example" : "", nai_buf_str(&names))
            : nai_err_set(err, NAI_EUSAGE,
                          "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
-                         "category, kernel or NVTX range%s%s%s",
+                         "category, CUDA call, process, kernel or NVTX range%s%s%s",
                          what, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
@@ -168,8 +171,9 @@ NAI_CLI_COMMAND(
     nai_cmd_explain, .name = "explain", .synopsis = "SRC|-|kernel WHAT",
     .summary = "say what a name means: a finding, kernel, range, table, rule",
     .description =
-        "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause of "
-        "idle time, a kernel category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts "
+        "Explains WHAT: the id of a rule, the number of a finding, a table, a column, TABLE.COLUMN, a capability, a "
+        "cause of idle time, a kernel category, a process, a CUDA call, a kernel or an NVTX range by its name or, of the "
+        "last three, a part of it. SRC is an artifacts "
         "directory or a trace, which is analyzed for this answer only; with - nothing is known of a run: rules, "
         "tables, columns and causes only. explain kernel NAME says which category a kernel of that name has, by which "
         "rule and which part of the name.",

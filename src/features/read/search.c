@@ -112,6 +112,21 @@ static int count_matches(int64_t *out, const struct nai_query *query, const char
   return NAI_OK;
 }
 
+/* --under may be misspelled: says where no path has such a range. */
+static int check_range(struct nai_run *run, const struct search_args *args, struct nai_err *err) {
+  static const char sql[] = "select count(*) from nvtx_nodes where :under is not null" UNDER;
+  const struct nai_query_parameter under = nai_query_string("under", args->under);
+  NAI_SCOPED(nai_query_rows) rows = {0};
+  NAI_SCOPED(nai_buf) note = {0};
+  if (!args->under || args->ask.quiet)
+    return NAI_OK;
+  NAI_TRY(nai_query_ask(&rows, run, sql, &under, 1, err));
+  nai_buf_printf(&note, "--under: no range of the run is called \"%s\"", args->under);
+  if (!nai_query_cell_int(&rows, 0, 0))
+    nai_cmd_note(nai_buf_str(&note));
+  return nai_buf_check(&note, err);
+}
+
 static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
                   struct nai_err *err) {
   const struct search_args *args = memory;
@@ -120,6 +135,7 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
   const struct nai_cmd_printing how = {
       .format = (enum nai_rows_format)ask->format, .human = true, .titles = true, .width = nai_cmd_terminal_width()};
   bool truncated;
+  NAI_TRY(check_range(run, args, err));
   put_pattern(&expression, operands[1], args->regex);
   put_parts(&parts, args);
   nai_buf_printf(&sql,

@@ -172,7 +172,7 @@ static size_t list_names(const char **names, size_t room, const struct nai_run *
 }
 
 static int list_tables(struct nai_run *run, const char *const *names, size_t count, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) text = {0}, lines = {0};
+  NAI_SCOPED(nai_buf) lines = {0};
   const struct nai_table *table;
   for (size_t i = 0; i < count; i++) {
     NAI_TRY(nai_run_table(&table, run, names[i], NULL, err));
@@ -180,8 +180,7 @@ static int list_tables(struct nai_run *run, const char *const *names, size_t cou
     nai_escape_terminal(&lines, table->schema->description, strlen(table->schema->description));
     nai_buf_putc(&lines, '\n');
   }
-  nai_cmd_put_lines(&text, &lines);
-  return nai_cmd_print(&text, err);
+  return nai_cmd_print_lines(&lines, err);
 }
 
 /* One table of a run, or what there is. */

@@ -165,7 +165,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   NAI_TRY(nai_empty_run(&empty, err));
   const struct nai_cmd_printing how = {.format = nai_cmd_page_format(args->ask.format), .title = ""};
   NAI_TRY(nai_cmd_query_all(&out, empty, statement, "doctor", parameters, 3 * CHECKS, &how, err));
-  return nai_cmd_print(&out, err);
+  return how.format == NAI_ROWS_TABLE ? nai_cmd_print_lines(&out, err) : nai_cmd_print(&out, err);
 }
 
 NAI_CLI_COMMAND(nai_cmd_doctor, .name = "doctor", .synopsis = "[DIR]",

@@ -357,7 +357,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (a.of_findings)
     NAI_TRY(read_findings(&changes, opened, err));
   NAI_TRY(nai_cmd_with_model(opened, &needs, simulate, &a, err));
-  NAI_TRY(nai_cmd_print(&out, err));
+  NAI_TRY(args->format == JSON ? nai_cmd_print(&out, err) : nai_cmd_print_lines(&out, err));
   return a.refused ? UNDECIDED : NAI_OK;
 }
 
