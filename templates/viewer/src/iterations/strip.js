@@ -64,6 +64,12 @@ export function paintInstance(context, app, gpu, instance, { left, top, height, 
   });
 }
 
+/** The end of a text, from a whole word on where one fits. @param {string} text @param {number} most  characters */
+function lastWords(text, most) {
+  const end = text.slice(text.length - most);
+  return end.slice(end.indexOf(' ') + 1);
+}
+
 /** Instances under each other on one axis of time. */
 export class Strip {
   /**
@@ -213,7 +219,7 @@ export class Strip {
     const mark = letter >= 0 ? `${'AB'[letter]} ` : index === this.typical.index ? '◆ ' : '';
     const text = `${mark}${instance.label}`;
     const fits = Math.floor((this.left - 10) / CHARACTER_PX);
-    context.fillText(text.length <= fits ? text : `${mark}…${text.slice(text.length - fits + mark.length + 1)}`, 7, top + rowHeight / 2 + 0.5);
+    context.fillText(text.length <= fits ? text : `${mark}…${lastWords(text, fits - mark.length - 1)}`, 7, top + rowHeight / 2 + 0.5);
     if (this.width <= 600) return;
     const over = lengthOf(instance) - this.typical.median;
     const share = `${over < 0 ? '−' : '+'}${percent(Math.abs(over), this.typical.median)}`;
