@@ -14,7 +14,7 @@
 static const char fallback[] = "other", communication[] = "communication";
 static const char builtin_rules[] = "rules/kernel-classes.rules", rules_end[] = ".rules";
 
-enum { TRAITS, ARITHMETIC, UNEVEN, DTYPES, SETS };
+enum { TRAITS, ARITHMETIC, UNEVEN, DTYPES, ELEMENTWISE, SETS };
 
 struct nai_kernel_classes {
   uint64_t hash;
@@ -59,7 +59,8 @@ static int load_builtin(struct nai_kernel_classes *classes, struct nai_err *err)
 
 int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_path, struct nai_err *err) {
   static const char *const files[SETS] = {"rules/kernel-traits.yaml", "rules/kernel-arithmetic.yaml",
-                                          "rules/uneven-kernels.yaml", "rules/kernel-dtypes.yaml"};
+                                          "rules/uneven-kernels.yaml", "rules/kernel-dtypes.yaml",
+                                          "rules/elementwise-dtypes.yaml"};
   NAI_OWNED(nai_kernel_classes) *classes = calloc(1, sizeof *classes);
   *out = NULL;
   if (!classes)
@@ -180,12 +181,20 @@ enum nai_arithmetic nai_kernel_classes_arithmetic(const struct nai_kernel_classe
   return (enum nai_arithmetic)class_among(classes->sets[ARITHMETIC], kernel_name, words, NAI_ARITHMETIC_COUNT);
 }
 
-int nai_kernel_classes_dtype(const struct nai_kernel_classes *classes, const char *kernel_name) {
-  int found = nai_patterns_match(classes->sets[DTYPES], kernel_name);
+static int dtype_among(const struct nai_patterns *set, const char *kernel_name) {
+  int found = nai_patterns_match(set, kernel_name);
   for (int i = 0; found >= 0 && i < NAI_DTYPE_COUNT; i++)
-    if (strcmp(nai_patterns_class(classes->sets[DTYPES], found), nai_dtype_name((enum nai_dtype)i)) == 0)
+    if (strcmp(nai_patterns_class(set, found), nai_dtype_name((enum nai_dtype)i)) == 0)
       return i;
   return -1;
+}
+
+int nai_kernel_classes_dtype(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  return dtype_among(classes->sets[DTYPES], kernel_name);
+}
+
+int nai_kernel_classes_value_dtype(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  return dtype_among(classes->sets[ELEMENTWISE], kernel_name);
 }
 
 static bool among(const struct nai_kernel_classes *classes, int category, const char *const *names, size_t count) {

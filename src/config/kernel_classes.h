@@ -62,6 +62,9 @@ enum nai_arithmetic {
 enum nai_arithmetic nai_kernel_classes_arithmetic(const struct nai_kernel_classes *classes, const char *kernel_name);
 /* What a kernel multiplies, told from its name (rules/kernel-dtypes.yaml): enum nai_dtype, -1 unknown. */
 int nai_kernel_classes_dtype(const struct nai_kernel_classes *classes, const char *kernel_name);
+/* The type of every value that an elementwise kernel reads and writes (rules/elementwise-dtypes.yaml); -1 unknown, or
+ * several. */
+int nai_kernel_classes_value_dtype(const struct nai_kernel_classes *classes, const char *kernel_name);
 /* Whether its category is matrix products, convolutions or attention: what peaks of arithmetic are meant for. */
 bool nai_kernel_classes_matrix(const struct nai_kernel_classes *classes, int category);
 /* Whether its blocks are no equal shares of the work (rules/uneven-kernels.yaml). */

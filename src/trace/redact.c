@@ -73,11 +73,12 @@ static void add_asset(struct nai_redaction *r, const struct nai_asset *asset) {
 }
 
 static void add_assets(struct nai_redaction *r) {
-  static const char *const files[] = {
-      "rules/call-frames.yaml",       "rules/comm-kernels.yaml",    "rules/gpus.yaml",
-      "rules/kernel-arithmetic.yaml", "rules/kernel-classes.rules", "rules/kernel-dtypes.yaml",
-      "rules/kernel-traits.yaml",     "rules/program-marks.yaml",   "rules/public-words.yaml",
-      "rules/uneven-kernels.yaml",    "rules/workload.yaml"};
+  static const char *const files[] = {"rules/call-frames.yaml",        "rules/comm-kernels.yaml",
+                                      "rules/elementwise-dtypes.yaml", "rules/gpus.yaml",
+                                      "rules/kernel-arithmetic.yaml",  "rules/kernel-classes.rules",
+                                      "rules/kernel-dtypes.yaml",      "rules/kernel-traits.yaml",
+                                      "rules/program-marks.yaml",      "rules/public-words.yaml",
+                                      "rules/uneven-kernels.yaml",     "rules/workload.yaml"};
   for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
     bool named = strncmp(asset->path, "phase-maps/", 11) == 0;
     for (size_t i = 0; i < sizeof files / sizeof *files && !named; i++)

@@ -67,6 +67,15 @@
     if (text !== node.nodeValue) node.nodeValue = text;
   }
 
+  // A column without a value is no column.
+  for (const table of document.querySelectorAll(".scroll table")) {
+    const rows = [...table.tBodies[0].rows];
+    [...table.tHead.rows[0].cells].forEach((head, i) => {
+      const cells = rows.map((row) => row.cells[i]);
+      if (cells.length && cells.every((cell) => cell && /^-?$/.test(cell.textContent.trim()))) for (const cell of [head, ...cells]) cell.hidden = true;
+    });
+  }
+
   // What is chosen is in the link: a dot or a heading with an id. A link to one opens what hides it.
   const placeOf = (hash) => {
     try {

@@ -1,4 +1,5 @@
-"""gemm_shapes and gemm_coverage of a planned trace: operations, rooflines and coverage worked out here from the raw export."""
+"""gemm_shapes, gemm_coverage and elementwise_shapes of a planned trace: operations, rooflines and coverage worked out here from
+the raw export."""
 import re
 import sqlite3
 import unittest
@@ -14,14 +15,18 @@ def numbers(text):
     return [int(n) for n in re.findall(r"[0-9]+", text)]
 
 
+ELEMENTWISE = ("aten::mul", "aten::copy_", "aten::add_")
+
+
 def operations(path):
-    """(op, sizes) to number of ranges in the export."""
+    """(op, sizes) of products and attention to number of ranges in the export."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     found = {}
     for text, in db.execute("SELECT coalesce(n.text, s.value) FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId "
                             "WHERE coalesce(n.text, s.value) LIKE '%sizes = %'"):
         op, sizes = re.match(r"([^,]*),.*sizes = (\[.*\]), input_op_ids", text).groups()
-        found[op, sizes] = found.get((op, sizes), 0) + 1
+        if op not in ELEMENTWISE:
+            found[op, sizes] = found.get((op, sizes), 0) + 1
     return found
 
 
@@ -67,6 +72,39 @@ class GemmShapes(unittest.TestCase):
         self.assertEqual(waves.pop("aten::bmm"), "71.0227")
         self.assertEqual(set(waves.values()), {""})  # one wave, and the persistent kernel's
 
+    def test_elementwise_kernels_against_bandwidth(self):
+        """64 MiB of BF16 values are read twice and written once: what converts on the way, and what fits the cache, is not judged."""
+        path = trace("gemm-sizes")
+        rows = {r["op"]: r for r in read_csv(artifacts(path), "elementwise_shapes")}
+        self.assertEqual(set(rows), set(ELEMENTWISE))
+        kernel = """SELECT sum(end - start), count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName WHERE value LIKE ?"""
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        values = 8192 * 4096
+        for op, elements, moved, size, like in (("aten::mul", values, 3 * values, 2, "%MulFunctor%"), ("aten::copy_", values, 2 * values, None, "%LoadWithCast%"),
+                                                ("aten::add_", 8 * 4096, 17 * 4096, 2, "%Functor_add%")):
+            row = rows[op]
+            ns, count = db.execute(kernel, (like,)).fetchone()
+            self.assertEqual((int(row["elements"]), int(row["values"]), ns_of_ms(row["total_time_ms"]), int(row["kernel_count"])), (elements, moved, ns, count), op)
+            self.assertEqual(row["bytes_per_op"] and float(row["bytes_per_op"]), size and moved * size or "")
+            if size:
+                self.assertAlmostEqual(float(row["achieved_gb_per_s"]), moved * size * count / ns, places=2)
+        self.assertAlmostEqual(float(rows["aten::mul"]["pct_of_limit"]), 100 * 3 * values * 2 / 75e3 / (BANDWIDTH / 1e9), places=2)
+        self.assertEqual([rows[op]["pct_of_limit"] for op in ELEMENTWISE[1:]], ["", ""])
+        self.assertEqual([rows[op]["dtype"] for op in ELEMENTWISE], ["bf16", "", "fp16"])
+        self.assertIn("cache", rows["aten::add_"]["note"])
+        self.assertIn("one type", rows["aten::copy_"]["note"])
+
+    def test_a_helper_inside_a_product_is_part_of_it(self):
+        """The copy of a bias inside of addmm is no elementwise operation of its own."""
+        path = support.edited("gemm-sizes",
+                              "UPDATE StringIds SET value = replace(value, 'aten::addmm', 'aten::copy_') WHERE value LIKE 'aten::addmm%'",
+                              "UPDATE NVTX_EVENTS SET text = replace(text, 'aten::addmm', 'aten::copy_') WHERE text LIKE 'aten::addmm%'",
+                              "UPDATE StringIds SET value = 'aten::addmm, sizes = [[4096], [8192, 4096], [4096, 4096], [], []]' WHERE value = 'aten::linear'",
+                              "UPDATE NVTX_EVENTS SET text = 'aten::addmm, sizes = [[4096], [8192, 4096], [4096, 4096], [], []]' WHERE text = 'aten::linear'")
+        directory, before = support.analyze(path), artifacts(trace("gemm-sizes"))
+        self.assertIn("aten::addmm", {r["op"] for r in read_csv(directory, "gemm_shapes")})
+        self.assertEqual(*({r["op"]: r["count"] for r in read_csv(d, "elementwise_shapes")} for d in (before, directory)))
+
     def test_coverage(self):
         """Per step 1,340 us of products and attention but for the helper, of which 60 us are of an operation without sizes."""
         path = trace("gemm-sizes")
@@ -97,7 +135,7 @@ class GemmShapes(unittest.TestCase):
     def test_nothing_without_sizes(self):
         for path in (trace("steps"), SHARED / "traces/fsdp_2gpu.sqlite"):
             if path.exists():
-                for table in ("gemm_shapes", "gemm_coverage", "mfu"):
+                for table in ("gemm_shapes", "gemm_coverage", "elementwise_shapes", "mfu"):
                     self.assertEqual(read_csv(artifacts(path), table), [], path)
 
 

@@ -1,6 +1,7 @@
 /* Kernel categories of names as real traces have them. */
 #include "unit.h"
 
+#include "config/gpu_facts.h"
 #include "config/kernel_classes.h"
 #include "config/kernel_parts.h"
 #include "config/kernel_rules.h"
@@ -367,11 +368,49 @@ static void mistakes_in_rules_are_told(void **state) {
   }
 }
 
+/* Names as PyTorch's kernels have them: one type, computing in another, converting, and no elementwise kernel. */
+static void elementwise_kernels_tell_the_type_of_values(void **state) {
+  static const struct {
+    int dtype;
+    const char *name;
+  } cases[] = {
+      {NAI_DTYPE_FP32, "void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>, "
+                       "std::array<char *, (unsigned long)3>>(int, T2, T3)"},
+      {NAI_DTYPE_BF16, "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<"
+                       "at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, "
+                       "at::native::binary_internal::MulFunctor<float>>>(at::TensorIteratorBase &)>(int, T3)"},
+      {NAI_DTYPE_FP16,
+       "void at::native::vectorized_elementwise_kernel<(int)8, at::native::GeluCUDAKernelImpl("
+       "at::TensorIteratorBase &)::[lambda(c10::Half) (instance 1)], std::array<char *, 2>>(int, T2, T3)"},
+      {-1, "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl<"
+           "at::native::CUDAFunctor_add<float>>(at::TensorIteratorBase &)>(int, T3)"},
+      {-1, "void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<float>, std::array<char *, 3>, "
+           "(int)4, at::native::memory::LoadWithCast<(int)2>>(int, T1, T2)"},
+      {-1, "void at::native::vectorized_elementwise_kernel<(int)8, at::native::bfloat16_copy_kernel_cuda("
+           "at::TensorIteratorBase &)::[lambda(float) (instance 1)], std::array<char *, 2>>(int, T2, T3)"},
+      {-1, "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<c10::BFloat16, float, "
+           "float, at::native::AddFunctor<float>>>(int, T2, T3)"},
+      {-1, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float>>(T3)"}};
+  struct nai_kernel_classes *classes = NULL;
+  struct nai_err err = {0};
+  (void)state;
+  assert_int_equal(nai_kernel_classes_load(&classes, NULL, &err), 0);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (nai_kernel_classes_value_dtype(classes, cases[i].name) != cases[i].dtype)
+      fail_msg("%s", cases[i].name);
+  nai_kernel_classes_free(classes);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rules_decide_their_examples), cmocka_unit_test(names_have_parts),
-    cmocka_unit_test(any_name_has_a_category),     cmocka_unit_test(patterns_match_whole_words),
-    cmocka_unit_test(mistakes_in_rules_are_told),  cmocka_unit_test(classifies_real_names),
-    cmocka_unit_test(user_patterns_come_first),    cmocka_unit_test(bad_user_file_is_an_error),
+    cmocka_unit_test(elementwise_kernels_tell_the_type_of_values),
+    cmocka_unit_test(rules_decide_their_examples),
+    cmocka_unit_test(names_have_parts),
+    cmocka_unit_test(any_name_has_a_category),
+    cmocka_unit_test(patterns_match_whole_words),
+    cmocka_unit_test(mistakes_in_rules_are_told),
+    cmocka_unit_test(classifies_real_names),
+    cmocka_unit_test(user_patterns_come_first),
+    cmocka_unit_test(bad_user_file_is_an_error),
 };
 
 UNIT_GROUP(kernel_classes, NULL, NULL)

@@ -63,6 +63,32 @@ static void operations_are_counted(void **state) {
                   .flop == 2.5 * s.flop);
 }
 
+/* Values that are read and written, by hand. */
+static void elementwise_operations_are_counted(void **state) {
+  (void)state;
+  static const struct {
+    const char *op, *sizes;
+    int64_t elements;
+    double values;
+  } cases[] = {{"aten::mul", "[[2, 3], [2, 3]]", 6, 18},
+               {"aten::add", "[[2, 3], [3], []]", 6, 15},
+               {"aten::add_", "[[4, 1, 3], [5, 1]]", 60, 77},
+               {"aten::copy_", "[[2, 3], [3], []]", 6, 9},
+               {"aten::fill_", "[[7], []]", 7, 7},
+               {"aten::gelu", "[[2, 3], []]", 6, 12},
+               {"aten::mul", "[[2, 3], [4, 3]]", -1, -1},
+               {"aten::mul", "[[], []]", -1, -1},
+               {"aten::mul", "[[0, 3], [3]]", -1, -1},
+               {"aten::mul", "[[[2], [3]], [3]]", -1, -1},
+               {"aten::mul", "[[999999999999999999, 99], [99]]", -1, -1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_matrix_shape s = shape_of(cases[i].op, cases[i].sizes);
+    if (s.flop == -1 ? cases[i].elements != -1
+                     : !s.elementwise || s.flop != 0 || s.m != cases[i].elements || s.values != cases[i].values)
+      fail_msg("%s %s: %g of %g values", cases[i].op, cases[i].sizes, (double)s.m, s.values);
+  }
+}
+
 static void what_does_not_fit_is_unknown(void **state) {
   (void)state;
   static const char *const cases[][2] = {
@@ -96,8 +122,10 @@ static void damaged_lists_are_harmless(void **state) {
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read), cmocka_unit_test(other_texts_are_refused),
+static const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read),
+                                          cmocka_unit_test(other_texts_are_refused),
                                           cmocka_unit_test(operations_are_counted),
+                                          cmocka_unit_test(elementwise_operations_are_counted),
                                           cmocka_unit_test(what_does_not_fit_is_unknown),
                                           cmocka_unit_test(damaged_lists_are_harmless)};
 

@@ -52,6 +52,17 @@ try {
         equal(await paper(), 'rgb(255, 255, 255)');
       }),
     );
+    if (basename(path) === 'ranks.html') {
+      await suite.test('a column without a value does not show', () =>
+        suite.page(path, { ready: false, context: { viewport: { width: 1366, height: 768 } } }, async (page) => {
+          const columns = await page.locator('.scroll table').evaluateAll((tables) =>
+            tables.flatMap((table) => [...table.tHead.rows[0].cells].map((head, i) => [head.offsetWidth > 0, [...table.tBodies[0].rows].some((row) => !['', '-'].includes(row.cells[i].textContent.trim()))])),
+          );
+          check(columns.length > 20 && columns.every(([shows, filled]) => shows === filled), 'those with values show');
+          check(columns.some(([shows]) => !shows), 'and there are others');
+        }),
+      );
+    }
     await suite.test('? opens the help, Escape closes it', () =>
       suite.page(path, { ready: false }, async (page) => {
         await page.keyboard.press('?');

@@ -1,12 +1,12 @@
-/* How near do matrix products come to what the GPU allows for their sizes, and how much of a program's arithmetic do
- * sizes tell? Tables gemm_shapes and gemm_coverage. */
-#include "analyses/analysis.h"
-#include "model/gemm/gemms.h"
+/* How near do matrix products come to what the GPU allows for their sizes, elementwise kernels to its memory's
+ * bandwidth, and how much of a program's arithmetic do sizes tell? Tables gemm_shapes, gemm_coverage and
+ * elementwise_shapes. */
+#include "analyses/gemm/elementwise.h"
 #include "model/kernels/gpu_peak.h"
 #include "model/kernels/waves.h"
+#include "tables/elementwise_shapes.h"
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
-#include "tables/gpus.h"
 
 #include <stdlib.h>
 
@@ -35,22 +35,10 @@ static int compare(const void *pa, const void *pb) {
 
 /* --- the roofline ----------------------------------------------------------------------------------- */
 
-static int value_bytes(int dtype) {
-  static const int bytes[NAI_DTYPE_COUNT] = {
-      [NAI_DTYPE_FP16] = 2, [NAI_DTYPE_BF16] = 2, [NAI_DTYPE_TF32] = 4, [NAI_DTYPE_FP32] = 4, [NAI_DTYPE_FP8] = 1};
-  return bytes[dtype];
-}
-
 static const char *aligned(const struct item *item) {
   const struct nai_matrix_shape *s = &item->kind->shape;
-  int64_t values = 16 / value_bytes(item->dtype);
+  int64_t values = 16 / nai_gemm_value_bytes(item->dtype);
   return s->n % values == 0 && s->k % values == 0 ? "yes" : "no";
-}
-
-/* Bytes per second of the GPU's memory, 0 unknown. */
-static double bandwidth_of(const struct nai_model *m, uint32_t gpu) {
-  int64_t bandwidth = nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GPUS_memory_bytes_per_s);
-  return bandwidth == NAI_NULL_I64 || bandwidth <= 0 ? 0 : (double)bandwidth;
 }
 
 static const char *note_of(const struct nai_gpu_peak *peak, const struct nai_matrix_shape *shape, double tflops,
@@ -74,7 +62,7 @@ static const char *note_of(const struct nai_gpu_peak *peak, const struct nai_mat
 static void set_roofline(struct GEMM_SHAPES_row *row, const struct nai_model *m, const struct item *item) {
   const struct nai_matrix_shape *s = &item->kind->shape;
   struct nai_gpu_peak peak = nai_gpu_peak_of(m, nai_model_device(m, item->run->gpu));
-  double bandwidth = bandwidth_of(m, item->run->gpu), compute = 0, memory = 0;
+  double bandwidth = nai_gemm_bandwidth(m, item->run->gpu), compute = 0, memory = 0;
   double tflops = item->dtype < 0 ? 0 : nai_gpu_peak_tflops(&peak, (enum nai_dtype)item->dtype);
   if (tflops > 0 && bandwidth > 0) {
     compute = s->flop / tflops / 1e3; /* 10^12 per second are 10^3 per ns */
@@ -124,7 +112,7 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
   if (items->dtype >= 0) {
     row.dtype = nai_dtype_name((enum nai_dtype)items->dtype);
     row.aligned = aligned(items);
-    row.bytes_per_op = s->values * value_bytes(items->dtype);
+    row.bytes_per_op = s->values * nai_gemm_value_bytes(items->dtype);
   }
   if (total > 0)
     row.achieved_tflops = s->flop * n / (double)total / 1e3;
@@ -148,11 +136,14 @@ static int put_shapes(const struct nai_node_io *io, const struct nai_gemms *g, s
   NAI_TRY(NAI_NEW(items, io->arena, g->run_count, err));
   NAI_TRY(NAI_NEW(dtypes, io->arena, names, err));
   memset(dtypes, NOT_ASKED, names);
+  uint32_t count = 0;
   for (uint32_t i = 0; i < g->run_count; i++)
-    items[i] = (struct item){&g->runs[i], &g->kinds[g->runs[i].kind], dtype_of(dtypes, g->m, g->runs[i].longest)};
-  qsort(items, g->run_count, sizeof *items, compare);
-  for (uint32_t i = 0, j; i < g->run_count; i = j) {
-    for (j = i + 1; j < g->run_count && compare(&items[i], &items[j]) == 0; j++)
+    if (!g->kinds[g->runs[i].kind].shape.elementwise)
+      items[count++] =
+          (struct item){&g->runs[i], &g->kinds[g->runs[i].kind], dtype_of(dtypes, g->m, g->runs[i].longest)};
+  qsort(items, count, sizeof *items, compare);
+  for (uint32_t i = 0, j; i < count; i = j) {
+    for (j = i + 1; j < count && compare(&items[i], &items[j]) == 0; j++)
       ;
     put_shape(io->out[0], g->m, items + i, j - i);
   }
@@ -183,13 +174,15 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_gemms gemms;
   NAI_TRY(nai_gemms_find(&gemms, io->model, io->arena, err));
   NAI_TRY(put_shapes(io, &gemms, err));
+  NAI_TRY(nai_elementwise_put(io, &gemms, io->out[2], err));
   for (uint32_t i = 0; i < gemms.place_count; i++)
     if (gemms.places[i].all.matrix_ns || gemms.places[i].all.runs)
       put_coverage(io->out[1], io->model, &gemms.places[i]);
   return NAI_OK;
 }
 
-NAI_ANALYSIS(gemm_shapes, .outputs = NAI_SCHEMAS(&nai_gemm_shapes_schema, &nai_gemm_coverage_schema),
+NAI_ANALYSIS(gemm_shapes,
+             .outputs = NAI_SCHEMAS(&nai_gemm_shapes_schema, &nai_gemm_coverage_schema, &nai_elementwise_shapes_schema),
              .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) |
                       NAI_PART(PROCESS_GPUS) | NAI_PART(STEPS),
              .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) |

@@ -73,6 +73,8 @@ static int read_thread(struct finder *f, uint32_t thread, struct nai_err *err) {
       open = r->v[open].parent;
     range.parent = open;
     NAI_TRY(kind_of(&range.kind, f, name, (uint32_t)sizes, err));
+    if (open != NAI_NO_ROW && f->g->kinds[range.kind].shape.elementwise) /* a helper, such as the copy of a bias */
+      continue;
     NAI_TRY(NAI_ROOM(r->v, r->capacity, r->count, f->arena, err));
     open = r->count;
     r->v[r->count++] = range;
@@ -123,6 +125,8 @@ static int list_places(struct finder *f, struct nai_err *err) {
 /* --- kernels -------------------------------------------------------------------------------------- */
 
 static void count_run(struct nai_gemm_sums *sums, const struct nai_matrix_shape *shape) {
+  if (shape->elementwise)
+    return;
   sums->runs++;
   sums->flop += shape->flop;
   sums->attention_flop += shape->attention ? shape->flop : 0;
@@ -173,11 +177,12 @@ static int add_kernel(struct finder *f, uint32_t kernel, struct nai_err *err) {
   if (!place || (!matrix && !counts))
     return NAI_OK;
   int64_t ns = matrix ? nai_kernel_ns(m, kernel) : 0;
+  int64_t covered = counts && !f->g->kinds[range->kind].shape.elementwise ? ns : 0;
   bool steady = nai_steady_launch(&f->steady, place->process, place->gpu, m->kernel_api[kernel]);
   place->all.matrix_ns += ns;
-  place->all.covered_ns += counts ? ns : 0;
+  place->all.covered_ns += covered;
   place->steady.matrix_ns += steady ? ns : 0;
-  place->steady.covered_ns += steady && counts ? ns : 0;
+  place->steady.covered_ns += steady ? covered : 0;
   return counts ? add_run(f, range, kernel, place, steady, err) : NAI_OK;
 }
 

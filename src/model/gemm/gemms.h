@@ -1,5 +1,5 @@
-/* Operations of PyTorch's that multiply matrices and were recorded with the sizes of their inputs, and the kernels
- * behind them. */
+/* Operations of PyTorch's that multiply matrices, or are elementwise, and were recorded with the sizes of their inputs,
+ * and the kernels behind them. */
 #pragma once
 
 #include "model/gemm/matrix_shape.h"
@@ -22,7 +22,7 @@ struct nai_gemm_run {
 /* What the kernels of a process on one GPU add up to, and of them those in its steady steps. */
 struct nai_gemm_sums {
   int64_t matrix_ns, covered_ns; /* of products, convolutions and attention; those behind runs */
-  int64_t runs;
+  int64_t runs;                  /* but for elementwise ones */
   double flop, attention_flop;
 };
 struct nai_gemm_place {

@@ -73,9 +73,11 @@ bool nai_sizes_read(struct nai_sizes *out, const char *text) {
 
 /* --- operations ----------------------------------------------------------------------------------- */
 
-enum kind { PRODUCT, BATCHED, ATTENTION };
+enum kind { PRODUCT, BATCHED, ATTENTION, ELEMENTWISE };
 
-/* `first`: which input is the left matrix, or the queries. Backward attention multiplies five times instead of twice.
+/* `first`: which input is the left matrix, or the queries; of an elementwise operation the first that is read. Those
+ * are of one kernel, with a result of the type of its inputs. Backward attention multiplies five times instead of
+ * twice.
  */
 static const struct op {
   const char *name;
@@ -95,6 +97,29 @@ static const struct op {
     {"aten::_scaled_dot_product_flash_attention_backward", ATTENTION, 1, 2.5},
     {"aten::_scaled_dot_product_efficient_attention_backward", ATTENTION, 1, 2.5},
     {"aten::_scaled_dot_product_cudnn_attention_backward", ATTENTION, 1, 2.5},
+    {"aten::add", ELEMENTWISE, 0, 1},
+    {"aten::add_", ELEMENTWISE, 0, 1},
+    {"aten::addcdiv_", ELEMENTWISE, 0, 1},
+    {"aten::addcmul_", ELEMENTWISE, 0, 1},
+    {"aten::clamp_min", ELEMENTWISE, 0, 1},
+    {"aten::copy_", ELEMENTWISE, 1, 1},
+    {"aten::div", ELEMENTWISE, 0, 1},
+    {"aten::div_", ELEMENTWISE, 0, 1},
+    {"aten::fill_", ELEMENTWISE, 1, 1},
+    {"aten::gelu", ELEMENTWISE, 0, 1},
+    {"aten::gelu_backward", ELEMENTWISE, 0, 1},
+    {"aten::mul", ELEMENTWISE, 0, 1},
+    {"aten::mul_", ELEMENTWISE, 0, 1},
+    {"aten::neg", ELEMENTWISE, 0, 1},
+    {"aten::pow", ELEMENTWISE, 0, 1},
+    {"aten::rsqrt", ELEMENTWISE, 0, 1},
+    {"aten::sigmoid", ELEMENTWISE, 0, 1},
+    {"aten::silu", ELEMENTWISE, 0, 1},
+    {"aten::silu_backward", ELEMENTWISE, 0, 1},
+    {"aten::sub", ELEMENTWISE, 0, 1},
+    {"aten::sub_", ELEMENTWISE, 0, 1},
+    {"aten::tanh", ELEMENTWISE, 0, 1},
+    {"aten::threshold_backward", ELEMENTWISE, 0, 1},
 };
 
 static const struct op *find_op(const char *name) {
@@ -144,7 +169,44 @@ static bool attention_of(struct nai_matrix_shape *out, const struct nai_sizes *s
          k[2] == v[2] && q[3] == k[3];
 }
 
+/* Stretches `result` to a tensor, as PyTorch does: from the last dimension on, 1 fits every size. */
+static bool stretch(int64_t *result, const int64_t *v, int dimensions) {
+  for (int d = 0; d < dimensions; d++) {
+    int64_t size = v[dimensions - 1 - d];
+    if (result[d] == 1)
+      result[d] = size;
+    else if (size != 1 && size != result[d])
+      return false;
+  }
+  return true;
+}
+
+/* Each value of what is read and of the result once. Scalars are no values. */
+static bool elementwise_of(struct nai_matrix_shape *out, const struct nai_sizes *sizes, const struct op *op) {
+  int64_t result[NAI_DIMENSIONS_MOST] = {1, 1, 1, 1, 1, 1, 1, 1};
+  *out = (struct nai_matrix_shape){.batch = 1, .m = 1, .n = 1, .k = 1, .elementwise = true};
+  for (int i = 0; i < sizes->count; i++) {
+    int dimensions = sizes->input[i].dimensions;
+    const int64_t *v = sizes->input[i].v;
+    double values = i >= op->first && dimensions > 0;
+    if (dimensions < 0 || !stretch(result, v, dimensions))
+      return false;
+    for (int d = 0; d < dimensions; d++)
+      values *= (double)v[d];
+    out->values += values;
+  }
+  for (int d = 0; d < NAI_DIMENSIONS_MOST; d++)
+    if (__builtin_mul_overflow(out->m, result[d], &out->m))
+      return false;
+  out->values += (double)out->m;
+  return out->m > 1;
+}
+
 bool nai_matrix_shape_of(struct nai_matrix_shape *out, const char *name, const struct nai_sizes *sizes) {
   const struct op *op = find_op(name);
-  return op && (op->kind == ATTENTION ? attention_of(out, sizes, op) : product_of(out, sizes, op)) && out->flop > 0;
+  if (!op)
+    return false;
+  if (op->kind == ELEMENTWISE)
+    return elementwise_of(out, sizes, op);
+  return (op->kind == ATTENTION ? attention_of(out, sizes, op) : product_of(out, sizes, op)) && out->flop > 0;
 }

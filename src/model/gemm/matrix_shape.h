@@ -1,4 +1,4 @@
-/* What an operation of PyTorch's multiplies, from its name and the sizes of its inputs. */
+/* What an operation of PyTorch's multiplies, or moves, from its name and the sizes of its inputs. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,14 +17,16 @@ struct nai_sizes {
 bool nai_sizes_read(struct nai_sizes *out, const char *text);
 
 /* batch products of m x k and k x n; of attention m and n are the lengths of queries and keys, k the size of a head,
- * and batch counts query heads. */
+ * and batch counts query heads; of an elementwise operation m counts the values of the result. */
 struct nai_matrix_shape {
   int64_t batch, m, n, k;
-  bool attention;
-  double flop;   /* floating-point operations: 2 per multiplication and addition; attention without a mask */
+  bool attention, elementwise;
+  double
+      flop; /* floating-point operations: 2 per multiplication and addition; attention without a mask; 0 elementwise */
   double values; /* that must be read or written at least once */
 };
-/* Whether a range of that name is an operation whose sizes tell what it multiplies. It has no such operation inside. */
+/* Whether a range of that name is an operation whose sizes tell what it multiplies or moves. What such an operation has
+ * inside is part of it. */
 bool nai_matrix_op_known(const char *name);
 /* False when the sizes do not fit the operation. */
 bool nai_matrix_shape_of(struct nai_matrix_shape *out, const char *name, const struct nai_sizes *sizes);

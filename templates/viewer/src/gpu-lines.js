@@ -7,16 +7,13 @@ import { summariseGpus } from './gpu-summary.js';
 import { UtilizationSums } from './timeline/utilization.js';
 
 const SHOWN = 10;
-/** Number and kind of a GPU in its label. */
-const LABEL = /^(GPU \d+) (.*)$/u;
 
 /** @param {number} value */
 const share = (value) => `${value.toFixed(1)}\u00a0%`;
 
-/** @param {App} app @param {GpuShares} gpu @param {number} by @param {boolean} alike  all GPUs are of one kind @param {(canvas: HTMLCanvasElement, sums: UtilizationSums) => void} draw */
-function line(app, { data, percent }, by, alike, draw) {
-  const whole = app.model.gpuLabels.get(data.device_id) ?? `GPU ${data.device_id}`;
-  const label = alike ? whole.replace(LABEL, '$1') : whole;
+/** @param {App} app @param {GpuShares} gpu @param {number} by @param {(canvas: HTMLCanvasElement, sums: UtilizationSums) => void} draw */
+function line(app, { data, percent }, by, draw) {
+  const label = app.model.gpuLabels.get(data.device_id) ?? `GPU ${data.device_id}`;
   const text = UTILIZATION_PARTS.map((part, index) => `${part.label} ${share(percent[index])}`).join(', ');
   const canvas = h('canvas', { class: 'gpu-strip', role: 'img', 'aria-label': `${label} over time. ${text}` });
   draw(canvas, new UtilizationSums(data));
@@ -49,8 +46,7 @@ export function gpuLines(app, draw) {
       h('td', {}),
       spread.map((one, index) => h('td', { class: index === by ? 'num by' : 'num' }, share(one[which]))),
     );
-  const alike = new Set([...app.model.gpuLabels.values()].map((label) => LABEL.exec(label)?.[2])).size === 1;
-  const lines = gpus.map((gpu) => line(app, gpu, by, alike, draw));
+  const lines = gpus.map((gpu) => line(app, gpu, by, draw));
   const table = h(
     'table',
     { class: 'gpu-lines' },

@@ -55,6 +55,13 @@ export function worstFirst(utilization) {
   return { first, rest: utilization.filter((data) => !first.includes(data)) };
 }
 
+/** Order of GPUs: those to look at first, then all others. @param {Utilization[]} utilization @returns {(a: number, b: number) => number}  of their ids */
+export function byStanding(utilization) {
+  const first = worstFirst(utilization).first.map(({ device_id: id }) => id);
+  const at = (/** @type {number} */ id) => (first.includes(id) ? first.indexOf(id) : first.length);
+  return (a, b) => at(a) - at(b);
+}
+
 /** Sums of GPUs on one grid of bins; null where the grids differ. @param {Utilization[]} group @returns {Utilization | null} */
 function merged(group) {
   const [{ bin_ns: bin, start_ns: start, idle_ns: bins }] = group;

@@ -23,6 +23,13 @@ export function bisect(low, high, isAfter) {
   return low;
 }
 
+/** Of several GPUs of one kind the number says which is meant. @param {{id: number, label: string}[]} gpus @returns {Map<number, string>} */
+export function gpuLabels(gpus) {
+  const parts = gpus.map(({ label }) => /^(GPU \d+) (.*)$/u.exec(label));
+  const alike = gpus.length > 1 && parts.every((part) => part && part[2] === parts[0]?.[2]);
+  return new Map(gpus.map(({ id, label }, i) => [id, (alike && parts[i]?.[1]) || label]));
+}
+
 /** Everything the page knows about the trace: the report's tables and the decoded events. */
 export class Model {
   /** @param {Report} report @param {TimelineData} timeline @param {EventArrays} events */
@@ -48,7 +55,7 @@ export class Model {
     /** @type {Map<string, string>} */
     this.threadNames = new Map(timeline.threads.map((thread) => [`${thread.pid}:${thread.tid}`, thread.name]));
     this.processNames = new Map(timeline.processes.map((process) => [process.pid, process.name]));
-    this.gpuLabels = new Map(timeline.gpus.map((gpu) => [gpu.id, gpu.label]));
+    this.gpuLabels = gpuLabels(timeline.gpus);
     /** @type {Map<string, number>} */
     this.nameIndex = new Map();
     this.names.forEach((text, index) => {

@@ -29,7 +29,7 @@
  * @property {string} t  table
  * @property {string} s  sort "column.asc" or "column.desc"
  * @property {string} f  table filter
- * @property {string} nm  NVTX metric: wall or gpu
+ * @property {string} nm  NVTX metric: wall, gpu or span
  * @property {string} ng  NVTX grouping: merged or threads
  * @property {string} nr  NVTX node in focus
  * @property {string} iu  what the iterations are of

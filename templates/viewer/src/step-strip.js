@@ -2,6 +2,7 @@
 /** @import { Spans } from './timeline/spans.js' */
 import { fitCanvas, h, name } from './dom.js';
 import { counted, duration } from './format.js';
+import { byStanding } from './gpu-summary.js';
 import { medianOf } from './iterations/instances.js';
 
 const HEIGHT = 70;
@@ -22,16 +23,17 @@ export function describeSteps(spans) {
 }
 
 /**
- * Durations of the steps of each GPU as bars, outliers in red; a click shows the step. The ones with outliers first.
+ * Durations of the steps of each GPU as bars, outliers in red; a click shows the step. Those with outliers first, then GPUs that stand out.
  * @param {App} app @returns {{element: HTMLElement, draw: () => void} | null}
  */
 export function stepStrips(app) {
   const tracks = app.timeline.layout.tracks.filter((track) => track.spans?.table === 'steps');
   if (tracks.length === 0) return null;
+  const order = byStanding(app.model.timeline.utilization);
   const strips = tracks
     .map((track) => ({ spans: /** @type {Spans} */ (track.spans), gpu: track.gpu ?? -1 }))
     .map(({ spans, gpu }) => ({ spans, gpu, facts: describeSteps(spans) }))
-    .sort((a, b) => b.facts.outliers - a.facts.outliers || a.gpu - b.gpu)
+    .sort((a, b) => b.facts.outliers - a.facts.outliers || order(a.gpu, b.gpu) || a.gpu - b.gpu)
     .slice(0, SHOWN)
     .map(({ spans, gpu, facts }) => {
       const label = app.model.gpuLabels.get(gpu) ?? `GPU ${gpu}`;

@@ -1,5 +1,5 @@
-/* Matrix products with the sizes of their inputs in range names, as PyTorch records them: at known parts of what an
- * H100 (989.4 TFLOP/s in BF16, 3352.32 GB/s) allows. */
+/* Matrix products and elementwise operations with the sizes of their inputs in range names, as PyTorch records them: at
+ * known parts of what an H100 (989.4 TFLOP/s in BF16, 3352.32 GB/s) allows. */
 #include "gen/scenario.h"
 #include "gen/truth/answers.h"
 
@@ -25,8 +25,23 @@ static const struct product products[] = {
      "[[4, 32, 2048, 128], [4, 32, 2048, 128], [4, 32, 2048, 128], [], [], [], []]",
      "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, cutlass::bfloat16_t>>(Params)", NULL,
      500000, 0},
+    /* 33,554,432 values of 2 bytes, twice read and once written: 60.1 us at the memory's bandwidth */
+    {"forward", "aten::mul", "[[8192, 4096], [8192, 4096]]",
+     "void at::native::vectorized_elementwise_kernel<(int)8, at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, "
+     "c10::BFloat16, at::native::binary_internal::MulFunctor<float>>, std::array<char *, (unsigned long)3>>(int, T2, T3)",
+     NULL, 75000, 0},
+    /* read as it is and written in another type */
+    {"forward", "aten::copy_", "[[8192, 4096], [8192, 4096], []]",
+     "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda(float) "
+     "(instance 1)], std::array<char *, (unsigned long)2>, (int)4, at::native::memory::LoadWithCast<(int)1>>(int, T1, T2)",
+     NULL, 70000, 0},
+    /* a row of 4,096 values, added to each of 8 */
+    {"forward", "aten::add_", "[[8, 4096], [4096], []]",
+     "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<"
+     "at::native::CUDAFunctor_add<c10::Half>>(at::TensorIteratorBase &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)",
+     NULL, 3000, 0},
 };
-enum { PRODUCTS = sizeof products / sizeof *products };
+enum { PRODUCTS = sizeof products / sizeof *products, MATRIX_PRODUCTS = 3 }; /* the others are elementwise */
 
 struct program {
   struct nai_gen_program p;
@@ -96,7 +111,7 @@ void nai_gen_plan_gemm(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_synchronize(plan, p.p.thread, p.p.stream, API_STREAM_SYNC, 0);
     nai_gen_pop(plan, p.p.thread);
   }
-  for (int i = 0; i < PRODUCTS; i++) {
+  for (int i = 0; i < MATRIX_PRODUCTS; i++) {
     state(plan, products[i].op, STEPS, products[i].ns + products[i].helper_ns);
   }
   state(plan, "aten::bmm", STEPS * REPLAYS, REPLAY_NS);

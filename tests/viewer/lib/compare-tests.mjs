@@ -268,6 +268,7 @@ async function accessTests(suite, path) {
         await page.evaluate((name) => globalThis.nsysAi.app.open(name), view);
         await settle(page);
         check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), view);
+        check(await page.evaluate(() => [...document.querySelectorAll('svg.step')].every((svg) => svg.getBoundingClientRect().right <= innerWidth)), 'bars are not cut');
       }
     }),
   );

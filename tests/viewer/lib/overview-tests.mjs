@@ -31,6 +31,32 @@ function selectedTime(page) {
 
 const integer = (value) => value.toLocaleString('en-US');
 
+/** What a click on evidence shows. */
+async function evidenceShows(page, truth, evidence, which) {
+  const { report, timeline } = truth;
+  const state = await timelineState(page);
+  const known = evidence.name !== null && evidence.name !== undefined && timeline.names.includes(evidence.name);
+  if (typeof evidence.start_ns === 'number') {
+    const from = evidence.start_ns - Number(timeline.origin_ns);
+    const to = (evidence.end_ns ?? evidence.start_ns) - Number(timeline.origin_ns);
+    equal(state.view, 'timeline', which);
+    check(state.from <= from + 1 && state.to >= to - 1, `${which}the window holds the evidence`);
+    check(to - from < 100 || state.to - state.from < (to - from) * 6, `${which}and is zoomed to it`);
+    check(state.selected >= 0 || state.range !== null || state.gap !== null, `${which}something is selected`);
+    const mine = exactly(truth, evidence, from, to);
+    if (mine.gap) check(state.gap !== null, `${which}its gap is selected`);
+    else if (mine.event) check(state.selected >= 0, `${which}its event is selected`);
+    if (mine.gap || mine.event) equal(await selectedTime(page), [from, to], which);
+    check(await page.locator('.panel').isVisible(), `${which}details are shown`);
+  } else if (known) {
+    equal(state.view, 'timeline', which);
+    if (state.selected >= 0) equal(truth.events[state.selected].text, evidence.name, which);
+  } else if (evidence.table) {
+    equal(state.view, 'tables', which);
+    equal(await page.locator('.table-head h2').innerText(), report.tables[evidence.table].title, which);
+  }
+}
+
 export async function overviewTests(suite, path, truth) {
   const { report, timeline } = truth;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -174,39 +200,18 @@ export async function overviewTests(suite, path, truth) {
   );
 
   for (const [index, finding] of report.findings.entries()) {
-    for (const [position, evidence] of finding.evidence.entries()) {
-      await suite.test(`evidence ${finding.id}[${position}] leads to its place`, () =>
-        suite.page(path, {}, async (page) => {
+    await suite.test(`evidence of ${finding.id} leads to its place`, () =>
+      suite.page(path, {}, async (page) => {
+        for (const [position, evidence] of finding.evidence.entries()) {
+          // A link without a place is a fresh page: nothing is selected, nothing searched for.
+          await page.evaluate(() => (location.hash = '#v=overview'));
+          await page.waitForFunction(() => globalThis.nsysAi.app.view === 'overview');
           const card = page.locator('.finding').nth(index);
           if ((await card.getAttribute('class')).includes('folded')) await card.locator('.fold').click();
           await card.locator('.evidence-link').nth(position).click();
-          const state = await timelineState(page);
-          const known = evidence.name !== null && evidence.name !== undefined && timeline.names.includes(evidence.name);
-          if (typeof evidence.start_ns === 'number') {
-            const from = evidence.start_ns - Number(timeline.origin_ns);
-            const to = (evidence.end_ns ?? evidence.start_ns) - Number(timeline.origin_ns);
-            equal(state.view, 'timeline');
-            check(state.from <= from + 1 && state.to >= to - 1, 'the window holds the evidence');
-            check(to - from < 100 || state.to - state.from < (to - from) * 6, 'and is zoomed to it');
-            check(state.selected >= 0 || state.range !== null || state.gap !== null, 'something is selected');
-            const mine = exactly(truth, evidence, from, to);
-            if (mine.gap) {
-              check(state.gap !== null, 'its gap is selected');
-              equal(await selectedTime(page), [from, to]);
-            } else if (mine.event) {
-              check(state.selected >= 0, 'its event is selected');
-              equal(await selectedTime(page), [from, to]);
-            }
-            check(await page.locator('.panel').isVisible(), 'details are shown');
-          } else if (known) {
-            equal(state.view, 'timeline');
-            if (state.selected >= 0) equal(truth.events[state.selected].text, evidence.name);
-          } else if (evidence.table) {
-            equal(state.view, 'tables');
-            equal(await page.locator('.table-head h2').innerText(), report.tables[evidence.table].title);
-          }
-        }),
-      );
-    }
+          await evidenceShows(page, truth, evidence, `${position}: `);
+        }
+      }),
+    );
   }
 }

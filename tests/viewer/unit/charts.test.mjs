@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chartColumns, memoryCharts, metricCharts, pointAt } from '../../../templates/viewer/src/timeline/charts.js';
+import { meanDuring } from '../../../templates/viewer/src/metric-strip.js';
 import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
 import { ORIGIN } from '../lib/synthetic.mjs';
 import { planModel } from '../lib/plan-model.mjs';
@@ -48,6 +49,13 @@ test('counters keep holes between samples, and a percentage its scale', () => {
   assert.deepEqual([[...value], [...high]], [[20, NaN, NaN, 60], [50, NaN, NaN, 70]]);
   const layout = new Layout(model);
   assert.deepEqual([layout.collapsed.has('g0m'), layout.collapsed.has('g1m')], [true, false], 'many counters start folded');
+});
+
+test('a metric while events ran counts by time, and nothing where it was not sampled', () => {
+  const chart = { start: Float64Array.of(0, 10, 30), end: Float64Array.of(10, 20, 40), value: Float64Array.of(20, 50, 80) };
+  assert.equal(meanDuring(chart, [{ start: 5, end: 15 }]), 35);
+  assert.equal(meanDuring(chart, [{ start: 0, end: 10 }, { start: 15, end: 35 }]), (20 * 10 + 50 * 5 + 80 * 5) / 20);
+  assert.equal(meanDuring(chart, [{ start: 20, end: 30 }, { start: 40, end: 90 }]), null);
 });
 
 test('a pixel that many points share has the largest of them', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stripLanes } from '../../../templates/viewer/src/gpu-summary.js';
+import { byStanding, stripLanes } from '../../../templates/viewer/src/gpu-summary.js';
+import { gpuLabels } from '../../../templates/viewer/src/model.js';
 import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
 import { Raster } from '../../../templates/viewer/src/timeline/raster.js';
 import { Viewport } from '../../../templates/viewer/src/timeline/viewport.js';
@@ -103,10 +104,17 @@ test('what is made from every launch is made when it is shown: of a large page w
   }
 });
 
+test('several GPUs of one kind are told apart by their numbers alone', () => {
+  const labels = (...texts) => [...gpuLabels(texts.map((label, id) => ({ id, label }))).values()];
+  assert.deepEqual(labels('GPU 0 NVIDIA H100', 'GPU 1 NVIDIA H100'), ['GPU 0', 'GPU 1']);
+  for (const texts of [['GPU 0 NVIDIA H100'], ['GPU 0 NVIDIA H100', 'GPU 1 NVIDIA A30'], ['GPU 0 NVIDIA H100', 'GPU 1'], ['GPU 0', 'GPU 1']]) assert.deepEqual(labels(...texts), texts);
+});
+
 test('of many GPUs the strip shows the ones that stand out, then groups that add up', () => {
   const one = (id, busy) => ({ device_id: id, bin_ns: 10, start_ns: 0, compute_ns: [busy, busy], exposed_comm_ns: [0, 0], exposed_copy_ns: [0, 0], idle_ns: [10 - busy, 10 - busy] });
   const many = Array.from({ length: 72 }, (_, id) => one(id, id === 41 ? 1 : 8));
   const lanes = stripLanes(many);
+  assert.deepEqual([7, 41, 3].sort(byStanding(many)), [41, 7, 3], 'one order everywhere');
   assert.equal(lanes[0].label, 'GPU 41');
   assert.equal(lanes.length, 8);
   const sum = lanes.reduce((total, { data }) => total + data.compute_ns[0], 0);

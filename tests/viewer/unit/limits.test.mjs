@@ -26,11 +26,24 @@ test('a product that memory limits is held against the bandwidth', () => {
   assert.deepEqual([limit.label, limit.reached, limit.peak, limit.unit, limit.percent], ['aten::mm 8 × 16 × 32 bf16', 400, 2000, 'GB/s', 20]);
 });
 
+test('an elementwise operation is held against the bandwidth, one without a percentage is not', () => {
+  const moved = table(
+    'device_id op elements dtype kernel_count total_time_ms achieved_gb_per_s limit_gb_per_s pct_of_limit',
+    [0, 'aten::mul', 4096, 'bf16', 5, 2, 1500, 2000, 75],
+    [0, 'aten::add', 64, 'bf16', 7, 1, 900, 2000, null],
+  );
+  const model = modelOf({ elementwise_shapes: moved, gpus: GPUS });
+  assert.deepEqual(limitsOf(model).map(({ kind, label, reached, peak, percent, row }) => [kind, label, reached, peak, percent, row]), [
+    ['Elementwise operations', 'aten::mul 4,096 bf16', 1500, 2000, 75, 0],
+  ]);
+  assert.equal(rooflineOf(model).elementwise, 5);
+});
+
 test('the roofline says how many kernels it leaves out', () => {
   const row = (device, peak) => [device, 'aten::mm', 1, 8, 8, 8, 'bf16', 1, 2, 3, 1000, 10, 50, peak, 'compute', 50];
   const launches = table('scope kernel_count kernel_time_ms', ['gpu', 7, 5], ['all', 12, 10]);
   const { points, roofs, ...rest } = rooflineOf(modelOf({ gemm_shapes: table(SHAPES, row(0, 100), row(0, null), row(1, 100)), gpus: GPUS, launch_rates: launches }));
-  assert.deepEqual(rest, { placed: 2, kernels: 12, placedMs: 3, ms: 10 });
+  assert.deepEqual(rest, { placed: 2, elementwise: 0, kernels: 12, placedMs: 3, ms: 10 });
   assert.deepEqual([points.length, points[0].intensity, roofs.length], [1, 100, 1]);
   assert.deepEqual([allowed(roofs[0], 1), allowed(roofs[0], 1000)], [2, 100]);
 });

@@ -7,7 +7,8 @@ import { bisect } from '../model.js';
 import { operationsOf } from './pairing.js';
 import { lengthOf } from './instances.js';
 
-const LABEL_PX = 62;
+const MIN_LABEL_PX = 62;
+const MAX_LABEL_PX = 180;
 const VALUE_PX = 146;
 const AXIS_PX = 20;
 const MOST_ROWS = 300;
@@ -63,6 +64,12 @@ export function paintInstance(context, app, gpu, instance, { left, top, height, 
   });
 }
 
+/** The end of a text, from a whole word on where one fits. @param {string} text @param {number} most  characters */
+function lastWords(text, most) {
+  const end = text.slice(text.length - most);
+  return end.slice(end.indexOf(' ') + 1);
+}
+
 /** Instances under each other on one axis of time. */
 export class Strip {
   /**
@@ -81,6 +88,7 @@ export class Strip {
     this.pair = [];
     this.current = -1;
     this.width = 0;
+    this.left = MIN_LABEL_PX;
     this.comparing = false;
     this.canvas = h('canvas', {
       class: 'strip',
@@ -130,7 +138,7 @@ export class Strip {
   }
 
   get room() {
-    return Math.max(40, this.width - LABEL_PX - (this.width > 600 ? VALUE_PX : 8));
+    return Math.max(40, this.width - this.left - (this.width > 600 ? VALUE_PX : 8));
   }
 
   /** @param {number} y */
@@ -141,7 +149,7 @@ export class Strip {
 
   /** ns after the begin of an instance. @param {number} x */
   timeAt(x) {
-    return ((x - LABEL_PX) / this.room) * this.longest;
+    return ((x - this.left) / this.room) * this.longest;
   }
 
   /** @param {number} gpu @param {Instance[]} instances @param {{median: number, index: number, count: number}} facts */
@@ -155,6 +163,8 @@ export class Strip {
   draw() {
     this.width = Math.max(0, (this.canvas.parentElement?.clientWidth ?? 0) - 24);
     if (this.width < 120 || this.rows.length === 0) return;
+    const longest = Math.max(...this.rows.map((index) => this.instances[index].label.length));
+    this.left = Math.max(MIN_LABEL_PX, Math.min(this.width > 600 ? MAX_LABEL_PX : MIN_LABEL_PX, (longest + 2) * CHARACTER_PX + 12));
     const { theme } = this.app.timeline;
     const height = AXIS_PX + this.rows.length * this.rowHeight + 2;
     const context = fitCanvas(this.canvas, this.width, height);
@@ -163,14 +173,14 @@ export class Strip {
     context.textBaseline = 'middle';
     const scale = this.room / this.longest;
     for (const time of ticks(this.longest, this.room)) {
-      const x = LABEL_PX + time * scale;
+      const x = this.left + time * scale;
       context.fillStyle = theme.line;
       context.fillRect(x, AXIS_PX - 4, 1, height);
       context.fillStyle = theme.muted;
       if (x < this.width - 40) context.fillText(duration(time), x + 3, AXIS_PX / 2 - 1);
     }
     this.rows.forEach((index, row) => this.drawRow(context, index, AXIS_PX + row * this.rowHeight, scale));
-    this.drawMedian(context, LABEL_PX + this.typical.median * scale, height);
+    this.drawMedian(context, this.left + this.typical.median * scale, height);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {number} x @param {number} height */
@@ -195,9 +205,9 @@ export class Strip {
       context.fillRect(0, top, this.width, rowHeight);
     }
     context.fillStyle = theme.idle;
-    context.fillRect(LABEL_PX, top + 1, lengthOf(instance) * scale, rowHeight - 2);
+    context.fillRect(this.left, top + 1, lengthOf(instance) * scale, rowHeight - 2);
     context.globalAlpha = instance.whole ? 1 : 0.45;
-    paintInstance(context, this.app, this.gpu, instance, { left: LABEL_PX, top: top + 1, height: rowHeight - 2, scale, labels: false });
+    paintInstance(context, this.app, this.gpu, instance, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
     context.globalAlpha = 1;
     if (instance.outlier) {
       context.fillStyle = theme.bad;
@@ -208,12 +218,12 @@ export class Strip {
     context.fillStyle = instance.outlier ? theme.bad : theme.text;
     const mark = letter >= 0 ? `${'AB'[letter]} ` : index === this.typical.index ? '◆ ' : '';
     const text = `${mark}${instance.label}`;
-    const fits = Math.floor((LABEL_PX - 10) / CHARACTER_PX);
-    context.fillText(text.length <= fits ? text : `${mark}…${text.slice(text.length - fits + mark.length + 1)}`, 7, top + rowHeight / 2 + 0.5);
+    const fits = Math.floor((this.left - 10) / CHARACTER_PX);
+    context.fillText(text.length <= fits ? text : `${mark}…${lastWords(text, fits - mark.length - 1)}`, 7, top + rowHeight / 2 + 0.5);
     if (this.width <= 600) return;
     const over = lengthOf(instance) - this.typical.median;
     const share = `${over < 0 ? '−' : '+'}${percent(Math.abs(over), this.typical.median)}`;
-    context.fillText(`${duration(lengthOf(instance))}  ${instance.whole ? share : 'not counted'}`, LABEL_PX + this.room + 8, top + rowHeight / 2 + 0.5);
+    context.fillText(`${duration(lengthOf(instance))}  ${instance.whole ? share : 'not counted'}`, this.left + this.room + 8, top + rowHeight / 2 + 0.5);
   }
 
   /** The operation of an instance at a time, -1 for none. @param {Model} model @param {number} index @param {number} time  ns after its begin */

@@ -4,6 +4,7 @@
 import { categoryColor, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { fitCanvas, h, name, replace } from '../dom.js';
 import { counted, duration, integer, percent } from '../format.js';
+import { byStanding } from '../gpu-summary.js';
 import { lengthOf, rangeSources, tableSources, typical } from './instances.js';
 import { differenceOf, operationsOf, pairOperations } from './pairing.js';
 import { paintInstance, Strip } from './strip.js';
@@ -72,7 +73,8 @@ export class IterationsView {
 
   get sources() {
     const { model, timeline } = this.app;
-    return (this.found ??= [...tableSources(model), ...rangeSources(model, timeline.layout.projections)]);
+    const order = byStanding(model.timeline.utilization);
+    return (this.found ??= [...tableSources(model), ...rangeSources(model, timeline.layout.projections)].sort((a, b) => order(a.gpu, b.gpu)));
   }
 
   /** @param {string} key */

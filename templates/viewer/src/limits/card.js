@@ -47,9 +47,10 @@ function peakCard(app, limits) {
 }
 
 /** @param {ReturnType<typeof rooflineOf>} roofline */
-function leftOut({ placed, kernels, placedMs, ms }) {
-  const left = kernels - placed;
-  return `${integer(left)} of ${counted(kernels, 'kernel')} (${percent(ms - placedMs, ms)} of kernel time) not placed: the trace does not tell their sizes.`;
+function leftOut({ placed, elementwise, kernels, placedMs, ms }) {
+  const left = `${integer(kernels - placed)} of ${counted(kernels, 'kernel')} (${percent(ms - placedMs, ms)} of kernel time) not placed`;
+  if (elementwise === 0) return `${left}: the trace does not tell their sizes.`;
+  return `${left}: ${counted(elementwise, 'elementwise kernel')} by bandwidth alone, of the others the trace does not tell sizes.`;
 }
 
 /**

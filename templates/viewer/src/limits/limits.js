@@ -1,4 +1,5 @@
 /** @import { Model } from '../model.js' */
+import { integer } from '../format.js';
 import { records } from '../table-schema.js';
 
 /**
@@ -95,6 +96,23 @@ function productLimit(row, bandwidths) {
 }
 
 /** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+function elementwiseLimit(row) {
+  const { op, dtype, pct_of_limit: percent } = row;
+  if (typeof percent !== 'number') return null;
+  return {
+    kind: 'Elementwise operations',
+    label: `${op} ${integer(Number(row.elements))} ${dtype}`,
+    of: 'memory bandwidth',
+    reached: Number(row.achieved_gb_per_s),
+    peak: Number(row.limit_gb_per_s),
+    unit: 'GB/s',
+    percent,
+    weight: Number(row.total_time_ms),
+    table: 'elementwise_shapes',
+  };
+}
+
+/** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
 function stepLimit(row) {
   const { mfu_pct: percent, achieved_tflops: reached, peak_tflops: peak, gpu_count: gpus } = row;
   if (typeof percent !== 'number') return null;
@@ -127,6 +145,7 @@ export function limitsOf(model) {
   const sources = [
     ['mfu', stepLimit],
     ['gemm_shapes', (row) => productLimit(row, bandwidths)],
+    ['elementwise_shapes', elementwiseLimit],
     ['copy_rates', copyLimit],
     ['peer_copies', peerLimit],
     ['comm_ops', collectiveLimit],

@@ -23,8 +23,9 @@ const ROOM = 2;
  */
 
 /**
- * Kernels that the tables can place, the roofs above them, and what they leave out.
- * @param {Model} model @returns {{points: Point[], roofs: Roof[], placed: number, kernels: number, placedMs: number, ms: number}}
+ * Kernels that the tables can place, the roofs above them, and what they leave out: elementwise kernels have a bandwidth, but no
+ * known number of operations.
+ * @param {Model} model @returns {{points: Point[], roofs: Roof[], placed: number, elementwise: number, kernels: number, placedMs: number, ms: number}}
  */
 export function rooflineOf(model) {
   const bandwidths = memoryBandwidths(model);
@@ -49,8 +50,11 @@ export function rooflineOf(model) {
     placed += Number(row.kernel_count);
     placedMs += Number(row.total_time_ms);
   }
+  const elementwise = records(model.table('elementwise_shapes'))
+    .filter(({ pct_of_limit: percent }) => typeof percent === 'number')
+    .reduce((sum, { kernel_count: count }) => sum + Number(count), 0);
   const all = records(model.table('launch_rates')).find(({ scope }) => scope === 'all');
-  return { points, roofs: [...roofs.values()], placed, kernels: Number(all?.kernel_count ?? 0), placedMs, ms: Number(all?.kernel_time_ms ?? 0) };
+  return { points, roofs: [...roofs.values()], placed, elementwise, kernels: Number(all?.kernel_count ?? 0), placedMs, ms: Number(all?.kernel_time_ms ?? 0) };
 }
 
 /** What a roof allows, TFLOP/s. @param {Roof} roof @param {number} intensity */

@@ -8,6 +8,7 @@ function add(into, from) {
   into.wallSelfMs += from.wallSelfMs;
   into.gpuMs += from.gpuMs;
   into.gpuSelfMs += from.gpuSelfMs;
+  into.spanMs += from.spanMs;
 }
 
 /** Whether a range of the same name is open around it: its time is part of that one's. @param {RangeNode} node */
@@ -40,6 +41,7 @@ export function callersOf(root) {
   for (const child of turned.children) {
     turned.wallMs += child.wallMs;
     turned.gpuMs += child.gpuMs;
+    turned.spanMs += child.spanMs;
     turned.count += child.count;
   }
   return turned;

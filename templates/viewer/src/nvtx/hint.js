@@ -40,6 +40,7 @@ export function showHint(hint, node, root, metric, x, y) {
     h('div', {}, counted(node.count, 'instance')),
     h('div', {}, 'Wall ', h('b', {}, `${milliseconds(node.wallMs)} ms`), `, self ${milliseconds(node.wallSelfMs)} ms`),
     h('div', {}, 'GPU ', h('b', {}, `${milliseconds(node.gpuMs)} ms`), `, self ${milliseconds(node.gpuSelfMs)} ms`),
+    node.spanMs > 0 ? h('div', {}, 'Projected ', h('b', {}, `${milliseconds(node.spanMs)} ms`)) : null,
     h('div', {}, `${ofAll} of all${ofParent}`),
   );
   const box = hint.getBoundingClientRect();

@@ -1,4 +1,5 @@
-/** @import { Table } from '../types.js' */
+/** @import { Lane, Table } from '../types.js' */
+/** @import { Projected } from '../projection.js' */
 /** @import { Model } from '../model.js' */
 import { Paths } from '../paths.js';
 import { columnIndex } from '../table-schema.js';
@@ -16,20 +17,22 @@ import { columnIndex } from '../table-schema.js';
  * @property {number} wallSelfMs
  * @property {number} gpuMs
  * @property {number} gpuSelfMs
+ * @property {number} spanMs  from the first to the last operation that an instance launched on a GPU, summed; see addSpans
  * @property {number | null} pid
  * @property {number | null} tid
  * @property {number} [first]  when it began first, to sort by
  */
 
-/** @typedef {'wall' | 'gpu'} Metric */
+/** @typedef {'wall' | 'gpu' | 'span'} Metric */
 
 /** @param {RangeNode} node @param {Metric} metric */
 export function totalOf(node, metric) {
-  return metric === 'wall' ? node.wallMs : node.gpuMs;
+  return { wall: node.wallMs, gpu: node.gpuMs, span: node.spanMs }[metric];
 }
 
 /** @param {RangeNode} node @param {Metric} metric */
 export function selfOf(node, metric) {
+  if (metric === 'span') return Math.max(0, node.children.reduce((rest, child) => rest - child.spanMs, node.spanMs));
   return metric === 'wall' ? node.wallSelfMs : node.gpuSelfMs;
 }
 
@@ -47,6 +50,7 @@ export function makeNode(name, parent, key, isGroup = false) {
     wallSelfMs: 0,
     gpuMs: 0,
     gpuSelfMs: 0,
+    spanMs: 0,
     pid: null,
     tid: null,
   };
@@ -134,24 +138,46 @@ export function sortedChildren(node, metric) {
  * @param {RangeNode} root @param {Model} model
  */
 export function orderByTime(root, model) {
-  const paths = new Paths(model);
   const { start } = model.events;
   /** @type {Map<string, number>} */
   const firsts = new Map();
-  for (const lane of model.lanes) {
-    if (lane.kind !== 'nvtx') continue;
-    for (let i = lane.first; i < lane.first + lane.count; i++) {
-      const path = paths.texts[paths.of[i]];
-      const before = firsts.get(path);
-      if (before === undefined || start[i] < before) firsts.set(path, start[i]);
-    }
-  }
-  /** @param {RangeNode} node @param {string} above */
-  const visit = (node, above) => {
-    const path = node.isGroup ? '' : above === '' ? node.name.toLowerCase() : `${above}/${node.name.toLowerCase()}`;
-    for (const child of node.children) visit(child, path);
+  eachRange(model, (range, path) => firsts.set(path, Math.min(firsts.get(path) ?? Infinity, start[range])));
+  eachNode(root, (node, path) => {
     node.first = node.isGroup ? Math.min(...node.children.map((child) => child.first ?? Infinity)) : (firsts.get(path) ?? Infinity);
     if (!Number.isFinite(node.first)) node.first = Number.MAX_VALUE;
-  };
-  visit(root, '');
+  });
+}
+
+/** @param {Model} model @param {(range: number, path: string, lane: Lane) => void} visit */
+function eachRange(model, visit) {
+  const paths = new Paths(model);
+  for (const lane of model.lanes) {
+    if (lane.kind !== 'nvtx') continue;
+    for (let i = lane.first; i < lane.first + lane.count; i++) visit(i, paths.texts[paths.of[i]], lane);
+  }
+}
+
+/** Nodes with their paths as Paths has them, children first. @param {RangeNode} node @param {(node: RangeNode, path: string) => void} visit */
+function eachNode(node, visit, above = '') {
+  const path = node.isGroup ? '' : above === '' ? node.name.toLowerCase() : `${above}/${node.name.toLowerCase()}`;
+  for (const child of node.children) eachNode(child, visit, path);
+  visit(node, path);
+}
+
+/**
+ * Gives every range the time that its instances took on the GPUs, each from the first to the last operation that it launched.
+ * @param {RangeNode} root @param {Model} model  with every event @param {Map<number, Projected[]>} projected  by GPU
+ */
+export function addSpans(root, model, projected) {
+  const spans = new Float64Array(model.count);
+  for (const list of projected.values()) for (const { range, start, end } of list) spans[range] += (end - start) / 1e6;
+  /** @type {Map<string, number>}  by path, of all threads and of each */
+  const sums = new Map();
+  eachRange(model, (range, path, lane) => {
+    for (const key of [path, `${lane.pid}:${lane.tid}:${path}`]) sums.set(key, (sums.get(key) ?? 0) + spans[range]);
+  });
+  eachNode(root, (node, path) => {
+    if (node.isGroup) node.spanMs = node.children.reduce((sum, child) => sum + child.spanMs, 0);
+    else node.spanMs = sums.get(node.pid === null ? path : `${node.pid}:${node.tid}:${path}`) ?? 0;
+  });
 }

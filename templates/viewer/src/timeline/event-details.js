@@ -4,6 +4,7 @@
 import { copyText, h, name } from '../dom.js';
 import { bytes, duration, integer, percent } from '../format.js';
 import { histogram } from '../histogram.js';
+import { meanDuring, metricStrip } from '../metric-strip.js';
 import { scatter } from '../scatter.js';
 import { launchedBy } from './launched.js';
 import { rearrange } from './rearrange.js';
@@ -11,6 +12,7 @@ import { callClass } from './stats.js';
 import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
+const METRICS_MAX = 4;
 const KIND_LABELS = {
   kernel: 'Kernel',
   copy: 'Memory copy',
@@ -290,7 +292,23 @@ function distribution(view, event, lane) {
       event,
       { from: model.startNs, to: model.endNs, color, accent: theme.text, line: theme.line, select: (other) => view.selectEvent(other, { reveal: true }) },
     ),
+    ...(model.isGpuLane(lane) ? metrics(view, events, lane.gpu) : []),
   ];
+}
+
+/** What the GPU's sampled metrics were over the same time. @param {TimelineView} view @param {number[]} events @param {number} gpu */
+function metrics(view, events, gpu) {
+  const { model, theme } = view;
+  const charts = view.layout.tracks.flatMap(({ chart }) => (chart?.kind === 'metric' && chart.gpu === gpu ? [chart] : []));
+  if (charts.length === 0) return [];
+  const spans = events.map((event) => ({ start: model.events.start[event], end: model.end(event) }));
+  return charts
+    .flatMap((chart) => {
+      const mean = meanDuring(chart, spans);
+      return mean === null ? [] : [{ chart, mean }];
+    })
+    .slice(0, METRICS_MAX)
+    .map(({ chart, mean }) => metricStrip(chart, mean, { from: model.startNs, to: model.endNs, color: theme.muted, line: theme.line }));
 }
 
 /** What an aggregate of kernels consists of. @param {TimelineView} view @param {number} event @returns {Child[]} */

@@ -4,7 +4,7 @@
 /** @import { Spans } from './spans.js' */
 /** @import { Chart } from './charts.js' */
 /** @import { Projected } from '../projection.js' */
-import { worstFirst } from '../gpu-summary.js';
+import { byStanding } from '../gpu-summary.js';
 import { bisect } from '../model.js';
 import { projectRanges } from '../projection.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
@@ -111,13 +111,12 @@ export class Layout {
     const gaps = readGaps(model);
     const [memory, metrics] = [this.memory, metricCharts(model)];
     const [activity, steps, collectives] = [activitySpans(model), stepSpans(model), collectiveSpans(model)];
-    const stand = worstFirst(model.timeline.utilization).first.map(({ device_id: id }) => id);
-    const at = (/** @type {{id: number}} */ { id }) => (stand.includes(id) ? stand.indexOf(id) : stand.length);
-    for (const gpu of [...model.timeline.gpus].sort((a, b) => at(a) - at(b))) {
+    const order = byStanding(model.timeline.utilization);
+    for (const gpu of [...model.timeline.gpus].sort((a, b) => order(a.id, b.id))) {
       const key = `g${gpu.id}`;
       const parents = [key];
       const utilization = model.timeline.utilization.find((candidate) => candidate.device_id === gpu.id);
-      this.add({ type: 'gpu', key, label: gpu.label, height: HEADER_HEIGHT, gpu: gpu.id, utilization });
+      this.add({ type: 'gpu', key, label: model.gpuLabels.get(gpu.id) ?? gpu.label, height: HEADER_HEIGHT, gpu: gpu.id, utilization });
       if (model.timeline.gpus.length > OPEN_GPUS) this.closed.add(key);
       if (utilization) {
         this.add({

@@ -1,0 +1,110 @@
+#include "analyses/gemm/elementwise.h"
+#include "config/gpu_facts.h"
+#include "tables/elementwise_shapes.h"
+#include "tables/gpus.h"
+
+#include <stdlib.h>
+
+/* What an operation that ran moves. */
+struct moved {
+  const struct nai_gemm_run *run;
+  const struct nai_gemm_kind *kind;
+  int dtype;
+};
+
+int nai_gemm_value_bytes(int dtype) {
+  static const int bytes[NAI_DTYPE_COUNT] = {
+      [NAI_DTYPE_FP16] = 2, [NAI_DTYPE_BF16] = 2, [NAI_DTYPE_TF32] = 4, [NAI_DTYPE_FP32] = 4, [NAI_DTYPE_FP8] = 1};
+  return bytes[dtype];
+}
+
+double nai_gemm_bandwidth(const struct nai_model *m, uint32_t gpu) {
+  int64_t bandwidth = nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GPUS_memory_bytes_per_s);
+  return bandwidth == NAI_NULL_I64 || bandwidth <= 0 ? 0 : (double)bandwidth;
+}
+
+static int compare(const void *pa, const void *pb) {
+  const struct moved *a = pa, *b = pb;
+  const struct nai_matrix_shape *s = &a->kind->shape, *t = &b->kind->shape;
+  const int64_t keys[][2] = {{a->run->gpu, b->run->gpu},
+                             {a->kind->name, b->kind->name},
+                             {s->m, t->m},
+                             {(int64_t)s->values, (int64_t)t->values},
+                             {a->dtype, b->dtype}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1])
+      return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+static const char *note_of(const struct nai_model *m, const struct ELEMENTWISE_SHAPES_row *row, uint32_t gpu,
+                           int dtype) {
+  int64_t cache = nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GPUS_l2_bytes);
+  if (dtype < 0)
+    return "the kernel's name does not tell one type for all values";
+  if (nai_gemm_bandwidth(m, gpu) <= 0)
+    return "the export does not tell the memory's bandwidth";
+  if (cache == NAI_NULL_I64 || row->bytes_per_op <= (double)cache)
+    return "the L2 cache may hold what is read and written";
+  if (row->achieved_gb_per_s > row->limit_gb_per_s)
+    return "faster than the memory: part of it is in the cache, or the type is not as assumed";
+  return NULL;
+}
+
+static void set_rates(struct ELEMENTWISE_SHAPES_row *row, const struct nai_model *m, const struct moved *first) {
+  uint32_t gpu = first->run->gpu;
+  double limit = nai_gemm_bandwidth(m, gpu);
+  if (limit > 0)
+    row->limit_gb_per_s = limit / 1e9;
+  if (first->dtype >= 0) {
+    row->dtype = nai_dtype_name((enum nai_dtype)first->dtype);
+    row->bytes_per_op = first->kind->shape.values * nai_gemm_value_bytes(first->dtype);
+    if (row->total_time_ns > 0)
+      row->achieved_gb_per_s = row->bytes_per_op * (double)row->count / (double)row->total_time_ns;
+  }
+  row->note = note_of(m, row, gpu, first->dtype);
+  if (!row->note && row->total_time_ns > 0)
+    row->pct_of_limit = nai_percent(row->achieved_gb_per_s, row->limit_gb_per_s);
+}
+
+static void put(struct nai_table *out, const struct nai_model *m, const struct moved *group, uint32_t n) {
+  int64_t kernels = 0, total = 0;
+  uint32_t longest = group->run->longest;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t kernel = group[i].run->longest;
+    int64_t more = nai_kernel_ns(m, kernel) - nai_kernel_ns(m, longest);
+    kernels += group[i].run->kernels;
+    total += group[i].run->ns;
+    if (more > 0 || (!more && nai_at(&m->kernels.start_ns, kernel) < nai_at(&m->kernels.start_ns, longest)))
+      longest = kernel;
+  }
+  struct ELEMENTWISE_SHAPES_row row =
+      NAI_ROW(ELEMENTWISE_SHAPES, .device_id = nai_model_device(m, group->run->gpu),
+              .op = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, group->kind->name),
+              .elements = group->kind->shape.m, .values = (int64_t)group->kind->shape.values, .count = n,
+              .kernel_count = kernels, .total_time_ns = total, .longest_kernel = nai_model_kernel_name(m, longest),
+              .longest_start_ns = nai_at(&m->kernels.start_ns, longest),
+              .longest_end_ns = nai_at(&m->kernels.end_ns, longest));
+  set_rates(&row, m, group);
+  ELEMENTWISE_SHAPES_add(out, &row);
+}
+
+int nai_elementwise_put(const struct nai_node_io *io, const struct nai_gemms *g, struct nai_table *out,
+                        struct nai_err *err) {
+  struct moved *moved;
+  uint32_t count = 0;
+  NAI_TRY(NAI_NEW(moved, io->arena, g->run_count, err));
+  for (uint32_t i = 0; i < g->run_count; i++) {
+    const struct nai_gemm_run *run = &g->runs[i];
+    const char *name = nai_model_kernel_name(g->m, run->longest);
+    if (g->kinds[run->kind].shape.elementwise)
+      moved[count++] = (struct moved){run, &g->kinds[run->kind], nai_kernel_classes_value_dtype(g->m->classes, name)};
+  }
+  qsort(moved, count, sizeof *moved, compare);
+  for (uint32_t i = 0, j; i < count; i = j) {
+    for (j = i + 1; j < count && compare(&moved[i], &moved[j]) == 0; j++)
+      ;
+    put(out, g->m, moved + i, j - i);
+  }
+  return NAI_OK;
+}
