@@ -97,12 +97,15 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
     nai_buf_printf(out, " on %s", finding->scope);
 }
 
-/* "12 %", or "simulated 9 %" where it was. */
+/* "12 %", or "simulated 9 %" where it was: "per step" where the others are shares of the capture. */
 static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said,
                      const char *before) {
   if (strcmp(finding->simulated_state, "ok") == 0) {
+    bool window = strcmp(finding->simulated_of, "window") == 0, unit = strcmp(finding->simulated_of, "unit") == 0;
     nai_buf_puts(out, "simulated ");
     nai_fmt_percent(out, finding->simulated_pct);
+    if (!said->partition)
+      nai_buf_puts(out, window ? " of the window" : unit ? " per repetition" : " per step");
     return;
   }
   put_share(out, finding, said);
