@@ -261,10 +261,13 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
     nai_buf_puts(&piece, piece.len && said.first >= 0 ? " " : "");
     if (said.first >= 0 && detail != NO_LOSS)
       nai_report_verdict_loss(&piece, report, &with, detail);
-    else if (losses && gpus && said.first < 0)
-      nai_report_verdict_no_loss(&piece, report);
+    NAI_SCOPED(nai_buf) larger = {0};
     if (losses && i < WAYS)
-      nai_report_verdict_larger(&piece, findings, &with, detail <= SECOND_IN_SHORT);
+      nai_report_verdict_larger(&larger, findings, &with, detail <= SECOND_IN_SHORT);
+    if (losses && gpus && said.first < 0)
+      nai_report_verdict_no_loss(&piece, report, larger.len > 0);
+    nai_buf_puts(&piece, nai_buf_str(&larger));
+    piece.oom |= larger.oom;
     if (add(v, &piece))
       return;
   }

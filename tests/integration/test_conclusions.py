@@ -101,6 +101,21 @@ class DominantKernel(unittest.TestCase):
         self.assertNotRegex(renamed.verdict, "selected_inversion|other")
         self.assertNotIn("python3", generated("copy-bound").verdict)
 
+    def test_idle_time_is_named_once(self):
+        """By the less certain loss, where there is one."""
+        cameras = each(sibling("jetson_lab", "report14"), sibling("jetson_lab", "report15"))
+        for said in [generated("cpp")] + cameras:
+            self.assertRegex(said.verdict, "No actionable finding")
+            self.assertEqual(said.verdict.lower().count("host-bound"), said in cameras, said.verdict)
+
+    def test_a_loss_below_the_simulated_one_is_not_called_larger(self):
+        """Its bound is, but of what a simulation found the bound says nothing more."""
+        storm = generated("launch-storm")
+        first, larger = storm.findings["unfused-elementwise"], storm.findings["few-long-calls"]
+        self.assertGreater(larger["saving_ns"], first["saving_ns"])
+        self.assertGreater(100 * first["simulated"]["saving_ns"] / first["simulated"]["now_ns"], larger["pct_of_active"])
+        self.assertNotIn("Larger", storm.verdict)
+
     def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
             self.assertRegex(said.verdict, r"\(simulated [\d.]+ % per step\); then grid too small")
