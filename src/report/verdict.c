@@ -6,19 +6,42 @@
 #include "tables/data_quality.h"
 #include "tables/findings.h"
 #include "tables/nvtx_ranges.h"
+#include "tables/process_summary.h"
 #include "tables/repeating_units.h"
 #include "tables/workload.h"
 
 #include <math.h>
 #include <string.h>
 
-/* "PyTorch training in Python": what the program was recognised as; "" for plain CUDA. */
-static const char *program(const struct nai_report *report) {
+/* The executable of all kernels; "" where there are several. */
+static const char *executable(const struct nai_report *report) {
+  const struct nai_table *processes = nai_report_table(report, "process_summary");
+  const char *only = "";
+  for (int64_t i = 0; i < processes->rows; i++) {
+    const char *name = nai_get_str(processes, i, PROCESS_SUMMARY_process_name);
+    if (nai_get_i64(processes, i, PROCESS_SUMMARY_kernel_count) <= 0)
+      continue;
+    if (*only && strcmp(only, name) != 0)
+      return "";
+    only = name;
+  }
+  return only;
+}
+
+/* "PyTorch training in Python": what the program was recognised as; else what a compiled one is called: "gaussian"; an
+ * interpreter's name says nothing. */
+static void put_what(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *workload = nai_report_table(report, "workload");
-  for (int64_t i = 0; i < workload->rows; i++)
-    if (nai_get_i64(workload, i, WORKLOAD_pid) == NAI_NULL_I64)
-      return nai_get_str(workload, i, WORKLOAD_program);
-  return "";
+  for (int64_t i = 0; i < workload->rows; i++) {
+    const struct WORKLOAD_row row = WORKLOAD_at(workload, i);
+    bool compiled = strcmp(row.language, "C++") == 0 || strcmp(row.language, "Fortran") == 0;
+    const char *name = compiled ? executable(report) : "";
+    if (row.pid != NAI_NULL_I64)
+      continue;
+    nai_buf_puts(out, row.program);
+    if (!*row.program)
+      nai_report_verdict_name(out, name);
+  }
 }
 
 /* --- words ---------------------------------------------------------------------------------------- */
@@ -160,8 +183,8 @@ static void put_longest_range(struct nai_buf *out, const struct nai_report *repo
  * is said by the course of the capture. */
 static bool add_leading(struct verdict *v, const struct nai_report *report, bool gpus) {
   const struct nai_table *findings = nai_report_table(report, "findings");
-  const char *what = program(report);
-  NAI_SCOPED(nai_buf) out = {0};
+  NAI_SCOPED(nai_buf) out = {0}, what = {0};
+  put_what(&what, report);
   bool any = false;
   for (int64_t i = 0; i < findings->rows && nai_get_i64(findings, i, FINDINGS_leads) == 1; i++) {
     if (gpus && nai_report_severity(findings, i) == NAI_SEVERITY_INFO)
@@ -169,8 +192,8 @@ static bool add_leading(struct verdict *v, const struct nai_report *report, bool
     const char *title = nai_get_str(findings, i, FINDINGS_title), *place = nai_get_str(findings, i, FINDINGS_place);
     if (any)
       nai_buf_puts(&out, "; ");
-    else if (*what)
-      nai_buf_printf(&out, "%s. ", what);
+    else if (what.len)
+      nai_buf_printf(&out, "%s. ", nai_buf_str(&what));
     if (any)
       nai_report_verdict_within(&out, title);
     else
@@ -192,11 +215,12 @@ static bool add_leading(struct verdict *v, const struct nai_report *report, bool
 static void put_program(struct nai_buf *out, const struct nai_report *report, const struct said *said, bool gpus,
                         bool led, enum course_detail detail) {
   struct nai_capture_course course;
-  const char *what = led ? "" : program(report);
+  if (!led)
+    put_what(out, report);
   nai_capture_course_of(&course, report);
   bool ranges = nai_report_table(report, "nvtx_ranges")->rows > 0, calls = course.ns[NAI_CAPTURE_CALLS] > 0;
-  if (*what)
-    nai_buf_printf(out, "%s%s", what, gpus || calls ? ", " : ". ");
+  if (out->len)
+    nai_buf_puts(out, gpus || calls ? ", " : ". ");
   if (said->partition)
     nai_report_verdict_active(out, report, &course, &said->dominant, detail);
   else if (gpus || calls)
@@ -237,10 +261,13 @@ static void add_main(struct verdict *v, const struct nai_report *report, bool gp
     nai_buf_puts(&piece, piece.len && said.first >= 0 ? " " : "");
     if (said.first >= 0 && detail != NO_LOSS)
       nai_report_verdict_loss(&piece, report, &with, detail);
-    else if (losses && gpus && said.first < 0)
-      nai_report_verdict_no_loss(&piece, report);
+    NAI_SCOPED(nai_buf) larger = {0};
     if (losses && i < WAYS)
-      nai_report_verdict_larger(&piece, findings, &with, detail <= SECOND_IN_SHORT);
+      nai_report_verdict_larger(&larger, findings, &with, detail <= SECOND_IN_SHORT);
+    if (losses && gpus && said.first < 0)
+      nai_report_verdict_no_loss(&piece, report, larger.len > 0);
+    nai_buf_puts(&piece, nai_buf_str(&larger));
+    piece.oom |= larger.oom;
     if (add(v, &piece))
       return;
   }

@@ -97,12 +97,15 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
     nai_buf_printf(out, " on %s", finding->scope);
 }
 
-/* "12 %", or "simulated 9 %" where it was. */
+/* "12 %", or "simulated 9 %" where it was: "per step" where the others are shares of the capture. */
 static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said,
                      const char *before) {
   if (strcmp(finding->simulated_state, "ok") == 0) {
+    bool window = strcmp(finding->simulated_of, "window") == 0, unit = strcmp(finding->simulated_of, "unit") == 0;
     nai_buf_puts(out, "simulated ");
     nai_fmt_percent(out, finding->simulated_pct);
+    if (!said->partition)
+      nai_buf_puts(out, window ? " of the window" : unit ? " per repetition" : " per step");
     return;
   }
   put_share(out, finding, said);
@@ -177,10 +180,11 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
   enum { MAX_REASON_WORDS = 10 };
   int64_t loss = said->first, at = -1;
   int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns);
+  double simulated = said->simulated ? nai_get_f64(findings, loss, FINDINGS_simulated_pct) : 0;
   for (int64_t i = 0; i < findings->rows; i++) {
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
     if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
-        *finding.part_of || *finding.simulated_state || isnan(finding.pct_of_active) ||
+        *finding.part_of || *finding.simulated_state || !(finding.pct_of_active > simulated) ||
         strcmp(finding.share_of, "active time") != 0)
       continue;
     most = finding.saving_ns;
@@ -219,7 +223,7 @@ static const char *main_cause(const struct nai_report *report) {
 }
 
 /* Why there is nothing to act on: what fills the time. A GPU that is idle is never called well used. */
-void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *report) {
+void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *report, bool less_certain) {
   enum { IDLE_PCT = 10 };
   const struct nai_table *gpus = nai_report_table(report, "gpu_active");
   double idle = 0, copy = 0;
@@ -236,7 +240,7 @@ void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *re
     nai_buf_puts(out, " No actionable finding in the GPU work.");
     return;
   }
-  if (idle >= IDLE_PCT && cause)
+  if (idle >= IDLE_PCT && cause && !less_certain)
     nai_buf_printf(out, " No actionable finding: most idle time is %s.", cause);
   else
     nai_buf_puts(out, idle + copy >= IDLE_PCT ? " No actionable finding."

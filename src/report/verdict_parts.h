@@ -58,5 +58,5 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
  */
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
                                bool second_named);
-/* Why there is nothing to act on: what fills the time. */
-void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *report);
+/* Why there is nothing to act on: what fills the time, unless a less certain loss is named behind it. */
+void nai_report_verdict_no_loss(struct nai_buf *out, const struct nai_report *report, bool less_certain);

@@ -94,6 +94,32 @@ class DominantKernel(unittest.TestCase):
         usual = sum(d * d for d in lengths) / sum(lengths)
         self.assertEqual(float(row["duration_us"]) * 1000, min(lengths, key=lambda d: abs(d - usual)))
 
+    def test_a_program_of_which_no_more_is_known_has_its_name(self):
+        """An executable that all kernels come from; not an interpreter, nor one of several programs."""
+        renamed = edited(trace("two-processes"), "two-programs", "UPDATE PROCESSES SET name = '/opt/other' WHERE pid = 7102")
+        self.assertRegex(generated("two-processes").verdict, r": selected_inversion, ")
+        self.assertNotRegex(renamed.verdict, "selected_inversion|other")
+        self.assertNotIn("python3", generated("copy-bound").verdict)
+
+    def test_idle_time_is_named_once(self):
+        """By the less certain loss, where there is one."""
+        cameras = each(sibling("jetson_lab", "report14"), sibling("jetson_lab", "report15"))
+        for said in [generated("cpp")] + cameras:
+            self.assertRegex(said.verdict, "No actionable finding")
+            self.assertEqual(said.verdict.lower().count("host-bound"), said in cameras, said.verdict)
+
+    def test_a_loss_below_the_simulated_one_is_not_called_larger(self):
+        """Its bound is, but of what a simulation found the bound says nothing more."""
+        storm = generated("launch-storm")
+        first, larger = storm.findings["unfused-elementwise"], storm.findings["few-long-calls"]
+        self.assertGreater(larger["saving_ns"], first["saving_ns"])
+        self.assertGreater(100 * first["simulated"]["saving_ns"] / first["simulated"]["now_ns"], larger["pct_of_active"])
+        self.assertNotIn("Larger", storm.verdict)
+
+    def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
+        for said in each(sibling("triangular_solves", "nsys_report__report_level")):
+            self.assertRegex(said.verdict, r"\(simulated [\d.]+ % per step\); then grid too small")
+
     def test_it_is_said_where_nothing_else_is_wrong(self):
         said = generated("two-processes")
         finding = said.findings["dominant-kernel"]
@@ -148,6 +174,7 @@ class Bounds(unittest.TestCase):
             said = lossy.findings["underfilled"]["saving_ns"] / frames[0]
             self.assertTrue(0.8 * won <= said <= 1.1 * won, (version, said, won))
             self.assertIn("with more blocks alone", lossy.evidence("underfilled"))
+            self.assertIn("6 such blocks fit on an SM, the grid is 0.02 of a wave", lossy.evidence("underfilled"))
             self.assertNotIn("upper bound", lossy.evidence("underfilled"))
 
     def test_no_version_wins_more_than_all_findings_say(self):
@@ -663,7 +690,12 @@ class WhatExpertsAskFirst(unittest.TestCase):
             self.assertIn("takes no longer", real("solver_nvtx_osrt_sched").evidence("underfilled"))
             self.assertNotIn("takes no longer", real("mig_a30").evidence("underfilled"))
         if real("unified_memory"):
-            self.assertEqual(real("unified_memory").findings["uvm-bound"]["severity"], "high")
+            self.assertEqual(real("unified_memory").findings["uvm-bound"]["severity"], "medium")
+
+    def test_time_of_the_host_begins_with_a_function(self):
+        for said in each(real("mordred_2021")):
+            self.assertIn("**Start with `getc`**", said.advice)
+        self.assertNotIn("Start with `", generated("shapes").advice)  # no samples
 
     def test_copies_that_need_not_be(self):
         self.assertIn("repeated-copies", generated("tiny-copies").findings)

@@ -524,6 +524,8 @@ static void each_rule_fires(void **state) {
       {"copies-on-compute-stream/medium", {{"losses", "device_id=3;what=copies_on_compute_stream;time_ns=9000000"}}},
       {"tiny-copies/low", {{"losses", "device_id=3;what=tiny_copies;time_ns=3000000"}}},
       {"uvm-bound/high", {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"}}},
+      {"uvm-bound/medium", /* most of the kernels' time, but kernels take little of the active time */
+       {{"losses", "device_id=3;what=page_migration;time_ns=6000000;pct_of_kind=72"}}},
       {"few-long-calls/info", {{"losses", "device_id=3;what=long_calls;time_ns=30000000;gain_ns=29000000"}}},
       {"uvm-bound/high", /* which says why calls are long */
        {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"},
@@ -538,7 +540,8 @@ static void each_rule_fires(void **state) {
        {{"gpu_metrics",
          "device_id=3;coverage_pct=90;metric=SMs Active [Throughput %];metric_unit=%;during=busy;mean=30"},
         {"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"}}},
-      {"underfilled/high uvm-bound/high", /* pages move in a part of the kernel, and more blocks would help the rest */
+      {"underfilled/high uvm-bound/medium", /* pages move in a part of the kernel, and more blocks would help the rest
+                                             */
        {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"},
         {"losses", "device_id=3;what=underfilled;time_ns=50000000;gain_ns=50000000;pct_of_kind=80"},
         {"kernel_shape", "device_id=3;kernel_name=k;category=other;fill=underfilled;total_time_ns=50000000"},
