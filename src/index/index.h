@@ -11,9 +11,8 @@ struct nai_run;
 
 struct nai_index {
   struct nai_table *runs, *metrics, *findings, *kernels;
-  struct nai_table *more; /* one more table for index.sqlite (a store's changes), or NULL; borrowed */
-  const char *title;      /* of the page; borrowed */
-  const char *what;       /* how the page calls an entry and their group: "item", "group"; borrowed */
+  const char *title; /* of the page; borrowed */
+  const char *what;  /* how the page calls an entry and their group: "item", "group"; borrowed */
   const char *group;
   const char
       *directory; /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
@@ -47,18 +46,23 @@ int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const c
 NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct nai_err *err);
 
 /* Writes index.sqlite, index.csv and the parts of index.html, each by renaming, in this order, and removes parts that
- * an earlier, longer index had. Sorts the index. */
+ * an earlier, longer index had. Runs are in parts of 1,000, the worst first. Sorts the index. */
 NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
+/* The same piece by piece, so that memory is for one piece: begin, add indexes, each of other runs than those before,
+ * finish. The same pieces in the same order give the same bytes. Titles and words are those of the index added last. */
+struct nai_index_writer;
+NAI_MUST_CHECK int nai_index_writer_begin(struct nai_index_writer **out, const char *directory, struct nai_err *err);
+NAI_MUST_CHECK int nai_index_writer_add(struct nai_index_writer *writer, struct nai_index *index, struct nai_err *err);
+/* `more`: one more table for index.sqlite, or NULL. */
+NAI_MUST_CHECK int nai_index_writer_finish(struct nai_index_writer *writer, const struct nai_table *more,
+                                           struct nai_err *err);
+void nai_index_writer_free(struct nai_index_writer *writer);
+NAI_OWNER(nai_index_writer)
 /* Whether a run with that status was analyzed: "ok", or "no-gpu" where its trace has no GPU activity. */
 bool nai_index_is_analyzed(const char *status);
 extern const char nai_index_no_gpu[]; /* "no-gpu" */
 /* Whether the report of a run, by the path in its row, is there. */
 bool nai_index_has_report(const struct nai_index *index, const char *path);
-/* Of a sorted index: calls `write` with every part of its page, from the last to the first, which is index.html. Runs
- * are in parts of 1,000, the worst first. */
-typedef int nai_index_page_fn(void *ctx, int64_t part, const struct nai_buf *text, struct nai_err *err);
-NAI_MUST_CHECK int nai_index_pages(const struct nai_index *index, nai_index_page_fn *write, void *ctx,
-                                   struct nai_err *err);
 /* The file of a part, from 0: index.html, index-part2.html, ... */
 enum { NAI_INDEX_PAGE_NAME = 40 };
 void nai_index_page_name(char out[NAI_INDEX_PAGE_NAME], int64_t part);

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
-enum { PART_ROWS = 1000 }; /* of index.html: what a browser opens at once */
 
 bool nai_index_has_report(const struct nai_index *index, const char *path) {
   char file[PATH_MAX];
@@ -92,11 +91,12 @@ static void put_bar(struct nai_view *map, const struct nai_index *index, const c
   }
 }
 
-static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row) {
+/* `number` is its place in the index; `row` that in this table of runs. */
+static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row, uint32_t number) {
   struct RUNS_row run = RUNS_at(index->runs, row);
   struct nai_view *map = nai_view_add_map(list);
   nai_view_put_text(map, "id", run.run_id);
-  nai_view_put_int(map, "row", row);
+  nai_view_put_int(map, "row", number);
   nai_view_put_bool(map, "ok", is_ok(&run));
   nai_view_put_text(map, "path", is_ok(&run) && nai_index_has_report(index, run.path) ? run.path : NULL);
   nai_view_put_text(map, "series", run.series);
@@ -115,46 +115,25 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   put_bar(map, index, run.run_id);
 }
 
-/* What the text and all parts of the page sum up, found once. Arrays are the arena's. */
-struct sums {
-  uint32_t *order; /* rows of runs, the worst first */
-  struct nai_index_rule *rules;
-  struct nai_index_spread *spreads;
-  uint32_t rule_count, spread_count;
-};
-
-static int sum_up(struct sums *s, const struct nai_index *index, struct nai_arena *arena, struct nai_err *err) {
-  NAI_TRY(nai_index_order(&s->order, index, arena, err));
-  NAI_TRY(nai_index_rules(&s->rules, &s->rule_count, index, arena, err));
-  return nai_index_spreads(&s->spreads, &s->spread_count, index, arena, err);
+static void put_counts(struct nai_view *view, const struct nai_index_sums *sums) {
+  nai_view_put_int(view, "run_count", sums->entry_count);
+  nai_view_put_trusted(view, "run_s", sums->entry_count == 1 ? "" : "s");
+  nai_view_put_bool(view, "any_failed", sums->failed > 0);
+  nai_view_put_int(view, "failed_count", sums->failed);
+  nai_view_put_int(view, "ok_count", sums->entry_count - sums->failed);
 }
 
-static int64_t count_failed(const struct nai_index *index) {
-  int64_t failed = 0;
-  for (int64_t i = 0; i < index->runs->rows; i++)
-    failed += !nai_index_is_analyzed(nai_get_str(index->runs, i, RUNS_status));
-  return failed;
-}
-
-static void put_counts(struct nai_view *view, const struct nai_index *index) {
-  int64_t failed = count_failed(index);
-  nai_view_put_int(view, "run_count", index->runs->rows);
-  nai_view_put_trusted(view, "run_s", index->runs->rows == 1 ? "" : "s");
-  nai_view_put_bool(view, "any_failed", failed > 0);
-  nai_view_put_int(view, "failed_count", failed);
-  nai_view_put_int(view, "ok_count", index->runs->rows - failed);
-}
-
-/* Of a text: what was found in the worst runs, and what failed. */
-static void put_worst(struct nai_view *view, const struct nai_index *index, const struct sums *s) {
+/* Of a text about all runs: what was found in the worst, and what failed. */
+static void put_worst(struct nai_view *view, const struct nai_index *index, const struct nai_index_sums *sums) {
   struct nai_view *runs = nai_view_put_list(view, "runs"), *refused = nai_view_put_list(view, "failed");
   int64_t found = 0, errors = 0;
-  for (int64_t i = 0; i < index->runs->rows; i++) {
-    struct RUNS_row run = RUNS_at(index->runs, s->order[i]);
+  for (uint32_t i = 0; i < sums->entry_count; i++) {
+    uint32_t row = sums->entries[i].row;
+    struct RUNS_row run = RUNS_at(index->runs, row);
     if (!is_ok(&run) && errors++ < MARKDOWN_ERRORS)
-      put_run(refused, index, s->order[i]);
+      put_run(refused, index, row, row);
     if (is_ok(&run) && *run.worst_title && found++ < MARKDOWN_ROWS) /* a short list has no room for the rest */
-      put_run(runs, index, s->order[i]);
+      put_run(runs, index, row, row);
   }
   nai_view_put_bool(view, "any_runs", found > 0);
   nai_view_put_bool(view, "more_runs", found > MARKDOWN_ROWS);
@@ -162,7 +141,7 @@ static void put_worst(struct nai_view *view, const struct nai_index *index, cons
   nai_view_put_bool(view, "more_failed", errors > MARKDOWN_ERRORS);
 }
 
-static void put_rules(struct nai_view *view, const struct nai_index *index, const struct sums *s) {
+static void put_rules(struct nai_view *view, const struct nai_index *index, const struct nai_index_sums *s) {
   struct nai_view *list = nai_view_put_list(view, "findings");
   const struct nai_index_rule *rules = s->rules;
   for (uint32_t i = 0; i < s->rule_count; i++) {
@@ -171,7 +150,7 @@ static void put_rules(struct nai_view *view, const struct nai_index *index, cons
     nai_view_put_text(map, "title", rules[i].title);
     nai_view_put_text(map, "severity", nai_severity_name(rules[i].severity));
     nai_view_put_int(map, "runs", rules[i].runs);
-    nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / (double)index->runs->rows);
+    nai_index_put_value(map, "share", "percent", "", 100.0 * rules[i].runs / s->entry_count);
     nai_index_put_value(map, "saving", "ns", "",
                         rules[i].saving_ns == NAI_NULL_I64 ? (double)NAN : (double)rules[i].saving_ns);
     nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
@@ -180,20 +159,12 @@ static void put_rules(struct nai_view *view, const struct nai_index *index, cons
   nai_view_put_bool(view, "any_finding", s->rule_count > 0);
 }
 
-static int64_t count_ok(const struct nai_index *index) {
-  int64_t ok = 0;
-  for (int64_t row = 0; row < index->runs->rows; row++)
-    ok += strcmp(nai_get_str(index->runs, row, RUNS_status), "ok") == 0;
-  return ok;
-}
-
-static void put_metrics(struct nai_view *view, const struct nai_index *index, const struct sums *sums) {
+static void put_metrics(struct nai_view *view, const struct nai_index_sums *sums) {
   struct nai_view *list = nai_view_put_list(view, "metrics");
   uint32_t left = 0;
-  int64_t ok = count_ok(index);
   for (uint32_t i = 0; i < sums->spread_count; i++) {
     const struct nai_index_spread *s = &sums->spreads[i];
-    if (2 * s->runs < ok) { /* programs that share nothing have hundreds of their own each */
+    if (2 * s->runs < sums->ok) { /* programs that share nothing have hundreds of their own each */
       left++;
       continue;
     }
@@ -208,20 +179,13 @@ static void put_metrics(struct nai_view *view, const struct nai_index *index, co
     nai_index_put_value(map, "median", s->unit, s->basis, s->median);
     nai_index_put_value(map, "most", s->unit, s->basis, s->most);
     bool alike = !(s->least < s->most) || !is_goal || strcmp(s->better, "either") == 0;
-    nai_view_put_text(map, "worst", alike ? "" : nai_get_str(index->metrics, s->worst, INDEX_METRICS_run_id));
+    nai_view_put_text(map, "worst", alike ? "" : s->worst);
   }
   nai_view_put_bool(view, "any_left", left > 0);
   nai_view_put_int(view, "left_count", left);
 }
 
 /* --- index.html ----------------------------------------------------------------------------------- */
-
-/* A part of the list, and which runs it has: [first, end) of the order. */
-struct part {
-  const struct nai_index *index;
-  const struct sums *sums;
-  int64_t number, count, first, end;
-};
 
 static void print_value(struct nai_json *json, struct nai_buf *text, const struct INDEX_METRICS_row *m) {
   nai_buf_clear(text);
@@ -235,15 +199,13 @@ static void print_value(struct nai_json *json, struct nai_buf *text, const struc
 }
 
 /* Every metric of its runs, for the page's column of choice: [["metric", "run", "text", number]]. */
-static int print_values(struct nai_buf *out, const struct part *part, struct nai_err *err) {
-  const struct nai_index *index = part->index;
+static int print_values(struct nai_buf *out, const struct nai_index *index, struct nai_err *err) {
   NAI_SCOPED(nai_buf) text = {0};
   struct nai_json json;
   nai_json_init(&json, out, true);
   nai_json_begin_array(&json, NAI_JSON_LINES);
-  for (int64_t i = part->first; i < part->end; i++) {
-    int64_t count,
-        row = nai_index_rows_of(&count, index->metrics, nai_get_str(index->runs, part->sums->order[i], RUNS_run_id));
+  for (int64_t i = 0; i < index->runs->rows; i++) {
+    int64_t count, row = nai_index_rows_of(&count, index->metrics, nai_get_str(index->runs, i, RUNS_run_id));
     for (int64_t end = row + count; row < end; row++) {
       struct INDEX_METRICS_row m = INDEX_METRICS_at(index->metrics, row);
       if (isfinite(m.value) && m.capture == 0)
@@ -260,7 +222,7 @@ void nai_index_page_name(char out[NAI_INDEX_PAGE_NAME], int64_t part) {
   snprintf(out, NAI_INDEX_PAGE_NAME, part ? "index-part%" PRId64 ".html" : "index.html", part + 1);
 }
 
-static void put_parts(struct nai_view *view, const struct part *part) {
+static void put_parts(struct nai_view *view, const struct nai_index_part *part) {
   struct nai_view *list = nai_view_put_list(view, "parts_list");
   nai_view_put_bool(view, "first_part", part->number == 0);
   nai_view_put_bool(view, "many_parts", part->count > 1);
@@ -275,61 +237,41 @@ static void put_parts(struct nai_view *view, const struct part *part) {
 }
 
 /* Titles of columns, and which of them are there at all. */
-static void put_names(struct nai_view *view, const struct nai_index *index) {
-  bool series = false, verdict = false;
-  for (int64_t row = 0; row < index->runs->rows; row++) {
-    series |= *nai_get_str(index->runs, row, RUNS_series) != '\0';
-    verdict |= *nai_get_str(index->runs, row, RUNS_verdict) != '\0';
-  }
+static void put_names(struct nai_view *view, const struct nai_index *index, const struct nai_index_sums *sums) {
   nai_view_put_text(view, "title", index->title);
   nai_view_put_trusted(view, "what", index->what);
   nai_view_put_trusted(view, "what_title", strcmp(index->what, "run") == 0 ? "Run" : "Trace");
   nai_view_put_trusted(view, "group", index->group);
-  nai_view_put_bool(view, "has_series", series);
-  nai_view_put_bool(view, "has_verdict", verdict);
+  nai_view_put_bool(view, "has_series", sums->has_series);
+  nai_view_put_bool(view, "has_verdict", sums->has_verdict);
 }
 
 /* What a text and every part of the page say. */
-static void put_common(struct nai_view *view, const struct nai_index *index, const struct sums *s) {
-  put_names(view, index);
-  put_counts(view, index);
-  put_rules(view, index, s);
-  put_metrics(view, index, s);
+static void put_common(struct nai_view *view, const struct nai_index *index, const struct nai_index_sums *sums) {
+  put_names(view, index, sums);
+  put_counts(view, sums);
+  put_rules(view, index, sums);
+  put_metrics(view, sums);
 }
 
-static int print_part(struct nai_buf *out, const struct part *part, struct nai_err *err) {
+int nai_index_print_part(struct nai_buf *out, const struct nai_index_part *part, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
   struct nai_view *runs = nai_view_put_list(view, "runs");
   NAI_SCOPED(nai_buf) values = {0};
   put_common(view, part->index, part->sums);
   put_parts(view, part);
-  for (int64_t i = part->first; i < part->end; i++)
-    put_run(runs, part->index, part->sums->order[i]);
-  NAI_TRY(print_values(&values, part, err));
+  for (int64_t i = 0; i < part->index->runs->rows; i++)
+    put_run(runs, part->index, i, part->entries[i].row);
+  NAI_TRY(print_values(&values, part->index, err));
   nai_view_put_borrowed(view, "values", nai_buf_str(&values), values.len);
   return nai_index_render(out, "index.html", view, NAI_ESCAPE_HTML, err);
 }
 
-int nai_index_pages(const struct nai_index *index, nai_index_page_fn *write, void *ctx, struct nai_err *err) {
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct sums sums = {0};
-  int64_t rows = index->runs->rows, count = rows ? (rows + PART_ROWS - 1) / PART_ROWS : 1;
-  NAI_TRY(sum_up(&sums, index, &arena, err));
-  for (int64_t i = count; i-- > 0;) {
-    int64_t first = i * PART_ROWS, end = first + PART_ROWS < rows ? first + PART_ROWS : rows;
-    const struct part part = {index, &sums, i, count, first, end};
-    NAI_SCOPED(nai_buf) text = {0};
-    NAI_TRY(print_part(&text, &part, err));
-    NAI_TRY(write(ctx, i, &text, err));
-  }
-  return NAI_OK;
-}
-
 int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = nai_view_new();
-  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
-  struct sums sums = {0};
-  NAI_TRY(sum_up(&sums, index, &arena, err));
+  NAI_SCOPED(nai_index_sums) sums = {0};
+  NAI_TRY(nai_index_sums_add(&sums, index, err));
+  NAI_TRY(nai_index_sums_finish(&sums, err));
   put_common(view, index, &sums);
   put_worst(view, index, &sums);
   return nai_index_render(out, "index.md", view, NAI_ESCAPE_MARKDOWN, err);

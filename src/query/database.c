@@ -2,6 +2,7 @@
 #include "query/internal.h"
 
 #include "tables/book.h"
+#include "tables/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,13 @@ static int open_stored(struct nai_sql_table *t, struct nai_err *err) {
 }
 
 static const struct nai_sql_source stored = {.open = open_stored};
+
+bool nai_database_has_model(const struct nai_run *run) { return !nai_run_find_loaded(run, nai_runs_schema.name); }
+
+/* Of what needs no model: what there is to ask. */
+static bool is_derived(const struct nai_run *run, const struct nai_sql_source *source) {
+  return nai_database_has_model(run) || source == &nai_derived_names || source == &nai_derived_columns;
+}
 
 /* The page's data blocks are no rows to ask about. */
 static bool is_shown(const char *name) { return strcmp(name, "viewer_data") != 0; }
@@ -37,8 +45,9 @@ static int list_tables(struct nai_database *db, struct nai_err *err) {
     for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end; t++)
       NAI_TRY(add_stored(db, nai_manifest_name(m, m->entries[t].name), err));
   for (int i = 0; nai_derived_tables[i]; i++)
-    NAI_TRY(nai_sql_add(&db->sql, nai_derived_tables[i]->schema->name, nai_derived_tables[i]->schema->was,
-                        nai_derived_tables[i], err));
+    if (is_derived(db->run, nai_derived_tables[i]))
+      NAI_TRY(nai_sql_add(&db->sql, nai_derived_tables[i]->schema->name, nai_derived_tables[i]->schema->was,
+                          nai_derived_tables[i], err));
   return NAI_OK;
 }
 
@@ -61,7 +70,7 @@ int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_e
   NAI_TRY(list_tables(db, err));
   NAI_TRY(nai_sql_open(&db->sql, err));
   int failed = nai_database_functions(db);
-  if (!failed)
+  if (!failed && nai_database_has_model(run))
     failed = create_views(db);
   return failed ? nai_sql_open_error(&db->sql, failed, err) : NAI_OK;
 }
@@ -76,9 +85,9 @@ void nai_database_close(struct nai_database *db) {
 
 static bool has(const struct nai_run *run, const char *table) {
   for (int i = 0; nai_derived_tables[i]; i++)
-    if (strcmp(nai_derived_tables[i]->schema->name, table) == 0)
+    if (is_derived(run, nai_derived_tables[i]) && strcmp(nai_derived_tables[i]->schema->name, table) == 0)
       return true;
-  for (int i = 0; nai_query_views[i][0]; i++)
+  for (int i = 0; nai_database_has_model(run) && nai_query_views[i][0]; i++)
     if (strcmp(nai_query_views[i][0], table) == 0)
       return true;
   return nai_run_find_loaded(run, table) || (is_shown(table) && nai_run_has(run, table));

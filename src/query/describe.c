@@ -28,7 +28,7 @@ static int open_names(struct nai_sql_table *t, struct nai_err *err) {
   for (uint32_t i = 0; i < t->sql->table_count; i++)
     if (!is_own(&t->sql->tables[i]))
       NAI_TRY(put_table(t->own, &t->sql->tables[i], err));
-  for (int i = 0; nai_query_views[i][0]; i++)
+  for (int i = 0; nai_database_has_model(nai_database_of(t)->run) && nai_query_views[i][0]; i++)
     NAI_ADD(SQL_TABLES, t->own, .name = nai_query_views[i][0], .kind = "view", .description = nai_query_views[i][2]);
   return nai_table_check(t->own, err);
 }
@@ -101,7 +101,7 @@ static int open_columns(struct nai_sql_table *t, struct nai_err *err) {
     if (!is_own(of))
       put_columns(t->own, of->name, nai_database_derives(of) ? of->source->schema : of->table->schema);
   }
-  for (int i = 0; nai_query_views[i][0]; i++)
+  for (int i = 0; nai_database_has_model(db->run) && nai_query_views[i][0]; i++)
     NAI_TRY(put_view(t->own, db, i, err));
   return nai_table_check(t->own, err);
 }

@@ -103,7 +103,7 @@ static void suggest_table(struct nai_buf *out, const struct nai_database *db, co
   }
   for (uint32_t i = 0; i < db->sql.table_count; i++)
     consider(&best, &distance, word, db->sql.tables[i].name);
-  for (int i = 0; nai_query_views[i][0]; i++)
+  for (int i = 0; nai_database_has_model(db->run) && nai_query_views[i][0]; i++)
     consider(&best, &distance, word, nai_query_views[i][0]);
   if (best)
     nai_buf_printf(out, "; did you mean %s?", best);

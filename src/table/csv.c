@@ -38,8 +38,7 @@ void nai_csv_text(struct nai_buf *out, struct nai_buf *scratch, const char *text
     nai_buf_put(out, nai_buf_str(scratch), scratch->len);
 }
 
-void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
-  const struct nai_schema *schema = table->schema;
+void nai_csv_names(struct nai_buf *out, const struct nai_schema *schema) {
   NAI_SCOPED(nai_buf) scratch = {0};
   const char *separator = "";
   for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); separator = ",") {
@@ -49,8 +48,13 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
     nai_csv_text(out, &scratch, name, strlen(name));
   }
   nai_buf_putc(out, '\n');
+}
+
+void nai_csv_rows(struct nai_buf *out, const struct nai_table *table) {
+  const struct nai_schema *schema = table->schema;
+  NAI_SCOPED(nai_buf) scratch = {0};
   for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
-    separator = "";
+    const char *separator = "";
     for (struct nai_display_column p = NAI_FIRST_DISPLAY_COLUMN; nai_display_column_next(&p, schema); separator = ",") {
       struct nai_value value = nai_table_value(table, row, p.column);
       nai_buf_puts(out, separator);
@@ -61,4 +65,9 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
     }
     nai_buf_putc(out, '\n');
   }
+}
+
+void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
+  nai_csv_names(out, table->schema);
+  nai_csv_rows(out, table);
 }

@@ -7,5 +7,7 @@
 
 /* Appends a text cell. `scratch` is emptied and used; one for many cells saves allocating. */
 void nai_csv_text(struct nai_buf *out, struct nai_buf *scratch, const char *text, size_t len);
-/* Appends the table. */
+/* Appends the names of columns, then rows; or both. */
+void nai_csv_names(struct nai_buf *out, const struct nai_schema *schema);
+void nai_csv_rows(struct nai_buf *out, const struct nai_table *table);
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table);

@@ -497,5 +497,32 @@ class Raw(unittest.TestCase):
         self.assertEqual(rows(artifacts(path), both, "--raw", path), [[4010, 4010, names]])
 
 
+class History(unittest.TestCase):
+    def test_a_store(self):
+        """Every metric, finding and kernel of the captures as they were added, under the runs they were added as; of one series only its own."""
+        store, named = fresh_dir() / "s", {}
+        for series, scenario in (("one", "training"), ("one", "host-bound"), ("two", "training")):
+            done = run("store", "add", artifacts(trace(scenario)), "--store", store, "--series", series, "--id", f"{series}-{scenario}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            named[done.stdout.strip()] = artifacts(trace(scenario))
+
+        def ask(statement, *options):
+            done = run("sql", "--store", store, statement, "--format", "json", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["rows"]
+        for table, columns, inside in (("metrics", "metric, value, definition", "metric, value, definition"), ("findings", "finding, rule, title", "finding, id, title"),
+                                       ("kernels", "name, kernel_count", "kernel_name, sum(call_count)")):
+            group = "group by kernel_name" if table == "kernels" else ""
+            expected = [[name, *row] for name, directory in named.items() for row in rows(directory, f"select {inside} from {table} {group}")]
+            self.assertCountEqual(ask(f"select run_id, {columns} from {table}"), expected, table)
+        self.assertEqual(sorted(ask("select run_id, status from runs")), [[name, "ok"] for name in sorted(named)])
+        self.assertEqual(ask("select count(*) from runs", "--series", "two"), [[1]])
+        self.assertEqual(ask("select count(*) from changes"), [[0]])
+        self.assertEqual(ask("select name from nai_tables order by name"), [["changes"], ["findings"], ["kernels"], ["metrics"], ["runs"]])
+        for words in (["select 1 from v_kernels"], ["select 1", "--series", "three"], ["select 1", "select 2"], ["select 1", "--raw", trace("training")], []):
+            self.assertEqual(run("sql", "--store", store, *words).returncode, 2, words)
+        self.assertEqual(run("sql", artifacts(trace("training")), "select 1", "--series", "one").returncode, 2)
+
+
 if __name__ == "__main__":
     support.main()

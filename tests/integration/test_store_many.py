@@ -76,6 +76,7 @@ class Many(unittest.TestCase):
             self.assertLess(figures.get(name, (0, 0))[0], most, name)
         for name in ("add", "trend of a series", "all series", "check"):
             self.assertLess(figures.get(name, (0, 0))[1], MEMORY, name)
+        self.assertLess(figures["index"][1], (50 << 20) + 1536 * RUNS)  # MEMORY at 100,000 runs
         self.assertEqual(len((out / "f/fleet.csv").read_text(encoding="utf-8").splitlines()), 1 + -(-RUNS // NIGHTS))
 
     def test_rebuilt(self):

@@ -16,45 +16,81 @@
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-/* The index of a store with the changes of all its series. */
-struct changes {
+/* A series of a store: its runs, what they say, and how its metrics changed. */
+struct series {
+  struct nai_store store;
   struct nai_index index;
   struct nai_trend trend;
-  struct nai_table *table;
 };
 
-static void changes_free(struct changes *c) {
-  nai_trend_free(&c->trend);
-  nai_table_free(c->table);
-  nai_index_free(&c->index);
+static void series_free(struct series *s) {
+  nai_trend_free(&s->trend);
+  nai_index_free(&s->index);
+  nai_store_free(&s->store);
 }
 
-static int find_changes(struct changes *c, const struct nai_store *store, bool keep, struct nai_err *err) {
+typedef int series_fn(void *ctx, struct series *series, struct nai_err *err);
+
+/* Summaries that are not there are written, or with `keep` false left so. */
+static int visit_series(const char *path, const char *name, bool keep, series_fn *visit, void *ctx,
+                        struct nai_err *err) {
   static const struct nai_trend_options all = {0};
-  NAI_TRY(nai_store_index(&c->index, store, keep, err));
-  if (c->index.runs->rows)
-    NAI_TRY(nai_trend_find(&c->trend, &c->index, store, &all, err));
-  NAI_TRY(nai_trend_changes_table(&c->table, &c->trend, err));
-  c->index.more = c->table;
+  NAI_SCOPED(series) s = {.store = {.arena = NAI_ARENA(NULL)}, .trend = {.arena = NAI_ARENA(NULL)}};
+  NAI_TRY(nai_store_open(&s.store, path, false, err));
+  NAI_TRY(nai_store_read(&s.store, name, err));
+  NAI_TRY(nai_store_index(&s.index, &s.store, keep, err));
+  if (!s.index.runs->rows) /* removed meanwhile */
+    return NAI_OK;
+  NAI_TRY(nai_trend_find(&s.trend, &s.index, &s.store, &all, err));
+  return visit(ctx, &s, err);
+}
+
+/* One after the other, so that memory is for one. */
+static int each_series(const struct nai_store *store, bool keep, series_fn *visit, void *ctx, struct nai_err *err) {
+  NAI_SCOPED(nai_strings) names = {0};
+  NAI_TRY(nai_store_series(&names, store, NULL, err));
+  for (uint32_t i = 0; i < names.count; i++)
+    NAI_TRY(visit_series(store->path, nai_strings_get(&names, i), keep, visit, ctx, err));
   return NAI_OK;
 }
 
-static int write_index(const char *path, struct nai_err *err) {
-  NAI_SCOPED(nai_store) store = {.arena = NAI_ARENA(NULL)};
-  NAI_SCOPED(changes) changes = {0};
-  NAI_TRY(nai_store_open(&store, path, false, err));
-  NAI_TRY(nai_store_read(&store, NULL, err));
-  NAI_TRY(find_changes(&changes, &store, true, err));
-  NAI_TRY(nai_index_write(&changes.index, store.path, err));
-  const struct nai_err *unread = &changes.index.unread;
-  return unread->code ? nai_err_set(err, unread->code, "%s", unread->msg) : NAI_OK;
+struct indexing {
+  struct nai_index_writer *writer;
+  struct nai_table *changes;
+  struct nai_err unread;
+};
+
+static void indexing_free(struct indexing *x) {
+  nai_index_writer_free(x->writer);
+  nai_table_free(x->changes);
+}
+
+static int index_series(void *ctx, struct series *s, struct nai_err *err) {
+  struct indexing *x = ctx;
+  if (!x->unread.code)
+    x->unread = s->index.unread;
+  NAI_TRY(nai_trend_add_changes(x->changes, &s->trend, err));
+  return nai_index_writer_add(x->writer, &s->index, err);
+}
+
+static int write_index(const struct nai_store *store, struct nai_err *err) {
+  const struct nai_store none = {.path = store->path};
+  NAI_SCOPED(indexing) x = {0};
+  NAI_SCOPED(nai_index) empty = {0};
+  NAI_TRY(nai_table_new(&x.changes, &nai_changes_schema, err));
+  NAI_TRY(nai_index_writer_begin(&x.writer, store->path, err));
+  NAI_TRY(nai_store_index(&empty, &none, false, err)); /* a store without runs has an index, too */
+  NAI_TRY(nai_index_writer_add(x.writer, &empty, err));
+  NAI_TRY(each_series(store, true, index_series, &x, err));
+  NAI_TRY(nai_index_writer_finish(x.writer, x.changes, err));
+  return x.unread.code ? nai_err_set(err, x.unread.code, "%s", x.unread.msg) : NAI_OK;
 }
 
 /* Of what is there by then: others may have added runs meanwhile. */
 int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err) {
   int lock;
   NAI_TRY(nai_store_lock(&lock, store, err));
-  int rc = write_index(store->path, err);
+  int rc = write_index(store, err);
   close(lock);
   return rc;
 }
@@ -173,30 +209,33 @@ static void tell_pruned(void *ctx, const struct nai_store_run *run, int64_t byte
   p->runs++;
 }
 
-/* The runs around one, of its series. */
-static int keep_near(struct nai_strings *near, const struct nai_table *runs, const char *id, struct nai_err *err) {
+struct kept {
+  struct nai_strings *runs, *near;
+};
+
+/* The runs around one. */
+static int keep_near(struct nai_strings *near, const struct nai_table *runs, uint32_t run, struct nai_err *err) {
   enum { NEAR = 3 };
-  int64_t at = 0;
-  while (at < runs->rows && strcmp(nai_get_str(runs, at, RUNS_run_id), id) != 0)
-    at++;
-  for (int64_t i = at > NEAR ? at - NEAR : 0; i < runs->rows && i <= at + NEAR; i++)
-    if (at < runs->rows && strcmp(nai_get_str(runs, i, RUNS_series), nai_get_str(runs, at, RUNS_series)) == 0)
-      NAI_TRY(nai_store_list(near, nai_get_str(runs, i, RUNS_run_id), err));
+  for (int64_t i = run > NEAR ? run - NEAR : 0; i < runs->rows && i <= (int64_t)run + NEAR; i++)
+    NAI_TRY(nai_store_list(near, nai_get_str(runs, i, RUNS_run_id), err));
   return NAI_OK;
 }
 
+static int keep_run(const struct kept *kept, const struct nai_table *runs, uint32_t run, struct nai_err *err) {
+  NAI_TRY(nai_store_list(kept->runs, nai_get_str(runs, run, RUNS_run_id), err));
+  return keep_near(kept->near, runs, run, err);
+}
+
 /* Both sides of every change stay whole: somebody will want to look at them, and to compare those around them. */
-static int keep_changes(struct nai_strings *keep, struct nai_strings *near, const struct nai_store *store,
-                        struct nai_err *err) {
-  NAI_SCOPED(changes) changes = {0};
-  NAI_TRY(find_changes(&changes, store, false, err));
-  for (int64_t i = 0; i < changes.table->rows; i++) {
-    struct CHANGES_row change = CHANGES_at(changes.table, i);
-    NAI_TRY(nai_store_list(keep, change.good_run, err));
-    NAI_TRY(nai_store_list(keep, change.bad_run, err));
-    NAI_TRY(keep_near(near, changes.index.runs, change.good_run, err));
-    NAI_TRY(keep_near(near, changes.index.runs, change.bad_run, err));
-  }
+static int keep_changes(void *ctx, struct series *s, struct nai_err *err) {
+  for (uint32_t t = 0; t < s->trend.series_count; t++)
+    for (uint32_t i = 0; i < s->trend.series[t].metric_count; i++) {
+      const struct nai_trend_metric *m = &s->trend.series[t].metrics[i];
+      for (uint32_t c = 0; c < m->found.count; c++) {
+        NAI_TRY(keep_run(ctx, s->index.runs, nai_trend_good_run(m, &m->found.changes[c]), err));
+        NAI_TRY(keep_run(ctx, s->index.runs, nai_trend_bad_run(m, &m->found.changes[c]), err));
+      }
+    }
   return NAI_OK;
 }
 
@@ -206,7 +245,7 @@ int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *
   int64_t monthly = a->weekly_days >= 0 && a->monthly_days < 0 ? INT32_MAX : a->monthly_days;
   NAI_SCOPED(nai_strings) keep = {0}, near = {0};
   NAI_SCOPED(pruned) pruned = {0};
-  NAI_TRY(keep_changes(&keep, &near, store, err));
+  NAI_TRY(each_series(store, false, keep_changes, &(struct kept){&keep, &near}, err));
   NAI_TRY(nai_store_prune(store,
                           &(struct nai_store_pruning){.keep_days = days,
                                                       .weekly_days = a->weekly_days,

@@ -102,5 +102,5 @@ NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *di
 /* Appends trend.html, or with NULL for `links` trend.md, without drawings and links. */
 NAI_MUST_CHECK int nai_trend_print(struct nai_buf *out, const struct nai_trend *trend, const char *links,
                                    struct nai_err *err);
-/* All changes as a table, for index.sqlite: series, metric, good_run, bad_run, before, after, p. */
-NAI_MUST_CHECK int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *trend, struct nai_err *err);
+/* Adds all changes to a table of nai_changes_schema. */
+NAI_MUST_CHECK int nai_trend_add_changes(struct nai_table *to, const struct nai_trend *trend, struct nai_err *err);

@@ -139,20 +139,19 @@ static void print_json(struct nai_buf *out, const struct nai_trend *t) {
   nai_buf_putc(out, '\n');
 }
 
-int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *t, struct nai_err *err) {
-  NAI_TRY(nai_table_new(out, &nai_changes_schema, err));
+int nai_trend_add_changes(struct nai_table *to, const struct nai_trend *t, struct nai_err *err) {
   for (uint32_t s = 0; s < t->series_count; s++)
     for (uint32_t i = 0; i < t->series[s].metric_count; i++) {
       const struct nai_trend_metric *m = &t->series[s].metrics[i];
       for (uint32_t c = 0; c < m->found.count; c++) {
         const struct nai_change *change = &m->found.changes[c];
-        NAI_ADD(CHANGES, *out, .series = t->series[s].series, .metric = m->metric, .basis = m->basis,
+        NAI_ADD(CHANGES, to, .series = t->series[s].series, .metric = m->metric, .basis = m->basis,
                 .good_run = run_id(t, nai_trend_good_run(m, change)),
                 .bad_run = run_id(t, nai_trend_bad_run(m, change)), .before = change->before, .after = change->after,
                 .p = change->p);
       }
     }
-  return nai_table_check(*out, err);
+  return nai_table_check(to, err);
 }
 
 int nai_trend_write(const struct nai_trend *t, const char *directory, const char *links, void (*note)(const char *line),

@@ -1,5 +1,6 @@
 /* nsys-ai sql: one statement over a run. */
 #include "features/export/command.h"
+#include "features/nights/history.h"
 #include "features/sql/sql_command.h"
 
 #include "base/fs.h"
@@ -20,7 +21,8 @@ enum { MAX_PARAMETERS = 64, MAX_SQL = 1 << 20 };
 static const int64_t held_rows = 10000; /* printed of formats that are read by people, unless more are asked for */
 
 struct sql_args {
-  const char *source; /* the first operand */
+  const char *source; /* the first operand; NULL where a store is asked */
+  const char *store, *series;
   const char *file, *out, *raw;
   const char *parameters[MAX_PARAMETERS];
   size_t parameter_count;
@@ -43,6 +45,10 @@ static const char *formats(size_t index, const char *before) {
 
 #define NAI_CLI_ARGS struct sql_args
 static const struct nai_cli_option options[] = {
+    NAI_CLI_OPTION(text, store, "store", "DIR",
+                   "ask the runs of a store in place of SRC: tables runs, metrics, findings, kernels and changes",
+                   .hint = NAI_CLI_DIRECTORY),
+    NAI_CLI_OPTION(text, series, "series", "NAME", "store: read the runs of this series only", .otherwise = "all"),
     NAI_CLI_OPTION(text, file, "file", "FILE", "read the statement from a file; - is standard input",
                    NAI_CLI_FILES("sql")),
     NAI_CLI_LIST(texts, parameters, parameter_count, "param", "NAME=VALUE",
@@ -72,18 +78,27 @@ static const struct nai_cli_option options[] = {
 
 /* --- what is asked --------------------------------------------------------------------------------- */
 
+/* The operand behind SRC, which a store has the place of. */
+static const char *second(const struct sql_args *args, const char *const *operands, size_t count) {
+  size_t at = args->store ? 0 : 1;
+  return count > at ? operands[at] : NULL;
+}
+
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct sql_args *args = memory;
-  (void)operands;
+  if (args->series && !args->store)
+    return nai_err_set(err, NAI_EUSAGE, "--series is of --store");
+  if (args->store && (count > 1 || args->raw || args->reference))
+    return nai_err_set(err, NAI_EUSAGE, "--store takes the place of SRC, --raw and --reference");
   if (args->reference)
     return count > 1 || args->schema || args->file || args->explain || args->parameter_count
              ? nai_err_set(err, NAI_EUSAGE, "--reference takes a run or a trace at most")
              : NAI_OK;
-  if (!count)
+  if (!count && !args->store)
     return nai_err_set(err, NAI_EUSAGE, "SRC is missing: an artifacts directory or a trace");
   if (args->schema && (args->raw || args->file || args->explain || args->parameter_count))
     return nai_err_set(err, NAI_EUSAGE, "--schema takes the name of a table at most");
-  if (!args->schema && (count > 1) == (args->file != NULL))
+  if (!args->schema && (second(args, operands, count) != NULL) == (args->file != NULL))
     return nai_err_set(err, NAI_EUSAGE, "give one statement: as an operand or with --file");
   for (size_t i = 0; i < args->parameter_count; i++)
     if (!strchr(args->parameters[i], '=') || *args->parameters[i] == '=')
@@ -231,17 +246,19 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct sql_args *args = memory;
   NAI_OWNED(nai_run) *source = NULL;
   (void)program;
-  args->source = count ? operands[0] : NULL;
+  args->source = count && !args->store ? operands[0] : NULL;
   if (args->reference)
     return print_reference(args, count ? operands[0] : NULL, err);
-  NAI_TRY(nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
-  return args->schema ? print_schema(args, source, count > 1 ? operands[1] : NULL, err)
-                      : run_statement(args, source, count > 1 ? operands[1] : NULL, err);
+  NAI_TRY(args->store ? nai_history_open(&source, args->store, args->series, args->quiet ? NULL : nai_cmd_note, err)
+                      : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err));
+  const char *operand = second(args, operands, count);
+  return args->schema ? print_schema(args, source, operand, err) : run_statement(args, source, operand, err);
 }
 
 NAI_CLI_COMMAND(
-    nai_cmd_sql, .name = "sql", .synopsis = "SRC STATEMENT | SRC --schema [TABLE] | --reference [SRC]",
-    .summary = "ask a run or a trace with SQL",
+    nai_cmd_sql, .name = "sql",
+    .synopsis = "SRC STATEMENT | SRC --schema [TABLE] | --store DIR STATEMENT | --reference [SRC]",
+    .summary = "ask a run, a trace or a store with SQL",
     .description =
         "Runs one SELECT over the tables of a run. " NAI_CMD_ABOUT_SOURCE
         " Statements can only read, see docs/asking.md for tables, views and functions. The statement - is read from "
@@ -250,6 +267,7 @@ NAI_CLI_COMMAND(
                 "nsys-ai sql artifacts/run1 --schema v_kernels\n"
                 "nsys-ai sql artifacts/run1 'select count(*) from raw.CUPTI_ACTIVITY_KIND_KERNEL' --raw trace.sqlite\n"
                 "nsys-ai sql artifacts/run1 'select name, count(*) from kernel_events group by name'\n"
+                "nsys-ai sql --store nights \"select run_id, value from metrics where metric = 'step.time.median'\"\n"
                 "nsys-ai sql trace.sqlite 'select * from kernels where device_id = :gpu' --param gpu=0 --format csv",
     .options = options, NAI_CLI_OPERANDS(0, 2, NAI_CMD_SOURCE("SRC"), {.name = "STATEMENT"}), .init = init,
     .check = check, .run = run)
