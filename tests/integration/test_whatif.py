@@ -311,15 +311,21 @@ class Commands(unittest.TestCase):
         self.assertTrue(plan[1]["after_high_ns"] <= true <= plan[1]["after_low_ns"])
 
     def test_large(self):
-        """A report simulates up to 300,000 calls and operations, and says so beyond."""
-        directory = artifacts(trace("inference", "--scale", "25"))
-        with sqlite3.connect(f"file:{trace('inference', '--scale', '25')}?mode=ro", uri=True) as db:
-            events = sum(db.execute(f"SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{name}").fetchone()[0] for name in ("RUNTIME", "KERNEL"))
-        self.assertGreater(events, 300000)
-        told = report(directory)
-        self.assertTrue(told.rows("what_if"))
-        self.assertEqual({(row["state"], row["reason"][:12]) for row in told.rows("what_if")}, {("refused", "over 300,000")})
-        self.assertEqual(told.rows("what_if_plan"), [])
+        """Of more than 300,000 calls and operations a report simulates successive repetitions, which say what all would."""
+        large = trace("inference", "--scale", "25")
+        told = {row["change"]: row for row in report(artifacts(large)).rows("what_if")}
+        graph = sql_row(large, "select call_count + operation_count, (select count(*) from steps where state = 'steady') from dependency_graph")
+        self.assertGreater(graph[0], 300000)
+        self.assertGreaterEqual(len(told), 4)
+        for change, row in told.items():
+            option, _, value = change.partition(" ")
+            words = ("--" + option, value) if value else ("--" + option,)
+            whole = json.loads(run("whatif", "--quiet", large, *words, "--format", "json").stdout)
+            self.assertTrue(0.5 * graph[1] < row["repetition_count"] < graph[1], change)
+            self.assertLess(abs(row["now_ns"] - whole["now_ns"]), 0.005 * whole["now_ns"], change)
+            self.assertLess(abs(row["saving_ns"] - whole["together"]["saving_ns"]), 0.005 * whole["now_ns"], change)
+            self.assertLess(row["edited_count"], whole["changes"][0]["edited_count"], change)
+        self.assertTrue(report(artifacts(large)).rows("what_if_plan"))
 
     def test_without_changes(self):
         """The plan is that of the report: the changes that its findings name, from a trace as from a run."""

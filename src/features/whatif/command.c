@@ -318,7 +318,7 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
-  NAI_TRY(nai_whatif_begin(&a->whatif, m, &c->arena, err));
+  NAI_TRY(nai_whatif_begin(&a->whatif, m, NAI_WHATIF_ALL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);

@@ -90,6 +90,10 @@ enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25
 /* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
 void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
+/* The same of `count` nodes, in an order in which each is behind those of them that it depends on. What else they
+ * depend on happens as `times` says. */
+void nai_dep_replay_nodes(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario,
+                          const uint32_t *nodes, uint32_t count);
 /* slack[node] = by how much later it may happen, all else unchanged, without the last operation of any GPU ending later
  * than recorded. O(dependencies). */
 void nai_dep_slack(int64_t *slack, const struct nai_model *model);

@@ -114,11 +114,16 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
   return latest == INT64_MIN ? d->time[node] : latest;
 }
 
-void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
+void nai_dep_replay_nodes(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario,
+                          const uint32_t *nodes, uint32_t count) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t changed = kinds_changed(d, scenario);
-  for (uint32_t i = 0; i < d->node_count; i++)
-    times[d->order[i]] = happens(times, d, scenario, changed, d->order[i]);
+  for (uint32_t i = 0; i < count; i++)
+    times[nodes[i]] = happens(times, d, scenario, changed, nodes[i]);
+}
+
+void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
+  nai_dep_replay_nodes(times, m, scenario, m->dependencies->order, m->dependencies->node_count);
 }
 
 void nai_dep_slack(int64_t *slack, const struct nai_model *m) {
