@@ -80,7 +80,6 @@ struct nai_scenario {
   const int64_t *host_cut;  /* and off the thread's own code before it */
   double host_factor;       /* of the threads' own code; 0 as 1 */
   bool slow_return;         /* a call without its wait takes longer, and so does the code behind it */
-  bool balance;             /* members of a collective start at the mean of their starts */
 };
 /* The weight of a dependency of `node` under the scenario; false when it is gone. */
 bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *deps, const struct nai_scenario *scenario,

@@ -238,9 +238,7 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
   case NAI_CHANGE_NO_PROFILER:
     return edit_profiler(e, err);
   default:
-    e->s->balance = which != NAI_CASE_LOW;
-    e->edited += e->m->dependencies->quality.collectives;
-    return NAI_OK;
+    return nai_edit_balance(e, which, err);
   }
 }
 
@@ -326,10 +324,12 @@ const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_chan
 }
 
 /* The cases, as bits, in which a kind does something else than its factor says: waits are never more favorable. */
-static const uint8_t own_cases[NAI_CHANGE_KINDS] = {
-    [NAI_CHANGE_REMOVE_WAIT] = 1 << NAI_CASE_LOW, [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
-    [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW,     [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
-    [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,      [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
+static const uint8_t own_cases[NAI_CHANGE_KINDS] = {[NAI_CHANGE_REMOVE_WAIT] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
+                                                    [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
 
 /* Whether a case differs from the likely one. */
 static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {

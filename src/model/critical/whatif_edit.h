@@ -29,5 +29,7 @@ NAI_MUST_CHECK int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, uin
 NAI_MUST_CHECK int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case which,
                                  struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_graphs(struct edit *e, enum nai_case which, struct nai_err *err);
+/* whatif_balance.c */
+NAI_MUST_CHECK int nai_edit_balance(struct edit *e, enum nai_case which, struct nai_err *err);
 /* whatif_pinned.c */
 NAI_MUST_CHECK int nai_edit_pinned(struct edit *e, enum nai_case which, struct nai_err *err);
