@@ -8,18 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char too_many[] = "over 300,000 calls and operations are simulated when nsys-ai whatif asks for it";
-
 void nai_simulation_free(struct nai_simulation *s) {
   for (uint32_t i = 0; i < s->count; i++)
     nai_change_free(&s->v[i].change);
 }
 
 /* --- each change alone ------------------------------------------------------------------------ */
-
-static bool is_small(const struct nai_model *m) {
-  return (uint64_t)m->dependencies->call_count + m->dependencies->op_count <= NAI_SIMULATED_EVENTS;
-}
 
 /* Findings of several GPUs may name the same change. */
 static const struct nai_simulated_change *find(const struct nai_simulation *s, const char *text) {
@@ -42,23 +36,16 @@ static int read_change(struct nai_simulation *s, const char *text, struct nai_er
   return rc == NAI_EUSAGE ? NAI_OK : rc; /* a rule that puts text of the trace into a pattern: that is none */
 }
 
-static const char *why_not(const struct nai_simulation *s, const struct nai_simulated_change *c) {
-  if (!is_small(s->model))
-    return too_many;
-  const char *reason = nai_whatif_refuses(&s->whatif, &c->change);
-  return reason || c->edited ? reason : "nothing in the graph is what the change is about";
-}
-
 static int simulate(struct nai_simulation *s, struct nai_err *err) {
-  bool small = is_small(s->model);
-  if (small)
-    NAI_TRY(nai_whatif_begin(&s->whatif, s->model, s->arena, err));
+  NAI_TRY(nai_whatif_begin(&s->whatif, s->model, NAI_SIMULATED_EVENTS, s->arena, err));
   for (uint32_t i = 0; i < s->count; i++) {
     struct nai_simulated_change *c = &s->v[i];
     const struct nai_change *change = &c->change;
-    if (small)
+    c->refused = nai_whatif_refuses(&s->whatif, change);
+    if (!c->refused)
       NAI_TRY(nai_change_count(&c->edited, &s->whatif, change, err));
-    c->refused = why_not(s, c);
+    if (!c->refused && !c->edited)
+      c->refused = "nothing in the graph is what the change is about";
     if (!c->refused)
       NAI_TRY(nai_whatif_try(&c->result, &s->whatif, &change, 1, err));
   }
@@ -131,7 +118,7 @@ static void put_change(struct nai_table *what_if, const struct nai_simulation *s
       NAI_ROW(WHAT_IF, .what_if = i + 1, .finding = finding + 1,
               .rule = finding < 0 ? NULL : nai_get_str(findings, finding, FINDINGS_id), .change = c->change.text,
               .edited_count = c->edited, .scope = nai_path_scope_name(s->whatif.kind),
-              .now_ns = is_small(s->model) ? llround(s->whatif.now_ns) : NAI_NULL_I64, .state = "refused",
+              .repetition_count = s->whatif.repetitions, .now_ns = llround(s->whatif.now_ns), .state = "refused",
               .reason = c->refused);
   if (!c->refused)
     put_result(&row, s, c);
@@ -175,7 +162,7 @@ static int put_plan(struct nai_table *plan, const struct nai_simulation *s, cons
     alone[count] = s->v[i].result.ns[NAI_CASE_LIKELY];
     changes[count++] = s->v[i].change;
   }
-  if (!count) /* all refused: of a large trace there is nothing to simulate with */
+  if (!count)
     return NAI_OK;
   NAI_TRY(nai_whatif_plan(steps, &chosen, &s->whatif, changes, alone, count, err));
   for (uint32_t i = 0; i < count && chosen; i++) /* without one chosen what_if says it of each */

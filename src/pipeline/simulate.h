@@ -5,7 +5,7 @@
 #include "model/critical/whatif.h"
 #include "rules/rules.h"
 
-/* More changes, or changes of more events, would make every report wait for simulations that few ask for. */
+/* More changes, or a longer stretch of the trace, would make every report wait for simulations that few ask for. */
 enum { NAI_SIMULATED_CHANGES = 8, NAI_SIMULATED_EVENTS = 300000 };
 
 /* A change, and what came of it alone. */

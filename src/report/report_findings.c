@@ -93,26 +93,22 @@ static void put_saving(struct nai_view *view, const struct nai_report *report, c
 }
 
 /* Where the change of a finding was simulated: the likely saving, and the interval from cautious to favorable. */
-static void put_simulated(struct nai_view *view, const struct nai_report *report, const struct FINDINGS_row *finding) {
+static void put_simulated(struct nai_view *view, const struct FINDINGS_row *finding) {
   NAI_SCOPED(nai_buf) text = {0};
-  struct WHAT_IF_row simulated;
-  if (!nai_report_simulated(&simulated, report, finding))
+  if (!nai_is_simulated(finding))
     return;
-  nai_report_put_simulated(&text, &simulated);
+  nai_report_put_simulated(&text, finding);
   nai_view_put_buf(view, "simulated", NAI_TEXT_FOREIGN, &text);
-  if (strcmp(simulated.state, "ok") != 0)
+  if (strcmp(finding->simulated_state, "ok") != 0)
     return;
-  nai_report_put_duration(view, "simulated_low", (double)simulated.saving_low_ns);
-  nai_report_put_duration(view, "simulated_high", (double)simulated.saving_high_ns);
+  nai_report_put_duration(view, "simulated_low", (double)finding->simulated_low_ns);
+  nai_report_put_duration(view, "simulated_high", (double)finding->simulated_high_ns);
 }
 
-static bool any_simulated(const struct nai_report *report, const struct nai_table *findings) {
-  struct WHAT_IF_row simulated;
-  for (int64_t i = 0; i < findings->rows; i++) {
-    const struct FINDINGS_row finding = FINDINGS_at(findings, i);
-    if (nai_report_simulated(&simulated, report, &finding))
+static bool any_simulated(const struct nai_table *findings) {
+  for (int64_t i = 0; i < findings->rows; i++)
+    if (*nai_get_str(findings, i, FINDINGS_simulated_state))
       return true;
-  }
   return false;
 }
 
@@ -184,7 +180,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   nai_view_put_int(view, "number", i + 1);
   put_state(view, nai_report_table(report, "known_findings"), i);
   put_saving(view, report, &finding);
-  put_simulated(view, report, &finding);
+  put_simulated(view, &finding);
   put_relation(view, findings, &finding);
   put_prose(view, "why", finding.why);
   put_prose(view, "recommendation", finding.recommendation);
@@ -216,7 +212,7 @@ static void put_top(struct nai_view *root, const struct nai_report *report, cons
       nai_view_put_text(view, "title", finding.title);
       nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
       put_saving(view, report, &finding);
-      put_simulated(view, report, &finding);
+      put_simulated(view, &finding);
       nai_view_put_text(view, "where", strcmp(finding.scope, "run") == 0 ? "" : finding.scope);
       put_advice(view, finding.recommendation);
       put_evidence(view, nai_report_table(report, "evidence"), finding.finding);
@@ -232,7 +228,7 @@ void nai_report_put_findings(struct nai_view *root, const struct nai_report *rep
   nai_view_put_bool(root, "has_findings", findings->rows > 0);
   put_fixed(root, nai_report_table(report, "known_findings"), findings->rows);
   put_top(root, report, findings);
-  nai_view_put_bool(root, "has_simulated", any_simulated(report, findings));
+  nai_view_put_bool(root, "has_simulated", any_simulated(findings));
   for (int64_t i = 0; i < findings->rows; i++) {
     put_finding(nai_view_add_map(all), report, findings, i);
     bool small = nai_report_severity(findings, i) <= NAI_SEVERITY_LOW;

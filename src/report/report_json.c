@@ -122,19 +122,18 @@ static void put_evidence(struct nai_json *json, const struct nai_table *evidence
 }
 
 /* The saving by simulation, of one step, repetition or window; null where the change was not simulated. */
-static void put_simulated(struct nai_json *json, const struct nai_report *report, const struct FINDINGS_row *finding) {
-  struct WHAT_IF_row row;
-  if (!nai_report_simulated(&row, report, finding)) {
+static void put_simulated(struct nai_json *json, const struct FINDINGS_row *finding) {
+  if (!nai_is_simulated(finding)) {
     nai_json_put_text(json, "simulated", NULL);
     return;
   }
   nai_json_put_object(json, "simulated", NAI_JSON_INLINE);
-  nai_json_put_text(json, "scope", row.scope);
-  nai_json_put_text(json, "state", row.state);
-  nai_json_put_int(json, "now_ns", row.now_ns);
-  nai_json_put_int(json, "saving_low_ns", row.saving_low_ns);
-  nai_json_put_int(json, "saving_ns", row.saving_ns);
-  nai_json_put_int(json, "saving_high_ns", row.saving_high_ns);
+  nai_json_put_text(json, "scope", finding->simulated_of);
+  nai_json_put_text(json, "state", finding->simulated_state);
+  nai_json_put_int(json, "now_ns", finding->simulated_now_ns);
+  nai_json_put_int(json, "saving_low_ns", finding->simulated_low_ns);
+  nai_json_put_int(json, "saving_ns", finding->simulated_ns);
+  nai_json_put_int(json, "saving_high_ns", finding->simulated_high_ns);
   nai_json_end(json);
 }
 
@@ -152,7 +151,7 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
               FINDINGS_pct_of_active, FINDINGS_pct_of_capture, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of,
               FINDINGS_why, FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
-    put_simulated(json, report, &finding);
+    put_simulated(json, &finding);
     put_links(json, nai_get_str(findings, i, FINDINGS_links));
     put_evidence(json, evidence, nai_get_i64(findings, i, FINDINGS_finding));
     nai_json_end(json);

@@ -70,12 +70,11 @@ static int64_t second_loss(const struct nai_table *findings, int64_t first) {
 }
 
 /* ", simulated saving 3.52 ms per step (17.6 %)": where there is one that exceeds the model's error. */
-static bool put_simulated(struct nai_buf *out, const struct nai_report *report, const struct FINDINGS_row *finding) {
-  struct WHAT_IF_row simulated;
-  if (!nai_report_simulated(&simulated, report, finding) || strcmp(simulated.state, "ok") != 0)
+static bool put_simulated(struct nai_buf *out, const struct FINDINGS_row *finding) {
+  if (strcmp(finding->simulated_state, "ok") != 0)
     return false;
   nai_buf_puts(out, ", simulated saving ");
-  nai_report_put_simulated(out, &simulated);
+  nai_report_put_simulated(out, finding);
   return true;
 }
 
@@ -156,7 +155,7 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   if (detail <= WITH_PLACE)
     put_place(out, first.place, said);
   const char *before = said->partition ? "active time" : "";
-  if (detail <= WITH_SAVING && detail != SECOND_IN_SHORT && (little || !put_simulated(out, report, &first)) &&
+  if (detail <= WITH_SAVING && detail != SECOND_IN_SHORT && (little || !put_simulated(out, &first)) &&
       first.saving_ns != NAI_NULL_I64) {
     put_saving(out, &first, said);
     before = base_of(&first, said);

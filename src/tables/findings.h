@@ -31,8 +31,9 @@
   C(T, simulated_ns, NS_MS, "likely saving of the change, simulated, of one simulated_of; NULL: none is")           \
   C(T, simulated_low_ns, NS, "the same, cautious")                                                                  \
   C(T, simulated_high_ns, NS, "the same, favorable")                                                                \
-  C(T, simulated_pct, PCT, "simulated_ns, of what one takes now; decides the order before saving_ns")               \
+  C(T, simulated_pct, PCT, "simulated_ns, of simulated_now_ns; decides the order before saving_ns")                 \
   C(T, simulated_of, LABEL, "step, unit (a repetition of the largest one) or window")                               \
-  C(T, simulated_state, LABEL, "ok, within_error or bound_only, as in what_if")
+  C(T, simulated_state, LABEL, "ok, within_error or bound_only, as in what_if")                                     \
+  C(T, simulated_now_ns, NS, "what one takes now")
 NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first",
           "whether the change pays: a saving is an upper bound, and savings of findings overlap")

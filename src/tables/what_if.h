@@ -8,6 +8,9 @@
   C(T, change, LABEL, "what is changed: an option of nsys-ai whatif without its dashes, and its value")             \
   C(T, edited_count, COUNT, "operations or calls that it is about")                                                 \
   C(T, scope, LABEL, "what the times are of: step, unit (a repetition of the largest one) or window")               \
+  C(T, repetition_count, COUNT,                                                                                     \
+    "steps or units that were simulated, and whose mean the times are; of more than 300,000 calls and operations "  \
+    "successive ones that stand for the others")                                                                    \
   C(T, now_ns, NS_MS, "time of one as recorded, on the slowest GPU", .better = NAI_BETTER_LOWER)                    \
   C(T, after_ns, NS_MS, "with the change alone, likely", .better = NAI_BETTER_LOWER)                                \
   C(T, saving_low_ns, NS, "cautious saving; at least 4 % of the new time below the likely one")                     \

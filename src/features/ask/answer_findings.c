@@ -34,10 +34,8 @@ enum {
 };
 static const char findings[] =
     "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
-    "recommendation, part_of, share_of, w.simulated, w.simulated_of from findings left join "
-    "(select change as simulates, saving_ns as simulated, case scope when 'step' then 'per step' "
-    "when 'unit' then 'per repetition' else 'of the window' end as simulated_of from what_if where state = 'ok') w "
-    "on w.simulates = findings.change where (";
+    "recommendation, part_of, share_of, iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
+    "when 'step' then 'per step' when 'unit' then 'per repetition' else 'of the window' end from findings where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
 static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */

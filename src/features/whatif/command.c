@@ -47,7 +47,8 @@ static const struct nai_cli_option options[] = {
                  "CUDA calls of that function or in that NVTX range do, without their waiting; repeatable"),
     NAI_CLI_OPTION(text, host, "host", "F", "host code and calls take F of their time", .otherwise = "as recorded"),
     NAI_CLI_SWITCH(on, no_profiler, "no-profiler", "without what the profiler's buffer flushes took"),
-    NAI_CLI_SWITCH(on, balance, "balance", "ranks reach each collective at the mean of their recorded times"),
+    NAI_CLI_SWITCH(on, balance, "balance",
+                   "a rank that comes late to a collective is as fast up to it as the median of the others"),
     NAI_CLI_OPTION(choice, format, "format", "FORMAT", "how the answer is printed", .choices = format_name),
     NAI_CMD_EXPORT_OPTION,
     NAI_CLI_SWITCH(on, quiet, "quiet", "print no notes", .letter = 'q'),
@@ -278,7 +279,7 @@ static int count_edits(const struct answer *a, struct nai_err *err) {
       [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",
       [NAI_CHANGE_HOST] = "there is no CUDA call",
       [NAI_CHANGE_NO_PROFILER] = "no flush of the profiler's buffers meets a CUDA call",
-      [NAI_CHANGE_BALANCE] = "no collective is matched across GPUs"};
+      [NAI_CHANGE_BALANCE] = "no GPU comes late to a collective that is matched with other GPUs"};
   for (uint32_t i = 0; i < a->changes->count; i++) {
     const struct nai_change *change = &a->changes->v[i];
     NAI_TRY(nai_change_count(&a->changes->edited[i], &a->whatif, change, err));
@@ -318,7 +319,7 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
-  NAI_TRY(nai_whatif_begin(&a->whatif, m, &c->arena, err));
+  NAI_TRY(nai_whatif_begin(&a->whatif, m, NAI_WHATIF_ALL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));
   a->refused = why_not(a);

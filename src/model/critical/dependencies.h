@@ -80,7 +80,6 @@ struct nai_scenario {
   const int64_t *host_cut;  /* and off the thread's own code before it */
   double host_factor;       /* of the threads' own code; 0 as 1 */
   bool slow_return;         /* a call without its wait takes longer, and so does the code behind it */
-  bool balance;             /* members of a collective start at the mean of their starts */
 };
 /* The weight of a dependency of `node` under the scenario; false when it is gone. */
 bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *deps, const struct nai_scenario *scenario,
@@ -90,6 +89,10 @@ enum { NAI_CALL_WITHOUT_WAIT_NS = 2000, NAI_SLOW_CALL_WITHOUT_WAIT_NS = 20000 };
 #define NAI_SLOW_HOST 1.25
 /* times[node] = when it happens under the scenario; the recorded times where nothing is changed. O(dependencies). */
 void nai_dep_replay(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario);
+/* The same of `count` nodes, in an order in which each is behind those of them that it depends on. What else they
+ * depend on happens as `times` says. */
+void nai_dep_replay_nodes(int64_t *times, const struct nai_model *model, const struct nai_scenario *scenario,
+                          const uint32_t *nodes, uint32_t count);
 /* slack[node] = by how much later it may happen, all else unchanged, without the last operation of any GPU ending later
  * than recorded. O(dependencies). */
 void nai_dep_slack(int64_t *slack, const struct nai_model *model);

@@ -66,22 +66,6 @@ bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const str
   return weight_of(weight, d, s, node, dep);
 }
 
-/* Members of a collective at the mean of their starts instead of the latest. */
-static int64_t balanced_end(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
-                            uint32_t node) {
-  int64_t first = INT64_MAX, weight = 0;
-  double sum = 0;
-  uint32_t count = d->first[node + 1] - d->first[node];
-  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++)
-    first = times[d->v[i].from] < first ? times[d->v[i].from] : first;
-  for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
-    sum += (double)(times[d->v[i].from] - first);
-    weight_of(&weight, d, s, node, &d->v[i]);
-  }
-  int64_t mean = first + llround(sum / count), own = times[node - 1];
-  return (mean > own ? mean : own) + weight;
-}
-
 /* The kinds of dependencies, as bits, that may weigh something else than recorded. */
 static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai_scenario *s) {
   uint32_t kinds = 1u << NAI_DEP_DROPPED;
@@ -102,8 +86,6 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
 static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
                               uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN, weight;
-  if (s->balance && d->first[node] < d->first[node + 1] && d->v[d->first[node]].kind == NAI_DEP_COLLECTIVE)
-    return balanced_end(times, d, s, node);
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
     weight = d->v[i].weight;
     if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))
@@ -114,11 +96,16 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
   return latest == INT64_MIN ? d->time[node] : latest;
 }
 
-void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
+void nai_dep_replay_nodes(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario,
+                          const uint32_t *nodes, uint32_t count) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t changed = kinds_changed(d, scenario);
-  for (uint32_t i = 0; i < d->node_count; i++)
-    times[d->order[i]] = happens(times, d, scenario, changed, d->order[i]);
+  for (uint32_t i = 0; i < count; i++)
+    times[nodes[i]] = happens(times, d, scenario, changed, nodes[i]);
+}
+
+void nai_dep_replay(int64_t *times, const struct nai_model *m, const struct nai_scenario *scenario) {
+  nai_dep_replay_nodes(times, m, scenario, m->dependencies->order, m->dependencies->node_count);
 }
 
 void nai_dep_slack(int64_t *slack, const struct nai_model *m) {

@@ -70,8 +70,9 @@ static int edit_kernels(struct edit *e, const struct nai_change *change, double 
   bool *names;
   NAI_TRY(match_texts(&names, change, &m->tables[NAI_IN_KERNELS]->strings, e->arena, err));
   NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
-  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
+      uint32_t op = m->dependencies->first_op[g] + i;
       const struct nai_op *o = &m->gpus[g].ops[i];
       if (o->type != NAI_OP_KERNEL || !names[nai_at_text(&m->kernels.name, o->row)])
         continue;
@@ -95,8 +96,9 @@ static bool direction_matches(const struct nai_change *change, const struct nai_
 static int edit_copies(struct edit *e, const struct nai_change *change, double factor, struct nai_err *err) {
   const struct nai_model *m = e->m;
   NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
-  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
+      uint32_t op = m->dependencies->first_op[g] + i;
       const struct nai_op *o = &m->gpus[g].ops[i];
       if (o->type != NAI_OP_COPY || !direction_matches(change, m, o->row))
         continue;
@@ -110,8 +112,9 @@ static int edit_copies_at(struct edit *e, const struct nai_change *change, doubl
   const struct nai_model *m = e->m;
   const struct nai_dependencies *d = m->dependencies;
   NAI_TRY(nai_edit_factors(&e->op_factor, d->op_count, e, err));
-  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
+      uint32_t op = m->dependencies->first_op[g] + i;
       if (m->gpus[g].ops[i].type != NAI_OP_COPY || d->op_call[op] == NAI_NO_ROW ||
           !call_matches(NULL, change, m, d->op_call[op]))
         continue;
@@ -135,11 +138,12 @@ static int edit_waits(struct edit *e, const struct nai_change *change, struct na
   if (!change->function)
     NAI_TRY(match_calls(&match, change, e, err));
   NAI_TRY(nai_edit_waits(e, err));
-  for (uint32_t call = 0; call < d->call_count; call++)
-    if (waits(d, call) && call_matches(&match, change, e->m, call)) {
-      e->no_wait[call] = 1;
-      e->edited++;
-    }
+  for (uint32_t t = 0; t < e->w->thread_count; t++)
+    for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
+      if (waits(d, call) && call_matches(&match, change, e->m, call)) {
+        e->no_wait[call] = 1;
+        e->edited++;
+      }
   return NAI_OK;
 }
 
@@ -148,21 +152,24 @@ static int edit_calls(struct edit *e, const struct nai_change *change, double fa
   struct call_match match;
   NAI_TRY(match_calls(&match, change, e, err));
   NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
-  for (uint32_t call = 0; call < d->call_count; call++)
-    if (call_matches(&match, change, e->m, call)) {
-      e->call_factor[call] *= (float)factor;
-      e->edited++;
-    }
+  for (uint32_t t = 0; t < e->w->thread_count; t++)
+    for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
+      if (call_matches(&match, change, e->m, call)) {
+        e->call_factor[call] *= (float)factor;
+        e->edited++;
+      }
   return NAI_OK;
 }
 
 static int edit_host(struct edit *e, double factor, struct nai_err *err) {
   const struct nai_dependencies *d = e->m->dependencies;
   NAI_TRY(nai_edit_factors(&e->call_factor, d->call_count, e, err));
-  for (uint32_t call = 0; call < d->call_count; call++)
-    e->call_factor[call] *= (float)factor;
+  for (uint32_t t = 0; t < e->w->thread_count; t++) {
+    for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++)
+      e->call_factor[call] *= (float)factor;
+    e->edited += e->w->calls[t].end - e->w->calls[t].first;
+  }
   e->s->host_factor = (e->s->host_factor != 0 ? e->s->host_factor : 1) * factor;
-  e->edited += d->call_count;
   return NAI_OK;
 }
 
@@ -188,17 +195,19 @@ static int edit_profiler(struct edit *e, struct nai_err *err) {
   struct nai_intervals *flushes;
   NAI_TRY(find_flushes(&flushes, e, err));
   NAI_TRY(nai_edit_cuts(e, err));
-  for (uint32_t call = 0; call < d->call_count; call++) {
-    int32_t thread = nai_at_i32(&e->m->apis.thread, d->call_api[call]), process = e->m->thread_process[thread];
-    if (process < 0)
-      continue;
-    int64_t in_call = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call], d->time[2 * call + 1]), before = 0;
-    if (call && thread == nai_at_i32(&e->m->apis.thread, d->call_api[call - 1]))
-      before = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
-    e->call_cut[call] += in_call;
-    e->host_cut[call] += before;
-    e->edited += in_call || before;
-  }
+  for (uint32_t t = 0; t < e->w->thread_count; t++)
+    for (uint32_t call = e->w->calls[t].first; call < e->w->calls[t].end; call++) {
+      int32_t thread = nai_at_i32(&e->m->apis.thread, d->call_api[call]), process = e->m->thread_process[thread];
+      if (process < 0)
+        continue;
+      int64_t in_call = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call], d->time[2 * call + 1]),
+              before = 0;
+      if (call && thread == nai_at_i32(&e->m->apis.thread, d->call_api[call - 1]))
+        before = nai_intervals_overlap_ns(&flushes[process], d->time[2 * call - 1], d->time[2 * call]);
+      e->call_cut[call] += in_call;
+      e->host_cut[call] += before;
+      e->edited += in_call || before;
+    }
   return NAI_OK;
 }
 
@@ -229,16 +238,14 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
   case NAI_CHANGE_NO_PROFILER:
     return edit_profiler(e, err);
   default:
-    e->s->balance = which != NAI_CASE_LOW;
-    e->edited += e->m->dependencies->quality.collectives;
-    return NAI_OK;
+    return nai_edit_balance(e, which, err);
   }
 }
 
 static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct nai_whatif *w, struct nai_arena *arena,
                          const struct nai_change *const *changes, uint32_t count, enum nai_case which,
                          struct nai_err *err) {
-  struct edit e = {.m = w->model, .arena = arena, .s = s};
+  struct edit e = {.w = w, .m = w->model, .arena = arena, .s = s};
   *s = (struct nai_scenario){0};
   for (uint32_t i = 0; i < count; i++)
     NAI_TRY(apply(&e, changes[i], which, err));
@@ -278,7 +285,7 @@ int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_
   struct nai_scenario s;
   uint32_t which = 0;
   NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, NAI_CASE_LIKELY, err));
-  nai_dep_replay(w->times, w->model, &s);
+  nai_dep_replay_nodes(w->times, w->model, &s, w->nodes, w->node_count);
   *out = slowest(w, &which);
   return NAI_OK;
 }
@@ -317,10 +324,12 @@ const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_chan
 }
 
 /* The cases, as bits, in which a kind does something else than its factor says: waits are never more favorable. */
-static const uint8_t own_cases[NAI_CHANGE_KINDS] = {
-    [NAI_CHANGE_REMOVE_WAIT] = 1 << NAI_CASE_LOW, [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
-    [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW,     [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
-    [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,      [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
+static const uint8_t own_cases[NAI_CHANGE_KINDS] = {[NAI_CHANGE_REMOVE_WAIT] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
+                                                    [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
 
 /* Whether a case differs from the likely one. */
 static bool differs(const struct nai_change *const *changes, uint32_t count, enum nai_case which) {
@@ -343,7 +352,7 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
     if (i && (!differs(changes, count, c) || saves_nothing(out, w)))
       continue;
     NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, c, err));
-    nai_dep_replay(w->times, w->model, &s);
+    nai_dep_replay_nodes(w->times, w->model, &s, w->nodes, w->node_count);
     out->ns[c] = slowest(w, &which);
     if (c == NAI_CASE_LIKELY)
       NAI_TRY(find_limit(out, w, &s, which, err));
@@ -352,7 +361,8 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
   return NAI_OK;
 }
 
-int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, struct nai_arena *arena, struct nai_err *err) {
+int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, uint32_t most, struct nai_arena *arena,
+                     struct nai_err *err) {
   struct nai_path_scope *all;
   struct nai_path_sum window;
   uint32_t count, which = 0;
@@ -374,5 +384,9 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, struct nai
       w->scopes[w->count++] = all[i];
   memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
   w->now_ns = slowest(w, &which);
+  NAI_TRY(nai_whatif_choose(w, which, most, err));
+  which = 0;
+  w->now_ns = slowest(w, &which);
+  w->repetitions = w->scopes[which].judged;
   return NAI_OK;
 }

@@ -16,6 +16,10 @@ struct nai_whatif_result {
   double limit_pct;
 };
 
+struct nai_stretch {
+  uint32_t first, end;
+};
+
 /* Where changes are tried. */
 struct nai_whatif {
   const struct nai_model *model;
@@ -26,13 +30,22 @@ struct nai_whatif {
   double now_ns;
   enum nai_path_state state;
   const char *reason, *waits_unknown; /* why not ok; why waits cannot be removed, or NULL */
-  int64_t *times;                     /* room for a replay */
+  int64_t *times;                     /* room for a replay; what is not replayed stays as recorded */
+  const uint32_t *nodes;              /* that are replayed, in order */
+  uint32_t node_count;
+  struct nai_stretch *ops,
+      *calls; /* of them: operations per GPU, as it numbers them; calls per thread that makes any */
+  uint32_t thread_count;
+  uint32_t repetitions; /* of the slowest scope that times are the mean of */
 };
 
-/* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it. */
-NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_model *model, struct nai_arena *arena,
-                                    struct nai_err *err);
-/* How many operations or calls a change is about. */
+/* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it.
+ * Of more than `most` calls and operations as many successive repetitions as hold that many are replayed, those that
+ * take on average what all do; without three such everything is refused. */
+enum { NAI_WHATIF_ALL = UINT32_MAX };
+NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_model *model, uint32_t most,
+                                    struct nai_arena *arena, struct nai_err *err);
+/* How many operations or calls that are replayed a change is about. */
 NAI_MUST_CHECK int nai_change_count(int64_t *out, const struct nai_whatif *whatif, const struct nai_change *change,
                                     struct nai_err *err);
 /* Why changes cannot be simulated here, or (of one) why that cannot; NULL where they can. */

@@ -5,7 +5,8 @@
 
 /* A scenario in the making: arrays are made when a change needs them. */
 struct edit {
-  const struct nai_model *m;
+  const struct nai_whatif *w;
+  const struct nai_model *m; /* of w */
   struct nai_arena *arena;
   struct nai_scenario *s;
   float *op_factor, *call_factor;
@@ -20,9 +21,15 @@ NAI_MUST_CHECK int nai_edit_factors(float **factors, uint32_t count, const struc
 NAI_MUST_CHECK int nai_edit_cuts(struct edit *e, struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_waits(struct edit *e, struct nai_err *err);
 
+/* whatif_stretch.c: sets what is replayed, and leaves of the scopes what lies in it. `slowest`: the scope to choose by.
+ * With w->now_ns, of all. */
+NAI_MUST_CHECK int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, uint32_t most, struct nai_err *err);
+
 /* whatif_launches.c */
 NAI_MUST_CHECK int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case which,
                                  struct nai_err *err);
 NAI_MUST_CHECK int nai_edit_graphs(struct edit *e, enum nai_case which, struct nai_err *err);
+/* whatif_balance.c */
+NAI_MUST_CHECK int nai_edit_balance(struct edit *e, enum nai_case which, struct nai_err *err);
 /* whatif_pinned.c */
 NAI_MUST_CHECK int nai_edit_pinned(struct edit *e, enum nai_case which, struct nai_err *err);

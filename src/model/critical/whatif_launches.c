@@ -74,16 +74,16 @@ static void add_kernel(struct fusing *f, struct chain *c, uint32_t *last, uint32
   *last = op;
 }
 
-static int fuse_gpu(struct fusing *f, const struct nai_gpu *gpu, uint32_t first_op, const bool *fusable,
-                    struct nai_err *err) {
+static int fuse_gpu(struct fusing *f, uint32_t g, const bool *fusable, struct nai_err *err) {
   const struct nai_model *m = f->e->m;
+  const struct nai_gpu *gpu = &m->gpus[g];
   uint32_t *last;
   NAI_TRY(NAI_NEW(last, f->e->arena, gpu->stream_count, err));
   NAI_TRY(NAI_NEW(f->chains, f->e->arena, gpu->stream_count, err));
-  for (uint32_t i = 0; i < gpu->op_count; i++) {
+  for (uint32_t i = f->e->w->ops[g].first; i < f->e->w->ops[g].end; i++) {
     const struct nai_op *op = &gpu->ops[i];
     if (op->type == NAI_OP_KERNEL && fusable[nai_at_text(&m->kernels.name, op->row)])
-      add_kernel(f, &f->chains[op->stream], &last[op->stream], first_op + i);
+      add_kernel(f, &f->chains[op->stream], &last[op->stream], m->dependencies->first_op[g] + i);
     else
       fuse(f, &f->chains[op->stream]);
   }
@@ -115,7 +115,7 @@ int nai_edit_fuse(struct edit *e, const struct nai_change *change, enum nai_case
   NAI_TRY(nai_edit_cuts(e, err));
   NAI_TRY(NAI_NEW(f.next, e->arena, d->op_count, err));
   for (uint32_t g = 0; g < e->m->gpu_count; g++)
-    NAI_TRY(fuse_gpu(&f, &e->m->gpus[g], d->first_op[g], fusable, err));
+    NAI_TRY(fuse_gpu(&f, g, fusable, err));
   return NAI_OK;
 }
 
@@ -152,19 +152,21 @@ static void collapse(struct edit *e, uint32_t first, uint32_t end, enum nai_case
   }
 }
 
-int nai_edit_graphs(struct edit *e, enum nai_case which, struct nai_err *err) {
+static void collapse_thread(struct edit *e, struct nai_stretch calls, enum nai_case which) {
   const struct nai_model *m = e->m;
-  const struct nai_dependencies *d = m->dependencies;
-  NAI_TRY(nai_edit_cuts(e, err));
-  for (uint32_t call = 0, end; call < d->call_count; call = end) {
+  for (uint32_t call = calls.first, end; call < calls.end; call = end) {
     end = call + 1;
     if (!is_captured(m, call) || !launches(m, call))
       continue;
-    while (end < d->call_count &&
-           nai_at(&m->apis.thread, d->call_api[end]) == nai_at(&m->apis.thread, d->call_api[call]) &&
-           code_before(m, end) < CLOSE_NS && is_captured(m, end))
+    while (end < calls.end && code_before(m, end) < CLOSE_NS && is_captured(m, end))
       end++;
     collapse(e, call, end, which);
   }
+}
+
+int nai_edit_graphs(struct edit *e, enum nai_case which, struct nai_err *err) {
+  NAI_TRY(nai_edit_cuts(e, err));
+  for (uint32_t t = 0; t < e->w->thread_count; t++)
+    collapse_thread(e, e->w->calls[t], which);
   return NAI_OK;
 }

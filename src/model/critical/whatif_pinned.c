@@ -67,9 +67,9 @@ int nai_edit_pinned(struct edit *e, enum nai_case which, struct nai_err *err) {
   NAI_TRY(find_rates(rates, e, err));
   NAI_TRY(nai_edit_factors(&e->op_factor, m->dependencies->op_count, e, err));
   NAI_TRY(nai_edit_waits(e, err));
-  for (uint32_t g = 0, op = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++, op++)
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++)
       if (is_of(m, &m->gpus[g].ops[i], PAGEABLE))
-        pin(e, op, &m->gpus[g].ops[i], rates[direction_of(m, &m->gpus[g].ops[i])], which);
+        pin(e, m->dependencies->first_op[g] + i, &m->gpus[g].ops[i], rates[direction_of(m, &m->gpus[g].ops[i])], which);
   return NAI_OK;
 }

@@ -1,0 +1,139 @@
+/* What of a trace is replayed: all, or of a large one successive repetitions that stand for the others. */
+#include "model/critical/whatif_edit.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_REPETITIONS = 3 };
+
+/* Recorded times from .. to, both included: the last boundary is replayed, too. */
+struct stretch {
+  int64_t from, to;
+};
+
+static bool is_in(const struct stretch *s, int64_t t) { return t >= s->from && t <= s->to; }
+
+/* How many repetitions of the scope hold so many calls and operations, if those of all GPUs and threads are spread
+ * over the trace like the operations of its GPU. */
+static uint32_t repetitions_of(const struct nai_whatif *w, const struct nai_path_scope *scope, uint32_t most) {
+  const struct nai_dependencies *d = w->model->dependencies;
+  double events = (double)d->call_count + d->op_count;
+  double ops = nai_node_op(d, scope->nodes[scope->count]) - nai_node_op(d, scope->nodes[0]);
+  double held = events * ops / w->model->gpus[scope->gpu].op_count;
+  double count = held > 0 ? floor(scope->count * (most / held)) : 0;
+  return count < scope->count ? (uint32_t)count : scope->count;
+}
+
+/* So many successive repetitions, the first ones of those whose time is closest to that of as many average ones. */
+static struct stretch find_typical(const struct nai_whatif *w, const struct nai_path_scope *scope, uint32_t count) {
+  const int64_t *time = w->model->dependencies->time;
+  double least = INFINITY;
+  uint32_t best = 0, judged = 0;
+  for (uint32_t i = 0; i < scope->count; i++) {
+    judged += !scope->counts || scope->counts[i];
+    if (i + 1 < count)
+      continue;
+    uint32_t first = i + 1 - count;
+    double off = fabs((double)(time[scope->nodes[i + 1]] - time[scope->nodes[first]]) - count * w->now_ns);
+    if (judged && off < least) {
+      least = off;
+      best = first;
+    }
+    judged -= !scope->counts || scope->counts[first];
+  }
+  return (struct stretch){time[scope->nodes[best]], time[scope->nodes[best + count]]};
+}
+
+/* Leaves the repetitions inside; false where none of them is to be judged. */
+static bool cut(struct nai_path_scope *scope, const struct nai_dependencies *d, const struct stretch *s) {
+  uint32_t first = 0, end = scope->count;
+  while (first < end && d->time[scope->nodes[first]] < s->from)
+    first++;
+  while (end > first && d->time[scope->nodes[end]] > s->to)
+    end--;
+  scope->nodes += first;
+  scope->count = scope->judged = end - first;
+  if (!scope->counts)
+    return scope->judged > 0;
+  scope->counts += first;
+  scope->judged = 0;
+  for (uint32_t i = 0; i < scope->count; i++)
+    scope->judged += scope->counts[i];
+  return scope->judged > 0;
+}
+
+static void cut_scopes(struct nai_whatif *w, const struct stretch *s) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < w->count; i++)
+    if (cut(&w->scopes[i], w->model->dependencies, s))
+      w->scopes[left++] = w->scopes[i];
+  w->count = left;
+}
+
+static int find_ops(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
+  const struct nai_model *m = w->model;
+  NAI_TRY(NAI_NEW(w->ops, w->arena, m->gpu_count, err));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    w->ops[g] =
+        (struct nai_stretch){nai_model_op_from(m, &m->gpus[g], s->from),
+                             s->to < INT64_MAX ? nai_model_op_from(m, &m->gpus[g], s->to + 1) : m->gpus[g].op_count};
+  return NAI_OK;
+}
+
+/* Calls lie thread by thread, each in order of time. */
+static int find_calls(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
+  const struct nai_dependencies *d = w->model->dependencies;
+  int32_t last = -1;
+  NAI_TRY(NAI_NEW(w->calls, w->arena, w->model->api_by_thread.groups, err));
+  for (uint32_t call = 0; call < d->call_count; call++) {
+    int32_t thread = nai_at_i32(&w->model->apis.thread, d->call_api[call]);
+    if (!is_in(s, d->time[2 * call]))
+      continue;
+    if (!w->thread_count || thread != last)
+      w->calls[w->thread_count++].first = call;
+    w->calls[w->thread_count - 1].end = call + 1;
+    last = thread;
+  }
+  return NAI_OK;
+}
+
+/* The nodes of calls and operations that start inside. */
+static int find_nodes(struct nai_whatif *w, const struct stretch *s, struct nai_err *err) {
+  const struct nai_dependencies *d = w->model->dependencies;
+  uint32_t count = 0, *nodes;
+  for (uint32_t node = 0; node < d->node_count; node += 2)
+    count += 2 * (uint32_t)is_in(s, d->time[node]);
+  NAI_TRY(NAI_NEW(nodes, w->arena, count, err));
+  w->nodes = nodes;
+  for (uint32_t i = 0; i < d->node_count; i++)
+    if (is_in(s, d->time[d->order[i] & ~1u]))
+      nodes[w->node_count++] = d->order[i];
+  return NAI_OK;
+}
+
+static int refuse(struct nai_whatif *w, const char *reason) {
+  w->state = NAI_PATH_REFUSED;
+  w->reason = reason;
+  return NAI_OK;
+}
+
+int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, uint32_t most, struct nai_err *err) {
+  const struct nai_dependencies *d = w->model->dependencies;
+  struct stretch s = {INT64_MIN, INT64_MAX};
+  bool large = (uint64_t)d->call_count + d->op_count > most;
+  if (large) {
+    if (w->kind == NAI_SCOPE_WINDOW)
+      return refuse(w, "nothing repeats, and of so many calls and operations only nsys-ai whatif simulates all");
+    uint32_t count = repetitions_of(w, &w->scopes[slowest], most);
+    if (count < LEAST_REPETITIONS)
+      return refuse(w, "three repetitions hold more calls and operations than a report simulates; nsys-ai whatif does");
+    s = find_typical(w, &w->scopes[slowest], count);
+    cut_scopes(w, &s);
+    NAI_TRY(find_nodes(w, &s, err));
+  } else {
+    w->nodes = d->order;
+    w->node_count = d->node_count;
+  }
+  NAI_TRY(find_ops(w, &s, err));
+  return find_calls(w, &s, err);
+}
