@@ -307,7 +307,7 @@ class Commands(unittest.TestCase):
                 ((trace("loop"), "--kernel", "nvjet=-1"), 2, "stands at the end"),
                 ((trace("loop"), "--kernel", "nvjet=0.5..x"), 2, "stands at the end"),
                 ((trace("loop"), "--kernel", "(=0.5"), 2, "regular expression"),
-                ((trace("loop"), "--balance"), 2, "no collective"),
+                ((trace("loop"), "--balance"), 2, "no GPU comes late"),
                 ((trace("loop-fused"), "--fuse", "."), 2, "no two kernels follow each other"),
                 ((trace("loop"), "--copy-at", "cudaFree=0"), 2, "no copy is made there"),
                 ((trace("loop"), "--copy-at", "cudaMemcpy"), 2, "stands at the end"),

@@ -51,11 +51,10 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
     if (s->op_factor)
       *weight = scaled(dep->weight, s->op_factor[nai_node_op(d, node)]);
     return true;
-  case NAI_DEP_STREAM:
-    if (s->off_stream && s->off_stream[nai_node_op(d, node)])
-      return false;
-    /* fall through */
   case NAI_DEP_LAUNCH:
+  case NAI_DEP_STREAM:
+    if (dep->kind == NAI_DEP_STREAM && s->off_stream && s->off_stream[nai_node_op(d, node)])
+      return false;
     if (s->op_factor && s->op_factor[nai_node_op(d, node)] == 0 && *weight > 0)
       *weight = 0;
     return true;

@@ -267,9 +267,9 @@ static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct n
 
 static double repetition_ns(const struct nai_whatif *w, uint32_t scope, const struct nai_scenario *s) {
   const struct nai_model *m = w->model;
-  const struct nai_path_scope *behind = &w->behind_copies[scope];
   if (!s || !s->off_stream)
     return nai_path_scope_ns(&w->scopes[scope], m, w->times);
+  const struct nai_path_scope *behind = &w->behind_copies[scope];
   double saved = nai_path_scope_ns(behind, m, m->dependencies->time) - nai_path_scope_ns(behind, m, w->times);
   return nai_path_scope_ns(&w->scopes[scope], m, m->dependencies->time) - saved;
 }
