@@ -12,12 +12,13 @@ enum nai_change_kind {
   NAI_CHANGE_COPY,           /* copies do; 0: the data stays where it is */
   NAI_CHANGE_COPY_AT,        /* those of calls of a place do */
   NAI_CHANGE_PINNED,         /* pageable copies are asynchronous, at the rate of the trace's pinned ones */
+  NAI_CHANGE_OWN_STREAM,     /* copies to the GPU are on a stream of their own */
   NAI_CHANGE_FUSE,           /* kernels that only move data and follow each other on a stream are one */
   NAI_CHANGE_GRAPHS,         /* launches that follow each other closely on a thread are one */
   NAI_CHANGE_CALL,           /* CUDA calls do, without what they wait for */
   NAI_CHANGE_HOST,           /* the threads' own code and the calls do */
   NAI_CHANGE_NO_PROFILER,    /* without what the profiler's flushes took */
-  NAI_CHANGE_BALANCE,        /* members of a collective start at the mean of their starts */
+  NAI_CHANGE_BALANCE,        /* ranks that come late to a collective are as fast as the others */
   NAI_CHANGE_KINDS
 };
 const char *nai_change_kind_name(enum nai_change_kind kind); /* "remove-wait", "kernel", ...: as options are called */

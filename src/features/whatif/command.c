@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EACH = 8, MAX_CHANGES = 7 * MAX_EACH + 5 };
+enum { MAX_EACH = 8, MAX_CHANGES = 7 * MAX_EACH + 6 };
 
 struct whatif_args {
   const char *waits[MAX_EACH], *places[MAX_EACH], *kernels[MAX_EACH], *copies[MAX_EACH], *calls[MAX_EACH],
       *copy_places[MAX_EACH], *fused[MAX_EACH];
   size_t wait_count, place_count, kernel_count, copy_count, call_count, copy_place_count, fused_count;
   const char *host; /* NULL: not asked for */
-  bool no_profiler, balance, pinned, graphs, quiet;
+  bool no_profiler, balance, pinned, own_stream, graphs, quiet;
   int format;
 };
 
@@ -40,6 +40,8 @@ static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, copy_places, copy_place_count, "copy-at", "PLACE=F",
                  "those of one place do: FUNCTION in RANGE > RANGE; repeatable"),
     NAI_CLI_SWITCH(on, pinned, "pinned", "pageable copies are asynchronous, at the rate of the trace's pinned ones"),
+    NAI_CLI_SWITCH(on, own_stream, "own-stream",
+                   "copies to the GPU are on a stream of their own; what follows waits for them"),
     NAI_CLI_LIST(texts, fused, fused_count, "fuse", "RE",
                  "kernels that only move data, whose name matches, are one where they follow each other; repeatable"),
     NAI_CLI_SWITCH(on, graphs, "graphs", "launches less than 50 us apart are one launch of a CUDA graph"),
@@ -88,6 +90,8 @@ static int read_changes(struct changes *c, const struct whatif_args *args, struc
   NAI_TRY(add_list(c, NAI_CHANGE_KERNEL, args->kernels, args->kernel_count, err));
   NAI_TRY(add_list(c, NAI_CHANGE_COPY, args->copies, args->copy_count, err));
   NAI_TRY(add_list(c, NAI_CHANGE_COPY_AT, args->copy_places, args->copy_place_count, err));
+  if (args->own_stream)
+    NAI_TRY(add(c, NAI_CHANGE_OWN_STREAM, "", err));
   NAI_TRY(add_list(c, NAI_CHANGE_FUSE, args->fused, args->fused_count, err));
   if (args->pinned)
     NAI_TRY(add(c, NAI_CHANGE_PINNED, "", err));
@@ -125,6 +129,7 @@ static int read_findings(struct changes *c, struct nai_run *run, struct nai_err 
 /* --- the answer ------------------------------------------------------------------------------- */
 
 struct answer {
+  int caveats;      /* how many hold */
   bool of_findings; /* the changes are those that findings name, for the command line names none */
   struct nai_buf *out;
   const struct whatif_args *args;
@@ -136,10 +141,13 @@ struct answer {
   const char *refused; /* why nothing is simulated, or NULL */
 };
 
+/* The last one only where communication kernels are not matched. */
 static const char *const caveats[] = {
     "Whether the program can do without a wait or a copy is not recorded.",
-    "The host keeps its speed, kernels theirs where they begin to overlap, and launch queues hold 1,024 operations.",
-    "Dependencies between threads are not known: the time between a thread's calls stays."};
+    "The host keeps its speed, kernels and copies theirs where they begin to overlap, and launch queues hold 1,024 "
+    "operations.",
+    "Dependencies between threads are not known: the time between a thread's calls stays.",
+    "Collectives with ranks that are not in the trace, or not matched, take as long as recorded, waiting included."};
 enum { CAVEATS = sizeof caveats / sizeof *caveats };
 
 /* "16.4 ms (15.8 ms to 17.1 ms)" */
@@ -204,7 +212,7 @@ static void print_text(const struct answer *a) {
                  a->together.limit_pct);
   if (a->whatif.reason)
     nai_buf_printf(a->out, "Bounds only: %s.\n", a->whatif.reason);
-  for (int i = 0; i < CAVEATS && !a->args->quiet; i++)
+  for (int i = 0; i < a->caveats && !a->args->quiet; i++)
     nai_buf_printf(a->out, "%s\n", caveats[i]);
 }
 
@@ -248,7 +256,7 @@ static void print_json(const struct answer *a) {
     nai_json_end(&json);
   }
   nai_json_put_array(&json, "caveats", NAI_JSON_INLINE);
-  for (int i = 0; i < CAVEATS; i++)
+  for (int i = 0; i < a->caveats; i++)
     nai_json_text(&json, caveats[i]);
   nai_json_end(&json);
   nai_json_close(&json);
@@ -274,6 +282,7 @@ static int count_edits(const struct answer *a, struct nai_err *err) {
       [NAI_CHANGE_COPY_AT] = "no copy is made there",
       [NAI_CHANGE_PINNED] =
           "no copy is from or to pageable memory while others of its direction are pinned and tell the rate",
+      [NAI_CHANGE_OWN_STREAM] = "no copy to the GPU is behind something else on its stream",
       [NAI_CHANGE_FUSE] = "no two kernels follow each other that match and only move data",
       [NAI_CHANGE_GRAPHS] = "no four launches follow each other within 50 us",
       [NAI_CHANGE_CALL] = "matches no CUDA call, by function or NVTX range",
@@ -319,6 +328,7 @@ static int simulate(const struct nai_model *m, void *ctx, struct nai_err *err) {
   struct answer *a = ctx;
   struct changes *c = a->changes;
   const struct nai_change *all[MAX_CHANGES];
+  a->caveats = m->dependencies->quality.unmatched ? CAVEATS : CAVEATS - 1;
   NAI_TRY(nai_whatif_begin(&a->whatif, m, NAI_WHATIF_ALL, &c->arena, err));
   if (a->of_findings && a->whatif.state < NAI_PATH_NO_SAVINGS)
     NAI_TRY(keep_possible(a, err));

@@ -115,10 +115,14 @@ static void stream_pieces(struct nai_path *p, const struct nai_dep *dep) {
 }
 
 /* The dependency that decided when the node happened, NULL for none. */
-static const struct nai_dep *deciding(const struct nai_path *p) {
+static const struct nai_dep *deciding(struct nai_path *p) {
   const struct nai_dependencies *d = p->model->dependencies;
   const struct nai_dep *best = NULL;
   int64_t latest = INT64_MIN, weight;
+  if (nai_dep_besides(&p->besides, d, p->scenario, p->node)) {
+    latest = p->times[p->besides.from] + p->besides.weight;
+    best = &p->besides;
+  }
   for (uint32_t i = d->first[p->node]; i < d->first[p->node + 1]; i++)
     if (nai_dep_weight(&weight, d, p->scenario, p->node, &d->v[i]) && p->times[d->v[i].from] + weight > latest) {
       latest = p->times[d->v[i].from] + weight;

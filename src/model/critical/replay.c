@@ -53,6 +53,8 @@ static inline bool weight_of(int64_t *weight, const struct nai_dependencies *d, 
     return true;
   case NAI_DEP_LAUNCH:
   case NAI_DEP_STREAM:
+    if (dep->kind == NAI_DEP_STREAM && s->off_stream && s->off_stream[nai_node_op(d, node)])
+      return false;
     if (s->op_factor && s->op_factor[nai_node_op(d, node)] == 0 && *weight > 0)
       *weight = 0;
     return true;
@@ -77,15 +79,30 @@ static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai
     kinds |= 1u << NAI_DEP_WAIT | 1u << NAI_DEP_STAGING;
   if (s->op_factor)
     kinds |= 1u << NAI_DEP_OPERATION | 1u << NAI_DEP_COLLECTIVE | 1u << NAI_DEP_STAGING;
+  if (s->off_stream)
+    kinds |= 1u << NAI_DEP_STREAM;
   for (uint32_t op = 0; s->op_factor && op < d->op_count; op++)
     if (s->op_factor[op] == 0)
       return kinds | 1u << NAI_DEP_LAUNCH | 1u << NAI_DEP_STREAM;
   return kinds;
 }
 
+bool nai_dep_besides(struct nai_dep *out, const struct nai_dependencies *d, const struct nai_scenario *s,
+                     uint32_t node) {
+  if (!s->also_behind || nai_node_is_call(d, node) || node % 2 || !s->also_behind[nai_node_op(d, node)])
+    return false;
+  uint32_t end = nai_node_of_op(d, s->also_behind[nai_node_op(d, node)] - 1) + 1;
+  int64_t between = d->time[node] - d->time[end];
+  *out = (struct nai_dep){.from = end, .weight = between < 0 ? between : 0, .kind = NAI_DEP_STREAM};
+  return true;
+}
+
 static inline int64_t happens(const int64_t *times, const struct nai_dependencies *d, const struct nai_scenario *s,
                               uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN, weight;
+  struct nai_dep besides;
+  if (s->also_behind && nai_dep_besides(&besides, d, s, node))
+    latest = times[besides.from] + besides.weight;
   for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
     weight = d->v[i].weight;
     if (changed & 1u << d->v[i].kind && !weight_of(&weight, d, s, node, &d->v[i]))

@@ -227,6 +227,8 @@ static int apply(struct edit *e, const struct nai_change *change, enum nai_case 
     return edit_copies_at(e, change, factor, err);
   case NAI_CHANGE_PINNED:
     return nai_edit_pinned(e, which, err);
+  case NAI_CHANGE_OWN_STREAM:
+    return nai_edit_own_stream(e, which, err);
   case NAI_CHANGE_FUSE:
     return nai_edit_fuse(e, change, which, err);
   case NAI_CHANGE_GRAPHS:
@@ -252,6 +254,8 @@ static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct n
   s->op_factor = e.op_factor;
   s->call_factor = e.call_factor;
   s->no_wait = e.no_wait;
+  s->off_stream = e.off_stream;
+  s->also_behind = e.also_behind;
   s->call_cut = e.call_cut;
   s->host_cut = e.host_cut;
   /* What made the thread wait may have been needed: the call still costs a little, and the code behind it more. */
@@ -261,10 +265,19 @@ static int make_scenario(struct nai_scenario *s, int64_t *edited, const struct n
   return NAI_OK;
 }
 
-static double slowest(const struct nai_whatif *w, uint32_t *which) {
+static double repetition_ns(const struct nai_whatif *w, uint32_t scope, const struct nai_scenario *s) {
+  const struct nai_model *m = w->model;
+  if (!s || !s->off_stream)
+    return nai_path_scope_ns(&w->scopes[scope], m, w->times);
+  const struct nai_path_scope *behind = &w->behind_copies[scope];
+  double saved = nai_path_scope_ns(behind, m, m->dependencies->time) - nai_path_scope_ns(behind, m, w->times);
+  return nai_path_scope_ns(&w->scopes[scope], m, m->dependencies->time) - saved;
+}
+
+static double slowest(const struct nai_whatif *w, const struct nai_scenario *s, uint32_t *which) {
   double most = 0;
   for (uint32_t i = 0; i < w->count; i++) {
-    double ns = nai_path_scope_ns(&w->scopes[i], w->model, w->times);
+    double ns = repetition_ns(w, i, s);
     if (ns <= most)
       continue;
     most = ns;
@@ -286,7 +299,7 @@ int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_
   uint32_t which = 0;
   NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, NAI_CASE_LIKELY, err));
   nai_dep_replay_nodes(w->times, w->model, &s, w->nodes, w->node_count);
-  *out = slowest(w, &which);
+  *out = slowest(w, &s, &which);
   return NAI_OK;
 }
 
@@ -294,7 +307,8 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
                       uint32_t scope, struct nai_err *err) {
   struct nai_path_sum sum;
   nai_path_sum_begin(&sum, NULL);
-  NAI_TRY(nai_path_sum_scope(&sum, &w->scopes[scope], w->model, w->times, s, err));
+  const struct nai_path_scope *all = s->off_stream ? w->behind_copies : w->scopes;
+  NAI_TRY(nai_path_sum_scope(&sum, &all[scope], w->model, w->times, s, err));
   for (int c = 0; c < NAI_PATH_CAUSES; c++)
     if (sum.by_cause[c] > sum.by_cause[out->limit])
       out->limit = (enum nai_path_cause)c;
@@ -328,6 +342,7 @@ static const uint8_t own_cases[NAI_CHANGE_KINDS] = {[NAI_CHANGE_REMOVE_WAIT] = 1
                                                     [NAI_CHANGE_REMOVE_WAIT_AT] = 1 << NAI_CASE_LOW,
                                                     [NAI_CHANGE_BALANCE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH,
                                                     [NAI_CHANGE_PINNED] = 1 << NAI_CASE_LOW,
+                                                    [NAI_CHANGE_OWN_STREAM] = 1 << NAI_CASE_LOW,
                                                     [NAI_CHANGE_GRAPHS] = 1 << NAI_CASE_LOW,
                                                     [NAI_CHANGE_FUSE] = 1 << NAI_CASE_LOW | 1 << NAI_CASE_HIGH};
 
@@ -353,7 +368,7 @@ int nai_whatif_try(struct nai_whatif_result *out, const struct nai_whatif *w, co
       continue;
     NAI_TRY(make_scenario(&s, NULL, w, &arena, changes, count, c, err));
     nai_dep_replay_nodes(w->times, w->model, &s, w->nodes, w->node_count);
-    out->ns[c] = slowest(w, &which);
+    out->ns[c] = slowest(w, &s, &which);
     if (c == NAI_CASE_LIKELY)
       NAI_TRY(find_limit(out, w, &s, which, err));
   }
@@ -383,10 +398,11 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, uint32_t m
     if (all[i].kind == w->kind)
       w->scopes[w->count++] = all[i];
   memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
-  w->now_ns = slowest(w, &which);
+  w->now_ns = slowest(w, NULL, &which);
   NAI_TRY(nai_whatif_choose(w, which, most, err));
+  NAI_TRY(nai_whatif_pass_copies(w, err));
   which = 0;
-  w->now_ns = slowest(w, &which);
+  w->now_ns = slowest(w, NULL, &which);
   w->repetitions = w->scopes[which].judged;
   return NAI_OK;
 }

@@ -26,6 +26,9 @@ struct nai_whatif {
   struct nai_arena *arena;
   enum nai_path_scope_kind kind; /* step, unit or window: the first that there is */
   struct nai_path_scope *scopes; /* of that kind */
+  /* The same with boundaries at the first operations that are no copies to the GPU: where those are on a stream of
+   * their own they run ahead, and what begins a step says nothing about it. */
+  struct nai_path_scope *behind_copies;
   uint32_t count;
   double now_ns;
   enum nai_path_state state;

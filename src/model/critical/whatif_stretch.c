@@ -6,7 +6,7 @@
 
 enum { LEAST_REPETITIONS = 3 };
 
-/* Recorded times from .. to, both included: the last boundary is replayed, too. */
+/* Recorded times from .. to, both included. */
 struct stretch {
   int64_t from, to;
 };
@@ -129,6 +129,7 @@ int nai_whatif_choose(struct nai_whatif *w, uint32_t slowest, uint32_t most, str
       return refuse(w, "three repetitions hold more calls and operations than a report simulates; nsys-ai whatif does");
     s = find_typical(w, &w->scopes[slowest], count);
     cut_scopes(w, &s);
+    s.to += (int64_t)w->now_ns; /* one more: what the last boundary is read from may lie behind it */
     NAI_TRY(find_nodes(w, &s, err));
   } else {
     w->nodes = d->order;
