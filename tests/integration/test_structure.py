@@ -9,7 +9,7 @@ import unittest
 
 import support
 from support import Report as Run, SHARED, SOURCE, artifacts, trace
-from test_gemm_shapes import BF16_BYTES, matrices
+from test_gemm_shapes import BF16_BYTES, ELEMENTWISE, matrices
 
 GPU_TABLES = ("KERNEL", "MEMCPY", "MEMSET")
 PROCESS = 1 << 24
@@ -209,7 +209,8 @@ class Structure(unittest.TestCase):
         self.assertEqual(page(trace("layers"))["limits"], [])
 
     def test_roofline(self):
-        """Every operation with sizes stands at its operations per byte and at what its kernels reached."""
+        """Every product with sizes stands at its operations per byte and at what its kernels reached, the elementwise kernels with a
+        bandwidth are counted."""
         path = trace("gemm-sizes")
         db, shown = database(path), page(path)["roofline"]
         wanted, placed = {}, set()
@@ -218,6 +219,8 @@ class Structure(unittest.TestCase):
         for text, start, end in db.execute("SELECT coalesce(n.text, s.value) AS t, n.start, n.end FROM NVTX_EVENTS n LEFT JOIN StringIds s "
                                            "ON s.id = n.textId WHERE t LIKE '%sizes = %'"):
             op, sizes = re.match(r"([^,]*),.*sizes = (\[.*\]), input_op_ids", text).groups()
+            if op in ELEMENTWISE:
+                continue
             _, flop, values = matrices(op, sizes)
             # What was captured into a graph runs when the graph does.
             own = [w for w in works if (w[3] if op == "aten::bmm" else start <= w[1] < end)]
@@ -233,6 +236,11 @@ class Structure(unittest.TestCase):
             self.assertAlmostEqual(point["tflops"] / (flop / ns / 1e3), 1, places=3)
         self.assertEqual((shown["placed"], shown["kernels"]), (len(placed), len(works)))
         self.assertGreater(shown["kernels"], shown["placed"])
+        count, ns = db.execute("SELECT count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName "
+                               "WHERE value LIKE '%MulFunctor%'").fetchone()
+        limit, = [one for one in page(path)["limits"] if one["kind"] == "Elementwise operations"]
+        self.assertEqual(shown["elementwise"], count)
+        self.assertAlmostEqual(limit["reached"], 3 * 8192 * 4096 * BF16_BYTES * count / ns, places=2)
 
     def test_steps(self):
         self.check_steps(trace("training"))
