@@ -92,6 +92,7 @@ static bool has_our_name(const char *path, bool *failed) {
                                        "ranks.*",
                                        "trend.*",
                                        "suite.*",
+                                       "fleet.*",
                                        "junit.xml",
                                        "metrics.prom",
                                        "bmf.json",

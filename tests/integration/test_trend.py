@@ -834,6 +834,16 @@ class Store(unittest.TestCase):
         self.assertTrue(links and all(path.exists() for path in links), links)
         labelled, _, _ = self.fleet(store, "--label", "night=3")
         self.assertEqual(sorted(int(row["run_count"]) for row in labelled), [1, 1])
+        text = (out / "fleet.prom").read_text(encoding="utf-8")
+        samples = {(name, series): value for name, series, value in re.findall(r'(?m)^(nsys_ai_series_\w+)\{series="([^"]+)".*\} (\S+)$', text)}
+        self.assertTrue(text.endswith("\n# EOF\n"))
+        for row in rows:
+            self.assertEqual(samples["nsys_ai_series_runs", row["series"]], row["run_count"])
+            self.assertEqual(samples["nsys_ai_series_failed_runs", row["series"]], row["failed_count"])
+            if row["newest"] and row["usual"]:
+                self.assertAlmostEqual(float(samples["nsys_ai_series_newest_ratio", row["series"]]), float(row["newest"]) / float(row["usual"]), places=3)
+        self.assertEqual(run("trend", "--all", "--store", store, "--out", out).returncode, 0)
+        self.assertEqual({path.name for path in out.iterdir()}, {"fleet.csv", "fleet.prom", "fleet.md", "fleet.html", "stages"})
         one, _, _ = self.fleet(store, "--series", rows[0]["series"])
         self.assertEqual(one, rows[:1])
         self.fleet(store, "--gate", expect=int(trend["failed"]))

@@ -20,6 +20,10 @@ void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c)
 void nai_write_junit(struct nai_buf *out, const struct nai_comparison *c, const char *series);
 /* OpenMetrics text, medians of the candidate, in base units. */
 void nai_write_prometheus(struct nai_buf *out, const struct nai_comparison *c, const char *series);
+/* The value of a label, without its quotes; and a number with as many digits as doubles hold apart, without a locale.
+ */
+void nai_put_openmetrics_label(struct nai_buf *out, const char *text);
+void nai_put_openmetrics_value(struct nai_buf *out, double value);
 /* Bencher's metric format. */
 void nai_write_bmf(struct nai_buf *out, const struct nai_comparison *c, const char *series);
 /* github-action-benchmark: metrics of which less is better, or more. */

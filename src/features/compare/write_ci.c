@@ -130,7 +130,7 @@ static void series_name(struct nai_buf *out, const struct nai_metric_result *r) 
     nai_buf_printf(out, "_%s", suffix);
 }
 
-static void put_label(struct nai_buf *out, const char *text) {
+void nai_put_openmetrics_label(struct nai_buf *out, const char *text) {
   NAI_SCOPED(nai_buf) clean = {0};
   nai_text_clean(&clean, text, strlen(text));
   for (const char *p = nai_buf_str(&clean); *p; p++) {
@@ -141,8 +141,7 @@ static void put_label(struct nai_buf *out, const char *text) {
   out->oom |= clean.oom;
 }
 
-/* A number with as many digits as doubles hold apart, without a locale. */
-static void put_scientific(struct nai_buf *out, double value) {
+void nai_put_openmetrics_value(struct nai_buf *out, double value) {
   if (value >= 0 ? value < 1e15 && floor(value) >= value : value > -1e15 && floor(value) >= value)
     nai_fmt_real(out, value, 0);
   else
@@ -155,19 +154,19 @@ static void put_sample(struct nai_buf *out, const char *name, const struct nai_m
   NAI_SCOPED(nai_buf) member = {0};
   member_of(&member, r);
   nai_buf_printf(out, "%s{series=\"", name);
-  put_label(out, series);
+  nai_put_openmetrics_label(out, series);
   nai_buf_puts(out, "\",per=\"");
-  put_label(out, r->def.basis);
+  nai_put_openmetrics_label(out, r->def.basis);
   if (told) {
     nai_buf_puts(out, "\",metric=\"");
-    put_label(out, r->def.metric);
+    nai_put_openmetrics_label(out, r->def.metric);
   }
   if (member.len) {
     nai_buf_puts(out, "\",member=\"");
-    put_label(out, nai_buf_str(&member));
+    nai_put_openmetrics_label(out, nai_buf_str(&member));
   }
   nai_buf_puts(out, "\"} ");
-  put_scientific(out, r->judgement.candidate * unit_of(r)->scale);
+  nai_put_openmetrics_value(out, r->judgement.candidate * unit_of(r)->scale);
   nai_buf_putc(out, '\n');
   out->oom |= member.oom;
 }
@@ -217,7 +216,7 @@ void nai_write_prometheus(struct nai_buf *out, const struct nai_comparison *c, c
 
 static void put_decimal(struct nai_json *json, const char *key, double value) {
   NAI_SCOPED(nai_buf) text = {0};
-  put_scientific(&text, value);
+  nai_put_openmetrics_value(&text, value);
   nai_json_key(json, key);
   nai_json_decimal(json, nai_buf_str(&text));
   json->out->oom |= text.oom;
@@ -274,7 +273,7 @@ void nai_write_benchmark(struct nai_buf *out, const struct nai_comparison *c, co
     nai_json_put_text(&json, "unit", r->def.unit);
     put_decimal(&json, "value", r->judgement.candidate);
     nai_buf_clear(&name);
-    put_scientific(&name, high - low);
+    nai_put_openmetrics_value(&name, high - low);
     nai_json_put_text(&json, "range", nai_buf_str(&name));
     nai_json_end(&json);
   }

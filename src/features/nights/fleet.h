@@ -34,7 +34,8 @@ NAI_MUST_CHECK int nai_fleet_find(struct nai_fleet *out, const char *store, cons
                                   struct nai_err *err);
 void nai_fleet_free(struct nai_fleet *fleet);
 bool nai_fleet_has_failed(const struct nai_fleet *fleet);
-/* Exchanges a directory for one with fleet.csv, fleet.md and fleet.html; `links` is where the store lies from there. */
+/* Exchanges a directory for one with fleet.csv, fleet.prom, fleet.md and fleet.html; `links` is where the store lies
+ * from there. */
 NAI_MUST_CHECK int nai_fleet_write(const struct nai_fleet *fleet, const char *directory, const char *links,
                                    void (*note)(const char *line), struct nai_err *err);
 /* Appends a line per series that asks for attention, and how many do not. */

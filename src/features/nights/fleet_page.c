@@ -1,5 +1,6 @@
-/* fleet.csv, fleet.md, fleet.html, and what the terminal says. */
+/* fleet.csv, fleet.prom, fleet.md, fleet.html, and what the terminal says. */
 #include "base/fmt.h"
+#include "features/compare/write.h"
 #include "features/nights/fleet.h"
 #include "rundir/publish.h"
 #include "table/csv.h"
@@ -116,6 +117,62 @@ static int put_table(struct nai_buf *out, const struct nai_fleet *fleet, struct 
   return nai_buf_check(out, err);
 }
 
+/* What a series has a number of, and whether that is of its worst metric, which is a label then. */
+enum gauge { RUNS_COUNT, RUNS_FAILED, STATE, RATIO, NEWEST, GAUGES };
+static const struct {
+  const char *name, *unit;
+  bool of_metric;
+} gauges[GAUGES] = {[RUNS_COUNT] = {"nsys_ai_series_runs", NULL, false},
+                    [RUNS_FAILED] = {"nsys_ai_series_failed_runs", NULL, false},
+                    [STATE] = {"nsys_ai_series_state", NULL, true},
+                    [RATIO] = {"nsys_ai_series_newest_ratio", "ratio", true},
+                    [NEWEST] = {"nsys_ai_series_newest_timestamp_seconds", "seconds", false}};
+
+/* NaN: there is none. */
+static double value_of(const struct FLEET_row *row, enum gauge gauge) {
+  int64_t seconds = row->newest_utc_ns / 1000000000;
+  const double values[GAUGES] = {[RUNS_COUNT] = (double)row->run_count,
+                                 [RUNS_FAILED] = (double)row->failed_count,
+                                 [STATE] = *row->state ? 1 : (double)NAN,
+                                 [RATIO] = row->usual != 0 ? row->newest / row->usual : (double)NAN,
+                                 [NEWEST] = row->newest_utc_ns == NAI_NULL_I64 ? (double)NAN : (double)seconds};
+  return values[gauge];
+}
+
+static void put_sample(struct nai_buf *out, const struct FLEET_row *row, enum gauge gauge) {
+  double value = value_of(row, gauge);
+  if (!isfinite(value))
+    return;
+  nai_buf_printf(out, "%s{series=\"", gauges[gauge].name);
+  nai_put_openmetrics_label(out, row->series);
+  if (gauges[gauge].of_metric) {
+    nai_buf_puts(out, "\",metric=\"");
+    nai_put_openmetrics_label(out, row->metric);
+  }
+  if (gauge == STATE) {
+    nai_buf_puts(out, "\",state=\"");
+    nai_put_openmetrics_label(out, row->state);
+  }
+  nai_buf_puts(out, "\"} ");
+  nai_put_openmetrics_value(out, value);
+  nai_buf_putc(out, '\n');
+}
+
+/* Samples of one name stand together. */
+static int put_openmetrics(struct nai_buf *out, const struct nai_fleet *fleet, struct nai_err *err) {
+  for (enum gauge gauge = 0; gauge < GAUGES; gauge++) {
+    nai_buf_printf(out, "# TYPE %s gauge\n", gauges[gauge].name);
+    if (gauges[gauge].unit)
+      nai_buf_printf(out, "# UNIT %s %s\n", gauges[gauge].name, gauges[gauge].unit);
+    for (uint32_t i = 0; i < fleet->count && fleet->rows[i].row; i++) {
+      struct FLEET_row row = FLEET_at(fleet->rows[i].row, 0);
+      put_sample(out, &row, gauge);
+    }
+  }
+  nai_buf_puts(out, "# EOF\n");
+  return nai_buf_check(out, err);
+}
+
 static int publish_page(struct nai_publication *p, const struct nai_fleet *fleet, const char *file, const char *links,
                         enum nai_escape_mode mode, struct nai_err *err) {
   NAI_OWNED(nai_view) *view = view_of(fleet, links, false);
@@ -127,10 +184,12 @@ static int publish_page(struct nai_publication *p, const struct nai_fleet *fleet
 int nai_fleet_write(const struct nai_fleet *fleet, const char *directory, const char *links,
                     void (*note)(const char *line), struct nai_err *err) {
   NAI_SCOPED(nai_publication) p = {0};
-  NAI_SCOPED(nai_buf) csv = {0};
+  NAI_SCOPED(nai_buf) csv = {0}, prom = {0};
   NAI_TRY(nai_publish_begin(&p, directory, "fleet.csv", note, err));
   NAI_TRY(put_table(&csv, fleet, err));
   NAI_TRY(nai_publish_file(&p, "fleet.csv", &csv, err));
+  NAI_TRY(put_openmetrics(&prom, fleet, err));
+  NAI_TRY(nai_publish_file(&p, "fleet.prom", &prom, err));
   NAI_TRY(publish_page(&p, fleet, "fleet.md", NULL, NAI_ESCAPE_MARKDOWN, err));
   NAI_TRY(publish_page(&p, fleet, "fleet.html", links, NAI_ESCAPE_HTML, err));
   return nai_publish_commit(&p, err);

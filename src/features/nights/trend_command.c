@@ -58,7 +58,8 @@ static const struct nai_cli_option options[] = {
      AT(anchor),
      .otherwise = "the baseline release, if there is one"},
     {.name = "all",
-     .help = "a row per series in place of a drawing per metric, the worst first: fleet.html, fleet.md and fleet.csv",
+     .help =
+         "a row per series in place of a drawing per metric, the worst first: fleet.html, fleet.md, fleet.csv and fleet.prom",
      .type = &nai_cli_on,
      AT(all)},
     {.name = "gate",
