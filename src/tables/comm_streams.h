@@ -6,6 +6,8 @@
   C(T, pid, PID, "process", .key = true, .order = 3)                                                           \
   C(T, context_id, ID32, "CUDA context", .key = true, .order = 4)                                              \
   C(T, stream_id, STREAM, "CUDA stream", .key = true, .order = 5)                                              \
+  C(T, stream_name, LABEL, "its name, given through NVTX; NULL for none")                                      \
+  C(T, priority, CELL(I64, COUNT), "its priority: lower is more urgent; NULL where the export lacks it")       \
   C(T, ops, NAME, "what runs on it, with counts, the most frequent first")                                     \
   C(T, kernel_count, COUNT, "communication kernels", .sum = true)                                              \
   C(T, total_time_ns, NS_MS, "their summed durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -2)   \

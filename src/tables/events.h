@@ -7,6 +7,8 @@
 #include "tables/capabilities.h"
 #include "tables/capture.h"
 #include "tables/cuda_contexts.h"
+#include "tables/cuda_streams.h"
+#include "tables/stream_names.h"
 #include "tables/cuda_devices.h"
 #include "tables/cuda_event_events.h"
 #include "tables/diagnostic_events.h"
@@ -82,6 +84,8 @@
   X(MPI_RANKS, mpi_ranks)                                            \
   X(CONTEXTS, cuda_contexts)                                         \
   X(CUDA_DEVICES, cuda_devices)                                      \
+  X(STREAMS, cuda_streams)                                           \
+  X(STREAM_NAMES, stream_names)                                      \
   X(NIC_METRICS, nic_metric_names)                                   \
   X(NIC_IDS, nic_ids)                                                \
   X(NICS, nics)                                                      \

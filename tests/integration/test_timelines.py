@@ -80,6 +80,14 @@ def edited(path, *statements):
     return copy
 
 
+def named_streams():
+    """A trace one of whose streams is urgent, and has a name."""
+    create = "create table TARGET_INFO_NVTX_CUDA_STREAM (name text, hwId int, vmId int, processId int, deviceId int, contextId int, streamId int)"
+    busiest = "(select streamId from CUPTI_ACTIVITY_KIND_KERNEL group by 1 order by count(*) desc limit 1)"
+    return edited(trace("training"), create, f"update TARGET_INFO_CUDA_STREAM set priority = 4294967291 where streamId = {busiest}",
+                  f"insert into TARGET_INFO_NVTX_CUDA_STREAM select 'compute', 0, 1, processId, 0, contextId, streamId from TARGET_INFO_CUDA_STREAM where streamId = {busiest}")
+
+
 def overlapping():
     """Three kernels that overlap each other, an empty one, an event before the session and a range that crosses another."""
     path, kernel = trace("training"), "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -144,6 +152,32 @@ class Perfetto(unittest.TestCase):
             self.assertEqual(len(calls), 1)
             pairs.update((calls[0].start - shift, s.start - shift) for s in chain if what(s) == "kernel")
         self.assertEqual(pairs, launches(path))
+
+    def check_streams(self, path):
+        """Each stream's rows say its name, and its priority where that is not 0, as the export has them."""
+        db = sqlite3.connect(path)
+        known = {(pid, context, stream): (name, (priority ^ 1 << 31) - (1 << 31)) for pid, context, stream, name, priority in db.execute(
+            """select s.processId, s.contextId, s.streamId, n.name, s.priority from TARGET_INFO_CUDA_STREAM s left join TARGET_INFO_NVTX_CUDA_STREAM n
+               on n.processId = s.processId and n.contextId = s.contextId and n.streamId = s.streamId""")}
+        used = db.execute("select distinct globalPid >> 24 & 0xffffff, contextId, streamId from CUPTI_ACTIVITY_KIND_KERNEL").fetchall()
+        wanted = set()
+        for pid, context, stream in used:
+            name, priority = known.get((pid, context, stream), (None, 0))
+            wanted.add(f"stream {stream}" + (f" ({name})" if name else "") + (f" \u00b7 priority {priority}" if priority else ""))
+        tracks = perfetto(artifacts(path)).tracks.values()
+        self.assertEqual({t["name"].partition(" \u00b7 kernels")[0] for t in tracks if " \u00b7 kernels \u00b7 " in t["name"]}, wanted)
+        return wanted
+
+    def test_streams_have_their_names_and_priorities(self):
+        self.assertTrue(any(" (compute) \u00b7 priority -5" in name for name in self.check_streams(named_streams())))
+
+    @unittest.skipUnless((support.SHARED / "traces").exists(), "no shared traces")
+    def test_streams_of_a_real_export(self):
+        path = support.SHARED / "traces/real/tensorrt_inference.sqlite"
+        self.check_streams(path)  # none of those with a name runs kernels
+        want = sqlite3.connect(path).execute("select name, streamId from TARGET_INFO_NVTX_CUDA_STREAM order by 2").fetchall()
+        done = run("sql", artifacts(path), "select stream_name, stream_id from stream_names order by 2", "--format", "csv")
+        self.assertEqual(done.stdout.splitlines()[1:], [f"{name},{stream}" for name, stream in want])
 
     def test_scenarios(self):
         for scenario in SCENARIOS:

@@ -344,8 +344,17 @@ TEST(test_communicators_on_one_stream) {
     fixture_api(&w.f, t + 99990, t + 99995, w.thread[0], "cudaLaunchKernel", ++w.correlation);
     fixture_kernel(&w.f, t + 1000000, t + 1500000, all_reduce, 0, 0, 20, w.correlation);
   }
+  int64_t pid = nai_get_i64(w.f.in.tables[NAI_IN_PROCESSES], 0, PROCESSES_pid);
+  CELLS(w.f.in.tables[NAI_IN_STREAMS], pid, 1, 20, 4294967291, 2); /* -5 as exports have it */
+  CELLS(w.f.in.tables[NAI_IN_STREAMS], pid, 2, 20, 0, 2);          /* of another context */
+  CELLS(w.f.in.tables[NAI_IN_STREAM_NAMES], 0, pid + 1, 1, 20);
+  nai_set_str(w.f.in.tables[NAI_IN_STREAM_NAMES], 0, 0, "another's");
+  CELLS(w.f.in.tables[NAI_IN_STREAM_NAMES], 0, pid, 1, 20);
+  nai_set_str(w.f.in.tables[NAI_IN_STREAM_NAMES], 1, 0, "gradients");
   fixture_build(&w.f);
   struct nai_table *t = fixture_analyze(&w.f, "comm_streams", 0);
+  assert_string_equal(cell_text(t, 0, "stream_name"), "gradients");
+  assert_int_equal(cell_int(t, 0, "priority"), -5);
   assert_int_equal(cell_int(t, 0, "communicator_count"), 2);
   assert_int_equal(cell_int(t, 0, "serial_wait_ns"), 4 * (1000000 - 99990));
   nai_table_free(t);

@@ -1,5 +1,6 @@
 /* Which streams communicate, and what waits on them for another communicator? Table comm_streams. */
 #include "analyses/analysis.h"
+#include "model/calls/stream_info.h"
 #include "model/comm/comm.h"
 
 #include "base/buf.h"
@@ -24,12 +25,14 @@ struct stream {
 
 static void begin_stream(struct stream *s, const struct nai_node_io *io, const struct nai_comm_stream *of) {
   const struct nai_model *m = io->model;
+  struct nai_stream_info info = nai_stream_info_of(m, of->process, of->context, of->id);
   s->comms.arena = io->arena;
   s->row = (struct COMM_STREAMS_row)NAI_ROW(COMM_STREAMS, .device_id = nai_model_device(m, of->gpu),
                                             .pid = nai_model_pid(m, of->process), .context_id = of->context,
-                                            .stream_id = of->id, .kernel_count = 0, .total_time_ns = 0,
-                                            .overlapped_ns = 0, .exposed_ns = 0, .active_exposed_ns = 0,
-                                            .compute_count = 0, .serial_wait_ns = 0, .matched_count = 0);
+                                            .stream_id = of->id, .stream_name = info.name, .priority = info.priority,
+                                            .kernel_count = 0, .total_time_ns = 0, .overlapped_ns = 0, .exposed_ns = 0,
+                                            .active_exposed_ns = 0, .compute_count = 0, .serial_wait_ns = 0,
+                                            .matched_count = 0);
 }
 
 static void count_op(struct stream *s, const char *op) {
@@ -130,4 +133,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 NAI_ANALYSIS(comm_streams, .outputs = NAI_SCHEMAS(&nai_comm_streams_schema), .parts = NAI_PART(COMM),
-             .tables = NAI_IN(GPUS) | NAI_IN(PROCESSES), .run = run)
+             .tables = NAI_IN(GPUS) | NAI_IN(PROCESSES) | NAI_IN(STREAMS) | NAI_IN(STREAM_NAMES), .run = run)

@@ -44,7 +44,8 @@ struct nai_export_options {
    NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX))
 /* These are written if they are there. */
 #define NAI_EXPORT_OPTIONAL_PARTS NAI_PART(IDLE)
-#define NAI_EXPORT_OPTIONAL_TABLES (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES))
+#define NAI_EXPORT_OPTIONAL_TABLES \
+  (NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) | NAI_IN(STREAMS) | NAI_IN(STREAM_NAMES))
 /* With these, and CUDA calls with stacks, events name their call sites. */
 #define NAI_EXPORT_SITE_PARTS NAI_PART(CALLS)
 #define NAI_EXPORT_SITE_TABLES (NAI_IN(CALLCHAINS) | NAI_IN(GRAPH_NODES))

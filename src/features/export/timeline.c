@@ -1,5 +1,6 @@
 /* What is on a timeline, in the order of the model's lanes. */
 #include "features/export/timeline.h"
+#include "model/calls/stream_info.h"
 
 #include "tables/gpu_metric_samples.h"
 
@@ -92,7 +93,12 @@ static const char *name_of_stream(struct nai_arena *arena, const struct nai_time
                                       [NAI_LANE_COPY] = "copies",
                                       [NAI_LANE_SET] = "memsets",
                                       [NAI_LANE_GRAPH] = "graphs"};
+  struct nai_stream_info info = nai_stream_info_of(tl->m, lane->process, lane->context, lane->stream);
   const char *stream = lane->stream < 0 ? "other streams" : nai_arena_printf(arena, "stream %d", lane->stream);
+  if (lane->stream >= 0 && info.name)
+    stream = nai_arena_printf(arena, "%s (%s)", stream, info.name);
+  if (lane->stream >= 0 && info.priority != NAI_NULL_I64 && info.priority)
+    stream = nai_arena_printf(arena, "%s \u00b7 priority %lld", stream, (long long)info.priority);
   const char *context = lane->context < 0 ? "" : nai_arena_printf(arena, " \u00b7 context %d", lane->context);
   int32_t pid = tl->pid[lane->process < 0 ? tl->m->process_count : (uint32_t)lane->process];
   return nai_arena_printf(arena, "%s \u00b7 %s \u00b7 pid %d%s", stream, kinds[lane->kind], pid, context);
