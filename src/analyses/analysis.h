@@ -8,10 +8,3 @@
 extern const struct nai_node *const nai_analyses[]; /* ends with NULL */
 /* Declares an analysis: NAI_ANALYSIS(kernels, .outputs = NAI_SCHEMAS(&nai_kernels_schema), ..., .run = run) */
 #define NAI_ANALYSIS(id, ...) const struct nai_node nai_analysis_##id = {.name = #id, __VA_ARGS__};
-
-/* Sets `*_ns`-stored columns from statistics; a column number of -1 is left out. */
-struct nai_stats_columns {
-  int count, total, mean, min, max, p50, p90, p99, stddev;
-};
-void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to,
-                   const struct nai_stats *stats);

@@ -279,8 +279,3 @@ int nai_patterns_class_count(const struct nai_patterns *set) { return (int)set->
 const char *nai_patterns_class(const struct nai_patterns *set, int index) {
   return nai_strings_get(&set->classes, (uint32_t)index);
 }
-
-int nai_patterns_find_class(const struct nai_patterns *set, const char *name) {
-  uint32_t id = nai_strings_find(&set->classes, name, strlen(name));
-  return id == NAI_NO_STRING ? -1 : (int)id;
-}

@@ -34,5 +34,4 @@ int nai_patterns_match(const struct nai_patterns *set, const char *name);
 NAI_MUST_CHECK int nai_patterns_check(const struct nai_patterns *set, struct nai_err *err);
 
 int nai_patterns_class_count(const struct nai_patterns *set);
-const char *nai_patterns_class(const struct nai_patterns *set, int index);     /* borrowed */
-int nai_patterns_find_class(const struct nai_patterns *set, const char *name); /* -1 when there is none */
+const char *nai_patterns_class(const struct nai_patterns *set, int index); /* borrowed */

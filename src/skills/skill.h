@@ -97,7 +97,6 @@ NAI_MUST_CHECK int nai_skills_find(const struct nai_skill **out, const struct na
                                    struct nai_err *err);
 NAI_MUST_CHECK int nai_skills_page(const struct nai_page **out, const struct nai_skills *skills, const char *id,
                                    struct nai_err *err);
-const char *nai_skill_type_name(enum nai_skill_type type);
 
 /* What a skill is asked with. */
 struct nai_skill_request {

@@ -4,8 +4,6 @@
 #include <string.h>
 
 static const char *const types[] = {"integer", "number", "text", "gpu", "time", NULL};
-const char *nai_skill_type_name(enum nai_skill_type type) { return types[type]; }
-
 /* A member that must be there, as text. */
 static int get_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
                     struct nai_err *err) {

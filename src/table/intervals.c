@@ -44,14 +44,6 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
   return true;
 }
 
-void nai_intervals_trim(struct nai_intervals *set) {
-  struct nai_interval *v = set->count && !set->arena ? realloc(set->v, set->count * sizeof *v) : NULL;
-  if (v) {
-    set->v = v;
-    set->capacity = set->count;
-  }
-}
-
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0;
   while (i < a->count || j < b->count) {
@@ -158,19 +150,6 @@ int nai_coverage_in(struct nai_coverage *c, const struct nai_intervals *set, str
   NAI_TRY(NAI_NEW(c->sums, arena, set->count / SUM_EVERY + 1, err));
   sum_up(c);
   return NAI_OK;
-}
-
-int nai_coverage_new(struct nai_coverage *c, const struct nai_intervals *set, struct nai_err *err) {
-  *c = (struct nai_coverage){.set = set, .sums = malloc((set->count / SUM_EVERY + 1) * sizeof *c->sums)};
-  if (!c->sums || set->oom)
-    return nai_err_nomem(err);
-  sum_up(c);
-  return NAI_OK;
-}
-
-void nai_coverage_free(struct nai_coverage *coverage) {
-  if (coverage)
-    free(coverage->sums);
 }
 
 static void jump(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {

@@ -26,8 +26,6 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end);
 /* Makes room for so many intervals if it can: what stays unused is never touched, and growing step by step is not
  * needed. */
 void nai_intervals_reserve(struct nai_intervals *set, size_t count);
-/* Gives back memory reserved for growth. */
-void nai_intervals_trim(struct nai_intervals *set);
 /* out = a union b, a minus b, a intersected with b. `out` is empty at first and none of the inputs. */
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
@@ -57,6 +55,4 @@ struct nai_coverage {
 };
 NAI_MUST_CHECK int nai_coverage_in(struct nai_coverage *out, const struct nai_intervals *set, struct nai_arena *arena,
                                    struct nai_err *err);
-NAI_MUST_CHECK int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err);
-void nai_coverage_free(struct nai_coverage *coverage);
 int64_t nai_coverage_overlap_ns(struct nai_coverage *coverage, int64_t a, int64_t b);

@@ -47,10 +47,6 @@ static void add_os_call(struct nai_gen_plan *plan, int thread, const char *funct
   plan->threads[thread].now = end_ns;
 }
 
-void nai_gen_os_call(struct nai_gen_plan *plan, int thread, const char *function, int64_t start_ns, int64_t end_ns) {
-  add_os_call(plan, thread, function, 0, start_ns, end_ns);
-}
-
 void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int other, int event) {
   const struct nai_gen_stream *queue = &plan->streams[other];
   const struct nai_gen_context *context = &plan->contexts[queue->context];

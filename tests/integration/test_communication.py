@@ -15,10 +15,6 @@ TRACES = SHARED / "traces"
 SCENARIOS = ("collectives", "collectives-skewed", "collectives-graph", "grouped-sends")
 
 
-def number(cell):
-    return int(cell) if cell else None
-
-
 def rows(path, table, *options):
     return read_csv(artifacts(path, *options), table)
 

@@ -38,8 +38,3 @@
     name, NAI_I64, NAI_NS, what, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, \
                                  __VA_ARGS__                                                                      \
   }
-#define NAI_AVERAGE_COLUMN(name, what, ...)                                                                       \
-  {                                                                                                               \
-    name, NAI_F64, NAI_NS, what, .display_units = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, \
-                                 __VA_ARGS__                                                                      \
-  }

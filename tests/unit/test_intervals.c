@@ -57,8 +57,9 @@ TEST(test_algebra) {
     same(&u, in_u);
     same(&d, in_d);
     same(&x, in_x);
+    NAI_SCOPED(nai_arena) arena = {0};
     struct nai_coverage coverage;
-    ok(nai_coverage_new(&coverage, &a, err));
+    ok(nai_coverage_in(&coverage, &a, &arena, err));
     for (int k = 0; k < 20; k++) {
       int64_t from = fixture_random(&f, SPAN), to = fixture_random(&f, SPAN), expected = 0;
       for (int64_t t = from; t < to; t++)
@@ -66,7 +67,6 @@ TEST(test_algebra) {
       assert_int_equal(nai_coverage_overlap_ns(&coverage, from, to), expected);
     }
     assert_int_equal(nai_coverage_overlap_ns(&coverage, INT64_MIN, INT64_MAX), nai_intervals_total_ns(&a));
-    nai_coverage_free(&coverage);
     struct nai_intervals *all[] = {&a, &b, &u, &d, &x};
     for (int i = 0; i < 5; i++)
       nai_intervals_free(all[i]);

@@ -82,11 +82,12 @@ static struct nai_fit fit(struct fixture *f, const struct nai_sm *sm, int64_t bl
 
 TEST(test_waves) {
   struct fixture f;
+  NAI_SCOPED(nai_arena) arena = {0};
   struct nai_coverage free_time = {0};
   struct nai_intervals nothing = {0};
   fixture_init(&f);
   struct nai_sm sm = sm_of(&f, 9, 0, 100); /* 2 blocks on each of 100 */
-  ok(nai_coverage_new(&free_time, &nothing, err));
+  ok(nai_coverage_in(&free_time, &nothing, &arena, err));
   assert_int_equal(fit(&f, &sm, 99, 0, 0, 1, false).fill, NAI_FILL_UNDERFILLED);
   assert_int_equal(fit(&f, &sm, 100, 0, 0, 1, false).fill, NAI_FILL_ONE_WAVE);
   assert_int_equal(fit(&f, &sm, 200, 0, 0, 1, false).fill, NAI_FILL_ONE_WAVE);
@@ -100,6 +101,5 @@ TEST(test_waves) {
   assert_int_equal(nai_tail_ns(&even, 1000, 2000, &free_time), 0);
   assert_int_equal(fit(&f, &sm, 600, 3, 0, 1, false).slots, 198);  /* whole clusters only */
   assert_int_equal(fit(&f, &sm, 600, 3, 50, 1, false).slots, 150); /* as CUDA says */
-  nai_coverage_free(&free_time);
   fixture_free(&f);
 }

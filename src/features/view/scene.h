@@ -45,9 +45,6 @@ struct nai_scene {
   struct nai_arena arena;
 };
 
-/* What the model must have; gaps have causes where the part IDLE is built. */
-#define NAI_SCENE_PARTS (NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(LANES) | NAI_PART(GPUS) | NAI_PART(WINDOW))
-
 /* `gpus`: device ids of those shown, none for all. NAI_EUSAGE for one that the trace does not have. */
 NAI_MUST_CHECK int nai_scene_open(struct nai_scene *scene, const struct nai_model *model, const int64_t *gpus,
                                   size_t gpu_count, struct nai_err *err);

@@ -68,8 +68,6 @@ int64_t nai_gen_follow(struct nai_gen_plan *plan, int thread, int stream, int ke
 int64_t nai_gen_gpu_ready(const struct nai_gen_plan *plan, int stream);
 /* A call from start_ns to end_ns; the thread continues at end_ns. */
 int64_t nai_gen_call_at(struct nai_gen_plan *plan, int thread, enum nai_gen_api api, int64_t start_ns, int64_t end_ns);
-/* A call to an OS runtime function; the thread continues at end_ns. */
-void nai_gen_os_call(struct nai_gen_plan *plan, int thread, const char *function, int64_t start_ns, int64_t end_ns);
 /* Records an event behind `other`'s work and makes `stream` wait for it, with the rows of both. */
 void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int other, int event);
 
