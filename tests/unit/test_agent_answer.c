@@ -18,15 +18,10 @@ static bool is_error(const char *first, const char *second) {
 }
 
 /* An analysis without GPUs is one thing, one whose GPUs could not be read another. */
-static void test_every_step_counts(void **state) {
-  (void)state;
+TEST(test_every_step_counts) {
   assert_false(is_error("{}", "{\"columns\": [{\"name\": \"device_id\"}], \"rows\": [[0]]}"));
   assert_false(is_error("{}", "{\"columns\": [{\"name\": \"device_id\"}], \"rows\": []}"));
   assert_true(is_error("{}", ""));
   assert_true(is_error("{}", "[["));
   assert_true(is_error("", "{\"columns\": [], \"rows\": []}"));
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_step_counts)};
-
-UNIT_GROUP(agent_answer, NULL, NULL)

@@ -29,8 +29,7 @@ static struct nai_table *rounds_of(struct host *h) {
 }
 
 /* 25 rounds of two launches, an inner call, a copy that waits; what comes before the first launch is in none. */
-static void rounds_divide_into_calls(void **state) {
-  (void)state;
+TEST(rounds_divide_into_calls) {
   struct host h;
   begin(&h);
   call(&h, "cudaMalloc", 1000);
@@ -57,8 +56,7 @@ static void rounds_divide_into_calls(void **state) {
 }
 
 /* Record, launch, record, wait: trials. Nineteen are too few. */
-static void trials_are_timed(void **state) {
-  (void)state;
+TEST(trials_are_timed) {
   for (int count = 20; count <= 21; count++) {
     struct host h;
     begin(&h);
@@ -82,8 +80,7 @@ static void trials_are_timed(void **state) {
 }
 
 /* Launches without a wait are one round, which repeats nothing; where kernels are recorded, launch_waits speaks. */
-static void no_rounds(void **state) {
-  (void)state;
+TEST(no_rounds) {
   for (int recorded = 0; recorded < 2; recorded++) {
     struct host h;
     begin(&h);
@@ -102,11 +99,3 @@ static void no_rounds(void **state) {
     fixture_free(&h.f);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rounds_divide_into_calls),
-    cmocka_unit_test(trials_are_timed),
-    cmocka_unit_test(no_rounds),
-};
-
-UNIT_GROUP(call_rounds, NULL, NULL)

@@ -6,8 +6,7 @@
 #include "tables/callchain_frames.h"
 #include "tables/memory_usage_events.h"
 
-static void python_frames_are_read_in_all_their_forms(void **state) {
-  (void)state;
+TEST(python_frames_are_read_in_all_their_forms) {
   static const struct {
     const char *symbol, *module, *path, *function;
     int64_t line;
@@ -81,8 +80,7 @@ static void expect_site(const struct calls *c, uint32_t api, const char *label, 
   assert_int_equal(site->kind, kind);
 }
 
-static void the_users_frame_is_the_site(void **state) {
-  (void)state;
+TEST(the_users_frame_is_the_site) {
   static const struct {
     const char *frames[3][2]; /* symbol, module; innermost first */
     const char *label;
@@ -119,8 +117,7 @@ static void the_users_frame_is_the_site(void **state) {
   finish(&c);
 }
 
-static void equal_frames_are_one_stack(void **state) {
-  (void)state;
+TEST(equal_frames_are_one_stack) {
   struct calls c;
   begin(&c);
   for (int64_t id = 1; id <= 3; id++) {
@@ -141,8 +138,7 @@ static void equal_frames_are_one_stack(void **state) {
   finish(&c);
 }
 
-static void calls_in_calls_have_their_stack(void **state) {
-  (void)state;
+TEST(calls_in_calls_have_their_stack) {
   struct calls c;
   begin(&c);
   frame(&c, NAI_CALLCHAIN_CUDA, 1, 0, "f()", "/opt/app");
@@ -159,8 +155,7 @@ static void calls_in_calls_have_their_stack(void **state) {
   finish(&c);
 }
 
-static void a_trace_without_stacks_has_none(void **state) {
-  (void)state;
+TEST(a_trace_without_stacks_has_none) {
   struct calls c;
   begin(&c);
   call(&c, 0, 100, "cudaLaunchKernel", 1, NAI_NULL_I64);
@@ -170,8 +165,7 @@ static void a_trace_without_stacks_has_none(void **state) {
   finish(&c);
 }
 
-static void allocations_have_the_bytes_of_their_calls(void **state) {
-  (void)state;
+TEST(allocations_have_the_bytes_of_their_calls) {
   struct calls c;
   begin(&c);
   struct nai_table *usage = c.f.in.tables[NAI_IN_MEMORY_USAGE];
@@ -194,14 +188,3 @@ static void allocations_have_the_bytes_of_their_calls(void **state) {
   nai_table_free(sites);
   finish(&c);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(python_frames_are_read_in_all_their_forms),
-    cmocka_unit_test(the_users_frame_is_the_site),
-    cmocka_unit_test(equal_frames_are_one_stack),
-    cmocka_unit_test(calls_in_calls_have_their_stack),
-    cmocka_unit_test(a_trace_without_stacks_has_none),
-    cmocka_unit_test(allocations_have_the_bytes_of_their_calls),
-};
-
-UNIT_GROUP(call_sites, NULL, NULL)

@@ -37,9 +37,8 @@ static void expect_changes(const double *v, uint32_t n, const struct nai_trend_r
     assert_int_equal(found.changes[i].at, at[i]);
 }
 
-static void test_step(void **state) {
+TEST_WITH(test_step, NULL, free_found) {
   double v[60];
-  (void)state;
   for (uint32_t i = 0; i < 60; i++)
     v[i] = (i < 37 ? 100 : 105) + wobble(i);
   expect_changes(v, 60, &noisy, (const uint32_t[]){37}, 1);
@@ -49,17 +48,15 @@ static void test_step(void **state) {
   assert_true(found.changes[0].p < 1e-9);
 }
 
-static void test_two_steps(void **state) {
+TEST_WITH(test_two_steps, NULL, free_found) {
   double v[120];
-  (void)state;
   for (uint32_t i = 0; i < 120; i++)
     v[i] = (i < 40 ? 100 : i < 75 ? 106 : 97) + wobble(i);
   expect_changes(v, 120, &noisy, (const uint32_t[]){40, 75}, 2);
 }
 
-static void test_spike_is_no_change(void **state) {
+TEST_WITH(test_spike_is_no_change, NULL, free_found) {
   double v[60];
-  (void)state;
   for (uint32_t i = 0; i < 60; i++)
     v[i] = 100 + wobble(i);
   v[30] = 180;
@@ -70,9 +67,8 @@ static void test_spike_is_no_change(void **state) {
 }
 
 /* A spike beside a step hides nothing. */
-static void test_spike_and_step(void **state) {
+TEST_WITH(test_spike_and_step, NULL, free_found) {
   double v[60];
-  (void)state;
   for (uint32_t i = 0; i < 60; i++)
     v[i] = (i < 30 ? 100 : 104) + wobble(i);
   v[12] = 300;
@@ -80,9 +76,8 @@ static void test_spike_and_step(void **state) {
   expect_changes(v, 60, &noisy, (const uint32_t[]){30}, 1);
 }
 
-static void test_ends(void **state) {
+TEST_WITH(test_ends, NULL, free_found) {
   double v[40];
-  (void)state;
   for (uint32_t i = 0; i < 40; i++)
     v[i] = 100 + wobble(i);
   v[39] = 120; /* the newest value alone cannot be told from a spike */
@@ -96,9 +91,8 @@ static void test_ends(void **state) {
   assert_true(found.count <= 1);
 }
 
-static void test_constant(void **state) {
+TEST_WITH(test_constant, NULL, free_found) {
   double v[40];
-  (void)state;
   for (uint32_t i = 0; i < 40; i++)
     v[i] = 7;
   expect_changes(v, 40, &noisy, NULL, 0);
@@ -116,27 +110,24 @@ static void test_constant(void **state) {
   expect_changes(v, 40, &exact, (const uint32_t[]){30}, 1);
 }
 
-static void test_zero_level(void **state) {
+TEST_WITH(test_zero_level, NULL, free_found) {
   double v[30] = {0};
   const struct nai_trend_rule floor = {.noise_pct = NAN, .noise = 5, .history_noise = NAN};
-  (void)state;
   for (uint32_t i = 15; i < 30; i++)
     v[i] = 3;
   expect_changes(v, 30, &noisy, (const uint32_t[]){15}, 1);
   expect_changes(v, 30, &floor, NULL, 0);
 }
 
-static void test_short(void **state) {
+TEST_WITH(test_short, NULL, free_found) {
   const double v[] = {1, 2, 1, 2, 1, 2, 1};
-  (void)state;
   for (uint32_t n = 0; n <= 7; n++)
     expect_changes(v, n, &noisy, NULL, 0);
 }
 
 /* One percent a night is a chain of levels: changes are found, all upwards, and the levels rise. */
-static void test_ramp(void **state) {
+TEST_WITH(test_ramp, NULL, free_found) {
   double v[60], level = 100;
-  (void)state;
   for (uint32_t i = 0; i < 60; i++, level *= 1.01)
     v[i] = level + 0.3 * wobble(i);
   struct nai_trend_found found = find(v, 60, &noisy);
@@ -145,19 +136,17 @@ static void test_ramp(void **state) {
     assert_true(found.changes[i].after > found.changes[i].before);
 }
 
-static void test_windows(void **state) {
+TEST_WITH(test_windows, NULL, free_found) {
   double v[400];
   const uint32_t at[] = {49, 150, 201, 350};
-  (void)state;
   for (uint32_t i = 0; i < 400; i++)
     v[i] = (i < 49 ? 100 : i < 150 ? 110 : i < 201 ? 100 : i < 350 ? 90 : 100) + wobble(i);
   expect_changes(v, 400, &noisy, at, 4);
 }
 
 /* The first value by numerical integration of the t distribution (tests/integration/oracle_changes.py). */
-static void test_welch(void **state) {
+TEST_WITH(test_welch, NULL, free_found) {
   const double a[] = {1, 2, 3, 4, 5}, b[] = {3, 4, 5, 6, 9}, c[] = {2, 2, 2}, d[] = {2, 2}, e[] = {3, 3, 3};
-  (void)state;
   assert_true(fabs(nai_welch_p(a, 5, b, 5) - 0.095601734773) < 1e-9);
   assert_true(nai_welch_p(a, 5, a, 5) == 1);
   assert_true(nai_welch_p(c, 3, d, 2) == 1);
@@ -171,31 +160,13 @@ static void test_welch(void **state) {
 }
 
 /* By hand: {0, 0, 0, 0} against {1, 1, 1, 1}: all distances between are 1, all inside 0: Q = 16/8 * 2. */
-static void test_e_divisive(void **state) {
+TEST_WITH(test_e_divisive, NULL, free_found) {
   const double v[] = {0, 0, 0, 0, 1, 1, 1, 1};
   uint32_t split;
   double q;
-  (void)state;
   nai_e_divisive(&split, &q, v, 8);
   assert_int_equal(split, 4);
   assert_true(fabs(q - 4) < 1e-12);
   nai_e_divisive(&split, &q, v, 7);
   assert_int_equal(split, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_teardown(test_step, free_found),
-    cmocka_unit_test_teardown(test_two_steps, free_found),
-    cmocka_unit_test_teardown(test_spike_is_no_change, free_found),
-    cmocka_unit_test_teardown(test_spike_and_step, free_found),
-    cmocka_unit_test_teardown(test_ends, free_found),
-    cmocka_unit_test_teardown(test_constant, free_found),
-    cmocka_unit_test_teardown(test_zero_level, free_found),
-    cmocka_unit_test_teardown(test_short, free_found),
-    cmocka_unit_test_teardown(test_ramp, free_found),
-    cmocka_unit_test_teardown(test_windows, free_found),
-    cmocka_unit_test_teardown(test_welch, free_found),
-    cmocka_unit_test_teardown(test_e_divisive, free_found),
-};
-
-UNIT_GROUP(changes, NULL, NULL)

@@ -20,8 +20,16 @@ static void is_key(void (*level)(struct nai_buf *, const char *, size_t), const 
   nai_buf_free(&out);
 }
 
-static void toolchain(void **state) {
+static struct nai_arena arena = NAI_ARENA(NULL); /* of the matches of a test */
+
+static int free_matches(void **state) {
   (void)state;
+  nai_arena_free(&arena);
+  arena = (struct nai_arena)NAI_ARENA(NULL);
+  return 0;
+}
+
+TEST_WITH(toolchain, NULL, free_matches) {
   static const char *const cases[][2] = {
       {"triton_poi_fused_add_mul_17", "triton_poi_fused_add_mul"},
       {"triton_poi_fused_add_mul_4", "triton_poi_fused_add_mul"},
@@ -46,8 +54,7 @@ static void toolchain(void **state) {
     is_key(nai_kernel_key_toolchain, cases[i][0], cases[i][1]);
 }
 
-static void tuning(void **state) {
-  (void)state;
+TEST_WITH(tuning, NULL, free_matches) {
   static const char *const cases[][2] = {
       {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", "nvjet_tst_bias_TNN"},
       {"nvjet_tst_96x64_64x10_1x2_h_bz_bias_TNN", "nvjet_tst_bias_TNN"},
@@ -76,15 +83,6 @@ static void tuning(void **state) {
 }
 
 /* --- matching --------------------------------------------------------------------------------- */
-
-static struct nai_arena arena = NAI_ARENA(NULL); /* of the matches of a test */
-
-static int free_matches(void **state) {
-  (void)state;
-  nai_arena_free(&arena);
-  arena = (struct nai_arena)NAI_ARENA(NULL);
-  return 0;
-}
 
 static struct nai_kernel_uses uses_of(const struct nai_kernel_use *list, uint32_t count, double steps) {
   return (struct nai_kernel_uses){(struct nai_kernel_use *)list, count, steps};
@@ -142,8 +140,7 @@ static const struct nai_match_row *only_row(const struct nai_match *m) {
 
 #define N(list) ((uint32_t)(sizeof(list) / sizeof *(list)))
 
-static void indices_renumbered(void **state) {
-  (void)state;
+TEST_WITH(indices_renumbered, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"triton_poi_fused_add_1", "elementwise", "fwd", 10, 100},
                                             {"triton_red_fused_sum_2", "reduction", "fwd", 10, 50}};
   static const struct nai_kernel_use b[] = {{"triton_red_fused_sum_1", "reduction", "fwd", 10, 50},
@@ -159,8 +156,7 @@ static void indices_renumbered(void **state) {
 }
 
 /* Two GEMMs of one group: the one with the same name is matched first, only the other is a variant. */
-static void retuned(void **state) {
-  (void)state;
+TEST_WITH(retuned, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"nvjet_tst_192x192_64x4_2x1_v_bz_bias_TNN", "gemm", "q", 5, 500},
                                             {"nvjet_tst_128x128_64x4_2x1_v_bz_bias_TNN", "gemm", "k", 5, 300}};
   static const struct nai_kernel_use b[] = {{"nvjet_tst_192x192_64x4_2x1_v_bz_bias_TNN", "gemm", "q", 5, 500},
@@ -173,8 +169,7 @@ static void retuned(void **state) {
   assert_int_equal(delta(&m.rows[1]), 50);
 }
 
-static void fused(void **state) {
-  (void)state;
+TEST_WITH(fused, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"mul", "elementwise", "act", 10, 100},
                                             {"add", "elementwise", "act", 10, 90},
                                             {"cast", "elementwise", "act", 10, 80}};
@@ -190,8 +185,7 @@ static void fused(void **state) {
 }
 
 /* Without NVTX: by category, only where launches say so. */
-static void without_places(void **state) {
-  (void)state;
+TEST_WITH(without_places, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"mul", "elementwise", "", 10, 100}, {"add", "elementwise", "", 10, 90}};
   static const struct nai_kernel_use b[] = {{"gelu_fused", "elementwise", "", 10, 110}};
   static const struct nai_kernel_use c[] = {{"other", "elementwise", "", 3, 110}};
@@ -205,8 +199,7 @@ static void without_places(void **state) {
     assert_true(m.rows[i].state == NAI_MATCH_ONLY_BASE || m.rows[i].state == NAI_MATCH_ONLY_CANDIDATE);
 }
 
-static void spelling(void **state) {
-  (void)state;
+TEST_WITH(spelling, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"void at::native::<unnamed>::k<(int)4>(int)", "copy", "", 1, 10}};
   static const struct nai_kernel_use b[] = {{"at::native::(anonymous namespace)::k<4>(int)", "copy", "", 1, 10}};
   struct nai_match m = match(a, 1, b, 1);
@@ -214,8 +207,7 @@ static void spelling(void **state) {
 }
 
 /* The same template, two functors: one is slower, and its row alone moves. */
-static void functors(void **state) {
-  (void)state;
+TEST_WITH(functors, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"vectorized<4, AddFunctor<float>>(int)", "elementwise", "", 10, 100},
                                             {"vectorized<4, MulFunctor<float>>(int)", "elementwise", "", 10, 100}};
   static const struct nai_kernel_use b[] = {{"vectorized<4, AddFunctor<float>>(int)", "elementwise", "", 10, 100},
@@ -231,8 +223,7 @@ static const char *rename_all(const void *ctx, const char *name) {
   return strncmp(name, "mine_", 5) == 0 ? "mine" : NULL;
 }
 
-static void aliases(void **state) {
-  (void)state;
+TEST_WITH(aliases, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"mine_v1_zq", "other", "", 1, 10}};
   static const struct nai_kernel_use b[] = {{"mine_w2", "other", "", 7, 70}};
   const struct nai_kernel_uses uses[NAI_SIDES] = {uses_of(a, 1, 1), uses_of(b, 1, 7)};
@@ -242,8 +233,7 @@ static void aliases(void **state) {
 }
 
 /* Kernels whose launches lie before the capture have no path: more of them on one side make no place shorter. */
-static void unknown_places(void **state) {
-  (void)state;
+TEST_WITH(unknown_places, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"attend", "attention", "block", 20, 200},
                                             {"attend", "attention", "", 10, 100},
                                             {"gemm", "gemm", "q", 20, 50},
@@ -268,8 +258,7 @@ static void unknown_places(void **state) {
 }
 
 /* As many without a path on both sides: their places are compared. */
-static void places_unknown_alike(void **state) {
-  (void)state;
+TEST_WITH(places_unknown_alike, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"k", "other", "p", 20, 200}, {"k", "other", "", 10, 100}};
   static const struct nai_kernel_use b[] = {{"k", "other", "p", 30, 300}, {"k", "other", "", 10, 100}};
   struct nai_match m = match(a, N(a), b, N(b));
@@ -278,8 +267,7 @@ static void places_unknown_alike(void **state) {
 }
 
 /* One side runs two variants of what the other does with one: no variant is gone, unless the other's calls stay. */
-static void variants_of_one_side(void **state) {
-  (void)state;
+TEST_WITH(variants_of_one_side, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"hist(int *)", "other", "", 11, 8},
                                             {"hist(unsigned int *)", "other", "", 89, 55}};
   static const struct nai_kernel_use b[] = {{"hist(int *)", "other", "", 100, 80}};
@@ -295,8 +283,7 @@ static void variants_of_one_side(void **state) {
 }
 
 /* Gone from a place, but not gone. */
-static void another_place(void **state) {
-  (void)state;
+TEST_WITH(another_place, NULL, free_matches) {
   static const struct nai_kernel_use a[] = {{"k", "other", "p", 20, 200}, {"k", "other", "q", 10, 100}};
   static const struct nai_kernel_use b[] = {{"k", "other", "p", 20, 200}};
   struct nai_match m = match(a, N(a), b, N(b));
@@ -342,8 +329,7 @@ static void draw_side(struct random_side *side) {
   }
 }
 
-static void totals_conserved(void **state) {
-  (void)state;
+TEST_WITH(totals_conserved, NULL, free_matches) {
   static struct random_side a, b;
   seed = 7;
   for (int round = 0; round < 500; round++) {
@@ -363,8 +349,7 @@ static void totals_conserved(void **state) {
 }
 
 /* The order of input makes no difference to the rows. */
-static void any_order(void **state) {
-  (void)state;
+TEST_WITH(any_order, NULL, free_matches) {
   static struct random_side a, b;
   static struct nai_kernel_use turned[RANDOM_USES];
   seed = 11;
@@ -383,8 +368,7 @@ static void any_order(void **state) {
   }
 }
 
-static void many_names(void **state) {
-  (void)state;
+TEST_WITH(many_names, NULL, free_matches) {
   enum { COUNT = 100000 };
   char(*names)[24] = malloc(2 * COUNT * sizeof *names);
   struct nai_kernel_use *uses = malloc(2 * COUNT * sizeof *uses);
@@ -398,24 +382,3 @@ static void many_names(void **state) {
   free(uses);
   free(names);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_teardown(toolchain, free_matches),
-    cmocka_unit_test_teardown(tuning, free_matches),
-    cmocka_unit_test_teardown(indices_renumbered, free_matches),
-    cmocka_unit_test_teardown(retuned, free_matches),
-    cmocka_unit_test_teardown(fused, free_matches),
-    cmocka_unit_test_teardown(without_places, free_matches),
-    cmocka_unit_test_teardown(spelling, free_matches),
-    cmocka_unit_test_teardown(functors, free_matches),
-    cmocka_unit_test_teardown(aliases, free_matches),
-    cmocka_unit_test_teardown(unknown_places, free_matches),
-    cmocka_unit_test_teardown(places_unknown_alike, free_matches),
-    cmocka_unit_test_teardown(variants_of_one_side, free_matches),
-    cmocka_unit_test_teardown(another_place, free_matches),
-    cmocka_unit_test_teardown(totals_conserved, free_matches),
-    cmocka_unit_test_teardown(any_order, free_matches),
-    cmocka_unit_test_teardown(many_names, free_matches),
-};
-
-UNIT_GROUP(compare_match, NULL, NULL)

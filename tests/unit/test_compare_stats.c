@@ -14,8 +14,7 @@ static bool near(double a, double b, double tolerance) { return fabs(a - b) <= t
 /* --- Mann-Whitney ----------------------------------------------------------------------------- */
 
 /* p by enumerating which of all values are b's (itertools.combinations over midranks). */
-static void p_values(void **state) {
-  (void)state;
+TEST(p_values) {
   static const struct {
     double a[6], b[11];
     size_t m, n;
@@ -44,8 +43,7 @@ static void p_values(void **state) {
 }
 
 /* Least p, the interval of the Hodges-Lehmann shift (1-based), its true coverage: enumerated. */
-static void intervals(void **state) {
-  (void)state;
+TEST(intervals) {
   static const struct {
     size_t m, n;
     double least_p;
@@ -74,8 +72,7 @@ static void intervals(void **state) {
 }
 
 /* Beyond 40 values the normal approximation: near the exact value of 20 + 20 at the border. */
-static void many_values(void **state) {
-  (void)state;
+TEST(many_values) {
   double a[30], b[30], p;
   for (int i = 0; i < 30; i++) {
     a[i] = i;
@@ -93,8 +90,7 @@ static void many_values(void **state) {
   assert_true(cut > 300 && cut < 330); /* 450 - 1.96 * sqrt(900 * 61 / 12) - 0.5 = 316.9 */
 }
 
-static void shift(void **state) {
-  (void)state;
+TEST(shift) {
   static const double a[] = {10, 11, 12, 13, 14}, b[] = {20, 21, 22, 23, 24};
   struct nai_shift s, mirror;
   assert_int_equal(nai_shift_of(&s, a, 5, b, 5, NULL), 0);
@@ -104,8 +100,7 @@ static void shift(void **state) {
   assert_true(near(mirror.cliff, -1, 0) && near(mirror.p, s.p, 0));
 }
 
-static void history(void **state) {
-  (void)state;
+TEST(history) {
   double values[12] = {100, 101, 100, 99, 100, 102, 101, 100, 99, 100, 101, 100};
   assert_true(isnan(nai_history_noise(values, 9)));
   double noise = nai_history_noise(values, 12);
@@ -141,8 +136,7 @@ static void says(struct nai_limits l, const double *a, size_t m, const double *b
     fail_msg("%s (%s), not %s", nai_verdict_name(out.verdict), out.reason, nai_verdict_name(want));
 }
 
-static void noisy_verdicts(void **state) {
-  (void)state;
+TEST(noisy_verdicts) {
   struct nai_limits l = limits(3, 1);
   static const double base[] = {100, 101, 100.5, 99.5, 100.2}, worse[] = {106, 107, 106.5, 105.5, 106.2};
   static const double little[] = {100.1, 101.1, 100.6, 99.6, 100.3}, better[] = {90, 91, 90.5, 89.5, 90.2};
@@ -163,15 +157,13 @@ static void noisy_verdicts(void **state) {
   says(l, base, 5, worse, 5, NAI_VERDICT_NOTED);
 }
 
-static void bimodal(void **state) {
-  (void)state;
+TEST(bimodal) {
   static const double a[] = {22.5, 22.5, 25.5, 25.5, 25.5}, b[] = {22.5, 22.5, 22.5, 25.5, 25.5};
   says(limits(3, 1), a, 5, b, 5, NAI_VERDICT_NOT_PROVEN);
   says(limits(3, 1), b, 5, a, 5, NAI_VERDICT_NOT_PROVEN);
 }
 
-static void budget_below_noise(void **state) {
-  (void)state;
+TEST(budget_below_noise) {
   static const double base[] = {100, 100.1, 100.2, 99.9, 100}, worse[] = {102, 102.1, 102.2, 101.9, 102};
   struct nai_judgement out = judge(limits(1, 5), base, 5, worse, 5);
   assert_true(out.budget_below_noise);
@@ -179,8 +171,7 @@ static void budget_below_noise(void **state) {
   assert_int_equal(out.verdict, NAI_VERDICT_WITHIN_BUDGET);
 }
 
-static void exact_verdicts(void **state) {
-  (void)state;
+TEST(exact_verdicts) {
   struct nai_limits l = limits(NAN, NAN);
   static const double three[] = {3, 3, 3}, two[] = {2, 2}, spread[] = {3, 4, 3}, none[] = {0}, some[] = {5};
   l.exact = true;
@@ -196,8 +187,7 @@ static void exact_verdicts(void **state) {
   says(l, two, 2, three, 3, NAI_VERDICT_WITHIN_BUDGET);
 }
 
-static void fixed_limit(void **state) {
-  (void)state;
+TEST(fixed_limit) {
   struct nai_limits l = limits(NAN, NAN);
   static const double values[] = {41, 43, 42}, base[] = {50, 50, 50};
   struct nai_judgement out;
@@ -215,8 +205,7 @@ static void fixed_limit(void **state) {
   says(l, base, 3, values, 3, NAI_VERDICT_REGRESSED); /* better than the base, and yet beyond */
 }
 
-static void single_against_history(void **state) {
-  (void)state;
+TEST(single_against_history) {
   static const double calm[] = {100, 101, 100, 99, 100, 101, 100, 99}, high[] = {106}, near_by[] = {102};
   says(limits(3, 1), calm, 8, high, 1, NAI_VERDICT_REGRESSED);
   says(limits(3, 1), calm, 8, near_by, 1, NAI_VERDICT_NOT_PROVEN);
@@ -248,8 +237,7 @@ static int regressed(int pairs, size_t k, double shifted_by) {
   return found;
 }
 
-static void power(void **state) {
-  (void)state;
+TEST(power) {
   seed = 1;
   assert_int_equal(regressed(200, 5, 0), 0);     /* A/A */
   assert_true(regressed(100, 5, 0.05) >= 98);    /* 5 % */
@@ -259,20 +247,3 @@ static void power(void **state) {
   assert_true(regressed(500, 10, 0.05) >= 495);
   assert_true(regressed(200, 20, 0.05) >= 198);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(p_values),
-    cmocka_unit_test(intervals),
-    cmocka_unit_test(many_values),
-    cmocka_unit_test(shift),
-    cmocka_unit_test(history),
-    cmocka_unit_test(noisy_verdicts),
-    cmocka_unit_test(bimodal),
-    cmocka_unit_test(exact_verdicts),
-    cmocka_unit_test(budget_below_noise),
-    cmocka_unit_test(fixed_limit),
-    cmocka_unit_test(single_against_history),
-    cmocka_unit_test(power),
-};
-
-UNIT_GROUP(compare_stats, NULL, NULL)

@@ -76,8 +76,7 @@ static void fill_wait(struct fixture *f, bool in_record) {
   fixture_build(f);
 }
 
-static void test_wait_removed(void **state) {
-  (void)state;
+TEST(test_wait_removed) {
   struct fixture f;
   fill_wait(&f, true);
   check_unchanged(&f);
@@ -92,8 +91,7 @@ static void test_wait_removed(void **state) {
   fixture_free(&f);
 }
 
-static void test_kernel_faster_behind_wait(void **state) {
-  (void)state;
+TEST(test_kernel_faster_behind_wait) {
   struct fixture f;
   fill_wait(&f, true);
   const float factors[] = {0.5f, 1};
@@ -125,15 +123,13 @@ static void check_wait_without_record(int64_t returns, int64_t end_when_half) {
   fixture_free(&f);
 }
 
-static void test_wait_without_record(void **state) {
-  (void)state;
+TEST(test_wait_without_record) {
   check_wait_without_record(110 * US, 148 * US);
   check_wait_without_record(140 * US, 198 * US);
 }
 
 /* A blocking copy returns before its recorded end: half the copy is half the call. */
-static void test_copy_returns_early(void **state) {
-  (void)state;
+TEST(test_copy_returns_early) {
   struct fixture f;
   int32_t p = fixture_begin(&f);
   fixture_api(&f, 0, 980 * US, 0, "cudaMemcpyAsync", 1);
@@ -210,8 +206,7 @@ static void check_scenario(struct fixture *f, const struct nai_scenario *s) {
   }
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     struct fixture f;
     fill_random(&f, seed, ((int64_t)(seed % 3) - 1) * 15 * US);
@@ -229,12 +224,3 @@ static void test_random(void **state) {
     fixture_free(&f);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_wait_removed),
-    cmocka_unit_test(test_kernel_faster_behind_wait),
-    cmocka_unit_test(test_wait_without_record),
-    cmocka_unit_test(test_copy_returns_early),
-    cmocka_unit_test(test_random),
-};
-UNIT_GROUP(dependencies, NULL, NULL)

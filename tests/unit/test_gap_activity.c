@@ -68,8 +68,7 @@ static void time_of(struct cpu *c, int64_t start, int64_t end, struct nai_cpu_ti
   assert_int_equal(time->on_ns + time->off_ns + time->unknown_ns, end - start);
 }
 
-static void scheduling_divides_time(void **state) {
-  (void)state;
+TEST(scheduling_divides_time) {
   struct cpu c;
   struct nai_cpu_time t;
   begin(&c);
@@ -103,8 +102,7 @@ static void scheduling_divides_time(void **state) {
 
 /* --- functions of callchains ------------------------------------------------------------------ */
 
-static void chains_name_what_one_can_act_on(void **state) {
-  (void)state;
+TEST(chains_name_what_one_can_act_on) {
   static const struct {
     const char *frames[4][2]; /* symbol, module; innermost first */
     const char *expected;
@@ -158,8 +156,7 @@ static void chains_name_what_one_can_act_on(void **state) {
 
 /* --- gaps ------------------------------------------------------------------------------------- */
 
-static void layers_divide_a_gap(void **state) {
-  (void)state;
+TEST(layers_divide_a_gap) {
   struct cpu c;
   begin(&c);
   one_gap(&c);
@@ -212,8 +209,7 @@ static void layers_divide_a_gap(void **state) {
 }
 
 /* Ranges around garbage collection are exact, whoever's samples there are; names that hold the letters are none. */
-static void collections_are_counted_once(void **state) {
-  (void)state;
+TEST(collections_are_counted_once) {
   struct cpu c;
   begin(&c);
   one_gap(&c); /* from 1 ms to 10 ms */
@@ -235,8 +231,7 @@ static void collections_are_counted_once(void **state) {
   fixture_free(&c.f);
 }
 
-static void nothing_recorded_says_nothing(void **state) {
-  (void)state;
+TEST(nothing_recorded_says_nothing) {
   struct cpu c;
   begin(&c);
   one_gap(&c);
@@ -257,8 +252,7 @@ static void nothing_recorded_says_nothing(void **state) {
   fixture_free(&c.f);
 }
 
-static void threads_move_between_cpus(void **state) {
-  (void)state;
+TEST(threads_move_between_cpus) {
   struct cpu c;
   begin(&c);
   one_gap(&c);
@@ -285,8 +279,7 @@ static void threads_move_between_cpus(void **state) {
   fixture_free(&c.f);
 }
 
-static void os_functions_have_classes(void **state) {
-  (void)state;
+TEST(os_functions_have_classes) {
   assert_int_equal(nai_osrt_class("pthread_cond_timedwait"), NAI_OSRT_LOCK);
   assert_int_equal(nai_osrt_class("pread64"), NAI_OSRT_IO);
   assert_int_equal(nai_osrt_class("epoll_wait"), NAI_OSRT_POLL);
@@ -294,12 +287,3 @@ static void os_functions_have_classes(void **state) {
   assert_int_equal(nai_osrt_class("waitpid"), NAI_OSRT_PROCESS);
   assert_int_equal(nai_osrt_class("ioctl"), NAI_OSRT_OTHER);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(scheduling_divides_time),      cmocka_unit_test(chains_name_what_one_can_act_on),
-    cmocka_unit_test(layers_divide_a_gap),          cmocka_unit_test(nothing_recorded_says_nothing),
-    cmocka_unit_test(collections_are_counted_once), cmocka_unit_test(threads_move_between_cpus),
-    cmocka_unit_test(os_functions_have_classes),
-};
-
-UNIT_GROUP(gap_activity, NULL, NULL)

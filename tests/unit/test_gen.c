@@ -144,8 +144,7 @@ static bool lists(const json_t *array, const char *text) {
   return false;
 }
 
-static void test_same_options_same_bytes(void **state) {
-  (void)state;
+TEST(test_same_options_same_bytes) {
   for (int i = 0; i < scenario_count; i++) {
     assert_int_equal(generate(scenarios[i], in_directory("a.sqlite"), "--force", "--scale", "0.5", "--truth",
                               in_directory("a.json"), NULL),
@@ -160,15 +159,13 @@ static void test_same_options_same_bytes(void **state) {
   }
 }
 
-static void test_another_seed_gives_another_trace(void **state) {
-  (void)state;
+TEST(test_another_seed_gives_another_trace) {
   assert_int_equal(generate("training", in_directory("a.sqlite"), "--force", NULL), 0);
   assert_int_equal(generate("training", in_directory("b.sqlite"), "--force", "--seed", "2", NULL), 0);
   assert_false(same_bytes(in_directory("a.sqlite"), in_directory("b.sqlite")));
 }
 
-static void test_files_are_intact(void **state) {
-  (void)state;
+TEST(test_files_are_intact) {
   for (int i = 0; i < scenario_count; i++) {
     assert_int_equal(generate(scenarios[i], in_directory("a.sqlite"), "--force", NULL), 0);
     sqlite3 *db = open_trace("a.sqlite");
@@ -246,8 +243,7 @@ static void check_gpu(const char *scenario, const json_t *gpu) {
   }
 }
 
-static void test_truth_adds_up(void **state) {
-  (void)state;
+TEST(test_truth_adds_up) {
   for (int i = 0; i < scenario_count; i++) {
     assert_int_equal(generate(scenarios[i], in_directory("a.sqlite"), "--force", "--seed", "11", "--truth",
                               in_directory("a.json"), NULL),
@@ -268,10 +264,9 @@ static void test_truth_adds_up(void **state) {
 }
 
 /* The same facts from the rows, by SQL. */
-static void test_truth_agrees_with_rows(void **state) {
+TEST(test_truth_agrees_with_rows) {
   static const char *const exact[] = {"inference", "training",   "copy-bound",  "host-bound", "healthy",
                                       "nvtx-mix",  "shared-gpu", "graphs-node", "neglected",  "bench"};
-  (void)state;
   for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
     assert_int_equal(generate(exact[i], in_directory("a.sqlite"), "--force", "--truth", in_directory("a.json"),
                               "--seed", "5", NULL),
@@ -307,7 +302,7 @@ struct column_rule {
   int first, last;
 };
 
-static void test_schema_generations(void **state) {
+TEST(test_schema_generations) {
   static const int years[] = {2019, 2021, 2024, 2026};
   static const struct column_rule rules[] = {{"META_DATA_EXPORT", NULL, 2024, 2026},
                                              {"EXPORT_META_DATA", NULL, 2021, 2021},
@@ -325,7 +320,6 @@ static void test_schema_generations(void **state) {
                                              {"CUPTI_ACTIVITY_KIND_MEMCPY", "copyCount", 2026, 2026},
                                              {"NVTX_EVENTS", "textId", 2019, 2026},
                                              {"NVTX_EVENTS", "binaryData", 2024, 2026}};
-  (void)state;
   for (size_t y = 0; y < sizeof years / sizeof years[0]; y++) {
     char year[8];
     snprintf(year, sizeof year, "%d", years[y]);
@@ -346,14 +340,12 @@ static void test_schema_generations(void **state) {
   }
 }
 
-static void test_old_schema_is_refused_where_it_cannot_express(void **state) {
-  (void)state;
+TEST(test_old_schema_is_refused_where_it_cannot_express) {
   assert_int_equal(generate("graphs", in_directory("old.sqlite"), "--schema", "2019", NULL), 2);
   assert_int_not_equal(access(in_directory("old.sqlite"), F_OK), 0);
 }
 
-static void test_shuffling_changes_order_only(void **state) {
-  (void)state;
+TEST(test_shuffling_changes_order_only) {
   assert_int_equal(generate("training", in_directory("a.sqlite"), "--force", "--truth", in_directory("a.json"), NULL),
                    0);
   assert_int_equal(generate("training", in_directory("b.sqlite"), "--force", "--shuffle", "--truth",
@@ -373,8 +365,7 @@ static void test_shuffling_changes_order_only(void **state) {
   sqlite3_close(shuffled);
 }
 
-static void test_scenarios_keep_their_promises(void **state) {
-  (void)state;
+TEST(test_scenarios_keep_their_promises) {
   for (int seed = 1; seed <= 5; seed++) {
     char text[16];
     snprintf(text, sizeof text, "%d", seed);
@@ -408,9 +399,8 @@ static void test_scenarios_keep_their_promises(void **state) {
   }
 }
 
-static void test_secrets_are_planted_but_never_in_the_truth(void **state) {
+TEST(test_secrets_are_planted_but_never_in_the_truth) {
   size_t size;
-  (void)state;
   assert_int_equal(generate("hostile", in_directory("a.sqlite"), "--force", "--truth", in_directory("a.json"), NULL),
                    0);
   char *truth = read_whole(in_directory("a.json"), &size);
@@ -424,8 +414,7 @@ static void test_secrets_are_planted_but_never_in_the_truth(void **state) {
   sqlite3_close(db);
 }
 
-static void test_empty_has_every_table_and_no_row(void **state) {
-  (void)state;
+TEST(test_empty_has_every_table_and_no_row) {
   assert_int_equal(generate("empty", in_directory("a.sqlite"), "--force", NULL), 0);
   sqlite3 *db = open_trace("a.sqlite");
   sqlite3_stmt *tables = NULL;
@@ -442,23 +431,20 @@ static void test_empty_has_every_table_and_no_row(void **state) {
   sqlite3_close(db);
 }
 
-static void test_size_is_reached(void **state) {
+TEST(test_size_is_reached) {
   struct stat status;
-  (void)state;
   assert_int_equal(generate("bench", in_directory("a.sqlite"), "--force", "--size", "3M", NULL), 0);
   assert_int_equal(stat(in_directory("a.sqlite"), &status), 0);
   assert_true(status.st_size >= 3 << 20 && status.st_size < 6 << 20);
 }
 
-static void test_existing_files_are_kept(void **state) {
-  (void)state;
+TEST(test_existing_files_are_kept) {
   assert_int_equal(generate("minimal", in_directory("kept.sqlite"), NULL), 0);
   assert_int_equal(generate("minimal", in_directory("kept.sqlite"), NULL), 2);
   assert_int_equal(generate("minimal", in_directory("kept.sqlite"), "--force", NULL), 0);
 }
 
-static void test_usage_errors(void **state) {
-  (void)state;
+TEST(test_usage_errors) {
   const char *path = in_directory("never.sqlite");
   assert_int_equal(generate("no-such-scenario", path, NULL), 2);
   assert_int_equal(generate("inference", NULL), 2);
@@ -511,21 +497,4 @@ static int close_directory(void **state) {
   return rmdir(directory);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_same_options_same_bytes),
-    cmocka_unit_test(test_another_seed_gives_another_trace),
-    cmocka_unit_test(test_files_are_intact),
-    cmocka_unit_test(test_truth_adds_up),
-    cmocka_unit_test(test_truth_agrees_with_rows),
-    cmocka_unit_test(test_schema_generations),
-    cmocka_unit_test(test_old_schema_is_refused_where_it_cannot_express),
-    cmocka_unit_test(test_shuffling_changes_order_only),
-    cmocka_unit_test(test_scenarios_keep_their_promises),
-    cmocka_unit_test(test_secrets_are_planted_but_never_in_the_truth),
-    cmocka_unit_test(test_empty_has_every_table_and_no_row),
-    cmocka_unit_test(test_size_is_reached),
-    cmocka_unit_test(test_existing_files_are_kept),
-    cmocka_unit_test(test_usage_errors),
-};
-
-UNIT_GROUP(gen, open_directory, close_directory)
+UNIT_FIXTURE(open_directory, close_directory)

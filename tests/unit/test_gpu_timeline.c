@@ -95,8 +95,7 @@ static void check_gpu(struct fixture *f, const struct op *ops, int n, int device
   assert_int_equal(cell_int(use, row, "gap_count"), gap_count);
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   for (int round = 0; round < 500; round++) {
     struct fixture f;
     struct op ops[OPS];
@@ -139,7 +138,3 @@ static void test_random(void **state) {
     fixture_free(&f);
   }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
-
-UNIT_GROUP(gpu_timeline, NULL, NULL)

@@ -57,8 +57,7 @@ static void sign(struct nai_buf *bytes) {
   memcpy(bytes->data + 8, &hash, sizeof hash);
 }
 
-static void test_whole(void **state) {
-  (void)state;
+TEST(test_whole) {
   NAI_SCOPED(nai_buf) bytes = {0}, again = {0};
   NAI_SCOPED(nai_index) index = {0};
   pack(&bytes);
@@ -89,8 +88,7 @@ static void check_refused(const struct nai_buf *bytes) {
   assert_true(nai_get_i64(index.runs, 1, RUNS_window_ns) == NAI_NULL_I64);
 }
 
-static void test_damaged(void **state) {
-  (void)state;
+TEST(test_damaged) {
   NAI_SCOPED(nai_buf) bytes = {0};
   pack(&bytes);
   for (size_t i = 0; i < bytes.len; i++) {
@@ -103,8 +101,7 @@ static void test_damaged(void **state) {
 }
 
 /* Whole, but cut or changed by somebody who knows the hash: refused, or taken as it is; never read beyond its end. */
-static void test_forged(void **state) {
-  (void)state;
+TEST(test_forged) {
   NAI_SCOPED(nai_buf) bytes = {0};
   pack(&bytes);
   for (size_t n = bytes.len - 1; n > BODY; n--) {
@@ -130,8 +127,7 @@ static void test_forged(void **state) {
 }
 
 /* A row that is there twice would count twice. */
-static void test_twice(void **state) {
-  (void)state;
+TEST(test_twice) {
   NAI_SCOPED(nai_index) index = {0};
   NAI_SCOPED(nai_buf) bytes = {0};
   fill(&index);
@@ -141,8 +137,7 @@ static void test_twice(void **state) {
 }
 
 /* Another version's columns: those of a name and type that we know are taken, the others left out. */
-static void test_other_columns(void **state) {
-  (void)state;
+TEST(test_other_columns) {
   NAI_SCOPED(nai_buf) bytes = {0};
   NAI_SCOPED(nai_index) index = {0};
   pack(&bytes);
@@ -154,9 +149,3 @@ static void test_other_columns(void **state) {
   assert_true(nai_table_value(index.metrics, 2, INDEX_METRICS_unit).null);
   assert_true(nai_get_f64(index.metrics, 2, INDEX_METRICS_value) == 2.5);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_damaged),
-                                          cmocka_unit_test(test_forged), cmocka_unit_test(test_twice),
-                                          cmocka_unit_test(test_other_columns)};
-
-UNIT_GROUP(index_pack, NULL, NULL)

@@ -51,8 +51,7 @@ static void says(const char *yaml, const struct found *found, size_t count, cons
 
 static const struct found two[] = {{"idle", "in a > b<int *>", "GPU 0"}, {"copies", "", "GPUs 0, 1"}};
 
-static void entries_fit_rule_and_place(void **state) {
-  (void)state;
+TEST(entries_fit_rule_and_place) {
   says("known: []", two, 2, "new idle\nnew copies\n");
   says("known: [{rule: idle}]", two, 2, "known idle\nnew copies\n");
   says("known: [{rule: idle, where: 'in a > b<int *>'}]", two, 2, "known idle\nnew copies\n");
@@ -61,8 +60,7 @@ static void entries_fit_rule_and_place(void **state) {
   says("known: [{rule: copies, where: in*}]", two, 1, "new idle\nfixed copies\n");
 }
 
-static void a_reason_mutes_until_a_day(void **state) {
-  (void)state;
+TEST(a_reason_mutes_until_a_day) {
   says("known: [{rule: idle, reason: small}]", two, 1, "muted idle\n");
   says("known: [{rule: idle, reason: small, until: 2026-06-15}]", two, 1, "muted idle\n");
   says("known: [{rule: idle, reason: small, until: 2026-06-14}]", two, 1, "new idle\n");
@@ -77,8 +75,7 @@ static void fails(const char *yaml, const char *message) {
   assert_non_null(strstr(err.msg, message));
 }
 
-static void mistakes_have_their_place(void **state) {
-  (void)state;
+TEST(mistakes_have_their_place) {
   fails("known:\n  - rule: idl\n", "k.yaml:2:11: unknown rule \"idl\"; did you mean \"idle\"?");
   fails("known:\n  - where: x\n", "\"rule\"");
   fails("known:\n  - {rule: idle, were: x}\n", "did you mean \"where\"?");
@@ -90,7 +87,7 @@ static void mistakes_have_their_place(void **state) {
 }
 
 /* What is written lists each finding, so that none is new then; what held before it stays with its reason. */
-static void the_list_written_knows_all(void **state) {
+TEST(the_list_written_knows_all) {
   static const struct found found[] = {{"idle", "\"q\": # {x}", "GPU 0"},
                                        {"idle", "\"q\": # {x}", "GPU 1"},
                                        {"copies", "", "GPU 0"},
@@ -104,7 +101,6 @@ static void the_list_written_knows_all(void **state) {
   NAI_OWNED(nai_rule_set) *set = rules();
   NAI_OWNED(nai_table) *of = findings(found, 5), *none = findings(found, 0);
   struct nai_err err;
-  (void)state;
   assert_int_equal(nai_known_parse(&known, "k.yaml", before, strlen(before), "2026-06-15", set, &err), NAI_OK);
   nai_known_write(&text, &known, of);
   says(nai_buf_str(&text), found, 5, "known idle\nknown idle\nknown copies\nmuted idle\nknown idle\n");
@@ -114,10 +110,3 @@ static void the_list_written_knows_all(void **state) {
   nai_known_write(&empty, &known, none);
   says(nai_buf_str(&empty), found, 1, "new idle\n");
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(entries_fit_rule_and_place),
-                                          cmocka_unit_test(a_reason_mutes_until_a_day),
-                                          cmocka_unit_test(mistakes_have_their_place),
-                                          cmocka_unit_test(the_list_written_knows_all)};
-
-UNIT_GROUP(known, NULL, NULL)

@@ -101,8 +101,7 @@ static void fill(struct fixture *f, int threads, int streams) {
   }
 }
 
-static void test_every_event(void **state) {
-  (void)state;
+TEST(test_every_event) {
   struct fixture f;
   fixture_init(&f);
   fill(&f, 3, 4);
@@ -119,8 +118,7 @@ static void test_every_event(void **state) {
 }
 
 /* Streams beyond the first ones share a lane per kind. */
-static void test_many_streams(void **state) {
-  (void)state;
+TEST(test_many_streams) {
   struct fixture f;
   fixture_init(&f);
   fill(&f, 2, STREAMS);
@@ -137,8 +135,7 @@ static void test_many_streams(void **state) {
   fixture_free(&f);
 }
 
-static void test_nothing(void **state) {
-  (void)state;
+TEST(test_nothing) {
   struct fixture f;
   fixture_init(&f);
   fixture_build(&f);
@@ -146,11 +143,3 @@ static void test_nothing(void **state) {
   assert_int_equal(f.m.lanes.total, 0);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_event),
-    cmocka_unit_test(test_many_streams),
-    cmocka_unit_test(test_nothing),
-};
-
-UNIT_GROUP(lanes, NULL, NULL)

@@ -13,8 +13,7 @@ static struct nai_number number_in(const char *text) {
   return n;
 }
 
-static void test_numbers_are_read(void **state) {
-  (void)state;
+TEST(test_numbers_are_read) {
   static const struct {
     const char *text;
     enum nai_number_kind kind;
@@ -38,8 +37,7 @@ static void test_numbers_are_read(void **state) {
   }
 }
 
-static void test_names_are_no_numbers(void **state) {
-  (void)state;
+TEST(test_names_are_no_numbers) {
   for (const char *const *t = (const char *const[]){"fp16 and H100", "sm_90.5", "nvjet_tst_192x192", "", "no", NULL};
        *t; t++) {
     struct nai_number n;
@@ -62,8 +60,7 @@ static bool good(const char *text) {
   return kept;
 }
 
-static void test_texts_that_keep_to_the_facts(void **state) {
-  (void)state;
+TEST(test_texts_that_keep_to_the_facts) {
   for (const char *const *t =
            (const char *const[]){"", "No numbers at all.", "GPU 0 is idle for 29.6 ms [F1].", "Idle: 53.9 %. [F1]",
                                  "29.634752 ms [F1]", "29.63 ms [F1]", "30 ms [F1]", "It has 20 calls of 1200 ns [F2].",
@@ -74,8 +71,7 @@ static void test_texts_that_keep_to_the_facts(void **state) {
     assert_true(good(*t));
 }
 
-static void test_texts_that_do_not(void **state) {
-  (void)state;
+TEST(test_texts_that_do_not) {
   for (const char *const *t =
            (const char *const[]){"GPU 0 is idle for 29.6 ms.", "29.5 ms [F1]", "29.6 us [F1]", "29.6 % [F1]",
                                  "20 calls [F1]", "29.6 ms [F2]", "It is so [F3].", "It is so [F64].",
@@ -85,12 +81,3 @@ static void test_texts_that_do_not(void **state) {
        *t; t++)
     assert_false(good(*t));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_numbers_are_read),
-    cmocka_unit_test(test_names_are_no_numbers),
-    cmocka_unit_test(test_texts_that_keep_to_the_facts),
-    cmocka_unit_test(test_texts_that_do_not),
-};
-
-UNIT_GROUP(llm_check, NULL, NULL)

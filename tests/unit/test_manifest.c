@@ -52,8 +52,7 @@ static void print(struct nai_buf *out) {
   nai_manifest_free(&m);
 }
 
-static void test_round_trip(void **state) {
-  (void)state;
+TEST(test_round_trip) {
   struct nai_buf text = {0};
   struct nai_manifest made, m;
   make(&made);
@@ -84,8 +83,7 @@ static void test_round_trip(void **state) {
 }
 
 /* Every input counts, by its name, its hash and its place. */
-static void test_keys(void **state) {
-  (void)state;
+TEST(test_keys) {
   static const struct {
     const char *name;
     uint64_t hash;
@@ -104,8 +102,7 @@ static void test_keys(void **state) {
 }
 
 /* Cut anywhere, a manifest names no node to reuse. */
-static void test_cut(void **state) {
-  (void)state;
+TEST(test_cut) {
   struct nai_buf text = {0};
   print(&text);
   for (size_t len = 0; len + 2 < text.len; len += 3) {
@@ -117,8 +114,7 @@ static void test_cut(void **state) {
   nai_buf_free(&text);
 }
 
-static void test_foreign(void **state) {
-  (void)state;
+TEST(test_foreign) {
   static const char *const texts[] = {
       "[]",
       "{}",
@@ -142,8 +138,7 @@ static void test_foreign(void **state) {
 
 /* Members and minor versions that come later do not keep today's reader from reading; what another major version wrote
  * is still known as its files. */
-static void test_versions(void **state) {
-  (void)state;
+TEST(test_versions) {
   static const char later[] =
       "{\"format_major\": 2, \"format_minor\": 7, \"version\": \"1\", \"identity\": \"1\", \"new\": {\"x\": [1]}, \"nodes\": {\"n\": {\"more\": 1, "
       "\"from\": {\"a\": \"1\"}, \"tables\": {\"t\": \"5\"}}}, \"files\": [\"stages/manifest.json\"]}";
@@ -165,9 +160,3 @@ static void test_versions(void **state) {
   assert_int_equal(m.files.count, 0);
   nai_manifest_free(&m);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),
-                                          cmocka_unit_test(test_cut), cmocka_unit_test(test_foreign),
-                                          cmocka_unit_test(test_versions)};
-
-UNIT_GROUP(manifest, NULL, NULL)

@@ -89,8 +89,7 @@ static double only(const struct tables *t, const char *body) {
 }
 
 /* Any SQL over the rows; quartiles where it is one median or average, and of those rows that have a value. */
-static void values(void **state) {
-  (void)state;
+TEST(values) {
   struct tables t = make();
   for (int64_t i = 1; i <= 4; i++)
     add_step(t.steps, 0, "steady", 10 * i);
@@ -124,8 +123,7 @@ static void values(void **state) {
 }
 
 /* Two GPUs, one slower: the slower one's median; its quartiles; steps of the GPU that has fewer. */
-static void gpus(void **state) {
-  (void)state;
+TEST(gpus) {
   struct tables t = make();
   for (int i = 0; i < 3; i++)
     add_step(t.steps, 0, "steady", 10 + i);
@@ -142,8 +140,7 @@ static void gpus(void **state) {
 }
 
 /* Without steps a sum per second; without a window the sum. */
-static void falls_back(void **state) {
-  (void)state;
+TEST(falls_back) {
   struct tables t = make();
   static const char body[] =
       "id: a, step: {table: steps, value: sum(1.0 * duration_ns / duration_ns)}, rate: {table: use, value: sum(calls)}";
@@ -162,8 +159,7 @@ static void falls_back(void **state) {
 }
 
 /* Exact per step only. */
-static void exact_is_per_step(void **state) {
-  (void)state;
+TEST(exact_is_per_step) {
   struct tables t = make();
   static const char text[] =
       "metrics:\n"
@@ -187,8 +183,7 @@ static void exact_is_per_step(void **state) {
 }
 
 /* Members in order of name, the largest two; hostile characters of names do not get into ids. */
-static void families(void **state) {
-  (void)state;
+TEST(families) {
   struct tables t = make();
   add_use(t.use, 0, "b,\n=x", 5, 1);
   add_use(t.use, 1, "b,\n=x", 7, 1);
@@ -211,8 +206,7 @@ static void families(void **state) {
 }
 
 /* An id is one metric's: what a definition spells out is its own, and families that would make the same one differ. */
-static void ids_are_unique(void **state) {
-  (void)state;
+TEST(ids_are_unique) {
   struct tables t = make();
   add_use(t.use, 0, "a", 20, 1);
   add_use(t.use, 0, "b", 10, 2);
@@ -236,8 +230,7 @@ static void ids_are_unique(void **state) {
   drop(&t);
 }
 
-static void units_and_amounts(void **state) {
-  (void)state;
+TEST(units_and_amounts) {
   struct tables t = make();
   add_use(t.use, 0, "x", 3, 2);
   struct nai_table *out = evaluate(&t, "id: a, total: {table: use, value: sum(used_ms / calls)}, noise: 2%, budget: "
@@ -269,8 +262,7 @@ static void refused(const char *text, const char *message) {
 #define METRIC(rest) "metrics:\n  - {id: a, title: t, better: lower, kind: noisy, gate: none, " rest "}\n"
 #define TOTAL "total: {table: use, value: sum(calls)}"
 
-static void mistakes(void **state) {
-  (void)state;
+TEST(mistakes) {
   refused("metric: []", "m.yaml:1:1: unknown key \"metric\"; did you mean \"metrics\"?");
   refused("metrics:\n  - {title: a}\n", "m.yaml:2:5: \"id\" is missing");
   refused(METRIC("x: 1"), "m.yaml:2:63: unknown key \"x\"");
@@ -304,8 +296,7 @@ static void mistakes(void **state) {
 }
 
 /* Files of before are told the new form of the source. */
-static void old_forms(void **state) {
-  (void)state;
+TEST(old_forms) {
   refused(METRIC("total: {table: use, value: calls}"),
           "m.yaml:2:90: values are SQL over the rows: write \"value: sum(calls)\"");
   refused(METRIC("total: {table: use, value: used_ns / calls, combine: mean, gpus: max}"),
@@ -320,17 +311,3 @@ static void old_forms(void **state) {
   refused(METRIC("total: {table: use, with: {all: {sum: steps}}, value: calls / all.duration_ns}"),
           "m.yaml:2:89: rows of other tables are a SELECT in \"value\": (select sum(x) from t)");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(old_forms),
-    cmocka_unit_test(values),
-    cmocka_unit_test(gpus),
-    cmocka_unit_test(falls_back),
-    cmocka_unit_test(exact_is_per_step),
-    cmocka_unit_test(families),
-    cmocka_unit_test(units_and_amounts),
-    cmocka_unit_test(ids_are_unique),
-    cmocka_unit_test(mistakes),
-};
-
-UNIT_GROUP(metrics, NULL, NULL)

@@ -110,8 +110,7 @@ static int run_with(const char *name, const char *text, const struct nai_outdir_
 
 static void run_once(const char *name, const char *text) { ok(run_with(name, text, &calls, err)); }
 
-static void test_new_and_again(void **state) {
-  (void)state;
+TEST_WITH(test_new_and_again, setup, teardown) {
   run_once("deep/er/out", "one");
   expect("deep/er/out/report.md", "one");
   put(at("deep/er/out/tables/old.csv"), "stale table of ours");
@@ -136,8 +135,7 @@ static void test_new_and_again(void **state) {
 }
 
 /* Names that the new run writes as well: nothing is overwritten, whatever has been kept before. */
-static void test_same_names(void **state) {
-  (void)state;
+TEST_WITH(test_same_names, setup, teardown) {
   run_once("out", "one");
   put(at("out/stages/manifest.json"), "stages/manifest.json\nreport.md\n"); /* tables/new.csv is the user's now */
   put(at("out/tables/new.csv"), "mine");
@@ -154,8 +152,7 @@ static void test_same_names(void **state) {
 }
 
 /* A list that is lost: nothing is taken for ours, whatever its name. */
-static void test_lost_list(void **state) {
-  (void)state;
+TEST_WITH(test_lost_list, setup, teardown) {
   run_once("out", "one");
   put(at("out/stages/manifest.json"), "");
   put(at("out/mine"), "mine");
@@ -167,8 +164,7 @@ static void test_lost_list(void **state) {
 }
 
 /* A list that is forged: it does not make ours what no run would call so. */
-static void test_forged_list(void **state) {
-  (void)state;
+TEST_WITH(test_forged_list, setup, teardown) {
   run_once("out", "one");
   put(at("precious"), "precious");
   put(at("out/notes.txt"), "mine");
@@ -179,8 +175,7 @@ static void test_forged_list(void **state) {
 }
 
 /* Owner, group and mode are as they were. */
-static void test_permissions(void **state) {
-  (void)state;
+TEST_WITH(test_permissions, setup, teardown) {
   static const struct {
     const char *path;
     mode_t mode;
@@ -203,8 +198,7 @@ static void refused(const char *name, int code, const char *why) {
     fail_msg("%s", err.msg);
 }
 
-static void test_what_cannot_be_linked(void **state) {
-  (void)state;
+TEST_WITH(test_what_cannot_be_linked, setup, teardown) {
   run_once("out", "one");
   put(at("out/photos/me.jpg"), "precious");
   refused("out", NAI_EUSAGE, "directory that is not nsys-ai's: \"photos\"");
@@ -223,8 +217,7 @@ static void test_what_cannot_be_linked(void **state) {
 }
 
 /* What changes while a run is at work is looked at before the swap. */
-static void test_changed_meanwhile(void **state) {
-  (void)state;
+TEST_WITH(test_changed_meanwhile, setup, teardown) {
   struct nai_outdir *out;
   struct nai_err failure;
   run_once("out", "one");
@@ -280,8 +273,7 @@ static void look_and_add(void) {
   put(at("out/tables/mine"), "saved again");
 }
 
-static void test_added_before_the_swap(void **state) {
-  (void)state;
+TEST_WITH(test_added_before_the_swap, setup, teardown) {
   struct nai_outdir_calls how = calls_with(watched);
   run_once("out", "one");
   put(at("out/mine"), "mine");
@@ -302,8 +294,7 @@ static void replace_target(void) {
   put(at("out/precious"), "somebody's");
 }
 
-static void test_replaced_before_the_swap(void **state) {
-  (void)state;
+TEST_WITH(test_replaced_before_the_swap, setup, teardown) {
   struct nai_outdir_calls how = calls_with(watched);
   struct nai_err err;
   run_once("out", "one");
@@ -318,8 +309,7 @@ static void test_replaced_before_the_swap(void **state) {
 
 static void make_target(void) { put(at("out/precious"), "somebody's"); }
 
-static void test_made_before_the_swap(void **state) {
-  (void)state;
+TEST_WITH(test_made_before_the_swap, setup, teardown) {
   struct nai_outdir_calls how = calls_with(watched);
   struct nai_err err;
   before_swap = make_target;
@@ -328,8 +318,7 @@ static void test_made_before_the_swap(void **state) {
   assert_int_equal(entries(root), 1);
 }
 
-static void test_without_exchange(void **state) {
-  (void)state;
+TEST_WITH(test_without_exchange, setup, teardown) {
   struct nai_outdir_calls how = calls_with(plain_rename);
   run_once("out", "old");
   put(at("out/mine"), "mine");
@@ -357,8 +346,7 @@ static void test_without_exchange(void **state) {
 /* --- several runs ----------------------------------------------------------------------------- */
 
 /* What a run began with can be read until its end, although another run replaced it; then it goes. */
-static void test_earlier_stays_readable(void **state) {
-  (void)state;
+TEST_WITH(test_earlier_stays_readable, setup, teardown) {
   struct nai_outdir *out;
   struct nai_buf text = {0};
   ok(nai_outdir_begin(&out, at("out"), &calls, err));
@@ -378,8 +366,7 @@ static void test_earlier_stays_readable(void **state) {
   assert_int_equal(entries(root), 1);
 }
 
-static void test_locked_parent(void **state) {
-  (void)state;
+TEST_WITH(test_locked_parent, setup, teardown) {
   struct nai_outdir_calls how = calls;
   struct nai_err err;
   how.patience_s = 2;
@@ -393,15 +380,13 @@ static void test_locked_parent(void **state) {
   expect("out/report.md", "one");
 }
 
-static void test_empty_directory(void **state) {
-  (void)state;
+TEST_WITH(test_empty_directory, setup, teardown) {
   mkdir(at("empty"), 0700);
   run_once("empty/", "x");
   expect("empty/report.md", "x");
 }
 
-static void test_refused(void **state) {
-  (void)state;
+TEST_WITH(test_refused, setup, teardown) {
   struct nai_outdir *out;
   struct nai_err err = {0};
   put(at("file"), "precious");
@@ -417,8 +402,7 @@ static void test_refused(void **state) {
   assert_int_equal(entries(root), 2);
 }
 
-static void test_link(void **state) {
-  (void)state;
+TEST_WITH(test_link, setup, teardown) {
   mkdir(at("real"), 0700);
   assert_int_equal(symlink("real", at("link")), 0);
   run_once("link", "through");
@@ -427,8 +411,7 @@ static void test_link(void **state) {
   assert_true(lstat(at("link"), &st) == 0 && S_ISLNK(st.st_mode));
 }
 
-static void test_uncommitted(void **state) {
-  (void)state;
+TEST_WITH(test_uncommitted, setup, teardown) {
   struct nai_outdir *out;
   run_once("out", "old");
   ok(nai_outdir_begin(&out, at("out"), &calls, err));
@@ -438,8 +421,7 @@ static void test_uncommitted(void **state) {
 }
 
 /* What a killed run left goes; what a living one writes stays, and what no run wrote. */
-static void test_sweep(void **state) {
-  (void)state;
+TEST_WITH(test_sweep, setup, teardown) {
   run_once("out", "one");
   put(at("out/mine"), "mine");
   put(at(".out.nsys-ai-run.dead01/.nsys-ai-work"), ""); /* killed while it wrote */
@@ -478,8 +460,7 @@ static void test_sweep(void **state) {
 }
 
 /* Long names that begin alike are told apart. */
-static void test_long_names(void **state) {
-  (void)state;
+TEST_WITH(test_long_names, setup, teardown) {
   char a[240], b[240];
   memset(a, 'x', sizeof a);
   memset(b, 'x', sizeof b);
@@ -504,8 +485,7 @@ static void test_long_names(void **state) {
 }
 
 /* Nothing outside the directory is reached through it. */
-static void test_below_a_handle(void **state) {
-  (void)state;
+TEST_WITH(test_below_a_handle, setup, teardown) {
   struct nai_err failure;
   struct nai_buf text = {0};
   put(at("secret"), "secret");
@@ -532,27 +512,3 @@ static void test_below_a_handle(void **state) {
   unlink("/dev/shm/nai-test-outdir");
   close(dir);
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
-static const struct CMUnitTest tests[] = {CASE(new_and_again),
-                                          CASE(same_names),
-                                          CASE(lost_list),
-                                          CASE(forged_list),
-                                          CASE(permissions),
-                                          CASE(what_cannot_be_linked),
-                                          CASE(changed_meanwhile),
-                                          CASE(added_before_the_swap),
-                                          CASE(replaced_before_the_swap),
-                                          CASE(made_before_the_swap),
-                                          CASE(without_exchange),
-                                          CASE(earlier_stays_readable),
-                                          CASE(locked_parent),
-                                          CASE(empty_directory),
-                                          CASE(refused),
-                                          CASE(link),
-                                          CASE(uncommitted),
-                                          CASE(sweep),
-                                          CASE(long_names),
-                                          CASE(below_a_handle)};
-
-UNIT_GROUP(outdir, NULL, NULL)

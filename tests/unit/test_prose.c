@@ -16,8 +16,7 @@ static void expect(const char *markdown, const char *expected) {
   nai_buf_free(&out);
 }
 
-static void test_markdown(void **state) {
-  (void)state;
+TEST(test_markdown) {
   expect("", "");
   expect("one *two* `a<b`\n\n- x\n- y\n",
          "<p>one <em>two</em> <code>a&lt;b</code></p>\n<ul>\n<li>x</li>\n<li>y</li>\n</ul>\n");
@@ -25,24 +24,21 @@ static void test_markdown(void **state) {
   expect("[r](docs/root-causes/idle.md)", "<p><a href=\"docs/root-causes/idle.md\">r</a></p>\n");
 }
 
-static void test_nothing_dangerous(void **state) {
-  (void)state;
+TEST(test_nothing_dangerous) {
   expect("<script>alert(1)</script>\n", "<!-- raw HTML omitted -->\n");
   expect("a <b onclick=x>b</b>", "<p>a <!-- raw HTML omitted -->b<!-- raw HTML omitted --></p>\n");
   expect("[x](javascript:alert(1)) [y](JaVaScRiPt:x) [z](data:text/html,x) [f](file:///etc/passwd)",
          "<p><a href=\"\">x</a> <a href=\"\">y</a> <a href=\"\">z</a> <a href=\"\">f</a></p>\n");
 }
 
-static void test_images_become_links(void **state) {
-  (void)state;
+TEST(test_images_become_links) {
   expect("![a *b*](http://x/y.png)", "<p><a href=\"http://x/y.png\">a <em>b</em></a></p>\n");
   expect("[![alt](http://x/y.png)](http://z)", "<p><a href=\"http://z\">alt</a></p>\n");
   expect("![a ![b](u) c](v)", "<p><a href=\"v\">a <a href=\"u\">b</a> c</a></p>\n");
   expect("![x](javascript:alert(1))", "<p><a href=\"\">x</a></p>\n");
 }
 
-static void test_escaped_text_stays_text(void **state) {
-  (void)state;
+TEST(test_escaped_text_stays_text) {
   struct nai_buf markdown = {0};
   const char *hostile = "*a* <img src=x onerror=alert(1)> [l](http://x)";
   nai_escape_markdown(&markdown, hostile, strlen(hostile));
@@ -50,8 +46,7 @@ static void test_escaped_text_stays_text(void **state) {
   nai_buf_free(&markdown);
 }
 
-static void test_long_prose_is_cut(void **state) {
-  (void)state;
+TEST(test_long_prose_is_cut) {
   struct nai_buf markdown = {0}, out = {0};
   struct nai_err err = {0};
   nai_buf_putc(&markdown, 'x');
@@ -63,8 +58,7 @@ static void test_long_prose_is_cut(void **state) {
   nai_buf_free(&out);
 }
 
-static void test_patterns_that_cost_parsers_time(void **state) {
-  (void)state;
+TEST(test_patterns_that_cost_parsers_time) {
   static const char *const patterns[] = {"[",    "*a **a ", "`a``", "![[]()", "> ", "- ",
                                          "[a](", "<!-",     "](",   "_a ",    "\\`"};
   for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
@@ -80,8 +74,7 @@ static void test_patterns_that_cost_parsers_time(void **state) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   /* Little memory: lists of many short lines need a node each. What was there before stays. */
   struct rlimit before, little;
   struct nai_buf markdown = {0}, out = {0};
@@ -101,17 +94,3 @@ static void test_out_of_memory(void **state) {
   nai_buf_free(&out);
 }
 #endif
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_markdown),
-    cmocka_unit_test(test_nothing_dangerous),
-    cmocka_unit_test(test_images_become_links),
-    cmocka_unit_test(test_escaped_text_stays_text),
-    cmocka_unit_test(test_long_prose_is_cut),
-    cmocka_unit_test(test_patterns_that_cost_parsers_time),
-#if !defined(__SANITIZE_ADDRESS__)
-    cmocka_unit_test(test_out_of_memory),
-#endif
-};
-
-UNIT_GROUP(prose, NULL, NULL)

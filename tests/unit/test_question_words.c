@@ -30,12 +30,11 @@ static const char *subject_of(struct nai_question *q, const char *text) {
   return nai_question_match(found, q, intents, nai_question_is_clear(q)) ? found[0]->name : "-";
 }
 
-static void test_each_question_is_about_its_subject(void **state) {
+TEST(test_each_question_is_about_its_subject) {
   const char *root = getenv("NAI_SOURCE_DIR");
   char path[4096], line[512];
   struct nai_question *q = calloc(1, sizeof *q);
   size_t count = 0, wrong = 0;
-  (void)state;
   snprintf(path, sizeof path, "%s/tests/data/questions.tsv", root ? root : ".");
   FILE *file = fopen(path, "r");
   assert_non_null(file);
@@ -56,9 +55,8 @@ static void test_each_question_is_about_its_subject(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-static void test_numbers_of_a_question(void **state) {
+TEST(test_numbers_of_a_question) {
   struct nai_question *q = calloc(1, sizeof *q);
-  (void)state;
   assert_non_null(q);
   subject_of(q, "the top 5 kernels on GPU 1");
   assert_int_equal(q->number, 5);
@@ -85,9 +83,8 @@ static const char *read_as(struct nai_question *q, const char *word) {
   return q->words[0].meant;
 }
 
-static void test_spelling(void **state) {
+TEST(test_spelling) {
   struct nai_question *q = calloc(1, sizeof *q);
-  (void)state;
   assert_non_null(q);
   assert_string_equal(read_as(q, "kernal"), "kernel");
   assert_string_equal(read_as(q, "memroy"), "memory");
@@ -107,9 +104,8 @@ static const char *chosen(const struct nai_question *q, const char *key) {
   return NULL;
 }
 
-static void test_choices(void **state) {
+TEST(test_choices) {
   struct nai_question *q = calloc(1, sizeof *q);
-  (void)state;
   assert_non_null(q);
   subject_of(q, "p95 of the matmuls copied to the gpu");
   assert_string_equal(chosen(q, "kind"), "gemm");
@@ -122,11 +118,10 @@ static void test_choices(void **state) {
 }
 
 /* A word that is the name of a kernel is not one that only begins like a word of an intent. */
-static void test_whole_names(void **state) {
+TEST(test_whole_names) {
   struct nai_question *q = calloc(1, sizeof *q);
   const char *names[NAI_QUESTION_MAX_NAMES];
   const struct nai_intent *found[NAI_QUESTION_MAX_INTENTS];
-  (void)state;
   assert_non_null(q);
   nai_question_read(q, intents, "is hot1 idle");
   assert_int_equal(nai_question_whole_names(names, q), 1);
@@ -138,9 +133,4 @@ static void test_whole_names(void **state) {
   free(q);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_choices), cmocka_unit_test(test_whole_names),
-                                          cmocka_unit_test(test_each_question_is_about_its_subject),
-                                          cmocka_unit_test(test_numbers_of_a_question),
-                                          cmocka_unit_test(test_spelling)};
-
-UNIT_GROUP(question_words, load, unload)
+UNIT_FIXTURE(load, unload)

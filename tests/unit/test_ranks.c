@@ -95,8 +95,7 @@ static int64_t when(uint32_t k, int64_t vary) { return (int64_t)k * 500 * US + (
 /* --- splitting -------------------------------------------------------------------------------- */
 
 /* Rank 1 starts 1,000 us late, both end 300 us after that; its clock is 37 us ahead. */
-static void test_known_answer(void **state) {
-  (void)state;
+TEST(test_known_answer) {
   for (int shifted = 0; shifted < 2; shifted++) {
     begin_job(2, true);
     clocks[1] = shifted ? 37 * US : 0;
@@ -118,8 +117,7 @@ static void test_known_answer(void **state) {
 }
 
 /* A root that leaves a broadcast early is not late, and its early end says nothing of its clock. */
-static void test_broadcast(void **state) {
-  (void)state;
+TEST(test_broadcast) {
   begin_job(3, false);
   for (uint32_t r = 0; r < 3; r++) {
     struct nai_rank_line *line = add_line(r, 5);
@@ -138,8 +136,7 @@ static void test_broadcast(void **state) {
 }
 
 /* Nobody is late by less than 2 us, 2 % of the transfer, or three times what ends are in doubt. */
-static void test_doubt(void **state) {
-  (void)state;
+TEST(test_doubt) {
   static const struct {
     int64_t transfer, late, jitter;
     bool decided;
@@ -189,8 +186,7 @@ static const char *lay(struct nai_rank_alignment *out, struct capture one, struc
   return out->refused;
 }
 
-static void test_shifts(void **state) {
-  (void)state;
+TEST(test_shifts) {
   struct nai_rank_alignment a;
   /* One begins three calls later: steps that vary tell, whatever the clocks. */
   assert_null(lay(&a, (struct capture){0, 100}, (struct capture){3, 100}, 2, 50 * US, 77000 * US, false));
@@ -227,8 +223,7 @@ static void test_shifts(void **state) {
 
 /* Eight ranks, two communicators of four that run the same kinds at about the same times; ids are not known. Those
  * whose kernels end together belong together. */
-static void test_split_communicators(void **state) {
-  (void)state;
+TEST(test_split_communicators) {
   begin_job(8, false);
   for (uint32_t r = 0; r < 8; r++) {
     struct nai_rank_line *line = add_line(r, 0);
@@ -249,8 +244,7 @@ static void test_split_communicators(void **state) {
 }
 
 /* Two streams of a rank that fit equally well. */
-static void test_ambiguous_streams(void **state) {
-  (void)state;
+TEST(test_ambiguous_streams) {
   begin_job(2, false);
   for (uint32_t r = 0; r < 2; r++)
     for (uint32_t s = 0; s <= r; s++) {
@@ -266,8 +260,7 @@ static void test_ambiguous_streams(void **state) {
 }
 
 /* Two ranks exchange; three may not all be partners of each other. What all do together is matched nevertheless. */
-static void test_point_to_point(void **state) {
-  (void)state;
+TEST(test_point_to_point) {
   for (uint32_t ranks = 2; ranks <= 3; ranks++) {
     begin_job(ranks, false);
     for (uint32_t r = 0; r < ranks; r++) {
@@ -288,8 +281,7 @@ static void test_point_to_point(void **state) {
 }
 
 /* Different communicators never mix, however alike. */
-static void test_ids(void **state) {
-  (void)state;
+TEST(test_ids) {
   begin_job(4, false);
   for (uint32_t r = 0; r < 4; r++)
     for (int64_t comm = 1; comm <= 2; comm++) {
@@ -330,8 +322,7 @@ static void judge(uint32_t every, int64_t late_by, enum nai_ranks_verdict verdic
   end_job();
 }
 
-static void test_verdicts(void **state) {
-  (void)state;
+TEST(test_verdicts) {
   judge(
       100, 5000 * US, NAI_RANKS_SINGLE,
       "One event: rank 3 comes 5.00 ms ± 32 ns late once, in collective 1; that is 10.1 % of the time. All other delays "
@@ -345,8 +336,7 @@ static void test_verdicts(void **state) {
 
 /* Every other transfer takes three times as long: the network, unless it may be a larger message. One slow transfer is
  * none, either. */
-static void test_slow_transfers(void **state) {
-  (void)state;
+TEST(test_slow_transfers) {
   static const struct {
     int64_t bytes;
     uint32_t every;
@@ -369,8 +359,7 @@ static void test_slow_transfers(void **state) {
 }
 
 /* Two ranks: one is last in 10 of 15, and by two thirds of the delay. That is not all in turn. */
-static void test_uneven(void **state) {
-  (void)state;
+TEST(test_uneven) {
   struct nai_ranks_report report = {0};
   struct nai_err err;
   begin_job(2, false);
@@ -395,8 +384,7 @@ static void test_uneven(void **state) {
 /* --- size ------------------------------------------------------------------------------------- */
 
 /* 64 ranks: rank 40 is late in nine of ten. NAI_RANKS_COLLECTIVES in the environment makes it longer. */
-static void test_many(void **state) {
-  (void)state;
+TEST(test_many) {
   const char *wanted = getenv("NAI_RANKS_COLLECTIVES");
   uint32_t count = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : 4000;
   begin_job(64, false);
@@ -424,8 +412,7 @@ static void test_many(void **state) {
 }
 
 /* Wilson's interval, against values worked out by hand: 22 of 32 and 80 of 80. */
-static void test_interval(void **state) {
-  (void)state;
+TEST(test_interval) {
   struct nai_job_rank rank = {.decided = 32, .late_count = 22};
   struct nai_rank_interval i = nai_ranks_late_share(&rank);
   assert_true(i.low > 0.5107 && i.low < 0.5108 && i.high > 0.8225 && i.high < 0.8226);
@@ -433,19 +420,3 @@ static void test_interval(void **state) {
   i = nai_ranks_late_share(&rank);
   assert_true(i.low > 0.9523 && i.low < 0.9524 && i.high > 0.9999);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answer),
-                                          cmocka_unit_test(test_broadcast),
-                                          cmocka_unit_test(test_doubt),
-                                          cmocka_unit_test(test_shifts),
-                                          cmocka_unit_test(test_split_communicators),
-                                          cmocka_unit_test(test_ambiguous_streams),
-                                          cmocka_unit_test(test_point_to_point),
-                                          cmocka_unit_test(test_ids),
-                                          cmocka_unit_test(test_verdicts),
-                                          cmocka_unit_test(test_slow_transfers),
-                                          cmocka_unit_test(test_uneven),
-                                          cmocka_unit_test(test_many),
-                                          cmocka_unit_test(test_interval)};
-
-UNIT_GROUP(ranks, NULL, NULL)

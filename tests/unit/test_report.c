@@ -48,8 +48,7 @@ static struct nai_table *things(void) {
 }
 
 /* Names of ranges and processes are no C++: what is in brackets tells them apart. */
-static void test_only_kernel_names_are_shortened(void **state) {
-  (void)state;
+TEST(test_only_kernel_names_are_shortened) {
   struct nai_table *table = things();
   const struct nai_table *const tables[] = {table};
   const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
@@ -70,8 +69,7 @@ static void test_only_kernel_names_are_shortened(void **state) {
 }
 
 /* However many groups there are, what is not shown is counted. */
-static void test_groups_are_counted(void **state) {
-  (void)state;
+TEST(test_groups_are_counted) {
   enum { GROUPS = 2612, TOP = 10 };
   struct nai_table *table = NULL;
   assert_int_equal(nai_table_new(&table, &schema, NULL), 0);
@@ -102,8 +100,7 @@ static void test_groups_are_counted(void **state) {
 }
 
 /* Addresses are whole, whatever their length, and a stored table's text that is no GPU ends the list. */
-static void test_links_and_gpus_of_findings(void **state) {
-  (void)state;
+TEST(test_links_and_gpus_of_findings) {
   char links[2200] = "https://example.org/";
   size_t len = strlen(links);
   for (size_t i = 0; i < 1000; i++)
@@ -160,8 +157,7 @@ static void check_verdict(struct nai_table *findings, enum nai_severity severity
 }
 
 /* The reader of "15 %" asks what the larger idle time is: the verdict says why that comes second. */
-static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
-  (void)state;
+TEST(test_verdict_says_what_larger_loss_was_rated_lower) {
   struct nai_table *table = NULL;
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "low", "Few blocks", 151, "", "");
@@ -174,8 +170,7 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
                 NULL);
 }
 
-static void test_verdict_names_a_loss_once(void **state) {
-  (void)state;
+TEST(test_verdict_names_a_loss_once) {
   struct nai_table *table = NULL;
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
@@ -185,8 +180,7 @@ static void test_verdict_names_a_loss_once(void **state) {
 }
 
 /* A stored table may lack a title: the sentence goes on. */
-static void test_verdict_without_a_title(void **state) {
-  (void)state;
+TEST(test_verdict_without_a_title) {
   struct nai_table *table = NULL;
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 151, "", "");
@@ -230,8 +224,7 @@ static void check_course(int64_t gpu_ms, const char *place, const char *says) {
 
 /* The kernel that takes the time is named once; shares are of the active time, or where that is little of the capture.
  */
-static void test_verdict_names_what_takes_the_time(void **state) {
-  (void)state;
+TEST(test_verdict_names_what_takes_the_time) {
   check_course(
       200, "render",
       "1 GPU, active for 200.0 ms of 1.00 s (400.0 ms before CUDA (profiler), 400.0 ms afterwards): 98.5 % "
@@ -248,8 +241,7 @@ static void test_verdict_names_what_takes_the_time(void **state) {
 }
 
 /* Names may be sentences, and every part may have something to say. */
-static void test_verdict_is_short(void **state) {
-  (void)state;
+TEST(test_verdict_is_short) {
   static const char sentence[] =
       "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q r s";
   for (int named = 0; named < 2; named++) {
@@ -272,16 +264,3 @@ static void test_verdict_is_short(void **state) {
     nai_table_free(table);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_only_kernel_names_are_shortened),
-    cmocka_unit_test(test_groups_are_counted),
-    cmocka_unit_test(test_links_and_gpus_of_findings),
-    cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
-    cmocka_unit_test(test_verdict_names_a_loss_once),
-    cmocka_unit_test(test_verdict_without_a_title),
-    cmocka_unit_test(test_verdict_names_what_takes_the_time),
-    cmocka_unit_test(test_verdict_is_short),
-};
-
-UNIT_GROUP(report, NULL, NULL)

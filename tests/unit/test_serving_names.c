@@ -36,8 +36,7 @@ static const struct {
      {NAI_SERVING_TENSORRT_LLM, NAI_SERVES_MIXED, 1, 77, 4, NONE, NONE}},
 };
 
-static void reads_names(void **state) {
-  (void)state;
+TEST(reads_names) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     const struct nai_serving_label *want = &known[i].label;
     struct nai_serving_label got;
@@ -52,8 +51,7 @@ static void reads_names(void **state) {
   }
 }
 
-static void refuses_other_names(void **state) {
-  (void)state;
+TEST(refuses_other_names) {
   static const char *const names[] = {"",
                                       "e",
                                       "execute_model: decode",
@@ -76,19 +74,10 @@ static void refuses_other_names(void **state) {
   }
 }
 
-static void tells_parts(void **state) {
-  (void)state;
+TEST(tells_parts) {
   assert_int_equal(nai_serving_part_of("gpu_model_runner: sample"), NAI_SERVING_SAMPLING);
   assert_int_equal(nai_serving_part_of("schedule: allocate_slots"), NAI_SERVING_SCHEDULING);
   assert_int_equal(nai_serving_part_of("_prepare_inputs"), NAI_SERVING_INPUT);
   assert_int_equal(nai_serving_part_of("gpu_model_runner: forward"), NAI_SERVING_PARTS);
   assert_int_equal(nai_serving_part_of(""), NAI_SERVING_PARTS);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(reads_names),
-    cmocka_unit_test(refuses_other_names),
-    cmocka_unit_test(tells_parts),
-};
-
-UNIT_GROUP(serving_names, NULL, NULL)

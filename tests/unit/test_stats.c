@@ -41,8 +41,7 @@ static void check(int64_t *values, uint32_t n) {
   free(sorted);
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   struct fixture f = {.seed = 5};
   for (int round = 0; round < 2000; round++) {
     int64_t values[400], range = round % 3 == 0 ? 3 : round % 3 == 1 ? 1000 : (int64_t)1 << 31;
@@ -53,8 +52,7 @@ static void test_random(void **state) {
   }
 }
 
-static void test_edges(void **state) {
-  (void)state;
+TEST(test_edges) {
   struct nai_stats s = nai_stats_of(NULL, 0);
   assert_int_equal(s.count, 0);
   assert_true(isnan(s.p50) && isnan(s.p99));
@@ -66,8 +64,7 @@ static void test_edges(void **state) {
 }
 
 /* Groups of very different sizes, shapes and signs at once, each against its values held together. */
-static void test_groups(void **state) {
-  (void)state;
+TEST(test_groups) {
   enum { N = 60000, GROUPS = 9 };
   struct fixture f = {.seed = 8};
   uint32_t *group = malloc((N + 1) * sizeof *group);
@@ -111,8 +108,7 @@ static void test_groups(void **state) {
 }
 
 /* The largest differences two times can have. */
-static void test_extremes(void **state) {
-  (void)state;
+TEST(test_extremes) {
   enum { N = 5000 };
   int64_t start[N], end[N];
   uint32_t group[N + 1] = {0};
@@ -127,8 +123,3 @@ static void test_extremes(void **state) {
   assert_true(s.min == -((int64_t)1 << 62) && s.max == (int64_t)1 << 61 && s.total == INT64_MIN && isnan(s.stddev));
   assert_true(s.p90 == 0x1p61 && s.mean < 0);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges),
-                                          cmocka_unit_test(test_groups), cmocka_unit_test(test_extremes)};
-
-UNIT_GROUP(stats, NULL, NULL)

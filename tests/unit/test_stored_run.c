@@ -34,8 +34,7 @@ static const struct nai_table *table(const char *name, const struct nai_schema *
   return found;
 }
 
-static void test_manifest(void **state) {
-  (void)state;
+TEST(test_manifest) {
   const struct nai_manifest *m = nai_run_manifest(stored);
   assert_string_equal(m->version, "0.1.0");
   assert_string_equal(m->trace, "minimal.sqlite");
@@ -44,8 +43,7 @@ static void test_manifest(void **state) {
   assert_ptr_equal(nai_manifest_maker(m, "kernels"), nai_manifest_node(m, "kernels"));
 }
 
-static void test_tables_as_they_are(void **state) {
-  (void)state;
+TEST(test_tables_as_they_are) {
   const struct nai_table *kernels = table("kernels", NULL), *gpus = table("gpu_utilization", NULL);
   assert_int_equal(kernels->rows, 1);
   assert_string_equal(nai_cell_str(kernels, 0, "kernel_name"), "void saxpy<float>(int, T1, const T1 *, T1 *)");
@@ -56,8 +54,7 @@ static void test_tables_as_they_are(void **state) {
 }
 
 /* With today's schema: what the file has under other numbers, or not at all. */
-static void test_tables_as_they_are_now(void **state) {
-  (void)state;
+TEST(test_tables_as_they_are_now) {
   for (int i = 0; i < NAI_IN_COUNT; i++) {
     char path[4096];
     if (!nai_run_has(stored, nai_event_tables[i]->name))
@@ -77,16 +74,11 @@ static void test_tables_as_they_are_now(void **state) {
               nai_get_i64(events, 0, KERNEL_EVENTS_start_ns) < nai_get_i64(events, 0, KERNEL_EVENTS_end_ns));
 }
 
-static void test_missing(void **state) {
-  (void)state;
+TEST(test_missing) {
   const struct nai_table *none;
   struct nai_err refused = {0};
   assert_int_equal(nai_run_table(&none, stored, "no_such_table", NULL, &refused), NAI_ESTALE);
   assert_non_null(strstr(refused.msg, "no_such_table"));
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_manifest), cmocka_unit_test(test_tables_as_they_are),
-                                          cmocka_unit_test(test_tables_as_they_are_now),
-                                          cmocka_unit_test(test_missing)};
-
-UNIT_GROUP(stored_run, open_run, close_run)
+UNIT_FIXTURE(open_run, close_run)

@@ -142,8 +142,7 @@ static void expect(const struct page *page, const char *name, int64_t start, int
   assert_int_equal(page->values[BUSY][i], 0);
 }
 
-static void test_events(void **state) {
-  (void)state;
+TEST(test_events) {
   struct fixture f;
   struct page page;
   fixture_init(&f);
@@ -187,8 +186,7 @@ static void test_events(void **state) {
   fixture_free(&f);
 }
 
-static void test_empty(void **state) {
-  (void)state;
+TEST(test_empty) {
   struct fixture f;
   struct page page;
   fixture_init(&f);
@@ -200,8 +198,7 @@ static void test_empty(void **state) {
 }
 
 /* More streams than lanes: kernels and copies share lanes of their own kind. */
-static void test_many_streams(void **state) {
-  (void)state;
+TEST(test_many_streams) {
   enum { N = 3000 };
   struct fixture f;
   struct page page;
@@ -322,19 +319,12 @@ static void aggregated(int map_nvtx) {
   fixture_free(&f);
 }
 
-static void test_aggregated(void **state) {
-  (void)state;
-  aggregated(true);
-}
+TEST(test_aggregated) { aggregated(true); }
 
-static void test_aggregated_unmapped(void **state) {
-  (void)state;
-  aggregated(false);
-}
+TEST(test_aggregated_unmapped) { aggregated(false); }
 
 /* A range's depth is looked up, not counted: 100,000 levels with an event each take no time. */
-static void test_deep(void **state) {
-  (void)state;
+TEST(test_deep) {
   enum { DEPTH = 100000 };
   struct fixture f;
   struct page page;
@@ -349,12 +339,3 @@ static void test_deep(void **state) {
   page_free(&page);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),
-                                          cmocka_unit_test(test_empty),
-                                          cmocka_unit_test(test_many_streams),
-                                          cmocka_unit_test(test_aggregated),
-                                          cmocka_unit_test(test_aggregated_unmapped),
-                                          cmocka_unit_test(test_deep)};
-
-UNIT_GROUP(viewer_data, NULL, NULL)

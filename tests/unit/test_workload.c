@@ -36,8 +36,7 @@ static struct nai_table *end(struct fixture *f) {
   return fixture_analyze(f, "workload", 1);
 }
 
-static void test_python_alone_says_python_only(void **state) {
-  (void)state;
+TEST(test_python_alone_says_python_only) {
   struct fixture f;
   begin(&f, "python3.11");
   fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
@@ -50,8 +49,7 @@ static void test_python_alone_says_python_only(void **state) {
   fixture_free(&f);
 }
 
-static void test_a_program_that_links_cublas_is_cuda(void **state) {
-  (void)state;
+TEST(test_a_program_that_links_cublas_is_cuda) {
   struct fixture f;
   begin(&f, "./a.out");
   fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
@@ -67,8 +65,7 @@ static void test_a_program_that_links_cublas_is_cuda(void **state) {
 }
 
 /* Several at once, and surer with every kind of sign. */
-static void test_signs_add_up(void **state) {
-  (void)state;
+TEST(test_signs_add_up) {
   struct fixture f;
   begin(&f, "python");
   fixture_kernel(&f, 0, 10, "void at::native::elementwise_kernel<1>(int)", 0, 0, 7, 0);
@@ -117,8 +114,7 @@ static void expect_row(struct fixture *f, int64_t pid, const char *program, cons
 }
 
 /* A trainer and a server side by side stay what they are; a launcher beside them tells only how they were started. */
-static void test_processes_have_rows_of_their_own(void **state) {
-  (void)state;
+TEST(test_processes_have_rows_of_their_own) {
   static const char *const processes[] = {"python3", "server", "mpirun", "python"};
   struct fixture f;
   fixture_init(&f);
@@ -153,8 +149,7 @@ static void expect_kernels(const char *const *kernels, const char *program, cons
 }
 
 /* Names that several programs have: one says nothing, several say little, and one of its own decides. */
-static void test_shared_names(void **state) {
-  (void)state;
+TEST(test_shared_names) {
   expect_kernels((const char *const[]){"void nll_loss_backward_kernel(int)", NULL}, "", "CUDA", "", "unknown");
   expect_kernels((const char *const[]){"void a_backward(int)", "void b_backward(int)", "void c_bwd(int)", NULL},
                  "CUDA training in C++", "CUDA", "", "training");
@@ -165,8 +160,7 @@ static void test_shared_names(void **state) {
 }
 
 /* A harness decides the role, and what it tests is named; a kernel name without a row names an application. */
-static void test_marks(void **state) {
-  (void)state;
+TEST(test_marks) {
   struct fixture f;
   begin(&f, "nvfuser_tests");
   fixture_thread(&f, 0, 1);
@@ -188,8 +182,7 @@ static void test_marks(void **state) {
 }
 
 /* Nobody knows what was started: kernels say what compiled them, not who calls them. */
-static void test_no_name_no_language(void **state) {
-  (void)state;
+TEST(test_no_name_no_language) {
   struct fixture f;
   begin(&f, NULL);
   fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
@@ -199,8 +192,7 @@ static void test_no_name_no_language(void **state) {
 }
 
 /* NVHPC names OpenMP kernels after the function and the line, and fills memory with the OpenACC runtime's kernel. */
-static void test_openmp_of_nvhpc(void **state) {
-  (void)state;
+TEST(test_openmp_of_nvhpc) {
   struct fixture f;
   begin(&f, "./stream");
   fixture_kernel(&f, 0, 10, "nvkernel_main_F1L42_2", 0, 0, 7, 0);
@@ -212,8 +204,7 @@ static void test_openmp_of_nvhpc(void **state) {
 }
 
 /* The path of a library tells who the user is, and a directory's name nothing of the program. */
-static void test_modules_by_base_name(void **state) {
-  (void)state;
+TEST(test_modules_by_base_name) {
   struct fixture f;
   begin(&f, "prog");
   struct nai_table *frames = f.in.tables[NAI_IN_CALLCHAINS];
@@ -239,8 +230,7 @@ static const char *write_file(const char *text) {
   return path;
 }
 
-static void test_patterns_of_the_user_come_first(void **state) {
-  (void)state;
+TEST(test_patterns_of_the_user_come_first) {
   struct nai_workload_patterns *p;
   const char *path = write_file("framework:\n  mine:\n    kernels: [at::native, 're:^my_']\n");
   ok(nai_workload_patterns_load(&p, path, err));
@@ -254,8 +244,7 @@ static void test_patterns_of_the_user_come_first(void **state) {
 }
 
 /* What a product multiplies, whatever it adds up in; of other kernels what they compute with. */
-static void test_precisions(void **state) {
-  (void)state;
+TEST(test_precisions) {
 #define CUTLASS(type)                                                                                                  \
   "void cutlass::Kernel<cutlass::gemm::kernel::Gemm<MmaPipelined<GemmShape<(int)128>, float, cutlass::arch::Mma<"      \
   "cutlass::gemm::GemmShape<(int)16, (int)8, (int)8>, (int)32, " type ", cutlass::layout::RowMajor, " type ", float>>" \
@@ -294,8 +283,7 @@ static void test_precisions(void **state) {
   nai_workload_patterns_free(p);
 }
 
-static void test_mistakes_have_a_place(void **state) {
-  (void)state;
+TEST(test_mistakes_have_a_place) {
   static const struct {
     const char *text, *place, *about;
   } mistakes[] = {
@@ -343,8 +331,7 @@ static const char *state_of(const struct nai_table *t, const char *check) {
   return row < 0 ? "absent" : cell_text(t, row, "state");
 }
 
-static void test_launches_without_a_gpu(void **state) {
-  (void)state;
+TEST(test_launches_without_a_gpu) {
   struct fixture f;
   fixture_init(&f);
   fixture_thread(&f, fixture_process(&f, 1), 1);
@@ -360,8 +347,7 @@ static void test_launches_without_a_gpu(void **state) {
   fixture_free(&f);
 }
 
-static void test_ranges_only(void **state) {
-  (void)state;
+TEST(test_ranges_only) {
   struct fixture f;
   fixture_init(&f);
   fixture_thread(&f, fixture_process(&f, 1), 1);
@@ -376,8 +362,7 @@ static void test_ranges_only(void **state) {
 
 /* Only the runtime's own kernels; a program's kernel beside them makes all the difference, and so does no decisive
  * sign: an error stream with text is none. */
-static void test_did_its_work(void **state) {
-  (void)state;
+TEST(test_did_its_work) {
   for (int own = 0; own < 2; own++) {
     struct fixture f;
     fixture_init(&f);
@@ -399,8 +384,7 @@ static void test_did_its_work(void **state) {
 }
 
 /* CUDA was called, and that is all: the program ended before its first kernel. */
-static void test_nothing_launched(void **state) {
-  (void)state;
+TEST(test_nothing_launched) {
   struct fixture f;
   fixture_init(&f);
   fixture_thread(&f, fixture_process(&f, 1), 1);
@@ -419,8 +403,7 @@ static void test_nothing_launched(void **state) {
 }
 
 /* Two sections that the program times: its first launch, of 48 ms, lies in one of them, or in neither. */
-static void test_timed_sections(void **state) {
-  (void)state;
+TEST(test_timed_sections) {
   static const char *const calls[] = {"cudaEventRecord", "cudaLaunchKernel", "cudaEventRecord", "cudaEventSynchronize"};
   for (int warm = 0; warm < 2; warm++) {
     struct fixture f;
@@ -454,8 +437,7 @@ static void test_timed_sections(void **state) {
 }
 
 /* Rows without a name are loading where they lie in a launch, and the profiler's elsewhere. */
-static void test_first_use(void **state) {
-  (void)state;
+TEST(test_first_use) {
   struct fixture f;
   fixture_init(&f);
   fixture_thread(&f, fixture_process(&f, 1), 1);
@@ -483,8 +465,7 @@ static void test_first_use(void **state) {
 }
 
 /* Processes create their contexts side by side: nothing took the sum of it. */
-static void test_first_use_of_two_processes(void **state) {
-  (void)state;
+TEST(test_first_use_of_two_processes) {
   struct fixture f;
   fixture_init(&f);
   fixture_gpu(&f, 0);
@@ -516,8 +497,7 @@ static void test_first_use_of_two_processes(void **state) {
 }
 
 /* Nor do graphs of two GPUs take the sum of their times. */
-static void test_graphs_of_two_gpus(void **state) {
-  (void)state;
+TEST(test_graphs_of_two_gpus) {
   struct fixture f;
   fixture_init(&f);
   fixture_thread(&f, fixture_process(&f, 1), 1);
@@ -534,28 +514,3 @@ static void test_graphs_of_two_gpus(void **state) {
   nai_table_free(quality);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_python_alone_says_python_only),
-    cmocka_unit_test(test_a_program_that_links_cublas_is_cuda),
-    cmocka_unit_test(test_signs_add_up),
-    cmocka_unit_test(test_processes_have_rows_of_their_own),
-    cmocka_unit_test(test_shared_names),
-    cmocka_unit_test(test_marks),
-    cmocka_unit_test(test_no_name_no_language),
-    cmocka_unit_test(test_modules_by_base_name),
-    cmocka_unit_test(test_openmp_of_nvhpc),
-    cmocka_unit_test(test_patterns_of_the_user_come_first),
-    cmocka_unit_test(test_precisions),
-    cmocka_unit_test(test_mistakes_have_a_place),
-    cmocka_unit_test(test_launches_without_a_gpu),
-    cmocka_unit_test(test_ranges_only),
-    cmocka_unit_test(test_did_its_work),
-    cmocka_unit_test(test_nothing_launched),
-    cmocka_unit_test(test_timed_sections),
-    cmocka_unit_test(test_first_use),
-    cmocka_unit_test(test_first_use_of_two_processes),
-    cmocka_unit_test(test_graphs_of_two_gpus),
-};
-
-UNIT_GROUP(workload, NULL, NULL)
