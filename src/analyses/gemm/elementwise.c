@@ -12,6 +12,25 @@ struct moved {
   int dtype;
 };
 
+enum { NOT_ASKED = -2 };
+
+int nai_gemm_dtypes_new(struct nai_gemm_dtypes *out, const struct nai_model *m,
+                        int (*ask)(const struct nai_kernel_classes *, const char *), struct nai_arena *arena,
+                        struct nai_err *err) {
+  size_t names = m->tables[NAI_IN_KERNELS]->strings.count;
+  *out = (struct nai_gemm_dtypes){.m = m, .ask = ask};
+  NAI_TRY(NAI_NEW(out->known, arena, names, err));
+  memset(out->known, NOT_ASKED, names);
+  return NAI_OK;
+}
+
+int nai_gemm_dtype(const struct nai_gemm_dtypes *dtypes, uint32_t kernel) {
+  int8_t *dtype = &dtypes->known[nai_at_text(&dtypes->m->kernels.name, kernel)];
+  if (*dtype == NOT_ASKED)
+    *dtype = (int8_t)dtypes->ask(dtypes->m->classes, nai_model_kernel_name(dtypes->m, kernel));
+  return *dtype;
+}
+
 int nai_gemm_value_bytes(int dtype) {
   static const int bytes[NAI_DTYPE_COUNT] = {
       [NAI_DTYPE_FP16] = 2, [NAI_DTYPE_BF16] = 2, [NAI_DTYPE_TF32] = 4, [NAI_DTYPE_FP32] = 4, [NAI_DTYPE_FP8] = 1};
@@ -92,13 +111,14 @@ static void put(struct nai_table *out, const struct nai_model *m, const struct m
 int nai_elementwise_put(const struct nai_node_io *io, const struct nai_gemms *g, struct nai_table *out,
                         struct nai_err *err) {
   struct moved *moved;
+  struct nai_gemm_dtypes dtypes;
   uint32_t count = 0;
   NAI_TRY(NAI_NEW(moved, io->arena, g->run_count, err));
+  NAI_TRY(nai_gemm_dtypes_new(&dtypes, g->m, nai_kernel_classes_value_dtype, io->arena, err));
   for (uint32_t i = 0; i < g->run_count; i++) {
     const struct nai_gemm_run *run = &g->runs[i];
-    const char *name = nai_model_kernel_name(g->m, run->longest);
     if (g->kinds[run->kind].shape.elementwise)
-      moved[count++] = (struct moved){run, &g->kinds[run->kind], nai_kernel_classes_value_dtype(g->m->classes, name)};
+      moved[count++] = (struct moved){run, &g->kinds[run->kind], nai_gemm_dtype(&dtypes, run->longest)};
   }
   qsort(moved, count, sizeof *moved, compare);
   for (uint32_t i = 0, j; i < count; i = j) {

@@ -120,27 +120,16 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
   GEMM_SHAPES_add(out, &row);
 }
 
-/* What kernels multiply, per string of kernel_events: asked once per name. */
-enum { NOT_ASKED = -2 };
-static int dtype_of(int8_t *known, const struct nai_model *m, uint32_t kernel) {
-  int8_t *dtype = &known[nai_at_text(&m->kernels.name, kernel)];
-  if (*dtype == NOT_ASKED)
-    *dtype = (int8_t)nai_kernel_classes_dtype(m->classes, nai_model_kernel_name(m, kernel));
-  return *dtype;
-}
-
 static int put_shapes(const struct nai_node_io *io, const struct nai_gemms *g, struct nai_err *err) {
-  size_t names = g->m->tables[NAI_IN_KERNELS]->strings.count;
   struct item *items;
-  int8_t *dtypes;
+  struct nai_gemm_dtypes dtypes;
   NAI_TRY(NAI_NEW(items, io->arena, g->run_count, err));
-  NAI_TRY(NAI_NEW(dtypes, io->arena, names, err));
-  memset(dtypes, NOT_ASKED, names);
+  NAI_TRY(nai_gemm_dtypes_new(&dtypes, g->m, nai_kernel_classes_dtype, io->arena, err));
   uint32_t count = 0;
   for (uint32_t i = 0; i < g->run_count; i++)
     if (!g->kinds[g->runs[i].kind].shape.elementwise)
       items[count++] =
-          (struct item){&g->runs[i], &g->kinds[g->runs[i].kind], dtype_of(dtypes, g->m, g->runs[i].longest)};
+          (struct item){&g->runs[i], &g->kinds[g->runs[i].kind], nai_gemm_dtype(&dtypes, g->runs[i].longest)};
   qsort(items, count, sizeof *items, compare);
   for (uint32_t i = 0, j; i < count; i = j) {
     for (j = i + 1; j < count && compare(&items[i], &items[j]) == 0; j++)
