@@ -627,6 +627,11 @@ class AdviceFitsTheProgram(unittest.TestCase):
 
 
 class WordsOfTheReport(unittest.TestCase):
+    def test_causes_have_their_names_not_their_codes(self):
+        codes = "host_code|queue_drained|launch_latency|in_launch_call|blocking_call|module_load|cuda_call|page_migration"
+        for said in each(generated("hostile-values"), real("jetson_orin"), real("solver_nvtx_osrt_sched")):
+            self.assertNotRegex(re.sub("`[^`]*`|<[^>]*>", "", said.markdown), rf"\b({codes})\b")
+
     def test_a_part_that_is_larger_than_the_cause_says_what_it_counts(self):
         """Calls that allocate on any thread, whatever their idle time is charged to, are no part of the cause's time."""
         for said in each(generated("host-bound"), generated("alloc-churn"), real("two_processes_one_gpu")):

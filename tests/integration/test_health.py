@@ -314,7 +314,7 @@ class CaptureTime(unittest.TestCase):
     def test_a_busy_share_below_a_twentieth_is_the_headline(self):
         out = artifacts(trace("pause"))
         text = support.Report(out).json["verdict"]["text"]
-        self.assertRegex(text, r"^31\.2 s: .*GPU work \(busy 58\.3 ms\), 30\.0 s pauses")
+        self.assertRegex(text, r"^query_engine, 31\.2 s: .*GPU work \(busy 58\.3 ms\), 30\.0 s pauses")
         for finding in support.Report(out).json["findings"]:
             if finding["saving_ns"] is not None:
                 self.assertAlmostEqual(float(finding["pct_of_capture"]), finding["saving_ns"] / 312_446_885.59, delta=0.01)

@@ -595,7 +595,7 @@ static void test_a_spread_excess_is_told_in_increments(void **state) {
   struct nai_step_cause cause = {0};
   ok(nai_step_explain(&cause, &usual, 0, err));
   assert_string_equal(cause.part, "spread");
-  assert_string_equal(nai_buf_str(&cause.detail), "compute +7.351 ms, exposed_copy +0.318 ms, idle +10.003 ms");
+  assert_string_equal(nai_buf_str(&cause.detail), "compute +7.351 ms, exposed copies +0.318 ms, idle +10.003 ms");
   nai_buf_free(&cause.detail);
 }
 

@@ -92,7 +92,8 @@ static void check_pauses(const struct nai_health_checks *c) {
   }
   const char *said = nai_health_count(c, pauses, "pause");
   if (pauses)
-    said = nai_health_say(c, "%s, the longest %s: %s%s%s", said, nai_health_time(c, longest.duration_ns), longest.cause,
+    said = nai_health_say(c, "%s, the longest %s: %s%s%s", said, nai_health_time(c, longest.duration_ns),
+                          nai_column_label(&c->spans->schema->columns[ACTIVE_SPANS_cause], longest.cause),
                           *longest.what ? ", " : "", longest.what);
   nai_health_put_at(c, "pauses", nai_health_noted(pauses, c->active->rows), pauses,
                     nai_health_extreme(c->active, GPU_ACTIVE_pause_ns, true),

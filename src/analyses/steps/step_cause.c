@@ -72,7 +72,9 @@ static void explain_idle(struct nai_buf *out, const struct nai_step_gaps *g, con
   activity = *activity ? activity : nai_get_str(g->table, best, GPU_IDLE_GAPS_wait_before);
   nai_buf_puts(out, "longest gap ");
   put_ms(out, longest);
-  nai_buf_printf(out, ": %s%s", nai_get_str(g->table, best, GPU_IDLE_GAPS_cause), *activity ? ", " : "");
+  const char *cause = nai_get_str(g->table, best, GPU_IDLE_GAPS_cause);
+  nai_buf_printf(out, ": %s%s", nai_column_label(&g->table->schema->columns[GPU_IDLE_GAPS_cause], cause),
+                 *activity ? ", " : "");
   nai_text_cut(out, activity, strlen(activity), ACTIVITY_CHARS);
 }
 
@@ -156,6 +158,7 @@ static int explain_kernels(struct nai_buf *out, struct nai_step_usual *u, const 
 
 enum part { COMPUTE, COMM, COPY, IDLE, PARTS };
 static const char *const parts[PARTS] = {"compute", "exposed_comm", "exposed_copy", "idle"};
+static const char *const words[PARTS] = {"compute", "exposed communication", "exposed copies", "idle"};
 
 static int explain_part(struct nai_buf *out, struct nai_step_usual *u, const struct nai_gpu_step *step, enum part part,
                         struct nai_err *err) {
@@ -191,7 +194,7 @@ int nai_step_explain(struct nai_step_cause *out, struct nai_step_usual *u, uint3
   for (int part = 0; part < PARTS; part++) {
     if (more[part] <= 0)
       continue;
-    nai_buf_printf(&out->detail, "%s%s +", out->detail.len ? ", " : "", parts[part]);
+    nai_buf_printf(&out->detail, "%s%s +", out->detail.len ? ", " : "", words[part]);
     put_ms(&out->detail, more[part]);
   }
   return NAI_OK;
