@@ -26,7 +26,9 @@ struct nai_export_place {
   const struct nai_export_collective *collectives;
 };
 enum { NAI_EXPORT_MAX_PLACES = 16 };
-static inline int64_t nai_export_kernel_key(int64_t start, int64_t device) { return start << 8 ^ device; }
+static inline int64_t nai_export_kernel_key(int64_t start, int64_t device) {
+  return (int64_t)((uint64_t)start << 8 ^ (uint64_t)device);
+}
 
 struct nai_export_options {
   const struct nai_export_place *place; /* NULL: alone in its file; Perfetto only */
