@@ -132,11 +132,6 @@ static void compare(const struct base *b, bool forged_first) {
   nai_budgets_free(&budgets);
 }
 
-static int take_page(void *ctx, int64_t part, const struct nai_buf *text, struct nai_err *err) {
-  (void)ctx, (void)part, (void)text, (void)err;
-  return NAI_OK;
-}
-
 static void add_to_index(const struct base *b) {
   struct nai_index index;
   struct nai_buf text = {0};
@@ -145,7 +140,7 @@ static void add_to_index(const struct base *b) {
   const struct RUNS_row run = NAI_ROW(RUNS, .run_id = "a", .series = "n/e", .path = "a");
   int64_t row = nai_index_add(&index, &run);
   if (!checked(nai_index_add_capture(&index, row, 0, b->forged, "a", &err), &err) &&
-      !checked(nai_index_sort(&index, &err), &err) && !checked(nai_index_pages(&index, take_page, NULL, &err), &err))
+      !checked(nai_index_write(&index, bases_directory(), &err), &err))
     checked(nai_index_markdown(&text, &index, &err), &err);
   nai_buf_free(&text);
   nai_index_free(&index);

@@ -102,11 +102,6 @@ static void use_run(void) {
   }
 }
 
-static int take_page(void *ctx, int64_t part, const struct nai_buf *text, struct nai_err *err) {
-  (void)ctx, (void)part, (void)text, (void)err;
-  return NAI_OK;
-}
-
 static void use_store(void) {
   static const char *const selectors[] = {"release", "last-good", "median:3", "run:a"};
   char path[PATH_MAX];
@@ -129,8 +124,7 @@ static void use_store(void) {
     }
     if (!checked(nai_store_index(&index, &store, false, &err), &err)) {
       struct nai_buf page = {0};
-      if (!checked(nai_index_sort(&index, &err), &err) &&
-          !checked(nai_index_pages(&index, take_page, NULL, &err), &err))
+      if (!checked(nai_index_write(&index, bases_directory(), &err), &err))
         checked(nai_index_markdown(&page, &index, &err), &err);
       nai_buf_free(&page);
     }

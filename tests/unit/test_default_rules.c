@@ -139,8 +139,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "trace-health"};
 enum { IDS = sizeof ids / sizeof *ids };
 
-static void all_findings_are_there_and_documented(void **state) {
-  (void)state;
+TEST(all_findings_are_there_and_documented) {
   struct nai_rule_set *set = NULL;
   struct nai_err err = {0};
   if (load(&set, NULL, &err))
@@ -248,8 +247,7 @@ static void expect(struct tables *t, const char *user_rules, const char *expecte
 }
 
 /* Every rule speaks on the least that it needs. */
-static void each_rule_fires(void **state) {
-  (void)state;
+TEST(each_rule_fires) {
   static const struct {
     const char *expected;
     const char *rows[6][2];
@@ -688,8 +686,7 @@ static void each_rule_fires(void **state) {
 }
 
 /* A single cold pass, a camera, a failed program: the same loss is less severe, and the finding says why. */
-static void reasons_lower_severities(void **state) {
-  (void)state;
+TEST(reasons_lower_severities) {
   static const struct {
     const char *table, *cells, *expected;
   } cases[] = {
@@ -717,8 +714,7 @@ static const char *const words[][4] = {{"PyTorch", "torch", "DataLoader"},
                                        {"TensorRT"}};
 
 /* Everything is lost on one GPU of a program of one framework: no advice is about another one. */
-static void advice_fits_the_program(void **state) {
-  (void)state;
+TEST(advice_fits_the_program) {
   static const char *const causes[] = {"host_code",  "blocking_call", "queue_drained",  "in_launch_call", "module_load",
                                        "allocation", "cuda_call",     "launch_latency", "dependency",     "unknown"};
   static const char *const losses[] = {"unfused",     "casts",        "tiny_copies",     "copies_on_compute_stream",
@@ -783,8 +779,7 @@ static void expect_advice(const char *const *cells, const char *word, bool there
 }
 
 /* What PyTorch does at a wait is told by its place; to others none of it is said. */
-static void advice_names_what_waits(void **state) {
-  (void)state;
+TEST(advice_names_what_waits) {
   static const struct {
     const char *framework, *place, *word;
   } cases[] = {{"pytorch", "train > aten::item", "reads a scalar there"},
@@ -814,8 +809,7 @@ static void advice_names_what_waits(void **state) {
 }
 
 /* PyTorch in a C++ program is no Python, a Python program no C++, and not everyone has a data loader. */
-static void advice_fits_the_language(void **state) {
-  (void)state;
+TEST(advice_fits_the_language) {
 #define TORCH "aspect=framework;value=pytorch;confidence=90"
 #define PYTHON "aspect=language;value=python;confidence=90"
   static const char *const cpp[] = {TORCH, "aspect=language;value=c++;confidence=75", NULL};
@@ -830,8 +824,7 @@ static void advice_fits_the_language(void **state) {
   expect_advice(loader, "DataLoader", true);
 }
 
-static void user_files_change_the_rules(void **state) {
-  (void)state;
+TEST(user_files_change_the_rules) {
   static const struct {
     const char *rules, *expected;
   } cases[] = {
@@ -853,8 +846,7 @@ static void user_files_change_the_rules(void **state) {
   }
 }
 
-static void mistakes_name_the_users_file(void **state) {
-  (void)state;
+TEST(mistakes_name_the_users_file) {
   struct nai_rule_set *set = NULL;
   struct nai_err err = {0};
   assert_int_equal(load(&set, "rules: [{id: idle-host-cod, disabled: true}]\n", &err), NAI_EUSAGE);
@@ -864,15 +856,4 @@ static void mistakes_name_the_users_file(void **state) {
   assert_null(set);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_findings_are_there_and_documented),
-    cmocka_unit_test(each_rule_fires),
-    cmocka_unit_test(reasons_lower_severities),
-    cmocka_unit_test(advice_fits_the_program),
-    cmocka_unit_test(advice_fits_the_language),
-    cmocka_unit_test(advice_names_what_waits),
-    cmocka_unit_test(user_files_change_the_rules),
-    cmocka_unit_test(mistakes_name_the_users_file),
-};
-
-UNIT_GROUP(default_rules, make_catalogue, NULL)
+UNIT_FIXTURE(make_catalogue, NULL)

@@ -44,8 +44,7 @@ static void work(struct fixture *f) {
   fixture_kernel(f, 20000, 30000, "other", 0, 0, 7, 2);
 }
 
-static void means_are_weighted_by_time(void **state) {
-  (void)state;
+TEST(means_are_weighted_by_time) {
   struct fixture f;
   begin(&f);
   work(&f);
@@ -74,8 +73,7 @@ static void means_are_weighted_by_time(void **state) {
   fixture_free(&f);
 }
 
-static void lost_samples_are_told(void **state) {
-  (void)state;
+TEST(lost_samples_are_told) {
   struct fixture f;
   begin(&f);
   work(&f);
@@ -94,8 +92,7 @@ static void lost_samples_are_told(void **state) {
   fixture_free(&f);
 }
 
-static void few_samples_say_nothing(void **state) {
-  (void)state;
+TEST(few_samples_say_nothing) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 0, 1000, "k", 0, 0, 7, 1);
@@ -112,8 +109,7 @@ static void few_samples_say_nothing(void **state) {
   fixture_free(&f);
 }
 
-static void reading_and_writing_add_up(void **state) {
-  (void)state;
+TEST(reading_and_writing_add_up) {
   struct fixture f;
   begin(&f);
   work(&f);
@@ -133,8 +129,7 @@ static void reading_and_writing_add_up(void **state) {
 }
 
 /* Values are rates per ms; cards that no table names keep their number. */
-static void network_cards_send_at_a_rate(void **state) {
-  (void)state;
+TEST(network_cards_send_at_a_rate) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 0, 10000, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 0, 7, 1);
@@ -197,8 +192,7 @@ static int64_t row_of(const struct nai_table *t, const char *metric, int64_t ste
   return -1;
 }
 
-static void steps_and_phases_have_their_own(void **state) {
-  (void)state;
+TEST(steps_and_phases_have_their_own) {
   struct fixture f;
   struct nai_phase_map *map = load_phases();
   begin(&f);
@@ -254,8 +248,7 @@ static int64_t alone_ns(const struct clock *c, int name) {
   return ns;
 }
 
-static void kernels_are_alone_where_nothing_else_runs(void **state) {
-  (void)state;
+TEST(kernels_are_alone_where_nothing_else_runs) {
   static const char *const names[NAMES] = {"a", "b", "c"};
   for (int round = 0; round < 50; round++) {
     struct fixture f;
@@ -286,8 +279,7 @@ static void kernels_are_alone_where_nothing_else_runs(void **state) {
 }
 
 /* One kernel of 30 periods, another of 30 with a copy beside it, and others who have the GPU, too. */
-static void what_others_did_is_no_kernels(void **state) {
-  (void)state;
+TEST(what_others_did_is_no_kernels) {
   for (int shared = 0; shared < 2; shared++) {
     struct fixture f;
     begin(&f);
@@ -311,15 +303,3 @@ static void what_others_did_is_no_kernels(void **state) {
     fixture_free(&f);
   }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_alone_where_nothing_else_runs),
-                                          cmocka_unit_test(what_others_did_is_no_kernels),
-
-                                          cmocka_unit_test(means_are_weighted_by_time),
-                                          cmocka_unit_test(lost_samples_are_told),
-                                          cmocka_unit_test(few_samples_say_nothing),
-                                          cmocka_unit_test(reading_and_writing_add_up),
-                                          cmocka_unit_test(network_cards_send_at_a_rate),
-                                          cmocka_unit_test(steps_and_phases_have_their_own)};
-
-UNIT_GROUP(gpu_metrics, NULL, NULL)

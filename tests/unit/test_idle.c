@@ -387,8 +387,7 @@ static void check_trace(struct fixture *f, const struct trace *t, int64_t seen[C
   nai_table_free(use);
 }
 
-static void test_random(void **state) {
-  (void)state;
+TEST(test_random) {
   int64_t seen[CAUSES] = {0};
   for (int round = 0; round < (in_part() ? 300 : 1500); round++) {
     struct fixture f;
@@ -445,16 +444,14 @@ static void expect_causes(struct fixture *f, const struct expected *expected, in
   expect_causes(f, (const struct expected[]){__VA_ARGS__}, \
                 sizeof((const struct expected[]){__VA_ARGS__}) / sizeof(struct expected))
 
-static void test_call_in_flight(void **state) {
-  (void)state;
+TEST(test_call_in_flight) {
   struct fixture f;
   begin(&f);
   launch_second(&f, 50000, 990000); /* began before the gap */
   EXPECT(&f, {"in_launch_call", "cudaLaunchKernel", 890000}, {"launch_latency", "", 10000});
 }
 
-static void test_loading_in_launch(void **state) {
-  (void)state;
+TEST(test_loading_in_launch) {
   struct fixture f;
   begin(&f);
   launch_second(&f, 150000, 990000);
@@ -465,8 +462,7 @@ static void test_loading_in_launch(void **state) {
          {"in_launch_call", "cudaLaunchKernel", 190000}, {"host_code", "", 50000}, {"launch_latency", "", 10000});
 }
 
-static void test_unknown_overhead(void **state) {
-  (void)state;
+TEST(test_unknown_overhead) {
   struct fixture f;
   begin(&f);
   fixture_overhead(&f, 110000, 115000, 0, "Unknown", NAI_OVERHEAD_PROFILER); /* short: bookkeeping */
@@ -477,8 +473,7 @@ static void test_unknown_overhead(void **state) {
          {"host_code", "", 95000}, {"profiler", "Unknown", 5000});
 }
 
-static void test_flush_of_another_thread(void **state) {
-  (void)state;
+TEST(test_flush_of_another_thread) {
   struct fixture f;
   begin(&f);
   fixture_thread(&f, fixture_process(&f, 20), 12);
@@ -490,8 +485,7 @@ static void test_flush_of_another_thread(void **state) {
          {"in_launch_call", "cudaLaunchKernel", 100000});
 }
 
-static void test_calls_before(void **state) {
-  (void)state;
+TEST(test_calls_before) {
   struct fixture f;
   begin(&f);
   fixture_api(&f, 100000, 400000, 0, "cudaMalloc", 2);
@@ -505,8 +499,7 @@ static void test_calls_before(void **state) {
          {"module_load", "cuLibraryLoadData", 100000}, {"host_code", "", 50000}, {"launch_latency", "", 5000});
 }
 
-static void test_after_call(void **state) {
-  (void)state;
+TEST(test_after_call) {
   struct fixture f;
   begin(&f);
   launch_second(&f, 90000, 95000);
@@ -524,8 +517,7 @@ static void test_after_call(void **state) {
 }
 
 /* Where launches take 40 us at best, 80 us after a call are launch latency. */
-static void test_launch_floor(void **state) {
-  (void)state;
+TEST(test_launch_floor) {
   struct fixture f;
   int32_t process = fixture_begin(&f);
   for (int i = 0; i < 25; i++) {
@@ -537,8 +529,7 @@ static void test_launch_floor(void **state) {
 }
 
 /* Where they take 300 us at best, what lies behind a call is something else that is not recorded. */
-static void test_no_slow_launch(void **state) {
-  (void)state;
+TEST(test_no_slow_launch) {
   struct fixture f;
   int32_t process = fixture_begin(&f);
   for (int i = 0; i < 25; i++) {
@@ -550,8 +541,7 @@ static void test_no_slow_launch(void **state) {
          {"launch_latency", "", 85000});
 }
 
-static void test_no_launch(void **state) {
-  (void)state;
+TEST(test_no_launch) {
   struct fixture f;
   begin(&f);
   fixture_kernel(&f, 300000, 400000, "unlaunched", 0, 0, 7, 0);
@@ -560,8 +550,7 @@ static void test_no_launch(void **state) {
 }
 
 /* A blocking copy that ends a gap is that call's, not host code. */
-static void test_copy_ends_gap(void **state) {
-  (void)state;
+TEST(test_copy_ends_gap) {
   struct fixture f;
   begin(&f);
   fixture_api(&f, 50000, 400000, 0, "cudaMemcpy", 1);
@@ -569,8 +558,7 @@ static void test_copy_ends_gap(void **state) {
   EXPECT(&f, {"in_launch_call", "cudaMemcpy", 200000});
 }
 
-static void test_what_host_did(void **state) {
-  (void)state;
+TEST(test_what_host_did) {
   struct fixture f;
   begin(&f);
   fixture_nvtx(&f, 0, 2000000, 0, "step", NAI_NVTX_PUSH_POP);
@@ -587,8 +575,7 @@ static void test_what_host_did(void **state) {
 
 /* Own code before a load compiles what is loaded, whatever calls lie between; behind it, and before a mere lookup, it
  * is the program's. */
-static void test_compiled_before_loaded(void **state) {
-  (void)state;
+TEST(test_compiled_before_loaded) {
   struct fixture f;
   begin(&f);
   fixture_api(&f, 500000, 510000, 0, "cudaGetDevice", 8);
@@ -630,8 +617,7 @@ static void drain(struct fixture *f, int64_t wait_start, int64_t kernel_between)
   fixture_kernel(f, 12 * MS + kernel_between + 2000, 30 * MS, "c", 0, process, 7, 4);
 }
 
-static void test_drained(void **state) {
-  (void)state;
+TEST(test_drained) {
   struct fixture f;
   drain(&f, 0, 1 * MS); /* b was launched 1 ms ahead: the CPU hardly leads */
   EXPECT(&f, {"queue_drained", "cudaStreamSynchronize in block > item", 2 * MS},
@@ -645,8 +631,7 @@ static void test_drained(void **state) {
 }
 
 /* Of two gaps behind a wait that with 0.6 ms of code without a call is the code's, and the other still the wait's. */
-static void test_own_code_behind_a_wait(void **state) {
-  (void)state;
+TEST(test_own_code_behind_a_wait) {
   struct fixture f;
   int32_t process = fixture_begin(&f);
   fixture_kernel(&f, 0, 10 * MS, "long", 0, process, 7, 0);
@@ -674,8 +659,7 @@ static int32_t drain_by_copy(struct fixture *f, int64_t host_ns) {
 
 /* A launch more than 8 ms after the wait is late for what the host did meanwhile, and for nothing else. */
 /* 1.2 ms of a gap behind a wait in a launch call whose kernel has long run: that call's, not the wait's. */
-static void test_stalled_launch_behind_a_wait(void **state) {
-  (void)state;
+TEST(test_stalled_launch_behind_a_wait) {
   struct fixture f;
   int32_t process = fixture_begin(&f);
   fixture_kernel(&f, 0, 10 * MS, "long", 0, process, 7, 0);
@@ -688,8 +672,7 @@ static void test_stalled_launch_behind_a_wait(void **state) {
          {"in_launch_call", "cudaLaunchKernel", 20000});
 }
 
-static void test_drained_long_ago(void **state) {
-  (void)state;
+TEST(test_drained_long_ago) {
   struct fixture f;
   drain_by_copy(&f, 8 * MS);
   EXPECT(&f, {"queue_drained", "cudaMemcpy", 8 * MS}, {"blocking_call", "cudaMemcpy", 3000});
@@ -704,8 +687,7 @@ static void test_drained_long_ago(void **state) {
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-static void test_patterns(void **state) {
-  (void)state;
+TEST(test_patterns) {
   struct fixture f;
   int32_t process = fixture_begin(&f);
   for (int i = 0; i < 9; i++) {
@@ -732,24 +714,3 @@ static void test_patterns(void **state) {
   nai_table_free(t);
   fixture_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                          cmocka_unit_test(test_call_in_flight),
-                                          cmocka_unit_test(test_loading_in_launch),
-                                          cmocka_unit_test(test_unknown_overhead),
-                                          cmocka_unit_test(test_flush_of_another_thread),
-                                          cmocka_unit_test(test_calls_before),
-                                          cmocka_unit_test(test_after_call),
-                                          cmocka_unit_test(test_launch_floor),
-                                          cmocka_unit_test(test_no_slow_launch),
-                                          cmocka_unit_test(test_no_launch),
-                                          cmocka_unit_test(test_copy_ends_gap),
-                                          cmocka_unit_test(test_what_host_did),
-                                          cmocka_unit_test(test_compiled_before_loaded),
-                                          cmocka_unit_test(test_drained),
-                                          cmocka_unit_test(test_own_code_behind_a_wait),
-                                          cmocka_unit_test(test_stalled_launch_behind_a_wait),
-                                          cmocka_unit_test(test_drained_long_ago),
-                                          cmocka_unit_test(test_patterns)};
-
-UNIT_GROUP(idle, NULL, NULL)

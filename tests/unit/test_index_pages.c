@@ -103,8 +103,7 @@ static void remove_index(const char *directory) {
   assert_int_equal(rmdir(directory), 0);
 }
 
-static void test_parts(void **state) {
-  (void)state;
+TEST(test_parts) {
   char directory[] = "/tmp/nsys-ai-index-XXXXXX";
   static const struct {
     int64_t runs, parts;
@@ -129,8 +128,7 @@ static char *summary_of(struct nai_buf *page, const char *directory) {
   return begin;
 }
 
-static void test_pieces(void **state) {
-  (void)state;
+TEST(test_pieces) {
   enum { RUNS = 20 };
   char directory[] = "/tmp/nsys-ai-index-XXXXXX";
   NAI_SCOPED(nai_buf) whole = {0}, pieces = {0};
@@ -144,7 +142,3 @@ static void test_pieces(void **state) {
   assert_non_null(strstr(summary, "r00002")); /* of those with the largest saving the first */
   remove_index(directory);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts), cmocka_unit_test(test_pieces)};
-
-UNIT_GROUP(index_pages, NULL, NULL)

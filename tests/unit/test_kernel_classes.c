@@ -152,8 +152,7 @@ static const struct {
     {"other", ""},
 };
 
-static void classifies_real_names(void **state) {
-  (void)state;
+TEST(classifies_real_names) {
   struct nai_kernel_classes *classes = NULL;
   struct nai_err err = {0};
   int failures = 0;
@@ -172,8 +171,7 @@ static void classifies_real_names(void **state) {
 }
 
 /* Each rule of the program decides its examples: none is hidden behind another. */
-static void rules_decide_their_examples(void **state) {
-  (void)state;
+TEST(rules_decide_their_examples) {
   NAI_OWNED(nai_kernel_rules) *rules = NULL;
   NAI_SCOPED(nai_strings) categories = {0};
   struct nai_err err = {0};
@@ -201,8 +199,7 @@ static void assert_part(const struct nai_kernel_parts *parts, enum nai_kernel_pa
     fail_msg("%s is \"%.*s\", expected \"%s\"", nai_kernel_part_name(part), (int)span.len, span.text, expected);
 }
 
-static void names_have_parts(void **state) {
-  (void)state;
+TEST(names_have_parts) {
   static const struct {
     const char *name, *parts[NAI_KERNEL_PART_COUNT]; /* generator, namespace, name, template, arguments */
   } names[] = {
@@ -232,8 +229,7 @@ static void names_have_parts(void **state) {
 }
 
 /* Names longer than what is looked at, and of nothing but brackets or edges. */
-static void any_name_has_a_category(void **state) {
-  (void)state;
+TEST(any_name_has_a_category) {
   enum { LENGTH = 3 * NAI_KERNEL_WORDS_MAX };
   static const char *const parts[] = {
       "a_", "aB", "<", "(", "a::", "f<int>::", "_ZN", "9a", "1", "reduce_", " ", "\xff"};
@@ -263,8 +259,7 @@ static char *write_file(const char *text) {
   return path;
 }
 
-static void user_patterns_come_first(void **state) {
-  (void)state;
+TEST(user_patterns_come_first) {
   char *path = write_file("mine: [flash_fwd]\ncommunication: ['re:^my_sync']\n");
   struct nai_kernel_classes *classes = NULL;
   struct nai_err err = {0};
@@ -278,8 +273,7 @@ static void user_patterns_come_first(void **state) {
   free(path);
 }
 
-static void bad_user_file_is_an_error(void **state) {
-  (void)state;
+TEST(bad_user_file_is_an_error) {
   char *path = write_file("mine: [1, 're:(']\n");
   struct nai_kernel_classes *classes = NULL;
   struct nai_err err = {0};
@@ -307,8 +301,7 @@ static const char *category(const struct nai_kernel_classes *classes, const char
   return nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, name));
 }
 
-static void patterns_match_whole_words(void **state) {
-  (void)state;
+TEST(patterns_match_whole_words) {
   struct nai_err err = {0};
   NAI_OWNED(nai_kernel_classes) *classes = load_rules("# mine\n"
                                                       "a\n  name walk_by\n\n"
@@ -340,8 +333,7 @@ static void patterns_match_whole_words(void **state) {
       fail_msg("%s is %s, expected %s", names[i].name, category(classes, names[i].name), names[i].category);
 }
 
-static void mistakes_in_rules_are_told(void **state) {
-  (void)state;
+TEST(mistakes_in_rules_are_told) {
   static const struct {
     const char *text, *message;
   } wrong[] = {
@@ -369,7 +361,7 @@ static void mistakes_in_rules_are_told(void **state) {
 }
 
 /* Names as PyTorch's kernels have them: one type, computing in another, converting, and no elementwise kernel. */
-static void elementwise_kernels_tell_the_type_of_values(void **state) {
+TEST(elementwise_kernels_tell_the_type_of_values) {
   static const struct {
     int dtype;
     const char *name;
@@ -393,24 +385,9 @@ static void elementwise_kernels_tell_the_type_of_values(void **state) {
       {-1, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float>>(T3)"}};
   struct nai_kernel_classes *classes = NULL;
   struct nai_err err = {0};
-  (void)state;
   assert_int_equal(nai_kernel_classes_load(&classes, NULL, &err), 0);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (nai_kernel_classes_value_dtype(classes, cases[i].name) != cases[i].dtype)
       fail_msg("%s", cases[i].name);
   nai_kernel_classes_free(classes);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(elementwise_kernels_tell_the_type_of_values),
-    cmocka_unit_test(rules_decide_their_examples),
-    cmocka_unit_test(names_have_parts),
-    cmocka_unit_test(any_name_has_a_category),
-    cmocka_unit_test(patterns_match_whole_words),
-    cmocka_unit_test(mistakes_in_rules_are_told),
-    cmocka_unit_test(classifies_real_names),
-    cmocka_unit_test(user_patterns_come_first),
-    cmocka_unit_test(bad_user_file_is_an_error),
-};
-
-UNIT_GROUP(kernel_classes, NULL, NULL)

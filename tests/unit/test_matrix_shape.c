@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static void lists_are_read(void **state) {
-  (void)state;
+TEST(lists_are_read) {
   struct nai_sizes s;
   assert_true(nai_sizes_read(&s, "[[8, 1024], [], [1024, 4096, 2]]"));
   assert_int_equal(s.count, 3);
@@ -24,8 +23,7 @@ static void lists_are_read(void **state) {
   assert_int_equal(s.input[2].dimensions, 1);
 }
 
-static void other_texts_are_refused(void **state) {
-  (void)state;
+TEST(other_texts_are_refused) {
   static const char *const texts[] = {"",       "[",         "[[2, 3]",   "[[2, 3",           "[[2, -3]]",
                                       "[2, 3]", "[[2, 3]]x", "[[2] [3]]", "[[2, x], [3, 4]]", "[[1234567890123456789]]",
                                       "]",      "[[]"};
@@ -45,8 +43,7 @@ static struct nai_matrix_shape shape_of(const char *op, const char *text) {
 }
 
 /* By hand. */
-static void operations_are_counted(void **state) {
-  (void)state;
+TEST(operations_are_counted) {
   struct nai_matrix_shape s = shape_of("aten::mm", "[[2, 3], [3, 5]]");
   assert_true(s.flop == 60 && s.values == 6 + 15 + 10 && s.m == 2 && s.n == 5 && s.k == 3 && s.batch == 1);
   assert_true(shape_of("aten::addmm", "[[5], [2, 3], [3, 5], [], []]").flop == 60);
@@ -64,8 +61,7 @@ static void operations_are_counted(void **state) {
 }
 
 /* Values that are read and written, by hand. */
-static void elementwise_operations_are_counted(void **state) {
-  (void)state;
+TEST(elementwise_operations_are_counted) {
   static const struct {
     const char *op, *sizes;
     int64_t elements;
@@ -89,8 +85,7 @@ static void elementwise_operations_are_counted(void **state) {
   }
 }
 
-static void what_does_not_fit_is_unknown(void **state) {
-  (void)state;
+TEST(what_does_not_fit_is_unknown) {
   static const char *const cases[][2] = {
       {"aten::mm", "[[2, 3], [4, 5]]"},
       {"aten::mm", "[[2, 3]]"},
@@ -107,8 +102,7 @@ static void what_does_not_fit_is_unknown(void **state) {
 }
 
 /* Any cut of a text, and any byte of it changed, is read within its bounds. */
-static void damaged_lists_are_harmless(void **state) {
-  (void)state;
+TEST(damaged_lists_are_harmless) {
   static const char text[] = "[[8, 1024], [[2], []], [1024, 4096, 2, 3, 4, 5, 6, 7, 8], [], [1]]";
   static const char bytes[] = "[],9 x";
   struct nai_sizes s;
@@ -121,12 +115,3 @@ static void damaged_lists_are_harmless(void **state) {
       assert_in_range(s.count, 0, NAI_SIZES_MOST);
     }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read),
-                                          cmocka_unit_test(other_texts_are_refused),
-                                          cmocka_unit_test(operations_are_counted),
-                                          cmocka_unit_test(elementwise_operations_are_counted),
-                                          cmocka_unit_test(what_does_not_fit_is_unknown),
-                                          cmocka_unit_test(damaged_lists_are_harmless)};
-
-UNIT_GROUP(matrix_shape, NULL, NULL)

@@ -200,8 +200,7 @@ static const char idle_rule[] =
     "    links: [docs/a.md, docs/b.md]\n";
 
 /* "1 copy", not "1 copies". */
-static void counts_take_their_nouns(void **state) {
-  (void)state;
+TEST(counts_take_their_nouns) {
   struct result r = run("rules:\n" RULE("n", "    table: causes\n    where: gap_count < 3\n    severity: low\n"
                                              "    evidence: [\"{{gap_count|copies}}, {{gap_count|gaps}}\"]\n"));
   bool one = false, two = false;
@@ -214,8 +213,7 @@ static void counts_take_their_nouns(void **state) {
   result_free(&r);
 }
 
-static void finds_rows_and_words(void **state) {
-  (void)state;
+TEST(finds_rows_and_words) {
   struct result r = run(idle_rule);
   assert_int_equal(r.findings->rows, 3);
   assert_string_equal(cell(r.findings, 0, "title"), "GPU 2 idle 90.0 % (90.0 ms), limit 20 %");
@@ -235,8 +233,7 @@ static void finds_rows_and_words(void **state) {
   result_free(&r);
 }
 
-static void evidence_has_a_place(void **state) {
-  (void)state;
+TEST(evidence_has_a_place) {
   struct result r = run(idle_rule);
   static const struct {
     int64_t finding;
@@ -267,8 +264,7 @@ static void evidence_has_a_place(void **state) {
 }
 
 /* Rows of one rule with one advice become one finding, with all subjects and the fact of each. */
-static void same_advice_is_said_once(void **state) {
-  (void)state;
+TEST(same_advice_is_said_once) {
   struct result r = run("rules:\n"
                         "  - id: idle\n"
                         "    title: \"{{subject}} idle {{idle_pct}}\"\n"
@@ -292,8 +288,7 @@ static void same_advice_is_said_once(void **state) {
 }
 
 /* A finding shows the facts of its worst three; a rule has no more findings than its limit. */
-static void limit_says_what_it_leaves_out(void **state) {
-  (void)state;
+TEST(limit_says_what_it_leaves_out) {
   struct result r = {.tables = make_tables()};
   add_use(r.tables.use, 3, 10, 0);
   add_use(r.tables.use, 4, 20, 0);
@@ -328,8 +323,7 @@ static void check_finding(const struct result *r, int64_t row, const char *id, c
   assert_string_equal(cell(r->findings, row, "part_of"), part_of);
 }
 
-static void the_price_decides(void **state) {
-  (void)state;
+TEST(the_price_decides) {
   struct result r =
       run("rules:\n" RULE("high", "    table: gpu_utilization\n    saving: idle_ns\n    saving_low: idle_ns / 2\n")
               RULE("medium", "    table: gpu_utilization\n    saving: 0.1 * idle_ns\n")
@@ -349,8 +343,7 @@ static void the_price_decides(void **state) {
 }
 
 /* No more than the loss, and no time twice: the larger claim comes first. */
-static void losses_are_shared(void **state) {
-  (void)state;
+TEST(losses_are_shared) {
   struct result r = run(
       "rules:\n" RULE(
           "large",
@@ -369,8 +362,7 @@ static void losses_are_shared(void **state) {
   result_free(&r);
 }
 
-static void parts_stay_below_the_whole(void **state) {
-  (void)state;
+TEST(parts_stay_below_the_whole) {
   struct result r =
       run("rules:\n" RULE("part", "    table: gpu_utilization\n    saving: idle_ns\n    part_of: whole\n")
               RULE("whole", "    table: gpu_utilization\n    saving: idle_ns / 2\n    where: device_id = 2\n"));
@@ -385,8 +377,7 @@ static void parts_stay_below_the_whole(void **state) {
   result_free(&r);
 }
 
-static void reasons_lower_severities(void **state) {
-  (void)state;
+TEST(reasons_lower_severities) {
   static const char rules[] =
       "facts:\n  code: {table: causes, where: cause = 'host_code' and total_ms > 50}\n"
       "lower: [{when: fact.code, to: low, reason: \"as code runs {{saving_pct}}\"}, {when: saving_pct > 99, reason: never}]\n"
@@ -425,8 +416,7 @@ static int simulate_three(void *ctx, struct nai_rules_simulated *out, const char
 }
 
 /* The severity moves only where all of the interval is beyond it, downwards by half. */
-static void simulated_savings_decide(void **state) {
-  (void)state;
+TEST(simulated_savings_decide) {
 #define ON_GPU_2(id, saving, more) \
   RULE(id, "    table: gpu_utilization\n    where: device_id = 2\n    lower: []\n    saving: " saving "\n" more)
   static const char rules[] = "rules:\n" ON_GPU_2("falls", "idle_ns", "    simulate: balance\n")
@@ -447,8 +437,7 @@ static void simulated_savings_decide(void **state) {
   result_free(&r);
 }
 
-static void facts_select_and_silence(void **state) {
-  (void)state;
+TEST(facts_select_and_silence) {
   struct result r = run(
       "facts:\n  waits: {table: causes, where: cause = 'dependency'}\n  never: {table: sync, where: pid = 1}\n"
       "rules:\n  - id: idle\n    title: t\n    table: use\n    severity: low\n    why: w\n    when: not fact.never\n"
@@ -462,8 +451,7 @@ static void facts_select_and_silence(void **state) {
   result_free(&r);
 }
 
-static void sums_and_leaders(void **state) {
-  (void)state;
+TEST(sums_and_leaders) {
   struct result r = run("rules:\n" RULE(
       "a",
       "    table: gpu_utilization\n    saving: idle_ns\n    where: device_id = 0\n") "  - id: b\n    title: \"{{all.total_ms}} of {{none.total_ms}}\"\n    why: w\n    recommendation: r\n"
@@ -479,8 +467,7 @@ static void sums_and_leaders(void **state) {
   result_free(&r);
 }
 
-static void unless_silences_per_subject(void **state) {
-  (void)state;
+TEST(unless_silences_per_subject) {
   struct result r =
       run("rules:\n" RULE("idle", "    table: use\n    severity: medium\n    unless: copy\n")
               RULE("wait", "    table: sync\n    severity: low\n    unless: [copy]\n")
@@ -499,8 +486,7 @@ static void unless_silences_per_subject(void **state) {
   result_free(&r);
 }
 
-static void unless_tells_processes_apart(void **state) {
-  (void)state;
+TEST(unless_tells_processes_apart) {
   struct result r = run("rules:\n" RULE("a", "    table: sync\n    where: time_us > 600\n    severity: low\n")
                             RULE("b", "    table: sync\n    severity: low\n    unless: a\n"));
   assert_int_equal(r.findings->rows, 2);
@@ -512,8 +498,7 @@ static void unless_tells_processes_apart(void **state) {
 }
 
 /* A rule is not silent for one that could save less; without a saving of both, it is. */
-static void unless_hides_no_larger_saving(void **state) {
-  (void)state;
+TEST(unless_hides_no_larger_saving) {
   struct result r = run(
       "rules:\n" RULE("said", "    table: gpu_utilization\n    saving: idle_ns / 2\n    severity: low\n    lower: []\n")
           RULE("larger",
@@ -529,8 +514,7 @@ static void unless_hides_no_larger_saving(void **state) {
 }
 
 /* GPUs that are told apart by process carry that in their name. */
-static void subjects_use_gpu_labels(void **state) {
-  (void)state;
+TEST(subjects_use_gpu_labels) {
   struct result r = {.tables = make_tables()};
   static const char *const labels[] = {"GPU 0", "GPU 0 (pid 9)"};
   for (int i = 0; i < 2; i++) {
@@ -560,8 +544,7 @@ static int64_t matches(const char *where) {
   return rows;
 }
 
-static void condition_values(void **state) {
-  (void)state;
+TEST(condition_values) {
   assert_int_equal(matches("true"), 3);
   assert_int_equal(matches("idle_pct >= 41.5"), 2);
   assert_int_equal(matches("idle_pct > 41.5"), 1);
@@ -589,8 +572,7 @@ static void condition_values(void **state) {
                    2);
 }
 
-static void null_compares_false(void **state) {
-  (void)state;
+TEST(null_compares_false) {
   assert_int_equal(matches("pid = 0"), 0);
   assert_int_equal(matches("pid != 0"), 0);
   assert_int_equal(matches("pid is null"), 3);
@@ -600,8 +582,7 @@ static void null_compares_false(void **state) {
   assert_int_equal(matches("pid + 1 is null"), 3);
 }
 
-static void text_conditions(void **state) {
-  (void)state;
+TEST(text_conditions) {
   struct result r =
       run("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, severity: "
           "low, where: \"contains(api, 'DEVICE') and api != 'x'\"}\n");
@@ -611,8 +592,7 @@ static void text_conditions(void **state) {
 }
 
 /* A finding has a name, also where its rule has no words for it. */
-static void titles_that_do_not_hold(void **state) {
-  (void)state;
+TEST(titles_that_do_not_hold) {
   struct result r = run("rules:\n  - {id: x, title: [{when: pid < 0, text: never}], why: w, recommendation: r, table: "
                         "sync, severity: low}\n");
   assert_true(r.findings->rows > 0);
@@ -621,8 +601,7 @@ static void titles_that_do_not_hold(void **state) {
 }
 
 /* A lookup without a row has NULL values, and text says so. */
-static void missing_rows(void **state) {
-  (void)state;
+TEST(missing_rows) {
   struct result r = run("rules:\n"
                         "  - id: x\n"
                         "    title: \"{{none.cause}} {{none.total_ms}}\"\n"
@@ -643,8 +622,7 @@ static void missing_rows(void **state) {
 
 /* --- Hostile text ----------------------------------------------------------------------------- */
 
-static void shell_quotes_names(void **state) {
-  (void)state;
+TEST(shell_quotes_names) {
   struct result r = {.tables = make_tables()};
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, "a'; rm -rf $(x) `y` {{api}}", 1);
@@ -659,8 +637,7 @@ static void shell_quotes_names(void **state) {
   result_free(&r);
 }
 
-static void kernel_names_for_people_and_profilers(void **state) {
-  (void)state;
+TEST(kernel_names_for_people_and_profilers) {
   struct result r = {.tables = make_tables()};
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, "void at::native::<unnamed>::fill_kernel<(int)4, float>(T2 *, int)", 1);
@@ -675,8 +652,7 @@ static void kernel_names_for_people_and_profilers(void **state) {
 }
 
 /* Items of a Markdown list stay together, paragraphs apart. */
-static void texts_are_joined(void **state) {
-  (void)state;
+TEST(texts_are_joined) {
   struct result r =
       run("rules:\n  - {id: x, title: t, why: [a, b], recommendation: ['- a', '- b', c, '- d'], table: sync, "
           "severity: low, scope: run, verify: [a, b]}\n");
@@ -687,8 +663,7 @@ static void texts_are_joined(void **state) {
 }
 
 /* Evidence items of one rule may look at different tables. */
-static void evidence_from_several_tables(void **state) {
-  (void)state;
+TEST(evidence_from_several_tables) {
   struct result r = run("rules:\n"
                         "  - id: x\n    title: t\n    why: w\n    recommendation: r\n    table: use\n"
                         "    where: device_id = 0\n    severity: low\n"
@@ -705,8 +680,7 @@ static void evidence_from_several_tables(void **state) {
   result_free(&r);
 }
 
-static void long_names_are_cut(void **state) {
-  (void)state;
+TEST(long_names_are_cut) {
   struct result r = {.tables = make_tables()};
   char name[5001];
   memset(name, 'n', sizeof name - 1);
@@ -738,8 +712,7 @@ static void refused(const char *rules, const char *message) {
 /* The rest of a rule on table use whose line 3 is given. */
 #define ON_USE(line) "rules:\n  - {id: x, title: t, why: w, recommendation: r, table: use,\n     " line "}\n"
 
-static void mistakes_in_structure(void **state) {
-  (void)state;
+TEST(mistakes_in_structure) {
   refused("rules: {}\n", "r.yaml:1:8: \"rules\": expected a list, got a map");
   refused("rulez: []\n", "r.yaml:1:1: unknown key \"rulez\"; did you mean \"rules\"?");
   refused("parameters: {a: high}\n", "r.yaml:1:17: \"a\": expected a number, got \"high\"");
@@ -789,8 +762,7 @@ static void mistakes_in_structure(void **state) {
           "r.yaml:3:37: unknown row \"cc\"; did you mean \"c\"?");
 }
 
-static void mistakes_in_conditions(void **state) {
-  (void)state;
+TEST(mistakes_in_conditions) {
   refused(ON_USE("where: idle_pc > 1"),
           "r.yaml:3:13: unknown column \"idle_pc\" of table \"use\"; did you mean \"idle_pct\"?");
   refused(ON_USE("where: 20 < idle_pct and idle_pct <= idle_ms"), "r.yaml:3:43: percent and ms do not go together");
@@ -824,8 +796,7 @@ static void mistakes_in_conditions(void **state) {
 }
 
 /* Of each row that meets `where`: what it fails, with the values, or that it speaks. */
-static void says_why(void **state) {
-  (void)state;
+TEST(says_why) {
   static const char rules[] =
       "parameters: {least: 30}\nrules:\n  - {id: x, title: t, why: w, recommendation: r, table: use, where: device_id != 1, "
       "when: idle_pct > param.least and cause.gap_count < 3, severity: low, with: {cause: {table: causes, where: "
@@ -860,8 +831,7 @@ static void says_why(void **state) {
 }
 
 /* A rule that never ends is told by its place, once: no other row or rule is tried. */
-static void endless_conditions(void **state) {
-  (void)state;
+TEST(endless_conditions) {
   static const char rules[] =
       "rules:\n  - {id: x, title: t, why: w, recommendation: r, table: use, severity: low, where:\n"
       "      (select count(*) from use a join use b join use c join use d join use e join use f join use g join use h "
@@ -880,16 +850,14 @@ static void endless_conditions(void **state) {
 }
 
 /* Files that were written before conditions were SQL are told what to write. */
-static void old_conditions(void **state) {
-  (void)state;
+TEST(old_conditions) {
   refused(ON_USE("where: [idle_pct > 1, {any: [idle_pct < 2, {not: pid is null}]}]"),
           "r.yaml:3:13: conditions are SQL: write \"(idle_pct > 1 and (idle_pct < 2 or (pid is null) is not true))\"");
   refused(ON_USE("when: cause.cause contains 'x' and idle_pct > 1, with: {cause: {table: causes}}"),
           "r.yaml:3:12: conditions are SQL: write \"contains(cause.cause, 'x') and idle_pct > 1\"");
 }
 
-static void mistakes_in_texts(void **state) {
-  (void)state;
+TEST(mistakes_in_texts) {
 #define TITLE(text) "rules:\n  - {id: x, why: w, recommendation: r, table: use, severity: low,\n     title: " text "}\n"
   refused(TITLE("'{{idle_pct'"), "r.yaml:3:14: \"{{\" without \"}}\"");
   refused(TITLE("'a {{ idel_ms }}'"),
@@ -926,8 +894,7 @@ static char *write_file(const char *text) {
   return path;
 }
 
-static void parameters_can_be_set(void **state) {
-  (void)state;
+TEST(parameters_can_be_set) {
   struct result r = {.tables = make_tables()};
   struct nai_rule_set *set = compile(idle_rule);
   struct nai_err err = {0};
@@ -940,8 +907,7 @@ static void parameters_can_be_set(void **state) {
   result_free(&r);
 }
 
-static void describes_rules(void **state) {
-  (void)state;
+TEST(describes_rules) {
   struct nai_rule_set *set = compile(idle_rule);
   struct nai_err err = {0};
   struct nai_buf text = {0};
@@ -959,8 +925,7 @@ static void describes_rules(void **state) {
   nai_rules_free(set);
 }
 
-static void missing_rule_file(void **state) {
-  (void)state;
+TEST(missing_rule_file) {
   char *path = write_file("rules: [\n");
   const char *paths[] = {path, "/nonexistent"};
   struct nai_rule_set *set = NULL;
@@ -972,43 +937,3 @@ static void missing_rule_file(void **state) {
   unlink(path);
   free(path);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(finds_rows_and_words),
-    cmocka_unit_test(counts_take_their_nouns),
-    cmocka_unit_test(evidence_has_a_place),
-    cmocka_unit_test(same_advice_is_said_once),
-    cmocka_unit_test(limit_says_what_it_leaves_out),
-    cmocka_unit_test(the_price_decides),
-    cmocka_unit_test(losses_are_shared),
-    cmocka_unit_test(parts_stay_below_the_whole),
-    cmocka_unit_test(reasons_lower_severities),
-    cmocka_unit_test(simulated_savings_decide),
-    cmocka_unit_test(facts_select_and_silence),
-    cmocka_unit_test(sums_and_leaders),
-    cmocka_unit_test(unless_silences_per_subject),
-    cmocka_unit_test(unless_tells_processes_apart),
-    cmocka_unit_test(unless_hides_no_larger_saving),
-    cmocka_unit_test(subjects_use_gpu_labels),
-    cmocka_unit_test(condition_values),
-    cmocka_unit_test(null_compares_false),
-    cmocka_unit_test(text_conditions),
-    cmocka_unit_test(titles_that_do_not_hold),
-    cmocka_unit_test(missing_rows),
-    cmocka_unit_test(shell_quotes_names),
-    cmocka_unit_test(kernel_names_for_people_and_profilers),
-    cmocka_unit_test(texts_are_joined),
-    cmocka_unit_test(evidence_from_several_tables),
-    cmocka_unit_test(long_names_are_cut),
-    cmocka_unit_test(mistakes_in_structure),
-    cmocka_unit_test(mistakes_in_conditions),
-    cmocka_unit_test(endless_conditions),
-    cmocka_unit_test(old_conditions),
-    cmocka_unit_test(says_why),
-    cmocka_unit_test(mistakes_in_texts),
-    cmocka_unit_test(parameters_can_be_set),
-    cmocka_unit_test(describes_rules),
-    cmocka_unit_test(missing_rule_file),
-};
-
-UNIT_GROUP(rules, NULL, NULL)

@@ -56,9 +56,8 @@ static void add_late_steps(struct fixture *f, const char *prefix) {
   }
 }
 
-static void test_work_of_every_thread_belongs_to_the_step(void **state) {
+TEST(test_work_of_every_thread_belongs_to_the_step) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "step ");
   fixture_build(&f);
@@ -86,9 +85,8 @@ static void test_work_of_every_thread_belongs_to_the_step(void **state) {
 }
 
 /* Records of the driver lie in calls, or reach out of them: each moment counts once. */
-static void test_loading_counts_once(void **state) {
+TEST(test_loading_counts_once) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "step ");
   fixture_api(&f, 1200, 1300, 0, "cuLibraryLoadData", 0);
@@ -101,9 +99,8 @@ static void test_loading_counts_once(void **state) {
   fixture_free(&f);
 }
 
-static void test_parts_add_up_beside_communication_and_copies(void **state) {
+TEST(test_parts_add_up_beside_communication_and_copies) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 3; i++) {
     char name[32];
@@ -129,9 +126,8 @@ static void test_parts_add_up_beside_communication_and_copies(void **state) {
 }
 
 /* Work of the third step overtakes that of the second on another stream: windows still follow each other. */
-static void test_windows_never_overlap(void **state) {
+TEST(test_windows_never_overlap) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "step ");
   launch(&f, 0, 2050, "prefetch", 2100, 2150, 9);
@@ -143,9 +139,8 @@ static void test_windows_never_overlap(void **state) {
   fixture_free(&f);
 }
 
-static void test_a_kernel_without_a_launch_is_in_no_step(void **state) {
+TEST(test_a_kernel_without_a_launch_is_in_no_step) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "step ");
   fixture_kernel(&f, 100, 200, "stray", 0, 0, 7, NAI_NULL_I64);
@@ -157,8 +152,7 @@ static void test_a_kernel_without_a_launch_is_in_no_step(void **state) {
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-static void test_names(void **state) {
-  (void)state;
+TEST(test_names) {
   static const struct {
     const char *name;
     enum nai_step_word word;
@@ -193,18 +187,16 @@ static void expect_none(struct fixture *f, const char *why) {
   fixture_free(f);
 }
 
-static void test_layers_are_no_steps(void **state) {
+TEST(test_layers_are_no_steps) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "layers.");
   expect_none(&f, NULL);
 }
 
 /* Numbered, and all of the launches in them; but the host never waits between them. */
-static void test_numbers_alone_are_no_steps(void **state) {
+TEST(test_numbers_alone_are_no_steps) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "part ");
   expect_none(&f, NULL);
@@ -218,9 +210,8 @@ static void test_numbers_alone_are_no_steps(void **state) {
   fixture_free(&f);
 }
 
-static void test_ranges_must_hold_the_launches(void **state) {
+TEST(test_ranges_must_hold_the_launches) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 40; i++) {
     int64_t t = 1000 * i;
@@ -232,9 +223,8 @@ static void test_ranges_must_hold_the_launches(void **state) {
   expect_none(&f, "hold 25 % of the launches");
 }
 
-static void test_launches_must_not_vary(void **state) {
+TEST(test_launches_must_not_vary) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 8; i++) {
     int64_t t = 10000 * i;
@@ -245,9 +235,8 @@ static void test_launches_must_not_vary(void **state) {
   expect_none(&f, "varies by");
 }
 
-static void test_domains_of_libraries(void **state) {
+TEST(test_domains_of_libraries) {
   struct fixture f;
-  (void)state;
   begin(&f);
   struct nai_table *domains = f.in.tables[NAI_IN_NVTX_DOMAINS];
   nai_table_add_row(domains);
@@ -258,9 +247,8 @@ static void test_domains_of_libraries(void **state) {
   expect_none(&f, NULL);
 }
 
-static void test_inner_ranges_of_the_name_are_not_counted(void **state) {
+TEST(test_inner_ranges_of_the_name_are_not_counted) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_late_steps(&f, "step ");
   for (int i = 0; i < 4; i++)
@@ -270,10 +258,9 @@ static void test_inner_ranges_of_the_name_are_not_counted(void **state) {
   fixture_free(&f);
 }
 
-static void test_the_user_decides(void **state) {
+TEST(test_the_user_decides) {
   struct fixture f;
   struct nai_patterns *pattern;
-  (void)state;
   ok(nai_patterns_new(&pattern, err));
   ok(nai_patterns_add_regex(pattern, "step", "--step", "^layers\\.\\d+$", err));
   begin(&f);
@@ -293,10 +280,9 @@ static void test_the_user_decides(void **state) {
   nai_patterns_free(pattern);
 }
 
-static void test_bad_expressions(void **state) {
+TEST(test_bad_expressions) {
   struct nai_patterns *pattern;
   struct nai_err mistake = {0};
-  (void)state;
   ok(nai_patterns_new(&pattern, err));
   assert_int_equal(nai_patterns_add_regex(pattern, "step", "--step", "step (", &mistake), NAI_EUSAGE);
   assert_non_null(strstr(mistake.msg, "--step \"step (\": bad regular expression at character 7"));
@@ -305,9 +291,8 @@ static void test_bad_expressions(void **state) {
 }
 
 /* The loop's steps have no range; the optimizer has. */
-static void test_ends_of_the_optimizer(void **state) {
+TEST(test_ends_of_the_optimizer) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 5; i++) {
     int64_t t = 1000 * i;
@@ -364,9 +349,8 @@ static void expect_unit(struct fixture *f, uint32_t steps) {
   fixture_free(f);
 }
 
-static void test_a_period_alone_is_no_step(void **state) {
+TEST(test_a_period_alone_is_no_step) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_repetitions(&f, NOTHING, true);
   expect_unit(&f, 0);
@@ -377,10 +361,9 @@ static void test_a_period_alone_is_no_step(void **state) {
 
 /* Two kernels in turn, 20 times, the first time slowly; then one of them alone, 30 times, cut in the middle of nothing.
  */
-static void test_loops_are_units_of_their_own(void **state) {
+TEST(test_loops_are_units_of_their_own) {
   struct fixture f;
   int64_t t = 0;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 40; i++, t += i == 1 ? 9000 : 1000)
     launch(&f, 0, t, i % 2 ? "row" : "pivot", t + 100, t + 700, 7);
@@ -401,9 +384,8 @@ static void test_loops_are_units_of_their_own(void **state) {
   fixture_free(&f);
 }
 
-static void test_nothing_that_repeats_has_a_reason(void **state) {
+TEST(test_nothing_that_repeats_has_a_reason) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 9; i++) /* once fewer than a loop */
     launch(&f, 0, i * 1000, "pivot", i * 1000 + 100, i * 1000 + 700, 7);
@@ -413,9 +395,8 @@ static void test_nothing_that_repeats_has_a_reason(void **state) {
   fixture_free(&f);
 }
 
-static void test_input_and_result_make_a_step(void **state) {
+TEST(test_input_and_result_make_a_step) {
   struct fixture f;
-  (void)state;
   begin(&f);
   add_repetitions(&f, INPUT_AND_RESULT, true);
   fixture_build(&f);
@@ -436,9 +417,8 @@ static void launch_ten(struct fixture *f, int64_t t) {
 }
 
 /* Twelve frames of ten kernels and two uploads; now and then the second upload waits for longer than the next frame. */
-static void test_an_upload_that_waits_stays_in_its_step(void **state) {
+TEST(test_an_upload_that_waits_stays_in_its_step) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 12; i++) {
     int64_t t = 10000 * i, waits = i % 4 == 1 ? 5400 : 0;
@@ -458,9 +438,8 @@ static void test_an_upload_that_waits_stays_in_its_step(void **state) {
 }
 
 /* A result is copied, then comes the pause, then input of one copy or, twice, of three. */
-static void test_the_cut_keeps_its_distance_from_the_end_of_a_step(void **state) {
+TEST(test_the_cut_keeps_its_distance_from_the_end_of_a_step) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 12; i++) {
     int64_t t = 10000 * i;
@@ -480,9 +459,8 @@ static void test_the_cut_keeps_its_distance_from_the_end_of_a_step(void **state)
   fixture_free(&f);
 }
 
-static void test_an_optimizer_makes_a_step(void **state) {
+TEST(test_an_optimizer_makes_a_step) {
   struct fixture f;
-  (void)state;
   for (int calls = 0; calls < 2; calls++) {
     begin(&f);
     add_repetitions(&f, OPTIMIZER, calls);
@@ -498,9 +476,8 @@ static void test_an_optimizer_makes_a_step(void **state) {
   }
 }
 
-static void test_layers_by_their_path(void **state) {
+TEST(test_layers_by_their_path) {
   struct fixture f;
-  (void)state;
   begin(&f);
   for (int i = 0; i < 12; i++) {
     char name[32];
@@ -539,8 +516,7 @@ static struct nai_step_stats stats_of(const int64_t *lengths, uint32_t count, in
   return stats;
 }
 
-static void test_warm_up_and_truncated(void **state) {
-  (void)state;
+TEST(test_warm_up_and_truncated) {
   double drift_ns;
   static const int64_t lengths[] = {300, 120, 100, 100, 100, 100, 100, 40};
   struct nai_step_stats s = stats_of(lengths, 8, 89, true, &drift_ns);
@@ -561,8 +537,7 @@ static void test_warm_up_and_truncated(void **state) {
   nai_step_stats_free(&s);
 }
 
-static void test_outliers(void **state) {
-  (void)state;
+TEST(test_outliers) {
   double drift_ns;
   /* median 1000, median deviation 10: 1,044 is inside of three deviations and of 5 %, 1,051 is not */
   static const int64_t lengths[] = {990, 1010, 990, 1010, 1000, 1000, 1044, 1051, 990, 1010, 1000};
@@ -577,8 +552,7 @@ static void test_outliers(void **state) {
 }
 
 /* What a step took more, not what it took. */
-static void test_a_spread_excess_is_told_in_increments(void **state) {
-  (void)state;
+TEST(test_a_spread_excess_is_told_in_increments) {
   struct nai_gpu_step step = {.end = 57600000,
                               .compute_ns = 12900000,
                               .exposed_copy_ns = 849000,
@@ -599,8 +573,7 @@ static void test_a_spread_excess_is_told_in_increments(void **state) {
   nai_buf_free(&cause.detail);
 }
 
-static void test_drift_is_the_median_slope(void **state) {
-  (void)state;
+TEST(test_drift_is_the_median_slope) {
   double drift_ns;
   int64_t lengths[24];
   for (int i = 0; i < 24; i++)
@@ -617,35 +590,3 @@ static void test_drift_is_the_median_slope(void **state) {
   assert_true(isnan(drift_ns));
   nai_step_stats_free(&s);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_work_of_every_thread_belongs_to_the_step),
-    cmocka_unit_test(test_loading_counts_once),
-    cmocka_unit_test(test_parts_add_up_beside_communication_and_copies),
-    cmocka_unit_test(test_windows_never_overlap),
-    cmocka_unit_test(test_a_kernel_without_a_launch_is_in_no_step),
-    cmocka_unit_test(test_names),
-    cmocka_unit_test(test_layers_are_no_steps),
-    cmocka_unit_test(test_numbers_alone_are_no_steps),
-    cmocka_unit_test(test_ranges_must_hold_the_launches),
-    cmocka_unit_test(test_launches_must_not_vary),
-    cmocka_unit_test(test_domains_of_libraries),
-    cmocka_unit_test(test_inner_ranges_of_the_name_are_not_counted),
-    cmocka_unit_test(test_the_user_decides),
-    cmocka_unit_test(test_bad_expressions),
-    cmocka_unit_test(test_ends_of_the_optimizer),
-    cmocka_unit_test(test_a_period_alone_is_no_step),
-    cmocka_unit_test(test_loops_are_units_of_their_own),
-    cmocka_unit_test(test_nothing_that_repeats_has_a_reason),
-    cmocka_unit_test(test_input_and_result_make_a_step),
-    cmocka_unit_test(test_an_upload_that_waits_stays_in_its_step),
-    cmocka_unit_test(test_the_cut_keeps_its_distance_from_the_end_of_a_step),
-    cmocka_unit_test(test_an_optimizer_makes_a_step),
-    cmocka_unit_test(test_layers_by_their_path),
-    cmocka_unit_test(test_warm_up_and_truncated),
-    cmocka_unit_test(test_outliers),
-    cmocka_unit_test(test_a_spread_excess_is_told_in_increments),
-    cmocka_unit_test(test_drift_is_the_median_slope),
-};
-
-UNIT_GROUP(steps, NULL, NULL)

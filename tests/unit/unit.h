@@ -26,10 +26,3 @@ void unit_add(const char *file, int line, const struct CMUnitTest *test);
   static void name(__attribute__((unused)) void **state)
 /* What is done before the tests of the file, and after them; either may be NULL. */
 #define UNIT_FIXTURE(setup, teardown) UNIT_ADD(fixture, NULL, setup, teardown)
-/* The same for a file that lists its tests in an array `tests`. */
-#define UNIT_GROUP(group, setup, teardown)                     \
-  UNIT_FIXTURE(setup, teardown)                                \
-  __attribute__((constructor)) static void add_##group(void) { \
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)  \
-      unit_add(__FILE__, (int)i, &tests[i]);                   \
-  }
