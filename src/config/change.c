@@ -98,6 +98,7 @@ int nai_change_read(struct nai_change *change, enum nai_change_kind kind, const 
 }
 
 int nai_change_parse(struct nai_change *out, const char *text, struct nai_arena *arena, struct nai_err *err) {
+  NAI_TRY(nai_arena_check(arena, err)); /* whose text it may be */
   size_t len = strcspn(text, " ");
   for (int k = 0; k < NAI_CHANGE_KINDS; k++) {
     const char *name = nai_change_kind_name((enum nai_change_kind)k);

@@ -2,7 +2,6 @@
 #include "query/internal.h"
 
 #include "tables/book.h"
-#include "tables/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@ static int open_stored(struct nai_sql_table *t, struct nai_err *err) {
 }
 
 static const struct nai_sql_source stored = {.open = open_stored};
-
-bool nai_database_has_model(const struct nai_run *run) { return !nai_run_find_loaded(run, nai_runs_schema.name); }
 
 /* Of what needs no model: what there is to ask. */
 static bool is_derived(const struct nai_run *run, const struct nai_sql_source *source) {

@@ -34,8 +34,9 @@ NAI_MUST_CHECK int nai_derived_column(struct nai_sql_table *t, int column, struc
 extern const struct nai_sql_source nai_derived_nodes, nai_derived_depths, nai_derived_projection, nai_derived_columns,
     nai_derived_names, nai_derived_slack;
 
-/* database.c: whether there is a model to derive tables and views from; tables of a store have none. */
+/* views.c: whether there is a model to derive tables and views from; tables of a store have none. */
 bool nai_database_has_model(const struct nai_run *run);
+/* database.c. */
 NAI_MUST_CHECK int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_err *err);
 void nai_database_close(struct nai_database *db);
 /* Whether it is computed from the model, not stored in the run. */

@@ -2,6 +2,9 @@
 #include "query/internal.h"
 
 #include "model/model.h"
+#include "tables/runs.h"
+
+bool nai_database_has_model(const struct nai_run *run) { return !nai_run_find_loaded(run, nai_runs_schema.name); }
 
 #define TEXT_OF(word) #word
 #define NUMBER(macro) TEXT_OF(macro)

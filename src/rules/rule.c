@@ -378,8 +378,10 @@ static int simulate_check(const struct builder *b, const struct nai_yaml_node *n
         nai_change_parse(&change, nai_arena_printf(&arena, "%.*s", (int)pieces->at[0].text_len, pieces->at[0].text),
                          &arena, &wrong);
     nai_change_free(&change);
-    if (rc)
+    if (rc == NAI_EUSAGE)
       return nai_yaml_error(b->doc, node, b->err, "%s", wrong.msg);
+    if (rc)
+      return nai_err_nomem(b->err);
   }
   return NAI_OK;
 }

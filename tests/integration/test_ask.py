@@ -219,7 +219,7 @@ class Pages(unittest.TestCase):
     def test_examples_of_help(self):
         """As printed, for a run and its trace; but for the names that are somebody else's."""
         path = trace("training")
-        places = {"artifacts/run1": artifacts(path), "trace.sqlite": path}
+        places = {"artifacts/run1": artifacts(path), "trace.sqlite": path, "nights": store_of(fresh_dir() / "nights")}
         tried = 0
         for command in ("info", "summary", "overlap", "nccl", "iters", "search", "ask", "evidence", "explain", "suggest", "sql", "table"):
             for line in run(command, "--help").stdout.partition("Examples:\n")[2].splitlines():
@@ -613,6 +613,13 @@ class Export(unittest.TestCase):
         self.assertEqual(run("export", "csv", out, "--metric", "wall").returncode, 2)
 
 
+def store_of(directory):
+    """A store of one run."""
+    done = run("store", "add", artifacts(trace("training")), "--store", directory)
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
 class Documents(unittest.TestCase):
     """Every command of docs/recipes.md, docs/asking.md and docs/writing-skills.md works as it stands there."""
 
@@ -623,6 +630,7 @@ class Documents(unittest.TestCase):
         (work / "artifacts" / "run1").symlink_to(artifacts(path))
         for name, scenario in (("before", "loop"), ("after", "loop-slower")):
             (work / "artifacts" / name).symlink_to(artifacts(trace(scenario)))
+        store_of(work / "nights")
         texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "recipes.md", "writing-skills.md")]
         skill, page, rules = re.findall(r"(?s)```yaml\n(.*?)```", texts[2])
         (work / "my_skill.yaml").write_text(skill)
