@@ -59,6 +59,7 @@ static void read_place(struct nai_change *change, const char *words, struct nai_
 static int read_pattern(struct nai_change *change, const char *words, size_t len, struct nai_arena *arena,
                         struct nai_err *err) {
   const char *regex = nai_arena_printf(arena, "%.*s", (int)len, words);
+  NAI_TRY(nai_arena_check(arena, err));
   NAI_TRY(nai_patterns_new(&change->where, err));
   return nai_patterns_add_regex(change->where, "match", nai_change_kind_name(change->kind), regex, err);
 }

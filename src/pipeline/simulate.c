@@ -76,6 +76,7 @@ int nai_simulate_findings(void *ctx, struct nai_rules_simulated *out, const char
     const struct nai_simulated_change *c = find(s, changes[i]);
     if (c && !c->refused)
       out[i] = (struct nai_rules_simulated){.now_ns = llround(s->whatif.now_ns),
+                                            .covered_ns = s->whatif.covered_ns,
                                             .low_ns = saving(s, c, NAI_CASE_LOW),
                                             .ns = saving(s, c, NAI_CASE_LIKELY),
                                             .high_ns = saving(s, c, NAI_CASE_HIGH),

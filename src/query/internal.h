@@ -36,7 +36,6 @@ extern const struct nai_sql_source nai_derived_nodes, nai_derived_depths, nai_de
 
 /* views.c: whether there is a model to derive tables and views from; tables of a store have none. */
 bool nai_database_has_model(const struct nai_run *run);
-/* database.c. */
 NAI_MUST_CHECK int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_err *err);
 void nai_database_close(struct nai_database *db);
 /* Whether it is computed from the model, not stored in the run. */

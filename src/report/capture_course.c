@@ -24,7 +24,7 @@ void nai_capture_course_of(struct nai_capture_course *out, const struct nai_repo
       continue;
     out->ns[phase] += part.duration_ns;
     out->total += part.duration_ns;
-    out->recorded += phase == NAI_CAPTURE_NOT_RECORDED ? 0 : part.duration_ns;
+    out->recorded += nai_capture_phase_is_recorded(phase) ? part.duration_ns : 0;
     out->busy += phase == NAI_CAPTURE_GPU && strcmp(part.part, "idle") != 0 ? part.duration_ns : 0;
   }
 }
@@ -139,7 +139,7 @@ void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report
   static const char *const blocks[] = {
       [NAI_CAPTURE_NOT_RECORDED] = "\u00b7", [NAI_CAPTURE_BEFORE] = "\u2591",  [NAI_CAPTURE_SET_UP] = "\u2592",
       [NAI_CAPTURE_GPU] = "\u2588",          [NAI_CAPTURE_BETWEEN] = "\u2591", [NAI_CAPTURE_CALLS] = "\u2592",
-      [NAI_CAPTURE_AFTER] = "\u2591",        [NAI_CAPTURE_HOST] = "\u2591"};
+      [NAI_CAPTURE_AFTER] = "\u2591",        [NAI_CAPTURE_HOST] = "\u2591",    [NAI_CAPTURE_EXITED] = "\u00b7"};
   struct nai_capture_course course;
   nai_capture_course_of(&course, report);
   double until = 0;

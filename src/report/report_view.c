@@ -374,7 +374,8 @@ static void put_capture(struct nai_view *root, const struct nai_report *report) 
   static const char *const shades[] = {[NAI_CAPTURE_NOT_RECORDED] = "0.05", [NAI_CAPTURE_BEFORE] = "0.2",
                                        [NAI_CAPTURE_SET_UP] = "0.45",       [NAI_CAPTURE_GPU] = "1",
                                        [NAI_CAPTURE_BETWEEN] = "0.2",       [NAI_CAPTURE_CALLS] = "0.6",
-                                       [NAI_CAPTURE_AFTER] = "0.2",         [NAI_CAPTURE_HOST] = "0.2"};
+                                       [NAI_CAPTURE_AFTER] = "0.2",         [NAI_CAPTURE_HOST] = "0.2",
+                                       [NAI_CAPTURE_EXITED] = "0.05"};
   struct nai_capture_course course;
   struct nai_view *list = nai_view_put_list(root, "capture_phases");
   double at = 0;

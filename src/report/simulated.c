@@ -12,6 +12,10 @@ void nai_report_put_simulated(struct nai_buf *out, const struct FINDINGS_row *fi
     nai_buf_printf(out, "less than 4 %% of %s %s", window ? "the" : "a", one);
     return;
   }
+  if (finding->simulated_ns <= 0) {
+    nai_buf_puts(out, "nothing");
+    return;
+  }
   if (strcmp(finding->simulated_state, "bound_only") == 0)
     nai_buf_puts(out, "at most ");
   nai_fmt_duration(out, (double)finding->simulated_ns);

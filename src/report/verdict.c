@@ -21,7 +21,7 @@ static const char *executable(const struct nai_report *report) {
     const char *name = nai_get_str(processes, i, PROCESS_SUMMARY_process_name);
     if (nai_get_i64(processes, i, PROCESS_SUMMARY_kernel_count) <= 0)
       continue;
-    if (*only && strcmp(only, name) != 0)
+    if (!*name || (*only && strcmp(only, name) != 0))
       return "";
     only = name;
   }

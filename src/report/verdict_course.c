@@ -26,7 +26,7 @@ static void put_phases(struct nai_buf *out, const struct nai_report *report, con
   const char *separator = "";
   for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
     bool gpu = phase == NAI_CAPTURE_GPU;
-    if (phase == NAI_CAPTURE_NOT_RECORDED || (gpu ? !with_gpu : course->ns[phase] < least))
+    if (!nai_capture_phase_is_recorded(phase) || (gpu ? !with_gpu : course->ns[phase] < least))
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)course->ns[phase]);

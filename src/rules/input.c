@@ -17,12 +17,17 @@ const struct nai_table *nai_rules_table(const struct nai_rules_input *input, con
   return NULL;
 }
 
+static bool is_recorded(const char *phase) {
+  return strcmp(phase, nai_capture_phase_name(NAI_CAPTURE_NOT_RECORDED)) != 0 &&
+         strcmp(phase, nai_capture_phase_name(NAI_CAPTURE_EXITED)) != 0;
+}
+
 /* The capture without what is not recorded, ns; 0 where nothing tells. */
 static int64_t recorded_ns(const struct nai_rules_input *input) {
   const struct nai_table *parts = nai_rules_table(input, &nai_capture_time_schema);
   int64_t ns = 0;
   for (int64_t i = 0; parts && i < parts->rows; i++)
-    if (strcmp(nai_get_str(parts, i, CAPTURE_TIME_phase), nai_capture_phase_name(NAI_CAPTURE_NOT_RECORDED)) != 0)
+    if (is_recorded(nai_get_str(parts, i, CAPTURE_TIME_phase)))
       ns += nai_get_i64(parts, i, CAPTURE_TIME_duration_ns);
   return ns;
 }

@@ -49,6 +49,7 @@ NAI_MUST_CHECK int nai_rules_why(struct nai_buf *out, const struct nai_rule_set 
 struct nai_rules_simulated {
   int64_t now_ns, low_ns, ns, high_ns;
   const char *of, *state;
+  int64_t covered_ns; /* all repetitions together */
 };
 
 struct nai_rules_input {

@@ -199,6 +199,12 @@ static struct saving of_active(const struct finding *finding, const struct evalu
   return (struct saving){(int64_t)(share * (double)base), NAI_NULL_I64, base};
 }
 
+bool nai_simulated_part_is_small(const struct finding *finding, const struct evaluation *e) {
+  const struct nai_rules_simulated *simulated = &finding->simulated;
+  return strcmp(simulated->of, "unit") == 0 &&
+         2 * simulated->covered_ns < nai_saving_base_ns(e->input, finding->hits[0]);
+}
+
 void nai_severity_simulate(struct finding *finding, const struct evaluation *e) {
   const struct nai_rules_simulated *simulated = &finding->simulated;
   struct saving low = of_active(finding, e, simulated->low_ns), high = of_active(finding, e, simulated->high_ns);

@@ -10,7 +10,8 @@
   X(BETWEEN, "between", "pauses")                 \
   X(CALLS, "cuda_calls", "CUDA calls")            \
   X(AFTER, "after", "afterwards")                 \
-  X(HOST, "host", "host without CUDA")
+  X(HOST, "host", "host without CUDA")            \
+  X(EXITED, "exited", "after the program")
 #define NAI_CAPTURE_PHASE(id, name, label) NAI_CAPTURE_##id,
 enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE_COUNT };
 #undef NAI_CAPTURE_PHASE
@@ -19,6 +20,10 @@ static inline const char *nai_capture_phase_name(int phase) {
 #define NAI_CAPTURE_NAME(id, name, label) name,
   static const char *const names[] = {NAI_CAPTURE_PHASES(NAI_CAPTURE_NAME)};
   return names[phase];
+}
+/* Whether something is known of it: shares of the capture are of these. */
+static inline bool nai_capture_phase_is_recorded(int phase) {
+  return phase != NAI_CAPTURE_NOT_RECORDED && phase != NAI_CAPTURE_EXITED;
 }
 static inline const char *nai_capture_phase_label(int phase) {
 #define NAI_CAPTURE_LABEL(id, name, label) label,
@@ -30,7 +35,7 @@ static inline const char *nai_capture_phase_label(int phase) {
   C(T, phase, NAME,                                                                                                \
     "not_recorded; before_cuda, the first CUDA call; set_up: context, code that is loaded, and the host until "    \
     "the first GPU work; gpu: work on any GPU; between: all GPUs pause; after: the last GPU work; cuda_calls and " \
-    "host where no GPU work or no CUDA call is recorded",                                                          \
+    "host where no GPU work or no CUDA call is recorded; exited: behind the program's exit",                       \
     .key = true)                                                                                                   \
   C(T, part, NAME,                                                                                                 \
     "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "  \

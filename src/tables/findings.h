@@ -12,8 +12,8 @@
   C(T, pid, PID, "process it is about; the worst of several")                                                       \
   C(T, gpus, LABEL, "device ids of all GPUs it is about, the worst first, separated by spaces")                     \
   C(T, gpu_count, COUNT, "GPUs it is about")                                                                        \
-  C(T, saving_ns, NS_MS, "potential saving (upper bound) on the worst GPU", .better = NAI_BETTER_LOWER,             \
-    .was = "at_stake_ns")                                                                                           \
+  C(T, saving_ns, NS_MS, "potential saving on the worst GPU: at most the time of this cause",                       \
+    .better = NAI_BETTER_LOWER, .was = "at_stake_ns")                                                               \
   C(T, saving_low_ns, NS, "likely saving at least, where the rule can tell", .was = "at_stake_low_ns")              \
   C(T, pct_of_active, PCT, "saving_ns, of that GPU's active time (or of what the rule names)",                      \
     .better = NAI_BETTER_LOWER)                                                                                     \
@@ -36,4 +36,4 @@
   C(T, simulated_state, LABEL, "ok, within_error or bound_only, as in what_if")                                     \
   C(T, simulated_now_ns, NS, "what one takes now")
 NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first",
-          "whether the change pays: a saving is an upper bound, and savings of findings overlap")
+          "whether the change pays: a saving is the time of one cause, and savings of findings overlap")

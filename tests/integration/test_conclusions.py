@@ -108,13 +108,16 @@ class DominantKernel(unittest.TestCase):
             self.assertRegex(said.verdict, "No actionable finding")
             self.assertEqual(said.verdict.lower().count("host-bound"), said in cameras, said.verdict)
 
-    def test_a_loss_below_the_simulated_one_is_not_called_larger(self):
-        """Its bound is, but of what a simulation found the bound says nothing more."""
+    def test_what_repeats_in_a_small_part_says_nothing_of_the_whole(self):
+        """64 % of a repetition are 10 % of the run where repetitions take a sixth of it."""
         storm = generated("launch-storm")
-        first, larger = storm.findings["unfused-elementwise"], storm.findings["few-long-calls"]
-        self.assertGreater(larger["saving_ns"], first["saving_ns"])
-        self.assertGreater(100 * first["simulated"]["saving_ns"] / first["simulated"]["now_ns"], larger["pct_of_active"])
-        self.assertNotIn("Larger", storm.verdict)
+        tried = [row for row in storm.rows("what_if") if row["state"] != "refused"]
+        self.assertTrue(tried)
+        for row in tried:
+            self.assertEqual(row["scope"], "unit")
+            self.assertLess(float(row["now_ms"]) * int(row["repetition_count"]), sum(float(gpu["active_ms"]) for gpu in storm.rows("gpu_active")) / 2)
+        self.assertFalse([finding["id"] for finding in storm.list if finding["simulated"]])
+        self.assertNotIn("imulated", storm.verdict)
 
     def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
@@ -383,7 +386,7 @@ class Priorities(unittest.TestCase):
         """A large share of some milliseconds of GPU work is next to nothing of seconds: below 1 % of the capture the verdict says so."""
         told = []
         for said in each(generated("cold"), generated("steps"), generated("host-bound"), generated("copy-bound"), real("mordred_2021"), real("fsdp_2gpu")):
-            recorded = sum(float(row["duration_ms"]) for row in said.rows("capture_time") if row["phase"] != "not_recorded")
+            recorded = sum(float(row["duration_ms"]) for row in said.rows("capture_time") if row["phase"] not in ("not_recorded", "exited"))
             first = next(f for f in said.list if f["severity"] != "info" and f["saving_ns"] and f["scope"] != "run")
             told.append("Little to save in the GPU work: " in said.verdict)
             self.assertEqual(told[-1], first["saving_ns"] / 1e6 < recorded / 100, said.verdict)

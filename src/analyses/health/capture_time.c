@@ -318,7 +318,16 @@ static bool start_is_recorded(const struct nai_health_checks *c) {
   return c->h.whole && (c->h.host_watched || c->h.profiler_start_ns || c->first_use.contexts);
 }
 
-/* A cut of a longer session: its events are what there is. */
+/* The profiler's last work in a process. */
+static bool program_has_exited(const struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  bool exited = false;
+  for (int64_t i = 0; i < t->rows && !exited; i++)
+    exited = strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "flush on process exit") != NULL;
+  return exited;
+}
+
+/* A cut of a longer session, and a capture that goes on behind the program's exit: events are what there is. */
 static void take_not_recorded(struct division *d) {
   const struct nai_health *h = &d->c->h;
   struct nai_interval head = {0, h->first_event}, tail = {h->last_event, d->end};
@@ -326,8 +335,9 @@ static void take_not_recorded(struct division *d) {
     return;
   if (!start_is_recorded(d->c) && head.start < head.end)
     take(d, NAI_CAPTURE_NOT_RECORDED, "host", &(struct nai_intervals){.v = &head, .count = 1});
-  if (!h->whole && tail.start < tail.end)
-    take(d, NAI_CAPTURE_NOT_RECORDED, "host", &(struct nai_intervals){.v = &tail, .count = 1});
+  if ((!h->whole || program_has_exited(d->c->m)) && tail.start < tail.end)
+    take(d, h->whole ? NAI_CAPTURE_EXITED : NAI_CAPTURE_NOT_RECORDED, "host",
+         &(struct nai_intervals){.v = &tail, .count = 1});
 }
 
 static void put_parts(const struct division *d) {

@@ -146,6 +146,7 @@ static int print_answer(const struct nai_buf *text, const char *what, int format
   struct nai_json json;
   if (format == TEXT || !what)
     return nai_cmd_print(text, err);
+  NAI_TRY(nai_buf_check(text, err));
   nai_json_open(&json, &out, NAI_JSON_INLINE);
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_text(&json, "of", what);

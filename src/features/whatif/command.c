@@ -260,7 +260,6 @@ static void print_json(const struct answer *a) {
     nai_json_text(&json, caveats[i]);
   nai_json_end(&json);
   nai_json_close(&json);
-  nai_buf_putc(a->out, '\n');
 }
 
 /* --- simulation ------------------------------------------------------------------------------- */

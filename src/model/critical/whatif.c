@@ -399,6 +399,7 @@ int nai_whatif_begin(struct nai_whatif *w, const struct nai_model *m, uint32_t m
       w->scopes[w->count++] = all[i];
   memcpy(w->times, m->dependencies->time, (size_t)m->dependencies->node_count * sizeof *w->times);
   w->now_ns = slowest(w, NULL, &which);
+  w->covered_ns = llround(w->now_ns * w->scopes[which].judged);
   NAI_TRY(nai_whatif_choose(w, which, most, err));
   NAI_TRY(nai_whatif_pass_copies(w, err));
   which = 0;

@@ -31,6 +31,7 @@ struct nai_whatif {
   struct nai_path_scope *behind_copies;
   uint32_t count;
   double now_ns;
+  int64_t covered_ns; /* all repetitions of the slowest scope together */
   enum nai_path_state state;
   const char *reason, *waits_unknown; /* why not ok; why waits cannot be removed, or NULL */
   int64_t *times;                     /* room for a replay; what is not replayed stays as recorded */

@@ -86,7 +86,7 @@ static void find_legs(struct balancing *b, uint32_t gpu) {
 
 /* --- who is late, and how fast the others are ------------------------------------------------- */
 
-/* Whether all members are there, came from the same collective, and by threads of their own. */
+/* Whether all members are there and came from the same collective. */
 static bool comparable(const struct balancing *b, const struct leg *leg, struct nai_stretch members) {
   const struct nai_dependencies *d = b->e->m->dependencies;
   for (uint32_t i = members.first; i < members.end; i++) {
@@ -94,10 +94,20 @@ static bool comparable(const struct balancing *b, const struct leg *leg, struct 
     const struct leg *other = &b->legs[at];
     if (at == NAI_NO_ROW || other->before != leg->before || other->before == NAI_NO_ROW)
       return false;
-    if (other != leg && other->end && other->call == leg->call)
-      return false;
   }
   return true;
+}
+
+/* Whether of each member the calls are known, made by a thread that launches no other. */
+static bool own_threads(const struct balancing *b, const struct leg *leg, struct nai_stretch members) {
+  const struct nai_model *m = b->e->m;
+  const struct nai_dependencies *d = m->dependencies;
+  for (uint32_t i = members.first; i < members.end; i++) {
+    const struct leg *other = &b->legs[b->leg_of_op[member(d, i)]];
+    if (!other->end || (other != leg && thread_of(m, other->end - 1) == thread_of(m, leg->end - 1)))
+      return false;
+  }
+  return leg->end > 0;
 }
 
 static bool is_late(const struct balancing *b, const struct leg *leg, struct nai_stretch members) {
@@ -142,7 +152,7 @@ static void balance(struct balancing *b, const struct leg *leg) {
   if (members.end - members.first < 2 || !comparable(b, leg, members) || !is_late(b, leg, members))
     return;
   for (int work = 0; work < WORKS; work++)
-    factors[work] = factor_of(b, leg, members, (enum work)work);
+    factors[work] = work == HOST && !own_threads(b, leg, members) ? 1 : factor_of(b, leg, members, (enum work)work);
   speed_up(b->e, leg, factors);
 }
 

@@ -45,7 +45,7 @@ export function activityBar(view) {
   return h(
     'p',
     { class: 'activity' },
-    `The GPU works for ${duration(busy)}, ${percent(busy, whole)} of the trace: `,
+    `The GPU is active for ${duration(busy)}, ${percent(busy, whole)} of this timeline: `,
     longest.map(([from, to]) =>
       h(
         'button',
