@@ -121,7 +121,7 @@ class DominantKernel(unittest.TestCase):
 
     def test_a_simulated_saving_beside_shares_of_the_capture_says_what_it_is_of(self):
         for said in each(sibling("triangular_solves", "nsys_report__report_level")):
-            self.assertRegex(said.verdict, r"\(simulated [\d.]+ % per step\); then grid too small")
+            self.assertRegex(said.verdict, r"simulated saving [\d.]+ us per step \([\d.]+ %\); then grid too small")
 
     def test_it_is_said_where_nothing_else_is_wrong(self):
         said = generated("two-processes")
