@@ -287,7 +287,53 @@ class Siblings(unittest.TestCase):
             self.assertLess(abs(json.loads(done.stdout)["together"]["after_ns"] / 1e6 - times[1][0]), 0.01 * times[0][0], (before, after))
 
 
+def one_thread(path):
+    """Two ranks launched in turn by one thread, whose own code before the second launch is longer in every other round."""
+    shutil.copy(trace("collectives-skewed"), path)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.row_factory = sqlite3.Row
+        names = dict(map(tuple, db.execute("select id, value from StringIds")))
+        kernels = [dict(row) for row in db.execute("select * from CUPTI_ACTIVITY_KIND_KERNEL")]
+        launch = next(dict(row) for row in db.execute("select * from CUPTI_ACTIVITY_KIND_RUNTIME") if "LaunchKernel" in names[row["nameId"]])
+        models = {(device, wanted): next(kernel for kernel in kernels if kernel["deviceId"] == device and ("AllReduce" in names[kernel["shortName"]]) == wanted)
+                  for device in (0, 1) for wanted in (False, True)}
+        for table, in db.execute("select name from sqlite_master where name like 'CUPTI_ACTIVITY_KIND%' or name in ('NVTX_EVENTS', 'PROFILER_OVERHEAD')").fetchall():
+            db.execute(f"delete from {table}")
+        now, number, free = 1_001_000_000, 0, [0, 0]
+
+        def put(table, row):
+            db.execute(f"insert into {table} ({', '.join(row)}) values ({', '.join('?' * len(row))})", list(row.values()))
+
+        def call(device, collective):
+            nonlocal now, number
+            number += 1
+            put("CUPTI_ACTIVITY_KIND_RUNTIME", {**launch, "start": now, "end": now + 5 * US, "correlationId": number})
+            now += 6 * US
+            return {**models[device, collective], "start": max(free[device], now), "correlationId": number, "globalPid": models[0, True]["globalPid"]}
+
+        for round_ in range(12):
+            work = [call(device, False) for device in (0, 1)]
+            for device, kernel in enumerate(work):
+                kernel["end"] = kernel["start"] + 50 * US
+                free[device] = kernel["end"] + US
+            first = call(0, True)
+            now += 20 * US if round_ % 2 else 400 * US
+            both = [first, call(1, True)]
+            end = max(kernel["start"] for kernel in both) + 60 * US
+            for kernel in both:
+                kernel["end"] = end
+            for kernel in (*work, *both):
+                put("CUPTI_ACTIVITY_KIND_KERNEL", kernel)
+            free, now = [end + US] * 2, end + 10 * US
+    return path
+
+
 class Commands(unittest.TestCase):
+    def test_a_thread_is_not_balanced_with_itself(self):
+        done = run("whatif", "--quiet", one_thread(fresh_dir() / "one.sqlite"), "--balance", "--format", "json")
+        told = json.loads(done.stdout)
+        self.assertEqual((told["together"]["after_ns"], told["changes"][0]["edited_count"] > 0), (told["now_ns"], True))
+
     def test_generated_pair(self):
         """`loop-waits` is `loop` with a blocking copy and host code in each step."""
         now = json.loads(run("whatif", "--quiet", trace("loop-waits"), "--remove-wait", "^cudaMemcpy$", "--format", "json").stdout)
