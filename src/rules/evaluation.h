@@ -48,7 +48,7 @@ int nai_selection_rows(int64_t *rows, int limit, const struct env *env, const st
 struct nai_value nai_env_value(const struct env *env, const struct ref *ref);
 
 /* text.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */
-enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_SHELL };
+enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_CODE, TEXT_SHELL }; /* TEXT_CODE: within `...` of prose */
 /* A parameter as people write it: no trailing zeros. */
 void nai_number_print(struct nai_buf *out, double number);
 /* The variants whose conditions hold, with `separator` between them. */

@@ -144,6 +144,12 @@ static void put_shell_word(struct nai_buf *out, const char *text, size_t len) {
   nai_buf_putc(out, '\'');
 }
 
+/* In a code span nothing is escaped; what would end it is replaced. */
+static void put_code(struct nai_buf *out, const char *text, size_t len) {
+  for (size_t i = 0; i < len; i++)
+    nai_buf_putc(out, text[i] == '`' ? '\'' : (unsigned char)text[i] < ' ' ? ' ' : text[i]);
+}
+
 static void put_text(struct nai_buf *out, const struct env *env, const char *text, enum text_mode mode) {
   size_t whole = strlen(text), len = nai_text_prefix(text, whole, VALUE_MAX);
   if (mode == TEXT_SHELL) {
@@ -152,6 +158,8 @@ static void put_text(struct nai_buf *out, const struct env *env, const char *tex
   }
   if (mode == TEXT_PROSE && env->input->escape)
     env->input->escape(out, text, len);
+  else if (mode == TEXT_CODE)
+    put_code(out, text, len);
   else
     nai_buf_put(out, text, len);
   if (len < whole)
@@ -199,12 +207,15 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
 }
 
 static void put_pieces(struct nai_buf *out, const struct env *env, const struct refs *pieces, enum text_mode mode) {
+  bool code = false;
   for (uint32_t i = 0; i < pieces->count; i++) {
     const struct ref *piece = &pieces->at[i];
+    for (size_t k = 0; piece->kind == REF_TEXT && k < piece->text_len; k++)
+      code ^= piece->text[k] == '`';
     if (piece->kind == REF_TEXT)
       nai_buf_put(out, piece->text, piece->text_len);
     else
-      put_value(out, env, piece, mode);
+      put_value(out, env, piece, code && mode == TEXT_PROSE ? TEXT_CODE : mode);
   }
 }
 

@@ -626,13 +626,15 @@ TEST(shell_quotes_names) {
   struct result r = {.tables = make_tables()};
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, "a'; rm -rf $(x) `y` {{api}}", 1);
-  struct nai_rule_set *set =
-      compile("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, "
-              "severity: low, verify: 'ncu -k {{api}}'}\n");
+  struct nai_rule_set *set = compile(
+      "rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: 'call `{{api}}` {{api}}', table: sync, "
+      "severity: low, verify: 'ncu -k {{api}}'}\n");
   evaluate(&r, set);
   nai_rules_free(set);
   assert_string_equal(cell(r.findings, 0, "title"), "a'; rm -rf $(x) `y` {{api}}"); /* not expanded again */
   assert_string_equal(cell(r.findings, 0, "why"), "<a'; rm -rf $(x) `y` {{api}}>");
+  assert_string_equal(cell(r.findings, 0, "recommendation"),
+                      "call `a'; rm -rf $(x) 'y' {{api}}` <a'; rm -rf $(x) `y` {{api}}>");
   assert_string_equal(cell(r.findings, 0, "verify"), "ncu -k 'a'\\''; rm -rf $(x) `y` {{api}}'");
   result_free(&r);
 }
