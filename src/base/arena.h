@@ -34,7 +34,7 @@ NAI_MUST_CHECK int nai_arena_get(void *out, struct nai_arena *arena, size_t coun
 NAI_MUST_CHECK int nai_arena_resize(void *array, struct nai_arena *arena, size_t old_bytes, size_t bytes,
                                     struct nai_err *err);
 /* Makes array[index] exist in an array of the arena's (or none yet) that doubles; what is new is zeroed. `array` is the
- * address of the pointer to it. */
+ * address of the pointer to it. NAI_ROOM, the same by the array's type, evaluates `index` twice. */
 NAI_MUST_CHECK int nai_arena_room(void *array, uint32_t *capacity, uint32_t index, size_t size, struct nai_arena *arena,
                                   struct nai_err *err);
 #define NAI_ROOM(array, capacity, index, arena, err) \

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 
@@ -112,6 +113,7 @@ static int make_table(int *out, struct nai_index_database *db, const struct nai_
   if ((*out = find_table(db, schema)) < NAI_INDEX_TABLES)
     return NAI_OK;
   *out = find_table(db, NULL);
+  assert(*out < NAI_INDEX_TABLES);
   db->schemas[*out] = schema;
   NAI_TRY(create_table(db, schema, err));
   return prepare_insert(&db->inserts[*out], db, schema, err);

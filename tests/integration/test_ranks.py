@@ -3,6 +3,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -108,6 +109,81 @@ class Planned(unittest.TestCase):
         names = {track["name"].partition(" \u00b7 ")[0] for track in self.timeline(directory, status=7).tracks.values() if not track["parent"]}
         self.assertEqual(names, {"rank 0", "rank 2"})
         self.assertEqual(run("ranks", *traces(directory)[:2], "-q", "--out", fresh_dir() / "o", "--timeline", fresh_dir() / "x").returncode, 3)
+
+    def test_a_timeline_of_ranks_that_have_nothing_in_common(self):
+        """One trace has one clock; several have none that is known, and the verdict stands."""
+        one = job("--ranks", 2, "--together", "--steps", 4)
+        with contextlib.closing(sqlite3.connect(traces(one)[0])) as db:
+            kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
+            names = "select id from StringIds where value like 'nccl%'"
+            db.execute(f"delete from {kernel} where deviceId = 1 and shortName in ({names}) and rowid > (select min(rowid) from {kernel} where deviceId = 1 and shortName in ({names}))")
+            db.commit()
+        self.assertTrue(self.timeline(one, status=7).slices)
+        foreign = traces(job("--ranks", 3, "--foreign", 1))[:2]
+        done = run("ranks", *foreign, "--out", fresh_dir() / "o", "--timeline", fresh_dir() / "x")
+        self.assertEqual((done.returncode, "ranks.html" in done.stdout), (3, True), done.stderr)
+
+    def test_a_timeline_marks_the_kernels_of_collectives_only(self):
+        """Another kernel begins on the same GPU at the same time."""
+        directory = job("--ranks", 2, "--steps", 4)
+        with contextlib.closing(sqlite3.connect(traces(directory)[0])) as db:
+            kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
+            names = "shortName in (select id from StringIds where value like 'nccl%')"
+            columns = [row[1] for row in db.execute(f"pragma table_info({kernel})")]
+            start, = db.execute(f"select start from {kernel} where {names} order by start limit 1 offset 4").fetchone()
+            chosen = ", ".join({"start": str(start), "end": str(start + 7), "streamId": "99", "correlationId": "0"}.get(c, c) for c in columns)
+            db.execute(f"insert into {kernel} select {chosen} from {kernel} where not {names} limit 1")
+            db.commit()
+        t = self.timeline(directory)
+        self.assertEqual(len([s for s in t.slices if s.end - s.start == 7]), 1)
+        self.assertEqual({len(flow) for key, flow in t.flows.items() if key >> 62}, {2})
+
+    def test_a_timeline_of_times_before_the_session(self):
+        """None of them becomes 0: kernels take as long as they did."""
+        directory = job("--ranks", 2, "--steps", 4)
+        wanted = []
+        for path in traces(directory):
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                for table, in db.execute("select name from sqlite_master where type = 'table'").fetchall():
+                    for column in [c[1] for c in db.execute(f'pragma table_info("{table}")') if c[1] in ("start", "end", "timestamp")]:
+                        db.execute(f'update "{table}" set "{column}" = "{column}" - 5000000000')
+                db.commit()
+                wanted += [end - start for start, end in db.execute("select start, end from CUPTI_ACTIVITY_KIND_KERNEL")]
+        found = [s.end - s.start for s in self.timeline(directory).slices if "kernel" in s.args]
+        self.assertEqual(len(found), len(wanted))
+        self.assertLess(max(abs(a - b) for a, b in zip(sorted(found), sorted(wanted))), 10)
+
+    def test_a_timeline_has_clean_names(self):
+        """Of a file whose name is no UTF-8 and colors a terminal, and of a directory with a slash behind it."""
+        of_two, out = traces(job("--ranks", 2, "--together", "--steps", 4))[0], fresh_dir()
+        hostile = os.fsdecode(os.fsencode(fresh_dir()) + b"/bad\xff\x1b[31m.sqlite")
+        shutil.copy(of_two, hostile)
+        support.analyze(of_two, out=out / "run")
+        for operand, wanted in ((hostile, "bad\ufffd\\u{1b}[31m"), (f"{out}/run/", "run")):
+            self.assertEqual(run("ranks", operand, "-q", "--out", out / "o", "--timeline", out / "x").returncode, 0)
+            t = perfetto_reader.Trace((out / "x").read_bytes())
+            self.assertEqual({track["name"].partition(" \u00b7 ")[0] for track in t.tracks.values() if not track["parent"]}, {wanted})
+
+    def test_where_a_timeline_may_not_go(self):
+        files, out, to = traces(job("--ranks", 2, "--steps", 4)), fresh_dir(), fresh_dir() / "o"
+        for i, path in enumerate(files):
+            support.analyze(path, out=out / str(i))
+        for words in (("-",), ("/dev/stdout",), ("-", "-q", "--json")):
+            done = run("ranks", *files, "--out", to, "--timeline", *words)
+            self.assertEqual((done.returncode, done.stdout, to.exists()), (2, "", False), done.stderr)
+        done = run("ranks", *files, "-q", "--out", to, "--timeline", "-", text=False)
+        self.assertEqual((done.returncode, len(perfetto_reader.Trace(done.stdout).slices) > 0), (0, True))
+        beside = files[1].with_name(files[1].name + "-wal")
+        beside.touch()
+        for operands, place in ((files, to / "ranks.md"), (files, to / "tables" / "ranks.csv"), ((out / "0", out / "1"), out / "1" / "report.md"), (files, beside)):
+            before = place.read_bytes()
+            self.assertEqual(run("ranks", *operands, "-q", "--out", to, "--timeline", place).returncode, 2, place)
+            self.assertEqual(place.read_bytes(), before)
+
+    def test_a_timeline_of_too_many(self):
+        to = fresh_dir() / "o"
+        done = run("ranks", *traces(job("--ranks", 17, "--steps", 4)), "--out", to, "--timeline", fresh_dir() / "x")
+        self.assertEqual((done.returncode, done.stdout, to.exists()), (2, "", False), done.stderr)
 
     def check_sums(self, out, planned):
         found = result(out)

@@ -1031,6 +1031,13 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((out.parent / "x-b_nvtx_sum.csv").read_text(), stats(self.source, "nvtx_sum", "-f", "csv"))
         self.assertIn("exceeds number of reports", run("stats", "-q", "-r", "cuda_api_sum", "-f", "csv,json", self.source).stderr)
 
+    def test_a_run_names_its_files(self):
+        """The whole name of the directory, whose dots begin no extension, and not what is typed behind it."""
+        directory = fresh_dir() / "run.1"
+        shutil.copytree(support.artifacts(trace("collectives")), directory)
+        done = run("stats", "-q", "-r", "nccl_sum", "-o", ".", f"{directory}/")
+        self.assertEqual((done.returncode, [p.name for p in directory.parent.glob("run*.*") if p.is_file()]), (0, ["run.1_nccl_sum.csv"]), done.stderr)
+
     def test_outputs_that_cannot_be_written(self):
         done = run("stats", "-q", "-r", "cuda_api_sum", "-o", fresh_dir() / "none" / "x", self.source)
         self.assertEqual(done.returncode, 5)

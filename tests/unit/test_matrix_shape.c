@@ -76,7 +76,8 @@ TEST(elementwise_operations_are_counted) {
                {"aten::mul", "[[], []]", -1, -1},
                {"aten::mul", "[[0, 3], [3]]", -1, -1},
                {"aten::mul", "[[[2], [3]], [3]]", -1, -1},
-               {"aten::mul", "[[999999999999999999, 99], [99]]", -1, -1}};
+               {"aten::mul", "[[999999999999999999, 99], [99]]", -1, -1},
+               {"aten::mul", "[[4000000000, 1000000000], [4000000000, 1000000000]]", -1, -1}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct nai_matrix_shape s = shape_of(cases[i].op, cases[i].sizes);
     if (s.flop == -1 ? cases[i].elements != -1

@@ -161,7 +161,11 @@ static int find_samples(struct sample **out, uint32_t *count, const struct work 
   *count = 0;
   if (w->shared[s->gpu - w->m->gpus])
     return NAI_OK;
+  int64_t last = 0;
   for (uint32_t i = 0; i < s->count; i++) {
+    if (i && s->start[i] < last + s->period / 2) /* else stretches are walked for each of many samples at one time */
+      continue;
+    last = s->start[i];
     uint32_t group = owner_of(&k, s->start[i], s->start[i] + s->period);
     if (group != NAI_NO_GROUP)
       (*out)[(*count)++] = (struct sample){group, s->value[i]};

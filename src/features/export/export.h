@@ -9,6 +9,7 @@
 
 /* A kernel of a collective that ranks of several traces have part in. */
 struct nai_export_collective {
+  int64_t end;           /* another kernel of the GPU may begin at the same time */
   uint64_t flow;         /* the same for its kernels on all ranks; below 2^32 */
   int64_t wait_ns;       /* for the last rank; -1 unknown */
   const char *last_rank; /* NULL: in doubt, or nobody waits */

@@ -217,7 +217,9 @@ const struct nai_export_collective *nai_labels_collective(const struct nai_timel
     return NULL;
   uint32_t found = nai_keyset_find(place->kernels,
                                    nai_export_kernel_key(nai_at(&k->start_ns, s->row), nai_at(&k->device_id, s->row)));
-  return found == UINT32_MAX ? NULL : &place->collectives[found];
+  return found == UINT32_MAX || place->collectives[found].end != nai_at(&k->end_ns, s->row)
+           ? NULL
+           : &place->collectives[found];
 }
 
 static void add_collective(struct args *a, const struct nai_track_slice *s) {

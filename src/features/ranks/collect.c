@@ -209,6 +209,8 @@ static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, str
   const struct nai_model *m = t->m;
   const struct nai_gpu *gpu = &m->gpus[m->comm->ranks[of].gpu];
   NAI_TRY(NAI_ROOM(r->ranks, r->rank_capacity, r->rank_count, &r->arena, err));
+  struct nai_rank_source *source = &r->sources[t->source];
+  source->first_ns = gpu->window_start < source->first_ns ? gpu->window_start : source->first_ns;
   uint32_t number = r->rank_count++;
   struct nai_job_rank *rank = &r->ranks[number];
   *rank = (struct nai_job_rank){.source = t->source,

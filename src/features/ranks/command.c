@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/escape.h"
+#include "features/export/export.h"
 #include "features/ranks/timeline.h"
 #include "features/ranks/write.h"
 #include "rundir/publish.h"
@@ -10,6 +11,7 @@
 #include "table/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { US = 1000 };
@@ -129,13 +131,58 @@ static int print(const struct nai_ranks_report *report, const struct ranks_args 
   return nai_cmd_print(&text, err);
 }
 
+/* --- the timeline ----------------------------------------------------------------------------- */
+
+/* Of a path that is there and in a directory, the way from that; else NULL. */
+static const char *way_below(const char *path, const char *directory) {
+  NAI_FREED char *whole = realpath(directory, NULL);
+  size_t length = whole ? strlen(whole) : 0;
+  return whole && strncmp(path, whole, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+/* Whether a path is a journal of a database. */
+static bool is_beside(const char *path, const char *source) {
+  static const char *const beside[] = {"-wal", "-shm", "-journal"};
+  NAI_FREED char *whole = realpath(source, NULL);
+  size_t length = whole ? strlen(whole) : 0;
+  for (size_t i = 0; whole && i < sizeof beside / sizeof *beside; i++)
+    if (strncmp(path, whole, length) == 0 && strcmp(path + length, beside[i]) == 0)
+      return true;
+  return false;
+}
+
+static bool is_published(const char *name) {
+  static const char *const files[] = {"ranks.md", "ranks.json", "ranks.html"};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (strcmp(name, files[i]) == 0)
+      return true;
+  return strncmp(name, "tables/", 7) == 0 || strncmp(name, "stages/", 7) == 0;
+}
+
+/* What must not become a timeline: files of the sources, and those that have just been published. */
+static int check_place(const struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
+  NAI_FREED char *path = realpath(args->timeline, NULL);
+  const char *name = path ? way_below(path, args->out) : NULL;
+  if (name && is_published(name))
+    return nai_err_set(err, NAI_EUSAGE, "--timeline \"%s\" is a file of --out; give another name", args->timeline);
+  for (uint32_t i = 0; path && i < ranks->source_count; i++) {
+    const struct nai_rank_source *source = &ranks->sources[i];
+    name = way_below(path, source->path);
+    if (is_beside(path, source->path) || (name && nai_manifest_lists(nai_run_manifest(source->run), name)))
+      return nai_err_set(err, NAI_EUSAGE, "--timeline \"%s\" is a file of \"%s\"; give another name", args->timeline,
+                         source->path);
+  }
+  return NAI_OK;
+}
+
 static int write_timeline(struct nai_ranks *ranks, const struct ranks_args *args, struct nai_err *err) {
   struct nai_cmd_output output;
-  uint32_t shown;
   if (!args->timeline)
     return NAI_OK;
+  uint32_t shown = nai_ranks_on_timeline(ranks);
+  NAI_TRY(check_place(ranks, args, err));
   NAI_TRY(nai_cmd_output_open(&output, args->timeline, ranks->sources[0].path, err));
-  int rc = nai_ranks_put_timeline(&shown, &output.sink.text, ranks, err);
+  int rc = nai_ranks_put_timeline(&output.sink.text, ranks, err);
   if (!rc && shown < ranks->source_count && !args->quiet)
     fprintf(stderr, "nsys-ai: %u of %u traces are on the timeline: nothing tells the clocks of the others\n", shown,
             ranks->source_count);
@@ -153,6 +200,18 @@ static int add(struct nai_ranks *ranks, const char *path, struct nai_err *err) {
   return nai_ranks_add(ranks, run, path, err);
 }
 
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct ranks_args *args = memory;
+  bool console = args->timeline && (strcmp(args->timeline, "-") == 0 || strcmp(args->timeline, "/dev/stdout") == 0);
+  (void)operands;
+  (void)count;
+  return console && (!args->quiet || args->json)
+           ? nai_err_set(err, NAI_EUSAGE,
+                         "--timeline %s needs --quiet without --json: the answer goes to standard output, too",
+                         args->timeline)
+           : NAI_OK;
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct ranks_args *args = memory;
@@ -164,11 +223,14 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   for (size_t i = 0; i < count; i++)
     NAI_TRY(add(&ranks, operands[i], err));
   NAI_TRY(nai_ranks_compare(&ranks, &how, err));
+  if (args->timeline && nai_ranks_on_timeline(&ranks) > NAI_EXPORT_MAX_PLACES)
+    return nai_err_set(err, NAI_EUSAGE, "a timeline holds %d traces: give it those of the ranks that matter",
+                       NAI_EXPORT_MAX_PLACES);
   NAI_TRY(nai_ranks_report_make(&report, &ranks, err));
   report.directory = args->out;
   NAI_TRY(publish(&report, args->out, err));
-  NAI_TRY(write_timeline(&ranks, args, err));
   NAI_TRY(print(&report, args, err));
+  NAI_TRY(write_timeline(&ranks, args, err));
   return nai_ranks_exit(&ranks);
 }
 
@@ -192,5 +254,6 @@ const struct nai_cli_command nai_cmd_ranks = {
     .max_operands = NAI_CLI_ANY_NUMBER,
     .args_size = sizeof(struct ranks_args),
     .init = init,
+    .check = check,
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "features/ranks/ranks.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "command/command.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static bool numbered(struct nai_job_rank *ranks, uint32_t count) {
   return true;
 }
 
-static void put_base_name(struct nai_buf *out, const char *path) {
+void nai_ranks_put_name(struct nai_buf *out, const char *path) {
   size_t len = strlen(path);
   while (len > 1 && path[len - 1] == '/')
     len--;
@@ -70,7 +71,7 @@ static void put_base_name(struct nai_buf *out, const char *path) {
   while (from > 0 && path[from - 1] != '/')
     from--;
   len -= nai_cmd_trace_suffix(path + from, len - from);
-  nai_buf_put(out, path + from, len - from);
+  nai_text_clean(out, path + from, len - from);
 }
 
 /* level 0: the number; 1: the name of the trace; 2: with GPU; 3: the path with GPU; 4: with process. Of one trace the
@@ -80,9 +81,9 @@ static int set_label(struct nai_job_rank *rank, struct nai_ranks *r, int level, 
   if (level == 0)
     nai_buf_printf(&text, "rank %lld", (long long)rank->number);
   else if (r->source_count > 1 && level >= 3)
-    nai_buf_puts(&text, r->sources[rank->source].path);
+    nai_text_clean(&text, r->sources[rank->source].path, strlen(r->sources[rank->source].path));
   else if (r->source_count > 1)
-    put_base_name(&text, r->sources[rank->source].path);
+    nai_ranks_put_name(&text, r->sources[rank->source].path);
   if (level >= 2)
     nai_buf_printf(&text, "%sGPU %d", text.len ? " " : "", rank->device);
   if (level >= 4)

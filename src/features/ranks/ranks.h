@@ -81,7 +81,7 @@ struct nai_rank_kernel {
 
 struct nai_job_rank {
   uint32_t source;
-  const char *label; /* unique: "rank 3", or a name; the arena's */
+  const char *label; /* unique: "rank 3", or a name; clean, the arena's */
   int32_t device;
   int64_t pid, number;         /* NAI_NULL_I64 unknown */
   uint32_t gpu_name;           /* text of nai_ranks.names */
@@ -113,6 +113,7 @@ struct nai_rank_source {
   struct nai_run *run;
   const char *path; /* as given */
   int64_t utc;      /* of time 0, ns since 1970; NAI_NULL_I64 unknown */
+  int64_t first_ns; /* when the first operation of a GPU begins, 0 where that is later */
   uint64_t identity;
   bool communicates; /* it has collectives */
   bool begins_part;  /* it has no collective in common with the traces before it */
@@ -234,6 +235,8 @@ struct nai_rank_moment nai_ranks_moment(const struct nai_ranks *ranks, const str
 /* Numbers, labels and order of the ranks. */
 NAI_MUST_CHECK int nai_ranks_order(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                    struct nai_err *err);
+/* Appends what a source is called: the last component of its path, without a trace's suffix; clean. */
+void nai_ranks_put_name(struct nai_buf *out, const char *path);
 /* Groups of lines, and their collectives. */
 NAI_MUST_CHECK int nai_ranks_match(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                    struct nai_err *err);

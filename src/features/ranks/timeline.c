@@ -3,9 +3,7 @@
 
 #include "features/export/command.h"
 
-#include <string.h>
-
-/* So much lies before the first trace begins, for what is recorded earlier. */
+/* So much lies before the first trace, or its first operation of a GPU, for what is recorded earlier. */
 static const int64_t BEFORE_NS = 1000000000;
 
 /* A source, and what is known of its clock. */
@@ -23,6 +21,8 @@ static void trace_free(struct trace *t) { nai_arena_free(&t->arena); }
 /* The rank whose clock most others are compared with, the first of equals; NAI_NO_RANK for none. */
 static uint32_t common_reference(const struct nai_ranks *r) {
   uint32_t best = NAI_NO_RANK, most = 0;
+  if (r->source_count == 1) /* has one clock, whatever its ranks have in common */
+    return 0;
   for (uint32_t of = 0; of < r->rank_count; of++) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->rank_count; i++)
@@ -44,12 +44,17 @@ static const struct nai_job_rank *clock_of(const struct nai_ranks *r, uint32_t s
 }
 
 /* The only rank's, else the trace's name. */
-static const char *label_of(const struct nai_ranks *r, uint32_t source) {
-  const char *slash = strrchr(r->sources[source].path, '/'), *label = NULL;
+static int put_label(struct nai_buf *out, const struct nai_ranks *r, uint32_t source, struct nai_err *err) {
+  const struct nai_job_rank *only = NULL;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < r->rank_count; i++)
     if (r->ranks[i].source == source)
-      label = !label ? r->ranks[i].label : slash && slash[1] ? slash + 1 : r->sources[source].path;
-  return label;
+      only = &r->ranks[i], count++;
+  if (count == 1)
+    nai_buf_puts(out, only->label);
+  else
+    nai_ranks_put_name(out, r->sources[source].path);
+  return nai_buf_check(out, err);
 }
 
 /* --- collectives -------------------------------------------------------------------------------- */
@@ -65,7 +70,8 @@ static int add_call(struct trace *t, const struct nai_rank_group *group, uint32_
   if (t->kernels.oom)
     return nai_err_nomem(err);
   NAI_TRY(NAI_ROOM(t->collectives, t->capacity, i, &t->arena, err));
-  t->collectives[i] = (struct nai_export_collective){.flow = flow,
+  t->collectives[i] = (struct nai_export_collective){.end = call->end,
+                                                     .flow = flow,
                                                      .wait_ns = t->r->whats[call->what].together ? wait : -1,
                                                      .last_rank = last == NAI_NO_RANK ? NULL : t->r->ranks[last].label};
   return NAI_OK;
@@ -97,16 +103,39 @@ static int put_trace(struct nai_buf *out, struct nai_ranks *r, uint32_t source, 
   return nai_cmd_put_timeline(out, r->sources[source].run, &how, err);
 }
 
-static int put_traces(struct nai_buf *out, struct nai_ranks *r, uint32_t reference, int64_t shift,
-                      struct nai_err *err) {
-  uint32_t count = 0;
+/* Added to all times, so that none is negative. */
+static int64_t shift_of(const struct nai_ranks *r, uint32_t reference) {
+  int64_t shift = 0;
   for (uint32_t source = 0; source < r->source_count; source++) {
     const struct nai_job_rank *clock = clock_of(r, source, reference);
     if (!clock)
       continue;
+    int64_t before = (clock == &r->ranks[reference] ? 0 : clock->ahead) - r->sources[source].first_ns;
+    shift = before > shift ? before : shift;
+  }
+  return shift + BEFORE_NS;
+}
+
+uint32_t nai_ranks_on_timeline(const struct nai_ranks *r) {
+  uint32_t reference = common_reference(r), count = 0;
+  for (uint32_t source = 0; reference != NAI_NO_RANK && source < r->source_count; source++)
+    count += clock_of(r, source, reference) != NULL;
+  return count;
+}
+
+int nai_ranks_put_timeline(struct nai_buf *out, struct nai_ranks *r, struct nai_err *err) {
+  uint32_t reference = common_reference(r), shown = nai_ranks_on_timeline(r), count = 0;
+  if (!shown || (shown == 1 && r->source_count > 1))
+    return nai_err_set(err, NAI_EINPUT, "no timeline: the ranks have no collectives in common that tell their clocks");
+  for (uint32_t source = 0; source < r->source_count; source++) {
+    const struct nai_job_rank *clock = clock_of(r, source, reference);
+    if (!clock)
+      continue;
+    NAI_SCOPED(nai_buf) label = {0};
+    NAI_TRY(put_label(&label, r, source, err));
     bool is_reference = clock == &r->ranks[reference];
     struct nai_export_place place = {
-        .number = count++, .label = label_of(r, source), .reference = is_reference, .shift = shift};
+        .number = count++, .label = nai_buf_str(&label), .reference = is_reference, .shift = shift_of(r, reference)};
     if (!is_reference) {
       place.offset = clock->ahead;
       place.middle = clock->middle;
@@ -116,22 +145,4 @@ static int put_traces(struct nai_buf *out, struct nai_ranks *r, uint32_t referen
     NAI_TRY(put_trace(out, r, source, &place, err));
   }
   return NAI_OK;
-}
-
-int nai_ranks_put_timeline(uint32_t *shown, struct nai_buf *out, struct nai_ranks *r, struct nai_err *err) {
-  uint32_t reference = common_reference(r);
-  int64_t shift = 0;
-  *shown = 0;
-  for (uint32_t source = 0; reference != NAI_NO_RANK && source < r->source_count; source++) {
-    const struct nai_job_rank *clock = clock_of(r, source, reference);
-    *shown += clock != NULL;
-    if (clock && clock != &r->ranks[reference] && clock->ahead > shift)
-      shift = clock->ahead;
-  }
-  if (!*shown || (*shown == 1 && r->source_count > 1))
-    return nai_err_set(err, NAI_EINPUT, "no timeline: the ranks have no collectives in common that tell their clocks");
-  if (*shown > NAI_EXPORT_MAX_PLACES)
-    return nai_err_set(err, NAI_EUSAGE, "a timeline holds %d traces: give it those of the ranks that matter",
-                       NAI_EXPORT_MAX_PLACES);
-  return put_traces(out, r, reference, shift + BEFORE_NS, err);
 }

@@ -3,8 +3,8 @@
 
 #include "features/ranks/ranks.h"
 
-/* Everything of the traces whose clocks are known, as a Perfetto file: times by the clock of one rank, a flow per
- * matched collective. `shown`: how many these are. NAI_EINPUT for none, NAI_EUSAGE for more than NAI_EXPORT_MAX_PLACES.
- */
-NAI_MUST_CHECK int nai_ranks_put_timeline(uint32_t *shown, struct nai_buf *out, struct nai_ranks *ranks,
-                                          struct nai_err *err);
+/* How many traces have clocks that are known against one rank's. */
+uint32_t nai_ranks_on_timeline(const struct nai_ranks *ranks);
+/* Everything of these, at most NAI_EXPORT_MAX_PLACES, as a Perfetto file: times by the clock of that rank, a flow per
+ * matched collective. NAI_EINPUT when the clocks of no two traces can be compared. */
+NAI_MUST_CHECK int nai_ranks_put_timeline(struct nai_buf *out, struct nai_ranks *ranks, struct nai_err *err);

@@ -9,12 +9,12 @@
 #define SETS "CUPTI_ACTIVITY_KIND_MEMSET"
 #define RANGES "NVTX_EVENTS"
 
-/* A report without `tables` that is no table of this program never has data here: graphics. */
 #define TABLE(name_, title_, table_, ...)                                                                       \
   {                                                                                                             \
     .name = name_, .title = title_, .lacks = "NCCL kernel", .is_table = {table_}, .make = nai_stats_make_table, \
     __VA_ARGS__                                                                                                 \
   }
+/* A report without `tables` that is no table of this program never has data here. */
 #define GRAPHICS(old_, name_, title_, lacks_) \
   { .old = old_, .name = name_, .title = title_, .lacks = lacks_ }
 

@@ -228,8 +228,10 @@ static const char *file_path(struct job *job, const struct request *request, con
                              enum nai_stats_kind kind) {
   NAI_SCOPED(nai_buf) path = {0};
   size_t len = strlen(job->source);
+  while (len > 1 && job->source[len - 1] == '/')
+    len--;
   const char *dot = strrchr(job->source, '.'), *slash = strrchr(job->source, '/');
-  if (dot && (!slash || dot > slash))
+  if (dot && (!slash || dot > slash) && !nai_fs_is_dir(job->source))
     len = (size_t)(dot - job->source);
   if (strcmp(output, ".") == 0)
     nai_buf_put(&path, job->source, len);

@@ -318,25 +318,29 @@ static void write_kind(struct writer *w) {
 }
 
 /* Those of the report that were asked for. */
-static void choose_columns(struct nai_stats_column shown[NAI_STATS_MAX_SHOWN + 1],
-                           const struct nai_stats_report *report, const struct nai_stats_rows *rows,
-                           const struct nai_stats_format *format, bool old) {
+static int choose_columns(struct nai_stats_column shown[NAI_STATS_MAX_SHOWN + 1], const struct nai_stats_report *report,
+                          const struct nai_stats_rows *rows, const struct nai_stats_format *format, bool old,
+                          struct nai_err *err) {
   const struct nai_stats_column *own = old && report->old_columns ? report->old_columns : report->columns;
   int count = 0, place = 0;
   for (const struct nai_stats_column *c = rows->columns ? rows->columns : own; c->name; c++) {
-    if ((c->quartile && !rows->quartiles) || count == NAI_STATS_MAX_SHOWN)
+    if (c->quartile && !rows->quartiles)
       continue;
     int width = place < format->width_count ? format->width[place] : -1;
     place++;
-    if (width)
-      shown[count++] = *c;
+    if (!width)
+      continue;
+    if (count == NAI_STATS_MAX_SHOWN)
+      return nai_err_set(err, NAI_EUSAGE, "report %s has more than %d columns", report->name, NAI_STATS_MAX_SHOWN);
+    shown[count++] = *c;
   }
+  return NAI_OK;
 }
 
 int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, const struct nai_stats_options *options,
                     struct nai_stats_rows *rows, const struct nai_stats_format *format, struct nai_err *err) {
   struct nai_stats_column columns[NAI_STATS_MAX_SHOWN + 1] = {0};
-  choose_columns(columns, report, rows, format, options->old);
+  NAI_TRY(choose_columns(columns, report, rows, format, options->old, err));
   struct writer w = {.out = out,
                      .columns = columns,
                      .name = options->old ? report->old : report->name,
@@ -348,7 +352,7 @@ int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, 
     w.scale[unit] = format->scale[unit] ? format->scale[unit] : nai_stats_scale_default((enum nai_stats_unit)unit);
   write_kind(&w);
   nai_buf_putc(out, '\n');
-  int rc = nai_buf_check(&w.cell, err);
+  bool oom = w.cell.oom || rows->scratch.oom || rows->stack.oom;
   nai_buf_free(&w.cell);
-  return rc ? rc : nai_buf_check(out, err);
+  return oom ? nai_err_nomem(err) : nai_buf_check(out, err);
 }

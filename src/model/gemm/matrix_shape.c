@@ -199,7 +199,7 @@ static bool elementwise_of(struct nai_matrix_shape *out, const struct nai_sizes 
     if (__builtin_mul_overflow(out->m, result[d], &out->m))
       return false;
   out->values += (double)out->m;
-  return out->m > 1;
+  return out->m > 1 && out->values < 0x1p63; /* tables count them in 64 bits */
 }
 
 bool nai_matrix_shape_of(struct nai_matrix_shape *out, const char *name, const struct nai_sizes *sizes) {

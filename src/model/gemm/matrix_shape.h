@@ -21,9 +21,9 @@ bool nai_sizes_read(struct nai_sizes *out, const char *text);
 struct nai_matrix_shape {
   int64_t batch, m, n, k;
   bool attention, elementwise;
-  double
-      flop; /* floating-point operations: 2 per multiplication and addition; attention without a mask; 0 elementwise */
-  double values; /* that must be read or written at least once */
+  /* floating-point operations: 2 per multiplication and addition; attention without a mask; 0 elementwise */
+  double flop;
+  double values; /* that must be read or written at least once; of elementwise operations below 2^63 */
 };
 /* Whether a range of that name is an operation whose sizes tell what it multiplies or moves. What such an operation has
  * inside is part of it. */
