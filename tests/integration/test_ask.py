@@ -337,6 +337,9 @@ class Search(unittest.TestCase):
         found = self.matches(directory, "a")
         self.assertEqual({r["kind"] for r in found}, {"kernel", "call", "range"} | ({"copy"} & {r["kind"] for r in found}))
         self.assertEqual([int(r["start_ns"]) for r in found], sorted(int(r["start_ns"]) for r in found))
+        long, = raw_column(directory, "select kernel_name from kernels where kernel_name <> short_name order by length(kernel_name) desc limit 1")
+        for words, name in (((), raw_column(directory, f"select short_name from kernels where kernel_name = '{long}'")[0]), (("--format", "csv"), long)):
+            self.assertIn(name, run("search", directory, long, "--in", "kernels", "--limit", "1", *words).stdout)  # in a table the short one
         text = run("search", directory, "a", "--limit", "3").stdout.splitlines()
         self.assertEqual((len(text), text[-1]), (5, f"{len(found)} matches, 3 shown"))
         self.assertEqual(run("search", directory, "no such name").stdout.splitlines()[-1], "0 matches, 0 shown")
@@ -454,6 +457,12 @@ class Explain(unittest.TestCase):
             self.assertNotIn("total_ns", self.explain(directory, cause))
             for text in texts:
                 self.assertIn(cause, text)
+        labels = raw_column(directory, "select distinct cause || '=' || label(cause) from idle_causes where label(cause) <> cause")
+        self.assertGreater(len(labels), 2)
+        for cause, label in (pair.split("=") for pair in labels):  # by the word of reports: the same rows
+            rows, named = ([b["rows"] for b in json.loads(self.explain(directory, what, "--format", "json"))["blocks"][1:]] for what in (cause, label))
+            self.assertTrue(rows[0])
+            self.assertEqual(named, rows)
         self.assertIn("nothing is called", run("explain", "-", "host_codes").stderr)
         for typo, meant in (("kernls", "kernels"), ("exposed-copi", "exposed-copy")):
             for source in ("-", directory):

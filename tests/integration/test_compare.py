@@ -605,6 +605,11 @@ class Comparability(unittest.TestCase):
         other = edited(trace("loop", "--seed", 11), "UPDATE TARGET_INFO_GPU SET name = 'Another GPU'")
         self.refused(runs("loop", BASE[:1]), [other], "gpu_model")
         self.refused([trace("training")], [trace("eight-gpus")], "gpu_count")
+        unknown = edited(trace("loop", "--seed", 11), "UPDATE TARGET_INFO_GPU SET name = NULL")
+        for base, new, where in ((unknown, other, "base"), (other, unknown, "new run")):
+            report, _, _ = compared([base], [new])
+            reason, = (c["reason"] for c in report["comparability"] if c["check"] == "gpu_model")
+            self.assertEqual(reason, f"the GPU model is not recorded in the {where}")
 
     def test_a_missing_rank(self):
         """All of one process's GPU work is gone from the second capture."""

@@ -161,7 +161,7 @@ class Answers(unittest.TestCase):
 
     def test_frames_are_steps(self):
         self.assertIn("A step takes", self.said("steps-jitter", "how fast is one frame"))
-        self.assertIn("/s)", self.said("steps-jitter", "what is the frame rate"))
+        self.assertIn("/s on average)", self.said("steps-jitter", "what is the frame rate"))
         self.assertIn("stands out most", self.said("steps", "why are some frames slow"))
 
     def test_ranges_are_no_kernels(self):
@@ -223,6 +223,37 @@ class Answers(unittest.TestCase):
             answer = ask(artifacts(name), "what should I fix first")
             found = [v["value"] for f in answer["facts"] if f["table"] == "findings" for v in f["values"] if v["column"] == "id"]
             self.assertEqual(found[:len(losses)], [row[0] for row in losses], name)
+
+    def test_what_lies_around_the_work(self):
+        """Before and after it the parts of the capture's time add up to what is said; how long a program runs is the session."""
+        truth = Truth(trace("pause"))
+        first, last = min(op[1] for op in truth.operations()), max(op[2] for op in truth.operations())
+        session, = truth.db.execute("select duration from ANALYSIS_DETAILS").fetchone()
+        for question, expected in (("why does it take so long to start", first), ("what does the program do after the GPU work", session - last),
+                                   ("how long does the program run", session), ("how long is the capture", last - first)):
+            with self.subTest(question):
+                value, slack = first_number(self.said("pause", question))
+                self.assertAlmostEqual(value, expected, delta=slack)
+
+    def test_what_holds_a_finding_is_named_by_its_title(self):
+        place = artifacts("collectives-skewed")
+        inner, rule, outer = json.loads(run("sql", place, "select f.title, o.id, o.title from findings f join findings o on o.id = f.part_of limit 1", "--format", "json").stdout)["rows"][0]
+        texts = [fact["text"] for fact in ask(place, "is NCCL overlapped")["facts"] + ask(place, "which GPU is the straggler")["facts"] if fact["text"].startswith(inner)]
+        self.assertTrue(texts)
+        for text in texts:
+            self.assertIn(f'contained in "{outer}"', text)
+            self.assertNotIn(rule, text)
+
+    def test_ranges_without_kernels(self):
+        name, = json.loads(run("sql", artifacts("nvtx-only"), "select range_name from nvtx_ranges limit 1", "--format", "json").stdout)["rows"][0]
+        said = self.said("nvtx-only", f'how long is "{name}"')
+        self.assertIn("of CPU time in", said)
+        self.assertNotIn("kernel", said)
+
+    def test_repetitions_where_no_steps_are(self):
+        place = artifacts("layers")
+        units = json.loads(run("sql", place, "select kernel_count from repeating_units", "--format", "json").stdout)["rows"]
+        self.assertIn(f"A repetition of {units[0][0]} kernels takes ", self.said("layers", "how long is a step"))
 
     def test_one_and_none(self):
         for name in ("pause", "minimal", "empty", "nvtx-only"):
@@ -297,6 +328,8 @@ class Printing(unittest.TestCase):
         text = run("ask", place, "why is my GPU idle", "--check", "1. Idle for 29.6 ms [F1], of 77 ms [F1].\nThat is 53.9 %. So says [F99\x1b[31m].\n[F99] too.").stdout
         self.assertEqual(text, "Numbers\n  29.6 ms: supported; it is in F1\n  77 ms: not in the cited facts\n  53.9 %: no fact is cited; it is in F1\n"
                                "  31: no fact is cited\n  [F99]: cites a fact that the answer does not have\n1 of 5 supported\n")
+        done = run("ask", place, "why is my GPU idle", "--check", "GPU 0 is idle for 29.6 ms [F1], GPU 4711 is not [F1].").stdout
+        self.assertEqual(done, "Numbers\n  29.6 ms: supported; it is in F1\n  4711: not in the cited facts\n1 of 2 supported\n")
         self.assertEqual(run("ask", place, "why is my GPU idle", "--check", "Nothing.").stdout, "Numbers\n  none\n0 of 0 supported\n")
 
     def test_what_is_proposed_works(self):
@@ -462,7 +495,7 @@ class Numbers(unittest.TestCase):
         truth, place = Truth(trace("training")), artifacts("training")
         name, sms, memory = truth.db.execute("select name, smCount, totalMemory from TARGET_INFO_GPU").fetchone()
         self.assertIn(name, ask(place, "which GPU is this")["answer"][0]["text"])
-        self.assertTrue(ask(place, "how many SMs does it have")["answer"][0]["text"].startswith(f"{sms} SMs"))
+        self.assertTrue(ask(place, "how many SMs does it have")["answer"][0]["text"].startswith(f"GPU 0 has {sms} SMs"))
         self.assertAlmostEqual(first_number(ask(place, "how much memory does the GPU have")["answer"][0]["text"])[0], memory, delta=memory / 1000)
         version = truth.db.execute("select value from META_DATA_EXPORT where name = 'EXPORT_PRODUCT_VERSION'").fetchone()[0]
         self.assertIn(version, ask(place, "which version of nsys")["answer"][0]["text"])

@@ -34,7 +34,8 @@ enum {
 };
 static const char findings[] =
     "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
-    "recommendation, part_of, share_of, iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
+    "recommendation, coalesce((select min(f.title) from findings f where f.id = findings.part_of), part_of), "
+    "share_of, iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
     "when 'step' then 'per step' when 'unit' then 'per repetition' else 'of the window' end from findings where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
@@ -73,7 +74,7 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
     nai_buf_printf(out, " %s", nai_query_cell_text(found, row, F_SIMULATED_OF));
   }
   if (!nai_query_cell(found, row, F_PART_OF)->null)
-    nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));
+    nai_buf_printf(out, ", contained in \"%s\"", nai_query_cell_text(found, row, F_PART_OF));
 }
 
 static void add_finding(const struct nai_asking *asking, const struct nai_query_rows *found, int64_t row) {

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A sentence, with what cites behind its full stop. */
 struct sentence {
@@ -52,6 +53,13 @@ static struct sentence next_sentence(const char *from) {
 static bool is_marker(const struct nai_number *n, const struct sentence *s) {
   const char *first = s->text + strspn(s->text, " \n*-#");
   return n->text == first && n->kind == NAI_NUMBER_PLAIN && (n->text[n->len] == '.' || n->text[n->len] == ')');
+}
+
+/* The 0 of "GPU 0" names a GPU. */
+static bool is_gpu(const struct nai_number *n, const char *text) {
+  static const char gpu[] = "GPU ";
+  size_t before = (size_t)(n->text - text), len = sizeof gpu - 1;
+  return n->kind == NAI_NUMBER_PLAIN && before >= len && strncasecmp(n->text - len, gpu, len) == 0;
 }
 
 static bool stands_in(const struct nai_number *number, const char *text) {
@@ -133,6 +141,8 @@ static bool visit_sentence(const struct sentence *s, const char *question, const
     claim.text = s->text + (number.text - copy);
     claim.len = number.len;
     claim.found = facts_with(&number, answer, facts);
+    if (claim.found && is_gpu(&number, copy)) /* one that no fact has is a claim */
+      continue;
     claim.verdict = judge(&claim, &number, question);
     visit(context, &claim);
   }

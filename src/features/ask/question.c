@@ -37,7 +37,8 @@ static bool say_lack(const struct nai_asking *asking, const struct nai_query_row
   const char *missing = strstr(detail, "not available: "), *record = nai_intents_recording(asking->intents, need->text);
   nai_answer_say(asking, where, NULL,
                  nai_arena_printf(asking->arena, "%s: the trace has no %s%s%s.", begin, label,
-                                  missing ? ", and so not " : "", missing ? missing + strlen("not available: ") : ""));
+                                  missing ? ", and so nothing on " : "",
+                                  missing ? missing + strlen("not available: ") : ""));
   if (record)
     nai_answer_say(asking, &asking->answer->limits, NULL,
                    nai_arena_printf(asking->arena, "To have it in the next trace: %s", record));

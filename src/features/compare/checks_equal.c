@@ -132,7 +132,7 @@ static int check_equal(struct nai_comparison *c, const struct equal *equal, stru
   bool agrees[NAI_SIDES];
   for (int s = 0; s < NAI_SIDES; s++)
     NAI_TRY(nai_check_describe(&check.says[s], &agrees[s], c, s, equal->describe, err));
-  bool known = check.says[NAI_BASE] && check.says[NAI_CANDIDATE];
+  bool base_known = check.says[NAI_BASE], known = base_known && check.says[NAI_CANDIDATE];
   for (int s = 0; s < NAI_SIDES; s++)
     check.says[s] = check.says[s] ? check.says[s] : "none";
   if (agrees[NAI_BASE] && agrees[NAI_CANDIDATE] && strcmp(check.says[NAI_BASE], check.says[NAI_CANDIDATE]) == 0)
@@ -142,6 +142,9 @@ static int check_equal(struct nai_comparison *c, const struct equal *equal, stru
     if (check.level == NAI_CHECK_SOFT || check.code == NAI_CHECK_STEP_METHOD)
       return NAI_OK;
     check.level = NAI_CHECK_SOFT;
+    if (check.code == NAI_CHECK_GPU_MODEL)
+      check.reason =
+          base_known ? "the GPU model is not recorded in the new run" : "the GPU model is not recorded in the base";
   }
   return nai_check_add(c, check, err);
 }

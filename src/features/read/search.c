@@ -139,8 +139,9 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
   put_pattern(&expression, operands[1], args->regex);
   put_parts(&parts, args);
   nai_buf_printf(&sql,
-                 "select kind, start_ns, duration_ns, device_id, stream_id, pid, tid, name, path from (%s) order by "
+                 "select kind, start_ns, duration_ns, device_id, stream_id, pid, tid, %s, path from (%s) order by "
                  "start_ns, kind, end_ns, device_id, stream_id, tid, name",
+                 ask->format == NAI_ROWS_TABLE ? "iif(kind = 'kernel', short_name(name), name) as name" : "name",
                  nai_buf_str(&parts));
   NAI_TRY(expression.oom || parts.oom ? nai_err_nomem(err) : nai_buf_check(&sql, err));
   const struct nai_query_parameter parameters[] = {
