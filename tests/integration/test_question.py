@@ -171,8 +171,9 @@ class Answers(unittest.TestCase):
         rows = json.loads(run("sql", artifacts("shapes"), "select theoretical_occupancy_pct, short_name(kernel_name) from kernel_shape where "
                               "theoretical_occupancy_pct is not null", "--format", "json").stdout)["rows"]
         self.assertGreater(len({row[0] for row in rows}), 1)
-        for word, extreme in (("lowest", min), ("highest", max)):
-            pct, of, name = re.search(r"(\S+) % is the (\w+) theoretical occupancy, of (.+?) on GPU", self.said("shapes", f"which kernel has the {word} occupancy")).groups()
+        for word, extreme, question in (("lowest", min, "which kernel has the lowest occupancy"), ("highest", max, "which kernel has the highest occupancy"),
+                                        ("lowest", min, "worst occupancy, at most 5")):
+            pct, of, name = re.search(r"(\S+) % is the (\w+) theoretical occupancy, of (.+?) on GPU", self.said("shapes", question)).groups()
             wanted = extreme(row[0] for row in rows)
             self.assertEqual((of, float(pct)), (word, round(wanted, 1)))
             self.assertIn(name, [row[1] for row in rows if row[0] == wanted])
