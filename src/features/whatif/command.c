@@ -144,8 +144,8 @@ struct answer {
 /* The last one only where communication kernels are not matched. */
 static const char *const caveats[] = {
     "Whether the program can do without a wait or a copy is not recorded.",
-    "The host keeps its speed, kernels and copies theirs where they begin to overlap, and launch queues hold 1,024 "
-    "operations.",
+    ("The host keeps its speed, kernels and copies theirs where they begin to overlap, and launch queues hold 1,024 "
+     "operations."),
     "Dependencies between threads are not known: the time between a thread's calls stays.",
     "Collectives with ranks that are not in the trace, or not matched, take as long as recorded, waiting included."};
 enum { CAVEATS = sizeof caveats / sizeof *caveats };

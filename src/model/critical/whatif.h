@@ -46,7 +46,7 @@ struct nai_whatif {
 /* Needs the parts DEPENDENCIES, STEPS, NVTX_TREE and EVIDENCE, and what critical_path reads. The arena outlives it.
  * Of more than `most` calls and operations as many successive repetitions as hold that many are replayed, those that
  * take on average what all do; without three such everything is refused. */
-enum { NAI_WHATIF_ALL = UINT32_MAX };
+#define NAI_WHATIF_ALL UINT32_MAX
 NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_model *model, uint32_t most,
                                     struct nai_arena *arena, struct nai_err *err);
 /* How many operations or calls that are replayed a change is about. */
