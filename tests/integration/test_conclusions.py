@@ -702,7 +702,10 @@ class WhatExpertsAskFirst(unittest.TestCase):
 
     def test_time_of_the_host_begins_with_a_function(self):
         for said in each(real("mordred_2021")):
-            self.assertIn("**Start with `getc`**", said.advice)
+            self.assertIn("**Give it its input**: `getc`", said.advice)
+            self.assertNotIn("Start with `", said.advice)
+        for said in each(real("unified_memory")):
+            self.assertIn("**Start with `pthread_join`**", said.advice)
         self.assertNotIn("Start with `", generated("shapes").advice)  # no samples
 
     def test_copies_that_need_not_be(self):
