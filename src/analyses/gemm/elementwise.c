@@ -87,23 +87,17 @@ static void set_rates(struct ELEMENTWISE_SHAPES_row *row, const struct nai_model
 }
 
 static void put(struct nai_table *out, const struct nai_model *m, const struct moved *group, uint32_t n) {
-  int64_t kernels = 0, total = 0;
-  uint32_t longest = group->run->longest;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t kernel = group[i].run->longest;
-    int64_t more = nai_kernel_ns(m, kernel) - nai_kernel_ns(m, longest);
-    kernels += group[i].run->kernels;
-    total += group[i].run->ns;
-    if (more > 0 || (!more && nai_at(&m->kernels.start_ns, kernel) < nai_at(&m->kernels.start_ns, longest)))
-      longest = kernel;
-  }
+  struct nai_gemm_run sum = *group->run;
+  for (uint32_t i = 1; i < n; i++)
+    nai_gemm_run_add(&sum, m, group[i].run);
   struct ELEMENTWISE_SHAPES_row row =
       NAI_ROW(ELEMENTWISE_SHAPES, .device_id = nai_model_device(m, group->run->gpu),
               .op = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, group->kind->name),
               .elements = group->kind->shape.m, .values = (int64_t)group->kind->shape.values, .count = n,
-              .kernel_count = kernels, .total_time_ns = total, .longest_kernel = nai_model_kernel_name(m, longest),
-              .longest_start_ns = nai_at(&m->kernels.start_ns, longest),
-              .longest_end_ns = nai_at(&m->kernels.end_ns, longest));
+              .kernel_count = sum.kernels, .total_time_ns = sum.ns,
+              .longest_kernel = nai_model_kernel_name(m, sum.longest),
+              .longest_start_ns = nai_at(&m->kernels.start_ns, sum.longest),
+              .longest_end_ns = nai_at(&m->kernels.end_ns, sum.longest));
   set_rates(&row, m, group);
   ELEMENTWISE_SHAPES_add(out, &row);
 }

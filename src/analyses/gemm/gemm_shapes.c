@@ -93,29 +93,24 @@ static double waves_of(const struct nai_model *m, uint32_t gpu, uint32_t kernel)
 
 static void put_shape(struct nai_table *out, const struct nai_model *m, const struct item *items, uint32_t n) {
   const struct nai_matrix_shape *s = &items->kind->shape;
-  int64_t kernels = 0, total = 0;
-  uint32_t longest = items->run->longest;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t kernel = items[i].run->longest;
-    int64_t more = nai_kernel_ns(m, kernel) - nai_kernel_ns(m, longest);
-    kernels += items[i].run->kernels;
-    total += items[i].run->ns;
-    if (more > 0 || (!more && nai_at(&m->kernels.start_ns, kernel) < nai_at(&m->kernels.start_ns, longest)))
-      longest = kernel;
-  }
-  struct GEMM_SHAPES_row row = NAI_ROW(
-      GEMM_SHAPES, .device_id = nai_model_device(m, items->run->gpu),
-      .op = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name), .batch = s->batch, .m = s->m,
-      .n = s->n, .k = s->k, .count = n, .kernel_count = kernels, .total_time_ns = total, .flop_per_op = s->flop,
-      .longest_kernel = nai_model_kernel_name(m, longest), .wave_efficiency_pct = waves_of(m, items->run->gpu, longest),
-      .longest_start_ns = nai_at(&m->kernels.start_ns, longest), .longest_end_ns = nai_at(&m->kernels.end_ns, longest));
+  struct nai_gemm_run sum = *items->run;
+  for (uint32_t i = 1; i < n; i++)
+    nai_gemm_run_add(&sum, m, items[i].run);
+  struct GEMM_SHAPES_row row =
+      NAI_ROW(GEMM_SHAPES, .device_id = nai_model_device(m, items->run->gpu),
+              .op = nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name), .batch = s->batch, .m = s->m,
+              .n = s->n, .k = s->k, .count = n, .kernel_count = sum.kernels, .total_time_ns = sum.ns,
+              .flop_per_op = s->flop, .longest_kernel = nai_model_kernel_name(m, sum.longest),
+              .wave_efficiency_pct = waves_of(m, items->run->gpu, sum.longest),
+              .longest_start_ns = nai_at(&m->kernels.start_ns, sum.longest),
+              .longest_end_ns = nai_at(&m->kernels.end_ns, sum.longest));
   if (items->dtype >= 0) {
     row.dtype = nai_dtype_name((enum nai_dtype)items->dtype);
     row.aligned = aligned(items);
     row.bytes_per_op = s->values * nai_gemm_value_bytes(items->dtype);
   }
-  if (total > 0)
-    row.achieved_tflops = s->flop * n / (double)total / 1e3;
+  if (sum.ns > 0)
+    row.achieved_tflops = s->flop * n / (double)sum.ns / 1e3;
   set_roofline(&row, m, items);
   GEMM_SHAPES_add(out, &row);
 }

@@ -1,10 +1,9 @@
 /* nsys-ai stats: the reports of `nsys stats`. */
-#include "features/stats/stats.h"
+#include "features/stats/request.h"
 
 #include "base/escape.h"
 #include "base/fs.h"
 #include "base/sandbox.h"
-#include "base/text.h"
 #include "command/command.h"
 #include "rundir/run.h"
 #include "trace/trace/trace.h"
@@ -91,121 +90,6 @@ static const char *item(const struct items *items, size_t n, const char *otherwi
   return items->count == 0 ? otherwise : items->at[n < items->count ? n : items->count - 1];
 }
 
-struct request {
-  const char *name, *arguments;    /* as typed: "base:mangled" or "" */
-  const char *start, *end, *range; /* of its own filter; NULL: not said */
-  const struct nai_stats_report *report;
-  struct nai_stats_options options;
-};
-
-static int unknown_report(const char *name, struct nai_err *err) {
-  const char *names[MAX_ITEMS];
-  size_t count = 0;
-  while ((names[count] = nai_stats_names(count, "")))
-    count++;
-  const char *near = nai_text_suggest(name, names, count);
-  return nai_err_set(err, NAI_EUSAGE, "Report '%s' could not be found.%s%s%s", name, near ? " Did you mean '" : "",
-                     near ? near : "", near ? "'?" : "");
-}
-
-static bool is_number(const char *word) {
-  word += *word == '-';
-  return *word && strlen(word) < 10 && strspn(word, "0123456789") == strlen(word);
-}
-
-/* Whether it is one of the report's own, NAME=N. */
-static bool read_number(struct request *request, const char *word) {
-  for (int i = 0; i < 2 && request->report->arguments[i].name; i++) {
-    const struct nai_stats_argument *argument = &request->report->arguments[i];
-    size_t len = strlen(argument->name);
-    if (strncmp(word, argument->name, len) != 0 || word[len] != '=' || !is_number(word + len + 1))
-      continue;
-    request->options.number[i] = strtoll(word + len + 1, NULL, 10);
-    return request->options.number[i] >= argument->least && request->options.number[i] <= argument->most;
-  }
-  return false;
-}
-
-/* Whether it is one of the words that only this program knows. */
-static bool read_flag(struct request *request, const char *word) {
-  for (int i = 0; i < NAI_STATS_FLAGS && request->report->flags[i]; i++)
-    if (strcmp(word, request->report->flags[i]) == 0)
-      return request->options.flag[i] = true;
-  if (strcmp(word, "quartiles") == 0 && nai_stats_has_quartiles(request->report))
-    return request->options.quartiles = true;
-  return false;
-}
-
-/* Whether it is of the filter that rules have. */
-static bool read_window(struct request *request, const char *word) {
-  const struct {
-    const char *key, **value;
-  } keys[] = {{"start=", &request->start}, {"end=", &request->end}, {"nvtx=", &request->range}};
-  for (size_t k = 0; k < sizeof keys / sizeof *keys && request->report->window; k++)
-    if (strncmp(word, keys[k].key, strlen(keys[k].key)) == 0) {
-      *keys[k].value = word + strlen(keys[k].key);
-      return true;
-    }
-  return false;
-}
-
-static char *find_word(char *words, const char *word) {
-  const char *first = word + 1; /* without the colon before it */
-  return strncmp(words, first, strlen(first)) == 0 ? words : strstr(words, word);
-}
-
-/* A name may hold colons: it is the last argument. */
-static int read_name(struct request *request, char *words, struct nai_err *err) {
-  if (!request->report->about)
-    return NAI_OK;
-  char *name = find_word(words, ":name=");
-  name = name ? name : find_word(words, ":match=");
-  if (!name && request->report->about == NAI_STATS_MAY_HAVE_NAME)
-    return NAI_OK;
-  if (!name)
-    return nai_err_set(err, NAI_EUSAGE, "Report '%s' needs an argument: %s:name=NAME", request->name, request->name);
-  request->options.name = strchr(name, '=') + 1;
-  *name = '\0';
-  return NAI_OK;
-}
-
-static int read_arguments(struct request *request, char *words, struct nai_err *err) {
-  char *rest = NULL;
-  NAI_TRY(read_name(request, words, err));
-  for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
-    if (request->report->named && strcmp(word, "base") == 0)
-      request->options.naming = NAI_STATS_BASE;
-    else if (request->report->named && strcmp(word, "mangled") == 0)
-      request->options.naming = NAI_STATS_MANGLED;
-    else if (request->report->ranged && !request->options.old && strcmp(word, "nvtx-name") == 0)
-      request->options.nvtx_name = true;
-    else if (request->report->rows && strncmp(word, "rows=", 5) == 0 && is_number(word + 5))
-      request->options.rows = strtoll(word + 5, NULL, 10);
-    else if (!read_flag(request, word) && !read_window(request, word) && !read_number(request, word))
-      return nai_err_set(err, NAI_EUSAGE, "Invalid argument passed to report '%s': unrecognized arguments: %s",
-                         request->name, word);
-  return NAI_OK;
-}
-
-static int read_request(struct request *request, const char *text, struct nai_arena *arena, struct nai_err *err) {
-  size_t len = strcspn(text, ":");
-  char *arguments = NULL;
-  request->name = nai_arena_printf(arena, "%.*s", (int)len, text);
-  request->arguments = text[len] ? text + len + 1 : "";
-  NAI_TRY(NAI_NEW(arguments, arena, strlen(text) + 1, err));
-  strcpy(arguments, request->arguments);
-  request->report = nai_stats_find(request->name);
-  if (!request->report)
-    return unknown_report(request->name, err);
-  request->options.rows = request->report->rows;
-  for (int i = 0; i < 2; i++)
-    request->options.number[i] = request->report->arguments[i].otherwise;
-  request->options.old = nai_stats_is_old(request->report, request->name);
-  NAI_TRY(read_arguments(request, arguments, err));
-  request->options.table = request->report->is_table[request->options.flag[0] && request->report->is_table[1]];
-  return NAI_OK;
-}
-
 /* --- where it goes ------------------------------------------------------------------------------------ */
 
 struct job {
@@ -224,7 +108,7 @@ static bool is_console(const char *output) { return strcmp(output, "-") == 0; }
 static bool is_program(const char *output) { return output[0] == '@'; }
 
 /* BASE_REPORT[_ARGUMENT...].EXTENSION */
-static const char *file_path(struct job *job, const struct request *request, const char *output,
+static const char *file_path(struct job *job, const struct nai_stats_request *request, const char *output,
                              enum nai_stats_kind kind) {
   NAI_SCOPED(nai_buf) path = {0};
   size_t len = strlen(job->source);
@@ -268,7 +152,7 @@ static bool has_tables(const struct nai_stats_source *source, const struct nai_s
   return any && (!report->second || nai_stats_table(source, report->second, 0));
 }
 
-static int pipe_report(struct nai_stats_program *program, const char *words, const struct request *request,
+static int pipe_report(struct nai_stats_program *program, const char *words, const struct nai_stats_request *request,
                        const struct nai_stats_format *format, struct nai_stats_rows *rows, struct nai_err *err) {
   NAI_SCOPED(nai_buf) text = {0};
   NAI_TRY(nai_stats_write(&text, request->report, &request->options, rows, format, err));
@@ -277,8 +161,9 @@ static int pipe_report(struct nai_stats_program *program, const char *words, con
 }
 
 /* `path`: of a file, a program behind its @, or NULL. */
-static int print_report(struct job *job, size_t n, const struct request *request, const struct nai_stats_format *format,
-                        const char *path, struct nai_stats_rows *rows, struct nai_err *err) {
+static int print_report(struct job *job, size_t n, const struct nai_stats_request *request,
+                        const struct nai_stats_format *format, const char *path, struct nai_stats_rows *rows,
+                        struct nai_err *err) {
   struct nai_cmd_output output;
   fflush(stdout);
   if (path && is_program(path))
@@ -295,14 +180,14 @@ static int skip(struct job *job, const char *why, struct nai_err *err) {
   return nai_arena_check(&job->arena, err);
 }
 
-static int skip_without_data(struct job *job, const struct request *request, struct nai_err *err) {
+static int skip_without_data(struct job *job, const struct nai_stats_request *request, struct nai_err *err) {
   return skip(
       job, nai_arena_printf(&job->arena, "SKIPPED: %s does not contain %s data.", job->source, request->report->lacks),
       err);
 }
 
 /* A report whose rows are there. */
-static int put_report(struct job *job, const struct request *request, size_t n, struct nai_stats_rows *rows,
+static int put_report(struct job *job, const struct nai_stats_request *request, size_t n, struct nai_stats_rows *rows,
                       struct nai_err *err) {
   const char *output = item(&job->outputs, n, "-"), *path = NULL;
   struct nai_stats_format format;
@@ -330,7 +215,8 @@ static int put_report(struct job *job, const struct request *request, size_t n, 
 }
 
 /* The report's own filter; times that are said go before those of the range. */
-static int read_own_filter(struct nai_stats_source *source, const struct request *request, struct nai_err *err) {
+static int read_own_filter(struct nai_stats_source *source, const struct nai_stats_request *request,
+                           struct nai_err *err) {
   NAI_SCOPED(nai_buf) note = {0}, times = {0};
   struct nai_stats_filter in_time;
   if (!request->start && !request->end && !request->range)
@@ -348,7 +234,8 @@ static int read_own_filter(struct nai_stats_source *source, const struct request
 }
 
 /* The rows; none of them and `absent` where SRC has nothing that the report is about. */
-static int make_rows(struct nai_stats_rows *rows, struct job *job, const struct request *request, struct nai_err *err) {
+static int make_rows(struct nai_stats_rows *rows, struct job *job, const struct nai_stats_request *request,
+                     struct nai_err *err) {
   rows->run = job->run;
   rows->quartiles = request->options.quartiles;
   if (!request->options.table) {
@@ -363,7 +250,7 @@ static int make_rows(struct nai_stats_rows *rows, struct job *job, const struct 
   return request->report->make(rows, &request->options, err);
 }
 
-static int run_report(struct job *job, const struct request *request, size_t n, struct nai_err *err) {
+static int run_report(struct job *job, const struct nai_stats_request *request, size_t n, struct nai_err *err) {
   NAI_SCOPED(nai_stats_source) source = {.arena = NAI_ARENA(NULL)};
   NAI_SCOPED(nai_stats_rows) rows = {.source = &source};
   say(job,
@@ -400,9 +287,9 @@ static void ask_common(struct items *reports) {
     reports->at[reports->count++] = common[i];
 }
 
-static int ask(struct request *request, const struct job *job, const char *text, struct nai_arena *arena,
+static int ask(struct nai_stats_request *request, const struct job *job, const char *text, struct nai_arena *arena,
                struct nai_err *err) {
-  NAI_TRY(read_request(request, text, arena, err));
+  NAI_TRY(nai_stats_read_request(request, text, arena, err));
   return request->options.table && (job->args->times || range_of(job->args))
            ? nai_err_set(err, NAI_EUSAGE, "Report '%s' is of the whole capture: it takes no filter", request->name)
            : NAI_OK;
@@ -410,7 +297,7 @@ static int ask(struct request *request, const struct job *job, const char *text,
 
 static int run_reports(struct job *job, struct nai_err *err) {
   for (size_t i = 0; i < job->reports.count; i++) {
-    struct request request = {0};
+    struct nai_stats_request request = {0};
     if (ask(&request, job, job->reports.at[i], &job->arena, err)) {
       fflush(stdout);
       fprintf(stderr, "ERROR: ");
@@ -483,9 +370,7 @@ static int read_lists(struct job *job, struct nai_err *err) {
 /* Whether a report is asked for that is a table, or one that is none. */
 static bool wants(const struct job *job, bool table) {
   for (size_t i = 0; i < job->reports.count; i++) {
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(job->reports.at[i], ":"), job->reports.at[i]);
-    const struct nai_stats_report *report = nai_stats_find(name);
+    const struct nai_stats_report *report = nai_stats_requested(job->reports.at[i]);
     if (report && (report->is_table[0] != NULL) == table)
       return true;
   }
@@ -541,68 +426,6 @@ static int run_source(struct job *job, const char *source, struct nai_err *err) 
   return rc;
 }
 
-static void put_arguments(struct nai_buf *out, const struct nai_stats_report *r) {
-  nai_buf_puts(out, r->named ? "; base, mangled" : "");
-  nai_buf_puts(out, r->ranged ? "; nvtx-name (not under the name of 2022)" : "");
-  nai_buf_puts(out, r->rows ? "; rows=N" : "");
-  nai_buf_puts(out, r->window ? "; start=NS; end=NS; nvtx=RANGE" : "");
-  for (int i = 0; i < 2 && r->arguments[i].name; i++)
-    if (r->arguments[i].otherwise >= r->arguments[i].least)
-      nai_buf_printf(out, "; %s=N (%lld)", r->arguments[i].name, (long long)r->arguments[i].otherwise);
-    else
-      nai_buf_printf(out, "; %s=N", r->arguments[i].name);
-  for (int i = 0; i < NAI_STATS_FLAGS && r->flags[i]; i++)
-    nai_buf_printf(out, "; %s", r->flags[i]);
-  nai_buf_puts(out, nai_stats_has_quartiles(r) ? "; quartiles" : "");
-  nai_buf_puts(out, r->about == NAI_STATS_NEEDS_NAME      ? "; needs name=NAME, last"
-                    : r->about == NAI_STATS_MAY_HAVE_NAME ? "; name=REGEX, last"
-                                                          : "");
-  nai_buf_putc(out, '\n');
-}
-
-static void put_columns(struct nai_buf *out, const struct nai_stats_column *columns, const char *name) {
-  nai_buf_printf(out, "\n  columns of %s:\n", name);
-  for (const struct nai_stats_column *c = columns; c->name; c++)
-    nai_buf_printf(out, "    %s%s\n", c->name + strspn(c->name, " "), c->quartile ? " (with quartiles)" : "");
-}
-
-/* One of them with its columns, or all. */
-static int list_reports(const char *name, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) out = {0};
-  bool all = !name || strcmp(name, "ALL") == 0;
-  const struct nai_stats_report *one = all ? NULL : nai_stats_find(name);
-  if (!all && (!one || !one->make))
-    return unknown_report(name, err);
-  for (const struct nai_stats_report *r = nai_stats_reports; r->make; r++) {
-    if (one && r != one)
-      continue;
-    nai_buf_printf(&out, "  %-24s %-20s %s", r->name, r->old ? r->old : "", r->title);
-    put_arguments(&out, r);
-    if (!name)
-      continue;
-    if (r->columns)
-      put_columns(&out, r->columns, r->name);
-    for (int t = 0; t < 2 && r->is_table[t]; t++)
-      nai_buf_printf(&out, "\n  columns: those of table %s\n", r->is_table[t]);
-    if (r->old_columns)
-      put_columns(&out, r->old_columns, r->old);
-  }
-  return nai_cmd_print(&out, err);
-}
-
-static int list_formats(struct nai_err *err) {
-  NAI_SCOPED(nai_buf) out = {0};
-  nai_buf_puts(
-      &out, "  column, table   for a console; arguments nohdr, autolines=N, colmax=N, and a width for each column: a\n"
-            "                  number, . (by its texts) or 0 (not shown)\n"
-            "  csv, tsv        arguments nohdr\n"
-            "  json            an array of objects\n"
-            "  htable, hdoc    a table of HTML, a document of it; arguments title=TEXT, css=URL\n"
-            "Every format: nohdrunit, noconv, time= dur= ts= (nsec usec msec sec), mem= thru= bytes= (B KB KBi "
-            "MB MBi GB GBi), addr= (hex uint)\n");
-  return nai_cmd_print(&out, err);
-}
-
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct stats_args *args = memory;
   (void)operands;
@@ -623,9 +446,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct job job = {.args = args, .arena = NAI_ARENA(NULL)};
   (void)program;
   if (args->help_reports)
-    return list_reports(count ? operands[0] : NULL, err);
+    return nai_stats_list_reports(count ? operands[0] : NULL, err);
   if (args->help_formats)
-    return list_formats(err);
+    return nai_stats_list_formats(err);
   int rc = run_source(&job, operands[0], err);
   for (size_t i = 0; i < job.reports.count; i++)
     nai_stats_program_free(&job.programs[i]);

@@ -215,3 +215,11 @@ int nai_gemms_find(struct nai_gemms *out, const struct nai_model *m, struct nai_
   NAI_TRY(find_names(&any, &f, err));
   return any ? find_all(&f, err) : NAI_OK;
 }
+
+void nai_gemm_run_add(struct nai_gemm_run *sum, const struct nai_model *m, const struct nai_gemm_run *run) {
+  int64_t more = nai_kernel_ns(m, run->longest) - nai_kernel_ns(m, sum->longest);
+  sum->kernels += run->kernels;
+  sum->ns += run->ns;
+  if (more > 0 || (!more && nai_at(&m->kernels.start_ns, run->longest) < nai_at(&m->kernels.start_ns, sum->longest)))
+    sum->longest = run->longest;
+}

@@ -19,6 +19,9 @@ struct nai_gemm_run {
   uint32_t longest;    /* kernel_events row */
 };
 
+/* Adds a run of the same sizes; of kernels that take equally long the earlier one is the longest. */
+void nai_gemm_run_add(struct nai_gemm_run *sum, const struct nai_model *model, const struct nai_gemm_run *run);
+
 /* What the kernels of a process on one GPU add up to, and of them those in its steady steps. */
 struct nai_gemm_sums {
   int64_t matrix_ns, covered_ns; /* of products, convolutions and attention; those behind runs */
