@@ -2,15 +2,15 @@
 #include "tables/declare.h"
 
 /* Phases, in the order of the rows: value, and how reports call it. */
-#define NAI_CAPTURE_PHASES(X)                     \
-  X(NOT_RECORDED, "not_recorded", "not recorded") \
-  X(BEFORE, "before_cuda", "before CUDA")         \
-  X(SET_UP, "set_up", "set-up")                   \
-  X(GPU, "gpu", "GPU work")                       \
-  X(BETWEEN, "between", "pauses")                 \
-  X(CALLS, "cuda_calls", "CUDA calls")            \
-  X(AFTER, "after", "afterwards")                 \
-  X(HOST, "host", "host without CUDA")            \
+#define NAI_CAPTURE_PHASES(X)                            \
+  X(NOT_RECORDED, "not_recorded", "not recorded")        \
+  X(BEFORE, "before_cuda", "before CUDA")                \
+  X(SET_UP, "set_up", "set-up")                          \
+  X(GPU, "gpu", "GPU work")                              \
+  X(BETWEEN, "between", "pauses")                        \
+  X(CALLS, "cuda_calls", "from first to last CUDA call") \
+  X(AFTER, "after", "afterwards")                        \
+  X(HOST, "host", "host without CUDA")                   \
   X(EXITED, "exited", "after the program")
 #define NAI_CAPTURE_PHASE(id, name, label) NAI_CAPTURE_##id,
 enum nai_capture_phase { NAI_CAPTURE_PHASES(NAI_CAPTURE_PHASE) NAI_CAPTURE_PHASE_COUNT };
