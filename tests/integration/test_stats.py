@@ -5,6 +5,7 @@ import functools
 import html.parser
 import io
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -14,7 +15,7 @@ import unittest
 from decimal import ROUND_HALF_UP, Decimal
 
 import support
-from support import SHARED, edited, fresh_dir, run, trace
+from support import PROGRAM, SHARED, edited, fresh_dir, run, trace
 
 ORACLE = SHARED / "nsys_stats"
 # shared/nsys_stats/README.md, by its numbers: csv doubles quotes inside a quoted text (20).
@@ -1165,6 +1166,17 @@ def covered(times, low, high):
     return ns
 
 
+class Parts(unittest.TestCase):
+    def test_rows_are_the_same_however_many_threads_print_them(self):
+        """More than the 1,024 rows that one thread prints at a time; another thread prints what lies in the middle of a stack."""
+        source, one = trace("training"), {min(os.sched_getaffinity(0))}
+        for format in ("csv", "tsv", "json", "column", "table", "htable"):
+            command = [PROGRAM, "stats", "-q", "-r", "nvtxpptrace", "-f", format, source]
+            alone = subprocess.run(command, preexec_fn=lambda: os.sched_setaffinity(0, one), stdout=subprocess.PIPE, check=True).stdout
+            self.assertGreater(alone.count(b"\n"), 1024)
+            self.assertEqual(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, alone, format)
+
+
 class OwnArguments(unittest.TestCase):
     """What nsys has not."""
 
@@ -1415,6 +1427,10 @@ class Recipes(unittest.TestCase):
         projected = [(int(row[1]), int(row[1]) + int(row[2])) for row in rows(source, "nvtx_gpu_proj_trace")[1:] if row[0] == ":forward"]
         self.assertEqual(rows(source, "nvtx_gpu_proj_pace:name=forward")[1:], list(self.pace(projected)))
         self.assertEqual(stats(source, "nvtx_pace:name=nothing", "-f", "csv"), "\n")
+        for report, what in (("nvtx_pace", "range"), ("nvtx_gpu_proj_pace", "range"), ("cuda_gpu_kern_pace", "kernel")):
+            done = run("stats", "-r", f"{report}:name=forwad", source)
+            self.assertEqual((done.returncode, done.stderr.startswith(f'nsys-ai: no {what} is named "forwad"')), (0, True), done.stderr)
+            self.assertEqual('did you mean "forward"?' in done.stderr, what == "range")
         done = run("stats", "-q", "-r", "nvtx_pace", source)
         self.assertEqual(done.returncode, 2)
         self.assertIn("nvtx_pace:name=NAME", done.stderr)

@@ -15,10 +15,7 @@ struct range_trace {
   bool *lost;            /* by range: it has no place with NVIDIA: another has its times, or those of one around it;
                             NULL: all have one */
 
-  /* the ranges around the last one whose stack was asked for, and itself; where the text of each ends */
-  uint32_t *chain;
-  size_t *chain_end;
-  int32_t chain_count;
+  int32_t deepest; /* level */
 
   /* of the tree */
   int64_t *child_ns;
@@ -79,39 +76,44 @@ static void parent(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint
   nai_stats_put_int(out, parent == UINT32_MAX ? NAI_STATS_NULL : all->ranges.at[parent].rowid);
 }
 
-/* :2:4:5, from the outermost. What is around the range before is mostly around this one, too. */
-static void put_stack(struct nai_buf *out, struct range_trace *all, uint32_t range) {
+/* :2:4:5, from the outermost. */
+static void put_stack(struct nai_stats_stack *stack, const struct range_trace *all, uint32_t range) {
   const int32_t last = all->places[range].level;
   int32_t level = last;
-  for (uint32_t at = range; level >= 0 && (level >= all->chain_count || all->chain[level] != at); level--) {
-    all->chain[level] = at;
+  for (uint32_t at = range; level >= 0 && (level >= stack->count || stack->at[level].range != at); level--) {
+    stack->at[level].range = at;
     at = all->places[at].parent;
   }
-  out->len = level < 0 ? 0 : all->chain_end[level];
+  stack->text.len = level < 0 ? 0 : stack->at[level].end;
   while (++level <= last) {
-    nai_buf_putc(out, ':');
-    nai_stats_put_digits(out, all->ranges.at[all->chain[level]].rowid);
-    all->chain_end[level] = out->len;
+    nai_buf_putc(&stack->text, ':');
+    nai_stats_put_digits(&stack->text, all->ranges.at[stack->at[level].range].rowid);
+    stack->at[level].end = stack->text.len;
   }
-  all->chain_count = last + 1;
+  if (stack->text.data)
+    stack->text.data[stack->text.len] = '\0';
+  stack->count = last + 1;
 }
 
 static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint32_t row) {
-  struct range_trace *all = rows->state;
+  const struct range_trace *all = rows->state;
   uint32_t range = index_of(rows, row);
+  if (!has_place(all, range))
+    return;
+  if (!rows->stack.at)
+    rows->stack.at = malloc(((size_t)all->deepest + 1) * sizeof *rows->stack.at);
+  rows->stack.text.oom |= !rows->stack.at;
+  if (nai_buf_failed(&rows->stack.text))
+    return;
   put_stack(&rows->stack, all, range);
-  if (rows->stack.len)
-    rows->stack.data[rows->stack.len] = '\0';
-  nai_stats_put_text(out, has_place(all, range) ? nai_buf_str(&rows->stack) : NULL);
+  nai_stats_put_text(out, nai_buf_str(&rows->stack.text));
 }
 
 static int find_places(struct range_trace *all, struct nai_arena *arena, struct nai_err *err) {
-  int32_t deepest = 0;
   NAI_TRY(nai_stats_find_parents(&all->places, &all->ranges, arena, err));
   for (uint32_t i = 0; i < all->ranges.count; i++)
-    deepest = all->places[i].level > deepest ? all->places[i].level : deepest;
-  NAI_TRY(NAI_NEW(all->chain, arena, (size_t)deepest + 1, err));
-  return NAI_NEW(all->chain_end, arena, (size_t)deepest + 1, err);
+    all->deepest = all->places[i].level > all->deepest ? all->places[i].level : all->deepest;
+  return NAI_OK;
 }
 
 /* Parents come before their children in this order. */

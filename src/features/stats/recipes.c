@@ -3,6 +3,7 @@
 #include "features/stats/stats.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -209,6 +210,22 @@ static int show_pace(struct nai_stats_rows *rows, const struct nai_stats_options
   return NAI_OK;
 }
 
+/* Says that nothing has the name that was asked for, and what is called nearly so. */
+static int note_absence(struct nai_stats_rows *rows, const char *what, int64_t wanted, struct nai_err *err) {
+  struct nai_arena *arena = &rows->source->arena;
+  const uint32_t most = 1000, texts = rows->source->texts.count;
+  const char **candidates, *name = nai_stats_text_of(rows->source, wanted);
+  size_t count = 0;
+  NAI_TRY(NAI_NEW(candidates, arena, most, err));
+  for (uint32_t text = 0; text < texts && count < most; text++)
+    if (text != wanted)
+      candidates[count++] = nai_stats_text_of(rows->source, text);
+  const char *near = nai_text_suggest(name, candidates, count);
+  rows->note = nai_arena_printf(arena, "no %s \"%.200s\"%s%.200s%s", what, name, near ? "; did you mean \"" : "",
+                                near ? near : "", near ? "\"?" : "");
+  return nai_arena_check(arena, err);
+}
+
 /* Kernels by their short or their whole name. */
 int nai_stats_make_kernel_pace(struct nai_stats_rows *rows, const struct nai_stats_options *options,
                                struct nai_err *err) {
@@ -226,6 +243,8 @@ int nai_stats_make_kernel_pace(struct nai_stats_rows *rows, const struct nai_sta
     if ((text[0] == wanted || text[1] == wanted) && nai_stats_has_times(kernels.at[0][i], kernels.at[1][i]))
       at[count++] = (struct nai_stats_moment){kernels.at[0][i], kernels.at[1][i]};
   }
+  if (!count)
+    NAI_TRY(note_absence(rows, "kernel is named", wanted, err));
   return show_pace(rows, options, at, count, err);
 }
 
@@ -235,7 +254,7 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
   struct nai_stats_ranges ranges;
   struct nai_stats_moment *at, *on_gpu = NULL;
   int64_t wanted;
-  uint32_t count = 0;
+  uint32_t count = 0, named = 0;
   NAI_TRY(nai_stats_text(&wanted, rows->source, options->name, err));
   NAI_TRY(nai_stats_load_ranges(&ranges, rows->source, options->old, NAI_STATS_BOTH_STYLES, err));
   NAI_TRY(NAI_NEW(at, &rows->source->arena, ranges.count, err));
@@ -243,10 +262,17 @@ static int range_pace(struct nai_stats_rows *rows, const struct nai_stats_option
     NAI_TRY(nai_stats_project_all(&on_gpu, &ranges, rows->source, err));
   for (uint32_t i = 0; i < ranges.count; i++) {
     const struct nai_stats_range *range = &ranges.at[i];
-    if ((range->text != wanted && range->name != wanted) || (projected && on_gpu[i].end < on_gpu[i].start))
+    if (range->text != wanted && range->name != wanted)
+      continue;
+    named++;
+    if (projected && on_gpu[i].end < on_gpu[i].start)
       continue;
     at[count++] = projected ? on_gpu[i] : (struct nai_stats_moment){range->start, range->end};
   }
+  if (!named)
+    NAI_TRY(note_absence(rows, "range is named", wanted, err));
+  else if (!count)
+    rows->note = "no range of this name launched work on a GPU";
   return show_pace(rows, options, at, count, err);
 }
 

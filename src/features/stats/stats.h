@@ -110,7 +110,18 @@ struct nai_stats_column {
   int place;     /* instead of `cell`: the column of the report's table */
 };
 
-/* The rows of a report: cells are made when they are printed. */
+/* The text of the stack of a range, kept from row to row: what is around one is mostly around the next, too. */
+struct nai_stats_stack {
+  struct nai_buf text;
+  struct nai_stats_level {
+    uint32_t range;
+    size_t end; /* of its number in `text` */
+  } * at;       /* by level; freed with the rows */
+  int32_t count;
+};
+
+/* The rows of a report: cells are made when they are printed, by several threads, each with a copy that has a `scratch`
+ * and a `stack` of its own. What `state` leads to does not change any more. */
 struct nai_stats_rows {
   uint32_t count;
   struct nai_stats_source *source;
@@ -122,12 +133,13 @@ struct nai_stats_rows {
   struct nai_run *run;                    /* of reports that are tables; else NULL */
   const struct nai_table *table;          /* the report; or NULL */
   struct nai_buf scratch;                 /* texts of cells that are put together */
-  struct nai_buf stack;                   /* of range_traces.c, kept from row to row */
+  struct nai_stats_stack stack;           /* of range_traces.c */
 };
 
 static inline void nai_stats_rows_free(struct nai_stats_rows *rows) {
   nai_buf_free(&rows->scratch);
-  nai_buf_free(&rows->stack);
+  nai_buf_free(&rows->stack.text);
+  free(rows->stack.at);
 }
 
 enum { NAI_STATS_FLAGS = 2 };

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "table/json.h"
 
 #include <string.h>
@@ -15,21 +16,21 @@ struct writer {
   const struct nai_stats_format *format;
   struct nai_stats_rows *rows;
   const struct nai_stats_scale *scale[NAI_STATS_UNITS];
-  struct nai_buf cell; /* scratch */
+  struct nai_buf *cell; /* scratch */
   bool old;
 };
 
 /* --- cells -------------------------------------------------------------------------------------------- */
 
 static const char *header(struct writer *w, const struct nai_stats_column *column) {
-  nai_buf_clear(&w->cell);
-  nai_buf_puts(&w->cell, column->name);
+  nai_buf_clear(w->cell);
+  nai_buf_puts(w->cell, column->name);
   if (column->unit == NAI_STATS_PLAIN || column->unit == NAI_STATS_ADDRESS || w->format->no_header_unit)
-    return nai_buf_str(&w->cell);
-  nai_buf_puts(&w->cell, " (");
-  nai_stats_put_unit(&w->cell, column->unit, w->scale[column->unit], w->old);
-  nai_buf_putc(&w->cell, ')');
-  return nai_buf_str(&w->cell);
+    return nai_buf_str(w->cell);
+  nai_buf_puts(w->cell, " (");
+  nai_stats_put_unit(w->cell, column->unit, w->scale[column->unit], w->old);
+  nai_buf_putc(w->cell, ')');
+  return nai_buf_str(w->cell);
 }
 
 static bool is_number(const struct nai_stats_cell *cell) {
@@ -55,15 +56,63 @@ static const char *text_of(const struct writer *w, const struct nai_stats_cell *
 static struct nai_stats_cell read_cell(struct writer *w, const struct nai_stats_column *column, uint32_t row) {
   struct nai_stats_cell cell;
   make_cell(&cell, w, column, row);
-  nai_buf_clear(&w->cell);
+  nai_buf_clear(w->cell);
   if (is_number(&cell))
-    nai_stats_put_number(&w->cell, &cell, w->scale[column->unit]);
+    nai_stats_put_number(w->cell, &cell, w->scale[column->unit]);
   else
-    nai_buf_puts(&w->cell, text_of(w, &cell));
+    nai_buf_puts(w->cell, text_of(w, &cell));
   return cell;
 }
 
-static bool stops(const struct writer *w) { return nai_buf_failed(w->out); }
+/* --- rows: printed in parts, side by side ---------------------------------------------------------------- */
+
+typedef void put_row_fn(struct writer *w, const void *ctx, uint32_t row);
+
+enum { PART_ROWS = 1024, MOST_THREADS = 8 /* each holds the text of a part */ };
+struct parts {
+  const struct writer *whole;
+  put_row_fn *put;
+  const void *ctx;
+  pthread_mutex_t lock;
+  pthread_cond_t turn_changed;
+  int turn; /* of the part whose text is the next */
+};
+
+/* Parts begin in their order, so that one whose turn it is not yet waits for one that is being printed. */
+static int append_in_turn(struct parts *parts, int part, const struct nai_buf *text, struct nai_err *err) {
+  NAI_LOCKED(&parts->lock);
+  while (parts->turn != part)
+    pthread_cond_wait(&parts->turn_changed, &parts->lock);
+  nai_buf_put(parts->whole->out, nai_buf_str(text), text->len);
+  parts->turn++;
+  pthread_cond_broadcast(&parts->turn_changed);
+  return nai_buf_check(parts->whole->out, err);
+}
+
+static int put_part(void *ctx, int part, struct nai_err *err) {
+  struct parts *parts = ctx;
+  NAI_SCOPED(nai_buf) text = {0}, cell = {0};
+  NAI_SCOPED(nai_stats_rows) rows = *parts->whole->rows;
+  struct writer w = *parts->whole;
+  const uint32_t first = (uint32_t)part * PART_ROWS;
+  rows.scratch = (struct nai_buf){0};
+  rows.stack = (struct nai_stats_stack){0};
+  w.cell = &cell;
+  w.rows = &rows;
+  w.out = &text;
+  for (uint32_t row = first; row < rows.count && row - first < PART_ROWS; row++)
+    parts->put(&w, parts->ctx, row);
+  int rc = append_in_turn(parts, part, &text, err);
+  return text.oom || cell.oom || rows.scratch.oom || rows.stack.text.oom ? nai_err_nomem(err) : rc;
+}
+
+static int put_rows(struct writer *w, put_row_fn *put, const void *ctx, struct nai_err *err) {
+  struct parts parts = {
+      .whole = w, .put = put, .ctx = ctx, .lock = PTHREAD_MUTEX_INITIALIZER, .turn_changed = PTHREAD_COND_INITIALIZER};
+  int threads = nai_cpu_count() < MOST_THREADS ? nai_cpu_count() : MOST_THREADS;
+  int count = (int)((w->rows->count + (uint64_t)PART_ROWS - 1) / PART_ROWS);
+  return nai_parallel(threads, count, put_part, &parts, err);
+}
 
 /* --- csv, tsv ----------------------------------------------------------------------------------------- */
 
@@ -91,25 +140,28 @@ static void put_delimited(struct writer *w, bool tabs, const char *text) {
     put_csv(w->out, text);
 }
 
-static void write_delimited(struct writer *w, bool tabs) {
+static void put_delimited_row(struct writer *w, const void *ctx, uint32_t row) {
+  const bool tabs = *(const bool *)ctx;
+  for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+    struct nai_stats_cell cell;
+    make_cell(&cell, w, c, row);
+    if (c != w->columns)
+      nai_buf_putc(w->out, tabs ? '\t' : ',');
+    if (is_number(&cell))
+      nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
+    else
+      put_delimited(w, tabs, text_of(w, &cell));
+  }
+  nai_buf_putc(w->out, '\n');
+}
+
+static int write_delimited(struct writer *w, bool tabs, struct nai_err *err) {
   for (const struct nai_stats_column *c = w->columns; c->name && !w->format->no_header; c++) {
     nai_buf_puts(w->out, c == w->columns ? "" : tabs ? "\t" : ",");
     put_delimited(w, tabs, header(w, c));
   }
   nai_buf_puts(w->out, w->format->no_header ? "" : "\n");
-  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
-    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
-      struct nai_stats_cell cell;
-      make_cell(&cell, w, c, row);
-      if (c != w->columns)
-        nai_buf_putc(w->out, tabs ? '\t' : ',');
-      if (is_number(&cell))
-        nai_stats_put_number(w->out, &cell, w->scale[c->unit]);
-      else
-        put_delimited(w, tabs, text_of(w, &cell));
-    }
-    nai_buf_putc(w->out, '\n');
-  }
+  return put_rows(w, put_delimited_row, &tabs, err);
 }
 
 /* --- json --------------------------------------------------------------------------------------------- */
@@ -121,24 +173,28 @@ static void put_json(struct writer *w, const char *text) {
   nai_json_finish(&json);
 }
 
-static void write_json(struct writer *w) {
-  nai_buf_puts(w->out, "[\n");
-  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
-    nai_buf_puts(w->out, "  {\n");
-    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
-      nai_buf_puts(w->out, "    ");
-      put_json(w, header(w, c));
-      nai_buf_puts(w->out, ": ");
-      struct nai_stats_cell cell = read_cell(w, c, row);
-      if (is_number(&cell) && c->unit != NAI_STATS_ADDRESS)
-        nai_buf_puts(w->out, nai_buf_str(&w->cell));
-      else
-        put_json(w, nai_buf_str(&w->cell));
-      nai_buf_puts(w->out, c[1].name ? ",\n" : "\n");
-    }
-    nai_buf_puts(w->out, row + 1 < w->rows->count ? "  },\n" : "  }\n");
+static void put_json_row(struct writer *w, const void *ctx, uint32_t row) {
+  (void)ctx;
+  nai_buf_puts(w->out, "  {\n");
+  for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+    nai_buf_puts(w->out, "    ");
+    put_json(w, header(w, c));
+    nai_buf_puts(w->out, ": ");
+    struct nai_stats_cell cell = read_cell(w, c, row);
+    if (is_number(&cell) && c->unit != NAI_STATS_ADDRESS)
+      nai_buf_puts(w->out, nai_buf_str(w->cell));
+    else
+      put_json(w, nai_buf_str(w->cell));
+    nai_buf_puts(w->out, c[1].name ? ",\n" : "\n");
   }
+  nai_buf_puts(w->out, row + 1 < w->rows->count ? "  },\n" : "  }\n");
+}
+
+static int write_json(struct writer *w, struct nai_err *err) {
+  nai_buf_puts(w->out, "[\n");
+  NAI_TRY(put_rows(w, put_json_row, NULL, err));
   nai_buf_puts(w->out, "]\n");
+  return NAI_OK;
 }
 
 /* --- html --------------------------------------------------------------------------------------------- */
@@ -149,7 +205,17 @@ static void put_html(struct writer *w, const char *tag, const char *text) {
   nai_buf_printf(w->out, "</%s>\n", tag);
 }
 
-static void write_html(struct writer *w) {
+static void put_html_row(struct writer *w, const void *ctx, uint32_t row) {
+  (void)ctx;
+  nai_buf_puts(w->out, "    <tr>\n");
+  for (const struct nai_stats_column *c = w->columns; c->name; c++) {
+    read_cell(w, c, row);
+    put_html(w, "td", nai_buf_str(w->cell));
+  }
+  nai_buf_puts(w->out, "    </tr>\n");
+}
+
+static int write_html(struct writer *w, struct nai_err *err) {
   nai_buf_puts(w->out, "<table>\n");
   if (!w->format->no_header) {
     nai_buf_puts(w->out, "  <thead>\n    <tr>\n");
@@ -158,18 +224,12 @@ static void write_html(struct writer *w) {
     nai_buf_puts(w->out, "    </tr>\n  </thead>\n");
   }
   nai_buf_puts(w->out, "  <tbody>\n");
-  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
-    nai_buf_puts(w->out, "    <tr>\n");
-    for (const struct nai_stats_column *c = w->columns; c->name; c++) {
-      read_cell(w, c, row);
-      put_html(w, "td", nai_buf_str(&w->cell));
-    }
-    nai_buf_puts(w->out, "    </tr>\n");
-  }
+  NAI_TRY(put_rows(w, put_html_row, NULL, err));
   nai_buf_puts(w->out, "  </tbody>\n</table>\n");
+  return NAI_OK;
 }
 
-static void write_document(struct writer *w) {
+static int write_document(struct writer *w, struct nai_err *err) {
   const char *title = w->format->title ? w->format->title : "Nsight Systems Stats Output";
   nai_buf_puts(w->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"UTF-8\">\n  <title>");
   nai_escape_html(w->out, title, strlen(title));
@@ -180,13 +240,15 @@ static void write_document(struct writer *w) {
     nai_buf_puts(w->out, "\">\n");
   }
   nai_buf_printf(w->out, "</head>\n<body>\n<h1>%s (%s)</h1>\n", w->title, w->name);
-  write_html(w);
+  NAI_TRY(write_html(w, err));
   nai_buf_puts(w->out, "</body>\n</html>\n");
+  return NAI_OK;
 }
 
 /* --- column, table ------------------------------------------------------------------------------------ */
 
 struct layout {
+  bool table;
   int width[NAI_STATS_MAX_SHOWN];
   bool right[NAI_STATS_MAX_SHOWN]; /* numbers */
 };
@@ -211,7 +273,7 @@ static void measure(struct layout *layout, struct writer *w) {
       struct nai_stats_cell cell = read_cell(w, &columns[c], row);
       if (row == 0)
         layout->right[c] = is_number(&cell) || cell.type == NAI_STATS_BLANK;
-      int width = chars(nai_buf_str(&w->cell));
+      int width = chars(nai_buf_str(w->cell));
       layout->width[c] = width > layout->width[c] ? width : layout->width[c];
     }
     if (w->format->max_width && layout->width[c] > w->format->max_width)
@@ -246,7 +308,8 @@ static void put_field(struct nai_buf *out, const struct nai_buf *cell, int width
   nai_buf_puts(out, "\xe2\x80\xa6");
 }
 
-static void put_rule(struct writer *w, const struct layout *layout, bool table) {
+static void put_rule(struct writer *w, const struct layout *layout) {
+  const bool table = layout->table;
   nai_buf_puts(w->out, table ? "+" : "");
   for (int c = 0; w->columns[c].name; c++) {
     nai_buf_puts(w->out, table ? "-" : c ? "  " : " ");
@@ -258,62 +321,61 @@ static void put_rule(struct writer *w, const struct layout *layout, bool table) 
 
 static void put_separated(struct writer *w, bool table, int c, int width, enum side side) {
   nai_buf_puts(w->out, table ? c ? " " : "| " : c ? "  " : " ");
-  put_field(w->out, &w->cell, width, side);
+  put_field(w->out, w->cell, width, side);
   nai_buf_puts(w->out, table ? " |" : "");
 }
 
-static void write_columns(struct writer *w, bool table) {
-  struct layout layout = {0};
+static void put_columns_row(struct writer *w, const void *ctx, uint32_t row) {
+  const struct layout *layout = ctx;
+  for (int c = 0; w->columns[c].name; c++) {
+    read_cell(w, &w->columns[c], row);
+    put_separated(w, layout->table, c, layout->width[c], layout->right[c] ? RIGHT : LEFT);
+  }
+  nai_buf_putc(w->out, '\n');
+}
+
+static int write_columns(struct writer *w, bool table, struct nai_err *err) {
+  struct layout layout = {.table = table};
   measure(&layout, w);
   if (table)
-    put_rule(w, &layout, table);
+    put_rule(w, &layout);
   for (int c = 0; w->columns[c].name && !w->format->no_header; c++) {
     header(w, &w->columns[c]);
     put_separated(w, table, c, layout.width[c], MIDDLE);
   }
   if (!w->format->no_header) {
     nai_buf_putc(w->out, '\n');
-    put_rule(w, &layout, table);
+    put_rule(w, &layout);
   }
-  for (uint32_t row = 0; row < w->rows->count && !stops(w); row++) {
-    for (int c = 0; w->columns[c].name; c++) {
-      read_cell(w, &w->columns[c], row);
-      put_separated(w, table, c, layout.width[c], layout.right[c] ? RIGHT : LEFT);
-    }
-    nai_buf_putc(w->out, '\n');
-  }
+  NAI_TRY(put_rows(w, put_columns_row, &layout, err));
   if (table)
-    put_rule(w, &layout, table);
+    put_rule(w, &layout);
+  return NAI_OK;
 }
 
-static void write_titled(struct writer *w, bool table) {
+static int write_titled(struct writer *w, bool table, struct nai_err *err) {
   nai_buf_printf(w->out, "\n ** %s (%s):\n\n", w->title, w->name);
   if (w->rows->count)
-    write_columns(w, table);
-  else
-    nai_buf_puts(w->out, "The report has no rows.\n");
+    return write_columns(w, table, err);
+  nai_buf_puts(w->out, "The report has no rows.\n");
+  return NAI_OK;
 }
 
 /* --- all ---------------------------------------------------------------------------------------------- */
 
-static void write_kind(struct writer *w) {
+static int write_kind(struct writer *w, struct nai_err *err) {
   switch (w->format->kind) {
   case NAI_STATS_CSV:
   case NAI_STATS_TSV:
-    if (w->rows->count)
-      write_delimited(w, w->format->kind == NAI_STATS_TSV);
-    break;
+    return w->rows->count ? write_delimited(w, w->format->kind == NAI_STATS_TSV, err) : NAI_OK;
   case NAI_STATS_JSON:
-    write_json(w);
-    break;
+    return write_json(w, err);
   case NAI_STATS_HTABLE:
-    write_html(w);
-    break;
+    return write_html(w, err);
   case NAI_STATS_HDOC:
-    write_document(w);
-    break;
+    return write_document(w, err);
   default:
-    write_titled(w, w->format->kind == NAI_STATS_TABLE);
+    return write_titled(w, w->format->kind == NAI_STATS_TABLE, err);
   }
 }
 
@@ -340,6 +402,7 @@ static int choose_columns(struct nai_stats_column shown[NAI_STATS_MAX_SHOWN + 1]
 int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, const struct nai_stats_options *options,
                     struct nai_stats_rows *rows, const struct nai_stats_format *format, struct nai_err *err) {
   struct nai_stats_column columns[NAI_STATS_MAX_SHOWN + 1] = {0};
+  NAI_SCOPED(nai_buf) cell = {0};
   NAI_TRY(choose_columns(columns, report, rows, format, options->old, err));
   struct writer w = {.out = out,
                      .columns = columns,
@@ -347,12 +410,11 @@ int nai_stats_write(struct nai_buf *out, const struct nai_stats_report *report, 
                      .title = report->title,
                      .format = format,
                      .rows = rows,
+                     .cell = &cell,
                      .old = options->old};
   for (int unit = 0; unit < NAI_STATS_UNITS && !format->no_conversion; unit++)
     w.scale[unit] = format->scale[unit] ? format->scale[unit] : nai_stats_scale_default((enum nai_stats_unit)unit);
-  write_kind(&w);
+  NAI_TRY(write_kind(&w, err));
   nai_buf_putc(out, '\n');
-  bool oom = w.cell.oom || rows->scratch.oom || rows->stack.oom;
-  nai_buf_free(&w.cell);
-  return oom ? nai_err_nomem(err) : nai_buf_check(out, err);
+  return cell.oom || rows->scratch.oom || rows->stack.text.oom ? nai_err_nomem(err) : nai_buf_check(out, err);
 }
