@@ -97,6 +97,12 @@ struct nai_gpu_idle {
   uint8_t *cause;                                /* per gap number: enum nai_idle_cause of its largest part */
   struct nai_idle_drain *drains;                 /* by gap */
   uint32_t drain_count, drain_capacity;
+  struct nai_idle_piece {
+    int64_t ns;
+    enum nai_idle_cause cause;
+  } * pieces;            /* of all gaps that are no mere distance, by gap and cause */
+  uint32_t *first_piece; /* per gap number, and one more */
+  uint32_t piece_count, piece_capacity;
   int64_t latency_limit; /* what may pass after a launch call as launch latency */
 };
 

@@ -49,6 +49,14 @@ static void add_part(struct nai_gpu_idle *idle, enum nai_idle_cause cause, int64
   }
 }
 
+/* Several analyses ask for the splits. */
+static int keep_piece(struct walk *w, enum nai_idle_cause cause, int64_t ns, struct nai_err *err) {
+  struct nai_gpu_idle *idle = w->idle;
+  NAI_TRY(NAI_ROOM(idle->pieces, idle->piece_capacity, idle->piece_count, &w->m->arena, err));
+  idle->pieces[idle->piece_count++] = (struct nai_idle_piece){ns, cause};
+  return NAI_OK;
+}
+
 static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_err *err) {
   struct nai_idle_split split;
   struct nai_gpu_idle *idle = w->idle;
@@ -59,8 +67,10 @@ static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_e
   }
   nai_idle_split(&split, &w->shares, NULL, &w->charge, &w->at, w->m, gap, idle->latency_limit, NULL);
   for (int c = 0; c < NAI_IDLE_CAUSES; c++)
-    if (split.ns[c])
+    if (split.ns[c]) {
       add_part(idle, (enum nai_idle_cause)c, split.ns[c], gap);
+      NAI_TRY(keep_piece(w, (enum nai_idle_cause)c, split.ns[c], err));
+    }
   idle->cause[gap->number] = (uint8_t)nai_idle_largest_part(&split);
   w->longest_after = split.after_call > w->longest_after ? split.after_call : w->longest_after;
   if (split.ns[NAI_IDLE_QUEUE_DRAINED] || is_behind_wait(w, gap))
@@ -96,16 +106,24 @@ static int take_gaps(struct walk *w, uint32_t gpu, struct nai_err *err) {
   *idle = (struct nai_gpu_idle){.cause = idle->cause,
                                 .drains = idle->drains,
                                 .drain_capacity = idle->drain_capacity,
+                                .pieces = idle->pieces,
+                                .first_piece = idle->first_piece,
+                                .piece_capacity = idle->piece_capacity,
                                 .latency_limit = idle->latency_limit};
   nai_idle_shares_free(&w->shares);
   w->charge.wait = NAI_NO_ROW;
   w->latency_count = 0;
   struct nai_idle_gap before = {.op = NAI_NO_ROW};
+  uint32_t number = 0;
   for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, w->m); before = gap) {
     if (w->charge.wait != NAI_NO_ROW)
       see_who_leads(w, &before, &gap);
+    while (number <= gap.number)
+      idle->first_piece[number++] = idle->piece_count;
     NAI_TRY(take_gap(w, &gap, err));
   }
+  while (number <= w->m->gpus[gpu].all.count + 1)
+    idle->first_piece[number++] = idle->piece_count;
   return w->shares.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
@@ -118,6 +136,7 @@ static int split_gpu(void *ctx, int index, struct nai_err *err) {
   NAI_SCOPED(walk) w = {.m = m, .idle = idle, .arena = &arena};
   idle->latency_limit = NAI_LAUNCH_LATENCY_NS;
   NAI_TRY(NAI_NEW(idle->cause, &m->arena, m->gpus[index].all.count + 1, err));
+  NAI_TRY(NAI_NEW(idle->first_piece, &m->arena, m->gpus[index].all.count + 2, err));
   NAI_TRY(take_gaps(&w, (uint32_t)index, err));
   /* Where even the fastest launches take long, more of the time after a call is launch latency. */
   double limit = 2 * nai_launch_floor(w.latencies, w.latency_count);
@@ -134,8 +153,10 @@ static int begin_idle(struct nai_model *m, struct nai_err *err) {
   return NAI_NEW(m->idle, &m->arena, m->gpu_count, err);
 }
 
-/* A byte per gap, and up to 32 for gaps that the host is late in, which are few. */
-static int64_t idle_bytes(const struct nai_model *m) { return ((int64_t)m->kernels.n + m->memops.n + m->graphs.n) * 8; }
+/* Five bytes per gap, and 30 to 80 for those that are more than a distance. */
+static int64_t idle_bytes(const struct nai_model *m) {
+  return ((int64_t)m->kernels.n + m->memops.n + m->graphs.n) * 16;
+}
 
 const struct nai_part_def nai_part_idle = {.name = "idle gaps",
                                            .needs = NAI_PART(GPUS) | NAI_PART(EVIDENCE),

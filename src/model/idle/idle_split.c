@@ -210,6 +210,17 @@ static bool has_overhead(const struct nai_model *m, uint32_t thread) {
   return e->profiler[thread].count || e->loading[thread].count || (process >= 0 && e->flush[process].count);
 }
 
+/* A gap with a launch: before that call, inside it, and after it. */
+static struct nai_interval place_call(struct nai_idle_split *split, const struct nai_model *m,
+                                      const struct nai_idle_gap *gap) {
+  int64_t begin = clamp(nai_at(&m->apis.start_ns, gap->launch), gap->start, gap->end),
+          end = clamp(nai_at(&m->apis.end_ns, gap->launch), begin, gap->end);
+  split->before_call = begin - gap->start;
+  split->in_call = end - begin;
+  split->after_call = gap->end - end;
+  return (struct nai_interval){begin, end};
+}
+
 void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
                     struct nai_idle_charge *charge, struct nai_moment *at, const struct nai_model *m,
                     const struct nai_idle_gap *gap, int64_t latency_limit, const struct nai_interval *within) {
@@ -222,12 +233,9 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
     return;
   }
   s.thread = nai_at_text(&m->apis.thread, gap->launch);
-  int64_t called = nai_at(&m->apis.start_ns, gap->launch), begin = clamp(called, gap->start, gap->end),
-          end = clamp(nai_at(&m->apis.end_ns, gap->launch), begin, gap->end);
+  struct nai_interval call = place_call(split, m, gap);
+  int64_t called = nai_at(&m->apis.start_ns, gap->launch), begin = call.start, end = call.end;
   struct piece in_call = inside_call(m, gap->launch);
-  split->before_call = begin - gap->start;
-  split->in_call = end - begin;
-  split->after_call = gap->end - end;
   if (begin > gap->start || (end > begin && has_overhead(m, s.thread))) {
     nai_moment_find(s.at, m, s.thread, gap->start);
     if (begin > gap->start)
@@ -257,6 +265,16 @@ static void split_again(struct nai_idle_split *split, struct nai_idle_shares *sh
   nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit, within);
 }
 
+/* The causes alone, as the part IDLE kept them. */
+static void recall_split(struct nai_idle_split *split, const struct nai_model *m, const struct nai_idle_gap *gap) {
+  const struct nai_gpu_idle *idle = &m->idle[gap->gpu];
+  *split = (struct nai_idle_split){0};
+  if (gap->launch != NAI_NO_ROW)
+    place_call(split, m, gap);
+  for (uint32_t i = idle->first_piece[gap->number]; i < idle->first_piece[gap->number + 1]; i++)
+    split->ns[idle->pieces[i].cause] = idle->pieces[i].ns;
+}
+
 int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
                          const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
   if (host)
@@ -264,6 +282,10 @@ int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *s
   if (nai_idle_is_distance(m, gap, m->idle[gap->gpu].latency_limit)) {
     int64_t ns = gap->end - gap->start;
     *split = (struct nai_idle_split){.ns[NAI_IDLE_LAUNCH_LATENCY] = ns, .after_call = ns};
+    return NAI_OK;
+  }
+  if (!shares && !host) {
+    recall_split(split, m, gap);
     return NAI_OK;
   }
   split_again(split, shares, host, m, gap, NULL);
