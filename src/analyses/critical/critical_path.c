@@ -51,32 +51,64 @@ static void put_segment(const struct nai_node_io *io, const struct nai_path_segm
   CRITICAL_PATH_add(io->out[PATH], &row);
 }
 
-/* The length from which on segments are listed: of many the longest. */
-static int shortest_listed(int64_t *least, struct nai_path path, const struct nai_node_io *io, struct nai_err *err) {
-  enum { MAX_SEGMENTS = 2000 };
-  int64_t *ns = NULL;
-  uint32_t count = 0, capacity = 0;
-  *least = 0;
-  for (struct nai_path_segment segment; nai_path_next(&path, &segment);) {
-    NAI_TRY(NAI_ROOM(ns, capacity, count, io->arena, err));
-    ns[count++] = segment.end - segment.start;
+/* Of many segments the longest are listed, of equally long ones all or none. */
+enum { MAX_LISTED = 2000, MAX_KEPT = 4 * MAX_LISTED };
+struct longest {
+  struct listed {
+    struct nai_path_segment segment;
+    int64_t sequence;
+  } * at;         /* those that may be listed, as they came */
+  uint32_t count; /* at most MAX_KEPT */
+  int64_t least;  /* length of the one that is too many so far, 0 where none is */
+};
+
+static int64_t length_of(const struct nai_path_segment *segment) { return segment->end - segment->start; }
+
+/* Leaves the longest, and of those as long as the last of them only so many that it stays the last. */
+static void forget_shorter(struct longest *l) {
+  int64_t ns[MAX_KEPT];
+  uint32_t kept = 0, longer = 0;
+  for (uint32_t i = 0; i < l->count; i++)
+    ns[i] = length_of(&l->at[i].segment);
+  nai_select_i64(ns, l->count, l->count - MAX_LISTED);
+  l->least = ns[l->count - MAX_LISTED];
+  for (uint32_t i = 0; i < l->count; i++)
+    longer += length_of(&l->at[i].segment) > l->least;
+  for (uint32_t i = 0, equals = MAX_LISTED - longer; i < l->count; i++) {
+    bool equal = length_of(&l->at[i].segment) == l->least && equals;
+    equals -= equal;
+    if (equal || length_of(&l->at[i].segment) > l->least)
+      l->at[kept++] = l->at[i];
   }
-  if (count <= MAX_SEGMENTS)
-    return NAI_OK;
-  nai_select_i64(ns, count, count - MAX_SEGMENTS);
-  *least = ns[count - MAX_SEGMENTS] + 1; /* of equal ones all or none */
-  return NAI_OK;
+  l->count = kept;
 }
 
-static int put_segments(const struct nai_node_io *io, const struct nai_path_scope *window, struct nai_err *err) {
+static void consider(struct longest *l, const struct nai_path_segment *segment, int64_t sequence) {
+  if (length_of(segment) < l->least)
+    return;
+  if (l->count == MAX_KEPT)
+    forget_shorter(l);
+  l->at[l->count++] = (struct listed){*segment, sequence};
+}
+
+/* Sums and lists the path of the window. */
+static int walk_window(struct nai_path_sum *sum, const struct nai_node_io *io, const struct nai_path_scope *window,
+                       struct nai_err *err) {
   const struct nai_model *m = io->model;
   const int64_t *times = m->dependencies->time;
   struct nai_path path = nai_path_at(m, times, NULL, window->nodes[1], nai_dep_first_start(m, times));
-  int64_t least, sequence = 0;
-  NAI_TRY(shortest_listed(&least, path, io, err));
-  for (struct nai_path_segment segment; nai_path_next(&path, &segment); sequence++)
-    if (segment.end - segment.start >= least)
-      put_segment(io, &segment, sequence);
+  struct longest longest = {0};
+  int64_t sequence = 0;
+  NAI_TRY(NAI_NEW(longest.at, io->arena, MAX_KEPT, err));
+  for (struct nai_path_segment segment; nai_path_next(&path, &segment); sequence++) {
+    NAI_TRY(nai_path_sum_segment(sum, m, &segment, err));
+    consider(&longest, &segment, sequence);
+  }
+  if (longest.count > MAX_LISTED)
+    forget_shorter(&longest);
+  for (uint32_t i = 0; i < longest.count; i++)
+    if (length_of(&longest.at[i].segment) > longest.least)
+      put_segment(io, &longest.at[i].segment, longest.at[i].sequence);
   return NAI_OK;
 }
 
@@ -102,7 +134,8 @@ static int put_scope(const struct nai_node_io *io, const struct nai_path_scope *
   struct nai_path_sum other, *sum = scope->kind == NAI_SCOPE_WINDOW ? window : &other;
   const char *reason;
   nai_path_sum_begin(sum, io->arena);
-  NAI_TRY(nai_path_sum_scope(sum, scope, m, m->dependencies->time, NULL, err));
+  NAI_TRY(sum == window ? walk_window(sum, io, scope, err)
+                        : nai_path_sum_scope(sum, scope, m, m->dependencies->time, NULL, err));
   NAI_TRY(nai_path_sum_end(sum, err));
   for (uint32_t i = 0; i < sum->count; i++)
     put_group(io, scope, sum, &sum->groups[i]);
@@ -159,8 +192,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   NAI_TRY(nai_path_scopes(&scopes, &count, io->model, io->arena, err));
   if (!count)
     return NAI_OK;
-  NAI_TRY(put_segments(io, &scopes[0], err)); /* the window is the first */
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = 0; i < count; i++) /* the window is the first */
     NAI_TRY(put_scope(io, &scopes[i], &window, err));
   return put_graph(io, err);
 }

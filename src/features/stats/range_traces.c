@@ -101,7 +101,7 @@ static void stack(struct nai_stats_cell *out, struct nai_stats_rows *rows, uint3
   if (!has_place(all, range))
     return;
   if (!rows->stack.at)
-    rows->stack.at = malloc(((size_t)all->deepest + 1) * sizeof *rows->stack.at);
+    rows->stack.at = calloc((size_t)all->deepest + 1, sizeof *rows->stack.at);
   rows->stack.text.oom |= !rows->stack.at;
   if (nai_buf_failed(&rows->stack.text))
     return;

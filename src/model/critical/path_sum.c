@@ -27,8 +27,8 @@ static const char *subject_of(char room[NAI_KIND_NAME_MAX], const struct nai_mod
   return range ? range : nai_path_subject(room, m, segment);
 }
 
-static int add_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
-                       struct nai_err *err) {
+int nai_path_sum_segment(struct nai_path_sum *s, const struct nai_model *m, const struct nai_path_segment *segment,
+                         struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
   int64_t ns = segment->end - segment->start;
   bool added;
@@ -60,7 +60,7 @@ static int add_segment(struct nai_path_sum *s, const struct nai_model *m, const 
 
 int nai_path_sum_add(struct nai_path_sum *s, struct nai_path path, struct nai_err *err) {
   for (struct nai_path_segment segment; nai_path_next(&path, &segment);)
-    NAI_TRY(add_segment(s, path.model, &segment, err));
+    NAI_TRY(nai_path_sum_segment(s, path.model, &segment, err));
   return NAI_OK;
 }
 
