@@ -42,9 +42,12 @@ static int simulate(struct nai_simulation *s, struct nai_err *err) {
     struct nai_simulated_change *c = &s->v[i];
     const struct nai_change *change = &c->change;
     c->refused = nai_whatif_refuses(&s->whatif, change);
-    if (!c->refused)
-      NAI_TRY(nai_change_count(&c->edited, &s->whatif, change, err));
-    if (!c->refused && !c->edited)
+    int rc = c->refused ? NAI_OK : nai_change_count(&c->edited, &s->whatif, change, err);
+    if (rc && rc != NAI_EUSAGE)
+      return rc;
+    if (rc)
+      c->refused = "its regular expression takes too long on a name of this trace";
+    else if (!c->refused && !c->edited)
       c->refused = "nothing in the graph is what the change is about";
     if (!c->refused)
       NAI_TRY(nai_whatif_try(&c->result, &s->whatif, &change, 1, err));
@@ -55,7 +58,7 @@ static int simulate(struct nai_simulation *s, struct nai_err *err) {
 /* Of a change that was simulated. */
 static const char *state_of(const struct nai_simulation *s, const struct nai_simulated_change *c) {
   double now = s->whatif.now_ns;
-  return s->whatif.state == NAI_PATH_BOUND_ONLY                      ? "bound_only"
+  return nai_whatif_bound(&s->whatif, &c->change)                    ? "bound_only"
        : now - c->result.ns[NAI_CASE_LIKELY] < NAI_MODEL_ERROR * now ? "within_error"
                                                                      : "ok";
 }
@@ -80,6 +83,7 @@ int nai_simulate_findings(void *ctx, struct nai_rules_simulated *out, const char
                                             .low_ns = saving(s, c, NAI_CASE_LOW),
                                             .ns = saving(s, c, NAI_CASE_LIKELY),
                                             .high_ns = saving(s, c, NAI_CASE_HIGH),
+                                            .most_ns = llround(s->whatif.now_ns - c->result.least_ns),
                                             .of = nai_path_scope_name(s->whatif.kind),
                                             .state = state_of(s, c)};
   }
@@ -107,7 +111,7 @@ static void put_result(struct WHAT_IF_row *row, const struct nai_simulation *s, 
   row->limited_by_pct = c->result.limit_pct;
   row->state = state_of(s, c);
   row->reason = strcmp(row->state, "ok") == 0         ? NULL
-              : strcmp(row->state, "bound_only") == 0 ? s->whatif.reason
+              : strcmp(row->state, "bound_only") == 0 ? nai_whatif_bound(&s->whatif, &c->change)
                                                       : "the saving is below the model's error";
 }
 
@@ -142,6 +146,7 @@ static void put_step(struct nai_table *plan, const struct nai_simulation *s, con
     row.after_high_ns = llround(step->after.ns[NAI_CASE_HIGH]);
     row.saving_ns = row.before_ns - row.after_ns;
     row.cumulative_pct = nai_percent(now - step->after_ns, now);
+    row.bound = nai_whatif_bound(&s->whatif, &c->change);
     row.limited_by = nai_path_cause_name(step->after.limit);
     row.limited_by_pct = step->after.limit_pct;
   } else {

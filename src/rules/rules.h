@@ -50,6 +50,7 @@ struct nai_rules_simulated {
   int64_t now_ns, low_ns, ns, high_ns;
   const char *of, *state;
   int64_t covered_ns; /* all repetitions together */
+  int64_t most_ns;    /* the favorable case, without the model's error that high_ns has */
 };
 
 struct nai_rules_input {

@@ -207,8 +207,9 @@ bool nai_simulated_part_is_small(const struct finding *finding, const struct eva
 
 void nai_severity_simulate(struct finding *finding, const struct evaluation *e) {
   const struct nai_rules_simulated *simulated = &finding->simulated;
-  struct saving low = of_active(finding, e, simulated->low_ns), high = of_active(finding, e, simulated->high_ns);
-  bool certain = strcmp(simulated->state, "bound_only") != 0;
+  bool certain = strcmp(simulated->state, "bound_only") != 0, little = strcmp(simulated->state, "within_error") == 0;
+  struct saving low = of_active(finding, e, simulated->low_ns),
+                high = of_active(finding, e, little ? simulated->most_ns : simulated->high_ns);
   int64_t gain = of_active(finding, e, simulated->ns).ns;
   if (certain || finding->saving.ns == NAI_NULL_I64 || gain < finding->saving.ns)
     finding->gain_ns = gain;
@@ -221,7 +222,9 @@ void nai_severity_simulate(struct finding *finding, const struct evaluation *e) 
     const char *of = strcmp(simulated->of, "window") == 0 ? "the window"
                    : strcmp(simulated->of, "unit") == 0   ? "a repetition"
                                                           : "a step";
-    const char *reason = nai_arena_printf(e->arena, "at most %.0f %% of %s in a simulation", nai_saving_pct(&high), of);
+    const char *reason =
+        little ? nai_arena_printf(e->arena, "likely less than 4 %% of %s in a simulation", of)
+               : nai_arena_printf(e->arena, "at most %.0f %% of %s in a simulation", nai_saving_pct(&high), of);
     finding->severity = most;
     finding->reason = finding->reason ? nai_arena_printf(e->arena, "%s; %s", finding->reason, reason) : reason;
   } else if (certain && !finding->reason && finding->severity < least) {

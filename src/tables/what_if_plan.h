@@ -14,6 +14,7 @@
   C(T, after_high_ns, NS_MS, "the same, favorable", .better = NAI_BETTER_LOWER)                         \
   C(T, saving_ns, NS_MS, "likely saving behind those before; these add up")                             \
   C(T, alone_ns, NS_MS, "likely saving of this change alone; these do not add up")                      \
+  C(T, bound, LABEL, "why saving_ns is a bound at most; NULL: a prediction")                            \
   C(T, cumulative_pct, PCT, "saved by all up to this one, of the time as recorded")                     \
   C(T, limited_by, NAME, "largest cause of the critical path then, a word of critical_path_causes")     \
   C(T, limited_by_pct, PCT, "its share of that path")                                                   \

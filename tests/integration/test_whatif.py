@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from support import SHARED, artifacts, fresh_dir, in_tier, report, run, tier, trace
+from support import SHARED, analyze, artifacts, fresh_dir, in_tier, report, run, tier, trace
 
 US = 1000
 RANKS = ({"device": 0, "context": 1, "stream": 7, "pid": 281575656783872, "tid": 281575656789873},
@@ -153,7 +153,7 @@ def write(path, ranks):
         names = {}
         for rank in ranks:
             for kind, start, end, name, number in rank.rows:
-                if kind != "copy" and name not in names:
+                if kind not in ("copy", "page") and name not in names:
                     names[name] = 1000000 + len(names)
                     db.execute("insert into StringIds values (?, ?)", (names[name], name))
                 place = rank.place
@@ -167,6 +167,8 @@ def write(path, ranks):
                            gridY=1, gridZ=1, blockX=256, blockY=1, blockZ=1)
                 elif kind == "copy":
                     insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", **on_gpu, bytes=name[0], copyKind=1, srcKind=name[1], dstKind=2)
+                elif kind == "page":
+                    insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", **on_gpu, bytes=4096, copyKind=11, srcKind=3, dstKind=3)
                 elif kind == "sync":
                     insert(db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", **on_gpu, syncType=3, eventId=4294967295)
                 elif kind == "range":
@@ -259,6 +261,21 @@ class Pairs(unittest.TestCase):
         self.assertLess(without, 0.9 * with_loss)
         self.assertLess(abs(said["together"]["after_ns"] - without), 0.05 * with_loss)
         self.assertLessEqual(said["now_ns"], said["together"]["after_low_ns"] * 1.001)
+        self.assertIn("not recorded", said["changes"][0]["bound"])
+        self.assertIn("saves at most", run("whatif", "--quiet", path, "--own-stream").stdout)
+
+    def test_own_stream_beside_pages_that_move(self):
+        """Those are on no stream: what follows a copy still waits for what was before it, and no step begins with them."""
+        answers = []
+        for begin in (None, US, -US):
+            ranks = schedule(("upload",), True, 1)
+            for rank in ranks:
+                if begin:
+                    rank.rows += [("page", start + begin, start + begin + 1, "", 0) for kind, start, *_ in rank.rows if kind == "copy"]
+            path = fresh_dir("whatif") / "trace.sqlite"
+            write(path, ranks)
+            answers.append(json.loads(run("whatif", "--quiet", path, "--own-stream", "--format", "json").stdout)["together"])
+        self.assertEqual(answers[1:], [answers[0]] * 2)
 
     def test_graphs(self):
         """Launches on the critical path are collapsed; where kernels are longer than those, they are not on it."""
@@ -373,6 +390,20 @@ class Commands(unittest.TestCase):
                    for factor in ("0.8", "1.25x", "0.7..0.9")]
         self.assertEqual(len({answer["after_ns"] for answer in answers}), 1)
         self.assertLess(answers[2]["after_high_ns"], answers[0]["after_high_ns"])
+
+    def test_an_expression_that_gives_up(self):
+        """On one name it takes too long: nobody knows how many others it is about, so nothing is said."""
+        path, rules = fresh_dir("whatif") / "trace.sqlite", fresh_dir("whatif") / "rules.yaml"
+        ranks = schedule((), False, 1)
+        ranks[1].kernel("a" * 60, 30 * US)
+        write(path, ranks)
+        rules.write_text("rules: [{id: mine, title: mine, table: run_info, severity: low, why: w, recommendation: r, verify: v, evidence: [e], "
+                         "simulate: 'kernel (gemm|(a*)*c)=0.5'}]", encoding="ascii")
+        row, = (row for row in report(analyze(path, "--rules", rules)).rows("what_if") if row["rule"] == "mine")
+        self.assertEqual((row["state"], row["saving_ns"]), ("refused", None))
+        self.assertIn("too long", row["reason"])
+        done = run("whatif", "--quiet", path, "--kernel", "(gemm|(a*)*c)=0.5")
+        self.assertEqual((done.returncode, "too long" in done.stderr), (2, True))
 
     def test_plan_of_a_report(self):
         """The findings of `loop-waits` name the changes that make it `loop` and that `loop-fused`."""

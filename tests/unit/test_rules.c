@@ -397,21 +397,23 @@ TEST(reasons_lower_severities) {
   result_free(&r);
 }
 
-/* Of a step of 1 ms: 9.5 % where a rule's bound is 90 %, 30 % where it is 3 %; a bound of 90 % where the rule's is 7 %.
- */
+/* Of a step of 1 ms: 9.5 % where a rule's bound is 90 %, 30 % where it is 3 %; a bound of 90 % where the rule's is 7 %;
+ * nothing, give or take the model's error, where it is 50 %. */
 static int simulate_three(void *ctx, struct nai_rules_simulated *out, const char *const *changes, uint32_t count,
                           struct nai_err *err) {
   static const struct nai_rules_simulated falls = {1000000, 50000, 95000, 98000, "step", "ok"},
                                           rises = {1000000, 250000, 300000, 340000, "step", "ok"},
-                                          bound = {1000000, 850000, 900000, 940000, "step", "bound_only"};
-  static const char *const expected[] = {"balance", "", "balance", "no-profiler", "host 0.5"};
+                                          bound = {1000000, 850000, 900000, 940000, "step", "bound_only"},
+                                          nothing = {1000000, 0, 2000, 42000, "step", "within_error", .most_ns = 3000};
+  static const char *const expected[] = {"balance", "graphs", "", "balance", "no-profiler", "host 0.5"};
   (void)ctx, (void)err;
-  assert_int_equal(count, 5);
-  for (int i = 0; i < 5; i++)
+  assert_int_equal(count, 6);
+  for (int i = 0; i < 6; i++)
     assert_string_equal(changes[i], expected[i]);
-  out[0] = out[2] = falls;
-  out[3] = bound;
-  out[4] = rises;
+  out[0] = out[3] = falls;
+  out[1] = nothing;
+  out[4] = bound;
+  out[5] = rises;
   return NAI_OK;
 }
 
@@ -419,14 +421,16 @@ static int simulate_three(void *ctx, struct nai_rules_simulated *out, const char
 TEST(simulated_savings_decide) {
 #define ON_GPU_2(id, saving, more) \
   RULE(id, "    table: gpu_utilization\n    where: device_id = 2\n    lower: []\n    saving: " saving "\n" more)
-  static const char rules[] = "rules:\n" ON_GPU_2("falls", "idle_ns", "    simulate: balance\n")
-      ON_GPU_2("rises", "idle_ns / 30", "    simulate: host 0.5\n") ON_GPU_2("stays", "idle_ns / 10", "")
-          ON_GPU_2("bound", "0.08 * idle_ns", "    simulate: no-profiler\n")
-              ON_GPU_2("whole", "idle_ns / 12", "    simulate: balance\n    simulates_part: true\n");
+  static const char rules[] = "rules:\n" ON_GPU_2("nothing", "idle_ns / 2", "    simulate: graphs\n")
+      ON_GPU_2("falls", "idle_ns", "    simulate: balance\n")
+          ON_GPU_2("rises", "idle_ns / 30", "    simulate: host 0.5\n") ON_GPU_2("stays", "idle_ns / 10", "")
+              ON_GPU_2("bound", "0.08 * idle_ns", "    simulate: no-profiler\n")
+                  ON_GPU_2("whole", "idle_ns / 12", "    simulate: balance\n    simulates_part: true\n");
   simulate = simulate_three;
   struct result r = run(rules);
   simulate = NULL;
-  assert_int_equal(r.findings->rows, 5);
+  assert_int_equal(r.findings->rows, 6);
+  check_finding(&r, 5, "nothing", "low", 45000, "likely less than 4 % of a step in a simulation", "");
   check_finding(&r, 0, "rises", "high", 3000, "", "");
   check_finding(&r, 1, "falls", "medium", 90000, "at most 10 % of a step in a simulation", "");
   check_finding(&r, 2, "stays", "medium", 9000, "", "");

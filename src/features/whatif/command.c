@@ -160,8 +160,8 @@ static void put_times(struct nai_buf *out, const struct nai_whatif_result *r) {
   nai_buf_putc(out, ')');
 }
 
-static void put_saving(struct nai_buf *out, double before, double after, double now) {
-  nai_buf_puts(out, after <= before ? ", saves " : ", loses ");
+static void put_saving(struct nai_buf *out, double before, double after, double now, const char *bound) {
+  nai_buf_puts(out, after > before ? ", loses " : bound ? ", saves at most " : ", saves ");
   nai_fmt_duration(out, fabs(before - after));
   nai_buf_puts(out, " (");
   nai_fmt_percent(out, now > 0 ? 100 * fabs(before - after) / now : 0);
@@ -185,13 +185,22 @@ static void put_step(const struct answer *a, uint32_t i) {
   nai_buf_puts(a->out, title ? "): " : ": ");
   if (s->chosen) {
     put_times(a->out, &s->after);
-    put_saving(a->out, s->before_ns, s->after_ns, a->whatif.now_ns);
+    put_saving(a->out, s->before_ns, s->after_ns, a->whatif.now_ns,
+               nai_whatif_bound(&a->whatif, &a->changes->v[s->change]));
   } else {
     nai_buf_puts(a->out, a->chosen ? "nothing after these" : "less than 1 %");
   }
   nai_buf_puts(a->out, "; alone ");
   nai_fmt_duration(a->out, fmax(0, a->whatif.now_ns - s->alone_ns));
   nai_buf_putc(a->out, '\n');
+}
+
+/* Of all changes together; NULL: none is a bound. */
+static const char *find_bound(const struct answer *a) {
+  const char *bound = NULL;
+  for (uint32_t i = 0; i < a->changes->count && !bound; i++)
+    bound = nai_whatif_bound(&a->whatif, &a->changes->v[i]);
+  return bound;
 }
 
 static void print_text(const struct answer *a) {
@@ -207,11 +216,11 @@ static void print_text(const struct answer *a) {
     put_step(a, i);
   nai_buf_puts(a->out, "Together: ");
   put_times(a->out, &a->together);
-  put_saving(a->out, a->whatif.now_ns, a->together.ns[NAI_CASE_LIKELY], a->whatif.now_ns);
+  put_saving(a->out, a->whatif.now_ns, a->together.ns[NAI_CASE_LIKELY], a->whatif.now_ns, find_bound(a));
   nai_buf_printf(a->out, "; then %s %.0f %% of the critical path\n", nai_path_cause_title(a->together.limit),
                  a->together.limit_pct);
-  if (a->whatif.reason)
-    nai_buf_printf(a->out, "Bounds only: %s.\n", a->whatif.reason);
+  if (find_bound(a))
+    nai_buf_printf(a->out, "At most: %s.\n", find_bound(a));
   for (int i = 0; i < a->caveats && !a->args->quiet; i++)
     nai_buf_printf(a->out, "%s\n", caveats[i]);
 }
@@ -243,6 +252,7 @@ static void print_json(const struct answer *a) {
     nai_json_put_bool(&json, "chosen", s->chosen);
     nai_json_put_int(&json, "before_ns", whole(s->before_ns));
     nai_json_put_int(&json, "saving_ns", whole(s->before_ns - s->after_ns));
+    nai_json_put_text(&json, "bound", nai_whatif_bound(&a->whatif, &a->changes->v[s->change]));
     nai_json_put_int(&json, "alone_saving_ns", whole(a->whatif.now_ns - s->alone_ns));
     if (s->chosen)
       put_json_times(&json, &s->after);
@@ -291,8 +301,6 @@ static int count_edits(const struct answer *a, struct nai_err *err) {
   for (uint32_t i = 0; i < a->changes->count; i++) {
     const struct nai_change *change = &a->changes->v[i];
     NAI_TRY(nai_change_count(&a->changes->edited[i], &a->whatif, change, err));
-    if (change->where)
-      NAI_TRY(nai_patterns_check(change->where, err));
     if (!a->changes->edited[i])
       return nai_err_set(err, NAI_EUSAGE, "--%s: %s", change->text, nothing[change->kind]);
   }
@@ -307,15 +315,16 @@ static void drop(struct changes *c, uint32_t i) {
   }
 }
 
-/* Leaves, of the changes that findings name, those that can be simulated: whose waits are known, and that are about
- * something in the graph. */
+/* Leaves, of the changes that findings name, those that can be simulated; of the others table what_if says why not. */
 static int keep_possible(const struct answer *a, struct nai_err *err) {
   struct changes *c = a->changes;
   for (uint32_t i = 0; i < c->count;) {
-    c->edited[i] = 0;
+    int rc = NAI_EUSAGE;
     if (!nai_whatif_refuses(&a->whatif, &c->v[i]))
-      NAI_TRY(nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err));
-    if (c->edited[i])
+      rc = nai_change_count(&c->edited[i], &a->whatif, &c->v[i], err);
+    if (rc && rc != NAI_EUSAGE)
+      return rc;
+    if (!rc && c->edited[i])
       i++;
     else
       drop(c, i);

@@ -17,17 +17,12 @@ static int count_streams(struct dep_builder *b, struct nai_err *err) {
   return NAI_NEW(b->stream_of_op, b->arena, b->d->op_count, err);
 }
 
-/* Pages that move are on no stream. */
-static bool on_stream(const struct nai_model *m, const struct nai_op *op) {
-  return op->type != NAI_OP_COPY || nai_at_i32(&m->memops.migration, op->row) != 1;
-}
-
 static void number_ops(struct dep_builder *b) {
   const struct nai_model *m = b->m;
   for (uint32_t g = 0, k = 0; g < m->gpu_count; g++)
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++, k++) {
       const struct nai_op *op = &m->gpus[g].ops[i];
-      b->stream_of_op[k] = on_stream(m, op) ? b->first_stream[g] + op->stream : NAI_NO_ROW;
+      b->stream_of_op[k] = nai_op_is_on_stream(m, op) ? b->first_stream[g] + op->stream : NAI_NO_ROW;
       if (b->stream_of_op[k] != NAI_NO_ROW)
         b->place[k] = b->streams[b->stream_of_op[k]].count++;
     }

@@ -70,6 +70,10 @@ static inline uint32_t nai_node_op(const struct nai_dependencies *d, uint32_t no
 /* Index of the GPU of an operation, and the operation as the GPU has it. */
 uint32_t nai_dep_op_gpu(const struct nai_dependencies *deps, uint32_t op, uint32_t gpu_count);
 const struct nai_op *nai_dep_op(const struct nai_model *model, uint32_t op);
+/* Pages that move are on no stream, whatever number they have. */
+static inline bool nai_op_is_on_stream(const struct nai_model *m, const struct nai_op *op) {
+  return op->type != NAI_OP_COPY || nai_at_i32(&m->memops.migration, op->row) != 1;
+}
 
 /* What is changed in a replay; what is NULL or 1 is kept. */
 struct nai_scenario {

@@ -36,10 +36,16 @@ static int add_window(struct scopes *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-static uint32_t start_node(const struct nai_model *m, uint32_t gpu, int64_t t) {
-  uint32_t at = nai_model_op_from(m, &m->gpus[gpu], t);
-  at -= at == m->gpus[gpu].op_count; /* the end of the last step: the last operation */
-  return nai_node_of_op(m->dependencies, m->dependencies->first_op[gpu] + at);
+/* Pages that move depend on nothing that is known: no boundary, for none would ever come earlier. */
+static uint32_t start_node(const struct nai_model *m, uint32_t g, int64_t t) {
+  const struct nai_gpu *gpu = &m->gpus[g];
+  uint32_t at = nai_model_op_from(m, gpu, t);
+  while (at < gpu->op_count && !nai_op_is_on_stream(m, &gpu->ops[at]))
+    at++;
+  at -= at == gpu->op_count; /* the end of the last step: the last operation */
+  while (at && !nai_op_is_on_stream(m, &gpu->ops[at]))
+    at--;
+  return nai_node_of_op(m->dependencies, m->dependencies->first_op[g] + at);
 }
 
 /* Steps that follow each other without one missing; the last one ends where nothing begins. */

@@ -289,7 +289,8 @@ static double slowest(const struct nai_whatif *w, const struct nai_scenario *s, 
 int nai_change_count(int64_t *out, const struct nai_whatif *w, const struct nai_change *change, struct nai_err *err) {
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(w->model->scratch_dir);
   struct nai_scenario s;
-  return make_scenario(&s, out, w, &arena, &change, 1, NAI_CASE_LIKELY, err);
+  NAI_TRY(make_scenario(&s, out, w, &arena, &change, 1, NAI_CASE_LIKELY, err));
+  return change->where ? nai_patterns_check(change->where, err) : NAI_OK;
 }
 
 int nai_whatif_likely(double *out, const struct nai_whatif *w, const struct nai_change *const *changes, uint32_t count,
@@ -320,6 +321,7 @@ static int find_limit(struct nai_whatif_result *out, const struct nai_whatif *w,
  * shortens a step does not lengthen it. */
 static void widen(struct nai_whatif_result *r, double now_ns) {
   double likely = r->ns[NAI_CASE_LIKELY];
+  r->least_ns = fmin(r->ns[NAI_CASE_HIGH], likely);
   r->ns[NAI_CASE_LOW] = fmax(r->ns[NAI_CASE_LOW], likely * (1 + NAI_MODEL_ERROR));
   r->ns[NAI_CASE_HIGH] = fmin(r->ns[NAI_CASE_HIGH], likely * (1 - NAI_MODEL_ERROR));
   if (likely <= now_ns)
@@ -335,6 +337,12 @@ const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_chan
   return w->state >= NAI_PATH_NO_SAVINGS          ? w->reason
        : change && nai_change_is_of_waits(change) ? w->waits_unknown
                                                   : NULL;
+}
+
+const char *nai_whatif_bound(const struct nai_whatif *w, const struct nai_change *change) {
+  return w->state == NAI_PATH_BOUND_ONLY       ? w->reason
+       : change->kind == NAI_CHANGE_OWN_STREAM ? "what reads or overwrites the data of a copy is not recorded"
+                                               : NULL;
 }
 
 /* The cases, as bits, in which a kind does something else than its factor says: waits are never more favorable. */

@@ -12,6 +12,7 @@
 /* A step with some changes. */
 struct nai_whatif_result {
   double ns[NAI_CASES];      /* of a repetition of the scope, the slowest of several GPUs */
+  double least_ns;           /* in the favorable case, before the model's error is added to it */
   enum nai_path_cause limit; /* the largest cause of the new critical path, likely case */
   double limit_pct;
 };
@@ -49,9 +50,12 @@ struct nai_whatif {
 #define NAI_WHATIF_ALL UINT32_MAX
 NAI_MUST_CHECK int nai_whatif_begin(struct nai_whatif *out, const struct nai_model *model, uint32_t most,
                                     struct nai_arena *arena, struct nai_err *err);
-/* How many operations or calls that are replayed a change is about. */
+/* How many operations or calls that are replayed a change is about. NAI_EUSAGE: its expression takes too long on a name
+ * of the trace, so nobody knows. */
 NAI_MUST_CHECK int nai_change_count(int64_t *out, const struct nai_whatif *whatif, const struct nai_change *change,
                                     struct nai_err *err);
+/* Why what a change saves is a bound, NULL where it is a prediction. */
+const char *nai_whatif_bound(const struct nai_whatif *w, const struct nai_change *change);
 /* Why changes cannot be simulated here, or (of one) why that cannot; NULL where they can. */
 const char *nai_whatif_refuses(const struct nai_whatif *w, const struct nai_change *change);
 /* Tries `count` changes together. */

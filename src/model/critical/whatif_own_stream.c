@@ -7,14 +7,14 @@ struct last {
 };
 
 static bool is_upload(const struct nai_model *m, const struct nai_op *op) {
-  return op->type == NAI_OP_COPY && nai_at_i32(&m->memops.copy_kind, op->row) == 1 &&
-         nai_at_i32(&m->memops.migration, op->row) != 1;
+  return op->type == NAI_OP_COPY && nai_at_i32(&m->memops.copy_kind, op->row) == 1 && nai_op_is_on_stream(m, op);
 }
 
 static uint32_t pass_copies(const struct nai_model *m, uint32_t gpu, uint32_t node) {
   const struct nai_dependencies *d = m->dependencies;
   uint32_t op = nai_node_op(d, node);
-  while (op + 1 < d->first_op[gpu + 1] && is_upload(m, nai_dep_op(m, op)))
+  while (op + 1 < d->first_op[gpu + 1] &&
+         (is_upload(m, nai_dep_op(m, op)) || !nai_op_is_on_stream(m, nai_dep_op(m, op))))
     op++;
   return nai_node_of_op(d, op);
 }
@@ -65,8 +65,11 @@ int nai_edit_own_stream(struct edit *e, enum nai_case which, struct nai_err *err
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     struct last *last;
     NAI_TRY(NAI_NEW(last, e->arena, m->gpus[g].stream_count, err));
-    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++)
-      move(e, &last[m->gpus[g].ops[i].stream], m->dependencies->first_op[g] + i, is_upload(m, &m->gpus[g].ops[i]));
+    for (uint32_t i = e->w->ops[g].first; i < e->w->ops[g].end; i++) {
+      const struct nai_op *op = &m->gpus[g].ops[i];
+      if (nai_op_is_on_stream(m, op))
+        move(e, &last[op->stream], m->dependencies->first_op[g] + i, is_upload(m, op));
+    }
   }
   return NAI_OK;
 }

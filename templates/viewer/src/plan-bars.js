@@ -13,9 +13,10 @@ import { columnIndex } from './table-schema.js';
  * @property {number} after  ns, likely
  * @property {number} cautious
  * @property {number} favorable
+ * @property {boolean} bound  it saves that at most
  */
 
-const COLUMNS = ['title', 'finding', 'before_ms', 'after_ms', 'after_low_ms', 'after_high_ms', 'scope', 'note', 'rank'];
+const COLUMNS = ['title', 'finding', 'before_ms', 'after_ms', 'after_low_ms', 'after_high_ms', 'scope', 'note', 'rank', 'bound'];
 const SCOPES = /** @type {Record<string, string>} */ ({ step: 'per step', unit: 'per repeating unit', window: 'of GPU window' });
 const NS_PER_MS = 1e6;
 
@@ -25,9 +26,10 @@ export function readPlan(table) {
   if (!table || at.includes(-1)) return null;
   const rows = table.rows.map((row) => at.map((index) => row[index])).sort((a, b) => Number(a[8]) - Number(b[8]));
   const isPlanned = (/** @type {Cell[]} */ row) => row.slice(2, 6).every((cell) => typeof cell === 'number');
-  const changes = rows.filter(isPlanned).map(([title, finding, ...times]) => {
+  const changes = rows.filter(isPlanned).map((row) => {
+    const [title, finding, ...times] = row;
     const [before, after, cautious, favorable] = times.slice(0, 4).map((ms) => Math.round(Number(ms) * NS_PER_MS));
-    return { title: String(title), finding: Number(finding ?? 0), before, after, cautious, favorable };
+    return { title: String(title), finding: Number(finding ?? 0), before, after, cautious, favorable, bound: row[9] != null };
   });
   if (changes.length === 0) return null;
   return { scope: String(rows[0][6]), changes, others: rows.filter((row) => !isPlanned(row)).map(([title]) => String(title)) };
@@ -59,7 +61,7 @@ export function planBars(app) {
           ? h('button', { type: 'button', class: 'link', onclick: () => showFinding(finding) }, `${index === 0 ? '' : 'then '}`, name(title))
           : name(title),
         [part(favorable, now, 'plan-time'), part(Math.max(0, cautious - favorable), now, 'plan-bounds'), part(Math.max(0, before - cautious), now, 'plan-saved')],
-        `${duration(after)}  −${percent(now - after, now)}`,
+        `${duration(after)}  −${percent(now - after, now)}${plan.changes.slice(0, index + 1).some(({ bound }) => bound) ? ' at most' : ''}`,
         `${duration(favorable)} to ${duration(cautious)}; before it ${duration(before)}`,
       ),
     ),
