@@ -180,6 +180,21 @@ class Bounds(unittest.TestCase):
             self.assertIn("6 such blocks fit on an SM, the grid is 0.02 of a wave", lossy.evidence("underfilled"))
             self.assertNotIn("upper bound", lossy.evidence("underfilled"))
 
+    def test_no_sibling_beats_a_bound(self):
+        """The mean call of a kernel in every version of a program against every other: who says "at most" of a kernel must hold."""
+        exceeded, shared = set(), support.exports(series=True)
+        for series in ("nussinov", "jetson_lab", "triangular_solves"):
+            said = [Said(path) for path in support.exports(series=True) if path.parent.name == series or series in path.parts]
+            calls = [{re.match(r"(?:void )?(\w+)", row["kernel_name"])[1]: (support.ns_of_ms(row["total_time_ms"]), int(row["call_count"]))
+                      for row in report.rows("kernels")} for report in said]
+            for report, mine in zip(said, calls):
+                for finding in report.findings.values():
+                    total, count = mine.get(finding["place"], (0, 0))
+                    best = min((of[finding["place"]][0] / of[finding["place"]][1] for of in calls if finding["place"] in of), default=0)
+                    if total and finding["saving_ns"] and total - best * count > 1.02 * finding["saving_ns"]:
+                        exceeded.add((finding["id"], finding["saving_is"]))
+        self.assertEqual(exceeded, {("underfilled", "estimate"), ("small-blocks", "estimate")} if shared else set())
+
     def test_no_version_wins_more_than_all_findings_say(self):
         """Every version of a program against every faster one: what was won lies below the findings that are no part of others."""
         noise = 0.02
