@@ -445,6 +445,11 @@ class Prices(unittest.TestCase):
                     self.assertGreater(won, most - len(copies) - 1)
             db.close()
 
+    def test_a_launch_that_compiles_is_seen_without_gpu_records(self):
+        long = "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = start + 30000000 WHERE rowid = (SELECT max(r.rowid) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds ON id = nameId WHERE value LIKE 'cudaLaunchKernel%')"
+        for said, is_long in ((generated("api-only"), False), (edited(trace("api-only"), "long", long), True)):
+            self.assertEqual("30.0 ms, median" in said.evidence("no-gpu-activity-recorded"), is_long)
+
     def test_first_use_of_host_memory_is_not_for_pinning(self):
         """SQL over the exports: mordred's first five results beyond the later ones; cutlass' only one beyond the rate of copies to the GPU."""
         for name, low, high in (("mordred_2021", 122e6, 125e6), ("cutlass_two_gpu_kinds", 215e6, 215.5e6)):
@@ -729,6 +734,17 @@ class WhatExpertsAskFirst(unittest.TestCase):
         advice = generated("copy-bound").findings["exposed-copy"]["recommendation"]
         self.assertLess(advice.index("**Remove**"), advice.index("**Pin**"))
         self.assertLess(advice.index("**Pin**"), advice.index("**Overlap**"))
+
+    def test_first_use_of_host_memory_is_not_pinned_away(self):
+        """Results that take long because their host memory is touched first: the copies' own finding says so."""
+        for said, single in ((generated("first-touch"), False), *((said, True) for said in each(real("cutlass_two_gpu_kinds")))):
+            copies = [row for row in said.rows("copy_rates") if float(row["first_touch_ms"]) > 0]
+            self.assertTrue(copies)
+            self.assertIn("page faults of host memory", said.evidence("exposed-copy"))
+            if single:
+                advice = said.findings["exposed-copy"]["recommendation"]
+                self.assertIn("**Touch the host's memory earlier**", advice)
+                self.assertNotIn("**Pin**", advice)  # a single copy
 
     def test_the_programs_own_timer(self):
         """An event, a first launch that loads code, an event, a wait: the program measures loading."""
