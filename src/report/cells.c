@@ -38,12 +38,19 @@ void nai_report_put_value(struct nai_view *view, const char *key, enum nai_unit 
   nai_view_put_buf(view, key, NAI_TEXT_TRUSTED, &text);
 }
 
-void nai_report_put_duration(struct nai_view *view, const char *key, double ns) {
+static void put_duration(struct nai_view *view, const char *key, const char *before, double ns) {
   NAI_SCOPED(nai_buf) text = {0};
   NAI_SCOPED(nai_buf) unbroken = {0};
+  nai_buf_puts(&unbroken, before);
   nai_fmt_duration(&text, ns);
   put_unbroken(&unbroken, &text);
   nai_view_put_buf(view, key, NAI_TEXT_TRUSTED, &unbroken);
+}
+
+void nai_report_put_duration(struct nai_view *view, const char *key, double ns) { put_duration(view, key, "", ns); }
+
+void nai_report_put_estimate(struct nai_view *view, const char *key, double ns) {
+  put_duration(view, key, "about ", ns);
 }
 
 void nai_report_put_span(struct nai_view *view, const char *name, enum nai_unit unit, const struct nai_value *low,

@@ -79,7 +79,8 @@ static void put_saving(struct nai_view *view, const struct nai_report *report, c
   int64_t steps = of_gpu ? step_count(report) : 0;
   struct nai_value pct = {.type = NAI_F64, .f = finding->pct_of_active};
   if (finding->saving_ns != NAI_NULL_I64) {
-    nai_report_put_duration(view, "saving", (double)finding->saving_ns);
+    (nai_is_estimate(finding) ? nai_report_put_estimate : nai_report_put_duration)(view, "saving",
+                                                                                   (double)finding->saving_ns);
     if (steps)
       nai_report_put_duration(view, "saving_per_step", (double)finding->saving_ns / (double)steps);
   }

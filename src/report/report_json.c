@@ -147,7 +147,7 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
     PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_id, FINDINGS_title, FINDINGS_severity, FINDINGS_scope,
               FINDINGS_device_id, FINDINGS_pid);
     put_gpus(json, nai_get_str(findings, i, FINDINGS_gpus));
-    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_low_ns,
+    PUT_CELLS(json, nai_findings_schema, findings, i, FINDINGS_saving_ns, FINDINGS_saving_is, FINDINGS_saving_low_ns,
               FINDINGS_pct_of_active, FINDINGS_pct_of_capture, FINDINGS_place, FINDINGS_reason, FINDINGS_part_of,
               FINDINGS_why, FINDINGS_recommendation, FINDINGS_verify, FINDINGS_change);
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);

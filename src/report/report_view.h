@@ -11,6 +11,7 @@ void nai_report_put_value(struct nai_view *view, const char *key, enum nai_unit 
 void nai_report_put_span(struct nai_view *view, const char *name, enum nai_unit unit, const struct nai_value *low,
                          const struct nai_value *high);
 void nai_report_put_duration(struct nai_view *view, const char *key, double ns);
+void nai_report_put_estimate(struct nai_view *view, const char *key, double ns); /* "about 430 ms" */
 /* One row: every column under the name and as people read it, and what its GPU is called. */
 void nai_report_put_row(struct nai_view *row_view, const struct nai_report *report, const struct nai_table *table,
                         int64_t row);

@@ -80,7 +80,7 @@ static bool put_simulated(struct nai_buf *out, const struct FINDINGS_row *findin
 
 /* ", potential saving 25.5 ms (52.2 %, 12.0 % of the capture) on GPU 0" */
 static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said) {
-  nai_buf_puts(out, ", potential saving ");
+  nai_buf_puts(out, nai_is_estimate(finding) ? ", potential saving about " : ", potential saving ");
   nai_fmt_duration(out, (double)finding->saving_ns);
   nai_buf_puts(out, " (");
   put_share(out, finding, said);

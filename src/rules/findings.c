@@ -263,7 +263,10 @@ static void write_finding(struct nai_table *findings, const struct finding *find
           .simulated_high_ns = known ? simulated->high_ns : NAI_NULL_I64,
           .simulated_pct = known ? nai_percent((double)simulated->ns, (double)simulated->now_ns) : NAN,
           .simulated_of = simulated->of, .simulated_state = simulated->state,
-          .simulated_now_ns = known ? simulated->now_ns : NAI_NULL_I64);
+          .simulated_now_ns = known ? simulated->now_ns : NAI_NULL_I64,
+          .saving_is = finding->saving.ns == NAI_NULL_I64 ? NULL
+                     : rule->estimated                    ? "estimate"
+                                                          : "bound");
 }
 
 static int evaluate(struct nai_table *findings, struct evaluation *e) {

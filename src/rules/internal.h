@@ -135,6 +135,7 @@ struct rule {
   bool has_severity[4];
   struct expression *saving, *saving_low, *base; /* durations, each in its unit; NULL: none */
   const char *share_of;                          /* what `base` is called; NULL: no name */
+  bool estimated;                                /* the saving is an estimate, no bound */
   bool has_ladder;                               /* no `severity`: the saving decides */
   bool first;                                    /* comes before all others */
   bool simulates_part;                           /* the change is not all that it asks for */

@@ -8,12 +8,12 @@
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
 static const char *const rule_keys[] = {
-    "id",        "title",          "title_many", "table",    "where",          "with",
-    "when",      "unless",         "severity",   "saving",   "saving_low",     "base",
-    "explains",  "part_of",        "lower",      "first",    "place",          "scope",
-    "device",    "evidence",       "why",        "verify",   "links",          "limit",
-    "disabled",  "recommendation", "share_of",   "simulate", "simulates_part", "price",
-    "price_low", "impact",         NULL}; /* the last three: former names */
+    "id",       "title",          "title_many", "table",    "where",          "with",
+    "when",     "unless",         "severity",   "saving",   "saving_low",     "base",
+    "explains", "part_of",        "lower",      "first",    "place",          "scope",
+    "device",   "evidence",       "why",        "verify",   "links",          "limit",
+    "disabled", "recommendation", "share_of",   "simulate", "simulates_part", "saving_is",
+    "price",    "price_low",      "impact",     NULL}; /* the last three: former names */
 
 /* What the parts of a rule share while they are compiled. */
 struct builder {
@@ -160,14 +160,27 @@ static int check_savings(const struct builder *b, const struct nai_yaml_node *no
   return NAI_OK;
 }
 
+/* Whether the saving is a bound, the time of a cause, or an estimate that a change may exceed. */
+static int saving_is_compile(struct builder *b, const struct nai_yaml_node *node) {
+  const char *name;
+  if (!node)
+    return NAI_OK;
+  NAI_TRY(nai_yaml_text(&name, b->doc, node, b->err));
+  b->rule->estimated = strcmp(name, "estimate") == 0;
+  return b->rule->estimated || strcmp(name, "bound") == 0
+           ? NAI_OK
+           : nai_yaml_error(b->doc, node, b->err, "expected one of bound, estimate");
+}
+
 static int saving_compile(struct builder *b, const struct nai_yaml_node *node) {
   struct rule *rule = b->rule;
   NAI_TRY(check_savings(b, node));
   const struct nai_yaml_node *impact = get_impact(b, node), *saving = get_saving(b, node),
                              *explains = get(b, node, "explains"),
                              *low = get_renamed(b, node, "saving_low", "price_low", "saving_low"),
-                             *base = get(b, node, "base"), *share_of = get(b, node, "share_of");
-  const struct nai_yaml_node *orphan = explains ? explains : low ? low : base;
+                             *base = get(b, node, "base"), *share_of = get(b, node, "share_of"),
+                             *is = get(b, node, "saving_is");
+  const struct nai_yaml_node *orphan = explains ? explains : low ? low : base ? base : is;
   if (orphan && !saving)
     return nai_yaml_error_key(b->doc, orphan, b->err, "\"%s\" needs a \"saving\"", orphan->key);
   if (share_of && !base)
@@ -180,6 +193,7 @@ static int saving_compile(struct builder *b, const struct nai_yaml_node *node) {
     NAI_TRY(nai_duration_compile(&rule->saving_low, &b->names, low, b->err));
   if (base)
     NAI_TRY(nai_duration_compile(&rule->base, &b->names, base, b->err));
+  NAI_TRY(saving_is_compile(b, is));
   return explains ? explains_compile(b, explains) : NAI_OK;
 }
 

@@ -12,7 +12,7 @@
   C(T, pid, PID, "process it is about; the worst of several")                                                       \
   C(T, gpus, LABEL, "device ids of all GPUs it is about, the worst first, separated by spaces")                     \
   C(T, gpu_count, COUNT, "GPUs it is about")                                                                        \
-  C(T, saving_ns, NS_MS, "potential saving on the worst GPU: at most the time of this cause",                       \
+  C(T, saving_ns, NS_MS, "potential saving on the worst GPU: at most the time of this cause, or as saving_is says", \
     .better = NAI_BETTER_LOWER, .was = "at_stake_ns")                                                               \
   C(T, saving_low_ns, NS, "likely saving at least, where the rule can tell", .was = "at_stake_low_ns")              \
   C(T, pct_of_active, PCT, "saving_ns, of that GPU's active time (or of what the rule names)",                      \
@@ -34,6 +34,7 @@
   C(T, simulated_pct, PCT, "simulated_ns, of simulated_now_ns; decides the order before saving_ns")                 \
   C(T, simulated_of, LABEL, "step, unit (a repetition of the largest one) or window")                               \
   C(T, simulated_state, LABEL, "ok, within_error or bound_only, as in what_if")                                     \
-  C(T, simulated_now_ns, NS, "what one takes now")
+  C(T, simulated_now_ns, NS, "what one takes now")                                                                  \
+  C(T, saving_is, LABEL, "bound: saving_ns is the most; estimate: a change may save more or less; NULL: no saving")
 NAI_TABLE(FINDINGS, findings, "Findings", "One row per finding, the most important first",
           "whether the change pays: a saving is the time of one cause, and savings of findings overlap")

@@ -180,6 +180,21 @@ class Bounds(unittest.TestCase):
             self.assertIn("6 such blocks fit on an SM, the grid is 0.02 of a wave", lossy.evidence("underfilled"))
             self.assertNotIn("upper bound", lossy.evidence("underfilled"))
 
+    def test_no_sibling_beats_a_bound(self):
+        """The mean call of a kernel in every version of a program against every other: who says "at most" of a kernel must hold."""
+        exceeded, shared = set(), support.exports(series=True)
+        for series in ("nussinov", "jetson_lab", "triangular_solves"):
+            said = [Said(path) for path in support.exports(series=True) if path.parent.name == series or series in path.parts]
+            calls = [{re.match(r"(?:void )?(\w+)", row["kernel_name"])[1]: (support.ns_of_ms(row["total_time_ms"]), int(row["call_count"]))
+                      for row in report.rows("kernels")} for report in said]
+            for report, mine in zip(said, calls):
+                for finding in report.findings.values():
+                    total, count = mine.get(finding["place"], (0, 0))
+                    best = min((of[finding["place"]][0] / of[finding["place"]][1] for of in calls if finding["place"] in of), default=0)
+                    if total and finding["saving_ns"] and total - best * count > 1.02 * finding["saving_ns"]:
+                        exceeded.add((finding["id"], finding["saving_is"]))
+        self.assertEqual(exceeded, {("underfilled", "estimate"), ("small-blocks", "estimate")} if shared else set())
+
     def test_no_version_wins_more_than_all_findings_say(self):
         """Every version of a program against every faster one: what was won lies below the findings that are no part of others."""
         noise = 0.02
@@ -429,6 +444,11 @@ class Prices(unittest.TestCase):
                     won = support.ns_of_ms(row["at_limit_gain_ms"]) + support.ns_of_ms(row["first_touch_ms"])
                     self.assertGreater(won, most - len(copies) - 1)
             db.close()
+
+    def test_a_launch_that_compiles_is_seen_without_gpu_records(self):
+        long = "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = start + 30000000 WHERE rowid = (SELECT max(r.rowid) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds ON id = nameId WHERE value LIKE 'cudaLaunchKernel%')"
+        for said, is_long in ((generated("api-only"), False), (edited(trace("api-only"), "long", long), True)):
+            self.assertEqual("30.0 ms, median" in said.evidence("no-gpu-activity-recorded"), is_long)
 
     def test_first_use_of_host_memory_is_not_for_pinning(self):
         """SQL over the exports: mordred's first five results beyond the later ones; cutlass' only one beyond the rate of copies to the GPU."""
@@ -714,6 +734,17 @@ class WhatExpertsAskFirst(unittest.TestCase):
         advice = generated("copy-bound").findings["exposed-copy"]["recommendation"]
         self.assertLess(advice.index("**Remove**"), advice.index("**Pin**"))
         self.assertLess(advice.index("**Pin**"), advice.index("**Overlap**"))
+
+    def test_first_use_of_host_memory_is_not_pinned_away(self):
+        """Results that take long because their host memory is touched first: the copies' own finding says so."""
+        for said, single in ((generated("first-touch"), False), *((said, True) for said in each(real("cutlass_two_gpu_kinds")))):
+            copies = [row for row in said.rows("copy_rates") if float(row["first_touch_ms"]) > 0]
+            self.assertTrue(copies)
+            self.assertIn("page faults of host memory", said.evidence("exposed-copy"))
+            if single:
+                advice = said.findings["exposed-copy"]["recommendation"]
+                self.assertIn("**Touch the host's memory earlier**", advice)
+                self.assertNotIn("**Pin**", advice)  # a single copy
 
     def test_the_programs_own_timer(self):
         """An event, a first launch that loads code, an event, a wait: the program measures loading."""

@@ -51,6 +51,19 @@ class Export:
     def calls(self, pattern):
         return [(start, end) for start, end, name in self.named_calls() if re.search(pattern, name)]
 
+    def ranges(self, pattern):
+        """Thread, start and end of NVTX ranges by name."""
+        named = self.db.execute("SELECT globalTid, start, end, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS WHERE end NOT NULL")
+        return [row[:3] for row in named if re.search(pattern, row[3])]
+
+    def launched_in(self, pattern, *tables):
+        """Operations whose launch call lies in such a range of its thread."""
+        ranges, out = self.ranges(pattern), []
+        for table in tables or ("KERNEL",):
+            both = f"SELECT k.start, k.end, r.globalTid, r.start FROM {EVENTS}{table} k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId)"
+            out += [(start, end) for start, end, thread, call in self.db.execute(both) if any(t == thread and a <= call < b for t, a, b in ranges)]
+        return sorted(out)
+
     @staticmethod
     def union(spans):
         out = []
@@ -322,6 +335,31 @@ def behind_gpu_work(e):
     return [(e.busy[-1][1], max(end for _, end in e.calls("")))]
 
 
+def of_the_optimizer(e):
+    kernels = e.launched_in("Optimizer.step")
+    return kernels + [gap for gap in e.gaps if gap[1] in {start for start, _ in kernels}]
+
+
+def recomputed(e):
+    return sorted(set(e.launched_in("CheckpointFunctionBackward")) - set(e.launched_in("Backward0$")))
+
+
+def exposed_of_size(*sizes):
+    return lambda e: e.without(e.rows("MEMCPY", f"bytes IN ({','.join(map(str, sizes))})"), e.kernels)
+
+
+def uneven_steps(e):
+    begun = sorted(e.launched_in(f"train_step {step}$", "KERNEL", "MEMCPY")[0][0] for step in range(8)) + [e.busy[-1][1]]
+    usual = sorted(b - a for a, b in zip(begun, begun[1:]))[3]
+    return [(start + usual, end) for start, end in zip(begun, begun[1:]) if end - start > usual]
+
+
+def at_waits(e):
+    """From a wait to the next call."""
+    calls = sorted(e.named_calls())
+    return e.both(e.gaps, [(one[0], other[0]) for one, other in zip(calls, calls[1:]) if "Synchronize" in one[2]])
+
+
 def migrations(*kinds):
     """A kernel of 150 ms that waits for pages for 140."""
     insert = [MIGRATION.format(at=i * MS, length=MS, bytes=1 << 20).replace(TO_GPU, kinds[i % len(kinds)]) for i in range(140)]
@@ -404,6 +442,13 @@ PAIRS = [
     ("uvm-bound", lambda: migrations(TO_GPU, EVICTED), page_faults("copyKind > 10"), 1.05),
     ("uvm-oversubscribed", lambda: migrations(TO_GPU, EVICTED), page_faults("copyKind = 12"), 1.05),
     ("uvm-thrash", lambda: migrations(TO_GPU), page_faults("copyKind > 10"), 1.05),
+    ("nccl-init-in-window", "train-communicators", lambda e: e.both(e.gaps, [span for _, *span in e.ranges("ncclCommInit")]), 1.05),
+    ("optimizer-small-kernels", "train-optimizer", of_the_optimizer, 1.05),
+    ("recomputation", "train-recompute", recomputed, 1.05),
+    ("round-trips", "train-round-trips", exposed_of_size(12 << 20), 1.05),
+    ("small-collectives", "train-small-collectives", lambda e: e.named("AllReduce_Sum_f32"), 1.05),
+    ("streamed-weights", "train-offload", exposed_of_size(8 << 20, 16 << 20), 1.05),
+    ("wait-call-site", "call-sites", at_waits, 1.05),
     ("waiting-not-transferring", "collectives", before_the_last_rank, 1.05),
 ]
 # The same where the time lies outside of the active spans: what is cut out is won.
@@ -414,6 +459,7 @@ OUTSIDE = [
     ("pause-dominates", "pause", longest_gap, 1.1),
     ("pause-module-load", "launch-load", longest_gap, 1.05),
     ("slow-step", "steps", reading, 1.05),
+    ("step-time-variance", "train-uneven", uneven_steps, 1.05),
     ("steps-drift", "steps-drift", beyond_the_median_step, 1.05),
     ("warm-up-in-window", "steps-drift", warm_up, 1.05),
 ]
@@ -424,15 +470,9 @@ UNTESTED = {
     "idle-blocking-call": "what idle-wait-per-launch and idle-queue-drained leave of a cause; idle causes add up to the idle time (test_sums)",
     "idle-unknown": "no record tells what to cut out; idle causes add up to the idle time (test_sums)",
     "low-busbw": "a part of exposed-communication: that of large messages (unit default_rules)",
-    "nccl-init-in-window": "what other idle findings count, named by its call (unit communication)",
-    "round-trips": "the part of exposed copies that comes back unchanged (unit active_spans)",
     "serial-comm-stream": "a part of exposed-communication: waiting for another communicator (unit communication)",
     "serving-decode-without-graphs": "it compares with steps of other programs that launch a graph (test_serving)",
     "serving-prefill-delays-decode": "a delay of requests: cutting it out would move the prompts, not the GPU's time (test_serving)",
-    "small-collectives": "a part of exposed-communication: that of small messages (unit default_rules)",
-    "step-time-variance": "the number of steps-drift, for steps that do not grow",
-    "streamed-weights": "the part of exposed copies that repeats in each unit (unit active_spans)",
-    "wait-call-site": "the share that one call site has in the findings about waits (test_truth)",
 }
 
 

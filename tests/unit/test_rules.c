@@ -324,16 +324,18 @@ static void check_finding(const struct result *r, int64_t row, const char *id, c
 }
 
 TEST(the_price_decides) {
-  struct result r =
-      run("rules:\n" RULE("high", "    table: gpu_utilization\n    saving: idle_ns\n    saving_low: idle_ns / 2\n")
-              RULE("medium", "    table: gpu_utilization\n    saving: 0.1 * idle_ns\n")
-                  RULE("low", "    table: gpu_utilization\n    saving: idle_ns / 25\n")
-                      RULE("tiny", "    table: gpu_utilization\n    saving: idle_ns / 60\n")
-                          RULE("own", "    table: gpu_utilization\n    saving: idle_ns\n"
-                                      "    severity: {info: saving_pct >= 80}\n"));
+  struct result r = run("rules:\n" RULE(
+      "high", "    table: gpu_utilization\n    saving: idle_ns\n    saving_low: idle_ns / 2\n    saving_is: estimate\n")
+                            RULE("medium", "    table: gpu_utilization\n    saving: 0.1 * idle_ns\n")
+                                RULE("low", "    table: gpu_utilization\n    saving: idle_ns / 25\n")
+                                    RULE("tiny", "    table: gpu_utilization\n    saving: idle_ns / 60\n")
+                                        RULE("own", "    table: gpu_utilization\n    saving: idle_ns\n"
+                                                    "    severity: {info: saving_pct >= 80}\n"));
   assert_int_equal(r.findings->rows, 4);
   check_finding(&r, 0, "high", "high", 90000, "", "");
   assert_int_equal(number(r.findings, 0, "saving_low_ns"), 45000000);
+  assert_string_equal(cell(r.findings, 0, "saving_is"), "estimate");
+  assert_string_equal(cell(r.findings, 1, "saving_is"), "bound");
   assert_string_equal(cell(r.findings, 0, "gpus"), "2 0 1");
   check_finding(&r, 1, "medium", "medium", 9000, "", "");
   assert_string_equal(cell(r.findings, 1, "gpus"), "2 0 1"); /* 4.15 and 2.5 % would be low: one finding, the worst's */

@@ -1,6 +1,7 @@
 /* What does each GPU communicate, of which kind, how large and how fast? Table comm_ops. */
 #include "analyses/analysis.h"
 #include "model/comm/comm.h"
+#include "model/nvtx/nvtx_place.h"
 
 #include "base/sort.h"
 #include "tables/comm_ops.h"
@@ -185,9 +186,33 @@ static uint32_t range_of(const struct nai_model *m, const struct nai_comm_item *
   return node ? node->name : NAI_NO_STRING;
 }
 
-static int put_range(struct COMM_OPS_row *row, const struct part *p, struct nai_err *err) {
-  NAI_SCOPED(nai_keyset) names = {0};
+/* Time by name, for each of `names` in room, becomes time by place: names that only a number tells apart are one. */
+static int fold_places(struct nai_strings *places, const struct part *p, const struct nai_keyset *names,
+                       struct nai_err *err) {
+  NAI_SCOPED(nai_buf) place = {0};
+  for (uint32_t i = 0; i < names->count; i++) {
+    int64_t ns = p->room[i];
+    uint32_t known = places->count;
+    nai_buf_clear(&place);
+    nai_nvtx_put_place(&place, nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names->keys[i]));
+    uint32_t index = nai_strings_add(places, nai_buf_str(&place), place.len); /* i at most */
+    if (index == NAI_NO_STRING || place.oom)
+      return nai_err_nomem(err);
+    p->room[index] = (index < known ? p->room[index] : 0) + ns;
+  }
+  return NAI_OK;
+}
+
+static uint32_t largest(const int64_t *ns, uint32_t count) {
   uint32_t most = 0;
+  for (uint32_t i = 1; i < count; i++)
+    most = ns[i] > ns[most] ? i : most;
+  return most;
+}
+
+static int put_range(struct COMM_OPS_row *row, struct nai_arena *arena, const struct part *p, struct nai_err *err) {
+  NAI_SCOPED(nai_keyset) names = {0};
+  struct nai_strings places = {.arena = arena};
   for (uint32_t i = 0; i < p->n && !names.oom; i++) {
     uint32_t name = range_of(p->m, item_at(p, i));
     bool added;
@@ -198,18 +223,22 @@ static int put_range(struct COMM_OPS_row *row, const struct part *p, struct nai_
   }
   if (names.oom)
     return nai_err_nomem(err);
-  for (uint32_t i = 1; i < names.count; i++)
-    most = p->room[i] > p->room[most] ? i : most;
-  if (!names.count || p->room[most] <= 0)
+  uint32_t top = largest(p->room, names.count);
+  if (!names.count || p->room[top] <= 0)
     return NAI_OK;
-  row->issued_in = nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[most]);
+  int64_t top_ns = p->room[top];
+  NAI_TRY(fold_places(&places, p, &names, err));
+  uint32_t most = largest(p->room, places.count);
   row->issued_in_ns = p->room[most];
+  row->issued_in = top_ns < row->issued_in_ns
+                     ? nai_strings_get(&places, most)
+                     : nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[top]);
   return NAI_OK;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static int put_part(struct nai_table *table, const struct part *p, struct nai_err *err) {
+static int put_part(struct nai_table *table, struct nai_arena *arena, const struct part *p, struct nai_err *err) {
   const struct nai_comm_item *first = item_at(p, 0);
   const struct nai_comm_name *name = nai_comm_name_of(p->m, first);
   struct COMM_OPS_row row =
@@ -219,7 +248,7 @@ static int put_part(struct nai_table *table, const struct part *p, struct nai_er
   put_durations(&row, p);
   put_rates(&row, p);
   NAI_TRY(put_excess(&row, p, err));
-  NAI_TRY(put_range(&row, p, err));
+  NAI_TRY(put_range(&row, arena, p, err));
   COMM_OPS_add(table, &row);
   return NAI_OK;
 }
@@ -234,7 +263,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     part.items = items + i;
     for (part.n = 0; i + part.n < count && items[i + part.n].key == items[i].key;)
       part.n++;
-    NAI_TRY(put_part(io->out[0], &part, err));
+    NAI_TRY(put_part(io->out[0], io->arena, &part, err));
   }
   return NAI_OK;
 }

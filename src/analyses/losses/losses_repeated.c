@@ -181,12 +181,19 @@ static bool same_copy(const struct MEMOP_EVENTS_columns *v, uint32_t a, uint32_t
          nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b) && nai_at(&v->bytes, a) == nai_at(&v->bytes, b);
 }
 
-/* Ranges that count what repeats, not what differs. */
-static bool counts_time(const char *name) {
+/* Whether the innermost range of a path that has a number counts what repeats, not what differs: a step, not the layers
+ * in it. */
+static bool counts_time(const char *path) {
   static const char *const words[] = {"step", "iter", "batch", "epoch", "frame", "request"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcasestr(name, words[i]))
+  const char *number = strrchr(path, '#'), *begin = path;
+  for (const char *inner = path; number && (inner = strstr(inner, " > ")) && inner < number; inner += 3)
+    begin = inner + 3;
+  const char *end = number ? number + strcspn(number, ">") : path + strlen(path);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const char *found = strcasestr(begin, words[i]);
+    if (found && found < end)
       return true;
+  }
   return false;
 }
 

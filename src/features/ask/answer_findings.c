@@ -30,13 +30,15 @@ enum {
   F_PART_OF,
   F_SHARE_OF,
   F_SIMULATED,
-  F_SIMULATED_OF
+  F_SIMULATED_OF,
+  F_ABOUT
 };
 static const char findings[] =
     "select findings.rowid, finding, id, title, severity, scope, saving_ns, pct_of_active, place, "
     "recommendation, coalesce((select min(f.title) from findings f where f.id = findings.part_of), part_of), "
     "share_of, iif(simulated_state = 'ok', simulated_ns, null), case simulated_of "
-    "when 'step' then 'per step' when 'unit' then 'per repetition' else 'of the window' end from findings where (";
+    "when 'step' then 'per step' when 'unit' then 'per repetition' else 'of the window' end, "
+    "iif(saving_is = 'estimate', ': about ', ': at most ') from findings where (";
 static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
 static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */
@@ -60,7 +62,7 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
                  *place ? "; " : "", place);
   if (nai_query_cell(found, row, F_SAVING)->null)
     return;
-  nai_buf_puts(out, ": at most ");
+  nai_buf_puts(out, nai_query_cell_text(found, row, F_ABOUT));
   nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_SAVING));
   if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
