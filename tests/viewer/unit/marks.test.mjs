@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { callersOf } from '../../../templates/viewer/src/nvtx/callers.js';
 import { buildTree, orderByTime, sortedChildren } from '../../../templates/viewer/src/nvtx/tree.js';
 import { toSnippet } from '../../../templates/viewer/src/snippet.js';
+import { categoryColor, causeColor, causeName } from '../../../templates/viewer/src/colors.js';
 import { displayOrder, redundantColumns } from '../../../templates/viewer/src/tables/columns.js';
 import { formatMarks, formatMeasure, parseMarks, parseMeasure } from '../../../templates/viewer/src/timeline/marks.js';
 import { shellWord, trimCommand } from '../../../templates/viewer/src/trim.js';
@@ -52,6 +53,18 @@ test('tables of sums show what matters first', () => {
   const names = displayOrder(table).map((index) => table.columns[index].name);
   assert.deepEqual(names.slice(0, 5), ['kernel_name', 'device_id', 'pct_total_kernel_time', 'total_time_ns', 'total_time_ms']);
   assert.equal(new Set(names).size, table.columns.length);
+});
+
+test('of single events the end stands last: start and length tell it', () => {
+  const columns = [{ name: 'start_ns', role: 'start' }, { name: 'end_ns', role: 'end' }, { name: 'duration_us', unit: 'us', sum: true }, { name: 'name', type: 'text' }];
+  assert.deepEqual(displayOrder({ columns, rows: [] }), [0, 2, 3, 1]);
+  assert.deepEqual(displayOrder({ columns: columns.filter(({ sum }) => !sum), rows: [] }), [0, 1, 2]);
+});
+
+test('causes of the critical path have the colors and words of idle gaps, and of work', () => {
+  assert.deepEqual([causeColor('host_bound'), causeName('host_bound')], [causeColor('host_code'), causeName('host_code')]);
+  assert.equal(causeColor('communication'), categoryColor('communication'));
+  assert.equal(new Set(['kernel', 'communication', 'copy', 'host_bound', 'unknown'].map(causeColor)).size, 5);
 });
 
 test('the command for a stretch is exact and safe', () => {
