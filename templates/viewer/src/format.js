@@ -269,5 +269,7 @@ const HEADINGS = {
 
 /** Column name for people: underscores out, the unit moves to its own label. @param {string} name */
 export function heading(name) {
-  return HEADINGS[name] ?? name.replace(/_(ns|us|ms|bytes|pct)$/, '').replace(/_/g, ' ');
+  if (HEADINGS[name]) return HEADINGS[name];
+  const words = name.replace(/_(ns|us|ms|bytes|pct)$/u, '').replace(/^pct_of_/u, 'share_of_').replace(/_/gu, ' ');
+  return words.replace(/\b(gpu|cpu|nvtx|cuda|sm)\b/gu, (word) => word.toUpperCase());
 }

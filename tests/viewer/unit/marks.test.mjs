@@ -7,7 +7,7 @@ import { categoryColor, causeColor, causeName } from '../../../templates/viewer/
 import { displayOrder, redundantColumns } from '../../../templates/viewer/src/tables/columns.js';
 import { formatMarks, formatMeasure, parseMarks, parseMeasure } from '../../../templates/viewer/src/timeline/marks.js';
 import { shellWord, trimCommand } from '../../../templates/viewer/src/trim.js';
-import { withMicro } from '../../../templates/viewer/src/words.js';
+import { causesText, withMicro } from '../../../templates/viewer/src/words.js';
 import { planModel } from '../lib/plan-model.mjs';
 
 const { model } = planModel();
@@ -70,6 +70,10 @@ test('causes of the critical path have the colors and words of idle gaps, and of
 test('the command for a stretch is exact and safe', () => {
   assert.equal(trimCommand(model, 0, 1), 'nsys-ai analyze synthetic.sqlite --trim 60.111418026 60.111418027 --out artifacts/synthetic-part');
   assert.equal(shellWord("a'b; rm -rf $HOME"), `'a'\\''b; rm -rf $HOME'`);
+});
+
+test('causes in a list read as they do alone', () => {
+  assert.equal(causesText('in_launch_call 16.9 us, queue_drained 1.64 ms'), 'launch call 16.9 µs, starved after synchronization 1.64 ms');
 });
 
 test('one spelling of units', () => assert.equal(withMicro('median 120.0 us, 3\u00a0us; use us'), 'median 120.0 µs, 3\u00a0µs; use us'));

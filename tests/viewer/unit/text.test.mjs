@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
-import { bytes, cell, Clock, duration, durationsLike, percent, readable, shortened, shownCell } from '../../../templates/viewer/src/format.js';
+import { bytes, cell, Clock, duration, durationsLike, heading, percent, readable, shortened, shownCell } from '../../../templates/viewer/src/format.js';
 import { escapeMarkdown } from '../../../templates/viewer/src/snippet.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
@@ -41,6 +41,10 @@ test('times below each other have one unit', () => {
   assert.deepEqual(below(7865000, 753400, 768), ['7,865 µs', '753.4 µs', '0.768 µs']);
   assert.deepEqual(below(2e9, 800, 400), ['2,000 ms', '0.001 ms', '<0.001 ms']);
   assert.deepEqual(below(768, 32), ['768 ns', '32 ns']);
+});
+
+test('headings spell what they shorten', () => {
+  assert.deepEqual(['pct_of_wall', 'gpu_time_ms', 'attributed_sm_count'].map(heading), ['share of wall', 'GPU time', 'attributed SM count']);
 });
 
 test('only all of it is 100 %', () => {

@@ -85,6 +85,8 @@ export class Strip {
     this.instances = [];
     /** @type {number[]} */
     this.rows = [];
+    /** @type {string[]} */
+    this.labels = [];
     this.typical = { median: 0, index: 0, count: 0 };
     /** @type {number[]} */
     this.pair = [];
@@ -169,8 +171,10 @@ export class Strip {
   draw() {
     this.width = Math.max(0, (this.canvas.parentElement?.clientWidth ?? 0) - 24);
     if (this.width < 120 || this.rows.length === 0) return;
-    const longest = Math.max(...this.rows.map((index) => this.instances[index].label.length));
-    this.left = Math.max(MIN_LABEL_PX, Math.min(this.width > 600 ? MAX_LABEL_PX : MIN_LABEL_PX, (longest + 2) * CHARACTER_PX + 12));
+    const most = Math.floor(((this.width > 600 ? MAX_LABEL_PX : MIN_LABEL_PX) - 10) / CHARACTER_PX) - 2;
+    this.labels = this.instances.map(({ label }) => (label.length <= most ? label : `…${lastWords(label, most - 1)}`));
+    const longest = Math.max(...this.rows.map((index) => this.labels[index].length));
+    this.left = Math.max(MIN_LABEL_PX, (longest + 2) * CHARACTER_PX + 12);
     const { theme } = this.app.timeline;
     const height = AXIS_PX + this.rows.length * this.rowHeight + 2;
     const context = fitCanvas(this.canvas, this.width, height);
@@ -227,9 +231,7 @@ export class Strip {
     const letter = this.pair.indexOf(index);
     context.fillStyle = instance.outlier ? theme.bad : theme.text;
     const mark = letter >= 0 ? `${'AB'[letter]} ` : index === this.typical.index ? '◆ ' : '';
-    const text = `${mark}${instance.label}`;
-    const fits = Math.floor((this.left - 10) / CHARACTER_PX);
-    context.fillText(text.length <= fits ? text : `${mark}…${lastWords(text, fits - mark.length - 1)}`, 7, top + rowHeight / 2 + 0.5);
+    context.fillText(`${mark}${this.labels[index]}`, 7, top + rowHeight / 2 + 0.5);
     if (this.width <= 600) return;
     const over = lengthOf(instance) - this.typical.median;
     const share = `${over < 0 ? '−' : '+'}${percent(Math.abs(over), this.typical.median)}`;

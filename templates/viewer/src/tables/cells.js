@@ -3,6 +3,7 @@
 import { categoryColor, causeColor, causeName } from '../colors.js';
 import { h, name, textWidth } from '../dom.js';
 import { heading, shownCell, unitLabel } from '../format.js';
+import { causesText } from '../words.js';
 import { mattersFirst } from './columns.js';
 import { headed } from './filter.js';
 import { SCHEMA } from './schema-table.js';
@@ -26,6 +27,7 @@ function shown(view, index, value) {
   const { model } = view.app;
   const { column } = view.units[index];
   if (column.name === 'cause' && typeof value === 'string') return causeName(value);
+  if (column.name === 'other_causes' && typeof value === 'string') return causesText(value);
   const nameId = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
   if (nameId !== undefined) return model.shortNames[nameId] || String(value);
   return shownCell(value, view.units[index], model.clock);
