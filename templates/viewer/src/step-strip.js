@@ -19,6 +19,7 @@ export function describeSteps(spans) {
   return {
     lengths,
     end,
+    cut,
     steady: steady.length,
     outliers,
     text: `${counted(lengths.length, 'step')}${steady.length > 0 ? `, median ${duration(medianOf(steady))} of ${counted(steady.length, 'steady one')}` : ''}, ${counted(outliers, 'outlier')}${cut > 0 ? `; ${integer(cut)} longer than ${duration(end)}, cut there` : ''}`,
@@ -40,13 +41,17 @@ export function stepStrips(app) {
     .slice(0, SHOWN)
     .map(({ spans, gpu, facts }) => {
       const label = app.model.gpuLabels.get(gpu) ?? `GPU ${gpu}`;
+      const at = (/** @type {MouseEvent} */ event) => Math.max(0, Math.min(facts.lengths.length - 1, Math.floor((event.offsetX / canvas.clientWidth) * facts.lengths.length)));
       const canvas = h('canvas', {
         class: 'step-strip',
         role: 'img',
         'aria-label': `Step durations of ${label}: ${facts.text}`,
-        title: 'Click shows the step in the timeline',
+        onmousemove: (/** @type {MouseEvent} */ event) => {
+          const i = at(event);
+          canvas.title = `${spans.label[i]}: ${duration(facts.lengths[i])}\nClick shows it in the timeline`;
+        },
         onclick: (/** @type {MouseEvent} */ event) => {
-          const i = Math.min(facts.lengths.length - 1, Math.floor((event.offsetX / canvas.clientWidth) * facts.lengths.length));
+          const i = at(event);
           app.open('timeline');
           app.timeline.showRange(spans.start[i], spans.end[i]);
         },
@@ -74,9 +79,10 @@ export function stepStrips(app) {
       const context = fitCanvas(canvas, width, HEIGHT);
       context.clearRect(0, 0, width, HEIGHT);
       const step = width / facts.lengths.length;
+      const room = HEIGHT - 4 - (facts.cut > 0 ? CUT_PX : 0);
       facts.lengths.forEach((ns, i) => {
         const cut = ns > facts.end;
-        const size = cut ? HEIGHT : Math.max(1, (ns / facts.end) * (HEIGHT - CUT_PX - 4));
+        const size = cut ? HEIGHT : Math.max(1, (ns / facts.end) * room);
         context.fillStyle = { plain: theme.compute, pale: theme.idle, bad: theme.bad }[spans.tone[i]];
         context.fillRect(i * step, HEIGHT - size, Math.max(0.5, step - (step > 3 ? 1 : 0)), size);
         // A break in the bar: it goes on beyond the axis.
