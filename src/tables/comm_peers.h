@@ -11,7 +11,8 @@
   C(T, sent_bytes, BYTES, "their size", .sum = true)                                \
   C(T, received_count, COUNT, "messages from the peer", .sum = true)                \
   C(T, received_bytes, BYTES, "their size", .sum = true)
-NAI_TABLE(COMM_PEERS, comm_peers, "Sends and receives",
-          "Messages between one process on one GPU and one rank of a communicator",
-          "what ncclAlltoAll and other collectives send to whom; messages where payloads were not exported; whose they "
-          "are of a group that ran on several GPUs of one process (each has its share)")
+NAI_TABLE(
+    COMM_PEERS, comm_peers, "Sends and receives",
+    "Messages between one process on one GPU and one rank of a communicator",
+    "what other collectives than ncclAlltoAll send to whom; messages where payloads were not exported; whose they "
+    "are of a group that ran on several GPUs of one process (each has its share)")

@@ -74,6 +74,11 @@ class Structure(unittest.TestCase):
             lead = {}
             for begin, done in own:
                 lead[begin] = min(lead.get(begin, begin), max(0, begin - done))
+            ends = {last - origin for device, *_, last in works if device == gpu["gpu"]}
+            spans = [(done - origin, begin - origin, last - origin) for device, _, _, done, begin, last in works if device == gpu["gpu"]]
+            for end in ends - lead.keys():  # nothing runs and nothing is queued
+                if not any(min(called, begin) <= end < last for called, begin, last in spans):
+                    lead[end] = 0
             self.assertEqual(gpu["lead"], [list(pair) for pair in sorted(lead.items())])
             self.assertGreater(max(value for _, value in gpu["queue"]), 1)
             for time, value in gpu["queue"]:

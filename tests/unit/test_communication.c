@@ -333,6 +333,36 @@ TEST(test_point_to_point_with_known_peers) {
   fixture_free(&w.f);
 }
 
+/* Two exchanges among three, each of 4,096 bytes to each other rank. Whose initialization is missing has none. */
+TEST(test_all_to_all_is_messages_to_each_other_rank) {
+  struct world w;
+  begin(&w, 3);
+  for (int g = 0; g < 3; g++) {
+    char json[120];
+    snprintf(json, sizeof json, "{\"NCCL communicator ID\": 10, \"No. of ranks\": 3, \"Rank\": %d}", g);
+    if (g < 2)
+      range(&w, g, 1000, 2000, "ncclCommInitRank", json);
+    for (int64_t k = 0, t = 1000000; k < 2; k++, t += 3000000) {
+      range(&w, g, t - 20, t - 1, "ncclAlltoAll", "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 4096}");
+      run_kernel(&w, g, send_recv, 20, t, t + 500000);
+    }
+  }
+  fixture_build(&w.f);
+  struct nai_table *t = fixture_analyze(&w.f, "comm_peers", 0);
+  assert_int_equal(t->rows, 4);
+  static const int peers[4] = {1, 2, 0, 2};
+  for (int row = 0; row < 4; row++) {
+    assert_int_equal(cell_int(t, row, "rank"), row / 2);
+    assert_int_equal(cell_int(t, row, "peer"), peers[row]);
+    assert_int_equal(cell_int(t, row, "sent_count"), 2);
+    assert_int_equal(cell_int(t, row, "sent_bytes"), 2 * 4096);
+    assert_int_equal(cell_int(t, row, "received_count"), 2);
+    assert_int_equal(cell_int(t, row, "received_bytes"), 2 * 4096);
+  }
+  nai_table_free(t);
+  fixture_free(&w.f);
+}
+
 TEST(test_communicators_on_one_stream) {
   struct world w;
   begin(&w, 1);

@@ -194,7 +194,9 @@ static int take_records(struct nai_model *m, struct nai_comm_item *item, const s
   bool point_to_point = strcmp(s->first->op, "Send") == 0 || strcmp(s->first->op, "Recv") == 0;
   if (!item->op) /* a generic kernel: what was called says what it does */
     item->op = point_to_point ? "SendRecv" : s->alike ? s->first->op : NULL;
-  return point_to_point ? nai_comm_add_traffic(&a->traffic, m, item, first_of(call), call, err) : NAI_OK;
+  if (!point_to_point && strcmp(s->first->op, "AllToAll") != 0)
+    return NAI_OK;
+  return nai_comm_add_traffic(&a->traffic, m, &a->selves, item, first_of(call), call, err);
 }
 
 /* --- sizes of communicators ------------------------------------------------------------------- */

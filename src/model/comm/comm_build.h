@@ -25,22 +25,27 @@ struct nai_comm_calls {
 NAI_MUST_CHECK int nai_comm_read_calls(struct nai_model *model, struct nai_err *err);
 /* What each kernel was asked to do, by the call that issued it. */
 NAI_MUST_CHECK int nai_comm_attribute(struct nai_model *model, struct nai_err *err);
-/* The number of each process in its communicators, by their initialisations. */
+/* The number of each process in its communicators, and of how many, by their initialisations. */
 struct nai_comm_selves {
   struct nai_keyset comms, pairs; /* ids; process << 32 | number of the id */
   int64_t *ranks;                 /* by pair */
+  int64_t *sizes;                 /* by id; 0 where none tells */
 };
 NAI_MUST_CHECK int nai_comm_selves(struct nai_comm_selves *selves, const struct nai_comm *comm, struct nai_arena *arena,
                                    struct nai_err *err);
 /* NAI_COMM_UNKNOWN where no initialisation tells, or the process has several. */
 int64_t nai_comm_self(const struct nai_comm_selves *selves, int32_t process, int64_t comm);
-/* Adds the sends and receives behind a kernel, of the calls first to last that count, to nai_comm.peers. */
+/* Ranks of a communicator; 0 where no initialisation tells. */
+int64_t nai_comm_size(const struct nai_comm_selves *selves, int64_t comm);
+/* Adds the messages behind a kernel, of the calls first to last that count, to nai_comm.peers: sends, receives, and
+ * what ncclAlltoAll sends each rank to each other one, where both the own rank and their number are known. */
 struct nai_comm_traffic {
   struct nai_keyset comms, places, peers; /* ids; rank << 32 | number of the id; number of the place << 32 | peer */
 };
 NAI_MUST_CHECK int nai_comm_add_traffic(struct nai_comm_traffic *traffic, struct nai_model *model,
-                                        const struct nai_comm_item *item, const struct nai_comm_call *first,
-                                        const struct nai_comm_call *last, struct nai_err *err);
+                                        const struct nai_comm_selves *selves, const struct nai_comm_item *item,
+                                        const struct nai_comm_call *first, const struct nai_comm_call *last,
+                                        struct nai_err *err);
 /* pair of all items. */
 NAI_MUST_CHECK int nai_comm_pairs(struct nai_model *model, struct nai_err *err);
 /* Sorts the kernels into lines, matches those of different GPUs, and splits what their kernels took. */

@@ -111,7 +111,17 @@ const CAUSE_NAMES = {
 
 /** A cause in a few words; CAUSE_LABELS explains it. @param {string} cause */
 export function causeName(cause) {
-  return CAUSE_NAMES[cause] ?? cause.replace(/_/gu, ' ');
+  return CAUSE_NAMES[cause] ?? (cause === 'host_bound' ? CAUSE_NAMES.host_code : cause.replace(/_/gu, ' '));
+}
+
+/** Causes of the critical path that idle gaps have by another name. @type {Record<string, string>} */
+const SAME_CAUSE = { host_bound: 'host_code', launch_call: 'in_launch_call', sync_return: 'blocking_call' };
+/** Work on the critical path. @type {Record<string, string>} */
+const WORK_COLORS = { kernel: CATEGORY_COLORS.gemm, communication: CATEGORY_COLORS.communication, copy: CATEGORY_COLORS.copy, memset: CATEGORY_COLORS.copy, cuda_graph: GRAPH_COLOR };
+
+/** @param {string} cause */
+export function causeColor(cause) {
+  return WORK_COLORS[cause] ?? CAUSE_COLORS[SAME_CAUSE[cause] ?? cause] ?? CAUSE_COLORS.unknown;
 }
 
 /** @param {string} text */

@@ -49,9 +49,11 @@ export function bytes(value) {
   return unit === 0 ? `${groups.format(value)} B` : `${scaled.toFixed(scaled >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 
-/** @param {number} part @param {number} whole */
+/** All of it is said of nothing less. @param {number} part @param {number} whole */
 export function percent(part, whole) {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
+  if (!(whole > 0)) return '–';
+  const text = ((100 * part) / whole).toFixed(1);
+  return text === '100.0' && part < whole ? '>99.9 %' : `${text} %`;
 }
 
 /** @param {bigint} value ns @param {number} decimals */
@@ -116,6 +118,11 @@ const unitLabels = {
   ms: 'ms',
   s: 's',
   bytes: 'bytes',
+  B: 'B',
+  KiB: 'KiB',
+  MiB: 'MiB',
+  GiB: 'GiB',
+  TiB: 'TiB',
   percent: '%',
   per_second: '1/s',
   gb_per_s: 'GB/s',
@@ -134,7 +141,7 @@ export function withUnit(text, column) {
 }
 
 /** @type {Record<string, number>} */
-const unitDecimals = { us: 3, ms: 3, s: 3, percent: 2, gb_per_s: 2, per_second: 0 };
+const unitDecimals = { us: 3, ms: 3, s: 3, KiB: 1, MiB: 1, GiB: 1, TiB: 1, percent: 2, gb_per_s: 2, per_second: 0 };
 
 /**
  * Cell text for people; exactCell has every digit.
@@ -147,6 +154,7 @@ export function cell(value, column, clock) {
   if (column.unit === 'bytes') return bytes(value);
   if (column.unit === 'timestamp_ns' && clock) return clock.format(clock.relative(value));
   const decimals = unitDecimals[column.unit];
+  if (column.unit === 'percent' && value < 100 && value.toFixed(decimals) === '100.00') return '>99.99';
   if (decimals !== undefined) {
     return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   }
@@ -156,32 +164,58 @@ export function cell(value, column, clock) {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
 }
 
-/** @type {[string, number][]}  ns */
+/** @typedef {[string, number][]} Units  names, and how much of the smallest one each is */
+/** @type {Units}  ns */
 const TIME_UNITS = [['ns', 1], ['us', 1e3], ['ms', 1e6], ['s', 1e9]];
-const MANY = 10000;
+/** @type {Units} */
+const BYTE_UNITS = [['B', 1], ['KiB', 2 ** 10], ['MiB', 2 ** 20], ['GiB', 2 ** 30], ['TiB', 2 ** 40]];
+const MANY = 1e4;
+const TOO_MANY = 1e6;
 const LITTLE = 0.01;
 
 /**
- * How a column of times is shown: in a larger unit where its numbers get too long to read, with a unit in every cell where
- * that would leave nothing of its small ones.
- * @typedef {{column: Column, factor: number, each?: number}} Shown  factor: of the values; each: ns per unit of the values
+ * The unit in which all of a column reads best: one in which its largest number is short, and a smaller one where that would
+ * leave nothing of its small ones.
+ * @param {Units} units @param {number[]} values  of the smallest unit @param {number} least  index of the smallest unit that will do
+ */
+function commonUnit(units, values, least = 0) {
+  const sizes = values.filter((value) => value !== 0).map(Math.abs);
+  const [low, high] = sizes.reduce(([smallest, largest], size) => [Math.min(smallest, size), Math.max(largest, size)], [Infinity, 0]);
+  const short = units.findIndex(([, size]) => high / size < MANY);
+  let at = Math.max(least, short < 0 ? units.length - 1 : short);
+  while (at > least && low / units[at][1] < LITTLE && high / units[at - 1][1] < TOO_MANY) at--;
+  return units[at];
+}
+
+/** Texts of times that stand below each other: all in one unit. @param {number[]} all  ns @returns {(ns: number) => string} */
+export function durationsLike(all) {
+  const [unit, size] = commonUnit(TIME_UNITS, all);
+  return (ns) => {
+    const text = size === 1 ? integer(Math.round(ns)) : ns === 0 ? '0' : significant(ns / size);
+    return `${ns > 0 && text === '0.000' ? '<0.001' : text} ${unitLabels[unit]}`;
+  };
+}
+
+/**
+ * How a column of times or sizes is shown: all of it in one unit.
+ * @typedef {{column: Column, factor: number}} Shown  factor: of the values
  *
  * @param {Column} column @param {Cell[]} values @returns {Shown}
  */
 export function readable(column, values) {
-  const own = TIME_UNITS.find(([name]) => name === column.unit);
-  const sizes = own ? values.filter((value) => typeof value === 'number' && value !== 0).map((value) => Math.abs(Number(value))) : [];
-  const [least, most] = sizes.reduce(([low, high], size) => [Math.min(low, size), Math.max(high, size)], [Infinity, 0]);
-  if (!own || most < MANY) return { column, factor: 1 };
-  const [unit, ns] = TIME_UNITS.find(([, size]) => (most * own[1]) / size < MANY) ?? TIME_UNITS[3];
-  const factor = own[1] / ns;
-  return factor === 1 ? { column, factor } : least * factor < LITTLE ? { column, factor: 1, each: own[1] } : { column: { ...column, unit }, factor };
+  const [units, own] = column.unit === 'bytes' ? [BYTE_UNITS, 0] : [TIME_UNITS, TIME_UNITS.findIndex(([name]) => name === column.unit)];
+  if (own < 0) return { column, factor: 1 };
+  const scale = units[own][1];
+  const [unit, size] = commonUnit(units, values.map((value) => (typeof value === 'number' ? value * scale : 0)), own);
+  return { column: { ...column, unit }, factor: scale / size };
 }
 
 /** Text of a cell as its column is shown. @param {Cell} value @param {Shown} shown @param {Clock | null} clock */
-export function shownCell(value, { column, factor, each }, clock) {
-  if (typeof value !== 'number') return cell(value, column, clock);
-  return each ? duration(value * each) : cell(factor === 1 ? value : value * factor, column, clock);
+export function shownCell(value, { column, factor }, clock) {
+  if (typeof value !== 'number' || factor === 1) return cell(value, column, clock);
+  const decimals = unitDecimals[column.unit];
+  const last = 10 ** -decimals;
+  return value > 0 && value * factor < last / 2 ? `<${last.toFixed(decimals)}` : cell(value * factor, column, clock);
 }
 
 /** @type {Record<string, string>} */
@@ -235,5 +269,7 @@ const HEADINGS = {
 
 /** Column name for people: underscores out, the unit moves to its own label. @param {string} name */
 export function heading(name) {
-  return HEADINGS[name] ?? name.replace(/_(ns|us|ms|bytes|pct)$/, '').replace(/_/g, ' ');
+  if (HEADINGS[name]) return HEADINGS[name];
+  const words = name.replace(/_(ns|us|ms|bytes|pct)$/u, '').replace(/^pct_of_/u, 'share_of_').replace(/_/gu, ' ');
+  return words.replace(/\b(gpu|cpu|nvtx|cuda|sm)\b/gu, (word) => word.toUpperCase());
 }

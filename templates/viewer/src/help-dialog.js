@@ -7,6 +7,9 @@ export const keySection = (title, rows) => [
 ];
 
 /** @param {import('./dom.js').Child[][]} words what they mean */
+export const wordSection = (words) => [h('h3', {}, 'What the words mean'), wordList(words)];
+
+/** @param {import('./dom.js').Child[][]} words what they mean */
 export const wordList = (words) => h('dl', { class: 'words' }, words.flatMap(([word, ...meaning]) => [h('dt', {}, word), h('dd', {}, ...meaning)]));
 
 /** Keys, gestures and words of a page. Focus goes back to where it was. */
@@ -22,7 +25,6 @@ export class HelpDialog {
         h('h2', {}, 'Help'),
         h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.dialog.close() }, '×'),
       ),
-      h('h3', {}, 'What the words mean'),
       ...content,
       h('p', { class: 'muted' }, 'The address holds the view: copy it with “Link” and anyone who opens the same file sees the same place.'),
     );

@@ -1,5 +1,5 @@
 import { h } from './dom.js';
-import { HelpDialog, keySection, wordList } from './help-dialog.js';
+import { HelpDialog, keySection, wordList, wordSection } from './help-dialog.js';
 import { TIMELINE_KEYS } from './timeline/keys.js';
 import { mouseChoice } from './timeline/mouse-habit.js';
 import { CAUSES, WORDS } from './words.js';
@@ -24,7 +24,11 @@ const POINTER = [
 /** The help of a report's page. */
 export function reportHelp() {
   const help = new HelpDialog(
-    wordList(
+    keySection('Timeline', TIMELINE_KEYS),
+    keySection('Pointer', POINTER),
+    mouseChoice(),
+    keySection('Everywhere', GENERAL),
+    wordSection(
       WORDS.map(({ word, text, where }) => [
         word,
         text,
@@ -33,10 +37,6 @@ export function reportHelp() {
       ]),
     ),
     h('details', {}, h('summary', {}, 'Causes of idle gaps'), wordList(CAUSES.map(({ word, text }) => [word, text]))),
-    keySection('Everywhere', GENERAL),
-    keySection('Timeline', TIMELINE_KEYS),
-    keySection('Pointer', POINTER),
-    mouseChoice(),
   );
   return help;
 }

@@ -1,5 +1,5 @@
 /** @import { App } from './app.js' */
-import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
+import { causeColor, causeName, UTILIZATION_PARTS } from './colors.js';
 import { caveatsSection } from './caveats.js';
 import { communicatorSection } from './communicators/card.js';
 import { byId, fitCanvas, h, name, replace } from './dom.js';
@@ -153,7 +153,7 @@ export class Overview {
   /** What the shares of a card are of. @param {number} device @param {number} whole  ns */
   windowText(device, whole) {
     const active = activeShares(this.app.model.table('gpu_active'), device);
-    return `window ${duration(whole)}${active ? `, active ${duration(active.active)}` : ''}`;
+    return `${active ? 'of ' : ''}window ${duration(whole)}${active ? `, active ${duration(active.active)}` : ''}`;
   }
 
   /** Idle time of a GPU by cause, in one line. @param {number} device */
@@ -175,7 +175,7 @@ export class Overview {
         .map((row) => {
           const key = String(row[cause]);
           const swatch = h('i', { class: 'swatch' });
-          swatch.style.background = CAUSE_COLORS[key] ?? CAUSE_COLORS.unknown;
+          swatch.style.background = causeColor(key);
           return h(
             'button',
             {

@@ -16,12 +16,13 @@ const LEFT_PX = 2;
 export function scatterScale(dots, from, to, width) {
   const low = Math.max(1, dots.reduce((least, { value }) => Math.min(least, value), Infinity));
   const high = dots.reduce((most, { value }) => Math.max(most, value), low);
-  const ratio = Math.log(high / low) || 1;
+  const ratio = Math.log(high / low);
+  const share = (/** @type {number} */ value) => (ratio > 0 ? Math.log(Math.max(value, low) / low) / ratio : 0.5);
   return {
     low,
     high,
     x: (/** @type {number} */ time) => LEFT_PX + ((time - from) / Math.max(1, to - from)) * (width - 2 * LEFT_PX),
-    y: (/** @type {number} */ value) => HEIGHT - 5 - (Math.log(Math.max(value, low) / low) / ratio) * (HEIGHT - 10),
+    y: (/** @type {number} */ value) => HEIGHT - 5 - share(value) * (HEIGHT - 10),
   };
 }
 

@@ -1,11 +1,12 @@
 /** @import { App } from './app.js' */
 /** @import { Spans } from './timeline/spans.js' */
 import { fitCanvas, h, name } from './dom.js';
-import { counted, duration } from './format.js';
+import { counted, duration, integer } from './format.js';
 import { byStanding } from './gpu-summary.js';
-import { medianOf } from './iterations/instances.js';
+import { axisEnd, medianOf } from './iterations/instances.js';
 
 const HEIGHT = 70;
+const CUT_PX = 10;
 const SHOWN = 4;
 
 /** What the bars say, in words and numbers. @param {Spans} spans */
@@ -13,12 +14,15 @@ export function describeSteps(spans) {
   const lengths = [...spans.start.keys()].map((i) => spans.end[i] - spans.start[i]);
   const steady = lengths.filter((_, i) => spans.tone[i] !== 'pale');
   const outliers = spans.tone.filter((tone) => tone === 'bad').length;
+  const end = axisEnd(lengths);
+  const cut = lengths.filter((ns) => ns > end).length;
   return {
     lengths,
-    longest: Math.max(1, ...lengths),
+    end,
+    cut,
     steady: steady.length,
     outliers,
-    text: `${counted(lengths.length, 'step')}${steady.length > 0 ? `, median ${duration(medianOf(steady))} of ${counted(steady.length, 'steady one')}` : ''}, ${counted(outliers, 'outlier')}`,
+    text: `${counted(lengths.length, 'step')}${steady.length > 0 ? `, median ${duration(medianOf(steady))} of ${counted(steady.length, 'steady one')}` : ''}, ${counted(outliers, 'outlier')}${cut > 0 ? `; ${integer(cut)} longer than ${duration(end)}, cut there` : ''}`,
   };
 }
 
@@ -37,13 +41,17 @@ export function stepStrips(app) {
     .slice(0, SHOWN)
     .map(({ spans, gpu, facts }) => {
       const label = app.model.gpuLabels.get(gpu) ?? `GPU ${gpu}`;
+      const at = (/** @type {MouseEvent} */ event) => Math.max(0, Math.min(facts.lengths.length - 1, Math.floor((event.offsetX / canvas.clientWidth) * facts.lengths.length)));
       const canvas = h('canvas', {
         class: 'step-strip',
         role: 'img',
         'aria-label': `Step durations of ${label}: ${facts.text}`,
-        title: 'Click shows the step in the timeline',
+        onmousemove: (/** @type {MouseEvent} */ event) => {
+          const i = at(event);
+          canvas.title = `${spans.label[i]}: ${duration(facts.lengths[i])}\nClick shows it in the timeline`;
+        },
         onclick: (/** @type {MouseEvent} */ event) => {
-          const i = Math.min(facts.lengths.length - 1, Math.floor((event.offsetX / canvas.clientWidth) * facts.lengths.length));
+          const i = at(event);
           app.open('timeline');
           app.timeline.showRange(spans.start[i], spans.end[i]);
         },
@@ -71,10 +79,14 @@ export function stepStrips(app) {
       const context = fitCanvas(canvas, width, HEIGHT);
       context.clearRect(0, 0, width, HEIGHT);
       const step = width / facts.lengths.length;
+      const room = HEIGHT - 4 - (facts.cut > 0 ? CUT_PX : 0);
       facts.lengths.forEach((ns, i) => {
-        const size = Math.max(1, (ns / facts.longest) * (HEIGHT - 4));
+        const cut = ns > facts.end;
+        const size = cut ? HEIGHT : Math.max(1, (ns / facts.end) * room);
         context.fillStyle = { plain: theme.compute, pale: theme.idle, bad: theme.bad }[spans.tone[i]];
         context.fillRect(i * step, HEIGHT - size, Math.max(0.5, step - (step > 3 ? 1 : 0)), size);
+        // A break in the bar: it goes on beyond the axis.
+        if (cut) context.clearRect(i * step, CUT_PX / 2, Math.max(1, step), 2);
       });
     }
   };

@@ -33,6 +33,20 @@ export async function withAxe(suite, path, context, body, ready = true) {
   });
 }
 
+/** Whatever bars and charts a page has, the tracks are near. */
+export async function stopTests(suite, path) {
+  await suite.test('six stops of Tab lead to the tracks', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const stops = [];
+      for (let i = 0; i < 40 && stops.at(-1) !== 'timeline-canvas'; i++) {
+        await page.keyboard.press('Tab');
+        stops.push(await page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent));
+      }
+      check(stops.length <= 6, `stops: ${stops.join(', ')}`);
+    }),
+  );
+}
+
 /** Every view of a page, light and dark. */
 export async function axeTests(suite, path) {
   for (const colorScheme of ['light', 'dark']) {
@@ -78,15 +92,10 @@ export async function accessTests(suite, path) {
     }),
   );
 
-  await suite.test('six stops of Tab lead to the tracks; arrows walk the controls of a stop', () =>
+  await suite.test('arrows walk the controls of a stop of Tab', () =>
     suite.page(path, { hash: '#v=timeline' }, async (page) => {
       const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
-      const stops = [];
-      for (let i = 0; i < 40 && stops.at(-1) !== 'timeline-canvas'; i++) {
-        await page.keyboard.press('Tab');
-        stops.push(await focused());
-      }
-      check(stops.length <= 6, `stops: ${stops.join(', ')}`);
+      await page.locator('#timeline-canvas').focus();
       await page.keyboard.press('Shift+Tab');
       const label = await focused();
       await page.keyboard.press('ArrowDown');

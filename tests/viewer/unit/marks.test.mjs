@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { callersOf } from '../../../templates/viewer/src/nvtx/callers.js';
 import { buildTree, orderByTime, sortedChildren } from '../../../templates/viewer/src/nvtx/tree.js';
 import { toSnippet } from '../../../templates/viewer/src/snippet.js';
+import { categoryColor, causeColor, causeName } from '../../../templates/viewer/src/colors.js';
 import { displayOrder, redundantColumns } from '../../../templates/viewer/src/tables/columns.js';
 import { formatMarks, formatMeasure, parseMarks, parseMeasure } from '../../../templates/viewer/src/timeline/marks.js';
 import { shellWord, trimCommand } from '../../../templates/viewer/src/trim.js';
-import { withMicro } from '../../../templates/viewer/src/words.js';
+import { causesText, withMicro } from '../../../templates/viewer/src/words.js';
 import { planModel } from '../lib/plan-model.mjs';
 
 const { model } = planModel();
@@ -54,9 +55,25 @@ test('tables of sums show what matters first', () => {
   assert.equal(new Set(names).size, table.columns.length);
 });
 
+test('of single events the end stands last: start and length tell it', () => {
+  const columns = [{ name: 'start_ns', role: 'start' }, { name: 'end_ns', role: 'end' }, { name: 'duration_us', unit: 'us', sum: true }, { name: 'name', type: 'text' }];
+  assert.deepEqual(displayOrder({ columns, rows: [] }), [0, 2, 3, 1]);
+  assert.deepEqual(displayOrder({ columns: columns.filter(({ sum }) => !sum), rows: [] }), [0, 1, 2]);
+});
+
+test('causes of the critical path have the colors and words of idle gaps, and of work', () => {
+  assert.deepEqual([causeColor('host_bound'), causeName('host_bound')], [causeColor('host_code'), causeName('host_code')]);
+  assert.equal(causeColor('communication'), categoryColor('communication'));
+  assert.equal(new Set(['kernel', 'communication', 'copy', 'host_bound', 'unknown'].map(causeColor)).size, 5);
+});
+
 test('the command for a stretch is exact and safe', () => {
   assert.equal(trimCommand(model, 0, 1), 'nsys-ai analyze synthetic.sqlite --trim 60.111418026 60.111418027 --out artifacts/synthetic-part');
   assert.equal(shellWord("a'b; rm -rf $HOME"), `'a'\\''b; rm -rf $HOME'`);
+});
+
+test('causes in a list read as they do alone', () => {
+  assert.equal(causesText('in_launch_call 16.9 us, queue_drained 1.64 ms'), 'launch call 16.9 µs, starved after synchronization 1.64 ms');
 });
 
 test('one spelling of units', () => assert.equal(withMicro('median 120.0 us, 3\u00a0us; use us'), 'median 120.0 µs, 3\u00a0µs; use us'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { medianOf, tableSources, typical } from '../../../templates/viewer/src/iterations/instances.js';
+import { axisEnd, medianOf, tableSources, typical } from '../../../templates/viewer/src/iterations/instances.js';
 import { commonSequence, differenceOf, pairOperations } from '../../../templates/viewer/src/iterations/pairing.js';
 import { chosenRows } from '../../../templates/viewer/src/iterations/strip.js';
 import { projectRanges, projectionRows } from '../../../templates/viewer/src/projection.js';
@@ -61,6 +61,14 @@ test('of many instances outliers are drawn, and some of the others', () => {
   assert.deepEqual(rows, [...rows].sort((a, b) => a - b));
 });
 
+test('an axis ends with the longest, but for what would leave nothing of the others', () => {
+  assert.equal(axisEnd([3, 1, 20]), 20);
+  assert.equal(axisEnd([]), 1);
+  const many = [...Array(270).fill(500), 600, 600000];
+  assert.equal(axisEnd(many), 625);
+  assert.equal(axisEnd([...Array(200).fill(500), ...Array(72).fill(4000)]), 4000);
+});
+
 test('medians are of two the lower one, and leave out what is not whole', () => {
   assert.equal(medianOf([4, 1, 3, 2]), 2);
   const instances = [[0, 10], [10, 40], [40, 60]].map(([start, end], i) => ({ start, end, whole: i > 0 }));
@@ -91,7 +99,22 @@ test('ranges lie below those around them', () => {
 });
 
 test('the queue holds what was launched and has not begun', () => {
-  const list = [{ launched: 5, begun: 3 }, { launched: 6, begun: 10 }, { launched: 7, begun: 10 }, { launched: 8, begun: 20 }];
+  const list = [
+    { launched: 5, begun: 3, done: 10 },
+    { launched: 6, begun: 10, done: 14 },
+    { launched: 7, begun: 10, done: 12 },
+    { launched: 8, begun: 20, done: 30 },
+  ];
   assert.deepEqual(queueDepth(list).map(({ time, value }) => [time, value]), [[3, 0], [6, 1], [7, 2], [8, 3], [10, 1], [20, 0]]);
-  assert.deepEqual(queueTime(list).map(({ time, value }) => [time, value]), [[3, 0], [10, 3], [20, 12]]);
+  assert.deepEqual(queueTime(list).map(({ time, value }) => [time, value]), [[3, 0], [10, 3], [20, 12], [30, 0]]);
+});
+
+test('in a pause the CPU is not ahead, whatever the operation before it had waited', () => {
+  const list = [
+    { launched: 1, begun: 10, done: 30 },
+    { launched: 2, begun: 12, done: 20 },
+    { launched: 90, begun: 95, done: 96 },
+    { launched: 94, begun: 99, done: 100 },
+  ];
+  assert.deepEqual(queueTime(list).map(({ time, value }) => [time, value]), [[10, 9], [12, 10], [30, 0], [95, 5], [99, 5], [100, 0]]);
 });

@@ -15,6 +15,11 @@ test('dots stand along time, and up by ratio', () => {
   assert.ok(Math.abs(heights[0] - heights[1] - (heights[1] - heights[2])) < 1e-9 && heights[0] > heights[2]);
 });
 
+test('equal durations stand in the middle', () => {
+  const { y } = scatterScale(dots.map((dot) => ({ ...dot, value: 70 })), 0, 100, 204);
+  assert.equal(y(70), 45);
+});
+
 test('a click means the nearest dot within reach, or none', () => {
   const scale = scatterScale(dots, 0, 100, 204);
   assert.equal(nearestDot(dots, scale, 104, scale.y(1000) + 3).event, 2);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
-import { bytes, cell, Clock, duration, percent, readable, shortened, shownCell } from '../../../templates/viewer/src/format.js';
+import { bytes, cell, Clock, duration, durationsLike, heading, percent, readable, shortened, shownCell } from '../../../templates/viewer/src/format.js';
 import { escapeMarkdown } from '../../../templates/viewer/src/snippet.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
@@ -35,6 +35,24 @@ test('filters', () => {
   assert.match(kept('total_ms>x'), /not a number/);
 });
 
+test('times below each other have one unit', () => {
+  const below = (...all) => all.map(durationsLike(all));
+  assert.deepEqual(below(26990000, 346900, 0), ['26.99 ms', '0.347 ms', '0 ms']);
+  assert.deepEqual(below(7865000, 753400, 768), ['7,865 µs', '753.4 µs', '0.768 µs']);
+  assert.deepEqual(below(2e9, 800, 400), ['2,000 ms', '0.001 ms', '<0.001 ms']);
+  assert.deepEqual(below(768, 32), ['768 ns', '32 ns']);
+});
+
+test('headings spell what they shorten', () => {
+  assert.deepEqual(['pct_of_wall', 'gpu_time_ms', 'attributed_sm_count'].map(heading), ['share of wall', 'GPU time', 'attributed SM count']);
+});
+
+test('only all of it is 100 %', () => {
+  assert.deepEqual([percent(99970, 100000), percent(99940, 100000), percent(5, 5), percent(1, 0)], ['>99.9 %', '99.9 %', '100.0 %', '–']);
+  const share = column('pct', 'float', 'percent');
+  assert.deepEqual([99.998, 99.99, 100].map((value) => cell(value, share, null)), ['>99.99', '99.99', '100.00']);
+});
+
 test('a column goes by its heading too, in the unit in which it is shown', () => {
   const times = {
     title: 'T',
@@ -50,8 +68,14 @@ test('a column goes by its heading too, in the unit in which it is shown', () =>
   assert.equal(rows('Total>0.5'), 2);
   assert.match(compileFilter(times, 'nothing>1').error, /no column/);
   assert.deepEqual(readable(times.columns[0], [9999, null, 'x']).factor, 1);
+  // All of a column in one unit, however far its numbers lie apart.
   const wide = readable(times.columns[0], [615749.605, 0.512]);
-  assert.deepEqual([615749.605, 0.512, 0, null].map((value) => shownCell(value, wide, null)), ['615.7 s', '512.0 µs', '0 ns', '–']);
+  assert.deepEqual([615749.605, 0.512, 0, null].map((value) => shownCell(value, wide, null)), ['615,749.605', '0.512', '0.000', '–']);
+  const wider = readable(column('time_us', 'float', 'us'), [6e10, 0.4, 12345678]);
+  assert.deepEqual([wider.column.unit, ...[6e10, 0.4, 12345678].map((value) => shownCell(value, wider, null))], ['s', '60,000.000', '<0.001', '12.346']);
+  const sizes = readable(column('sent_bytes', 'int', 'bytes'), [3 * 2 ** 30, 5 << 20, 0]);
+  assert.deepEqual([sizes.column.unit, ...[3 * 2 ** 30, 5 << 20, 0].map((value) => shownCell(value, sizes, null))], ['MiB', '3,072.0', '5.0', '0.0']);
+  assert.equal(readable(column('sent_bytes', 'int', 'bytes'), [512, 4096]).column.unit, 'B');
   assert.equal(readable(column('duration_ns', 'int', 'ns'), [1671570402]).column.unit, 'ms');
   assert.equal(readable(column('count', 'int', 'count'), [1e9]).factor, 1);
 });

@@ -1,4 +1,4 @@
-import { HelpDialog, keySection, wordList } from '../help-dialog.js';
+import { HelpDialog, keySection, wordSection } from '../help-dialog.js';
 
 /** @type {[string, [string, string][]][]} */
 const SECTIONS = [
@@ -26,7 +26,7 @@ const SECTIONS = [
 /** The help of a comparison's page. */
 export function compareHelp() {
   return new HelpDialog(
-    wordList([
+    wordSection([
       ['base, new', 'The two sides: what is compared against, and what is judged.'],
       ['budget', 'How much worse a metric may get before the check fails.'],
       ['suspect', 'Beyond the budget, with too few captures to be significant.'],

@@ -43,6 +43,20 @@ export function typical(instances) {
   return { median, index: instances.indexOf(closest), count: counted.length };
 }
 
+const QUANTILE = 0.98;
+const FAR = 8;
+const ROOM = 1.25;
+
+/**
+ * Where an axis of lengths ends: with the longest, unless it is so long that it would leave nothing of almost all others.
+ * @param {number[]} lengths
+ */
+export function axisEnd(lengths) {
+  const sorted = [...lengths].sort((a, b) => a - b);
+  const [usual, longest] = [sorted[Math.floor((sorted.length - 1) * QUANTILE)] ?? 0, sorted[sorted.length - 1] ?? 0];
+  return Math.max(1, usual > 0 && longest > FAR * usual ? ROOM * usual : longest);
+}
+
 /** Marks what is longer than the others. @param {Instance[]} instances */
 function markOutliers(instances) {
   const whole = instances.filter((instance) => instance.whole);

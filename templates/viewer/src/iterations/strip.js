@@ -5,7 +5,7 @@ import { fitCanvas, h } from '../dom.js';
 import { duration, percent } from '../format.js';
 import { bisect } from '../model.js';
 import { operationsOf } from './pairing.js';
-import { lengthOf } from './instances.js';
+import { axisEnd, lengthOf } from './instances.js';
 
 const MIN_LABEL_PX = 62;
 const MAX_LABEL_PX = 180;
@@ -13,6 +13,8 @@ const VALUE_PX = 146;
 const AXIS_PX = 20;
 const MOST_ROWS = 300;
 const OUTLIERS_SHOWN = 100;
+/** Of rows too low for a label each, so many share one. */
+const LABELED = 10;
 const TICK_PX = 110;
 const CHARACTER_PX = 6.1;
 
@@ -83,10 +85,14 @@ export class Strip {
     this.instances = [];
     /** @type {number[]} */
     this.rows = [];
+    /** @type {string[]} */
+    this.labels = [];
     this.typical = { median: 0, index: 0, count: 0 };
     /** @type {number[]} */
     this.pair = [];
     this.current = -1;
+    /** ns, of the axis */
+    this.end = 1;
     this.width = 0;
     this.left = MIN_LABEL_PX;
     this.comparing = false;
@@ -133,8 +139,9 @@ export class Strip {
     return this.rows.length <= 40 ? 18 : this.rows.length <= 120 ? 10 : 5;
   }
 
-  get longest() {
-    return Math.max(1, ...this.rows.map((index) => lengthOf(this.instances[index])));
+  /** How many iterations go on beyond the axis. */
+  get cut() {
+    return this.rows.filter((index) => lengthOf(this.instances[index]) > this.end).length;
   }
 
   get room() {
@@ -149,12 +156,13 @@ export class Strip {
 
   /** ns after the begin of an instance. @param {number} x */
   timeAt(x) {
-    return ((x - this.left) / this.room) * this.longest;
+    return ((x - this.left) / this.room) * this.end;
   }
 
   /** @param {number} gpu @param {Instance[]} instances @param {{median: number, index: number, count: number}} facts */
   show(gpu, instances, facts) {
     Object.assign(this, { gpu, instances, typical: facts, current: -1, rows: chosenRows(instances) });
+    this.end = axisEnd(this.rows.map((index) => lengthOf(instances[index])));
     const outliers = instances.filter(({ outlier }) => outlier).length;
     this.canvas.setAttribute('aria-label', `${instances.length} iterations on GPU ${gpu}, median ${duration(facts.median)}, ${outliers} outliers. Arrows choose one, Enter shows it in the timeline, Space compares it.`);
     this.draw();
@@ -163,21 +171,24 @@ export class Strip {
   draw() {
     this.width = Math.max(0, (this.canvas.parentElement?.clientWidth ?? 0) - 24);
     if (this.width < 120 || this.rows.length === 0) return;
-    const longest = Math.max(...this.rows.map((index) => this.instances[index].label.length));
-    this.left = Math.max(MIN_LABEL_PX, Math.min(this.width > 600 ? MAX_LABEL_PX : MIN_LABEL_PX, (longest + 2) * CHARACTER_PX + 12));
+    const most = Math.floor(((this.width > 600 ? MAX_LABEL_PX : MIN_LABEL_PX) - 10) / CHARACTER_PX) - 2;
+    this.labels = this.instances.map(({ label }) => (label.length <= most ? label : `…${lastWords(label, most - 1)}`));
+    const longest = Math.max(...this.rows.map((index) => this.labels[index].length));
+    this.left = Math.max(MIN_LABEL_PX, (longest + 2) * CHARACTER_PX + 12);
     const { theme } = this.app.timeline;
     const height = AXIS_PX + this.rows.length * this.rowHeight + 2;
     const context = fitCanvas(this.canvas, this.width, height);
     context.clearRect(0, 0, this.width, height);
     context.font = theme.font;
     context.textBaseline = 'middle';
-    const scale = this.room / this.longest;
-    for (const time of ticks(this.longest, this.room)) {
+    const scale = this.room / this.end;
+    const times = ticks(this.end, this.room);
+    for (const time of times) {
       const x = this.left + time * scale;
       context.fillStyle = theme.line;
       context.fillRect(x, AXIS_PX - 4, 1, height);
       context.fillStyle = theme.muted;
-      if (x < this.width - 40) context.fillText(duration(time), x + 3, AXIS_PX / 2 - 1);
+      if (x < this.width - 40) context.fillText(this.app.model.clock.formatRelative(time, times[1] ?? this.end), x + 3, AXIS_PX / 2 - 1);
     }
     this.rows.forEach((index, row) => this.drawRow(context, index, AXIS_PX + row * this.rowHeight, scale));
     this.drawMedian(context, this.left + this.typical.median * scale, height);
@@ -204,26 +215,38 @@ export class Strip {
       context.fillStyle = theme.selection;
       context.fillRect(0, top, this.width, rowHeight);
     }
+    const cut = lengthOf(instance) > this.end;
+    const shown = cut ? { ...instance, end: instance.start + this.end } : instance;
     context.fillStyle = theme.idle;
-    context.fillRect(this.left, top + 1, lengthOf(instance) * scale, rowHeight - 2);
+    context.fillRect(this.left, top + 1, lengthOf(shown) * scale, rowHeight - 2);
     context.globalAlpha = instance.whole ? 1 : 0.45;
-    paintInstance(context, this.app, this.gpu, instance, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
+    paintInstance(context, this.app, this.gpu, shown, { left: this.left, top: top + 1, height: rowHeight - 2, scale, labels: false });
     context.globalAlpha = 1;
+    if (cut) this.markCut(context, top);
     if (instance.outlier) {
       context.fillStyle = theme.bad;
       context.fillRect(0, top + 1, 3, rowHeight - 2);
     }
-    if (rowHeight < 10) return;
+    if (rowHeight < 10 && this.rows.indexOf(index) % LABELED !== 0) return;
     const letter = this.pair.indexOf(index);
     context.fillStyle = instance.outlier ? theme.bad : theme.text;
     const mark = letter >= 0 ? `${'AB'[letter]} ` : index === this.typical.index ? '◆ ' : '';
-    const text = `${mark}${instance.label}`;
-    const fits = Math.floor((this.left - 10) / CHARACTER_PX);
-    context.fillText(text.length <= fits ? text : `${mark}…${lastWords(text, fits - mark.length - 1)}`, 7, top + rowHeight / 2 + 0.5);
+    context.fillText(`${mark}${this.labels[index]}`, 7, top + rowHeight / 2 + 0.5);
     if (this.width <= 600) return;
     const over = lengthOf(instance) - this.typical.median;
     const share = `${over < 0 ? '−' : '+'}${percent(Math.abs(over), this.typical.median)}`;
     context.fillText(`${duration(lengthOf(instance))}  ${instance.whole ? share : 'not counted'}`, this.left + this.room + 8, top + rowHeight / 2 + 0.5);
+  }
+
+  /** That a row goes on beyond the axis. @param {CanvasRenderingContext2D} context @param {number} top */
+  markCut(context, top) {
+    const [edge, size] = [this.left + this.room, Math.min(this.rowHeight - 1, 9)];
+    context.fillStyle = this.app.timeline.theme.text;
+    context.beginPath();
+    context.moveTo(edge - size, top);
+    context.lineTo(edge, top + this.rowHeight / 2);
+    context.lineTo(edge - size, top + this.rowHeight);
+    context.fill();
   }
 
   /** The operation of an instance at a time, -1 for none. @param {Model} model @param {number} index @param {number} time  ns after its begin */

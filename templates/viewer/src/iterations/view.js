@@ -3,7 +3,7 @@
 /** @import { Child } from '../dom.js' */
 import { categoryColor, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { fitCanvas, h, name, replace } from '../dom.js';
-import { counted, duration, integer, percent } from '../format.js';
+import { counted, duration, durationsLike, integer, percent } from '../format.js';
 import { byStanding } from '../gpu-summary.js';
 import { lengthOf, rangeSources, tableSources, typical } from './instances.js';
 import { differenceOf, operationsOf, pairOperations } from './pairing.js';
@@ -13,8 +13,8 @@ const PAIRS_MAX = 200;
 const PAIR_HEIGHT = 34;
 const OFFSET_PX = 14;
 
-/** @param {number} ns */
-const signed = (ns) => `${ns < 0 ? '−' : '+'}${duration(Math.abs(ns))}`;
+/** @param {number} ns @param {(ns: number) => string} [text] */
+const signed = (ns, text = duration) => `${ns < 0 ? '−' : '+'}${text(Math.abs(ns))}`;
 
 /** What a program repeats, pass by pass: steps, repeating units, NVTX ranges of one name. */
 export class IterationsView {
@@ -120,14 +120,17 @@ export class IterationsView {
   describe({ gpu, instances }, facts) {
     const { model } = this.app;
     const outliers = [...instances.keys()].filter((index) => instances[index].outlier);
+    const { cut, end } = this.strip;
     const shown = this.strip.rows.length;
     replace(
       this.facts,
       `${counted(instances.length, 'iteration')}, median ${duration(facts.median)} of ${integer(facts.count)}, ${counted(outliers.length, 'outlier')}` +
-        `${shown < instances.length ? `; ${integer(shown)} of them are drawn` : ''}. ` +
+        `${shown < instances.length ? `; ${integer(shown)} of them are drawn` : ''}${cut > 0 ? `; ▶: ${integer(cut)} longer than ${duration(end)}, cut there` : ''}. ` +
         'Dashed: the median; ◆: the iteration closest to it. Click: show it in the timeline; Shift + click: compare it with ◆, then with another.',
     );
-    const used = new Set(operationsOf(model, gpu, instances[facts.index]).flat().map((event) => model.category(model.events.name[event]) ?? 'copy'));
+    const names = new Set();
+    for (const row of this.strip.rows) for (const events of operationsOf(model, gpu, instances[row])) for (const event of events) names.add(model.events.name[event]);
+    const used = new Set([...names].map((id) => model.category(id) ?? 'copy'));
     replace(
       this.legend,
       ...model.timeline.categories.filter((category) => used.has(category)).map((category) => h('span', {}, swatch(categoryColor(category)), category)),
@@ -268,8 +271,14 @@ export class IterationsView {
     const { app } = this;
     const { model } = app;
     const number = (/** @type {Child} */ text) => h('td', { class: 'num' }, text);
-    const length = (/** @type {number} */ event) => (event < 0 ? '–' : duration(model.events.duration[event]));
-    const gap = (/** @type {number} */ event, /** @type {number} */ ns) => (event < 0 ? '–' : duration(ns));
+    const own = (/** @type {number} */ event) => (event < 0 ? 0 : model.events.duration[event]);
+    const [place, length, gap, change] = [
+      pairs.map(({ at }) => at),
+      pairs.flatMap(({ a, b }) => [own(a), own(b)]),
+      pairs.flatMap(({ gapA, gapB }) => [gapA, gapB]),
+      pairs.map((pair) => differenceOf(model, pair)),
+    ].map(durationsLike);
+    const text = (/** @type {number} */ event, /** @type {string} */ value) => (event < 0 ? '–' : value);
     const heading = (/** @type {string} */ text) => h('th', { class: 'num', scope: 'col' }, text);
     return h(
       'div',
@@ -305,12 +314,12 @@ export class IterationsView {
                   name(model.shortNameOf(event)),
                 ),
               ),
-              number(duration(pair.at)),
-              number(length(pair.a)),
-              number(length(pair.b)),
-              number(gap(pair.a, pair.gapA)),
-              number(gap(pair.b, pair.gapB)),
-              number(h('b', { class: difference > 0 ? 'bad' : null }, signed(difference))),
+              number(place(pair.at)),
+              number(text(pair.a, length(own(pair.a)))),
+              number(text(pair.b, length(own(pair.b)))),
+              number(text(pair.a, gap(pair.gapA))),
+              number(text(pair.b, gap(pair.gapB))),
+              number(h('b', { class: difference > 0 ? 'bad' : null }, signed(difference, change))),
             );
           }),
         ),

@@ -2,13 +2,12 @@
 /** @import { Limit } from './limits.js' */
 import { categoryColor } from '../colors.js';
 import { fitCanvas, h, name } from '../dom.js';
-import { counted, duration, integer, percent, shortened } from '../format.js';
+import { counted, duration, integer, percent } from '../format.js';
 import { limitsOf } from './limits.js';
 import { paintRoofline, pointNear, rooflineOf, ROOFLINE_HEIGHT } from './roofline.js';
 
 const SHOWN = 6;
 const PADDING_PX = 26;
-const LABEL_CHARACTERS = 52;
 
 /** @param {number} value */
 const rate = (value) => (value >= 100 ? integer(value) : value.toFixed(1));
@@ -20,7 +19,7 @@ function line(app, limit) {
   return h(
     'li',
     {},
-    h('button', { type: 'button', class: 'link', title: `${limit.label}\nRow in the table`, onclick: () => app.showTable(limit.table, limit.row) }, name(shortened(limit.label, LABEL_CHARACTERS))),
+    h('button', { type: 'button', class: 'link', title: 'Row in the table', onclick: () => app.showTable(limit.table, limit.row) }, name(limit.label)),
     h('span', { class: 'num' }, `${limit.percent.toFixed(1)} %`),
     h('span', { class: 'limit-bar', 'aria-hidden': 'true' }, bar),
     h('span', { class: 'muted' }, `${rate(limit.reached)} of ${rate(limit.peak)} ${limit.unit}, `, name(limit.of), limit.gpus > 1 ? `, lowest of ${integer(limit.gpus)}` : ''),

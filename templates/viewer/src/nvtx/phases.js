@@ -36,7 +36,8 @@ export function phaseBars(model) {
         { class: 'segment', title: text },
         value / whole > 0.08 ? h('span', {}, name(names[at]), ` ${percent(value, whole)}`) : null,
       );
-      segment.style.flexGrow = String(value);
+      // A sum of factors below 1 would leave a part of the bar empty.
+      segment.style.flexGrow = String((100 * value) / whole);
       segment.style.background = color(names[at]);
       return value > 0 ? segment : null;
     });

@@ -1,8 +1,9 @@
 /** @import { Cell, Column, Table } from '../types.js' */
 /** @import { TablesView } from './view.js' */
-import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
+import { categoryColor, causeColor, causeName } from '../colors.js';
 import { h, name, textWidth } from '../dom.js';
 import { heading, shownCell, unitLabel } from '../format.js';
+import { causesText } from '../words.js';
 import { mattersFirst } from './columns.js';
 import { headed } from './filter.js';
 import { SCHEMA } from './schema-table.js';
@@ -26,15 +27,10 @@ function shown(view, index, value) {
   const { model } = view.app;
   const { column } = view.units[index];
   if (column.name === 'cause' && typeof value === 'string') return causeName(value);
+  if (column.name === 'other_causes' && typeof value === 'string') return causesText(value);
   const nameId = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
   if (nameId !== undefined) return model.shortNames[nameId] || String(value);
   return shownCell(value, view.units[index], model.clock);
-}
-
-/** Unit beside a heading: sizes carry one each, and some times. @param {TablesView} view @param {number} index */
-function unitOf(view, index) {
-  const { column, each } = view.units[index];
-  return column.unit === 'bytes' || each ? '' : unitLabel(column);
 }
 
 /** Heading and width of a column. @param {TablesView} view @param {Table} table @param {number} index */
@@ -42,7 +38,7 @@ export function describeColumn(view, table, index) {
   const column = table.columns[index];
   const label = heading(column.name);
   const own = unitLabel(column);
-  const unit = unitOf(view, index);
+  const unit = unitLabel(view.units[index].column);
   const samples = table.rows
     .slice(0, SAMPLED_ROWS)
     .map((row) => shown(view, index, row[index]))
@@ -69,7 +65,7 @@ export function describeColumn(view, table, index) {
 export function shownColumns(view, table) {
   return view.columns.map((index) => ({
     index,
-    title: headed(table.columns[index], unitOf(view, index)),
+    title: headed(table.columns[index], unitLabel(view.units[index].column)),
     text: (/** @type {Cell} */ value) => shown(view, index, value),
   }));
 }
@@ -110,7 +106,7 @@ export function cellContent(view, table, row, index, element) {
   if (index === view.columns[0]) content.push(moreButton(view, row));
   if (hasSwatch(column) && typeof value === 'string') {
     const swatch = h('i', { class: 'swatch' });
-    swatch.style.background = column.name === 'cause' ? (CAUSE_COLORS[value] ?? CAUSE_COLORS.unknown) : categoryColor(value);
+    swatch.style.background = column.name === 'cause' ? causeColor(value) : categoryColor(value);
     content.push(swatch);
   }
   content.push(column.type === 'text' ? name(text) : text);

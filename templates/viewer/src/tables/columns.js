@@ -41,14 +41,22 @@ function isOfSums(table) {
   return table.columns.some((column) => column.key && column.type === 'text') && table.columns.some((column) => column.sum);
 }
 
+/** The column of an end that start and length tell as well, -1 for none. @param {Table} table */
+function toldEnd(table) {
+  const { start, end } = placeColumns(table);
+  return start >= 0 && table.columns.some(({ sum, unit }) => sum && ['ns', 'us', 'ms', 's'].includes(unit)) ? end : -1;
+}
+
 /**
  * Positions of the columns in the order they are shown: of a table of sums by name what matters first, of any other the
- * report's own order.
+ * report's own order, and last an end beside start and length.
  * @param {Table} table
  */
 export function displayOrder(table) {
   const order = table.columns.map((_, index) => index);
-  return isOfSums(table) ? order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b) : order;
+  if (isOfSums(table)) return order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b);
+  const end = toldEnd(table);
+  return end < 0 ? order : [...order.filter((index) => index !== end), end];
 }
 
 /** Where a row is on the timeline. @param {Table} table @param {string} key @param {number} row @returns {Evidence} */

@@ -2,6 +2,7 @@
 /** @import { Model } from '../model.js' */
 import { h } from '../dom.js';
 import { counted, duration, percent } from '../format.js';
+import { oneStop } from '../one-stop.js';
 import { columnIndex } from '../table-schema.js';
 
 /** Where the GPUs work for most of the trace nobody has to look for it. */
@@ -42,7 +43,7 @@ export function activityBar(view) {
     .sort((a, b) => b[1] - b[0] - (a[1] - a[0]))
     .slice(0, SHOWN)
     .sort((a, b) => a[0] - b[0]);
-  return h(
+  const bar = h(
     'p',
     { class: 'activity' },
     `The GPU is active for ${duration(busy)}, ${percent(busy, whole)} of this timeline: `,
@@ -63,4 +64,6 @@ export function activityBar(view) {
     ),
     spans.length > SHOWN ? ` and ${counted(spans.length - SHOWN, 'shorter stretch', 'shorter stretches')}` : null,
   );
+  oneStop(bar);
+  return bar;
 }

@@ -9,6 +9,7 @@ import { cell, counted, duration, heading, integer, percent, withUnit } from '..
 import { columnIndex } from '../table-schema.js';
 import { fields } from './event-details.js';
 import { layersFromEvents, layersFromTable, subjectOf } from './gap-evidence.js';
+import { causesText } from '../words.js';
 import { trimNote } from './trim-note.js';
 
 const ROWS = 5;
@@ -107,7 +108,8 @@ export function gapDetails(view, track, index) {
         if (said.includes(column.name) || value === null) return [];
         const text = column.unit === 'ms' && typeof value === 'number' ? duration(value * NS_PER_MS) : withUnit(cell(value, column, model.clock), column);
         const known = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
-        const shown = h('span', { title: known === undefined ? null : text }, name(known === undefined ? text : model.shortNames[known] || text));
+        const plain = column.name === 'other_causes' ? causesText(text) : text;
+        const shown = h('span', { title: known === undefined ? null : text }, name(known === undefined ? plain : model.shortNames[known] || text));
         return [/** @type {[string, Child]} */ ([capital(heading(column.name)), shown])];
       }),
     ]),

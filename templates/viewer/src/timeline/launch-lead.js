@@ -4,16 +4,17 @@ import { duration, integer } from '../format.js';
 import { makeChart } from './charts.js';
 
 /**
- * Operations of a GPU that were launched: when the call returned, and when they began.
- * @param {Model} model @param {number} gpu @returns {{launched: number, begun: number}[]}  ascending by begin
+ * Operations of a GPU that were launched: when the call returned, when they began and when they were done.
+ * @typedef {{launched: number, begun: number, done: number}} Launched
+ * @param {Model} model @param {number} gpu @returns {Launched[]}  ascending by begin
  */
 export function launchesOf(model, gpu) {
   const { start, link } = model.events;
-  /** @type {{launched: number, begun: number}[]} */
+  /** @type {Launched[]} */
   const list = [];
   for (const lane of model.lanes) {
     if (!model.isGpuLane(lane) || lane.gpu !== gpu) continue;
-    for (let i = lane.first; i < lane.first + lane.count; i++) if (link[i] > 0) list.push({ launched: model.end(link[i] - 1), begun: start[i] });
+    for (let i = lane.first; i < lane.first + lane.count; i++) if (link[i] > 0) list.push({ launched: model.end(link[i] - 1), begun: start[i], done: model.end(i) });
   }
   return list.sort((a, b) => a.begun - b.begun || a.launched - b.launched);
 }
@@ -39,17 +40,27 @@ export function queueDepth(list) {
   return changes;
 }
 
-/** How long each operation had been queued when it began; 0 where it began before its call returned. @param {{launched: number, begun: number}[]} list */
+/**
+ * How long each operation had been queued when it began; 0 where it began before its call returned, and from when all
+ * that was launched is done: what the last one waited says nothing of a pause.
+ * @param {Launched[]} list
+ */
 export function queueTime(list) {
   /** @type {{time: number, value: number}[]} */
   const changes = [];
-  for (const { launched, begun } of list) {
+  const nextCall = new Float64Array(list.length + 1).fill(Infinity);
+  for (let i = list.length - 1; i >= 0; i--) nextCall[i] = Math.min(nextCall[i + 1], list[i].launched);
+  let busyUntil = -Infinity;
+  list.forEach(({ launched, begun, done }, i) => {
     const value = Math.max(0, begun - launched);
     const last = changes[changes.length - 1];
     // Of operations that begin together the one that waited least says how far ahead the CPU is.
     if (last?.time === begun) last.value = Math.min(last.value, value);
     else changes.push({ time: begun, value });
-  }
+    busyUntil = Math.max(busyUntil, done);
+    const next = i + 1 < list.length ? list[i + 1].begun : Infinity;
+    if (next > busyUntil && nextCall[i + 1] > busyUntil) changes.push({ time: busyUntil, value: 0 });
+  });
   return changes;
 }
 
@@ -65,4 +76,4 @@ export function launchCharts(model, gpu) {
 }
 
 export const QUEUE_HINT = 'Operations that were launched and have not begun. Empty: the GPU has caught up with the CPU and starves. Zoomed out, dark is the least of a pixel and pale the most';
-export const LEAD_HINT = 'How long the operation that begins here had been queued, from the return of its launch call: how far the CPU is ahead of the GPU';
+export const LEAD_HINT = 'How long the operation that begins here had been queued, from the return of its launch call: how far the CPU is ahead of the GPU. 0 where all that was launched is done';

@@ -1,7 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
-import { API_COLORS, CAUSE_COLORS, CAUSE_LABELS, categoryColor, causeName, HOST_COLORS, nameColor, rangeColor, UTILIZATION_PARTS } from '../colors.js';
+import { API_COLORS, CAUSE_LABELS, categoryColor, causeColor, causeName, HOST_COLORS, nameColor, rangeColor, UTILIZATION_PARTS } from '../colors.js';
 import { h, name } from '../dom.js';
 
 /** @typedef {{color: string, label: string, pale?: boolean, more?: string}} Entry */
@@ -38,7 +38,7 @@ export function showColors(view) {
   view.panel.show('Colors', [
     ...section(colors.mode === 'name' ? 'Kernels with most time' : 'Kernels and copies', kernels(view)),
     ...section('Utilization', some((track) => track.utilization) ? UTILIZATION_PARTS.map(({ label, variable }) => ({ color: `var(${variable})`, label })) : []),
-    ...section('Idle gaps', [...causes].map((cause) => ({ color: CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown, label: causeName(cause), more: CAUSE_LABELS[cause] }))),
+    ...section('Idle gaps', [...causes].map((cause) => ({ color: causeColor(cause), label: causeName(cause), more: CAUSE_LABELS[cause] }))),
     ...section('Activity', spans('active_spans') ? [{ color: 'var(--accent)', label: 'the GPU works' }, { color: 'var(--muted)', label: 'setup and pauses', pale: true }] : []),
     ...section('Steps', spans('steps') ? [{ color: 'var(--accent)', label: 'steady' }, { color: 'var(--high)', label: 'outlier' }, { color: 'var(--muted)', label: 'warm-up, cut off', pale: true }] : []),
     ...section('Collectives', spans('comm_instances') ? [{ color: 'var(--comm)', label: 'waits for the last GPU', pale: true }, { color: 'var(--comm)', label: 'transfers' }, { color: 'var(--muted)', label: 'not known', pale: true }] : []),

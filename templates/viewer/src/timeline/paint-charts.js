@@ -27,6 +27,11 @@ export function paintChart(context, frame, chart, y, height) {
   layer(high, PALE);
   layer(value, FILL);
   context.globalAlpha = 1;
+  const label = chart.format(chart.top);
+  context.globalAlpha = 0.8;
+  context.fillStyle = theme.background;
+  context.fillRect(2, y + 3, context.measureText(label).width + 4, 13);
+  context.globalAlpha = 1;
   context.fillStyle = theme.muted;
-  context.fillText(chart.format(chart.top), 4, y + 9);
+  context.fillText(label, 4, y + 9);
 }

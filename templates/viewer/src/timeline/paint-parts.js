@@ -2,7 +2,7 @@
 /** @import { Theme } from '../colors.js' */
 /** @import { Gaps } from './layout.js' */
 /** @import { Frame } from './painter.js' */
-import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
+import { categoryColor, causeColor, causeName } from '../colors.js';
 
 const CHARACTER_PX = 6.1;
 const LABEL_PX = 60;
@@ -32,7 +32,7 @@ export function paintGaps(context, frame, gaps, gpu, y, height) {
   }
   for (let x = 0; x <= frame.width; x++) {
     if (longest[x] < 0) continue;
-    context.fillStyle = CAUSE_COLORS[gaps.cause[longest[x]]] ?? CAUSE_COLORS.unknown;
+    context.fillStyle = causeColor(gaps.cause[longest[x]]);
     context.globalAlpha = Math.min(1, FAINTEST + (1 - FAINTEST) * covered[x]);
     context.fillRect(x, y + 3, 1, height - 6);
   }
@@ -50,7 +50,7 @@ export function paintGaps(context, frame, gaps, gpu, y, height) {
  * @param {number} left @param {number} right @param {number} y @param {number} height
  */
 function paintGap(context, frame, cause, left, right, y, height) {
-  context.fillStyle = CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown;
+  context.fillStyle = causeColor(cause);
   context.globalAlpha = 0.35;
   context.fillRect(left, y + 3, right - left, height - 6);
   context.globalAlpha = 1;

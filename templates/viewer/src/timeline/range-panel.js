@@ -4,7 +4,7 @@
 /** @import { Entry, Section } from './range-parts.js' */
 /** @import { RangeStats } from './stats.js' */
 import { h } from '../dom.js';
-import { bytes, counted, duration, integer, percent } from '../format.js';
+import { bytes, counted, duration, durationsLike, integer, percent } from '../format.js';
 import { fields } from './event-details.js';
 import { panelTable } from './panel-table.js';
 import { sectionsOf } from './range-parts.js';
@@ -60,13 +60,14 @@ function one(view, { title, what, whole, entries }) {
   const columns = [
     { label: what },
     ...(counts ? [{ label: 'Calls', title: 'Those that begin in the range', width: 52 }] : []),
-    { label: 'Time' },
+    { label: 'Time', width: 76 },
     ...(whole === undefined ? [] : [{ label: 'Share', width: 54 }]),
   ];
+  const time = durationsLike(entries.map(({ ns }) => ns));
   const rows = entries.map((entry) => [
     labelCell(view, entry),
     ...(counts ? [{ text: integer(entry.count ?? 0), value: entry.count ?? 0 }] : []),
-    { text: duration(entry.ns), value: entry.ns },
+    { text: time(entry.ns), value: entry.ns },
     ...(whole === undefined ? [] : [{ text: percent(entry.ns, whole), value: entry.ns }]),
   ]);
   return panelTable(title, columns, rows);
@@ -87,15 +88,16 @@ export function paired([a, b]) {
 /** @param {TimelineView} view @param {Section} a @param {Section} b @returns {Child[]} */
 function two(view, a, b) {
   const copies = a.title === 'Copies';
+  const time = durationsLike([...a.entries, ...b.entries].map(({ ns }) => ns));
   const cell = (/** @type {Entry | null} */ entry, /** @type {number | undefined} */ whole) => {
     const value = copies ? rate(entry?.bytes ?? 0, entry?.ns ?? 0) : (entry?.ns ?? 0);
     const more = [entry?.count === undefined ? '' : counted(entry.count, 'call'), entry && whole ? percent(entry.ns, whole) : '', copies ? bytes(entry?.bytes ?? 0) : ''];
-    return { text: entry ? (copies ? rateText(value) : duration(value)) : '–', value, title: more.filter(Boolean).join(', ') };
+    return { text: entry ? (copies ? rateText(value) : time(value)) : '–', value, title: more.filter(Boolean).join(', ') };
   };
   const rows = paired([a, b]).map((pair) => {
     const [first, second] = [cell(pair.a, a.whole), cell(pair.b, b.whole)];
     const change = second.value - first.value;
-    const text = copies ? rateText(Math.abs(change)) : duration(Math.abs(change));
+    const text = copies ? rateText(Math.abs(change)) : time(Math.abs(change));
     return [labelCell(view, pair.either), first, second, { text: change === 0 ? '0' : `${change < 0 ? '−' : '+'}${text}`, value: change }];
   });
   if (a.title !== 'GPU time') rows.sort((x, y) => Math.max(y[1].value ?? 0, y[2].value ?? 0) - Math.max(x[1].value ?? 0, x[2].value ?? 0));

@@ -4,7 +4,7 @@
 /** @import { Gaps } from './layout.js' */
 /** @import { Projected } from '../projection.js' */
 /** @import { RangeStats } from './stats.js' */
-import { categoryColor, CAUSE_COLORS, causeName, UTILIZATION_PARTS } from '../colors.js';
+import { categoryColor, causeColor, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { folded } from '../iterations/instances.js';
 import { rowCount } from '../table-schema.js';
 
@@ -124,7 +124,7 @@ function idleSection(view, { from, to, gpus, lanes }) {
   }
   const whole = [...causes.values()].reduce((sum, ns) => sum + ns, Math.max(0, shorter));
   /** @type {Entry[]} */
-  const entries = [...causes].sort((a, b) => b[1] - a[1]).map(([cause, ns]) => ({ label: causeName(cause), ns, color: CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown }));
+  const entries = [...causes].sort((a, b) => b[1] - a[1]).map(([cause, ns]) => ({ label: causeName(cause), ns, color: causeColor(cause) }));
   if (shorter > 0.5) entries.push({ label: 'not in the table of gaps', ns: shorter });
   return [{ title: gpus.length > 1 ? 'Idle time by cause, all GPUs' : 'Idle time by cause', what: 'Cause', whole, entries }];
 }

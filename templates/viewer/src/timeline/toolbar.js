@@ -1,6 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { TimeMode } from '../types.js' */
-import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } from '../colors.js';
+import { CAUSE_COLORS, CAUSE_LABELS, causeColor, causeName, EventColors, categoryColor } from '../colors.js';
 import { h, name } from '../dom.js';
 import { counted, shortened } from '../format.js';
 import { groupByName } from '../highlights.js';
@@ -222,7 +222,7 @@ export class Toolbar {
       h('span', { class: 'muted legend-title' }, 'Idle gaps:'),
       ...known.map((cause) => {
         const swatch = h('i', { class: 'swatch gap' });
-        swatch.style.background = CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown;
+        swatch.style.background = causeColor(cause);
         return h('span', { title: CAUSE_LABELS[cause] }, swatch, causeName(cause));
       }),
     ];
