@@ -148,6 +148,8 @@ void nai_fmt_percent(struct nai_buf *out, double percent) {
     nai_buf_puts(out, "-");
   else if (percent > 0 && percent < 0.005)
     nai_buf_puts(out, "<0.01 %");
+  else if (percent >= 99.95 && percent < 100 - 1e-9)
+    nai_buf_puts(out, ">99.9 %");
   else
     nai_buf_printf(out, "%.*f %%", fabs(percent) < 0.995 && percent != 0 ? 2 : 1, percent);
 }

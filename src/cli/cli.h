@@ -83,6 +83,7 @@ struct nai_cli_command {
   const struct nai_cli_option *options;   /* end with name == NULL; NULL: none */
   const struct nai_cli_operand *operands; /* end with name == NULL; the last one may repeat */
   size_t min_operands, max_operands;
+  const char *no_json;      /* why there is no --json: "it prints a script"; NULL where there is */
   int failed_status;        /* exit status of whatever fails; 0: that of its error */
   size_t args_size;         /* of the struct the options are set in */
   void (*init)(void *args); /* sets the defaults in zeroed memory; may be NULL */

@@ -56,5 +56,6 @@ const struct nai_cli_command nai_cli_completions = {
     .operands = (const struct nai_cli_operand[]){{"SHELL", shell_name, shell_about, true, NAI_CLI_NOTHING, NULL}, {0}},
     .min_operands = 1,
     .max_operands = 1,
+    .no_json = "a shell reads the script",
     .run = run,
 };

@@ -51,6 +51,8 @@ void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *o, const
     nai_buf_puts(out, ": ");
     nai_cli_list_choices(out, o->choices, "", o->also);
   }
+  if (nai_cli_means_json(o))
+    nai_buf_puts(out, "; --json: json");
   if (o->type && o->type->print && defaults)
     o->type->print(&value, defaults, o);
   if (value.len || o->otherwise)

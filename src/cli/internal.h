@@ -31,6 +31,8 @@ extern const struct nai_cli_option nai_cli_common[];
 
 /* "a, b or c"; "a, b, c, or ALSO". */
 void nai_cli_list_choices(struct nai_buf *out, nai_cli_choices_fn *choices, const char *before, const char *also);
+/* --json means --format json, where a command has that and no --json of its own. */
+bool nai_cli_means_json(const struct nai_cli_option *option);
 /* The option's help text with its choices and its default. `defaults`: the command's arguments as initialised. */
 void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *option, const void *defaults);
 /* The arguments of a command with its defaults, to be freed; NULL: out of memory. */

@@ -72,6 +72,8 @@ static int unknown_option(const struct nai_cli_command *command, const char *wor
   char bare[64];
   size_t len = strcspn(word, "=");
   snprintf(bare, sizeof bare, "%.*s", (int)(len < 60 ? len : 60), word);
+  if (command->no_json && strcmp(bare, "json") == 0)
+    return nai_err_set(err, NAI_EUSAGE, "there is no --json: %s", command->no_json);
   for (const struct nai_cli_option *o = options_of(command); o->name; o++)
     names[n++] = o->name;
   for (const struct nai_cli_option *o = nai_cli_common; o->name; o++)
@@ -194,13 +196,18 @@ static int add_operand(struct nai_cli_call *call, const struct nai_cli_command *
   return NAI_OK;
 }
 
-/* --json means --format json, where a command has that. */
+bool nai_cli_means_json(const struct nai_cli_option *option) {
+  bool json = false;
+  if (!option->choices || strcmp(option->name, "format") != 0)
+    return false;
+  for (size_t i = 0; !json && option->choices(i, ""); i++)
+    json = strcmp(option->choices(i, ""), "json") == 0;
+  return json;
+}
+
 static const struct nai_cli_option *json_format(const struct nai_cli_command *command, const char *word) {
   const struct nai_cli_option *format = strcmp(word, "--json") == 0 ? nai_cli_find_option(command, "format", 6) : NULL;
-  for (size_t i = 0; format && format->choices && format->choices(i, ""); i++)
-    if (strcmp(format->choices(i, ""), "json") == 0)
-      return format;
-  return NULL;
+  return format && nai_cli_means_json(format) ? format : NULL;
 }
 
 static int parse_word(bool *only_operands, struct nai_cli_call *call, const struct nai_cli_command *command,

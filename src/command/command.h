@@ -116,6 +116,9 @@ int nai_cmd_prose_width(void);
 
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
+/* A text as JSON, for commands whose answer is one: {"schema_version": "1.0", "of": "exposed-copy", "text": ...}. */
+NAI_MUST_CHECK int nai_cmd_put_text_json(struct nai_buf *out, const char *of, const struct nai_buf *text,
+                                         struct nai_err *err);
 
 /* nai_text_wrap for the terminal that stdout is, if it is one. The text is one that a terminal may get. */
 void nai_cmd_put_wrapped(struct nai_buf *out, const char *text, size_t len, int indent);

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "table/json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +17,17 @@ int nai_cmd_print(const struct nai_buf *text, struct nai_err *err) {
   if (fwrite(nai_buf_str(text), 1, text->len, stdout) != text->len) /* what is buffered shows when stdout is flushed */
     return nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output");
   return NAI_OK;
+}
+
+int nai_cmd_put_text_json(struct nai_buf *out, const char *of, const struct nai_buf *text, struct nai_err *err) {
+  struct nai_json json;
+  NAI_TRY(nai_buf_check(text, err));
+  nai_json_open(&json, out, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "of", of);
+  nai_json_put_text(&json, "text", nai_buf_str(text));
+  nai_json_close(&json);
+  return nai_buf_check(out, err);
 }
 
 bool nai_cmd_color(void) {

@@ -25,7 +25,7 @@ void nai_capture_course_of(struct nai_capture_course *out, const struct nai_repo
     out->ns[phase] += part.duration_ns;
     out->total += part.duration_ns;
     out->recorded += nai_capture_phase_is_recorded(phase) ? part.duration_ns : 0;
-    out->busy += phase == NAI_CAPTURE_GPU && strcmp(part.part, "idle") != 0 ? part.duration_ns : 0;
+    out->busy += phase == NAI_CAPTURE_GPU && nai_capture_part_is_busy(part.part) ? part.duration_ns : 0;
   }
 }
 
@@ -119,6 +119,7 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report) {
   struct nai_capture_course course;
   const char *separator = ": ";
+  bool many = nai_report_table(report, "gpu_active")->rows > 1; /* each of them is active for less */
   nai_capture_course_of(&course, report);
   if (!course.total)
     return;
@@ -128,7 +129,7 @@ void nai_capture_course_line(struct nai_buf *out, const struct nai_report *repor
       continue;
     nai_buf_puts(out, separator);
     nai_fmt_duration(out, (double)course.ns[phase]);
-    nai_buf_printf(out, " %s", nai_capture_phase_label(phase));
+    nai_buf_printf(out, " %s%s", nai_capture_phase_label(phase), many && phase == NAI_CAPTURE_GPU ? " on any GPU" : "");
     nai_capture_course_parts(out, report, (enum nai_capture_phase)phase);
     separator = ", ";
   }

@@ -88,6 +88,8 @@ static void put_saving(struct nai_view *view, const struct nai_report *report, c
     nai_report_put_duration(view, "saving_low", (double)finding->saving_low_ns);
   if (!isnan(pct.f))
     nai_report_put_value(view, "pct_of_active", NAI_PCT, &pct);
+  if (strcmp(finding->share_of, "active time") != 0)
+    nai_view_put_text(view, "share_of", finding->share_of);
   pct.f = finding->pct_of_capture;
   if (!isnan(pct.f))
     nai_report_put_value(view, "pct_of_capture", NAI_PCT, &pct);
@@ -214,6 +216,7 @@ static void put_top(struct nai_view *root, const struct nai_report *report, cons
       nai_view_put_text(view, "severity_label", nai_report_severity_label(nai_report_severity(findings, i)));
       put_saving(view, report, &finding);
       put_simulated(view, &finding);
+      put_relation(view, findings, &finding);
       nai_view_put_text(view, "where", strcmp(finding.scope, "run") == 0 ? "" : finding.scope);
       put_advice(view, finding.recommendation);
       put_evidence(view, nai_report_table(report, "evidence"), finding.finding);

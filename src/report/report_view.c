@@ -134,6 +134,10 @@ static void put_bars(struct nai_view *root, const struct nai_report *report) {
   nai_view_put_bool(root, "has_bars", active > 0);
   nai_report_put_duration(root, "active", (double)active);
   nai_report_put_duration(root, "window", (double)window);
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  if (nai_capture_course_hardly_works(&course)) /* shares of the verdict are of the capture there */
+    nai_view_put_text(root, "of_active", " of active time");
 }
 
 /* What GPUs spend their time on, when there are too many for a row each: the least, the median and the largest share.

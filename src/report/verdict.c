@@ -186,8 +186,9 @@ static bool add_leading(struct verdict *v, const struct nai_report *report, bool
   NAI_SCOPED(nai_buf) out = {0}, what = {0};
   put_what(&what, report);
   bool any = false;
-  for (int64_t i = 0; i < findings->rows && nai_get_i64(findings, i, FINDINGS_leads) == 1; i++) {
-    if (gpus && nai_report_severity(findings, i) == NAI_SEVERITY_INFO)
+  for (int64_t i = 0; i < findings->rows; i++) {
+    if (nai_get_i64(findings, i, FINDINGS_leads) != 1 ||
+        (gpus && nai_report_severity(findings, i) == NAI_SEVERITY_INFO))
       continue;
     const char *title = nai_get_str(findings, i, FINDINGS_title), *place = nai_get_str(findings, i, FINDINGS_place);
     if (any)

@@ -19,7 +19,7 @@ static void put_main(struct nai_buf *out, const struct nai_report *report, const
   nai_buf_putc(out, ')');
 }
 
-/* "1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us), 32.9 s afterwards (getc)" */
+/* "1.30 s before CUDA, 22.5 ms active (busy 5.8 us), 32.9 s afterwards (getc)" */
 static void put_phases(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
                        enum course_detail detail, bool with_gpu) {
   int64_t least = course->recorded / (detail == COURSE_WHOLE ? 20 : 5) + 1;
@@ -65,8 +65,7 @@ static void put_percent(struct nai_buf *out, double low, double high) {
     nai_fmt_real(out, low, 1);
     nai_buf_putc(out, '-');
   }
-  nai_fmt_real(out, high, 1);
-  nai_buf_puts(out, " %");
+  nai_fmt_percent(out, high);
 }
 
 /* "2 GPUs, "; one that is the program's alone goes without saying behind what the program is. */
@@ -155,7 +154,7 @@ void nai_report_verdict_active(struct nai_buf *out, const struct nai_report *rep
   nai_buf_putc(out, '.');
 }
 
-/* "1.87 s: 1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us)." */
+/* "1.87 s: 1.30 s before CUDA, 22.5 ms active (busy 5.8 us)." */
 void nai_report_verdict_course(struct nai_buf *out, const struct nai_report *report,
                                const struct nai_capture_course *course, enum course_detail detail) {
   nai_fmt_duration(out, (double)course->recorded);

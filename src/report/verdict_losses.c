@@ -96,14 +96,17 @@ static void put_saving(struct nai_buf *out, const struct FINDINGS_row *finding, 
     nai_buf_printf(out, " on %s", finding->scope);
 }
 
-/* "12 %", or "simulated 9 %" where it was: "per step" where the others are shares of the capture. */
+/* The base of what was simulated: all changes of a report are of the same. */
+static const char SIMULATED[] = "simulated";
+
+/* "12 %", or "simulated 9 % per step" where it was. */
 static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, const struct said *said,
                      const char *before) {
   if (strcmp(finding->simulated_state, "ok") == 0) {
     bool window = strcmp(finding->simulated_of, "window") == 0, unit = strcmp(finding->simulated_of, "unit") == 0;
     nai_buf_puts(out, "simulated ");
     nai_fmt_percent(out, finding->simulated_pct);
-    if (!said->partition)
+    if (strcmp(before, SIMULATED) != 0)
       nai_buf_puts(out, window ? " of the window" : unit ? " per repetition" : " per step");
     return;
   }
@@ -111,9 +114,18 @@ static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, co
   put_base(out, base_of(finding, said), before);
 }
 
-/* "; then title (place, 12 %)", behind a share of `before`. */
-static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct said *said,
-                       const char *before) {
+/* Whether a finding would save more than the first one: where that was simulated by what was simulated, of others than
+ * it by their bound. */
+static bool is_larger(const struct FINDINGS_row *finding, const struct FINDINGS_row *first, const struct said *said) {
+  if (strcmp(finding->simulated_state, "ok") == 0)
+    return said->simulated && finding->simulated_pct > first->simulated_pct;
+  return !*finding->simulated_state && finding->saving_ns > (said->first < 0 ? 0 : first->saving_ns) &&
+         finding->pct_of_active > (said->simulated ? first->simulated_pct : 0);
+}
+
+/* "; then title (place, 12 %)", behind a share of `before`; a larger one that was rated lower is less certain. */
+static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct FINDINGS_row *first,
+                       const struct said *said, const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
   nai_buf_puts(out, "; then ");
   nai_report_verdict_within(out, second->title);
@@ -123,7 +135,7 @@ static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, c
   nai_report_verdict_name(out, place);
   nai_buf_puts(out, *place ? ", " : "");
   put_part(out, second, said, before);
-  nai_buf_putc(out, ')');
+  nai_buf_puts(out, *second->reason && is_larger(second, first, said) ? ", less certain)" : ")");
 }
 
 /* The first loss's place, unless that is the kernel which was named. */
@@ -155,53 +167,48 @@ void nai_report_verdict_loss(struct nai_buf *out, const struct nai_report *repor
   if (detail <= WITH_PLACE)
     put_place(out, first.place, said);
   const char *before = said->partition ? "active time" : "";
-  if (detail <= WITH_SAVING && detail != SECOND_IN_SHORT && (little || !put_simulated(out, &first)) &&
-      first.saving_ns != NAI_NULL_I64) {
+  bool with_saving = detail <= WITH_SAVING && detail != SECOND_IN_SHORT;
+  if (with_saving && !little && put_simulated(out, &first))
+    before = SIMULATED;
+  else if (with_saving && first.saving_ns != NAI_NULL_I64) {
     put_saving(out, &first, said);
     before = base_of(&first, said);
   }
   if ((detail == WITH_SHARE || detail == SECOND_IN_SHORT) && (said->simulated || !isnan(first.pct_of_active))) {
     nai_buf_puts(out, " (");
     put_part(out, &first, said, before);
+    before = said->simulated ? SIMULATED : base_of(&first, said);
     nai_buf_putc(out, ')');
   }
   if (detail <= SECOND_IN_SHORT && said->second >= 0) {
     const struct FINDINGS_row second = FINDINGS_at(findings, said->second);
-    put_second(out, &second, said, before);
+    put_second(out, &second, &first, said, before);
   }
   nai_buf_putc(out, '.');
 }
 
-/* A larger loss than `loss` (-1: none) that was rated lower, with the reason: else the reader wonders why the first
- * finding is not that one. Of a finding that was simulated the bound says nothing more. */
+/* A larger loss than the first one that was rated lower, with the reason: else the reader wonders why that one is not
+ * first. */
 void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *findings, const struct said *said,
                                bool second_named) {
   enum { MAX_REASON_WORDS = 10 };
+  const struct FINDINGS_row first = said->first < 0 ? (struct FINDINGS_row){0} : FINDINGS_at(findings, said->first);
   int64_t loss = said->first, at = -1;
-  int64_t most = loss < 0 ? 0 : nai_get_i64(findings, loss, FINDINGS_saving_ns);
-  double simulated = said->simulated ? nai_get_f64(findings, loss, FINDINGS_simulated_pct) : 0;
-  for (int64_t i = 0; i < findings->rows; i++) {
+  for (int64_t i = 0, most = 0; i < findings->rows; i++) {
     const struct FINDINGS_row finding = FINDINGS_at(findings, i);
     if (i == loss || finding.saving_ns == NAI_NULL_I64 || finding.saving_ns <= most || !*finding.reason ||
-        *finding.part_of || *finding.simulated_state || !(finding.pct_of_active > simulated) ||
-        strcmp(finding.share_of, "active time") != 0)
+        *finding.part_of || strcmp(finding.share_of, "active time") != 0 || !is_larger(&finding, &first, said))
       continue;
     most = finding.saving_ns;
     at = i;
   }
-  if (at < 0)
+  if (at < 0 || (second_named && at == said->second))
     return;
   const struct FINDINGS_row larger = FINDINGS_at(findings, at);
-  if (second_named && at == said->second) {
-    nai_buf_puts(out, " The latter is larger but less certain: ");
-    nai_report_verdict_words(out, larger.reason, MAX_REASON_WORDS);
-    nai_buf_putc(out, '.');
-    return;
-  }
   nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
   nai_report_verdict_within(out, larger.title);
   nai_buf_puts(out, " (");
-  put_share(out, &larger, said);
+  put_part(out, &larger, said, said->simulated ? SIMULATED : base_of(&larger, said));
   nai_buf_puts(out, "; ");
   nai_report_verdict_words(out, larger.reason, MAX_REASON_WORDS);
   nai_buf_puts(out, ").");

@@ -42,7 +42,7 @@ void nai_report_verdict_within(struct nai_buf *out, const char *title);
 void nai_report_verdict_active(struct nai_buf *out, const struct nai_report *report,
                                const struct nai_capture_course *course, const struct dominant *kernel,
                                enum course_detail detail);
-/* "1.87 s: 1.30 s before CUDA, 4.69 ms GPU work (busy 5.8 us)." */
+/* "1.87 s: 1.30 s before CUDA, 22.5 ms active (busy 5.8 us)." */
 void nai_report_verdict_course(struct nai_buf *out, const struct nai_report *report,
                                const struct nai_capture_course *course, enum course_detail detail);
 

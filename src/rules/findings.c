@@ -158,10 +158,10 @@ static int complete(struct finding *finding, const struct evaluation *e) {
 static int by_importance(const void *a, const void *b) {
   const struct finding *x = a, *y = b;
   const struct hit *p = x->hits[0], *q = y->hits[0];
-  if (x->rule->first != y->rule->first)
-    return y->rule->first - x->rule->first;
   if (x->severity != y->severity)
     return y->severity - x->severity;
+  if (x->rule->first != y->rule->first)
+    return y->rule->first - x->rule->first;
   if (x->gain_ns != y->gain_ns)
     return x->gain_ns < y->gain_ns ? 1 : -1;
   if (x->saving.ns != y->saving.ns)

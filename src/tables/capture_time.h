@@ -1,12 +1,14 @@
 #pragma once
 #include "tables/declare.h"
 
+#include <string.h>
+
 /* Phases, in the order of the rows: value, and how reports call it. */
 #define NAI_CAPTURE_PHASES(X)                            \
   X(NOT_RECORDED, "not_recorded", "not recorded")        \
   X(BEFORE, "before_cuda", "before CUDA")                \
   X(SET_UP, "set_up", "set-up")                          \
-  X(GPU, "gpu", "GPU work")                              \
+  X(GPU, "gpu", "active")                                \
   X(BETWEEN, "between", "pauses")                        \
   X(CALLS, "cuda_calls", "from first to last CUDA call") \
   X(AFTER, "after", "afterwards")                        \
@@ -25,26 +27,30 @@ static inline const char *nai_capture_phase_name(int phase) {
 static inline bool nai_capture_phase_is_recorded(int phase) {
   return phase != NAI_CAPTURE_NOT_RECORDED && phase != NAI_CAPTURE_EXITED;
 }
+/* Whether a GPU works in a part of it. */
+static inline bool nai_capture_part_is_busy(const char *part) {
+  return strcmp(part, "compute") == 0 || strcmp(part, "communication") == 0 || strcmp(part, "copy") == 0;
+}
 static inline const char *nai_capture_phase_label(int phase) {
 #define NAI_CAPTURE_LABEL(id, name, label) label,
   static const char *const labels[] = {NAI_CAPTURE_PHASES(NAI_CAPTURE_LABEL)};
   return labels[phase];
 }
 
-#define CAPTURE_TIME_COLUMNS(C, T)                                                                                 \
-  C(T, phase, NAME,                                                                                                \
-    "not_recorded; before_cuda, the first CUDA call; set_up: context, code that is loaded, and the host until "    \
-    "the first GPU work; gpu: work on any GPU; between: all GPUs pause; after: the last GPU work; cuda_calls and " \
-    "host where no GPU work or no CUDA call is recorded; exited: behind the program's exit",                       \
-    .key = true)                                                                                                   \
-  C(T, part, NAME,                                                                                                 \
-    "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "  \
-    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; os_wait and io, OS runtime "        \
-    "calls of the thread with most CUDA calls; host, the rest",                                                    \
-    .key = true)                                                                                                   \
-  C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                              \
-  C(T, pct_of_capture, PCT, "the same, of the capture")                                                            \
-  C(T, start_ns, START, "where it begins first")                                                                   \
+#define CAPTURE_TIME_COLUMNS(C, T)                                                                                  \
+  C(T, phase, NAME,                                                                                                 \
+    "not_recorded; before_cuda, the first CUDA call; set_up: until the first GPU work, and spans of set-up; gpu: "  \
+    "active spans of any GPU; between: all GPUs pause, or check results; after: the last GPU work; cuda_calls and " \
+    "host where no GPU work or no CUDA call is recorded; exited: behind the program's exit",                        \
+    .key = true)                                                                                                    \
+  C(T, part, NAME,                                                                                                  \
+    "what of the phase: compute, communication, copy and idle (each where no GPU does what is named before it); "   \
+    "first_use; profiler; launch, wait, copy, allocation, other calls; ranges; os_wait and io, OS runtime "         \
+    "calls of the thread with most CUDA calls; host, the rest",                                                     \
+    .key = true)                                                                                                    \
+  C(T, duration_ns, NS_MS, "time in it", .sum = true)                                                               \
+  C(T, pct_of_capture, PCT, "the same, of the capture")                                                             \
+  C(T, start_ns, START, "where it begins first")                                                                    \
   C(T, end_ns, END, "where it ends last")
 NAI_TABLE(CAPTURE_TIME, capture_time, "Time of the capture",
           "One part of the capture's wall time; the parts add up to the capture",

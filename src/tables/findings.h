@@ -20,7 +20,7 @@
   C(T, place, LABEL, "where in the program, in a few words")                                                        \
   C(T, reason, LABEL, "why it is less severe than its saving")                                                      \
   C(T, part_of, LABEL, "rule whose finding holds the same time: do not add")                                        \
-  C(T, leads, ID32, "1: says how to read the others, and comes before them")                                        \
+  C(T, leads, ID32, "1: says how to read the others, and comes before those of its severity")                       \
   C(T, why, LABEL, "why it costs time (Markdown)")                                                                  \
   C(T, recommendation, LABEL, "what to do (Markdown)")                                                              \
   C(T, verify, LABEL, "commands that confirm the finding or show that it is gone, one a line")                      \

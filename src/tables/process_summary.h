@@ -3,7 +3,7 @@
 
 #define PROCESS_SUMMARY_COLUMNS(C, T)                                                                          \
   C(T, pid, PID, "process", .key = true, .order = 2)                                                           \
-  C(T, process_name, NAME, "executable name")                                                                  \
+  C(T, process_name, NAME, "executable, or what its main thread is called")                                    \
   C(T, devices, LABEL, "GPUs it used; device ids, separated by spaces")                                        \
   C(T, kernel_count, COUNT, "kernel executions", .sum = true)                                                  \
   C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true, .order = -1)  \

@@ -67,13 +67,32 @@ class Usage(unittest.TestCase):
         directory = artifacts(trace("minimal"))
         for words in (("summary", directory), ("overlap", directory), ("evidence", directory), ("search", directory, "saxpy"), ("sql", directory, "select 1 as a"),
                       ("skill", "run", "streams", directory), ("rules", "list"), ("rules", "show", "exposed-copy"), ("rules", "explain", "exposed-copy"),
-                      ("rules", "explain", "exposed-copy", directory), ("rules", "test", SOURCE / "rules/kernel-classes.rules")):
+                      ("rules", "explain", "exposed-copy", directory), ("rules", "test", SOURCE / "rules/kernel-classes.rules"),
+                      ("skill", "show", "streams"), ("skill", "check", SOURCE / "skills/streams.yaml"), ("stats", trace("host-bound"), "-q", "-r", "cuda_api_sum")):
             short, long = run(*words, "--json"), run(*words, "--format", "json")
             self.assertEqual((short.returncode, short.stdout), (0, long.stdout), words)
             said = json.loads(short.stdout)
-            if words[0] == "rules" and words[1] != "list":
+            if words[1] in ("show", "check", "explain", "test"):
                 page = words[1:] == ("explain", "exposed-copy")
                 self.assertEqual(said["text"], (SOURCE / "docs/root-causes/exposed-copy.md").read_text() if page else run(*words).stdout)
+
+    def test_every_command_has_json_or_says_why_not(self):
+        commands = re.findall(r"(?m)^  ([a-z-]+) +[a-z]", run("help").stdout.split("Commands:")[1].split("\nnsys-ai help")[0])
+        self.assertGreater(len(commands), 30)
+        for command in commands:
+            refused = run(command, "--json").stderr
+            if "--json" not in run(command, "--help").stdout:
+                self.assertRegex(refused, r"there is no --json: \w+", command)
+            else:
+                self.assertNotIn("unknown option", refused, command)
+
+    def test_info_does_not_show_as_zero_what_was_not_traced(self):
+        ranges, calls = run("info", trace("nvtx-only")).stdout, run("info", trace("api-only")).stdout
+        self.assertRegex(ranges, r"(?m)^CUDA was not traced\. Record with nsys profile --trace=cuda,nvtx,osrt PROGRAM\.$")
+        self.assertRegex(ranges, r"(?m)^1 process, kernels not traced, CUDA calls not traced, [\d,]+ NVTX ranges$")
+        self.assertRegex(calls, r"(?m)^No GPU activity records: CUDA calls were traced")
+        for said in (ranges, calls):
+            self.assertNotRegex(said, r"\b0 (ns|kernels)|n/a|GPU unknown")
 
     def test_paths_with_blanks_are_quoted_for_a_shell(self):
         base = fresh_dir() / "a b"

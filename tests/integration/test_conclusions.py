@@ -101,6 +101,14 @@ class DominantKernel(unittest.TestCase):
         self.assertNotRegex(renamed.verdict, "selected_inversion|other")
         self.assertNotIn("python3", generated("copy-bound").verdict)
 
+    def test_without_names_of_processes_the_main_thread_has_it(self):
+        nameless = edited(trace("two-processes"), "nameless", "DROP TABLE PROCESSES", """INSERT INTO ThreadNames SELECT
+            (SELECT id FROM StringIds WHERE value = 'factorize'), 20, globalTid FROM (SELECT DISTINCT (globalTid & ~0xffffff) |
+            ((globalTid >> 24) & 0xffffff) AS globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME)""")
+        self.assertRegex(nameless.verdict, r": factorize, ")
+        for said in each(real("mordred_2021")):
+            self.assertRegex(said.verdict, r"\*\*Low: testqo, ")
+
     def test_idle_time_is_named_once(self):
         """By the less certain loss, where there is one."""
         cameras = each(sibling("jetson_lab", "report14"), sibling("jetson_lab", "report15"))
@@ -407,6 +415,40 @@ class Priorities(unittest.TestCase):
             self.assertEqual(told[-1], first["saving_ns"] / 1e6 < recorded / 100, said.verdict)
         self.assertEqual(set(told), {False, True})
 
+    def test_no_informative_finding_precedes_a_loss(self):
+        for said in each(generated("pause"), generated("nvtx-only"), real("cutlass_two_gpu_kinds"), real("unified_memory")):
+            ranks = [("info", "low", "medium", "high").index(f["severity"]) for f in said.list]
+            self.assertEqual(ranks, sorted(ranks, reverse=True))
+
+    def test_shares_that_are_not_of_the_active_time_name_their_base(self):
+        """Beside each finding, and there of all where the verdict's are of the capture."""
+        bases = set()
+        for said in each(generated("pause"), generated("neglected"), real("mordred_2021"), real("cuda_small")):
+            first = said.markdown.split("\nDetails, timeline")[0]
+            for finding in said.rows("findings"):
+                line = next((line for line in first.splitlines() if f"**{finding['title']}**" in line and "potential saving" in line), "")
+                base = re.search(r"\([\d.<>]+\u00a0%( of [a-z ]+)?\) potential", line)
+                if base:
+                    of = {"active time": " of active time" if "active (busy" in said.verdict else None}.get(finding["share_of"], f" of the {finding['share_of']}")
+                    self.assertEqual(base.group(1), of, line)
+                    bases.add(of)
+        self.assertGreaterEqual(bases, {None, " of the capture", " of active time"})
+
+    def test_hosts_title_says_busy_only_where_something_saw_it(self):
+        """By the thread with most of that time: the records of the scheduler, else samples."""
+        titles = set()
+        blind = edited(trace("cpu-work"), "blind", "DROP TABLE SCHED_EVENTS", "DROP TABLE COMPOSITE_EVENTS")
+        for said in each(generated("cpu-work"), blind, real("jetson_orin"), real("mordred_2021")):
+            finding = said.findings["idle-host-code"]
+            rows = [r for r in said.rows("gap_activity") if r["scope"] == "host_code"]
+            most = max(rows, key=lambda r: float(r["total_ms"]), default={})
+            part = lambda *columns: max(float(most.get(c) or 0) for c in columns) / float(most.get("total_ms", 1)) > 0.5
+            said_of = ("Host-bound: thread off-CPU between launches" if part("off_cpu_ms")
+                       else "Host-bound: CPU busy between launches" if part("on_cpu_ms", "sampled_ms") else "Host-bound: GPU waits for launches")
+            self.assertEqual(finding["title"], said_of, said.out)
+            titles.add(said_of)
+        self.assertGreaterEqual(len(titles), 2, titles)
+
     def test_one_denominator_in_prose(self):
         for said in each(generated("neglected"), real("fsdp_2gpu")):
             self.assertNotRegex(said.markdown, r"% of (this GPU's|the|all) kernel time")
@@ -458,6 +500,19 @@ class Prices(unittest.TestCase):
                 row = next(r for r in said.rows("copy_rates") if r["copy_kind"] == "2")
                 self.assertTrue(low < support.ns_of_ms(row["first_touch_ms"]) < high, row)
                 self.assertIn("used for the first time", said.evidence("pageable-copies"))
+
+    def test_what_pinning_does_not_save_is_no_reason_to_pin(self):
+        told = set()
+        for said in each(generated("first-touch"), generated("copy-bound"), real("cutlass_two_gpu_kinds"), real("gaussian_osrt_sched_samples")):
+            rates = said.rows("copy_rates")
+            touch, gain = (sum(float(r[c]) for r in rates) for c in ("first_touch_ms", "at_limit_gain_ms"))
+            exposed = sum(float(r["exposed_copy_ms"]) for r in said.rows("gpu_active"))
+            advice = said.findings["exposed-copy"]["recommendation"]
+            told.add((3 * touch > exposed, "**Pin**" in advice))
+            self.assertEqual("**Use host buffers again**" in advice, 3 * touch > exposed, said.out)
+            if "**Pin**" in advice:
+                self.assertGreaterEqual(4 * gain, exposed, said.out)
+        self.assertGreaterEqual(len(told), 2, told)
 
     def test_a_pause_is_a_share_of_the_window(self):
         for said in each(generated("launch-load"), real("solver_nvtx_osrt_sched")):

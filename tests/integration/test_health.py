@@ -264,9 +264,15 @@ class CaptureTime(unittest.TestCase):
                 self.assertEqual(total, duration)
         if rows:
             self.assertAlmostEqual(sum(float(r["pct_of_capture"]) for r in rows), 100, delta=0.01)
-        found = [sum(int(r["duration_ns"]) for r in rows if (r["phase"], r["part"]) == ("gpu", part))
+        found = [sum(int(r["duration_ns"]) for r in rows if r["part"] == part and r["phase"] in ("set_up", "gpu", "between"))
                  for part in ("compute", "communication", "copy")]
         self.assertEqual(found, gpu_parts(export))
+        gpus = read_csv(out, "gpu_active")
+        if len(gpus) == 1:  # one base: what the report calls active, and what it leaves out of that
+            phases = {phase: sum(int(r["duration_ns"]) for r in rows if r["phase"] == phase) for phase in ("gpu", "between")}
+            self.assertEqual(phases["gpu"], support.ns_of_ms(gpus[0]["active_ms"]))
+            checks = sum(support.ns_of_ms(s["duration_ms"]) for s in read_csv(out, "active_spans") if s["kind"] == "check")
+            self.assertEqual(phases["between"], support.ns_of_ms(gpus[0]["pause_ms"]) + checks)
         verdict = support.Report(out).json["verdict"]["text"]
         self.assertLessEqual(len(verdict.split()), 45, verdict)
         self.assertNotIn("No steady state", verdict)
@@ -320,7 +326,7 @@ class CaptureTime(unittest.TestCase):
     def test_a_busy_share_below_a_twentieth_is_the_headline(self):
         out = artifacts(trace("pause"))
         text = support.Report(out).json["verdict"]["text"]
-        self.assertRegex(text, r"^query_engine, 31\.2 s: .*GPU work \(busy 58\.3 ms\), 30\.0 s pauses")
+        self.assertRegex(text, r"^query_engine, 31\.2 s: .*active \(busy 30\.4 ms\), 30\.0 s pauses")
         for finding in support.Report(out).json["findings"]:
             if finding["saving_ns"] is not None:
                 self.assertAlmostEqual(float(finding["pct_of_capture"]), finding["saving_ns"] / 312_446_885.59, delta=0.01)

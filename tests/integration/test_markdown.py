@@ -11,8 +11,8 @@ from support import SCENARIOS, SHARED, artifacts, report, trace
 EXTENSIONS = ("-e", "table", "-e", "autolink", "-e", "strikethrough", "-e", "tagfilter")
 NAMESPACE = "{http://commonmark.org/xml/1.0}"
 UNIT = r"[ \xa0]?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?"
-ONE = r"<?-?[\d,.]+(-[\d,.]+)?" + UNIT  # a range over GPUs: 3.10-3.12 ms
-NUMBER = re.compile(rf"^(-|{ONE}(-{ONE})?( \({ONE}\))?)?$")
+ONE = r"[<>]?-?[\d,.]+(-[\d,.]+)?" + UNIT  # a range over GPUs: 3.10-3.12 ms
+NUMBER = re.compile(rf"^(-|{ONE}(-{ONE})?( \({ONE}( of the \w+)?\))?)?$")
 SUMMARY = re.compile(r"^<details><summary>[^<>]*</summary>$")
 LIMIT = 60_000
 SECTIONS = ("All findings", "Top kernels by total GPU time", "Communication", "Idle time and host activity", "NVTX ranges", "Memory transfers")

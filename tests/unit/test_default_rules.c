@@ -769,6 +769,7 @@ static void expect_advice(const char *const *cells, const char *word, bool there
     add(&t, "workload_evidence", *cells);
   add(&t, "memory_transfers",
       "device_id=3;copy_kind=1;src_kind=Pageable;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
+  add(&t, "copy_rates", "device_id=3;copy_kind=1;at_limit_gain_ns=9000000");
   add(&t, "idle_causes", "device_id=3;cause=allocation;active_ns=20000000;active_count=9");
   struct found found = evaluate(&t, NULL);
   bool seen = false;

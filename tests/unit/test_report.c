@@ -175,8 +175,7 @@ TEST(test_verdict_names_a_loss_once) {
   assert_int_equal(nai_table_new(&table, &nai_findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
   add_finding(table, "medium", "A pause", 478, "paid once", "");
-  check_verdict(table, NAI_SEVERITY_HIGH, "; then a pause (47.8 %). The latter is larger but less certain: paid once.",
-                "Larger but");
+  check_verdict(table, NAI_SEVERITY_HIGH, "; then a pause (47.8 %, less certain).", "Larger but");
 }
 
 /* A stored table may lack a title: the sentence goes on. */
@@ -236,7 +235,7 @@ TEST(test_verdict_names_what_takes_the_time) {
       "the capture).");
   check_course(
       40, "render",
-      "1.00 s: 400.0 ms before CUDA (profiler), 40.0 ms GPU work (busy 40.0 ms), 560.0 ms afterwards. Few blocks "
+      "1.00 s: 400.0 ms before CUDA (profiler), 40.0 ms active (busy 40.0 ms), 560.0 ms afterwards. Few blocks "
       "(render), potential saving 20.0 ms (2.0 % of the capture).");
 }
 

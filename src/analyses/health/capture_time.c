@@ -24,8 +24,10 @@ struct part {
 
 struct division {
   const struct nai_health_checks *c;
-  struct nai_intervals left; /* what no part has yet */
-  struct nai_intervals busy, idle, profiler, calls;
+  struct nai_intervals left;           /* what no part has yet */
+  struct nai_intervals active, set_up; /* spans of any GPU */
+  struct nai_intervals profiler, calls;
+  int64_t work, done; /* of GPUs: from the first span to the last */
   struct part parts[MAX_PARTS];
   uint32_t count;
   int64_t end; /* of the capture */
@@ -33,8 +35,8 @@ struct division {
 
 static void division_free(struct division *d) {
   nai_intervals_free(&d->left);
-  nai_intervals_free(&d->busy);
-  nai_intervals_free(&d->idle);
+  nai_intervals_free(&d->active);
+  nai_intervals_free(&d->set_up);
   nai_intervals_free(&d->profiler);
   nai_intervals_free(&d->calls);
 }
@@ -80,58 +82,86 @@ static void take(struct division *d, enum nai_capture_phase phase, const char *n
     add(d, phase, name, nai_intervals_total_ns(&taken), taken.v[0].start, taken.v[taken.count - 1].end);
 }
 
-/* What of [start, end) is left goes to a phase: to the profiler, to CUDA calls, and the rest to `rest`. */
+/* The same within `within`. */
+static void take_within(struct division *d, enum nai_capture_phase phase, const char *name,
+                        const struct nai_intervals *set, const struct nai_intervals *within) {
+  NAI_SCOPED(nai_intervals) both = {0};
+  nai_intervals_intersect(&both, set, within);
+  d->left.oom |= both.oom;
+  take(d, phase, name, &both);
+}
+
+/* What of [start, end) is left goes to a phase: to first use, to the profiler, to CUDA calls, and the rest to `rest`.
+ */
 static void take_stretch(struct division *d, enum nai_capture_phase phase, int64_t start, int64_t end,
                          const char *rest) {
   struct nai_intervals within = {.v = &(struct nai_interval){start, end}, .count = 1};
-  NAI_SCOPED(nai_intervals) profiler = {0};
-  NAI_SCOPED(nai_intervals) calls = {0};
   if (start >= end)
     return;
-  nai_intervals_intersect(&profiler, &d->profiler, &within);
-  nai_intervals_intersect(&calls, &d->calls, &within);
-  d->left.oom |= profiler.oom || calls.oom;
-  take(d, phase, "profiler", &profiler);
-  take(d, phase, "calls", &calls);
+  take_within(d, phase, "first_use", &d->c->first_use.once, &within);
+  take_within(d, phase, "profiler", &d->profiler, &within);
+  take_within(d, phase, "calls", &d->calls, &within);
   take(d, phase, rest, &within);
 }
 
 /* --- GPUs ----------------------------------------------------------------------------------------- */
 
-/* Compute goes before communication, and that before copies: of one GPU its parts are known, of several they are of
- * unions. */
-static void take_busy(struct division *d) {
+/* What GPUs do. Compute goes before communication, and that before copies: of one GPU its parts are known, of several
+ * they are of unions. */
+struct busy {
+  struct nai_intervals compute, kernels, all;
+};
+
+static void busy_free(struct busy *b) {
+  nai_intervals_free(&b->compute);
+  nai_intervals_free(&b->kernels);
+  nai_intervals_free(&b->all);
+}
+
+static void gather_busy(struct busy *out, struct division *d) {
   const struct nai_model *m = d->c->m;
-  NAI_SCOPED(nai_intervals) compute = {0};
-  NAI_SCOPED(nai_intervals) kernels = {0};
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     NAI_SCOPED(nai_intervals) running = {0};
     NAI_SCOPED(nai_intervals) computing = {0};
     nai_intervals_subtract(&running, &m->gpus[g].all, &m->gpus[g].exposed_copy);
     nai_intervals_subtract(&computing, &running, &m->gpus[g].exposed_communication);
-    unite(&compute, &computing);
-    unite(&kernels, &running);
-    unite(&d->busy, &m->gpus[g].all);
-    d->left.oom |= running.oom || computing.oom || compute.oom || kernels.oom || d->busy.oom;
+    unite(&out->compute, &computing);
+    unite(&out->kernels, &running);
+    unite(&out->all, &m->gpus[g].all);
+    d->left.oom |= running.oom || computing.oom || out->compute.oom || out->kernels.oom || out->all.oom;
   }
-  take(d, NAI_CAPTURE_GPU, "compute", &compute);
-  take(d, NAI_CAPTURE_GPU, "communication", &kernels);
-  take(d, NAI_CAPTURE_GPU, "copy", &d->busy);
 }
 
-/* Spans that are no pauses, of any GPU. */
+static void take_busy(struct division *d, const struct busy *busy, enum nai_capture_phase phase,
+                      const struct nai_intervals *within) {
+  take_within(d, phase, "compute", &busy->compute, within);
+  take_within(d, phase, "communication", &busy->kernels, within);
+  take_within(d, phase, "copy", &busy->all, within);
+}
+
+/* Spans that are no pauses, of any GPU: what is active goes before set-up, and what checks results is neither. */
 static int gather_spans(struct division *d, struct nai_err *err) {
   const struct nai_table *spans = d->c->spans;
-  struct nai_interval *v;
-  size_t count = 0;
-  NAI_TRY(NAI_NEW(v, d->c->io->arena, (size_t)spans->rows, err));
+  struct nai_interval *active, *set_up;
+  size_t actives = 0, set_ups = 0;
+  NAI_TRY(NAI_NEW(active, d->c->io->arena, (size_t)spans->rows, err));
+  NAI_TRY(NAI_NEW(set_up, d->c->io->arena, (size_t)spans->rows, err));
+  d->work = INT64_MAX;
   for (int64_t i = 0; i < spans->rows; i++) {
     const struct ACTIVE_SPANS_row span = ACTIVE_SPANS_at(spans, i);
-    if (strcmp(span.kind, NAI_SPAN_PAUSE) != 0)
-      v[count++] = (struct nai_interval){span.start_ns, span.end_ns};
+    struct nai_interval at = {span.start_ns, span.end_ns};
+    if (strcmp(span.kind, NAI_SPAN_PAUSE) == 0)
+      continue;
+    d->work = at.start < d->work ? at.start : d->work;
+    d->done = at.end > d->done ? at.end : d->done;
+    if (strcmp(span.kind, NAI_SPAN_ACTIVE) == 0)
+      active[actives++] = at;
+    else if (strcmp(span.kind, NAI_SPAN_SET_UP) == 0)
+      set_up[set_ups++] = at;
   }
-  nai_intervals_gather(&d->idle, v, count);
-  return d->idle.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_gather(&d->active, active, actives);
+  nai_intervals_gather(&d->set_up, set_up, set_ups);
+  return d->active.oom || d->set_up.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* --- the host ------------------------------------------------------------------------------------- */
@@ -300,16 +330,22 @@ static int divide_host(struct division *d, struct nai_err *err) {
 
 static int divide_gpus(struct division *d, struct nai_err *err) {
   const struct nai_health *h = &d->c->h;
-  take_busy(d);
-  int64_t work = d->idle.v[0].start, done = d->idle.v[d->idle.count - 1].end;
-  int64_t first = h->first_call == NAI_NULL_I64 || h->first_call > work ? work : h->first_call;
-  take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
-  take(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once);
-  take(d, NAI_CAPTURE_GPU, "idle", &d->idle);
+  const struct nai_intervals between = {.v = &(struct nai_interval){d->work, d->done}, .count = 1};
+  int64_t first = h->first_call == NAI_NULL_I64 || h->first_call > d->work ? d->work : h->first_call;
+  NAI_SCOPED(busy) busy = {0};
+  gather_busy(&busy, d);
+  take_busy(d, &busy, NAI_CAPTURE_GPU, &d->active);
+  take_busy(d, &busy, NAI_CAPTURE_SET_UP, &d->set_up);
+  take_busy(d, &busy, NAI_CAPTURE_BETWEEN, &between);
+  take_within(d, NAI_CAPTURE_GPU, "first_use", &d->c->first_use.once, &d->active);
+  take(d, NAI_CAPTURE_GPU, "idle", &d->active);
+  take_within(d, NAI_CAPTURE_SET_UP, "first_use", &d->c->first_use.once, &d->set_up);
+  take(d, NAI_CAPTURE_SET_UP, "idle", &d->set_up);
   NAI_TRY(gather_calls(&d->calls, d, NULL, -1, err));
-  take_stretch(d, NAI_CAPTURE_SET_UP, first, work, "host");
-  take_stretch(d, NAI_CAPTURE_BETWEEN, work, done, "host");
-  take_stretch(d, NAI_CAPTURE_AFTER, done, d->end, "host");
+  take_stretch(d, NAI_CAPTURE_BEFORE, 0, first, "host");
+  take_stretch(d, NAI_CAPTURE_SET_UP, first, d->work, "host");
+  take_stretch(d, NAI_CAPTURE_BETWEEN, d->work, d->done, "host");
+  take_stretch(d, NAI_CAPTURE_AFTER, d->done, d->end, "host");
   return NAI_OK;
 }
 
@@ -357,7 +393,7 @@ int nai_capture_time_put(const struct nai_health_checks *c, struct nai_err *err)
   NAI_TRY(gather_profiler(&d, err));
   take_not_recorded(&d);
   NAI_TRY(gather_spans(&d, err));
-  NAI_TRY(d.idle.count ? divide_gpus(&d, err) : divide_host(&d, err));
+  NAI_TRY(d.done ? divide_gpus(&d, err) : divide_host(&d, err));
   put_parts(&d);
   return d.left.oom ? nai_err_nomem(err) : NAI_OK;
 }

@@ -3,18 +3,30 @@
 #include "tables/kernels_by_pid.h"
 #include "tables/process_summary.h"
 #include "tables/processes.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
+
+/* Older exports do not say what was run; a main thread has the name of it. NULL: nothing tells. */
+static const char *name_of(const struct nai_model *m, uint32_t process) {
+  const struct nai_table *threads = m->tables[NAI_IN_THREADS];
+  const char *name = nai_get_str(m->tables[NAI_IN_PROCESSES], process, PROCESSES_process_name);
+  for (int64_t i = 0; !*name && i < threads->rows; i++) {
+    const struct THREADS_row thread = THREADS_at(threads, i);
+    if (thread.process == (int32_t)process && thread.tid == thread.pid)
+      name = thread.thread_name;
+  }
+  return *name ? name : NULL;
+}
 
 static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const struct nai_process_sum *s,
                         int64_t all_ns) {
   NAI_SCOPED(nai_buf) devices = {0};
   const struct nai_groups *used = &m->process_gpus;
-  struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PROCESSES_process_name);
   for (uint32_t i = used->first[p]; i < used->first[p + 1]; i++)
     nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", nai_model_device(m, used->order[i]));
   struct PROCESS_SUMMARY_row row =
-      NAI_ROW(PROCESS_SUMMARY, .pid = nai_model_pid(m, (int32_t)p), .process_name = name.null ? NULL : name.s,
+      NAI_ROW(PROCESS_SUMMARY, .pid = nai_model_pid(m, (int32_t)p), .process_name = name_of(m, p),
               .devices = nai_buf_str(&devices), .kernel_count = s->kernels, .kernel_time_ns = s->kernel_ns,
               .pct_of_total_kernel_time = nai_percent((double)s->kernel_ns, (double)all_ns),
               .memcpy_bytes = s->copied_bytes, .api_calls = s->api_calls, .blocked_ns = s->blocked_ns);
@@ -76,4 +88,4 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 NAI_ANALYSIS(processes, .outputs = NAI_SCHEMAS(&nai_process_summary_schema, &nai_kernels_by_pid_schema),
              .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(PROCESS_SUMS) | NAI_PART(PROCESS_GPUS),
-             .tables = NAI_IN(KERNELS) | NAI_IN(PROCESSES) | NAI_IN(GPUS), .run = run)
+             .tables = NAI_IN(KERNELS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS), .run = run)

@@ -6,7 +6,6 @@
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
 #include "rundir/run.h"
-#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -143,15 +142,9 @@ static int check(const void *memory, const char *const *operands, size_t count, 
  */
 static int print_answer(const struct nai_buf *text, const char *what, int format, struct nai_err *err) {
   NAI_SCOPED(nai_buf) out = {0};
-  struct nai_json json;
   if (format == TEXT || !what)
     return nai_cmd_print(text, err);
-  NAI_TRY(nai_buf_check(text, err));
-  nai_json_open(&json, &out, NAI_JSON_INLINE);
-  nai_json_put_text(&json, "schema_version", "1.0");
-  nai_json_put_text(&json, "of", what);
-  nai_json_put_text(&json, "text", nai_buf_str(text));
-  nai_json_close(&json);
+  NAI_TRY(nai_cmd_put_text_json(&out, what, text, err));
   return nai_cmd_print(&out, err);
 }
 

@@ -239,4 +239,5 @@ NAI_CLI_COMMAND(
     .options = options,
     NAI_CLI_OPERANDS(2, 2, {.name = "FORMAT", .choices = format_name, .about = format_about, .only_choices = true},
                      NAI_CMD_SOURCE("SRC")),
-    .init = init, .check = check, .run = run)
+    .no_json = "json is a FORMAT here, and so are chrome and speedscope, which are JSON, too", .init = init,
+    .check = check, .run = run)

@@ -39,4 +39,4 @@ NAI_CLI_COMMAND(
         "reads below --root only, changes nothing there, writes into its cache only, and uses no network. "
         "docs/agents.md says how to register it.",
     .examples = "nsys-ai mcp --root traces --root artifacts\nclaude mcp add nsys-ai -- nsys-ai mcp --root \"$PWD\"",
-    .options = options, .init = init, .run = run)
+    .options = options, .no_json = "the protocol is JSON", .init = init, .run = run)

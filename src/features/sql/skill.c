@@ -174,7 +174,12 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   int status = answer(&out, &skills, args, operands, count, err);
   if (status < 0)
     return status;
-  NAI_TRY(nai_cmd_print(&out, err));
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
+  bool text = verb != LIST && verb != RUN; /* those print in every format */
+  NAI_SCOPED(nai_buf) json = {0};
+  if (text && nai_cmd_page_format(args->ask.format) == NAI_ROWS_JSON)
+    NAI_TRY(nai_cmd_put_text_json(&json, count > 1 ? operands[1] : "all", &out, err));
+  NAI_TRY(nai_cmd_print(json.len ? &json : &out, err));
   return status;
 }
 

@@ -32,6 +32,8 @@ static int set_yes(void *args, const struct nai_cli_option *option, const char *
 }
 static const struct nai_cli_type yes = {set_yes, NULL};
 
+NAI_CLI_NAMES(format_name, "column", "table", "csv", "tsv", "json", "hdoc", "htable")
+
 #define NAI_CLI_ARGS struct stats_args
 static const struct nai_cli_option options[] = {
     NAI_CLI_LIST(texts, reports, report_count, "report", "NAME[:ARGUMENT...]",
@@ -39,9 +41,8 @@ static const struct nai_cli_option options[] = {
                  .also = "with arguments behind a colon", .otherwise = "the common ones"),
     NAI_CLI_LIST(texts, reports, report_count, "rule", "NAME[:ARGUMENT...]", "the same, as `nsys analyze` has it",
                  .choices = nai_stats_names),
-    NAI_CLI_LIST(texts, formats, format_count, "format", "FORMAT[:ARGUMENT...]",
-                 "column, table, csv, tsv, json, hdoc, htable; the n-th is of the n-th report", .letter = 'f',
-                 .otherwise = "column on a console, else csv"),
+    NAI_CLI_LIST(texts, formats, format_count, "format", "FORMAT[:ARGUMENT...]", "the n-th is of the n-th report",
+                 .letter = 'f', .choices = format_name, .otherwise = "column on a console, else csv"),
     NAI_CLI_LIST(
         texts, outputs, output_count, "output", "OUTPUT",
         "- is standard output, . a file named after SRC, @COMMAND a program that reads it, anything else the begin "

@@ -360,4 +360,5 @@ NAI_CLI_COMMAND(
         "path and to pages of ui.perfetto.dev only; nothing of it leaves this machine.",
     .examples = "nsys-ai open artifacts/run1\nnsys-ai open trace.sqlite --out artifacts/run1\n"
                 "nsys-ai open artifacts/run1 --with perfetto",
-    .options = options, NAI_CMD_ONE_SOURCE, .init = init, .check = check, .run = run)
+    .options = options, .no_json = "it prints one address", NAI_CMD_ONE_SOURCE, .init = init, .check = check,
+    .run = run)
