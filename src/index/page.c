@@ -43,11 +43,11 @@ static void put_rules_of(struct nai_view *map, const struct nai_index *index, co
 
 enum { PARTS = 4 };
 static const struct {
-  const char *metric, *title, *color;
-} parts[PARTS] = {{"gpu.compute.per_step", "compute", "#3b6fb6"},
-                  {"gpu.exposed_comm.per_step", "exposed communication", "#b5651d"},
-                  {"gpu.exposed_copy.per_step", "exposed copies", "#d0569b"},
-                  {"gpu.idle.per_step", "idle", "#9a9a9a"}};
+  const char *metric, *title, *color; /* metric: the beginning of its id; "step" or "second" follows */
+} parts[PARTS] = {{"gpu.compute.per_", "compute", "#3b6fb6"},
+                  {"gpu.exposed_comm.per_", "exposed communication", "#b5651d"},
+                  {"gpu.exposed_copy.per_", "exposed copies", "#d0569b"},
+                  {"gpu.idle.per_", "idle", "#9a9a9a"}};
 
 /* Shares in percent: the four add up to the step, or to the second. False where one is not known. */
 static bool find_shares(double out[PARTS], const struct nai_index *index, const char *run) {
@@ -58,7 +58,7 @@ static bool find_shares(double out[PARTS], const struct nai_index *index, const 
   for (int64_t i = first; i < first + count; i++) {
     struct INDEX_METRICS_row m = INDEX_METRICS_at(index->metrics, i);
     for (int k = 0; k < PARTS; k++)
-      if (m.capture == 0 && strcmp(m.metric, parts[k].metric) == 0)
+      if (m.capture == 0 && strncmp(m.metric, parts[k].metric, strlen(parts[k].metric)) == 0)
         out[k] = m.value;
   }
   for (int k = 0; k < PARTS; k++)

@@ -96,6 +96,21 @@ static const char *gate_of(const struct metric *m, enum basis basis) {
   return fails && (basis == BASIS_SECOND || (exact && basis == BASIS_TOTAL)) ? "none" : m->gate;
 }
 
+static const char *const basis_names[BASES] = {"step", "second", "total"};
+
+/* A rate that is called "per step" is not. Whoever defined a metric of the name that it has instead keeps that name. */
+static int id_of(const char **out, struct run *run, const struct metric *m, enum basis from, enum basis basis) {
+  bool taken = true;
+  *out = m->id;
+  if (from == BASIS_SECOND)
+    *out = nai_metric_id(&run->arena, m->id, basis_names[basis]);
+  if (*out != m->id && !is_family(m))
+    NAI_TRY(take_id(&taken, run, *out));
+  if (!taken)
+    *out = m->id;
+  return nai_arena_check(&run->arena, run->err);
+}
+
 static double real_of(sqlite3_stmt *statement, enum metric_column column, double factor) {
   bool null = sqlite3_column_type(statement, column) == SQLITE_NULL;
   return null ? NAN : sqlite3_column_double(statement, column) * factor;
@@ -103,25 +118,26 @@ static double real_of(sqlite3_stmt *statement, enum metric_column column, double
 
 /* A row of the source's statement. */
 static int put_member(struct run *run, const struct metric *m, enum basis from, sqlite3_stmt *statement) {
-  static const char *const names[BASES] = {"step", "second", "total"};
   const struct metric_source *source = &m->sources[from];
   enum basis basis = from == BASIS_SECOND && run->window_s <= 0 ? BASIS_TOTAL : from;
   double value = real_of(statement, METRIC_VALUE, source->scale), divide = basis == BASIS_SECOND ? run->window_s : 1;
   char member[MAX_MEMBER] = "";
+  const char *id;
   if (isnan(value) || !sqlite3_column_int64(statement, METRIC_ROWS))
     return NAI_OK;
+  NAI_TRY(id_of(&id, run, m, from, basis));
   if (is_family(m)) {
     const char *text = (const char *)sqlite3_column_text(statement, METRIC_MEMBER);
     if (!text)
       return nai_err_nomem(run->err);
-    NAI_TRY(spell_apart(member, run, m->id, text));
+    NAI_TRY(spell_apart(member, run, id, text));
   }
-  NAI_ADD(METRICS, run->table, .metric = with_member(run, m->id, member), .title = with_member(run, m->title, member),
-          .family = is_family(m) ? m->id : NULL, .unit = nai_unit_name(m->unit), .better = m->better,
+  NAI_ADD(METRICS, run->table, .metric = with_member(run, id, member), .title = with_member(run, m->title, member),
+          .family = is_family(m) ? id : NULL, .unit = nai_unit_name(m->unit), .better = m->better,
           .kind = kind_of(m, basis), .gate = gate_of(m, basis), .value = value / divide,
           .n = sqlite3_column_int64(statement, METRIC_ROWS),
           .q25 = real_of(statement, METRIC_Q25, source->scale) / divide,
-          .q75 = real_of(statement, METRIC_Q75, source->scale) / divide, .basis = names[basis],
+          .q75 = real_of(statement, METRIC_Q75, source->scale) / divide, .basis = basis_names[basis],
           .source_table = source->schema->name, .noise_pct = m->noise.pct, .noise = m->noise.absolute,
           .budget_pct = m->budget.pct, .budget = m->budget.absolute, .budget_step_pct = m->budget.step_pct,
           .absent = m->absent, .needs = m->needs, .definition = m->definition);

@@ -1,5 +1,10 @@
 #pragma once
+#include "base/arena.h"
 #include "tables/declare.h"
+
+/* A metric's id by its basis ("step", "second", "total"): NAME.per_step is NAME.per_second or NAME.total where it is
+ * not per step. `id` itself, or a text of the arena's. Runs of earlier versions have the id without that. */
+const char *nai_metric_id(struct nai_arena *arena, const char *id, const char *basis);
 
 #define METRICS_COLUMNS(C, T)                                                                           \
   C(T, metric, NAME, "id of the metric", .key = true)                                                   \

@@ -136,14 +136,40 @@ class Store(unittest.TestCase):
     def test_every_night_is_kept(self):
         rows = self.rows(self.store)
         self.assertEqual(len(rows), 30)
-        self.assertEqual([r["status"] for r in rows if r["series"] == "demo/unknown"], ["failed"])
-        self.assertIn("truncated", [r for r in rows if r["status"] == "failed"][0]["error"])
+        refused, = (r for r in rows if r["status"] == "failed")
+        self.assertIn("truncated", refused["error"])
         good = [r for r in rows if r["status"] == "ok"]
         self.assertEqual(len({r["series"] for r in good}), 2)  # 28 nights on one GPU, 2 on another
         nights = {json.loads(r["labels_json"])["night"]: r for r in good}
         for night in self.truth:
             if not night["failed"]:
                 self.assertEqual(nights[str(night["night"])]["utc_ns"] // 10**9, night["utc_ns"] // 10**9)
+
+    def test_a_refused_night_counts_in_its_series(self):
+        """What it ran on is unknown: it is a failed night of the environment whose run came last before it, wherever it is read."""
+        store = self.copy()
+        before = {s["series"]: s for s in self.trend(store)[0]["series"]}
+        old, new = sorted(before, key=lambda name: before[name]["runs"], reverse=True)
+        self.assertEqual((before[old]["failed"], before[new]["failed"]), (0, 1))  # of unknown time: after all others
+        rows = self.rows(store)
+        times = [r["utc_ns"] // 10**9 for r in rows if r["series"] == old and r["utc_ns"]]
+        utc = datetime.datetime.fromtimestamp(times[3] + 1, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        done = run("store", "add", "--failed", "out of memory", "--time", utc, "--store", store, "--series", "demo")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        failed = {s["series"]: s["failed"] for s in self.trend(store)[0]["series"]}
+        self.assertEqual(failed, {old: 1, new: 1})
+        for name in (old, new):  # and where one series is read
+            alone, = self.trend(store, "--series", name)[0]["series"]
+            self.assertEqual((alone["failed"], alone["runs"]), (1, before[name]["runs"] + (name == old)))
+        listed = run("store", "list", "--store", store, "--series", old).stdout
+        self.assertEqual(listed.count(" failed "), 1, listed)
+        self.assertIn("out of memory", listed)
+        self.index(store)
+        out = fresh_dir() / "fleet"
+        self.assertEqual(run("trend", "--store", store, "--all", "--out", out).returncode, 0)
+        with open(out / "fleet.csv", newline="", encoding="utf-8") as file:
+            fleet = {row["series"]: row["failed_count"] for row in csv.DictReader(file)}
+        self.assertEqual(fleet, {old: "1", new: "1"})
 
     def test_values_are_those_of_the_plan(self):
         self.index(self.store)
@@ -524,6 +550,16 @@ class Store(unittest.TestCase):
         run("check", self.batch / "items/night-0002", "--baseline", "last-good", "--store", store, "--series", "demo", "--out", out)
         base, = json.loads((out / "compare.json").read_text(encoding="utf-8"))["base"]["captures"]
         self.assertNotEqual(base["id"], newest)
+        trend, out = self.trend(store)
+        self.assertEqual(sum(s["undecided"] for s in trend["series"]), 1)
+        for name, words in (("trend.md", ", 1 undecided, "), ("trend.html", ", 1 undecided, "), ("trend.html", f"{newest}, gate: undecided")):
+            self.assertIn(words, (out / name).read_text(encoding="utf-8"))
+        self.assertRegex(run("store", "list", "--store", store).stdout, rf"(?m)^\S+ +{newest} +ok +undecided")
+        self.assertRegex(self.page_row(store, newest), "<td>undecided</td>")
+
+    def page_row(self, store, run_id):
+        self.index(store)
+        return next(row for row in (store / "index.html").read_text(encoding="utf-8").splitlines() if f'data-id="{run_id}"' in row)
 
     def of(self, run_id):
         return next(r for r in self.rows(self.store) if r["run_id"] == run_id)
@@ -730,7 +766,7 @@ class Store(unittest.TestCase):
         self.assertEqual(metric["since"], slow[0])
         self.assertGreater(len(slow), 1)
         page, text = ((out / name).read_text(encoding="utf-8") for name in ("trend.html", "trend.md"))
-        first = next(line for line in text.splitlines() if "step.time.median of" in line)
+        first = next(line for line in text.splitlines() if "**: step.time.median" in line)
         self.assertIn(f"since {slow[0]}", first)
         self.assertRegex(first, r"; `[^`]+`: [\d.]+ .s to [\d.]+ .s: ")
         figure = next(part for part in page.split("<figure ")[1:] if ">step.time.median</a>" in part).split("</figure>")[0]
@@ -825,7 +861,7 @@ class Store(unittest.TestCase):
                 self.assertAlmostEqual(float(row["newest"]), value, places=2)
             ranks.append((min([*states, 2 if bad else 5, 4 if last and int(row["worse"]) else 5]), row["series"]))
         self.assertEqual(ranks, sorted(ranks))
-        self.assertEqual(sum(rank == 2 for rank, _ in ranks), 2, ranks)  # the failed night, and the judged one
+        self.assertEqual(sum(rank == 2 for rank, _ in ranks), 1, ranks)  # the judged one
         self.assertGreater(len({rank for rank, _ in ranks}), 1)
         self.assertRegex(said, rf"(?m)^{sum(rank < 4 for rank, _ in ranks)} of {len(rows)} series ask for attention$")
         page = (out / "fleet.html").read_text(encoding="utf-8")

@@ -139,6 +139,27 @@ TEST(gpus) {
   drop(&t);
 }
 
+/* Of what is not per step, the id does not say so; members of families neither. Who has that id keeps it. */
+TEST(id_says_the_basis) {
+  struct tables t = make();
+  add_use(t.use, 0, "x", 1, 30);
+  struct nai_table *out = evaluate(&t, "id: a.per_step, step: {table: use, value: sum(calls)}");
+  assert_string_equal(nai_get_str(out, 0, METRICS_metric), "a.per_step");
+  nai_table_free(out);
+  out = evaluate(&t, "id: a.per_step, rate: {table: use, value: sum(calls)}");
+  assert_string_equal(nai_get_str(out, 0, METRICS_metric), "a.per_second");
+  nai_table_free(out);
+  out = evaluate(&t, "id: 'a.{}.per_step', rate: {table: use, each: kind, value: sum(calls)}");
+  assert_string_equal(nai_get_str(out, 0, METRICS_metric), "a.x.per_second");
+  assert_string_equal(nai_get_str(out, 0, METRICS_family), "a.{}.per_second");
+  nai_table_free(out);
+  nai_table_truncate(t.run, 0);
+  out = evaluate(&t, "id: a.per_step, rate: {table: use, value: sum(calls)}");
+  assert_string_equal(nai_get_str(out, 0, METRICS_metric), "a.total");
+  nai_table_free(out);
+  drop(&t);
+}
+
 /* Without steps a sum per second; without a window the sum. */
 TEST(falls_back) {
   struct tables t = make();

@@ -1,16 +1,105 @@
-/* What stands beside the headline of captures without steps: idle time, and what got slower by the call. */
+/* What stands below the headline: kernels whose calls take twice or half as long, idle time as the runs' reports have
+ * it, and without steps what got slower by the call. */
+#include "base/fmt.h"
+#include "base/strings.h"
+#include "base/text.h"
 #include "features/compare/document.h"
 #include "features/compare/internal.h"
-#include "tables/gpu_utilization.h"
+#include "table/kernel_name.h"
 
 #include <math.h>
 #include <string.h>
 
-static double idle_pct(const struct nai_comparison *c, int side) {
-  double window = (double)nai_side_sum(c->sides, side, &nai_gpu_utilization_schema, GPU_UTILIZATION_window_ns);
-  double idle = (double)nai_side_sum(c->sides, side, &nai_gpu_utilization_schema, GPU_UTILIZATION_idle_ns);
-  return window > 0 ? 100 * idle / window : (double)NAN;
+/* --- as the reports have it ------------------------------------------------------------------- */
+
+static void put_range(struct nai_view *map, const char *key, const char *low, const char *high) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_buf_printf(&text, strcmp(low, high) == 0 ? "%s" : "%s-%s", low, high);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
+
+/* "8.7-10.5": idle in percent, from GPU to GPU and from capture to capture. */
+static void put_idle(struct nai_view *map, const char *key, const struct nai_comparison *c, int side) {
+  NAI_SCOPED(nai_buf) low = {0}, high = {0};
+  struct nai_gpu_share all = {INFINITY, -INFINITY};
+  for (uint32_t i = 0; i < c->sides[side].count; i++) {
+    struct nai_gpu_share one = nai_gpu_idle_pct(c, side, i);
+    all.low = fmin(all.low, one.low);
+    all.high = fmax(all.high, one.high);
+  }
+  nai_fmt_real(&low, all.low, 1);
+  nai_fmt_real(&high, all.high, 1);
+  put_range(map, key, nai_buf_str(&low), nai_buf_str(&high));
+}
+
+/* "299.8 ms", of several captures "299.8 ms-301.2 ms". */
+static void put_active(struct nai_view *map, const char *key, const struct nai_comparison *c, int side) {
+  NAI_SCOPED(nai_buf) low = {0}, high = {0};
+  double least = INFINITY, most = 0;
+  for (uint32_t i = 0; i < c->sides[side].count; i++) {
+    least = fmin(least, nai_gpu_longest(c, side, i));
+    most = fmax(most, nai_gpu_longest(c, side, i));
+  }
+  nai_fmt_duration(&low, least);
+  nai_fmt_duration(&high, most);
+  put_range(map, key, nai_buf_str(&low), nai_buf_str(&high));
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+static double per_call(const struct nai_match_part *part) { return (double)part->ns / (double)part->launches; }
+
+/* By how much the calls of one kernel got longer or shorter, as a factor over 1; 0: it is not one kernel on both sides,
+ * or hardly any of the kernel time. */
+static double change_of(const struct nai_match_row *row, const struct nai_match *m) {
+  const double worth = 0.1;
+  const struct nai_match_part *base = &row->of[NAI_BASE], *candidate = &row->of[NAI_CANDIDATE];
+  double share = fmax((double)base->ns / (double)m->ns[NAI_BASE], (double)candidate->ns / (double)m->ns[NAI_CANDIDATE]);
+  if (row->state > NAI_MATCH_RETUNED || share < worth || !base->ns || !candidate->ns)
+    return 0;
+  return fmax(per_call(candidate) / per_call(base), per_call(base) / per_call(candidate));
+}
+
+static void put_call(const struct nai_document *d, struct nai_view *list, const struct nai_match_row *row) {
+  enum { CHARS = 80 };
+  const struct nai_match_part *base = &row->of[NAI_BASE], *candidate = &row->of[NAI_CANDIDATE];
+  const struct nai_match *m = &d->c->match;
+  const char *name = d->c->uses[NAI_CANDIDATE].list[m->members[NAI_CANDIDATE][candidate->first]].name;
+  NAI_SCOPED(nai_buf) text = {0};
+  struct nai_view *map = nai_view_add_map(list);
+  nai_kernel_name_short(&text, name, CHARS);
+  nai_view_put_buf(map, "name", NAI_TEXT_CODE, &text);
+  nai_document_amount(map, "base", "ns", per_call(base), false);
+  nai_document_amount(map, "new", "ns", per_call(candidate), false);
+  nai_buf_clear(&text);
+  nai_fmt_real(&text, change_of(row, m), 1);
+  nai_view_put_buf(map, "times", NAI_TEXT_TRUSTED, &text);
+  nai_view_put_bool(map, "longer", per_call(candidate) > per_call(base));
+}
+
+/* Those that changed the most first, by how much time they have on the side that has more. */
+static void put_calls(const struct nai_document *d) {
+  enum { NAMED = 3 };
+  const double least = 2;
+  const struct nai_match *m = &d->c->match;
+  const struct nai_match_row *found[NAMED];
+  struct nai_view *list = nai_view_put_list(d->root, "calls");
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < m->count; i++) {
+    if (change_of(&m->rows[i], m) < least)
+      continue;
+    uint32_t at = kept < NAMED ? kept++ : NAMED;
+    for (; at > 0 && change_of(&m->rows[i], m) > change_of(found[at - 1], m); at--)
+      if (at < NAMED)
+        found[at] = found[at - 1];
+    if (at < NAMED)
+      found[at] = &m->rows[i];
+  }
+  for (uint32_t i = 0; i < kept; i++)
+    put_call(d, list, found[i]);
+}
+
+/* --- what got slower -------------------------------------------------------------------------- */
 
 /* A time per call, of a kernel, a range, a launch, that is worse; not that of the window or of steps. */
 static bool is_slower(const struct nai_metric_result *r) {
@@ -27,39 +116,60 @@ static bool comes_before(const struct nai_metric_result *a, const struct nai_met
   return x != y ? x : a->judgement.pct > b->judgement.pct;
 }
 
+/* Numbered ranges count once: blocks.3 stands for blocks.22. */
+static bool is_alike(const struct nai_metric_result *a, const struct nai_metric_result *b) {
+  NAI_SCOPED(nai_buf) x = {0}, y = {0};
+  nai_text_fold_digits(&x, a->def.metric);
+  nai_text_fold_digits(&y, b->def.metric);
+  return strncmp(a->def.metric, "nvtx.", strlen("nvtx.")) == 0 && strcmp(nai_buf_str(&x), nai_buf_str(&y)) == 0;
+}
+
+/* The next in order behind `last` that is like none of those that are named; NULL: there is none. */
+static const struct nai_metric_result *next_slower(const struct nai_comparison *c,
+                                                   const struct nai_metric_result *const *named, uint32_t count) {
+  const struct nai_metric_result *best = NULL;
+  for (uint32_t i = 0; i < c->result_count; i++) {
+    const struct nai_metric_result *r = &c->results[i];
+    bool is_told = !is_slower(r);
+    for (uint32_t k = 0; k < count && !is_told; k++)
+      is_told = r == named[k] || is_alike(r, named[k]);
+    if (!is_told && (!best || comes_before(r, best)))
+      best = r;
+  }
+  return best;
+}
+
 static void put_slower(const struct nai_document *d) {
   enum { NAMED = 4 };
   const struct nai_metric_result *worst[NAMED];
   struct nai_view *list = nai_view_put_list(d->root, "slower");
   bool all_proven = true;
   uint32_t all = 0, kept = 0;
-  for (uint32_t i = 0; i < d->c->result_count; i++) {
-    const struct nai_metric_result *r = &d->c->results[i];
-    if (!is_slower(r))
-      continue;
-    all++;
-    uint32_t at = kept < NAMED ? kept++ : NAMED;
-    for (; at > 0 && comes_before(r, worst[at - 1]); at--)
-      if (at < NAMED)
-        worst[at] = worst[at - 1];
-    if (at < NAMED)
-      worst[at] = r;
-  }
-  for (uint32_t i = 0; i < kept; i++)
-    all_proven &= worst[i]->judgement.verdict == NAI_VERDICT_REGRESSED;
+  for (uint32_t i = 0; i < d->c->result_count; i++)
+    all += is_slower(&d->c->results[i]);
+  while (kept < NAMED && (worst[kept] = next_slower(d->c, worst, kept)))
+    all_proven &= worst[kept++]->judgement.verdict == NAI_VERDICT_REGRESSED;
   for (uint32_t i = 0; i < kept; i++)
     nai_document_metric(d, list, worst[i]);
   nai_view_put_bool(d->root, "any_slower", all > 0);
   nai_view_put_bool(d->root, "unproven", !all_proven);
-  if (all > NAMED)
-    nai_view_put_int(d->root, "more_slower", all - NAMED);
+  if (all > kept)
+    nai_view_put_int(d->root, "more_slower", all - kept);
 }
 
 void nai_document_beside(const struct nai_document *d) {
-  if (d->c->by_step || !nai_comparison_is_whole(d->c) || nai_comparison_obstacle(d->c))
+  const struct nai_comparison *c = d->c;
+  if (!nai_comparison_is_whole(c) || nai_comparison_obstacle(c))
     return;
-  nai_view_put_bool(d->root, "beside", true);
-  nai_document_amount(d->root, "idle_base", "percent", idle_pct(d->c, NAI_BASE), false);
-  nai_document_amount(d->root, "idle_new", "percent", idle_pct(d->c, NAI_CANDIDATE), false);
-  put_slower(d);
+  struct nai_view *beside = nai_view_put_map(d->root, "beside");
+  nai_view_put_bool(beside, "steps", c->by_step);
+  nai_view_put_bool(beside, "units", c->unit > 0);
+  nai_view_put_bool(beside, "by_active", c->by_active);
+  put_idle(beside, "idle_base", c, NAI_BASE);
+  put_idle(beside, "idle_new", c, NAI_CANDIDATE);
+  put_active(beside, "active_base", c, NAI_BASE);
+  put_active(beside, "active_new", c, NAI_CANDIDATE);
+  put_calls(d);
+  if (!c->by_step)
+    put_slower(d);
 }

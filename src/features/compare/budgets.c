@@ -3,6 +3,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "features/compare/verdict.h"
+#include "tables/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,14 +212,15 @@ static bool is_of(const char *family, const char *id) {
 
 int nai_budget_is_builtin(bool *is, const char *id, struct nai_err *err) {
   NAI_OWNED(nai_yaml) *doc = NULL;
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   *is = false;
   NAI_TRY(nai_yaml_load_builtin(&doc, "metrics/default.yaml", err));
   const struct nai_yaml_node *list = nai_yaml_get(doc, nai_yaml_root(doc), "metrics");
   for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n && !*is; n = nai_yaml_next(doc, n)) {
     const struct nai_yaml_node *family = nai_yaml_get(doc, n, "id");
-    *is = family && is_of(family->text, id);
+    *is = family && (is_of(family->text, id) || is_of(nai_metric_id(&arena, family->text, "second"), id));
   }
-  return NAI_OK;
+  return nai_arena_check(&arena, err);
 }
 
 const char *nai_budget_unit(const struct nai_budget *budget) {

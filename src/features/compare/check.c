@@ -6,6 +6,7 @@
 
 const char *nai_check_name(enum nai_check_code code) {
   static const char *const names[NAI_CHECK_COUNT] = {
+      [NAI_CHECK_PROGRAM_FAILED] = "program_failed",
       [NAI_CHECK_NO_KERNELS] = "no_kernels",
       [NAI_CHECK_SAME_CONTENT] = "same_content",
       [NAI_CHECK_GPU_MODEL] = "gpu_model",

@@ -4,6 +4,7 @@
 #include "rundir/run.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/capture_health.h"
 #include "tables/data_quality.h"
 #include "tables/gpu_metrics.h"
 #include "tables/gpu_utilization.h"
@@ -41,6 +42,33 @@ static int check_work(struct nai_comparison *c, struct nai_err *err) {
   return check.says[NAI_BASE] || check.says[NAI_CANDIDATE] ? nai_check_add(c, check, err) : NAI_OK;
 }
 
+/* What the capture says of a program that did not do its work, or told of errors; NULL where it did. */
+static const char *failure_of(const struct nai_capture *capture) {
+  const struct nai_table *t = nai_capture_table(capture, &nai_capture_health_schema);
+  for (int64_t row = 0; row < t->rows; row++) {
+    struct CAPTURE_HEALTH_row health = CAPTURE_HEALTH_at(t, row);
+    if (strcmp(health.check, "did_its_work") == 0 &&
+        (strcmp(health.state, "problem") == 0 || strcmp(health.state, "note") == 0))
+      return health.detail;
+  }
+  return NULL;
+}
+
+static int check_failures(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_check check = {NAI_CHECK_PROGRAM_FAILED, NAI_CHECK_SOFT, NAI_SCOPE_NONE,
+                            "the program failed, or reported errors: its times may be of less work"};
+  for (int s = 0; s < NAI_SIDES; s++) {
+    NAI_SCOPED(nai_buf) text = {0};
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const char *failure = failure_of(&c->sides[s].captures[i]);
+      if (failure)
+        nai_buf_printf(&text, "%s%s: %s", text.len ? "; " : "", c->sides[s].captures[i].label, failure);
+    }
+    NAI_TRY(nai_check_text(&check.says[s], c, &text, err));
+  }
+  return check.says[NAI_BASE] || check.says[NAI_CANDIDATE] ? nai_check_add(c, check, err) : NAI_OK;
+}
+
 /* One trace twice is no second capture. */
 static int check_content(struct nai_comparison *c, struct nai_err *err) {
   const struct nai_capture *all[2 * NAI_VALUES_MAX];
@@ -62,6 +90,7 @@ static int check_content(struct nai_comparison *c, struct nai_err *err) {
 }
 
 int nai_check_captures(struct nai_comparison *c, struct nai_err *err) {
+  NAI_TRY(check_failures(c, err));
   NAI_TRY(check_work(c, err));
   return nai_comparison_is_whole(c) ? check_content(c, err) : NAI_OK;
 }
@@ -82,9 +111,8 @@ static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
                                     " kernels; name the ranges of steps with analyze --step",
                                     c->unit);
     for (int s = 0; s < NAI_SIDES; s++)
-      check.says[s] = nai_arena_printf(
-          &c->arena, "%.1f repetitions in %.1f ms of GPU windows", c->divisor[s],
-          (double)nai_side_sum(c->sides, s, &nai_gpu_utilization_schema, GPU_UTILIZATION_window_ns) / 1e6);
+      check.says[s] = nai_arena_printf(&c->arena, "%.1f repetitions in %.1f ms of GPU time", c->divisor[s],
+                                       (double)nai_gpu_time(c, s, NAI_GPU_WHOLE) / 1e6);
   }
   return nai_check_add(c, check, err);
 }

@@ -108,6 +108,7 @@ static int choose_basis(struct nai_comparison *c, struct nai_err *err) {
       const struct nai_side one = {&c->sides[s].captures[i], 1};
       c->by_step &= nai_steady_count(&one, 0) > 0;
     }
+  c->by_active = nai_gpu_active_is_known(c);
   c->unit = c->by_step ? 0 : common_unit(c);
   c->work.factor = NAN;
   if (nai_comparison_is_whole(c) && !c->by_step && !c->unit)

@@ -11,6 +11,7 @@
 /* --- comparability ---------------------------------------------------------------------------- */
 
 enum nai_check_code {
+  NAI_CHECK_PROGRAM_FAILED,
   NAI_CHECK_NO_KERNELS,
   NAI_CHECK_SAME_CONTENT,
   NAI_CHECK_GPU_MODEL,
@@ -100,6 +101,7 @@ struct nai_comparison {
   struct nai_side sides[NAI_SIDES];
   struct nai_compare_options options;
   bool by_step;              /* sums below are per GPU and steady step */
+  bool by_active;            /* else of active time, not of windows */
   int64_t unit;              /* else per GPU and repetition of the unit of so many kernels */
   struct nai_work work;      /* else per GPU and as much work as a run of the base does; factor NaN: per GPU and run */
   double divisor[NAI_SIDES]; /* how many of these the sums are of; 0: none */
@@ -131,6 +133,24 @@ bool nai_comparison_has_basis(const struct nai_comparison *c);
 const char *nai_comparison_per(const struct nai_comparison *c);
 /* What sums over a side are divided by, at least 1. */
 double nai_comparison_divisor(const struct nai_comparison *c, int side);
+/* What sums without steps are of: gpu_active, or gpu_utilization where a run lacks that. */
+enum nai_gpu_time {
+  NAI_GPU_WHOLE,
+  NAI_GPU_COMPUTE,
+  NAI_GPU_EXPOSED_COMM,
+  NAI_GPU_EXPOSED_COPY,
+  NAI_GPU_IDLE,
+  NAI_GPU_TIMES
+};
+const struct nai_schema *nai_gpu_schema(const struct nai_comparison *c);
+int64_t nai_gpu_time(const struct nai_comparison *c, int side, enum nai_gpu_time part); /* of all GPUs, ns */
+bool nai_gpu_active_is_known(const struct nai_comparison *c);
+/* Of a capture as its report's first line has it: the longest of its GPUs, ns; idle in percent, from GPU to GPU. */
+double nai_gpu_longest(const struct nai_comparison *c, int side, uint32_t capture);
+struct nai_gpu_share {
+  double low, high; /* infinite without GPUs */
+};
+struct nai_gpu_share nai_gpu_idle_pct(const struct nai_comparison *c, int side, uint32_t capture);
 /* A result by the id of its metric, NULL when there is none. */
 const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id);
 /* The first hard reason against comparing at all, NULL when there is none. */

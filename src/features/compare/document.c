@@ -5,7 +5,6 @@
 #include "features/compare/internal.h"
 #include "features/compare/write.h"
 #include "tables/compared_time.h"
-#include "tables/gpu_utilization.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +50,7 @@ struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_vi
   nai_view_put_bool(map, "first", is_first);
   nai_document_text(d, map, "title", r->def.title);
   nai_document_code(d, map, "id", r->def.metric);
-  nai_view_put_bool(map, "per_second", strcmp(r->def.basis, "second") == 0);
+  nai_view_put_bool(map, "per_second", strcmp(r->def.basis, "second") == 0 && !strstr(r->def.metric, ".per_second"));
   nai_view_put_bool(map, "gated", r->gated);
   nai_view_put_trusted(map, "code", nai_verdict_code(j->verdict));
   nai_document_text(d, map, "reason", j->reason);
@@ -149,10 +148,12 @@ static void put_headline(const struct nai_document *d, const struct nai_metric_r
   put_worse(d, r);
 }
 
-/* Mean length of the window of a GPU, ns. */
-static double window_of(const struct nai_comparison *c, int side) {
-  double gpus = (double)nai_side_count(c->sides, side, &nai_gpu_utilization_schema);
-  return (double)nai_side_sum(c->sides, side, &nai_gpu_utilization_schema, GPU_UTILIZATION_window_ns) / gpus;
+/* Mean over captures of the longest time of a GPU, ns. */
+static double longest_of(const struct nai_comparison *c, int side) {
+  double sum = 0;
+  for (uint32_t i = 0; i < c->sides[side].count; i++)
+    sum += nai_gpu_longest(c, side, i);
+  return sum / c->sides[side].count;
 }
 
 /* "10": by how many percent a factor is more or less than 1. */
@@ -169,10 +170,21 @@ static void put_factor(struct nai_view *map, const char *key, double factor) {
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
+/* "10.7 times as fast" where "91 % less" is hard to read; below twice nothing. */
+static void put_times(struct nai_view *map, double longer) {
+  const double least = 2;
+  NAI_SCOPED(nai_buf) text = {0};
+  double times = fmax(longer, 1 / longer);
+  if (!(times >= least))
+    return;
+  nai_fmt_real(&text, times, 1);
+  nai_view_put_buf(map, "times", NAI_TEXT_TRUSTED, &text);
+}
+
 /* How much work was done in which time, and what that makes of the time for the same work. */
 static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   const double same = 0.02, least = 0.0005; /* windows that differ by less are of one length; what is shown as 0.0 % */
-  double base = window_of(c, NAI_BASE), candidate = window_of(c, NAI_CANDIDATE);
+  double base = longest_of(c, NAI_BASE), candidate = longest_of(c, NAI_CANDIDATE);
   double longer = candidate / c->work.factor / base;
   struct nai_view *work = nai_view_put_map(root, "work");
   nai_view_put_bool(work, "less", c->work.factor < 1);
@@ -188,8 +200,30 @@ static void put_work(struct nai_view *root, const struct nai_comparison *c) {
   nai_view_put_bool(work, "as_long", fabs(longer - 1) < least);
   nai_view_put_bool(work, "longer", longer >= 1);
   put_percent(work, "longer_by", longer);
+  put_times(work, longer);
+  nai_view_put_bool(work, "active", c->by_active);
   nai_view_put_int(work, "base_count", c->sides[NAI_BASE].count);
   nai_view_put_int(work, "new_count", c->sides[NAI_CANDIDATE].count);
+}
+
+/* Of what a check says of a side the beginning: of the first capture, the first reason. */
+static void put_reason(struct nai_view *map, const char *key, const char *says) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_buf_printf(&text, "%.*s", says ? (int)strcspn(says, ";") : 0, says ? says : "");
+  nai_view_put_buf(map, key, NAI_TEXT_FOREIGN, &text);
+}
+
+/* A program that failed is named first: what its capture holds may be short for that. */
+static void put_failures(struct nai_view *root, const struct nai_comparison *c) {
+  for (uint32_t i = 0; i < c->check_count; i++) {
+    const struct nai_check *check = &c->checks[i];
+    if (check->code != NAI_CHECK_PROGRAM_FAILED)
+      continue;
+    struct nai_view *failed = nai_view_put_map(root, "failed");
+    put_reason(failed, "base", check->says[NAI_BASE]);
+    put_reason(failed, "new", check->says[NAI_CANDIDATE]);
+    nai_view_put_bool(failed, "both", check->says[NAI_BASE] && check->says[NAI_CANDIDATE]);
+  }
 }
 
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
@@ -197,6 +231,7 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_check *obstacle = nai_comparison_obstacle(c);
   const struct nai_metric_result *head = nai_headline(c);
   struct nai_err err;
+  put_failures(d.root, c);
   if (obstacle) {
     nai_view_put_trusted(d.root, "obstacle", nai_check_name(obstacle->code));
     nai_view_put_text(d.root, "reason", obstacle->reason);

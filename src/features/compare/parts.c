@@ -4,7 +4,6 @@
 #include "base/strings.h"
 #include "features/compare/internal.h"
 #include "tables/compared_time.h"
-#include "tables/gpu_utilization.h"
 #include "tables/idle_causes.h"
 #include "tables/step_idle.h"
 #include "tables/steps.h"
@@ -37,11 +36,10 @@ static void put(struct writer *w, const char *part, const char *parent, const ch
 }
 
 /* A column of the steady steps, or of the GPUs. */
-static struct sums sum_of(const struct nai_comparison *c, int step_column, int run_column) {
+static struct sums sum_of(const struct nai_comparison *c, int step_column, enum nai_gpu_time run_part) {
   struct sums out;
   for (int s = 0; s < NAI_SIDES; s++)
-    out.ns[s] = c->by_step ? nai_steady_sum(c->sides, s, step_column)
-                           : nai_side_sum(c->sides, s, &nai_gpu_utilization_schema, run_column);
+    out.ns[s] = c->by_step ? nai_steady_sum(c->sides, s, step_column) : nai_gpu_time(c, s, run_part);
   return out;
 }
 
@@ -112,11 +110,14 @@ static int put_children(struct writer *w, struct children *list, const char *par
 static int put_idle(struct writer *w, const struct sums *idle, struct nai_err *err) {
   NAI_SCOPED(children) list = {.arena = NAI_ARENA(NULL)};
   bool by_step = w->c->by_step;
-  int name = by_step ? STEP_IDLE_cause : IDLE_CAUSES_cause, ns = by_step ? STEP_IDLE_total_ns : IDLE_CAUSES_total_ns;
+  int name = by_step ? STEP_IDLE_cause : IDLE_CAUSES_cause, ns = by_step         ? STEP_IDLE_total_ns
+                                                               : w->c->by_active ? IDLE_CAUSES_active_ns
+                                                                                 : IDLE_CAUSES_total_ns;
   struct nai_side_rows r = nai_all_rows(w->c->sides, by_step ? &nai_step_idle_schema : &nai_idle_causes_schema);
   put(w, "idle", "whole", "idle", 1, idle);
   while (nai_next_row(&r))
-    NAI_TRY(add_child(&list, r.side, nai_get_str(r.table, r.row, name), nai_get_i64(r.table, r.row, ns), err));
+    NAI_TRY(
+        add_child(&list, r.side, nai_get_str(r.table, r.row, name), nai_or_zero(nai_get_i64(r.table, r.row, ns)), err));
   return put_children(w, &list, "idle", idle, "other idle time", err);
 }
 
@@ -131,16 +132,23 @@ static int put_compute(struct writer *w, const struct sums *compute, struct nai_
         NAI_TRY(add_child(&list, s, use->category, use->ns, err));
     }
   return put_children(w, &list, "compute", compute,
-                      "kernels that overlap (counted once), whole graphs, work of neighboring steps", err);
+                      w->c->by_step ? "kernels that overlap (counted once), whole graphs, work of neighboring steps"
+                                    : "kernels that overlap (counted once), whole graphs, work outside active time",
+                      err);
 }
 
 int nai_fill_time(struct nai_table *out, const struct nai_comparison *c, struct nai_err *err) {
-  struct writer w = {out, c, sum_of(c, STEPS_duration_ns, GPU_UTILIZATION_window_ns)};
-  struct sums compute = sum_of(c, STEPS_compute_ns, GPU_UTILIZATION_compute_ns),
-              comm = sum_of(c, STEPS_exposed_comm_ns, GPU_UTILIZATION_exposed_comm_ns),
-              copy = sum_of(c, STEPS_exposed_copy_ns, GPU_UTILIZATION_exposed_copy_ns),
-              idle = sum_of(c, STEPS_idle_ns, GPU_UTILIZATION_idle_ns);
-  put(&w, "whole", NULL, c->by_step ? "step" : c->unit ? "repetition" : "window of a GPU", 0, &w.whole);
+  struct writer w = {out, c, sum_of(c, STEPS_duration_ns, NAI_GPU_WHOLE)};
+  struct sums compute = sum_of(c, STEPS_compute_ns, NAI_GPU_COMPUTE),
+              comm = sum_of(c, STEPS_exposed_comm_ns, NAI_GPU_EXPOSED_COMM),
+              copy = sum_of(c, STEPS_exposed_copy_ns, NAI_GPU_EXPOSED_COPY),
+              idle = sum_of(c, STEPS_idle_ns, NAI_GPU_IDLE);
+  put(&w, "whole", NULL,
+      c->by_step     ? "step"
+      : c->unit      ? "repetition"
+      : c->by_active ? "active time of a GPU"
+                     : "window of a GPU",
+      0, &w.whole);
   NAI_TRY(put_compute(&w, &compute, err));
   put(&w, "exposed_comm", "whole", "exposed communication", 1, &comm);
   put(&w, "exposed_copy", "whole", "exposed copies", 1, &copy);

@@ -58,6 +58,11 @@ static int find_metrics(struct nai_comparison *c, struct nai_err *err) {
   uint32_t capacity = 0;
   for (struct nai_side_rows rows = nai_all_rows(c->sides, &nai_metrics_schema); nai_next_row(&rows);) {
     struct METRICS_row def = METRICS_at(rows.table, rows.row);
+    if (is(def.basis, "second")) {
+      def.metric = nai_metric_id(&c->arena, def.metric, def.basis);
+      def.family = nai_metric_id(&c->arena, def.family, def.basis);
+    }
+    NAI_TRY(nai_arena_check(&c->arena, err));
     uint32_t at = nai_strings_add(&ids, def.metric, strlen(def.metric));
     if (at == NAI_NO_STRING)
       return nai_err_nomem(err);
@@ -183,14 +188,18 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
 }
 
 /* A metric that is on one side only, or not in all captures. */
-static void one_sided(struct nai_metric_result *r, uint32_t without) {
+static void one_sided(struct nai_metric_result *r, const struct nai_comparison *c, uint32_t without) {
+  NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   char reason[160];
+  const char *rate = nai_metric_id(&arena, r->def.metric, "second");
   bool in_base = r->count[NAI_BASE] > 0;
   if (is(r->def.absent, "ignore")) {
     undecided(r, NAI_VERDICT_SKIPPED, in_base ? "only in the base" : "only in the new side");
     return;
   }
-  if (!in_base && !r->count[NAI_CANDIDATE])
+  if (!in_base && !r->count[NAI_CANDIDATE] && rate != r->def.metric && nai_comparison_metric(c, rate))
+    snprintf(reason, sizeof reason, "no capture has steps: it is %s", rate);
+  else if (!in_base && !r->count[NAI_CANDIDATE])
     snprintf(reason, sizeof reason, "no capture has a value of this metric");
   else if (!in_base || !r->count[NAI_CANDIDATE])
     snprintf(reason, sizeof reason, "the %s has no value of this metric", in_base ? "new side" : "base");
@@ -244,7 +253,7 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, do
   else if (r->defined_differently && (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE]))
     undecided(r, NAI_VERDICT_SKIPPED, "defined differently by the programs that analyzed the two sides");
   else if (!r->count[NAI_BASE] || !r->count[NAI_CANDIDATE] || (without && !is(r->def.absent, "ignore")))
-    one_sided(r, without);
+    one_sided(r, c, without);
   else if (!one_basis)
     undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
   else

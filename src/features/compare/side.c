@@ -5,9 +5,11 @@
 #include "rundir/run.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
+#include "tables/capture_health.h"
 #include "tables/critical_path_summary.h"
 #include "tables/data_quality.h"
 #include "tables/findings.h"
+#include "tables/gpu_active.h"
 #include "tables/gpu_metrics.h"
 #include "tables/gpu_utilization.h"
 #include "tables/gpus.h"
@@ -34,9 +36,11 @@ const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
 
 const struct nai_schema *const nai_compared_tables[] = {&nai_metrics_schema,
                                                         &nai_capture_schema,
+                                                        &nai_capture_health_schema,
                                                         &nai_capabilities_schema,
                                                         &nai_gpus_schema,
                                                         &nai_gpu_utilization_schema,
+                                                        &nai_gpu_active_schema,
                                                         &nai_run_info_schema,
                                                         &nai_steps_schema,
                                                         &nai_step_idle_schema,
@@ -95,11 +99,16 @@ static bool is_of_events(const struct nai_schema *schema) {
   return false;
 }
 
-/* Tables that runs of earlier versions lack. */
+/* Tables that earlier versions did not compare, and may have pruned. */
 static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
-  int directory = nai_run_directory(run);
-  return (schema == &nai_repeating_units_schema && !nai_fs_exists_at(directory, "stages/repeating_units.ntab")) ||
-         (schema == &nai_serving_summary_schema && !nai_fs_exists_at(directory, "stages/serving_summary.ntab"));
+  static const struct nai_schema *const later[] = {&nai_repeating_units_schema, &nai_serving_summary_schema,
+                                                   &nai_gpu_active_schema, &nai_capture_health_schema};
+  NAI_SCOPED(nai_buf) path = {0};
+  bool is_later = false;
+  for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+    is_later |= schema == later[i];
+  nai_buf_printf(&path, "stages/%s.ntab", schema->name);
+  return is_later && !nai_fs_exists_at(nai_run_directory(run), nai_buf_str(&path));
 }
 
 int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,

@@ -41,6 +41,7 @@ static void put_changed(const struct nai_document *d, struct nai_view *where) {
     if (r->judgement.verdict == NAI_VERDICT_CHANGED && strcmp(r->def.basis, "step") == 0 && changed++ < NAMED)
       nai_document_metric(d, list, r);
   }
+  nai_view_put_bool(where, "any_changed", changed > 0);
   if (changed > NAMED)
     nai_view_put_int(where, "more_changed", changed - NAMED);
 }

@@ -25,6 +25,7 @@ enum { NAI_STORE_MAX_CAPTURES = 64, NAI_STORE_NAME_MAX = 100, NAI_STORE_MAX_LABE
 struct nai_store_run {
   const char *id;
   const char *series;      /* NAME/ENVIRONMENT */
+  const char *group;       /* the series that it counts in: its own; of a night in NAME/unknown another one of NAME */
   const char *environment; /* in words: "1 x NVIDIA H100 80GB HBM3; nsys 2026.2" */
   int64_t utc_ns;          /* start of the first capture; NAI_NULL_I64: unknown, such runs come last */
   const char *status;      /* "ok", or why there are no captures: "failed", "damaged" */

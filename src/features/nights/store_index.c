@@ -26,7 +26,7 @@ static int add_row(int64_t *row, struct nai_index *index, const struct nai_store
   char path[PATH_MAX];
   snprintf(path, sizeof path, "runs/%s/%s/captures/0", run->series, run->id);
   *row = nai_index_add(index, &(struct RUNS_row)NAI_ROW(
-                                  RUNS, .run_id = run->id, .series = run->series, .utc_ns = run->utc_ns,
+                                  RUNS, .run_id = run->id, .series = run->group, .utc_ns = run->utc_ns,
                                   .labels_json = run->labels, .status = run->status, .verdict = run->verdict,
                                   .error = run->error, .input_bytes = run->bytes, .path = run->captures ? path : NULL,
                                   .environment = run->environment, .note = run->note, .record = run->record));

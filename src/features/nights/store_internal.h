@@ -18,6 +18,10 @@ NAI_MUST_CHECK int nai_store_reread(struct nai_store *store, const char *id, str
 /* Runs of one series whose ids begin so, unless one of them was read before. */
 NAI_MUST_CHECK int nai_store_read_like(struct nai_store *store, const char *series, const char *begin,
                                        struct nai_err *err);
+/* store_adopt.c: whether NAME has nights of unknown environment; gives them to the series of NAME, of which all runs
+ * were read, and forgets the runs of other series than those that are meant. To be sorted then. */
+bool nai_store_has_homeless(const struct nai_store *store, const char *name);
+void nai_store_adopt(struct nai_store *store, const char *series);
 /* Lines for people about runs whose records cannot be read. */
 NAI_MUST_CHECK int nai_store_damage(struct nai_strings *lines, const struct nai_store *store, struct nai_err *err);
 /* After runs were taken out of `runs`. */

@@ -176,7 +176,11 @@ int nai_store_read(struct nai_store *store, const char *series, struct nai_err *
   if (series && !split_series(name, &wanted.names[ENVIRONMENT], series))
     return nai_store_sort(store, err);
   wanted.names[NAME] = series ? name : NULL;
-  return read_wanted(store, &wanted, err);
+  if (wanted.names[ENVIRONMENT] && nai_store_has_homeless(store, name))
+    wanted.names[ENVIRONMENT] = NULL;
+  NAI_TRY(read_wanted(store, &wanted, err));
+  nai_store_adopt(store, series);
+  return nai_store_sort(store, err);
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }

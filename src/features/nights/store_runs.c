@@ -7,7 +7,7 @@
 
 static int in_order(const void *pa, const void *pb) {
   const struct nai_store_run *a = pa, *b = pb;
-  int order = strcmp(a->series, b->series);
+  int order = strcmp(a->group, b->group);
   if (order)
     return order;
   bool known_a = a->utc_ns != NAI_NULL_I64, known_b = b->utc_ns != NAI_NULL_I64;
@@ -44,6 +44,9 @@ static int by_id(const void *pa, const void *pb, void *runs) {
 
 int nai_store_sort(struct nai_store *store, struct nai_err *err) {
   NAI_TRY(NAI_NEW(store->by_id, &store->arena, store->count, err));
+  for (uint32_t i = 0; i < store->count; i++)
+    if (!store->runs[i].group)
+      store->runs[i].group = store->runs[i].series;
   if (store->count)
     qsort(store->runs, store->count, sizeof *store->runs, in_order);
   for (uint32_t i = 0; i < store->count; i++)

@@ -34,7 +34,7 @@ void nai_cmd_note_damaged(const struct nai_store *store) {
 
 static void put_run(struct nai_json *json, const struct nai_store_run *run) {
   nai_json_begin_object(json, NAI_JSON_INLINE);
-  nai_json_put_text(json, "series", run->series);
+  nai_json_put_text(json, "series", run->group);
   nai_json_put_text(json, "id", run->id);
   nai_json_put_text(json, "status", run->status);
   nai_json_put_bool(json, "thinned", run->thinned);
@@ -56,7 +56,7 @@ static int print_json(const struct nai_store *store, const char *series, struct 
   nai_json_put_text(&json, "schema_version", "1.0");
   nai_json_put_array(&json, "runs", NAI_JSON_INLINE);
   for (uint32_t i = 0; i < store->count; i++)
-    if (nai_store_matches(store->runs[i].series, series))
+    if (nai_store_matches(store->runs[i].group, series))
       put_run(&json, &store->runs[i]);
   nai_json_end(&json);
   nai_json_put_array(&json, "baselines", NAI_JSON_INLINE);
@@ -76,9 +76,9 @@ int nai_cmd_store_list(const struct nai_store *store, const struct store_args *a
     return print_json(store, a->add.name, err);
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
-    if (!nai_store_matches(run->series, a->add.name))
+    if (!nai_store_matches(run->group, a->add.name))
       continue;
-    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->series, run->id, run->thinned ? "thinned" : run->status,
+    nai_buf_printf(&text, "%-20s %-36s %-8s %-6s ", run->group, run->id, run->thinned ? "thinned" : run->status,
                    run->verdict);
     nai_escape_terminal(&text, *run->error ? run->error : run->note, strlen(*run->error ? run->error : run->note));
     nai_buf_putc(&text, '\n');

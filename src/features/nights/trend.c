@@ -239,6 +239,7 @@ static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct 
     const struct nai_store_run *known = nai_store_find(c->store, run.run_id);
     bool ok = strcmp(run.status, "ok") == 0;
     s->failed_count += !ok;
+    s->undecided_count += strcmp(run.verdict, "undecided") == 0;
     s->ignored_count += known && known->ignored;
     if (ok && !(known && known->ignored) && run.utc_ns != NAI_NULL_I64)
       NAI_TRY(take_run(s, &metric_capacity, c, i, err));

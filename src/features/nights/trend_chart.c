@@ -93,6 +93,7 @@ static void put_title(struct nai_view *dot, const struct nai_trend *t, const str
   put_day(&day, run.utc_ns);
   put_labels(&labels, run.labels_json);
   nai_view_put_text(dot, "id", run.run_id);
+  nai_view_put_text(dot, "verdict", run.verdict);
   nai_view_put_text(dot, "note", run.note);
   nai_view_put_buf(dot, "day", NAI_TEXT_TRUSTED, &day);
   nai_view_put_buf(dot, "labels", NAI_TEXT_FOREIGN, &labels);

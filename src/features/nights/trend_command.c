@@ -116,6 +116,7 @@ static int print_json(const struct nai_trend *trend, const struct trend_args *a,
     nai_json_put_text(&json, "series", series->series);
     nai_json_put_int(&json, "runs", series->run_count);
     nai_json_put_int(&json, "failed_runs", series->failed_count);
+    nai_json_put_int(&json, "undecided_runs", series->undecided_count);
     nai_json_put_array(&json, "metrics", NAI_JSON_INLINE);
     for (uint32_t i = 0; i < series->metric_count; i++)
       put_metric(&json, &series->metrics[i]);
@@ -141,6 +142,8 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
     nai_view_put_int(map, "runs", series->run_count);
     nai_view_put_bool(map, "one_run", series->run_count == 1);
     nai_view_put_int(map, "failed", series->failed_count);
+    if (series->undecided_count)
+      nai_view_put_int(map, "undecided", series->undecided_count);
     for (uint32_t i = 0; i < series->metric_count; i++) {
       const struct nai_trend_metric *m = &series->metrics[i];
       if (m->state < NAI_TREND_WARN && !m->found.count)

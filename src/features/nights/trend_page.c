@@ -246,6 +246,7 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   nai_view_put_trusted(map, "run_s", s->run_count == 1 ? "" : "s");
   nai_view_put_bool(map, "any_metric", s->metric_count > 0);
   nai_view_put_int(map, "failed_count", s->failed_count);
+  nai_view_put_int(map, "undecided_count", s->undecided_count);
   nai_view_put_int(map, "ignored_count", s->ignored_count);
   put_failed(map, p);
   NAI_TRY(NAI_NEW(order, &arena, s->metric_count, err));

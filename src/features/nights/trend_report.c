@@ -112,6 +112,7 @@ static void put_series(struct nai_json *json, const struct nai_trend *t, const s
   nai_json_put_text(json, "environment", s->environment);
   nai_json_put_int(json, "runs", s->run_count);
   nai_json_put_int(json, "failed", s->failed_count);
+  nai_json_put_int(json, "undecided", s->undecided_count);
   nai_json_put_int(json, "ignored", s->ignored_count);
   nai_json_key(json, "metrics");
   nai_json_begin_array(json, NAI_JSON_LINES);

@@ -1,0 +1,54 @@
+/* What GPUs did without steps: within active spans, as reports have it; in the whole window where a run of an earlier
+ * version does not tell the spans. */
+#include "features/compare/compare.h"
+#include "tables/gpu_active.h"
+#include "tables/gpu_utilization.h"
+
+#include <math.h>
+
+static const int columns[NAI_GPU_TIMES][2] = {
+    [NAI_GPU_WHOLE] = {GPU_UTILIZATION_window_ns, GPU_ACTIVE_active_ns},
+    [NAI_GPU_COMPUTE] = {GPU_UTILIZATION_compute_ns, GPU_ACTIVE_compute_ns},
+    [NAI_GPU_EXPOSED_COMM] = {GPU_UTILIZATION_exposed_comm_ns, GPU_ACTIVE_exposed_comm_ns},
+    [NAI_GPU_EXPOSED_COPY] = {GPU_UTILIZATION_exposed_copy_ns, GPU_ACTIVE_exposed_copy_ns},
+    [NAI_GPU_IDLE] = {GPU_UTILIZATION_idle_ns, GPU_ACTIVE_idle_ns},
+};
+
+const struct nai_schema *nai_gpu_schema(const struct nai_comparison *c) {
+  return c->by_active ? &nai_gpu_active_schema : &nai_gpu_utilization_schema;
+}
+
+int64_t nai_gpu_time(const struct nai_comparison *c, int side, enum nai_gpu_time part) {
+  return nai_side_sum(c->sides, side, nai_gpu_schema(c), columns[part][c->by_active]);
+}
+
+bool nai_gpu_active_is_known(const struct nai_comparison *c) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      if (nai_capture_table(&c->sides[s].captures[i], &nai_gpu_active_schema)->rows !=
+          nai_capture_table(&c->sides[s].captures[i], &nai_gpu_utilization_schema)->rows)
+        return false;
+  return true;
+}
+
+double nai_gpu_longest(const struct nai_comparison *c, int side, uint32_t capture) {
+  const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], nai_gpu_schema(c));
+  double longest = 0;
+  for (int64_t row = 0; row < t->rows; row++)
+    longest = fmax(longest, (double)nai_or_zero(nai_get_i64(t, row, columns[NAI_GPU_WHOLE][c->by_active])));
+  return longest;
+}
+
+struct nai_gpu_share nai_gpu_idle_pct(const struct nai_comparison *c, int side, uint32_t capture) {
+  const struct nai_table *t = nai_capture_table(&c->sides[side].captures[capture], nai_gpu_schema(c));
+  struct nai_gpu_share out = {INFINITY, -INFINITY};
+  for (int64_t row = 0; row < t->rows; row++) {
+    double whole = (double)nai_get_i64(t, row, columns[NAI_GPU_WHOLE][c->by_active]);
+    double idle = (double)nai_get_i64(t, row, columns[NAI_GPU_IDLE][c->by_active]);
+    if (!(whole > 0))
+      continue;
+    out.low = fmin(out.low, 100 * idle / whole);
+    out.high = fmax(out.high, 100 * idle / whole);
+  }
+  return out;
+}
