@@ -13,6 +13,7 @@
   X(autotuning)          \
   X(idle_gaps)           \
   X(idle_patterns)       \
+  X(host_functions)      \
   X(launch_waits)        \
   X(gap_activity)        \
   X(cpu_threads)         \

@@ -20,6 +20,7 @@
 #include "tables/graph_creation_events.h"
 #include "tables/graph_events.h"
 #include "tables/graph_node_events.h"
+#include "tables/host_function_events.h"
 #include "tables/jit_events.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_events.h"
@@ -109,6 +110,7 @@
   X(GPU_METRIC_SAMPLES, gpu_metric_samples)                          \
   X(NIC_SAMPLES, nic_metric_samples)                                 \
   X(GPU_SWITCHES, gpu_switch_events)                                 \
+  X(HOST_FUNCTIONS, host_function_events)                            \
   X(SCHED, sched_events)                                             \
   X(SAMPLES, sample_events)                                          \
   X(CALLCHAINS, callchain_frames)                                    \

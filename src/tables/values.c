@@ -13,6 +13,7 @@ const struct nai_value_label nai_cause_labels[] = {{"profiler", "profiler overhe
                                                    {"host_code", "host-bound"},
                                                    {"launch_latency", "launch latency"},
                                                    {"dependency", "dependency"},
+                                                   {"host_function", "host function"},
                                                    {"page_migration", "page migration"},
                                                    {"input_wait", "waiting for input"},
                                                    {"file_read", "reading files"},

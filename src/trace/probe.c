@@ -68,8 +68,9 @@ static const char *lost_without(const struct nai_source *source, const struct na
 
 /* Tables whose rows no public export has: what is read of them follows NVIDIA's description. */
 static const char *verified(const struct nai_db_table *table) {
-  static const char *const generated[] = {"CUDA_CALLCHAINS", "GPU_METRICS", "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
-                                          "GPU_CONTEXT_SWITCH_EVENTS"};
+  static const char *const generated[] = {
+      "CUDA_CALLCHAINS",           "GPU_METRICS",        "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
+      "GPU_CONTEXT_SWITCH_EVENTS", "CUDA_HOST_CALLBACK", "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH"};
   for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
     if (strcmp(table->name, generated[i]) == 0)
       return "; verified on generated exports only";

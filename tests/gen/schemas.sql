@@ -80,6 +80,26 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS ( -- since 2026
     sourceBytes                 INTEGER   NOT NULL,
     NumberOfOperations          INTEGER   NOT NULL
 );
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    graphNodeId                 INTEGER,
+    graphId                     INTEGER
+);
+CREATE TABLE CUDA_HOST_CALLBACK ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    correlationId               INTEGER,
+    nameId                      INTEGER   NOT NULL
+);
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,

@@ -7,7 +7,7 @@ from support import SHARED, artifacts, ns_of_ms, read_csv
 
 TRACES = support.exports()
 CAUSES = {"profiler", "module_load", "allocation", "blocking_call", "queue_drained", "in_launch_call", "cuda_call",
-          "host_code", "launch_latency", "dependency", "page_migration", "unknown"}
+          "host_code", "launch_latency", "dependency", "host_function", "page_migration", "unknown"}
 
 
 def causes(name, device=0):

@@ -158,6 +158,23 @@ def behind_an_event(e):
     return [gap for gap in e.gaps if gap[1] in late and gap[1] - gap[0] > 20_000]
 
 
+def in_host_functions(e):
+    """What runs next stands behind the function in its stream, or behind an event, or its launch behind a wait for the function's stream or the GPU."""
+    held, out = {}, []
+    for start, end, stream in e.db.execute(f"SELECT start, end, streamId FROM {EVENTS}GRAPH_HOST_NODE_AND_HOST_LAUNCH"):
+        held.setdefault(stream, []).append((start, end))
+    everywhere = [span for spans in held.values() for span in spans]
+    events, device, stream_waits, launches = e.calls("StreamWaitEvent"), e.calls("DeviceSynchronize"), e.calls("StreamSynchronize"), e.launches()
+    next_stream = dict(e.db.execute(f"SELECT start, streamId FROM {EVENTS}KERNEL"))
+    for start, end in e.gaps:
+        called, returned = launches[end]
+        own = held.get(next_stream[end], [])
+        behind = everywhere if any(0 <= called - at < 20_000 for _, at in events) else own
+        out += e.both(e.both([(start, end)], device), everywhere) + e.both(e.both([(start, end)], stream_waits), own)
+        out += e.both([(max(start, returned), end)], behind)
+    return out
+
+
 def beyond_the_median(kernel):
     """What calls of a kernel take longer than the median of them."""
     def loss(e):
@@ -412,6 +429,7 @@ PAIRS = [
     ("graph-gaps", "graph-capture", inside_graphs, 1.05),
     ("graph-reinstantiated", "graph-churn", instantiated_again, 1.05),
     ("graph-too-small", "graph-small", idle_in("GraphLaunch"), 1.05),
+    ("host-function-stalls", "host-functions", in_host_functions, 1.05),
     ("idle-cuda-call", "graph-churn", first_instantiations, 1.05),
     ("idle-dependency", "dependency", behind_an_event, 1.05),
     ("idle-queue-drained", "collectives-graph", own_code, 1.05),

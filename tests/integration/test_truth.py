@@ -16,26 +16,26 @@ MEM_KIND = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
 CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "gpus-split-by-process",
            "open-ranges": "open-ranges", "crossing-ranges": "crossing-ranges"}
 IDLE_CAUSES = ("profiler module_load allocation blocking_call queue_drained in_launch_call cuda_call host_code launch_latency "
-               "dependency page_migration unknown").split()
+               "dependency host_function page_migration unknown").split()
 # Columns of a table that tell which row a fact of the truth speaks of, and what its value is.
 FACTS = {"capture_health": ("check", "state"), "workload_evidence": ("aspect", "value"), "losses": ("what", "example"),
          "kernel_shape": ("kernel_name", "fill"), "graphs": ("traced_by", None), "graph_calls": ("operation", "api_name"),
          "graph_ranges": ("range_name", "resolution"), "graph_savings": ("first_kernel", None), "copy_rates": ("direction", "link"),
          "gap_functions": ("function", "class"), "gemm_shapes": ("op", "dtype"), "autotuning": ("family", None),
          "sm_partitions": ("green_context", "overlaps"), "mpi_calls": ("function", "class"), "call_sites": ("label", "site_kind"),
-         "call_site_kernels": ("kernel_name", None), "gpu_residency": ("owner", None),
+         "call_site_kernels": ("kernel_name", None), "gpu_residency": ("owner", None), "host_functions": ("function", "kind"),
          "kernel_bounds": ("kernel_name", "bound_by"), "kernel_metrics": ("kernel_name", "why")}
 # Where a table's time and count are not called so.
 FACT_TIME = {"kernel_shape": "tail_loss_ms", "graphs": "idle_inside_ms", "graph_calls": "total_time_ms", "graph_ranges": "kernel_time_ms",
              "graph_savings": "saving_high_ms", "copy_rates": "overlappable_ms", "gemm_shapes": "total_time_ms", "autotuning": "lost_ms",
              "sm_partitions": "kernel_time_ms", "mpi_calls": "exposed_ms", "call_sites": "gpu_time_ms",
-             "gpu_residency": "resident_ms", "kernel_bounds": "time_ms"}
+             "gpu_residency": "resident_ms", "host_functions": "stream_time_ms", "kernel_bounds": "time_ms"}
 FACT_COUNT = {"kernel_shape": "call_count", "graphs": "launch_count", "graph_calls": "call_count", "graph_ranges": "kernel_count",
               "graph_savings": "pass_count", "copy_rates": "count", "autotuning": "variant_count",
               "sm_partitions": "kernel_count", "mpi_calls": "call_count", "call_sites": "kernel_count",
-              "gpu_residency": "slice_count", "kernel_bounds": "sample_count", "kernel_metrics": "sample_count"}
+              "gpu_residency": "slice_count", "host_functions": "call_count", "kernel_bounds": "sample_count", "kernel_metrics": "sample_count"}
 FACT_GAIN = {"losses": "gain_ms", "copy_rates": "first_touch_ms", "call_sites": "wait_idle_ms",
-             "gpu_residency": "kernel_away_ms"}
+             "gpu_residency": "kernel_away_ms", "host_functions": "idle_ms"}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 
@@ -57,10 +57,13 @@ def cases():
             yield trace(scenario, "--schema", support.oldest_schema(scenario)), f"{scenario} {support.oldest_schema(scenario)}"
 
 
-def in_groups(causes):
-    """Times by cause, less exactly: the reference sweep knows neither drained queues nor what a late start waited for."""
+def in_groups(causes, host_functions):
+    """Times by cause, less exactly: the reference sweep knows neither drained queues nor what a late start waited for. A host function is a wait or
+    a late start to it."""
     groups = {"queue_drained": "late", "cuda_call": "late", "host_code": "late",
               "dependency": "later", "unknown": "later"}
+    if host_functions:
+        groups |= {"host_function": "later", "blocking_call": "later", "launch_latency": "later"}
     sums = collections.Counter()
     for cause, ns in causes.items():
         sums[groups.get(cause, cause)] += ns
@@ -173,7 +176,7 @@ class Truth(unittest.TestCase):
             if "idle_parts" in gpu:
                 self.assertEqual(got, gpu["idle_parts"])
             totals = {cause: r["total_ns"] for cause, r in got.items()}
-            self.assertEqual(in_groups(totals), in_groups(gpu["idle_sweep"]))
+            self.assertEqual(*(in_groups(times, "host_function" in totals) for times in (totals, gpu["idle_sweep"])))
 
     def test_spans(self):
         self.each(self.check_spans)
@@ -197,7 +200,7 @@ class Truth(unittest.TestCase):
                 self.assertEqual([r[fact["key"]] for r in case.report.rows(fact["table"])], [fact["count"]], fact)
                 continue
             key, value = FACTS[fact["table"]]
-            rows = [r for r in case.report.rows(fact["table"]) if str(r[key]) == fact["key"]]
+            rows = [r for r in case.report.rows(fact["table"]) if ("" if r[key] is None else str(r[key])) == fact["key"]]
             if fact["table"] == "gap_functions":
                 rows = self.own_code(case, fact["key"])
             if fact["table"] == "losses" and "value" in fact:  # an example is any of several

@@ -226,7 +226,8 @@ static const char letters[NAI_IDLE_CAUSES] = {
     [NAI_IDLE_PROFILER] = 'p',      [NAI_IDLE_MODULE_LOAD] = 'm',    [NAI_IDLE_ALLOCATION] = 'a',
     [NAI_IDLE_BLOCKING_CALL] = 'b', [NAI_IDLE_QUEUE_DRAINED] = 'q',  [NAI_IDLE_IN_LAUNCH_CALL] = 'i',
     [NAI_IDLE_CUDA_CALL] = 'c',     [NAI_IDLE_HOST_CODE] = 'h',      [NAI_IDLE_LAUNCH_LATENCY] = 'l',
-    [NAI_IDLE_DEPENDENCY] = 'd',    [NAI_IDLE_PAGE_MIGRATION] = 'g', [NAI_IDLE_UNKNOWN] = '?',
+    [NAI_IDLE_DEPENDENCY] = 'd',    [NAI_IDLE_PAGE_MIGRATION] = 'g', [NAI_IDLE_HOST_FUNCTION] = 'f',
+    [NAI_IDLE_UNKNOWN] = '?',
 };
 
 const char *nai_gap_cause(const struct nai_scene *scene, uint32_t gpu, uint32_t event) {

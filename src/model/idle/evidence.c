@@ -150,7 +150,8 @@ static int begin_evidence(struct nai_model *m, struct nai_err *err) {
   NAI_TRY(NAI_NEW(e->loading, &m->arena, m->thread_count, err));
   NAI_TRY(NAI_NEW(e->flush, &m->arena, m->process_count, err));
   NAI_TRY(NAI_NEW(e->marks, &m->arena, (size_t)m->apis.n / NAI_CALLS_PER_MARK + m->thread_count + 1, err));
-  return group_osrt(m, err);
+  NAI_TRY(group_osrt(m, err));
+  return nai_host_functions_find(&e->host, m, err);
 }
 
 static int end_evidence(struct nai_model *m, struct nai_err *err) {
@@ -170,13 +171,14 @@ static int end_evidence(struct nai_model *m, struct nai_err *err) {
 static int64_t evidence_bytes(const struct nai_model *m) {
   const struct nai_table *osrt = m->tables[NAI_IN_OSRT], *overhead = m->tables[NAI_IN_OVERHEAD];
   return (int64_t)m->apis.n * 3 + (int64_t)m->thread_count * 80 + (osrt ? osrt->rows * 12 : 0) +
-         (overhead ? overhead->rows * 64 : 0);
+         (overhead ? overhead->rows * 64 : 0) + nai_host_functions_bytes(m);
 }
 
 const struct nai_part_def nai_part_evidence = {.name = "evidence",
                                                .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
                                                .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
-                                                         NAI_IN(OVERHEAD) | NAI_IN(OSRT),
+                                                         NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(SYNCS) |
+                                                         NAI_IN(HOST_FUNCTIONS),
                                                .begin = begin_evidence,
                                                .tasks = nai_each_thread,
                                                .task = mark_thread,

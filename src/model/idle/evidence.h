@@ -2,6 +2,7 @@
  * it. Part EVIDENCE of the model; internal to src/model. */
 #pragma once
 
+#include "model/idle/host_functions.h"
 #include "model/model.h"
 #include "tables/osrt_events.h"
 #include "tables/overhead_events.h"
@@ -44,6 +45,7 @@ struct nai_evidence {
   struct nai_layer_list *flush;              /* per process */
   struct nai_call_mark *marks;               /* one per NAI_CALLS_PER_MARK calls of a thread, the first empty */
   struct nai_groups osrt_by_thread;          /* outermost OS runtime calls; no rows at all without any */
+  struct nai_host_functions *host;           /* NULL where no stream ran any */
 };
 
 /* A moment of a thread that moves on. To begin with, `model` is NULL. */

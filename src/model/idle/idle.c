@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "model/idle/evidence.h"
 #include "table/stats.h"
 #include "tables/idle_causes.h"
 
@@ -33,6 +34,9 @@ static const struct {
                                  "launched, as long as launches usually take"},
     [NAI_IDLE_DEPENDENCY] = {"dependency",
                              "work had been launched, behind a call that makes a stream wait for an event"},
+    [NAI_IDLE_HOST_FUNCTION] = {"host_function",
+                                "the stream was in a function of the program on the host (cudaLaunchHostFunc, a host "
+                                "node of a graph), and what came next stood behind it"},
     [NAI_IDLE_PAGE_MIGRATION] = {"page_migration",
                                  "what came next was a migration of managed memory, which no call launches"},
     [NAI_IDLE_UNKNOWN] = {"unknown",
@@ -97,6 +101,9 @@ void nai_idle_culprit_put(struct nai_buf *out, const struct nai_model *m, const 
     break;
   case NAI_CULPRIT_REMARK:
     nai_buf_puts(out, remarks[what->id]);
+    break;
+  case NAI_CULPRIT_HOST:
+    nai_buf_puts(out, nai_host_function_name(m, what->id));
     break;
   default:
     nai_buf_puts(out, nai_strings_get(&m->tables[tables[what->source]]->strings, what->id));

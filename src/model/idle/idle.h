@@ -17,6 +17,7 @@ enum nai_idle_cause {
   NAI_IDLE_HOST_CODE,
   NAI_IDLE_LAUNCH_LATENCY,
   NAI_IDLE_DEPENDENCY,
+  NAI_IDLE_HOST_FUNCTION,
   NAI_IDLE_PAGE_MIGRATION,
   NAI_IDLE_UNKNOWN,
   NAI_IDLE_CAUSES
@@ -35,6 +36,7 @@ enum nai_idle_source {
   NAI_CULPRIT_RANGE,    /* string of nvtx_events */
   NAI_CULPRIT_WAIT,     /* row of api_events */
   NAI_CULPRIT_COPY,     /* kind of copy */
+  NAI_CULPRIT_HOST,     /* function of the host functions */
   NAI_CULPRIT_REMARK    /* enum nai_idle_remark */
 };
 enum nai_idle_remark { NAI_REMARK_AFTER_CALL, NAI_REMARK_NO_LAUNCH, NAI_REMARK_NO_OPERATION };

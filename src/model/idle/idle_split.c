@@ -12,6 +12,7 @@ struct splitter {
   const struct nai_idle_gap *gap;
   const struct nai_interval *within;
   uint32_t thread;
+  int64_t latency_limit;
   bool charged;  /* the wait is, with time in which the thread was late */
   uint32_t load; /* call in the gap that loads code, before which own code makes it; NAI_NO_ROW for none */
   struct nai_moment *at;
@@ -28,7 +29,7 @@ struct piece {
 
 static int64_t clamp(int64_t t, int64_t low, int64_t high) { return t < low ? low : t < high ? t : high; }
 
-static void add(struct splitter *s, const struct piece *p) {
+static void add_part(struct splitter *s, const struct piece *p) {
   int64_t start = s->within && s->within->start > p->start ? s->within->start : p->start;
   int64_t end = s->within && s->within->end < p->end ? s->within->end : p->end, ns = end - start;
   if (ns <= 0)
@@ -40,6 +41,56 @@ static void add(struct splitter *s, const struct piece *p) {
     nai_idle_share(s->shares, p->cause, p->source, p->id, ns);
   if (p->cause == NAI_IDLE_HOST_CODE && s->host)
     nai_intervals_add(s->host, start, end);
+}
+
+/* The host functions that a piece may be due to: of the stream of what follows, of any where that waits for another, of
+ * those that a call waits for. */
+static bool host_scope_of(struct nai_host_scope *scope, const struct splitter *s, const struct piece *p) {
+  if (p->cause == NAI_IDLE_BLOCKING_CALL)
+    return nai_host_scope_of_wait(scope, s->m, p->call - 1);
+  if (p->call ||
+      (p->cause != NAI_IDLE_LAUNCH_LATENCY && p->cause != NAI_IDLE_DEPENDENCY && p->cause != NAI_IDLE_UNKNOWN))
+    return false;
+  const struct nai_op *next = &s->m->gpus[s->gap->gpu].ops[s->gap->op];
+  *scope = (struct nai_host_scope){.process = nai_model_op_process(s->m, next),
+                                   .context = nai_model_op_context(s->m, next),
+                                   .stream = nai_model_op_stream(s->m, next),
+                                   .any_stream = p->cause == NAI_IDLE_DEPENDENCY,
+                                   .ended_by = s->gap->end};
+  return scope->process >= 0;
+}
+
+/* What is left of a piece beside host functions; after a call, little of it is launch latency. */
+static void add_rest(struct splitter *s, const struct piece *p, int64_t start, int64_t end) {
+  struct piece rest = *p;
+  rest.start = start;
+  rest.end = end;
+  if (p->cause != NAI_IDLE_BLOCKING_CALL && end - start <= s->latency_limit) {
+    rest.cause = NAI_IDLE_LAUNCH_LATENCY;
+    rest.source = NAI_CULPRIT_NOTHING;
+  }
+  add_part(s, &rest);
+}
+
+/* What of a piece a stream's host functions take is theirs. */
+static void add(struct splitter *s, const struct piece *p) {
+  const struct nai_host_functions *host = s->m->evidence->host;
+  struct nai_host_scope scope;
+  struct piece held = {.cause = NAI_IDLE_HOST_FUNCTION, .source = NAI_CULPRIT_HOST};
+  struct nai_interval at;
+  int64_t from = p->start;
+  if (host && s->gap->op != NAI_NO_ROW && host_scope_of(&scope, s, p))
+    while (from < p->end && nai_host_function_within(&at, &held.id, host, &scope, from, p->end)) {
+      held.start = at.start;
+      held.end = at.end;
+      add_rest(s, p, from, at.start);
+      add_part(s, &held);
+      from = at.end;
+    }
+  if (from == p->start)
+    add_part(s, p);
+  else
+    add_rest(s, p, from, p->end);
 }
 
 /* Time in which the host was late is the wait's as long as launches follow each other. A launch call that does not come
@@ -171,9 +222,9 @@ static uint32_t ordered_by(const struct nai_model *m, uint32_t thread, uint32_t 
   return NAI_NO_ROW;
 }
 
-static struct piece after_call(const struct splitter *s, int64_t start, int64_t latency_limit) {
+static struct piece after_call(const struct splitter *s, int64_t start) {
   struct piece p = {.cause = NAI_IDLE_LAUNCH_LATENCY, .start = start, .end = s->gap->end};
-  if (s->gap->end - start <= latency_limit)
+  if (s->gap->end - start <= s->latency_limit)
     return p;
   uint32_t order = ordered_by(s->m, s->thread, s->gap->launch);
   p.cause = order == NAI_NO_ROW ? NAI_IDLE_UNKNOWN : NAI_IDLE_DEPENDENCY;
@@ -224,8 +275,15 @@ static struct nai_interval place_call(struct nai_idle_split *split, const struct
 void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
                     struct nai_idle_charge *charge, struct nai_moment *at, const struct nai_model *m,
                     const struct nai_idle_gap *gap, int64_t latency_limit, const struct nai_interval *within) {
-  struct splitter s = {
-      .split = split, .shares = shares, .host = host, .charge = charge, .at = at, .m = m, .gap = gap, .within = within};
+  struct splitter s = {.split = split,
+                       .shares = shares,
+                       .host = host,
+                       .charge = charge,
+                       .at = at,
+                       .m = m,
+                       .gap = gap,
+                       .within = within,
+                       .latency_limit = latency_limit};
   *split = (struct nai_idle_split){0};
   if (gap->launch == NAI_NO_ROW) {
     struct piece all = without_launch(m, gap);
@@ -249,7 +307,7 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
     in_call.end = end;
     add(&s, &in_call);
   }
-  struct piece after = after_call(&s, end, latency_limit);
+  struct piece after = after_call(&s, end);
   add(&s, &after);
 }
 

@@ -24,6 +24,7 @@ const struct nai_source *const nai_sources[] = {
     &nai_source_gpu_metric_samples,
     &nai_source_nic_samples,
     &nai_source_gpu_switches,
+    &nai_source_host_functions,
     &nai_source_sched,
     &nai_source_samples,
     &nai_source_callchains,

@@ -4,6 +4,7 @@
 #include "tables/gpu_metric_samples.h"
 #include "tables/gpu_switch_events.h"
 #include "tables/graph_events.h"
+#include "tables/host_function_events.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_events.h"
 #include "tables/memop_events.h"
@@ -357,3 +358,27 @@ const struct nai_source nai_source_gpu_switches = {
     .disables = "kernel time in which another process had the GPU",
     .witness = true,
     .feeds = {NAI_QUIET_FEED(gpu_switch, gpu_switch_row, 0, "GPU_CONTEXT_SWITCH_EVENTS")}};
+
+/* --- host functions in streams ----------------------------------------------------------------- */
+
+/* As the stream holds them and as the host calls them: the one has no name, the other no stream. */
+#define HOST_FUNCTION_FIELDS(F, L, T)                       \
+  TIMES(F, L, T)                                            \
+  F(L, T, name, TEXT, EXTRA, "nameId")                      \
+  F(L, T, side, KIND, EXTRA, NULL)                          \
+  F(L, T, device_id, DEVICE, EXTRA, "deviceId")             \
+  F(L, T, context_id, I32, EXTRA, "contextId")              \
+  F(L, T, stream_id, I32, EXTRA, "streamId")                \
+  F(L, T, correlation_id, I64, OPTIONAL, "correlationId")   \
+  F(L, T, process, OWN, OPTIONAL, "globalPid", "globalTid") \
+  F(L, T, graph_id, I32, EXTRA, "graphId")
+NAI_FIELDS(host_function, HOST_FUNCTION_FIELDS, HOST_FUNCTION_EVENTS, put_times)
+
+const struct nai_source nai_source_host_functions = {
+    .table = NAI_IN_HOST_FUNCTIONS,
+    .capability = "host functions in streams",
+    .disables = "idle time while a stream runs a host function",
+    .witness = true,
+    .feeds = {NAI_QUIET_FEED(host_function, put_host_function, NAI_HOST_IN_STREAM,
+                             "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH"),
+              NAI_QUIET_FEED(host_function, put_host_function, NAI_HOST_CALLBACK, "CUDA_HOST_CALLBACK")}};

@@ -19,6 +19,7 @@
   X(HOST_CODE, "host_code")           \
   X(LAUNCH_LATENCY, "launch_latency") \
   X(DEPENDENCY, "dependency")         \
+  X(HOST_FUNCTION, "host_function")   \
   X(PAGE_MIGRATION, "page_migration") \
   X(UNKNOWN, "unknown")
 
