@@ -236,13 +236,14 @@ TEST(test_generated_traces) {
     char name[64];
     if (sscanf(line, "%63s", name) != 1)
       continue;
-    for (int shuffle = 0; shuffle <= !in_part(); shuffle++) {
+    if (scenarios++ % 3 && in_part())
+      continue;
+    for (int shuffle = 0; shuffle <= in_whole(); shuffle++) {
       snprintf(command, sizeof command, "'%s' %s %s --force %s%s", generator, name, path,
                strcmp(name, "bench") ? "" : "--size 1M", shuffle ? " --shuffle" : "");
       assert_int_equal(system(command), 0);
       check_all_tables(path);
     }
-    scenarios++;
   }
   assert_int_equal(pclose(list), 0);
   assert_true(scenarios > 10);

@@ -17,6 +17,12 @@ static inline bool in_part(void) {
 #endif
 }
 
+/* Whether what is dearest is done: in the last tier, or without the variable. */
+static inline bool in_whole(void) {
+  const char *tier = getenv("NAI_TEST_TIER");
+  return !tier || strcmp(tier, "soak") == 0;
+}
+
 /* Ends a test that lacks something, and says what, for the summary of scripts/test. */
 #define skip_because(reason)         \
   do {                               \
