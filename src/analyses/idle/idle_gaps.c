@@ -10,7 +10,6 @@
 #include "tables/osrt_events.h"
 #include "tables/threads.h"
 
-
 enum { MAX_GAPS = 10000 };
 
 /* --- the longest gaps ------------------------------------------------------------------------- */
