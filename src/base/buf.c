@@ -117,11 +117,22 @@ int nai_buf_check(const struct nai_buf *buf, struct nai_err *err) {
   return buf->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
+/* Columns of one byte each are common: they take no look at each value. */
+static bool are_short(const uint64_t *values, size_t count) {
+  uint64_t all = 0;
+  for (size_t i = 0; i < count; i++)
+    all |= values[i];
+  return all < 0x80;
+}
+
 void nai_buf_put_varints(struct nai_buf *buf, const uint64_t *values, size_t count) {
   char *begin = nai_buf_reserve(buf, 10 * count), *at = begin;
   if (!at)
     return;
-  for (size_t i = 0; i < count; i++) {
+  const size_t ready = are_short(values, count) ? count : 0;
+  for (size_t i = 0; i < ready; i++)
+    *at++ = (char)values[i];
+  for (size_t i = ready; i < count; i++) {
     uint64_t value = values[i];
     for (; value >= 0x80; value >>= 7)
       *at++ = (char)(value | 0x80);

@@ -89,12 +89,18 @@ static inline uint32_t bucket_of(int64_t v) {
   return NEGATIVE + ((uint32_t)shift << DIGITS) + (uint32_t)(v >> shift);
 }
 
+/* Buckets that hold a quantile. */
+struct wanted {
+  uint8_t number[BUCKETS];        /* 1, 2, ... in their order, 0 for others */
+  uint32_t behind[2 * QUANTILES]; /* by number - 1: where the next of its values goes, in the end where they end */
+};
+
 struct group {
   struct sums sums;
   int64_t *values; /* while few: all, once they are two; after the buckets are known: those of the wanted ones */
   uint32_t kept, room;
   uint32_t *buckets; /* counts of BUCKETS buckets, NULL while few */
-  uint8_t *wanted;   /* per bucket */
+  struct wanted *wanted;
 };
 
 static int open_buckets(struct group *g, struct nai_err *err) {
@@ -148,8 +154,9 @@ static int collect_block(struct group *groups, uint32_t count, const uint32_t *g
   (void)err;
   for (uint32_t i = 0; i < count; i++) {
     struct group *g = group[i] == NAI_NO_GROUP ? NULL : &groups[group[i]];
-    if (g && g->wanted && g->wanted[bucket_of(value[i])])
-      g->values[g->kept++] = value[i];
+    uint8_t wanted = g && g->wanted ? g->wanted->number[bucket_of(value[i])] : 0;
+    if (wanted)
+      g->values[g->wanted->behind[wanted - 1]++] = value[i];
   }
   return NAI_OK;
 }
@@ -176,31 +183,33 @@ static uint32_t bucket_at(const struct group *g, size_t rank, size_t *below) {
 
 static int want_buckets(struct group *g, struct nai_err *err) {
   size_t below;
-  uint32_t room = 0;
-  g->wanted = calloc(BUCKETS, 1);
+  uint32_t room = 0, number = 0;
+  g->wanted = calloc(1, sizeof *g->wanted);
   if (!g->wanted)
     return nai_err_nomem(err);
   for (int q = 0; q < QUANTILES; q++) {
     struct nai_rank at = nai_rank_of(quantiles[q], g->sums.count);
-    g->wanted[bucket_at(g, at.below, &below)] = 1;
+    g->wanted->number[bucket_at(g, at.below, &below)] = 1;
     if (at.fraction > 0)
-      g->wanted[bucket_at(g, at.below + 1, &below)] = 1;
+      g->wanted->number[bucket_at(g, at.below + 1, &below)] = 1;
   }
   for (uint32_t b = 0; b < BUCKETS; b++)
-    room += g->wanted[b] ? g->buckets[b] : 0;
+    if (g->wanted->number[b]) {
+      g->wanted->behind[number] = room;
+      room += g->buckets[b];
+      g->wanted->number[b] = (uint8_t)++number;
+    }
   g->values = malloc(room * sizeof *g->values);
   return g->values ? NAI_OK : nai_err_nomem(err);
 }
 
-/* The value at a rank of the whole group: the buckets before its own that were not wanted are missing among the values.
- */
+/* The value at a rank of the whole group. */
 static int64_t value_at(struct group *g, size_t rank) {
-  size_t missing = 0, below;
-  uint32_t bucket = bucket_at(g, rank, &below);
-  for (uint32_t b = 0; b < bucket; b++)
-    missing += g->wanted[b] ? 0 : g->buckets[b];
-  nai_select_i64(g->values, g->kept, rank - missing);
-  return g->values[rank - missing];
+  size_t below;
+  uint32_t bucket = bucket_at(g, rank, &below), count = g->buckets[bucket];
+  int64_t *values = g->values + g->wanted->behind[g->wanted->number[bucket] - 1] - count;
+  nai_select_i64(values, count, rank - below);
+  return values[rank - below];
 }
 
 static struct nai_stats finish(struct group *g) {

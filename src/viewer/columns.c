@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-static uint32_t number_of(struct nai_encoder *e, uint32_t *slot, const char *text, int category, bool kernel) {
+static uint32_t add_name(struct nai_encoder *e, uint32_t *slot, const char *text, int category, bool kernel) {
   struct nai_page_names *names = &e->names;
   struct nai_err ignored;
-  if (*slot)
-    return *slot - 1;
   if (NAI_ROOM(names->list, names->capacity, names->count, &e->arena, &ignored)) {
     e->arena.oom = true;
     return 0;
@@ -16,6 +14,10 @@ static uint32_t number_of(struct nai_encoder *e, uint32_t *slot, const char *tex
   *slot = ++names->count;
   return *slot - 1;
 }
+
+/* The number of the name that a slot is for; its text is asked for where the name has none yet. */
+#define NUMBER_OF(e, slot, text, category, kernel) \
+  (*(slot) ? *(slot)-1 : add_name((e), (slot), (text), (category), (kernel)))
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
@@ -67,7 +69,7 @@ static uint32_t direction_name(struct nai_encoder *e, const char *text) {
       continue;
     if (!names->directions[i])
       names->directions[i] = nai_arena_printf(&e->arena, "%s", text);
-    return number_of(e, &names->of_direction[i], names->directions[i], -1, false);
+    return NUMBER_OF(e, &names->of_direction[i], names->directions[i], -1, false);
   }
   return 0;
 }
@@ -101,13 +103,13 @@ static int64_t export_row(const struct nai_model *m, uint32_t range) {
   return offset == NAI_NULL_I64 ? 0 : offset + range;
 }
 
-static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
+static inline struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
   struct facts f = {.api = nai_lane_call(m, kind, row)};
   switch (kind) {
   case NAI_LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
-    f.name = number_of(e, &e->names.of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true);
+    f.name = NUMBER_OF(e, &e->names.of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true);
     f.correlation = nai_at(&m->kernels.correlation_id, row);
     f.aux = (uint64_t)nai_at_i32(&m->kernels.config, row) + 1;
     break;
@@ -127,12 +129,12 @@ static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uin
   }
   case NAI_LANE_NVTX:
   case NAI_LANE_NVTX_ASYNC:
-    f.name = number_of(e, &e->names.of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
+    f.name = NUMBER_OF(e, &e->names.of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false);
     f.correlation = export_row(m, row);
     f.aux = kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
     break;
   case NAI_LANE_API:
-    f.name = number_of(e, &e->names.of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false);
+    f.name = NUMBER_OF(e, &e->names.of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false);
     f.correlation = nai_at(&m->apis.correlation_id, row);
     f.aux = api_aux(e, row);
     break;
@@ -190,7 +192,7 @@ void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lan
   block.count = 0;
   for (uint32_t i = 0; i < lane->count; i++) {
     const struct nai_item *item = &lane->v[i];
-    uint32_t name = number_of(e, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
+    uint32_t name = NUMBER_OF(e, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
     if (e->arena.oom)
       return;
     names->list[name].count += item->count;

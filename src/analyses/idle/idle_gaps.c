@@ -10,8 +10,6 @@
 #include "tables/osrt_events.h"
 #include "tables/threads.h"
 
-#include <stdlib.h>
-
 enum { MAX_GAPS = 10000 };
 
 /* --- the longest gaps ------------------------------------------------------------------------- */
@@ -21,40 +19,45 @@ struct place {
   uint32_t gpu, number;
 };
 
-/* Longest first; among equals by GPU and time. */
-static int longest_first(const void *pa, const void *pb) {
-  const struct place *a = pa, *b = pb;
-  return NAI_COMPARE({b->ns, a->ns}, {a->gpu, b->gpu}, {a->number, b->number});
-}
-
 /* The longest gaps met so far: the first MAX_GAPS once they are sorted, with room for as many again behind them. */
 struct longest {
-  struct place *v;
-  size_t count;
+  struct place *v, *spare; /* 2 * MAX_GAPS each */
+  struct nai_key *keys;
+  uint32_t count;
 };
 
-static void sort_longest(struct longest *l) {
-  qsort(l->v, l->count, sizeof *l->v, longest_first);
+/* Longest first; equals stay in the order in which they were met, by GPU and time. */
+static int sort_longest(struct longest *l, struct nai_err *err) {
+  for (uint32_t i = 0; i < l->count; i++)
+    l->keys[i] = (struct nai_key){~nai_key_from_i64(l->v[i].ns), i};
+  NAI_TRY(nai_sort_keys(l->keys, l->count, err));
   l->count = l->count < MAX_GAPS ? l->count : MAX_GAPS;
+  for (uint32_t i = 0; i < l->count; i++)
+    l->spare[i] = l->v[l->keys[i].value];
+  struct place *sorted = l->spare;
+  l->spare = l->v;
+  l->v = sorted;
+  return NAI_OK;
 }
 
 static int find_longest(struct longest *l, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  int64_t least = 0; /* shorter ones are not among them */
+  int64_t least = 0; /* others come behind all MAX_GAPS */
   NAI_TRY(NAI_NEW(l->v, io->arena, 2 * MAX_GAPS, err));
+  NAI_TRY(NAI_NEW(l->spare, io->arena, 2 * MAX_GAPS, err));
+  NAI_TRY(NAI_NEW(l->keys, io->arena, 2 * MAX_GAPS, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (size_t i = 0; i <= m->gpus[g].all.count; i++) {
       struct nai_interval span = nai_idle_span(&m->gpus[g], i);
-      if (span.end <= span.start || span.end - span.start < least)
+      if (span.end - span.start <= least)
         continue;
       l->v[l->count++] = (struct place){span.end - span.start, g, (uint32_t)i};
       if (l->count == 2 * MAX_GAPS) {
-        sort_longest(l);
+        NAI_TRY(sort_longest(l, err));
         least = l->v[MAX_GAPS - 1].ns;
       }
     }
-  sort_longest(l);
-  return NAI_OK;
+  return sort_longest(l, err);
 }
 
 /* --- what the host did in its own code -------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct target {
   uint32_t group, call;           /* index in kernel_groups; kernel_events row, NAI_NO_ROW for none yet */
   uint32_t function, next;        /* string of `functions`; the next target with that, + 1 */
   double squares;                 /* of durations */
+  double usual, off;              /* ns; by how much the call is off that */
   int64_t skip, active_ns, until; /* until: end of its executions so far */
 };
 
@@ -100,18 +101,24 @@ static void find_calls(struct work *w) {
   const struct nai_model *m = w->m;
   for (uint32_t i = 0; i < m->kernels.n; i++) {
     struct target *t = target_of(w, i);
+    if (!t)
+      continue;
     double ns = (double)nai_kernel_ns(m, i);
-    if (t)
-      t->squares += ns * ns;
+    t->squares += ns * ns;
+  }
+  for (uint32_t t = 0; t < w->count; t++) {
+    w->targets[t].usual = usual_ns(w, &w->targets[t]);
+    w->targets[t].off = INFINITY;
   }
   for (uint32_t i = 0; i < m->kernels.n; i++) {
     struct target *t = target_of(w, i);
     if (!t)
       continue;
-    double usual = usual_ns(w, t), off = fabs((double)nai_kernel_ns(m, i) - usual),
-           best = t->call == NAI_NO_ROW ? INFINITY : fabs((double)nai_kernel_ns(m, t->call) - usual);
-    if (off < best || (off <= best && is_before(m, i, t->call)))
+    double off = fabs((double)nai_kernel_ns(m, i) - t->usual);
+    if (off < t->off || (off <= t->off && is_before(m, i, t->call))) {
       t->call = i;
+      t->off = off;
+    }
   }
 }
 

@@ -38,15 +38,15 @@ static int group_kernel(struct work *w, uint32_t kernel, struct nai_arena *arena
 
 enum time { TOTAL, API, QUEUE, KERNEL, TIMES };
 
-static int64_t time_of(const struct work *w, uint32_t kernel, enum time which) {
-  const struct nai_model *m = w->m;
+static int64_t time_of(const struct nai_model *m, uint32_t kernel, enum time which) {
   uint32_t api = m->kernel_api[kernel];
-  int64_t called = nai_at(&m->apis.start_ns, api), returned = nai_at(&m->apis.end_ns, api),
-          start = nai_at(&m->kernels.start_ns, kernel), end = nai_at(&m->kernels.end_ns, kernel);
-  return which == TOTAL ? (end > returned ? end : returned) - called
-       : which == API   ? returned - called
-       : which == QUEUE ? start - returned
-                        : end - start;
+  if (which == KERNEL)
+    return nai_kernel_ns(m, kernel);
+  int64_t returned = nai_at(&m->apis.end_ns, api);
+  if (which == QUEUE)
+    return nai_at(&m->kernels.start_ns, kernel) - returned;
+  int64_t end = which == TOTAL ? nai_at(&m->kernels.end_ns, kernel) : returned;
+  return (end > returned ? end : returned) - nai_at(&m->apis.start_ns, api);
 }
 
 struct times {
@@ -58,7 +58,7 @@ static void time_block(const void *ctx, uint32_t first, uint32_t count, uint32_t
   const struct times *times = ctx;
   for (uint32_t i = 0; i < count; i++) {
     group[i] = times->work->group[first + i];
-    value[i] = group[i] == NAI_NO_GROUP ? 0 : time_of(times->work, first + i, times->which);
+    value[i] = group[i] == NAI_NO_GROUP ? 0 : time_of(times->work->m, first + i, times->which);
     if (times->which == QUEUE && value[i] < 0) /* it began inside of its call */
       group[i] = NAI_NO_GROUP;
   }
