@@ -266,6 +266,19 @@ class Structure(unittest.TestCase):
         self.check_projection(path)
         self.check_lead(path)
 
+    def test_projection_where_the_page_has_blocks(self):
+        """Of a page without all events: ranges are those of the whole page, none of them in part."""
+        for name, events, least in (("training", 2000, 100), ("serving", 3000, 1)):  # launches of graphs: one of several operations may lack
+            directory = support.fresh_dir("blocks") / "run"
+            self.assertEqual(support.run("analyze", trace(name), "--out", directory, "-q", "--page-events", events).returncode, 0)
+            done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "structure.mjs", directory / "report.html"], capture_output=True, text=True, check=True, timeout=60)
+            whole = {(gpu["gpu"], row): rest for gpu in page(trace(name))["gpus"] for row, *rest in gpu["ranges"]}
+            some = {(gpu["gpu"], row): rest for gpu in json.loads(done.stdout)["gpus"] for row, *rest in gpu["ranges"]}
+            self.assertGreater(len(some), least)
+            self.assertLess(len(some), len(whole))
+            self.assertEqual(some, {key: whole[key] for key in some})
+
+    @support.tier("ci")
     def test_serving(self):
         path = trace("serving")
         self.check_lead(path)
