@@ -32,6 +32,18 @@ class WorkOfCalls {
   }
 }
 
+const LAUNCHED = 4;
+
+/**
+ * Whether work of a call may be where the page has blocks. Of a call with several operations nothing tells whether all are there.
+ * @param {Model} model @param {WorkOfCalls} work @param {number} call
+ */
+function mayLack(model, work, call) {
+  const { aux, count } = model.events;
+  const first = work.first[call];
+  return model.aggregated && count[call] === 1 && (first < 0 ? (aux[call] & LAUNCHED) !== 0 : work.next[first] >= 0);
+}
+
 /** @param {Lane[]} lanes */
 function byThread(lanes) {
   /** @type {Map<string, {ranges: Lane[], calls: Lane[]}>} */
@@ -47,7 +59,7 @@ function byThread(lanes) {
 }
 
 /**
- * Walks the calls of a thread that launched something, with the ranges that are open at each.
+ * Walks the calls of a thread that launched something, with the ranges that are open at each and wholly on the page.
  * @param {Model} model @param {Lane} ranges @param {Lane} calls @param {WorkOfCalls} work
  * @param {(call: number, open: number[]) => void} visit  open: outermost first
  */
@@ -58,10 +70,10 @@ function walk(model, ranges, calls, work, visit) {
   let next = ranges.first;
   const last = ranges.first + ranges.count;
   for (let call = calls.first; call < calls.first + calls.count; call++) {
-    if (work.first[call] < 0) continue;
+    if (work.first[call] < 0 && !mayLack(model, work, call)) continue;
     for (; next < last && start[next] <= start[call]; next++) {
       if (open.length > 0 && model.end(open[open.length - 1]) <= start[next]) open = open.filter((range) => model.end(range) > start[next]);
-      open.push(next);
+      if (model.complete(start[next], model.end(next))) open.push(next);
     }
     // A range launched what lies in it wholly.
     visit(call, open.filter((range) => model.end(range) >= model.end(call)));
@@ -70,18 +82,20 @@ function walk(model, ranges, calls, work, visit) {
 
 /**
  * Every NVTX push/pop range with work on a GPU, as it looks from there: table nvtx_projection_events, from the page's events.
- * @param {Model} model @returns {Map<number, Projected[]>}  by GPU, ascending by start, a range before those inside it; empty for
- *   a page that lacks events
+ * @param {Model} model @returns {Map<number, Projected[]>}  by GPU, ascending by start, a range before those inside it; of a page
+ *   that lacks events those ranges of which it has all
  */
 export function projectRanges(model) {
   /** @type {Map<number, Map<number, Projected>>} */
   const found = new Map();
-  if (model.aggregated) return new Map();
+  /** @type {Set<number>} */
+  const lacking = new Set();
   const work = new WorkOfCalls(model);
   for (const { ranges, calls } of byThread(model.lanes)) {
     for (const rangeLane of ranges)
       for (const callLane of calls)
         walk(model, rangeLane, callLane, work, (call, open) => {
+          if (mayLack(model, work, call)) return open.forEach((range) => lacking.add(range));
           const counted = new Set();
           for (let op = work.first[call]; op >= 0; op = work.next[op]) {
             add(found, model, op, work.gpu[op], open, !counted.has(work.gpu[op]));
@@ -89,7 +103,7 @@ export function projectRanges(model) {
           }
         });
   }
-  return new Map([...found].map(([gpu, list]) => [gpu, sorted(model, [...list.values()])]));
+  return new Map([...found].map(([gpu, list]) => [gpu, sorted(model, [...list.values()].filter(({ range }) => !lacking.has(range)))]));
 }
 
 /** @param {Map<number, Map<number, Projected>>} found @param {Model} model @param {number} op @param {number} gpu @param {number[]} open @param {boolean} first  of its call there */

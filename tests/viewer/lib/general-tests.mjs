@@ -127,6 +127,8 @@ export async function generalTests(suite, path, truth) {
           await settle(page);
           const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
           check(inner <= outer + 1, `the page is ${inner} px wide in a window of ${outer} px`);
+          if (view === 'overview' && context === PHONE)
+            equal(await page.locator('.ranking li .link').evaluateAll((list) => list.filter((link) => link.scrollWidth > link.clientWidth + 1).map((link) => link.textContent)), [], 'names that are cut');
           if (view === 'timeline') {
             const { width, height } = await timelineState(page);
             check(width > 200 && height > 250, `the canvas has ${width} x ${height} px`);

@@ -26,6 +26,11 @@ test('a product that memory limits is held against the bandwidth', () => {
   assert.deepEqual([limit.label, limit.reached, limit.peak, limit.unit, limit.percent], ['aten::mm 8 × 16 × 32 bf16', 400, 2000, 'GB/s', 20]);
 });
 
+test('what exceeds its peak is said to', () => {
+  const moved = (percent) => table('op elements dtype total_time_ms achieved_gb_per_s limit_gb_per_s pct_of_limit', ['aten::mul', 4096, 'bf16', 2, 20 * percent, 2000, percent]);
+  assert.deepEqual([99, 104, 222].map((percent) => limitsOf(modelOf({ elementwise_shapes: moved(percent) }))[0].above), [false, false, true]);
+});
+
 test('an elementwise operation is held against the bandwidth, one without a percentage is not', () => {
   const moved = table(
     'device_id op elements dtype kernel_count total_time_ms achieved_gb_per_s limit_gb_per_s pct_of_limit',

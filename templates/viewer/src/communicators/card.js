@@ -39,7 +39,7 @@ function matrix(app, id) {
   return h(
     'div',
     { class: 'matrix-box' },
-    h('h4', {}, 'Sends from rank (row) to rank (column)'),
+    h('h4', {}, 'Sends and all-to-all, from rank (row) to rank (column)'),
     h(
       'table',
       { class: numbers ? 'matrix numbers' : 'matrix' },

@@ -74,7 +74,7 @@ export class IterationsView {
   get sources() {
     const { model, timeline } = this.app;
     const order = byStanding(model.timeline.utilization);
-    return (this.found ??= [...tableSources(model), ...rangeSources(model, timeline.layout.projections)].sort((a, b) => order(a.gpu, b.gpu)));
+    return (this.found ??= [...tableSources(model), ...(model.aggregated ? [] : rangeSources(model, timeline.layout.projections))].sort((a, b) => order(a.gpu, b.gpu)));
   }
 
   /** @param {string} key */

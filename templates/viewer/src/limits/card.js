@@ -22,7 +22,7 @@ function line(app, limit) {
     h('button', { type: 'button', class: 'link', title: 'Row in the table', onclick: () => app.showTable(limit.table, limit.row) }, name(limit.label)),
     h('span', { class: 'num' }, `${limit.percent.toFixed(1)} %`),
     h('span', { class: 'limit-bar', 'aria-hidden': 'true' }, bar),
-    h('span', { class: 'muted' }, `${rate(limit.reached)} of ${rate(limit.peak)} ${limit.unit}, `, name(limit.of), limit.gpus > 1 ? `, lowest of ${integer(limit.gpus)}` : ''),
+    h('span', { class: 'muted' }, `${rate(limit.reached)} of ${rate(limit.peak)} ${limit.unit}, `, name(limit.of), limit.gpus > 1 ? `, lowest of ${integer(limit.gpus)}` : '', limit.above ? '; above the peak that is assumed' : ''),
   );
 }
 

@@ -16,16 +16,21 @@ import { records } from '../table-schema.js';
  * @property {string} table
  * @property {number} row
  * @property {number} gpus  with such a row: this is the lowest
+ * @property {boolean} above  beyond what the hardware can do: the peak or a size is not what it seems
  */
 
 /** @typedef {ReturnType<typeof records>[number]} Row */
+/** @typedef {Omit<Limit, 'gpus' | 'row' | 'above'>} Reached */
+
+/** Percent: more than a clock or a rounded datasheet explains. */
+const BEYOND = 105;
 
 /** Sizes of a product, or of attention. @param {Row} row */
 export function sizesOf({ op, batch, m, n, k, dtype }) {
   return `${op} ${Number(batch) > 1 ? `${batch} × ` : ''}${m} × ${n} × ${k}${dtype ? ` ${dtype}` : ''}`;
 }
 
-/** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+/** @param {Row} row @returns {Reached | null} */
 function copyLimit(row) {
   const { direction, src_kind: from, dst_kind: to, link, p50_gb_per_s: reached, limit_gb_per_s: peak } = row;
   if (!(Number(reached) > 0 && Number(peak) > 0)) return null;
@@ -42,7 +47,7 @@ function copyLimit(row) {
   };
 }
 
-/** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+/** @param {Row} row @returns {Reached | null} */
 function peerLimit(row) {
   const { src_cuda_device: from, dst_cuda_device: to, p50_gb_per_s: reached, link_gb_per_s: peak } = row;
   if (!(Number(reached) > 0 && Number(peak) > 0)) return null;
@@ -59,7 +64,7 @@ function peerLimit(row) {
   };
 }
 
-/** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+/** @param {Row} row @returns {Reached | null} */
 function collectiveLimit(row) {
   const { op, dtype, large_busbw_p50: reached, link_gb_per_s: peak } = row;
   if (!(Number(reached) > 0 && Number(peak) > 0)) return null;
@@ -76,7 +81,7 @@ function collectiveLimit(row) {
   };
 }
 
-/** What is nearer: the tensor peak, or the memory's bandwidth. @param {Row} row @param {Map<unknown, number>} bandwidths  bytes per ns, by GPU @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+/** What is nearer: the tensor peak, or the memory's bandwidth. @param {Row} row @param {Map<unknown, number>} bandwidths  bytes per ns, by GPU @returns {Reached | null} */
 function productLimit(row, bandwidths) {
   const { bound, pct_of_roofline: percent, total_time_ms: ms, count, bytes_per_op: size } = row;
   if (typeof percent !== 'number') return null;
@@ -95,7 +100,7 @@ function productLimit(row, bandwidths) {
   };
 }
 
-/** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+/** @param {Row} row @returns {Reached | null} */
 function elementwiseLimit(row) {
   const { op, dtype, pct_of_limit: percent } = row;
   if (typeof percent !== 'number') return null;
@@ -112,7 +117,7 @@ function elementwiseLimit(row) {
   };
 }
 
-/** @param {Row} row @returns {Omit<Limit, 'gpus' | 'row'> | null} */
+/** @param {Row} row @returns {Reached | null} */
 function stepLimit(row) {
   const { mfu_pct: percent, achieved_tflops: reached, peak_tflops: peak, gpu_count: gpus } = row;
   if (typeof percent !== 'number') return null;
@@ -141,7 +146,7 @@ export function memoryBandwidths(model) {
 /** Everything whose limit is known; of what several GPUs have the lowest. @param {Model} model @returns {Limit[]} */
 export function limitsOf(model) {
   const bandwidths = memoryBandwidths(model);
-  /** @type {[string, (row: Row) => Omit<Limit, 'gpus' | 'row'> | null][]} */
+  /** @type {[string, (row: Row) => Reached | null][]} */
   const sources = [
     ['mfu', stepLimit],
     ['gemm_shapes', (row) => productLimit(row, bandwidths)],
@@ -151,7 +156,7 @@ export function limitsOf(model) {
     ['comm_ops', collectiveLimit],
   ];
   return sources.flatMap(([table, read]) => {
-    /** @type {Map<string, Limit>} */
+    /** @type {Map<string, Omit<Limit, 'above'>>} */
     const found = new Map();
     for (const row of records(model.table(table))) {
       const limit = read(row);
@@ -160,6 +165,6 @@ export function limitsOf(model) {
       if (!before || limit.percent < before.percent) found.set(limit.label, { ...limit, row: row.row, gpus: (before?.gpus ?? 0) + 1 });
       else before.gpus++;
     }
-    return [...found.values()].sort((a, b) => b.weight - a.weight || a.row - b.row);
+    return [...found.values()].map((limit) => ({ ...limit, above: limit.percent > BEYOND })).sort((a, b) => b.weight - a.weight || a.row - b.row);
   });
 }

@@ -5,7 +5,7 @@ import { cell, heading, percent, unitLabel } from '../format.js';
 import { columnIndex } from '../table-schema.js';
 
 const TIME_UNITS = new Set(['ns', 'us', 'ms', 's']);
-const UNMAPPED = '#727a84';
+const UNMAPPED = '#6c767f';
 
 /** One stacked bar per time column of the table nvtx_phases, rows of a phase summed. @param {Model} model */
 export function phaseBars(model) {

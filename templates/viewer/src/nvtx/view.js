@@ -194,7 +194,7 @@ export class NvtxView {
       this.spanned = spanned;
       this.built = nv;
       this.root = buildTree(this.app.model, this.source, merged);
-      if (spanned) addSpans(this.root, this.app.model, this.app.timeline.layout.projections);
+      if (spanned && !this.app.model.aggregated) addSpans(this.root, this.app.model, this.app.timeline.layout.projections);
       if (nv === 'callers') this.root = callersOf(this.root);
       else if (nv === 'order') orderByTime(this.root, this.app.model);
       this.open = new Set();

@@ -208,15 +208,16 @@ export class Layout {
   /** NVTX ranges as a GPU ran them: from the first operation that a range launched to the last. @param {number} gpu */
   addProjection(gpu) {
     const { model } = this;
-    if (model.aggregated || !hasRow(model, 'nvtx_projection', gpu, 'instances_with_work')) return;
+    if (!hasRow(model, 'nvtx_projection', gpu, 'instances_with_work')) return;
+    const hint = model.aggregated ? `${PROJECTION_HINT}. In stretches that have every event` : PROJECTION_HINT;
     const [key, group] = [`g${gpu}`, `g${gpu}n`];
-    this.add({ type: 'thread', key: group, label: 'NVTX on the GPU', hint: PROJECTION_HINT, height: THREAD_HEIGHT, parents: [key] });
+    this.add({ type: 'thread', key: group, label: 'NVTX on the GPU', hint, height: THREAD_HEIGHT, parents: [key] });
     if (model.count > OPEN_LAUNCHES) this.closed.add(group);
     this.add({
       type: 'projection',
       key: `${group}p`,
       label: 'Projected ranges',
-      hint: PROJECTION_HINT,
+      hint,
       height: PROJECTION_ROW + 4,
       parents: [key, group],
       rowHeight: PROJECTION_ROW,

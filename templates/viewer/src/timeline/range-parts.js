@@ -154,7 +154,7 @@ function named(model, totals) {
 /** NVTX ranges as the GPUs ran them. @param {TimelineView} view @param {RangeStats} stats @returns {Section[]} */
 function rangeSection({ model, layout }, { from, to, gpus }) {
   // What takes its time is made when the timeline shows it.
-  if (!layout.tracks.some((track) => track.projection)) return [];
+  if (!model.complete(from, to) || !layout.tracks.some((track) => track.projection)) return [];
   const lists = gpus.map(({ gpu }) => layout.projections.get(gpu) ?? []);
   const entries = rangesBetween(model, lists, from, to).map(([label, { count, ns, range }]) => ({ label, count, ns, search: model.nameOf(range) }));
   return [{ title: 'NVTX ranges on the GPU', what: 'Range', entries }];
