@@ -116,38 +116,46 @@ void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *repo
     nai_buf_putc(out, ')');
 }
 
-void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report) {
-  struct nai_capture_course course;
-  const char *separator = ": ";
+/* Phases that are recorded, or that are not; `separator` before the first. */
+static void put_phases(struct nai_buf *out, const struct nai_report *report, const struct nai_capture_course *course,
+                       bool recorded, const char *separator) {
   bool many = nai_report_table(report, "gpu_active")->rows > 1; /* each of them is active for less */
-  nai_capture_course_of(&course, report);
-  if (!course.total)
-    return;
-  nai_fmt_duration(out, (double)course.total);
   for (int phase = 0; phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
-    if (!course.ns[phase])
+    if (!course->ns[phase] || nai_capture_phase_is_recorded(phase) != recorded)
       continue;
     nai_buf_puts(out, separator);
-    nai_fmt_duration(out, (double)course.ns[phase]);
+    nai_fmt_duration(out, (double)course->ns[phase]);
     nai_buf_printf(out, " %s%s", nai_capture_phase_label(phase), many && phase == NAI_CAPTURE_GPU ? " on any GPU" : "");
     nai_capture_course_parts(out, report, (enum nai_capture_phase)phase);
     separator = ", ";
   }
 }
 
+void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report) {
+  struct nai_capture_course course;
+  nai_capture_course_of(&course, report);
+  if (!course.recorded)
+    return;
+  nai_fmt_duration(out, (double)course.recorded);
+  put_phases(out, report, &course, true, ": ");
+  put_phases(out, report, &course, false, "; besides ");
+}
+
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report) {
   enum { WIDTH = 60 };
   static const char *const blocks[] = {
-      [NAI_CAPTURE_NOT_RECORDED] = "\u00b7", [NAI_CAPTURE_BEFORE] = "\u2591",  [NAI_CAPTURE_SET_UP] = "\u2592",
-      [NAI_CAPTURE_GPU] = "\u2588",          [NAI_CAPTURE_BETWEEN] = "\u2591", [NAI_CAPTURE_CALLS] = "\u2592",
-      [NAI_CAPTURE_AFTER] = "\u2591",        [NAI_CAPTURE_HOST] = "\u2591",    [NAI_CAPTURE_EXITED] = "\u00b7"};
+      [NAI_CAPTURE_BEFORE] = "\u2591",  [NAI_CAPTURE_SET_UP] = "\u2592", [NAI_CAPTURE_GPU] = "\u2588",
+      [NAI_CAPTURE_BETWEEN] = "\u2591", [NAI_CAPTURE_CALLS] = "\u2592",  [NAI_CAPTURE_AFTER] = "\u2591",
+      [NAI_CAPTURE_HOST] = "\u2591"};
   struct nai_capture_course course;
   nai_capture_course_of(&course, report);
   double until = 0;
   int drawn = 0;
-  for (int phase = 0; course.total && phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+  for (int phase = 0; course.recorded && phase < NAI_CAPTURE_PHASE_COUNT; phase++) {
+    if (!nai_capture_phase_is_recorded(phase))
+      continue;
     until += (double)course.ns[phase];
-    for (; drawn + 0.5 < WIDTH * until / (double)course.total; drawn++)
+    for (; drawn + 0.5 < WIDTH * until / (double)course.recorded; drawn++)
       nai_buf_puts(out, blocks[phase]);
   }
 }

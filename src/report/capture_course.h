@@ -19,8 +19,8 @@ const char *nai_capture_course_main(const struct nai_report *report, const struc
                                     enum nai_capture_phase phase);
 /* " (646.9 ms profiler)": parts of a phase that are at least 1 % of the capture; "" for none. */
 void nai_capture_course_parts(struct nai_buf *out, const struct nai_report *report, enum nai_capture_phase phase);
-/* "1.45 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms set-up (303.9 ms first use), ...": all phases, which add
- * up; parts of at least 1 % of the capture. */
+/* "1.16 s: 832.0 ms before CUDA (646.9 ms profiler), 308.0 ms setup (303.9 ms first use), ...; besides 287.6 ms
+ * after the program": what is recorded adds up; parts of at least 1 % of it. */
 void nai_capture_course_line(struct nai_buf *out, const struct nai_report *report);
 /* The same as one line of block characters, a kind per phase; "" without a capture. */
 void nai_capture_course_bar(struct nai_buf *out, const struct nai_report *report);

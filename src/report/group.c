@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "tables/gpu_active.h"
+#include "tables/idle_causes.h"
 #include "tables/kernels.h"
 #include "tables/losses.h"
 
@@ -45,6 +46,8 @@ static int gather(struct groups *groups, const struct nai_table *table, const st
   NAI_TRY(NAI_NEW(groups->list, arena, (size_t)top, err));
   for (int64_t row = 0; row < table->rows; row++) {
     if (g->only && strcmp(nai_get_str(table, row, g->only_column), g->only) != 0)
+      continue;
+    if (g->table == &nai_idle_causes_schema && !nai_get_i64(table, row, g->total)) /* of pauses only */
       continue;
     uint32_t at = group_of(groups, table, row, g);
     if (at == NAI_NO_STRING)

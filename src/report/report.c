@@ -44,9 +44,12 @@ void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
     nai_buf_printf(out, " (%s)", name);
   nai_buf_puts(out, ", ");
   put_number_of(out, count_cell(run, RUN_INFO_process_count), "process", "processes");
-  nai_buf_puts(out, ", window ");
-  nai_fmt_duration(out, (double)count_cell(run, RUN_INFO_window_ns));
-  if (count_cell(run, RUN_INFO_gpu_count)) {
+  bool gpu = count_cell(run, RUN_INFO_gpu_count) > 0;
+  if (count_cell(run, RUN_INFO_window_ns)) {
+    nai_buf_puts(out, gpu ? ", window " : ", events over ");
+    nai_fmt_duration(out, (double)count_cell(run, RUN_INFO_window_ns));
+  }
+  if (gpu) {
     nai_buf_puts(out, ", ");
     put_number_of(out, count_cell(run, RUN_INFO_kernel_count), "kernel", "kernels");
   }

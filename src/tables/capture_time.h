@@ -7,7 +7,7 @@
 #define NAI_CAPTURE_PHASES(X)                            \
   X(NOT_RECORDED, "not_recorded", "not recorded")        \
   X(BEFORE, "before_cuda", "before CUDA")                \
-  X(SET_UP, "set_up", "set-up")                          \
+  X(SET_UP, "set_up", "setup")                           \
   X(GPU, "gpu", "active")                                \
   X(BETWEEN, "between", "pauses")                        \
   X(CALLS, "cuda_calls", "from first to last CUDA call") \

@@ -705,6 +705,10 @@ class AdviceFitsTheProgram(unittest.TestCase):
 
 
 class WordsOfTheReport(unittest.TestCase):
+    def test_what_is_not_there_has_no_line(self):
+        for said in each(generated("empty"), generated("pause"), generated("host-bound"), real("solver_nvtx_osrt_sched")):
+            self.assertNotRegex(said.markdown, r"window 0.ns|\| 0 \| 0.ns \| 0\.0.% \|", said.out)
+
     def test_causes_have_their_names_not_their_codes(self):
         codes = "host_code|queue_drained|launch_latency|in_launch_call|blocking_call|module_load|cuda_call|page_migration|host_function"
         for said in each(generated("hostile-values"), real("jetson_orin"), real("solver_nvtx_osrt_sched")):

@@ -1,6 +1,7 @@
 """Active spans, capture health, workload and losses against what was measured by hand on real exports (SQL over the exports,
 not this program), and exact sums on every scenario of the generator."""
 import contextlib
+import re
 import sqlite3
 import unittest
 
@@ -274,6 +275,12 @@ class CaptureTime(unittest.TestCase):
             checks = sum(support.ns_of_ms(s["duration_ms"]) for s in read_csv(out, "active_spans") if s["kind"] == "check")
             self.assertEqual(phases["between"], support.ns_of_ms(gpus[0]["pause_ms"]) + checks)
         verdict = support.Report(out).json["verdict"]["text"]
+        line = next((line for line in (out / "report.md").read_text().splitlines() if re.match(r"[\d.]+.(ns|us|ms|s): |\d+ min", line)), "")
+        told = re.findall(r"([\d.]+).(ns|us|ms|s) (?:before CUDA|setup|active|pauses|from first|afterwards|host without)", line)
+        scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+        if line and " min" not in line:  # what is recorded adds up to what the line begins with
+            whole, unit = re.match(r"([\d.]+).(\w+): ", line).groups()
+            self.assertAlmostEqual(sum(float(n) * scale[u] for n, u in told), float(whole) * scale[unit], delta=0.02 * float(whole) * scale[unit], msg=line)
         self.assertLessEqual(len(verdict.split()), 45, verdict)
         self.assertNotIn("No steady state", verdict)
 
