@@ -162,6 +162,11 @@ def in_host_functions(e):
     return out
 
 
+def in_mpi(e):
+    calls = [span for table in e.tables if table.startswith("MPI_") and table.endswith("_EVENTS") for span in e.rows(table, "end NOT NULL")]
+    return e.both(e.gaps, calls)
+
+
 def beyond_the_median(kernel):
     """What calls of a kernel take longer than the median of them."""
     def loss(e):
@@ -404,6 +409,7 @@ PAIRS = [
     ("idle-page-migration", read_back, before_migrations, 1.05),
     ("idle-profiler", "profiler-flush", flushes, 1.05),
     ("launch-bound", "inference", behind_the_launch, 1.05),
+    ("mpi-exposed", "mpi", in_mpi, 1.05),
     ("old-attention-kernel", "bimodal", half_of("flash_fwd"), 1.05),
     ("overlap-costs-compute", "collectives", slower_beside_collectives, 1.05),
     ("overlappable-copies", "copy-lag", exposed_copies, 1.05),
@@ -442,6 +448,7 @@ UNTESTED = {
     "idle-blocking-call": "what idle-wait-per-launch and idle-queue-drained leave of a cause; idle causes add up to the idle time (test_sums)",
     "idle-unknown": "no record tells what to cut out; idle causes add up to the idle time (test_sums)",
     "low-busbw": "a part of exposed-communication: that of large messages (unit default_rules)",
+    "mpi-barriers": "a part of mpi-exposed: that of one function (test_truth)",
     "nccl-init-in-window": "what other idle findings count, named by its call (unit communication)",
     "round-trips": "the part of exposed copies that comes back unchanged (unit active_spans)",
     "serial-comm-stream": "a part of exposed-communication: waiting for another communicator (unit communication)",
