@@ -64,6 +64,7 @@
   X(step_categories)     \
   X(comm_ops)            \
   X(comm_streams)        \
+  X(comm_sizes)          \
   X(comm_instances)      \
   X(comm_peers)          \
   X(comm_ranks)          \

@@ -4,6 +4,7 @@
 #define MPI_CALLS_COLUMNS(C, T)                                                                                    \
   C(T, pid, PID, "process", .key = true, .order = 4)                                                               \
   C(T, rank, ID32, "its MPI rank; NULL unknown")                                                                   \
+  C(T, device_id, DEVICE, "its GPU; NULL without one, or with several")                                            \
   C(T, class, LABEL,                                                                                               \
     "setup, wait, p2p, post (nonblocking or persistent), collective, icollective, sync, rma, file, pack or other", \
     .key = true, .order = 5)                                                                                       \
@@ -15,6 +16,7 @@
   C(T, exposed_ns, NS_MS,                                                                                          \
     "active time in which such a call runs and no GPU of the process does anything; NULL without a GPU",           \
     .better = NAI_BETTER_LOWER, .order = -1)                                                                       \
+  C(T, exposed_pct, PCT, "that, of the active time of the process's GPUs", .better = NAI_BETTER_LOWER)             \
   C(T, p50_duration_ns, AVERAGE, "median duration")                                                                \
   C(T, max_duration_ns, LENGTH, "longest duration")                                                                \
   C(T, sent_bytes, BYTES, "message sizes, of collectives what is sent; NULL where no call tells", .sum = true)     \

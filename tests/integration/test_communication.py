@@ -94,6 +94,20 @@ class Generated(unittest.TestCase):
         self.assertEqual((capture["sized_count"], capture["refused_count"], capture["group_count"], capture["command"]),
                          ("72", "4", "24", ""))
 
+    def test_messages_by_size(self):
+        """Each operation has one size, in the bin that the plan's bytes per message fall into."""
+        path = trace("collectives")
+        planned = {(e["gpu"], e["op"], e["count"], e["bytes"], e["total_ns"], e["wait_ns"]) for e in truth(path)["collectives"]}
+        found = rows(path, "comm_sizes")
+        self.assertEqual({(int(r["device_id"]), r["op"], int(r["kernel_count"]), int(r["total_bytes"]), support.ns_of_ms(r["total_time_ms"]),
+                           support.ns_of_ms(r["wait_ms"])) for r in found}, planned)
+        for r in found:
+            self.assertTrue(int(r["from_bytes"]) <= int(r["total_bytes"]) / int(r["kernel_count"]) < int(r["below_bytes"]) == 2 * int(r["from_bytes"]))
+        by_gpu = {int(r["device_id"]): (int(r["kernel_count"]), r["communicator"], r["rank_count"]) for r in rows(path, "communicators")}
+        self.assertEqual(by_gpu, {gpu: (36, "0xabcdef0123456789", "2") for gpu in (0, 1)})
+        for table in ("comm_sizes", "communicators"):
+            self.assertEqual(rows(trace("training"), table), [])
+
     def test_a_message_to_oneself_is_not_on_the_link(self):
         """Two messages of 16 MiB each way in 256 us, one of them to the own rank: 65.5 GB/s, not 131."""
         found = {(r["calls"], r["message_bytes"], r["sent_bytes"], r["received_bytes"], r["self_bytes"], r["busbw"])

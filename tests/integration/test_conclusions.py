@@ -709,6 +709,20 @@ class WordsOfTheReport(unittest.TestCase):
         for said in each(generated("empty"), generated("pause"), generated("host-bound"), real("solver_nvtx_osrt_sched")):
             self.assertNotRegex(said.markdown, r"window 0.ns|\| 0 \| 0.ns \| 0\.0.% \|", said.out)
 
+    def test_what_one_side_cannot_tell_is_not_said(self):
+        """A rank does not know who is late, nor what carried its messages; a stream not how long a function itself took."""
+        for scenario, function in (("mpi", "MPI_Allreduce"), ("mpi-ranks", "MPI_Barrier")):
+            said = generated(scenario)
+            self.assertIn(f"in {function}, 20 calls", said.markdown)
+            self.assertNotRegex(said.markdown, "(?i)slow network|network is|late rank|straggl|host buffer")
+        said = generated("host-functions")
+        self.assertIn("save_checkpoint", said.markdown)
+        self.assertNotRegex(said.markdown, "(?i)slow (host )?function|function is slow")
+
+    def test_what_a_trace_lacks_has_no_heading(self):
+        for said in each(generated("training"), real("jetson_orin")):
+            self.assertNotRegex(said.markdown, "<summary>(MPI|Host functions)")
+
     def test_causes_have_their_names_not_their_codes(self):
         codes = "host_code|queue_drained|launch_latency|in_launch_call|blocking_call|module_load|cuda_call|page_migration|host_function"
         for said in each(generated("hostile-values"), real("jetson_orin"), real("solver_nvtx_osrt_sched")):

@@ -175,6 +175,11 @@ def in_host_functions(e):
     return out
 
 
+def in_mpi(e):
+    calls = [span for table in e.tables if table.startswith("MPI_") and table.endswith("_EVENTS") for span in e.rows(table, "end NOT NULL")]
+    return e.both(e.gaps, calls)
+
+
 def beyond_the_median(kernel):
     """What calls of a kernel take longer than the median of them."""
     def loss(e):
@@ -442,6 +447,7 @@ PAIRS = [
     ("idle-page-migration", read_back, before_migrations, 1.05),
     ("idle-profiler", "profiler-flush", flushes, 1.05),
     ("launch-bound", "inference", behind_the_launch, 1.05),
+    ("mpi-exposed", "mpi", in_mpi, 1.05),
     ("old-attention-kernel", "bimodal", half_of("flash_fwd"), 1.05),
     ("overlap-costs-compute", "collectives", slower_beside_collectives, 1.05),
     ("overlappable-copies", "copy-lag", exposed_copies, 1.05),
@@ -488,6 +494,7 @@ UNTESTED = {
     "idle-blocking-call": "what idle-wait-per-launch and idle-queue-drained leave of a cause; idle causes add up to the idle time (test_sums)",
     "idle-unknown": "no record tells what to cut out; idle causes add up to the idle time (test_sums)",
     "low-busbw": "a part of exposed-communication: that of large messages (unit default_rules)",
+    "mpi-barriers": "a part of mpi-exposed: that of one function (test_truth)",
     "serial-comm-stream": "a part of exposed-communication: waiting for another communicator (unit communication)",
     "serving-decode-without-graphs": "it compares with steps of other programs that launch a graph (test_serving)",
     "serving-prefill-delays-decode": "a delay of requests: cutting it out would move the prompts, not the GPU's time (test_serving)",

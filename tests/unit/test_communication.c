@@ -397,6 +397,58 @@ TEST(test_communicators_on_one_stream) {
   fixture_free(&w.f);
 }
 
+static void reduce(struct world *w, int comm, int64_t bytes, int64_t start, int64_t ns) {
+  char json[120];
+  snprintf(json, sizeof json, "{\"NCCL communicator ID\": %d, \"Message size [bytes]\": %lld}", comm, (long long)bytes);
+  range(w, 0, start - 20, start - 1, "ncclAllReduce", json);
+  run_kernel(w, 0, all_reduce, 20, start, start + ns);
+}
+
+static int64_t row_of_size(const struct nai_table *t, const char *communicator, int64_t from_bytes) {
+  for (int64_t row = 0; row < t->rows; row++)
+    if (strcmp(cell_text(t, row, "communicator"), communicator) == 0 && cell_int(t, row, "from_bytes") == from_bytes)
+      return row;
+  fail_msg("no messages of %lld bytes", (long long)from_bytes);
+  return -1;
+}
+
+/* A message that takes hardly longer than a small one of its communicator tells no rate. */
+TEST(test_sizes_of_messages) {
+  enum { KIB = 1 << 10, MIB = 1 << 20, US = 1000 };
+  struct world w;
+  begin(&w, 1);
+  range(&w, 0, 1000, 2000, "ncclCommInitRank", "{\"NCCL communicator ID\": 10, \"No. of ranks\": 2, \"Rank\": 0}");
+  range(&w, 0, 3000, 4000, "ncclCommShrink", "{\"NCCL communicator ID\": 11, \"No. of ranks\": 2, \"Rank\": 0}");
+  for (int64_t k = 0, t = 1000 * US; k < 3; k++, t += 9000 * US) {
+    reduce(&w, 10, KIB, t, 10 * US);
+    reduce(&w, 10, MIB, t + 1000 * US, 25 * US);
+    reduce(&w, 10, 64 * MIB, t + 2000 * US, (1000 + k) * US);
+    reduce(&w, 11, MIB, t + 5000 * US, 25 * US);
+  }
+  fixture_build(&w.f);
+  struct nai_table *t = fixture_analyze(&w.f, "comm_sizes", 1);
+  assert_int_equal(t->rows, 4);
+  int64_t row = row_of_size(t, "0x000000000000000a", KIB);
+  assert_int_equal(cell_int(t, row, "latency_bound"), 1);
+  assert_int_equal(cell_int(t, row, "kernel_count"), 3);
+  row = row_of_size(t, "0x000000000000000a", MIB);
+  assert_int_equal(cell_int(t, row, "latency_bound"), 1);
+  assert_true(isnan(cell_real(t, row, "p50_busbw")));
+  row = row_of_size(t, "0x000000000000000a", 64 * MIB);
+  assert_int_equal(cell_int(t, row, "total_bytes"), 3 * 64 * MIB);
+  assert_true(fabs(cell_real(t, row, "p50_busbw") - 64 * MIB / 1001e3) < 1e-3);
+  row = row_of_size(t, "0x000000000000000b", MIB);
+  assert_int_equal(cell_int(t, row, "latency_bound"), 0);
+  assert_true(fabs(cell_real(t, row, "p50_busbw") - MIB / 25e3) < 1e-3);
+  assert_int_equal(cell_int(t, row, "matched_count"), 0);
+  nai_table_free(t);
+  t = fixture_analyze(&w.f, "comm_sizes", 0);
+  assert_int_equal(t->rows, 2);
+  assert_string_equal(cell_text(t, 0, "ops"), "AllReduce 9");
+  nai_table_free(t);
+  fixture_free(&w.f);
+}
+
 /* Kernels of one group: alike collectives are shared, others cannot be told apart. */
 TEST(test_kernels_that_share_a_group) {
   static const char small[] = "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 400}",

@@ -35,6 +35,8 @@ static const struct call_name known[] = {
     {"ncclCommInitRankConfig", NULL, NAI_COMM_INIT},
     {"ncclCommInitRankScalable", NULL, NAI_COMM_INIT},
     {"ncclCommSplit", NULL, NAI_COMM_INIT},
+    {"ncclCommShrink", NULL, NAI_COMM_INIT},
+    {"ncclCommGrow", NULL, NAI_COMM_INIT},
 };
 
 static const struct call_name *find_name(const char *name) {

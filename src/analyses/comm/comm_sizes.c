@@ -1,0 +1,217 @@
+/* What does each communicator do, and how long do its messages take by their size? Tables communicators, comm_sizes. */
+#include "analyses/analysis.h"
+#include "base/buf.h"
+#include "base/sort.h"
+#include "model/comm/comm.h"
+#include "table/stats.h"
+#include "tables/comm_sizes.h"
+#include "tables/communicators.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_BYTES = 256 << 10, LATENCIES = 3, MAX_OPS = 16 };
+
+/* Rows are made of neighbors among items in some order. */
+struct rows {
+  const struct nai_node_io *io;
+  const struct nai_model *m;
+  uint32_t *items, count;
+  int64_t *room;
+};
+
+static const struct nai_comm_item *item_at(const struct rows *r, uint32_t i) { return &r->m->comm->items[r->items[i]]; }
+
+static int32_t process_of(const struct nai_model *m, const struct nai_comm_item *item) {
+  return m->comm->streams[item->stream].process;
+}
+
+/* 0 for nothing, else 1 + the exponent of the power of two that the size is not below. */
+static int bin_of(const struct nai_comm_item *item) {
+  int64_t bytes = nai_comm_bytes(item);
+  return bytes > 0 ? 64 - __builtin_clzll((uint64_t)bytes) : 0;
+}
+
+static int64_t transfer_of(const struct nai_comm_item *item) {
+  return item->set != NAI_NO_ROW ? item->transfer : item->end - item->start;
+}
+
+static int64_t add_nullable(int64_t sum, int64_t value) { return (sum == NAI_NULL_I64 ? 0 : sum) + value; }
+
+/* --- communicators -------------------------------------------------------------------------------- */
+
+static int by_communicator(const void *pa, const void *pb, void *ctx) {
+  const struct nai_model *m = ctx;
+  const struct nai_comm_item *a = &m->comm->items[*(const uint32_t *)pa], *b = &m->comm->items[*(const uint32_t *)pb];
+  int order = NAI_COMPARE({a->gpu, b->gpu}, {process_of(m, a), process_of(m, b)}, {a->comm, b->comm});
+  order = order ? order : strcmp(nai_comm_op(a), nai_comm_op(b));
+  return order ? order : NAI_COMPARE({a->stream, b->stream}, {*(const uint32_t *)pa, *(const uint32_t *)pb});
+}
+
+static bool same_communicator(const struct rows *r, uint32_t i, uint32_t j) {
+  const struct nai_comm_item *a = item_at(r, i), *b = item_at(r, j);
+  return a->gpu == b->gpu && process_of(r->m, a) == process_of(r->m, b) && a->comm == b->comm;
+}
+
+struct op_count {
+  const char *op;
+  int64_t count;
+};
+
+static int by_count(const void *pa, const void *pb) {
+  const struct op_count *a = pa, *b = pb;
+  int order = NAI_COMPARE({b->count, a->count});
+  return order ? order : strcmp(a->op, b->op);
+}
+
+/* "AllReduce 12, SendRecv 3"; items of one operation are neighbors. */
+static void say_ops(struct nai_buf *out, const struct rows *r, uint32_t first, uint32_t end) {
+  struct op_count ops[MAX_OPS];
+  uint32_t n = 0;
+  for (uint32_t i = first; i < end; i++) {
+    const char *op = nai_comm_op(item_at(r, i));
+    if (!n || strcmp(ops[n - 1].op, op) != 0) {
+      if (n == MAX_OPS)
+        break;
+      ops[n++] = (struct op_count){op, 0};
+    }
+    ops[n - 1].count++;
+  }
+  qsort(ops, n, sizeof *ops, by_count);
+  for (uint32_t i = 0; i < n; i++)
+    nai_buf_printf(out, "%s%s %" PRId64, i ? ", " : "", ops[i].op, ops[i].count);
+}
+
+static int put_communicator(const struct rows *r, uint32_t first, uint32_t end, struct nai_err *err) {
+  const struct nai_comm_item *item = item_at(r, first);
+  NAI_SCOPED(nai_buf) ops = {0};
+  NAI_SCOPED(nai_keyset) streams = {0};
+  char id[NAI_COMM_ID_MAX];
+  say_ops(&ops, r, first, end);
+  struct COMMUNICATORS_row row =
+      NAI_ROW(COMMUNICATORS, .device_id = nai_model_device(r->m, item->gpu),
+              .pid = nai_model_pid(r->m, process_of(r->m, item)), .communicator = nai_comm_id(id, item->comm),
+              .rank_count = item->ranks > 0 ? item->ranks : NAI_NULL_I64, .ops = nai_buf_str(&ops),
+              .kernel_count = end - first, .total_time_ns = 0, .exposed_ns = 0);
+  for (uint32_t i = first; i < end; i++) {
+    bool added;
+    item = item_at(r, i);
+    nai_keyset_add(&streams, item->stream, &added);
+    row.total_time_ns += item->end - item->start;
+    row.exposed_ns += item->charged;
+    if (nai_comm_bytes(item) >= 0)
+      row.total_bytes = add_nullable(row.total_bytes, nai_comm_bytes(item));
+    if (item->set != NAI_NO_ROW)
+      row.wait_ns = add_nullable(row.wait_ns, item->wait);
+  }
+  if (streams.oom || ops.oom)
+    return nai_err_nomem(err);
+  row.stream_count = streams.count;
+  COMMUNICATORS_add(r->io->out[0], &row);
+  return NAI_OK;
+}
+
+static int put_communicators(struct rows *r, struct nai_err *err) {
+  for (uint32_t i = 0; i < r->m->comm->count; i++)
+    if (r->m->comm->items[i].known_comm)
+      r->items[r->count++] = i;
+  qsort_r(r->items, r->count, sizeof *r->items, by_communicator, (void *)r->m);
+  for (uint32_t i = 0, j; i < r->count; i = j) {
+    for (j = i + 1; j < r->count && same_communicator(r, i, j); j++)
+      ;
+    NAI_TRY(put_communicator(r, i, j, err));
+  }
+  return NAI_OK;
+}
+
+/* --- sizes ---------------------------------------------------------------------------------------- */
+
+static int compare_kinds(const struct nai_comm_item *a, const struct nai_comm_item *b) {
+  int order = NAI_COMPARE({a->gpu, b->gpu}, {a->known_comm, b->known_comm},
+                          {a->known_comm ? a->comm : 0, b->known_comm ? b->comm : 0});
+  return order ? order : strcmp(nai_comm_op(a), nai_comm_op(b));
+}
+
+static int by_size(const void *pa, const void *pb, void *ctx) {
+  const struct nai_model *m = ctx;
+  const struct nai_comm_item *a = &m->comm->items[*(const uint32_t *)pa], *b = &m->comm->items[*(const uint32_t *)pb];
+  int order = compare_kinds(a, b);
+  return order ? order : NAI_COMPARE({bin_of(a), bin_of(b)}, {*(const uint32_t *)pa, *(const uint32_t *)pb});
+}
+
+/* Bus rates in bytes per second, so that integers do. */
+static void put_rates(struct COMM_SIZES_row *row, const struct rows *r, uint32_t first, uint32_t end) {
+  uint32_t n = 0;
+  for (uint32_t i = first; i < end; i++) {
+    double rate = nai_comm_rates_of(item_at(r, i)).bus;
+    if (rate > 0 && rate < 1e6)
+      r->room[n++] = (int64_t)(rate * 1e9);
+  }
+  if (!n)
+    return;
+  struct nai_stats stats = nai_stats_of(r->room, n);
+  row->p50_busbw = stats.p50 / 1e9;
+  row->p90_busbw = stats.p90 / 1e9;
+}
+
+/* Items of one size. *floor: the median transfer of small messages so far of the same kind, 0 for none. */
+static void put_size(const struct rows *r, uint32_t first, uint32_t end, double *floor) {
+  const struct nai_comm_item *item = item_at(r, first);
+  int bin = bin_of(item);
+  char id[NAI_COMM_ID_MAX];
+  struct COMM_SIZES_row row =
+      NAI_ROW(COMM_SIZES, .device_id = nai_model_device(r->m, item->gpu),
+              .communicator = item->known_comm ? nai_comm_id(id, item->comm) : NULL, .op = nai_comm_op(item),
+              .from_bytes = bin ? INT64_C(1) << (bin - 1) : 0, .below_bytes = INT64_C(1) << bin,
+              .kernel_count = end - first, .matched_count = 0, .total_bytes = 0, .total_time_ns = 0, .exposed_ns = 0);
+  for (uint32_t i = first; i < end; i++) {
+    item = item_at(r, i);
+    r->room[i - first] = transfer_of(item);
+    row.matched_count += item->set != NAI_NO_ROW;
+    row.total_bytes += nai_comm_bytes(item);
+    row.total_time_ns += item->end - item->start;
+    row.exposed_ns += item->charged;
+    if (item->set != NAI_NO_ROW)
+      row.wait_ns = add_nullable(row.wait_ns, item->wait);
+  }
+  row.p50_transfer_ns = nai_stats_of(r->room, end - first).p50;
+  bool small = row.below_bytes <= SMALL_BYTES;
+  row.latency_bound = small || row.p50_transfer_ns < LATENCIES * *floor;
+  *floor = small ? row.p50_transfer_ns : *floor;
+  if (!row.latency_bound)
+    put_rates(&row, r, first, end);
+  COMM_SIZES_add(r->io->out[1], &row);
+}
+
+static void put_sizes(struct rows *r) {
+  double floor = 0;
+  r->count = 0;
+  for (uint32_t i = 0; i < r->m->comm->count; i++)
+    if (nai_comm_bytes(&r->m->comm->items[i]) >= 0)
+      r->items[r->count++] = i;
+  qsort_r(r->items, r->count, sizeof *r->items, by_size, (void *)r->m);
+  for (uint32_t i = 0, j; i < r->count; i = j) {
+    for (j = i + 1; j < r->count && compare_kinds(item_at(r, i), item_at(r, j)) == 0 &&
+                    bin_of(item_at(r, i)) == bin_of(item_at(r, j));
+         j++)
+      ;
+    if (!i || compare_kinds(item_at(r, i - 1), item_at(r, i)) != 0)
+      floor = 0;
+    put_size(r, i, j, &floor);
+  }
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct rows r = {.io = io, .m = io->model};
+  if (!io->model->comm->count)
+    return NAI_OK;
+  NAI_TRY(NAI_NEW(r.items, io->arena, io->model->comm->count, err));
+  NAI_TRY(NAI_NEW(r.room, io->arena, io->model->comm->count, err));
+  NAI_TRY(put_communicators(&r, err));
+  put_sizes(&r);
+  return NAI_OK;
+}
+
+NAI_ANALYSIS(comm_sizes, .outputs = NAI_SCHEMAS(&nai_communicators_schema, &nai_comm_sizes_schema),
+             .parts = NAI_PART(COMM), .tables = NAI_IN(KERNELS) | NAI_IN(GPUS) | NAI_IN(PROCESSES), .run = run)

@@ -1,0 +1,27 @@
+#pragma once
+#include "tables/declare.h"
+
+#define COMM_SIZES_COLUMNS(C, T)                                                                                 \
+  C(T, device_id, DEVICE, "GPU", .key = true, .order = 2)                                                        \
+  C(T, communicator, LABEL, "its id, hexadecimal; NULL unknown", .key = true, .order = 3)                        \
+  C(T, op, NAME, "the collective", .key = true, .order = 4)                                                      \
+  C(T, from_bytes, BYTES, "messages of this size or more: a power of two, or 0", .key = true, .order = 5)        \
+  C(T, below_bytes, BYTES, "and below that")                                                                     \
+  C(T, kernel_count, COUNT, "kernels", .sum = true)                                                              \
+  C(T, matched_count, COUNT, "of them matched with other GPUs; times and rates of others hold waiting, too",     \
+    .sum = true)                                                                                                 \
+  C(T, total_bytes, BYTES, "message sizes as NCCL counts them", .sum = true)                                     \
+  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                         \
+  C(T, p50_transfer_ns, AVERAGE, "median transfer, of kernels not matched duration", .better = NAI_BETTER_LOWER) \
+  C(T, latency_bound, ID32,                                                                                      \
+    "1: below 256 KiB, or less than three times as long as such messages of the same communicator: a rate says " \
+    "nothing")                                                                                                   \
+  C(T, p50_busbw, GB_PER_S, "median bus rate as nccl-tests defines it; NULL where bound by latency",             \
+    .better = NAI_BETTER_HIGHER)                                                                                 \
+  C(T, p90_busbw, GB_PER_S, "90th percentile of it", .better = NAI_BETTER_HIGHER)                                \
+  C(T, wait_ns, TIME, "of matched kernels: waiting for the last GPU", .better = NAI_BETTER_LOWER, .sum = true)   \
+  C(T, exposed_ns, TIME, "share of the GPU's exposed communication", .better = NAI_BETTER_LOWER, .sum = true,    \
+    .order = -1)
+NAI_TABLE(COMM_SIZES, comm_sizes, "Collectives by message size",
+          "Communication of one kind with messages of similar size, in one communicator on one GPU",
+          "kernels whose message size is not known; algorithm and protocol")
