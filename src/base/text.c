@@ -100,12 +100,18 @@ size_t nai_text_prefix(const char *text, size_t len, size_t max) {
   return max;
 }
 
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 void nai_text_fold_digits(struct nai_buf *out, const char *text) {
-  for (bool digits = false; *text; text++) {
-    bool digit = *text >= '0' && *text <= '9';
-    if (!digit || !digits)
-      nai_buf_putc(out, digit ? '#' : *text);
-    digits = digit;
+  while (*text) {
+    size_t digits = strspn(text, "0123456789");
+    char after = text[digits];
+    bool dimensions = digits && (after == 'd' || after == 'D') && !is_letter(text[digits + 1]);
+    if (digits && !dimensions)
+      nai_buf_putc(out, '#');
+    else
+      nai_buf_put(out, text, digits ? digits : 1);
+    text += digits ? digits : 1;
   }
 }
 

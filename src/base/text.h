@@ -28,7 +28,8 @@ size_t nai_text_chars(const char *text, size_t len); /* code points of clean tex
 /* Appends a line of clean text and a line feed, in as many lines of `width` columns (0: any) as that needs: words stay
  * whole, a number stays with its unit, and all lines but the first begin with `indent` blanks. */
 void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width);
-/* Appends `text` with every run of digits as '#': "blocks.3" and "blocks.22" are both "blocks.#". */
+/* Appends `text` with every run of digits as '#': "blocks.3" and "blocks.22" are both "blocks.#".
+ * What counts dimensions is a part of the word: "conv2d", "AllToAll4D". */
 void nai_text_fold_digits(struct nai_buf *out, const char *text);
 /* Damerau-Levenshtein distance for "did you mean" suggestions; at most 64 characters are compared. */
 int nai_text_distance(const char *a, const char *b);

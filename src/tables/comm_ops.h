@@ -49,8 +49,8 @@
   C(T, longest_start_ns, START, "start of the longest execution")                                                    \
   C(T, longest_end_ns, END, "end of the longest execution")                                                          \
   C(T, issued_in, RANGE_NAME,                                                                                        \
-    "the program's NVTX range that issued most of active_exposed_ns, of several names digits as #: of those around " \
-    "a launch the innermost that no library makes (nccl, c10d::, record_param_comms, aten::, ProcessGroup)")         \
+    "the program's NVTX range that issued most of active_exposed_ns, digits as #: of those around a launch the "     \
+    "innermost that no library makes (nccl, c10d::, record_param_comms, aten::, ProcessGroup)")                      \
   C(T, issued_in_ns, TIME, "its part of active_exposed_ns", .better = NAI_BETTER_LOWER)
 NAI_TABLE(COMM_OPS, comm_ops, "Collectives", "Communication of one kind on one GPU",
           "which algorithm and protocol ran; whether long kernels that are not matched waited or were slow")

@@ -172,8 +172,8 @@ TEST(test_names) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_int_equal(nai_step_word_of(cases[i].name), cases[i].word);
   struct nai_buf text = {0};
-  nai_text_fold_digits(&text, "step 12/300 (gpu0)");
-  assert_string_equal(nai_buf_str(&text), "step #/# (gpu#)");
+  nai_text_fold_digits(&text, "step 12/300 (gpu0) 12down conv2d c10d::f AllToAll4D 3D");
+  assert_string_equal(nai_buf_str(&text), "step #/# (gpu#) #down conv2d c10d::f AllToAll4D 3D");
   nai_buf_free(&text);
 }
 

@@ -1,9 +1,9 @@
 /* What does each GPU communicate, of which kind, how large and how fast? Table comm_ops. */
 #include "analyses/analysis.h"
 #include "model/comm/comm.h"
-#include "model/nvtx/nvtx_place.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 #include "tables/comm_ops.h"
 #include "tables/gpus.h"
 #include "tables/kernel_configs.h"
@@ -194,7 +194,7 @@ static int fold_places(struct nai_strings *places, const struct part *p, const s
     int64_t ns = p->room[i];
     uint32_t known = places->count;
     nai_buf_clear(&place);
-    nai_nvtx_put_place(&place, nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names->keys[i]));
+    nai_text_fold_digits(&place, nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names->keys[i]));
     uint32_t index = nai_strings_add(places, nai_buf_str(&place), place.len); /* i at most */
     if (index == NAI_NO_STRING || place.oom)
       return nai_err_nomem(err);
@@ -203,16 +203,10 @@ static int fold_places(struct nai_strings *places, const struct part *p, const s
   return NAI_OK;
 }
 
-static uint32_t largest(const int64_t *ns, uint32_t count) {
-  uint32_t most = 0;
-  for (uint32_t i = 1; i < count; i++)
-    most = ns[i] > ns[most] ? i : most;
-  return most;
-}
-
 static int put_range(struct COMM_OPS_row *row, struct nai_arena *arena, const struct part *p, struct nai_err *err) {
   NAI_SCOPED(nai_keyset) names = {0};
   struct nai_strings places = {.arena = arena};
+  uint32_t most = 0;
   for (uint32_t i = 0; i < p->n && !names.oom; i++) {
     uint32_t name = range_of(p->m, item_at(p, i));
     bool added;
@@ -223,16 +217,13 @@ static int put_range(struct COMM_OPS_row *row, struct nai_arena *arena, const st
   }
   if (names.oom)
     return nai_err_nomem(err);
-  uint32_t top = largest(p->room, names.count);
-  if (!names.count || p->room[top] <= 0)
-    return NAI_OK;
-  int64_t top_ns = p->room[top];
   NAI_TRY(fold_places(&places, p, &names, err));
-  uint32_t most = largest(p->room, places.count);
+  for (uint32_t i = 1; i < places.count; i++)
+    most = p->room[i] > p->room[most] ? i : most;
+  if (!places.count || p->room[most] <= 0)
+    return NAI_OK;
+  row->issued_in = nai_strings_get(&places, most);
   row->issued_in_ns = p->room[most];
-  row->issued_in = top_ns < row->issued_in_ns
-                     ? nai_strings_get(&places, most)
-                     : nai_strings_get(&p->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[top]);
   return NAI_OK;
 }
 

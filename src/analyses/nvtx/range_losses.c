@@ -1,8 +1,8 @@
 /* In which ranges of the program is a GPU's time lost? Table range_losses. */
 #include "analyses/analysis.h"
+#include "base/text.h"
 #include "model/idle/active.h"
 #include "model/idle/idle.h"
-#include "model/nvtx/nvtx_place.h"
 #include "tables/range_losses.h"
 
 /* Causes of idle time, and behind them: */
@@ -89,7 +89,7 @@ static int add_ops(struct sums *s, uint32_t gpu, struct nai_err *err) {
 static int name_of(uint32_t *name, struct sums *s, const struct nai_nvtx_node *node, struct nai_err *err) {
   if (!s->of_string[node->name]) {
     NAI_SCOPED(nai_buf) text = {0};
-    nai_nvtx_put_place(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, node->name));
+    nai_text_fold_digits(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, node->name));
     NAI_TRY(nai_buf_check(&text, err));
     uint32_t id = nai_strings_add(&s->names, nai_buf_str(&text), text.len);
     if (id == NAI_NO_STRING)

@@ -1,13 +1,7 @@
 /* Names of places in the program. */
 #include "model/nvtx/nvtx_place.h"
 
-void nai_nvtx_put_place(struct nai_buf *out, const char *name) {
-  for (; *name; name++)
-    if (*name < '0' || *name > '9')
-      nai_buf_putc(out, *name);
-    else if (name[1] < '0' || name[1] > '9')
-      nai_buf_putc(out, '#');
-}
+#include "base/text.h"
 
 void nai_nvtx_put_path(struct nai_buf *out, const struct nai_model *m, const struct nai_nvtx_node *node) {
   enum { MAX_DEPTH = 16, MAX_PATH = 400 };
@@ -18,7 +12,7 @@ void nai_nvtx_put_path(struct nai_buf *out, const struct nai_model *m, const str
     chain[depth++] = node;
   while (depth > 0) {
     nai_buf_puts(&text, text.len ? " > " : "");
-    nai_nvtx_put_place(&text, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[--depth]->name));
+    nai_text_fold_digits(&text, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, chain[--depth]->name));
   }
   size_t cut = text.len > MAX_PATH ? text.len - MAX_PATH : 0; /* the end says more; never inside of a character */
   while (cut < text.len && cut && ((unsigned char)text.data[cut] & 0xc0) == 0x80)
