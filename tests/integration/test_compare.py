@@ -520,7 +520,7 @@ class FixedLength(unittest.TestCase):
             table = "step_summary" if text.startswith("Step time") else "repeating_units"
             if not text.startswith(("Step time", "Repeating unit")):
                 continue
-            self.assertIn(f"(`{table}` of the runs)", text)
+            self.assertIn(f"(table {table} of the runs)", text.replace("\\", ""))
             medians = {row["median_ms"] for row in support.read_csv(sides[0], table)}
             self.assertTrue(any(f"{float(ms):.2f} ms" in text.splitlines()[0] or f"{1000 * float(ms):.1f} us" in text.splitlines()[0]
                                 for ms in medians), (medians, text[:200]))
@@ -531,7 +531,13 @@ class FixedLength(unittest.TestCase):
         short = edited(trace("minimal"), first)
         longer = edited(short, 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = start + 10 * ("end" - start)')
         for base, new, words in ((short, longer, "long"), (longer, short, "fast")):
-            _, text, _ = compared([base], [new])
+            _, text, out = compared([base], [new])
+            page = (out / "compare.html").read_text()
+            bars = [float(width) for width in re.findall(r'<rect x="[^"]*" width="([^"]*)"', page[page.index("From base to new"):page.index("Side by side")])]
+            shorter, longest = sorted((bars[0], bars[-1]))  # both begin at 0
+            self.assertAlmostEqual(longest / shorter, 10, delta=0.1)
+            self.assertIn(f"10.0 times as {words}.", page)
+            self.assertIn("of the active time", page)
             self.assertRegex(text, r"^As many calls of each kernel in [\d.]+ \w?s instead of [\d.]+ \w?s of active time: ")
             self.assertRegex(text.splitlines()[2], rf"^Kernel `.*`: .* a call, 10\.0 times as {words}\.$")
 

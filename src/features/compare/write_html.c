@@ -141,17 +141,16 @@ static void put_step(struct nai_view *list, const char *title, const struct axis
 static void put_waterfall(const struct nai_document *d) {
   const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
   struct COMPARED_TIME_row whole = COMPARED_TIME_at(t, 0);
-  struct axis axis = {fmin(whole.base_time_ns, whole.new_time_ns), fmax(whole.base_time_ns, whole.new_time_ns)};
+  struct axis axis = {0, fmax(whole.base_time_ns, whole.new_time_ns)};
   double at = whole.base_time_ns;
   for (int64_t i = 0; i < t->rows; i++)
     if (nai_get_i64(t, i, COMPARED_TIME_depth) == 1)
       widen(&axis, at += nai_get_f64(t, i, COMPARED_TIME_delta_ns));
-  if (!nai_comparison_is_whole(d->c) || isnan(whole.delta_ns) || !(axis.high > axis.low))
+  if (!nai_comparison_is_whole(d->c) || isnan(whole.delta_ns) || !(fabs(whole.delta_ns) > 0))
     return;
   struct nai_view *list = nai_view_put_list(nai_view_put_map(d->root, "waterfall"), "steps");
   at = whole.base_time_ns;
-  axis.low -= 0.2 * (axis.high - axis.low); /* for the whole that is shorter to have a bar */
-  put_step(list, "base", &axis, axis.low, at, "#8a8a8a", false);
+  put_step(list, "base", &axis, 0, at, "#8a8a8a", false);
   for (int64_t i = 0; i < t->rows; i++) {
     const struct COMPARED_TIME_row part = COMPARED_TIME_at(t, i);
     if (part.depth != 1)
@@ -159,7 +158,7 @@ static void put_waterfall(const struct nai_document *d) {
     put_step(list, part.title, &axis, at, at + part.delta_ns, part.delta_ns > 0 ? "#c0392b" : "#2b7bb9", true);
     at += part.delta_ns;
   }
-  put_step(list, "new", &axis, axis.low, whole.new_time_ns, "#8a8a8a", false);
+  put_step(list, "new", &axis, 0, whole.new_time_ns, "#8a8a8a", false);
 }
 
 /* --- data blocks ------------------------------------------------------------------------------ */
@@ -232,6 +231,7 @@ int nai_write_html(struct nai_buf *out, struct nai_err *unread, const struct nai
   NAI_SCOPED(nai_document) d = nai_document_new(c, 0, UINT32_MAX);
   nai_view_put_trusted(d.root, "severity", gate_severity(c));
   put_metrics(&d);
+  nai_document_beside(&d);
   put_bars(&d);
   NAI_TRY(put_reports(&d, directory, err));
   put_dots(&d);

@@ -22,7 +22,7 @@ void nai_put_amount(struct nai_buf *out, const char *unit, double value, bool si
     nai_buf_puts(out, "-");
     return;
   }
-  if (sign)
+  if (sign && fabs(value) > 0)
     nai_buf_puts(out, value < 0 ? "-" : "+");
   double size = sign ? fabs(value) : value;
   if (strcmp(unit, "ns") == 0) {

@@ -16,8 +16,8 @@ static bool is_homeless(const struct nai_store_run *run) {
 
 static bool may_adopt(const struct nai_store_run *home, const struct nai_store_run *run) {
   size_t n = name_length(run);
-  return name_length(home) == n && strncmp(home->series, run->series, n) == 0 && !is_homeless(home) &&
-         home->captures && home->utc_ns != NAI_NULL_I64;
+  return name_length(home) == n && strncmp(home->series, run->series, n) == 0 && !is_homeless(home) && home->captures &&
+         home->utc_ns != NAI_NULL_I64;
 }
 
 /* Of two runs the one that is nearer before; a night of unknown time is after all. */

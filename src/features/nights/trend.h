@@ -37,10 +37,10 @@ struct nai_trend_metric {
 };
 
 struct nai_trend_series {
-  const char *series, *environment; /* of the index */
+  const char *series, *environment;                                 /* of the index */
   uint32_t run_count, failed_count, undecided_count, ignored_count; /* undecided: by their gate */
-  uint32_t first_run;               /* row of index.runs */
-  struct nai_trend_metric *metrics; /* by name */
+  uint32_t first_run;                                               /* row of index.runs */
+  struct nai_trend_metric *metrics;                                 /* by name */
   uint32_t metric_count;
 };
 

@@ -237,6 +237,7 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   const struct nai_trend_series *s = p->series;
   struct nai_view *map = nai_view_add_map(list), *metrics = nai_view_put_list(map, "metrics"),
                   *flat = nai_view_put_list(map, "flat");
+  enum { MAX_OPEN = 5 }; /* failed nights that are not folded */
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const struct nai_trend_metric **order;
   uint32_t changes = 0, flat_count = 0;
@@ -248,6 +249,8 @@ static int put_series(struct nai_view *list, struct nai_view *worse, const struc
   nai_view_put_int(map, "failed_count", s->failed_count);
   nai_view_put_int(map, "undecided_count", s->undecided_count);
   nai_view_put_int(map, "ignored_count", s->ignored_count);
+  nai_view_put_bool(map, "any_failed", s->failed_count > 0);
+  nai_view_put_bool(map, "few_failed", s->failed_count <= MAX_OPEN);
   put_failed(map, p);
   NAI_TRY(NAI_NEW(order, &arena, s->metric_count, err));
   for (uint32_t i = 0; i < s->metric_count; i++)
