@@ -28,6 +28,7 @@
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
@@ -95,11 +96,12 @@ static bool is_of_events(const struct nai_schema *schema) {
   return false;
 }
 
-/* Tables that runs of earlier versions lack. */
+/* Tables that earlier versions removed from runs of a store, where each had a file of its own. */
 static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
-  int directory = nai_run_directory(run);
-  return (schema == &nai_repeating_units_schema && !nai_fs_exists_at(directory, "stages/repeating_units.ntab")) ||
-         (schema == &nai_serving_summary_schema && !nai_fs_exists_at(directory, "stages/serving_summary.ntab"));
+  char file[128];
+  snprintf(file, sizeof file, "stages/%.100s.ntab", schema->name);
+  return (schema == &nai_repeating_units_schema || schema == &nai_serving_summary_schema) &&
+         nai_manifest_lists(nai_run_manifest(run), file) && !nai_fs_exists_at(nai_run_directory(run), file);
 }
 
 int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,
