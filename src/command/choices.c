@@ -6,7 +6,6 @@
 #include "skills/skill.h"
 #include "rules/rules.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,21 +79,17 @@ const char *nai_cmd_page_names(size_t i, const char *before) {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-/* Tables that the stages of a run directory hold. */
-static void list_tables(struct asset_names *list, const char *run) {
-  static const char suffix[] = ".ntab";
-  char path[4096];
-  snprintf(path, sizeof path, "%s/stages", run);
-  DIR *directory = opendir(path);
-  for (struct dirent *entry; directory && (entry = readdir(directory));) {
-    size_t len = strlen(entry->d_name), room = sizeof list->names / sizeof *list->names;
-    if (len <= strlen(suffix) || strcmp(entry->d_name + len - strlen(suffix), suffix) != 0 ||
-        len - strlen(suffix) >= sizeof *list->names || entry->d_name[0] == '.' || list->count == room)
-      continue;
-    memcpy(list->names[list->count++], entry->d_name, len - strlen(suffix)); /* zeros follow */
-  }
-  if (directory)
-    closedir(directory);
+/* Tables that a run directory holds. */
+static void list_tables(struct asset_names *list, const char *path) {
+  NAI_OWNED(nai_run) *run = NULL;
+  struct nai_err ignored;
+  if (nai_run_open(&run, path, &ignored))
+    return;
+  const struct nai_manifest *m = nai_run_manifest(run);
+  for (uint32_t n = 0; n < m->node_count; n++)
+    for (uint32_t t = m->nodes[n].table; t < m->nodes[n].table_end; t++)
+      if (list->count < sizeof list->names / sizeof *list->names)
+        snprintf(list->names[list->count++], sizeof *list->names, "%s", nai_manifest_name(m, m->entries[t].name));
   qsort(list->names, list->count, sizeof *list->names, by_text);
 }
 

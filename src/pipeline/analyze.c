@@ -52,8 +52,19 @@ static int write_stamp(struct nai_state *s, struct nai_err *err) {
 
 /* --- manifests -------------------------------------------------------------------------------- */
 
-/* Puts nodes and the names of table files into the manifest in the order of the stages, or removes the files where
- * stages are not to be kept. */
+/* Lists stages/NAME.ntab, if it is there, or removes it where stages are not to be kept. */
+static void settle_file(struct nai_state *s, const char *name) {
+  char path[PATH_MAX], file[128];
+  if (!nai_run_table_path(path, sizeof path, s->run, name) || !nai_fs_exists(path))
+    return;
+  snprintf(file, sizeof file, "stages/%.100s.ntab", name);
+  if (s->options->keep_stages)
+    nai_manifest_add_file(nai_run_manifest_to_fill(s->run), file);
+  else
+    unlink(path);
+}
+
+/* Puts nodes and the names of table files into the manifest in the order of the stages. */
 static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *err) {
   struct nai_manifest *m = nai_run_manifest_to_fill(s->run);
   const struct nai_node_walk all = {.stages = s->stages, .end = last_stage + 1};
@@ -61,17 +72,12 @@ static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *er
   uint32_t put = 0;
   for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
     nai_manifest_put_next(m, node->name, &put);
+  for (int i = 0; i <= last_stage; i++)
+    if (s->stage_files & 1u << i)
+      settle_file(s, s->stages[i].name);
   for (struct nai_node_walk w = all; (node = nai_next_node(&w));)
-    for (const struct nai_schema *const *schema = node->outputs; *schema; schema++) {
-      char path[PATH_MAX], name[128];
-      if (!nai_run_has(s->run, (*schema)->name))
-        continue;
-      snprintf(name, sizeof name, "stages/%s.ntab", (*schema)->name);
-      if (s->options->keep_stages)
-        nai_manifest_add_file(m, name);
-      else if (nai_run_table_path(path, sizeof path, s->run, (*schema)->name))
-        unlink(path);
-    }
+    for (const struct nai_schema *const *schema = node->late; schema && *schema; schema++)
+      settle_file(s, (*schema)->name);
   nai_manifest_add_file(m, NAI_MANIFEST_PATH);
   return nai_manifest_check(m, err);
 }

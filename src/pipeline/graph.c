@@ -3,6 +3,7 @@
  */
 #include "pipeline/job.h"
 
+#include "base/fs.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -25,13 +26,6 @@ uint64_t nai_state_wanted(const struct nai_stage *stages) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-static int write_table(const struct job *job, struct nai_table *table, struct nai_err *err) {
-  char path[PATH_MAX];
-  return nai_run_table_path(path, sizeof path, job->s->run, table->schema->name)
-           ? nai_table_write(table, path, job->key, err)
-           : nai_err_set(err, NAI_EIO, "the path of table \"%s\" is too long", table->schema->name);
-}
-
 static int make_tables(struct job *job, struct nai_err *err) {
   const struct nai_node *node = job->node;
   struct nai_state *s = job->s;
@@ -43,15 +37,15 @@ static int make_tables(struct job *job, struct nai_err *err) {
   }
   NAI_TRY(nai_node_run(node, io, err));
   for (int o = 0; o < job->outputs; o++) {
-    if (job->out[o] && node->creates)
-      NAI_TRY(nai_table_check(job->out[o], err));
-    if (job->out[o] && !job->out[o]->backing && s->options->keep_stages)
-      NAI_TRY(write_table(job, job->out[o], err));
+    if (!job->out[o])
+      continue;
+    NAI_TRY(nai_table_check(job->out[o], err));
+    job->out[o]->key = job->key;
   }
   return NAI_OK;
 }
 
-/* Runs a node and writes its tables. */
+/* Runs a node. */
 static int make(struct job *job, struct nai_err *err) {
   int rc = make_tables(job, err);
   return rc ? nai_err_wrap(err, rc, "%s", job->node->name) : NAI_OK;
@@ -97,6 +91,35 @@ static void begin(struct job *job, struct nai_state *s, int stage, const struct 
     job->outputs++;
 }
 
+/* The tables of a stage that its file is to hold: those that are held and have no file of their own. */
+static size_t list_tables(struct nai_table **list, size_t room, const struct nai_state *s, int stage) {
+  size_t n = 0;
+  for (int i = 0; s->stages[stage].nodes[i]; i++)
+    for (int o = 0; s->stages[stage].nodes[i]->outputs[o]; o++) {
+      struct nai_table *table = nai_run_find_loaded(s->run, s->stages[stage].nodes[i]->outputs[o]->name);
+      if (table && !nai_table_has_file(table) && n < room)
+        list[n++] = table;
+    }
+  return n;
+}
+
+/* Writes the file of a stage; where nothing changed, it is the earlier run's. */
+static int write_stage(struct nai_state *s, int stage, bool same, struct nai_err *err) {
+  struct nai_table *list[JOB_MAX_TABLES];
+  const char *name = s->stages[stage].name;
+  size_t count = list_tables(list, JOB_MAX_TABLES, s, stage);
+  char from[NAME_MAX], to[PATH_MAX];
+  struct nai_err ignored;
+  if (!count || !s->options->keep_stages)
+    return NAI_OK;
+  s->stage_files |= 1u << stage;
+  snprintf(from, sizeof from, "stages/%.100s.ntab", name);
+  if (same && nai_run_stage_is(s->earlier, name, list, count) && nai_run_table_path(to, sizeof to, s->run, name) &&
+      nai_fs_link_or_copy_at(nai_run_directory(s->earlier), from, to, &ignored) == NAI_OK)
+    return NAI_OK;
+  return nai_run_write_stage(s->run, name, list, count, err);
+}
+
 /* Its node runs with the inputs it had before. */
 static int make_again(struct nai_state *s, int stage, const struct nai_node *node, struct nai_err *err) {
   NAI_SCOPED(job) job = {0};
@@ -116,8 +139,10 @@ static int make_events_again(struct nai_state *s, struct nai_err *err) {
   const struct nai_node *node;
   nai_run_drop_model(s->run);
   for (struct nai_node_walk w = {.stages = s->stages, .end = NAI_STAGE_COUNT}; (node = nai_next_node(&w));)
-    if (node->late && nai_manifest_node(nai_run_manifest(s->run), node->name))
+    if (node->late && nai_manifest_node(nai_run_manifest(s->run), node->name)) {
       NAI_TRY(make_again(s, w.stage, node, err));
+      NAI_TRY(write_stage(s, w.stage, false, err));
+    }
   return NAI_OK;
 }
 
@@ -257,7 +282,10 @@ int nai_state_stage(struct nai_state *s, int stage, struct nai_err *err) {
   if (count_left(&set))
     return nai_err_set(err, NAI_EUSAGE, "stage %s: %d nodes need tables that nothing makes", s->stages[stage].name,
                        count_left(&set));
-  for (int i = 0; i < count; i++)
+  bool same = true;
+  for (int i = 0; i < count; i++) {
+    same &= set.jobs[i].taken;
     NAI_TRY(report(&set.jobs[i], stage, err));
-  return NAI_OK;
+  }
+  return write_stage(s, stage, same, err);
 }

@@ -42,7 +42,7 @@ void nai_job_describe(struct job *job) {
   const struct nai_node *node = job->node;
   struct nai_manifest *m = &job->inputs;
   uint32_t config = node->config | nai_parts_config(node->parts);
-  nai_manifest_add_node(m, node->name);
+  nai_manifest_add_node(m, node->name, job->s->stages[job->stage].name);
   nai_manifest_add_input(m, "program", nai_hash_int(nai_hash_of_program(), node->revision));
   for (int i = 0; i < NAI_CONFIG_COUNT; i++)
     if (config & 1u << i)
@@ -72,18 +72,19 @@ static void find_reason(char *reason, size_t size, const struct nai_manifest *th
   snprintf(reason, size, "it needs less than before");
 }
 
-/* Takes one table of the earlier run over. */
+/* Takes one table of the earlier run over. One that has a file of its own may be large: it is opened when it is needed.
+ */
 static int take_table(struct job *job, int output, struct nai_err *err) {
   struct nai_state *s = job->s;
   const struct nai_schema *schema = job->node->outputs[output];
+  bool late = job->node->late && &job->node->outputs[output] >= job->node->late;
   char from[NAME_MAX + 16], to[PATH_MAX];
-  const struct nai_table *table;
   snprintf(from, sizeof from, "stages/%.200s.ntab", schema->name);
+  if (!late || !nai_manifest_lists(nai_run_manifest(s->earlier), from))
+    return nai_run_take(s->run, s->earlier, schema->name, schema, err);
   if (!nai_run_table_path(to, sizeof to, s->run, schema->name))
     return NAI_ESTALE;
-  NAI_TRY(nai_fs_link_or_copy_at(nai_run_directory(s->earlier), from, to, err));
-  bool late = job->node->late && &job->node->outputs[output] >= job->node->late;
-  return late ? NAI_OK : nai_run_table(&table, s->run, schema->name, schema, err);
+  return nai_fs_link_or_copy_at(nai_run_directory(s->earlier), from, to, err);
 }
 
 void nai_job_drop_outputs(struct job *job) {
@@ -95,7 +96,7 @@ void nai_job_drop_outputs(struct job *job) {
 void nai_job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs,
                              const struct nai_manifest *tables, const struct nai_manifest_node *made) {
   const struct nai_manifest_node *node = &inputs->nodes[0];
-  nai_manifest_add_node(to, nai_manifest_name(inputs, node->name));
+  nai_manifest_add_node(to, nai_manifest_name(inputs, node->name), nai_manifest_name(inputs, node->stage));
   for (uint32_t i = node->input; i < node->input_end; i++)
     nai_manifest_add_input(to, nai_manifest_name(inputs, inputs->entries[i].name), inputs->entries[i].hash);
   for (uint32_t i = made->table; i < made->table_end; i++)

@@ -56,6 +56,7 @@ struct nai_state {
   pthread_mutex_t lock;       /* for `run` while nodes run side by side */
   struct nai_run *earlier;    /* the one that lies in the target of home, NULL for none */
   char stages_dir[PATH_MAX];  /* of this run */
+  uint32_t stage_files;       /* bit per stage: it has a file */
   uint64_t wanted;            /* event tables that some node reads: NAI_IN(...) */
 
   struct nai_result *result;

@@ -40,13 +40,17 @@ static bool add_entry(struct nai_manifest *m, const char *name, uint64_t hash) {
   return true;
 }
 
-void nai_manifest_add_node(struct nai_manifest *m, const char *name) {
+void nai_manifest_add_node(struct nai_manifest *m, const char *name, const char *stage) {
   m->oom |= NAI_ROOM(m->nodes, m->node_capacity, m->node_count, &m->arena, NULL) != NAI_OK;
   if (m->oom)
     return;
   uint32_t at = m->entry_count;
-  m->nodes[m->node_count++] = (struct nai_manifest_node){
-      .name = add_text(m, &m->names, name), .input = at, .input_end = at, .table = at, .table_end = at};
+  m->nodes[m->node_count++] = (struct nai_manifest_node){.name = add_text(m, &m->names, name),
+                                                         .stage = stage ? add_text(m, &m->names, stage) : NAI_NO_STRING,
+                                                         .input = at,
+                                                         .input_end = at,
+                                                         .table = at,
+                                                         .table_end = at};
 }
 
 void nai_manifest_add_input(struct nai_manifest *m, const char *name, uint64_t hash) {
@@ -180,7 +184,8 @@ static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
   m->identity = identity ? read_hex(identity) : 0;
   read_texts(m, &m->options, doc, "options");
   for (const struct nai_yaml_node *n = nodes ? nai_yaml_first(doc, nodes) : NULL; n; n = nai_yaml_next(doc, n)) {
-    nai_manifest_add_node(m, n->key ? n->key : "");
+    const struct nai_yaml_node *stage = nai_yaml_get(doc, n, "stage");
+    nai_manifest_add_node(m, n->key ? n->key : "", stage ? stage->text : NULL);
     read_entries(m, doc, n, "from", nai_manifest_add_input);
     read_entries(m, doc, n, "tables", nai_manifest_add_table);
   }
@@ -193,7 +198,7 @@ static void read_parsed(struct nai_manifest *m, const struct nai_yaml *doc) {
   int64_t major = read_major(doc);
   if (major)
     read_files(m, doc); /* files are the program's own whichever version wrote them */
-  if (m->ours && major == NAI_MANIFEST_MAJOR)
+  if (m->ours && major >= NAI_MANIFEST_OLDEST_MAJOR && major <= NAI_MANIFEST_MAJOR)
     read_doc(m, doc);
 }
 
@@ -262,6 +267,8 @@ static void put_nodes(struct nai_json *json, const struct nai_manifest *m) {
     const struct nai_manifest_node *node = &m->nodes[i];
     nai_json_key(json, nai_manifest_name(m, node->name));
     nai_json_begin_object(json, NAI_JSON_LINES);
+    if (node->stage != NAI_NO_STRING)
+      nai_json_put_text(json, "stage", nai_manifest_name(m, node->stage));
     put_entries(json, "from", m, node->input, node->input_end);
     put_entries(json, "tables", m, node->table, node->table_end);
     nai_json_end(json);

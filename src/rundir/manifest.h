@@ -11,8 +11,9 @@
 /* Beside it: from what the trace's file looked like, its identity without reading it again. */
 #define NAI_STAMP_PATH "stages/trace-stamp"
 
-/* Readers accept any minor version: members are only added within a major one. */
-enum { NAI_MANIFEST_MAJOR = 2, NAI_MANIFEST_MINOR = 0 };
+/* Readers accept any minor version: members are only added within a major one. In 2 each table has a file of its own.
+ */
+enum { NAI_MANIFEST_MAJOR = 3, NAI_MANIFEST_MINOR = 0, NAI_MANIFEST_OLDEST_MAJOR = 2 };
 
 /* A name (in manifest.names) and the hash of what it names. */
 struct nai_manifest_entry {
@@ -22,6 +23,7 @@ struct nai_manifest_entry {
 
 struct nai_manifest_node {
   uint32_t name;
+  uint32_t stage;            /* its tables are in stages/STAGE.ntab; NAI_NO_STRING: each in a file of its own */
   uint64_t key;              /* of its inputs together */
   uint32_t input, input_end; /* entries: what it was made from */
   uint32_t table, table_end; /* entries: its tables, by content */
@@ -49,8 +51,8 @@ struct nai_manifest {
 NAI_MUST_CHECK int nai_manifest_read(struct nai_manifest *manifest, int directory, struct nai_err *err);
 void nai_manifest_free(struct nai_manifest *manifest);
 
-/* Adds a node, then its inputs, then its tables. */
-void nai_manifest_add_node(struct nai_manifest *manifest, const char *name);
+/* Adds a node, then its inputs, then its tables. `stage` may be NULL. */
+void nai_manifest_add_node(struct nai_manifest *manifest, const char *name, const char *stage);
 void nai_manifest_add_input(struct nai_manifest *manifest, const char *name, uint64_t hash);
 void nai_manifest_add_table(struct nai_manifest *manifest, const char *name, uint64_t hash);
 /* Takes the node added last away; takes all nodes away. */

@@ -3,8 +3,10 @@
 #include "base/fs.h"
 #include "config/kernel_classes.h"
 #include "rundir/outdir.h"
+#include "table/set.h"
 #include "tables/book.h"
 #include "tables/capture.h"
+#include "tables/events.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct nai_run {
@@ -24,6 +27,12 @@ struct nai_run {
   struct nai_manifest manifest;
   struct nai_table **tables; /* those read or made so far */
   uint32_t table_count, table_capacity;
+  struct stage_file {
+    const char *name;
+    struct nai_table *list; /* of what is in it */
+  } * stages;
+  uint32_t stage_count, stage_capacity;
+  bool unchecked;          /* it holds event tables of another run that were not checked against each other */
   struct nai_model *model; /* NULL until asked for */
 };
 
@@ -121,12 +130,19 @@ void nai_run_drop_model(struct nai_run *run) {
   run->model = NULL;
 }
 
+static void forget_stages(struct nai_run *run) {
+  for (uint32_t i = 0; i < run->stage_count; i++)
+    nai_table_free(run->stages[i].list);
+  run->stage_count = 0;
+}
+
 void nai_run_close(struct nai_run *run) {
   if (!run)
     return;
   nai_run_drop_model(run);
   for (uint32_t i = 0; i < run->table_count; i++)
     nai_table_free(run->tables[i]);
+  forget_stages(run);
   nai_manifest_free(&run->manifest);
   nai_close_descriptor(&run->lock);
   nai_close_descriptor(&run->directory);
@@ -221,6 +237,54 @@ void nai_run_remove(struct nai_run *run, const char *name) {
     unlink(path);
 }
 
+/* stages/NAME.ntab */
+static int name_file(char file[NAME_MAX + 16], const char *name, struct nai_err *err) {
+  return (size_t)snprintf(file, NAME_MAX + 16, "stages/%s.ntab", name) < NAME_MAX + 16
+           ? NAI_OK
+           : nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
+}
+
+/* What is in the file of a stage. */
+static int find_list(const struct nai_table **out, struct nai_run *run, const char *stage, const char *file,
+                     struct nai_err *err) {
+  for (uint32_t i = 0; i < run->stage_count; i++)
+    if (strcmp(run->stages[i].name, stage) == 0) {
+      *out = run->stages[i].list;
+      return NAI_OK;
+    }
+  NAI_OWNED(nai_table) *list = NULL;
+  NAI_TRY(NAI_ROOM(run->stages, run->stage_capacity, run->stage_count, &run->arena, err));
+  NAI_TRY(nai_table_open_at(&list, run->directory, file, &nai_table_set_schema, err));
+  run->stages[run->stage_count++] = (struct stage_file){stage, list};
+  return NAI_GIVE(out, list);
+}
+
+/* Tables that may be large, and have files of their own then. */
+static bool is_of_events(const char *name) {
+  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++)
+    if (strcmp(nai_event_tables[i]->name, name) == 0)
+      return true;
+  return false;
+}
+
+/* Opens a table of the file of its stage, or of a file of its own; `file` is the one. */
+static int open_table(struct nai_table **out, char file[NAME_MAX + 16], struct nai_run *run, const char *stored,
+                      const struct nai_manifest_node *maker, const struct nai_schema *schema, struct nai_err *err) {
+  const char *stage = maker->stage == NAI_NO_STRING ? NULL : nai_manifest_name(&run->manifest, maker->stage);
+  const struct nai_table *list;
+  NAI_TRY(name_file(file, stored, err));
+  if (!stage || (is_of_events(stored) && nai_fs_exists_at(run->directory, file)))
+    return nai_table_open_at(out, run->directory, file, schema, err);
+  NAI_TRY(name_file(file, stage, err));
+  NAI_TRY(find_list(&list, run, stage, file, err));
+  int64_t row = nai_table_set_find(list, stored);
+  if (row < 0)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" has no table \"%s\"", file, stored);
+  if (!nai_get_i64(list, row, TABLE_SET_row_count) && !schema)
+    schema = nai_book_find_named(stored);
+  return nai_table_set_open(out, run->directory, file, list, row, schema, err);
+}
+
 /* Reads a table of the run's and puts it into it. */
 static int read_table(const struct nai_table **out, struct nai_run *run, const char *name,
                       const struct nai_schema *schema, struct nai_err *err) {
@@ -232,15 +296,13 @@ static int read_table(const struct nai_table **out, struct nai_run *run, const c
     return nai_err_nomem(err);
   if (!maker)
     return nai_err_set(err, NAI_ESTALE, "the run \"%s\" has no table \"%s\"", run->path, name);
-  if ((size_t)snprintf(file, sizeof file, "stages/%s.ntab", stored) >= sizeof file)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
   if (!schema && stored != name)
     schema = nai_book_find_named(name);
-  int rc = nai_table_open_at(&table, run->directory, file, schema, err);
+  int rc = open_table(&table, file, run, stored, maker, schema, err);
   if (rc)
     return nai_err_wrap(err, rc, "cannot read the run \"%s\"", run->path);
   if (table->key != maker->key)
-    return nai_err_set(err, NAI_ESTALE, "%s/%s is not the table this run made", run->path, file);
+    return nai_err_set(err, NAI_ESTALE, "%s/%s: table \"%s\" is not the one this run made", run->path, file, stored);
   struct nai_table *read = table;
   table = NULL;
   NAI_TRY(nai_run_add(run, read, err));
@@ -254,6 +316,16 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
   return *out ? NAI_OK : read_table(out, run, name, schema, err);
 }
 
+int nai_run_take(struct nai_run *run, struct nai_run *from, const char *name, const struct nai_schema *schema,
+                 struct nai_err *err) {
+  const struct nai_table *table;
+  NAI_TRY(nai_run_table(&table, from, name, schema, err));
+  struct nai_table **place = find(from, name), *taken = *place;
+  *place = from->tables[--from->table_count];
+  run->unchecked |= is_of_events(name);
+  return nai_run_add(run, taken, err);
+}
+
 int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
                          const struct nai_schema *schema, struct nai_err *err) {
   *out = nai_run_find_loaded(run, name);
@@ -261,6 +333,36 @@ int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, cons
     return NAI_OK;
   int rc = nai_run_table(out, run, name, schema, err);
   return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
+}
+
+/* --- files of stages -------------------------------------------------------------------------- */
+
+static bool is_declared(const char *name) { return nai_book_find_named(name); }
+
+int nai_run_write_stage(struct nai_run *run, const char *stage, struct nai_table *const *tables, size_t count,
+                        struct nai_err *err) {
+  char path[PATH_MAX];
+  if (!nai_run_table_path(path, sizeof path, run, stage))
+    return nai_err_set(err, NAI_EIO, "the path of stage \"%s\" is too long", stage);
+  forget_stages(run);
+  unlink(path); /* may be a link to another run's: never write through it */
+  int rc = nai_table_set_write(tables, count, is_declared, path, err);
+  return rc ? nai_err_wrap(err, rc, "cannot write the tables of stage \"%s\"", stage) : NAI_OK;
+}
+
+bool nai_run_stage_is(struct nai_run *run, const char *stage, struct nai_table *const *tables, size_t count) {
+  char file[NAME_MAX + 16];
+  const struct nai_table *list;
+  struct nai_err ignored;
+  struct stat st;
+  if (name_file(file, stage, &ignored) || find_list(&list, run, stage, file, &ignored) ||
+      list->rows != (int64_t)count || fstatat(run->directory, file, &st, 0) || st.st_size != nai_table_set_end(list))
+    return false;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(nai_get_str(list, (int64_t)i, TABLE_SET_table_name), tables[i]->schema->name) != 0 ||
+        (uint64_t)nai_get_i64(list, (int64_t)i, TABLE_SET_key) != tables[i]->key)
+      return false;
+  return true;
 }
 
 /* --- model ------------------------------------------------------------------------------------ */
@@ -276,11 +378,12 @@ int nai_run_check(struct nai_run *run, struct nai_err *err) {
 }
 
 int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  uint32_t held = run->table_count;
+  uint32_t held = run->unchecked ? UINT32_MAX : run->table_count;
   const struct nai_table *table;
   for (int i = 0; i < NAI_IN_COUNT; i++)
     if (tables & NAI_IN_BIT(i))
       NAI_TRY(nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err));
+  run->unchecked = false;
   /* What this program has just made is right; tables from files may hold anything. */
   return run->table_count == held ? NAI_OK : nai_run_check(run, err);
 }

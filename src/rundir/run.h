@@ -49,13 +49,22 @@ const struct nai_table *nai_run_loaded(const struct nai_run *run, uint32_t i);
 /* When its capture began, ns since 1970: the session may have begun long before. NAI_NULL_I64 where that is not known,
  * or the table capture is not held; it is held with nai_capture_schema. */
 int64_t nai_run_utc(const struct nai_run *run);
+/* Takes a table over from another run, which loses it. Errors as nai_run_table. */
+NAI_MUST_CHECK int nai_run_take(struct nai_run *run, struct nai_run *from, const char *name,
+                                const struct nai_schema *schema, struct nai_err *err);
 /* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is
  * freed. */
 NAI_MUST_CHECK int nai_run_add(struct nai_run *run, struct nai_table *table, struct nai_err *err);
-/* Frees a table and removes its file. */
+/* Frees a table and removes its file, if it has one of its own. */
 void nai_run_remove(struct nai_run *run, const char *name);
-/* Path of a table's file; false when it is too long. */
+/* Path of stages/NAME.ntab: of what a stage made, or of a table that has a file of its own; false when it is too long.
+ */
 bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name);
+/* Writes tables of a stage into stages/STAGE.ntab, in the place of one. */
+NAI_MUST_CHECK int nai_run_write_stage(struct nai_run *run, const char *stage, struct nai_table *const *tables,
+                                       size_t count, struct nai_err *err);
+/* Whether that file of a run holds just those tables. */
+bool nai_run_stage_is(struct nai_run *run, const char *stage, struct nai_table *const *tables, size_t count);
 
 /* The model over the run's event tables, with `parts` built: of those tables (NAI_IN(...)) and those the parts read. */
 NAI_MUST_CHECK int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options,

@@ -21,12 +21,16 @@ enum { MAPPED_BYTES = 1 << 20 };
 
 /* --- the file ---------------------------------------------------------------------------------- */
 
-static int read_into_memory(struct nai_backing *b, int fd, const char *name, struct nai_err *err) {
+static bool is_set(const struct nai_table_header *header) {
+  return memcmp(header->magic, NAI_TABLE_SET_MAGIC, sizeof header->magic) == 0;
+}
+
+static int read_into_memory(struct nai_backing *b, int fd, uint64_t at, const char *name, struct nai_err *err) {
   b->heap = true;
   b->data = malloc(b->size + 1);
   if (!b->data)
     return nai_err_nomem(err);
-  ssize_t n = nai_fs_read_upto(fd, b->data, b->size, 0);
+  ssize_t n = nai_fs_read_upto(fd, b->data, b->size, at);
   if (n < 0)
     return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
   if ((size_t)n < b->size)
@@ -34,7 +38,24 @@ static int read_into_memory(struct nai_backing *b, int fd, const char *name, str
   return NAI_OK;
 }
 
-static int load(struct nai_backing *b, int directory_fd, const char *name, struct nai_err *err) {
+static int map(struct nai_backing *b, int fd, uint64_t at, const char *name, struct nai_err *err) {
+  b->before = (size_t)(at % (uint64_t)sysconf(_SC_PAGESIZE));
+  unsigned char *data = mmap(NULL, b->before + b->size, PROT_READ, MAP_PRIVATE, fd, (off_t)(at - b->before));
+  if (data == MAP_FAILED)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot map \"%s\"", name);
+  b->data = data + b->before;
+  return NAI_OK;
+}
+
+/* Where the table is in a file of that size: all of it, or the list in front of others. */
+static struct nai_stretch find_stretch(int fd, uint64_t size) {
+  struct nai_table_header header;
+  bool any = nai_fs_read_upto(fd, &header, sizeof header, 0) == (ssize_t)sizeof header && is_set(&header);
+  return (struct nai_stretch){.bytes = any && header.file_bytes < size ? header.file_bytes : size};
+}
+
+static int load(struct nai_backing *b, int directory_fd, const char *name, const struct nai_stretch *stretch,
+                struct nai_err *err) {
   struct stat st;
   NAI_CLOSED int fd =
       directory_fd == AT_FDCWD ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : nai_fs_open_at(directory_fd, name);
@@ -44,22 +65,20 @@ static int load(struct nai_backing *b, int directory_fd, const char *name, struc
     return nai_err_sys(err, NAI_ESTALE, errno, "cannot examine \"%s\"", name);
   if (!S_ISREG(st.st_mode))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a regular file", name);
-  if (st.st_size < (off_t)sizeof(struct nai_table_header))
+  uint64_t size = (uint64_t)st.st_size;
+  struct nai_stretch at = stretch ? *stretch : find_stretch(fd, size);
+  if (at.offset > size || at.bytes > size - at.offset || at.offset % NAI_TABLE_ALIGNMENT)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
+  if (at.bytes < sizeof(struct nai_table_header))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", name);
-  b->size = (size_t)st.st_size;
-  if (b->size < MAPPED_BYTES)
-    return read_into_memory(b, fd, name, err);
-  void *data = mmap(NULL, b->size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (data == MAP_FAILED)
-    return nai_err_sys(err, NAI_ESTALE, errno, "cannot map \"%s\"", name);
-  b->data = data;
-  return NAI_OK;
+  b->size = (size_t)at.bytes;
+  return b->size < MAPPED_BYTES ? read_into_memory(b, fd, at.offset, name, err) : map(b, fd, at.offset, name, err);
 }
 
 static int check_header(struct nai_table_header *header, const struct nai_backing *b, const char *name,
                         struct nai_err *err) {
   memcpy(header, b->data, sizeof *header);
-  if (memcmp(header->magic, NAI_TABLE_MAGIC, sizeof header->magic) != 0)
+  if (memcmp(header->magic, NAI_TABLE_MAGIC, sizeof header->magic) != 0 && !is_set(header))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a table file (*.ntab)", name);
   if (header->major != NAI_TABLE_MAJOR || header->byte_order != NAI_TABLE_BYTE_ORDER)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" was written by another version of this program (format %u.%u)", name,
@@ -192,18 +211,23 @@ static int make_table(struct nai_table **out, struct nai_backing **backing, cons
   return NAI_GIVE(out, table);
 }
 
-int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name, const struct nai_schema *schema,
-                      struct nai_err *err) {
+int nai_table_open_within(struct nai_table **out, int directory_fd, const char *name, const struct nai_stretch *stretch,
+                          const struct nai_schema *schema, struct nai_err *err) {
   struct nai_table_header header;
   NAI_SCOPED(nai_descriptor) d = {0};
   NAI_OWNED(nai_backing) *b = NULL;
   NAI_TRY(nai_backing_new(&b, err));
-  NAI_TRY(load(b, directory_fd, name, err));
+  NAI_TRY(load(b, directory_fd, name, stretch, err));
   NAI_TRY(check_header(&header, b, name, err));
   int rc = nai_descriptor_read(&d, b->data + header.descriptor_offset, (size_t)header.descriptor_bytes, err);
   if (rc)
     return rc == NAI_ESTALE ? nai_err_set(err, rc, "\"%s\" is damaged", name) : rc;
   return make_table(out, &b, &header, &d, schema, name, err);
+}
+
+int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name, const struct nai_schema *schema,
+                      struct nai_err *err) {
+  return nai_table_open_within(out, directory_fd, name, NULL, schema, err);
 }
 
 int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema, struct nai_err *err) {
@@ -214,5 +238,5 @@ bool nai_table_is_file_at(int directory, const char *name) {
   char magic[sizeof NAI_TABLE_MAGIC];
   NAI_CLOSED int fd = nai_fs_open_at(directory, name);
   return fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-         memcmp(magic, NAI_TABLE_MAGIC, sizeof magic) == 0;
+         (memcmp(magic, NAI_TABLE_MAGIC, sizeof magic) == 0 || memcmp(magic, NAI_TABLE_SET_MAGIC, sizeof magic) == 0);
 }

@@ -13,7 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static uint64_t aligned(uint64_t offset) {
+uint64_t nai_table_aligned(uint64_t offset) {
   return (offset + NAI_TABLE_ALIGNMENT - 1) & ~(uint64_t)(NAI_TABLE_ALIGNMENT - 1);
 }
 
@@ -29,12 +29,16 @@ static uint32_t cell_width(const struct nai_table *table, uint32_t column) {
 /* Where each column's cells start in the file; returns the end of the last one. A word behind each column may be read.
  */
 static uint64_t lay_out(uint64_t *offsets, const struct nai_table *table) {
-  uint64_t at = aligned(sizeof(struct nai_table_header));
+  uint64_t at = nai_table_aligned(sizeof(struct nai_table_header));
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     offsets[c] = at;
-    at = aligned(at + (uint64_t)table->rows * cell_width(table, c) + sizeof(uint64_t));
+    at = nai_table_aligned(at + (uint64_t)table->rows * cell_width(table, c) + sizeof(uint64_t));
   }
   return at;
+}
+
+static void hash_header(struct nai_table_header *header) {
+  header->header_hash = XXH3_64bits(header, offsetof(struct nai_table_header, header_hash));
 }
 
 /* Descriptor and header for a table whose columns start at `offsets` and whose strings follow at `strings_at`. */
@@ -69,43 +73,57 @@ static int describe(struct nai_buf *out, struct nai_table_header *header, const 
                                       .descriptor_bytes = out->len,
                                       .descriptor_hash = XXH3_64bits(nai_buf_str(out), out->len),
                                       .file_bytes = descriptor_at + out->len};
-  header->header_hash = XXH3_64bits(header, offsetof(struct nai_table_header, header_hash));
+  hash_header(header);
   return nai_buf_check(out, err);
 }
 
-/* Everything of a table in memory, in the order of the file. */
-static void put_file(struct nai_buf *file, const struct nai_table *table, const struct nai_table_header *header,
-                     const uint64_t *offsets, uint64_t end, const struct nai_buf *descriptor) {
+int nai_table_image_make(struct nai_table_image *image, const struct nai_table *table, struct nai_err *err) {
+  *image = (struct nai_table_image){.table = table};
+  NAI_TRY(nai_table_check(table, err));
+  image->offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *image->offsets);
+  if (!image->offsets)
+    return nai_err_nomem(err);
+  image->end = lay_out(image->offsets, table);
+  return describe(&image->descriptor, &image->header, table, image->offsets, image->end, err);
+}
+
+void nai_table_image_mark(struct nai_table_image *image, const char *magic) {
+  memcpy(image->header.magic, magic, sizeof image->header.magic);
+  hash_header(&image->header);
+}
+
+void nai_table_image_free(struct nai_table_image *image) {
+  nai_buf_free(&image->descriptor);
+  free(image->offsets);
+}
+
+void nai_table_image_put(struct nai_buf *file, const struct nai_table_image *image) {
   static const char zeros[2 * NAI_TABLE_ALIGNMENT];
+  const struct nai_table *table = image->table;
   const struct nai_strings *strings = &table->strings;
-  nai_buf_put(file, header, sizeof *header);
+  uint64_t start = nai_buf_position(file);
+  nai_buf_put(file, &image->header, sizeof image->header);
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    nai_buf_put(file, zeros, nai_buf_failed(file) ? 0 : (size_t)(offsets[c] - nai_buf_position(file)));
-    nai_buf_put(file, table->rows ? table->columns[c] : zeros,
-                (size_t)table->rows * nai_type_size(table->schema->columns[c].type));
+    const void *cells = table->packed ? table->packed[c].cells : table->columns[c];
+    nai_buf_put(file, zeros, nai_buf_failed(file) ? 0 : (size_t)(start + image->offsets[c] - nai_buf_position(file)));
+    nai_buf_put(file, cells ? cells : zeros, cells ? (size_t)table->rows * cell_width(table, c) : 0);
   }
-  while (!nai_buf_failed(file) && nai_buf_position(file) < end)
+  while (!nai_buf_failed(file) && nai_buf_position(file) < start + image->end)
     nai_buf_putc(file, '\0');
   if (strings->count) {
     nai_buf_put(file, strings->offsets, ((size_t)strings->count + 1) * 8);
     nai_buf_put(file, strings->bytes, strings->bytes_len);
   }
-  nai_buf_put(file, nai_buf_str(descriptor), descriptor->len);
+  nai_buf_put(file, nai_buf_str(&image->descriptor), image->descriptor.len);
 }
 
 static int write_table(const struct nai_table *table, const char *path, struct nai_err *err) {
-  NAI_SCOPED(nai_buf) descriptor = {0};
-  struct nai_table_header header;
+  NAI_SCOPED(nai_table_image) image = {0};
   struct nai_file_sink sink;
-  NAI_TRY(nai_table_check(table, err));
-  NAI_FREED uint64_t *offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *offsets);
-  if (!offsets)
-    return nai_err_nomem(err);
-  uint64_t end = lay_out(offsets, table);
-  NAI_TRY(describe(&descriptor, &header, table, offsets, end, err));
+  NAI_TRY(nai_table_image_make(&image, table, err));
   int rc = nai_sink_create(&sink, path, err);
   if (!rc)
-    put_file(&sink.text, table, &header, offsets, end, &descriptor);
+    nai_table_image_put(&sink.text, &image);
   return nai_sink_finish(&sink, rc, err);
 }
 
@@ -117,13 +135,25 @@ int nai_table_write(struct nai_table *table, const char *path, uint64_t key, str
 
 /* --- tables made in a file -------------------------------------------------------------------- */
 
-static int create_file(struct nai_table *table, const char *path, struct nai_err *err) {
-  struct nai_backing *backing = table->backing;
+uint64_t nai_packed_bytes(const struct nai_schema *schema, int64_t rows, const struct nai_extent *extents) {
+  uint64_t bytes = 0;
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    bytes += (uint64_t)rows * nai_column_for(schema->columns[c].type, &extents[c]).width;
+  return bytes;
+}
+
+bool nai_table_has_file(const struct nai_table *table) { return table->backing && table->backing->path; }
+
+static int create_in_memory(struct nai_backing *backing, struct nai_err *err) {
+  backing->heap = true;
+  backing->data = calloc(1, backing->size);
+  return backing->data ? NAI_OK : nai_err_nomem(err);
+}
+
+static int create_file(struct nai_backing *backing, const char *path, struct nai_err *err) {
   backing->path = strdup(path);
-  backing->offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *backing->offsets);
-  if (!backing->path || !backing->offsets)
+  if (!backing->path)
     return nai_err_nomem(err);
-  backing->size = (size_t)lay_out(backing->offsets, table);
   backing->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (backing->fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
@@ -131,6 +161,15 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
   int failed = nai_fs_reserve(backing->fd, backing->size);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path)
                 : NAI_OK;
+}
+
+static int create_cells(struct nai_table *table, const char *path, struct nai_err *err) {
+  struct nai_backing *backing = table->backing;
+  backing->offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *backing->offsets);
+  if (!backing->offsets)
+    return nai_err_nomem(err);
+  backing->size = (size_t)lay_out(backing->offsets, table);
+  return path ? create_file(backing, path, err) : create_in_memory(backing, err);
 }
 
 int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
@@ -151,7 +190,7 @@ int nai_table_create(struct nai_table **out, const struct nai_schema *schema, in
   /* A file is at least as long as it has rows, so that no short one can claim to have billions. */
   if (!any)
     table->packed[0] = nai_column_of(schema->columns[0].type, NULL, 1, nai_column_base(&table->packed[0]));
-  NAI_TRY(create_file(table, path, err));
+  NAI_TRY(create_cells(table, path, err));
   return NAI_GIVE(out, table);
 }
 
@@ -178,10 +217,21 @@ int nai_writer_end(struct nai_column_writer *w, struct nai_err *err) {
   const struct nai_backing *backing = w->table->backing;
   uint64_t width = w->table->packed[w->column].width;
   uint64_t at = backing->offsets[w->column] + (uint64_t)w->row * width;
-  int failed = nai_fs_write_at(backing->fd, w->cells, (size_t)w->held * width, at);
+  int failed = 0;
+  if (backing->path)
+    failed = nai_fs_write_at(backing->fd, w->cells, (size_t)w->held * width, at);
+  else
+    memcpy(backing->data + at, w->cells, (size_t)w->held * width);
   w->row += w->held;
   w->held = 0;
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path) : NAI_OK;
+}
+
+static void take_cells(struct nai_table *table) {
+  const struct nai_backing *backing = table->backing;
+  for (uint32_t c = 0; c < table->schema->column_count; c++)
+    if (table->packed[c].width)
+      table->packed[c].cells = backing->data + backing->offsets[c];
 }
 
 static int map_columns(struct nai_table *table, struct nai_err *err) {
@@ -190,9 +240,7 @@ static int map_columns(struct nai_table *table, struct nai_err *err) {
   if (data == MAP_FAILED)
     return nai_err_sys(err, NAI_EIO, errno, "cannot map \"%s\"", backing->path);
   backing->data = data;
-  for (uint32_t c = 0; c < table->schema->column_count; c++)
-    if (table->packed[c].width)
-      table->packed[c].cells = backing->data + backing->offsets[c];
+  take_cells(table);
   return NAI_OK;
 }
 
@@ -208,11 +256,11 @@ static int write_rest(const struct nai_table *table, const struct nai_table_head
   return nai_fs_write_at(fd, header, sizeof *header, 0);
 }
 
-int nai_table_seal(struct nai_table *table, struct nai_err *err) {
+/* Maps the file's columns and writes what follows them. */
+static int seal_file(struct nai_table *table, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
   NAI_SCOPED(nai_buf) descriptor = {0};
   struct nai_table_header header;
-  NAI_TRY(nai_table_check(table, err));
   NAI_TRY(map_columns(table, err));
   int rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err);
   /* Hashing has mapped every column; those that nobody reads need not stay in the process. */
@@ -224,4 +272,12 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
     failed = errno;
   backing->fd = -1;
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path) : NAI_OK;
+}
+
+int nai_table_seal(struct nai_table *table, struct nai_err *err) {
+  NAI_TRY(nai_table_check(table, err));
+  if (nai_table_has_file(table))
+    return seal_file(table, err);
+  take_cells(table);
+  return NAI_OK;
 }

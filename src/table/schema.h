@@ -77,7 +77,7 @@ struct nai_column_def {
 };
 
 struct nai_schema {
-  const char *name;        /* also the file name: stages/NAME.ntab, tables/NAME.csv */
+  const char *name;        /* also the file name: tables/NAME.csv */
   const char *title;       /* for people */
   const char *description; /* what a row is */
   const struct nai_column_def *columns;

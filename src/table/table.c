@@ -50,7 +50,7 @@ void nai_backing_free(struct nai_backing *backing) {
   if (backing->data && backing->heap)
     free(backing->data);
   else if (backing->data)
-    munmap(backing->data, backing->size);
+    munmap(backing->data - backing->before, backing->before + backing->size);
   if (backing->fd >= 0)
     close(backing->fd);
   free(backing->nulls);

@@ -31,11 +31,16 @@ NAI_MUST_CHECK int nai_table_new_copy(struct nai_table **out, const struct nai_s
  * large.
  */
 void nai_table_keep_in(struct nai_table *table, const char *directory);
-/* A table of `rows` rows in the new file `path` (docs/table-format.md) whose columns are packed: each holds what
- * extents[column] says. Writers put its cells, nai_table_seal then completes the file and makes them readable. */
+/* A table of `rows` rows in the new file `path` (docs/table-format.md), or in memory where that is NULL, whose columns
+ * are packed: each holds what extents[column] says. Writers put its cells, nai_table_seal then completes the file and
+ * makes them readable. */
 NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
                                     const struct nai_extent *extents, const char *path, uint64_t key,
                                     struct nai_err *err);
+/* Bytes of the cells of such a table. */
+uint64_t nai_packed_bytes(const struct nai_schema *schema, int64_t rows, const struct nai_extent *extents);
+/* Whether it was created in a file of its own. */
+bool nai_table_has_file(const struct nai_table *table);
 /* Writes a stretch of a column of integers or text numbers; any number of threads may write different rows. Begin it at
  * a row, put values as often as needed (NAI_NULL_I64 for NULL), end it. */
 enum { NAI_WRITER_CELLS = 32768 };
@@ -60,7 +65,7 @@ NAI_MUST_CHECK int nai_table_write(struct nai_table *table, const char *path, ui
  * type. Text numbers are checked here, row numbers of other tables by nai_table_check_refs. */
 NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema,
                                   struct nai_err *err);
-/* Whether there is a table file, of any version, whole or not. */
+/* Whether there is a file of one table or of several, of any version, whole or not. */
 bool nai_table_is_file_at(int directory_fd, const char *name);
 /* nai_table_open for a file below a directory that is open (or AT_FDCWD). */
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,

@@ -16,7 +16,7 @@ struct nai_ingest_options {
   const int64_t *gpus;                /* keep GPU work of these device ids only; NULL = all */
   int gpu_count;
   bool show_output;      /* keep lines of the program's output that bear witness to a failure */
-  const char *directory; /* where NAME.ntab files of the event tables are created */
+  const char *directory; /* where NAME.ntab files of large event tables are created; small ones stay in memory */
   uint64_t key;          /* that they get: what they are made from */
   uint64_t tables;       /* set of tables to make (NAI_IN_BIT); what they refer to comes with them; 0: NAI_IN_DEFAULT */
 };

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Tables of less are written with the others of their stage, not into files of their own. */
+enum { SMALL_TABLE_BYTES = 1 << 18 };
+
 bool nai_keeps_gpu(const struct nai_ingest_options *options, int64_t device) {
   bool keep = options->gpu_count == 0;
   for (int i = 0; i < options->gpu_count; i++)
@@ -137,8 +140,9 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
   }
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
+  bool small = nai_packed_bytes(schema, rows, extents) < SMALL_TABLE_BYTES;
   struct nai_table **table = &x->out->tables[source->table];
-  NAI_TRY(nai_table_create(table, schema, rows, extents, path, x->options->key, err));
+  NAI_TRY(nai_table_create(table, schema, rows, extents, small ? NULL : path, x->options->key, err));
   (*table)->strings = x->names[source->table];
   x->names[source->table] = (struct nai_strings){0};
   return NAI_OK;

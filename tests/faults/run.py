@@ -191,7 +191,7 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("exported", minimal, ["probe", "-q", stand_in(minimal)]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),
-        Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
+        Case("table", minimal, ["table", same / "stages" / "analyze.ntab", "kernels"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"]),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}),
         Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True),

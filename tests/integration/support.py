@@ -2,6 +2,7 @@
 import atexit
 import contextlib
 import csv
+import ctypes
 import functools
 import hashlib
 import json
@@ -10,6 +11,7 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -242,6 +244,98 @@ def tree(directory):
     directory = pathlib.Path(directory)
     return Tree((str(path.relative_to(directory)), b"" if path.name == "trace-stamp" else path.read_bytes())
                 for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def _fields(data):
+    at = 0
+    while at < len(data):
+        pair = []
+        for _ in range(2):
+            size = int.from_bytes(data[at:at + 4], "little")
+            pair.append(data[at + 4:at + 4 + size])
+            at += 4 + size
+        yield pair[0].decode(), pair[1]
+
+
+def tables_in(content):
+    """Of a file with several tables (docs/table-format.md): name -> (rows, offset, bytes, key); of one with a single table: empty."""
+    if not content.startswith(b"NSYSSET\0"):
+        return {}
+    rows, _, at, size = struct.unpack_from("<4Q", content, 16)
+    records = [(kind, dict(_fields(value))) for kind, value in _fields(content[at:at + size])]
+    section = lambda data: content[(place := struct.unpack("<3Q", data))[0]:place[0] + place[1]]
+    columns = {r["name"].decode(): section(r["cells"]) for kind, r in records if kind == "column"}
+    texts = next(r for kind, r in records if kind == "texts")
+    words = section(texts["bytes"]).split(b"\0")
+    number = lambda column, kind: struct.unpack(f"<{rows}{kind}", columns[column])
+    return {words[name].decode(): tuple(place) for name, *place in
+            zip(number("table_name", "I"), *(number(c, "q") for c in ("row_count", "offset", "size_bytes")), number("key", "Q"))}
+
+
+def table_place(directory, table):
+    """Where a table of a run lies: its file, where it begins there, and its bytes."""
+    own = pathlib.Path(directory, "stages", f"{table}.ntab")
+    for path in [] if own.exists() else pathlib.Path(directory, "stages").glob("*.ntab"):
+        for name, (_, offset, size, _) in tables_in(path.read_bytes()).items():
+            if name == table:
+                return path, offset, size
+    return own, 0, own.stat().st_size
+
+
+def table_file(directory, table):
+    """A table of a run as a file of its own."""
+    path, offset, size = table_place(directory, table)
+    file = fresh_dir() / f"{table}.ntab"
+    file.write_bytes(path.read_bytes()[offset:offset + size])
+    return file
+
+
+def flip(path, place=None):
+    """Changes a bit of a file, which other directories may share."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 if place is None else place] ^= 1
+    path.unlink()
+    path.write_bytes(content)
+
+
+def flip_table(directory, table):
+    path, offset, size = table_place(directory, table)
+    flip(path, offset + size - 9)  # of what says which columns it has: no padding
+
+
+def _empty_table(name, key):
+    """A table file without rows and columns."""
+    source = "#define XXH_INLINE_ALL\n#include <xxhash.h>\nunsigned long long hash(const char *p, int n) { return XXH3_64bits(p, n); }\n"
+    function = ctypes.CDLL(shim(source)).hash
+    function.restype = ctypes.c_ulonglong
+    digest = lambda data: function(data, len(data)) & (1 << 64) - 1
+    pair = lambda word, value: b"".join(len(part).to_bytes(4, "little") + part for part in (word, value))
+    none = struct.pack("<3Q", 72, 0, digest(b""))
+    text = pair(b"table", pair(b"name", name.encode())) + pair(b"texts", pair(b"count", bytes(8)) + pair(b"offsets", none) + pair(b"bytes", none))
+    head = struct.pack("<8sHHI6Q", b"NSYSTAB", 3, 0, 0x01020304, 0, key, 72, len(text), digest(text), 72 + len(text))
+    return head + struct.pack("<Q", digest(head)) + text
+
+
+def in_format_2(directory):
+    """A run as version 2 of run directories had it: a file per table."""
+    out = fresh_dir() / "run"
+    shutil.copytree(directory, out)
+    manifest = json.loads((out / "stages/manifest.json").read_text(encoding="utf-8"))
+    manifest["format_major"] = 2
+    for path in list((out / "stages").glob("*.ntab")):
+        content = path.read_bytes()
+        tables = tables_in(content)
+        if not tables:
+            continue
+        path.unlink()
+        manifest["files"].remove(f"stages/{path.name}")
+        for name, (_, offset, size, key) in tables.items():
+            (out / f"stages/{name}.ntab").write_bytes(content[offset:offset + size] or _empty_table(name, key))
+            manifest["files"].append(f"stages/{name}.ntab")
+    for node in manifest["nodes"].values():
+        del node["stage"]
+    (out / "stages/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return out
 
 
 def many_names(count):

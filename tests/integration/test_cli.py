@@ -206,6 +206,11 @@ class Usage(unittest.TestCase):
                          [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, *support.PAIRS, *support.SERVING, "bench"])
 
 
+def files_of(directory):
+    """Every table of a run, with the file that has it."""
+    return [(path, name) for path in sorted((directory / "stages").glob("*.ntab")) for name in support.tables_in(path.read_bytes())]
+
+
 class Commands(unittest.TestCase):
     def test_probe(self):
         done = run("probe", trace("training"))
@@ -286,33 +291,43 @@ class Commands(unittest.TestCase):
 
     def test_table(self):
         directory = artifacts(trace("training"))
-        for path in sorted((directory / "stages").glob("*.ntab")):
-            as_csv, as_json = run("table", path), run("table", path, "--json")
-            self.assertEqual((as_csv.returncode, as_csv.stderr, as_json.returncode), (0, "", 0), path.name)
+        for path, name in files_of(directory):
+            as_csv, as_json = run("table", path, name), run("table", path, name, "--json")
+            self.assertEqual((as_csv.returncode, as_csv.stderr, as_json.returncode), (0, "", 0), name)
             document = json.loads(as_json.stdout)
             self.assertEqual(as_csv.stdout.split("\n")[0], ",".join(c["name"] for c in document["columns"]))
-            if (directory / "tables" / f"{path.stem}.csv").exists():
-                self.assertEqual(as_csv.stdout.encode(), (directory / "tables" / f"{path.stem}.csv").read_bytes(), path.name)
-        kernels = directory / "stages" / "kernel_events.ntab"
-        self.assertEqual(len(json.loads(run("table", kernels, "--json").stdout)["rows"]), 1256)
-        self.assertEqual(len(json.loads(run("table", kernels, "--json", "--rows", "3").stdout)["rows"]), 3)
-        self.assertEqual(len(json.loads(run("table", kernels, "--json", "-n", "0").stdout)["rows"]), 0)
+            if (directory / "tables" / f"{name}.csv").exists():
+                self.assertEqual(as_csv.stdout.encode(), (directory / "tables" / f"{name}.csv").read_bytes(), name)
+        kernels = (directory / "stages/extract.ntab", "kernel_events", "--json")
+        self.assertEqual(len(json.loads(run("table", *kernels).stdout)["rows"]), 1256)
+        self.assertEqual(len(json.loads(run("table", *kernels, "--rows", "3").stdout)["rows"]), 3)
+        self.assertEqual(len(json.loads(run("table", *kernels, "-n", "0").stdout)["rows"]), 0)
+
+    def test_file_of_a_stage(self):
+        """What is in it, as another reader of the format finds it."""
+        path = artifacts(trace("training")) / "stages/analyze.ntab"
+        listed = {r["table_name"]: (*(int(r[c]) for c in ("row_count", "offset", "size_bytes")), int(r["key"]) % 2**64)
+                  for r in csv.DictReader(run("table", path).stdout.splitlines())}
+        self.assertEqual(listed, support.tables_in(path.read_bytes()))
+        self.assertEqual({rows for rows, _, size, _ in listed.values() if not size}, {0})
+        self.assertLess(0, sum(not size for _, _, size, _ in listed.values()))
 
     def test_table_of_a_run(self):
         directory = artifacts(trace("training"))
         listed = {line.split()[0]: int(line.split()[1]) for line in run("table", directory).stdout.splitlines()}
-        self.assertEqual(set(listed), {path.stem for path in (directory / "stages").glob("*.ntab")})
+        self.assertEqual(set(listed), {name for _, name in files_of(directory)})
         self.assertEqual(listed["kernel_events"], 1256)
         for options in ((), ("--json",), ("--rows", "2")):
             self.assertEqual(run("table", directory, "kernels", *options).stdout,
-                             run("table", directory / "stages" / "kernels.ntab", *options).stdout)
+                             run("table", directory / "stages" / "analyze.ntab", "kernels", *options).stdout)
         done = run("table", directory, "kernel")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn('did you mean kernels?', done.stderr)
-        self.assertEqual(run("table", directory / "stages" / "kernels.ntab", "kernels").returncode, 2)
+        self.assertEqual(run("table", support.table_file(directory, "kernels"), "kernels").returncode, 2)
+        self.assertEqual(run("table", directory / "stages" / "analyze.ntab", "kernel_events").returncode, 2)
 
     def test_table_refuses_what_is_no_table(self):
-        good = (artifacts(trace("training")) / "stages" / "kernels.ntab").read_bytes()
+        good = support.table_file(artifacts(trace("training")), "kernels").read_bytes()
         file = fresh_dir() / "x.ntab"
         for content in (b"", b"x", good[:40], good[:-1], good + b"\0", bytes([good[0] ^ 1]) + good[1:], good[:200] + b"\xff" * 8 + good[208:],
                         b"\0" * 4096):
@@ -362,9 +377,9 @@ class Commands(unittest.TestCase):
 
     def test_table_suggests(self):
         directory = artifacts(trace("training")) / "stages"
-        done = run("table", directory / "kernles.ntab")
+        done = run("table", directory / "analyse.ntab")
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertIn(f"did you mean {directory}/kernels.ntab?", done.stderr)
+        self.assertIn(f"did you mean {directory}/analyze.ntab?", done.stderr)
 
     def test_findings_are_listed(self):
         for scenario in ("training", "copy-bound", "healthy", "hostile"):
@@ -483,7 +498,7 @@ class Commands(unittest.TestCase):
         path = trace("training")
         for stage, has_kernels in (("probe", False), ("extract", True), ("analyze", True), ("recommend", True), ("timeline", True)):
             out = analyze(path, "--stage", stage)
-            self.assertEqual((out / "stages" / "kernel_events.ntab").exists(), has_kernels, stage)
+            self.assertEqual((out / "stages" / "extract.ntab").exists(), has_kernels, stage)
             self.assertFalse((out / "report.md").exists())
             self.assertEqual(tree(analyze(path, out=out)), tree(artifacts(path)), stage)
         bare = tree(analyze(path, "--no-stages"))

@@ -500,8 +500,7 @@ class FixedLength(unittest.TestCase):
         self.assertAlmostEqual(whole["new_time_ms"] / whole["base_time_ms"], 1, delta=0.03)
 
     def test_a_run_that_an_earlier_version_pruned(self):
-        run_dir = fresh_dir() / "old"
-        shutil.copytree(support.artifacts(trace("layers")), run_dir)
+        run_dir = support.in_format_2(support.artifacts(trace("layers")))
         (run_dir / "stages/repeating_units.ntab").unlink()
         _, text, _ = compared([run_dir], [self.slower(1.2)])
         self.assertRegex(text.splitlines()[0], r"^\d+ % less work in the same [\d.]+ \wm?s ")
@@ -563,8 +562,7 @@ class FixedLength(unittest.TestCase):
 
     def without_units(self, path):
         """A run that does not say what repeats."""
-        run_dir = fresh_dir() / "run"
-        shutil.copytree(support.artifacts(path), run_dir)
+        run_dir = support.in_format_2(support.artifacts(path))
         (run_dir / "stages/repeating_units.ntab").unlink()
         return run_dir
 
@@ -1139,7 +1137,7 @@ class CommandLine(unittest.TestCase):
         done = run("compare", keep, analysed("loop", 2), "--out", keep)
         self.assertEqual(done.returncode, 2)
         self.assertIn("holds a run or its report, which would be lost", done.stderr)
-        self.assertTrue((keep / "stages" / "metrics.ntab").exists())
+        self.assertTrue((keep / "stages" / "recommend.ntab").exists())
 
     def test_again_into_the_same_directory(self):
         out = fresh_dir() / "out"

@@ -86,7 +86,7 @@ class Bash(unittest.TestCase):
     def test_words_of_a_run(self):
         """Names of the run that is named on the line, of skills, pages and rules."""
         place = str(support.artifacts(support.trace("training")))
-        tables = {p.stem for p in pathlib.Path(place, "stages").glob("*.ntab")}
+        tables = {name for p in pathlib.Path(place, "stages").glob("*.ntab") for name in support.tables_in(p.read_bytes()) or [p.stem]}
         self.assertEqual(set(self.offers("table", place, "")), tables)
         self.assertEqual(self.offers("table", place, "kernel_sh"), ["kernel_shape"])
         self.assertIn("kernels", self.offers("table", "one.sqlite", "ker"))  # a trace is not looked at

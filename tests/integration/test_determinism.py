@@ -13,14 +13,18 @@ from support import SHARED, analyze, artifacts, edited, fresh_dir, run, trace, t
 
 CASES = support.by_tier(("inference", "graphs-node", "hostile", "empty"),
                         ("inference", "training", "host-bound", "graphs-node", "nvtx-mix", "hostile", "hostile-values", "shared-gpu", "empty"))
-READERS_TABLE = "stages/readers.ntab"
 MANIFEST = "stages/manifest.json"
 STAGES = ("probe", "extract", "analyze", "recommend", "timeline")
 
 
 def without_readers(files):
     """The record of who read which table may differ by reader; nothing else may."""
-    files = {name: content for name, content in files.items() if name != READERS_TABLE}
+    files = dict(files)
+    for file, content in list(files.items()):
+        for table, (_, offset, size, _) in support.tables_in(content).items():
+            files.pop(file, None)
+            if table != "readers":
+                files[f"{file}: {table}"] = content[offset:offset + size]
     if MANIFEST in files:
         manifest = json.loads(files[MANIFEST])
         manifest.pop("readers")
@@ -207,11 +211,8 @@ class Reuse(Case):
     @support.tier("ci")
     def test_damaged_stage_files_are_rebuilt_silently(self):
         path, out, base = self.start("nvtx-mix")
-        stage_files = sorted(name for name in base if name.endswith(".ntab"))
         chance = random.Random(1)
-        names = chance.sample(stage_files, 12) + ["stages/kernel_events.ntab", "stages/kernels.ntab", "stages/findings.ntab",
-                                                 "stages/viewer_data.ntab", "stages/capture.ntab"]
-        for name in names:
+        for name in sorted(name for name in base if name.endswith(".ntab")):
             file, content = out / name, base[name]
             flipped = bytearray(content)
             places = [i for i, byte in enumerate(content) if byte]  # zeros may be padding, which nothing looks at
@@ -227,6 +228,16 @@ class Reuse(Case):
                 done = run("analyze", path, "-q", "--out", out)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), name)
                 self.assert_same(tree(out), base, name)
+
+    def test_a_damaged_table_costs_its_node(self):
+        """The others of its file are taken over."""
+        path, out, base = self.start("nvtx-mix")
+        for table, node in (("kernels", "kernels"), ("findings", "findings"), ("kernel_events", "extract"), ("capture", "probe")):
+            support.flip_table(out, table)
+            done = run("analyze", path, "-v", "--out", out)
+            ran = re.findall(r"(?m)^nsys-ai: +(\w+) +ran: (.*)$", done.stderr)
+            self.assertEqual(ran, [(node, f"table {table} is missing or damaged")], done.stderr)
+            self.assert_same(tree(out), base, table)
 
     @support.tier("ci")
     def test_missing_stage_files_are_rebuilt(self):

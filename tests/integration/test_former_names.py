@@ -150,5 +150,19 @@ class Files(unittest.TestCase):
         self.assertEqual(done.stderr, told("table", "pids", "process_summary", f"{skill}:6:3: ") + "\n")
 
 
+class Format2(unittest.TestCase):
+    def test_answers_are_the_same(self):
+        """A run directory with a file per table, as version 2 had it."""
+        now = support.artifacts(support.trace("training"))
+        then = support.in_format_2(now)
+        for words in (("summary",), ("table", "kernels"), ("sql", "select count(*) from kernel_events k join api_events a using (correlation_id)")):
+            answers = [support.run(words[0], place, *words[1:]) for place in (now, then)]
+            self.assertEqual([a.returncode for a in answers], [0, 0], answers[1].stderr)
+            self.assertEqual(answers[0].stdout.replace(str(now), ""), answers[1].stdout.replace(str(then), ""), words)
+        support.analyze(support.trace("training"), out=then)
+        rendered = [{name: content for name, content in support.tree(place).items() if not name.startswith("stages/")} for place in (now, then)]
+        self.assertEqual(*rendered)
+
+
 if __name__ == "__main__":
     support.main()

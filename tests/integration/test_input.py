@@ -509,7 +509,7 @@ class Unusual(unittest.TestCase):
         connection.close()
         ours, plain = artifacts(path), artifacts(trace("training"))
         for name in ("kernel_events", "api_events", "nvtx_events"):
-            got, want = ((d / "stages" / f"{name}.ntab").read_bytes() for d in (ours, plain))
+            got, want = (support.table_file(d, name).read_bytes() for d in (ours, plain))
             self.assertEqual(got[72:], want[72:], name)  # the header's key says which trace it was
         reasons = {r["source_table"]: r["reason"] for r in json.loads((ours / "stages" / "manifest.json").read_text())["readers"]
                    if r["reader"] == "sqlite"}

@@ -152,7 +152,7 @@ class Faults(unittest.TestCase):
     def test_standard_output(self):
         with open("/dev/full", "w") as full:
             for words in (("rules", "list"), ("probe", self.path), ("--help",), ("--man",), ("analyze", self.path, "--out", fresh_dir() / "o"),
-                          ("table", artifacts(self.path) / "stages" / "kernels.ntab")):
+                          ("table", artifacts(self.path) / "stages" / "analyze.ntab", "kernels")):
                 done = run(*words, stdout=full, stderr=subprocess.PIPE)
                 self.assertEqual(done.returncode, 5, words)
                 self.assertRegex(done.stderr, r"^nsys-ai: [^\n]*output[^\n]*\n$")
@@ -166,8 +166,8 @@ class Faults(unittest.TestCase):
         self.assertEqual(done.returncode, 5)
 
     def test_broken_pipe(self):
-        done = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" table "$1" | head -1 >/dev/null', PROGRAM,
-                               artifacts(self.path) / "stages" / "nvtx_events.ntab"], check=False, capture_output=True)
+        done = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" table "$1" nvtx_events | head -1 >/dev/null', PROGRAM,
+                               artifacts(self.path) / "stages" / "extract.ntab"], check=False, capture_output=True)
         self.assertIn(done.returncode, (0, 5, 128 + signal.SIGPIPE))
         self.assertNotIn(b"Sanitizer", done.stderr)
 

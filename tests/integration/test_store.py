@@ -125,28 +125,24 @@ class Case(unittest.TestCase):
         return to
 
 
-def flip(path):
-    """One bit in the middle; the file may be a link to another run's."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.unlink()
-    path.write_bytes(content)
+def lose(run_dir, table):
+    support.table_place(run_dir, table)[0].unlink()
 
 
 class Damage(Case):
     def test_incomplete_runs_are_not_stored(self):
         """What comparisons and the index need is there and whole; what prune removes need not be."""
         for name in ("metrics", "kernels", "findings", "kernel_paths"):
-            for spoil in (pathlib.Path.unlink, flip):
+            for spoil in (lose, support.flip_table):
                 with self.subTest(name, spoil=spoil.__name__):
                     source = self.own()
-                    spoil(source / f"stages/{name}.ntab")
+                    spoil(source, name)
                     done = self.add(source, 1, expect=3)
-                    self.assertIn(f"stages/{name}.ntab", done.stderr)
+                    self.assertIn(support.table_place(loop(1), name)[0].name, done.stderr)
                     self.assertIn("analyze its trace again", done.stderr)
                     self.assertEqual(list(self.store.glob("runs/*/*/*")), [])
         source = self.own()
-        for name in ("report.md", "stages/kernel_events.ntab"):
+        for name in ("report.md", "stages/timeline.ntab"):
             (source / name).unlink()
         self.add(source, 1)
 
@@ -154,11 +150,11 @@ class Damage(Case):
         """It is left out with a word, and is not said to be there already."""
         for seed in (1, 2, 3):
             self.add(loop(seed), seed)
-        for spoil, selector in ((pathlib.Path.unlink, "median:2"), (flip, "last-good")):
-            spoil(self.stored(3) / "stages/metrics.ntab")
+        for spoil, selector in ((lose, "median:2"), (support.flip_table, "last-good")):
+            spoil(self.stored(3), "metrics")
             done = self.check(selector)
-            self.assertRegex(done.stderr, rf'(?m)^nsys-ai: {selector} goes without the run "n3".*store remove.*metrics\.ntab')
-            self.assertIn("metrics.ntab", self.check("run:n3", expect=3).stderr)
+            self.assertRegex(done.stderr, rf'(?m)^nsys-ai: {selector} goes without the run "n3".*store remove.*recommend\.ntab')
+            self.assertIn("recommend.ntab", self.check("run:n3", expect=3).stderr)
             self.assertIn("store remove", self.add(loop(3), 3, expect=3).stderr)
             self.call("store", "remove", "n3", "--store", self.store)
             self.add(loop(3), 3)
@@ -167,7 +163,7 @@ class Damage(Case):
     def test_no_run_that_can_be_read(self):
         """That is no missing history, which recipes let pass."""
         self.add(loop(1), 1)
-        (self.stored(1) / "stages/metrics.ntab").unlink()
+        (self.stored(1) / "stages/recommend.ntab").unlink()
         for selector in ("median:3", "last-good"):
             self.assertIn('"n1"', self.check(selector, expect=3).stderr)
 
@@ -235,14 +231,14 @@ class Meanwhile(Case):
     def test_two_add_the_same_run(self):
         """One adds it; for the other it is there already, with what that one says of it."""
         add = ("store", "add", loop(1), "--store", self.store, "--id", "n1")
-        done = self.call(*add, env=meanwhile("linkat", "metrics.ntab", *add))
+        done = self.call(*add, env=meanwhile("linkat", "recommend.ntab", *add))
         self.assertEqual(done.stdout, "n1 is there already\n")
         add = ("store", "add", loop(2), "--store", self.store, "--id", "n2")
-        done = self.call(*add, "--verdict", "fail", env=meanwhile("linkat", "metrics.ntab", *add))
+        done = self.call(*add, "--verdict", "fail", env=meanwhile("linkat", "recommend.ntab", *add))
         self.assertEqual(done.stdout, "n2: labels or verdict updated\n")
         self.assertIn('"fail"', (self.stored(2).parents[1] / "run.json").read_text())
         other = ("store", "add", loop(4), "--store", self.store, "--id", "n3")
-        self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "metrics.ntab", *other)).stderr)
+        self.assertIn("another", self.add(loop(3), 3, expect=2, env=meanwhile("linkat", "recommend.ntab", *other)).stderr)
         self.assertEqual(list(self.store.glob("runs/*/*/.*")), [])
 
     @support.tier("ci")
@@ -344,7 +340,7 @@ class Meanwhile(Case):
     def test_a_run_that_is_replaced_while_it_is_stored(self):
         """The old one is stored, whole."""
         source, whole = self.own(), tree(loop(1))
-        self.add(source, 1, env=meanwhile("linkat", "metrics.ntab", "analyze", trace("minimal"), "-q", "--out", source))
+        self.add(source, 1, env=meanwhile("linkat", "recommend.ntab", "analyze", trace("minimal"), "-q", "--out", source))
         stored = tree(self.stored(1))
         self.assertEqual({**whole, "stages/trace-stamp": None}, {**stored, "stages/trace-stamp": None})
         self.assertEqual(tree(source), tree(artifacts(trace("minimal"))))
@@ -354,7 +350,7 @@ class Meanwhile(Case):
         old, new = loop(1), artifacts(trace("loop", "--seed", 2))
         want = [run("summary", directory).stdout for directory in (old, new)]
         self.assertNotEqual(*want)
-        for moment, path, shown in (("openat", "manifest.json", want[0]), ("openat", "capture.ntab", want[0]),
+        for moment, path, shown in (("openat", "manifest.json", want[0]), ("openat", "extract.ntab", want[0]),
                                     ("share", "", want[1])):
             base = fresh_dir()
             out = base / "run"

@@ -75,7 +75,7 @@ class Analyze(unittest.TestCase):
     def test_full_disk_names_the_file(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (250_000, 250_000))
         base = fresh_dir()
         done = run("analyze", trace("minimal"), "-q", "--out", base / "o", preexec_fn=limit)
         self.assertEqual(done.returncode, 5)

@@ -646,7 +646,7 @@ class Store(unittest.TestCase):
         pruned, found = self.copy(), []
         self.assertEqual(run("store", "prune", "--store", pruned, "--keep-days", 1).returncode, 0)
         captures = [c.relative_to(pruned) for c in sorted(pruned.glob("runs/demo/*/2*/captures/0"))
-                    if not (c / "stages/kernel_events.ntab").exists()]
+                    if not (c / "report.md").exists()]
         for store in (self.store, pruned):
             out = fresh_dir() / "c"
             done = run("compare", "--base", *(store / c for c in captures[:4]), "--new", *(store / c for c in captures[4:8]), "--out", out)

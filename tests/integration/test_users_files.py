@@ -232,9 +232,9 @@ class Files(Case):
 
     def test_files_of_the_run(self):
         for command in self.commands(self.run_dir):
-            for name in ("report.md", "stages/kernels.ntab", MANIFEST):
+            for name in ("report.md", "stages/analyze.ntab", MANIFEST):
                 self.refused(*command(self.run_dir / name), says="file of the run")
-        table = self.run_dir / "stages/kernels.ntab"
+        table = self.run_dir / "stages/analyze.ntab"
         self.refused("table", table, "--out", table, says="what is read")
 
     def test_users_file_is_kept(self):

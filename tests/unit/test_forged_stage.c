@@ -6,9 +6,11 @@
 #include "base/fs.h"
 #include "pipeline/analyze.h"
 #include "pipeline/options.h"
-#include "table/table.h"
+#include "table/set.h"
+#include "tables/book.h"
 #include "tables/events.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +38,36 @@ static bool run(const char *phase_map, struct nai_buf *summary) {
   return reused;
 }
 
-/* Copies the table file with one cell changed. */
+static const char *stage_file(void) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/stages/extract.ntab", out);
+  return path;
+}
+
+/* The tables of the file of stage extract; the one of that name is put into `named`. */
+static size_t open_all(struct nai_table *tables[NAI_IN_COUNT], size_t *named, const char *name) {
+  struct nai_table *list = NULL;
+  assert_int_equal(nai_table_open(&list, stage_file(), &nai_table_set_schema, NULL), 0);
+  size_t count = (size_t)list->rows;
+  for (size_t i = 0; i < count; i++) {
+    const char *held = nai_get_str(list, (int64_t)i, TABLE_SET_table_name);
+    if (strcmp(held, name) == 0)
+      *named = i;
+    assert_int_equal(
+        nai_table_set_open(&tables[i], AT_FDCWD, stage_file(), list, (int64_t)i, nai_book_find_named(held), NULL), 0);
+  }
+  nai_table_free(list);
+  return count;
+}
+
+static bool is_declared(const char *name) { return nai_book_find_named(name); }
+
+/* Writes the stage's file with one cell of a table changed. */
 static void forge(const struct nai_schema *schema, int column, int64_t value) {
-  char path[256];
-  struct nai_table *good = NULL, *bad = NULL;
-  snprintf(path, sizeof path, "%s/stages/%s.ntab", out, schema->name);
-  assert_int_equal(nai_table_open(&good, path, schema, NULL), 0);
+  struct nai_table *tables[NAI_IN_COUNT] = {NULL}, *good, *bad = NULL;
+  size_t at = NAI_IN_COUNT, count = open_all(tables, &at, schema->name);
+  assert_true(at < count);
+  good = tables[at];
   assert_true(good->rows > 0);
   assert_int_equal(nai_table_new(&bad, schema, NULL), 0);
   for (int64_t row = 0; row < good->rows; row++) {
@@ -58,10 +84,13 @@ static void forge(const struct nai_schema *schema, int column, int64_t value) {
     nai_column_str(bad, column)[0] = (uint32_t)value;
   else
     nai_set_i64(bad, 0, column, value);
-  unlink(path);
-  assert_int_equal(nai_table_write(bad, path, good->key, NULL), 0);
+  bad->key = good->key;
+  tables[at] = bad;
+  unlink(stage_file());
+  assert_int_equal(nai_table_set_write(tables, count, is_declared, stage_file(), NULL), 0);
   nai_table_free(good);
-  nai_table_free(bad);
+  for (size_t i = 0; i < count; i++)
+    nai_table_free(tables[i]);
 }
 
 TEST(test_forged) {
@@ -91,13 +120,12 @@ TEST(test_forged) {
     forge(forged[i].schema, forged[i].column, forged[i].value);
     run(i % 2 ? NULL : "pytorch-ddp", &again); /* another phase map: the analyses run again, on these events */
     assert_string_equal(nai_buf_str(&first), nai_buf_str(&again));
-    struct nai_table *table = NULL; /* and the file is whole again */
-    char path[256];
-    snprintf(path, sizeof path, "%s/stages/%s.ntab", out, forged[i].schema->name);
-    assert_int_equal(nai_table_open(&table, path, forged[i].schema, NULL), 0);
-    struct nai_value v = nai_table_value(table, 0, forged[i].column);
+    struct nai_table *tables[NAI_IN_COUNT] = {NULL}; /* and the file is whole again */
+    size_t at = 0, count = open_all(tables, &at, forged[i].schema->name);
+    struct nai_value v = nai_table_value(tables[at], 0, forged[i].column);
     assert_true(v.null || v.type == NAI_STR || v.i != forged[i].value);
-    nai_table_free(table);
+    for (size_t t = 0; t < count; t++)
+      nai_table_free(tables[t]);
   }
   nai_buf_free(&first);
   nai_buf_free(&again);

@@ -30,12 +30,12 @@ static void read_manifest(struct nai_manifest *m, const char *text, size_t len) 
 static void make(struct nai_manifest *m) {
   *m = (struct nai_manifest){.version = "1.2.3", .trace = "trace \\ \"x\".sqlite", .identity = UINT64_MAX};
   nai_strings_add(&m->options, "--trim 1 2", 10);
-  nai_manifest_add_node(m, "probe");
+  nai_manifest_add_node(m, "probe", "probe");
   nai_manifest_add_input(m, "program", 1);
   nai_manifest_add_input(m, "trace", UINT64_MAX);
   nai_manifest_add_table(m, "capture", 7);
-  nai_manifest_add_node(m, "empty");
-  nai_manifest_add_node(m, "findings");
+  nai_manifest_add_node(m, "empty", NULL);
+  nai_manifest_add_node(m, "findings", "recommend");
   nai_manifest_add_input(m, "capture", 7);
   nai_manifest_add_table(m, "findings", 0x0123456789abcdef);
   nai_manifest_add_table(m, "evidence", 9);
@@ -92,7 +92,7 @@ TEST(test_keys) {
   enum { WAYS = sizeof inputs / sizeof *inputs };
   struct nai_manifest m = {0};
   for (int i = 0; i < WAYS; i++) {
-    nai_manifest_add_node(&m, "n");
+    nai_manifest_add_node(&m, "n", NULL);
     for (int k = 0; k < 2; k++)
       nai_manifest_add_input(&m, inputs[i][k].name, inputs[i][k].hash);
     for (int before = 0; before < i; before++)

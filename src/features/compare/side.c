@@ -30,6 +30,7 @@
 #include "tables/what_if.h"
 #include "tables/what_if_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const nai_side_names[NAI_SIDES] = {"base", "new"};
@@ -99,16 +100,16 @@ static bool is_of_events(const struct nai_schema *schema) {
   return false;
 }
 
-/* Tables that earlier versions did not compare, and may have pruned. */
+/* Tables that earlier versions did not compare and removed from runs of a store, where each had a file of its own. */
 static bool may_lack(struct nai_run *run, const struct nai_schema *schema) {
   static const struct nai_schema *const later[] = {&nai_repeating_units_schema, &nai_serving_summary_schema,
                                                    &nai_gpu_active_schema, &nai_capture_health_schema};
-  NAI_SCOPED(nai_buf) path = {0};
+  char file[128];
   bool is_later = false;
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     is_later |= schema == later[i];
-  nai_buf_printf(&path, "stages/%s.ntab", schema->name);
-  return is_later && !nai_fs_exists_at(nai_run_directory(run), nai_buf_str(&path));
+  snprintf(file, sizeof file, "stages/%.100s.ntab", schema->name);
+  return is_later && nai_manifest_lists(nai_run_manifest(run), file) && !nai_fs_exists_at(nai_run_directory(run), file);
 }
 
 int nai_capture_open_table(const struct nai_table **table, struct nai_run *run, const struct nai_schema *schema,

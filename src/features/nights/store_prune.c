@@ -1,33 +1,41 @@
 /* Retention: what the index and comparisons are made of stays, and can be read; what can be made again from a trace may
  * go. */
 #include "base/fs.h"
+#include "base/temporary.h"
 #include "features/compare/side.h"
 #include "features/nights/store_internal.h"
 #include "rundir/outdir.h"
+#include "table/set.h"
+#include "tables/book.h"
 #include "tables/kernels.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* --- what stays ------------------------------------------------------------------------------- */
 
-/* Whether a file holds that table. */
-static bool is_table(const char *file, const struct nai_schema *schema) {
-  char path[128];
-  snprintf(path, sizeof path, "stages/%s.ntab", schema->name);
-  return strcmp(file, path) == 0;
+/* What comparisons and the index read. The rest is for people, or made of events. */
+static bool is_kept_table(const char *name) {
+  bool kept = strcmp(name, nai_kernels_schema.name) == 0;
+  for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++)
+    kept |= strcmp(name, (*schema)->name) == 0;
+  return kept;
 }
 
-/* What comparisons and the index read. The rest is for people, or made of events. */
+/* Of a file that holds no more than one table. */
 static bool is_kept(const char *file) {
-  bool kept = strcmp(file, NAI_MANIFEST_PATH) == 0 || is_table(file, &nai_kernels_schema);
-  for (const struct nai_schema *const *schema = nai_compared_tables; *schema; schema++)
-    kept |= is_table(file, *schema);
-  return kept;
+  static const char prefix[] = "stages/", suffix[] = ".ntab";
+  char name[NAME_MAX];
+  size_t len = strlen(file), around = strlen(prefix) + strlen(suffix);
+  if (strncmp(file, prefix, strlen(prefix)) != 0 || len < around || strcmp(file + len - strlen(suffix), suffix) != 0)
+    return strcmp(file, NAI_MANIFEST_PATH) == 0;
+  snprintf(name, sizeof name, "%.*s", (int)(len - around), file + strlen(prefix));
+  return is_kept_table(name);
 }
 
 /* Lists of files may be forged. */
@@ -74,9 +82,9 @@ static int add_ids(void *ids, const char *name, const struct nai_store_baseline 
   return NAI_OK;
 }
 
-static int prune_file(int64_t *bytes, const struct nai_run *run, const char *file, bool dry_run, struct nai_err *err) {
+static int remove_file(int64_t *bytes, const struct nai_run *run, const char *file, bool dry_run, struct nai_err *err) {
   struct stat st;
-  int fd = nai_store_may_prune(file) ? nai_fs_open_at(nai_run_directory(run), file) : -1; /* through no link */
+  int fd = nai_fs_open_at(nai_run_directory(run), file); /* through no link */
   if (fd < 0)
     return NAI_OK;
   bool removed = fstat(fd, &st) == 0 && (dry_run || unlinkat(nai_run_directory(run), file, 0) == 0);
@@ -88,6 +96,75 @@ static int prune_file(int64_t *bytes, const struct nai_run *run, const char *fil
   return NAI_OK;
 }
 
+/* The tables of a stage's file that stay. */
+struct kept {
+  struct nai_table **tables;
+  size_t count;
+  int64_t bytes; /* of those that go */
+};
+
+static void kept_free(struct kept *kept) {
+  for (size_t i = 0; i < kept->count; i++)
+    nai_table_free(kept->tables[i]);
+  free(kept->tables);
+}
+
+static int open_kept(struct kept *kept, const struct nai_run *run, const char *file, const struct nai_table *list,
+                     struct nai_err *err) {
+  kept->tables = calloc((size_t)list->rows + 1, sizeof(struct nai_table *));
+  if (!kept->tables)
+    return nai_err_nomem(err);
+  for (int64_t row = 0; row < list->rows; row++) {
+    const char *name = nai_get_str(list, row, TABLE_SET_table_name);
+    bool empty = !nai_get_i64(list, row, TABLE_SET_row_count);
+    if (!is_kept_table(name))
+      kept->bytes += nai_get_i64(list, row, TABLE_SET_size_bytes);
+    else
+      NAI_TRY(nai_table_set_open(&kept->tables[kept->count++], nai_run_directory(run), file, list, row,
+                                 empty ? nai_book_find_named(name) : NULL, err));
+  }
+  return NAI_OK;
+}
+
+static bool is_declared(const char *name) { return nai_book_find_named(name); }
+
+/* In the place of the file, in one step. */
+static int write_kept(const struct kept *kept, const struct nai_run *run, const char *file, struct nai_err *err) {
+  struct nai_temporary aside = {0};
+  char path[PATH_MAX];
+  NAI_TRY(nai_store_join(path, nai_run_path(run), file, err));
+  NAI_TRY(nai_temporary_file(&aside, path, err));
+  int rc = nai_table_set_write(kept->tables, kept->count, is_declared, aside.path, err);
+  int failed = rc ? 0 : nai_temporary_become(&aside, path);
+  nai_temporary_remove(&aside);
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot replace \"%s\"", path) : rc;
+}
+
+/* Of the file of a stage only the tables stay that are kept; what cannot be read stays as it is. */
+static int prune_stage(int64_t *bytes, const struct nai_run *run, const char *file, const struct nai_table *list,
+                       bool dry_run, struct nai_err *err) {
+  NAI_SCOPED(kept) kept = {0};
+  int rc = open_kept(&kept, run, file, list, err);
+  if (rc == NAI_ESTALE)
+    return NAI_OK;
+  NAI_TRY(rc);
+  if (!kept.count)
+    return remove_file(bytes, run, file, dry_run, err);
+  if (kept.bytes && !dry_run)
+    NAI_TRY(write_kept(&kept, run, file, err));
+  *bytes += kept.bytes;
+  return NAI_OK;
+}
+
+static int prune_file(int64_t *bytes, const struct nai_run *run, const char *file, bool dry_run, struct nai_err *err) {
+  NAI_OWNED(nai_table) *list = NULL;
+  struct nai_err ignored;
+  if (nai_table_is_file_at(nai_run_directory(run), file) &&
+      nai_table_open_at(&list, nai_run_directory(run), file, &nai_table_set_schema, &ignored) == NAI_OK)
+    return prune_stage(bytes, run, file, list, dry_run, err);
+  return nai_store_may_prune(file) ? remove_file(bytes, run, file, dry_run, err) : NAI_OK;
+}
+
 static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, struct nai_err *err) {
   NAI_OWNED(nai_run) *run = NULL;
   struct stat st;
@@ -96,6 +173,9 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
   int rc = nai_run_open(&run, directory, err);
   if (rc)
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
+  char stages[PATH_MAX];
+  if (!dry_run && nai_store_join(stages, directory, "stages", NULL) == NAI_OK)
+    nai_temporary_sweep(stages);
   for (uint32_t i = 0; i < nai_run_manifest(run)->files.count; i++)
     NAI_TRY(prune_file(bytes, run, nai_strings_get(&nai_run_manifest(run)->files, i), dry_run, err));
   return NAI_OK;

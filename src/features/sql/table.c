@@ -10,10 +10,12 @@
 #include "base/escape.h"
 #include "table/json.h"
 #include "rundir/run.h"
+#include "table/set.h"
 #include "tables/book.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +136,6 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   if (count && stat(operands[0], &st) != 0 && !nai_fs_is_absent(errno))
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", operands[0]);
   bool has_tables = S_ISDIR(st.st_mode) || (count && nai_cmd_is_trace(operands[0]));
-  if (count > 1 && !has_tables)
-    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run and no trace, so no name of a table can follow", operands[0]);
   if (args->csv + args->json + (args->format != UNSAID && args->format != CSV) > 1)
     return nai_err_set(err, NAI_EUSAGE, "--csv, --json and --format exclude each other");
   if (args->gzip && args->format != PARQUET)
@@ -153,12 +153,25 @@ static int print_table(struct nai_table *table, const struct table_args *args, s
   return nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
 }
 
-static int print_file(const char *path, const struct table_args *args, struct nai_err *err) {
-  NAI_OWNED(nai_table) *table = NULL;
+/* Opens a table of a stage's file. */
+static int open_in(struct nai_table **out, const char *path, const struct nai_table *list, const char *name,
+                   struct nai_err *err) {
+  int64_t row = strcmp(list->schema->name, nai_table_set_schema.name) == 0 ? nai_table_set_find(list, name) : -1;
+  if (row < 0)
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" has no table \"%s\"", path, name);
+  bool empty = !nai_get_i64(list, row, TABLE_SET_row_count);
+  return nai_table_set_open(out, AT_FDCWD, path, list, row, empty ? nai_book_find_named(name) : NULL, err);
+}
+
+/* Of a file with several tables `name`, or with NULL the list of them. */
+static int print_file(const char *path, const char *name, const struct table_args *args, struct nai_err *err) {
+  NAI_OWNED(nai_table) *table = NULL, *inner = NULL;
   if (!nai_fs_exists(path))
     return missing(path, err);
   NAI_TRY(nai_table_open(&table, path, NULL, err));
-  return print_table(table, args, err);
+  if (name)
+    NAI_TRY(open_in(&inner, path, table, name, err));
+  return print_table(inner ? inner : table, args, err);
 }
 
 /* Names of a run's tables, from the manifest. Returns their number, at most `room`. */
@@ -214,21 +227,22 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   args->source = operands[0];
   if (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]))
     return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
-  return print_file(operands[0], args, err);
+  return print_file(operands[0], count > 1 ? operands[1] : NULL, args, err);
 }
 
 NAI_CLI_COMMAND(
-    nai_cmd_table, .name = "table", .synopsis = "SRC [TABLE] | FILE.ntab",
+    nai_cmd_table, .name = "table", .synopsis = "SRC [TABLE] | FILE.ntab [TABLE]",
     .summary = "print a table of a run as CSV, JSON or Parquet",
     .description =
         "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a trace, "
-        "which is analyzed for this answer only; alone: which tables it has, with their rows. The format of the files "
+        "which is analyzed for this answer only; alone: which tables it has, with their rows, or the list of a file "
+        "that has several. The format of the files "
         "is described in docs/table-format.md.",
     .examples = "nsys-ai table artifacts/run1\n"
                 "nsys-ai table artifacts/run1 kernels\n"
                 "nsys-ai table artifacts/run1 nvtx_events --rows 20\n"
                 "nsys-ai table artifacts/run1 kernels --format parquet --out kernels.parquet\n"
-                "nsys-ai table artifacts/run1/stages/gpu_utilization.ntab --json",
+                "nsys-ai table artifacts/run1/stages/analyze.ntab gpu_utilization --json",
     .options = options,
     NAI_CLI_OPERANDS(1, 2, {.name = "SRC or FILE.ntab", NAI_CLI_FILES("ntab " NAI_CMD_TRACE_SUFFIXES)},
                      {.name = "TABLE", .choices = nai_cmd_table_names}),
