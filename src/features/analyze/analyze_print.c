@@ -98,7 +98,7 @@ static void put_finding(struct nai_buf *out, const struct nai_result_finding *fi
 }
 
 static int widest_saving(const struct nai_result *result) {
-  int width = 16;
+  int width = 20;
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
     NAI_SCOPED(nai_buf) saving = {0};
     put_saving(&saving, &result->list[i]);
