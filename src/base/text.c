@@ -200,7 +200,7 @@ static bool is_before_unit(const char *text, size_t len, size_t blank) {
   return false;
 }
 
-void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width) {
+static void wrap_line(struct nai_buf *out, const char *text, size_t len, int indent, int width) {
   int column = 0;
   for (size_t at = 0, end; at < len; at = end) {
     size_t blanks = at;
@@ -215,4 +215,11 @@ void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent
     column = (fits ? column + (int)(blanks - at) : indent) + chars;
   }
   nai_buf_putc(out, '\n');
+}
+
+void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width) {
+  const char *end = text + len, *next;
+  for (; (next = memchr(text, '\n', (size_t)(end - text))); text = next + 1)
+    wrap_line(out, text, (size_t)(next - text), indent, width);
+  wrap_line(out, text, (size_t)(end - text), indent, width);
 }

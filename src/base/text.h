@@ -25,8 +25,8 @@ size_t nai_text_prefix(const char *text, size_t len, size_t max);
 /* Appends clean text, at most `max` code points of it: the middle of a longer one is left out. */
 void nai_text_cut(struct nai_buf *out, const char *text, size_t len, size_t max);
 size_t nai_text_chars(const char *text, size_t len); /* code points of clean text */
-/* Appends a line of clean text and a line feed, in as many lines of `width` columns (0: any) as that needs: words stay
- * whole, a number stays with its unit, and all lines but the first begin with `indent` blanks. */
+/* Appends lines of clean text and a line feed, each in as many lines of `width` columns (0: any) as that needs: words
+ * stay whole, a number stays with its unit, and what goes on begins with `indent` blanks. */
 void nai_text_wrap(struct nai_buf *out, const char *text, size_t len, int indent, int width);
 /* Appends `text` with every run of digits as '#': "blocks.3" and "blocks.22" are both "blocks.#".
  * What counts dimensions is a part of the word: "conv2d", "AllToAll4D". */

@@ -35,7 +35,8 @@ struct nai_node_result {
 struct nai_result_finding {
   int severity;           /* 0..3: info to high */
   int64_t saving_ns;      /* on its worst GPU; NAI_NULL_I64: no saving */
-  double pct;             /* of that GPU's active time; NaN: unknown */
+  double pct;             /* of `share_of`; NaN: unknown */
+  const char *share_of;   /* "active time" (of that GPU), "window" or "capture" */
   const char *id, *scope; /* rule; "GPUs 0-3", "process 144" or "run" */
   const char *title;      /* one line of text, as clean as the trace's names are */
   const char *state;      /* with --known: "new", "known", "muted"; else NULL */

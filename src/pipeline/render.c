@@ -148,6 +148,7 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
         (struct nai_result_finding){.severity = level,
                                     .saving_ns = row.saving_ns,
                                     .pct = row.pct_of_active,
+                                    .share_of = nai_arena_printf(&result->arena, "%s", row.share_of),
                                     .id = nai_arena_printf(&result->arena, "%s", row.id),
                                     .scope = nai_arena_printf(&result->arena, "%s", row.scope),
                                     .title = nai_arena_printf(&result->arena, "%s", row.title)};

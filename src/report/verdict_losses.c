@@ -104,9 +104,10 @@ static void put_part(struct nai_buf *out, const struct FINDINGS_row *finding, co
                      const char *before) {
   if (strcmp(finding->simulated_state, "ok") == 0) {
     bool window = strcmp(finding->simulated_of, "window") == 0, unit = strcmp(finding->simulated_of, "unit") == 0;
-    nai_buf_puts(out, "simulated ");
+    bool first = strcmp(before, SIMULATED) != 0;
+    nai_buf_puts(out, first ? "simulated " : "");
     nai_fmt_percent(out, finding->simulated_pct);
-    if (strcmp(before, SIMULATED) != 0)
+    if (first)
       nai_buf_puts(out, window ? " of the window" : unit ? " per repetition" : " per step");
     return;
   }
@@ -123,7 +124,7 @@ static bool is_larger(const struct FINDINGS_row *finding, const struct FINDINGS_
          finding->pct_of_active > (said->simulated ? first->simulated_pct : 0);
 }
 
-/* "; then title (place, 12 %)", behind a share of `before`; a larger one that was rated lower is less certain. */
+/* "; then title (place, 12 %)", behind a share of `before`; a larger one that was rated lower is uncertain. */
 static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, const struct FINDINGS_row *first,
                        const struct said *said, const char *before) {
   const char *place = strcmp(second->scope, "run") == 0 ? second->place : "";
@@ -135,7 +136,7 @@ static void put_second(struct nai_buf *out, const struct FINDINGS_row *second, c
   nai_report_verdict_name(out, place);
   nai_buf_puts(out, *place ? ", " : "");
   put_part(out, second, said, before);
-  nai_buf_puts(out, *second->reason && is_larger(second, first, said) ? ", less certain)" : ")");
+  nai_buf_puts(out, *second->reason && is_larger(second, first, said) ? ", uncertain)" : ")");
 }
 
 /* The first loss's place, unless that is the kernel which was named. */

@@ -177,7 +177,7 @@ class Pages(unittest.TestCase):
     def test_info(self):
         text = run("info", artifacts(trace("training"))).stdout
         self.assertIn("training.sqlite", text)
-        self.assertIn("GPUs: 2, processes: 2, kernels: 1,256", text)
+        self.assertIn("2 GPUs, 2 processes, 1,256 kernels, ", text)
 
     def test_nothing_ran(self):
         """No table without rows stands there as if it were an answer."""

@@ -769,7 +769,7 @@ class WhatExpertsAskFirst(unittest.TestCase):
 
     def test_once_or_every_time(self):
         for said in each(generated("cold"), real("cuda_small"), real("pytorch_dlprof_2020")):
-            self.assertRegex(said.verdict, r"before CUDA.* GPU work \(busy ")
+            self.assertRegex(said.verdict, r"before CUDA.* active \(busy ")
             self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list))
             self.assertNotRegex(said.advice, "CUDA graphs|num_workers|reduce-overhead")
 

@@ -71,6 +71,15 @@ class Width(unittest.TestCase):
         findings = [line.strip() for line in on_terminal("analyze", path, "--out", out / "e").splitlines() if re.match(r"  (high|medium|low|info)\b", line)]
         self.assertEqual(len(findings), len(support.report(run).json["findings"]))
 
+    def test_a_text_of_several_lines_fills_each(self):
+        lines = on_terminal("explain", artifacts(trace("copy-bound")), "1").split("\nFacts")[0].splitlines()
+        folded = [(line, after) for line, after in zip(lines, lines[1:]) if after.startswith("  ")]
+        self.assertTrue(folded)
+        for line, after in folded:
+            self.assertGreater(len(line) + 1 + len(after.split()[0]), 80, line)
+        shares = on_terminal("analyze", trace("steps-input"), "--out", fresh_dir() / "s")
+        self.assertRegex(shares, r"(?m)^  high +[\d.]+ s, [\d.]+ % of capture  run")
+
     def test_a_table_is_text_for_people_and_csv_for_programs(self):
         run = artifacts(trace("training"))
         self.assertRegex(on_terminal("table", run, "kernels"), r"kernel name +GPU +calls")

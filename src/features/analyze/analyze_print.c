@@ -64,7 +64,7 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
   nai_json_close(&json);
 }
 
-/* "90.6 ms, 30.3 %" */
+/* "90.6 ms, 30.3 %"; a share of other than the active time says so. */
 static void put_saving(struct nai_buf *out, const struct nai_result_finding *finding) {
   if (finding->saving_ns == NAI_NULL_I64)
     return;
@@ -73,17 +73,19 @@ static void put_saving(struct nai_buf *out, const struct nai_result_finding *fin
     return;
   nai_buf_puts(out, ", ");
   nai_fmt_percent(out, finding->pct);
+  if (strcmp(finding->share_of, "active time") != 0)
+    nai_buf_printf(out, " of %s", finding->share_of);
 }
 
 /* Severity, saving, what it is about, what --known says of it, title. */
-static void put_finding(struct nai_buf *out, const struct nai_result_finding *finding, bool color) {
+static void put_finding(struct nai_buf *out, const struct nai_result_finding *finding, int saving_width, bool color) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
-  enum { MARGIN = 2, SAVING_WIDTH = 20, SCOPE_WIDTH = 10 };
+  enum { MARGIN = 2, SCOPE_WIDTH = 10 };
   const char *severity = nai_severity_name(finding->severity), *begin = color ? colors[finding->severity] : "";
   NAI_SCOPED(nai_buf) saving = {0}, scope = {0}, line = {0}, lines = {0};
   put_saving(&saving, finding);
   nai_escape_terminal(&scope, finding->scope, strlen(finding->scope));
-  nai_buf_printf(&line, "%*s%-6s  %-*s  %-*s  ", MARGIN, "", severity, SAVING_WIDTH, nai_buf_str(&saving), SCOPE_WIDTH,
+  nai_buf_printf(&line, "%*s%-6s  %-*s  %-*s  ", MARGIN, "", severity, saving_width, nai_buf_str(&saving), SCOPE_WIDTH,
                  nai_buf_str(&scope));
   if (finding->state)
     nai_buf_printf(&line, "%-5s  ", finding->state);
@@ -95,10 +97,21 @@ static void put_finding(struct nai_buf *out, const struct nai_result_finding *fi
   out->oom |= saving.oom || scope.oom || line.oom || lines.oom;
 }
 
+static int widest_saving(const struct nai_result *result) {
+  int width = 20;
+  for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
+    NAI_SCOPED(nai_buf) saving = {0};
+    put_saving(&saving, &result->list[i]);
+    width = (int)saving.len > width ? (int)saving.len : width;
+  }
+  return width;
+}
+
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   bool color = nai_cmd_color();
+  int width = widest_saving(result);
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++)
-    put_finding(out, &result->list[i], color);
+    put_finding(out, &result->list[i], width, color);
   if (result->list_count > MAX_LISTED)
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
   if (result->list_count)
