@@ -546,6 +546,13 @@ class FixedLength(unittest.TestCase):
         self.assertIn("caveat `program_failed`", text)
         self.assertIn("fatal error", text)
 
+    def test_no_gpu_on_a_side(self):
+        """What the user allows to be compared has no idle time of nothing."""
+        allowed = [word for check in ("no_kernels", "gpu_count", "process_count", "gpu_model") for word in ("--allow", check)]
+        _, text, _ = compared([trace("layers")], [trace("nvtx-only")], *allowed)
+        self.assertNotIn("GPU idle", text)
+        self.assertNotRegex(text, r"\binf\b|\bnan\b")
+
     def test_rates_are_not_called_per_step(self):
         """Without steps no number is per step; a budget for one is missing, and says what there is."""
         report, _, _ = compared([trace("layers")], [self.slower(1.2)])

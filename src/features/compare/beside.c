@@ -159,7 +159,8 @@ static void put_slower(const struct nai_document *d) {
 
 void nai_document_beside(const struct nai_document *d) {
   const struct nai_comparison *c = d->c;
-  if (!nai_comparison_is_whole(c) || nai_comparison_obstacle(c))
+  if (!nai_comparison_is_whole(c) || nai_comparison_obstacle(c) || !nai_gpu_time(c, NAI_BASE, NAI_GPU_WHOLE) ||
+      !nai_gpu_time(c, NAI_CANDIDATE, NAI_GPU_WHOLE))
     return;
   struct nai_view *beside = nai_view_put_map(d->root, "beside");
   nai_view_put_bool(beside, "steps", c->by_step);

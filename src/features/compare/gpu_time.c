@@ -22,11 +22,22 @@ int64_t nai_gpu_time(const struct nai_comparison *c, int side, enum nai_gpu_time
   return nai_side_sum(c->sides, side, nai_gpu_schema(c), columns[part][c->by_active]);
 }
 
+/* A capture without a GPU has no time of either kind; one whose GPUs were set up only has no active time. */
+static bool tells_active(const struct nai_capture *capture) {
+  const struct nai_table *active = nai_capture_table(capture, &nai_gpu_active_schema);
+  const struct nai_table *windows = nai_capture_table(capture, &nai_gpu_utilization_schema);
+  int64_t longest = 0;
+  for (int64_t row = 0; row < active->rows; row++) {
+    int64_t ns = nai_or_zero(nai_get_i64(active, row, GPU_ACTIVE_active_ns));
+    longest = ns > longest ? ns : longest;
+  }
+  return active->rows == windows->rows && (longest > 0 || !windows->rows);
+}
+
 bool nai_gpu_active_is_known(const struct nai_comparison *c) {
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++)
-      if (nai_capture_table(&c->sides[s].captures[i], &nai_gpu_active_schema)->rows !=
-          nai_capture_table(&c->sides[s].captures[i], &nai_gpu_utilization_schema)->rows)
+      if (!tells_active(&c->sides[s].captures[i]))
         return false;
   return true;
 }
