@@ -57,9 +57,9 @@ struct longest {
   struct listed {
     struct nai_path_segment segment;
     int64_t sequence;
-  } * at;         /* those that may be listed, as they came */
-  uint32_t count; /* at most MAX_KEPT */
-  int64_t least;  /* length of the one that is too many so far, 0 where none is */
+  } * at;                   /* those that may be listed, as they came */
+  uint32_t count, capacity; /* count: at most MAX_KEPT */
+  int64_t least;            /* length of the one that is too many so far, 0 where none is */
 };
 
 static int64_t length_of(const struct nai_path_segment *segment) { return segment->end - segment->start; }
@@ -83,12 +83,15 @@ static void forget_shorter(struct longest *l) {
   l->count = kept;
 }
 
-static void consider(struct longest *l, const struct nai_path_segment *segment, int64_t sequence) {
+static int consider(struct longest *l, const struct nai_path_segment *segment, int64_t sequence,
+                    struct nai_arena *arena, struct nai_err *err) {
   if (length_of(segment) < l->least)
-    return;
+    return NAI_OK;
   if (l->count == MAX_KEPT)
     forget_shorter(l);
+  NAI_TRY(NAI_ROOM(l->at, l->capacity, l->count, arena, err));
   l->at[l->count++] = (struct listed){*segment, sequence};
+  return NAI_OK;
 }
 
 /* Sums and lists the path of the window. */
@@ -99,10 +102,9 @@ static int walk_window(struct nai_path_sum *sum, const struct nai_node_io *io, c
   struct nai_path path = nai_path_at(m, times, NULL, window->nodes[1], nai_dep_first_start(m, times));
   struct longest longest = {0};
   int64_t sequence = 0;
-  NAI_TRY(NAI_NEW(longest.at, io->arena, MAX_KEPT, err));
   for (struct nai_path_segment segment; nai_path_next(&path, &segment); sequence++) {
     NAI_TRY(nai_path_sum_segment(sum, m, &segment, err));
-    consider(&longest, &segment, sequence);
+    NAI_TRY(consider(&longest, &segment, sequence, io->arena, err));
   }
   if (longest.count > MAX_LISTED)
     forget_shorter(&longest);

@@ -21,7 +21,7 @@ struct place {
 
 /* The longest gaps met so far: the first MAX_GAPS once they are sorted, with room for as many again behind them. */
 struct longest {
-  struct place *v, *spare; /* 2 * MAX_GAPS each */
+  struct place *v, *spare;
   struct nai_key *keys;
   uint32_t count;
 };
@@ -43,9 +43,13 @@ static int sort_longest(struct longest *l, struct nai_err *err) {
 static int find_longest(struct longest *l, const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   int64_t least = 0; /* others come behind all MAX_GAPS */
-  NAI_TRY(NAI_NEW(l->v, io->arena, 2 * MAX_GAPS, err));
-  NAI_TRY(NAI_NEW(l->spare, io->arena, 2 * MAX_GAPS, err));
-  NAI_TRY(NAI_NEW(l->keys, io->arena, 2 * MAX_GAPS, err));
+  size_t room = 0;
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    room += m->gpus[g].all.count + 1;
+  room = room < 2 * MAX_GAPS ? room : 2 * MAX_GAPS;
+  NAI_TRY(NAI_NEW(l->v, io->arena, room, err));
+  NAI_TRY(NAI_NEW(l->spare, io->arena, room, err));
+  NAI_TRY(NAI_NEW(l->keys, io->arena, room, err));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     for (size_t i = 0; i <= m->gpus[g].all.count; i++) {
       struct nai_interval span = nai_idle_span(&m->gpus[g], i);

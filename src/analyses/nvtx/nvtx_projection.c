@@ -8,6 +8,7 @@
 /* Of the outermost instances of a name with work: all of it, or that on one GPU. */
 struct group {
   uint32_t name, gpu, gpus; /* gpu: NAI_NO_ROW for all; gpus: of all: how many there are */
+  uint32_t one;             /* of all: 1 + number of the group of one GPU that was met last */
   bool start_end;
   int64_t with_work, own_ns, busy_ns, range_ns, ops, launches, streams;
   int64_t kernel_ns, comm_ns, graph_ns, copy_ns, union_ns;
@@ -31,6 +32,7 @@ struct work {
   struct span *spans;
   uint32_t span_count, span_capacity;
   int64_t *instances; /* per name and style */
+  uint32_t *all_of;   /* per name and style: 1 + number of its group of all, 0 for none yet */
 };
 
 static uint32_t name_and_style(const struct nai_model *m, uint32_t range) {
@@ -88,17 +90,30 @@ static int add_span(struct work *w, uint32_t number, const struct nai_projection
   return NAI_OK;
 }
 
+/* The groups of a name: of all, and of one GPU, which mostly is that of the instance before. */
+static int find_both(uint32_t *all, uint32_t *one, struct work *w, uint32_t name_style, uint32_t gpu,
+                     struct nai_err *err) {
+  if (!w->all_of[name_style]) {
+    NAI_TRY(find_group(all, w, name_style, NAI_NO_ROW, err));
+    w->all_of[name_style] = *all + 1;
+  }
+  *all = w->all_of[name_style] - 1;
+  *one = w->groups[*all].one - 1;
+  if (gpu == NAI_NO_ROW || (w->groups[*all].one && w->groups[*one].gpu == gpu))
+    return NAI_OK;
+  uint32_t before = w->known.count;
+  NAI_TRY(find_group(one, w, name_style, gpu, err));
+  w->groups[*all].gpus += w->known.count > before;
+  w->groups[*all].one = *one + 1;
+  return NAI_OK;
+}
+
 static int add(void *ctx, const struct nai_projection *p, struct nai_err *err) {
   struct work *w = ctx;
-  uint32_t name_style = name_and_style(w->m, p->range), all, one;
-  NAI_TRY(find_group(&all, w, name_style, NAI_NO_ROW, err));
-  if (p->gpu != NAI_NO_ROW) {
-    uint32_t before = w->known.count;
-    NAI_TRY(find_group(&one, w, name_style, p->gpu, err));
-    w->groups[all].gpus += w->known.count > before;
-    if (w->m->gpu_count > 1) /* of one, all is said with the whole */
-      NAI_TRY(add_span(w, one, p, err));
-  }
+  uint32_t all, one;
+  NAI_TRY(find_both(&all, &one, w, name_and_style(w->m, p->range), p->gpu, err));
+  if (p->gpu != NAI_NO_ROW && w->m->gpu_count > 1) /* of one, all is said with the whole */
+    NAI_TRY(add_span(w, one, p, err));
   return p->whole ? add_span(w, all, p, err) : NAI_OK;
 }
 
@@ -188,9 +203,8 @@ static void put_group(struct nai_table *table, const struct work *w, const struc
           .longest_start_ns = longest->start, .longest_end_ns = longest->end, .pid = place.pid, .tid = place.tid);
 }
 
-/* GPUs by group of all: where there is one only, which; the number of its group. */
 static uint32_t group_of_all(const struct work *w, const struct group *group) {
-  return nai_keyset_find(&w->known, nai_key_pair(2 * (int64_t)group->name + group->start_end, NAI_NO_ROW));
+  return w->all_of[2 * (size_t)group->name + group->start_end] - 1;
 }
 
 static int put_groups(struct nai_table *table, struct work *w, struct nai_err *err) {
@@ -222,6 +236,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct work w = {.m = io->model, .arena = io->arena, .known.arena = io->arena};
   if (!w.m->map_nvtx)
     return NAI_OK;
+  NAI_TRY(NAI_NEW(w.all_of, w.arena, 2 * (size_t)w.m->tables[NAI_IN_NVTX]->strings.count, err));
   NAI_TRY(nai_project_ranges(w.m, NULL, add, &w, err));
   NAI_TRY(count_instances(&w, err));
   NAI_TRY(sum_unions(&w, err));
