@@ -255,7 +255,9 @@ static int find_list(const struct nai_table **out, struct nai_run *run, const ch
   NAI_OWNED(nai_table) *list = NULL;
   NAI_TRY(NAI_ROOM(run->stages, run->stage_capacity, run->stage_count, &run->arena, err));
   NAI_TRY(nai_table_open_at(&list, run->directory, file, &nai_table_set_schema, err));
-  run->stages[run->stage_count++] = (struct stage_file){stage, list};
+  const char *name = nai_arena_printf(&run->arena, "%s", stage); /* names of a manifest move as it grows */
+  NAI_TRY(nai_arena_check(&run->arena, err));
+  run->stages[run->stage_count++] = (struct stage_file){name, list};
   return NAI_GIVE(out, list);
 }
 
@@ -356,7 +358,8 @@ bool nai_run_stage_is(struct nai_run *run, const char *stage, struct nai_table *
   struct nai_err ignored;
   struct stat st;
   if (name_file(file, stage, &ignored) || find_list(&list, run, stage, file, &ignored) ||
-      list->rows != (int64_t)count || fstatat(run->directory, file, &st, 0) || st.st_size != nai_table_set_end(list))
+      list->rows != (int64_t)count || fstatat(run->directory, file, &st, 0) ||
+      (uint64_t)st.st_size != nai_table_set_end(list))
     return false;
   for (size_t i = 0; i < count; i++)
     if (strcmp(nai_get_str(list, (int64_t)i, TABLE_SET_table_name), tables[i]->schema->name) != 0 ||

@@ -95,11 +95,11 @@ int64_t nai_table_set_find(const struct nai_table *list, const char *name) {
   return -1;
 }
 
-int64_t nai_table_set_end(const struct nai_table *list) {
-  int64_t end = 0;
+uint64_t nai_table_set_end(const struct nai_table *list) {
+  uint64_t end = 0;
   for (int64_t row = 0; row < list->rows; row++)
     if (nai_get_i64(list, row, TABLE_SET_size_bytes))
-      end = nai_get_i64(list, row, TABLE_SET_offset) + nai_get_i64(list, row, TABLE_SET_size_bytes);
+      end = (uint64_t)nai_get_i64(list, row, TABLE_SET_offset) + (uint64_t)nai_get_i64(list, row, TABLE_SET_size_bytes);
   return end;
 }
 

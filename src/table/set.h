@@ -14,7 +14,7 @@ NAI_MUST_CHECK int nai_table_set_write(struct nai_table *const *tables, size_t c
 /* Row of a table in a list, -1 when it is not there. */
 int64_t nai_table_set_find(const struct nai_table *list, const char *name);
 /* Bytes of the file; 0: all tables are only listed. */
-int64_t nai_table_set_end(const struct nai_table *list);
+uint64_t nai_table_set_end(const struct nai_table *list);
 /* Opens the table of that row of the list, which is that of the file `name` below the directory, as nai_table_open_at
  * does. `schema` is needed where the table is only listed: NAI_ESTALE without. */
 NAI_MUST_CHECK int nai_table_set_open(struct nai_table **out, int directory_fd, const char *name,

@@ -117,8 +117,9 @@ static int open_kept(struct kept *kept, const struct nai_run *run, const char *f
   for (int64_t row = 0; row < list->rows; row++) {
     const char *name = nai_get_str(list, row, TABLE_SET_table_name);
     bool empty = !nai_get_i64(list, row, TABLE_SET_row_count);
+    int64_t bytes = nai_get_i64(list, row, TABLE_SET_size_bytes);
     if (!is_kept_table(name))
-      kept->bytes += nai_get_i64(list, row, TABLE_SET_size_bytes);
+      kept->bytes += bytes > 0 && bytes < INT64_C(1) << 40 ? bytes : 0; /* lists may be forged */
     else
       NAI_TRY(nai_table_set_open(&kept->tables[kept->count++], nai_run_directory(run), file, list, row,
                                  empty ? nai_book_find_named(name) : NULL, err));
