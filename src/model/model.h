@@ -32,7 +32,7 @@ struct nai_nvtx_node {
   int64_t wall_ns;  /* time of this thread in which this is the innermost range: a partition of the thread's time */
   int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
-  int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and sets */
+  int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and memsets */
   int64_t inclusive_graph_ns, inclusive_copy_ns;
 };
 

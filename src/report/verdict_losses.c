@@ -209,7 +209,8 @@ void nai_report_verdict_larger(struct nai_buf *out, const struct nai_table *find
   nai_buf_puts(out, loss < 0 ? " Less certain: " : " Larger but less certain: ");
   nai_report_verdict_within(out, larger.title);
   nai_buf_puts(out, " (");
-  put_part(out, &larger, said, said->simulated ? SIMULATED : base_of(&larger, said));
+  const char *before = said->simulated ? SIMULATED : base_of(&larger, said);
+  put_part(out, &larger, said, loss < 0 ? said->partition ? "active time" : "" : before);
   nai_buf_puts(out, "; ");
   nai_report_verdict_words(out, larger.reason, MAX_REASON_WORDS);
   nai_buf_puts(out, ").");

@@ -9,7 +9,7 @@
   C(T, set_up_ns, NS_MS, "length of its spans of set-up and checks", .better = NAI_BETTER_LOWER, .sum = true)         \
   C(T, compute_ns, NS_MS, "compute, within active spans", .sum = true)                                                \
   C(T, exposed_comm_ns, NS_MS, "exposed communication, within active spans", .better = NAI_BETTER_LOWER, .sum = true) \
-  C(T, exposed_copy_ns, NS_MS, "exposed copies and sets, within active spans", .better = NAI_BETTER_LOWER,            \
+  C(T, exposed_copy_ns, NS_MS, "exposed copies and memsets, within active spans", .better = NAI_BETTER_LOWER,         \
     .sum = true)                                                                                                      \
   C(T, idle_ns, NS_MS, "nothing running, within active spans", .better = NAI_BETTER_LOWER, .sum = true)               \
   C(T, compute_pct, PCT, "compute, of active_ns", .better = NAI_BETTER_HIGHER)                                        \

@@ -17,7 +17,7 @@
   C(T, pageable_count, COUNT, "operations with a pageable end; copies only", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, exposed_ns, TIME, "time not hidden by kernels (union of these operations minus kernels)",                      \
     .better = NAI_BETTER_LOWER)                                                                                       \
-  C(T, small_count, COUNT, "operations of 64 KiB or less; of copies and sets alike", .better = NAI_BETTER_LOWER,      \
+  C(T, small_count, COUNT, "operations of 64 KiB or less; of copies and memsets alike", .better = NAI_BETTER_LOWER,   \
     .sum = true)                                                                                                      \
   C(T, longest_start_ns, START, "start of the longest operation")                                                     \
   C(T, longest_end_ns, END, "end of the longest operation")                                                           \

@@ -6,7 +6,7 @@
   C(T, wall_time_ns, TIME, "time of threads with NVTX ranges spent in the phase", .better = NAI_BETTER_LOWER,         \
     .sum = true, .order = -2)                                                                                         \
   C(T, pct_of_wall_time, PCT, "of those threads' time", .sum = true)                                                  \
-  C(T, gpu_time_ns, TIME, "kernels, CUDA graphs traced as a whole, copies and sets launched in the phase, summed",    \
+  C(T, gpu_time_ns, TIME, "kernels, CUDA graphs traced as a whole, copies and memsets launched in the phase, summed", \
     .better = NAI_BETTER_LOWER, .sum = true, .order = -1)                                                             \
   C(T, pct_of_gpu_time, PCT, "of all that on all GPUs; pages that move by themselves do not count", .sum = true)      \
   C(T, range_count, COUNT, "NVTX ranges in the phase", .sum = true)                                                   \
@@ -17,7 +17,7 @@
   C(T, tid, TID, "thread of the longest range")                                                                       \
   C(T, kernel_time_ns, TIME, "of gpu_time_ns: kernels", .better = NAI_BETTER_LOWER, .sum = true)                      \
   C(T, graph_time_ns, TIME, "of gpu_time_ns: CUDA graphs traced as a whole", .better = NAI_BETTER_LOWER, .sum = true) \
-  C(T, copy_time_ns, TIME, "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true)                \
+  C(T, copy_time_ns, TIME, "of gpu_time_ns: copies and memsets", .better = NAI_BETTER_LOWER, .sum = true)             \
   C(T, instances, COUNT, "ranges named so that lie in no other of the phase and launched something here")             \
   C(T, span_ns, TIME,                                                                                                 \
     "of these: summed spans on the GPU, each from the first start to the last end of what it launched; they may "     \

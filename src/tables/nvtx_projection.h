@@ -35,7 +35,7 @@
   C(T, kernel_time_ns, TIME, "summed durations of kernels")                                                            \
   C(T, comm_time_ns, TIME, "of these: communication")                                                                  \
   C(T, graph_time_ns, TIME, "summed durations of CUDA graphs traced as a whole")                                       \
-  C(T, copy_time_ns, TIME, "summed durations of copies and sets")                                                      \
+  C(T, copy_time_ns, TIME, "summed durations of copies and memsets")                                                   \
   C(T, longest_start_ns, START, "start of the longest span")                                                           \
   C(T, longest_end_ns, END, "end of the longest span")                                                                 \
   C(T, pid, PID, "process of the longest span")                                                                        \

@@ -27,6 +27,6 @@
   C(T, kernel_ns, NS, "summed durations of kernels")                                                                   \
   C(T, comm_ns, NS, "of these: communication")                                                                         \
   C(T, graph_ns, NS, "summed durations of CUDA graphs traced as a whole")                                              \
-  C(T, copy_ns, NS, "summed durations of copies and sets")
+  C(T, copy_ns, NS, "summed durations of copies and memsets")
 NAI_TABLE(NVTX_PROJECTION_EVENTS, nvtx_projection_events, "Ranges on the GPU, one by one",
           "One NVTX range with work on GPUs; of a range with work on several, a row for each of them and one for all")

@@ -24,12 +24,12 @@
   C(T, pid, PID, "process of the longest instance")                                                                    \
   C(T, tid, TID, "thread of the longest instance")                                                                     \
   C(T, attributed_gpu_time_ns, TIME,                                                                                   \
-    "kernels, CUDA graphs traced as a whole, copies and sets launched inside the range or ranges in it, "              \
+    "kernels, CUDA graphs traced as a whole, copies and memsets launched inside the range or ranges in it, "           \
     "summed",                                                                                                          \
     .better = NAI_BETTER_LOWER)                                                                                        \
   C(T, self_gpu_time_ns, TIME, "those for which this is the innermost range", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, attributed_graph_time_ns, TIME, "of attributed_gpu_time_ns: CUDA graphs traced as a whole",                     \
     .better = NAI_BETTER_LOWER)                                                                                        \
-  C(T, attributed_copy_time_ns, TIME, "of attributed_gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER)
+  C(T, attributed_copy_time_ns, TIME, "of attributed_gpu_time_ns: copies and memsets", .better = NAI_BETTER_LOWER)
 NAI_TABLE(NVTX_RANGES, nvtx_ranges, "NVTX ranges", "One canonical NVTX range name",
           "GPU work launched by threads without ranges; why a range took as long as it did")

@@ -23,5 +23,5 @@
   C(T, window_start_ns, START, "start of the window")                                                            \
   C(T, window_end_ns, END, "end of the window")                                                                  \
   C(T, api_call_count, COUNT, "CUDA API calls", .better = NAI_BETTER_LOWER)                                      \
-  C(T, memory_operation_count, COUNT, "copies and sets", .better = NAI_BETTER_LOWER)
+  C(T, memory_operation_count, COUNT, "copies and memsets", .better = NAI_BETTER_LOWER)
 NAI_TABLE(RUN_INFO, run_info, "Run", "The whole run", "what was not recorded: numbers are of what the export holds")

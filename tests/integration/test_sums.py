@@ -162,7 +162,7 @@ def layers(run):
 
 
 def gpu_work(run):
-    """Summed durations of kernels, graph envelopes, copies and sets, where nvtx_phases divides them."""
+    """Summed durations of kernels, graph envelopes, copies and memsets, where nvtx_phases divides them."""
     kinds = (("kernels", "total_time_ms"), ("memory_transfers", "total_time_ms"), ("graphs by envelopes", "envelope_ms"))
     return [{"total_time_ms": r[column]} for table, column in kinds for r in run[table]] if run["nvtx_phases"] else []
 

@@ -14,7 +14,7 @@ struct work {
   struct doing {
     int64_t ns, longest_ns;
     uint32_t longest; /* operation that took longest of one wait */
-  } * of;             /* by string of kernel_events, then copies and sets, then graphs */
+  } * of;             /* by string of kernel_events, then copies and memsets, then graphs */
 };
 
 static void add_op(struct work *w, uint32_t i, const struct nai_interval *wait) {

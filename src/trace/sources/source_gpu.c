@@ -1,4 +1,4 @@
-/* Sources of work on GPUs: kernels, copies and sets, graphs, synchronisations, CUDA events, sampled metrics. */
+/* Sources of work on GPUs: kernels, copies and memsets, graphs, synchronisations, CUDA events, sampled metrics. */
 #include "trace/sources/source_cells.h"
 #include "tables/cuda_event_events.h"
 #include "tables/gpu_metric_samples.h"
@@ -113,7 +113,7 @@ const struct nai_source nai_source_kernels = {
     .brings = NAI_IN(KERNEL_CONFIGS),
     .feeds = {NAI_FEED(kernel, kernel_row, 0, "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")}};
 
-/* --- copies and sets -------------------------------------------------------------------------- */
+/* --- copies and memsets -------------------------------------------------------------------------- */
 
 #define COPY_FIELDS(F, L, T)                             \
   ACTIVITY(F, L, T)                                      \
