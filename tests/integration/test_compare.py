@@ -276,6 +276,21 @@ class Pairs(unittest.TestCase):
         states = [(k["state"], k["level"]) for k in report["kernels"] if "nvjet" in k["kernel"]]
         self.assertEqual(sorted(states), [("matched", "name"), ("retuned", "tuning")])
 
+    def test_kernels_without_launch_records(self):
+        """They are the same kernels: matched by name, none gone or new, and in the same steps where kernels tell these."""
+        for scenario in ("layers", "no-nvtx", "loop"):
+            whole = trace(scenario)
+            without = edited(whole, "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME")
+            for pair in (whole, without), (without, whole):
+                with self.subTest(base=pair[0], new=pair[1]):
+                    report, _, _ = compared(pair[:1], pair[1:])
+                    with contextlib.closing(sqlite3.connect(f"file:{whole}?mode=ro", uri=True)) as db:
+                        names = {name for name, in db.execute("SELECT DISTINCT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s ON s.id = demangledName")}
+                    self.assertEqual({k["kernel"] for k in report["kernels"]}, names)
+                    self.assertEqual({(k["state"], k["level"]) for k in report["kernels"]}, {("matched", "name")})
+                    if scenario != "loop":  # whose steps are told by other means then
+                        self.assertEqual({k["delta_ms"] for k in report["kernels"]}, {0})
+
     def test_fused_kernels(self):
         report, _, _ = compared(runs("loop", BASE), runs("loop-fused", NEW))
         merged = [k for k in report["kernels"] if k["state"] == "merged"]
