@@ -123,6 +123,39 @@ void nai_fmt_duration(struct nai_buf *out, double ns) {
     nai_buf_printf(out, "%.0f min %.0f s", floor(round(ns / 1e9) / 60), fmod(round(ns / 1e9), 60));
 }
 
+void nai_time_column_add(struct nai_time_column *column, double ns) {
+  ns = fabs(ns);
+  if (!(ns > 0) || !isfinite(ns))
+    return;
+  column->low = column->high > 0 ? fmin(column->low, ns) : ns;
+  column->high = fmax(column->high, ns);
+}
+
+/* The largest that needs no more than four digits before the point; smaller where little would be left of the shortest,
+ * and the longest bears it. As the page's tables do it. */
+void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, double ns, bool sign) {
+  static const char *const names[] = {"ns", "us", "ms", "s"};
+  const double step = 1e3, many = 1e4, too_many = 1e6, little = 0.01;
+  double size = 1;
+  size_t unit = 0;
+  for (; unit + 1 < sizeof names / sizeof *names && column->high / size >= many; unit++)
+    size *= step;
+  for (; unit && column->low / size < little && column->high / (size / step) < too_many; unit--)
+    size /= step;
+  if (!isfinite(ns)) {
+    nai_buf_puts(out, "-");
+    return;
+  }
+  double value = fabs(ns) / size;
+  int decimals = !unit || !(value > 0) || value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
+  char text[64];
+  snprintf(text, sizeof text, "%.*f", decimals, value);
+  bool is_zero = strspn(text, "0.") == strlen(text);
+  nai_buf_puts(out, is_zero ? "" : ns < 0 ? "-" : sign ? "+" : "");
+  put_grouped(out, text);
+  nai_buf_printf(out, " %s", names[unit]);
+}
+
 void nai_fmt_bytes(struct nai_buf *out, double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;

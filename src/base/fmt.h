@@ -16,6 +16,15 @@ void nai_fmt_count(struct nai_buf *out, int64_t value);
 void nai_fmt_noun(struct nai_buf *out, bool one, const char *plural, size_t len);
 /* ns with a fitting unit and three significant digits or more: "5 ns", "7.9 us", "136.4 ms", "2.35 s", "3 min 20 s". */
 void nai_fmt_duration(struct nai_buf *out, double ns);
+
+/* Times that stand below each other are in one unit: {0}, then all that the column shows. */
+struct nai_time_column {
+  double low, high; /* ns, of sizes over 0 */
+};
+void nai_time_column_add(struct nai_time_column *column, double ns);
+/* "2,630 us" of a column whose times need us; "-" for NaN and infinities. `sign`: of a difference, "+2,630 us". */
+void nai_fmt_time_in(struct nai_buf *out, const struct nai_time_column *column, double ns, bool sign);
+
 /* Bytes with binary prefixes: "512 B", "91.4 MiB". */
 void nai_fmt_bytes(struct nai_buf *out, double bytes);
 /* "+6.61 %" of a difference; what rounds to nothing has no sign: "0.00 %". */

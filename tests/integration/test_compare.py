@@ -276,6 +276,21 @@ class Pairs(unittest.TestCase):
         states = [(k["state"], k["level"]) for k in report["kernels"] if "nvjet" in k["kernel"]]
         self.assertEqual(sorted(states), [("matched", "name"), ("retuned", "tuning")])
 
+    def test_kernels_without_launch_records(self):
+        """They are the same kernels: matched by name, none gone or new, and in the same steps where kernels tell these."""
+        for scenario in ("layers", "no-nvtx", "loop"):
+            whole = trace(scenario)
+            without = edited(whole, "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME")
+            for pair in (whole, without), (without, whole):
+                with self.subTest(base=pair[0], new=pair[1]):
+                    report, _, _ = compared(pair[:1], pair[1:])
+                    with contextlib.closing(sqlite3.connect(f"file:{whole}?mode=ro", uri=True)) as db:
+                        names = {name for name, in db.execute("SELECT DISTINCT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s ON s.id = demangledName")}
+                    self.assertEqual({k["kernel"] for k in report["kernels"]}, names)
+                    self.assertEqual({(k["state"], k["level"]) for k in report["kernels"]}, {("matched", "name")})
+                    if scenario != "loop":  # whose steps are told by other means then
+                        self.assertEqual({k["delta_ms"] for k in report["kernels"]}, {0})
+
     def test_fused_kernels(self):
         report, _, _ = compared(runs("loop", BASE), runs("loop-fused", NEW))
         merged = [k for k in report["kernels"] if k["state"] == "merged"]
@@ -386,6 +401,56 @@ class Totals(unittest.TestCase):
                 total = sum(k[f"{side}_sum_ns"] or 0 for k in report["kernels"])
                 self.assertEqual(total, sum(self.recount(trace(variant, "--seed", s)) for s in seeds))
             self.check_tree(report["partition"])
+
+    def recount_gpus(self, path):
+        """ns of all GPUs, of the export's own times: from first start to last end, of it in kernels that compute, in other kernels alone,
+        in copies and sets alone, in nothing."""
+        operations = collections.defaultdict(list)
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            tables = {name for name, in db.execute("SELECT name FROM sqlite_master")}
+            for kind in ("KERNEL", "MEMCPY", "MEMSET"):
+                if f"CUPTI_ACTIVITY_KIND_{kind}" in tables:
+                    name = "(SELECT value FROM StringIds WHERE id = shortName)" if kind == "KERNEL" else "NULL"
+                    for device, start, end, name in db.execute(f'SELECT deviceId, start, "end", {name} FROM CUPTI_ACTIVITY_KIND_{kind}'):
+                        operations[device].append((start, end, 2 if name is None else int(name.startswith("nccl"))))
+        counted = collections.Counter()
+        for own in operations.values():
+            covered = []
+            for level in range(3):
+                reached, ns = 0, 0
+                for start, end in sorted(o[:2] for o in own if o[2] <= level):
+                    ns += max(0, end - max(start, reached))
+                    reached = max(reached, end)
+                covered.append(ns)
+            whole = max(end for _, end, _ in own) - min(start for start, _, _ in own)
+            counted.update(whole=whole, compute=covered[0], exposed_comm=covered[1] - covered[0],
+                           exposed_copy=covered[2] - covered[1], idle=whole - covered[2])
+        return counted
+
+    def test_active_time(self):
+        """Without steps the time is that of GPUs while they are active: in captures without pauses and set-up as the export says."""
+        generated = [trace(name) for name in ("no-nvtx", "layers", "copy-bound", "two-processes", "pause", "host-bound", "collectives", "cold")]
+        series = [path for path in support.exports(series=True) if path.parent.name in ("nussinov", "triangular_solves")]
+        pairs = [*zip(generated, generated[1:]), *zip(series, series[1:])]
+        recounted = 0
+        for pair in pairs:
+            with self.subTest(pair=[path.stem for path in pair]):
+                directories = [support.artifacts(path) for path in pair]
+                report, _, _ = compared(directories[:1], directories[1:], "--allow", "gpu_count", "--allow", "process_count", "--allow", "gpu_model")
+                self.assertNotIn("step", report["settings"]["per"])
+                self.check_tree(report["partition"])
+                parts = {p["part"]: p for p in report["partition"]}
+                self.assertNotIn("idle.rest", parts)
+                for side, path, directory in zip(("base_sum_ns", "new_sum_ns"), pair, directories):
+                    own = collections.Counter({name: p[side] for name, p in parts.items() if p["depth"] < 2})
+                    counted = self.recount_gpus(path)
+                    left_out = sum(support.ns_of_ms(r["pause_ms"]) + support.ns_of_ms(r["set_up_ms"]) for r in support.read_csv(directory, "gpu_active"))
+                    if left_out:
+                        self.assertEqual(own["whole"] + left_out, counted["whole"])
+                    else:
+                        self.assertEqual(+own, +counted)
+                    recounted += not left_out and bool(counted)
+        self.assertGreater(recounted, 10)
 
     def check_tree(self, parts):
         for parent in parts:

@@ -1,5 +1,6 @@
 """nsys-ai ranks: jobs whose stragglers, clocks and collectives are planned; the real two-GPU export recomputed from its rows."""
 import base64
+import collections
 import contextlib
 import hashlib
 import json
@@ -388,16 +389,32 @@ class Refused(unittest.TestCase):
 
 
 class OneAnswer(unittest.TestCase):
-    """analyze and ranks say the same of the same trace: who came last, how often, by how much."""
+    """analyze and ranks say the same of the same trace: who came last, how often, by how much, and what the others waited."""
+    SAID = "late_count", "late_by_ns", "wait_ns", "caused_wait_ns"
 
-    def check(self, trace):
-        own = {(r["device_id"], r["pid"]): (r["late_count"], r["late_by_ns"]) for r in rows(support.analyze(trace), "comm_ranks")}
-        self.assertEqual(own, {(r["device_id"], r["pid"]): (r["late_count"], r["late_by_ns"]) for r in rows(ranks([trace]), "ranks")})
-        self.assertGreater(sum(int(count) for count, _ in own.values()), 10)
+    def check(self, trace, straggles=True):
+        """ranks has no tails: what analyze finds after the first end it takes for waiting or transfer."""
+        own, theirs = ({(r["device_id"], r["pid"]): collections.Counter({name: int(r[name] or 0) for name in names}) for r in rows(out, table)}
+                       for out, table, names in ((support.analyze(trace), "comm_ranks", (*self.SAID, "tail_ns")), (ranks([trace]), "ranks", self.SAID)))
+        self.assertEqual(own.keys(), theirs.keys())
+        for rank, said in own.items():
+            for name in ("late_count", "late_by_ns"):
+                self.assertEqual(said[name], theirs[rank][name], (rank, name))
+            self.assertLessEqual(abs(said["wait_ns"] - theirs[rank]["wait_ns"]), said["tail_ns"], rank)
+        tails = sum(said["tail_ns"] for said in own.values())
+        for rank, said in own.items():
+            self.assertLessEqual(abs(said["caused_wait_ns"] - theirs[rank]["caused_wait_ns"]), tails, rank)
+        self.assertEqual(*(max(of, key=lambda rank: of[rank]["caused_wait_ns"]) for of in (own, theirs)))
+        self.assertEqual(sum(said["late_count"] for said in own.values()) >= 10, straggles)
+        return tails
 
     def test_generated(self):
-        for straggler in ("persistent", "rotating"):
-            self.check(traces(job("--ranks", 4, "--steps", 10, "--together", "--straggler", straggler))[0])
+        for straggler in ("none", "persistent", "rotating", "network"):
+            with self.subTest(straggler=straggler):
+                self.check(traces(job("--ranks", 4, "--steps", 10, "--together", "--straggler", straggler))[0], straggler in ("persistent", "rotating"))
+        for scenario in ("collectives", "collectives-skewed", "collectives-graph", "eight-gpus"):
+            with self.subTest(scenario=scenario):
+                self.assertEqual(self.check(support.trace(scenario)), 0)
 
     @unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no reference traces")
     def test_real(self):

@@ -785,6 +785,24 @@ class Store(unittest.TestCase):
                               capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_many_spikes_are_folded(self):
+        """The newest three stand in the figure, the others below a line that says how many."""
+        nights, store = fresh_dir("nights") / "n", fresh_dir() / "s"
+        planned = (3, 8, 13, 17, 20)
+        done = run("series", nights, "--nights", 24, "--noise", 0.2, *(word for night in planned for word in ("--spike", f"{night}:60")), program=GENERATOR)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in sorted(nights.glob("*.sqlite")):
+            self.assertEqual(run("store", "add", path, "--store", store, "-q").returncode, 0)
+        trend, out = self.trend(store)
+        metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
+        spikes = [v["run"] for i, v in enumerate(metric["values"]) if i in planned]
+        page = (out / "trend.html").read_text(encoding="utf-8")
+        figure = next(part for part in page.split("<figure ")[1:] if ">step.time.median</a>" in part).split("</figure>")[0]
+        shown, folded = figure.split("<details><summary>2 more spikes</summary>")
+        named = [re.findall(r"<p>Spike: .* in (?:<a [^>]*>)?([^<]+?)(?:</a>)?[.]</p>", part) for part in (shown, folded)]
+        self.assertEqual(named, [spikes[:1:-1], spikes[1::-1]])
+        self.assertIn("Spikes of step.time.median: 5; the newest, ", (out / "trend.md").read_text(encoding="utf-8"))
+
     def test_renamed_kernels_are_no_change(self):
         """Another spelling and another tile of the same work: compared as such, and no night is worse for it."""
         nights, store = fresh_dir("nights") / "n", fresh_dir() / "s"

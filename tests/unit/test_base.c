@@ -341,6 +341,36 @@ TEST(test_human_numbers) {
   }
 }
 
+TEST(test_time_column) {
+  static const struct {
+    double low, high, value;
+    bool sign;
+    const char *text;
+  } cases[] = {
+      {2e6, 5e6, 2.633e6, false, "2,633 us"}, /* four digits fit */
+      {2e6, 5e7, 2.633e6, false, "2.633 ms"},
+      {2e6, 5e7, 0, true, "0 ms"},
+      {2e3, 5e7, 2653, false, "2.653 us"}, /* little would be left of it in ms */
+      {2, 5e7, 2, false, "0.002 us"},      /* the longest does not bear ns */
+      {2e3, 5e7, -154167, true, "-154.2 us"},
+      {2e3, 5e7, 154167, true, "+154.2 us"},
+      {2e3, 5e7, -0.1, true, "0.000 us"},
+      {1e12, 9e12, 9e12, false, "9,000 s"},
+      {0, 0, 0, false, "0 ns"},
+      {1, 1, NAN, false, "-"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_time_column column = {0};
+    struct nai_buf out = {0};
+    nai_time_column_add(&column, cases[i].high);
+    nai_time_column_add(&column, -cases[i].low);
+    nai_time_column_add(&column, NAN);
+    nai_fmt_time_in(&out, &column, cases[i].value, cases[i].sign);
+    assert_string_equal(nai_buf_str(&out), cases[i].text);
+    nai_buf_free(&out);
+  }
+}
+
 /* --- text ------------------------------------------------------------------------------------- */
 
 /* UTF-8 of any code point, surrogates included. */

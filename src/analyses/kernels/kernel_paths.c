@@ -44,8 +44,7 @@ static bool is_steady(struct sums *s, uint32_t kernel) {
   const struct nai_model *m = s->m;
   int32_t process = nai_at_i32(&m->kernels.process, kernel);
   uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->kernels.device_id, kernel));
-  return process >= 0 && gpu < m->gpu_count &&
-         nai_steady_launch(&s->steady, (uint32_t)process, gpu, m->kernel_api[kernel]);
+  return process >= 0 && gpu < m->gpu_count && nai_steady_kernel(&s->steady, (uint32_t)process, gpu, kernel);
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */

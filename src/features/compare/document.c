@@ -37,6 +37,13 @@ void nai_document_amount(struct nai_view *map, const char *key, const char *unit
   nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
 }
 
+void nai_document_time(struct nai_view *map, const char *key, const struct nai_time_column *column, double ns,
+                       bool sign) {
+  NAI_SCOPED(nai_buf) text = {0};
+  nai_fmt_time_in(&text, column, ns, sign);
+  nai_view_put_buf(map, key, NAI_TEXT_TRUSTED, &text);
+}
+
 struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
                                      const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
@@ -295,6 +302,12 @@ static void put_time(const struct nai_document *d) {
   static const char *const indents[] = {"", "&nbsp;&nbsp;&nbsp;", "&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;"};
   const struct nai_table *t = d->c->tables[NAI_COMPARED_TIME];
   struct nai_view *list = nai_view_put_list(d->root, "time");
+  struct nai_time_column times = {0}; /* and of their differences */
+  for (int64_t i = 0; i < t->rows && i < d->rows; i++) {
+    struct COMPARED_TIME_row part = COMPARED_TIME_at(t, i);
+    nai_time_column_add(&times, part.base_time_ns);
+    nai_time_column_add(&times, part.new_time_ns);
+  }
   for (int64_t i = 0; i < t->rows && i < d->rows; i++) {
     struct COMPARED_TIME_row part = COMPARED_TIME_at(t, i);
     struct nai_view *map = nai_view_add_map(list);
@@ -307,9 +320,9 @@ static void put_time(const struct nai_document *d) {
     nai_view_put_trusted(map, "indent", indents[part.depth]);
     nai_document_text(d, map, "title", part.title);
     nai_view_put_bool(map, "any", part.base_sum_ns || part.new_sum_ns);
-    nai_document_amount(map, "base", "ns", part.base_time_ns, false);
-    nai_document_amount(map, "new", "ns", part.new_time_ns, false);
-    nai_document_amount(map, "difference", "ns", part.delta_ns, true);
+    nai_document_time(map, "base", &times, part.base_time_ns, false);
+    nai_document_time(map, "new", &times, part.new_time_ns, false);
+    nai_document_time(map, "difference", &times, part.delta_ns, true);
     nai_view_put_buf(map, "pct", NAI_TEXT_TRUSTED, &pct);
   }
 }

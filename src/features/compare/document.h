@@ -1,6 +1,7 @@
 /* A comparison as templates see it (report/view.h), whatever the format. Internal to src/features/compare. */
 #pragma once
 
+#include "base/fmt.h"
 #include "features/compare/gate.h"
 #include "report/builtin.h"
 
@@ -19,6 +20,9 @@ void nai_document_text(const struct nai_document *d, struct nai_view *map, const
 void nai_document_code(const struct nai_document *d, struct nai_view *map, const char *key, const char *text);
 /* A value for people, by the name of its unit; with its sign for differences. */
 void nai_document_amount(struct nai_view *map, const char *key, const char *unit, double value, bool sign);
+/* A time below others, in the unit of all of them. */
+void nai_document_time(struct nai_view *map, const char *key, const struct nai_time_column *column, double ns,
+                       bool sign);
 /* Appends a metric to a list, and returns it. */
 struct nai_view *nai_document_metric(const struct nai_document *d, struct nai_view *list,
                                      const struct nai_metric_result *r);

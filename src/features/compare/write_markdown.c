@@ -234,7 +234,8 @@ static double least_worth(const struct nai_comparison *c) {
   return share * fmax(whole.base_time_ns, whole.new_time_ns);
 }
 
-static void put_kernel(const struct nai_document *d, struct nai_view *list, const struct COMPARED_KERNELS_row *k) {
+static void put_kernel(const struct nai_document *d, struct nai_view *list, const struct nai_time_column *times,
+                       const struct COMPARED_KERNELS_row *k) {
   struct nai_view *map = nai_view_add_map(list);
   NAI_SCOPED(nai_buf) name = {0};
   nai_kernel_name_short(&name, k->kernel, MAX_CHARS);
@@ -246,9 +247,9 @@ static void put_kernel(const struct nai_document *d, struct nai_view *list, cons
   nai_view_put_trusted(map, "change", k->change);
   nai_document_amount(map, "base_calls", "count", k->base_calls, false);
   nai_document_amount(map, "new_calls", "count", k->new_calls, false);
-  nai_document_amount(map, "base_time", "ns", k->base_time_ns, false);
-  nai_document_amount(map, "new_time", "ns", k->new_time_ns, false);
-  nai_document_amount(map, "difference", "ns", k->delta_ns, true);
+  nai_document_time(map, "base_time", times, k->base_time_ns, false);
+  nai_document_time(map, "new_time", times, k->new_time_ns, false);
+  nai_document_time(map, "difference", times, k->delta_ns, true);
 }
 
 /* How many rows are more than one name on both sides. */
@@ -313,9 +314,15 @@ static int put_kernels(const struct nai_document *d, struct nai_err *err) {
   for (; differ < t->rows && weight(t, order[differ]) > 0; differ++)
     worth += weight(t, order[differ]) >= least;
   int64_t shown = worth < most(d, MAX_KERNELS) ? worth : most(d, MAX_KERNELS);
+  struct nai_time_column times = {0};
   for (int64_t i = 0; i < shown; i++) {
     struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i]);
-    put_kernel(d, list, &kernel);
+    nai_time_column_add(&times, kernel.base_time_ns);
+    nai_time_column_add(&times, kernel.new_time_ns);
+  }
+  for (int64_t i = 0; i < shown; i++) {
+    struct COMPARED_KERNELS_row kernel = COMPARED_KERNELS_at(t, order[i]);
+    put_kernel(d, list, &times, &kernel);
   }
   nai_view_put_bool(d->root, "any_kernel", worth > 0);
   nai_view_put_bool(d->root, "any_difference", differ > 0);
@@ -337,36 +344,52 @@ static int by_delta(const void *a, const void *b, void *table) {
   return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
 }
 
+static void put_difference(const struct nai_document *d, struct nai_view *rows, const struct nai_time_column *times,
+                           const struct COMPARED_RANGES_row *range) {
+  struct nai_view *row = nai_view_add_map(rows);
+  nai_document_code(d, row, "name", range->range_name);
+  nai_document_amount(row, "base_count", "count", range->base_count, false);
+  nai_document_amount(row, "new_count", "count", range->new_count, false);
+  if (times) {
+    nai_document_time(row, "base", times, range->base_time_ns, false);
+    nai_document_time(row, "new", times, range->new_time_ns, false);
+    nai_document_time(row, "difference", times, range->delta_ns, true);
+  } else {
+    nai_document_amount(row, "base", "bytes", range->base_time_ns, false);
+    nai_document_amount(row, "new", "bytes", range->new_time_ns, false);
+    nai_document_amount(row, "difference", "bytes", range->delta_ns, true);
+  }
+}
+
 /* What both sides have, those that differ most first; nothing when none differs. */
 static int put_differences(const struct nai_document *d, struct nai_view *lists, enum nai_comparison_table table,
-                           const char *title, const char *note, const char *unit, struct nai_err *err) {
-  const double noise = strcmp(unit, "ns") == 0 ? 0.01 : 0; /* of a range's own time */
+                           const char *title, const char *note, struct nai_err *err) {
+  const bool is_time = table != NAI_COMPARED_COPIES;
+  const double noise = is_time ? 0.01 : 0; /* of a range's own time */
   NAI_SCOPED(nai_arena) arena = NAI_ARENA(NULL);
   const struct nai_table *t = d->c->tables[table];
-  struct nai_view *rows = NULL;
+  struct COMPARED_RANGES_row shown[MAX_RANGES], range;
+  struct nai_time_column times = {0};
+  uint32_t count = 0;
   int64_t *order;
   NAI_TRY(sort_rows(&order, t, by_delta, &arena, err));
-  for (uint32_t i = 0, shown = 0; i < t->rows && shown < most(d, MAX_RANGES); i++) {
-    struct COMPARED_RANGES_row range;
+  for (int64_t i = 0; i < t->rows && count < most(d, MAX_RANGES); i++) {
     nai_table_read(&range, t, t->schema, order[i]);
     if (!(fabs(range.delta_ns) > 0))
       break;
     if (fabs(range.delta_ns) < noise * range.base_time_ns)
       continue;
-    if (!shown++) {
-      struct nai_view *map = nai_view_add_map(lists);
-      nai_view_put_trusted(map, "title", title);
-      nai_view_put_trusted(map, "note", note);
-      rows = nai_view_put_list(map, "rows");
-    }
-    struct nai_view *row = nai_view_add_map(rows);
-    nai_document_code(d, row, "name", range.range_name);
-    nai_document_amount(row, "base_count", "count", range.base_count, false);
-    nai_document_amount(row, "new_count", "count", range.new_count, false);
-    nai_document_amount(row, "base", unit, range.base_time_ns, false);
-    nai_document_amount(row, "new", unit, range.new_time_ns, false);
-    nai_document_amount(row, "difference", unit, range.delta_ns, true);
+    nai_time_column_add(&times, range.base_time_ns);
+    nai_time_column_add(&times, range.new_time_ns);
+    shown[count++] = range;
   }
+  if (!count)
+    return NAI_OK;
+  struct nai_view *map = nai_view_add_map(lists), *rows = nai_view_put_list(map, "rows");
+  nai_view_put_trusted(map, "title", title);
+  nai_view_put_trusted(map, "note", note);
+  for (uint32_t i = 0; i < count; i++)
+    put_difference(d, rows, is_time ? &times : NULL, &shown[i]);
   return NAI_OK;
 }
 
@@ -408,9 +431,9 @@ static int put_sides(const struct nai_document *d, struct nai_err *err) {
   static const char note[] = "; all threads together, and ranges inside of others count, too";
   struct nai_view *lists = nai_view_put_list(d->root, "differences");
   NAI_TRY(put_kernels(d, err));
-  NAI_TRY(put_differences(d, lists, NAI_COMPARED_RANGES, "NVTX ranges", note, "ns", err));
-  NAI_TRY(put_differences(d, lists, NAI_COMPARED_PHASES, "Phases", "", "ns", err));
-  NAI_TRY(put_differences(d, lists, NAI_COMPARED_COPIES, "Copies", "", "bytes", err));
+  NAI_TRY(put_differences(d, lists, NAI_COMPARED_RANGES, "NVTX ranges", note, err));
+  NAI_TRY(put_differences(d, lists, NAI_COMPARED_PHASES, "Phases", "", err));
+  NAI_TRY(put_differences(d, lists, NAI_COMPARED_COPIES, "Copies", "", err));
   put_findings(d);
   return NAI_OK;
 }

@@ -113,17 +113,21 @@ static void put_spike(struct nai_view *spike, const struct page *p, const struct
   put_value(spike, "value", m, m->values[i]);
 }
 
-/* All of them, and for those who want few words their number and the newest. */
+/* All of them, the newest first and few of them unfolded; for those who want few words their number and the newest. */
 static void put_spikes(struct nai_view *map, const struct page *p, const struct nai_trend_metric *m) {
-  struct nai_view *list = nai_view_put_list(map, "spikes");
+  enum { UNFOLDED = 3 };
+  struct nai_view *list = nai_view_put_list(map, "spikes"), *more = NULL;
   uint32_t count = 0, newest = 0;
-  for (uint32_t i = 0; i < m->count; i++)
+  for (uint32_t i = m->count; i-- > 0;)
     if (m->found.spikes[i]) {
-      put_spike(nai_view_add_map(list), p, m, i);
-      count++;
-      newest = i;
+      if (count == UNFOLDED)
+        more = nai_view_put_list(nai_view_put_map(map, "more_spikes"), "folded");
+      put_spike(nai_view_add_map(more ? more : list), p, m, i);
+      newest = count++ ? newest : i;
     }
   nai_view_put_int(map, "spike_count", count);
+  nai_view_put_int(map, "more_spike_count", count > UNFOLDED ? count - UNFOLDED : 0);
+  nai_view_put_bool(map, "one_more_spike", count == UNFOLDED + 1);
   if (count)
     put_spike(nai_view_put_map(map, "newest_spike"), p, m, newest);
 }

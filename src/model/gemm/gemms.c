@@ -178,7 +178,7 @@ static int add_kernel(struct finder *f, uint32_t kernel, struct nai_err *err) {
     return NAI_OK;
   int64_t ns = matrix ? nai_kernel_ns(m, kernel) : 0;
   int64_t covered = counts && !f->g->kinds[range->kind].shape.elementwise ? ns : 0;
-  bool steady = nai_steady_launch(&f->steady, place->process, place->gpu, m->kernel_api[kernel]);
+  bool steady = nai_steady_kernel(&f->steady, place->process, place->gpu, kernel);
   place->all.matrix_ns += ns;
   place->all.covered_ns += covered;
   place->steady.matrix_ns += steady ? ns : 0;

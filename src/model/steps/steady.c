@@ -23,10 +23,11 @@ int nai_steady_find(struct nai_steady *out, const struct nai_model *m, struct na
   return NAI_OK;
 }
 
-bool nai_steady_launch(struct nai_steady *s, uint32_t process, uint32_t gpu, uint32_t api) {
+bool nai_steady_kernel(struct nai_steady *s, uint32_t process, uint32_t gpu, uint32_t kernel) {
   const struct nai_steady_steps *of = &s->of[(size_t)process * s->m->gpu_count + gpu];
-  if (!of->steady || api == NAI_NO_ROW)
+  if (!of->steady)
     return false;
-  uint32_t step = nai_step_at(&s->m->steps->processes[process], nai_at(&s->m->apis.start_ns, api), &s->near);
+  uint32_t step = nai_step_of(s->m, &s->m->steps->processes[process], s->m->kernel_api[kernel],
+                              nai_at(&s->m->kernels.start_ns, kernel), &s->near);
   return step != UINT32_MAX && of->steady[step];
 }

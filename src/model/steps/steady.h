@@ -1,4 +1,4 @@
-/* Which launches belong to steady steps. */
+/* Which kernels belong to steady steps. */
 #pragma once
 
 #include "model/steps/steps.h"
@@ -11,10 +11,10 @@ struct nai_steady_steps {
 struct nai_steady {
   const struct nai_model *m;
   struct nai_steady_steps *of; /* [process * gpu_count + GPU]; the arena's */
-  uint32_t near;               /* step of the launch before */
+  uint32_t near;               /* step of the kernel before */
 };
 /* Needs NAI_PART(STEPS). */
 NAI_MUST_CHECK int nai_steady_find(struct nai_steady *out, const struct nai_model *model, struct nai_arena *arena,
                                    struct nai_err *err);
-/* Whether a call, NAI_NO_ROW for none, launched in a step of the process that is steady on that GPU. */
-bool nai_steady_launch(struct nai_steady *steady, uint32_t process, uint32_t gpu, uint32_t api);
+/* Whether a kernel is of a step of the process that is steady on that GPU. */
+bool nai_steady_kernel(struct nai_steady *steady, uint32_t process, uint32_t gpu, uint32_t kernel);

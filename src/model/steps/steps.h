@@ -88,3 +88,7 @@ struct nai_steps {
 /* The step that a moment of the host is in, UINT32_MAX for none. *near: the step to look at first, and the answer when
  * there is one: moments that are asked for mostly follow each other. */
 uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t *near);
+/* The step that an operation belongs to: that of its launch (`api`, NAI_NO_ROW for none); in a trace without launches
+ * that of its own start. */
+uint32_t nai_step_of(const struct nai_model *model, const struct nai_process_steps *steps, uint32_t api, int64_t start,
+                     uint32_t *near);

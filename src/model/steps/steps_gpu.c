@@ -12,17 +12,14 @@ uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t 
   return *near = (uint32_t)after - 1;
 }
 
-/* --- windows ---------------------------------------------------------------------------------- */
-
-/* The step an operation belongs to: that of its launch; in a trace without launches that of its own time. UINT32_MAX
- * for none. */
-static uint32_t step_of(const struct nai_model *m, const struct nai_process_steps *steps, const struct nai_op *op,
-                        uint32_t *near) {
-  uint32_t api = nai_model_op_api(m, op);
+uint32_t nai_step_of(const struct nai_model *m, const struct nai_process_steps *steps, uint32_t api, int64_t start,
+                     uint32_t *near) {
   if (api != NAI_NO_ROW)
     return nai_step_at(steps, nai_at(&m->apis.start_ns, api), near);
-  return m->apis.n ? UINT32_MAX : nai_step_at(steps, nai_model_op_start(m, op), near);
+  return m->apis.n ? UINT32_MAX : nai_step_at(steps, start, near);
 }
+
+/* --- windows ---------------------------------------------------------------------------------- */
 
 /* Sums of one process on one GPU. */
 struct tally {
@@ -48,11 +45,12 @@ static void add_op(struct tally *t, const struct nai_op *op) {
   bool first = used && !*used;
   if (used)
     *used = 1;
-  uint32_t step = step_of(m, t->steps, op, &t->near);
+  uint32_t api = nai_model_op_api(m, op);
+  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+  uint32_t step = nai_step_of(m, t->steps, api, start, &t->near);
   if (step == UINT32_MAX)
     return;
   struct nai_gpu_step *s = &t->v[step];
-  int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
   s->start = !s->ops || start < s->start ? start : s->start;
   s->end = !s->ops || end > s->end ? end : s->end;
   s->ops++;
@@ -62,7 +60,6 @@ static void add_op(struct tally *t, const struct nai_op *op) {
   s->graph_launches += op->type == NAI_OP_GRAPH;
   if (op->type == NAI_OP_COPY)
     add_copy(s, m, op->row);
-  uint32_t api = nai_model_op_api(m, op);
   if (api == NAI_NO_ROW)
     return;
   s->launch_calls += !t->called[api];
