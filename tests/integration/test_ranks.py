@@ -15,6 +15,7 @@ import perfetto_reader
 import published
 import support
 from support import GENERATOR, SHARED, SOURCE, edited, fresh_dir, read_csv, run, trace
+from test_determinism import shuffled
 from test_prices import Export
 
 
@@ -462,6 +463,21 @@ class Mpi(unittest.TestCase):
     def test_the_order_of_files_does_not_matter(self):
         one, other = self.pair()
         self.assertEqual(rows(ranks([one, other]), "rank_mpi"), rows(ranks([other, one]), "rank_mpi"))
+
+    def test_the_order_of_rows_does_not_matter(self):
+        """In all tables of both exports: the same files, but for the paths of the traces."""
+        def files(paths):
+            directory = str(paths[0].parent).encode()
+            return {name: content.replace(directory, b"") for name, content in support.tree(ranks(paths)).items()}
+
+        def beside_each_other(paths):
+            directory = fresh_dir("job")
+            return [shutil.copy(path, directory / f"rank{i}.sqlite") for i, path in enumerate(paths)]
+
+        for paths in (self.pair(), traces(job("--ranks", 2, "--steps", 4))):
+            found = files(beside_each_other(paths))
+            self.assertIn("tables/rank_mpi.csv", found)
+            self.assertEqual(files(beside_each_other(map(shuffled, paths))), found)
 
     def test_ranks_without_a_number_are_named_by_their_files(self):
         one, other = self.pair("DELETE FROM MPI_RANKS")
