@@ -49,6 +49,7 @@
   X(metric_parts)        \
   X(mpi_calls)           \
   X(directives)          \
+  X(directive_data)      \
   X(osrt)                \
   X(quality)             \
   X(active_spans)        \

@@ -100,6 +100,42 @@ CREATE TABLE CUDA_HOST_CALLBACK ( -- since 2026
     correlationId               INTEGER,
     nameId                      INTEGER   NOT NULL
 );
+CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_DATA ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    nameId                      INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    eventKind                   INTEGER,
+    lineNo                      INTEGER,
+    srcFile                     INTEGER,
+    funcName                    INTEGER,
+    correlationId               INTEGER,
+    bytes                       INTEGER,
+    varName                     INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    nameId                      INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    eventKind                   INTEGER,
+    lineNo                      INTEGER,
+    srcFile                     INTEGER,
+    funcName                    INTEGER,
+    correlationId               INTEGER,
+    kernelName                  INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER ( -- since 2026
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    nameId                      INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    eventKind                   INTEGER,
+    lineNo                      INTEGER,
+    srcFile                     INTEGER,
+    funcName                    INTEGER,
+    correlationId               INTEGER
+);
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
     start                       INTEGER   NOT NULL,
     end                         INTEGER   NOT NULL,

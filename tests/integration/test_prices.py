@@ -414,6 +414,7 @@ NOISE = 0.02  # single calls of microseconds that no finding counts
 
 # Finding, scenario, its loss, and how often the gain may fit into what is said.
 PAIRS = [
+    ("acc-data-each-iteration", "openacc-data", exposed_of_size(4 << 20), 1.05),
     ("allocation-call-site", "call-sites", idle_in("Malloc|Free"), 1.05),
     ("allocation-in-steady-state", "alloc-churn", idle_in("Malloc|Free"), 1.05),
     ("autotuning-in-window", "autotune", kernels_named("xmma_gemm.*_tilesize(?!96x)"), 1.05),

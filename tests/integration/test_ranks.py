@@ -15,7 +15,9 @@ import urllib.parse
 import perfetto_reader
 import published
 import support
-from support import GENERATOR, SHARED, SOURCE, fresh_dir, read_csv, run
+from support import GENERATOR, SHARED, SOURCE, edited, fresh_dir, read_csv, run, trace
+from test_determinism import shuffled
+from test_prices import Export
 
 
 def job(*options):
@@ -419,6 +421,110 @@ class OneAnswer(unittest.TestCase):
     @unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no reference traces")
     def test_real(self):
         self.check(SHARED / "traces/fsdp_2gpu.sqlite")
+
+
+class Mpi(unittest.TestCase):
+    """What MPI takes of each rank, against SQL on the exports."""
+
+    MPI_TABLES = ("MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS")
+
+    def pair(self, *more):
+        """The second rank's kernels are 100 us longer, so that less of its MPI is exposed, and it sends more."""
+        one = edited("mpi", "UPDATE MPI_RANKS SET rank = 0", *more)
+        other = edited("mpi", "UPDATE MPI_RANKS SET rank = 1", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + 100000",
+                       "UPDATE MPI_P2P_EVENTS SET size = size * 16", *more)
+        return one, other
+
+    def calls(self, path):
+        """By function: calls as (start, end, bytes). Rows of one call begin together."""
+        out = {}
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            for table in self.MPI_TABLES:
+                size = "size" if "size" in {c[1] for c in db.execute(f"PRAGMA table_info({table})")} else "NULL"
+                found = db.execute(f"SELECT value, start, coalesce(max(end), start), max({size}) FROM {table} JOIN StringIds ON id = textId GROUP BY value, globalTid, start")
+                for name, *call in found:
+                    out.setdefault(name, []).append(call)
+        return out
+
+    def check(self, path, found, sizes, rank):
+        calls, export = self.calls(path), Export(path, None)
+        self.assertEqual({r["function"] for r in found}, set(calls))
+        for row in found:
+            mine = calls[row["function"]]
+            exposed = export.both(export.gaps, [(start, end) for start, end, _ in mine])
+            self.assertEqual(int(row["call_count"]), len(mine))
+            self.assertEqual(int(row["total_ns"]), sum(end - start for start, end, _ in mine))
+            self.assertEqual(int(row["max_ns"]), max(end - start for start, end, _ in mine))
+            self.assertEqual(int(row["exposed_ns"]), sum(end - start for start, end in exposed), row)
+        sent = [call[2] for name in calls for call in calls[name] if call[2] is not None]
+        self.assertEqual((sum(int(r["call_count"]) for r in sizes), sum(int(r["sent_bytes"]) for r in sizes)), (len(sent), sum(sent)))
+        for row in sizes:
+            below = int(row["below_bytes"]) if row["below_bytes"] else float("inf")
+            self.assertTrue(int(row["from_bytes"]) * int(row["call_count"]) <= int(row["sent_bytes"]) < below * int(row["call_count"]), row)
+        spans = export.union((start, end) for name in calls if name != "MPI_Init" for start, end, _ in calls[name])
+        self.assertEqual(int(rank["mpi_ns"]), sum(end - start for start, end in spans))
+        self.assertEqual(int(rank["mpi_exposed_ns"]), sum(end - start for start, end in export.both(export.gaps, spans)))
+
+    def test_a_file_per_rank(self):
+        paths = self.pair()
+        out = ranks(paths)
+        self.assertEqual([r["rank"] for r in rows(out, "ranks")], ["rank 0", "rank 1"])
+        for number, path in enumerate(paths):
+            of = lambda table: [r for r in rows(out, table) if r["rank"] == f"rank {number}"]
+            self.check(path, of("rank_mpi"), of("rank_mpi_sizes"), of("ranks")[0])
+        one, other = (sum(int(r["exposed_ns"]) for r in rows(out, "rank_mpi") if r["rank"] == name) for name in ("rank 0", "rank 1"))
+        self.assertLess(other, one)
+        page = (out / "ranks.html").read_text(encoding="utf-8")
+        self.assertTrue("MPI_Waitall" in page and "Communicators" not in page and "matched collectives" not in page)
+
+    def test_the_order_of_files_does_not_matter(self):
+        one, other = self.pair()
+        self.assertEqual(rows(ranks([one, other]), "rank_mpi"), rows(ranks([other, one]), "rank_mpi"))
+
+    def test_the_order_of_rows_does_not_matter(self):
+        """In all tables of both exports: the same files, but for the paths of the traces."""
+        def files(paths):
+            directory = str(paths[0].parent).encode()
+            return {name: content.replace(directory, b"") for name, content in support.tree(ranks(paths)).items()}
+
+        def beside_each_other(paths):
+            directory = fresh_dir("job")
+            return [shutil.copy(path, directory / f"rank{i}.sqlite") for i, path in enumerate(paths)]
+
+        for paths in (self.pair(), traces(job("--ranks", 2, "--steps", 4))):
+            found = files(beside_each_other(paths))
+            self.assertIn("tables/rank_mpi.csv", found)
+            self.assertEqual(files(beside_each_other(map(shuffled, paths))), found)
+
+    def test_ranks_without_a_number_are_named_by_their_files(self):
+        one, other = self.pair("DELETE FROM MPI_RANKS")
+        first, second = one.rename(one.with_name("a.sqlite")), other.rename(other.with_name("b.sqlite"))
+        self.assertEqual([r["rank"] for r in rows(ranks([second, first]), "ranks")], ["a", "b"])
+
+    def test_the_rank_that_computes_longest_is_named(self):
+        """All ranks in one export; its kernels take 800 us where the others' take 500."""
+        out = ranks([trace("mpi-ranks")])
+        text = result(out)["text"]
+        self.assertIn("2.20 ms (rank 2)", text)
+        self.assertIn("kernels of rank 2 take 60.0 % longer", text)
+        self.assertEqual(result(out)["verdict"], "no_collectives")
+
+    def test_one_rank_is_no_job(self):
+        done = run("ranks", trace("mpi"), "-q", "--out", fresh_dir() / "o")
+        self.assertEqual((done.returncode, "only one rank" in done.stderr), (3, True), done.stderr)
+
+    def test_beside_collectives(self):
+        """Who is late stays the question; MPI is told of the rank that calls it."""
+        directory = job("--ranks", 2, "--steps", 4)
+        plain = result(ranks(traces(directory)))
+        with contextlib.closing(sqlite3.connect(traces(directory)[1])) as db, db:
+            db.execute("CREATE TABLE MPI_COLLECTIVES_EVENTS (start INTEGER, end INTEGER, globalTid INTEGER, textId INTEGER, size INTEGER)")
+            db.execute("INSERT INTO StringIds VALUES (987654, 'MPI_Allreduce')")
+            db.execute("INSERT INTO MPI_COLLECTIVES_EVENTS SELECT min(start), min(start) + 5000, globalTid, 987654, 64 FROM CUPTI_ACTIVITY_KIND_RUNTIME")
+        out = ranks(traces(directory))
+        self.assertEqual([(r["rank"], r["function"], r["total_ns"]) for r in rows(out, "rank_mpi")], [("rank 1", "MPI_Allreduce", "5000")])
+        self.assertEqual([r["mpi_ns"] for r in rows(out, "ranks")], ["", "5000"])
+        self.assertEqual(result(out)["text"], plain["text"])
 
 
 class Output(unittest.TestCase):

@@ -7,6 +7,7 @@
 #include "tables/capture.h"
 #include "tables/gpus.h"
 #include "tables/kernel_configs.h"
+#include "tables/mpi_processes.h"
 #include "tables/nvtx_dynamic_payloads.h"
 #include "tables/steps.h"
 
@@ -205,29 +206,42 @@ static int add_kernels(struct nai_ranks *r, struct nai_job_rank *rank, const str
   return NAI_OK;
 }
 
-static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, struct nai_err *err) {
+/* A rank without lines; gpu: m->gpu_count for none. */
+static int new_rank(struct nai_job_rank **out, struct nai_ranks *r, const struct trace *t, uint32_t gpu, int64_t pid,
+                    struct nai_err *err) {
   const struct nai_model *m = t->m;
-  const struct nai_gpu *gpu = &m->gpus[m->comm->ranks[of].gpu];
   NAI_TRY(NAI_ROOM(r->ranks, r->rank_capacity, r->rank_count, &r->arena, err));
-  struct nai_rank_source *source = &r->sources[t->source];
-  source->first_ns = gpu->window_start < source->first_ns ? gpu->window_start : source->first_ns;
-  uint32_t number = r->rank_count++;
-  struct nai_job_rank *rank = &r->ranks[number];
+  struct nai_job_rank *rank = *out = &r->ranks[r->rank_count++];
   *rank = (struct nai_job_rank){.source = t->source,
-                                .device = gpu->device_id,
-                                .pid = nai_model_pid(m, m->comm->ranks[of].process),
-                                .number = nai_comm_own_rank(m->comm, of),
-                                .window_ns = gpu->window_end - gpu->window_start,
-                                .compute_ns = gpu->compute_ns,
+                                .device = -1,
+                                .pid = pid,
+                                .number = NAI_NULL_I64,
+                                .gpu_name = NAI_NO_STRING,
+                                .mpi_ns = NAI_NULL_I64,
                                 .residual = NAI_NULL_I64,
                                 .reference = NAI_NO_RANK,
                                 .behind_with = NAI_NO_STRING,
                                 .behind_range = NAI_NO_STRING};
-  const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], m->comm->ranks[of].gpu, GPUS_gpu_name);
+  if (gpu == m->gpu_count)
+    return NAI_OK;
+  struct nai_rank_source *source = &r->sources[t->source];
+  int64_t start = m->gpus[gpu].window_start;
+  source->first_ns = start < source->first_ns ? start : source->first_ns;
+  rank->device = m->gpus[gpu].device_id;
+  rank->window_ns = m->gpus[gpu].window_end - start;
+  rank->compute_ns = m->gpus[gpu].compute_ns;
+  const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], gpu, GPUS_gpu_name);
   NAI_TRY(nai_ranks_text(&rank->gpu_name, r, name.null ? NULL : name.s, err));
-  NAI_TRY(add_lines(r, number, t, of, err));
-  NAI_TRY(add_kernels(r, rank, m, m->comm->ranks[of].gpu, err));
+  NAI_TRY(add_kernels(r, rank, m, gpu, err));
   return add_steps(r, rank, err);
+}
+
+static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, struct nai_err *err) {
+  const struct nai_comm *comm = t->m->comm;
+  struct nai_job_rank *rank;
+  NAI_TRY(new_rank(&rank, r, t, comm->ranks[of].gpu, nai_model_pid(t->m, comm->ranks[of].process), err));
+  rank->number = nai_comm_own_rank(comm, of);
+  return add_lines(r, r->rank_count - 1, t, of, err);
 }
 
 static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) {
@@ -239,6 +253,34 @@ static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) 
   for (uint32_t i = 0; i < t.m->comm->rank_count; i++)
     NAI_TRY(add_rank(r, &t, i, err));
   nai_run_drop_model(r->sources[source].run);
+  return NAI_OK;
+}
+
+static int add_processes(struct nai_ranks *r, const struct trace *t, const struct nai_table *processes,
+                         struct nai_err *err) {
+  for (int64_t i = 0; i < processes->rows; i++) {
+    struct MPI_PROCESSES_row row = MPI_PROCESSES_at(processes, i);
+    bool has_gpu = row.device_id != NAI_NULL_I64;
+    uint32_t gpu = has_gpu ? nai_model_gpu_index(t->m, (int32_t)row.device_id) : t->m->gpu_count;
+    struct nai_job_rank *rank;
+    NAI_TRY(new_rank(&rank, r, t, gpu, row.pid, err));
+    rank->number = row.rank;
+  }
+  return NAI_OK;
+}
+
+int nai_ranks_add_mpi(struct nai_ranks *r, struct nai_err *err) {
+  for (uint32_t s = 0; s < r->source_count; s++) {
+    struct trace t = {.source = s};
+    const struct nai_table *processes;
+    NAI_TRY(nai_run_table_if_any(&processes, r->sources[s].run, nai_mpi_processes_schema.name,
+                                 &nai_mpi_processes_schema, err));
+    if (!processes || !processes->rows)
+      continue;
+    NAI_TRY(nai_ranks_model(&t.m, r, s, NAI_PART(COMM) | NAI_PART(KERNEL_GROUPS), err));
+    NAI_TRY(add_processes(r, &t, processes, err));
+    nai_run_drop_model(r->sources[s].run);
+  }
   return NAI_OK;
 }
 

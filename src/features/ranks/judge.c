@@ -12,7 +12,8 @@ static const double in_turn = 0.7;    /* entropy, of the possible one, from whic
 static const double most_more = 0.15; /* unless one has so much more of the delay than its share */
 
 const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict) {
-  static const char *const names[] = {"undecided", "balanced", "persistent", "single", "rotating", "uneven", "network"};
+  static const char *const names[] = {"undecided", "balanced", "persistent", "single",
+                                      "rotating",  "uneven",   "network",    "no_collectives"};
   return names[verdict];
 }
 
@@ -70,6 +71,8 @@ static bool is_in_turn(const struct nai_ranks *r) {
 
 static enum nai_ranks_verdict verdict_of(const struct nai_ranks *r) {
   int64_t worth = r->span_ns / WORTH_SHARE;
+  if (!r->line_count)
+    return NAI_RANKS_MPI;
   if (!r->split)
     return NAI_RANKS_UNDECIDED;
   if (r->slow_excess_ns > worth && r->slow_excess_ns > r->delay_ns && r->slow_count >= FEWEST_SLOW)
@@ -115,15 +118,20 @@ bool nai_ranks_are_apart(const struct nai_ranks *r) {
 
 int nai_ranks_exit(const struct nai_ranks *r) {
   enum { CANNOT_DECIDE = 7 };
+  if (r->verdict == NAI_RANKS_MPI)
+    return 0;
   return r->verdict == NAI_RANKS_UNDECIDED || r->left_out || r->silent || nai_ranks_are_apart(r) ? CANNOT_DECIDE : 0;
 }
 
 int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {
+  if (!r->rank_count)
+    NAI_TRY(nai_ranks_add_mpi(r, err));
   if (r->rank_count < 2)
     return nai_err_set(err, NAI_EINPUT,
-                       r->rank_count ? "only one rank runs collectives: give the traces of the others, too"
-                                     : "no trace has collectives");
+                       r->rank_count ? "only one rank communicates: give the traces of the others, too"
+                                     : "no trace has NCCL collectives or MPI calls");
   NAI_TRY(nai_ranks_order(r, options, err));
+  NAI_TRY(nai_ranks_read_mpi(r, err));
   NAI_TRY(nai_ranks_match(r, options, err));
   nai_ranks_find_parts(r);
   NAI_TRY(nai_ranks_sum(r, err));

@@ -84,10 +84,10 @@ static int set_label(struct nai_job_rank *rank, struct nai_ranks *r, int level, 
     nai_text_clean(&text, r->sources[rank->source].path, strlen(r->sources[rank->source].path));
   else if (r->source_count > 1)
     nai_ranks_put_name(&text, r->sources[rank->source].path);
-  if (level >= 2)
+  if (level >= 2 && rank->device >= 0)
     nai_buf_printf(&text, "%sGPU %d", text.len ? " " : "", rank->device);
   if (level >= 4)
-    nai_buf_printf(&text, " process %lld", (long long)rank->pid);
+    nai_buf_printf(&text, "%sprocess %lld", text.len ? " " : "", (long long)rank->pid);
   rank->label = nai_arena_printf(&r->arena, "%s", nai_buf_str(&text));
   NAI_TRY(nai_arena_check(&r->arena, err));
   return nai_buf_check(&text, err);

@@ -117,6 +117,10 @@ static int fill(struct nai_view *root, const struct nai_ranks_report *report, bo
     put_rows(root, "ranks", t[NAI_RANKS_RANKS], report->latest, MAX_RANKS);
     nai_view_put_int(root, "more_ranks", r->rank_count - MAX_RANKS);
   }
+  put_rows(root, "mpi_calls", t[NAI_RANKS_CALLS_OF_MPI], NULL, MAX_LINES);
+  put_rows(root, "mpi_sizes", t[NAI_RANKS_SIZES_OF_MPI], NULL, html ? MAX_LINES : 0);
+  nai_view_put_bool(root, "any_mpi", t[NAI_RANKS_CALLS_OF_MPI]->rows > 0);
+  nai_view_put_bool(root, "any_line", r->line_count > 0);
   if (!html)
     return NAI_OK;
   put_rows(root, "lines", t[NAI_RANKS_LINES], NULL, 16 * MAX_LINES);

@@ -81,8 +81,8 @@ struct nai_rank_kernel {
 
 struct nai_job_rank {
   uint32_t source;
-  const char *label; /* unique: "rank 3", or a name; clean, the arena's */
-  int32_t device;
+  const char *label;           /* unique: "rank 3", or a name; clean, the arena's */
+  int32_t device;              /* -1 for none, or several */
   int64_t pid, number;         /* NAI_NULL_I64 unknown */
   uint32_t gpu_name;           /* text of nai_ranks.names */
   struct nai_rank_call *calls; /* by line */
@@ -104,8 +104,9 @@ struct nai_job_rank {
   uint32_t reference; /* the rank whose clock that is, NAI_NO_RANK for none */
   /* what it did while others waited for it, in collectives it was late in */
   int64_t behind_ns, behind_idle_ns, behind_with_ns, idle_cause_ns;
-  uint32_t behind_with, behind_range; /* texts of nai_ranks.names, NAI_NO_STRING for none */
-  const char *idle_cause;             /* a literal; NULL for none */
+  uint32_t behind_with, behind_range;          /* texts of nai_ranks.names, NAI_NO_STRING for none */
+  const char *idle_cause;                      /* a literal; NULL for none */
+  int64_t mpi_ns, mpi_span_ns, mpi_exposed_ns; /* in MPI, of a span of so much; NAI_NULL_I64 unknown */
   double slowness; /* its kernels' time over what the median rank takes for the same calls; NaN unknown */
 };
 
@@ -127,7 +128,8 @@ enum nai_ranks_verdict {
   NAI_RANKS_SINGLE,     /* one rank once: more than half of all delay is one collective's */
   NAI_RANKS_ROTATING,   /* all ranks in turn */
   NAI_RANKS_UNEVEN,     /* some ranks more than others, none of them provably most of the time */
-  NAI_RANKS_NETWORK     /* nobody in particular; some transfers take much longer than others of their size */
+  NAI_RANKS_NETWORK,    /* nobody in particular; some transfers take much longer than others of their size */
+  NAI_RANKS_MPI         /* no rank has collectives: what MPI takes of each */
 };
 const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict);
 
@@ -180,7 +182,8 @@ struct nai_ranks_options {
 
 /* Adds the ranks of a run, which is taken over also on failure. NAI_EUSAGE when the same trace was added before. */
 NAI_MUST_CHECK int nai_ranks_add(struct nai_ranks *ranks, struct nai_run *run, const char *path, struct nai_err *err);
-/* Everything else. NAI_EINPUT when there is nothing to compare: fewer than two ranks that communicate. */
+/* Everything else. NAI_EINPUT when there is nothing to compare: fewer than two ranks that communicate. Without
+ * collectives processes that call MPI are the ranks. */
 NAI_MUST_CHECK int nai_ranks_compare(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                      struct nai_err *err);
 void nai_ranks_free(struct nai_ranks *ranks);
@@ -232,6 +235,10 @@ struct nai_rank_moment nai_ranks_moment(const struct nai_ranks *ranks, const str
 
 /* --- the steps of nai_ranks_compare ----------------------------------------------------------- */
 
+/* The processes that call MPI as ranks. */
+NAI_MUST_CHECK int nai_ranks_add_mpi(struct nai_ranks *ranks, struct nai_err *err);
+/* What MPI takes of each rank. */
+NAI_MUST_CHECK int nai_ranks_read_mpi(struct nai_ranks *ranks, struct nai_err *err);
 /* Numbers, labels and order of the ranks. */
 NAI_MUST_CHECK int nai_ranks_order(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                    struct nai_err *err);

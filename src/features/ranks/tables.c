@@ -5,6 +5,8 @@
 #include "tables/collective_mismatches.h"
 #include "tables/collectives.h"
 #include "tables/rank_communicators.h"
+#include "tables/rank_mpi.h"
+#include "tables/rank_mpi_sizes.h"
 #include "tables/rank_ops.h"
 #include "tables/rank_steps.h"
 #include "tables/ranks.h"
@@ -41,14 +43,24 @@ static void put_sums(struct RANKS_row *row, const struct nai_ranks *r, const str
     put_behind(row, r, rank);
 }
 
+static void put_mpi(struct RANKS_row *row, const struct nai_job_rank *rank) {
+  row->mpi_ns = rank->mpi_ns;
+  row->mpi_exposed_ns = rank->mpi_exposed_ns;
+  if (rank->mpi_span_ns > 0)
+    row->mpi_pct = 100 * (double)rank->mpi_ns / (double)rank->mpi_span_ns;
+}
+
 static void put_rank(struct nai_table *t, const struct nai_ranks *r, uint32_t number) {
   const struct nai_job_rank *rank = &r->ranks[number];
   struct RANKS_row row =
       NAI_ROW(RANKS, .rank = rank->label, .rank_number = rank->number, .trace = r->sources[rank->source].path,
-              .device_id = rank->device, .pid = rank->pid, .gpu_name = nai_ranks_name(r, rank->gpu_name),
-              .collective_count = rank->call_count, .matched_count = rank->matched, .split_count = rank->split,
-              .window_ns = rank->window_ns, .compute_ns = rank->compute_ns, .kernel_ratio = rank->slowness,
+              .device_id = rank->device >= 0 ? rank->device : NAI_NULL_I64, .pid = rank->pid,
+              .gpu_name = nai_ranks_name(r, rank->gpu_name), .collective_count = rank->call_count,
+              .matched_count = rank->matched, .split_count = rank->split, .window_ns = rank->window_ns,
+              .compute_ns = rank->compute_ns, .kernel_ratio = rank->slowness,
               .refused = rank->matched ? NULL : nai_ranks_refusal(r, number));
+  if (rank->mpi_ns != NAI_NULL_I64)
+    put_mpi(&row, rank);
   if (rank->split)
     put_sums(&row, r, rank);
   if (rank->reference != NAI_NO_RANK && rank->residual != NAI_NULL_I64) {
@@ -146,14 +158,16 @@ static void fill(struct nai_table **tables, const struct nai_ranks *r) {
 }
 
 int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, struct nai_err *err) {
-  static const struct nai_schema *const schemas[NAI_RANKS_TABLES] = {[NAI_RANKS_RANKS] = &nai_ranks_schema,
-                                                                     [NAI_RANKS_STEPS] = &nai_rank_steps_schema,
-                                                                     [NAI_RANKS_OPS] = &nai_rank_ops_schema,
-                                                                     [NAI_RANKS_LINES] = &nai_rank_communicators_schema,
-                                                                     [NAI_RANKS_TRANSFERS] = &nai_transfers_schema,
-                                                                     [NAI_RANKS_COLLECTIVES] = &nai_collectives_schema,
-                                                                     [NAI_RANKS_MISMATCHES] =
-                                                                         &nai_collective_mismatches_schema};
+  static const struct nai_schema *const schemas[NAI_RANKS_TABLES] = {
+      [NAI_RANKS_RANKS] = &nai_ranks_schema,
+      [NAI_RANKS_STEPS] = &nai_rank_steps_schema,
+      [NAI_RANKS_OPS] = &nai_rank_ops_schema,
+      [NAI_RANKS_LINES] = &nai_rank_communicators_schema,
+      [NAI_RANKS_TRANSFERS] = &nai_transfers_schema,
+      [NAI_RANKS_COLLECTIVES] = &nai_collectives_schema,
+      [NAI_RANKS_MISMATCHES] = &nai_collective_mismatches_schema,
+      [NAI_RANKS_CALLS_OF_MPI] = &nai_rank_mpi_schema,
+      [NAI_RANKS_SIZES_OF_MPI] = &nai_rank_mpi_sizes_schema};
   report->ranks = r;
   for (int i = 0; i < NAI_RANKS_TABLES; i++)
     NAI_TRY(nai_table_new(&report->tables[i], schemas[i], err));
@@ -161,6 +175,7 @@ int nai_ranks_report_make(struct nai_ranks_report *report, struct nai_ranks *r, 
   NAI_TRY(nai_ranks_put_ops(report->tables[NAI_RANKS_OPS], r, err));
   NAI_TRY(nai_ranks_put_transfers(report->tables[NAI_RANKS_TRANSFERS], r, err));
   NAI_TRY(nai_ranks_put_collectives(report->tables[NAI_RANKS_COLLECTIVES], r, err));
+  NAI_TRY(nai_ranks_put_mpi(report->tables[NAI_RANKS_CALLS_OF_MPI], report->tables[NAI_RANKS_SIZES_OF_MPI], r, err));
   for (int i = 0; i < NAI_RANKS_TABLES; i++) {
     NAI_TRY(nai_table_check(report->tables[i], err));
     NAI_TRY(nai_table_sort(report->tables[i], err));

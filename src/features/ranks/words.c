@@ -8,6 +8,7 @@
 #include <math.h>
 
 enum { MAX_NAMED = 3, MAX_CHARS = 72 };
+static const double worth_saying = 1.03; /* than the median rank, from which on it is said */
 
 /* A view that stays, while sentence after sentence is switched on in it. */
 struct speech {
@@ -144,6 +145,27 @@ static int say_operands(const struct speech *s, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Of the ranks that MPI takes least and most of. */
+static void put_mpi(struct nai_view *root, const struct nai_ranks *r) {
+  const struct nai_job_rank *least = r->ranks, *most = r->ranks;
+  int64_t sum = 0, exposed = 0;
+  for (uint32_t i = 0; i < r->rank_count; i++) {
+    const struct nai_job_rank *rank = &r->ranks[i];
+    sum += rank->mpi_ns;
+    exposed += rank->mpi_exposed_ns != NAI_NULL_I64 ? rank->mpi_exposed_ns : 0;
+    least = rank->mpi_ns < least->mpi_ns ? rank : least;
+    most = rank->mpi_ns > most->mpi_ns ? rank : most;
+  }
+  put_ns(root, "mpi_sum", sum);
+  put_ns(root, "mpi_exposed", exposed);
+  put_ns(root, "mpi_least", least->mpi_ns);
+  put_ns(root, "mpi_most", most->mpi_ns);
+  nai_view_put_text(root, "mpi_least_label", least->label);
+  nai_view_put_text(root, "mpi_most_label", most->label);
+  if (least->slowness > worth_saying)
+    put_pct(root, "mpi_slower_by", 100 * (least->slowness - 1));
+}
+
 static int say_verdict(const struct speech *s, struct nai_err *err) {
   const char *name = nai_ranks_verdict_name(s->r->verdict), *left_out;
   put_sums(s->root, s->r);
@@ -151,8 +173,12 @@ static int say_verdict(const struct speech *s, struct nai_err *err) {
   put_latest(s->root, s->r, s->to->latest);
   if (s->r->longest.late_by_ns)
     put_event(s->root, s->r);
+  if (s->r->verdict == NAI_RANKS_MPI)
+    put_mpi(s->root, s->r);
   nai_view_put_bool(s->root, name, true);
   NAI_TRY(say(&s->to->verdict, s, name, err));
+  if (s->r->verdict == NAI_RANKS_MPI)
+    return NAI_OK;
   NAI_TRY(say_operands(s, err));
   if (!s->r->left_out || s->r->verdict == NAI_RANKS_UNDECIDED)
     return NAI_OK;
@@ -186,7 +212,7 @@ static int say_reason(const char **reason, const struct speech *s, const struct 
   put_ns(map, "kernel_time", rank->behind_with_ns);
   nai_view_put_bool(map, "in_range", rank->behind_range != NAI_NO_STRING);
   nai_view_put_text(map, "range", nai_ranks_name(s->r, rank->behind_range));
-  if (rank->slowness > 1.03)
+  if (rank->slowness > worth_saying)
     put_pct(map, "slower_by", 100 * (rank->slowness - 1));
   return say(reason, s, "behind", err);
 }

@@ -11,6 +11,8 @@ enum nai_ranks_table {
   NAI_RANKS_TRANSFERS,   /* per communicator and kind of collective */
   NAI_RANKS_COLLECTIVES, /* those that ranks wait longest in */
   NAI_RANKS_MISMATCHES,  /* where sequences part */
+  NAI_RANKS_CALLS_OF_MPI,
+  NAI_RANKS_SIZES_OF_MPI,
   NAI_RANKS_TABLES
 };
 enum { NAI_RANKS_MOST_COLLECTIVES = 10000 }; /* rows of that table */
@@ -36,6 +38,8 @@ NAI_MUST_CHECK int nai_ranks_put_ops(struct nai_table *table, const struct nai_r
 NAI_MUST_CHECK int nai_ranks_put_transfers(struct nai_table *table, const struct nai_ranks *ranks, struct nai_err *err);
 NAI_MUST_CHECK int nai_ranks_put_collectives(struct nai_table *table, const struct nai_ranks *ranks,
                                              struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_put_mpi(struct nai_table *calls, struct nai_table *sizes, const struct nai_ranks *ranks,
+                                     struct nai_err *err);
 
 /* The map of ranks and steps as SVG of a class, with a label for who cannot see it: what is drawn, [rank * buckets +
  * bucket]. Returns the largest. */

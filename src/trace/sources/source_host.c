@@ -156,13 +156,15 @@ const struct nai_source nai_source_mpi = {
 
 /* --- OpenACC, OpenMP -------------------------------------------------------------------------- */
 
-#define OPENACC_FIELDS(F, L, T)              \
-  CALL(F, L, T, NAME)                        \
-  F(L, T, kind, KIND, EXTRA, NULL)           \
-  F(L, T, file, TEXT, EXTRA, "srcFile")      \
-  F(L, T, line, I32, EXTRA, "lineNo")        \
-  F(L, T, function, TEXT, EXTRA, "funcName") \
-  F(L, T, bytes, BYTES, EXTRA, "bytes")      \
+#define OPENACC_FIELDS(F, L, T)                \
+  CALL(F, L, T, NAME)                          \
+  F(L, T, kind, KIND, EXTRA, NULL)             \
+  F(L, T, file, TEXT, EXTRA, "srcFile")        \
+  F(L, T, line, I32, EXTRA, "lineNo")          \
+  F(L, T, function, TEXT, EXTRA, "funcName")   \
+  F(L, T, event_kind, I32, EXTRA, "eventKind") \
+  F(L, T, variable, TEXT, EXTRA, "varName")    \
+  F(L, T, bytes, BYTES, EXTRA, "bytes")        \
   F(L, T, correlation_id, I64, EXTRA, "correlationId")
 NAI_FIELDS(openacc, OPENACC_FIELDS, OPENACC_EVENTS, put_times)
 

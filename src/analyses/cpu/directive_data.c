@@ -1,0 +1,159 @@
+/* Which variables do OpenACC directives move, and does it cost the GPU time? Table directive_data. */
+#include "analyses/analysis.h"
+#include "base/sort.h"
+#include "tables/directive_data.h"
+#include "tables/openacc_events.h"
+
+#include <stdlib.h>
+
+enum { UPLOAD = 5, DOWNLOAD = 6, LAUNCH = 4 }; /* CUpti_OpenAccEventKind */
+enum { MANY = 10, SAME_PCT = 90 };
+
+struct event {
+  int64_t thread, start, end, until; /* until: the latest end so far on the thread */
+  int64_t variable, file, line, kind, bytes;
+  int64_t device, copies, copy_ns, exposed_ns; /* of its copies; device -1 for none */
+};
+
+struct data {
+  const struct nai_node_io *io;
+  const struct nai_model *m;
+  struct event *events;
+  uint32_t count;
+  int64_t launches; /* of the most frequent place */
+};
+
+static int by_thread(const void *pa, const void *pb) {
+  const struct event *a = pa, *b = pb;
+  return NAI_COMPARE({a->thread, b->thread}, {a->start, b->start}, {b->end, a->end}, {a->kind, b->kind},
+                     {a->line, b->line}, {a->bytes, b->bytes}, {a->variable, b->variable});
+}
+
+static int by_place(const void *pa, const void *pb) {
+  const struct event *a = pa, *b = pb;
+  return NAI_COMPARE({a->kind, b->kind}, {a->device, b->device}, {a->variable, b->variable}, {a->file, b->file},
+                     {a->line, b->line}, {a->bytes, b->bytes}, {a->start, b->start}, {a->end, b->end});
+}
+
+static bool same_place(const struct event *a, const struct event *b) {
+  return a->kind == b->kind && a->device == b->device && a->variable == b->variable && a->file == b->file &&
+         a->line == b->line;
+}
+
+static int collect(struct data *d, struct nai_err *err) {
+  const struct nai_table *t = d->m->tables[NAI_IN_OPENACC];
+  const struct nai_column variables = nai_table_column(t, OPENACC_EVENTS_variable),
+                          files = nai_table_column(t, OPENACC_EVENTS_file);
+  NAI_TRY(NAI_NEW(d->events, d->io->arena, (size_t)t->rows, err));
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t kind = nai_get_i64(t, i, OPENACC_EVENTS_event_kind), line = nai_get_i64(t, i, OPENACC_EVENTS_line);
+    if (kind != UPLOAD && kind != DOWNLOAD && kind != LAUNCH)
+      continue;
+    d->events[d->count++] = (struct event){.thread = nai_get_i64(t, i, OPENACC_EVENTS_thread),
+                                           .start = nai_get_i64(t, i, OPENACC_EVENTS_start_ns),
+                                           .end = nai_get_i64(t, i, OPENACC_EVENTS_end_ns),
+                                           .variable = nai_at_text(&variables, (uint64_t)i),
+                                           .file = nai_at_text(&files, (uint64_t)i),
+                                           .line = line > 0 ? line : NAI_NULL_I64,
+                                           .kind = kind,
+                                           .bytes = nai_get_i64(t, i, OPENACC_EVENTS_bytes),
+                                           .device = -1};
+  }
+  qsort(d->events, d->count, sizeof *d->events, by_thread);
+  for (uint32_t i = 0; i < d->count; i++) {
+    bool first = !i || d->events[i - 1].thread != d->events[i].thread;
+    d->events[i].until = first || d->events[i].end > d->events[i - 1].until ? d->events[i].end : d->events[i - 1].until;
+  }
+  return NAI_OK;
+}
+
+struct moment {
+  const struct event *events;
+  int64_t thread, time;
+};
+
+static bool begins_before(const void *ctx, size_t i) {
+  const struct moment *at = ctx;
+  const struct event *e = &at->events[i];
+  return e->thread != at->thread ? e->thread < at->thread : e->start <= at->time;
+}
+
+/* The event that began last of those around the call; NULL for none. */
+static struct event *around(const struct data *d, uint32_t call) {
+  enum { FARTHEST = 64 };
+  const struct moment at = {d->events, nai_at_text(&d->m->apis.thread, call), nai_at(&d->m->apis.start_ns, call)};
+  size_t i = nai_search(0, d->count, begins_before, &at);
+  for (int n = 0; n < FARTHEST && i-- > 0 && d->events[i].thread == at.thread && d->events[i].until > at.time; n++)
+    if (d->events[i].end > at.time && d->events[i].kind != LAUNCH)
+      return &d->events[i];
+  return NULL;
+}
+
+static void add_copies(struct data *d, const struct nai_gpu *gpu) {
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    uint32_t call = nai_model_op_api(d->m, op);
+    struct event *event = op->type == NAI_OP_COPY && call != NAI_NO_ROW ? around(d, call) : NULL;
+    if (!event)
+      continue;
+    int64_t start = nai_model_op_start(d->m, op), end = nai_model_op_end(d->m, op);
+    event->device = gpu->device_id;
+    event->copies++;
+    event->copy_ns += end - start;
+    event->exposed_ns += nai_intervals_overlap_ns(&gpu->exposed_copy, start, end);
+  }
+}
+
+static const char *text_of(const struct nai_table *t, int64_t text) {
+  return text < t->strings.count ? nai_strings_get(&t->strings, (uint32_t)text) : NULL;
+}
+
+/* Events of one variable and place, by bytes. */
+static void put(const struct data *d, const struct event *v, uint32_t n) {
+  const struct nai_table *t = d->m->tables[NAI_IN_OPENACC];
+  const struct event *longest = v;
+  uint32_t same = 0, most = 0;
+  struct DIRECTIVE_DATA_row row =
+      NAI_ROW(DIRECTIVE_DATA, .device_id = v->device, .variable = text_of(t, v->variable), .file = text_of(t, v->file),
+              .line = v->line, .direction = v->kind == UPLOAD ? "upload" : "download", .event_count = n,
+              .copy_count = 0, .copy_ns = 0, .exposed_ns = 0);
+  for (uint32_t i = 0; i < n; i++) {
+    same = i && v[i].bytes == v[i - 1].bytes ? same + 1 : 1;
+    most = v[i].bytes != NAI_NULL_I64 && same > most ? same : most;
+    if (v[i].bytes != NAI_NULL_I64)
+      row.bytes = (row.bytes == NAI_NULL_I64 ? 0 : row.bytes) + v[i].bytes;
+    row.copy_count += v[i].copies;
+    row.copy_ns += v[i].copy_ns;
+    row.exposed_ns += v[i].exposed_ns;
+    longest = v[i].end - v[i].start > longest->end - longest->start ? &v[i] : longest;
+  }
+  if (most)
+    row.same_size_pct = nai_percent(most, n);
+  row.repeated = n >= MANY && (int64_t)most * 100 >= (int64_t)n * SAME_PCT && 2 * (int64_t)n >= d->launches;
+  row.longest_start_ns = longest->start;
+  row.longest_end_ns = longest->end;
+  DIRECTIVE_DATA_add(d->io->out[0], &row);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct data d = {.io = io, .m = io->model};
+  if (!io->model->tables[NAI_IN_OPENACC]->rows)
+    return NAI_OK;
+  NAI_TRY(collect(&d, err));
+  for (uint32_t g = 0; g < d.m->gpu_count; g++)
+    add_copies(&d, &d.m->gpus[g]);
+  qsort(d.events, d.count, sizeof *d.events, by_place);
+  for (uint32_t i = 0, j; i < d.count; i = j) { /* launches come first */
+    for (j = i + 1; j < d.count && same_place(&d.events[i], &d.events[j]); j++)
+      ;
+    if (d.events[i].kind != LAUNCH)
+      put(&d, &d.events[i], j - i);
+    else if (j - i > d.launches)
+      d.launches = j - i;
+  }
+  return NAI_OK;
+}
+
+NAI_ANALYSIS(directive_data, .outputs = NAI_SCHEMAS(&nai_directive_data_schema),
+             .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES), .tables = NAI_IN(OPENACC) | NAI_IN(MEMOPS) | NAI_IN(APIS),
+             .run = run)
