@@ -123,7 +123,8 @@ static int add_call_end(struct dep_builder *b, uint32_t call, struct nai_err *er
   NAI_TRY(add_waits(&c, err));
   NAI_TRY(add_owned(&c, err));
   NAI_TRY(nai_dep_add(b, 2 * call, c.own, NAI_DEP_CALL, err));
-  nai_dep_settle(d, c.node, first, b->count);
+  if (b->count > first + 1)
+    nai_dep_settle(d, c.node, first, b->count);
   return NAI_OK;
 }
 
@@ -138,7 +139,8 @@ static int add_call_start(struct dep_builder *b, uint32_t call, const struct dep
     ++*next;
   }
   NAI_TRY(nai_dep_add(b, 2 * call - 1, own, NAI_DEP_HOST, err));
-  nai_dep_settle(d, 2 * call, first, b->count);
+  if (b->count > first + 1)
+    nai_dep_settle(d, 2 * call, first, b->count);
   return NAI_OK;
 }
 

@@ -31,6 +31,7 @@ static int find_calls(struct dep_builder *b, struct nai_err *err) {
 }
 
 static int number_nodes(struct dep_builder *b, struct nai_err *err) {
+  enum { DEPENDENCIES = 3 }; /* of a call or an operation, nearly always at most */
   const struct nai_model *m = b->m;
   struct nai_dependencies *d = b->d;
   NAI_TRY(NAI_NEW(d->first_op, &b->m->arena, (size_t)m->gpu_count + 1, err));
@@ -41,6 +42,8 @@ static int number_nodes(struct dep_builder *b, struct nai_err *err) {
     return nai_err_set(err, NAI_ELIMIT, "too many events for a graph of dependencies");
   d->node_count = 2 * (d->call_count + d->op_count);
   NAI_TRY(NAI_NEW(d->time, &b->m->arena, d->node_count, err));
+  b->capacity = DEPENDENCIES * (d->call_count + d->op_count);
+  NAI_TRY(NAI_NEW(d->v, &b->m->arena, b->capacity, err));
   NAI_TRY(NAI_NEW(d->first, &b->m->arena, (size_t)d->node_count + 1, err));
   NAI_TRY(NAI_NEW(d->op_call, &b->m->arena, d->op_count, err));
   for (uint32_t c = 0; c < d->call_count; c++) {

@@ -31,6 +31,7 @@ struct nai_path nai_path_at(const struct nai_model *m, const int64_t *times, con
   return (struct nai_path){.model = m,
                            .times = times,
                            .scenario = scenario ? scenario : &unchanged,
+                           .recorded = !scenario,
                            .at = times[node],
                            .until = until,
                            .node = node};
@@ -120,6 +121,8 @@ static const struct nai_dep *deciding(struct nai_path *p) {
   const struct nai_dependencies *d = p->model->dependencies;
   const struct nai_dep *best = NULL;
   int64_t latest = INT64_MIN, weight;
+  if (p->recorded && d->first[p->node] < d->first[p->node + 1] && d->v[d->first[p->node]].kind != NAI_DEP_DROPPED)
+    return &d->v[d->first[p->node]];
   for (int k = 0; k < NAI_ALSO_BEHIND; k++)
     if (nai_dep_besides(&p->besides[k], d, p->scenario, p->node, k) &&
         p->times[p->besides[k].from] + p->besides[k].weight > latest) {

@@ -42,6 +42,7 @@ struct nai_path {
   const struct nai_model *model;
   const int64_t *times; /* per node */
   const struct nai_scenario *scenario;
+  bool recorded;     /* nothing is changed */
   int64_t at, until; /* now; where it ends */
   uint32_t node;
   struct nai_path_segment pieces[3]; /* still to be handed out */

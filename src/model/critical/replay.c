@@ -71,9 +71,12 @@ bool nai_dep_weight(int64_t *weight, const struct nai_dependencies *d, const str
   return weight_of(weight, d, s, node, dep);
 }
 
-/* The kinds of dependencies, as bits, that may weigh something else than recorded. */
+/* The kinds of dependencies, as bits, that may weigh something else than recorded; BESIDES: some are the scenario's. */
+#define BESIDES (1u << NAI_DEP_KINDS)
 static uint32_t kinds_changed(const struct nai_dependencies *d, const struct nai_scenario *s) {
   uint32_t kinds = 1u << NAI_DEP_DROPPED;
+  for (int k = 0; k < NAI_ALSO_BEHIND; k++)
+    kinds |= s->also_behind[k] ? BESIDES : 0;
   if (s->host_cut || s->slow_return || s->host_factor != 0)
     kinds |= 1u << NAI_DEP_HOST | 1u << NAI_DEP_HANDOFF;
   if (s->call_cut || s->call_factor || s->no_wait)
@@ -107,7 +110,7 @@ static inline int64_t happens(const int64_t *times, const struct nai_dependencie
                               uint32_t changed, uint32_t node) {
   int64_t latest = INT64_MIN, weight;
   struct nai_dep besides;
-  for (int k = 0; k < NAI_ALSO_BEHIND; k++) {
+  for (int k = 0; changed & BESIDES && k < NAI_ALSO_BEHIND; k++) {
     if (!s->also_behind[k] || !nai_dep_besides(&besides, d, s, node, k))
       continue;
     int64_t t = times[besides.from] + besides.weight;
